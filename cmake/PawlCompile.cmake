@@ -1,0 +1,47 @@
+# How every C source of pawl is compiled: the standard, the warnings, the
+# sanitizers.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Kind of build" FORCE)
+endif()
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+set(PAWL_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla)
+if(PAWL_WERROR)
+    list(APPEND PAWL_WARNINGS -Werror)
+endif()
+
+if(PAWL_SANITIZE STREQUAL "address")
+    set(sanitize_options -fsanitize=address,undefined -fno-sanitize-recover=all)
+elseif(PAWL_SANITIZE STREQUAL "thread")
+    set(sanitize_options -fsanitize=thread)
+elseif(PAWL_SANITIZE)
+    message(FATAL_ERROR "PAWL_SANITIZE is '${PAWL_SANITIZE}'; it may be address, thread or empty")
+else()
+    set(sanitize_options "")
+endif()
+if(sanitize_options)
+    add_compile_options(${sanitize_options} -fno-omit-frame-pointer)
+    add_link_options(${sanitize_options})
+endif()
+
+function(pawl_compile target)
+    target_compile_options(${target} PRIVATE ${PAWL_WARNINGS})
+    target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+    target_include_directories(${target} PRIVATE
+        "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+endfunction()
+
+# Exports every name that is not static. Calls inside the library stay direct,
+# so that this costs no speed.
+function(pawl_export_all target)
+    set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET default)
+    target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+    target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions)
+endfunction()

@@ -1,0 +1,48 @@
+# pawl_driver(NAME PACKAGE pkg-config-name FOLDERS folder ...)
+#
+# Makes the module libpawl-NAME.so of the sources in the folders, under the
+# option PAWL_NAME: ON (the package must be there), OFF, or AUTO (the default:
+# built when the package is there). Says which. Sets UPPER_PACKAGE_FOUND.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+function(pawl_driver name)
+    cmake_parse_arguments(PARSE_ARGV 1 driver "" "PACKAGE" "FOLDERS")
+    string(TOUPPER "PAWL_${name}" option)
+    string(TOUPPER "${driver_PACKAGE}" package)
+    set(${option} AUTO CACHE STRING "The ${name} driver: ON, OFF or AUTO (when ${driver_PACKAGE} is there)")
+    set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
+
+    set(${package}_FOUND FALSE)
+    if(${option} STREQUAL "AUTO")
+        pkg_check_modules(${package} QUIET IMPORTED_TARGET GLOBAL ${driver_PACKAGE})
+    elseif(${option})
+        pkg_check_modules(${package} REQUIRED IMPORTED_TARGET GLOBAL ${driver_PACKAGE})
+    endif()
+    set(${package}_FOUND "${${package}_FOUND}" PARENT_SCOPE)
+    if(NOT ${package}_FOUND)
+        message(STATUS "driver ${name}: not built (${option}=${${option}}, package ${driver_PACKAGE})")
+        return()
+    endif()
+
+    list(GET driver_FOLDERS -1 own_folder)
+    file(GLOB own_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${own_folder}/*.c")
+    list(TRANSFORM driver_FOLDERS PREPEND "${PROJECT_SOURCE_DIR}/")
+    list(TRANSFORM driver_FOLDERS APPEND "/*.c")
+    file(GLOB sources CONFIGURE_DEPENDS ${driver_FOLDERS})
+    if(NOT own_sources)
+        message(STATUS "driver ${name}: no sources in ${own_folder}")
+        return()
+    endif()
+
+    message(STATUS "driver ${name}: built with ${driver_PACKAGE} ${${package}_VERSION}")
+    add_library(pawl-${name} MODULE ${sources})
+    pawl_compile(pawl-${name})
+    set_target_properties(pawl-${name} PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+    target_include_directories(pawl-${name} SYSTEM PRIVATE "${UTHASH_INCLUDE_DIR}")
+    target_link_libraries(pawl-${name} PRIVATE pawl PkgConfig::${package} Threads::Threads)
+    if(PAWL_EXPORT_INTERNALS)
+        pawl_export_all(pawl-${name})
+    endif()
+    set_property(GLOBAL APPEND PROPERTY PAWL_DRIVER_TARGETS pawl-${name})
+endfunction()

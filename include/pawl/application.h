@@ -1,0 +1,213 @@
+/* application.h - the tables that describe an application: what it handles and
+ * how a message finds its saga.
+ *
+ * A table is constant data, walked by the library by the sizes that the
+ * application was built with, so fields can be appended later. Lists of rows
+ * end with an empty row, lists of pointers with NULL.
+ *
+ *     static pawl_code on_place_order(pawl_context *ctx, order_state *order,
+ *                                     const place_order *message) { ... }
+ *     PAWL_HANDLER(on_place_order, order_state, place_order);
+ *
+ *     static const pawl_saga order_saga = {
+ *         .name = "OrderSaga", .state = PAWL_RECORD_OF(order_state), .correlation = "order_id",
+ *         .on = (const pawl_on[]) {
+ *             { .handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true },
+ *             { .handle = PAWL_HANDLE(on_payment_late), .timeout = "payment" },
+ *             { .handle = NULL } } };
+ *
+ * PAWL_HANDLER makes a thunk that calls the function with its real types: a
+ * function of another type does not compile, and which message a row is for
+ * comes from its handler, so the two cannot disagree.
+ *
+ * Tests: tests/unit/test_model.c, tests/must_not_compile
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_APPLICATION_H
+#define PAWL_APPLICATION_H
+
+#include "pawl/base.h"
+#include "pawl/change.h"
+#include "pawl/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PAWL_ABI 1u
+
+typedef struct pawl_context pawl_context;
+
+/* ---- Handlers ----------------------------------------------------------- */
+
+/* A handler runs on one worker thread, never twice at once for one saga, at
+ * any time for different ones, and possibly more than once for one message
+ * (conflicts, crashes). What it does through the context takes place in the
+ * commit and only if it returns PAWL_OK. It answers PAWL_OK, PAWL_RETRY,
+ * PAWL_RETRY_AFTER (pawl_retry_after), PAWL_REJECT, PAWL_DISCARD or any error. */
+typedef pawl_code pawl_call_fn(pawl_context *ctx, void *state, const void *message, size_t count);
+
+typedef struct pawl_handler {
+    pawl_record_fn *state;   /* NULL: no saga */
+    pawl_record_fn *message; /* NULL: a timeout */
+    bool            is_list; /* an aggregator's: an array of messages */
+    pawl_call_fn   *call;
+} pawl_handler;
+
+#define PAWL_HANDLE(function) (&function##_pawl_handler)
+
+#define PAWL__CHECK_TYPE(function, ...)                                               \
+    _Static_assert(_Generic(&(function), pawl_code(*)(__VA_ARGS__) : 1, default : 0), \
+                   #function " must be: pawl_code " #function "(" #__VA_ARGS__ ")")
+
+/* A saga's handler: pawl_code f(pawl_context *, state *, const message *). */
+#define PAWL_HANDLER(function, state_record, message_record)                                   \
+    PAWL__CHECK_TYPE(function, pawl_context *, state_record *, const message_record *);        \
+    static pawl_code function##_pawl_call(pawl_context *ctx, void *state, const void *message, \
+                                          size_t count)                                        \
+    {                                                                                          \
+        (void)count;                                                                           \
+        return function(ctx, (state_record *)state, (const message_record *)message);          \
+    }                                                                                          \
+    static const pawl_handler function##_pawl_handler = {                                      \
+        PAWL_RECORD_OF(state_record), PAWL_RECORD_OF(message_record), false, function##_pawl_call}
+
+/* A saga's timeout handler: pawl_code f(pawl_context *, state *). */
+#define PAWL_TIMEOUT_HANDLER(function, state_record)                                           \
+    PAWL__CHECK_TYPE(function, pawl_context *, state_record *);                                \
+    static pawl_code function##_pawl_call(pawl_context *ctx, void *state, const void *message, \
+                                          size_t count)                                        \
+    {                                                                                          \
+        (void)message;                                                                         \
+        (void)count;                                                                           \
+        return function(ctx, (state_record *)state);                                           \
+    }                                                                                          \
+    static const pawl_handler function##_pawl_handler = {PAWL_RECORD_OF(state_record), NULL,   \
+                                                         false, function##_pawl_call}
+
+/* A handler without a saga: pawl_code f(pawl_context *, const message *). */
+#define PAWL_MESSAGE_HANDLER(function, message_record)                                         \
+    PAWL__CHECK_TYPE(function, pawl_context *, const message_record *);                        \
+    static pawl_code function##_pawl_call(pawl_context *ctx, void *state, const void *message, \
+                                          size_t count)                                        \
+    {                                                                                          \
+        (void)state;                                                                           \
+        (void)count;                                                                           \
+        return function(ctx, (const message_record *)message);                                 \
+    }                                                                                          \
+    static const pawl_handler function##_pawl_handler = {NULL, PAWL_RECORD_OF(message_record), \
+                                                         false, function##_pawl_call}
+
+/* An aggregator's handler, oldest message first:
+ * pawl_code f(pawl_context *, const message *messages, size_t count). */
+#define PAWL_BATCH_HANDLER(function, message_record)                                           \
+    PAWL__CHECK_TYPE(function, pawl_context *, const message_record *, size_t);                \
+    static pawl_code function##_pawl_call(pawl_context *ctx, void *state, const void *message, \
+                                          size_t count)                                        \
+    {                                                                                          \
+        (void)state;                                                                           \
+        return function(ctx, (const message_record *)message, count);                          \
+    }                                                                                          \
+    static const pawl_handler function##_pawl_handler = {NULL, PAWL_RECORD_OF(message_record), \
+                                                         true, function##_pawl_call}
+
+/* ---- Rows --------------------------------------------------------------- */
+
+/* What becomes of a message that cannot start a saga and finds none (contracts
+ * E3). "None" is final only when no older message of the queue is left. */
+typedef enum pawl_not_found {
+    PAWL_NOT_FOUND_DROP, /* with a warning and a counter */
+    PAWL_NOT_FOUND_DEAD, /* dead letter */
+    PAWL_NOT_FOUND_CALL, /* the row's `missing` handler */
+} pawl_not_found;
+
+/* A custom finder: writes the id of the saga that `message` is for, zero for
+ * none. The message then runs in a batch of its own (contracts E30). */
+typedef pawl_code pawl_find_fn(pawl_context *ctx, const void *message, pawl_saga_id *id);
+
+typedef struct pawl_on {
+    const pawl_handler *handle;      /* PAWL_HANDLE(function); NULL ends the list */
+    const char         *timeout;     /* a timeout handler: the timeout's name */
+    const char         *key;         /* the message's property that finds the saga; "a.b" nests */
+    const char    *transitional_key; /* the same for the transitional property; NULL: the key */
+    bool           starts;           /* may begin a saga */
+    bool           own_sql;          /* runs alone, with pawl_sql(ctx) */
+    pawl_not_found not_found;
+    const pawl_handler *missing; /* PAWL_NOT_FOUND_CALL: a PAWL_MESSAGE_HANDLER */
+    pawl_find_fn       *find;    /* instead of `key` */
+} pawl_on;
+
+typedef struct pawl_saga {
+    const char     *name;
+    const char     *table; /* suffix of the table's name; NULL: the name (contracts D1) */
+    pawl_record_fn *state;
+    const char     *correlation;  /* property of the state that is unique; NULL: none */
+    const char     *transitional; /* a second one, while the first is being replaced */
+    const pawl_on  *on;
+    bool            is_pessimistic; /* the row is locked at load; a batch of one */
+} pawl_saga;
+
+/* Collects messages under its name (and key) until `size` are there or the
+ * period ends, then hands them over together. Neither size nor period: size 10
+ * (contracts E17). */
+typedef struct pawl_aggregator {
+    const char         *name;
+    const pawl_handler *handle;       /* a PAWL_BATCH_HANDLER */
+    const char         *key;          /* property of the message: one partition for each value */
+    int64_t             size;         /* 0: no flush by size */
+    int64_t             max;          /* most messages handed over at once; 0: all that are there */
+    int64_t             period;       /* microseconds; 0: none */
+    int64_t             lease;        /* microseconds; 0: five minutes */
+    int32_t             attempts_max; /* failed flushes before the partition is dead; 0: 10 */
+} pawl_aggregator;
+
+typedef struct pawl_endpoint_spec {
+    const char                   *name;
+    const char                   *queue;       /* NULL: the name */
+    const pawl_saga *const       *sagas;       /* NULL-terminated, or NULL */
+    const pawl_on                *handlers;    /* PAWL_MESSAGE_HANDLERs without a saga, or NULL */
+    const pawl_aggregator *const *aggregators; /* NULL-terminated, or NULL */
+} pawl_endpoint_spec;
+
+/* Runs for each message before or after its handlers. `before` may answer
+ * PAWL_DISCARD: the message is consumed and no handler runs (contracts E29).
+ * Any other answer than PAWL_OK fails the message. */
+typedef pawl_code pawl_filter_fn(pawl_context *ctx, const pawl_message *message, void *context);
+
+typedef struct pawl_filter {
+    pawl_filter_fn *before; /* or NULL */
+    pawl_filter_fn *after;  /* or NULL; before the effects are kept */
+    void           *context;
+} pawl_filter;
+
+typedef struct pawl_application {
+    uint32_t abi; /* PAWL_ABI */
+    uint32_t application_size, endpoint_size, saga_size, on_size, aggregator_size, handler_size,
+        filter_size;
+    const char                      *name;
+    const pawl_endpoint_spec *const *endpoints; /* NULL-terminated */
+    const pawl_filter               *filters;   /* ends with an empty row, or NULL */
+} pawl_application;
+
+/* First in the initialiser of an application. */
+#define PAWL_APPLICATION_INIT                                                    \
+    .abi = PAWL_ABI, .application_size = sizeof(pawl_application),               \
+    .endpoint_size = sizeof(pawl_endpoint_spec), .saga_size = sizeof(pawl_saga), \
+    .on_size = sizeof(pawl_on), .aggregator_size = sizeof(pawl_aggregator),      \
+    .handler_size = sizeof(pawl_handler), .filter_size = sizeof(pawl_filter)
+
+/* Makes a shared object loadable by `pawl run`: PAWL_EXPORT_APPLICATION(orders). */
+#define PAWL_EXPORT_APPLICATION(application)                        \
+    PAWL_API const pawl_application *pawl_application_export(void); \
+    const pawl_application          *pawl_application_export(void)  \
+    {                                                               \
+        return &(application);                                      \
+    }                                                               \
+    typedef pawl_application application##_pawl_exported
+#define PAWL_APPLICATION_SYMBOL "pawl_application_export"
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,101 @@
+/* context.h - what a handler can do.
+ *
+ * Effects are recorded and take place in the commit, all of them or none; an
+ * effect that is refused (a name too long, a body that cannot be encoded)
+ * returns an error and fails the message even when the handler ignores it.
+ *
+ * Threads: a context belongs to its handler's call and ends with it.
+ * Tests: tests/unit/test_engine_*.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CONTEXT_H
+#define PAWL_CONTEXT_H
+
+#include "pawl/application.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pawl_header {
+    const char *name;
+    const char *value;
+} pawl_header;
+
+typedef struct pawl_send_options {
+    size_t             options_size;
+    int64_t            delay;          /* microseconds of business time */
+    pawl_time          due;            /* instead of a delay; 0: none */
+    const char        *id;             /* NULL: made by pawl */
+    const char        *correlation_id; /* NULL: that of the message in hand */
+    const pawl_header *headers;        /* ends with a NULL name */
+} pawl_send_options;
+
+#define PAWL_SEND_OPTIONS_INIT .options_size = sizeof(pawl_send_options)
+
+/* ---- Effects. `record, message` is PAWL_MESSAGE(type, .field = value ...) --- */
+
+/* To one destination: the name of a route, else a queue in this store. */
+PAWL_API pawl_code pawl_send(pawl_context *ctx, const char *destination, const pawl_record *record,
+                             const void *message);
+PAWL_API pawl_code pawl_send_with(pawl_context *ctx, const char *destination,
+                                  const pawl_send_options *options, const pawl_record *record,
+                                  const void *message);
+/* To every queue that subscribes to the type or one of its base types. */
+PAWL_API pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void *message);
+/* To where the message in hand came from (its header "pawl.reply_to", which
+ * every send sets to the sender's queue). PAWL_EINVAL without one. */
+PAWL_API pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *message);
+/* Leaves at once, whatever becomes of the message in hand (contracts E23). */
+PAWL_API pawl_code pawl_send_now(pawl_context *ctx, const char *destination,
+                                 const pawl_record *record, const void *message);
+
+/* Sets the saga's timeout of that name, or re-arms it. */
+PAWL_API pawl_code pawl_timeout(pawl_context *ctx, const char *name, int64_t delay);
+PAWL_API pawl_code pawl_timeout_at(pawl_context *ctx, const char *name, pawl_time due);
+/* Harmless when it is not set. */
+PAWL_API pawl_code pawl_cancel_timeout(pawl_context *ctx, const char *name);
+/* Ends the saga: its row and its timeouts go. */
+PAWL_API pawl_code pawl_complete(pawl_context *ctx);
+/* return pawl_retry_after(ctx, PAWL_SECONDS(5)); */
+PAWL_API pawl_code pawl_retry_after(pawl_context *ctx, int64_t delay);
+/* Why the handler fails, for the log and the dead letter; returns `code`. */
+PAWL_API pawl_code pawl_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
+    PAWL_PRINTF(3, 4);
+
+/* Runs when the handlers of the message are done, before its effects are kept;
+ * in the order of registration. An error fails the message. `data` must live
+ * until then. */
+typedef pawl_code  pawl_before_commit_fn(pawl_context *ctx, void *data);
+PAWL_API pawl_code pawl_before_commit(pawl_context *ctx, pawl_before_commit_fn *call, void *data);
+
+/* ---- What is known ------------------------------------------------------- */
+
+/* Business time of the message in hand. */
+PAWL_API pawl_time           pawl_now(const pawl_context *ctx);
+PAWL_API const pawl_message *pawl_message_in_hand(const pawl_context *ctx);
+/* Value of a header of the message in hand; data NULL when it has none. */
+PAWL_API pawl_text pawl_header_value(pawl_context *ctx, const char *name);
+/* Zero outside a saga. */
+PAWL_API pawl_saga_id pawl_saga_id_in_hand(const pawl_context *ctx);
+/* Version the saga was loaded at; 0 when this message begins it. */
+PAWL_API int64_t pawl_saga_version(const pawl_context *ctx);
+/* Partition of the aggregator whose flush is in hand, else empty. */
+PAWL_API pawl_text pawl_partition_in_hand(const pawl_context *ctx);
+/* Delayed retries this message has behind it. */
+PAWL_API int32_t pawl_attempts(const pawl_context *ctx);
+/* The `user` of the endpoint's options. */
+PAWL_API void *pawl_user(const pawl_context *ctx);
+/* True when the endpoint is being stopped: a long handler should come to an end. */
+PAWL_API bool pawl_stopping(const pawl_context *ctx);
+/* Memory that lives until the handler returns. */
+PAWL_API pawl_arena *pawl_scratch(pawl_context *ctx);
+/* The store's connection inside the open transaction (sqlite3 *, ...); NULL
+ * unless the handler's row says .own_sql. */
+PAWL_API void *pawl_sql(pawl_context *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,172 @@
+/* endpoint.h - running an application.
+ *
+ *     create -> { run | step* } -> destroy        stop from any thread
+ *
+ * run() starts the worker threads and blocks; step() does one piece of work on
+ * the calling thread, for an event loop of your own and for tests. One of the
+ * two. The library installs no signal handlers.
+ *
+ * Tests: tests/unit/test_runtime_*.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_ENDPOINT_H
+#define PAWL_ENDPOINT_H
+
+#include "pawl/context.h"
+#include "pawl/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Clocks -------------------------------------------------------------- */
+
+/* Two clocks: business time (due times) and machine time (leases, back-off,
+ * retention). A virtual clock stands still until it is set; under a virtual
+ * business clock each message and timeout is handled at its own due time, in
+ * due order, up to the clock's time. Safe from any thread. */
+typedef struct pawl_clock pawl_clock;
+
+PAWL_API pawl_clock *pawl_clock_create(pawl_time start); /* virtual; NULL: out of memory */
+PAWL_API void        pawl_clock_destroy(pawl_clock *clock);
+PAWL_API void        pawl_clock_set(pawl_clock *clock, pawl_time time); /* never back */
+PAWL_API pawl_time   pawl_clock_now(const pawl_clock *clock); /* NULL: the system's clock */
+
+/* ---- Options ------------------------------------------------------------- */
+
+/* Where a logical destination leads: a queue in this store (url NULL) or in
+ * another one. Runtime configuration, never stored. */
+typedef struct pawl_route {
+    const char *name;  /* NULL ends the list */
+    const char *url;   /* of a store; NULL: this one */
+    const char *queue; /* NULL: the name */
+} pawl_route;
+
+/* Zero means the default in brackets. Durations are microseconds. */
+typedef struct pawl_endpoint_options {
+    size_t            options_size;
+    const char       *store;             /* URL */
+    pawl_open_mode    mode;              /* CREATE or CHECK */
+    const char       *system_prefix;     /* NULL: "pawl_" */
+    const char       *saga_prefix;       /* NULL: the endpoint's name, "." as "_", and "_" */
+    const pawl_route *routes;            /* or NULL */
+    int               workers;           /* threads of run() [1] */
+    int               batch_messages;    /* most messages in one commit [256] */
+    int64_t           batch_time_max;    /* of handlers in one batch [50 ms] */
+    int64_t           deadline_ms;       /* of one store call [30,000 ms] */
+    int64_t           timeout_lease;     /* [5 min] */
+    int32_t           immediate_retries; /* in memory [3]; -1: none */
+    int32_t           delayed_retries;   /* [5]; -1: none */
+    int64_t           retry_delay;       /* the first delayed one, doubling, with jitter [10 s] */
+    int64_t           retry_delay_max;   /* [1 h] */
+    int32_t           conflict_retries;  /* reloads before a conflict counts as a failure [20] */
+    int64_t           not_found_wait;    /* [30 s] of machine time */
+    int64_t           inbox_retention;   /* [7 days] */
+    int64_t           outbox_retention;  /* dispatched rows [30 days] */
+    int32_t           outbox_batch;      /* [32] */
+    int32_t           outbox_attempts;   /* [10] */
+    int64_t           outbox_delay;      /* back-off of the runner, doubling [1 s] */
+    int64_t           outbox_delay_max;  /* [5 min] */
+    pawl_clock       *business;          /* NULL: the system's */
+    pawl_clock       *machine;           /* NULL: the system's */
+    uint64_t          seed;              /* of ids and jitter; 0: from the system */
+    void             *user;              /* pawl_user(ctx) */
+} pawl_endpoint_options;
+
+#define PAWL_ENDPOINT_OPTIONS_INIT                    \
+    {                                                 \
+        .options_size = sizeof(pawl_endpoint_options) \
+    }
+
+/* ---- Running -------------------------------------------------------------- */
+
+typedef struct pawl_endpoint pawl_endpoint;
+
+/* What one step did. */
+typedef struct pawl_step {
+    int64_t   handled; /* messages, timeouts and flushes that reached an end */
+    int64_t   sent;    /* outbox rows delivered */
+    int64_t   refused; /* units that will run again */
+    int64_t   dead;
+    bool      is_idle;      /* nothing was due */
+    bool      is_elsewhere; /* another process works this queue */
+    pawl_time next_due;     /* business time of the next thing known; PAWL_TIME_MAX */
+} pawl_step;
+
+/* Checks the tables (PAWL_ECONFIG names the saga and what is wrong), opens the
+ * store, checks or creates the schema, subscribes to the types it handles.
+ * `name` NULL: the application's only endpoint. The application and what the
+ * options point to must outlive the endpoint. */
+PAWL_API pawl_code pawl_endpoint_create(const pawl_application *application, const char *name,
+                                        const pawl_endpoint_options *options,
+                                        pawl_endpoint **endpoint, pawl_error *error);
+PAWL_API void      pawl_endpoint_destroy(pawl_endpoint *endpoint); /* accepts NULL */
+/* Blocks until stop; PAWL_OK after a graceful one. Messages in hand are
+ * finished, claims given back. PAWL_EFULL, EPERSIST ... when it cannot go on. */
+PAWL_API pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error);
+/* From any thread or a signal handler. */
+PAWL_API void      pawl_endpoint_stop(pawl_endpoint *endpoint);
+PAWL_API pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error);
+/* Steps until idle; sums up. */
+PAWL_API pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error);
+/* Readable when there may be work for step(); it never blocks longer than
+ * `next_due`. */
+PAWL_API int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint);
+/* Hands over now what an aggregator holds: one partition, or all when NULL;
+ * done by the next steps. */
+PAWL_API pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
+                                       const char *partition, pawl_error *error);
+/* The saga's state by its correlation value as JSON; `*version` 0 when there
+ * is none. For programs that report; handlers use their state. */
+PAWL_API pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga,
+                                      const pawl_value *value, pawl_arena *arena, pawl_text *data,
+                                      int64_t *version, pawl_error *error);
+/* How many there are. */
+PAWL_API pawl_code pawl_endpoint_saga_count(pawl_endpoint *endpoint, const char *saga,
+                                            int64_t *count, pawl_error *error);
+PAWL_API pawl_code pawl_endpoint_stats(pawl_endpoint *endpoint, pawl_arena *arena,
+                                       pawl_stats *stats, pawl_error *error);
+
+/* The saga tables of an endpoint, for the schema verbs. In the arena. */
+PAWL_API pawl_code pawl_endpoint_tables(const pawl_application *application, const char *name,
+                                        const char *saga_prefix, pawl_arena *arena,
+                                        const pawl_saga_table *const **tables, size_t *count,
+                                        pawl_error *error);
+
+/* ---- Sending from outside a handler ----------------------------------------- */
+
+/* A sender collects messages; commit() stores them all or none. */
+typedef struct pawl_sender pawl_sender;
+
+/* On a store of its own handle. `reply_to` may be NULL. */
+PAWL_API pawl_code pawl_sender_open(const char *url, const pawl_store_options *options,
+                                    pawl_sender **sender, pawl_error *error);
+/* In the caller's own transaction on `native` (sqlite3 *): each send is written
+ * at once and commits or rolls back with the caller's rows. The store handle
+ * is borrowed and must be open on the same database. */
+PAWL_API pawl_code pawl_enlist(pawl_store *store, void *native, pawl_sender **sender,
+                               pawl_error *error);
+PAWL_API pawl_code pawl_sender_send(pawl_sender *sender, const char *queue,
+                                    const pawl_send_options *options, const pawl_record *record,
+                                    const void *message, pawl_error *error);
+/* A body that is JSON already. */
+PAWL_API pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
+                                         const pawl_send_options *options, const char *type,
+                                         pawl_text body, pawl_error *error);
+PAWL_API pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *options,
+                                       const pawl_record *record, const void *message,
+                                       pawl_error *error);
+/* Sends to the queue of the endpoint in `application` whose saga or handler the
+ * message starts. */
+PAWL_API pawl_code pawl_sender_start(pawl_sender *sender, const pawl_application *application,
+                                     const pawl_send_options *options, const pawl_record *record,
+                                     const void *message, pawl_error *error);
+/* Not for an enlisted sender: there the caller's transaction commits. */
+PAWL_API pawl_code pawl_sender_commit(pawl_sender *sender, pawl_error *error);
+PAWL_API void      pawl_sender_close(pawl_sender *sender); /* drops what is not committed */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,33 @@
+/* limits.h - every named maximum, with its reason.
+ *
+ * Sizes are bytes unless the name says otherwise. A value over a limit is
+ * refused with PAWL_ELIMIT or PAWL_EINVAL that names the thing, the value and
+ * the limit; nothing is ever cut.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_LIMITS_H
+#define PAWL_LIMITS_H
+
+/* Fits an indexed column of every database (Oracle and SQL Server are the
+ * narrowest) with room for a queue name beside it. */
+#define PAWL_MESSAGE_ID_SIZE_MAX 200
+#define PAWL_NAME_SIZE_MAX 200         /* queues, endpoints, types, destinations, timeouts */
+#define PAWL_PARTITION_SIZE_MAX 200    /* contracts A7 */
+#define PAWL_SOURCE_SIZE_MAX 401       /* of an outbox row: a type, '/' and an id */
+#define PAWL_CORRELATION_CHARS_MAX 200 /* contracts D19; characters, not bytes */
+/* MongoDB's document is 16 MB with its headers, MySQL's packet 64 MB. */
+#define PAWL_BODY_SIZE_MAX (16 * 1024 * 1024)
+#define PAWL_HEADERS_SIZE_MAX (64 * 1024)
+#define PAWL_STATE_SIZE_MAX (16 * 1024 * 1024)
+#define PAWL_RECORD_FIELDS_MAX 256   /* keeps the decoder's "seen" bits in one small array */
+#define PAWL_RECORD_DEPTH_MAX 16     /* nesting of records; bounds the recursion */
+#define PAWL_LIST_COUNT_MAX 1000000  /* items of one list; bounds memory against hostile input */
+#define PAWL_BATCH_MESSAGES_MAX 4096 /* one commit; keeps every driver's parameters bounded */
+#define PAWL_WORKERS_MAX 64          /* threads of one endpoint */
+#define PAWL_FILTERS_MAX 16
+#define PAWL_URL_SIZE_MAX 2000
+#define PAWL_PREFIX_SIZE_MAX 40
+#define PAWL_ERROR_TEXT_SIZE_MAX 500
+
+#endif

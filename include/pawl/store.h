@@ -1,0 +1,510 @@
+/* store.h - what a storage driver must do for the engine, and the calls that
+ * reach it.
+ *
+ * A driver has exactly one write path, commit(); every guarantee pawl makes
+ * rests on that call applying each group of changes whole or not at all.
+ *
+ *     open -> worker_open -> { queue_claim, timeout_claim -> loads ->
+ *             handlers run -> commit }                one batch, one commit
+ *             { outbox_claim -> transport -> commit } at-least-once send
+ *     -> worker_close -> close
+ *
+ * Threads: a handle belongs to one thread at a time; open one for each thread.
+ *     Only interrupt() may be called from another one.
+ * Time: drivers never read a clock; every "now" is an argument. `due_max` is
+ *     business time, `now` is machine time.
+ * Memory: results live in the arena that is passed in. Arguments are borrowed.
+ * Fork: a handle used in a child process is refused with PAWL_EINVAL.
+ * Contract tests: tests/contract. A driver is finished when they pass against
+ *     it, faults included.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_H
+#define PAWL_STORE_H
+
+#include "pawl/base.h"
+#include "pawl/change.h"
+#include "pawl/limits.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pawl_store     pawl_store;
+typedef struct pawl_store_ops pawl_store_ops;
+
+/* ---- Opening ------------------------------------------------------------ */
+
+typedef enum pawl_open_mode {
+    PAWL_OPEN_CREATE, /* make what is missing (memory, sqlite, mongodb); servers check only */
+    PAWL_OPEN_CHECK,  /* PAWL_ESCHEMA when something is missing, older or newer */
+    PAWL_OPEN_LOOK,   /* as CHECK; a file that does not exist is PAWL_EUNREACHABLE */
+    PAWL_OPEN_SCHEMA, /* connect only: for pawl_store_schema */
+} pawl_open_mode;
+
+typedef struct pawl_store_options {
+    size_t                        options_size; /* sizeof(pawl_store_options) */
+    pawl_open_mode                mode;
+    const char                   *system_prefix; /* NULL: "pawl_" */
+    int64_t                       deadline_ms;   /* of one call; 0: 30,000 */
+    const pawl_saga_table *const *tables;        /* saga tables that CREATE and CHECK look after */
+    size_t                        table_count;
+} pawl_store_options;
+
+#define PAWL_STORE_OPTIONS_INIT                    \
+    {                                              \
+        .options_size = sizeof(pawl_store_options) \
+    }
+
+typedef struct pawl_schema_spec {
+    const char                   *system_prefix; /* NULL: "pawl_" */
+    const pawl_saga_table *const *tables;
+    size_t                        table_count;
+} pawl_schema_spec;
+
+typedef enum pawl_schema_verb {
+    PAWL_SCHEMA_PRINT,  /* the script, line by line; needs no connection */
+    PAWL_SCHEMA_APPLY,  /* run it; harmless when run again or by two at once */
+    PAWL_SCHEMA_VERIFY, /* one line for each difference; PAWL_ESCHEMA when there is one */
+    PAWL_SCHEMA_DROP,   /* drop the tables of the spec; harmless when they are gone */
+} pawl_schema_verb;
+
+/* One line without its newline. */
+typedef void pawl_line_fn(pawl_text line, void *context);
+
+/* ---- What claims and reads return --------------------------------------- */
+
+typedef struct pawl_queue_row {
+    pawl_message message;
+    int64_t      seq; /* place in the queue; never used again */
+    pawl_time    due;
+    pawl_time    placed; /* due time when first sent: with seq, the row's place */
+    int32_t      attempts;
+    int32_t      deaths;
+    pawl_time    waiting_since; /* 0, or when it was first put back for "no saga yet" */
+} pawl_queue_row;
+
+typedef struct pawl_queue_rows {
+    pawl_queue_row *items;
+    size_t          count;
+    bool            is_elsewhere; /* another process works this queue (SQLite) */
+    pawl_text       elsewhere;    /* which, for the log */
+} pawl_queue_rows;
+
+typedef struct pawl_queue_claim {
+    pawl_text      queue;
+    pawl_time      due_max;
+    size_t         count_max;
+    const int64_t *seqs; /* with seq_count > 0: these rows and no others (claimed again) */
+    size_t         seq_count;
+    pawl_time      now;
+} pawl_queue_claim;
+
+typedef struct pawl_timeout_row {
+    pawl_timeout_id id;
+    int64_t         generation;
+    pawl_saga_id    saga_id; /* zero when it belongs to none */
+    pawl_text       saga_type;
+    pawl_text       name;
+    pawl_text       destination;
+    pawl_time       due;
+    pawl_text       headers;
+    pawl_text       correlation_id;
+    int32_t         attempts;
+    pawl_session_id owner; /* zero when free */
+    pawl_time       lease_expires;
+} pawl_timeout_row;
+
+typedef struct pawl_timeout_rows {
+    pawl_timeout_row *items;
+    size_t            count;
+    pawl_time
+        next_due; /* of the destination, earliest after due_max and not leased; PAWL_TIME_MAX */
+} pawl_timeout_rows;
+
+typedef struct pawl_timeout_claim {
+    pawl_text       destination; /* empty: any */
+    pawl_time       due_max;     /* <= is due */
+    size_t          count_max;   /* 0: the store's default */
+    pawl_session_id owner;
+    pawl_time       now;
+    int64_t         lease; /* microseconds, positive */
+} pawl_timeout_claim;
+
+typedef enum pawl_saga_key {
+    PAWL_SAGA_BY_ID, /* values are PAWL_VALUE_UUID */
+    PAWL_SAGA_BY_MAIN,
+    PAWL_SAGA_BY_TRANSITIONAL,
+} pawl_saga_key;
+
+typedef struct pawl_saga_row {
+    pawl_saga_id id;
+    int64_t      version; /* 0: no such row */
+    int64_t      row;     /* the driver's own hint for an update, or 0 */
+    pawl_value   main;
+    pawl_value   transitional;
+    pawl_text    metadata;
+    pawl_text    data;
+    pawl_text    type_version;
+} pawl_saga_row;
+
+typedef struct pawl_aggregator_row {
+    int64_t         id; /* of this delivery alone (contracts A5) */
+    pawl_text       name;
+    pawl_text       partition;
+    pawl_text       key;
+    pawl_message    message;
+    pawl_time       at;
+    pawl_session_id session; /* zero when free */
+    pawl_time       lease_expires;
+} pawl_aggregator_row;
+
+/* A claim on the oldest free rows of a partition whose type is known. */
+typedef struct pawl_snapshot_claim {
+    pawl_text        partition;
+    pawl_session_id  session;
+    const pawl_text *types; /* message types this program can decode */
+    size_t           type_count;
+    size_t           count_max; /* 0: all */
+    int64_t          id_max;    /* 0: all; else rows inserted later are left out */
+    pawl_time        now;
+    int64_t          lease; /* microseconds, positive */
+} pawl_snapshot_claim;
+
+typedef struct pawl_snapshot {
+    pawl_aggregator_row *items; /* oldest first */
+    size_t               count;
+    int64_t              unresolved; /* free rows of unknown type; they stay */
+} pawl_snapshot;
+
+typedef struct pawl_aggregator_counts {
+    int64_t all;
+    int64_t resolved; /* type known, leased or not */
+    int64_t ready;    /* type known and free at `now` */
+    int64_t id_last;  /* largest id of a row, 0 when empty */
+    /* Of the partition's flush row; zero and false without one. */
+    pawl_time flush_due;
+    int32_t   flush_attempts;
+    bool      flush_is_dead;
+} pawl_aggregator_counts;
+
+typedef struct pawl_flush_row {
+    pawl_text name;
+    pawl_text partition;
+    pawl_time due;
+    int32_t   attempts;
+    bool      is_dead;
+    pawl_text error;
+} pawl_flush_row;
+
+typedef struct pawl_flush_rows {
+    pawl_flush_row *items;
+    size_t          count;
+} pawl_flush_rows;
+
+typedef struct pawl_outbox_row {
+    int64_t           id;
+    pawl_dispatch_id  dispatch_id;
+    pawl_text         source;
+    int64_t           version;
+    int32_t           index;
+    pawl_text         endpoint;
+    pawl_text         destination;
+    pawl_message      message;
+    pawl_time         due;
+    pawl_outbox_state state;
+    int32_t           attempts;
+    pawl_time         next_attempt;
+    pawl_time         at;
+} pawl_outbox_row;
+
+typedef struct pawl_outbox_rows {
+    pawl_outbox_row *items;
+    size_t           count;
+    pawl_time        next_attempt; /* earliest waiting row not returned; PAWL_TIME_MAX: none */
+} pawl_outbox_rows;
+
+typedef struct pawl_subscription {
+    pawl_text type;
+    pawl_text queue;
+} pawl_subscription;
+
+typedef struct pawl_subscriptions {
+    pawl_subscription *items;
+    size_t             count;
+} pawl_subscriptions;
+
+typedef struct pawl_dead_row {
+    pawl_text    endpoint;
+    pawl_text    queue;
+    pawl_message message;
+    pawl_text    code;
+    pawl_text    error;
+    int32_t      attempts;
+    int32_t      deaths;
+    pawl_text    history;
+    pawl_time    at;
+} pawl_dead_row;
+
+typedef struct pawl_dead_rows {
+    pawl_dead_row *items;
+    size_t         count;
+} pawl_dead_rows;
+
+typedef struct pawl_attempt_row {
+    int32_t              attempt; /* from 1 */
+    pawl_attempt_outcome outcome;
+    pawl_text            error;
+    pawl_time            at;
+    int64_t              duration; /* microseconds */
+} pawl_attempt_row;
+
+typedef struct pawl_attempt_rows {
+    pawl_attempt_row *items;
+    size_t            count;
+} pawl_attempt_rows;
+
+/* What an operator counts. None of it scans more than an index. */
+typedef struct pawl_queue_stats {
+    pawl_text queue;
+    int64_t   ready;  /* due */
+    int64_t   future; /* not yet due */
+    pawl_time oldest; /* due time of the oldest ready row, 0 */
+} pawl_queue_stats;
+
+typedef struct pawl_stats {
+    pawl_queue_stats *queues;
+    size_t            queue_count;
+    int64_t           timeouts_due, timeouts_pending;
+    int64_t           outbox_pending, outbox_held, outbox_dead;
+    pawl_time         outbox_oldest; /* oldest pending row, 0 */
+    int64_t           aggregator_rows, flushes_dead;
+    int64_t           dead;
+    int64_t           inbox;
+    int64_t           workers;
+    pawl_counters     counters; /* summed over all workers that ever were */
+} pawl_stats;
+
+/* Earliest due times of an endpoint, for sleeping and for the virtual clock.
+ * PAWL_TIME_MAX: none. Rows in hand are left out. */
+typedef struct pawl_next_due {
+    pawl_time queue;
+    pawl_time timeout;
+    pawl_time flush;
+} pawl_next_due;
+
+typedef struct pawl_worker_info {
+    pawl_worker_id id;
+    pawl_text      endpoint; /* or "" for a sender */
+    pawl_text      types;    /* JSON array of message types it handles */
+} pawl_worker_info;
+
+typedef struct pawl_sweep {
+    pawl_time inbox_before;   /* marks older than this go */
+    pawl_time outbox_before;  /* dispatched rows older than this go */
+    pawl_time workers_before; /* rows of dead workers not seen since go, their counters are kept */
+    size_t    count_max;      /* rows of each kind in one call */
+} pawl_sweep;
+
+/* ---- A driver ----------------------------------------------------------- */
+
+/* The core allocates `store_size` zeroed bytes; the driver's struct begins
+ * with this one. */
+struct pawl_store {
+    const pawl_store_ops *ops;
+    const char           *system_prefix;
+    pawl_open_mode        mode;
+    int64_t               deadline_ms;  /* every call keeps to it */
+    pawl_worker_id        worker;       /* set by the core before open */
+    bool                  is_attached;  /* worker_open was done */
+    uint64_t              commit_count; /* makes commit ids unique within the worker */
+    int64_t               epoch;        /* written by worker_open and resolve */
+    char identity[200]; /* set in open: equal for handles on the same data in one process */
+};
+
+/* Promises, read once after open. */
+#define PAWL_STORE_CREATES 1u     /* creates its tables at open */
+#define PAWL_STORE_HAS_SQL 2u     /* hold_begin and native work */
+#define PAWL_STORE_HAS_WAKE 4u    /* wait() notices other processes' commits */
+#define PAWL_STORE_FREE_CLAIMS 8u /* releasing a queue claim costs no statement */
+
+struct pawl_store_ops {
+    size_t      ops_size;   /* sizeof(pawl_store_ops) the driver was built with */
+    const char *scheme;     /* "sqlite" */
+    size_t      store_size; /* of the driver's struct */
+    unsigned    promises;
+
+    /* Connects; with CREATE makes what is missing, else checks it. After a
+     * failed open the core still calls close(). PAWL_EUNREACHABLE, EDENIED,
+     * ENOTSTORE, ESCHEMA, ECONFIG. */
+    pawl_code (*open)(pawl_store *store, const char *url, const pawl_store_options *options,
+                      pawl_error *error);
+    void (*close)(pawl_store *store);
+    /* `store` is not opened for PRINT, opened with PAWL_OPEN_SCHEMA else. */
+    pawl_code (*schema)(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
+                        pawl_line_fn *line, void *context, pawl_error *error);
+
+    /* Inserts the worker's row (store->worker) and writes store->epoch. Called
+     * once, before the first claim or commit of a handle. */
+    pawl_code (*worker_open)(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,
+                             pawl_error *error);
+    /* Frees all claims and leases of the handle and ends its row; what it
+     * counted is kept. */
+    pawl_code (*worker_close)(pawl_store *store, pawl_time now, pawl_error *error);
+    /* Workers that live now, other endpoints' and senders' included. */
+    pawl_code (*worker_list)(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                             size_t *count, pawl_error *error);
+
+    /* Applies every group that can be applied; names the others.
+     *
+     * PAWL_OK        the groups not in `refused` are durable; the refused ones
+     *                left no trace.
+     * PAWL_EFENCED   nothing was applied: this worker was replaced.
+     * PAWL_EUNKNOWN  the driver cannot tell. Only this code permits "maybe";
+     *                the core answers it with resolve().
+     * any other      nothing was applied; the retry class says what to do.
+     *
+     * Ends all queue claims of this handle that it settles; claims of refused
+     * groups stay with the handle. Ends an open hold. */
+    pawl_code (*commit)(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
+                        pawl_error *error);
+    /* Raises the worker's epoch, which shuts out whatever is still under way,
+     * and says whether `commit_id` landed. May be called again. */
+    pawl_code (*resolve)(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                         pawl_error *error);
+
+    /* Up to count_max due rows nobody holds, by (due, seq). They are this
+     * handle's until settled, released or the worker is closed or dead. */
+    pawl_code (*queue_claim)(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                             pawl_queue_rows *rows, pawl_error *error);
+    /* The place (placed, seq) of the oldest due row, claimed ones counted,
+     * that neither waits (waiting_since) nor was retried (attempts) and is not
+     * one of `except`. PAWL_TIME_MAX and INT64_MAX when there is none. */
+    pawl_code (*queue_oldest)(pawl_store *store, pawl_text queue, pawl_time due_max,
+                              const int64_t *except, size_t except_count, pawl_time *placed,
+                              int64_t *seq, pawl_error *error);
+    /* known[i] = ids[i] is marked for the endpoint. */
+    pawl_code (*inbox_known)(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
+                             size_t count, bool *known, pawl_error *error);
+    /* rows[i] is the row of values[i], version 0 when there is none. A fresh
+     * copy each time. `is_locked`: the row is locked until the hold ends. */
+    pawl_code (*saga_load)(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
+                           const pawl_value *values, size_t count, bool is_locked,
+                           pawl_arena *arena, pawl_saga_row *rows, pawl_error *error);
+    pawl_code (*saga_count)(pawl_store *store, const pawl_saga_table *table, int64_t *count,
+                            pawl_error *error);
+
+    /* Leases due rows that are free or whose lease expired, earliest first;
+     * a durable stamp, though it need not survive a power cut. */
+    pawl_code (*timeout_claim)(pawl_store *store, const pawl_timeout_claim *claim,
+                               pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
+    /* Clears leases with expires <= now; how many. */
+    pawl_code (*timeout_reap)(pawl_store *store, pawl_time now, int64_t *count, pawl_error *error);
+
+    pawl_code (*snapshot_claim)(pawl_store *store, const pawl_snapshot_claim *claim,
+                                pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error);
+    /* All rows of the partition, oldest first, leased or not. */
+    pawl_code (*aggregator_get)(pawl_store *store, pawl_text partition, pawl_arena *arena,
+                                pawl_snapshot *rows, pawl_error *error);
+    pawl_code (*aggregator_count)(pawl_store *store, pawl_text partition, const pawl_text *types,
+                                  size_t type_count, pawl_time now, pawl_aggregator_counts *counts,
+                                  pawl_error *error);
+    /* Flush rows of the aggregator (its name) that are not dead, by due time;
+     * those with due <= due_max, at most count_max. */
+    pawl_code (*flush_list)(pawl_store *store, pawl_text name, pawl_time due_max, size_t count_max,
+                            pawl_arena *arena, pawl_flush_rows *rows, pawl_error *error);
+
+    /* Pending rows whose time has come, in the order of their ids, rows of one
+     * source in the order (version, index). Only the leader asks. */
+    pawl_code (*outbox_claim)(pawl_store *store, pawl_time now, size_t count_max, pawl_arena *arena,
+                              pawl_outbox_rows *rows, pawl_error *error);
+    /* Takes or keeps the named lease for this handle's worker; `*is_held` says
+     * whether it is ours. Free when its worker ended, died, or after `lease`. */
+    pawl_code (*lead)(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
+                      bool *is_held, pawl_error *error);
+    pawl_code (*unlead)(pawl_store *store, pawl_text name, pawl_error *error);
+
+    pawl_code (*subscriptions)(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
+                               pawl_error *error);
+    pawl_code (*next_due)(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
+                          size_t aggregator_count, pawl_next_due *next, pawl_error *error);
+    pawl_code (*stats)(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
+                       pawl_error *error);
+    /* Deletes a bounded number of old rows; `*more` when some may be left. */
+    pawl_code (*sweep)(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
+                       pawl_error *error);
+
+    /* Blocks up to `microseconds` until `wake_fd` can be read or another
+     * process committed; reads nothing from wake_fd. */
+    pawl_code (*wait)(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error);
+    /* From any thread: the call under way ends soon with PAWL_EINTERRUPTED. */
+    void (*interrupt)(pawl_store *store);
+
+    /* A hold is an open transaction for handlers with their own SQL: begun
+     * before the saga is loaded (locked), ended by commit or hold_end.
+     * native() is the connection inside it (sqlite3 *, PGconn * ...). */
+    pawl_code (*hold_begin)(pawl_store *store, pawl_error *error);
+    void (*hold_end)(pawl_store *store); /* rolls back; harmless without a hold */
+    void *(*native)(pawl_store *store);
+    /* Applies changes that no worker's fence guards on the caller's connection,
+     * inside the caller's transaction. `store` is any open handle on the same
+     * data; it gives the names of the tables. */
+    pawl_code (*enlist)(pawl_store *store, void *native, const pawl_changes *changes,
+                        pawl_error *error);
+
+    /* For people and tests: rows as they stand, claimed or not, at most
+     * count_max (0: all). queue: by place. timeouts: of a saga, or all when the
+     * id is zero, by due time. outbox: in one state, by id. dead: of an
+     * endpoint, or all when empty, by time. */
+    pawl_code (*queue_list)(pawl_store *store, pawl_text queue, size_t count_max, pawl_arena *arena,
+                            pawl_queue_rows *rows, pawl_error *error);
+    pawl_code (*timeout_list)(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
+                              pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
+    pawl_code (*outbox_list)(pawl_store *store, pawl_outbox_state state, size_t count_max,
+                             pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
+    pawl_code (*outbox_attempts)(pawl_store *store, int64_t id, pawl_arena *arena,
+                                 pawl_attempt_rows *rows, pawl_error *error);
+    pawl_code (*dead_list)(pawl_store *store, pawl_text endpoint, size_t count_max,
+                           pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
+
+    /* Version 1 ends here. Append below; an entry past the driver's ops_size
+     * counts as NULL, and NULL must be survivable. */
+};
+
+/* A driver module exports one symbol, a `const pawl_store_ops` of this name. */
+#define PAWL_STORE_DRIVER_SYMBOL "pawl_store_driver"
+
+/* Adds a driver of your own; the scheme must be free. Before any open. */
+PAWL_API pawl_code pawl_store_register(const pawl_store_ops *ops, pawl_error *error);
+
+/* ---- Calling it --------------------------------------------------------- */
+
+/* `url` begins with a scheme. NULL options: all defaults. On failure *store is
+ * NULL. A driver that is not installed is PAWL_EUNREACHABLE and names its
+ * package. Passwords in the URL appear in no text. */
+PAWL_API pawl_code pawl_store_open(const char *url, const pawl_store_options *options,
+                                   pawl_store **store, pawl_error *error);
+PAWL_API void      pawl_store_close(pawl_store *store); /* accepts NULL */
+PAWL_API pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb,
+                                     const pawl_schema_spec *spec, pawl_line_fn *line,
+                                     void *context, pawl_error *error);
+/* Checks the set (limits, names, group numbers), then commits it, wakes who
+ * waits on the same store in this process, and resolves an unknown outcome:
+ * PAWL_EUNKNOWN comes back only when the store cannot be asked. A handle
+ * without a worker is given one. With NULL for `refused` (a set of one group)
+ * the first refusal's reason and text are the answer. */
+PAWL_API pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes,
+                                     pawl_refusals *refused, pawl_error *error);
+/* What commit checks first: every name, id and size within its limit, every
+ * unit and group in range, no NUL in names, ids and headers. */
+PAWL_API pawl_code pawl_changes_check(const pawl_changes *changes, pawl_error *error);
+/* From any thread. */
+PAWL_API void pawl_store_interrupt(pawl_store *store);
+/* The URL with a password replaced by "***", in the arena. */
+PAWL_API pawl_text pawl_url_masked(const char *url, pawl_arena *arena);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,66 @@
+/* transport.h - where outbox rows go: what a sink must do for the runner.
+ *
+ *     open -> deliver* -> close
+ *
+ * A sink carries messages out of this store: into a queue of another store, to
+ * a broker, to an application's own code. Delivery is at least once; the
+ * receiver drops what it knows by the message's id.
+ *
+ * Threads: a sink belongs to the runner's thread.
+ * Tests: tests/unit/test_runtime_outbox.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TRANSPORT_H
+#define PAWL_TRANSPORT_H
+
+#include "pawl/base.h"
+#include "pawl/change.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pawl_transport     pawl_transport;
+typedef struct pawl_transport_ops pawl_transport_ops;
+
+/* One message to deliver. The sink writes `outcome` and, on failure, `error`
+ * (in `arena` of the call). */
+typedef struct pawl_delivery {
+    pawl_text            queue;
+    pawl_message         message;
+    pawl_time            due; /* business time before which it must not be handled */
+    pawl_attempt_outcome outcome;
+    pawl_text            error;
+} pawl_delivery;
+
+/* Deliveries of one call take effect in order, and none after one that failed:
+ * several rows of one source may then be in flight. */
+#define PAWL_TRANSPORT_PREFIX 1u
+
+struct pawl_transport {
+    const pawl_transport_ops *ops;
+};
+
+struct pawl_transport_ops {
+    size_t   ops_size;       /* sizeof(pawl_transport_ops) */
+    size_t   transport_size; /* the core allocates this much, zeroed; begins with pawl_transport */
+    unsigned promises;
+
+    /* After a failed open the core still calls close(). */
+    pawl_code (*open)(pawl_transport *transport, const char *url, pawl_error *error);
+    void (*close)(pawl_transport *transport);
+    /* PAWL_OK: every item has its outcome. Any other code: nothing is known to
+     * have been delivered, and every item counts as a transient failure. May
+     * block up to the store's deadline. */
+    pawl_code (*deliver)(pawl_transport *transport, pawl_delivery *items, size_t count,
+                         pawl_arena *arena, pawl_error *error);
+};
+
+/* Delivers into the queue of another store: any URL that pawl_store_open takes. */
+PAWL_API extern const pawl_transport_ops pawl_transport_store;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

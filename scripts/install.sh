@@ -1,0 +1,141 @@
+# install.sh - finds what is missing to build and test, and installs it by apt.
+# Sourced by ./test and ./demo. Everything it says goes to standard error.
+#
+#   install_missing GROUP ...     GROUP is build, test or check
+#
+# A thing is looked for before anything is installed; when nothing is missing
+# no package tool runs. Without root or apt the missing packages are named and
+# the exit code is 2.
+#
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+
+# One row per thing: group, probe, what the probe looks for, Debian package.
+needed_things='
+build command gcc          gcc
+build header  stdio.h      libc6-dev
+build command cmake        cmake
+build command ninja        ninja-build
+build command pkg-config   pkg-config
+build header  uthash.h     uthash-dev
+build library uuid         uuid-dev
+build library yyjson       libyyjson-dev
+build library sqlite3      libsqlite3-dev
+build library expat        libexpat1-dev
+build library zlib         zlib1g-dev
+build library cmocka       libcmocka-dev
+test  command g++          g++
+test  command clang        clang
+test  command setarch      util-linux
+check format  14           clang-format-14
+'
+
+say()
+{
+    printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+}
+
+# Succeeds when the thing is there.
+probe()
+{
+    case $1 in
+    command) command -v "$2" >/dev/null ;;
+    library) command -v pkg-config >/dev/null && pkg-config --exists "$2" ;;
+    header) echo "#include <$2>" | gcc -E -x c - >/dev/null 2>&1 ;;
+    format) command -v "clang-format-$2" >/dev/null ||
+        clang-format --version 2>/dev/null | grep -q "version $2\." ;;
+    esac
+}
+
+# Prints the packages of the groups whose things are not there.
+missing_packages()
+{
+    local group kind what package
+    while read -r group kind what package; do
+        case " $* " in
+        *" $group "*) probe "$kind" "$what" || echo "$package" ;;
+        esac
+    done <<<"$needed_things" | sort -u
+}
+
+has_candidate()
+{
+    apt-cache policy "$1" 2>/dev/null | grep 'Candidate:' | grep -qv '(none)'
+}
+
+# Debian 12 has no yyjson. The two packages of Debian 13 need nothing newer
+# than Debian 12's C library, so they are fetched from the mirror this machine
+# uses already, through an apt configuration that is gone afterwards.
+install_yyjson_from_trixie()
+{
+    local mirror folder
+    # shellcheck disable=SC2016 # apt expands it
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' \
+        'Created-By: Packages' 'Codename: bookworm' | sort -u | head -n 1)
+    if [ -z "$mirror" ]; then
+        say "apt knows no mirror of Debian 12; install libyyjson-dev by hand"
+        return 1
+    fi
+    folder=$(mktemp -d)
+    mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
+    echo "deb $mirror trixie main" >"$folder/sources.list"
+    local -a options=(-qq -o "Dir::Etc::SourceList=$folder/sources.list"
+        -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$folder/lists"
+        -o "Dir::Cache=$folder/cache" -o APT::Sandbox::User=root -o Acquire::Retries=3)
+    say "installing libyyjson0 and libyyjson-dev of Debian 13 from $mirror"
+    (
+        cd "$folder" &&
+            apt-get "${options[@]}" update &&
+            apt-get "${options[@]}" download libyyjson0 libyyjson-dev &&
+            dpkg -i ./*.deb
+    ) >&2
+    local result=$?
+    rm -rf "$folder"
+    return $result
+}
+
+install_packages()
+{
+    local -a plain=()
+    local package yyjson=''
+    export DEBIAN_FRONTEND=noninteractive
+    say "apt-get update"
+    apt-get -qq -o Acquire::Retries=3 update >&2 || say "apt-get update failed in part; going on"
+    for package in "$@"; do
+        if has_candidate "$package"; then
+            plain+=("$package")
+        elif [ "$package" = libyyjson-dev ]; then
+            yyjson=trixie
+        else
+            say "apt has no $package; what needs it is left out"
+        fi
+    done
+    if [ ${#plain[@]} -gt 0 ]; then
+        say "apt-get install ${plain[*]}"
+        apt-get -qq -y -o Acquire::Retries=3 --no-install-recommends install "${plain[@]}" >&2 ||
+            return 1
+    fi
+    [ -z "$yyjson" ] || install_yyjson_from_trixie
+}
+
+install_missing()
+{
+    local -a packages
+    mapfile -t packages < <(missing_packages "$@")
+    [ ${#packages[@]} -gt 0 ] || return 0
+    say "missing: ${packages[*]}"
+    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        say "cannot install without root and apt; install these and start again"
+        exit 2
+    fi
+    if ! install_packages "${packages[@]}"; then
+        say "installing failed; install these and start again: ${packages[*]}"
+        exit 2
+    fi
+    # A format check that cannot run is skipped with its reason; the rest is needed.
+    mapfile -t packages < <(missing_packages "$@" | grep -v '^clang-format')
+    if [ ${#packages[@]} -gt 0 ]; then
+        say "still missing after installing: ${packages[*]}"
+        exit 2
+    fi
+}

@@ -1,0 +1,224 @@
+/* arena.c - the one allocator, and memory that is freed together.
+ *
+ * An arena is a chain of blocks, oldest first; `current` is the one that is
+ * filled. Reset and rewind keep the blocks behind it for the next round.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/base.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_SIZE_DEFAULT ((size_t)64 * 1024)
+#define KEPT_SIZE_MAX ((size_t)4 * 1024 * 1024)
+#define ALIGNMENT (alignof(max_align_t))
+
+static void *resize_by_default(void *memory, size_t size, void *context)
+{
+    (void)context;
+    if (size == 0) {
+        free(memory);
+        return NULL;
+    }
+    return realloc(memory, size);
+}
+
+static pawl_allocator allocator = {resize_by_default, NULL};
+
+void pawl_allocator_set(const pawl_allocator *replacement)
+{
+    allocator = replacement != NULL ? *replacement : (pawl_allocator){resize_by_default, NULL};
+}
+
+void *pawl_resize(void *memory, size_t size)
+{
+    return allocator.resize(memory, size, allocator.context);
+}
+
+void *pawl_allocate(size_t size)
+{
+    void *memory = pawl_resize(NULL, size);
+    if (memory != NULL)
+        memset(memory, 0, size);
+    return memory;
+}
+
+void pawl_free(void *memory)
+{
+    if (memory != NULL)
+        pawl_resize(memory, 0);
+}
+
+typedef struct block {
+    struct block *next;
+    size_t        size;
+    size_t        used;
+    alignas(max_align_t) char data[];
+} block;
+
+struct pawl_arena {
+    block *first;
+    block *current;
+    size_t block_size;
+};
+
+static block *block_create(size_t size)
+{
+    block *made = pawl_resize(NULL, sizeof(block) + size);
+    if (made == NULL)
+        return NULL;
+    made->next = NULL;
+    made->size = size;
+    made->used = 0;
+    return made;
+}
+
+pawl_arena *pawl_arena_create(size_t block_size)
+{
+    pawl_arena *arena = pawl_allocate(sizeof *arena);
+    if (arena == NULL)
+        return NULL;
+    arena->block_size = block_size != 0 ? block_size : BLOCK_SIZE_DEFAULT;
+    arena->first = arena->current = block_create(arena->block_size);
+    if (arena->first == NULL) {
+        pawl_free(arena);
+        return NULL;
+    }
+    return arena;
+}
+
+static void free_chain(block *chain)
+{
+    while (chain != NULL) {
+        block *next = chain->next;
+        pawl_free(chain);
+        chain = next;
+    }
+}
+
+void pawl_arena_destroy(pawl_arena *arena)
+{
+    if (arena == NULL)
+        return;
+    free_chain(arena->first);
+    pawl_free(arena);
+}
+
+void pawl_arena_reset(pawl_arena *arena)
+{
+    size_t kept = 0;
+    for (block *b = arena->first; b != NULL; b = b->next) {
+        b->used = 0;
+        kept += b->size;
+        if (b->next != NULL && kept + b->next->size > KEPT_SIZE_MAX) {
+            free_chain(b->next);
+            b->next = NULL;
+        }
+    }
+    arena->current = arena->first;
+}
+
+pawl_arena_mark pawl_arena_position(pawl_arena *arena)
+{
+    return (pawl_arena_mark){arena->current, arena->current->used};
+}
+
+void pawl_arena_rewind(pawl_arena *arena, pawl_arena_mark mark)
+{
+    arena->current       = mark.block;
+    arena->current->used = mark.used;
+    for (block *b = arena->current->next; b != NULL; b = b->next)
+        b->used = 0;
+}
+
+/* Makes `current` a block with room: the next kept one if it is large enough,
+ * else a new one put in before it. */
+static block *next_block(pawl_arena *arena, size_t size)
+{
+    block *next = arena->current->next;
+    if (next == NULL || next->size < size) {
+        block *made = block_create(size > arena->block_size ? size : arena->block_size);
+        if (made == NULL)
+            return NULL;
+        made->next           = next;
+        arena->current->next = made;
+        next                 = made;
+    }
+    arena->current = next;
+    return next;
+}
+
+static void *take_raw(pawl_arena *arena, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size_t rounded = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    block *b       = arena->current;
+    if (b->size - b->used < rounded && (b = next_block(arena, rounded)) == NULL)
+        return NULL;
+    void *memory = b->data + b->used;
+    b->used += rounded;
+    return memory;
+}
+
+void *pawl_arena_take(pawl_arena *arena, size_t size)
+{
+    void *memory = take_raw(arena, size != 0 ? size : 1);
+    if (memory != NULL)
+        memset(memory, 0, size);
+    return memory;
+}
+
+void *pawl_arena_copy(pawl_arena *arena, const void *data, size_t size)
+{
+    void *memory = take_raw(arena, size != 0 ? size : 1);
+    if (memory != NULL && size != 0)
+        memcpy(memory, data, size);
+    return memory;
+}
+
+pawl_text pawl_arena_text(pawl_arena *arena, pawl_text text)
+{
+    char *memory = take_raw(arena, text.size + 1);
+    if (memory == NULL)
+        return (pawl_text){NULL, 0};
+    if (text.size != 0)
+        memcpy(memory, text.data, text.size);
+    memory[text.size] = '\0';
+    return (pawl_text){memory, text.size};
+}
+
+pawl_text pawl_arena_printf(pawl_arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *memory = size >= 0 ? take_raw(arena, (size_t)size + 1) : NULL;
+    if (memory == NULL)
+        return (pawl_text){NULL, 0};
+    va_start(arguments, format);
+    vsnprintf(memory, (size_t)size + 1, format, arguments);
+    va_end(arguments);
+    return (pawl_text){memory, (size_t)size};
+}
+
+void *pawl_arena_grow(pawl_arena *arena, void *items, size_t count, size_t *capacity,
+                      size_t item_size)
+{
+    if (count < *capacity)
+        return items;
+    size_t larger = *capacity < 8 ? 8 : *capacity * 2;
+    if (larger > SIZE_MAX / 2 / item_size)
+        return NULL;
+    char *grown = pawl_arena_take(arena, larger * item_size);
+    if (grown == NULL)
+        return NULL;
+    if (count != 0)
+        memcpy(grown, items, count * item_size);
+    *capacity = larger;
+    return grown;
+}

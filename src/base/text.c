@@ -1,0 +1,62 @@
+/* text.c - text as pointer and size; UTF-8.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/base.h"
+
+#include <string.h>
+
+pawl_text pawl_text_of(const char *string)
+{
+    return (pawl_text){string, string != NULL ? strlen(string) : 0};
+}
+
+bool pawl_text_equal(pawl_text left, pawl_text right)
+{
+    return left.size == right.size &&
+           (left.size == 0 || memcmp(left.data, right.data, left.size) == 0);
+}
+
+int pawl_text_compare(pawl_text left, pawl_text right)
+{
+    size_t size  = left.size < right.size ? left.size : right.size;
+    int    order = size == 0 ? 0 : memcmp(left.data, right.data, size);
+    if (order != 0)
+        return order;
+    return left.size < right.size ? -1 : left.size > right.size;
+}
+
+/* Size of the character at `at`, 0 when it is not well-formed: overlong forms,
+ * surrogates and values above U+10FFFF are refused. */
+static size_t character_size(const unsigned char *at, size_t left)
+{
+    unsigned char first = at[0];
+    if (first < 0x80)
+        return first != 0;
+    size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (first < 0xC2 || first > 0xF4 || size > left)
+        return 0;
+    for (size_t i = 1; i < size; i++)
+        if ((at[i] & 0xC0) != 0x80)
+            return 0;
+    if ((first == 0xE0 && at[1] < 0xA0) || (first == 0xED && at[1] > 0x9F) ||
+        (first == 0xF0 && at[1] < 0x90) || (first == 0xF4 && at[1] > 0x8F))
+        return 0;
+    return size;
+}
+
+bool pawl_text_is_valid(pawl_text text, size_t *at)
+{
+    const unsigned char *data = (const unsigned char *)text.data;
+    size_t               i    = 0;
+    while (i < text.size) {
+        size_t size = character_size(data + i, text.size - i);
+        if (size == 0) {
+            if (at != NULL)
+                *at = i;
+            return false;
+        }
+        i += size;
+    }
+    return true;
+}

@@ -1,0 +1,264 @@
+/* decode_scalar.c - one JSON value into one C value, a function per kind.
+ *
+ * Texts are not copied: they stay in the reader's own copy of the JSON, which
+ * lies in the arena and puts a NUL behind each.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "record_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define SHOWN_SIZE 64
+#define SHOWN_TEXT_SIZE_MAX 40
+
+/* Doubles hold every integer up to here. */
+#define EXACT_MAX 9007199254740992.0
+
+static void show_text(yyjson_val *value, char shown[SHOWN_SIZE])
+{
+    const char *data = yyjson_get_str(value);
+    size_t      size = yyjson_get_len(value);
+    int         cut  = (int)size;
+    if (size > SHOWN_TEXT_SIZE_MAX) {
+        cut = SHOWN_TEXT_SIZE_MAX;
+        while (cut > 0 && ((unsigned char)data[cut] & 0xC0) == 0x80)
+            cut--;
+    }
+    snprintf(shown, SHOWN_SIZE, "\"%.*s%s\"", cut, data, size > SHOWN_TEXT_SIZE_MAX ? "..." : "");
+}
+
+static void show(yyjson_val *value, char shown[SHOWN_SIZE])
+{
+    if (yyjson_is_str(value))
+        show_text(value, shown);
+    else if (yyjson_is_raw(value))
+        snprintf(shown, SHOWN_SIZE, "%.40s%s", yyjson_get_raw(value),
+                 yyjson_get_len(value) > 40 ? "..." : "");
+    else if (yyjson_is_uint(value))
+        snprintf(shown, SHOWN_SIZE, "%" PRIu64, yyjson_get_uint(value));
+    else if (yyjson_is_sint(value))
+        snprintf(shown, SHOWN_SIZE, "%" PRId64, yyjson_get_sint(value));
+    else if (yyjson_is_real(value))
+        snprintf(shown, SHOWN_SIZE, "%.17g", yyjson_get_real(value));
+    else if (yyjson_is_bool(value))
+        snprintf(shown, SHOWN_SIZE, "%s", yyjson_get_bool(value) ? "true" : "false");
+    else
+        snprintf(shown, SHOWN_SIZE, "%s",
+                 yyjson_is_null(value)  ? "null"
+                 : yyjson_is_arr(value) ? "a list"
+                                        : "an object");
+}
+
+pawl_code pawl__decode_mismatch(pawl__decoder *decoder, const pawl__path *path, const char *what,
+                                yyjson_val *value)
+{
+    char shown[SHOWN_SIZE] = "a secret value";
+    if (!pawl__path_is_secret(path))
+        show(value, shown);
+    return pawl__path_error(path, decoder->error, PAWL_EDECODE, "expected %s, got %s", what, shown);
+}
+
+static pawl_code no_memory(pawl__decoder *decoder, const pawl__path *path)
+{
+    return pawl__path_error(path, decoder->error, PAWL_ENOMEM, "no memory to decode it");
+}
+
+static pawl_code decode_bool(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
+                             void *to)
+{
+    if (!yyjson_is_bool(value))
+        return pawl__decode_mismatch(decoder, path, "true or false", value);
+    *(bool *)to = yyjson_get_bool(value);
+    return PAWL_OK;
+}
+
+static bool is_exact(double number)
+{
+    return number >= -EXACT_MAX && number <= EXACT_MAX && (double)(int64_t)number == number;
+}
+
+/* The values an integer may be written as: 5, -5, 5.0, 5e3. */
+static bool integer_of(yyjson_val *value, int64_t *integer)
+{
+    if (yyjson_is_sint(value))
+        *integer = yyjson_get_sint(value);
+    else if (yyjson_is_uint(value) && yyjson_get_uint(value) <= INT64_MAX)
+        *integer = (int64_t)yyjson_get_uint(value);
+    else if (yyjson_is_real(value) && is_exact(yyjson_get_real(value)))
+        *integer = (int64_t)yyjson_get_real(value);
+    else
+        return false;
+    return true;
+}
+
+/* A number without fraction that is merely too large for us. */
+static bool is_large_integer(yyjson_val *value)
+{
+    if (yyjson_is_raw(value))
+        return strpbrk(yyjson_get_raw(value), ".eE") == NULL;
+    return yyjson_is_uint(value);
+}
+
+static pawl_code decode_integer(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
+                                void *to)
+{
+    pawl__range range = pawl__integer_range(path->field->kind);
+    int64_t     integer;
+    bool        is_known = integer_of(value, &integer);
+    if (is_known && integer >= range.low && integer <= range.high) {
+        pawl__integer_set(path->field->kind, to, integer);
+        return PAWL_OK;
+    }
+    if (!is_known && !is_large_integer(value))
+        return pawl__decode_mismatch(decoder, path, "integer", value);
+    char what[80];
+    snprintf(what, sizeof what, "integer from %" PRId64 " to %" PRId64, range.low, range.high);
+    return pawl__decode_mismatch(decoder, path, what, value);
+}
+
+static pawl_code decode_double(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
+                               void *to)
+{
+    if (yyjson_is_num(value)) {
+        *(double *)to = yyjson_get_num(value);
+        return PAWL_OK;
+    }
+    /* An integer of more than 64 bits comes as text; so does 1e999, which is
+     * above every double. */
+    yyjson_val number;
+    if (yyjson_is_raw(value) &&
+        yyjson_read_number(yyjson_get_raw(value), &number, 0, NULL, NULL) != NULL) {
+        *(double *)to = yyjson_get_num(&number);
+        return PAWL_OK;
+    }
+    return pawl__decode_mismatch(
+        decoder, path, yyjson_is_raw(value) ? "number that a double can hold" : "number", value);
+}
+
+static pawl_code text_of(pawl__decoder *decoder, const pawl__path *path, const char *what,
+                         yyjson_val *value, pawl_text *text)
+{
+    if (!yyjson_is_str(value))
+        return pawl__decode_mismatch(decoder, path, what, value);
+    *text           = (pawl_text){yyjson_get_str(value), yyjson_get_len(value)};
+    const char *nul = memchr(text->data, '\0', text->size);
+    if (nul != NULL)
+        return pawl__path_error(path, decoder->error, PAWL_EDECODE, "NUL at byte %zu of the text",
+                                (size_t)(nul - text->data));
+    return PAWL_OK;
+}
+
+static pawl_code decode_text(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
+                             void *to)
+{
+    return text_of(decoder, path, "text", value, to);
+}
+
+static pawl_code decode_fixed(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
+                              void *to)
+{
+    pawl_text text = {NULL, 0};
+    pawl_code code = text_of(decoder, path, "text", value, &text);
+    if (code != PAWL_OK)
+        return code;
+    if (text.size > path->field->fixed_size)
+        return pawl__path_error(path, decoder->error, PAWL_EDECODE,
+                                "text of %zu bytes, the limit is %zu", text.size,
+                                path->field->fixed_size);
+    memcpy(to, text.data, text.size); /* `to` is zeroed, so a NUL follows */
+    return PAWL_OK;
+}
+
+static pawl_code decode_bytes(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
+                              void *to)
+{
+    pawl_text text = {NULL, 0};
+    pawl_code code = text_of(decoder, path, "base64", value, &text);
+    if (code != PAWL_OK)
+        return code;
+    code = pawl__base64_decode(text, decoder->arena, to);
+    if (code == PAWL_ENOMEM)
+        return no_memory(decoder, path);
+    return code == PAWL_OK ? code : pawl__decode_mismatch(decoder, path, "base64", value);
+}
+
+static pawl_code decode_uuid(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
+                             void *to)
+{
+    pawl_text text = {NULL, 0};
+    pawl_code code = text_of(decoder, path, "uuid", value, &text);
+    if (code != PAWL_OK)
+        return code;
+    if (pawl_uuid_parse(text, to, NULL) != PAWL_OK)
+        return pawl__decode_mismatch(decoder, path, "uuid of 36 characters", value);
+    return PAWL_OK;
+}
+
+static pawl_code decode_time(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
+                             void *to)
+{
+    pawl_text text = {NULL, 0};
+    pawl_time time;
+    pawl_code code = text_of(decoder, path, "time", value, &text);
+    if (code != PAWL_OK)
+        return code;
+    if (pawl_time_parse(text, &time, NULL) != PAWL_OK || time < PAWL_TIME_MIN ||
+        time > PAWL_TIME_MAX)
+        return pawl__decode_mismatch(
+            decoder, path, "time such as 2026-01-31T23:59:59Z, years 0001 to 9999", value);
+    *(pawl_time *)to = time;
+    return PAWL_OK;
+}
+
+static pawl_code decode_enum(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
+                             void *to)
+{
+    const pawl_enum *enumeration = path->field->enumeration();
+    char             names[PAWL__ENUM_NAMES_SIZE];
+    char             what[PAWL__ENUM_NAMES_SIZE + 20];
+    int              found = -1;
+    if (yyjson_is_str(value))
+        found =
+            pawl__enum_find(enumeration, (pawl_text){yyjson_get_str(value), yyjson_get_len(value)});
+    if (found >= 0) {
+        *(int *)to = found;
+        return PAWL_OK;
+    }
+    snprintf(what, sizeof what, "one of %s", pawl__enum_names(enumeration, names));
+    return pawl__decode_mismatch(decoder, path, what, value);
+}
+
+static pawl_code decode_json(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
+                             void *to)
+{
+    if (pawl__json_has_nul(value))
+        return pawl__path_error(path, decoder->error, PAWL_EDECODE, "NUL in a text of the JSON");
+    yyjson_alc allocator = pawl__json_allocator(decoder->arena);
+    size_t     size;
+    char      *text = yyjson_val_write_opts(value, 0, &allocator, &size, NULL);
+    if (text == NULL) /* what was read can be written: only memory can be missing */
+        return no_memory(decoder, path);
+    *(pawl_text *)to = (pawl_text){text, size};
+    return PAWL_OK;
+}
+
+typedef pawl_code decode_fn(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
+                            void *to);
+
+pawl_code pawl__decode_scalar(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
+                              void *to)
+{
+    static decode_fn *const functions[PAWL_KIND_RECORD] = {
+        [PAWL_KIND_BOOL] = decode_bool,      [PAWL_KIND_INT16] = decode_integer,
+        [PAWL_KIND_INT32] = decode_integer,  [PAWL_KIND_INT64] = decode_integer,
+        [PAWL_KIND_UINT16] = decode_integer, [PAWL_KIND_UINT32] = decode_integer,
+        [PAWL_KIND_UINT64] = decode_integer, [PAWL_KIND_DOUBLE] = decode_double,
+        [PAWL_KIND_TEXT] = decode_text,      [PAWL_KIND_FIXED] = decode_fixed,
+        [PAWL_KIND_BYTES] = decode_bytes,    [PAWL_KIND_UUID] = decode_uuid,
+        [PAWL_KIND_TIME] = decode_time,      [PAWL_KIND_ENUM] = decode_enum,
+        [PAWL_KIND_JSON] = decode_json,
+    };
+    return functions[path->field->kind](decoder, path, value, to);
+}

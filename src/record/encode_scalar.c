@@ -1,0 +1,182 @@
+/* encode_scalar.c - one C value into one JSON value, a function per kind.
+ *
+ * Texts are borrowed by the document until it is written.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "record_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static pawl_code finish(pawl__encoder *encoder, const pawl__path *path, yyjson_mut_val *made,
+                        yyjson_mut_val **value)
+{
+    *value = made;
+    if (made == NULL)
+        return pawl__path_error(path, encoder->error, PAWL_ENOMEM, "no memory to encode it");
+    return PAWL_OK;
+}
+
+static pawl_code encode_bool(pawl__encoder *encoder, const pawl__path *path, const void *from,
+                             yyjson_mut_val **value)
+{
+    return finish(encoder, path, yyjson_mut_bool(encoder->doc, *(const bool *)from), value);
+}
+
+static pawl_code encode_integer(pawl__encoder *encoder, const pawl__path *path, const void *from,
+                                yyjson_mut_val **value)
+{
+    int64_t integer;
+    if (!pawl__integer_get(path->field->kind, from, &integer))
+        return pawl__path_error(path, encoder->error, PAWL_EINVAL, "value above the limit %" PRId64,
+                                INT64_MAX);
+    return finish(encoder, path, yyjson_mut_sint(encoder->doc, integer), value);
+}
+
+static pawl_code encode_double(pawl__encoder *encoder, const pawl__path *path, const void *from,
+                               yyjson_mut_val **value)
+{
+    double number = *(const double *)from;
+    if (!isfinite(number))
+        return pawl__path_error(path, encoder->error, PAWL_EINVAL, "%s has no JSON form",
+                                isnan(number) ? "NaN" : "infinity");
+    return finish(encoder, path, yyjson_mut_real(encoder->doc, number), value);
+}
+
+static pawl_code put_text(pawl__encoder *encoder, const pawl__path *path, pawl_text text,
+                          yyjson_mut_val **value)
+{
+    size_t at;
+    if (text.data == NULL && text.size != 0)
+        return pawl__path_error(path, encoder->error, PAWL_EINVAL, "text of %zu bytes without data",
+                                text.size);
+    if (!pawl_text_is_valid(text, &at))
+        return pawl__path_error(path, encoder->error, PAWL_EINVAL, "%s at byte %zu of the text",
+                                text.data[at] == '\0' ? "NUL" : "no UTF-8", at);
+    const char *data = text.data != NULL ? text.data : "";
+    return finish(encoder, path, yyjson_mut_strn(encoder->doc, data, text.size), value);
+}
+
+static pawl_code encode_text(pawl__encoder *encoder, const pawl__path *path, const void *from,
+                             yyjson_mut_val **value)
+{
+    return put_text(encoder, path, *(const pawl_text *)from, value);
+}
+
+static pawl_code encode_fixed(pawl__encoder *encoder, const pawl__path *path, const void *from,
+                              yyjson_mut_val **value)
+{
+    pawl_text text = pawl__fixed_text(path->field, from);
+    if (text.size > path->field->fixed_size)
+        return pawl__path_error(path, encoder->error, PAWL_EINVAL,
+                                "no NUL after %zu bytes, the limit of the text",
+                                path->field->fixed_size);
+    return put_text(encoder, path, text, value);
+}
+
+static pawl_code encode_bytes(pawl__encoder *encoder, const pawl__path *path, const void *from,
+                              yyjson_mut_val **value)
+{
+    pawl_bytes bytes = *(const pawl_bytes *)from;
+    if (bytes.data == NULL && bytes.size != 0)
+        return pawl__path_error(path, encoder->error, PAWL_EINVAL, "%zu bytes without data",
+                                bytes.size);
+    pawl_text text = pawl__base64_encode(bytes, encoder->arena);
+    return finish(encoder, path,
+                  text.data != NULL ? yyjson_mut_strn(encoder->doc, text.data, text.size) : NULL,
+                  value);
+}
+
+static pawl_code encode_uuid(pawl__encoder *encoder, const pawl__path *path, const void *from,
+                             yyjson_mut_val **value)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(*(const pawl_uuid *)from, text);
+    return finish(encoder, path, yyjson_mut_strncpy(encoder->doc, text, PAWL_UUID_TEXT_SIZE),
+                  value);
+}
+
+static pawl_code encode_time(pawl__encoder *encoder, const pawl__path *path, const void *from,
+                             yyjson_mut_val **value)
+{
+    pawl_time time = *(const pawl_time *)from;
+    char      text[PAWL_TIME_TEXT_SIZE + 1];
+    if (time < PAWL_TIME_MIN || time > PAWL_TIME_MAX)
+        return pawl__path_error(path, encoder->error, PAWL_EINVAL,
+                                "time %" PRId64 " is outside the years 0001 to 9999", time);
+    pawl_time_format(time, text);
+    return finish(encoder, path, yyjson_mut_strncpy(encoder->doc, text, PAWL_TIME_TEXT_SIZE),
+                  value);
+}
+
+static pawl_code encode_enum(pawl__encoder *encoder, const pawl__path *path, const void *from,
+                             yyjson_mut_val **value)
+{
+    const pawl_enum *enumeration = path->field->enumeration();
+    int              constant    = *(const int *)from;
+    if (constant < 0 || (size_t)constant >= enumeration->count)
+        return pawl__path_error(path, encoder->error, PAWL_EINVAL,
+                                "%d is no %s, which counts from 0 to %zu", constant,
+                                enumeration->name, enumeration->count - 1);
+    return finish(encoder, path, yyjson_mut_str(encoder->doc, enumeration->names[constant]), value);
+}
+
+static pawl_code encode_json(pawl__encoder *encoder, const pawl__path *path, const void *from,
+                             yyjson_mut_val **value)
+{
+    pawl_text   text = *(const pawl_text *)from;
+    yyjson_doc *doc;
+    if (text.size == 0)
+        return finish(encoder, path, yyjson_mut_null(encoder->doc), value);
+    pawl_code code = pawl__json_read(text, encoder->arena, &doc, encoder->error);
+    if (code != PAWL_OK) {
+        char where[PAWL__PATH_TEXT_SIZE];
+        return pawl_error_wrap(encoder->error, code == PAWL_EDECODE ? PAWL_EINVAL : code, "%s",
+                               pawl__path_text(path, where));
+    }
+    if (pawl__json_has_nul(yyjson_doc_get_root(doc)))
+        return pawl__path_error(path, encoder->error, PAWL_EINVAL, "NUL in a text of the JSON");
+    return finish(encoder, path, yyjson_val_mut_copy(encoder->doc, yyjson_doc_get_root(doc)),
+                  value);
+}
+
+typedef pawl_code encode_fn(pawl__encoder *encoder, const pawl__path *path, const void *from,
+                            yyjson_mut_val **value);
+
+pawl_code pawl__encode_scalar(pawl__encoder *encoder, const pawl__path *path, const void *from,
+                              yyjson_mut_val **value)
+{
+    static encode_fn *const functions[PAWL_KIND_RECORD] = {
+        [PAWL_KIND_BOOL] = encode_bool,      [PAWL_KIND_INT16] = encode_integer,
+        [PAWL_KIND_INT32] = encode_integer,  [PAWL_KIND_INT64] = encode_integer,
+        [PAWL_KIND_UINT16] = encode_integer, [PAWL_KIND_UINT32] = encode_integer,
+        [PAWL_KIND_UINT64] = encode_integer, [PAWL_KIND_DOUBLE] = encode_double,
+        [PAWL_KIND_TEXT] = encode_text,      [PAWL_KIND_FIXED] = encode_fixed,
+        [PAWL_KIND_BYTES] = encode_bytes,    [PAWL_KIND_UUID] = encode_uuid,
+        [PAWL_KIND_TIME] = encode_time,      [PAWL_KIND_ENUM] = encode_enum,
+        [PAWL_KIND_JSON] = encode_json,
+    };
+    return functions[path->field->kind](encoder, path, from, value);
+}
+
+static bool all_zero(const void *from, size_t size)
+{
+    const unsigned char *bytes = from;
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] != 0)
+            return false;
+    return true;
+}
+
+bool pawl__scalar_is_default(const pawl_field *field, const void *from)
+{
+    switch (field->kind) {
+    case PAWL_KIND_TEXT:
+    case PAWL_KIND_JSON: return ((const pawl_text *)from)->size == 0;
+    case PAWL_KIND_BYTES: return ((const pawl_bytes *)from)->size == 0;
+    case PAWL_KIND_FIXED: return *(const char *)from == '\0';
+    default: /* numbers, uuid, time, enum; by bits, so that -0.0 is kept */
+        return all_zero(from, field->item_size);
+    }
+}

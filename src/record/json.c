@@ -1,0 +1,58 @@
+/* json.c - yyjson in an arena.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "record_internal.h"
+
+static void *take(void *context, size_t size)
+{
+    return pawl_arena_take(context, size);
+}
+
+static void *retake(void *context, void *memory, size_t old_size, size_t size)
+{
+    if (size <= old_size)
+        return memory;
+    void *larger = pawl_arena_take(context, size);
+    if (larger != NULL)
+        memcpy(larger, memory, old_size);
+    return larger;
+}
+
+static void leave(void *context, void *memory)
+{
+    (void)context;
+    (void)memory;
+}
+
+yyjson_alc pawl__json_allocator(pawl_arena *arena)
+{
+    return (yyjson_alc){take, retake, leave, arena};
+}
+
+pawl_code pawl__json_read(pawl_text json, pawl_arena *arena, yyjson_doc **doc, pawl_error *error)
+{
+    if (json.size == 0)
+        return pawl_error_set(error, PAWL_EDECODE, "expected JSON, got no text");
+    yyjson_alc      allocator = pawl__json_allocator(arena);
+    yyjson_read_err wrong;
+    /* Without YYJSON_READ_INSITU the reader copies the text and leaves ours alone. */
+    *doc = yyjson_read_opts((char *)(uintptr_t)json.data, json.size, YYJSON_READ_BIGNUM_AS_RAW,
+                            &allocator, &wrong);
+    if (*doc != NULL)
+        return PAWL_OK;
+    if (wrong.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory to read %zu bytes of JSON", json.size);
+    return pawl_error_set(error, PAWL_EDECODE, "no JSON at byte %zu of %zu: %s", wrong.pos,
+                          json.size, wrong.msg);
+}
+
+bool pawl__json_has_nul(yyjson_val *value)
+{
+    /* The values below `value` lie behind it without gaps. */
+    for (yyjson_val *end = unsafe_yyjson_get_next(value); value < end; value++)
+        if (yyjson_is_str(value) &&
+            memchr(yyjson_get_str(value), '\0', yyjson_get_len(value)) != NULL)
+            return true;
+    return false;
+}

@@ -1,0 +1,207 @@
+/* record.c - descriptors: what they say, and whether they may be used.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "record_internal.h"
+
+const char *pawl_record_type(const pawl_record *record)
+{
+    return record->type != NULL ? record->type : record->name;
+}
+
+int pawl_record_version(const pawl_record *record)
+{
+    return record->version != 0 ? record->version : 1;
+}
+
+const char *pawl_field_json(const pawl_field *field)
+{
+    return field->json != NULL ? field->json : field->name;
+}
+
+pawl_code pawl_record_upcast(const pawl_record *record, int version, pawl_text json,
+                             pawl_arena *arena, pawl_text *upcast, pawl_error *error)
+{
+    int current = pawl_record_version(record);
+    *upcast     = json;
+    if (version == current)
+        return PAWL_OK;
+    if (version > current || record->upcast == NULL)
+        return pawl_error_set(error, PAWL_EDECODE,
+                              "%s of version %d: this program has version %d and %s",
+                              pawl_record_type(record), version, current,
+                              version > current ? "no way back" : "no upcast from older ones");
+    pawl_code code = record->upcast(version, json, arena, upcast, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, "%s: upcast from version %d to %d",
+                               pawl_record_type(record), version, current);
+    return PAWL_OK;
+}
+
+/* The records on the way from the root, so that one that holds itself by
+ * pointer is checked once. */
+typedef struct check_step {
+    const struct check_step *parent;
+    const pawl_record       *record;
+    size_t                   depth;
+} check_step;
+
+static pawl_code refuse(const pawl_record *record, pawl_error *error, const char *format, ...)
+    PAWL_PRINTF(3, 4);
+
+static pawl_code refuse(const pawl_record *record, pawl_error *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pawl_error_setv(error, PAWL_ECONFIG, format, arguments);
+    va_end(arguments);
+    return pawl_error_wrap(error, PAWL_ECONFIG, "record %s", record->name);
+}
+
+/* Printable: UTF-8 without control characters. */
+static bool is_good_name(const char *name)
+{
+    pawl_text text = pawl_text_of(name);
+    for (size_t i = 0; i < text.size; i++)
+        if ((unsigned char)name[i] < 0x20 || name[i] == 0x7F)
+            return false;
+    return text.size != 0 && text.size <= PAWL_NAME_SIZE_MAX && pawl_text_is_valid(text, NULL);
+}
+
+static size_t size_of_kind(const pawl_field *field)
+{
+    static const size_t sizes[PAWL_KIND_RECORD] = {
+        [PAWL_KIND_BOOL] = sizeof(bool),       [PAWL_KIND_INT16] = sizeof(int16_t),
+        [PAWL_KIND_INT32] = sizeof(int32_t),   [PAWL_KIND_INT64] = sizeof(int64_t),
+        [PAWL_KIND_UINT16] = sizeof(uint16_t), [PAWL_KIND_UINT32] = sizeof(uint32_t),
+        [PAWL_KIND_UINT64] = sizeof(uint64_t), [PAWL_KIND_DOUBLE] = sizeof(double),
+        [PAWL_KIND_TEXT] = sizeof(pawl_text),  [PAWL_KIND_BYTES] = sizeof(pawl_bytes),
+        [PAWL_KIND_UUID] = sizeof(pawl_uuid),  [PAWL_KIND_TIME] = sizeof(pawl_time),
+        [PAWL_KIND_ENUM] = sizeof(int),        [PAWL_KIND_JSON] = sizeof(pawl_text),
+    };
+    if (field->kind == PAWL_KIND_FIXED)
+        return field->fixed_size + 1;
+    return field->kind == PAWL_KIND_RECORD ? field->record()->size : sizes[field->kind];
+}
+
+/* Bytes that the field takes in the struct. */
+static size_t extent_of(const pawl_field *field)
+{
+    if (field->shape == PAWL_LIST)
+        return sizeof(char *) + sizeof(size_t);
+    if (field->shape == PAWL_OPTIONAL && field->kind == PAWL_KIND_RECORD)
+        return sizeof(void *);
+    return field->value_offset + field->item_size;
+}
+
+static pawl_code check_enum(const pawl_record *record, const pawl_field *field, pawl_error *error)
+{
+    const pawl_enum *enumeration = field->enumeration();
+    if (enumeration->count == 0)
+        return refuse(record, error, "field %s: enum %s has no values", field->name,
+                      enumeration->name);
+    for (size_t i = 0; i < enumeration->count; i++) {
+        const char *name = enumeration->names[i];
+        if (!is_good_name(name))
+            return refuse(record, error, "enum %s: value %zu has no name of 1 to %d bytes",
+                          enumeration->name, i, PAWL_NAME_SIZE_MAX);
+        if (pawl__enum_find(enumeration, pawl_text_of(name)) != (int)i)
+            return refuse(record, error, "enum %s: two values are named '%s'", enumeration->name,
+                          name);
+    }
+    return PAWL_OK;
+}
+
+static pawl_code check_field(const pawl_record *record, const pawl_field *field, pawl_error *error)
+{
+    if (field->name == NULL || !is_good_name(pawl_field_json(field)))
+        return refuse(record, error, "field %s: the name in JSON has not 1 to %d printable bytes",
+                      field->name != NULL ? field->name : "?", PAWL_NAME_SIZE_MAX);
+    if (field->kind <= PAWL_KIND_NONE || field->kind > PAWL_KIND_RECORD ||
+        (unsigned)field->shape > PAWL_LIST)
+        return refuse(record, error, "field %s: kind %d in shape %d is unknown", field->name,
+                      (int)field->kind, (int)field->shape);
+    if ((field->kind == PAWL_KIND_RECORD && field->record == NULL) ||
+        (field->kind == PAWL_KIND_ENUM && field->enumeration == NULL))
+        return refuse(record, error, "field %s: has no descriptor of its type", field->name);
+    if (field->item_size != size_of_kind(field) || field->offset < sizeof(pawl_text) ||
+        field->offset + extent_of(field) > record->size)
+        return refuse(record, error, "field %s: does not lie in the struct of %zu bytes",
+                      field->name, record->size);
+    return field->kind == PAWL_KIND_ENUM ? check_enum(record, field, error) : PAWL_OK;
+}
+
+static pawl_code check_distinct(const pawl_record *record, size_t index, pawl_error *error)
+{
+    const pawl_field *field = pawl__field_at(record, index);
+    for (size_t i = 0; i < index; i++) {
+        const pawl_field *other = pawl__field_at(record, i);
+        if (strcmp(pawl_field_json(other), pawl_field_json(field)) == 0)
+            return refuse(record, error, "fields %s and %s are both '%s' in JSON", other->name,
+                          field->name, pawl_field_json(field));
+    }
+    return PAWL_OK;
+}
+
+static pawl_code check_head(const pawl_record *record, pawl_error *error)
+{
+    if (record->table_size < sizeof(pawl_record) || record->field_size < sizeof(pawl_field))
+        return refuse(record, error,
+                      "built for another pawl: tables of %zu and %zu bytes, this one needs %zu "
+                      "and %zu",
+                      record->table_size, record->field_size, sizeof(pawl_record),
+                      sizeof(pawl_field));
+    if (!is_good_name(record->name) || !is_good_name(pawl_record_type(record)))
+        return refuse(record, error, "the type name has not 1 to %d printable bytes",
+                      PAWL_NAME_SIZE_MAX);
+    if (record->version < 0)
+        return refuse(record, error, "version %d, the lowest is 1", record->version);
+    if (record->field_count > PAWL_RECORD_FIELDS_MAX)
+        return refuse(record, error, "%zu fields, the limit is %d", record->field_count,
+                      PAWL_RECORD_FIELDS_MAX);
+    return PAWL_OK;
+}
+
+/* A chain of base types ends; one that does not would run handlers for ever. */
+static pawl_code check_bases(const pawl_record *record, pawl_error *error)
+{
+    size_t count = 0;
+    for (const pawl_record *base = record; base->base != NULL; base = base->base())
+        if (++count > PAWL_RECORD_DEPTH_MAX)
+            return refuse(record, error, "more than %d base types, or one that leads back",
+                          PAWL_RECORD_DEPTH_MAX);
+    return PAWL_OK;
+}
+
+static pawl_code check_record(const check_step *step, pawl_error *error)
+{
+    const pawl_record *record = step->record;
+    for (const check_step *above = step->parent; above != NULL; above = above->parent)
+        if (above->record == record)
+            return PAWL_OK;
+    if (step->depth > PAWL_RECORD_DEPTH_MAX)
+        return refuse(record, error, "nested %zu deep, the limit is %d", step->depth,
+                      PAWL_RECORD_DEPTH_MAX);
+    pawl_code code = check_head(record, error);
+    if (code == PAWL_OK)
+        code = check_bases(record, error);
+    for (size_t i = 0; code == PAWL_OK && i < record->field_count; i++) {
+        const pawl_field *field = pawl__field_at(record, i);
+        code                    = check_field(record, field, error);
+        if (code == PAWL_OK)
+            code = check_distinct(record, i, error);
+        if (code == PAWL_OK && field->kind == PAWL_KIND_RECORD) {
+            check_step nested = {step, field->record(), step->depth + 1};
+            code              = check_record(&nested, error);
+        }
+    }
+    return code;
+}
+
+pawl_code pawl_record_check(const pawl_record *record, pawl_error *error)
+{
+    check_step root = {NULL, record, 1};
+    if (record == NULL || record->name == NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "record without a name");
+    return check_record(&root, error);
+}

@@ -1,0 +1,146 @@
+/* record_internal.h - what the files of src/record share.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RECORD_INTERNAL_H
+#define PAWL_RECORD_INTERNAL_H
+
+#include "pawl/record.h"
+
+#include <string.h>
+#include <yyjson.h>
+
+/* ---- Where we are, for error texts -------------------------------------- */
+
+#define PAWL__NO_INDEX SIZE_MAX
+
+/* One step from the root record; lives on the C stack. */
+typedef struct pawl__path {
+    const struct pawl__path *parent; /* NULL at the root */
+    const pawl_field        *field;  /* NULL at the root */
+    const pawl_record       *record; /* the root's, else NULL */
+    size_t                   index;  /* in a list, else PAWL__NO_INDEX */
+} pawl__path;
+
+#define PAWL__PATH_TEXT_SIZE 240
+
+/* "lines[3].qty"; the record's name at the root. Long paths lose their start. */
+const char *pawl__path_text(const pawl__path *path, char text[PAWL__PATH_TEXT_SIZE]);
+/* The field or one around it is secret, so its value must not be shown. */
+bool pawl__path_is_secret(const pawl__path *path);
+/* "PATH: what the format says". */
+pawl_code pawl__path_error(const pawl__path *path, pawl_error *error, pawl_code code,
+                           const char *format, ...) PAWL_PRINTF(4, 5);
+
+/* ---- JSON --------------------------------------------------------------- */
+
+/* An allocator for yyjson that takes from the arena and frees nothing. */
+yyjson_alc pawl__json_allocator(pawl_arena *arena);
+/* The document lives in the arena. PAWL_ENOMEM, or PAWL_EDECODE that says what
+ * is wrong and at which byte. */
+pawl_code pawl__json_read(pawl_text json, pawl_arena *arena, yyjson_doc **doc, pawl_error *error);
+/* Some string in the value, keys included, holds a NUL. */
+bool pawl__json_has_nul(yyjson_val *value);
+
+pawl_code pawl__base64_decode(pawl_text text, pawl_arena *arena, pawl_bytes *bytes);
+/* data == NULL when out of memory. */
+pawl_text pawl__base64_encode(pawl_bytes bytes, pawl_arena *arena);
+
+/* ---- Decoding ----------------------------------------------------------- */
+
+typedef struct pawl__decoder {
+    pawl_arena *arena;
+    pawl_error *error;
+    unsigned    flags;
+} pawl__decoder;
+
+/* Reads one value of the field's kind, records apart; `value` is not null. */
+pawl_code pawl__decode_scalar(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
+                              void *to);
+/* "PATH: expected WHAT, got VALUE". */
+pawl_code pawl__decode_mismatch(pawl__decoder *decoder, const pawl__path *path, const char *what,
+                                yyjson_val *value);
+
+/* ---- Encoding ----------------------------------------------------------- */
+
+typedef struct pawl__encoder {
+    pawl_arena     *arena;
+    pawl_error     *error;
+    yyjson_mut_doc *doc;
+    unsigned        flags;
+} pawl__encoder;
+
+/* Makes the JSON value of one value of the field's kind, records apart. */
+pawl_code pawl__encode_scalar(pawl__encoder *encoder, const pawl__path *path, const void *from,
+                              yyjson_mut_val **value);
+/* The value is what a missing member stands for. */
+bool pawl__scalar_is_default(const pawl_field *field, const void *from);
+
+/* ---- Memory of fields --------------------------------------------------- */
+
+static inline const pawl_field *pawl__field_at(const pawl_record *record, size_t index)
+{
+    return (const pawl_field *)(const void *)((const char *)record->fields +
+                                              index * record->field_size);
+}
+
+/* All lists are {T *items; size_t count;} and all pointers to objects have one
+ * representation, so their bytes may be moved without knowing T. */
+typedef struct pawl__list {
+    char  *items;
+    size_t count;
+} pawl__list;
+
+static inline pawl__list pawl__list_get(const void *at)
+{
+    pawl__list list;
+    memcpy(&list.items, at, sizeof list.items);
+    memcpy(&list.count, (const char *)at + sizeof list.items, sizeof list.count);
+    return list;
+}
+
+static inline void pawl__list_set(void *at, pawl__list list)
+{
+    memcpy(at, &list.items, sizeof list.items);
+    memcpy((char *)at + sizeof list.items, &list.count, sizeof list.count);
+}
+
+/* The nested struct of an OPT_RECORD, NULL when absent. */
+static inline void *pawl__pointer_get(const void *at)
+{
+    void *pointer;
+    memcpy(&pointer, at, sizeof pointer);
+    return pointer;
+}
+
+static inline void pawl__pointer_set(void *at, void *pointer)
+{
+    memcpy(at, &pointer, sizeof pointer);
+}
+
+/* The text of a FIXED up to its NUL; all of it when there is none. */
+static inline pawl_text pawl__fixed_text(const pawl_field *field, const void *at)
+{
+    const char *end = memchr(at, '\0', field->item_size);
+    return (pawl_text){at, end != NULL ? (size_t)(end - (const char *)at) : field->item_size};
+}
+
+typedef struct pawl__range {
+    int64_t low;
+    int64_t high;
+} pawl__range;
+
+/* Integers of every width, told apart by kind. */
+bool        pawl__kind_is_integer(pawl_kind kind);
+pawl__range pawl__integer_range(pawl_kind kind);
+/* False when an unsigned value is above 2^63-1. */
+bool pawl__integer_get(pawl_kind kind, const void *from, int64_t *value);
+void pawl__integer_set(pawl_kind kind, void *to, int64_t value);
+
+/* The enum's value with this name, -1 when there is none. */
+int pawl__enum_find(const pawl_enum *enumeration, pawl_text name);
+/* "placed, paid": the known names, for error texts. */
+#define PAWL__ENUM_NAMES_SIZE 200
+const char *pawl__enum_names(const pawl_enum *enumeration, char text[PAWL__ENUM_NAMES_SIZE]);
+
+#endif

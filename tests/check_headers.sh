@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# check_headers.sh - each public header compiles alone and twice, as C17
+# without extensions and as C++17.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+include=$(cd "$(dirname "$0")/../include" && pwd)
+cc=${CC:-cc}
+case $cc in
+*clang) cxx=${CXX:-clang++} ;;
+*) cxx=${CXX:-g++} ;;
+esac
+
+# as_c INCLUDE_DIR HEADER, as_cxx INCLUDE_DIR HEADER
+as_c()
+{
+    printf '#include "%s"\n#include "%s"\nint main(void) { return 0; }\n' "$2" "$2" |
+        "$cc" -std=c17 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Werror \
+            -fsyntax-only -I "$1" -x c -
+}
+as_cxx()
+{
+    printf '#include "%s"\n#include "%s"\nint main() { return 0; }\n' "$2" "$2" |
+        "$cxx" -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I "$1" -x c++ -
+}
+
+if ! command -v "$cxx" >/dev/null; then
+    echo "$cxx is not installed; the headers are not tried in C++"
+    [ "${PAWL_REQUIRE:-}" = all ] && exit 1
+    exit 77
+fi
+
+# The check can fail: a header that leans on another, and a C-only one.
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+echo 'size_t leaning(void);' >"$tree/leaning.h"
+echo 'static int *c_only(void *p) { return p; }' >"$tree/c_only.h"
+if as_c "$tree" leaning.h 2>/dev/null || as_cxx "$tree" c_only.h 2>/dev/null; then
+    echo "self-test: a bad header passed"
+    exit 1
+fi
+
+result=0
+for header in "$include"/pawl/*.h; do
+    name=pawl/$(basename "$header")
+    for language in c cxx; do
+        if ! "as_$language" "$include" "$name" 2>"$tree/messages"; then
+            echo "$name does not compile alone (as_$language):"
+            head -n 6 "$tree/messages"
+            result=1
+        fi
+    done
+done
+exit $result

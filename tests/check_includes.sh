@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# check_includes.sh [ROOT] - the order of the layers, read from the #include
+# lines of ROOT/src.
+#
+#   base < record < workflow < engine < runtime < cli
+#
+# A layer sees itself and those before it; base sees of the public headers only
+# its own two. A store sees src/base, src/store/core and src/store/sql, a
+# transport src/base and src/transport/core; both see the public headers. Only
+# the runtime and the command know src/store/core, nobody a single driver.
+#
+# The check is first tried on a made-up tree, one violation at a time.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+root=${1:-$(dirname "$0")/..}
+
+# Reads "file included" lines, both relative to src or beginning with pawl/.
+check_rules()
+{
+    awk '
+    function part(path,   words) {
+        split(path, words, "/")
+        if (words[1] == "store" || words[1] == "transport")
+            return words[1] "/" words[2]
+        return words[1]
+    }
+    function is_driver(name) { return name ~ /^(store|transport)\// }
+    function is_allowed(from, to, included) {
+        if (to == "pawl")
+            return from != "base" || included == "pawl/base.h" || included == "pawl/limits.h"
+        if (from == to)
+            return 1
+        if (!(from in rank) && !is_driver(from))
+            return 0
+        if (is_driver(from)) {
+            if (to == "base")
+                return 1
+            if (from ~ /^store\//)
+                return to == "store/core" || (to == "store/sql" && from != "store/core")
+            return to == "transport/core"
+        }
+        if (is_driver(to))
+            return to ~ /\/core$/ && rank[from] >= rank["runtime"]
+        return (to in rank) && rank[to] < rank[from]
+    }
+    BEGIN {
+        count = split("base record workflow engine runtime cli", names, " ")
+        for (i = 1; i <= count; i++)
+            rank[names[i]] = i
+    }
+    !is_allowed(part($1), part($2), $2) { print "src/" $1 " must not include \"" $2 "\""; bad = 1 }
+    END { exit bad }'
+}
+
+# Prints "file included" for each quoted include, and each <pawl/...>, of
+# SRC/src; the included path as seen from src.
+list_includes()
+{
+    local line file name folder
+    grep -rnEo --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*("[^"]+"|<pawl/[^>]+>)' \
+        "$1/src" | while IFS= read -r line; do
+        file=${line%%:*}
+        name=$(sed -E 's/.*include[[:space:]]*["<]([^">]+)[">].*/\1/' <<<"$line")
+        folder=$(dirname "$file")
+        file=${file#"$1/src/"}
+        if [ "${name#pawl/}" = "$name" ] && [ -e "$folder/$name" ]; then
+            name=$(realpath --relative-to="$1/src" "$folder/$name")
+        fi
+        echo "$file $name"
+    done
+}
+
+check_tree()
+{
+    list_includes "$1" | check_rules
+}
+
+# try WANTED FILE INCLUDED: a tree of that one include passes or does not.
+try()
+{
+    local tree answer
+    tree=$(mktemp -d)
+    mkdir -p "$tree/src/$(dirname "$2")" "$tree/src/$(dirname "$3")"
+    : >"$tree/src/$3"
+    printf '#include <stdio.h>\n#include "%s"\n' "$3" >"$tree/src/$2"
+    answer=refused
+    if check_tree "$tree" >/dev/null; then
+        answer=passed
+    fi
+    rm -rf "$tree"
+    if [ "$answer" != "$1" ]; then
+        echo "self-test: $2 including \"$3\" $answer, should be $1"
+        exit 1
+    fi
+}
+
+try passed record/json.c pawl/record.h
+try passed record/json.c base/arena.h
+try passed runtime/worker.c engine/batch.h
+try passed runtime/open.c store/core/open.h
+try passed store/sqlite/write.c store/sql/dialect.h
+try passed store/memory/write.c store/core/change.h
+try refused base/text.c pawl/store.h
+try refused base/text.c record/json.h
+try refused workflow/saga.c engine/batch.h
+try refused engine/batch.c runtime/worker.h
+try refused engine/batch.c store/core/open.h
+try refused runtime/worker.c store/sqlite/sqlite.h
+try refused store/sqlite/write.c engine/batch.h
+try refused store/sqlite/write.c store/memory/table.h
+try refused store/core/open.c store/sql/dialect.h
+try refused transport/local/send.c store/core/open.h
+try refused other/x.c base/arena.h
+try refused base/text.c missing.h
+
+check_tree "$root"

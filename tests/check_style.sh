@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# check_style.sh [ROOT] - what a compiler does not say: files of at most 600
+# lines (headers 300), functions of at most 70, no marks of unfinished work, no
+# paths of one machine, a licence line in every file.
+#
+# The check is first tried on made-up files, one violation at a time.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+root=${1:-$(dirname "$0")/..}
+
+# Reads the sources given as arguments. A function is what stands between "{"
+# and "}" in the first column; its signature begins at the last line that began
+# a declaration.
+check_sizes()
+{
+    awk '
+    function say(text) { print FILENAME ":" FNR ": " text; bad = 1 }
+    function end_file() {
+        limit = previous ~ /\.h$/ ? 300 : 600
+        if (previous != "" && lines > limit) {
+            print previous ": " lines " lines, the limit is " limit
+            bad = 1
+        }
+    }
+    FNR == 1 { end_file(); previous = FILENAME; start = 0; inside = 0 }
+    { lines = FNR }
+    inside && /^}/ {
+        if (FNR - start + 1 > 70)
+            say("a function of " FNR - start + 1 " lines, the limit is 70")
+        inside = 0
+    }
+    !inside && /^[A-Za-z_]/ { start = FNR }
+    !inside && /^{/ { inside = 1 }
+    END { end_file(); exit bad }' "$@"
+}
+
+# The marks are written in halves so that this file does not hold them.
+check_words()
+{
+    local marks='\b(TO''DO|FIX''ME|XX''X|HA''CK)\b|not implemen''ted'
+    local paths='(^|[^A-Za-z0-9_.$}])/(ro''ot|ho''me|wo''rk|Use''rs)/'
+    ! grep -nHE "$marks" "$@" && ! grep -nHE "$paths" "$@"
+}
+
+check_licence()
+{
+    local file result=0
+    for file in "$@"; do
+        if ! grep -q 'SPDX-License-Identifier: Apache-2.0' "$file"; then
+            echo "$file: no line SPDX-License-Identifier: Apache-2.0"
+            result=1
+        fi
+    done
+    return $result
+}
+
+check_tree()
+{
+    local -a sources texts
+    mapfile -d '' -t sources < <(cd "$1" && find src include tests bench examples \
+        -name '*.[ch]' -print0 2>/dev/null | sort -z)
+    mapfile -d '' -t texts < <(cd "$1" && find CMakeLists.txt cmake scripts src include tests \
+        bench examples test demo .ci/run \( -name '*.sh' -o -name '*.py' -o -name '*.cmake' -o -name 'CMakeLists.txt' \
+        -o -name test -o -name demo -o -name run \) -type f -print0 2>/dev/null | sort -z)
+    local result=0
+    cd "$1" || exit 1
+    if [ ${#sources[@]} -gt 0 ]; then
+        check_sizes "${sources[@]}" || result=1
+    fi
+    check_words "${sources[@]}" "${texts[@]}" || result=1
+    check_licence "${sources[@]}" "${texts[@]}" || result=1
+    return $result
+}
+
+# try WANTED NAME: standard input as the file src/NAME passes or does not.
+try()
+{
+    local tree answer=refused
+    tree=$(mktemp -d)
+    mkdir -p "$tree/src"
+    cat >"$tree/src/$2"
+    if (check_tree "$tree") >/dev/null; then
+        answer=passed
+    fi
+    rm -rf "$tree"
+    if [ "$answer" != "$1" ]; then
+        echo "self-test: $2 ($3) $answer, should be $1"
+        exit 1
+    fi
+}
+
+licence='/* SPDX-License-Identifier: Apache-2.0 */'
+lines()
+{
+    seq "$1" | sed "s|.*|$2|"
+}
+function_of()
+{
+    printf '%s\nint f(int a,\n      int b)\n{\n' "$licence"
+    lines $(($1 - 4)) '    a += b;'
+    printf '}\n'
+}
+
+{ echo "$licence"; lines 599 'int x;'; } | try passed a.c "600 lines"
+{ echo "$licence"; lines 600 'int x;'; } | try refused a.c "601 lines"
+{ echo "$licence"; lines 300 'int x;'; } | try refused a.h "301 lines"
+function_of 70 | try passed a.c "70 lines of function"
+function_of 71 | try refused a.c "71 lines of function"
+echo "int x;" | try refused a.c "no licence"
+echo "$licence /* TO""DO */" | try refused a.c "a mark"
+echo "$licence \"/ro""ot/x\"" | try refused a.c "a path"
+echo "$licence \"a/work/b\"" | try passed a.c "a relative path"
+
+check_tree "$root"

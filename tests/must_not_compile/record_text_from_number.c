@@ -1,0 +1,22 @@
+/* must not compile: a number where the record has text | expected: incompatible types? when initializing|incompatible type 'double' */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pawl/record.h"
+
+#define ORDER(F) F(TEXT, order_id) F(INT64, cents)
+PAWL_RECORD(order, ORDER)
+
+static void take(const pawl_record *record, const void *message)
+{
+    (void)record;
+    (void)message;
+}
+
+int main(void)
+{
+#ifdef PAWL_CONTROL
+    take(PAWL_MESSAGE(order, .order_id = PAWL_TEXT("5")));
+#else
+    take(PAWL_MESSAGE(order, .order_id = 5.0));
+#endif
+    return 0;
+}

@@ -1,0 +1,22 @@
+/* must not compile: a message of a type that was never declared | expected: implicit declaration of function 'invoice_pawl_record'|undeclared function 'invoice_pawl_record' */
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pawl/record.h"
+
+#define ORDER(F) F(TEXT, order_id) F(INT64, cents)
+PAWL_RECORD(order, ORDER)
+
+static void take(const pawl_record *record, const void *message)
+{
+    (void)record;
+    (void)message;
+}
+
+int main(void)
+{
+#ifdef PAWL_CONTROL
+    take(PAWL_MESSAGE(order, .cents = 5));
+#else
+    take(PAWL_MESSAGE(invoice, .cents = 5));
+#endif
+    return 0;
+}
