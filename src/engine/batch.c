@@ -1,0 +1,254 @@
+/* batch.c - the life of a batch: units in, handlers run, what is left over
+ * given back.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+pawl__batch *pawl__batch_create(pawl__engine *engine)
+{
+    pawl__batch *batch = pawl_allocate(sizeof *batch);
+    if (batch == NULL)
+        return NULL;
+    batch->engine = engine;
+    batch->arena  = pawl_arena_create((size_t)256 * 1024);
+    if (batch->arena == NULL) {
+        pawl_free(batch);
+        return NULL;
+    }
+    pawl__batch_reset(batch);
+    return batch;
+}
+
+void pawl__batch_destroy(pawl__batch *batch)
+{
+    if (batch == NULL)
+        return;
+    pawl_arena_destroy(batch->arena);
+    pawl_free(batch);
+}
+
+void pawl__batch_reset(pawl__batch *batch)
+{
+    pawl__engine *engine = batch->engine;
+    pawl_arena   *arena  = batch->arena;
+    pawl_arena_reset(arena);
+    *batch = (pawl__batch){
+        .engine = engine, .arena = arena, .cut_timeout = PAWL_TIME_MAX, .cut_send = PAWL_TIME_MAX};
+}
+
+/* ---- Units ------------------------------------------------------------------ */
+
+static pawl__unit *add_unit(pawl__batch *batch, pawl__unit_kind kind)
+{
+    pawl__unit *grown = pawl_arena_grow(batch->arena, batch->units, batch->unit_count,
+                                        &batch->unit_capacity, sizeof batch->units[0]);
+    if (grown == NULL)
+        return NULL;
+    batch->units     = grown;
+    pawl__unit *unit = &grown[batch->unit_count++];
+    *unit            = (pawl__unit){.kind = kind, .now = batch->engine->business_now};
+    return unit;
+}
+
+pawl_code pawl__batch_add_message(pawl__batch *batch, const pawl_queue_row *row, int32_t conflicts)
+{
+    pawl__unit *unit = add_unit(batch, PAWL__UNIT_MESSAGE);
+    if (unit == NULL)
+        return PAWL_ENOMEM;
+    unit->row       = *row;
+    unit->message   = row->message;
+    unit->conflicts = conflicts;
+    if (batch->engine->is_virtual)
+        unit->now = row->due;
+    return PAWL_OK;
+}
+
+pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *row)
+{
+    pawl__unit *unit = add_unit(batch, PAWL__UNIT_TIMEOUT);
+    if (unit == NULL)
+        return PAWL_ENOMEM;
+    char id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(row->id.uuid, id);
+    unit->timeout                = *row;
+    unit->message.id             = pawl_arena_text(batch->arena, pawl_text_of(id));
+    unit->message.type           = row->name;
+    unit->message.body           = PAWL_TEXT("{}");
+    unit->message.headers        = row->headers;
+    unit->message.correlation_id = row->correlation_id;
+    if (batch->engine->is_virtual)
+        unit->now = row->due;
+    return unit->message.id.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model *aggregator,
+                                const pawl_flush_row *flush, const pawl_snapshot *snapshot,
+                                pawl_session_id session, bool is_size_flush)
+{
+    pawl__unit *unit = add_unit(batch, PAWL__UNIT_FLUSH);
+    if (unit == NULL)
+        return PAWL_ENOMEM;
+    char id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(session.uuid, id);
+    unit->aggregator    = aggregator;
+    unit->flush         = *flush;
+    unit->snapshot      = *snapshot;
+    unit->session       = session;
+    unit->is_size_flush = is_size_flush;
+    unit->message.id    = pawl_arena_text(batch->arena, pawl_text_of(id));
+    unit->message.type  = aggregator->type;
+    if (snapshot->count > 0)
+        unit->message.correlation_id = snapshot->items[0].message.correlation_id;
+    return unit->message.id.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+/* ---- Begin ------------------------------------------------------------------- */
+
+static int compare_numbers(int64_t left, int64_t right)
+{
+    return left < right ? -1 : left > right;
+}
+
+/* By business time; what is due comes before messages of the same time; then
+ * by place. */
+static int compare_units(const void *left, const void *right)
+{
+    const pawl__unit *a     = left;
+    const pawl__unit *b     = right;
+    int               order = compare_numbers(a->now, b->now);
+    if (order == 0)
+        order = (a->kind == PAWL__UNIT_MESSAGE) - (b->kind == PAWL__UNIT_MESSAGE);
+    if (order == 0 && a->kind == PAWL__UNIT_MESSAGE)
+        order = compare_numbers(a->row.seq, b->row.seq);
+    if (order == 0 && a->kind == PAWL__UNIT_TIMEOUT)
+        order = pawl_uuid_compare(a->timeout.id.uuid, b->timeout.id.uuid);
+    return order;
+}
+
+static void release_from(pawl__batch *batch, size_t first)
+{
+    for (size_t i = first; i < batch->unit_count; i++)
+        if (batch->units[i].end == PAWL__END_NEW)
+            batch->units[i].end = PAWL__END_RELEASED;
+}
+
+/* What has to run alone does so only as the first of its batch; a timeout's
+ * handler is known only by its names. */
+static pawl_code prepare_unit(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
+{
+    if (unit->kind == PAWL__UNIT_MESSAGE)
+        return pawl__lookup_build(batch, unit, error);
+    if (unit->kind == PAWL__UNIT_TIMEOUT) {
+        const pawl__binding *binding =
+            pawl__model_timeout(batch->engine->model, unit->timeout.saga_type, unit->timeout.name);
+        unit->is_alone = binding != NULL && binding->is_alone;
+        unit->has_sql  = binding != NULL && binding->has_sql;
+    }
+    return PAWL_OK;
+}
+
+pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error)
+{
+    if (batch->engine->is_virtual && batch->unit_count > 1)
+        qsort(batch->units, batch->unit_count, sizeof batch->units[0], compare_units);
+    for (size_t i = 0; i < batch->unit_count; i++)
+        batch->units[i].index = batch->units[i].parent = (uint32_t)i;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        pawl__unit *unit = &batch->units[i];
+        pawl_code   code = prepare_unit(batch, unit, error);
+        if (code != PAWL_OK)
+            return code;
+        if (unit->is_alone) {
+            if (i > 0)
+                unit->lookup_count = 0; /* it runs in a later batch */
+            release_from(batch, i > 0 ? i : 1);
+            break;
+        }
+    }
+    batch->has_sql = batch->unit_count > 0 && batch->units[0].is_alone && batch->units[0].has_sql;
+    return PAWL_OK;
+}
+
+/* ---- Load --------------------------------------------------------------------- */
+
+static bool needs_mark(const pawl__unit *unit)
+{
+    return unit->kind == PAWL__UNIT_MESSAGE && unit->end != PAWL__END_RELEASED;
+}
+
+static pawl_code load_marks(pawl__batch *batch, pawl_error *error)
+{
+    pawl_text  *ids   = pawl_arena_take(batch->arena, (batch->unit_count + 1) * sizeof *ids);
+    bool       *known = pawl_arena_take(batch->arena, (batch->unit_count + 1) * sizeof *known);
+    size_t      count = 0;
+    pawl_store *store = batch->engine->store;
+    if (ids == NULL || known == NULL)
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < batch->unit_count; i++)
+        if (needs_mark(&batch->units[i]))
+            ids[count++] = batch->units[i].message.id;
+    if (count == 0)
+        return PAWL_OK;
+    pawl_code code =
+        store->ops->inbox_known(store, batch->engine->model->endpoint, ids, count, known, error);
+    count = 0;
+    for (size_t i = 0; i < batch->unit_count && code == PAWL_OK; i++)
+        if (needs_mark(&batch->units[i]) && known[count++]) {
+            batch->units[i].end          = PAWL__END_DUPLICATE;
+            batch->units[i].lookup_count = 0;
+        }
+    return code;
+}
+
+pawl_code pawl__batch_load(pawl__batch *batch, pawl_error *error)
+{
+    pawl_code code = load_marks(batch, error);
+    return code == PAWL_OK ? pawl__load_sagas(batch, error) : code;
+}
+
+/* ---- Run ----------------------------------------------------------------------- */
+
+/* Under a virtual clock a unit must wait for what this batch itself made due
+ * before it: timeouts at its own time come first, messages sent at its own
+ * time come after. */
+static bool is_cut(const pawl__batch *batch, const pawl__unit *unit)
+{
+    return batch->engine->is_virtual &&
+           (batch->cut_timeout <= unit->now || batch->cut_send < unit->now);
+}
+
+pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
+{
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        pawl__unit *unit = &batch->units[i];
+        if (unit->end != PAWL__END_NEW)
+            continue;
+        if (i > 0 && (is_cut(batch, unit) || batch->engine->is_time_over(batch->engine->runtime))) {
+            release_from(batch, i);
+            break;
+        }
+        pawl_code code = pawl__unit_run(batch, unit, error);
+        if (code != PAWL_OK)
+            return code;
+    }
+    return PAWL_OK;
+}
+
+void pawl__batch_fail(pawl__batch *batch, pawl_code code, const char *text)
+{
+    batch->entry_count = 0;
+    memset(batch->indexes, 0, sizeof batch->indexes);
+    batch->effects = (pawl__effects){.sends = NULL};
+    pawl_text copy = pawl_arena_text(batch->arena, pawl_text_of(text));
+    if (copy.data == NULL)
+        copy = pawl_text_of(pawl_code_text(code));
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        pawl__unit *unit = &batch->units[i];
+        if (unit->end != PAWL__END_RELEASED)
+            pawl__unit_fail(batch, unit, code, copy, -1);
+    }
+}

@@ -1,0 +1,266 @@
+/* batch.h - the unit of work: a batch of messages and due timeouts, run one
+ * after another in memory, saved by one commit.
+ *
+ *     create -> { reset -> add* -> begin -> load -> run -> changes ->
+ *                 (commit by the runtime) -> take_refused }* -> destroy
+ *
+ * A unit is one message, timeout or flush with all its handlers. Its saga
+ * states and effects are copied into the batch when its handlers return
+ * PAWL_OK; on any other answer they vanish. Sagas are held once (identity.c),
+ * so that two units of one saga see each other's effect.
+ *
+ * The engine reads no clock and does no I/O of its own: what it needs comes
+ * through pawl__engine, the change set goes back to the runtime.
+ *
+ * Threads: a batch belongs to one worker.
+ * Tests: tests/unit/test_engine_*.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_ENGINE_BATCH_H
+#define PAWL_ENGINE_BATCH_H
+
+#include "pawl/context.h"
+#include "pawl/store.h"
+#include "workflow/model.h"
+
+/* Where a logical destination leads. */
+typedef struct pawl__destination {
+    bool      is_remote; /* through the outbox */
+    pawl_text queue;     /* local: the queue */
+} pawl__destination;
+
+/* What the runtime lends to a batch. */
+typedef struct pawl__engine {
+    const pawl__model *model;
+    pawl_store        *store; /* reads only, through its ops */
+    pawl_random       *random;
+    pawl_arena        *scratch; /* emptied before each unit */
+    void              *user;
+    void              *runtime; /* for the calls below */
+    pawl__destination (*resolve)(void *runtime, pawl_text destination);
+    const pawl_subscriptions *(*subscriptions)(void *runtime);
+    pawl_code (*send_now)(void *runtime, pawl_changes *changes, pawl_error *error);
+    bool (*is_known_elsewhere)(void *runtime, pawl_text type);
+    bool (*is_stopping)(void *runtime);
+    bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
+    bool      is_virtual;                /* each unit has its own business time */
+    int32_t   immediate_retries, delayed_retries;
+    int64_t   retry_delay, retry_delay_max, not_found_wait;
+    int32_t   conflict_retries;
+    pawl_time machine_now, business_now;
+} pawl__engine;
+
+typedef enum pawl__unit_kind {
+    PAWL__UNIT_MESSAGE,
+    PAWL__UNIT_TIMEOUT,
+    PAWL__UNIT_FLUSH,
+} pawl__unit_kind;
+
+/* What became of a unit; decides its changes. One move only, from NEW. */
+typedef enum pawl__unit_end {
+    PAWL__END_NEW,
+    PAWL__END_HANDLED,    /* mark, effects, acknowledge */
+    PAWL__END_DUPLICATE,  /* acknowledge */
+    PAWL__END_DISCARDED,  /* mark, acknowledge */
+    PAWL__END_SUPERSEDED, /* a timeout re-armed or cancelled earlier in the batch: nothing */
+    PAWL__END_RETRY,      /* later, counted */
+    PAWL__END_WAIT,       /* later, uncounted: no saga yet, or a type others know */
+    PAWL__END_DEAD,       /* dead letter */
+    PAWL__END_RELEASED,   /* not run: free again */
+} pawl__unit_end;
+
+typedef struct pawl__entry pawl__entry;
+
+/* A message's handler and the saga it looks for. */
+typedef struct pawl__lookup {
+    const pawl__binding *binding;
+    void                *message;      /* decoded */
+    pawl_value           value;        /* by the correlation property */
+    pawl_value           transitional; /* by the transitional one, or NONE */
+    pawl__entry         *entry;
+    pawl__entry         *transitional_entry;
+    bool                 is_final; /* "none" was read after a look at the queue */
+} pawl__lookup;
+
+typedef struct pawl__unit {
+    pawl__unit_kind               kind;
+    pawl__unit_end                end;
+    uint32_t                      index;
+    uint32_t                      parent; /* union-find: units of one group */
+    pawl_message                  message;
+    pawl_time                     now; /* business time of the unit */
+    pawl_queue_row                row;
+    pawl_timeout_row              timeout;
+    const pawl__aggregator_model *aggregator; /* FLUSH */
+    pawl_snapshot                 snapshot;
+    pawl_session_id               session;
+    pawl_flush_row                flush;
+    bool                          is_size_flush;
+    pawl__lookup                 *lookups;
+    size_t                        lookup_count;
+    bool                          is_alone;
+    bool                          has_sql;
+    int32_t                       conflicts; /* times refused and run again */
+    pawl_time                     due;       /* RETRY and WAIT: when again */
+    pawl_code                     code;      /* of the last failure */
+    pawl_text                     error;
+} pawl__unit;
+
+/* A timeout that a saga set or cancelled in this batch; the last word wins. */
+typedef struct pawl__timeout_op {
+    pawl_text name;
+    pawl_time due;
+    bool      is_cancel;
+    uint32_t  unit;
+} pawl__timeout_op;
+
+typedef struct pawl__timeout_ops {
+    pawl__timeout_op *items;
+    size_t            count;
+    size_t            capacity;
+} pawl__timeout_ops;
+
+/* A saga in the batch: its stored row, if any, and what the units so far made
+ * of it. */
+struct pawl__entry {
+    const pawl__saga_model *model;
+    pawl_value              main; /* NONE: the saga has no correlation property */
+    pawl_value              transitional;
+    bool                    is_loaded;      /* the store was asked */
+    pawl_saga_row           stored;         /* version 0: no row */
+    bool                    is_stored_gone; /* the stored row is to be deleted */
+    bool                    exists;         /* now, in memory */
+    bool                    is_new;         /* the one that exists is not stored yet */
+    bool                    is_dirty;       /* to be saved */
+    pawl_saga_id            id;
+    void                   *state;
+    pawl_text               originator;  /* new: the message that began it */
+    pawl_code               broken;      /* the stored state cannot be decoded: units that */
+    pawl_text               broken_text; /* need it fail with this, others go on */
+    int32_t                 next_index;  /* of outbox rows under the version being made */
+    bool                    has_unit;
+    uint32_t                unit;   /* any unit that read or wrote it, for the group */
+    uint32_t                writer; /* the last unit that wrote it */
+    pawl__timeout_ops       timeouts;
+    bool     is_timeouts_dropped; /* the stored saga's timeouts are all to be cancelled */
+    uint64_t hashes[3];           /* by pawl__entry_key */
+};
+
+/* The three ways to find an entry; each an open hash table in the arena. */
+typedef enum pawl__entry_key {
+    PAWL__BY_MAIN,
+    PAWL__BY_TRANSITIONAL,
+    PAWL__BY_ID,
+} pawl__entry_key;
+
+typedef struct pawl__entry_index {
+    pawl__entry **slots;
+    size_t        count, capacity; /* capacity: a power of two, or 0 */
+} pawl__entry_index;
+
+/* What a batch or a unit wants written, but for the settling of its messages. */
+typedef struct pawl__effects {
+    pawl_queue_send     *sends;
+    size_t               send_count, send_capacity;
+    pawl_outbox_add     *dispatches;
+    size_t               dispatch_count, dispatch_capacity;
+    pawl_aggregator_add *adds;
+    size_t               add_count, add_capacity;
+} pawl__effects;
+
+typedef struct pawl__batch {
+    pawl__engine     *engine;
+    pawl_arena       *arena; /* emptied by reset */
+    pawl__unit       *units;
+    size_t            unit_count, unit_capacity;
+    pawl__entry     **entries;
+    size_t            entry_count, entry_capacity;
+    pawl__entry_index indexes[3];
+    pawl__effects     effects;
+    pawl_counters     counters;
+    int64_t           not_found;   /* messages whose saga is missing for good */
+    pawl_time         cut_timeout; /* earliest timeout or period set in this batch */
+    pawl_time         cut_send;    /* earliest local send of this batch */
+    bool              has_sql;     /* the first unit needs the transaction open */
+    pawl_changes      changes;
+} pawl__batch;
+
+pawl__batch *pawl__batch_create(pawl__engine *engine); /* NULL: out of memory */
+void         pawl__batch_destroy(pawl__batch *batch);
+void         pawl__batch_reset(pawl__batch *batch);
+
+/* Units in the order they are to run; begin sorts them by business time under
+ * a virtual clock, timeouts first. Rows are copied into the batch. */
+pawl_code pawl__batch_add_message(pawl__batch *batch, const pawl_queue_row *row, int32_t conflicts);
+pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *row);
+pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model *aggregator,
+                                const pawl_flush_row *flush, const pawl_snapshot *snapshot,
+                                pawl_session_id session, bool is_size_flush);
+/* Decodes, finds the handlers, cuts the batch at a message that runs alone.
+ * Afterwards batch->has_sql says whether a hold is needed before load. */
+pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error);
+/* Inbox, sagas, "is it really not there". Reads only. */
+pawl_code pawl__batch_load(pawl__batch *batch, pawl_error *error);
+/* Runs the handlers. Fails only when out of memory or when the store fails. */
+pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error);
+/* Builds batch->changes. */
+pawl_code pawl__batch_changes(pawl__batch *batch, pawl_error *error);
+/* Forgets what the handlers did and fails every unit with `code`: for a batch
+ * of one whose commit can never succeed. Then build the changes again. */
+void pawl__batch_fail(pawl__batch *batch, pawl_code code, const char *text);
+
+/* ---- Between the files of the engine -------------------------------------- */
+
+/* identity.c */
+pawl__entry *pawl__identity_find(pawl__batch *batch, const pawl__saga_model *model,
+                                 const pawl_value *main);
+pawl__entry *pawl__identity_find_transitional(pawl__batch *batch, const pawl__saga_model *model,
+                                              const pawl_value *value);
+pawl__entry *pawl__identity_find_id(pawl__batch *batch, const pawl__saga_model *model,
+                                    pawl_saga_id id);
+/* NULL when out of memory. The value is borrowed. */
+pawl__entry *pawl__identity_add(pawl__batch *batch, const pawl__saga_model *model,
+                                const pawl_value *main);
+/* False when out of memory. */
+bool pawl__identity_set_id(pawl__batch *batch, pawl__entry *entry, pawl_saga_id id);
+bool pawl__identity_set_transitional(pawl__batch *batch, pawl__entry *entry,
+                                     const pawl_value *value);
+/* The entry of a stored row: the one that is there, or a new one. */
+pawl_code pawl__identity_adopt(pawl__batch *batch, const pawl__saga_model *model,
+                               const pawl_saga_row *row, pawl__entry **entry, pawl_error *error);
+/* Fills the entry from a stored row: decodes its state. */
+pawl_code pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row,
+                              pawl_error *error);
+/* Loads by id what is not in the batch yet; *entry NULL when there is none. */
+pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_id id,
+                                 pawl__entry **entry, pawl_error *error);
+/* Notes that the unit read or wrote the entry: puts it in the entry's group. */
+void     pawl__identity_touch(pawl__batch *batch, pawl__entry *entry, pawl__unit *unit);
+uint32_t pawl__group_of(pawl__batch *batch, uint32_t unit);
+
+/* lookup.c: the handlers of a message and the sagas they look for. A message
+ * that cannot be decoded or mapped ends its unit; the code is PAWL_OK then. */
+pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *error);
+/* load.c: fills the identity map with what the lookups and timeouts need. */
+pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error);
+
+/* headers.c: a message's headers, a JSON object of strings. data NULL when the
+ * header is missing, or when out of memory. */
+pawl_text pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena);
+/* The headers of a message sent from `ctx` (NULL: from outside). */
+pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
+                              const pawl_header *extra, pawl_text inherited, pawl_arena *arena,
+                              pawl_text *headers, pawl_error *error);
+
+/* unit.c */
+pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error);
+
+/* recover.c: decides what becomes of a unit that failed with `code`. */
+void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
+                     int64_t asked_delay);
+void pawl__unit_dead(pawl__unit *unit, pawl_code code, pawl_text error);
+/* "No saga": wait, or the handler's policy. True when the answer is final. */
+bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit);
+
+#endif

@@ -1,0 +1,339 @@
+/* changes.c - from what the units did to the change set of the batch.
+ *
+ * The net effect of a saga: begun and ended leaves no row; ended and begun
+ * again deletes the old id and inserts a new one at version 1; else one
+ * update, however many units wrote it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/batch.h"
+
+#include <string.h>
+
+/* Room for the next change of a kind; every kind's array was made large enough. */
+#define NEXT(batch, kind) (&(batch)->changes.kind.items[(batch)->changes.kind.count++])
+
+#define RESERVE(batch, kind, room)                   \
+    (((batch)->changes.kind.items = pawl_arena_take( \
+          (batch)->arena, ((room) + 1) * sizeof *(batch)->changes.kind.items)) != NULL)
+
+static pawl_code reserve(pawl__batch *batch)
+{
+    size_t units = batch->unit_count, entries = batch->entry_count, timeouts = 0;
+    for (size_t i = 0; i < entries; i++)
+        timeouts += batch->entries[i]->timeouts.count + 1;
+    bool is_good =
+        RESERVE(batch, queue_settle, units) && RESERVE(batch, inbox_mark, units) &&
+        RESERVE(batch, saga_delete, entries) && RESERVE(batch, saga_insert, entries) &&
+        RESERVE(batch, saga_update, entries) && RESERVE(batch, timeout_settle, units) &&
+        RESERVE(batch, snapshot_remove, units) && RESERVE(batch, timeout_cancel, timeouts) &&
+        RESERVE(batch, timeout_set, timeouts) && RESERVE(batch, snapshot_release, units) &&
+        RESERVE(batch, flush_set, units) && RESERVE(batch, dead_set, units);
+    return is_good ? PAWL_OK : PAWL_ENOMEM;
+}
+
+/* ---- Units -------------------------------------------------------------------- */
+
+static void put_mark(pawl__batch *batch, const pawl__unit *unit, uint32_t group,
+                     pawl_inbox_outcome outcome)
+{
+    *NEXT(batch, inbox_mark) = (pawl_inbox_mark){.unit       = unit->index,
+                                                 .group      = group,
+                                                 .endpoint   = batch->engine->model->endpoint,
+                                                 .message_id = unit->message.id,
+                                                 .outcome    = outcome,
+                                                 .at         = batch->engine->machine_now};
+}
+
+static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
+{
+    int32_t attempts =
+        unit->kind == PAWL__UNIT_MESSAGE ? unit->row.attempts : unit->timeout.attempts;
+    *NEXT(batch, dead_set) = (pawl_dead_set){.unit     = unit->index,
+                                             .group    = group,
+                                             .endpoint = batch->engine->model->endpoint,
+                                             .queue    = batch->engine->model->queue,
+                                             .message  = unit->message,
+                                             .code     = pawl_text_of(pawl_code_name(unit->code)),
+                                             .error    = unit->error,
+                                             .attempts = attempts + 1,
+                                             .deaths   = unit->row.deaths,
+                                             .at       = batch->engine->machine_now};
+    batch->counters.dead++;
+    pawl_log(PAWL_LOG_WARNING, "message %.*s is a dead letter after %d attempts: %.*s",
+             PAWL_TEXT_ARGS(unit->message.id), attempts + 1, PAWL_TEXT_ARGS(unit->error));
+}
+
+static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
+{
+    pawl_queue_settle settle = {.unit   = unit->index,
+                                .group  = group,
+                                .action = PAWL_QUEUE_DONE,
+                                .queue  = batch->engine->model->queue,
+                                .seq    = unit->row.seq};
+    if (unit->end == PAWL__END_RELEASED)
+        settle.action = PAWL_QUEUE_RELEASE;
+    if (unit->end != PAWL__END_RETRY && unit->end != PAWL__END_WAIT)
+        return settle;
+    settle.action        = PAWL_QUEUE_RETRY;
+    settle.due           = unit->due;
+    settle.deaths        = unit->row.deaths;
+    settle.error         = unit->error;
+    settle.attempts      = unit->row.attempts + (unit->end == PAWL__END_RETRY);
+    settle.waiting_since = 0;
+    if (unit->end == PAWL__END_WAIT)
+        settle.waiting_since =
+            unit->row.waiting_since != 0 ? unit->row.waiting_since : batch->engine->machine_now;
+    return settle;
+}
+
+static void put_message(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
+{
+    *NEXT(batch, queue_settle) = settle_of(batch, unit, group);
+    switch (unit->end) {
+    case PAWL__END_HANDLED: put_mark(batch, unit, group, PAWL_INBOX_HANDLED); break;
+    case PAWL__END_DISCARDED: put_mark(batch, unit, group, PAWL_INBOX_DISCARDED); break;
+    case PAWL__END_DEAD:
+        put_mark(batch, unit, group, PAWL_INBOX_DEAD);
+        put_dead(batch, unit, group);
+        break;
+    default: return;
+    }
+    batch->counters.messages++;
+}
+
+static void put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
+{
+    if (unit->end == PAWL__END_SUPERSEDED)
+        return;
+    pawl_timeout_settle *settle = NEXT(batch, timeout_settle);
+    *settle                     = (pawl_timeout_settle){.unit       = unit->index,
+                                                        .group      = group,
+                                                        .action     = PAWL_TIMEOUT_REMOVE,
+                                                        .id         = unit->timeout.id,
+                                                        .has_owner  = true,
+                                                        .owner      = unit->timeout.owner,
+                                                        .generation = unit->timeout.generation};
+    if (unit->end == PAWL__END_RELEASED) {
+        settle->action = PAWL_TIMEOUT_RELEASE;
+        return;
+    }
+    if (unit->end == PAWL__END_RETRY || unit->end == PAWL__END_WAIT) {
+        settle->action   = PAWL_TIMEOUT_RETRY;
+        settle->due      = unit->due;
+        settle->attempts = unit->timeout.attempts + 1;
+        return;
+    }
+    if (unit->end == PAWL__END_DEAD)
+        put_dead(batch, unit, group);
+    batch->counters.messages++;
+    batch->counters.timeouts++;
+}
+
+static pawl_code put_removal(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
+{
+    int64_t *ids = pawl_arena_take(batch->arena, (unit->snapshot.count + 1) * sizeof *ids);
+    if (ids == NULL)
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < unit->snapshot.count; i++)
+        ids[i] = unit->snapshot.items[i].id;
+    *NEXT(batch, snapshot_remove) = (pawl_snapshot_remove){.unit      = unit->index,
+                                                           .group     = group,
+                                                           .partition = unit->flush.partition,
+                                                           .session   = unit->session,
+                                                           .ids       = ids,
+                                                           .id_count  = unit->snapshot.count};
+    batch->counters.messages++;
+    batch->counters.flushes++;
+    return PAWL_OK;
+}
+
+/* After its attempts a partition is dead: adds go on, an operator starts it. */
+static pawl_code put_flush(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
+{
+    bool is_done = unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED;
+    if (!is_done)
+        *NEXT(batch, snapshot_release) = (pawl_snapshot_release){.unit      = unit->index,
+                                                                 .group     = group,
+                                                                 .partition = unit->flush.partition,
+                                                                 .session   = unit->session};
+    if (unit->end == PAWL__END_RELEASED)
+        return PAWL_OK;
+    int64_t         period = unit->aggregator->period;
+    pawl_flush_set *set    = NEXT(batch, flush_set);
+    *set                   = (pawl_flush_set){.unit      = unit->index,
+                                              .group     = group,
+                                              .partition = unit->flush.partition,
+                                              .due = period > 0 ? pawl_time_add(unit->now, period) : PAWL_TIME_MAX,
+                                              .is_done = is_done};
+    if (is_done)
+        return put_removal(batch, unit, group);
+    set->due      = unit->end == PAWL__END_DEAD ? PAWL_TIME_MAX : unit->due;
+    set->attempts = unit->flush.attempts + 1;
+    set->is_dead  = unit->end == PAWL__END_DEAD;
+    set->error    = unit->error;
+    pawl_log(PAWL_LOG_WARNING, "aggregator partition %.*s: flush failed, attempt %d%s: %.*s",
+             PAWL_TEXT_ARGS(unit->flush.partition), set->attempts,
+             set->is_dead ? ", it is dead now" : "", PAWL_TEXT_ARGS(unit->error));
+    return PAWL_OK;
+}
+
+/* ---- Sagas ---------------------------------------------------------------------- */
+
+static bool is_plain(pawl_text text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if ((unsigned char)text.data[i] < ' ' || text.data[i] == '"' || text.data[i] == '\\')
+            return false;
+    return true;
+}
+
+/* The metadata of a new saga (contracts S23); ids that would need escapes are
+ * left out of it rather than stored wrong. */
+static pawl_text metadata_of(pawl__batch *batch, const pawl__entry *entry)
+{
+    pawl_text id = is_plain(entry->originator) ? entry->originator : (pawl_text){"", 0};
+    return pawl_arena_printf(batch->arena, "{%s%s%.*s%s}", entry->model->metadata.data,
+                             id.size > 0 ? ",\"OriginalMessageId\":\"" : "", PAWL_TEXT_ARGS(id),
+                             id.size > 0 ? "\"" : "");
+}
+
+static pawl_code put_insert(pawl__batch *batch, const pawl__entry *entry, uint32_t group,
+                            pawl_text data)
+{
+    pawl_text metadata = metadata_of(batch, entry);
+    if (metadata.data == NULL)
+        return PAWL_ENOMEM;
+    *NEXT(batch, saga_insert) = (pawl_saga_insert){.unit         = entry->writer,
+                                                   .group        = group,
+                                                   .table        = &entry->model->table,
+                                                   .id           = entry->id,
+                                                   .main         = entry->main,
+                                                   .transitional = entry->transitional,
+                                                   .metadata     = metadata,
+                                                   .data         = data,
+                                                   .type_version = entry->model->type_version};
+    return PAWL_OK;
+}
+
+static void put_update(pawl__batch *batch, const pawl__entry *entry, uint32_t group, pawl_text data)
+{
+    *NEXT(batch, saga_update) = (pawl_saga_update){.unit         = entry->writer,
+                                                   .group        = group,
+                                                   .table        = &entry->model->table,
+                                                   .id           = entry->id,
+                                                   .version      = entry->stored.version,
+                                                   .row          = entry->stored.row,
+                                                   .transitional = entry->transitional,
+                                                   .metadata     = entry->stored.metadata,
+                                                   .data         = data,
+                                                   .type_version = entry->model->type_version};
+}
+
+static void put_delete(pawl__batch *batch, const pawl__entry *entry, uint32_t group)
+{
+    *NEXT(batch, saga_delete)    = (pawl_saga_delete){.unit    = entry->writer,
+                                                      .group   = group,
+                                                      .table   = &entry->model->table,
+                                                      .id      = entry->stored.id,
+                                                      .version = entry->stored.version};
+    *NEXT(batch, timeout_cancel) = (pawl_timeout_cancel){
+        .unit = entry->writer, .group = group, .saga_id = entry->stored.id, .name = {"", 0}};
+}
+
+static void put_timeouts(pawl__batch *batch, const pawl__entry *entry, uint32_t group)
+{
+    for (size_t i = 0; i < entry->timeouts.count; i++) {
+        const pawl__timeout_op *op = &entry->timeouts.items[i];
+        if (op->is_cancel && !entry->is_new)
+            *NEXT(batch, timeout_cancel) = (pawl_timeout_cancel){
+                .unit = op->unit, .group = group, .saga_id = entry->id, .name = op->name};
+        if (op->is_cancel)
+            continue;
+        const pawl__unit *unit = &batch->units[op->unit];
+        pawl_timeout_id   id   = {pawl_uuid_v7(batch->engine->random, batch->engine->machine_now)};
+        *NEXT(batch, timeout_set) =
+            (pawl_timeout_set){.unit           = op->unit,
+                               .group          = group,
+                               .id             = id,
+                               .saga_id        = entry->id,
+                               .saga_type      = entry->model->table.type,
+                               .name           = op->name,
+                               .destination    = batch->engine->model->queue,
+                               .due            = op->due,
+                               .headers        = unit->message.headers,
+                               .correlation_id = unit->message.correlation_id};
+    }
+}
+
+static pawl_code put_entry(pawl__batch *batch, const pawl__entry *entry, pawl_error *error)
+{
+    if (!entry->is_stored_gone && !entry->is_dirty)
+        return PAWL_OK;
+    uint32_t  group = pawl__group_of(batch, entry->unit);
+    pawl_text data  = {NULL, 0};
+    pawl_code code  = PAWL_OK;
+    if (entry->is_stored_gone)
+        put_delete(batch, entry, group);
+    if (!entry->exists)
+        return PAWL_OK;
+    code = pawl_record_encode(entry->model->state, entry->state, 0, batch->arena, &data, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, "saga %s", entry->model->saga->name);
+    if (entry->is_new)
+        code = put_insert(batch, entry, group, data);
+    else
+        put_update(batch, entry, group, data);
+    if (code == PAWL_OK)
+        put_timeouts(batch, entry, group);
+    return code;
+}
+
+/* ---- All of it -------------------------------------------------------------------- */
+
+static void put_effects(pawl__batch *batch)
+{
+    pawl__effects *effects = &batch->effects;
+    for (size_t i = 0; i < effects->send_count; i++)
+        effects->sends[i].group = pawl__group_of(batch, effects->sends[i].unit);
+    for (size_t i = 0; i < effects->dispatch_count; i++)
+        effects->dispatches[i].group = pawl__group_of(batch, effects->dispatches[i].unit);
+    for (size_t i = 0; i < effects->add_count; i++)
+        effects->adds[i].group = pawl__group_of(batch, effects->adds[i].unit);
+    batch->changes.queue_send.items     = effects->sends;
+    batch->changes.queue_send.count     = effects->send_count;
+    batch->changes.outbox_add.items     = effects->dispatches;
+    batch->changes.outbox_add.count     = effects->dispatch_count;
+    batch->changes.aggregator_add.items = effects->adds;
+    batch->changes.aggregator_add.count = effects->add_count;
+}
+
+static pawl_code put_unit(pawl__batch *batch, const pawl__unit *unit)
+{
+    uint32_t group = pawl__group_of(batch, unit->index);
+    switch (unit->kind) {
+    case PAWL__UNIT_MESSAGE: put_message(batch, unit, group); return PAWL_OK;
+    case PAWL__UNIT_TIMEOUT: put_timeout(batch, unit, group); return PAWL_OK;
+    case PAWL__UNIT_FLUSH: return put_flush(batch, unit, group);
+    }
+    return PAWL_EBUG;
+}
+
+pawl_code pawl__batch_changes(pawl__batch *batch, pawl_error *error)
+{
+    int64_t failures = batch->counters.failures;
+    batch->counters  = (pawl_counters){.failures = failures};
+    batch->changes   = (pawl_changes){.now         = batch->engine->machine_now,
+                                      .group_count = (uint32_t)batch->unit_count,
+                                      .unit_count  = (uint32_t)batch->unit_count};
+    pawl_code code   = reserve(batch);
+    for (size_t i = 0; i < batch->unit_count && code == PAWL_OK; i++)
+        code = put_unit(batch, &batch->units[i]);
+    for (size_t i = 0; i < batch->entry_count && code == PAWL_OK; i++)
+        code = put_entry(batch, batch->entries[i], error);
+    if (code == PAWL_ENOMEM)
+        pawl_error_set(error, code, "no memory for a change set of %zu units", batch->unit_count);
+    put_effects(batch);
+    batch->changes.counters = batch->counters;
+    return code;
+}

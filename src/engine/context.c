@@ -1,0 +1,444 @@
+/* context.c - what a handler does and asks, recorded for the commit.
+ *
+ * A message is encoded at the call, so what a handler points to need live no
+ * longer. Memory comes from the batch's arena: effects of a failed unit are
+ * forgotten, not freed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/context.h"
+
+#include <string.h>
+
+void pawl__context_init(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit)
+{
+    *ctx             = (pawl_context){.batch = batch, .unit = unit, .retry_delay = -1};
+    ctx->is_sql_open = batch->has_sql;
+}
+
+pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code)
+{
+    if (code != PAWL_OK && ctx->failed == PAWL_OK)
+        ctx->failed = code;
+    return code;
+}
+
+static pawl_code refuse(pawl_context *ctx, pawl_code code, const char *format, ...)
+    PAWL_PRINTF(3, 4);
+
+static pawl_code refuse(pawl_context *ctx, pawl_code code, const char *format, ...)
+{
+    if (ctx->failed == PAWL_OK) {
+        va_list arguments;
+        va_start(arguments, format);
+        pawl_error_setv(&ctx->error, code, format, arguments);
+        va_end(arguments);
+    }
+    return pawl__context_failed(ctx, code);
+}
+
+static pawl_code out_of_memory(pawl_context *ctx)
+{
+    return refuse(ctx, PAWL_ENOMEM, "no memory for an effect of message %.*s",
+                  PAWL_TEXT_ARGS(ctx->unit->message.id));
+}
+
+static pawl__touch *touch_in_hand(pawl_context *ctx)
+{
+    return ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
+}
+
+/* ---- Sending ------------------------------------------------------------------ */
+
+static pawl_text new_id(pawl_context *ctx)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(pawl_uuid_v7(ctx->batch->engine->random, ctx->batch->engine->machine_now),
+                     text);
+    return pawl_arena_text(ctx->batch->arena, (pawl_text){text, PAWL_UUID_TEXT_SIZE});
+}
+
+static pawl_code build_message(pawl_context *ctx, const pawl_send_options *options,
+                               const pawl_record *record, const void *body, pawl_message *message)
+{
+    pawl_arena *arena = ctx->batch->arena;
+    pawl_code   code  = pawl_record_encode(record, body, 0, arena, &message->body, &ctx->error);
+    if (code == PAWL_OK)
+        code =
+            pawl__headers_build(ctx->batch->engine->model->queue, record, options->headers,
+                                ctx->unit->message.headers, arena, &message->headers, &ctx->error);
+    if (code != PAWL_OK) {
+        pawl_error_wrap(&ctx->error, code, "message %s", pawl_record_type(record));
+        return pawl__context_failed(ctx, code);
+    }
+    message->type = pawl_text_of(pawl_record_type(record));
+    message->id =
+        options->id != NULL ? pawl_arena_text(arena, pawl_text_of(options->id)) : new_id(ctx);
+    message->causation_id   = ctx->unit->message.id;
+    message->correlation_id = options->correlation_id != NULL
+                                  ? pawl_arena_text(arena, pawl_text_of(options->correlation_id))
+                                  : ctx->unit->message.correlation_id;
+    if (message->correlation_id.size == 0)
+        message->correlation_id = message->id;
+    if (message->id.data == NULL || message->correlation_id.data == NULL)
+        return out_of_memory(ctx);
+    if (message->id.size == 0 || message->id.size > PAWL_MESSAGE_ID_SIZE_MAX)
+        return refuse(ctx, PAWL_ELIMIT, "message %s: id has %zu bytes, the limit is 1 to %d",
+                      message->type.data, message->id.size, PAWL_MESSAGE_ID_SIZE_MAX);
+    if (message->body.size > PAWL_BODY_SIZE_MAX)
+        return refuse(ctx, PAWL_ELIMIT, "message %s: body has %zu bytes, the limit is %d",
+                      message->type.data, message->body.size, PAWL_BODY_SIZE_MAX);
+    return PAWL_OK;
+}
+
+static pawl_time due_of(const pawl_context *ctx, const pawl_send_options *options)
+{
+    if (options->due != 0)
+        return options->due;
+    return pawl_time_add(ctx->unit->now, options->delay);
+}
+
+static pawl_code add_send(pawl_context *ctx, pawl_text queue, const pawl_message *message,
+                          pawl_time due)
+{
+    pawl__effects   *effects = &ctx->effects;
+    pawl_queue_send *grown = pawl_arena_grow(ctx->batch->arena, effects->sends, effects->send_count,
+                                             &effects->send_capacity, sizeof effects->sends[0]);
+    if (grown == NULL)
+        return out_of_memory(ctx);
+    effects->sends                        = grown;
+    effects->sends[effects->send_count++] = (pawl_queue_send){
+        .unit = ctx->unit->index, .queue = queue, .message = *message, .due = due};
+    ctx->effect_count++;
+    return PAWL_OK;
+}
+
+static pawl_code add_dispatch(pawl_context *ctx, pawl_text destination, const pawl_message *message,
+                              pawl_time due, bool has_id)
+{
+    pawl__dispatch *grown = pawl_arena_grow(ctx->batch->arena, ctx->dispatches, ctx->dispatch_count,
+                                            &ctx->dispatch_capacity, sizeof ctx->dispatches[0]);
+    if (grown == NULL)
+        return out_of_memory(ctx);
+    ctx->dispatches = grown;
+    ctx->dispatches[ctx->dispatch_count++] =
+        (pawl__dispatch){.add    = {.unit        = ctx->unit->index,
+                                    .endpoint    = ctx->batch->engine->model->endpoint,
+                                    .destination = destination,
+                                    .message     = *message,
+                                    .due         = due,
+                                    .at          = ctx->batch->engine->machine_now},
+                         .touch  = ctx->touch,
+                         .has_id = has_id};
+    ctx->effect_count++;
+    return PAWL_OK;
+}
+
+static pawl_code check_destination(pawl_context *ctx, const char *destination)
+{
+    size_t size = destination != NULL ? strlen(destination) : 0;
+    if (size == 0 || size > PAWL_NAME_SIZE_MAX)
+        return refuse(ctx, PAWL_EINVAL, "destination has %zu bytes, the limit is 1 to %d", size,
+                      PAWL_NAME_SIZE_MAX);
+    return PAWL_OK;
+}
+
+pawl_code pawl_send_with(pawl_context *ctx, const char *destination,
+                         const pawl_send_options *options, const pawl_record *record,
+                         const void *message)
+{
+    static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
+    pawl_message                   made     = {.id = {NULL, 0}};
+    pawl_code                      code     = check_destination(ctx, destination);
+    if (options == NULL)
+        options = &defaults;
+    if (code == PAWL_OK)
+        code = build_message(ctx, options, record, message, &made);
+    if (code != PAWL_OK)
+        return code;
+    pawl_text name = pawl_arena_text(ctx->batch->arena, pawl_text_of(destination));
+    if (name.data == NULL)
+        return out_of_memory(ctx);
+    pawl__engine     *engine = ctx->batch->engine;
+    pawl__destination where  = engine->resolve(engine->runtime, name);
+    if (where.is_remote)
+        return add_dispatch(ctx, name, &made, due_of(ctx, options), options->id != NULL);
+    return add_send(ctx, where.queue, &made, due_of(ctx, options));
+}
+
+pawl_code pawl_send(pawl_context *ctx, const char *destination, const pawl_record *record,
+                    const void *message)
+{
+    return pawl_send_with(ctx, destination, NULL, record, message);
+}
+
+pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *message)
+{
+    pawl_text queue = pawl_header_value(ctx, "pawl.reply_to");
+    if (queue.size == 0)
+        return refuse(ctx, PAWL_EINVAL, "message %.*s has no header pawl.reply_to to reply to",
+                      PAWL_TEXT_ARGS(ctx->unit->message.id));
+    return pawl_send_with(ctx, queue.data, NULL, record, message);
+}
+
+static bool is_of_type(pawl_text type, const pawl_record *record)
+{
+    for (; record != NULL; record = record->base != NULL ? record->base() : NULL)
+        if (pawl_text_equal(type, pawl_text_of(pawl_record_type(record))))
+            return true;
+    return false;
+}
+
+/* Is the queue among the first `count` subscriptions for this record too? */
+static bool is_known(const pawl_subscriptions *list, size_t count, pawl_text queue,
+                     const pawl_record *record)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pawl_text_equal(list->items[i].queue, queue) && is_of_type(list->items[i].type, record))
+            return true;
+    return false;
+}
+
+pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void *message)
+{
+    static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
+    pawl__engine                  *engine   = ctx->batch->engine;
+    const pawl_subscriptions      *list     = engine->subscriptions(engine->runtime);
+    pawl_message                   made     = {.id = {NULL, 0}};
+    pawl_code                      code     = build_message(ctx, &defaults, record, message, &made);
+    for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
+        const pawl_subscription *item = &list->items[i];
+        if (!is_of_type(item->type, record) || is_known(list, i, item->queue, record))
+            continue;
+        pawl_text queue = pawl_arena_text(ctx->batch->arena, item->queue);
+        code =
+            queue.data != NULL ? add_send(ctx, queue, &made, ctx->unit->now) : out_of_memory(ctx);
+    }
+    ctx->effect_count++; /* publishing counts even when nobody subscribes */
+    return code;
+}
+
+pawl_code pawl_send_now(pawl_context *ctx, const char *destination, const pawl_record *record,
+                        const void *message)
+{
+    static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
+    pawl__engine                  *engine   = ctx->batch->engine;
+    pawl_message                   made     = {.id = {NULL, 0}};
+    pawl_code                      code     = check_destination(ctx, destination);
+    if (code == PAWL_OK)
+        code = build_message(ctx, &defaults, record, message, &made);
+    if (code != PAWL_OK)
+        return code;
+    pawl_text         name    = pawl_text_of(destination);
+    pawl__destination where   = engine->resolve(engine->runtime, name);
+    pawl_changes      changes = {.group_count = 1, .unit_count = 1, .now = engine->machine_now};
+    pawl_queue_send   send    = {.queue = where.queue, .message = made, .due = ctx->unit->now};
+    pawl_outbox_add   row     = {.dispatch_id = {pawl_uuid_v7(engine->random, engine->machine_now)},
+                                 .endpoint    = engine->model->endpoint,
+                                 .destination = name,
+                                 .message     = made,
+                                 .due         = ctx->unit->now,
+                                 .at          = engine->machine_now};
+    changes.queue_send.items  = &send;
+    changes.queue_send.count  = !where.is_remote;
+    changes.outbox_add.items  = &row;
+    changes.outbox_add.count  = where.is_remote;
+    code                      = engine->send_now(engine->runtime, &changes, &ctx->error);
+    return pawl__context_failed(ctx, code);
+}
+
+/* ---- Aggregators -------------------------------------------------------------- */
+
+static pawl_code partition_of(pawl_context *ctx, const pawl__lookup *lookup, pawl_text *partition)
+{
+    const pawl__aggregator_model *aggregator = lookup->binding->aggregator;
+    *partition                               = aggregator->name;
+    if (aggregator->aggregator->key == NULL)
+        return PAWL_OK;
+    pawl_value value;
+    pawl_code  code = pawl_record_value(aggregator->message, aggregator->aggregator->key,
+                                        lookup->message, &value, &ctx->error);
+    if (code == PAWL_OK && value.type != PAWL_VALUE_NONE)
+        code = pawl_value_coerce(PAWL_VALUE_TEXT, &value, ctx->batch->arena, &ctx->error);
+    if (code != PAWL_OK)
+        return pawl__context_failed(ctx, code);
+    pawl_text key = value.type == PAWL_VALUE_TEXT ? value.as.text : (pawl_text){"", 0};
+    *partition = pawl_arena_printf(ctx->batch->arena, "%.*s/%.*s", PAWL_TEXT_ARGS(aggregator->name),
+                                   PAWL_TEXT_ARGS(key));
+    if (partition->data == NULL)
+        return out_of_memory(ctx);
+    if (partition->size > PAWL_PARTITION_SIZE_MAX)
+        return refuse(ctx, PAWL_ELIMIT,
+                      "aggregator %s: partition '%.40s...' has %zu bytes, the "
+                      "limit is %d",
+                      aggregator->name.data, partition->data, partition->size,
+                      PAWL_PARTITION_SIZE_MAX);
+    return PAWL_OK;
+}
+
+pawl_code pawl__context_aggregate(pawl_context *ctx, const pawl__lookup *lookup)
+{
+    const pawl__aggregator_model *aggregator = lookup->binding->aggregator;
+    pawl__effects                *effects    = &ctx->effects;
+    pawl_text                     partition;
+    pawl_code                     code = partition_of(ctx, lookup, &partition);
+    if (code != PAWL_OK)
+        return code;
+    pawl_aggregator_add *grown =
+        pawl_arena_grow(ctx->batch->arena, effects->adds, effects->add_count,
+                        &effects->add_capacity, sizeof effects->adds[0]);
+    if (grown == NULL)
+        return out_of_memory(ctx);
+    effects->adds                       = grown;
+    effects->adds[effects->add_count++] = (pawl_aggregator_add){
+        .unit      = ctx->unit->index,
+        .name      = aggregator->name,
+        .partition = partition,
+        .key       = ctx->unit->message.id,
+        .message   = ctx->unit->message,
+        .at        = ctx->batch->engine->machine_now,
+        .due       = aggregator->period > 0 ? pawl_time_add(ctx->unit->now, aggregator->period)
+                                            : PAWL_TIME_MAX};
+    ctx->effect_count++;
+    return PAWL_OK;
+}
+
+/* ---- Timeouts, completion, failure ---------------------------------------------- */
+
+static pawl_code put_timeout(pawl_context *ctx, const char *name, pawl_time due, bool is_cancel)
+{
+    pawl__touch *touch = touch_in_hand(ctx);
+    pawl_text    text  = pawl_text_of(name);
+    if (touch == NULL)
+        return refuse(ctx, PAWL_EINVAL, "timeout '%s': the handler has no saga to set it for",
+                      name != NULL ? name : "");
+    if (!is_cancel && pawl__model_timeout(ctx->batch->engine->model,
+                                          touch->entry->model->table.type, text) == NULL)
+        return refuse(ctx, PAWL_EINVAL, "saga %s has no handler for timeout '%s'",
+                      touch->entry->model->saga->name, name != NULL ? name : "");
+    pawl__timeout_ops *ops   = &touch->timeouts;
+    pawl__timeout_op  *grown = pawl_arena_grow(ctx->batch->arena, ops->items, ops->count,
+                                               &ops->capacity, sizeof ops->items[0]);
+    pawl_text          copy  = pawl_arena_text(ctx->batch->arena, text);
+    if (grown == NULL || copy.data == NULL)
+        return out_of_memory(ctx);
+    ops->items               = grown;
+    ops->items[ops->count++] = (pawl__timeout_op){copy, due, is_cancel, ctx->unit->index};
+    ctx->effect_count++;
+    return PAWL_OK;
+}
+
+pawl_code pawl_timeout(pawl_context *ctx, const char *name, int64_t delay)
+{
+    return put_timeout(ctx, name, pawl_time_add(ctx->unit->now, delay), false);
+}
+
+pawl_code pawl_timeout_at(pawl_context *ctx, const char *name, pawl_time due)
+{
+    return put_timeout(ctx, name, due, false);
+}
+
+pawl_code pawl_cancel_timeout(pawl_context *ctx, const char *name)
+{
+    return put_timeout(ctx, name, 0, true);
+}
+
+pawl_code pawl_complete(pawl_context *ctx)
+{
+    pawl__touch *touch = touch_in_hand(ctx);
+    if (touch == NULL)
+        return refuse(ctx, PAWL_EINVAL, "the handler has no saga to complete");
+    touch->is_completed = true;
+    return PAWL_OK;
+}
+
+pawl_code pawl_retry_after(pawl_context *ctx, int64_t delay)
+{
+    ctx->retry_delay = delay > 0 ? delay : 0;
+    return PAWL_RETRY_AFTER;
+}
+
+pawl_code pawl_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pawl_error_setv(&ctx->error, code, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+pawl_code pawl_before_commit(pawl_context *ctx, pawl_before_commit_fn *call, void *data)
+{
+    pawl__callback *grown = pawl_arena_grow(ctx->batch->arena, ctx->callbacks, ctx->callback_count,
+                                            &ctx->callback_capacity, sizeof ctx->callbacks[0]);
+    if (grown == NULL)
+        return out_of_memory(ctx);
+    ctx->callbacks                        = grown;
+    ctx->callbacks[ctx->callback_count++] = (pawl__callback){call, data};
+    return PAWL_OK;
+}
+
+/* ---- What is known ------------------------------------------------------------------ */
+
+pawl_time pawl_now(const pawl_context *ctx)
+{
+    return ctx->unit->now;
+}
+
+const pawl_message *pawl_message_in_hand(const pawl_context *ctx)
+{
+    return &ctx->unit->message;
+}
+
+pawl_text pawl_header_value(pawl_context *ctx, const char *name)
+{
+    return pawl__headers_value(ctx->unit->message.headers, pawl_text_of(name),
+                               ctx->batch->engine->scratch);
+}
+
+pawl_saga_id pawl_saga_id_in_hand(const pawl_context *ctx)
+{
+    return ctx->touch != 0 ? ctx->touches[ctx->touch - 1].id : (pawl_saga_id){{{0}}};
+}
+
+int64_t pawl_saga_version(const pawl_context *ctx)
+{
+    if (ctx->touch == 0)
+        return 0;
+    const pawl__touch *touch = &ctx->touches[ctx->touch - 1];
+    return touch->is_begun || touch->entry->is_new ? 0 : touch->entry->stored.version;
+}
+
+pawl_text pawl_partition_in_hand(const pawl_context *ctx)
+{
+    return ctx->unit->kind == PAWL__UNIT_FLUSH ? ctx->unit->flush.partition : (pawl_text){"", 0};
+}
+
+int32_t pawl_attempts(const pawl_context *ctx)
+{
+    return ctx->unit->kind == PAWL__UNIT_MESSAGE   ? ctx->unit->row.attempts
+           : ctx->unit->kind == PAWL__UNIT_TIMEOUT ? ctx->unit->timeout.attempts
+                                                   : ctx->unit->flush.attempts;
+}
+
+void *pawl_user(const pawl_context *ctx)
+{
+    return ctx->batch->engine->user;
+}
+
+bool pawl_stopping(const pawl_context *ctx)
+{
+    return ctx->batch->engine->is_stopping(ctx->batch->engine->runtime);
+}
+
+pawl_arena *pawl_scratch(pawl_context *ctx)
+{
+    return ctx->batch->engine->scratch;
+}
+
+void *pawl_sql(pawl_context *ctx)
+{
+    pawl_store *store = ctx->batch->engine->store;
+    bool        has   = ctx->is_sql_open && ctx->lookup != NULL && ctx->lookup->binding->has_sql;
+    return has && store->ops->native != NULL ? store->ops->native(store) : NULL;
+}

@@ -1,0 +1,59 @@
+/* context.h - what one handler run has recorded so far.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_ENGINE_CONTEXT_H
+#define PAWL_ENGINE_CONTEXT_H
+
+#include "engine/batch.h"
+
+/* A saga in the hands of the unit: a copy that becomes the entry's state when
+ * the unit ends well. */
+typedef struct pawl__touch {
+    pawl__entry      *entry;
+    void             *state;
+    pawl_saga_id      id;
+    bool              is_begun; /* by this unit */
+    bool              is_completed;
+    pawl__timeout_ops timeouts;
+} pawl__touch;
+
+typedef struct pawl__callback {
+    pawl_before_commit_fn *call;
+    void                  *data;
+} pawl__callback;
+
+/* An outbox row whose source is known only when the unit is kept. */
+typedef struct pawl__dispatch {
+    pawl_outbox_add add;
+    size_t          touch; /* index + 1; 0: no saga */
+    bool            has_id;
+} pawl__dispatch;
+
+struct pawl_context {
+    pawl__batch    *batch;
+    pawl__unit     *unit;
+    pawl__lookup   *lookup; /* of the handler that runs; NULL between handlers */
+    size_t          touch;  /* of that handler: index + 1; 0: none */
+    pawl__touch    *touches;
+    size_t          touch_count, touch_capacity;
+    pawl__effects   effects; /* dispatches are kept apart, below */
+    pawl__dispatch *dispatches;
+    size_t          dispatch_count, dispatch_capacity;
+    pawl__callback *callbacks;
+    size_t          callback_count, callback_capacity;
+    size_t          effect_count; /* of every kind */
+    pawl_code       failed;       /* the first effect that was refused */
+    pawl_error      error;        /* its text, or that of pawl_fail */
+    int64_t         retry_delay;  /* -1: none asked for */
+    bool            is_sql_open;
+    bool            is_keeping; /* a failure now leaves the batch half changed: drop it */
+};
+
+void pawl__context_init(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit);
+/* Adds an aggregator delivery of the message in hand. */
+pawl_code pawl__context_aggregate(pawl_context *ctx, const pawl__lookup *lookup);
+/* Notes the first failure; returns `code`. */
+pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code);
+
+#endif

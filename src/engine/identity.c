@@ -1,0 +1,242 @@
+/* identity.c - each saga once in a batch, found by correlation value,
+ * transitional value or id; and the groups of units that touched it.
+ *
+ * Values compare as the stores compare: same type, text byte for byte.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/batch.h"
+
+#include <string.h>
+
+#define CAPACITY_FIRST 64
+
+/* ---- Indexes ------------------------------------------------------------ */
+
+static uint64_t hash_of(const pawl__saga_model *model, const pawl_value *value)
+{
+    return pawl_value_hash(value) ^ (model->index * UINT64_C(0x9E3779B97F4A7C15));
+}
+
+static pawl_value value_of(const pawl__entry *entry, pawl__entry_key key)
+{
+    if (key == PAWL__BY_ID)
+        return pawl_value_uuid(entry->id.uuid);
+    return key == PAWL__BY_MAIN ? entry->main : entry->transitional;
+}
+
+static void put(pawl__entry_index *index, pawl__entry_key key, pawl__entry *entry)
+{
+    size_t mask = index->capacity - 1;
+    size_t slot = entry->hashes[key] & mask;
+    while (index->slots[slot] != NULL)
+        slot = (slot + 1) & mask;
+    index->slots[slot] = entry;
+    index->count++;
+}
+
+static bool grow(pawl__batch *batch, pawl__entry_key key)
+{
+    pawl__entry_index *index  = &batch->indexes[key];
+    pawl__entry_index  larger = {NULL, 0, index->capacity * 2};
+    if (larger.capacity == 0)
+        larger.capacity = CAPACITY_FIRST;
+    larger.slots = pawl_arena_take(batch->arena, larger.capacity * sizeof larger.slots[0]);
+    if (larger.slots == NULL)
+        return false;
+    for (size_t i = 0; i < index->capacity; i++)
+        if (index->slots[i] != NULL)
+            put(&larger, key, index->slots[i]);
+    *index = larger;
+    return true;
+}
+
+/* An entry whose key changed (a new id, another transitional value) is added
+ * again; its old place stays and no longer matches. */
+static bool add(pawl__batch *batch, pawl__entry_key key, pawl__entry *entry)
+{
+    pawl__entry_index *index = &batch->indexes[key];
+    if (index->count * 2 >= index->capacity && !grow(batch, key))
+        return false;
+    pawl_value value   = value_of(entry, key);
+    entry->hashes[key] = hash_of(entry->model, &value);
+    put(index, key, entry);
+    return true;
+}
+
+static pawl__entry *find(pawl__batch *batch, pawl__entry_key key, const pawl__saga_model *model,
+                         const pawl_value *value)
+{
+    const pawl__entry_index *index = &batch->indexes[key];
+    if (index->capacity == 0 || value->type == PAWL_VALUE_NONE)
+        return NULL;
+    size_t mask = index->capacity - 1;
+    for (size_t slot = hash_of(model, value) & mask; index->slots[slot] != NULL;
+         slot        = (slot + 1) & mask) {
+        pawl__entry *entry = index->slots[slot];
+        pawl_value   other = value_of(entry, key);
+        if (entry->model == model && pawl_value_equal(&other, value))
+            return entry;
+    }
+    return NULL;
+}
+
+pawl__entry *pawl__identity_find(pawl__batch *batch, const pawl__saga_model *model,
+                                 const pawl_value *main)
+{
+    return find(batch, PAWL__BY_MAIN, model, main);
+}
+
+pawl__entry *pawl__identity_find_transitional(pawl__batch *batch, const pawl__saga_model *model,
+                                              const pawl_value *value)
+{
+    return find(batch, PAWL__BY_TRANSITIONAL, model, value);
+}
+
+pawl__entry *pawl__identity_find_id(pawl__batch *batch, const pawl__saga_model *model,
+                                    pawl_saga_id id)
+{
+    pawl_value value = pawl_value_uuid(id.uuid);
+    return find(batch, PAWL__BY_ID, model, &value);
+}
+
+/* ---- Entries ------------------------------------------------------------- */
+
+pawl__entry *pawl__identity_add(pawl__batch *batch, const pawl__saga_model *model,
+                                const pawl_value *main)
+{
+    pawl__entry  *entry = pawl_arena_take(batch->arena, sizeof *entry);
+    pawl__entry **grown = pawl_arena_grow(batch->arena, batch->entries, batch->entry_count,
+                                          &batch->entry_capacity, sizeof batch->entries[0]);
+    if (entry == NULL || grown == NULL)
+        return NULL;
+    entry->model   = model;
+    entry->main    = *main;
+    batch->entries = grown;
+    if (main->type != PAWL_VALUE_NONE && !add(batch, PAWL__BY_MAIN, entry))
+        return NULL;
+    batch->entries[batch->entry_count++] = entry;
+    return entry;
+}
+
+bool pawl__identity_set_id(pawl__batch *batch, pawl__entry *entry, pawl_saga_id id)
+{
+    entry->id = id;
+    return add(batch, PAWL__BY_ID, entry);
+}
+
+bool pawl__identity_set_transitional(pawl__batch *batch, pawl__entry *entry,
+                                     const pawl_value *value)
+{
+    if (pawl_value_equal(&entry->transitional, value))
+        return true;
+    entry->transitional = *value;
+    return value->type == PAWL_VALUE_NONE || add(batch, PAWL__BY_TRANSITIONAL, entry);
+}
+
+/* Stored state of an older version is upcast; one that cannot be decoded is an
+ * error that names the saga, never "none" (contracts S27). */
+static pawl_code decode_state(pawl__batch *batch, const pawl__saga_model *model,
+                              const pawl_saga_row *row, void *state, pawl_error *error)
+{
+    int       version = 0;
+    pawl_text json    = row->data;
+    for (size_t i = 0; i < row->type_version.size && i < 6 && row->type_version.data[i] != '.'; i++)
+        version = version * 10 + (row->type_version.data[i] - '0');
+    pawl_code code = PAWL_OK;
+    if (version != pawl_record_version(model->state))
+        code = pawl_record_upcast(model->state, version, json, batch->arena, &json, error);
+    if (code == PAWL_OK)
+        code = pawl_record_decode(model->state, json, PAWL_DECODE_KEEP_EXTRA, batch->arena, state,
+                                  error);
+    if (code == PAWL_OK)
+        return code;
+    char id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(row->id.uuid, id);
+    return pawl_error_wrap(error, code, "saga %s %s", model->saga->name, id);
+}
+
+pawl_code pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row,
+                              pawl_error *error)
+{
+    entry->is_loaded = true;
+    if (row->version == 0)
+        return PAWL_OK;
+    void *state = pawl_arena_take(batch->arena, entry->model->state->size);
+    if (state == NULL)
+        return PAWL_ENOMEM;
+    entry->stored     = *row;
+    pawl_error broken = PAWL_ERROR_INIT;
+    entry->broken     = decode_state(batch, entry->model, row, state, &broken);
+    if (entry->broken == PAWL_ENOMEM)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the state of a saga");
+    if (entry->broken != PAWL_OK) {
+        entry->broken_text = pawl_arena_text(batch->arena, pawl_text_of(broken.text));
+        memset(state, 0, entry->model->state->size);
+    }
+    entry->state  = state;
+    entry->exists = true;
+    if (!pawl__identity_set_transitional(batch, entry, &row->transitional) ||
+        !pawl__identity_set_id(batch, entry, row->id))
+        return PAWL_ENOMEM;
+    return PAWL_OK;
+}
+
+pawl_code pawl__identity_adopt(pawl__batch *batch, const pawl__saga_model *model,
+                               const pawl_saga_row *row, pawl__entry **entry, pawl_error *error)
+{
+    *entry = pawl__identity_find_id(batch, model, row->id);
+    if (*entry == NULL)
+        *entry = pawl__identity_find(batch, model, &row->main);
+    if (*entry != NULL && (*entry)->is_loaded)
+        return PAWL_OK;
+    if (*entry == NULL)
+        *entry = pawl__identity_add(batch, model, &row->main);
+    return *entry != NULL ? pawl__identity_fill(batch, *entry, row, error) : PAWL_ENOMEM;
+}
+
+pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_id id,
+                                 pawl__entry **entry, pawl_error *error)
+{
+    *entry = pawl__identity_find_id(batch, model, id);
+    if (*entry != NULL)
+        return PAWL_OK;
+    pawl_value    value = pawl_value_uuid(id.uuid);
+    pawl_saga_row row   = {.version = 0};
+    pawl_store   *store = batch->engine->store;
+    pawl_code     code  = store->ops->saga_load(store, &model->table, PAWL_SAGA_BY_ID, &value, 1,
+                                                batch->has_sql, batch->arena, &row, error);
+    if (code != PAWL_OK || row.version == 0)
+        return code;
+    return pawl__identity_adopt(batch, model, &row, entry, error);
+}
+
+/* ---- Groups --------------------------------------------------------------- */
+
+uint32_t pawl__group_of(pawl__batch *batch, uint32_t unit)
+{
+    uint32_t root = unit;
+    while (batch->units[root].parent != root)
+        root = batch->units[root].parent;
+    while (batch->units[unit].parent != root) {
+        uint32_t next             = batch->units[unit].parent;
+        batch->units[unit].parent = root;
+        unit                      = next;
+    }
+    return root;
+}
+
+void pawl__identity_touch(pawl__batch *batch, pawl__entry *entry, pawl__unit *unit)
+{
+    if (!entry->has_unit) {
+        entry->has_unit = true;
+        entry->unit     = unit->index;
+        return;
+    }
+    uint32_t left  = pawl__group_of(batch, entry->unit);
+    uint32_t right = pawl__group_of(batch, unit->index);
+    if (left < right)
+        batch->units[right].parent = left;
+    else
+        batch->units[left].parent = right;
+}

@@ -1,0 +1,223 @@
+/* load.c - reads what a batch needs: marks, sagas, and whether a missing saga
+ * is missing for good.
+ *
+ * One set-based read each. "No saga" for a message that cannot start one is
+ * believed only if the saga is still missing in a read made after a look at
+ * the queue found no older due message (design section 2).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/batch.h"
+
+/* Entries or lookups that one read asks for. */
+typedef struct read_list {
+    pawl_value    *values;
+    pawl__entry  **entries;
+    pawl__lookup **lookups;
+    pawl_saga_row *rows;
+    size_t         count;
+} read_list;
+
+static bool read_list_make(pawl__batch *batch, size_t capacity, read_list *list)
+{
+    list->count   = 0;
+    list->values  = pawl_arena_take(batch->arena, (capacity + 1) * sizeof list->values[0]);
+    list->entries = pawl_arena_take(batch->arena, (capacity + 1) * sizeof list->entries[0]);
+    list->lookups = pawl_arena_take(batch->arena, (capacity + 1) * sizeof list->lookups[0]);
+    return list->values != NULL && list->entries != NULL && list->lookups != NULL;
+}
+
+static pawl_code read_rows(pawl__batch *batch, const pawl__saga_model *saga, pawl_saga_key key,
+                           read_list *list, pawl_error *error)
+{
+    pawl_store *store = batch->engine->store;
+    list->rows        = pawl_arena_take(batch->arena, (list->count + 1) * sizeof list->rows[0]);
+    if (list->rows == NULL)
+        return PAWL_ENOMEM;
+    return store->ops->saga_load(store, &saga->table, key, list->values, list->count,
+                                 batch->has_sql, batch->arena, list->rows, error);
+}
+
+static size_t lookup_count(const pawl__batch *batch)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < batch->unit_count; i++)
+        count += batch->units[i].lookup_count;
+    return count;
+}
+
+/* ---- By main value ------------------------------------------------------------ */
+
+static pawl_code load_main(pawl__batch *batch, const pawl__saga_model *saga, pawl_error *error)
+{
+    read_list list;
+    if (!read_list_make(batch, batch->entry_count, &list))
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < batch->entry_count; i++) {
+        pawl__entry *entry = batch->entries[i];
+        if (entry->model != saga || entry->is_loaded || entry->main.type == PAWL_VALUE_NONE)
+            continue;
+        list.values[list.count]    = entry->main;
+        list.entries[list.count++] = entry;
+    }
+    if (list.count == 0)
+        return PAWL_OK;
+    pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_MAIN, &list, error);
+    for (size_t i = 0; i < list.count && code == PAWL_OK; i++)
+        code = pawl__identity_fill(batch, list.entries[i], &list.rows[i], error);
+    return code;
+}
+
+/* ---- By transitional value ------------------------------------------------------ */
+
+static pawl_code load_transitional(pawl__batch *batch, const pawl__saga_model *saga,
+                                   pawl_error *error)
+{
+    read_list list;
+    if (saga->saga->transitional == NULL)
+        return PAWL_OK;
+    if (!read_list_make(batch, lookup_count(batch), &list))
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < batch->unit_count; i++)
+        for (size_t j = 0; j < batch->units[i].lookup_count; j++) {
+            pawl__lookup *lookup = &batch->units[i].lookups[j];
+            if (lookup->binding->saga != saga || lookup->transitional.type == PAWL_VALUE_NONE ||
+                lookup->entry == NULL || lookup->entry->exists)
+                continue;
+            list.values[list.count]    = lookup->transitional;
+            list.lookups[list.count++] = lookup;
+        }
+    if (list.count == 0)
+        return PAWL_OK;
+    pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_TRANSITIONAL, &list, error);
+    for (size_t i = 0; i < list.count && code == PAWL_OK; i++)
+        if (list.rows[i].version != 0)
+            code = pawl__identity_adopt(batch, saga, &list.rows[i],
+                                        &list.lookups[i]->transitional_entry, error);
+    return code;
+}
+
+/* ---- By id, for timeouts ---------------------------------------------------------- */
+
+static pawl_code load_timeouts(pawl__batch *batch, const pawl__saga_model *saga, pawl_error *error)
+{
+    read_list list;
+    if (!read_list_make(batch, batch->unit_count, &list))
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        const pawl__unit *unit = &batch->units[i];
+        if (unit->kind == PAWL__UNIT_TIMEOUT && unit->end == PAWL__END_NEW &&
+            pawl_text_equal(unit->timeout.saga_type, saga->table.type) &&
+            pawl__identity_find_id(batch, saga, unit->timeout.saga_id) == NULL)
+            list.values[list.count++] = pawl_value_uuid(unit->timeout.saga_id.uuid);
+    }
+    if (list.count == 0)
+        return PAWL_OK;
+    pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_ID, &list, error);
+    for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
+        pawl__entry *entry;
+        if (list.rows[i].version != 0)
+            code = pawl__identity_adopt(batch, saga, &list.rows[i], &entry, error);
+    }
+    return code;
+}
+
+/* ---- Missing for good ---------------------------------------------------------------- */
+
+static bool is_missing(const pawl__lookup *lookup)
+{
+    return lookup->binding->kind == PAWL__BINDING_SAGA && !lookup->binding->starts &&
+           lookup->binding->find == NULL && lookup->entry != NULL && !lookup->entry->exists &&
+           lookup->transitional_entry == NULL;
+}
+
+static bool has_missing(const pawl__unit *unit)
+{
+    if (unit->kind != PAWL__UNIT_MESSAGE || unit->end != PAWL__END_NEW)
+        return false;
+    for (size_t i = 0; i < unit->lookup_count; i++)
+        if (is_missing(&unit->lookups[i]))
+            return true;
+    return false;
+}
+
+/* Is the unit's place before the oldest message that others may still handle? */
+static bool is_before(const pawl__unit *unit, pawl_time placed, int64_t seq)
+{
+    return unit->row.placed < placed || (unit->row.placed == placed && unit->row.seq < seq);
+}
+
+static pawl_code look_at_queue(pawl__batch *batch, pawl_time *placed, int64_t *seq,
+                               pawl_error *error)
+{
+    pawl_store *store  = batch->engine->store;
+    int64_t    *except = pawl_arena_take(batch->arena, batch->unit_count * sizeof *except);
+    size_t      count  = 0;
+    pawl_time   due    = batch->engine->business_now;
+    if (except == NULL)
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < batch->unit_count; i++)
+        if (batch->units[i].kind == PAWL__UNIT_MESSAGE)
+            except[count++] = batch->units[i].row.seq;
+    return store->ops->queue_oldest(store, batch->engine->model->queue, due, except, count, placed,
+                                    seq, error);
+}
+
+static pawl_code read_again(pawl__batch *batch, const pawl__saga_model *saga, pawl_time placed,
+                            int64_t seq, pawl_error *error)
+{
+    read_list list;
+    if (!read_list_make(batch, lookup_count(batch), &list))
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < batch->unit_count; i++)
+        for (size_t j = 0; j < batch->units[i].lookup_count; j++) {
+            pawl__lookup *lookup = &batch->units[i].lookups[j];
+            if (!has_missing(&batch->units[i]) || !is_missing(lookup) ||
+                lookup->binding->saga != saga || !is_before(&batch->units[i], placed, seq))
+                continue;
+            list.values[list.count]    = lookup->value;
+            list.lookups[list.count++] = lookup;
+        }
+    if (list.count == 0)
+        return PAWL_OK;
+    pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_MAIN, &list, error);
+    for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
+        pawl__entry *entry        = list.lookups[i]->entry;
+        list.lookups[i]->is_final = list.rows[i].version == 0;
+        if (list.rows[i].version != 0 && !entry->exists)
+            code = pawl__identity_fill(batch, entry, &list.rows[i], error);
+    }
+    return code;
+}
+
+static pawl_code settle_missing(pawl__batch *batch, pawl_error *error)
+{
+    bool is_needed = false;
+    for (size_t i = 0; i < batch->unit_count && !is_needed; i++)
+        is_needed = has_missing(&batch->units[i]);
+    if (!is_needed)
+        return PAWL_OK;
+    pawl_time placed = PAWL_TIME_MAX;
+    int64_t   seq    = INT64_MAX;
+    pawl_code code   = look_at_queue(batch, &placed, &seq, error);
+    for (size_t i = 0; i < batch->engine->model->saga_count && code == PAWL_OK; i++)
+        code = read_again(batch, &batch->engine->model->sagas[i], placed, seq, error);
+    if (code == PAWL_OK)
+        for (size_t i = 0; i < batch->engine->model->saga_count && code == PAWL_OK; i++)
+            code = load_transitional(batch, &batch->engine->model->sagas[i], error);
+    return code;
+}
+
+pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error)
+{
+    const pawl__model *model = batch->engine->model;
+    pawl_code          code  = PAWL_OK;
+    for (size_t i = 0; i < model->saga_count && code == PAWL_OK; i++) {
+        code = load_main(batch, &model->sagas[i], error);
+        if (code == PAWL_OK)
+            code = load_transitional(batch, &model->sagas[i], error);
+        if (code == PAWL_OK)
+            code = load_timeouts(batch, &model->sagas[i], error);
+    }
+    return code == PAWL_OK ? settle_missing(batch, error) : code;
+}

@@ -1,0 +1,190 @@
+/* lookup.c - from a message to its handlers, and from these to the sagas they
+ * look for.
+ *
+ * A message runs the handlers of its own type and of its base types. What
+ * finds a saga is the message's property, made the type of the saga's
+ * correlation property (contracts S17): never silently unmatched.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/batch.h"
+
+#include <string.h>
+
+#define TYPES_MAX 16 /* a message's own type and its base types */
+
+typedef struct type_list {
+    const pawl__type_model *items[TYPES_MAX];
+    size_t                  count;
+} type_list;
+
+static void add_type(const pawl__model *model, pawl_text type, type_list *types)
+{
+    const pawl__type_model *found = pawl__model_type(model, type);
+    for (size_t i = 0; i < types->count; i++)
+        if (types->items[i] == found)
+            return;
+    if (found != NULL && types->count < TYPES_MAX)
+        types->items[types->count++] = found;
+}
+
+static void add_named_bases(pawl__batch *batch, const pawl_message *message, type_list *types)
+{
+    pawl_text names = pawl__headers_value(message->headers, PAWL_TEXT("pawl.base"), batch->arena);
+    while (names.size > 0) {
+        const char *comma = memchr(names.data, ',', names.size);
+        size_t      size  = comma != NULL ? (size_t)(comma - names.data) : names.size;
+        add_type(batch->engine->model, (pawl_text){names.data, size}, types);
+        names.data += comma != NULL ? size + 1 : size;
+        names.size -= comma != NULL ? size + 1 : size;
+    }
+}
+
+static void find_types(pawl__batch *batch, const pawl_message *message, type_list *types)
+{
+    const pawl__model *model = batch->engine->model;
+    add_type(model, message->type, types);
+    if (types->count == 0) {
+        add_named_bases(batch, message, types);
+        return;
+    }
+    const pawl_record *record = types->items[0]->record;
+    for (size_t depth = 0; record->base != NULL && depth < TYPES_MAX; depth++) {
+        record = record->base();
+        add_type(model, pawl_text_of(pawl_record_type(record)), types);
+    }
+}
+
+/* ---- Values --------------------------------------------------------------- */
+
+static pawl_code key_value(pawl__batch *batch, const pawl__lookup *lookup, const char *key,
+                           pawl_value_type to, pawl_value *value, pawl_error *error)
+{
+    pawl_code code =
+        pawl_record_value(lookup->binding->message, key, lookup->message, value, error);
+    if (code == PAWL_OK && value->type != to)
+        code = pawl_value_coerce(to, value, batch->arena, error);
+    if (code == PAWL_OK)
+        code = pawl_value_check(value, key, error);
+    if (code != PAWL_OK && code != PAWL_ENOMEM)
+        pawl_error_wrap(error, code, "message %s for saga %s: property '%s'",
+                        pawl_record_type(lookup->binding->message),
+                        lookup->binding->saga->saga->name, key);
+    return code;
+}
+
+/* Contracts E11 and S18: what starts a saga needs a real value, what continues
+ * one must not be null; a nested property that is not there is just "none". */
+static pawl_code check_value(const pawl__lookup *lookup, pawl_error *error)
+{
+    const pawl__binding *binding    = lookup->binding;
+    bool                 is_refused = binding->starts ? pawl_value_is_default(&lookup->value)
+                                                      : lookup->value.type == PAWL_VALUE_NONE &&
+                                            strchr(binding->key, '.') == NULL;
+    if (!is_refused)
+        return PAWL_OK;
+    char text[PAWL_VALUE_TEXT_SIZE];
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "message %s for saga %s: property '%s' is %s; a saga cannot be %s by it",
+                          pawl_record_type(binding->message), binding->saga->saga->name,
+                          binding->key, pawl_value_format(&lookup->value, text, sizeof text),
+                          binding->starts ? "started" : "found");
+}
+
+static pawl_code find_entry(pawl__batch *batch, pawl__lookup *lookup, pawl_error *error)
+{
+    const pawl__binding    *binding = lookup->binding;
+    const pawl__saga_model *saga    = binding->saga;
+    if (binding->find != NULL || saga->saga->correlation == NULL)
+        return PAWL_OK;
+    pawl_code code =
+        key_value(batch, lookup, binding->key, saga->table.main.type, &lookup->value, error);
+    if (code == PAWL_OK)
+        code = check_value(lookup, error);
+    if (code != PAWL_OK || lookup->value.type == PAWL_VALUE_NONE)
+        return code;
+    if (saga->saga->transitional != NULL &&
+        key_value(batch, lookup, binding->transitional_key, saga->table.transitional.type,
+                  &lookup->transitional, NULL) != PAWL_OK)
+        lookup->transitional = (pawl_value){PAWL_VALUE_NONE, {0}};
+    lookup->entry = pawl__identity_find(batch, saga, &lookup->value);
+    if (lookup->entry == NULL)
+        lookup->entry = pawl__identity_add(batch, saga, &lookup->value);
+    return lookup->entry != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+/* ---- Building --------------------------------------------------------------- */
+
+static pawl_code decode(pawl__batch *batch, pawl__unit *unit, const pawl_record *record,
+                        void **message, pawl_error *error)
+{
+    *message = pawl_arena_take(batch->arena, record->size);
+    if (*message == NULL)
+        return PAWL_ENOMEM;
+    pawl_code code =
+        pawl_record_decode(record, unit->message.body, 0, batch->arena, *message, error);
+    if (code != PAWL_OK && code != PAWL_ENOMEM)
+        pawl_error_wrap(error, code, "message %s", pawl_record_type(record));
+    return code;
+}
+
+static pawl_code build_type(pawl__batch *batch, pawl__unit *unit, const pawl__type_model *type,
+                            pawl_error *error)
+{
+    void     *message = NULL;
+    pawl_code code    = decode(batch, unit, type->record, &message, error);
+    for (size_t i = 0; i < type->count && code == PAWL_OK; i++) {
+        pawl__lookup *lookup = &unit->lookups[unit->lookup_count++];
+        lookup->binding      = type->bindings[i];
+        lookup->message      = message;
+        unit->is_alone |= lookup->binding->is_alone;
+        unit->has_sql |= lookup->binding->has_sql;
+        if (lookup->binding->kind == PAWL__BINDING_SAGA)
+            code = find_entry(batch, lookup, error);
+    }
+    return code;
+}
+
+/* A type that nobody here handles: others of the endpoint may (contracts E28). */
+static void end_unknown(pawl__batch *batch, pawl__unit *unit)
+{
+    pawl_text type = unit->message.type;
+    if (batch->engine->is_known_elsewhere(batch->engine->runtime, type)) {
+        unit->end = PAWL__END_WAIT;
+        unit->due = pawl_time_add(unit->now, PAWL_SECONDS(1));
+        return;
+    }
+    pawl__unit_dead(unit, PAWL_EDECODE,
+                    type.size == 0
+                        ? PAWL_TEXT("message has no type")
+                        : pawl_arena_printf(batch->arena,
+                                            "message type '%.*s' is handled by no worker of "
+                                            "endpoint %s",
+                                            PAWL_TEXT_ARGS(type),
+                                            batch->engine->model->endpoint.data));
+}
+
+pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
+{
+    type_list types = {{NULL}, 0};
+    size_t    count = 0;
+    find_types(batch, &unit->message, &types);
+    for (size_t i = 0; i < types.count; i++)
+        count += types.items[i]->count;
+    if (count == 0) {
+        end_unknown(batch, unit);
+        return PAWL_OK;
+    }
+    unit->lookups = pawl_arena_take(batch->arena, count * sizeof unit->lookups[0]);
+    if (unit->lookups == NULL)
+        return PAWL_ENOMEM;
+    pawl_error detail = PAWL_ERROR_INIT;
+    pawl_code  code   = PAWL_OK;
+    for (size_t i = 0; i < types.count && code == PAWL_OK; i++)
+        code = build_type(batch, unit, types.items[i], &detail);
+    if (code == PAWL_ENOMEM)
+        return pawl_error_set(error, code, "no memory for a message");
+    if (code != PAWL_OK)
+        pawl__unit_dead(unit, code, pawl_arena_text(batch->arena, pawl_text_of(detail.text)));
+    return PAWL_OK;
+}

@@ -1,0 +1,94 @@
+/* recover.c - what becomes of a unit that failed, or that has to wait.
+ *
+ *     immediate retries   in memory, in unit.c
+ *     delayed retries     the row gets a later due time, doubling, with jitter
+ *     dead letter         after these; at once for what can never succeed
+ *     wait                "no saga yet": 50 ms doubling to 1 s, uncounted
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/batch.h"
+
+#define WAIT_FIRST PAWL_MILLISECONDS(50)
+#define WAIT_LAST PAWL_SECONDS(1)
+#define DOUBLINGS_MAX 30
+
+/* Codes that the same message will meet again whatever happens. */
+static bool is_hopeless(pawl_code code)
+{
+    switch (code) {
+    case PAWL_REJECT:
+    case PAWL_EINVAL:
+    case PAWL_EDECODE:
+    case PAWL_ELIMIT:
+    case PAWL_EMISMATCH:
+    case PAWL_EUNSUPPORTED: return true;
+    default: return false;
+    }
+}
+
+/* delay * 2^attempts, at most the maximum, give or take a tenth. */
+static int64_t back_off(pawl__engine *engine, int32_t attempts)
+{
+    int64_t delay = engine->retry_delay;
+    for (int32_t i = 0; i < attempts && i < DOUBLINGS_MAX && delay < engine->retry_delay_max; i++)
+        delay *= 2;
+    if (delay > engine->retry_delay_max)
+        delay = engine->retry_delay_max;
+    int64_t jitter = delay / 5;
+    return delay - jitter / 2 + (int64_t)pawl_random_below(engine->random, (uint64_t)jitter + 1);
+}
+
+void pawl__unit_dead(pawl__unit *unit, pawl_code code, pawl_text error)
+{
+    unit->end   = PAWL__END_DEAD;
+    unit->code  = code;
+    unit->error = error;
+}
+
+static int32_t attempts_of(const pawl__unit *unit)
+{
+    switch (unit->kind) {
+    case PAWL__UNIT_MESSAGE: return unit->row.attempts;
+    case PAWL__UNIT_TIMEOUT: return unit->timeout.attempts;
+    case PAWL__UNIT_FLUSH: return unit->flush.attempts;
+    }
+    return 0;
+}
+
+void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
+                     int64_t asked_delay)
+{
+    pawl__engine *engine   = batch->engine;
+    int32_t       attempts = attempts_of(unit);
+    int32_t       limit    = unit->kind == PAWL__UNIT_FLUSH ? unit->aggregator->attempts_max - 1
+                                                            : engine->delayed_retries;
+    if (is_hopeless(code) && unit->kind != PAWL__UNIT_FLUSH)
+        limit = 0;
+    if (attempts >= limit) {
+        pawl__unit_dead(unit, code, error);
+        return;
+    }
+    unit->end   = PAWL__END_RETRY;
+    unit->code  = code;
+    unit->error = error;
+    unit->due =
+        pawl_time_add(unit->now, asked_delay >= 0 ? asked_delay : back_off(engine, attempts));
+}
+
+bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit)
+{
+    pawl__engine *engine = batch->engine;
+    if (unit->kind != PAWL__UNIT_MESSAGE)
+        return true;
+    pawl_time since  = unit->row.waiting_since;
+    int64_t   waited = since != 0 ? engine->machine_now - since : 0;
+    if (since != 0 && waited >= engine->not_found_wait)
+        return true;
+    int64_t delay = WAIT_FIRST;
+    while (delay < waited && delay < WAIT_LAST)
+        delay *= 2;
+    unit->end = PAWL__END_WAIT;
+    unit->due = pawl_time_add(unit->now, delay < WAIT_LAST ? delay : WAIT_LAST);
+    return false;
+}

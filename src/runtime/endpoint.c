@@ -1,0 +1,292 @@
+/* endpoint.c - creating an endpoint, stepping it, asking it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+
+#include "pawl/pawl.h"
+
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+const char *pawl_version(void)
+{
+    return PAWL_VERSION;
+}
+
+/* ---- Creation ------------------------------------------------------------------ */
+
+static bool is_subscribed(const pawl_subscriptions *list, pawl_text type, pawl_text queue)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (pawl_text_equal(list->items[i].type, type) &&
+            pawl_text_equal(list->items[i].queue, queue))
+            return true;
+    return false;
+}
+
+/* Publishing reaches every queue that handles the type. */
+static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
+{
+    pawl__worker      *worker  = endpoint->worker;
+    const pawl__model *model   = endpoint->model;
+    pawl_subscriptions list    = {NULL, 0};
+    pawl_refusals      refused = {.arena = worker->read};
+    pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = pawl__machine_now(endpoint)};
+    pawl_subscription_set *sets =
+        pawl_arena_take(worker->read, (model->type_count + 1) * sizeof *sets);
+    if (sets == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
+    pawl_code code = worker->store->ops->subscriptions(worker->store, worker->read, &list, error);
+    for (size_t i = 0; i < model->type_count; i++)
+        if (!is_subscribed(&list, model->types[i]->type, model->queue))
+            sets[changes.subscription_set.count++] =
+                (pawl_subscription_set){.type = model->types[i]->type, .queue = model->queue};
+    changes.subscription_set.items = sets;
+    if (code != PAWL_OK || changes.subscription_set.count == 0)
+        return code;
+    return pawl_store_commit(worker->store, &changes, &refused, error);
+}
+
+static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *application,
+                               const char *name, const pawl_endpoint_options *options,
+                               pawl_error *error)
+{
+    pawl_code code = pawl__settings_take(endpoint, options, error);
+    if (code == PAWL_OK)
+        code = pawl__model_create(application, name, endpoint->settings.saga_prefix,
+                                  &endpoint->model, error);
+    if (code == PAWL_OK)
+        code = pawl__worker_create(endpoint, &endpoint->worker, error);
+    if (code == PAWL_OK)
+        code = pawl__worker_open(endpoint->worker, error);
+    if (code == PAWL_OK)
+        code = subscribe(endpoint, error);
+    return code;
+}
+
+pawl_code pawl_endpoint_create(const pawl_application *application, const char *name,
+                               const pawl_endpoint_options *options, pawl_endpoint **endpoint,
+                               pawl_error *error)
+{
+    *endpoint = NULL;
+    if (application == NULL || options == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "application and options may not be NULL");
+    pawl_endpoint *made = pawl_allocate(sizeof *made);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for an endpoint");
+    pthread_mutex_init(&made->mutex, NULL);
+    made->stop_fd  = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    pawl_code code = made->stop_fd >= 0
+                         ? open_endpoint(made, application, name, options, error)
+                         : pawl_error_set(error, PAWL_EBUSY, "no descriptor for an endpoint");
+    if (code != PAWL_OK) {
+        pawl_endpoint_destroy(made);
+        return code;
+    }
+    *endpoint = made;
+    return PAWL_OK;
+}
+
+void pawl_endpoint_destroy(pawl_endpoint *endpoint)
+{
+    if (endpoint == NULL)
+        return;
+    pawl__service_destroy(endpoint->service);
+    pawl__worker_destroy(endpoint->worker);
+    pawl__model_destroy(endpoint->model);
+    if (endpoint->stop_fd >= 0)
+        close(endpoint->stop_fd);
+    pthread_mutex_destroy(&endpoint->mutex);
+    pawl_free(endpoint);
+}
+
+/* ---- Steps ----------------------------------------------------------------------- */
+
+static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
+{
+    pawl_store        *store = endpoint->worker->store;
+    const pawl__model *model = endpoint->model;
+    pawl_next_due      next  = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    pawl_code          code  = store->ops->next_due(store, model->queue, model->aggregator_names,
+                                                    model->aggregator_count, &next, error);
+    step->next_due           = next.queue < next.timeout ? next.queue : next.timeout;
+    if (next.flush < step->next_due)
+        step->next_due = next.flush;
+    return code;
+}
+
+pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
+{
+    pawl_step own;
+    if (step == NULL)
+        step = &own;
+    *step          = (pawl_step){.next_due = PAWL_TIME_MAX};
+    pawl_code code = pawl__worker_step(endpoint->worker, step, error);
+    if (code != PAWL_OK)
+        return code;
+    if (endpoint->service == NULL)
+        code = pawl__service_create(endpoint, endpoint->worker->store, &endpoint->service, error);
+    if (code != PAWL_OK)
+        return code;
+    if (endpoint->service->store != endpoint->worker->store)
+        pawl__outbox_forget(endpoint->service);
+    endpoint->service->store      = endpoint->worker->store;
+    endpoint->service->outbox_due = PAWL_TIME_MIN;
+    code                          = pawl__service_step(endpoint->service, step, error);
+    step->is_idle                 = step->is_idle && step->sent == 0;
+    return code == PAWL_OK && step->is_idle ? find_next_due(endpoint, step, error) : code;
+}
+
+pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_error *error)
+{
+    pawl_step total = {.next_due = PAWL_TIME_MAX};
+    pawl_code code;
+    do {
+        pawl_step step;
+        code = pawl_endpoint_step(endpoint, &step, error);
+        total.handled += step.handled;
+        total.sent += step.sent;
+        total.refused += step.refused;
+        total.dead += step.dead;
+        total.is_idle      = step.is_idle;
+        total.is_elsewhere = step.is_elsewhere;
+        total.next_due     = step.next_due;
+    } while (code == PAWL_OK && !total.is_idle && !total.is_elsewhere);
+    if (sum != NULL)
+        *sum = total;
+    return code;
+}
+
+int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint)
+{
+    return endpoint->worker->wake_fd;
+}
+
+void pawl_endpoint_stop(pawl_endpoint *endpoint)
+{
+    static const uint64_t one = 1;
+    atomic_store(&endpoint->is_stopping, true);
+    ssize_t ignored = write(endpoint->stop_fd, &one, sizeof one);
+    (void)ignored; /* a full counter is readable already */
+}
+
+pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
+                              const char *partition, pawl_error *error)
+{
+    const pawl__aggregator_model *found =
+        pawl__model_aggregator(endpoint->model, pawl_text_of(aggregator));
+    if (found == NULL)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "endpoint %s has no aggregator '%s'",
+                              endpoint->model->endpoint.data, aggregator != NULL ? aggregator : "");
+    size_t size = partition != NULL ? strlen(partition) : 0;
+    if (size > PAWL_PARTITION_SIZE_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "partition has %zu bytes, the limit is %d", size,
+                              PAWL_PARTITION_SIZE_MAX);
+    pawl_code code = PAWL_OK;
+    pthread_mutex_lock(&endpoint->mutex);
+    if (endpoint->request_count == PAWL__FLUSH_REQUESTS_MAX) {
+        code = pawl_error_set(error, PAWL_EBUSY, "%d flushes are asked for already",
+                              PAWL__FLUSH_REQUESTS_MAX);
+    } else {
+        pawl__flush_request *request = &endpoint->requests[endpoint->request_count++];
+        request->aggregator          = found;
+        memcpy(request->partition, partition != NULL ? partition : "", size);
+        request->partition[size] = '\0';
+    }
+    pthread_mutex_unlock(&endpoint->mutex);
+    static const uint64_t one     = 1;
+    ssize_t               ignored = write(endpoint->worker->wake_fd, &one, sizeof one);
+    (void)ignored;
+    return code;
+}
+
+/* ---- Asking ------------------------------------------------------------------------ */
+
+static pawl_code find_saga(pawl_endpoint *endpoint, const char *saga,
+                           const pawl__saga_model **found, pawl_error *error)
+{
+    *found = pawl__model_saga(endpoint->model, pawl_text_of(saga));
+    if (*found == NULL)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "endpoint %s has no saga '%s'",
+                              endpoint->model->endpoint.data, saga != NULL ? saga : "");
+    return pawl__worker_open(endpoint->worker, error);
+}
+
+pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga, const pawl_value *value,
+                             pawl_arena *arena, pawl_text *data, int64_t *version,
+                             pawl_error *error)
+{
+    const pawl__saga_model *model = NULL;
+    pawl_value              by    = *value;
+    pawl_saga_row           row   = {.version = 0};
+    pawl_code               code  = find_saga(endpoint, saga, &model, error);
+    if (code == PAWL_OK && model->table.main.type == PAWL_VALUE_NONE)
+        return pawl_error_set(error, PAWL_EINVAL, "saga %s has no correlation property", saga);
+    if (code == PAWL_OK)
+        code = pawl_value_coerce(model->table.main.type, &by, arena, error);
+    pawl_store *store = endpoint->worker->store;
+    if (code == PAWL_OK)
+        code = store->ops->saga_load(store, &model->table, PAWL_SAGA_BY_MAIN, &by, 1, false, arena,
+                                     &row, error);
+    *version = row.version;
+    *data    = row.data;
+    return code;
+}
+
+pawl_code pawl_endpoint_saga_count(pawl_endpoint *endpoint, const char *saga, int64_t *count,
+                                   pawl_error *error)
+{
+    const pawl__saga_model *model = NULL;
+    pawl_code               code  = find_saga(endpoint, saga, &model, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_store *store = endpoint->worker->store;
+    return store->ops->saga_count(store, &model->table, count, error);
+}
+
+pawl_code pawl_endpoint_stats(pawl_endpoint *endpoint, pawl_arena *arena, pawl_stats *stats,
+                              pawl_error *error)
+{
+    pawl_code   code  = pawl__worker_open(endpoint->worker, error);
+    pawl_store *store = endpoint->worker->store;
+    if (code != PAWL_OK)
+        return code;
+    return store->ops->stats(store, pawl__business_now(endpoint), arena, stats, error);
+}
+
+/* The names live in a model of their own, copied out of it. */
+static pawl_code copy_table(const pawl_saga_table *from, pawl_arena *arena,
+                            const pawl_saga_table **table)
+{
+    pawl_saga_table *made = pawl_arena_copy(arena, from, sizeof *from);
+    if (made == NULL)
+        return PAWL_ENOMEM;
+    made->name                  = pawl_arena_text(arena, from->name);
+    made->type                  = pawl_arena_text(arena, from->type);
+    made->main.property         = pawl_arena_text(arena, from->main.property);
+    made->transitional.property = pawl_arena_text(arena, from->transitional.property);
+    *table                      = made;
+    return made->transitional.property.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+pawl_code pawl_endpoint_tables(const pawl_application *application, const char *name,
+                               const char *saga_prefix, pawl_arena *arena,
+                               const pawl_saga_table *const **tables, size_t *count,
+                               pawl_error *error)
+{
+    pawl__model *model = NULL;
+    pawl_code    code  = pawl__model_create(application, name, saga_prefix, &model, error);
+    if (code != PAWL_OK)
+        return code;
+    const pawl_saga_table **made =
+        pawl_arena_take(arena, (model->saga_count + 1) * sizeof(pawl_saga_table *));
+    *count = model->saga_count;
+    code   = made != NULL ? PAWL_OK : PAWL_ENOMEM;
+    for (size_t i = 0; i < model->saga_count && code == PAWL_OK; i++)
+        code = copy_table(model->tables[i], arena, &made[i]);
+    *tables = made;
+    pawl__model_destroy(model);
+    return code == PAWL_ENOMEM ? pawl_error_set(error, code, "no memory for saga tables") : code;
+}

@@ -1,0 +1,300 @@
+/* flush.c - hands over what aggregators have collected.
+ *
+ *     by size      after a commit that added: is the gate open? The gate counts
+ *                  rows that a snapshot could take now, and is read again after
+ *                  each flush; read after the commit, so that of two workers at
+ *                  48 of 50 one at least sees 50 (contracts E18, E36).
+ *     by period    the partition's flush row is due: all rows that were there,
+ *                  in pieces of at most `max`, each its own commit.
+ *     by request   as by period, now.
+ *     after a crash a look at all partitions finds what is full or due.
+ *
+ * A flush is a unit of its own: lease the snapshot, callback, one commit of
+ * effects and removal. Several partitions share a commit, each its own group.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+
+#include <string.h>
+
+#define PARTITIONS_AT_ONCE 32
+#define CHECK_PERIOD PAWL_SECONDS(10)
+
+/* A partition that is to be handed over. */
+typedef struct target {
+    const pawl__aggregator_model *aggregator;
+    pawl_text                     partition;
+    bool                          is_by_size;
+    bool                          is_checked; /* id_max was read */
+    int64_t                       id_max;     /* not by size: rows up to this one */
+    bool                          is_done;
+} target;
+
+typedef struct targets {
+    target *items;
+    size_t  count, capacity;
+} targets;
+
+static pawl_code add_target(pawl__worker *worker, targets *list,
+                            const pawl__aggregator_model *aggregator, pawl_text partition,
+                            bool is_by_size)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (pawl_text_equal(list->items[i].partition, partition))
+            return PAWL_OK;
+    target   *grown = pawl_arena_grow(worker->read, list->items, list->count, &list->capacity,
+                                      sizeof list->items[0]);
+    pawl_text copy  = pawl_arena_text(worker->read, partition);
+    if (grown == NULL || copy.data == NULL)
+        return PAWL_ENOMEM;
+    list->items = grown;
+    list->items[list->count++] =
+        (target){.aggregator = aggregator, .partition = copy, .is_by_size = is_by_size};
+    return PAWL_OK;
+}
+
+/* ---- One piece of one partition -------------------------------------------------- */
+
+/* Is there something to hand over? A dead partition, and one that waits for its
+ * next try after a failure, is left alone by size. */
+static pawl_code check_gate(pawl__worker *worker, target *item, pawl_aggregator_counts *counts,
+                            pawl_error *error)
+{
+    pawl_store *store = worker->store;
+    memset(counts, 0, sizeof *counts);
+    pawl_code code = store->ops->aggregator_count(store, item->partition, &item->aggregator->type,
+                                                  1, worker->engine.machine_now, counts, error);
+    if (code != PAWL_OK)
+        return code;
+    bool is_waiting = counts->flush_attempts > 0 && counts->flush_due > worker->engine.business_now;
+    if (item->is_by_size)
+        item->is_done =
+            counts->ready < item->aggregator->size || counts->flush_is_dead || is_waiting;
+    else
+        item->is_done = counts->ready == 0 || (counts->flush_is_dead && item->is_checked);
+    if (!item->is_by_size && !item->is_checked) {
+        item->is_checked = true;
+        item->id_max     = counts->id_last;
+    }
+    return PAWL_OK;
+}
+
+static pawl_code release_snapshot(pawl__worker *worker, const target *item, pawl_session_id session,
+                                  pawl_error *error)
+{
+    pawl_refusals         refused = {.arena = worker->read};
+    pawl_snapshot_release release = {.partition = item->partition, .session = session};
+    pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
+    changes.snapshot_release.items = &release;
+    changes.snapshot_release.count = 1;
+    return pawl_store_commit(worker->store, &changes, &refused, error);
+}
+
+/* Leases a piece and adds it to the batch as a unit. */
+static pawl_code take_piece(pawl__worker *worker, target *item,
+                            const pawl_aggregator_counts *counts, pawl_error *error)
+{
+    pawl_store         *store   = worker->store;
+    pawl_session_id     session = {pawl_uuid_v7(&worker->random, worker->engine.machine_now)};
+    pawl_snapshot       piece   = {.count = 0};
+    pawl_snapshot_claim claim   = {.partition  = item->partition,
+                                   .session    = session,
+                                   .types      = &item->aggregator->type,
+                                   .type_count = 1,
+                                   .count_max  = (size_t)item->aggregator->max,
+                                   .id_max     = item->id_max,
+                                   .now        = worker->engine.machine_now,
+                                   .lease      = item->aggregator->lease};
+    pawl_code code = store->ops->snapshot_claim(store, &claim, worker->batch->arena, &piece, error);
+    if (code != PAWL_OK)
+        return code;
+    if (piece.count == 0) {
+        item->is_done = true;
+        return PAWL_OK;
+    }
+    if (item->is_by_size && piece.count < (size_t)item->aggregator->size) {
+        item->is_done = true;
+        return release_snapshot(worker, item, session, error);
+    }
+    pawl_flush_row flush = {.name      = item->aggregator->name,
+                            .partition = item->partition,
+                            .due       = counts->flush_due,
+                            .attempts  = counts->flush_attempts};
+    return pawl__batch_add_flush(worker->batch, item->aggregator, &flush, &piece, session,
+                                 item->is_by_size);
+}
+
+/* A failed piece ends the round of its partition: it waits for its next try. */
+static void end_failed(const pawl__worker *worker, targets *list)
+{
+    for (size_t i = 0; i < worker->batch->unit_count; i++) {
+        const pawl__unit *unit = &worker->batch->units[i];
+        if (unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED)
+            continue;
+        for (size_t j = 0; j < list->count; j++)
+            if (pawl_text_equal(list->items[j].partition, unit->flush.partition))
+                list->items[j].is_done = unit->end != PAWL__END_RELEASED;
+    }
+}
+
+/* One commit: a piece of each partition that has one, up to a few. */
+static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now, pawl_step *step,
+                             pawl_error *error)
+{
+    pawl__batch_reset(worker->batch);
+    pawl__worker_clocks(worker, now);
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
+        pawl_aggregator_counts counts;
+        target                *item = &list->items[i];
+        if (item->is_done || worker->batch->unit_count == PARTITIONS_AT_ONCE)
+            continue;
+        code = check_gate(worker, item, &counts, error);
+        if (code == PAWL_OK && !item->is_done)
+            code = take_piece(worker, item, &counts, error);
+    }
+    if (code != PAWL_OK || worker->batch->unit_count == 0)
+        return code;
+    for (size_t i = 0; i < worker->batch->unit_count; i++)
+        worker->batch->units[i].now = now;
+    int64_t refused = step->refused;
+    code            = pawl__worker_process(worker, step, error);
+    if (code == PAWL_OK)
+        end_failed(worker, list);
+    for (size_t i = 0; i < list->count && step->refused > refused; i++)
+        list->items[i].is_done = true; /* another worker has it; the next look finds the rest */
+    return code;
+}
+
+static pawl_code flush_targets(pawl__worker *worker, targets *list, pawl_time now, bool *did,
+                               pawl_step *step, pawl_error *error)
+{
+    pawl_code code    = PAWL_OK;
+    bool      is_left = list->count > 0;
+    while (is_left && code == PAWL_OK) {
+        code = flush_round(worker, list, now, step, error);
+        *did |= worker->batch->unit_count > 0;
+        is_left = false;
+        for (size_t i = 0; i < list->count; i++)
+            is_left |= !list->items[i].is_done;
+    }
+    return code;
+}
+
+/* ---- By size -------------------------------------------------------------------------- */
+
+pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    const pawl__effects *effects = &worker->batch->effects;
+    targets              list    = {NULL, 0, 0};
+    pawl_code            code    = PAWL_OK;
+    bool                 did     = false;
+    pawl_time now = worker->engine.is_virtual ? worker->virtual_now : worker->engine.business_now;
+    for (size_t i = 0; i < effects->add_count && code == PAWL_OK; i++) {
+        const pawl_aggregator_add    *add = &effects->adds[i];
+        const pawl__aggregator_model *aggregator =
+            pawl__model_aggregator(worker->endpoint->model, add->name);
+        if (add->due < worker->flush_due)
+            worker->flush_due = add->due;
+        if (aggregator->size > 0)
+            code = add_target(worker, &list, aggregator, add->partition, true);
+    }
+    return code == PAWL_OK ? flush_targets(worker, &list, now, &did, step, error) : code;
+}
+
+/* ---- By period, by request, after a crash ------------------------------------------------ */
+
+static pawl_code list_due(pawl__worker *worker, const pawl__aggregator_model *aggregator,
+                          pawl_time due_max, bool is_by_size, targets *list, pawl_error *error)
+{
+    pawl_flush_rows rows  = {.count = 0};
+    pawl_store     *store = worker->store;
+    pawl_code       code  = store->ops->flush_list(store, aggregator->name, due_max, SIZE_MAX / 2,
+                                                   worker->read, &rows, error);
+    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
+        code = add_target(worker, list, aggregator, rows.items[i].partition, is_by_size);
+    return code;
+}
+
+static pawl_code take_requests(pawl__worker *worker, targets *list, pawl_error *error)
+{
+    pawl_endpoint      *endpoint = worker->endpoint;
+    pawl__flush_request requests[PAWL__FLUSH_REQUESTS_MAX];
+    pthread_mutex_lock(&endpoint->mutex);
+    size_t count = endpoint->request_count;
+    memcpy(requests, endpoint->requests, count * sizeof requests[0]);
+    endpoint->request_count = 0;
+    pthread_mutex_unlock(&endpoint->mutex);
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < count && code == PAWL_OK; i++)
+        code = requests[i].partition[0] != '\0'
+                   ? add_target(worker, list, requests[i].aggregator,
+                                pawl_text_of(requests[i].partition), false)
+                   : list_due(worker, requests[i].aggregator, PAWL_TIME_MAX, false, list, error);
+    return code;
+}
+
+bool pawl__flush_is_due(const pawl__worker *worker, pawl_time business_now)
+{
+    pawl_endpoint *endpoint = worker->endpoint;
+    if (endpoint->model->aggregator_count == 0)
+        return false;
+    pthread_mutex_lock(&endpoint->mutex);
+    bool is_requested = endpoint->request_count > 0;
+    pthread_mutex_unlock(&endpoint->mutex);
+    return is_requested || worker->engine.machine_now >= worker->flush_check ||
+           (!worker->engine.is_virtual && business_now >= worker->flush_due);
+}
+
+/* What is full now but was not flushed: a worker died after the commit, or a
+ * failed flush waits for its next try. */
+static pawl_code list_all(pawl__worker *worker, pawl_time due_max, targets *due, targets *full,
+                          pawl_error *error)
+{
+    const pawl__model *model    = worker->endpoint->model;
+    bool               is_check = worker->engine.machine_now >= worker->flush_check;
+    pawl_code          code     = PAWL_OK;
+    for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++) {
+        const pawl__aggregator_model *aggregator = &model->aggregators[i];
+        if (aggregator->period > 0 || is_check)
+            code = list_due(worker, aggregator, due_max, aggregator->period == 0, due, error);
+        if (code == PAWL_OK && is_check && aggregator->size > 0)
+            code = list_due(worker, aggregator, PAWL_TIME_MAX, true, full, error);
+    }
+    if (is_check)
+        worker->flush_check = pawl_time_add(worker->engine.machine_now, CHECK_PERIOD);
+    return code;
+}
+
+/* When the next period ends, so that an idle worker sleeps no longer. */
+static pawl_code find_next(pawl__worker *worker, pawl_error *error)
+{
+    const pawl__model *model = worker->endpoint->model;
+    pawl_next_due      next  = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    pawl_code          code =
+        worker->store->ops->next_due(worker->store, model->queue, model->aggregator_names,
+                                     model->aggregator_count, &next, error);
+    worker->flush_due = next.flush;
+    return code;
+}
+
+pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pawl_step *step,
+                          pawl_error *error)
+{
+    targets   asked = {NULL, 0, 0}, due = {NULL, 0, 0}, full = {NULL, 0, 0};
+    pawl_time now  = worker->engine.is_virtual ? due_max : worker->engine.business_now;
+    pawl_time last = worker->engine.is_virtual && worker->virtual_now != PAWL_TIME_MIN
+                         ? worker->virtual_now
+                         : now;
+    pawl_code code = take_requests(worker, &asked, error);
+    if (code == PAWL_OK)
+        code = list_all(worker, due_max, &due, &full, error);
+    if (code == PAWL_OK)
+        code = flush_targets(worker, &asked, last, did, step, error);
+    if (code == PAWL_OK)
+        code = flush_targets(worker, &due, now, did, step, error);
+    if (code == PAWL_OK)
+        code = flush_targets(worker, &full, last, did, step, error);
+    return code == PAWL_OK ? find_next(worker, error) : code;
+}

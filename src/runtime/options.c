@@ -1,0 +1,126 @@
+/* options.c - an endpoint's options: one row for each number, with its default
+ * and its bounds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+
+#include <string.h>
+
+typedef enum number_kind {
+    NUMBER_32,
+    NUMBER_64,
+} number_kind;
+
+typedef struct number_row {
+    const char *name;
+    number_kind kind;
+    size_t      offset;
+    int64_t     value_default, low, high;
+} number_row;
+
+#define ROW(kind, field, value_default, low, high)                                     \
+    {                                                                                  \
+#field, kind, offsetof(pawl_endpoint_options, field), value_default, low, high \
+    }
+
+/* -1 is "none" where the lower bound allows it, and becomes 0. */
+static const number_row number_rows[] = {
+    ROW(NUMBER_32, workers, 1, 1, PAWL_WORKERS_MAX),
+    ROW(NUMBER_32, batch_messages, 256, 1, PAWL_BATCH_MESSAGES_MAX),
+    ROW(NUMBER_64, batch_time_max, PAWL_MILLISECONDS(50), 1, PAWL_MINUTES(10)),
+    ROW(NUMBER_64, deadline_ms, 30000, 1, 86400000),
+    ROW(NUMBER_64, timeout_lease, PAWL_MINUTES(5), 1, PAWL_DAYS(365)),
+    ROW(NUMBER_32, immediate_retries, 3, -1, 100),
+    ROW(NUMBER_32, delayed_retries, 5, -1, 1000),
+    ROW(NUMBER_64, retry_delay, PAWL_SECONDS(10), 1, PAWL_DAYS(365)),
+    ROW(NUMBER_64, retry_delay_max, PAWL_HOURS(1), 1, PAWL_DAYS(365)),
+    ROW(NUMBER_32, conflict_retries, 20, -1, 10000),
+    ROW(NUMBER_64, not_found_wait, PAWL_SECONDS(30), 1, PAWL_DAYS(365)),
+    ROW(NUMBER_64, inbox_retention, PAWL_DAYS(7), 1, PAWL_DAYS(3650)),
+    ROW(NUMBER_64, outbox_retention, PAWL_DAYS(30), 1, PAWL_DAYS(3650)),
+    ROW(NUMBER_32, outbox_batch, 32, 1, PAWL_BATCH_MESSAGES_MAX),
+    ROW(NUMBER_32, outbox_attempts, 10, 1, 1000),
+    ROW(NUMBER_64, outbox_delay, PAWL_SECONDS(1), 1, PAWL_DAYS(365)),
+    ROW(NUMBER_64, outbox_delay_max, PAWL_MINUTES(5), 1, PAWL_DAYS(365)),
+};
+
+static pawl_code take_number(pawl_endpoint_options *settings, const number_row *row,
+                             pawl_error *error)
+{
+    char   *field = (char *)settings + row->offset;
+    int64_t value;
+    if (row->kind == NUMBER_32) {
+        int32_t narrow;
+        memcpy(&narrow, field, sizeof narrow);
+        value = narrow;
+    } else {
+        memcpy(&value, field, sizeof value);
+    }
+    if (value == 0)
+        value = row->value_default;
+    if (value < row->low || value > row->high)
+        return pawl_error_set(error, PAWL_ECONFIG, "option %s is %lld, the limits are %lld to %lld",
+                              row->name, (long long)value, (long long)row->low,
+                              (long long)row->high);
+    if (value < 0)
+        value = 0;
+    if (row->kind == NUMBER_32) {
+        int32_t narrow = (int32_t)value;
+        memcpy(field, &narrow, sizeof narrow);
+    } else {
+        memcpy(field, &value, sizeof value);
+    }
+    return PAWL_OK;
+}
+
+static pawl_code take_routes(pawl_endpoint *endpoint, pawl_error *error)
+{
+    for (const pawl_route *route = endpoint->settings.routes; route != NULL && route->name != NULL;
+         route++) {
+        if (endpoint->route_count == PAWL__ROUTES_MAX)
+            return pawl_error_set(error, PAWL_ECONFIG, "more than %d routes", PAWL__ROUTES_MAX);
+        if (strlen(route->name) == 0 || strlen(route->name) > PAWL_NAME_SIZE_MAX)
+            return pawl_error_set(error, PAWL_ECONFIG,
+                                  "route name has %zu bytes, the limit is 1 to %d",
+                                  strlen(route->name), PAWL_NAME_SIZE_MAX);
+        if (pawl__route_find(endpoint, pawl_text_of(route->name)) != NULL)
+            return pawl_error_set(error, PAWL_ECONFIG, "route '%s' is given twice", route->name);
+        endpoint->routes[endpoint->route_count++] = *route;
+    }
+    return PAWL_OK;
+}
+
+pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_endpoint_options *options,
+                              pawl_error *error)
+{
+    size_t size = options->options_size;
+    if (size == 0 || size > sizeof endpoint->settings)
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "options do not begin with PAWL_ENDPOINT_OPTIONS_INIT of this library");
+    memcpy(&endpoint->settings, options, size);
+    if (endpoint->settings.store == NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "option store is missing: give a URL");
+    for (size_t i = 0; i < sizeof number_rows / sizeof number_rows[0]; i++) {
+        pawl_code code = take_number(&endpoint->settings, &number_rows[i], error);
+        if (code != PAWL_OK)
+            return code;
+    }
+    if (endpoint->settings.business != NULL && endpoint->settings.workers > 1)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "option workers is %d: under a virtual business clock one worker "
+                              "handles everything in due order",
+                              endpoint->settings.workers);
+    if (endpoint->settings.mode != PAWL_OPEN_CREATE && endpoint->settings.mode != PAWL_OPEN_CHECK)
+        return pawl_error_set(error, PAWL_ECONFIG, "option mode must be CREATE or CHECK");
+    return take_routes(endpoint, error);
+}
+
+const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name)
+{
+    for (size_t i = 0; i < endpoint->route_count; i++)
+        if (pawl_text_equal(pawl_text_of(endpoint->routes[i].name), name))
+            return &endpoint->routes[i];
+    return NULL;
+}

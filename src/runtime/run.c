@@ -1,0 +1,269 @@
+/* run.c - the threads of pawl_endpoint_run.
+ *
+ * Each worker thread steps until nothing is due, then sleeps in its store's
+ * wait() until something becomes due, another process commits, or a commit of
+ * this process writes to its descriptor. One more thread runs the service.
+ * A thread that cannot go on stops all; the first failure is the answer.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+
+#include "store/core/wake.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define SLEEP_MAX PAWL_SECONDS(30)
+#define ELSEWHERE_SLEEP PAWL_SECONDS(1)
+#define RETRY_SLEEP_FIRST PAWL_MILLISECONDS(50)
+#define RETRY_SLEEP_MAX PAWL_SECONDS(5)
+#define RETRIES_MAX 10
+
+typedef struct thread {
+    pawl_endpoint *endpoint;
+    pawl__worker  *worker;  /* or */
+    pawl__service *service; /* this one */
+    int            wake_fd;
+    int            retries;
+    pthread_t      handle;
+    bool           is_started;
+} thread;
+
+static void fail_all(pawl_endpoint *endpoint, pawl_code code, const pawl_error *error)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    if (endpoint->failed == PAWL_OK) {
+        endpoint->failed = code;
+        endpoint->error  = *error;
+    }
+    pthread_mutex_unlock(&endpoint->mutex);
+    pawl_endpoint_stop(endpoint);
+}
+
+/* After these the same work may well succeed: another worker took over, a
+ * connection was lost, memory was short. */
+static bool is_passing(pawl_code code)
+{
+    switch (code) {
+    case PAWL_EFENCED:
+    case PAWL_ELOST:
+    case PAWL_EUNKNOWN:
+    case PAWL_ENOMEM:
+    case PAWL_EINTERRUPTED: return true;
+    default: return false;
+    }
+}
+
+static void rest(pawl_endpoint *endpoint, int64_t microseconds)
+{
+    struct pollfd fd = {.fd = endpoint->stop_fd, .events = POLLIN};
+    poll(&fd, 1, (int)(microseconds / 1000) + 1);
+}
+
+/* True when the thread may go on after the failure. */
+static bool survive(thread *self, pawl_code code, const pawl_error *error)
+{
+    if (!is_passing(code) || self->retries >= RETRIES_MAX) {
+        fail_all(self->endpoint, code, error);
+        return false;
+    }
+    int64_t delay = RETRY_SLEEP_FIRST << self->retries++;
+    pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; trying again",
+             self->endpoint->model->endpoint.data, error->text);
+    rest(self->endpoint, delay < RETRY_SLEEP_MAX ? delay : RETRY_SLEEP_MAX);
+    return true;
+}
+
+/* stop() writes to stop_fd alone, which is safe in a signal handler; the thread
+ * in run() then writes to the descriptor of every other one. */
+static void sleep_until(thread *self, pawl_store *store, int64_t microseconds)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (microseconds <= 0)
+        return;
+    if (store == NULL) {
+        rest(self->endpoint, microseconds);
+        return;
+    }
+    if (microseconds > SLEEP_MAX)
+        microseconds = SLEEP_MAX;
+    if (store->ops->wait(store, microseconds, self->wake_fd, &error) != PAWL_OK)
+        pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
+}
+
+static int64_t time_to(pawl_time due, pawl_time now)
+{
+    return due > now ? due - now : 0;
+}
+
+static void sleep_worker(thread *self, const pawl_step *step)
+{
+    pawl__worker  *worker   = self->worker;
+    pawl_endpoint *endpoint = self->endpoint;
+    pawl_next_due  next     = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    pawl_error     error    = PAWL_ERROR_INIT;
+    if (step->is_elsewhere) {
+        sleep_until(self, worker->store, ELSEWHERE_SLEEP);
+        return;
+    }
+    const pawl__model *model = endpoint->model;
+    if (worker->store->ops->next_due(worker->store, model->queue, model->aggregator_names,
+                                     model->aggregator_count, &next, &error) != PAWL_OK)
+        return; /* the next step meets the same failure and reports it */
+    pawl_time now = pawl__business_now(endpoint);
+    pawl_time due = next.queue < next.timeout ? next.queue : next.timeout;
+    if (next.flush < due)
+        due = next.flush;
+    int64_t sleep = time_to(due, now);
+    if (model->aggregator_count > 0) {
+        int64_t check = time_to(worker->flush_check, pawl__machine_now(endpoint));
+        sleep         = check < sleep ? check : sleep;
+    }
+    /* Something due that could not be claimed is in another worker's hands. */
+    sleep_until(self, worker->store, sleep > 0 ? sleep : PAWL_MILLISECONDS(20));
+}
+
+static void *run_worker(void *argument)
+{
+    thread *self = argument;
+    while (!atomic_load(&self->endpoint->is_stopping)) {
+        pawl_step  step  = {.next_due = PAWL_TIME_MAX};
+        pawl_error error = PAWL_ERROR_INIT;
+        pawl_code  code  = pawl__worker_step(self->worker, &step, &error);
+        if (code != PAWL_OK) {
+            if (!survive(self, code, &error))
+                break;
+            continue;
+        }
+        self->retries = 0;
+        if ((step.is_idle || step.is_elsewhere) && !atomic_load(&self->endpoint->is_stopping))
+            sleep_worker(self, &step);
+    }
+    return NULL;
+}
+
+static void clear(int fd)
+{
+    uint64_t count;
+    while (read(fd, &count, sizeof count) == (ssize_t)sizeof count) {
+    }
+}
+
+static void *run_service(void *argument)
+{
+    thread        *self                = argument;
+    pawl__service *service             = self->service;
+    bool           is_awake_registered = false;
+    while (!atomic_load(&self->endpoint->is_stopping)) {
+        pawl_step  step     = {.next_due = PAWL_TIME_MAX};
+        pawl_error error    = PAWL_ERROR_INIT;
+        bool       was_open = service->store != NULL;
+        clear(self->wake_fd);
+        pawl_code code = pawl__service_step(service, &step, &error);
+        if (code != PAWL_OK) {
+            if (!survive(self, code, &error))
+                break;
+            continue;
+        }
+        self->retries = 0;
+        if (!was_open || !is_awake_registered)
+            is_awake_registered =
+                pawl__wake_add(service->store->identity, self->wake_fd, &error) == PAWL_OK;
+        int64_t sleep = time_to(pawl__service_due(service), pawl__machine_now(self->endpoint));
+        if (step.sent == 0 && sleep > 0 && !atomic_load(&self->endpoint->is_stopping)) {
+            sleep_until(self, service->store, sleep);
+            if (service->is_leader)
+                service->outbox_due = PAWL_TIME_MIN;
+        }
+    }
+    return NULL;
+}
+
+/* ---- Threads --------------------------------------------------------------------- */
+
+static pawl_code prepare(thread *threads, int workers, pawl_endpoint *endpoint, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (int i = 0; i <= workers; i++)
+        threads[i] = (thread){.endpoint = endpoint, .wake_fd = -1};
+    for (int i = 0; i < workers && code == PAWL_OK; i++) {
+        threads[i].worker = i == 0 ? endpoint->worker : NULL;
+        if (i > 0)
+            code = pawl__worker_create(endpoint, &threads[i].worker, error);
+        if (code == PAWL_OK)
+            threads[i].wake_fd = threads[i].worker->wake_fd;
+    }
+    if (code == PAWL_OK)
+        code = pawl__service_create(endpoint, NULL, &threads[workers].service, error);
+    threads[workers].wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (code == PAWL_OK && threads[workers].wake_fd < 0)
+        code = pawl_error_set(error, PAWL_EBUSY, "no descriptor for the service");
+    return code;
+}
+
+static pawl_code start(thread *threads, int workers, pawl_error *error)
+{
+    for (int i = 0; i <= workers; i++) {
+        int failure = pthread_create(&threads[i].handle, NULL,
+                                     i < workers ? run_worker : run_service, &threads[i]);
+        if (failure != 0)
+            return pawl_error_set(error, PAWL_EBUSY, "thread %d of %d cannot be started: %s", i + 1,
+                                  workers + 1, strerror(failure));
+        threads[i].is_started = true;
+    }
+    return PAWL_OK;
+}
+
+/* Waits for stop, then wakes every thread. */
+static void wait_for_stop(pawl_endpoint *endpoint, thread *threads, int workers)
+{
+    struct pollfd fd = {.fd = endpoint->stop_fd, .events = POLLIN};
+    while (!atomic_load(&endpoint->is_stopping))
+        poll(&fd, 1, -1);
+    static const uint64_t one = 1;
+    for (int i = 0; i <= workers; i++) {
+        ssize_t ignored = write(threads[i].wake_fd, &one, sizeof one);
+        (void)ignored;
+    }
+}
+
+static void finish(thread *threads, int workers)
+{
+    for (int i = 0; i <= workers; i++)
+        if (threads[i].is_started)
+            pthread_join(threads[i].handle, NULL);
+    for (int i = 1; i < workers; i++)
+        pawl__worker_destroy(threads[i].worker);
+    pawl__service_destroy(threads[workers].service);
+    if (threads[workers].wake_fd >= 0) {
+        pawl__wake_remove(threads[workers].wake_fd);
+        close(threads[workers].wake_fd);
+    }
+}
+
+pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
+{
+    int     workers = endpoint->settings.workers;
+    thread *threads = pawl_allocate((size_t)(workers + 1) * sizeof *threads);
+    if (threads == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for %d threads", workers + 1);
+    endpoint->failed = PAWL_OK;
+    pawl_code code   = prepare(threads, workers, endpoint, error);
+    if (code == PAWL_OK)
+        code = start(threads, workers, error);
+    if (code != PAWL_OK)
+        pawl_endpoint_stop(endpoint);
+    wait_for_stop(endpoint, threads, workers);
+    finish(threads, workers);
+    pawl_free(threads);
+    pawl__endpoint_store_close(endpoint, &endpoint->worker->store);
+    if (code == PAWL_OK && endpoint->failed != PAWL_OK) {
+        code = endpoint->failed;
+        if (error != NULL)
+            *error = endpoint->error;
+    }
+    return code;
+}

@@ -1,0 +1,150 @@
+/* runtime.h - what the files of the runtime share.
+ *
+ *     endpoint --owns--> workers (a thread and a store handle each)
+ *     worker: batches of messages and timeouts, aggregator flushes
+ *     service: outbox runner, retention, reaping; run by the first worker in
+ *              step mode, by a thread of its own in run()
+ *
+ * Threads: an endpoint's settings and model are constant after creation; a
+ * worker and a service belong to one thread each; what they share is in
+ * pawl_endpoint under its mutex.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNTIME_H
+#define PAWL_RUNTIME_H
+
+#include "engine/batch.h"
+#include "pawl/endpoint.h"
+#include "pawl/transport.h"
+#include "workflow/model.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define PAWL__ROUTES_MAX 64
+#define PAWL__FLUSH_REQUESTS_MAX 64
+
+/* A request of pawl_endpoint_flush. */
+typedef struct pawl__flush_request {
+    const pawl__aggregator_model *aggregator;
+    char                          partition[PAWL_PARTITION_SIZE_MAX + 1]; /* empty: all */
+} pawl__flush_request;
+
+struct pawl_endpoint {
+    pawl_endpoint_options settings; /* defaults filled in */
+    pawl__model          *model;
+    pawl_route            routes[PAWL__ROUTES_MAX];
+    size_t                route_count;
+    struct pawl__worker  *worker;  /* of step mode, and of the first thread of run() */
+    struct pawl__service *service; /* of step mode */
+    int                   stop_fd; /* eventfd, readable from stop on */
+    atomic_bool           is_stopping;
+    pthread_mutex_t       mutex;
+    pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
+    size_t                request_count;
+    pawl_code             failed; /* under the mutex: the first thread that cannot go on */
+    pawl_error            error;
+};
+
+/* clock.c */
+pawl_time pawl__business_now(const pawl_endpoint *endpoint);
+pawl_time pawl__machine_now(const pawl_endpoint *endpoint);
+int64_t   pawl__monotonic_now(void); /* microseconds; for durations only */
+uint64_t  pawl__system_seed(void);
+
+/* options.c: checks, fills in defaults, takes the routes. */
+pawl_code         pawl__settings_take(pawl_endpoint *endpoint, const pawl_endpoint_options *options,
+                                      pawl_error *error);
+const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name);
+
+/* store.c: a handle as the endpoint's settings want it, with its worker row. */
+pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl_store **store, pawl_error *error);
+void      pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl_store **store);
+
+/* ---- Workers ---------------------------------------------------------------- */
+
+typedef struct pawl__worker {
+    pawl_endpoint         *endpoint;
+    pawl_store            *store; /* NULL after a failure; opened again by the next step */
+    pawl_random            random;
+    pawl__engine           engine;
+    pawl__batch           *batch;
+    pawl_arena            *kept; /* rows of refused units while the batch is reset */
+    pawl_arena            *read; /* subscriptions, flush rows and the like, for one step */
+    pawl_subscriptions     subscriptions;
+    bool                   has_subscriptions; /* loaded for this step */
+    int64_t                batch_end;         /* monotonic time at which handlers have to stop */
+    size_t                 claim_count; /* messages to claim next; small after one that ran alone */
+    pawl_time              virtual_now; /* business time of the last unit */
+    pawl_time              flush_check; /* machine time of the next look at all partitions */
+    pawl_time              flush_due;   /* business time of the next known period end */
+    int                    wake_fd;
+    struct pawl__deferred *deferred; /* sends "now" that wait for a hold to end */
+} pawl__worker;
+
+pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error);
+void      pawl__worker_destroy(pawl__worker *worker); /* accepts NULL */
+/* Opens the store handle if it is not open, and registers for wake-ups. */
+pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error);
+/* One batch or one round of flushes. After a failure the store handle is
+ * closed, which gives back whatever was claimed. */
+pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *error);
+/* Begin, load, run, commit; runs refused units again one by one until all
+ * have reached an end. Adds to `step`. */
+pawl_code pawl__worker_process(pawl__worker *worker, pawl_step *step, pawl_error *error);
+/* Sets the engine's clocks for the next batch. */
+void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now);
+/* worker_lend.c: what the engine calls. */
+void pawl__worker_lend(pawl__worker *worker);
+/* Sends what pawl_send_now left behind during a hold. */
+pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error);
+
+/* flush.c */
+/* Flushes by size the partitions that the batch just committed added to. */
+pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_error *error);
+/* Periods that ended, retries, what a crash left full, and requests. `*did`
+ * says whether anything was handed over. */
+pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pawl_step *step,
+                          pawl_error *error);
+/* Is a look at the partitions due? */
+bool pawl__flush_is_due(const pawl__worker *worker, pawl_time business_now);
+
+/* ---- Service ------------------------------------------------------------------ */
+
+typedef struct pawl__sink {
+    const pawl_route *route;
+    pawl_transport   *transport; /* NULL: not open */
+} pawl__sink;
+
+typedef struct pawl__service {
+    pawl_endpoint *endpoint;
+    pawl_store    *store; /* borrowed from the worker in step mode */
+    bool           owns_store;
+    pawl_random    random;
+    pawl_arena    *arena;
+    pawl__sink     sinks[PAWL__ROUTES_MAX];
+    pawl_text     *waiting; /* sources that wait behind a retry, sorted by nothing */
+    size_t         waiting_count, waiting_capacity;
+    pawl_arena    *waiting_arena;
+    bool           is_leader;
+    pawl_time      lease_renewal; /* machine time */
+    pawl_time      outbox_due;    /* machine time of the next look at the outbox */
+    pawl_time      sweep_due;
+    pawl_time      reap_due;
+} pawl__service;
+
+pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
+                               pawl__service **service, pawl_error *error);
+void      pawl__service_destroy(pawl__service *service); /* accepts NULL */
+pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error *error);
+/* Machine time of the next thing to do. */
+pawl_time pawl__service_due(const pawl__service *service);
+
+/* outbox.c */
+pawl_code pawl__outbox_run(pawl__service *service, pawl_step *step, pawl_error *error);
+void      pawl__outbox_close(pawl__service *service);
+/* Forgets that it leads: after the store handle was lost. */
+void pawl__outbox_forget(pawl__service *service);
+
+#endif

@@ -1,0 +1,278 @@
+/* sender.c - sending from outside a handler: in one commit of its own, or in
+ * the caller's transaction.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+
+#include <string.h>
+
+struct pawl_sender {
+    pawl_store      *store;
+    bool             owns_store;
+    void            *native; /* enlisted: the caller's connection */
+    pawl_arena      *arena;  /* what is collected; emptied by commit */
+    pawl_random      random;
+    pawl_queue_send *sends;
+    size_t           count, capacity;
+};
+
+static pawl_code create(pawl_store *store, bool owns_store, void *native, pawl_sender **sender,
+                        pawl_error *error)
+{
+    pawl_sender *made  = pawl_allocate(sizeof *made);
+    pawl_arena  *arena = pawl_arena_create(0);
+    if (made == NULL || arena == NULL) {
+        pawl_free(made);
+        pawl_arena_destroy(arena);
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a sender");
+    }
+    *made =
+        (pawl_sender){.store = store, .owns_store = owns_store, .native = native, .arena = arena};
+    pawl_random_seed(&made->random, pawl__system_seed());
+    *sender = made;
+    return PAWL_OK;
+}
+
+pawl_code pawl_sender_open(const char *url, const pawl_store_options *options, pawl_sender **sender,
+                           pawl_error *error)
+{
+    pawl_store *store = NULL;
+    *sender           = NULL;
+    pawl_code code    = pawl_store_open(url, options, &store, error);
+    if (code == PAWL_OK)
+        code = create(store, true, NULL, sender, error);
+    if (code != PAWL_OK)
+        pawl_store_close(store);
+    return code;
+}
+
+pawl_code pawl_enlist(pawl_store *store, void *native, pawl_sender **sender, pawl_error *error)
+{
+    *sender = NULL;
+    if (store == NULL || native == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "store and connection may not be NULL");
+    if (store->ops->enlist == NULL)
+        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                              "a %s store has no transaction of the caller's to join",
+                              store->ops->scheme);
+    return create(store, false, native, sender, error);
+}
+
+void pawl_sender_close(pawl_sender *sender)
+{
+    if (sender == NULL)
+        return;
+    if (sender->owns_store) {
+        if (sender->store->is_attached)
+            sender->store->ops->worker_close(sender->store, pawl_clock_now(NULL), NULL);
+        pawl_store_close(sender->store);
+    }
+    pawl_arena_destroy(sender->arena);
+    pawl_free(sender);
+}
+
+/* ---- Messages -------------------------------------------------------------------- */
+
+static pawl_code take_text(pawl_sender *sender, const char *text, pawl_text *copy)
+{
+    *copy = pawl_arena_text(sender->arena, pawl_text_of(text));
+    return copy->data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+static pawl_code fill(pawl_sender *sender, const pawl_send_options *options, const char *type,
+                      pawl_message *message)
+{
+    char id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(pawl_uuid_v7(&sender->random, pawl_clock_now(NULL)), id);
+    pawl_code code = take_text(sender, options->id != NULL ? options->id : id, &message->id);
+    if (code == PAWL_OK)
+        code = take_text(sender, type, &message->type);
+    if (code == PAWL_OK)
+        code = take_text(
+            sender, options->correlation_id != NULL ? options->correlation_id : message->id.data,
+            &message->correlation_id);
+    message->causation_id = (pawl_text){"", 0};
+    return code;
+}
+
+static pawl_code write_enlisted(pawl_sender *sender, pawl_queue_send *send, pawl_error *error)
+{
+    pawl_changes changes     = {.group_count = 1, .unit_count = 1, .now = pawl_clock_now(NULL)};
+    changes.queue_send.items = send;
+    changes.queue_send.count = 1;
+    pawl_code code           = pawl_changes_check(&changes, error);
+    return code == PAWL_OK
+               ? sender->store->ops->enlist(sender->store, sender->native, &changes, error)
+               : code;
+}
+
+static pawl_code put(pawl_sender *sender, const char *queue, const pawl_message *message,
+                     const pawl_send_options *options, pawl_error *error)
+{
+    pawl_queue_send send = {.message = *message};
+    send.due =
+        options->due != 0 ? options->due : pawl_time_add(pawl_clock_now(NULL), options->delay);
+    if (take_text(sender, queue, &send.queue) != PAWL_OK)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
+    pawl_changes changes     = {.group_count = 1, .unit_count = 1};
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    pawl_code code           = pawl_changes_check(&changes, error);
+    if (code != PAWL_OK)
+        return code;
+    if (sender->native != NULL) {
+        code = write_enlisted(sender, &send, error);
+        pawl_arena_reset(sender->arena);
+        return code;
+    }
+    pawl_queue_send *grown = pawl_arena_grow(sender->arena, sender->sends, sender->count,
+                                             &sender->capacity, sizeof sender->sends[0]);
+    if (grown == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
+    sender->sends                  = grown;
+    sender->sends[sender->count++] = send;
+    return PAWL_OK;
+}
+
+static const pawl_send_options *options_of(const pawl_send_options *options)
+{
+    static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
+    return options != NULL ? options : &defaults;
+}
+
+static pawl_code build(pawl_sender *sender, const pawl_send_options *options,
+                       const pawl_record *record, const void *body, pawl_message *message,
+                       pawl_error *error)
+{
+    pawl_text none = {"", 0};
+    pawl_code code = pawl_record_encode(record, body, 0, sender->arena, &message->body, error);
+    if (code == PAWL_OK)
+        code = pawl__headers_build(none, record, options->headers, none, sender->arena,
+                                   &message->headers, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, "message %s", pawl_record_type(record));
+    code = fill(sender, options, pawl_record_type(record), message);
+    return code == PAWL_OK ? code : pawl_error_set(error, code, "no memory for a message");
+}
+
+pawl_code pawl_sender_send(pawl_sender *sender, const char *queue, const pawl_send_options *options,
+                           const pawl_record *record, const void *message, pawl_error *error)
+{
+    pawl_message made = {.id = {NULL, 0}};
+    options           = options_of(options);
+    pawl_code code    = build(sender, options, record, message, &made, error);
+    return code == PAWL_OK ? put(sender, queue, &made, options, error) : code;
+}
+
+pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
+                                const pawl_send_options *options, const char *type, pawl_text body,
+                                pawl_error *error)
+{
+    pawl_message made = {.body = pawl_arena_text(sender->arena, body)};
+    options           = options_of(options);
+    pawl_text none    = {"", 0};
+    pawl_code code    = made.body.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+    if (code == PAWL_OK)
+        code = pawl__headers_build(none, NULL, options->headers, none, sender->arena, &made.headers,
+                                   error);
+    if (code == PAWL_OK)
+        code = fill(sender, options, type, &made);
+    if (code == PAWL_ENOMEM)
+        return pawl_error_set(error, code, "no memory for a message");
+    return code == PAWL_OK ? put(sender, queue, &made, options, error) : code;
+}
+
+static bool is_of_type(pawl_text type, const pawl_record *record)
+{
+    for (; record != NULL; record = record->base != NULL ? record->base() : NULL)
+        if (pawl_text_equal(type, pawl_text_of(pawl_record_type(record))))
+            return true;
+    return false;
+}
+
+pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *options,
+                              const pawl_record *record, const void *message, pawl_error *error)
+{
+    pawl_subscriptions list = {NULL, 0};
+    pawl_message       made = {.id = {NULL, 0}};
+    pawl_arena        *read = pawl_arena_create(4096);
+    if (read == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
+    options        = options_of(options);
+    pawl_code code = sender->store->ops->subscriptions(sender->store, read, &list, error);
+    for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
+        bool is_known = false;
+        for (size_t j = 0; j < i && !is_known; j++)
+            is_known = pawl_text_equal(list.items[j].queue, list.items[i].queue) &&
+                       is_of_type(list.items[j].type, record);
+        if (is_known || !is_of_type(list.items[i].type, record))
+            continue;
+        code = build(sender, options, record, message, &made, error);
+        if (code == PAWL_OK)
+            code = put(sender, list.items[i].queue.data, &made, options, error);
+    }
+    pawl_arena_destroy(read);
+    return code;
+}
+
+/* ---- Starting ----------------------------------------------------------------------- */
+
+static bool starts(const pawl_on *rows, uint32_t stride, const pawl_record *record)
+{
+    for (size_t i = 0; rows != NULL; i++) {
+        pawl_on row;
+        pawl__table_row(rows, i, stride, &row, sizeof row);
+        if (row.handle == NULL)
+            return false;
+        if (row.starts && row.handle->message != NULL &&
+            strcmp(pawl_record_type(row.handle->message()), pawl_record_type(record)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const char *queue_started_by(const pawl_application *application, const pawl_record *record)
+{
+    for (size_t i = 0; application->endpoints[i] != NULL; i++) {
+        const pawl_endpoint_spec *spec = application->endpoints[i];
+        for (size_t j = 0; spec->sagas != NULL && spec->sagas[j] != NULL; j++)
+            if (starts(spec->sagas[j]->on, application->on_size, record))
+                return spec->queue != NULL ? spec->queue : spec->name;
+    }
+    return NULL;
+}
+
+pawl_code pawl_sender_start(pawl_sender *sender, const pawl_application *application,
+                            const pawl_send_options *options, const pawl_record *record,
+                            const void *message, pawl_error *error)
+{
+    pawl_code code = pawl__application_check(application, error);
+    if (code != PAWL_OK)
+        return code;
+    const char *queue = queue_started_by(application, record);
+    if (queue == NULL)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "message %s starts no saga of application %s",
+                              pawl_record_type(record),
+                              application->name != NULL ? application->name : "");
+    return pawl_sender_send(sender, queue, options, record, message, error);
+}
+
+pawl_code pawl_sender_commit(pawl_sender *sender, pawl_error *error)
+{
+    if (sender->native != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "an enlisted sender has no commit: commit your own transaction");
+    pawl_changes  changes    = {.group_count = 1, .unit_count = 1, .now = pawl_clock_now(NULL)};
+    pawl_refusals refused    = {.arena = sender->arena};
+    changes.queue_send.items = sender->sends;
+    changes.queue_send.count = sender->count;
+    pawl_code code =
+        sender->count > 0 ? pawl_store_commit(sender->store, &changes, &refused, error) : PAWL_OK;
+    if (code != PAWL_OK)
+        return code; /* what was collected stays, to be tried again */
+    sender->sends = NULL;
+    sender->count = sender->capacity = 0;
+    pawl_arena_reset(sender->arena);
+    return PAWL_OK;
+}

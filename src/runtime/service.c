@@ -1,0 +1,105 @@
+/* service.c - what runs beside the workers: the outbox runner, retention,
+ * leases of the dead.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+
+#define SWEEP_PERIOD PAWL_MINUTES(1)
+#define SWEEP_COUNT_MAX 2000
+#define WORKER_RETENTION PAWL_DAYS(1)
+
+pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
+                               pawl__service **service, pawl_error *error)
+{
+    pawl__service *made = pawl_allocate(sizeof *made);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the service");
+    made->endpoint      = endpoint;
+    made->store         = borrowed;
+    made->owns_store    = borrowed == NULL;
+    made->arena         = pawl_arena_create(0);
+    made->waiting_arena = pawl_arena_create(4096);
+    made->sweep_due     = pawl__machine_now(endpoint);
+    made->reap_due      = made->sweep_due;
+    pawl__outbox_forget(made);
+    pawl_random_seed(&made->random, endpoint->settings.seed != 0 ? endpoint->settings.seed + 1
+                                                                 : pawl__system_seed());
+    if (made->arena == NULL || made->waiting_arena == NULL) {
+        pawl__service_destroy(made);
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the service");
+    }
+    *service = made;
+    return PAWL_OK;
+}
+
+void pawl__service_destroy(pawl__service *service)
+{
+    if (service == NULL)
+        return;
+    pawl__outbox_close(service);
+    if (service->owns_store)
+        pawl__endpoint_store_close(service->endpoint, &service->store);
+    pawl_arena_destroy(service->arena);
+    pawl_arena_destroy(service->waiting_arena);
+    pawl_free(service);
+}
+
+/* A bounded piece at a time; the next one follows at once when more is left. */
+static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
+{
+    const pawl_endpoint_options *settings = &service->endpoint->settings;
+    pawl_sweep request = {.inbox_before   = pawl_time_add(now, -settings->inbox_retention),
+                          .outbox_before  = pawl_time_add(now, -settings->outbox_retention),
+                          .workers_before = pawl_time_add(now, -WORKER_RETENTION),
+                          .count_max      = SWEEP_COUNT_MAX};
+    int64_t    count   = 0;
+    bool       more    = false;
+    if (now < service->sweep_due)
+        return PAWL_OK;
+    pawl_code code     = service->store->ops->sweep(service->store, &request, &count, &more, error);
+    service->sweep_due = more ? now : pawl_time_add(now, SWEEP_PERIOD);
+    if (count > 0)
+        pawl_log(PAWL_LOG_DEBUG, "retention: %lld rows deleted", (long long)count);
+    return code;
+}
+
+/* A quarter of the lease is the cadence of contracts T14. */
+static pawl_code reap(pawl__service *service, pawl_time now, pawl_error *error)
+{
+    int64_t count = 0;
+    if (now < service->reap_due)
+        return PAWL_OK;
+    service->reap_due = pawl_time_add(now, service->endpoint->settings.timeout_lease / 4);
+    if (service->endpoint->model->timeout_count == 0)
+        return PAWL_OK;
+    return service->store->ops->timeout_reap(service->store, now, &count, error);
+}
+
+pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error *error)
+{
+    pawl_time now  = pawl__machine_now(service->endpoint);
+    pawl_code code = PAWL_OK;
+    if (service->store == NULL)
+        code = pawl__endpoint_store_open(service->endpoint, &service->store, error);
+    if (code == PAWL_OK)
+        code = pawl__outbox_run(service, step, error);
+    if (code == PAWL_OK)
+        code = sweep(service, now, error);
+    if (code == PAWL_OK)
+        code = reap(service, now, error);
+    if (code != PAWL_OK) {
+        pawl__outbox_forget(service);
+        if (service->owns_store)
+            pawl__endpoint_store_close(service->endpoint, &service->store);
+    }
+    return code;
+}
+
+pawl_time pawl__service_due(const pawl__service *service)
+{
+    pawl_time due = service->sweep_due < service->reap_due ? service->sweep_due : service->reap_due;
+    if (service->endpoint->route_count > 0 && service->outbox_due < due)
+        due = service->outbox_due;
+    return due;
+}

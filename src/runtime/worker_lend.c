@@ -1,0 +1,191 @@
+/* worker_lend.c - what a worker lends to the engine: routes, subscriptions,
+ * sends that do not wait, and when to stop.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+
+#include <string.h>
+
+static pawl__destination resolve(void *runtime, pawl_text destination)
+{
+    const pawl__worker *worker = runtime;
+    const pawl_route   *route  = pawl__route_find(worker->endpoint, destination);
+    if (route == NULL)
+        return (pawl__destination){.queue = destination};
+    if (route->url != NULL)
+        return (pawl__destination){.is_remote = true};
+    return (pawl__destination){.queue =
+                                   route->queue != NULL ? pawl_text_of(route->queue) : destination};
+}
+
+static const pawl_subscriptions *subscriptions(void *runtime)
+{
+    pawl__worker *worker = runtime;
+    if (worker->has_subscriptions)
+        return &worker->subscriptions;
+    pawl_error error      = PAWL_ERROR_INIT;
+    worker->subscriptions = (pawl_subscriptions){NULL, 0};
+    if (worker->store->ops->subscriptions(worker->store, worker->read, &worker->subscriptions,
+                                          &error) == PAWL_OK)
+        worker->has_subscriptions = true;
+    else
+        pawl_log(PAWL_LOG_ERROR, "subscriptions cannot be read: %s", error.text);
+    return &worker->subscriptions;
+}
+
+/* ---- Sends that do not wait ----------------------------------------------------- */
+
+/* While a handler holds the transaction open, a second commit on the handle
+ * would end it: the send waits until the hold is over, whatever becomes of the
+ * handler's message. */
+struct pawl__deferred {
+    struct pawl__deferred *next;
+    pawl_queue_send        send;
+    pawl_outbox_add        row;
+    bool                   is_remote;
+    char                   texts[];
+};
+
+static pawl_text put_text(char **at, pawl_text text)
+{
+    char *start = *at;
+    if (text.size > 0)
+        memcpy(start, text.data, text.size);
+    start[text.size] = '\0';
+    *at              = start + text.size + 1;
+    return (pawl_text){start, text.size};
+}
+
+static pawl_code defer(pawl__worker *worker, const pawl_changes *changes, pawl_error *error)
+{
+    bool                is_remote = changes->outbox_add.count > 0;
+    const pawl_message *message =
+        is_remote ? &changes->outbox_add.items[0].message : &changes->queue_send.items[0].message;
+    pawl_text where =
+        is_remote ? changes->outbox_add.items[0].destination : changes->queue_send.items[0].queue;
+    size_t size = message->id.size + message->type.size + message->body.size +
+                  message->headers.size + message->correlation_id.size +
+                  message->causation_id.size + where.size + 7;
+    struct pawl__deferred *made = pawl_allocate(sizeof *made + size);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a send");
+    made->is_remote = is_remote;
+    if (is_remote)
+        made->row = changes->outbox_add.items[0];
+    else
+        made->send = changes->queue_send.items[0];
+    char         *at   = made->texts;
+    pawl_message *copy = is_remote ? &made->row.message : &made->send.message;
+    *copy              = (pawl_message){.id             = put_text(&at, message->id),
+                                        .type           = put_text(&at, message->type),
+                                        .body           = put_text(&at, message->body),
+                                        .headers        = put_text(&at, message->headers),
+                                        .correlation_id = put_text(&at, message->correlation_id),
+                                        .causation_id   = put_text(&at, message->causation_id)};
+    if (is_remote)
+        made->row.destination = put_text(&at, where);
+    else
+        made->send.queue = put_text(&at, where);
+    struct pawl__deferred **last = &worker->deferred;
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = made;
+    return PAWL_OK;
+}
+
+static pawl_code commit_one(pawl__worker *worker, pawl_changes *changes, pawl_error *error)
+{
+    pawl_refusals refused = {.arena = worker->read};
+    pawl_code     code    = pawl_store_commit(worker->store, changes, &refused, error);
+    if (code == PAWL_OK && refused.count > 0)
+        return pawl_error_set(error, refused.items[0].reason, "%.*s",
+                              PAWL_TEXT_ARGS(refused.items[0].text));
+    return code;
+}
+
+static pawl_code send_now(void *runtime, pawl_changes *changes, pawl_error *error)
+{
+    pawl__worker *worker = runtime;
+    if (worker->batch->has_sql)
+        return defer(worker, changes, error);
+    return commit_one(worker, changes, error);
+}
+
+pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    while (worker->deferred != NULL) {
+        struct pawl__deferred *first   = worker->deferred;
+        pawl_changes           changes = {
+                      .group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
+        changes.queue_send.items = &first->send;
+        changes.queue_send.count = !first->is_remote;
+        changes.outbox_add.items = &first->row;
+        changes.outbox_add.count = first->is_remote;
+        if (code == PAWL_OK)
+            code = commit_one(worker, &changes, error);
+        worker->deferred = first->next;
+        pawl_free(first);
+    }
+    return code;
+}
+
+/* ---- The rest ---------------------------------------------------------------------- */
+
+/* Does another live worker of the endpoint handle the type? Its row lists them. */
+static bool is_known_elsewhere(void *runtime, pawl_text type)
+{
+    pawl__worker     *worker = runtime;
+    pawl_worker_info *items  = NULL;
+    size_t            count  = 0;
+    if (type.size == 0 || worker->store->ops->worker_list(worker->store, worker->read, &items,
+                                                          &count, NULL) != PAWL_OK)
+        return false;
+    pawl_text quoted = pawl_arena_printf(worker->read, "\"%.*s\"", PAWL_TEXT_ARGS(type));
+    for (size_t i = 0; i < count && quoted.data != NULL; i++)
+        if (pawl_text_equal(items[i].endpoint, worker->endpoint->model->endpoint) &&
+            items[i].types.data != NULL && strstr(items[i].types.data, quoted.data) != NULL)
+            return true;
+    return false;
+}
+
+static bool is_stopping(void *runtime)
+{
+    const pawl__worker *worker = runtime;
+    return atomic_load(&worker->endpoint->is_stopping);
+}
+
+/* A virtual batch ends by business time alone, so that a run repeats. */
+static bool is_time_over(void *runtime)
+{
+    const pawl__worker *worker = runtime;
+    return !worker->engine.is_virtual && pawl__monotonic_now() > worker->batch_end;
+}
+
+void pawl__worker_lend(pawl__worker *worker)
+{
+    const pawl_endpoint_options *settings = &worker->endpoint->settings;
+    pawl_arena                  *scratch  = worker->engine.scratch;
+
+    worker->engine = (pawl__engine){
+        .model              = worker->endpoint->model,
+        .random             = &worker->random,
+        .scratch            = scratch,
+        .user               = settings->user,
+        .runtime            = worker,
+        .resolve            = resolve,
+        .subscriptions      = subscriptions,
+        .send_now           = send_now,
+        .is_known_elsewhere = is_known_elsewhere,
+        .is_stopping        = is_stopping,
+        .is_time_over       = is_time_over,
+        .is_virtual         = settings->business != NULL,
+        .immediate_retries  = settings->immediate_retries,
+        .delayed_retries    = settings->delayed_retries,
+        .retry_delay        = settings->retry_delay,
+        .retry_delay_max    = settings->retry_delay_max,
+        .not_found_wait     = settings->not_found_wait,
+        .conflict_retries   = settings->conflict_retries,
+    };
+}

@@ -1,0 +1,225 @@
+/* data.c - the data sets of the process, and the handles on them.
+ *
+ * Two mutexes, taken in this order: that of the list, to open and close, and
+ * that of a data set.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/memory/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static pthread_mutex_t list_mutex = PTHREAD_MUTEX_INITIALIZER;
+static memory_data    *all_data;
+
+/* ---- Tables ------------------------------------------------------------- */
+
+typedef struct table_rule {
+    size_t                   offset;
+    const memory_table_kind *kind;
+    bool                     is_of_workers; /* stays when the data is emptied */
+} table_rule;
+
+static const table_rule tables[] = {
+    {offsetof(memory_data, queue), &pawl__memory_queue_kind, false},
+    {offsetof(memory_data, inbox), &pawl__memory_inbox_kind, false},
+    {offsetof(memory_data, timeouts), &pawl__memory_timeout_kind, false},
+    {offsetof(memory_data, aggregator), &pawl__memory_aggregator_kind, false},
+    {offsetof(memory_data, flushes), &pawl__memory_flush_kind, false},
+    {offsetof(memory_data, outbox), &pawl__memory_outbox_kind, false},
+    {offsetof(memory_data, attempts), &pawl__memory_attempt_kind, false},
+    {offsetof(memory_data, dead), &pawl__memory_dead_kind, false},
+    {offsetof(memory_data, subscriptions), &pawl__memory_subscription_kind, false},
+    {offsetof(memory_data, workers), &pawl__memory_worker_kind, true},
+    {offsetof(memory_data, leads), &pawl__memory_lead_kind, true},
+};
+#define TABLE_COUNT (sizeof tables / sizeof tables[0])
+
+static memory_table *table_at(memory_data *data, size_t index)
+{
+    return (memory_table *)(void *)((char *)data + tables[index].offset);
+}
+
+void pawl__memory_empty(memory_data *data)
+{
+    for (size_t i = 0; i < TABLE_COUNT; i++)
+        if (!tables[i].is_of_workers)
+            pawl__table_clear(table_at(data, i));
+    while (data->sagas != NULL) {
+        memory_sagas *next = data->sagas->next;
+        pawl__table_clear(&data->sagas->rows);
+        pawl_free(data->sagas);
+        data->sagas = next;
+    }
+}
+
+static memory_data *data_create(const char *identity)
+{
+    memory_data *data = pawl_allocate(sizeof *data);
+    if (data == NULL)
+        return NULL;
+    snprintf(data->identity, sizeof data->identity, "%s", identity);
+    pthread_mutex_init(&data->mutex, NULL);
+    for (size_t i = 0; i < TABLE_COUNT; i++)
+        pawl__table_init(table_at(data, i), tables[i].kind);
+    return data;
+}
+
+static void data_destroy(memory_data *data)
+{
+    pawl__memory_empty(data);
+    for (size_t i = 0; i < TABLE_COUNT; i++)
+        pawl__table_clear(table_at(data, i));
+    pawl__journal_free(&data->journal);
+    pthread_mutex_destroy(&data->mutex);
+    pawl_free(data);
+}
+
+/* ---- Handles ------------------------------------------------------------ */
+
+/* The data set of that identity, made when it is missing; with one handle more.
+ * NULL when out of memory. The list's mutex is held. */
+static memory_data *join_data(const char *identity)
+{
+    memory_data *data = all_data;
+    while (data != NULL && strcmp(data->identity, identity) != 0)
+        data = data->next;
+    if (data == NULL) {
+        data = data_create(identity);
+        if (data == NULL)
+            return NULL;
+        data->next = all_data;
+        all_data   = data;
+    }
+    data->handle_count++;
+    return data;
+}
+
+static void leave_data(memory_data *data)
+{
+    if (--data->handle_count != 0)
+        return;
+    memory_data **link = &all_data;
+    while (*link != data)
+        link = &(*link)->next;
+    *link = data->next;
+    data_destroy(data);
+}
+
+/* The memory store is always made when it is opened: `create=` is understood,
+ * because every store understands it, and changes nothing. */
+static pawl_code check_parameters(const char *parameters, pawl_error *error)
+{
+    if (*parameters == '\0' || strcmp(parameters, "?create=no") == 0 ||
+        strcmp(parameters, "?create=yes") == 0)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_ECONFIG,
+                          "memory store: '%.100s' is unknown; 'create' is the only parameter",
+                          parameters);
+}
+
+/* The store's name and its system prefix: what tells data sets apart. */
+static pawl_code make_identity(pawl_store *store, const char *url, pawl_error *error)
+{
+    const char *name       = url + strlen("memory:");
+    size_t      name_size  = strcspn(name, "?");
+    size_t      prefix_max = PAWL_PREFIX_SIZE_MAX + sizeof "memory:#";
+    size_t      size_max   = sizeof store->identity - prefix_max;
+    if (name_size > size_max)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "name of a memory store: it has %zu bytes, limit %zu", name_size,
+                              size_max);
+    snprintf(store->identity, sizeof store->identity, "memory:%s#%.*s", store->system_prefix,
+             (int)name_size, name);
+    return check_parameters(name + name_size, error);
+}
+
+pawl_code pawl__memory_open(pawl_store *store, const char *url, const pawl_store_options *options,
+                            pawl_error *error)
+{
+    (void)options;
+    memory_store *self = (memory_store *)store;
+    self->process      = getpid();
+    self->interrupt_fd = -1;
+    pawl_code code     = make_identity(store, url, error);
+    if (code != PAWL_OK)
+        return code;
+    self->interrupt_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (self->interrupt_fd < 0)
+        return pawl_error_set(error, PAWL_EPERSIST, "opening the memory store: %s",
+                              strerror(errno));
+    pthread_mutex_lock(&list_mutex);
+    self->data = join_data(store->identity);
+    if (self->data != NULL)
+        self->holder = ++self->data->last_holder;
+    pthread_mutex_unlock(&list_mutex);
+    return self->data != NULL ? PAWL_OK : pawl__memory_out_of_memory("opening the store", error);
+}
+
+/* A child process has its parent's mutexes in whatever state they were, so
+ * there the handle is only forgotten. */
+void pawl__memory_close(pawl_store *store)
+{
+    memory_store *self = (memory_store *)store;
+    if (self->interrupt_fd >= 0)
+        close(self->interrupt_fd);
+    if (self->data == NULL || self->process != getpid())
+        return;
+    pthread_mutex_lock(&list_mutex);
+    pthread_mutex_lock(&self->data->mutex);
+    pawl__memory_worker_end(self);
+    pthread_mutex_unlock(&self->data->mutex);
+    leave_data(self->data);
+    pthread_mutex_unlock(&list_mutex);
+}
+
+memory_data *pawl__memory_enter(pawl_store *store, pawl_error *error)
+{
+    memory_store *self = (memory_store *)store;
+    if (self->process != getpid()) {
+        pawl_error_set(error, PAWL_EINVAL,
+                       "memory store: it was opened in process %ld, this is process %ld",
+                       (long)self->process, (long)getpid());
+        return NULL;
+    }
+    pthread_mutex_lock(&self->data->mutex);
+    return self->data;
+}
+
+void pawl__memory_leave(memory_data *data)
+{
+    pthread_mutex_unlock(&data->mutex);
+}
+
+/* ---- Lists -------------------------------------------------------------- */
+
+bool pawl__memory_list_add(memory_list *list, pawl_arena *arena, void *row)
+{
+    void **rows = pawl_arena_grow(arena, list->rows, list->count, &list->capacity, sizeof *rows);
+    if (rows == NULL)
+        return false;
+    list->rows          = rows;
+    rows[list->count++] = row;
+    return true;
+}
+
+bool pawl__memory_list_show(const memory_list *list, const memory_table *table, pawl_arena *arena,
+                            void **items)
+{
+    size_t size  = table->kind->fields_size;
+    char  *shown = pawl_arena_take(arena, list->count * size);
+    for (size_t i = 0; shown != NULL && i < list->count; i++)
+        if (!pawl__row_show(table, list->rows[i], arena, shown + i * size))
+            return false;
+    *items = shown;
+    return shown != NULL;
+}
+
+pawl_code pawl__memory_out_of_memory(const char *what, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", what);
+}

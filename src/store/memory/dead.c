@@ -1,0 +1,177 @@
+/* dead.c - dead letters, and who subscribed to what.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/memory/memory.h"
+
+/* ---- Dead letters -------------------------------------------------------- */
+
+typedef struct dead_row {
+    MEMORY_ROW(3)
+    pawl_dead_row fields;
+    int64_t       number; /* tells rows of one moment apart */
+} dead_row;
+
+enum { BY_KEY, BY_TIME, BY_ENDPOINT };
+
+static int by_key(const void *left, const void *right)
+{
+    const dead_row *a = left, *b = right;
+    int             order = pawl_text_compare(a->fields.endpoint, b->fields.endpoint);
+    return order != 0 ? order : pawl_text_compare(a->fields.message.id, b->fields.message.id);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const dead_row *a = left, *b = right;
+    int             order = pawl__order_integers(a->fields.at, b->fields.at);
+    return order != 0 ? order : pawl__order_integers(a->number, b->number);
+}
+
+static int by_endpoint(const void *left, const void *right)
+{
+    const dead_row *a = left, *b = right;
+    int             order = pawl_text_compare(a->fields.endpoint, b->fields.endpoint);
+    return order != 0 ? order : by_time(left, right);
+}
+
+const memory_table_kind pawl__memory_dead_kind = {
+    .row_size      = sizeof(dead_row),
+    .fields_offset = offsetof(dead_row, fields),
+    .fields_size   = sizeof(pawl_dead_row),
+    .fixed         = {offsetof(dead_row, fields.endpoint), offsetof(dead_row, fields.queue),
+                      offsetof(dead_row, fields.message.id), offsetof(dead_row, fields.message.type),
+                      offsetof(dead_row, fields.message.body), offsetof(dead_row, fields.message.headers),
+                      offsetof(dead_row, fields.message.correlation_id),
+                      offsetof(dead_row, fields.message.causation_id)},
+    .loose         = {offsetof(dead_row, fields.code), offsetof(dead_row, fields.error),
+                      offsetof(dead_row, fields.history)},
+    .index_count   = MEMORY_INDEX_COUNT(dead_row),
+    .indexes       = {[BY_KEY]      = {by_key, NULL},
+                      [BY_TIME]     = {by_time, NULL},
+                      [BY_ENDPOINT] = {by_endpoint, NULL}},
+};
+
+pawl_code pawl__memory_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
+                                 pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
+{
+    *rows             = (pawl_dead_rows){0};
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    bool               is_all = endpoint.size == 0;
+    const memory_tree *tree   = &data->dead.trees[is_all ? BY_TIME : BY_ENDPOINT];
+    const dead_row probe = {.fields = {.endpoint = endpoint, .at = INT64_MIN}, .number = INT64_MIN};
+    memory_list    list  = {0};
+    void          *items = NULL;
+    bool           is_ok = true;
+    dead_row      *row   = pawl__tree_at_least(tree, &probe);
+    for (; is_ok && row != NULL && (count_max == 0 || list.count < count_max);
+         row = pawl__tree_next(tree, row)) {
+        if (!is_all && !pawl_text_equal(row->fields.endpoint, endpoint))
+            break;
+        is_ok = pawl__memory_list_add(&list, arena, row);
+    }
+    is_ok = is_ok && pawl__memory_list_show(&list, &data->dead, arena, &items);
+    pawl__memory_leave(data);
+    if (!is_ok)
+        return pawl__memory_out_of_memory("list of dead letters", error);
+    rows->items = items;
+    rows->count = list.count;
+    return PAWL_OK;
+}
+
+static pawl_code remove_letter(memory_commit *commit, const pawl_dead_set *change, dead_row *row)
+{
+    memory_data *data = commit->data;
+    pawl_code    code = PAWL_OK;
+    if (row != NULL)
+        code = pawl__journal_remove(&data->journal, &data->dead, row);
+    return code != PAWL_OK
+               ? code
+               : pawl__memory_inbox_remove(commit, change->endpoint, change->message.id);
+}
+
+pawl_code pawl__memory_apply_dead_set(memory_commit *commit, const void *item)
+{
+    const pawl_dead_set *change = item;
+    memory_data         *data   = commit->data;
+    dead_row             model  = {
+                     .fields = {.endpoint = change->endpoint,
+                                .queue    = change->queue,
+                                .message  = change->message,
+                                .code     = change->code,
+                                .error    = change->error,
+                                .attempts = change->attempts,
+                                .deaths   = change->deaths,
+                                .history  = change->history,
+                                .at       = change->at},
+    };
+    dead_row *known = pawl__tree_find(&data->dead.trees[BY_KEY], &model);
+    if (change->is_remove)
+        return remove_letter(commit, change, known);
+    if (known != NULL)
+        return PAWL_OK;
+    model.number = ++data->last_id;
+    return pawl__journal_insert(&data->journal, &data->dead, pawl__row_create(&data->dead, &model));
+}
+
+/* ---- Subscriptions ------------------------------------------------------- */
+
+typedef struct subscription_row {
+    MEMORY_ROW(1)
+    pawl_subscription fields;
+} subscription_row;
+
+static int by_type(const void *left, const void *right)
+{
+    const subscription_row *a = left, *b = right;
+    int                     order = pawl_text_compare(a->fields.type, b->fields.type);
+    return order != 0 ? order : pawl_text_compare(a->fields.queue, b->fields.queue);
+}
+
+const memory_table_kind pawl__memory_subscription_kind = {
+    .row_size      = sizeof(subscription_row),
+    .fields_offset = offsetof(subscription_row, fields),
+    .fields_size   = sizeof(pawl_subscription),
+    .fixed = {offsetof(subscription_row, fields.type), offsetof(subscription_row, fields.queue)},
+    .index_count = MEMORY_INDEX_COUNT(subscription_row),
+    .indexes     = {{by_type, NULL}},
+};
+
+pawl_code pawl__memory_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
+                                     pawl_error *error)
+{
+    *list             = (pawl_subscriptions){0};
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    const memory_tree *tree  = &data->subscriptions.trees[0];
+    memory_list        found = {0};
+    void              *items = NULL;
+    bool               is_ok = true;
+    for (void *row = pawl__tree_first(tree); is_ok && row != NULL; row = pawl__tree_next(tree, row))
+        is_ok = pawl__memory_list_add(&found, arena, row);
+    is_ok = is_ok && pawl__memory_list_show(&found, &data->subscriptions, arena, &items);
+    pawl__memory_leave(data);
+    if (!is_ok)
+        return pawl__memory_out_of_memory("list of subscriptions", error);
+    list->items = items;
+    list->count = found.count;
+    return PAWL_OK;
+}
+
+pawl_code pawl__memory_apply_subscription_set(memory_commit *commit, const void *item)
+{
+    const pawl_subscription_set *change = item;
+    memory_data                 *data   = commit->data;
+    const subscription_row       model = {.fields = {.type = change->type, .queue = change->queue}};
+    subscription_row            *known = pawl__tree_find(&data->subscriptions.trees[0], &model);
+    if (change->is_remove)
+        return known != NULL ? pawl__journal_remove(&data->journal, &data->subscriptions, known)
+                             : PAWL_OK;
+    if (known != NULL)
+        return PAWL_OK;
+    return pawl__journal_insert(&data->journal, &data->subscriptions,
+                                pawl__row_create(&data->subscriptions, &model));
+}

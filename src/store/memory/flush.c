@@ -1,0 +1,133 @@
+/* flush.c - what is known about the flushes of each partition that holds
+ * messages: when the next one is due, and how the last ones failed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/memory/memory.h"
+
+typedef struct flush_row {
+    MEMORY_ROW(2)
+    pawl_flush_row fields;
+} flush_row;
+
+enum { BY_PARTITION, BY_DUE };
+
+static int by_partition(const void *left, const void *right)
+{
+    const flush_row *a = left, *b = right;
+    return pawl_text_compare(a->fields.partition, b->fields.partition);
+}
+
+static int by_due(const void *left, const void *right)
+{
+    const flush_row *a = left, *b = right;
+    int              order = pawl_text_compare(a->fields.name, b->fields.name);
+    if (order == 0)
+        order = pawl__order_integers(a->fields.due, b->fields.due);
+    return order != 0 ? order : by_partition(left, right);
+}
+
+static bool is_alive(const void *row)
+{
+    const flush_row *it = row;
+    return !it->fields.is_dead;
+}
+
+const memory_table_kind pawl__memory_flush_kind = {
+    .row_size      = sizeof(flush_row),
+    .fields_offset = offsetof(flush_row, fields),
+    .fields_size   = sizeof(pawl_flush_row),
+    .fixed         = {offsetof(flush_row, fields.name), offsetof(flush_row, fields.partition)},
+    .loose         = {offsetof(flush_row, fields.error)},
+    .index_count   = MEMORY_INDEX_COUNT(flush_row),
+    .indexes       = {[BY_PARTITION] = {by_partition, NULL}, [BY_DUE] = {by_due, is_alive}},
+};
+
+static flush_row *find(const memory_data *data, pawl_text partition)
+{
+    const flush_row probe = {.fields.partition = partition};
+    return pawl__tree_find(&data->flushes.trees[BY_PARTITION], &probe);
+}
+
+/* The aggregator's row that is due first, and from there the next. */
+static flush_row *of_name(flush_row *row, pawl_text name)
+{
+    return row != NULL && pawl_text_equal(row->fields.name, name) ? row : NULL;
+}
+
+static flush_row *first_due(const memory_data *data, pawl_text name)
+{
+    const flush_row probe = {.fields = {.name = name, .due = INT64_MIN}};
+    return of_name(pawl__tree_at_least(&data->flushes.trees[BY_DUE], &probe), name);
+}
+
+pawl_code pawl__memory_flush_list(pawl_store *store, pawl_text name, pawl_time due_max,
+                                  size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
+                                  pawl_error *error)
+{
+    *rows             = (pawl_flush_rows){0};
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    memory_list list  = {0};
+    void       *items = NULL;
+    bool        is_ok = true;
+    flush_row  *row   = first_due(data, name);
+    for (; is_ok && row != NULL && row->fields.due <= due_max;
+         row = of_name(pawl__tree_next(&data->flushes.trees[BY_DUE], row), name)) {
+        if (count_max != 0 && list.count == count_max)
+            break;
+        is_ok = pawl__memory_list_add(&list, arena, row);
+    }
+    is_ok = is_ok && pawl__memory_list_show(&list, &data->flushes, arena, &items);
+    pawl__memory_leave(data);
+    if (!is_ok)
+        return pawl__memory_out_of_memory("list of flushes", error);
+    rows->items = items;
+    rows->count = list.count;
+    return PAWL_OK;
+}
+
+pawl_time pawl__memory_flush_next_due(const memory_data *data, pawl_text name)
+{
+    const flush_row *row = first_due(data, name);
+    return row != NULL && row->fields.due < PAWL_TIME_MAX ? row->fields.due : PAWL_TIME_MAX;
+}
+
+void pawl__memory_flush_stats(const memory_data *data, pawl_stats *stats)
+{
+    stats->flushes_dead =
+        (int64_t)(data->flushes.trees[BY_PARTITION].count - data->flushes.trees[BY_DUE].count);
+}
+
+pawl_code pawl__memory_flush_ensure(memory_commit *commit, pawl_text name, pawl_text partition,
+                                    pawl_time due)
+{
+    memory_data *data = commit->data;
+    if (find(data, partition) != NULL)
+        return PAWL_OK;
+    const flush_row model = {.fields = {.name = name, .partition = partition, .due = due}};
+    return pawl__journal_insert(&data->journal, &data->flushes,
+                                pawl__row_create(&data->flushes, &model));
+}
+
+pawl_code pawl__memory_apply_flush_set(memory_commit *commit, const void *item)
+{
+    const pawl_flush_set *change = item;
+    memory_data          *data   = commit->data;
+    flush_row            *row    = find(data, change->partition);
+    if (row == NULL)
+        return PAWL_OK;
+    if (change->is_done && pawl__memory_partition_is_empty(data, change->partition))
+        return pawl__journal_remove(&data->journal, &data->flushes, row);
+    flush_row *copy = pawl__row_clone(&data->flushes, row);
+    if (copy == NULL)
+        return PAWL_ENOMEM;
+    copy->fields.due      = change->due;
+    copy->fields.attempts = change->attempts;
+    copy->fields.is_dead  = change->is_dead;
+    copy->fields.error    = change->error;
+    if (!pawl__row_repack(&data->flushes, copy))
+        return PAWL_ENOMEM;
+    return pawl__journal_replace(&data->journal, &data->flushes, row, copy);
+}

@@ -1,0 +1,194 @@
+/* memory.c - what looks at the whole store, and the table of operations.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/memory/memory.h"
+
+#include "store/core/core.h"
+
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+
+/* There is nothing to create. Dropping empties the data set, whatever tables
+ * the specification names. */
+pawl_code pawl__memory_schema(pawl_store *store, pawl_schema_verb verb,
+                              const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
+                              pawl_error *error)
+{
+    (void)spec;
+    if (verb == PAWL_SCHEMA_PRINT && line != NULL)
+        line(PAWL_TEXT("-- the memory store has no schema"), context);
+    if (verb != PAWL_SCHEMA_DROP)
+        return PAWL_OK;
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    pawl__memory_empty(data);
+    pawl__memory_leave(data);
+    return PAWL_OK;
+}
+
+static void look_at_flushes(const memory_data *data, const pawl_text *aggregators, size_t count,
+                            pawl_next_due *next)
+{
+    for (size_t i = 0; i < count; i++) {
+        pawl_time due = pawl__memory_flush_next_due(data, aggregators[i]);
+        if (due < next->flush)
+            next->flush = due;
+    }
+}
+
+pawl_code pawl__memory_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
+                                size_t aggregator_count, pawl_next_due *next, pawl_error *error)
+{
+    *next             = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    next->queue   = pawl__memory_queue_next_due(data, queue);
+    next->timeout = pawl__memory_timeout_next_due(data, queue);
+    look_at_flushes(data, aggregators, aggregator_count, next);
+    pawl__memory_leave(data);
+    return PAWL_OK;
+}
+
+pawl_code pawl__memory_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
+                             pawl_error *error)
+{
+    *stats            = (pawl_stats){0};
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    pawl_code code = pawl__memory_queue_stats(data, now, arena, stats);
+    pawl__memory_timeout_stats(data, now, stats);
+    pawl__memory_outbox_stats(data, stats);
+    pawl__memory_flush_stats(data, stats);
+    pawl__memory_worker_stats(data, stats);
+    stats->aggregator_rows = (int64_t)data->aggregator.trees[0].count;
+    stats->dead            = (int64_t)data->dead.trees[0].count;
+    stats->inbox           = (int64_t)data->inbox.trees[0].count;
+    pawl__memory_leave(data);
+    return code == PAWL_OK ? PAWL_OK : pawl__memory_out_of_memory("statistics", error);
+}
+
+/* Rows of dead workers need no sweep: they end with their handles. */
+pawl_code pawl__memory_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
+                             pawl_error *error)
+{
+    *count            = 0;
+    *more             = false;
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    size_t marks = pawl__memory_inbox_sweep(data, sweep->inbox_before, sweep->count_max);
+    size_t rows  = pawl__memory_outbox_sweep(data, sweep->outbox_before, sweep->count_max);
+    *count       = (int64_t)(marks + rows);
+    *more        = marks == sweep->count_max || rows == sweep->count_max;
+    pawl__memory_leave(data);
+    return PAWL_OK;
+}
+
+/* Empties the counter; it is not blocking. */
+static bool was_interrupted(const memory_store *self)
+{
+    uint64_t count;
+    return read(self->interrupt_fd, &count, sizeof count) == (ssize_t)sizeof count;
+}
+
+/* No other process can commit, so there is only the descriptor to wait for. An
+ * interrupt from before the call counts for nothing. Woken by a signal it
+ * returns early, which callers must expect anyway. */
+pawl_code pawl__memory_wait(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error)
+{
+    const memory_store *self   = (const memory_store *)store;
+    int64_t             left   = microseconds > 0 ? microseconds : 0;
+    struct timespec     span   = {.tv_sec  = (time_t)(left / 1000000),
+                                  .tv_nsec = (long)(left % 1000000 * 1000)};
+    struct pollfd       ends[] = {{.fd = self->interrupt_fd, .events = POLLIN},
+                                  {.fd = wake_fd, .events = POLLIN}};
+    was_interrupted(self);
+    ppoll(ends, 2, &span, NULL); /* passes over a negative descriptor */
+    if (was_interrupted(self))
+        return pawl_error_set(error, PAWL_EINTERRUPTED, "wait: interrupted");
+    return PAWL_OK;
+}
+
+/* wait() is the only call that blocks for longer than another thread's call. */
+void pawl__memory_interrupt(pawl_store *store)
+{
+    const memory_store *self    = (const memory_store *)store;
+    const uint64_t      one     = 1;
+    ssize_t             written = write(self->interrupt_fd, &one, sizeof one);
+    (void)written; /* a full counter ends the wait as well */
+}
+
+pawl_code pawl__memory_hold_begin(pawl_store *store, pawl_error *error)
+{
+    (void)store;
+    return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                          "the memory store has no connection of its own");
+}
+
+void pawl__memory_hold_end(pawl_store *store)
+{
+    (void)store;
+}
+
+void *pawl__memory_native(pawl_store *store)
+{
+    (void)store;
+    return NULL;
+}
+
+pawl_code pawl__memory_enlist(pawl_store *store, void *native, const pawl_changes *changes,
+                              pawl_error *error)
+{
+    (void)native;
+    (void)changes;
+    return pawl__memory_hold_begin(store, error);
+}
+
+const pawl_store_ops pawl__memory_driver = {
+    .ops_size         = sizeof(pawl_store_ops),
+    .scheme           = "memory",
+    .store_size       = sizeof(memory_store),
+    .promises         = PAWL_STORE_CREATES | PAWL_STORE_HAS_WAKE | PAWL_STORE_FREE_CLAIMS,
+    .open             = pawl__memory_open,
+    .close            = pawl__memory_close,
+    .schema           = pawl__memory_schema,
+    .worker_open      = pawl__memory_worker_open,
+    .worker_close     = pawl__memory_worker_close,
+    .worker_list      = pawl__memory_worker_list,
+    .commit           = pawl__memory_commit,
+    .resolve          = pawl__memory_resolve,
+    .queue_claim      = pawl__memory_queue_claim,
+    .queue_oldest     = pawl__memory_queue_oldest,
+    .inbox_known      = pawl__memory_inbox_known,
+    .saga_load        = pawl__memory_saga_load,
+    .saga_count       = pawl__memory_saga_count,
+    .timeout_claim    = pawl__memory_timeout_claim,
+    .timeout_reap     = pawl__memory_timeout_reap,
+    .snapshot_claim   = pawl__memory_snapshot_claim,
+    .aggregator_get   = pawl__memory_aggregator_get,
+    .aggregator_count = pawl__memory_aggregator_count,
+    .flush_list       = pawl__memory_flush_list,
+    .outbox_claim     = pawl__memory_outbox_claim,
+    .lead             = pawl__memory_lead,
+    .unlead           = pawl__memory_unlead,
+    .subscriptions    = pawl__memory_subscriptions,
+    .next_due         = pawl__memory_next_due,
+    .stats            = pawl__memory_stats,
+    .sweep            = pawl__memory_sweep,
+    .wait             = pawl__memory_wait,
+    .interrupt        = pawl__memory_interrupt,
+    .hold_begin       = pawl__memory_hold_begin,
+    .hold_end         = pawl__memory_hold_end,
+    .native           = pawl__memory_native,
+    .enlist           = pawl__memory_enlist,
+    .queue_list       = pawl__memory_queue_list,
+    .timeout_list     = pawl__memory_timeout_list,
+    .outbox_list      = pawl__memory_outbox_list,
+    .outbox_attempts  = pawl__memory_outbox_attempts,
+    .dead_list        = pawl__memory_dead_list,
+};

@@ -1,0 +1,237 @@
+/* memory.h - the memory store: `memory:NAME`.
+ *
+ * All handles of one name in one process share a data set, which lives until
+ * the last of them is closed. One mutex guards a data set; each operation runs
+ * whole under it, so that operations of several threads are serial and no
+ * transaction is ever open between two calls.
+ *
+ * A commit writes its changes one after another, in the order a database would
+ * apply them, and notes each in a journal. When a change is refused, or memory
+ * runs out, the journal takes all of it back; groups that were refused are left
+ * out of the next round.
+ *
+ * A handle that is closed without worker_close counts as a worker that died:
+ * its claims on the queue and its named leases are free.
+ *
+ * Files: tree.c and table.c hold rows, data.c the data sets, commit.c the
+ * commit; one file for each noun holds its rows, its reads and its changes.
+ * Tests: tests/unit/test_store_memory.c, tests/contract
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_MEMORY_H
+#define PAWL_MEMORY_H
+
+#include "pawl/store.h"
+#include "store/memory/table.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+
+/* ---- A data set --------------------------------------------------------- */
+
+/* The sagas of one table. Made when first written to; empty when taken back. */
+typedef struct memory_sagas {
+    struct memory_sagas *next;
+    memory_table         rows;
+    size_t               name_size;
+    char                 name[];
+} memory_sagas;
+
+typedef struct memory_data {
+    struct memory_data *next; /* in the list of all data sets */
+    size_t              handle_count;
+    pthread_mutex_t     mutex; /* guards all below */
+    memory_journal      journal;
+    memory_table        queue;
+    memory_table        inbox;
+    memory_sagas       *sagas;
+    memory_table        timeouts;
+    memory_table        aggregator;
+    memory_table        flushes;
+    memory_table        outbox;
+    memory_table        attempts;
+    memory_table        dead;
+    memory_table        subscriptions;
+    memory_table        workers;
+    memory_table        leads;
+    pawl_counters       retained;    /* of workers that ended */
+    int64_t             last_id;     /* of all rows that have a number; never used again */
+    uint64_t            last_holder; /* number of the handle opened last */
+    uint64_t            last_stamp;  /* of outbox_claim */
+    char                identity[sizeof((pawl_store *)NULL)->identity];
+} memory_data;
+
+typedef struct memory_store {
+    pawl_store   base;
+    memory_data *data;
+    uint64_t     holder; /* this handle in claims and leases; 0 is nobody */
+    pid_t        process;
+    int          interrupt_fd; /* an eventfd; -1 before it is made */
+} memory_store;
+
+/* Begins an operation: refuses a handle of another process, else takes the
+ * mutex. NULL when refused; `error` then says why and the code is EINVAL. */
+memory_data *pawl__memory_enter(pawl_store *store, pawl_error *error);
+void         pawl__memory_leave(memory_data *data);
+/* Every row goes; workers and their handles stay. */
+void pawl__memory_empty(memory_data *data);
+
+pawl_code pawl__memory_open(pawl_store *store, const char *url, const pawl_store_options *options,
+                            pawl_error *error);
+void      pawl__memory_close(pawl_store *store);
+
+/* ---- Commit ------------------------------------------------------------- */
+
+typedef struct memory_commit {
+    memory_store       *store;
+    memory_data        *data;
+    const pawl_changes *changes;
+    pawl_refusals      *refused;
+    bool               *is_left_out;   /* by group: refused in an earlier round */
+    size_t              refused_count; /* in this round */
+    pawl_change_kind    kind;          /* of the change under way */
+    uint32_t            unit;
+    uint32_t            group;
+} memory_commit;
+
+pawl_code pawl__memory_commit(pawl_store *store, const pawl_changes *changes,
+                              pawl_refusals *refused, pawl_error *error);
+/* Refuses the change under way; PAWL_OK, or PAWL_ENOMEM. */
+pawl_code pawl__memory_refuse(memory_commit *commit, pawl_code reason, const char *format, ...)
+    PAWL_PRINTF(3, 4);
+
+/* One function for each kind of change, in the file of its noun: writes it, or
+ * refuses it. PAWL_OK or PAWL_ENOMEM. */
+#define MEMORY_APPLY(name, is_refusable) \
+    pawl_code pawl__memory_apply_##name(memory_commit *commit, const void *item);
+PAWL_CHANGE_KINDS(MEMORY_APPLY)
+#undef MEMORY_APPLY
+
+/* ---- What a noun's file gives to the others ----------------------------- */
+
+extern const memory_table_kind pawl__memory_queue_kind, pawl__memory_inbox_kind,
+    pawl__memory_saga_kind, pawl__memory_timeout_kind, pawl__memory_aggregator_kind,
+    pawl__memory_flush_kind, pawl__memory_outbox_kind, pawl__memory_attempt_kind,
+    pawl__memory_dead_kind, pawl__memory_subscription_kind, pawl__memory_worker_kind,
+    pawl__memory_lead_kind;
+
+/* The queue claims or the named leases of a handle become free. Leases of
+ * timeouts and snapshots belong to a session, not to a handle: they run out. */
+void pawl__memory_queue_free(memory_data *data, uint64_t holder);
+void pawl__memory_leads_free(memory_data *data, uint64_t holder);
+/* Both, and the worker's row: its counters are kept. */
+void pawl__memory_worker_end(memory_store *store);
+
+/* PAWL_EFENCED unless the worker's row has the handle's epoch. */
+pawl_code pawl__memory_fence_check(memory_store *store, pawl_error *error);
+/* What the fence writes, when everything else is written. */
+void pawl__memory_fence_write(memory_store *store, const pawl_changes *changes);
+
+/* The flush row of a partition, made when it is missing. */
+pawl_code pawl__memory_flush_ensure(memory_commit *commit, pawl_text name, pawl_text partition,
+                                    pawl_time due);
+bool      pawl__memory_partition_is_empty(const memory_data *data, pawl_text partition);
+pawl_code pawl__memory_inbox_remove(memory_commit *commit, pawl_text endpoint, pawl_text id);
+bool      pawl__memory_type_is_known(pawl_text type, const pawl_text *types, size_t count);
+
+/* Parts of next_due and stats. */
+pawl_time pawl__memory_queue_next_due(const memory_data *data, pawl_text queue);
+pawl_time pawl__memory_timeout_next_due(const memory_data *data, pawl_text destination);
+pawl_time pawl__memory_flush_next_due(const memory_data *data, pawl_text name);
+pawl_code pawl__memory_queue_stats(const memory_data *data, pawl_time now, pawl_arena *arena,
+                                   pawl_stats *stats);
+void      pawl__memory_timeout_stats(const memory_data *data, pawl_time now, pawl_stats *stats);
+void      pawl__memory_outbox_stats(const memory_data *data, pawl_stats *stats);
+void      pawl__memory_flush_stats(const memory_data *data, pawl_stats *stats);
+void      pawl__memory_worker_stats(const memory_data *data, pawl_stats *stats);
+/* Parts of sweep: at most count_max rows; how many went. */
+size_t pawl__memory_inbox_sweep(memory_data *data, pawl_time before, size_t count_max);
+size_t pawl__memory_outbox_sweep(memory_data *data, pawl_time before, size_t count_max);
+
+/* A growing list of rows in an arena, for reads that copy out under the mutex. */
+typedef struct memory_list {
+    void **rows;
+    size_t count;
+    size_t capacity;
+} memory_list;
+
+bool pawl__memory_list_add(memory_list *list, pawl_arena *arena, void *row);
+/* Copies the fields of all rows into one array; false when out of memory. The
+ * array is never NULL on success. */
+bool pawl__memory_list_show(const memory_list *list, const memory_table *table, pawl_arena *arena,
+                            void **items);
+pawl_code pawl__memory_out_of_memory(const char *what, pawl_error *error);
+
+/* ---- Operations, as store.h says ----------------------------------------- */
+
+pawl_code pawl__memory_schema(pawl_store *store, pawl_schema_verb verb,
+                              const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
+                              pawl_error *error);
+pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
+                                   pawl_time now, pawl_error *error);
+pawl_code pawl__memory_worker_close(pawl_store *store, pawl_time now, pawl_error *error);
+pawl_code pawl__memory_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                   size_t *count, pawl_error *error);
+pawl_code pawl__memory_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                               pawl_error *error);
+pawl_code pawl__memory_queue_claim(pawl_store *store, const pawl_queue_claim *claim,
+                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
+pawl_code pawl__memory_queue_oldest(pawl_store *store, pawl_text queue, pawl_time due_max,
+                                    const int64_t *except, size_t except_count, pawl_time *placed,
+                                    int64_t *seq, pawl_error *error);
+pawl_code pawl__memory_inbox_known(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
+                                   size_t count, bool *known, pawl_error *error);
+pawl_code pawl__memory_saga_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
+                                 const pawl_value *values, size_t count, bool is_locked,
+                                 pawl_arena *arena, pawl_saga_row *rows, pawl_error *error);
+pawl_code pawl__memory_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
+                                  pawl_error *error);
+pawl_code pawl__memory_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
+                                     pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
+pawl_code pawl__memory_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
+                                    pawl_error *error);
+pawl_code pawl__memory_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
+                                      pawl_arena *arena, pawl_snapshot *snapshot,
+                                      pawl_error *error);
+pawl_code pawl__memory_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
+                                      pawl_snapshot *rows, pawl_error *error);
+pawl_code pawl__memory_aggregator_count(pawl_store *store, pawl_text partition,
+                                        const pawl_text *types, size_t type_count, pawl_time now,
+                                        pawl_aggregator_counts *counts, pawl_error *error);
+pawl_code pawl__memory_flush_list(pawl_store *store, pawl_text name, pawl_time due_max,
+                                  size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
+                                  pawl_error *error);
+pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_time now, size_t count_max,
+                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
+pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
+                            bool *is_held, pawl_error *error);
+pawl_code pawl__memory_unlead(pawl_store *store, pawl_text name, pawl_error *error);
+pawl_code pawl__memory_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
+                                     pawl_error *error);
+pawl_code pawl__memory_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
+                                size_t aggregator_count, pawl_next_due *next, pawl_error *error);
+pawl_code pawl__memory_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
+                             pawl_error *error);
+pawl_code pawl__memory_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
+                             pawl_error *error);
+pawl_code pawl__memory_wait(pawl_store *store, int64_t microseconds, int wake_fd,
+                            pawl_error *error);
+void      pawl__memory_interrupt(pawl_store *store);
+pawl_code pawl__memory_hold_begin(pawl_store *store, pawl_error *error);
+void      pawl__memory_hold_end(pawl_store *store);
+void     *pawl__memory_native(pawl_store *store);
+pawl_code pawl__memory_enlist(pawl_store *store, void *native, const pawl_changes *changes,
+                              pawl_error *error);
+pawl_code pawl__memory_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
+                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
+pawl_code pawl__memory_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
+                                    pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
+pawl_code pawl__memory_outbox_list(pawl_store *store, pawl_outbox_state state, size_t count_max,
+                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
+pawl_code pawl__memory_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
+                                       pawl_attempt_rows *rows, pawl_error *error);
+pawl_code pawl__memory_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
+                                 pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
+
+#endif

@@ -1,0 +1,343 @@
+/* timeout.c - messages that become due at a time.
+ *
+ * A timeout of a saga that has a name is found by (saga id, name); every other
+ * one by its own id.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/memory/memory.h"
+
+typedef struct timeout_row {
+    MEMORY_ROW(5)
+    pawl_timeout_row fields;
+} timeout_row;
+
+enum { BY_ID, BY_SAGA, BY_DUE, BY_DESTINATION, BY_LEASE };
+
+/* ---- Order -------------------------------------------------------------- */
+
+static int by_id(const void *left, const void *right)
+{
+    const timeout_row *a = left, *b = right;
+    return pawl_uuid_compare(a->fields.id.uuid, b->fields.id.uuid);
+}
+
+static int by_saga(const void *left, const void *right)
+{
+    const timeout_row *a = left, *b = right;
+    int                order = pawl_uuid_compare(a->fields.saga_id.uuid, b->fields.saga_id.uuid);
+    if (order == 0)
+        order = pawl_text_compare(a->fields.name, b->fields.name);
+    return order != 0 ? order : by_id(left, right);
+}
+
+static int by_due(const void *left, const void *right)
+{
+    const timeout_row *a = left, *b = right;
+    int                order = pawl__order_integers(a->fields.due, b->fields.due);
+    return order != 0 ? order : by_id(left, right);
+}
+
+static int by_destination(const void *left, const void *right)
+{
+    const timeout_row *a = left, *b = right;
+    int                order = pawl_text_compare(a->fields.destination, b->fields.destination);
+    return order != 0 ? order : by_due(left, right);
+}
+
+static int by_lease(const void *left, const void *right)
+{
+    const timeout_row *a = left, *b = right;
+    int order = pawl__order_integers(a->fields.lease_expires, b->fields.lease_expires);
+    return order != 0 ? order : by_id(left, right);
+}
+
+static bool has_saga(const void *row)
+{
+    const timeout_row *it = row;
+    return !pawl_uuid_is_zero(it->fields.saga_id.uuid);
+}
+
+static bool is_leased(const void *row)
+{
+    const timeout_row *it = row;
+    return !pawl_uuid_is_zero(it->fields.owner.uuid);
+}
+
+const memory_table_kind pawl__memory_timeout_kind = {
+    .row_size      = sizeof(timeout_row),
+    .fields_offset = offsetof(timeout_row, fields),
+    .fields_size   = sizeof(pawl_timeout_row),
+    .fixed         = {offsetof(timeout_row, fields.saga_type), offsetof(timeout_row, fields.name),
+                      offsetof(timeout_row, fields.destination), offsetof(timeout_row, fields.headers),
+                      offsetof(timeout_row, fields.correlation_id)},
+    .index_count   = MEMORY_INDEX_COUNT(timeout_row),
+    .indexes       = {[BY_ID]          = {by_id, NULL},
+                      [BY_SAGA]        = {by_saga, has_saga},
+                      [BY_DUE]         = {by_due, NULL},
+                      [BY_DESTINATION] = {by_destination, NULL},
+                      [BY_LEASE]       = {by_lease, is_leased}},
+};
+
+static timeout_row *find_id(const memory_data *data, pawl_timeout_id id)
+{
+    const timeout_row probe = {.fields.id = id};
+    return pawl__tree_find(&data->timeouts.trees[BY_ID], &probe);
+}
+
+/* The first row of the saga whose name is not before `name`. */
+static timeout_row *find_saga(const memory_data *data, pawl_saga_id saga_id, pawl_text name)
+{
+    const timeout_row probe = {.fields.saga_id = saga_id, .fields.name = name};
+    timeout_row      *row   = pawl__tree_at_least(&data->timeouts.trees[BY_SAGA], &probe);
+    return row != NULL && pawl_uuid_compare(row->fields.saga_id.uuid, saga_id.uuid) == 0 ? row
+                                                                                         : NULL;
+}
+
+/* ---- Leases ------------------------------------------------------------- */
+
+static void set_lease(memory_table *table, timeout_row *row, pawl_session_id owner,
+                      pawl_time expires)
+{
+    if (is_leased(row))
+        pawl__tree_remove(&table->trees[BY_LEASE], row);
+    row->fields.owner         = owner;
+    row->fields.lease_expires = expires;
+    if (is_leased(row))
+        pawl__tree_insert(&table->trees[BY_LEASE], row);
+}
+
+pawl_code pawl__memory_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
+                                    pawl_error *error)
+{
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    timeout_row *row;
+    *count = 0;
+    while ((row = pawl__tree_first(&data->timeouts.trees[BY_LEASE])) != NULL &&
+           row->fields.lease_expires <= now) {
+        set_lease(&data->timeouts, row, (pawl_session_id){{{0}}}, 0);
+        ++*count;
+    }
+    pawl__memory_leave(data);
+    return PAWL_OK;
+}
+
+static bool is_free(const timeout_row *row, pawl_time now)
+{
+    return !is_leased(row) || row->fields.lease_expires <= now;
+}
+
+/* Lists what the claim takes, and finds when to look next. */
+static bool list_due(const memory_table *table, const pawl_timeout_claim *claim, memory_list *list,
+                     pawl_arena *arena, pawl_time *next_due)
+{
+    bool               is_any = claim->destination.size == 0;
+    const memory_tree *tree   = &table->trees[is_any ? BY_DUE : BY_DESTINATION];
+    const timeout_row  probe  = {.fields = {.destination = claim->destination, .due = INT64_MIN}};
+    timeout_row       *row    = pawl__tree_at_least(tree, &probe);
+    *next_due                 = PAWL_TIME_MAX;
+    for (; row != NULL; row = pawl__tree_next(tree, row)) {
+        if (!is_any && !pawl_text_equal(row->fields.destination, claim->destination))
+            break;
+        if (!is_free(row, claim->now))
+            continue;
+        if (row->fields.due > claim->due_max ||
+            (claim->count_max != 0 && list->count == claim->count_max)) {
+            *next_due = row->fields.due;
+            break;
+        }
+        if (!pawl__memory_list_add(list, arena, row))
+            return false;
+    }
+    return true;
+}
+
+static void lease_all(memory_data *data, const memory_list *list, const pawl_timeout_claim *claim,
+                      pawl_timeout_row *items)
+{
+    pawl_time expires = pawl_time_add(claim->now, claim->lease);
+    for (size_t i = 0; i < list->count; i++) {
+        set_lease(&data->timeouts, list->rows[i], claim->owner, expires);
+        items[i].owner         = claim->owner;
+        items[i].lease_expires = expires;
+    }
+}
+
+pawl_code pawl__memory_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
+                                     pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    *rows = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
+    if (claim->lease <= 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "claim of timeouts: the lease is %lld microseconds, at least 1 is "
+                              "needed",
+                              (long long)claim->lease);
+    if (pawl_uuid_is_zero(claim->owner.uuid))
+        return pawl_error_set(error, PAWL_EINVAL, "claim of timeouts: the owner is zero");
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    memory_list list  = {0};
+    void       *items = NULL;
+    bool        is_ok = list_due(&data->timeouts, claim, &list, arena, &rows->next_due) &&
+                 pawl__memory_list_show(&list, &data->timeouts, arena, &items);
+    if (is_ok)
+        lease_all(data, &list, claim, items);
+    pawl__memory_leave(data);
+    if (!is_ok)
+        return pawl__memory_out_of_memory("claim of timeouts", error);
+    rows->items = items;
+    rows->count = list.count;
+    return PAWL_OK;
+}
+
+/* ---- Reads -------------------------------------------------------------- */
+
+pawl_code pawl__memory_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
+                                    pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    *rows             = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    /* By due time, so that the rows of one saga are picked out of all. */
+    const memory_tree *tree  = &data->timeouts.trees[BY_DUE];
+    bool               is_of = !pawl_uuid_is_zero(saga_id.uuid);
+    memory_list        list  = {0};
+    void              *items = NULL;
+    bool               is_ok = true;
+    timeout_row       *row   = pawl__tree_first(tree);
+    for (; is_ok && row != NULL && (count_max == 0 || list.count < count_max);
+         row = pawl__tree_next(tree, row))
+        if (!is_of || pawl_uuid_compare(row->fields.saga_id.uuid, saga_id.uuid) == 0)
+            is_ok = pawl__memory_list_add(&list, arena, row);
+    is_ok = is_ok && pawl__memory_list_show(&list, &data->timeouts, arena, &items);
+    pawl__memory_leave(data);
+    if (!is_ok)
+        return pawl__memory_out_of_memory("list of timeouts", error);
+    rows->items = items;
+    rows->count = list.count;
+    return PAWL_OK;
+}
+
+pawl_time pawl__memory_timeout_next_due(const memory_data *data, pawl_text destination)
+{
+    const memory_tree *tree  = &data->timeouts.trees[BY_DESTINATION];
+    const timeout_row  probe = {.fields = {.destination = destination, .due = INT64_MIN}};
+    const timeout_row *row   = pawl__tree_at_least(tree, &probe);
+    for (; row != NULL && pawl_text_equal(row->fields.destination, destination);
+         row = pawl__tree_next(tree, row))
+        if (!is_leased(row))
+            return row->fields.due;
+    return PAWL_TIME_MAX;
+}
+
+void pawl__memory_timeout_stats(const memory_data *data, pawl_time now, pawl_stats *stats)
+{
+    const memory_tree *tree = &data->timeouts.trees[BY_DUE];
+    const timeout_row *row  = pawl__tree_first(tree);
+    for (; row != NULL && row->fields.due <= now; row = pawl__tree_next(tree, row))
+        stats->timeouts_due++;
+    stats->timeouts_pending = (int64_t)tree->count - stats->timeouts_due;
+}
+
+/* ---- Changes ------------------------------------------------------------ */
+
+static pawl_code refuse_owner(memory_commit *commit, pawl_timeout_id id)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(id.uuid, text);
+    return pawl__memory_refuse(commit, PAWL_EGONE, "timeout %s is no longer held by this session",
+                               text);
+}
+
+static bool is_held(const timeout_row *row, const pawl_timeout_settle *change)
+{
+    return row != NULL && pawl_uuid_compare(row->fields.owner.uuid, change->owner.uuid) == 0 &&
+           (change->generation == 0 || change->generation == row->fields.generation);
+}
+
+pawl_code pawl__memory_apply_timeout_settle(memory_commit *commit, const void *item)
+{
+    const pawl_timeout_settle *change = item;
+    memory_table              *table  = &commit->data->timeouts;
+    timeout_row               *row    = find_id(commit->data, change->id);
+    if (change->has_owner && !is_held(row, change))
+        return refuse_owner(commit, change->id);
+    if (row == NULL)
+        return PAWL_OK;
+    if (change->action == PAWL_TIMEOUT_REMOVE)
+        return pawl__journal_remove(&commit->data->journal, table, row);
+    timeout_row *copy = pawl__row_clone(table, row);
+    if (copy == NULL)
+        return PAWL_ENOMEM;
+    copy->fields.owner         = (pawl_session_id){{{0}}};
+    copy->fields.lease_expires = 0;
+    if (change->action == PAWL_TIMEOUT_RETRY) {
+        copy->fields.due      = change->due;
+        copy->fields.attempts = change->attempts;
+    }
+    return pawl__journal_replace(&commit->data->journal, table, row, copy);
+}
+
+pawl_code pawl__memory_apply_timeout_cancel(memory_commit *commit, const void *item)
+{
+    const pawl_timeout_cancel *change = item;
+    timeout_row               *row;
+    while ((row = find_saga(commit->data, change->saga_id, change->name)) != NULL) {
+        if (change->name.size != 0 && !pawl_text_equal(row->fields.name, change->name))
+            break;
+        pawl_code code = pawl__journal_remove(&commit->data->journal, &commit->data->timeouts, row);
+        if (code != PAWL_OK)
+            return code;
+    }
+    return PAWL_OK;
+}
+
+static pawl_code refuse_id(memory_commit *commit, pawl_timeout_id id)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(id.uuid, text);
+    return pawl__memory_refuse(commit, PAWL_EDUPLICATE, "timeout %s exists already", text);
+}
+
+/* The row that is armed again; NULL: a new one. */
+static timeout_row *find_armed(const memory_data *data, const pawl_timeout_set *change)
+{
+    if (pawl_uuid_is_zero(change->saga_id.uuid) || change->name.size == 0)
+        return find_id(data, change->id);
+    timeout_row *row = find_saga(data, change->saga_id, change->name);
+    return row != NULL && pawl_text_equal(row->fields.name, change->name) ? row : NULL;
+}
+
+/* Another generation of the row: free, never tried. A timeout of its own id may
+ * change its name and saga with it, so all texts are written anew. */
+static pawl_code arm(memory_commit *commit, timeout_row *row, const pawl_timeout_set *change)
+{
+    memory_table     *table = &commit->data->timeouts;
+    const timeout_row model = {
+        .fields = {.id             = row != NULL ? row->fields.id : change->id,
+                   .generation     = row != NULL ? row->fields.generation + 1 : 1,
+                   .saga_id        = change->saga_id,
+                   .saga_type      = change->saga_type,
+                   .name           = change->name,
+                   .destination    = change->destination,
+                   .due            = change->due,
+                   .headers        = change->headers,
+                   .correlation_id = change->correlation_id},
+    };
+    return pawl__journal_replace(&commit->data->journal, table, row,
+                                 pawl__row_create(table, &model));
+}
+
+pawl_code pawl__memory_apply_timeout_set(memory_commit *commit, const void *item)
+{
+    const pawl_timeout_set *change = item;
+    const timeout_row      *same   = find_id(commit->data, change->id);
+    timeout_row            *armed  = find_armed(commit->data, change);
+    if (same != NULL && (change->is_new || armed == NULL))
+        return refuse_id(commit, change->id);
+    return arm(commit, armed, change);
+}

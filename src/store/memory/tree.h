@@ -1,0 +1,46 @@
+/* tree.h - rows in order: a treap whose nodes are part of the rows.
+ *
+ * Nothing here allocates, so that neither insert nor remove can fail: a commit
+ * that has to be taken back is taken back whatever the memory holds.
+ *
+ * Threads: none of its own; the mutex of the data guards it.
+ * Tests: tests/unit/test_store_memory.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_MEMORY_TREE_H
+#define PAWL_MEMORY_TREE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct memory_node {
+    struct memory_node *left;
+    struct memory_node *right;
+    struct memory_node *parent;
+    uint32_t            priority; /* no child's is larger */
+} memory_node;
+
+/* <0, 0, >0 for two rows, of which one may be a probe with only its key set. */
+typedef int memory_compare_fn(const void *left, const void *right);
+
+typedef struct memory_tree {
+    memory_node       *root;
+    size_t             node_offset; /* of the node within a row */
+    size_t             count;
+    memory_compare_fn *compare;
+    uint32_t           random; /* source of the priorities */
+} memory_tree;
+
+/* Behind the rows that compare equal. */
+void pawl__tree_insert(memory_tree *tree, void *row);
+/* The row must be in the tree. */
+void pawl__tree_remove(memory_tree *tree, void *row);
+
+/* Rows, or NULL when there is none. */
+void *pawl__tree_find(const memory_tree *tree, const void *probe);
+void *pawl__tree_at_least(const memory_tree *tree, const void *probe);
+void *pawl__tree_first(const memory_tree *tree);
+void *pawl__tree_next(const memory_tree *tree, const void *row);
+
+#endif

@@ -1,0 +1,288 @@
+/* worker.c - workers with their epochs and counters, and named leases.
+ *
+ * A worker's row is written in place: the fence is the last thing a commit
+ * writes, when nothing can fail any more.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/memory/memory.h"
+
+typedef struct worker_row {
+    MEMORY_ROW(1)
+    pawl_worker_info fields;
+    int64_t          epoch;
+    uint64_t         holder; /* its handle */
+    pawl_uuid        last_commit;
+    pawl_counters    counters;
+} worker_row;
+
+static int by_id(const void *left, const void *right)
+{
+    const worker_row *a = left, *b = right;
+    return pawl_uuid_compare(a->fields.id.uuid, b->fields.id.uuid);
+}
+
+const memory_table_kind pawl__memory_worker_kind = {
+    .row_size      = sizeof(worker_row),
+    .fields_offset = offsetof(worker_row, fields),
+    .fields_size   = sizeof(pawl_worker_info),
+    .fixed         = {offsetof(worker_row, fields.endpoint), offsetof(worker_row, fields.types)},
+    .index_count   = MEMORY_INDEX_COUNT(worker_row),
+    .indexes       = {{by_id, NULL}},
+};
+
+static worker_row *find(const memory_data *data, pawl_worker_id id)
+{
+    const worker_row probe = {.fields.id = id};
+    return pawl__tree_find(&data->workers.trees[0], &probe);
+}
+
+/* The worker's row as long as nobody else raised its epoch. */
+static worker_row *find_own(const memory_store *self)
+{
+    worker_row *row = find(self->data, self->base.worker);
+    return row != NULL && row->epoch == self->base.epoch ? row : NULL;
+}
+
+static void add_counters(pawl_counters *sum, const pawl_counters *counters)
+{
+    sum->messages += counters->messages;
+    sum->timeouts += counters->timeouts;
+    sum->flushes += counters->flushes;
+    sum->failures += counters->failures;
+    sum->conflicts += counters->conflicts;
+    sum->dead += counters->dead;
+}
+
+static void remove_worker(memory_data *data, worker_row *row)
+{
+    add_counters(&data->retained, &row->counters);
+    pawl__table_unlink(&data->workers, row);
+    pawl__row_free(row);
+}
+
+/* ---- Opening and closing ------------------------------------------------- */
+
+static void free_all(memory_data *data, uint64_t holder)
+{
+    pawl__memory_queue_free(data, holder);
+    pawl__memory_leads_free(data, holder);
+}
+
+/* What an earlier epoch of the worker held through another handle is free. */
+static void replace_worker(memory_data *data, worker_row *old, uint64_t holder)
+{
+    if (old->holder != holder)
+        free_all(data, old->holder);
+    remove_worker(data, old);
+}
+
+pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
+                                   pawl_time now, pawl_error *error)
+{
+    (void)now;
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    memory_store    *self  = (memory_store *)store;
+    worker_row      *old   = find(data, store->worker);
+    const worker_row model = {
+        .fields = {.id = store->worker, .endpoint = endpoint, .types = types},
+        .epoch  = old != NULL ? old->epoch + 1 : 1,
+        .holder = self->holder,
+    };
+    worker_row *row = pawl__row_create(&data->workers, &model);
+    if (row != NULL) {
+        if (old != NULL)
+            replace_worker(data, old, self->holder);
+        pawl__table_link(&data->workers, row);
+        store->epoch       = row->epoch;
+        store->is_attached = true;
+    }
+    pawl__memory_leave(data);
+    return row != NULL ? PAWL_OK : pawl__memory_out_of_memory("opening a worker", error);
+}
+
+/* The handle keeps its epoch: what it commits from now on is fenced off. */
+void pawl__memory_worker_end(memory_store *self)
+{
+    memory_data *data = self->data;
+    worker_row  *row  = find_own(self);
+    if (row != NULL)
+        remove_worker(data, row);
+    free_all(data, self->holder);
+    self->base.is_attached = false;
+}
+
+pawl_code pawl__memory_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
+{
+    (void)now;
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    pawl__memory_worker_end((memory_store *)store);
+    pawl__memory_leave(data);
+    return PAWL_OK;
+}
+
+pawl_code pawl__memory_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                   size_t *count, pawl_error *error)
+{
+    *items            = NULL;
+    *count            = 0;
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    const memory_tree *tree  = &data->workers.trees[0];
+    memory_list        list  = {0};
+    void              *shown = NULL;
+    bool               is_ok = true;
+    for (void *row = pawl__tree_first(tree); is_ok && row != NULL; row = pawl__tree_next(tree, row))
+        is_ok = pawl__memory_list_add(&list, arena, row);
+    is_ok = is_ok && pawl__memory_list_show(&list, &data->workers, arena, &shown);
+    pawl__memory_leave(data);
+    if (!is_ok)
+        return pawl__memory_out_of_memory("list of workers", error);
+    *items = shown;
+    *count = list.count;
+    return PAWL_OK;
+}
+
+/* ---- The fence ----------------------------------------------------------- */
+
+static pawl_code refuse_fenced(pawl_worker_id worker, int64_t epoch, pawl_error *error)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(worker.uuid, text);
+    return pawl_error_set(error, PAWL_EFENCED, "worker %s of epoch %lld was replaced or ended",
+                          text, (long long)epoch);
+}
+
+pawl_code pawl__memory_fence_check(memory_store *store, pawl_error *error)
+{
+    return find_own(store) != NULL ? PAWL_OK
+                                   : refuse_fenced(store->base.worker, store->base.epoch, error);
+}
+
+void pawl__memory_fence_write(memory_store *store, const pawl_changes *changes)
+{
+    worker_row *row  = find_own(store);
+    row->last_commit = changes->commit_id;
+    add_counters(&row->counters, &changes->counters);
+}
+
+pawl_code pawl__memory_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                               pawl_error *error)
+{
+    *is_applied       = false;
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    worker_row *row  = find(data, store->worker);
+    pawl_code   code = PAWL_OK;
+    if (row != NULL) {
+        store->epoch = ++row->epoch;
+        *is_applied  = pawl_uuid_compare(row->last_commit, commit_id) == 0;
+    } else {
+        code = refuse_fenced(store->worker, store->epoch, error);
+    }
+    pawl__memory_leave(data);
+    return code;
+}
+
+void pawl__memory_worker_stats(const memory_data *data, pawl_stats *stats)
+{
+    const memory_tree *tree = &data->workers.trees[0];
+    stats->workers          = (int64_t)tree->count;
+    stats->counters         = data->retained;
+    for (const worker_row *row = pawl__tree_first(tree); row != NULL;
+         row                   = pawl__tree_next(tree, row))
+        add_counters(&stats->counters, &row->counters);
+}
+
+/* ---- Named leases -------------------------------------------------------- */
+
+typedef struct lead_row {
+    MEMORY_ROW(1)
+    pawl_text name;
+    uint64_t  holder;
+    pawl_time expires;
+} lead_row;
+
+static int by_name(const void *left, const void *right)
+{
+    const lead_row *a = left, *b = right;
+    return pawl_text_compare(a->name, b->name);
+}
+
+const memory_table_kind pawl__memory_lead_kind = {
+    .row_size    = sizeof(lead_row),
+    .fixed       = {offsetof(lead_row, name)},
+    .index_count = MEMORY_INDEX_COUNT(lead_row),
+    .indexes     = {{by_name, NULL}},
+};
+
+/* Makes the lease ours. False when out of memory. */
+static bool take_lead(memory_store *self, lead_row *row, pawl_text name, pawl_time expires)
+{
+    memory_table *leads = &self->data->leads;
+    if (row == NULL) {
+        const lead_row model = {.name = name};
+        row                  = pawl__row_create(leads, &model);
+        if (row == NULL)
+            return false;
+        pawl__table_link(leads, row);
+    }
+    row->holder  = self->holder;
+    row->expires = expires;
+    return true;
+}
+
+/* A lease of a handle that was closed is gone: there are no dead holders. */
+pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
+                            bool *is_held, pawl_error *error)
+{
+    *is_held          = false;
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    memory_store  *self  = (memory_store *)store;
+    const lead_row probe = {.name = name};
+    lead_row      *row   = pawl__tree_find(&data->leads.trees[0], &probe);
+    bool           is_ok = true;
+    if (row == NULL || row->holder == self->holder || row->expires <= now) {
+        is_ok    = take_lead(self, row, name, pawl_time_add(now, lease));
+        *is_held = is_ok;
+    }
+    pawl__memory_leave(data);
+    return is_ok ? PAWL_OK : pawl__memory_out_of_memory("named lease", error);
+}
+
+static void remove_lead(memory_data *data, lead_row *row)
+{
+    pawl__table_unlink(&data->leads, row);
+    pawl__row_free(row);
+}
+
+pawl_code pawl__memory_unlead(pawl_store *store, pawl_text name, pawl_error *error)
+{
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    const lead_row probe = {.name = name};
+    lead_row      *row   = pawl__tree_find(&data->leads.trees[0], &probe);
+    if (row != NULL && row->holder == ((memory_store *)store)->holder)
+        remove_lead(data, row);
+    pawl__memory_leave(data);
+    return PAWL_OK;
+}
+
+void pawl__memory_leads_free(memory_data *data, uint64_t holder)
+{
+    lead_row *next = NULL;
+    for (lead_row *row = pawl__tree_first(&data->leads.trees[0]); row != NULL; row = next) {
+        next = pawl__tree_next(&data->leads.trees[0], row);
+        if (row->holder == holder)
+            remove_lead(data, row);
+    }
+}

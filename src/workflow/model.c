@@ -1,0 +1,602 @@
+/* model.c - checks an application's tables and makes them ready for look-ups.
+ *
+ * Contents: reading the tables by stride; sagas; bindings; aggregators; the
+ * types' JSON; creation and look-ups.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "workflow/model.h"
+
+#include "workflow/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Tables ------------------------------------------------------------- */
+
+void pawl__table_row(const void *rows, size_t index, uint32_t stride, void *row, size_t size)
+{
+    memset(row, 0, size);
+    memcpy(row, (const char *)rows + index * stride, stride < size ? stride : size);
+}
+
+static size_t pointer_count(const void *list)
+{
+    size_t count = 0;
+    for (const void *const *item = list; item != NULL && *item != NULL; item++)
+        count++;
+    return count;
+}
+
+pawl_code pawl__application_check(const pawl_application *application, pawl_error *error)
+{
+    if (application == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "application is NULL");
+    if (application->abi != PAWL_ABI)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "application was built for ABI %u, this library has ABI %u; build it "
+                              "against this library",
+                              application->abi, PAWL_ABI);
+    if (application->on_size == 0 || application->saga_size == 0 ||
+        application->endpoint_size == 0 || application->aggregator_size == 0)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "application does not begin with PAWL_APPLICATION_INIT");
+    return PAWL_OK;
+}
+
+pawl_code pawl__application_endpoint(const pawl_application *application, const char *name,
+                                     const pawl_endpoint_spec **spec, pawl_error *error)
+{
+    size_t count = pointer_count(application->endpoints);
+    if (name == NULL && count == 1) {
+        *spec = application->endpoints[0];
+        return PAWL_OK;
+    }
+    if (name == NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "application has %zu endpoints; say which one to run", count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(application->endpoints[i]->name, name) == 0) {
+            *spec = application->endpoints[i];
+            return PAWL_OK;
+        }
+    return pawl_error_set(error, PAWL_ENOTFOUND, "application has no endpoint '%s'", name);
+}
+
+/* ---- Sagas -------------------------------------------------------------- */
+
+static pawl_code correlation_of(const pawl_saga *saga, const pawl_record *state,
+                                const char *property, pawl_correlation *correlation,
+                                pawl_error *error)
+{
+    if (property == NULL)
+        return PAWL_OK;
+    const pawl_field *field = pawl_record_field(state, property);
+    if (field == NULL || strchr(property, '.') != NULL)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "saga %s: correlation property '%s' is no field of record %s",
+                              saga->name, property, state->name);
+    correlation->property = pawl_text_of(pawl_field_json(field));
+    pawl_code code        = pawl_field_value_type(field, &correlation->type, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, PAWL_ECONFIG, "saga %s: correlation property '%s'",
+                               saga->name, property);
+    return pawl__column_check(correlation->property, error);
+}
+
+static pawl_code build_table(pawl__model *model, pawl__saga_model *made, pawl_text prefix,
+                             pawl_error *error)
+{
+    const pawl_saga *saga = made->saga;
+    if ((saga->transitional != NULL && saga->correlation == NULL) ||
+        (saga->transitional != NULL && strcmp(saga->transitional, saga->correlation) == 0))
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "saga %s: a transitional property needs a correlation property other "
+                              "than itself",
+                              saga->name);
+    pawl_code code = correlation_of(saga, made->state, saga->correlation, &made->table.main, error);
+    if (code == PAWL_OK)
+        code =
+            correlation_of(saga, made->state, saga->transitional, &made->table.transitional, error);
+    if (code != PAWL_OK)
+        return code;
+    const char *suffix = saga->table != NULL ? saga->table : saga->name;
+    made->table.type   = pawl_text_of(saga->name);
+    made->table.name   = pawl_arena_printf(model->arena, "%.*s%s", PAWL_TEXT_ARGS(prefix), suffix);
+    made->type_version = pawl_arena_printf(model->arena, "%d.0", pawl_record_version(made->state));
+    made->metadata     = pawl_arena_printf(model->arena, "\"SagaType\":\"%s\"", saga->name);
+    if (made->table.name.data == NULL || made->type_version.data == NULL ||
+        made->metadata.data == NULL)
+        return PAWL_ENOMEM;
+    return pawl__table_name_check(saga->name, made->table.name, error);
+}
+
+static pawl_code check_unique(const pawl__model *model, const pawl__saga_model *made,
+                              pawl_error *error)
+{
+    for (const pawl__saga_model *other = model->sagas; other < made; other++) {
+        if (pawl_text_equal(other->table.type, made->table.type))
+            return pawl_error_set(error, PAWL_ECONFIG, "two sagas are named %s", made->saga->name);
+        if (pawl_text_equal(other->table.name, made->table.name))
+            return pawl_error_set(error, PAWL_ECONFIG, "sagas %s and %s share the table '%.*s'",
+                                  other->saga->name, made->saga->name,
+                                  PAWL_TEXT_ARGS(made->table.name));
+        if (strcmp(other->state->name, made->state->name) == 0)
+            return pawl_error_set(error, PAWL_ECONFIG, "sagas %s and %s share the state record %s",
+                                  other->saga->name, made->saga->name, made->state->name);
+    }
+    return PAWL_OK;
+}
+
+static pawl_code build_saga(pawl__model *model, const pawl_saga *saga, pawl_text prefix,
+                            pawl_error *error)
+{
+    pawl__saga_model *made = &model->sagas[model->saga_count];
+    pawl_code         code = pawl__name_check("saga", saga->name, error);
+    if (code != PAWL_OK)
+        return code;
+    if (saga->state == NULL || saga->on == NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "saga %s has no %s", saga->name,
+                              saga->state == NULL ? ".state" : ".on");
+    made->saga  = saga;
+    made->index = model->saga_count;
+    made->state = saga->state();
+    code        = pawl_record_check(made->state, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, PAWL_ECONFIG, "saga %s", saga->name);
+    code = build_table(model, made, prefix, error);
+    if (code == PAWL_OK)
+        code = check_unique(model, made, error);
+    model->tables[model->saga_count++] = &made->table;
+    return code;
+}
+
+/* ---- Bindings ----------------------------------------------------------- */
+
+/* Index of the first type that is not below `type`. */
+static size_t type_place(const pawl__model *model, pawl_text type)
+{
+    size_t low = 0, high = model->type_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (pawl_text_compare(model->types[middle]->type, type) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static pawl_code add_type(pawl__model *model, const pawl_record *record, pawl__type_model **added,
+                          pawl_error *error)
+{
+    pawl_text type  = pawl_text_of(pawl_record_type(record));
+    size_t    place = type_place(model, type);
+    if (place < model->type_count && pawl_text_equal(model->types[place]->type, type)) {
+        *added = model->types[place];
+        return PAWL_OK;
+    }
+    pawl_code code = pawl_record_check(record, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, PAWL_ECONFIG, "message %s", type.data);
+    pawl__type_model  *made  = pawl_arena_take(model->arena, sizeof *made);
+    pawl__type_model **grown = pawl_arena_grow(model->arena, model->types, model->type_count,
+                                               &model->type_capacity, sizeof model->types[0]);
+    if (made == NULL || grown == NULL)
+        return PAWL_ENOMEM;
+    made->type   = type;
+    made->record = record;
+    model->types = grown;
+    memmove(&grown[place + 1], &grown[place], (model->type_count - place) * sizeof grown[0]);
+    grown[place] = made;
+    model->type_count++;
+    *added = made;
+    return PAWL_OK;
+}
+
+static pawl_code add_binding(pawl__model *model, const pawl_record *record,
+                             const pawl__binding *binding, pawl_error *error)
+{
+    pawl__type_model *type = NULL;
+    pawl_code         code = add_type(model, record, &type, error);
+    if (code != PAWL_OK)
+        return code;
+    const pawl__binding **grown = pawl_arena_grow(model->arena, type->bindings, type->count,
+                                                  &type->capacity, sizeof type->bindings[0]);
+    if (grown == NULL)
+        return PAWL_ENOMEM;
+    type->bindings                = grown;
+    type->bindings[type->count++] = binding;
+    return PAWL_OK;
+}
+
+static pawl_code check_key(const pawl_saga *saga, const pawl_record *message, const char *key,
+                           pawl_value_type to, pawl_error *error)
+{
+    const pawl_field *field = pawl_record_field(message, key);
+    if (field == NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "saga %s: message %s has no property '%s'",
+                              saga->name, pawl_record_type(message), key);
+    pawl_value_type from;
+    pawl_code       code = pawl_field_value_type(field, &from, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, PAWL_ECONFIG, "saga %s: message %s", saga->name,
+                               pawl_record_type(message));
+    if (!pawl_value_can_coerce(from, to))
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "saga %s: message %s finds the saga by '%s', a %s, which cannot "
+                              "become the %s '%s'",
+                              saga->name, pawl_record_type(message), key,
+                              pawl_value_type_name(from), pawl_value_type_name(to),
+                              saga->correlation);
+    return PAWL_OK;
+}
+
+static pawl_code check_saga_row(const pawl__saga_model *saga, const pawl_on *row,
+                                const pawl_record *message, pawl_error *error)
+{
+    const char *name = saga->saga->name;
+    if (row->handle->state == NULL || row->handle->is_list ||
+        strcmp(row->handle->state()->name, saga->state->name) != 0)
+        return pawl_error_set(
+            error, PAWL_ECONFIG, "saga %s: the handler of %s is not made for its state record %s",
+            name, message != NULL ? pawl_record_type(message) : row->timeout, saga->state->name);
+    if (message == NULL)
+        return row->timeout != NULL
+                   ? pawl__name_check("timeout", row->timeout, error)
+                   : pawl_error_set(error, PAWL_ECONFIG,
+                                    "saga %s: a timeout handler needs .timeout", name);
+    if (row->find != NULL || (row->key == NULL && row->starts && saga->saga->correlation == NULL))
+        return PAWL_OK;
+    if (row->key == NULL || saga->saga->correlation == NULL)
+        return pawl_error_set(
+            error, PAWL_ECONFIG, "saga %s: message %s needs %s to find the saga by", name,
+            pawl_record_type(message), row->key == NULL ? ".key" : "a .correlation property");
+    pawl_code code = check_key(saga->saga, message, row->key, saga->table.main.type, error);
+    if (code == PAWL_OK && saga->saga->transitional != NULL)
+        code = check_key(saga->saga, message,
+                         row->transitional_key != NULL ? row->transitional_key : row->key,
+                         saga->table.transitional.type, error);
+    return code;
+}
+
+static pawl_code check_missing(const char *name, const pawl_on *row, pawl_error *error)
+{
+    if (row->not_found != PAWL_NOT_FOUND_CALL)
+        return PAWL_OK;
+    if (row->missing == NULL || row->missing->state != NULL || row->missing->is_list ||
+        row->missing->message == NULL || row->handle->message == NULL ||
+        strcmp(pawl_record_type(row->missing->message()),
+               pawl_record_type(row->handle->message())) != 0)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "%s: PAWL_NOT_FOUND_CALL needs .missing, a handler of the same "
+                              "message without state",
+                              name);
+    return PAWL_OK;
+}
+
+static pawl_code add_timeout(pawl__model *model, const pawl__saga_model *saga, const char *name,
+                             const pawl__binding *binding, pawl_error *error)
+{
+    pawl_text text = pawl_text_of(name);
+    if (pawl__model_timeout(model, saga->table.type, text) != NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "saga %s handles timeout '%s' twice",
+                              saga->saga->name, name);
+    model->timeouts[model->timeout_count++] = (pawl__timeout_model){saga, text, binding};
+    return PAWL_OK;
+}
+
+static pawl_code build_saga_row(pawl__model *model, const pawl__saga_model *saga,
+                                const pawl_on *row, pawl_error *error)
+{
+    const pawl_record *message = row->handle->message != NULL ? row->handle->message() : NULL;
+    pawl_code          code    = check_saga_row(saga, row, message, error);
+    if (code == PAWL_OK)
+        code = check_missing(saga->saga->name, row, error);
+    pawl__binding *binding = pawl_arena_take(model->arena, sizeof *binding);
+    if (code != PAWL_OK || binding == NULL)
+        return code != PAWL_OK ? code : PAWL_ENOMEM;
+    *binding = (pawl__binding){
+        .kind             = PAWL__BINDING_SAGA,
+        .handler          = row->handle,
+        .message          = message,
+        .saga             = saga,
+        .key              = row->key,
+        .transitional_key = row->transitional_key != NULL ? row->transitional_key : row->key,
+        .starts           = row->starts,
+        .is_alone         = row->own_sql || row->find != NULL || saga->saga->is_pessimistic,
+        .has_sql          = row->own_sql || saga->saga->is_pessimistic,
+        .not_found        = row->not_found,
+        .missing          = row->missing,
+        .find             = row->find,
+    };
+    if (message == NULL)
+        return add_timeout(model, saga, row->timeout, binding, error);
+    return add_binding(model, message, binding, error);
+}
+
+static size_t count_rows(const pawl_on *rows, uint32_t stride)
+{
+    size_t  count = 0;
+    pawl_on row;
+    for (; rows != NULL; count++) {
+        pawl__table_row(rows, count, stride, &row, sizeof row);
+        if (row.handle == NULL)
+            break;
+    }
+    return count;
+}
+
+static pawl_code build_saga_rows(pawl__model *model, const pawl__saga_model *saga,
+                                 pawl_error *error)
+{
+    uint32_t  stride = model->application->on_size;
+    size_t    count  = count_rows(saga->saga->on, stride);
+    bool      starts = false;
+    pawl_code code   = PAWL_OK;
+    for (size_t i = 0; i < count && code == PAWL_OK; i++) {
+        pawl_on row;
+        pawl__table_row(saga->saga->on, i, stride, &row, sizeof row);
+        starts |= row.starts;
+        code = build_saga_row(model, saga, &row, error);
+    }
+    if (code == PAWL_OK && !starts)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "saga %s: no message starts it; set .starts on one",
+                              saga->saga->name);
+    return code;
+}
+
+static pawl_code build_plain_rows(pawl__model *model, pawl_error *error)
+{
+    uint32_t stride = model->application->on_size;
+    size_t   count  = count_rows(model->spec->handlers, stride);
+    for (size_t i = 0; i < count; i++) {
+        pawl_on row;
+        pawl__table_row(model->spec->handlers, i, stride, &row, sizeof row);
+        if (row.handle->state != NULL || row.handle->message == NULL || row.handle->is_list)
+            return pawl_error_set(error, PAWL_ECONFIG,
+                                  "endpoint %s: handler %zu of .handlers is not made by "
+                                  "PAWL_MESSAGE_HANDLER",
+                                  model->spec->name, i + 1);
+        pawl__binding *binding = pawl_arena_take(model->arena, sizeof *binding);
+        if (binding == NULL)
+            return PAWL_ENOMEM;
+        *binding       = (pawl__binding){.kind     = PAWL__BINDING_PLAIN,
+                                         .handler  = row.handle,
+                                         .message  = row.handle->message(),
+                                         .is_alone = row.own_sql,
+                                         .has_sql  = row.own_sql};
+        pawl_code code = add_binding(model, binding->message, binding, error);
+        if (code != PAWL_OK)
+            return code;
+    }
+    return PAWL_OK;
+}
+
+/* ---- Aggregators -------------------------------------------------------- */
+
+static pawl_code check_aggregator(const pawl_aggregator *aggregator, pawl_error *error)
+{
+    pawl_code code = pawl__name_check("aggregator", aggregator->name, error);
+    if (code != PAWL_OK)
+        return code;
+    const char *name = aggregator->name;
+    if (aggregator->handle == NULL || !aggregator->handle->is_list)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "aggregator %s: .handle is not made by PAWL_BATCH_HANDLER", name);
+    if (aggregator->size < 0 || aggregator->max < 0 || aggregator->period < 0 ||
+        aggregator->lease < 0 || aggregator->attempts_max < 0)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "aggregator %s: size, max, period, lease and attempts_max may not "
+                              "be negative",
+                              name);
+    if (aggregator->max != 0 && aggregator->size > aggregator->max)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "aggregator %s: size %lld is above max %lld, so it would never "
+                              "flush by size",
+                              name, (long long)aggregator->size, (long long)aggregator->max);
+    return PAWL_OK;
+}
+
+static pawl_code check_aggregator_key(const pawl_aggregator *aggregator, const pawl_record *message,
+                                      pawl_error *error)
+{
+    if (aggregator->key == NULL)
+        return PAWL_OK;
+    const pawl_field *field = pawl_record_field(message, aggregator->key);
+    pawl_value_type   type;
+    if (field == NULL || pawl_field_value_type(field, &type, NULL) != PAWL_OK)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "aggregator %s: '%s' is no property of message %s that can be a key",
+                              aggregator->name, aggregator->key, pawl_record_type(message));
+    return PAWL_OK;
+}
+
+static pawl_code build_aggregator(pawl__model *model, const pawl_aggregator *row, pawl_error *error)
+{
+    pawl_code code = check_aggregator(row, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__aggregator_model *made = &model->aggregators[model->aggregator_count];
+    *made                        = (pawl__aggregator_model){
+                               .aggregator = row,
+                               .message    = row->handle->message(),
+                               .name       = pawl_text_of(row->name),
+                               .size       = row->size,
+                               .max        = row->max,
+                               .period     = row->period,
+                               .lease      = row->lease != 0 ? row->lease : PAWL__AGGREGATOR_LEASE_DEFAULT,
+                               .attempts_max =
+            row->attempts_max != 0 ? row->attempts_max : PAWL__AGGREGATOR_ATTEMPTS_DEFAULT};
+    made->type = pawl_text_of(pawl_record_type(made->message));
+    if (made->size == 0 && made->period == 0)
+        made->size = PAWL__AGGREGATOR_SIZE_DEFAULT;
+    if (pawl__model_aggregator(model, made->name) != NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "two aggregators are named %s", row->name);
+    code = check_aggregator_key(row, made->message, error);
+    if (code != PAWL_OK)
+        return code;
+    model->aggregator_names[model->aggregator_count++] = made->name;
+    pawl__binding *binding = pawl_arena_take(model->arena, sizeof *binding);
+    if (binding == NULL)
+        return PAWL_ENOMEM;
+    *binding = (pawl__binding){.kind       = PAWL__BINDING_AGGREGATOR,
+                               .handler    = row->handle,
+                               .message    = made->message,
+                               .aggregator = made};
+    return add_binding(model, made->message, binding, error);
+}
+
+/* ---- Creation ----------------------------------------------------------- */
+
+static pawl_code build_types_json(pawl__model *model)
+{
+    pawl_text json = pawl_arena_printf(model->arena, "[");
+    for (size_t i = 0; i < model->type_count && json.data != NULL; i++)
+        json = pawl_arena_printf(model->arena, "%s%s\"%s\"", json.data, json.size > 1 ? "," : "",
+                                 model->types[i]->type.data);
+    if (json.data == NULL)
+        return PAWL_ENOMEM;
+    model->types_json = pawl_arena_printf(model->arena, "%s]", json.data);
+    return model->types_json.data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+static pawl_code take_filters(pawl__model *model, pawl_error *error)
+{
+    const pawl_application *application = model->application;
+    for (size_t i = 0; application->filters != NULL; i++) {
+        pawl_filter filter;
+        pawl__table_row(application->filters, i, application->filter_size, &filter, sizeof filter);
+        if (filter.before == NULL && filter.after == NULL)
+            break;
+        if (i == PAWL_FILTERS_MAX)
+            return pawl_error_set(error, PAWL_ECONFIG, "application has more than %d filters",
+                                  PAWL_FILTERS_MAX);
+        model->filters[model->filter_count++] = filter;
+    }
+    return PAWL_OK;
+}
+
+static size_t count_timeouts(const pawl__model *model)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pointer_count(model->spec->sagas); i++)
+        if (model->spec->sagas[i]->on != NULL)
+            count += count_rows(model->spec->sagas[i]->on, model->application->on_size);
+    return count;
+}
+
+static pawl_code allocate(pawl__model *model)
+{
+    pawl_arena *arena       = model->arena;
+    size_t      sagas       = pointer_count(model->spec->sagas) + 1;
+    size_t      aggregators = pointer_count(model->spec->aggregators) + 1;
+    model->sagas            = pawl_arena_take(arena, sagas * sizeof model->sagas[0]);
+    model->tables           = pawl_arena_take(arena, sagas * sizeof model->tables[0]);
+    model->aggregators      = pawl_arena_take(arena, aggregators * sizeof model->aggregators[0]);
+    model->aggregator_names =
+        pawl_arena_take(arena, aggregators * sizeof model->aggregator_names[0]);
+    model->timeouts =
+        pawl_arena_take(arena, (count_timeouts(model) + 1) * sizeof model->timeouts[0]);
+    bool is_good = model->sagas != NULL && model->tables != NULL && model->aggregators != NULL &&
+                   model->aggregator_names != NULL && model->timeouts != NULL;
+    return is_good ? PAWL_OK : PAWL_ENOMEM;
+}
+
+static pawl_code build(pawl__model *model, const char *saga_prefix, pawl_error *error)
+{
+    const pawl_endpoint_spec *spec = model->spec;
+    pawl_code                 code = pawl__name_check("endpoint", spec->name, error);
+    if (code == PAWL_OK && spec->queue != NULL)
+        code = pawl__name_check("queue", spec->queue, error);
+    if (code != PAWL_OK)
+        return code;
+    model->endpoint  = pawl_text_of(spec->name);
+    model->queue     = pawl_text_of(spec->queue != NULL ? spec->queue : spec->name);
+    pawl_text prefix = pawl__saga_prefix(spec->name, saga_prefix, model->arena);
+    code             = prefix.data != NULL ? allocate(model) : PAWL_ENOMEM;
+    for (size_t i = 0; code == PAWL_OK && i < pointer_count(spec->sagas); i++) {
+        code = build_saga(model, spec->sagas[i], prefix, error);
+        if (code == PAWL_OK)
+            code = build_saga_rows(model, &model->sagas[i], error);
+    }
+    if (code == PAWL_OK)
+        code = build_plain_rows(model, error);
+    for (size_t i = 0; code == PAWL_OK && i < pointer_count(spec->aggregators); i++)
+        code = build_aggregator(model, spec->aggregators[i], error);
+    if (code == PAWL_OK)
+        code = take_filters(model, error);
+    return code == PAWL_OK ? build_types_json(model) : code;
+}
+
+pawl_code pawl__model_create(const pawl_application *application, const char *name,
+                             const char *saga_prefix, pawl__model **model, pawl_error *error)
+{
+    *model                         = NULL;
+    const pawl_endpoint_spec *spec = NULL;
+    pawl_code                 code = pawl__application_check(application, error);
+    if (code == PAWL_OK)
+        code = pawl__application_endpoint(application, name, &spec, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_arena  *arena = pawl_arena_create(0);
+    pawl__model *made  = arena != NULL ? pawl_arena_take(arena, sizeof *made) : NULL;
+    if (made == NULL) {
+        pawl_arena_destroy(arena);
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for endpoint %s", spec->name);
+    }
+    made->arena       = arena;
+    made->application = application;
+    made->spec        = spec;
+    code              = build(made, saga_prefix, error);
+    if (code != PAWL_OK) {
+        if (code == PAWL_ENOMEM)
+            pawl_error_set(error, code, "no memory for endpoint %s", spec->name);
+        pawl__model_destroy(made);
+        return code;
+    }
+    *model = made;
+    return PAWL_OK;
+}
+
+void pawl__model_destroy(pawl__model *model)
+{
+    if (model != NULL)
+        pawl_arena_destroy(model->arena);
+}
+
+/* ---- Look-ups ----------------------------------------------------------- */
+
+const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text type)
+{
+    size_t place    = type_place(model, type);
+    bool   is_found = place < model->type_count && pawl_text_equal(model->types[place]->type, type);
+    return is_found ? model->types[place] : NULL;
+}
+
+const pawl__binding *pawl__model_timeout(const pawl__model *model, pawl_text saga_type,
+                                         pawl_text name)
+{
+    for (size_t i = 0; i < model->timeout_count; i++)
+        if (pawl_text_equal(model->timeouts[i].name, name) &&
+            pawl_text_equal(model->timeouts[i].saga->table.type, saga_type))
+            return model->timeouts[i].binding;
+    return NULL;
+}
+
+const pawl__saga_model *pawl__model_saga(const pawl__model *model, pawl_text saga_type)
+{
+    for (size_t i = 0; i < model->saga_count; i++)
+        if (pawl_text_equal(model->sagas[i].table.type, saga_type))
+            return &model->sagas[i];
+    return NULL;
+}
+
+const pawl__aggregator_model *pawl__model_aggregator(const pawl__model *model, pawl_text name)
+{
+    for (size_t i = 0; i < model->aggregator_count; i++)
+        if (pawl_text_equal(model->aggregators[i].name, name))
+            return &model->aggregators[i];
+    return NULL;
+}

@@ -1,0 +1,21 @@
+/* names.h - what a name may look like, and the tables' prefixes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_WORKFLOW_NAMES_H
+#define PAWL_WORKFLOW_NAMES_H
+
+#include "pawl/base.h"
+
+/* 1 to PAWL_NAME_SIZE_MAX bytes of UTF-8 without control characters, quotes or
+ * backslashes. PAWL_ECONFIG names `what`. */
+pawl_code pawl__name_check(const char *what, const char *name, pawl_error *error);
+/* No [ ] ` " (contracts D3); at most 63 bytes, the shortest limit of the
+ * databases (D5). */
+pawl_code pawl__table_name_check(const char *saga, pawl_text name, pawl_error *error);
+pawl_code pawl__column_check(pawl_text property, pawl_error *error);
+/* Contracts D2: the endpoint's name with "." as "_", and "_"; an explicit one
+ * verbatim. data NULL when out of memory. */
+pawl_text pawl__saga_prefix(const char *endpoint, const char *explicit_prefix, pawl_arena *arena);
+
+#endif
