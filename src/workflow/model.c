@@ -1,7 +1,7 @@
 /* model.c - checks an application's tables and makes them ready for look-ups.
  *
- * Contents: reading the tables by stride; sagas; bindings; aggregators; the
- * types' JSON; creation and look-ups.
+ * Contents: sagas; bindings; aggregators; creation; look-ups. Reading the tables
+ * by their strides is in tables.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,57 +11,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-/* ---- Tables ------------------------------------------------------------- */
-
-void pawl__table_row(const void *rows, size_t index, uint32_t stride, void *row, size_t size)
-{
-    memset(row, 0, size);
-    memcpy(row, (const char *)rows + index * stride, stride < size ? stride : size);
-}
-
-static size_t pointer_count(const void *list)
-{
-    size_t count = 0;
-    for (const void *const *item = list; item != NULL && *item != NULL; item++)
-        count++;
-    return count;
-}
-
-pawl_code pawl__application_check(const pawl_application *application, pawl_error *error)
-{
-    if (application == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "application is NULL");
-    if (application->abi != PAWL_ABI)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "application was built for ABI %u, this library has ABI %u; build it "
-                              "against this library",
-                              application->abi, PAWL_ABI);
-    if (application->on_size == 0 || application->saga_size == 0 ||
-        application->endpoint_size == 0 || application->aggregator_size == 0)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "application does not begin with PAWL_APPLICATION_INIT");
-    return PAWL_OK;
-}
-
-pawl_code pawl__application_endpoint(const pawl_application *application, const char *name,
-                                     const pawl_endpoint_spec **spec, pawl_error *error)
-{
-    size_t count = pointer_count(application->endpoints);
-    if (name == NULL && count == 1) {
-        *spec = application->endpoints[0];
-        return PAWL_OK;
-    }
-    if (name == NULL)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "application has %zu endpoints; say which one to run", count);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(application->endpoints[i]->name, name) == 0) {
-            *spec = application->endpoints[i];
-            return PAWL_OK;
-        }
-    return pawl_error_set(error, PAWL_ENOTFOUND, "application has no endpoint '%s'", name);
-}
 
 /* ---- Sagas -------------------------------------------------------------- */
 
@@ -481,7 +430,7 @@ static pawl_code take_filters(pawl__model *model, pawl_error *error)
 static size_t count_timeouts(const pawl__model *model)
 {
     size_t count = 0;
-    for (size_t i = 0; i < pointer_count(model->spec->sagas); i++)
+    for (size_t i = 0; i < pawl__list_count(model->spec->sagas); i++)
         if (model->spec->sagas[i]->on != NULL)
             count += count_rows(model->spec->sagas[i]->on, model->application->on_size);
     return count;
@@ -490,8 +439,8 @@ static size_t count_timeouts(const pawl__model *model)
 static pawl_code allocate(pawl__model *model)
 {
     pawl_arena *arena       = model->arena;
-    size_t      sagas       = pointer_count(model->spec->sagas) + 1;
-    size_t      aggregators = pointer_count(model->spec->aggregators) + 1;
+    size_t      sagas       = pawl__list_count(model->spec->sagas) + 1;
+    size_t      aggregators = pawl__list_count(model->spec->aggregators) + 1;
     model->sagas            = pawl_arena_take(arena, sagas * sizeof model->sagas[0]);
     model->tables           = pawl_arena_take(arena, sagas * sizeof model->tables[0]);
     model->aggregators      = pawl_arena_take(arena, aggregators * sizeof model->aggregators[0]);
@@ -516,14 +465,14 @@ static pawl_code build(pawl__model *model, const char *saga_prefix, pawl_error *
     model->queue     = pawl_text_of(spec->queue != NULL ? spec->queue : spec->name);
     pawl_text prefix = pawl__saga_prefix(spec->name, saga_prefix, model->arena);
     code             = prefix.data != NULL ? allocate(model) : PAWL_ENOMEM;
-    for (size_t i = 0; code == PAWL_OK && i < pointer_count(spec->sagas); i++) {
+    for (size_t i = 0; code == PAWL_OK && i < pawl__list_count(spec->sagas); i++) {
         code = build_saga(model, spec->sagas[i], prefix, error);
         if (code == PAWL_OK)
             code = build_saga_rows(model, &model->sagas[i], error);
     }
     if (code == PAWL_OK)
         code = build_plain_rows(model, error);
-    for (size_t i = 0; code == PAWL_OK && i < pointer_count(spec->aggregators); i++)
+    for (size_t i = 0; code == PAWL_OK && i < pawl__list_count(spec->aggregators); i++)
         code = build_aggregator(model, spec->aggregators[i], error);
     if (code == PAWL_OK)
         code = take_filters(model, error);

@@ -114,6 +114,9 @@ const pawl__aggregator_model *pawl__model_aggregator(const pawl__model *model, p
  * bytes each. Fields beyond an older, smaller row read as zero. */
 void pawl__table_row(const void *rows, size_t index, uint32_t stride, void *row, size_t size);
 
+/* Items of a list of pointers that ends with NULL; 0 for no list. */
+size_t pawl__list_count(const void *list);
+
 /* The endpoint of that name, or the only one. */
 pawl_code pawl__application_endpoint(const pawl_application *application, const char *name,
                                      const pawl_endpoint_spec **spec, pawl_error *error);

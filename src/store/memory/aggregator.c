@@ -6,11 +6,12 @@
 #include "store/memory/memory.h"
 
 typedef struct aggregator_row {
-    MEMORY_ROW(4)
+    MEMORY_ROW(5)
     pawl_aggregator_row fields;
+    uint64_t            holder; /* the handle that leased it; 0: none */
 } aggregator_row;
 
-enum { BY_ID, BY_KEY, BY_AGE, BY_SESSION };
+enum { BY_ID, BY_KEY, BY_AGE, BY_SESSION, BY_HOLDER };
 
 /* ---- Order -------------------------------------------------------------- */
 
@@ -45,6 +46,13 @@ static int by_session(const void *left, const void *right)
     return order != 0 ? order : by_id(left, right);
 }
 
+static int by_holder(const void *left, const void *right)
+{
+    const aggregator_row *a = left, *b = right;
+    int                   order = pawl__order_hashes(a->holder, b->holder);
+    return order != 0 ? order : by_id(left, right);
+}
+
 static bool is_leased(const void *row)
 {
     const aggregator_row *it = row;
@@ -66,7 +74,8 @@ const memory_table_kind pawl__memory_aggregator_kind = {
     .indexes     = {[BY_ID]      = {by_id, NULL},
                     [BY_KEY]     = {by_key, NULL},
                     [BY_AGE]     = {by_age, NULL},
-                    [BY_SESSION] = {by_session, is_leased}},
+                    [BY_SESSION] = {by_session, is_leased},
+                    [BY_HOLDER]  = {by_holder, is_leased}},
 };
 
 static const memory_tree *ages(const memory_data *data)
@@ -120,14 +129,28 @@ static bool is_free(const aggregator_row *row, pawl_time now)
 }
 
 static void set_lease(memory_table *table, aggregator_row *row, pawl_session_id session,
-                      pawl_time expires)
+                      pawl_time expires, uint64_t holder)
 {
-    if (is_leased(row))
+    if (is_leased(row)) {
         pawl__tree_remove(&table->trees[BY_SESSION], row);
+        pawl__tree_remove(&table->trees[BY_HOLDER], row);
+    }
     row->fields.session       = session;
     row->fields.lease_expires = expires;
-    if (is_leased(row))
+    row->holder               = holder;
+    if (is_leased(row)) {
         pawl__tree_insert(&table->trees[BY_SESSION], row);
+        pawl__tree_insert(&table->trees[BY_HOLDER], row);
+    }
+}
+
+void pawl__memory_aggregator_free(memory_data *data, uint64_t holder)
+{
+    const aggregator_row probe = {.holder = holder, .fields.id = INT64_MIN};
+    aggregator_row      *row;
+    while ((row = pawl__tree_at_least(&data->aggregator.trees[BY_HOLDER], &probe)) != NULL &&
+           row->holder == holder)
+        set_lease(&data->aggregator, row, (pawl_session_id){{{0}}}, 0, 0);
 }
 
 /* Lists the rows of a snapshot and counts those that nobody here can read. */
@@ -147,12 +170,12 @@ static bool list_free(const memory_data *data, const pawl_snapshot_claim *claim,
     return true;
 }
 
-static void lease_all(memory_data *data, const memory_list *list, const pawl_snapshot_claim *claim,
+static void lease_all(memory_store *self, const memory_list *list, const pawl_snapshot_claim *claim,
                       pawl_aggregator_row *items)
 {
     pawl_time expires = pawl_time_add(claim->now, claim->lease);
     for (size_t i = 0; i < list->count; i++) {
-        set_lease(&data->aggregator, list->rows[i], claim->session, expires);
+        set_lease(&self->data->aggregator, list->rows[i], claim->session, expires, self->holder);
         items[i].session       = claim->session;
         items[i].lease_expires = expires;
     }
@@ -178,7 +201,7 @@ pawl_code pawl__memory_snapshot_claim(pawl_store *store, const pawl_snapshot_cla
     bool        is_ok = list_free(data, claim, &list, arena, &snapshot->unresolved) &&
                  pawl__memory_list_show(&list, &data->aggregator, arena, &items);
     if (is_ok)
-        lease_all(data, &list, claim, items);
+        lease_all((memory_store *)store, &list, claim, items);
     pawl__memory_leave(data);
     if (!is_ok)
         return pawl__memory_out_of_memory("snapshot of an aggregator", error);
@@ -229,6 +252,7 @@ pawl_code pawl__memory_aggregator_count(pawl_store *store, pawl_text partition,
         counts->resolved++;
         counts->ready += is_free(row, now);
     }
+    pawl__memory_flush_counts(data, partition, counts);
     pawl__memory_leave(data);
     return PAWL_OK;
 }
@@ -321,6 +345,7 @@ pawl_code pawl__memory_apply_snapshot_release(memory_commit *commit, const void 
             return PAWL_ENOMEM;
         copy->fields.session       = (pawl_session_id){{{0}}};
         copy->fields.lease_expires = 0;
+        copy->holder               = 0;
         pawl_code code = pawl__journal_replace(&data->journal, &data->aggregator, row, copy);
         if (code != PAWL_OK)
             return code;

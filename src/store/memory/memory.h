@@ -11,7 +11,7 @@
  * out of the next round.
  *
  * A handle that is closed without worker_close counts as a worker that died:
- * its claims on the queue and its named leases are free.
+ * its claims and leases are free.
  *
  * Files: tree.c and table.c hold rows, data.c the data sets, commit.c the
  * commit; one file for each noun holds its rows, its reads and its changes.
@@ -116,11 +116,12 @@ extern const memory_table_kind pawl__memory_queue_kind, pawl__memory_inbox_kind,
     pawl__memory_dead_kind, pawl__memory_subscription_kind, pawl__memory_worker_kind,
     pawl__memory_lead_kind;
 
-/* The queue claims or the named leases of a handle become free. Leases of
- * timeouts and snapshots belong to a session, not to a handle: they run out. */
+/* What a handle holds becomes free. */
 void pawl__memory_queue_free(memory_data *data, uint64_t holder);
+void pawl__memory_timeouts_free(memory_data *data, uint64_t holder);
+void pawl__memory_aggregator_free(memory_data *data, uint64_t holder);
 void pawl__memory_leads_free(memory_data *data, uint64_t holder);
-/* Both, and the worker's row: its counters are kept. */
+/* All of these, and the worker's row: its counters are kept. */
 void pawl__memory_worker_end(memory_store *store);
 
 /* PAWL_EFENCED unless the worker's row has the handle's epoch. */
@@ -131,6 +132,9 @@ void pawl__memory_fence_write(memory_store *store, const pawl_changes *changes);
 /* The flush row of a partition, made when it is missing. */
 pawl_code pawl__memory_flush_ensure(memory_commit *commit, pawl_text name, pawl_text partition,
                                     pawl_time due);
+/* What is known about the partition's flushes, in the counts. */
+void      pawl__memory_flush_count(const memory_data *data, pawl_text partition,
+                                   pawl_aggregator_counts *counts);
 bool      pawl__memory_partition_is_empty(const memory_data *data, pawl_text partition);
 pawl_code pawl__memory_inbox_remove(memory_commit *commit, pawl_text endpoint, pawl_text id);
 bool      pawl__memory_type_is_known(pawl_text type, const pawl_text *types, size_t count);
@@ -138,6 +142,9 @@ bool      pawl__memory_type_is_known(pawl_text type, const pawl_text *types, siz
 /* Parts of next_due and stats. */
 pawl_time pawl__memory_queue_next_due(const memory_data *data, pawl_text queue);
 pawl_time pawl__memory_timeout_next_due(const memory_data *data, pawl_text destination);
+/* Fills in what is known about the partition's flushes. */
+void      pawl__memory_flush_counts(const memory_data *data, pawl_text partition,
+                                    pawl_aggregator_counts *counts);
 pawl_time pawl__memory_flush_next_due(const memory_data *data, pawl_text name);
 pawl_code pawl__memory_queue_stats(const memory_data *data, pawl_time now, pawl_arena *arena,
                                    pawl_stats *stats);

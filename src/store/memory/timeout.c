@@ -8,11 +8,12 @@
 #include "store/memory/memory.h"
 
 typedef struct timeout_row {
-    MEMORY_ROW(5)
+    MEMORY_ROW(6)
     pawl_timeout_row fields;
+    uint64_t         holder; /* the handle that leased it; 0: none */
 } timeout_row;
 
-enum { BY_ID, BY_SAGA, BY_DUE, BY_DESTINATION, BY_LEASE };
+enum { BY_ID, BY_SAGA, BY_DUE, BY_DESTINATION, BY_LEASE, BY_HOLDER };
 
 /* ---- Order -------------------------------------------------------------- */
 
@@ -58,6 +59,13 @@ static bool has_saga(const void *row)
     return !pawl_uuid_is_zero(it->fields.saga_id.uuid);
 }
 
+static int by_holder(const void *left, const void *right)
+{
+    const timeout_row *a = left, *b = right;
+    int                order = pawl__order_hashes(a->holder, b->holder);
+    return order != 0 ? order : by_id(left, right);
+}
+
 static bool is_leased(const void *row)
 {
     const timeout_row *it = row;
@@ -76,7 +84,8 @@ const memory_table_kind pawl__memory_timeout_kind = {
                       [BY_SAGA]        = {by_saga, has_saga},
                       [BY_DUE]         = {by_due, NULL},
                       [BY_DESTINATION] = {by_destination, NULL},
-                      [BY_LEASE]       = {by_lease, is_leased}},
+                      [BY_LEASE]       = {by_lease, is_leased},
+                      [BY_HOLDER]      = {by_holder, is_leased}},
 };
 
 static timeout_row *find_id(const memory_data *data, pawl_timeout_id id)
@@ -97,14 +106,33 @@ static timeout_row *find_saga(const memory_data *data, pawl_saga_id saga_id, paw
 /* ---- Leases ------------------------------------------------------------- */
 
 static void set_lease(memory_table *table, timeout_row *row, pawl_session_id owner,
-                      pawl_time expires)
+                      pawl_time expires, uint64_t holder)
 {
-    if (is_leased(row))
+    if (is_leased(row)) {
         pawl__tree_remove(&table->trees[BY_LEASE], row);
+        pawl__tree_remove(&table->trees[BY_HOLDER], row);
+    }
     row->fields.owner         = owner;
     row->fields.lease_expires = expires;
-    if (is_leased(row))
+    row->holder               = holder;
+    if (is_leased(row)) {
         pawl__tree_insert(&table->trees[BY_LEASE], row);
+        pawl__tree_insert(&table->trees[BY_HOLDER], row);
+    }
+}
+
+static void clear_lease(memory_table *table, timeout_row *row)
+{
+    set_lease(table, row, (pawl_session_id){{{0}}}, 0, 0);
+}
+
+void pawl__memory_timeouts_free(memory_data *data, uint64_t holder)
+{
+    const timeout_row probe = {.holder = holder};
+    timeout_row      *row;
+    while ((row = pawl__tree_at_least(&data->timeouts.trees[BY_HOLDER], &probe)) != NULL &&
+           row->holder == holder)
+        clear_lease(&data->timeouts, row);
 }
 
 pawl_code pawl__memory_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
@@ -117,7 +145,7 @@ pawl_code pawl__memory_timeout_reap(pawl_store *store, pawl_time now, int64_t *c
     *count = 0;
     while ((row = pawl__tree_first(&data->timeouts.trees[BY_LEASE])) != NULL &&
            row->fields.lease_expires <= now) {
-        set_lease(&data->timeouts, row, (pawl_session_id){{{0}}}, 0);
+        clear_lease(&data->timeouts, row);
         ++*count;
     }
     pawl__memory_leave(data);
@@ -154,12 +182,12 @@ static bool list_due(const memory_table *table, const pawl_timeout_claim *claim,
     return true;
 }
 
-static void lease_all(memory_data *data, const memory_list *list, const pawl_timeout_claim *claim,
+static void lease_all(memory_store *self, const memory_list *list, const pawl_timeout_claim *claim,
                       pawl_timeout_row *items)
 {
     pawl_time expires = pawl_time_add(claim->now, claim->lease);
     for (size_t i = 0; i < list->count; i++) {
-        set_lease(&data->timeouts, list->rows[i], claim->owner, expires);
+        set_lease(&self->data->timeouts, list->rows[i], claim->owner, expires, self->holder);
         items[i].owner         = claim->owner;
         items[i].lease_expires = expires;
     }
@@ -184,7 +212,7 @@ pawl_code pawl__memory_timeout_claim(pawl_store *store, const pawl_timeout_claim
     bool        is_ok = list_due(&data->timeouts, claim, &list, arena, &rows->next_due) &&
                  pawl__memory_list_show(&list, &data->timeouts, arena, &items);
     if (is_ok)
-        lease_all(data, &list, claim, items);
+        lease_all((memory_store *)store, &list, claim, items);
     pawl__memory_leave(data);
     if (!is_ok)
         return pawl__memory_out_of_memory("claim of timeouts", error);
@@ -275,6 +303,7 @@ pawl_code pawl__memory_apply_timeout_settle(memory_commit *commit, const void *i
         return PAWL_ENOMEM;
     copy->fields.owner         = (pawl_session_id){{{0}}};
     copy->fields.lease_expires = 0;
+    copy->holder               = 0;
     if (change->action == PAWL_TIMEOUT_RETRY) {
         copy->fields.due      = change->due;
         copy->fields.attempts = change->attempts;

@@ -66,6 +66,8 @@ static void remove_worker(memory_data *data, worker_row *row)
 static void free_all(memory_data *data, uint64_t holder)
 {
     pawl__memory_queue_free(data, holder);
+    pawl__memory_timeouts_free(data, holder);
+    pawl__memory_aggregator_free(data, holder);
     pawl__memory_leads_free(data, holder);
 }
 

@@ -1,0 +1,263 @@
+/* change_rows.h - the changes, one struct for each kind; change.h says how they
+ * make up a change set.
+ *
+ * Threads: plain data.
+ * Tests: tests/contract
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CHANGE_ROWS_H
+#define PAWL_CHANGE_ROWS_H
+
+#include "pawl/base.h"
+#include "pawl/message.h"
+#include "pawl/value.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The changes -------------------------------------------------------- */
+
+#define PAWL__CHANGE_BASE \
+    uint32_t unit;        \
+    uint32_t group;
+
+/* Ends this worker's claim on a queue row.
+ * Refused with PAWL_EGONE when the claim is no longer ours. */
+typedef enum pawl_queue_action {
+    PAWL_QUEUE_DONE,    /* the row goes */
+    PAWL_QUEUE_RELEASE, /* the row is free at once, nothing else changes */
+    PAWL_QUEUE_RETRY,   /* due, attempts, waiting_since and error are written; its place stays */
+} pawl_queue_action;
+
+typedef struct pawl_queue_settle {
+    PAWL__CHANGE_BASE
+    pawl_queue_action action;
+    pawl_text         queue;
+    int64_t           seq;           /* the row, as claimed */
+    pawl_time         due;           /* RETRY: not before this time */
+    int32_t           attempts;      /* RETRY: delayed retries so far */
+    int32_t           deaths;        /* RETRY: processes that died holding it */
+    pawl_time         waiting_since; /* RETRY: first time put back for "no saga yet", else 0 */
+    pawl_text         error;         /* RETRY: why, or empty */
+} pawl_queue_settle;
+
+/* Remembers that the endpoint handled the message id.
+ * Refused with PAWL_EDUPLICATE when it is remembered already. */
+typedef struct pawl_inbox_mark {
+    PAWL__CHANGE_BASE
+    pawl_text          endpoint;
+    pawl_text          message_id;
+    pawl_inbox_outcome outcome;
+    pawl_time          at;
+} pawl_inbox_mark;
+
+/* Refused with PAWL_ECONFLICT unless the row is there at `version`. */
+typedef struct pawl_saga_delete {
+    PAWL__CHANGE_BASE
+    const pawl_saga_table *table;
+    pawl_saga_id           id;
+    int64_t                version;
+} pawl_saga_delete;
+
+/* The row starts at version 1. Refused with PAWL_EDUPLICATE when the id or a
+ * correlation value exists. */
+typedef struct pawl_saga_insert {
+    PAWL__CHANGE_BASE
+    const pawl_saga_table *table;
+    pawl_saga_id           id;
+    pawl_value             main;
+    pawl_value             transitional; /* PAWL_VALUE_NONE is stored as null */
+    pawl_text              metadata;     /* JSON object */
+    pawl_text              data;         /* JSON object */
+    pawl_text              type_version; /* version of the state's record, "1.0" */
+} pawl_saga_insert;
+
+/* The row goes from `version` to `version + 1`. Refused with PAWL_ECONFLICT
+ * unless it is there at `version`; with PAWL_EDUPLICATE when the transitional
+ * value exists elsewhere. The main correlation value is never rewritten. */
+typedef struct pawl_saga_update {
+    PAWL__CHANGE_BASE
+    const pawl_saga_table *table;
+    pawl_saga_id           id;
+    int64_t                version;
+    int64_t                row; /* pawl_saga_row.row as loaded, a hint; 0 when unknown */
+    pawl_value             transitional;
+    pawl_text              metadata;
+    pawl_text              data;
+    pawl_text              type_version;
+} pawl_saga_update;
+
+/* Ends a lease on a timeout. With `has_owner`, refused with PAWL_EGONE unless
+ * the row has that owner and, when generation is not 0, that generation;
+ * without, a missing row is fine. */
+typedef enum pawl_timeout_action {
+    PAWL_TIMEOUT_REMOVE,
+    PAWL_TIMEOUT_RELEASE,
+    PAWL_TIMEOUT_RETRY, /* lease cleared; due, attempts and waiting_since written */
+} pawl_timeout_action;
+
+typedef struct pawl_timeout_settle {
+    PAWL__CHANGE_BASE
+    pawl_timeout_action action;
+    pawl_timeout_id     id;
+    bool                has_owner;
+    pawl_session_id     owner;
+    int64_t             generation;
+    pawl_time           due;
+    int32_t             attempts;
+} pawl_timeout_settle;
+
+/* Records the outcome of one attempt to deliver an outbox row, its new state
+ * and a line of history. Refused with PAWL_EGONE unless the row is pending. */
+typedef struct pawl_outbox_settle {
+    PAWL__CHANGE_BASE
+    int64_t              id;
+    pawl_text            source; /* of the row; empty orders nothing */
+    pawl_outbox_state    state;  /* PENDING (try again), DISPATCHED or DEAD */
+    int32_t              attempts;
+    pawl_time            next_attempt;
+    pawl_attempt_outcome outcome;
+    pawl_text            error;
+    pawl_time            at;
+    int64_t              duration; /* microseconds */
+} pawl_outbox_settle;
+
+/* Removes exactly the rows of a snapshot. Refused with PAWL_ECONFLICT unless
+ * all `ids` are there under the session's lease (contracts A11, A12, A27). A
+ * session of zero checks no lease and ignores ids that are gone. */
+typedef struct pawl_snapshot_remove {
+    PAWL__CHANGE_BASE
+    pawl_text       partition;
+    pawl_session_id session;
+    const int64_t  *ids;
+    size_t          id_count;
+} pawl_snapshot_remove;
+
+/* Sets or re-arms. With a saga id, (saga id, name) is unique: a second set
+ * writes the due time anew, raises the generation and clears the lease,
+ * whoever holds it. Without one the id is the key. With `is_new` an existing
+ * id is refused with PAWL_EDUPLICATE and the first row stays (contracts T2). */
+typedef struct pawl_timeout_set {
+    PAWL__CHANGE_BASE
+    pawl_timeout_id id;
+    pawl_saga_id    saga_id;     /* zero: belongs to no saga */
+    pawl_text       saga_type;   /* the saga's name */
+    pawl_text       name;        /* empty for a timeout of its own id */
+    pawl_text       destination; /* the queue it is handled from */
+    pawl_time       due;
+    pawl_text       headers; /* JSON object of strings, or empty */
+    pawl_text       correlation_id;
+    bool            is_new;
+} pawl_timeout_set;
+
+/* Removes a saga's timeout of that name, or all of the saga's when the name is
+ * empty, whatever their lease. Applied before timeout_set. */
+typedef struct pawl_timeout_cancel {
+    PAWL__CHANGE_BASE
+    pawl_saga_id saga_id;
+    pawl_text    name;
+} pawl_timeout_cancel;
+
+/* A new pending row. A dispatch id that exists is left untouched; one whose
+ * stored type or body differs is refused with PAWL_EMISMATCH (contracts O5, O6). */
+typedef struct pawl_outbox_add {
+    PAWL__CHANGE_BASE
+    pawl_dispatch_id dispatch_id;
+    pawl_text        source;      /* "type/id" of the producer; empty orders nothing */
+    int64_t          version;     /* sequence: source version ... */
+    int32_t          index;       /* ... and index within it */
+    pawl_text        endpoint;    /* the endpoint that produced it */
+    pawl_text        destination; /* logical name of a route */
+    pawl_message     message;
+    pawl_time        due; /* business time before which the receiver must not handle it */
+    pawl_time        at;
+} pawl_outbox_add;
+
+/* Held rows: the runner keeps back what follows a waiting row of a source, and
+ * lets it go when that row is settled (design section 6, "Outbox order"). */
+typedef struct pawl_outbox_hold {
+    PAWL__CHANGE_BASE
+    pawl_text source;
+    int64_t   after; /* rows of the source with a larger id */
+    bool      is_release;
+} pawl_outbox_hold;
+
+/* A second send of a live (queue, id) changes nothing. */
+typedef struct pawl_queue_send {
+    PAWL__CHANGE_BASE
+    pawl_text    queue;
+    pawl_message message;
+    pawl_time    due;
+    int32_t      attempts; /* 0 as a rule */
+} pawl_queue_send;
+
+/* One delivery to an aggregator. The key is unique in its partition while the
+ * row lives; a second add changes nothing (contracts A2). The partition's
+ * flush row is made when it is missing. */
+typedef struct pawl_aggregator_add {
+    PAWL__CHANGE_BASE
+    pawl_text    name;      /* of the aggregator */
+    pawl_text    partition; /* the name, or the name, '/' and the key field's text */
+    pawl_text    key;       /* idempotency key: the message id as a rule */
+    pawl_message message;
+    pawl_time    at; /* insertion time; ties are ordered by insertion */
+    pawl_time
+        due; /* business time at which the period of a fresh partition ends; PAWL_TIME_MAX: never */
+} pawl_aggregator_add;
+
+/* Writes what is known about a partition's flushes. A missing row is fine. */
+typedef struct pawl_flush_set {
+    PAWL__CHANGE_BASE
+    pawl_text partition;
+    pawl_time due;      /* end of the period, or the next try after a failure */
+    int32_t   attempts; /* failures in a row */
+    bool      is_dead;
+    bool      is_done; /* the row goes if the partition holds no messages */
+    pawl_text error;
+} pawl_flush_set;
+
+/* Frees the rows that a session leased. Never refused. */
+typedef struct pawl_snapshot_release {
+    PAWL__CHANGE_BASE
+    pawl_text       partition;
+    pawl_session_id session;
+} pawl_snapshot_release;
+
+/* Rows leave an aggregator whatever their lease: one by correlation id, or all
+ * when it is empty. The public operations check and explain (contracts A20-A24). */
+typedef struct pawl_aggregator_remove {
+    PAWL__CHANGE_BASE
+    pawl_text partition;
+    pawl_text correlation_id;
+    bool      is_all;
+} pawl_aggregator_remove;
+
+/* A dead letter, unique by endpoint and message id: a second one changes
+ * nothing. With `is_remove` the letter and its inbox mark go. */
+typedef struct pawl_dead_set {
+    PAWL__CHANGE_BASE
+    bool         is_remove;
+    pawl_text    endpoint;
+    pawl_text    queue; /* where a retry sends it */
+    pawl_message message;
+    pawl_text    code;  /* name of the pawl_code or "unknown type" ... */
+    pawl_text    error; /* text for people */
+    int32_t      attempts;
+    int32_t      deaths;
+    pawl_text    history; /* JSON array of attempts: at, code, error */
+    pawl_time    at;
+} pawl_dead_set;
+
+typedef struct pawl_subscription_set {
+    PAWL__CHANGE_BASE
+    bool      is_remove;
+    pawl_text type;
+    pawl_text queue;
+} pawl_subscription_set;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,70 @@
+/* message.h - what a message, a saga table and the states of rows look like to
+ * every store.
+ *
+ * Threads: plain data.
+ * Tests: tests/contract
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_MESSAGE_H
+#define PAWL_MESSAGE_H
+
+#include "pawl/base.h"
+#include "pawl/value.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- What rows carry ---------------------------------------------------- */
+
+/* A message as it travels and is stored. `headers` is a JSON object of strings
+ * or empty. The body is stored byte for byte. */
+typedef struct pawl_message {
+    pawl_text id;             /* 1 to PAWL_MESSAGE_ID_SIZE_MAX bytes */
+    pawl_text type;           /* the record's type name */
+    pawl_text body;           /* JSON */
+    pawl_text headers;        /* JSON object of strings, or empty */
+    pawl_text correlation_id; /* id of the conversation */
+    pawl_text causation_id;   /* id of the message that caused this one, or empty */
+} pawl_message;
+
+/* A correlation column: a property of the state and the type it is compared as.
+ * PAWL_VALUE_NONE: the saga has no such column. */
+typedef struct pawl_correlation {
+    pawl_text       property;
+    pawl_value_type type;
+} pawl_correlation;
+
+/* One table per saga type. Lives as long as any store handle that was given it. */
+typedef struct pawl_saga_table {
+    pawl_text        type; /* the saga's name, for error texts */
+    pawl_text        name; /* the table's name, saga prefix included */
+    pawl_correlation main;
+    pawl_correlation transitional;
+} pawl_saga_table;
+
+typedef enum pawl_inbox_outcome {
+    PAWL_INBOX_HANDLED,
+    PAWL_INBOX_DISCARDED,
+    PAWL_INBOX_DEAD,
+} pawl_inbox_outcome;
+
+typedef enum pawl_outbox_state {
+    PAWL_OUTBOX_PENDING,
+    PAWL_OUTBOX_HELD, /* waits behind a retry of the same source */
+    PAWL_OUTBOX_DISPATCHED,
+    PAWL_OUTBOX_DEAD,
+} pawl_outbox_state;
+
+typedef enum pawl_attempt_outcome {
+    PAWL_ATTEMPT_SUCCESS,
+    PAWL_ATTEMPT_REJECTED,
+    PAWL_ATTEMPT_TRANSIENT,
+    PAWL_ATTEMPT_POISON,
+} pawl_attempt_outcome;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,255 @@
+/* store_rows.h - what a store is asked for and what it answers.
+ *
+ * Threads: plain data. Answers live in the arena of the call.
+ * Tests: tests/contract
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_ROWS_H
+#define PAWL_STORE_ROWS_H
+
+#include "pawl/base.h"
+#include "pawl/change.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- What claims and reads return --------------------------------------- */
+
+typedef struct pawl_queue_row {
+    pawl_message message;
+    int64_t      seq; /* place in the queue; never used again */
+    pawl_time    due;
+    pawl_time    placed; /* due time when first sent: with seq, the row's place */
+    int32_t      attempts;
+    int32_t      deaths;
+    pawl_time    waiting_since; /* 0, or when it was first put back for "no saga yet" */
+} pawl_queue_row;
+
+typedef struct pawl_queue_rows {
+    pawl_queue_row *items;
+    size_t          count;
+    bool            is_elsewhere; /* another process works this queue (SQLite) */
+    pawl_text       elsewhere;    /* which, for the log */
+} pawl_queue_rows;
+
+typedef struct pawl_queue_claim {
+    pawl_text      queue;
+    pawl_time      due_max;
+    size_t         count_max;
+    const int64_t *seqs; /* with seq_count > 0: these rows and no others (claimed again) */
+    size_t         seq_count;
+    pawl_time      now;
+} pawl_queue_claim;
+
+typedef struct pawl_timeout_row {
+    pawl_timeout_id id;
+    int64_t         generation;
+    pawl_saga_id    saga_id; /* zero when it belongs to none */
+    pawl_text       saga_type;
+    pawl_text       name;
+    pawl_text       destination;
+    pawl_time       due;
+    pawl_text       headers;
+    pawl_text       correlation_id;
+    int32_t         attempts;
+    pawl_session_id owner; /* zero when free */
+    pawl_time       lease_expires;
+} pawl_timeout_row;
+
+typedef struct pawl_timeout_rows {
+    pawl_timeout_row *items;
+    size_t            count;
+    pawl_time
+        next_due; /* of the destination, earliest after due_max and not leased; PAWL_TIME_MAX */
+} pawl_timeout_rows;
+
+typedef struct pawl_timeout_claim {
+    pawl_text       destination; /* empty: any */
+    pawl_time       due_max;     /* <= is due */
+    size_t          count_max;   /* 0: the store's default */
+    pawl_session_id owner;
+    pawl_time       now;
+    int64_t         lease; /* microseconds, positive */
+} pawl_timeout_claim;
+
+typedef enum pawl_saga_key {
+    PAWL_SAGA_BY_ID, /* values are PAWL_VALUE_UUID */
+    PAWL_SAGA_BY_MAIN,
+    PAWL_SAGA_BY_TRANSITIONAL,
+} pawl_saga_key;
+
+typedef struct pawl_saga_row {
+    pawl_saga_id id;
+    int64_t      version; /* 0: no such row */
+    int64_t      row;     /* the driver's own hint for an update, or 0 */
+    pawl_value   main;
+    pawl_value   transitional;
+    pawl_text    metadata;
+    pawl_text    data;
+    pawl_text    type_version;
+} pawl_saga_row;
+
+typedef struct pawl_aggregator_row {
+    int64_t         id; /* of this delivery alone (contracts A5) */
+    pawl_text       name;
+    pawl_text       partition;
+    pawl_text       key;
+    pawl_message    message;
+    pawl_time       at;
+    pawl_session_id session; /* zero when free */
+    pawl_time       lease_expires;
+} pawl_aggregator_row;
+
+/* A claim on the oldest free rows of a partition whose type is known. */
+typedef struct pawl_snapshot_claim {
+    pawl_text        partition;
+    pawl_session_id  session;
+    const pawl_text *types; /* message types this program can decode */
+    size_t           type_count;
+    size_t           count_max; /* 0: all */
+    int64_t          id_max;    /* 0: all; else rows inserted later are left out */
+    pawl_time        now;
+    int64_t          lease; /* microseconds, positive */
+} pawl_snapshot_claim;
+
+typedef struct pawl_snapshot {
+    pawl_aggregator_row *items; /* oldest first */
+    size_t               count;
+    int64_t              unresolved; /* free rows of unknown type; they stay */
+} pawl_snapshot;
+
+typedef struct pawl_aggregator_counts {
+    int64_t all;
+    int64_t resolved; /* type known, leased or not */
+    int64_t ready;    /* type known and free at `now` */
+    int64_t id_last;  /* largest id of a row, 0 when empty */
+    /* Of the partition's flush row; zero and false without one. */
+    pawl_time flush_due;
+    int32_t   flush_attempts;
+    bool      flush_is_dead;
+} pawl_aggregator_counts;
+
+typedef struct pawl_flush_row {
+    pawl_text name;
+    pawl_text partition;
+    pawl_time due;
+    int32_t   attempts;
+    bool      is_dead;
+    pawl_text error;
+} pawl_flush_row;
+
+typedef struct pawl_flush_rows {
+    pawl_flush_row *items;
+    size_t          count;
+} pawl_flush_rows;
+
+typedef struct pawl_outbox_row {
+    int64_t           id;
+    pawl_dispatch_id  dispatch_id;
+    pawl_text         source;
+    int64_t           version;
+    int32_t           index;
+    pawl_text         endpoint;
+    pawl_text         destination;
+    pawl_message      message;
+    pawl_time         due;
+    pawl_outbox_state state;
+    int32_t           attempts;
+    pawl_time         next_attempt;
+    pawl_time         at;
+} pawl_outbox_row;
+
+typedef struct pawl_outbox_rows {
+    pawl_outbox_row *items;
+    size_t           count;
+    pawl_time        next_attempt; /* earliest waiting row not returned; PAWL_TIME_MAX: none */
+} pawl_outbox_rows;
+
+typedef struct pawl_subscription {
+    pawl_text type;
+    pawl_text queue;
+} pawl_subscription;
+
+typedef struct pawl_subscriptions {
+    pawl_subscription *items;
+    size_t             count;
+} pawl_subscriptions;
+
+typedef struct pawl_dead_row {
+    pawl_text    endpoint;
+    pawl_text    queue;
+    pawl_message message;
+    pawl_text    code;
+    pawl_text    error;
+    int32_t      attempts;
+    int32_t      deaths;
+    pawl_text    history;
+    pawl_time    at;
+} pawl_dead_row;
+
+typedef struct pawl_dead_rows {
+    pawl_dead_row *items;
+    size_t         count;
+} pawl_dead_rows;
+
+typedef struct pawl_attempt_row {
+    int32_t              attempt; /* from 1 */
+    pawl_attempt_outcome outcome;
+    pawl_text            error;
+    pawl_time            at;
+    int64_t              duration; /* microseconds */
+} pawl_attempt_row;
+
+typedef struct pawl_attempt_rows {
+    pawl_attempt_row *items;
+    size_t            count;
+} pawl_attempt_rows;
+
+/* What an operator counts. None of it scans more than an index. */
+typedef struct pawl_queue_stats {
+    pawl_text queue;
+    int64_t   ready;  /* due */
+    int64_t   future; /* not yet due */
+    pawl_time oldest; /* due time of the oldest ready row, 0 */
+} pawl_queue_stats;
+
+typedef struct pawl_stats {
+    pawl_queue_stats *queues;
+    size_t            queue_count;
+    int64_t           timeouts_due, timeouts_pending;
+    int64_t           outbox_pending, outbox_held, outbox_dead;
+    pawl_time         outbox_oldest; /* oldest pending row, 0 */
+    int64_t           aggregator_rows, flushes_dead;
+    int64_t           dead;
+    int64_t           inbox;
+    int64_t           workers;
+    pawl_counters     counters; /* summed over all workers that ever were */
+} pawl_stats;
+
+/* Earliest due times of an endpoint, for sleeping and for the virtual clock.
+ * PAWL_TIME_MAX: none. Rows in hand are left out. */
+typedef struct pawl_next_due {
+    pawl_time queue;
+    pawl_time timeout;
+    pawl_time flush;
+} pawl_next_due;
+
+typedef struct pawl_worker_info {
+    pawl_worker_id id;
+    pawl_text      endpoint; /* or "" for a sender */
+    pawl_text      types;    /* JSON array of message types it handles */
+} pawl_worker_info;
+
+typedef struct pawl_sweep {
+    pawl_time inbox_before;   /* marks older than this go */
+    pawl_time outbox_before;  /* dispatched rows older than this go */
+    pawl_time workers_before; /* rows of dead workers not seen since go, their counters are kept */
+    size_t    count_max;      /* rows of each kind in one call */
+} pawl_sweep;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
