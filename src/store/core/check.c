@@ -1,0 +1,437 @@
+/* check.c - what every change set is checked for before a driver sees it.
+ *
+ * The rules are a table: which field of which kind has which form, and what a
+ * form demands. What needs more than one field has a function of its own below
+ * the table. A check names the kind, the number of the change and the field:
+ * "queue_send 3: message.type: it has 240 bytes, limit 200".
+ *
+ * Texts for people (errors, histories) are checked for their size only: a
+ * handler that failed must be recordable whatever it had to say.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/change.h"
+#include "pawl/limits.h"
+#include "pawl/store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Forms -------------------------------------------------------------- */
+
+typedef enum form {
+    FORM_NAME,          /* of a queue, a type, an endpoint ... */
+    FORM_NAME_OPTIONAL, /* the same, or empty */
+    FORM_ID,            /* of a message */
+    FORM_ID_OPTIONAL,
+    FORM_PARTITION,
+    FORM_SOURCE,
+    FORM_HEADERS,
+    FORM_BODY,  /* any bytes */
+    FORM_STATE, /* JSON of a saga */
+    FORM_ERROR, /* text for people */
+    FORM_TIME,  /* not a text: a pawl_time */
+    form_count
+} form;
+
+typedef struct form_rule {
+    size_t size_max;
+    bool   is_required;
+    bool   is_text; /* well-formed UTF-8 without NUL */
+} form_rule;
+
+static const form_rule forms[] = {
+    [FORM_NAME]          = {PAWL_NAME_SIZE_MAX, true, true},
+    [FORM_NAME_OPTIONAL] = {PAWL_NAME_SIZE_MAX, false, true},
+    [FORM_ID]            = {PAWL_MESSAGE_ID_SIZE_MAX, true, true},
+    [FORM_ID_OPTIONAL]   = {PAWL_MESSAGE_ID_SIZE_MAX, false, true},
+    [FORM_PARTITION]     = {PAWL_PARTITION_SIZE_MAX, true, true},
+    [FORM_SOURCE]        = {PAWL_SOURCE_SIZE_MAX, false, true},
+    [FORM_HEADERS]       = {PAWL_HEADERS_SIZE_MAX, false, true},
+    [FORM_BODY]          = {PAWL_BODY_SIZE_MAX, false, false},
+    [FORM_STATE]         = {PAWL_STATE_SIZE_MAX, false, true},
+    [FORM_ERROR]         = {PAWL_ERROR_TEXT_SIZE_MAX, false, false},
+    [FORM_TIME]          = {0, false, false},
+};
+_Static_assert(sizeof forms / sizeof forms[0] == form_count, "one rule for each form");
+
+/* ---- Fields ------------------------------------------------------------- */
+
+typedef struct field_rule {
+    pawl_change_kind kind;
+    const char      *name;
+    size_t           offset;
+    form             form;
+} field_rule;
+
+#define FIELD(kind, field, form)                                       \
+    {                                                                  \
+        pawl_change_##kind, #field, offsetof(pawl_##kind, field), form \
+    }
+#define MESSAGE_FIELDS(kind, type_form)                                                   \
+    FIELD(kind, message.id, FORM_ID), FIELD(kind, message.type, type_form),               \
+        FIELD(kind, message.body, FORM_BODY), FIELD(kind, message.headers, FORM_HEADERS), \
+        FIELD(kind, message.correlation_id, FORM_ID_OPTIONAL),                            \
+        FIELD(kind, message.causation_id, FORM_ID_OPTIONAL)
+
+/* Sorted by kind, as the kinds are applied. */
+static const field_rule fields[] = {
+    FIELD(queue_settle, queue, FORM_NAME),
+    FIELD(queue_settle, due, FORM_TIME),
+    FIELD(queue_settle, waiting_since, FORM_TIME),
+    FIELD(queue_settle, error, FORM_ERROR),
+    FIELD(inbox_mark, endpoint, FORM_NAME),
+    FIELD(inbox_mark, message_id, FORM_ID),
+    FIELD(inbox_mark, at, FORM_TIME),
+    FIELD(saga_insert, metadata, FORM_STATE),
+    FIELD(saga_insert, data, FORM_STATE),
+    FIELD(saga_insert, type_version, FORM_NAME_OPTIONAL),
+    FIELD(saga_update, metadata, FORM_STATE),
+    FIELD(saga_update, data, FORM_STATE),
+    FIELD(saga_update, type_version, FORM_NAME_OPTIONAL),
+    FIELD(timeout_settle, due, FORM_TIME),
+    FIELD(outbox_settle, source, FORM_SOURCE),
+    FIELD(outbox_settle, next_attempt, FORM_TIME),
+    FIELD(outbox_settle, error, FORM_ERROR),
+    FIELD(outbox_settle, at, FORM_TIME),
+    FIELD(snapshot_remove, partition, FORM_PARTITION),
+    FIELD(timeout_cancel, name, FORM_NAME_OPTIONAL),
+    FIELD(timeout_set, saga_type, FORM_NAME_OPTIONAL),
+    FIELD(timeout_set, name, FORM_NAME_OPTIONAL),
+    FIELD(timeout_set, destination, FORM_NAME),
+    FIELD(timeout_set, due, FORM_TIME),
+    FIELD(timeout_set, headers, FORM_HEADERS),
+    FIELD(timeout_set, correlation_id, FORM_ID_OPTIONAL),
+    FIELD(outbox_add, source, FORM_SOURCE),
+    FIELD(outbox_add, endpoint, FORM_NAME_OPTIONAL),
+    FIELD(outbox_add, destination, FORM_NAME),
+    MESSAGE_FIELDS(outbox_add, FORM_NAME),
+    FIELD(outbox_add, due, FORM_TIME),
+    FIELD(outbox_add, at, FORM_TIME),
+    FIELD(outbox_hold, source, FORM_SOURCE),
+    FIELD(queue_send, queue, FORM_NAME),
+    MESSAGE_FIELDS(queue_send, FORM_NAME),
+    FIELD(queue_send, due, FORM_TIME),
+    FIELD(aggregator_add, name, FORM_NAME),
+    FIELD(aggregator_add, partition, FORM_PARTITION),
+    FIELD(aggregator_add, key, FORM_ID),
+    MESSAGE_FIELDS(aggregator_add, FORM_NAME),
+    FIELD(aggregator_add, at, FORM_TIME),
+    FIELD(aggregator_add, due, FORM_TIME),
+    FIELD(aggregator_remove, partition, FORM_PARTITION),
+    FIELD(aggregator_remove, correlation_id, FORM_ID_OPTIONAL),
+    FIELD(snapshot_release, partition, FORM_PARTITION),
+    FIELD(flush_set, partition, FORM_PARTITION),
+    FIELD(flush_set, due, FORM_TIME),
+    FIELD(flush_set, error, FORM_ERROR),
+    FIELD(dead_set, endpoint, FORM_NAME),
+    FIELD(dead_set, queue, FORM_NAME_OPTIONAL),
+    /* What is dead may be dead because it has no type. */
+    MESSAGE_FIELDS(dead_set, FORM_NAME_OPTIONAL),
+    FIELD(dead_set, code, FORM_NAME_OPTIONAL),
+    FIELD(dead_set, error, FORM_ERROR),
+    FIELD(dead_set, history, FORM_BODY),
+    FIELD(dead_set, at, FORM_TIME),
+    FIELD(subscription_set, type, FORM_NAME),
+    FIELD(subscription_set, queue, FORM_NAME),
+};
+
+/* Where a change set keeps the changes of a kind. */
+typedef struct kind_rule {
+    size_t item_size;
+    size_t items_offset;
+    size_t count_offset;
+} kind_rule;
+
+static const kind_rule kinds[] = {
+#define KIND_RULE(name, is_refusable) \
+    {sizeof(pawl_##name), offsetof(pawl_changes, name.items), offsetof(pawl_changes, name.count)},
+    PAWL_CHANGE_KINDS(KIND_RULE)
+#undef KIND_RULE
+};
+
+/* ---- One field ---------------------------------------------------------- */
+
+/* The change that is looked at, for error texts. */
+typedef struct place {
+    pawl_change_kind kind;
+    size_t           index;
+} place;
+
+static pawl_code refuse(place at, const char *field, pawl_code code, pawl_error *error,
+                        const char *format, ...) PAWL_PRINTF(5, 6);
+
+static pawl_code refuse(place at, const char *field, pawl_code code, pawl_error *error,
+                        const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pawl_error_setv(error, code, format, arguments);
+    va_end(arguments);
+    return pawl_error_wrap(error, code, "%s %zu: %s", pawl_change_kind_name(at.kind), at.index,
+                           field);
+}
+
+/* Nearly all texts are ASCII; a loop without branches finds that out fast. */
+static bool is_good_text(pawl_text text)
+{
+    unsigned char high = 0, has_nul = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        unsigned char byte = (unsigned char)text.data[i];
+        high               = (unsigned char)(high | byte);
+        has_nul            = (unsigned char)(has_nul | (byte == 0));
+    }
+    return has_nul == 0 && (high < 0x80 || pawl_text_is_valid(text, NULL));
+}
+
+static pawl_code check_text(place at, const char *field, pawl_text text, form required,
+                            pawl_error *error)
+{
+    const form_rule *rule = &forms[required];
+    if (text.size > rule->size_max)
+        return refuse(at, field, PAWL_ELIMIT, error, "it has %zu bytes, limit %zu", text.size,
+                      rule->size_max);
+    if (text.size == 0 && rule->is_required)
+        return refuse(at, field, PAWL_EINVAL, error, "it is empty");
+    if (text.size != 0 && text.data == NULL)
+        return refuse(at, field, PAWL_EINVAL, error, "it has %zu bytes at NULL", text.size);
+    if (rule->is_text && !is_good_text(text)) {
+        size_t offset = 0;
+        pawl_text_is_valid(text, &offset);
+        return refuse(at, field, PAWL_EINVAL, error, "byte %zu is %s", offset,
+                      text.data[offset] == '\0' ? "NUL" : "no UTF-8");
+    }
+    return PAWL_OK;
+}
+
+static pawl_code check_time(place at, const char *field, pawl_time time, pawl_error *error)
+{
+    if (time >= PAWL_TIME_MIN && time <= PAWL_TIME_MAX)
+        return PAWL_OK;
+    return refuse(at, field, PAWL_EINVAL, error, "time %lld is outside the years 1 to 9999",
+                  (long long)time);
+}
+
+static pawl_code check_field(place at, const field_rule *rule, const char *item, pawl_error *error)
+{
+    if (rule->form == FORM_TIME) {
+        pawl_time time;
+        memcpy(&time, item + rule->offset, sizeof time);
+        return check_time(at, rule->name, time, error);
+    }
+    pawl_text text;
+    memcpy(&text, item + rule->offset, sizeof text);
+    return check_text(at, rule->name, text, rule->form, error);
+}
+
+static pawl_code check_choice(place at, const char *field, int choice, int last, pawl_error *error)
+{
+    if (choice >= 0 && choice <= last)
+        return PAWL_OK;
+    return refuse(at, field, PAWL_EINVAL, error, "%d is unknown", choice);
+}
+
+/* ---- What the table cannot say ------------------------------------------ */
+
+static pawl_code check_table(place at, const pawl_saga_table *table, pawl_error *error)
+{
+    if (table == NULL)
+        return refuse(at, "table", PAWL_EINVAL, error, "it is NULL");
+    pawl_code code = check_text(at, "table.type", table->type, FORM_NAME, error);
+    if (code == PAWL_OK)
+        code = check_text(at, "table.name", table->name, FORM_NAME, error);
+    return code;
+}
+
+/* A value is of its column's type, or none. */
+static pawl_code check_value(place at, const char *field, const pawl_correlation *column,
+                             const pawl_value *value, pawl_error *error)
+{
+    if (value->type == PAWL_VALUE_NONE)
+        return PAWL_OK;
+    if (value->type != column->type)
+        return refuse(at, field, PAWL_EINVAL, error, "it is of type %s, the column's is %s",
+                      pawl_value_type_name(value->type), pawl_value_type_name(column->type));
+    char path[64];
+    snprintf(path, sizeof path, "%s %zu: %s", pawl_change_kind_name(at.kind), at.index, field);
+    return pawl_value_check(value, path, error);
+}
+
+static pawl_code check_saga_id(place at, pawl_saga_id id, pawl_error *error)
+{
+    return pawl_uuid_is_zero(id.uuid) ? refuse(at, "id", PAWL_EINVAL, error, "it is zero")
+                                      : PAWL_OK;
+}
+
+static pawl_code check_queue_settle(place at, const void *item, pawl_error *error)
+{
+    const pawl_queue_settle *change = item;
+    return check_choice(at, "action", (int)change->action, PAWL_QUEUE_RETRY, error);
+}
+
+static pawl_code check_inbox_mark(place at, const void *item, pawl_error *error)
+{
+    const pawl_inbox_mark *change = item;
+    return check_choice(at, "outcome", (int)change->outcome, PAWL_INBOX_DEAD, error);
+}
+
+static pawl_code check_saga_delete(place at, const void *item, pawl_error *error)
+{
+    const pawl_saga_delete *change = item;
+    return check_table(at, change->table, error);
+}
+
+static pawl_code check_saga_insert(place at, const void *item, pawl_error *error)
+{
+    const pawl_saga_insert *change = item;
+    pawl_code               code   = check_table(at, change->table, error);
+    if (code == PAWL_OK)
+        code = check_saga_id(at, change->id, error);
+    if (code == PAWL_OK)
+        code = check_value(at, "main", &change->table->main, &change->main, error);
+    if (code == PAWL_OK)
+        code = check_value(at, "transitional", &change->table->transitional, &change->transitional,
+                           error);
+    return code;
+}
+
+static pawl_code check_saga_update(place at, const void *item, pawl_error *error)
+{
+    const pawl_saga_update *change = item;
+    pawl_code               code   = check_table(at, change->table, error);
+    if (code == PAWL_OK)
+        code = check_value(at, "transitional", &change->table->transitional, &change->transitional,
+                           error);
+    return code;
+}
+
+static pawl_code check_timeout_settle(place at, const void *item, pawl_error *error)
+{
+    const pawl_timeout_settle *change = item;
+    return check_choice(at, "action", (int)change->action, PAWL_TIMEOUT_RETRY, error);
+}
+
+static pawl_code check_outbox_settle(place at, const void *item, pawl_error *error)
+{
+    const pawl_outbox_settle *change = item;
+    if (change->state == PAWL_OUTBOX_HELD)
+        return refuse(at, "state", PAWL_EINVAL, error,
+                      "an attempt ends pending, dispatched or dead");
+    pawl_code code = check_choice(at, "state", (int)change->state, PAWL_OUTBOX_DEAD, error);
+    if (code == PAWL_OK)
+        code = check_choice(at, "outcome", (int)change->outcome, PAWL_ATTEMPT_POISON, error);
+    return code;
+}
+
+static pawl_code check_snapshot_remove(place at, const void *item, pawl_error *error)
+{
+    const pawl_snapshot_remove *change = item;
+    if (change->id_count != 0 && change->ids == NULL)
+        return refuse(at, "ids", PAWL_EINVAL, error, "%zu ids at NULL", change->id_count);
+    return PAWL_OK;
+}
+
+static pawl_code check_timeout_cancel(place at, const void *item, pawl_error *error)
+{
+    const pawl_timeout_cancel *change = item;
+    if (pawl_uuid_is_zero(change->saga_id.uuid))
+        return refuse(at, "saga_id", PAWL_EINVAL, error, "it is zero");
+    return PAWL_OK;
+}
+
+static pawl_code check_timeout_set(place at, const void *item, pawl_error *error)
+{
+    const pawl_timeout_set *change = item;
+    if (pawl_uuid_is_zero(change->id.uuid))
+        return refuse(at, "id", PAWL_EINVAL, error, "it is zero");
+    return PAWL_OK;
+}
+
+static pawl_code check_outbox_add(place at, const void *item, pawl_error *error)
+{
+    const pawl_outbox_add *change = item;
+    if (pawl_uuid_is_zero(change->dispatch_id.uuid))
+        return refuse(at, "dispatch_id", PAWL_EINVAL, error, "it is zero");
+    return PAWL_OK;
+}
+
+typedef pawl_code check_fn(place at, const void *item, pawl_error *error);
+
+static check_fn *const extra_checks[pawl_change_kind_count] = {
+    [pawl_change_queue_settle]    = check_queue_settle,
+    [pawl_change_inbox_mark]      = check_inbox_mark,
+    [pawl_change_saga_delete]     = check_saga_delete,
+    [pawl_change_saga_insert]     = check_saga_insert,
+    [pawl_change_saga_update]     = check_saga_update,
+    [pawl_change_timeout_settle]  = check_timeout_settle,
+    [pawl_change_outbox_settle]   = check_outbox_settle,
+    [pawl_change_snapshot_remove] = check_snapshot_remove,
+    [pawl_change_timeout_cancel]  = check_timeout_cancel,
+    [pawl_change_timeout_set]     = check_timeout_set,
+    [pawl_change_outbox_add]      = check_outbox_add,
+};
+
+/* ---- The whole set ------------------------------------------------------ */
+
+/* Every change begins with its unit and its group (PAWL__CHANGE_BASE). */
+static pawl_code check_base(place at, const pawl_changes *changes, const char *item,
+                            pawl_error *error)
+{
+    uint32_t unit, group;
+    memcpy(&unit, item, sizeof unit);
+    memcpy(&group, item + sizeof unit, sizeof group);
+    if (unit >= changes->unit_count)
+        return refuse(at, "unit", PAWL_EINVAL, error, "it is %u, the set has %u units", unit,
+                      changes->unit_count);
+    if (group >= changes->group_count)
+        return refuse(at, "group", PAWL_EINVAL, error, "it is %u, the set has %u groups", group,
+                      changes->group_count);
+    return PAWL_OK;
+}
+
+static pawl_code check_item(place at, const pawl_changes *changes, const char *item,
+                            const field_rule *rule, pawl_error *error)
+{
+    const field_rule *end  = fields + sizeof fields / sizeof fields[0];
+    pawl_code         code = check_base(at, changes, item, error);
+    for (; code == PAWL_OK && rule < end && rule->kind == at.kind; rule++)
+        code = check_field(at, rule, item, error);
+    if (code == PAWL_OK && extra_checks[at.kind] != NULL)
+        code = extra_checks[at.kind](at, item, error);
+    return code;
+}
+
+static pawl_code check_kind(pawl_change_kind kind, const pawl_changes *changes, pawl_error *error)
+{
+    const char *items;
+    size_t      count;
+    memcpy(&items, (const char *)changes + kinds[kind].items_offset, sizeof items);
+    memcpy(&count, (const char *)changes + kinds[kind].count_offset, sizeof count);
+    if (count != 0 && items == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "%s: %zu changes at NULL",
+                              pawl_change_kind_name(kind), count);
+
+    const field_rule *rule = fields;
+    const field_rule *end  = fields + sizeof fields / sizeof fields[0];
+    while (rule < end && rule->kind != kind)
+        rule++;
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code =
+            check_item((place){kind, i}, changes, items + i * kinds[kind].item_size, rule, error);
+    return code;
+}
+
+pawl_code pawl_changes_check(const pawl_changes *changes, pawl_error *error)
+{
+    if (changes->unit_count > PAWL_BATCH_MESSAGES_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "change set: it has %u units, limit %d",
+                              changes->unit_count, PAWL_BATCH_MESSAGES_MAX);
+    if (changes->group_count > PAWL_BATCH_MESSAGES_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "change set: it has %u groups, limit %d",
+                              changes->group_count, PAWL_BATCH_MESSAGES_MAX);
+    pawl_code code = PAWL_OK;
+    for (int kind = 0; code == PAWL_OK && kind < (int)pawl_change_kind_count; kind++)
+        code = check_kind((pawl_change_kind)kind, changes, error);
+    return code;
+}

@@ -1,0 +1,26 @@
+/* core.h - what the files of the store core share.
+ *
+ * Threads: the registry of drivers is guarded by a mutex; the rest is pure.
+ * Tests: tests/unit/test_store_core.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_CORE_H
+#define PAWL_STORE_CORE_H
+
+#include "pawl/store.h"
+
+/* The store that is always there: `memory:NAME`. */
+extern const pawl_store_ops pawl__memory_driver;
+
+/* The driver of the URL's scheme: built in, registered, or a module that is
+ * loaded now. PAWL_EINVAL for something that is no URL, PAWL_EUNREACHABLE for a
+ * driver that is not installed. */
+pawl_code pawl__driver_find(const char *url, const pawl_store_ops **ops, pawl_error *error);
+
+/* Bytes of "scheme" before its colon, 0 when `url` does not begin with one. */
+size_t pawl__url_scheme_size(const char *url);
+/* Writes the URL without its passwords, cut to `size` with its NUL. */
+void pawl__url_mask(const char *url, char *text, size_t size);
+
+#endif

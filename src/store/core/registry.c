@@ -1,0 +1,184 @@
+/* registry.c - which drivers there are: the built-in one, those that were
+ * registered, and modules that are loaded when their scheme is first asked for.
+ *
+ * A module stays loaded until the process ends: its functions may be on any
+ * thread's stack.
+ *
+ * This file reads one environment variable, PAWL_DRIVER_PATH, because drivers
+ * are found before there is a runtime that could hand it down.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/core.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DRIVERS_MAX 32        /* more than there are databases in one program */
+#define MODULE_PATH_SIZE 4096 /* the system's own limit of a path */
+
+#ifndef PAWL_DRIVER_DIR
+#define PAWL_DRIVER_DIR "/usr/local/lib/pawl"
+#endif
+
+static pthread_mutex_t       mutex                = PTHREAD_MUTEX_INITIALIZER;
+static const pawl_store_ops *drivers[DRIVERS_MAX] = {&pawl__memory_driver};
+static size_t                driver_count         = 1;
+
+static const pawl_store_ops *find_loaded(const char *scheme, size_t size)
+{
+    for (size_t i = 0; i < driver_count; i++)
+        if (strlen(drivers[i]->scheme) == size && memcmp(drivers[i]->scheme, scheme, size) == 0)
+            return drivers[i];
+    return NULL;
+}
+
+/* A driver built for an older pawl has a shorter table. All of version 1 is
+ * there from the start, so a table shorter than that is of something else. */
+static pawl_code check_ops(const pawl_store_ops *ops, pawl_error *error)
+{
+    if (ops->ops_size < sizeof(pawl_store_ops))
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "the driver was built for another pawl: its table has %zu bytes, "
+                              "at least %zu are needed",
+                              ops->ops_size, sizeof(pawl_store_ops));
+    char url[PAWL_PREFIX_SIZE_MAX + 2];
+    snprintf(url, sizeof url, "%s:", ops->scheme != NULL ? ops->scheme : "");
+    if (pawl__url_scheme_size(url) == 0)
+        return pawl_error_set(error, PAWL_ECONFIG, "'%s' is no scheme of a URL",
+                              ops->scheme != NULL ? ops->scheme : "");
+    if (ops->store_size < sizeof(pawl_store))
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "driver '%s': its store has %zu bytes, at least %zu are needed",
+                              ops->scheme, ops->store_size, sizeof(pawl_store));
+    if (ops->open == NULL || ops->close == NULL || ops->schema == NULL ||
+        ops->worker_open == NULL || ops->worker_close == NULL || ops->commit == NULL ||
+        ops->resolve == NULL)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "driver '%s': open, close, schema, worker_open, worker_close, commit "
+                              "and resolve may not be absent",
+                              ops->scheme);
+    return PAWL_OK;
+}
+
+static pawl_code add_driver(const pawl_store_ops *ops, pawl_error *error)
+{
+    pawl_code code = check_ops(ops, error);
+    if (code != PAWL_OK)
+        return code;
+    if (find_loaded(ops->scheme, strlen(ops->scheme)) != NULL)
+        return pawl_error_set(error, PAWL_EDUPLICATE, "driver '%s': the scheme is taken",
+                              ops->scheme);
+    if (driver_count == DRIVERS_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "driver '%s': there are %d drivers, limit %d",
+                              ops->scheme, DRIVERS_MAX, DRIVERS_MAX);
+    drivers[driver_count++] = ops;
+    return PAWL_OK;
+}
+
+pawl_code pawl_store_register(const pawl_store_ops *ops, pawl_error *error)
+{
+    if (ops == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "the driver to register is NULL");
+    pthread_mutex_lock(&mutex);
+    pawl_code code = add_driver(ops, error);
+    pthread_mutex_unlock(&mutex);
+    return code;
+}
+
+/* The module's table, once its file is known to be there. */
+static pawl_code load_module(const char *path, const char *scheme, const pawl_store_ops **ops,
+                             pawl_error *error)
+{
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (module == NULL)
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "driver '%s': %s", scheme, dlerror());
+    const pawl_store_ops *found = dlsym(module, PAWL_STORE_DRIVER_SYMBOL);
+    pawl_code             code;
+    if (found == NULL) {
+        code = pawl_error_set(error, PAWL_ECONFIG, "driver '%s': %s has no symbol %s", scheme, path,
+                              PAWL_STORE_DRIVER_SYMBOL);
+    } else {
+        code = add_driver(found, error);
+        if (code != PAWL_OK)
+            pawl_error_wrap(error, code, "%s", path);
+    }
+    if (code == PAWL_OK)
+        *ops = found;
+    else
+        dlclose(module);
+    return code;
+}
+
+/* Whether `folder` (of `size` bytes) holds the scheme's module. */
+static bool find_module(const char *folder, size_t size, const char *scheme,
+                        char path[MODULE_PATH_SIZE])
+{
+    int length = snprintf(path, MODULE_PATH_SIZE, "%.*s/libpawl-%s.so", (int)size, folder, scheme);
+    return size != 0 && length < MODULE_PATH_SIZE && access(path, F_OK) == 0;
+}
+
+static bool find_in_own_folder(const char *scheme, char path[MODULE_PATH_SIZE])
+{
+    Dl_info info;
+    if (dladdr(&mutex, &info) == 0 || info.dli_fname == NULL)
+        return false;
+    const char *slash = strrchr(info.dli_fname, '/');
+    return slash != NULL &&
+           find_module(info.dli_fname, (size_t)(slash - info.dli_fname), scheme, path);
+}
+
+/* The folders in their order: those of PAWL_DRIVER_PATH, separated by colons,
+ * the library's own, the one it was built for. */
+static bool find_anywhere(const char *scheme, char path[MODULE_PATH_SIZE])
+{
+    const char *folders = secure_getenv("PAWL_DRIVER_PATH");
+    while (folders != NULL && *folders != '\0') {
+        size_t size = strcspn(folders, ":");
+        if (find_module(folders, size, scheme, path))
+            return true;
+        folders += size;
+        if (*folders == ':')
+            folders++;
+    }
+    return find_in_own_folder(scheme, path) ||
+           find_module(PAWL_DRIVER_DIR, strlen(PAWL_DRIVER_DIR), scheme, path);
+}
+
+static pawl_code find_or_load(const char *url, size_t size, const pawl_store_ops **ops,
+                              pawl_error *error)
+{
+    *ops = find_loaded(url, size);
+    if (*ops != NULL)
+        return PAWL_OK;
+    char scheme[PAWL_PREFIX_SIZE_MAX + 1];
+    char path[MODULE_PATH_SIZE];
+    snprintf(scheme, sizeof scheme, "%.*s", (int)size, url);
+    if (find_anywhere(scheme, path))
+        return load_module(path, scheme, ops, error);
+    const char *slashes = strncmp(url + size, "://", 3) == 0 ? "//" : "";
+    return pawl_error_set(error, PAWL_EUNREACHABLE,
+                          "no driver for '%s:%s': install the package libpawl-%s", scheme, slashes,
+                          scheme);
+}
+
+pawl_code pawl__driver_find(const char *url, const pawl_store_ops **ops, pawl_error *error)
+{
+    size_t size = pawl__url_scheme_size(url);
+    if (size == 0) {
+        char masked[200];
+        pawl__url_mask(url, masked, sizeof masked);
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "'%s' is no URL of a store: it begins with a scheme, such as "
+                              "'memory:' or 'sqlite:orders.db'",
+                              masked);
+    }
+    pthread_mutex_lock(&mutex);
+    pawl_code code = find_or_load(url, size, ops, error);
+    pthread_mutex_unlock(&mutex);
+    return code;
+}

@@ -1,0 +1,300 @@
+/* store.c - opening and closing a store handle, schemas, commit.
+ *
+ * In front of the driver's struct the core keeps what is its own: the process
+ * that opened the handle, and the prefix that the options only lent.
+ *
+ *     | own part | pawl_store | what the driver adds |
+ *                ^ the handle
+ *
+ * A worker's id is drawn from the system here: the one place below the runtime
+ * that draws random numbers, because an id that two workers share would let
+ * one commit under the other's fence.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/store.h"
+
+#include "store/core/core.h"
+#include "store/core/wake.h"
+
+#include <errno.h>
+#include <stdalign.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define DEADLINE_MS_DEFAULT 30000
+#define SYSTEM_PREFIX_DEFAULT "pawl_"
+
+typedef struct own_part {
+    pid_t process; /* a child after fork() may not use the handle */
+    char  system_prefix[PAWL_PREFIX_SIZE_MAX + 1];
+    alignas(max_align_t) char store[];
+} own_part;
+
+static own_part *own_of(pawl_store *store)
+{
+    return (own_part *)(void *)((char *)store - offsetof(own_part, store));
+}
+
+/* ---- Opening ------------------------------------------------------------ */
+
+static pawl_code draw_worker_id(pawl_worker_id *worker, pawl_error *error)
+{
+    uint8_t random[16];
+    ssize_t size;
+    do
+        size = getrandom(random, sizeof random, 0);
+    while (size < 0 && errno == EINTR);
+    if (size != (ssize_t)sizeof random)
+        return pawl_error_set(error, PAWL_EPERSIST,
+                              "worker id: the system gives no random numbers: %s", strerror(errno));
+    worker->uuid = pawl_uuid_v4(random);
+    return PAWL_OK;
+}
+
+static pawl_code check_prefix(const char *prefix, pawl_error *error)
+{
+    size_t size = strlen(prefix);
+    if (size > PAWL_PREFIX_SIZE_MAX)
+        return pawl_error_set(error, PAWL_ECONFIG, "system prefix: it has %zu bytes, limit %d",
+                              size, PAWL_PREFIX_SIZE_MAX);
+    for (size_t i = 0; i < size; i++) {
+        char c = prefix[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_'))
+            return pawl_error_set(error, PAWL_ECONFIG,
+                                  "system prefix '%s': it may hold letters, digits and '_' only",
+                                  prefix);
+    }
+    return PAWL_OK;
+}
+
+/* The options as the driver sees them: nothing absent, defaults filled in. */
+static pawl_code settle_options(const pawl_store_options *given, pawl_store_options *options,
+                                pawl_error *error)
+{
+    *options = (pawl_store_options)PAWL_STORE_OPTIONS_INIT;
+    if (given != NULL) {
+        size_t size = given->options_size < sizeof *options ? given->options_size : sizeof *options;
+        if (size < sizeof given->options_size)
+            return pawl_error_set(error, PAWL_EINVAL,
+                                  "options of a store: options_size is %zu; begin with "
+                                  "PAWL_STORE_OPTIONS_INIT",
+                                  given->options_size);
+        memcpy(options, given, size);
+        options->options_size = sizeof *options;
+    }
+    if ((unsigned)options->mode > PAWL_OPEN_SCHEMA)
+        return pawl_error_set(error, PAWL_EINVAL, "options of a store: mode %d is unknown",
+                              (int)options->mode);
+    if (options->deadline_ms < 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "options of a store: deadline_ms is %lld, at least 0 is needed",
+                              (long long)options->deadline_ms);
+    if (options->deadline_ms == 0)
+        options->deadline_ms = DEADLINE_MS_DEFAULT;
+    if (options->system_prefix == NULL)
+        options->system_prefix = SYSTEM_PREFIX_DEFAULT;
+    return check_prefix(options->system_prefix, error);
+}
+
+/* Finds the driver and makes a handle that is not opened yet. */
+static pawl_code make_handle(const char *url, const pawl_store_options *options, pawl_store **store,
+                             pawl_error *error)
+{
+    const pawl_store_ops *ops  = NULL;
+    size_t                size = url != NULL ? strlen(url) : 0;
+    if (size > PAWL_URL_SIZE_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "URL of a store: it has %zu bytes, limit %d",
+                              size, PAWL_URL_SIZE_MAX);
+    pawl_code code = pawl__driver_find(url, &ops, error);
+    if (code != PAWL_OK)
+        return code;
+    own_part *own = pawl_allocate(sizeof *own + ops->store_size);
+    if (own == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "opening a store: out of memory");
+    pawl_store *made = (pawl_store *)(void *)own->store;
+    own->process     = getpid();
+    memcpy(own->system_prefix, options->system_prefix, strlen(options->system_prefix) + 1);
+    made->ops           = ops;
+    made->system_prefix = own->system_prefix;
+    made->mode          = options->mode;
+    made->deadline_ms   = options->deadline_ms;
+    code                = draw_worker_id(&made->worker, error);
+    if (code != PAWL_OK)
+        pawl_free(own);
+    else
+        *store = made;
+    return code;
+}
+
+pawl_code pawl_store_open(const char *url, const pawl_store_options *options, pawl_store **store,
+                          pawl_error *error)
+{
+    pawl_store_options settled;
+    *store           = NULL;
+    pawl_store *made = NULL;
+    pawl_code   code = settle_options(options, &settled, error);
+    if (code == PAWL_OK)
+        code = make_handle(url, &settled, &made, error);
+    if (code != PAWL_OK)
+        return code;
+    code = made->ops->open(made, url, &settled, error);
+    if (code != PAWL_OK) {
+        pawl_store_close(made);
+        return code;
+    }
+    *store = made;
+    return PAWL_OK;
+}
+
+void pawl_store_close(pawl_store *store)
+{
+    if (store == NULL)
+        return;
+    store->ops->close(store);
+    pawl_free(own_of(store));
+}
+
+void pawl_store_interrupt(pawl_store *store)
+{
+    if (store->ops->interrupt != NULL)
+        store->ops->interrupt(store);
+}
+
+/* ---- Schema ------------------------------------------------------------- */
+
+pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb, const pawl_schema_spec *spec,
+                            pawl_line_fn *line, void *context, pawl_error *error)
+{
+    static const pawl_schema_spec none;
+    const pawl_schema_spec       *given   = spec != NULL ? spec : &none;
+    pawl_store_options            options = {
+                   .options_size  = sizeof options,
+                   .mode          = PAWL_OPEN_SCHEMA,
+                   .system_prefix = given->system_prefix,
+                   .tables        = given->tables,
+                   .table_count   = given->table_count,
+    };
+    pawl_store_options settled;
+    pawl_store        *store = NULL;
+    pawl_code          code  = settle_options(&options, &settled, error);
+    if (code == PAWL_OK)
+        code = make_handle(url, &settled, &store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_schema_spec whole = *given;
+    whole.system_prefix    = settled.system_prefix;
+
+    bool is_connected = verb != PAWL_SCHEMA_PRINT;
+    if (is_connected)
+        code = store->ops->open(store, url, &settled, error);
+    if (code == PAWL_OK)
+        code = store->ops->schema(store, verb, &whole, line, context, error);
+    if (is_connected)
+        store->ops->close(store);
+    pawl_free(own_of(store));
+    return code;
+}
+
+/* ---- Commit ------------------------------------------------------------- */
+
+/* Whether another worker of this process could have something to do now. */
+static bool is_of_interest(const pawl_changes *changes)
+{
+    if (changes->queue_send.count + changes->timeout_set.count + changes->outbox_add.count +
+            changes->aggregator_add.count + changes->subscription_set.count !=
+        0)
+        return true;
+    for (size_t i = 0; i < changes->queue_settle.count; i++)
+        if (changes->queue_settle.items[i].action != PAWL_QUEUE_DONE)
+            return true;
+    return false;
+}
+
+/* A handle that never claims, a sender's or an operator's, has no worker until
+ * it writes. */
+static pawl_code attach(pawl_store *store, pawl_time now, pawl_error *error)
+{
+    if (store->is_attached || store->epoch != 0)
+        return PAWL_OK;
+    pawl_code code = store->ops->worker_open(store, PAWL_TEXT(""), PAWL_TEXT("[]"), now, error);
+    if (code == PAWL_OK)
+        store->is_attached = true;
+    return code;
+}
+
+/* Unique within the worker: the count goes on when the epoch is raised. */
+static pawl_uuid next_commit_id(pawl_store *store)
+{
+    uint64_t  parts[2] = {(uint64_t)store->epoch, ++store->commit_count};
+    pawl_uuid id;
+    for (size_t i = 0; i < sizeof id.bytes; i++)
+        id.bytes[i] = (uint8_t)(parts[i / 8] >> (56 - 8 * (i % 8)));
+    return id;
+}
+
+/* Turns "don't know" into one of the two answers, when the store can be asked. */
+static pawl_code settle_unknown(pawl_store *store, pawl_uuid commit_id, pawl_error *error)
+{
+    bool       is_applied = false;
+    pawl_error why        = PAWL_ERROR_INIT;
+    pawl_code  code       = store->ops->resolve(store, commit_id, &is_applied, &why);
+    if (code != PAWL_OK)
+        return pawl_error_set(error, PAWL_EUNKNOWN,
+                              "commit: the outcome is unknown and the store cannot be asked: %s",
+                              why.text);
+    if (is_applied)
+        return PAWL_OK;
+    return pawl_error_wrap(error, PAWL_ELOST, "commit: nothing was applied");
+}
+
+static pawl_code commit_checked(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
+                                pawl_error *error)
+{
+    refused->count     = 0;
+    changes->commit_id = next_commit_id(store);
+    pawl_code code     = store->ops->commit(store, changes, refused, error);
+    if (code == PAWL_EUNKNOWN)
+        code = settle_unknown(store, changes->commit_id, error);
+    if (code != PAWL_OK)
+        refused->count = 0;
+    else if (is_of_interest(changes))
+        pawl__wake_all(store->identity);
+    if (error != NULL && code != PAWL_OK)
+        error->code = code;
+    return code;
+}
+
+/* Without a list the first refusal is the answer. */
+static pawl_code commit_strictly(pawl_store *store, pawl_changes *changes, pawl_error *error)
+{
+    pawl_refusals refused = {.arena = pawl_arena_create(1024)};
+    if (refused.arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "commit: out of memory");
+    pawl_code code = commit_checked(store, changes, &refused, error);
+    if (code == PAWL_OK && refused.count != 0)
+        code = pawl_error_set(error, refused.items[0].reason, "%.*s",
+                              PAWL_TEXT_ARGS(refused.items[0].text));
+    pawl_arena_destroy(refused.arena);
+    return code;
+}
+
+pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
+                            pawl_error *error)
+{
+    if (own_of(store)->process != getpid())
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "commit: the store was opened in process %ld, this is process %ld; "
+                              "open one after fork",
+                              (long)own_of(store)->process, (long)getpid());
+    pawl_code code = pawl_changes_check(changes, error);
+    if (code == PAWL_OK)
+        code = attach(store, changes->now, error);
+    if (code != PAWL_OK)
+        return code;
+    return refused != NULL ? commit_checked(store, changes, refused, error)
+                           : commit_strictly(store, changes, error);
+}

@@ -1,0 +1,97 @@
+/* wake.c - the process-wide list of descriptors that wait for commits.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/wake.h"
+
+#include "pawl/store.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct waiter {
+    char identity[sizeof((pawl_store *)NULL)->identity];
+    int  eventfd;
+} waiter;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static waiter         *waiters;
+static size_t          waiter_count;
+static size_t          waiter_capacity;
+
+static bool is_listed(const char *identity, int eventfd)
+{
+    for (size_t i = 0; i < waiter_count; i++)
+        if (waiters[i].eventfd == eventfd && strcmp(waiters[i].identity, identity) == 0)
+            return true;
+    return false;
+}
+
+static bool reserve_one(void)
+{
+    if (waiter_count < waiter_capacity)
+        return true;
+    size_t  larger = waiter_capacity != 0 ? waiter_capacity * 2 : 16;
+    waiter *grown  = pawl_resize(waiters, larger * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    waiters         = grown;
+    waiter_capacity = larger;
+    return true;
+}
+
+static pawl_code add_waiter(const char *identity, size_t size, int eventfd, pawl_error *error)
+{
+    if (is_listed(identity, eventfd))
+        return PAWL_OK;
+    if (!reserve_one())
+        return pawl_error_set(error, PAWL_ENOMEM, "wake-up of '%s': out of memory", identity);
+    waiter *added = &waiters[waiter_count++];
+    memcpy(added->identity, identity, size + 1);
+    added->eventfd = eventfd;
+    return PAWL_OK;
+}
+
+pawl_code pawl__wake_add(const char *identity, int eventfd, pawl_error *error)
+{
+    size_t size = strlen(identity);
+    if (size >= sizeof(((waiter *)NULL)->identity))
+        return pawl_error_set(error, PAWL_ELIMIT,
+                              "identity of a store: it has %zu bytes, limit %zu", size,
+                              sizeof(((waiter *)NULL)->identity) - 1);
+    pthread_mutex_lock(&mutex);
+    pawl_code code = add_waiter(identity, size, eventfd, error);
+    pthread_mutex_unlock(&mutex);
+    return code;
+}
+
+void pawl__wake_remove(int eventfd)
+{
+    pthread_mutex_lock(&mutex);
+    size_t kept = 0;
+    for (size_t i = 0; i < waiter_count; i++)
+        if (waiters[i].eventfd != eventfd)
+            waiters[kept++] = waiters[i];
+    waiter_count = kept;
+    if (kept == 0) {
+        pawl_free(waiters);
+        waiters         = NULL;
+        waiter_capacity = 0;
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+void pawl__wake_all(const char *identity)
+{
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < waiter_count; i++) {
+        const uint64_t one = 1;
+        if (strcmp(waiters[i].identity, identity) != 0)
+            continue;
+        /* A counter that is full is readable already; nothing else can fail. */
+        ssize_t written = write(waiters[i].eventfd, &one, sizeof one);
+        (void)written;
+    }
+    pthread_mutex_unlock(&mutex);
+}

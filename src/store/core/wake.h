@@ -1,0 +1,26 @@
+/* wake.h - who waits in this process for commits on a store.
+ *
+ * A thread that sleeps in a store's wait() hands in an eventfd and the identity
+ * of its store (pawl_store.identity); a commit on the same data in the same
+ * process makes the descriptor readable. Other processes are the drivers'
+ * business.
+ *
+ * Threads: safe from any thread; one process-wide mutex, held for moments.
+ * Tests: tests/unit/test_store_core.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_CORE_WAKE_H
+#define PAWL_STORE_CORE_WAKE_H
+
+#include "pawl/base.h"
+
+/* Borrows the descriptor until it is removed. One descriptor may wait for
+ * several stores; adding the same pair twice is harmless. */
+pawl_code pawl__wake_add(const char *identity, int eventfd, pawl_error *error);
+/* From all stores. Afterwards nothing writes to the descriptor any more. */
+void pawl__wake_remove(int eventfd);
+/* Adds 1 to each eventfd that waits for the store. */
+void pawl__wake_all(const char *identity);
+
+#endif
