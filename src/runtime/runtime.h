@@ -80,6 +80,7 @@ typedef struct pawl__worker {
     pawl_time              flush_check; /* machine time of the next look at all partitions */
     pawl_time              flush_due;   /* business time of the next known period end */
     int                    wake_fd;
+    pawl_counters          correction; /* of counts that a refused group left in the store */
     struct pawl__deferred *deferred; /* sends "now" that wait for a hold to end */
 } pawl__worker;
 

@@ -110,11 +110,13 @@ static bool copy_unit(pawl_arena *arena, pawl__unit *unit)
 
 /* Units of refused groups run again, but for those whose claim was lost: they
  * are another worker's now. A refused flush is simply left to the next look. */
-static pawl_code keep_refused(pawl__worker *worker, const pawl_refusals *refused, again *list)
+static pawl_code keep_refused(pawl__worker *worker, const pawl_refusals *refused, again *list,
+                              bool **refused_groups)
 {
     pawl__batch *batch      = worker->batch;
     bool        *is_refused = pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof(bool));
-    bool        *is_gone    = pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof(bool));
+    *refused_groups         = is_refused;
+    bool *is_gone           = pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof(bool));
     list->units = pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof list->units[0]);
     if (is_refused == NULL || is_gone == NULL || list->units == NULL)
         return PAWL_ENOMEM;
@@ -136,20 +138,56 @@ static pawl_code keep_refused(pawl__worker *worker, const pawl_refusals *refused
     return PAWL_OK;
 }
 
-static void count_units(pawl__worker *worker, const pawl_refusals *refused, pawl_step *step)
+static bool is_counted(const pawl__unit *unit)
 {
-    const pawl__batch *batch = worker->batch;
-    int64_t            lost  = 0;
+    return unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED ||
+           unit->end == PAWL__END_DEAD;
+}
+
+/* The fence counted every unit of the change set; what was refused is taken
+ * back by the next commit, which counts it again when it is handled. */
+static void take_back(pawl__worker *worker, const pawl__unit *unit)
+{
+    worker->correction.conflicts++;
+    if (!is_counted(unit) || (unit->kind == PAWL__UNIT_FLUSH && unit->end == PAWL__END_DEAD))
+        return;
+    worker->correction.messages--;
+    worker->correction.timeouts -= unit->kind == PAWL__UNIT_TIMEOUT;
+    worker->correction.flushes -= unit->kind == PAWL__UNIT_FLUSH;
+    worker->correction.dead -= unit->end == PAWL__END_DEAD;
+}
+
+static void count_units(pawl__worker *worker, const bool *is_refused, pawl_step *step)
+{
+    pawl__batch *batch = worker->batch;
     for (size_t i = 0; i < batch->unit_count; i++) {
         const pawl__unit *unit = &batch->units[i];
-        if (unit->end != PAWL__END_RELEASED && unit->now > worker->virtual_now)
+        if (unit->end == PAWL__END_RELEASED)
+            continue;
+        if (is_refused != NULL && is_refused[pawl__group_of(batch, unit->index)]) {
+            step->refused++;
+            take_back(worker, unit);
+            continue;
+        }
+        if (unit->now > worker->virtual_now)
             worker->virtual_now = unit->now;
+        step->handled += is_counted(unit);
+        step->dead += unit->end == PAWL__END_DEAD;
     }
-    for (size_t i = 0; i < refused->count; i++)
-        lost += i == 0 || refused->items[i].unit != refused->items[i - 1].unit;
-    step->handled += batch->counters.messages > lost ? batch->counters.messages - lost : 0;
-    step->dead += batch->counters.dead;
-    step->refused += lost;
+}
+
+static pawl_code commit(pawl__worker *worker, pawl_refusals *refused, pawl_error *error)
+{
+    pawl_counters *counters = &worker->batch->changes.counters;
+    counters->messages += worker->correction.messages;
+    counters->timeouts += worker->correction.timeouts;
+    counters->flushes += worker->correction.flushes;
+    counters->conflicts += worker->correction.conflicts;
+    counters->dead += worker->correction.dead;
+    pawl_code code = pawl_store_commit(worker->store, &worker->batch->changes, refused, error);
+    if (code == PAWL_OK)
+        worker->correction = (pawl_counters){0};
+    return code;
 }
 
 static pawl_code run_batch(pawl__worker *worker, pawl_error *error)
@@ -186,18 +224,19 @@ static void drop_failed_sql(pawl__worker *worker)
 static pawl_code run_and_commit(pawl__worker *worker, again *list, pawl_step *step,
                                 pawl_error *error)
 {
-    pawl_refusals refused = {.arena = worker->kept};
-    pawl_code     code    = run_batch(worker, error);
+    pawl_refusals refused        = {.arena = worker->kept};
+    bool         *refused_groups = NULL;
+    pawl_code     code           = run_batch(worker, error);
     if (code == PAWL_OK) {
         drop_failed_sql(worker);
-        code = pawl_store_commit(worker->store, &worker->batch->changes, &refused, error);
+        code = commit(worker, &refused, error);
     }
     if (worker->batch->has_sql)
         worker->store->ops->hold_end(worker->store);
     if (code == PAWL_OK)
-        code = keep_refused(worker, &refused, list);
+        code = keep_refused(worker, &refused, list, &refused_groups);
     if (code == PAWL_OK)
-        count_units(worker, &refused, step);
+        count_units(worker, refused_groups, step);
     if (code == PAWL_OK && worker->deferred != NULL)
         code = pawl__worker_send_deferred(worker, error);
     return code;
@@ -227,9 +266,9 @@ static pawl_code give_up(pawl__worker *worker, const pawl__unit *unit, pawl_code
         code = pawl__batch_changes(worker->batch, error);
     }
     if (code == PAWL_OK)
-        code = pawl_store_commit(worker->store, &worker->batch->changes, &refused, error);
+        code = commit(worker, &refused, error);
     if (code == PAWL_OK)
-        count_units(worker, &refused, step);
+        count_units(worker, NULL, step);
     return code;
 }
 

@@ -90,6 +90,16 @@ pawl_code pawl_store_register(const pawl_store_ops *ops, pawl_error *error)
     return code;
 }
 
+/* A module that answers to another scheme would be loaded again at each open. */
+static pawl_code add_module(const pawl_store_ops *ops, const char *scheme, pawl_error *error)
+{
+    pawl_code code = check_ops(ops, error);
+    if (code == PAWL_OK && strcmp(ops->scheme, scheme) != 0)
+        return pawl_error_set(error, PAWL_ECONFIG, "it is the driver of '%s', not of '%s'",
+                              ops->scheme, scheme);
+    return code == PAWL_OK ? add_driver(ops, error) : code;
+}
+
 /* The module's table, once its file is known to be there. */
 static pawl_code load_module(const char *path, const char *scheme, const pawl_store_ops **ops,
                              pawl_error *error)
@@ -103,7 +113,7 @@ static pawl_code load_module(const char *path, const char *scheme, const pawl_st
         code = pawl_error_set(error, PAWL_ECONFIG, "driver '%s': %s has no symbol %s", scheme, path,
                               PAWL_STORE_DRIVER_SYMBOL);
     } else {
-        code = add_driver(found, error);
+        code = add_module(found, scheme, error);
         if (code != PAWL_OK)
             pawl_error_wrap(error, code, "%s", path);
     }

@@ -1,0 +1,466 @@
+/* test_store_core.c - drivers and their schemes, URLs that may be shown,
+ * wake-up, and what commit does around a driver.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/store.h"
+#include "store/core/wake.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- A driver that answers what the test says --------------------------- */
+
+typedef struct fake_store {
+    pawl_store base;
+    char       own[8];
+} fake_store;
+
+static struct {
+    pawl_code commit_code;
+    pawl_code resolve_code;
+    bool      is_applied;
+    int       open_count, close_count, worker_count, commit_count, resolve_count;
+    pawl_uuid commit_id, earlier_id;
+    char      prefix[PAWL_PREFIX_SIZE_MAX + 1];
+    int64_t   deadline_ms;
+} fake;
+
+static pawl_code fake_open(pawl_store *store, const char *url, const pawl_store_options *options,
+                           pawl_error *error)
+{
+    fake.open_count++;
+    fake.deadline_ms = options->deadline_ms;
+    strcpy(fake.prefix, store->system_prefix);
+    strcpy(store->identity, "fake:data");
+    if (strcmp(url, "fake:closed") == 0)
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "it is closed");
+    return PAWL_OK;
+}
+
+static void fake_close(pawl_store *store)
+{
+    (void)store;
+    fake.close_count++;
+}
+
+static pawl_code fake_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
+                             pawl_line_fn *line, void *context, pawl_error *error)
+{
+    (void)store;
+    (void)verb;
+    (void)error;
+    line(pawl_text_of(spec->system_prefix), context);
+    return PAWL_OK;
+}
+
+static pawl_code fake_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
+                                  pawl_time now, pawl_error *error)
+{
+    (void)endpoint;
+    (void)types;
+    (void)now;
+    (void)error;
+    store->epoch = 7;
+    fake.worker_count++;
+    return PAWL_OK;
+}
+
+static pawl_code fake_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
+{
+    (void)store;
+    (void)now;
+    (void)error;
+    return PAWL_OK;
+}
+
+static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
+                             pawl_error *error)
+{
+    (void)store;
+    fake.commit_count++;
+    fake.earlier_id = fake.commit_id;
+    fake.commit_id  = changes->commit_id;
+    if (changes->queue_settle.count != 0)
+        return pawl_refusals_add(refused, pawl_change_queue_settle, 0, 0, PAWL_EGONE,
+                                 PAWL_TEXT("it is gone"));
+    if (fake.commit_code != PAWL_OK)
+        return pawl_error_set(error, fake.commit_code, "the line went dead");
+    return PAWL_OK;
+}
+
+static pawl_code fake_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                              pawl_error *error)
+{
+    (void)store;
+    fake.resolve_count++;
+    assert_int_equal(pawl_uuid_compare(commit_id, fake.commit_id), 0);
+    *is_applied = fake.is_applied;
+    if (fake.resolve_code != PAWL_OK)
+        return pawl_error_set(error, fake.resolve_code, "still no line");
+    return PAWL_OK;
+}
+
+static const pawl_store_ops fake_driver = {
+    .ops_size     = sizeof(pawl_store_ops),
+    .scheme       = "fake",
+    .store_size   = sizeof(fake_store),
+    .open         = fake_open,
+    .close        = fake_close,
+    .schema       = fake_schema,
+    .worker_open  = fake_worker_open,
+    .worker_close = fake_worker_close,
+    .commit       = fake_commit,
+    .resolve      = fake_resolve,
+};
+
+static int reset_fake(void **state)
+{
+    (void)state;
+    memset(&fake, 0, sizeof fake);
+    return 0;
+}
+
+static pawl_store *open_store(const char *url)
+{
+    pawl_store *store = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    if (pawl_store_open(url, NULL, &store, &error) != PAWL_OK)
+        fail_msg("%s: %s", url, error.text);
+    return store;
+}
+
+/* ---- Drivers ------------------------------------------------------------ */
+
+static void register_refuses_what_is_no_driver(void **state)
+{
+    (void)state;
+    pawl_store_ops bad   = fake_driver;
+    pawl_error     error = PAWL_ERROR_INIT;
+    bad.ops_size         = sizeof bad - 1;
+    assert_int_equal(pawl_store_register(&bad, &error), PAWL_ECONFIG);
+    assert_non_null(strstr(error.text, "built for another pawl"));
+
+    bad        = fake_driver;
+    bad.scheme = "No Scheme";
+    assert_int_equal(pawl_store_register(&bad, &error), PAWL_ECONFIG);
+    assert_non_null(strstr(error.text, "'No Scheme' is no scheme"));
+
+    bad            = fake_driver;
+    bad.store_size = sizeof(pawl_store) - 1;
+    assert_int_equal(pawl_store_register(&bad, &error), PAWL_ECONFIG);
+
+    bad        = fake_driver;
+    bad.commit = NULL;
+    assert_int_equal(pawl_store_register(&bad, &error), PAWL_ECONFIG);
+    assert_non_null(strstr(error.text, "may not be absent"));
+
+    bad        = fake_driver;
+    bad.scheme = "memory";
+    assert_int_equal(pawl_store_register(&bad, &error), PAWL_EDUPLICATE);
+    assert_int_equal(pawl_store_register(NULL, &error), PAWL_EINVAL);
+}
+
+static void open_refuses_what_is_no_url(void **state)
+{
+    (void)state;
+    static const char *const urls[] = {"", "orders.db", "://host", "Memory:", "1x:y", "a b:c"};
+    pawl_error               error  = PAWL_ERROR_INIT;
+    pawl_store              *store  = NULL;
+    for (size_t i = 0; i < COUNT(urls); i++) {
+        assert_int_equal(pawl_store_open(urls[i], NULL, &store, &error), PAWL_EINVAL);
+        assert_null(store);
+        assert_non_null(strstr(error.text, "is no URL of a store"));
+    }
+    assert_int_equal(pawl_store_open(NULL, NULL, &store, &error), PAWL_EINVAL);
+    assert_int_equal(pawl_store_open("No://user:hunter2@host", NULL, &store, &error), PAWL_EINVAL);
+    assert_null(strstr(error.text, "hunter2"));
+
+    char url[PAWL_URL_SIZE_MAX + 20] = "memory:";
+    memset(url + 7, 'x', PAWL_URL_SIZE_MAX);
+    assert_int_equal(pawl_store_open(url, NULL, &store, &error), PAWL_ELIMIT);
+    assert_string_equal(error.text, "URL of a store: it has 2007 bytes, limit 2000");
+}
+
+static void a_missing_driver_names_its_package(void **state)
+{
+    (void)state;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *store = NULL;
+    assert_int_equal(pawl_store_open("nosuch://u:secret@host/db", NULL, &store, &error),
+                     PAWL_EUNREACHABLE);
+    assert_string_equal(error.text,
+                        "no driver for 'nosuch://': install the package libpawl-nosuch");
+    assert_int_equal(pawl_store_open("nosuch:file", NULL, &store, &error), PAWL_EUNREACHABLE);
+    assert_string_equal(error.text, "no driver for 'nosuch:': install the package libpawl-nosuch");
+}
+
+static void a_failed_open_is_closed(void **state)
+{
+    (void)state;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *store = NULL;
+    assert_int_equal(pawl_store_open("fake:closed", NULL, &store, &error), PAWL_EUNREACHABLE);
+    assert_null(store);
+    assert_string_equal(error.text, "it is closed");
+    assert_int_equal(fake.open_count, 1);
+    assert_int_equal(fake.close_count, 1);
+    pawl_store_close(NULL);
+}
+
+static void options_have_defaults_and_limits(void **state)
+{
+    (void)state;
+    pawl_error         error   = PAWL_ERROR_INIT;
+    pawl_store        *store   = open_store("fake:");
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    assert_string_equal(fake.prefix, "pawl_");
+    assert_int_equal(fake.deadline_ms, 30000);
+    assert_false(pawl_uuid_is_zero(store->worker.uuid));
+    pawl_store *other = open_store("fake:");
+    assert_int_not_equal(pawl_uuid_compare(store->worker.uuid, other->worker.uuid), 0);
+    pawl_store_close(other);
+    pawl_store_close(store);
+
+    options.options_size = 3;
+    assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_EINVAL);
+    options             = (pawl_store_options)PAWL_STORE_OPTIONS_INIT;
+    options.deadline_ms = -1;
+    assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_EINVAL);
+    options               = (pawl_store_options)PAWL_STORE_OPTIONS_INIT;
+    options.system_prefix = "p\"; drop";
+    assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_ECONFIG);
+    options.system_prefix = "a_prefix_that_has_more_than_forty_bytes__";
+    assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_ECONFIG);
+    assert_string_equal(error.text, "system prefix: it has 41 bytes, limit 40");
+    options.system_prefix = "other_";
+    assert_int_equal(pawl_store_open("fake:", &options, &store, &error), PAWL_OK);
+    assert_string_equal(fake.prefix, "other_");
+    pawl_store_close(store);
+}
+
+static void keep_line(pawl_text line, void *context)
+{
+    memcpy(context, line.data, line.size);
+}
+
+static void printing_a_schema_needs_no_connection(void **state)
+{
+    (void)state;
+    char line[20] = "";
+    assert_int_equal(pawl_store_schema("fake:", PAWL_SCHEMA_PRINT, NULL, keep_line, line, NULL),
+                     PAWL_OK);
+    assert_string_equal(line, "pawl_");
+    assert_int_equal(fake.open_count, 0);
+    assert_int_equal(fake.close_count, 0);
+    assert_int_equal(pawl_store_schema("fake:", PAWL_SCHEMA_APPLY, NULL, keep_line, line, NULL),
+                     PAWL_OK);
+    assert_int_equal(fake.open_count, 1);
+    assert_int_equal(fake.close_count, 1);
+}
+
+/* ---- URLs --------------------------------------------------------------- */
+
+static void passwords_are_masked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url, *masked;
+    } cases[] = {
+        {"memory:", "memory:"},
+        {"sqlite:/var/lib/a:b@c.db", "sqlite:/var/lib/a:b@c.db"},
+        {"postgres://host:5432/db", "postgres://host:5432/db"},
+        {"postgres://app@host/db", "postgres://app@host/db"},
+        {"postgres://app:x@host/db", "postgres://app:***@host/db"},
+        {"postgres://app:@host/db", "postgres://app:***@host/db"},
+        {"postgres://:x@host/db", "postgres://:***@host/db"},
+        {"amqp://app:a@b:c@host", "amqp://app:***@host"},
+        {"postgres://app:a/b@host/db", "postgres://app:***@host/db"},
+        {"postgres://app:a?b@host/db", "postgres://app:***@host/db"},
+        {"postgres://app:a@host/db?note=b@c", "postgres://app:***@host/db?note=b@c"},
+        {"postgres://host:5432?note=b@c", "postgres://host:5432?note=b@c"},
+        {"postgres://host/db?password=x&sslmode=require",
+         "postgres://host/db?password=***&sslmode=require"},
+        {"mongodb://host/?tlsCertificateKeyFilePassword=x",
+         "mongodb://host/?tlsCertificateKeyFilePassword=***"},
+        {"mssql://host/db?PWD=x;Encrypt=yes", "mssql://host/db?PWD=***;Encrypt=yes"},
+        {"mysql://host/db?password_file=/etc/pw", "mysql://host/db?password_file=/etc/pw"},
+    };
+    pawl_arena *arena = pawl_arena_create(0);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_string_equal(pawl_url_masked(cases[i].url, arena).data, cases[i].masked);
+    assert_int_equal(pawl_url_masked(NULL, arena).size, 0);
+    assert_string_equal(pawl_url_masked("x://:@?pwd=&pwd=&pwd=", arena).data,
+                        "x://:***@?pwd=***&pwd=***&pwd=***");
+    pawl_arena_destroy(arena);
+}
+
+static const pawl_message some_message = {
+    .id = {"m-1", 3}, .type = {"place_order", 11}, .body = {"{}", 2}};
+
+/* ---- Commit around a driver --------------------------------------------- */
+
+static void commit_attaches_a_worker_once_and_counts(void **state)
+{
+    (void)state;
+    pawl_store   *store   = open_store("fake:");
+    pawl_changes  changes = {0};
+    pawl_refusals refused = {.arena = pawl_arena_create(0)};
+    assert_int_equal(pawl_store_commit(store, &changes, &refused, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_commit(store, &changes, &refused, NULL), PAWL_OK);
+    assert_int_equal(fake.worker_count, 1);
+    assert_int_equal(fake.commit_count, 2);
+    assert_int_not_equal(pawl_uuid_compare(fake.commit_id, fake.earlier_id), 0);
+    assert_false(pawl_uuid_is_zero(fake.earlier_id));
+
+    changes.unit_count = 5000;
+    assert_int_equal(pawl_store_commit(store, &changes, &refused, NULL), PAWL_ELIMIT);
+    assert_int_equal(fake.commit_count, 2);
+    pawl_arena_destroy(refused.arena);
+    pawl_store_close(store);
+}
+
+static void an_unknown_outcome_is_asked_for(void **state)
+{
+    (void)state;
+    pawl_store   *store   = open_store("fake:");
+    pawl_changes  changes = {0};
+    pawl_refusals refused = {.arena = pawl_arena_create(0)};
+    pawl_error    error   = PAWL_ERROR_INIT;
+    fake.commit_code      = PAWL_EUNKNOWN;
+    fake.is_applied       = true;
+    assert_int_equal(pawl_store_commit(store, &changes, &refused, &error), PAWL_OK);
+    fake.is_applied = false;
+    assert_int_equal(pawl_store_commit(store, &changes, &refused, &error), PAWL_ELOST);
+    assert_int_equal(error.code, PAWL_ELOST);
+    assert_string_equal(error.text, "commit: nothing was applied: the line went dead");
+    fake.resolve_code = PAWL_EUNREACHABLE;
+    assert_int_equal(pawl_store_commit(store, &changes, &refused, &error), PAWL_EUNKNOWN);
+    assert_non_null(strstr(error.text, "still no line"));
+    assert_int_equal(fake.resolve_count, 3);
+
+    fake.commit_code = PAWL_EBUSY;
+    assert_int_equal(pawl_store_commit(store, &changes, &refused, &error), PAWL_EBUSY);
+    assert_int_equal(fake.resolve_count, 3);
+    pawl_arena_destroy(refused.arena);
+    pawl_store_close(store);
+}
+
+static void without_a_list_the_refusal_is_the_answer(void **state)
+{
+    (void)state;
+    pawl_store       *store   = open_store("fake:");
+    pawl_queue_settle settle  = {.queue = PAWL_TEXT("orders"), .seq = 9};
+    pawl_changes      changes = {.unit_count = 1, .group_count = 1, .queue_settle = {&settle, 1}};
+    pawl_error        error   = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, &error), PAWL_EGONE);
+    assert_string_equal(error.text, "it is gone");
+    changes.queue_settle.count = 0;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, &error), PAWL_OK);
+    pawl_store_close(store);
+}
+
+static void a_handle_is_refused_after_fork(void **state)
+{
+    (void)state;
+    pawl_store  *store   = open_store("fake:");
+    pawl_changes changes = {0};
+    pid_t        child   = fork();
+    assert_int_not_equal(child, -1);
+    if (child == 0) {
+        pawl_error error = PAWL_ERROR_INIT;
+        pawl_code  code  = pawl_store_commit(store, &changes, NULL, &error);
+        _exit(code == PAWL_EINVAL && fake.commit_count == 0 &&
+                      strstr(error.text, "after fork") != NULL
+                  ? 0
+                  : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
+    pawl_store_close(store);
+}
+
+/* ---- Wake-up ------------------------------------------------------------ */
+
+/* How often the descriptor was written to since the last call. */
+static uint64_t wakes_of(int fd)
+{
+    uint64_t count = 0;
+    return read(fd, &count, sizeof count) == (ssize_t)sizeof count ? count : 0;
+}
+
+static void commits_wake_who_waits_on_the_store(void **state)
+{
+    (void)state;
+    int here = eventfd(0, EFD_NONBLOCK), elsewhere = eventfd(0, EFD_NONBLOCK);
+    assert_int_equal(pawl__wake_add("fake:data", here, NULL), PAWL_OK);
+    assert_int_equal(pawl__wake_add("fake:data", here, NULL), PAWL_OK);
+    assert_int_equal(pawl__wake_add("fake:other", elsewhere, NULL), PAWL_OK);
+
+    pawl_store     *store    = open_store("fake:");
+    pawl_queue_send send     = {.queue = PAWL_TEXT("orders"), .message = some_message};
+    pawl_inbox_mark mark     = {.endpoint = PAWL_TEXT("e"), .message_id = PAWL_TEXT("m")};
+    pawl_changes    changes  = {.unit_count = 1, .group_count = 1};
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
+    assert_int_equal(wakes_of(here), 1);
+    assert_int_equal(wakes_of(elsewhere), 0);
+
+    fake.commit_code = PAWL_EBUSY;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_EBUSY);
+    assert_int_equal(wakes_of(here), 0);
+
+    fake.commit_code         = PAWL_OK;
+    changes.queue_send.count = 0;
+    changes.inbox_mark.items = &mark;
+    changes.inbox_mark.count = 1;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
+    assert_int_equal(wakes_of(here), 0);
+
+    pawl__wake_remove(here);
+    changes.queue_send.count = 1;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
+    assert_int_equal(wakes_of(here), 0);
+    pawl__wake_all("fake:other");
+    assert_int_equal(wakes_of(elsewhere), 1);
+    pawl__wake_remove(elsewhere);
+    pawl_store_close(store);
+    close(here);
+    close(elsewhere);
+}
+
+int main(void)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (pawl_store_register(&fake_driver, &error) != PAWL_OK) {
+        print_error("%s\n", error.text);
+        return 1;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(register_refuses_what_is_no_driver),
+        cmocka_unit_test(open_refuses_what_is_no_url),
+        cmocka_unit_test(a_missing_driver_names_its_package),
+        cmocka_unit_test_setup(a_failed_open_is_closed, reset_fake),
+        cmocka_unit_test_setup(options_have_defaults_and_limits, reset_fake),
+        cmocka_unit_test_setup(printing_a_schema_needs_no_connection, reset_fake),
+        cmocka_unit_test(passwords_are_masked),
+        cmocka_unit_test_setup(commit_attaches_a_worker_once_and_counts, reset_fake),
+        cmocka_unit_test_setup(an_unknown_outcome_is_asked_for, reset_fake),
+        cmocka_unit_test_setup(without_a_list_the_refusal_is_the_answer, reset_fake),
+        cmocka_unit_test_setup(a_handle_is_refused_after_fork, reset_fake),
+        cmocka_unit_test_setup(commits_wake_who_waits_on_the_store, reset_fake),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,247 @@
+/* test_store_memory.c - names and handles of the memory store, and the
+ * order of its outbox.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- Handles ------------------------------------------------------------- */
+
+static pawl_store *open_store(const char *url)
+{
+    pawl_store *store = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    if (pawl_store_open(url, NULL, &store, &error) != PAWL_OK)
+        fail_msg("%s: %s", url, error.text);
+    return store;
+}
+
+static pawl_message message_of(const char *id)
+{
+    return (pawl_message){.id   = pawl_text_of(id),
+                          .type = PAWL_TEXT("place_order"),
+                          .body = PAWL_TEXT("{\"order_id\":\"o-1\"}")};
+}
+
+static void send_one(pawl_store *store, const char *id)
+{
+    pawl_error      error   = PAWL_ERROR_INIT;
+    pawl_queue_send send    = {.queue = PAWL_TEXT("orders"), .message = message_of(id), .due = 10};
+    pawl_changes    changes = {.unit_count = 1, .group_count = 1, .queue_send = {&send, 1}};
+    if (pawl_store_commit(store, &changes, NULL, &error) != PAWL_OK)
+        fail_msg("%s: %s", id, error.text);
+}
+
+static size_t claim_all(pawl_store *store, pawl_arena *arena)
+{
+    pawl_queue_claim claim = {.queue = PAWL_TEXT("orders"), .due_max = 10, .count_max = 100};
+    pawl_queue_rows  rows;
+    assert_int_equal(store->ops->queue_claim(store, &claim, arena, &rows, NULL), PAWL_OK);
+    return rows.count;
+}
+
+static void handles_of_one_name_share_the_data(void **state)
+{
+    (void)state;
+    pawl_arena *arena = pawl_arena_create(0);
+    pawl_store *first = open_store("memory:shop"), *second = open_store("memory:shop");
+    pawl_store *other = open_store("memory:"), *unnamed = open_store("memory:?create=no");
+    send_one(first, "m-1");
+    send_one(other, "m-2");
+    assert_string_equal(first->identity, second->identity);
+    assert_string_not_equal(first->identity, other->identity);
+    assert_int_equal(claim_all(second, arena), 1);
+    assert_int_equal(claim_all(unnamed, arena), 1);
+    pawl_store_close(first);
+    pawl_store_close(second);
+    pawl_store_close(other);
+    pawl_store_close(unnamed);
+
+    pawl_store *fresh = open_store("memory:shop");
+    assert_int_equal(claim_all(fresh, arena), 0);
+    pawl_store_close(fresh);
+    pawl_arena_destroy(arena);
+}
+
+static void system_prefixes_are_apart(void **state)
+{
+    (void)state;
+    pawl_arena        *arena = pawl_arena_create(0);
+    pawl_store        *first = open_store("memory:shop"), *second = NULL;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.system_prefix      = "other_";
+    assert_int_equal(pawl_store_open("memory:shop", &options, &second, NULL), PAWL_OK);
+    send_one(first, "m-1");
+    assert_int_equal(claim_all(second, arena), 0);
+    pawl_store_close(first);
+    pawl_store_close(second);
+    pawl_arena_destroy(arena);
+}
+
+static void bad_names_are_refused(void **state)
+{
+    (void)state;
+    pawl_store *store = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_store_open("memory:x?size=3", NULL, &store, &error), PAWL_ECONFIG);
+    assert_string_equal(error.text,
+                        "memory store: '?size=3' is unknown; 'create' is the only parameter");
+    char url[220] = "memory:";
+    memset(url + 7, 'x', 200);
+    assert_int_equal(pawl_store_open(url, NULL, &store, &error), PAWL_ECONFIG);
+    assert_non_null(strstr(error.text, "it has 200 bytes, limit"));
+}
+
+static void what_a_closed_handle_held_is_free(void **state)
+{
+    (void)state;
+    pawl_arena *arena = pawl_arena_create(0);
+    pawl_store *first = open_store("memory:shop"), *second = open_store("memory:shop");
+    bool        is_held = false;
+    send_one(first, "m-1");
+    assert_int_equal(claim_all(first, arena), 1);
+    assert_int_equal(claim_all(second, arena), 0);
+    assert_int_equal(first->ops->lead(first, PAWL_TEXT("outbox"), 0, 1000, &is_held, NULL), 0);
+    assert_true(is_held);
+    assert_int_equal(second->ops->lead(second, PAWL_TEXT("outbox"), 1, 1000, &is_held, NULL), 0);
+    assert_false(is_held);
+
+    pawl_store_close(first);
+    assert_int_equal(claim_all(second, arena), 1);
+    assert_int_equal(second->ops->lead(second, PAWL_TEXT("outbox"), 2, 1000, &is_held, NULL), 0);
+    assert_true(is_held);
+    pawl_store_close(second);
+    pawl_arena_destroy(arena);
+}
+
+static void a_raised_epoch_shuts_out_the_old_one(void **state)
+{
+    (void)state;
+    pawl_store *first = open_store("memory:shop"), *second = open_store("memory:shop");
+    bool        is_applied = true;
+    send_one(first, "m-1");
+    second->worker = first->worker;
+    assert_int_equal(second->ops->resolve(second, (pawl_uuid){{9}}, &is_applied, NULL), PAWL_OK);
+    assert_false(is_applied);
+
+    pawl_changes nothing = {0};
+    pawl_error   error   = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_store_commit(first, &nothing, NULL, &error), PAWL_EFENCED);
+    assert_int_equal(pawl_store_commit(second, &nothing, NULL, &error), PAWL_OK);
+    assert_int_equal(second->ops->resolve(second, nothing.commit_id, &is_applied, NULL), PAWL_OK);
+    assert_true(is_applied);
+    pawl_store_close(first);
+    pawl_store_close(second);
+}
+
+static void a_child_process_is_refused(void **state)
+{
+    (void)state;
+    pawl_store *store = open_store("memory:shop");
+    pid_t       child = fork();
+    assert_int_not_equal(child, -1);
+    if (child == 0) {
+        pawl_next_due next;
+        pawl_code     code = store->ops->next_due(store, PAWL_TEXT("orders"), NULL, 0, &next, NULL);
+        pawl_store_close(store);
+        _exit(code == PAWL_EINVAL ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    pawl_store_close(store);
+}
+
+static void keep_line(pawl_text line, void *context)
+{
+    snprintf(context, 80, "%.*s", PAWL_TEXT_ARGS(line));
+}
+
+static void the_schema_is_said_to_be_none(void **state)
+{
+    (void)state;
+    char        line[80] = "";
+    pawl_arena *arena    = pawl_arena_create(0);
+    pawl_store *store    = open_store("memory:shop");
+    const char *url      = "memory:shop";
+    send_one(store, "m-1");
+    assert_int_equal(pawl_store_schema(url, PAWL_SCHEMA_PRINT, NULL, keep_line, line, NULL), 0);
+    assert_string_equal(line, "-- the memory store has no schema");
+    assert_int_equal(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, keep_line, line, NULL), 0);
+    assert_int_equal(pawl_store_schema(url, PAWL_SCHEMA_VERIFY, NULL, keep_line, line, NULL), 0);
+    assert_int_equal(claim_all(store, arena), 1);
+    assert_int_equal(pawl_store_schema(url, PAWL_SCHEMA_DROP, NULL, keep_line, line, NULL), 0);
+    pawl_stats stats;
+    assert_int_equal(store->ops->stats(store, 10, arena, &stats, NULL), PAWL_OK);
+    assert_int_equal(stats.queue_count, 0);
+    assert_int_equal(store->ops->hold_begin(store, NULL), PAWL_EUNSUPPORTED);
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+}
+
+static void must(pawl_store *store, pawl_changes *changes)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (pawl_store_commit(store, changes, NULL, &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+}
+
+/* ---- Order of the outbox -------------------------------------------------- */
+
+/* Rows of a source come by (version, index) although their ids do not. */
+static void rows_of_a_source_come_in_order(void **state)
+{
+    (void)state;
+    pawl_arena     *arena = pawl_arena_create(0);
+    pawl_store     *store = open_store("memory:order");
+    pawl_outbox_add adds[4];
+    const char     *sources[]  = {"a", "b", "a", "a"};
+    const int64_t   versions[] = {9, 1, 8, 7};
+    for (size_t i = 0; i < COUNT(adds); i++)
+        adds[i] = (pawl_outbox_add){.dispatch_id = {{{1, (uint8_t)i}}},
+                                    .source      = pawl_text_of(sources[i]),
+                                    .version     = versions[i],
+                                    .destination = PAWL_TEXT("billing"),
+                                    .message     = message_of("m")};
+    pawl_changes changes = {.unit_count = 1, .group_count = 1, .outbox_add = {adds, COUNT(adds)}};
+    must(store, &changes);
+    pawl_outbox_rows rows;
+    assert_int_equal(store->ops->outbox_claim(store, 0, 3, arena, &rows, NULL), PAWL_OK);
+    assert_int_equal(rows.count, 3);
+    assert_int_equal(rows.items[0].version, 7);
+    assert_string_equal(rows.items[1].source.data, "b");
+    assert_int_equal(rows.items[2].version, 8);
+    assert_int_equal(rows.next_attempt, 0);
+    assert_int_equal(store->ops->outbox_claim(store, 0, 9, arena, &rows, NULL), PAWL_OK);
+    assert_int_equal(rows.count, 4);
+    assert_int_equal(rows.next_attempt, PAWL_TIME_MAX);
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(handles_of_one_name_share_the_data),
+        cmocka_unit_test(system_prefixes_are_apart),
+        cmocka_unit_test(bad_names_are_refused),
+        cmocka_unit_test(what_a_closed_handle_held_is_free),
+        cmocka_unit_test(a_raised_epoch_shuts_out_the_old_one),
+        cmocka_unit_test(a_child_process_is_refused),
+        cmocka_unit_test(the_schema_is_said_to_be_none),
+        cmocka_unit_test(rows_of_a_source_come_in_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
