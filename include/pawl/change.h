@@ -27,25 +27,25 @@ extern "C" {
 #endif
 
 /* kind, may be refused. Applied in this order. */
-#define PAWL_CHANGE_KINDS(X)    \
-    X(queue_settle, true)       \
-    X(inbox_mark, true)         \
-    X(saga_delete, true)        \
-    X(saga_insert, true)        \
-    X(saga_update, true)        \
-    X(timeout_settle, true)     \
-    X(outbox_settle, true)      \
-    X(snapshot_remove, true)    \
-    X(timeout_cancel, false)    \
-    X(timeout_set, true)        \
-    X(outbox_add, true)         \
-    X(outbox_hold, false)       \
-    X(queue_send, false)        \
-    X(aggregator_add, false)    \
-    X(aggregator_remove, false) \
-    X(snapshot_release, false)  \
-    X(flush_set, false)         \
-    X(dead_set, false)          \
+#define PAWL_CHANGE_KINDS(X)   \
+    X(queue_settle, true)      \
+    X(inbox_mark, true)        \
+    X(saga_delete, true)       \
+    X(saga_insert, true)       \
+    X(saga_update, true)       \
+    X(timeout_settle, true)    \
+    X(outbox_settle, true)     \
+    X(snapshot_remove, true)   \
+    X(timeout_cancel, false)   \
+    X(timeout_set, true)       \
+    X(outbox_add, true)        \
+    X(outbox_hold, false)      \
+    X(queue_send, false)       \
+    X(aggregator_add, false)   \
+    X(aggregator_remove, true) \
+    X(snapshot_release, false) \
+    X(flush_set, false)        \
+    X(dead_set, false)         \
     X(subscription_set, false)
 
 typedef enum pawl_change_kind {

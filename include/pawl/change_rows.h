@@ -226,12 +226,15 @@ typedef struct pawl_snapshot_release {
 } pawl_snapshot_release;
 
 /* Rows leave an aggregator whatever their lease: one by correlation id, or all
- * when it is empty. The public operations check and explain (contracts A20-A24). */
+ * when it is empty. With `is_checked`, refused with PAWL_ECONFLICT when there was
+ * no row to remove: for a set of its own, whose adds come from an earlier commit.
+ * The public operation explains (contracts A20-A24). */
 typedef struct pawl_aggregator_remove {
     PAWL__CHANGE_BASE
     pawl_text partition;
     pawl_text correlation_id;
     bool      is_all;
+    bool      is_checked;
 } pawl_aggregator_remove;
 
 /* A dead letter, unique by endpoint and message id: a second one changes

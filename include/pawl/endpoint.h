@@ -38,9 +38,10 @@ PAWL_API pawl_time   pawl_clock_now(const pawl_clock *clock); /* NULL: the syste
 /* Where a logical destination leads: a queue in this store (url NULL) or in
  * another one. Runtime configuration, never stored. */
 typedef struct pawl_route {
-    const char *name;  /* NULL ends the list */
-    const char *url;   /* of a store; NULL: this one */
-    const char *queue; /* NULL: the name */
+    const char *name;          /* NULL ends the list */
+    const char *url;           /* of a store; NULL: this one */
+    const char *queue;         /* NULL: the name */
+    const char *system_prefix; /* of that store; NULL: "pawl_" */
 } pawl_route;
 
 /* Zero means the default in brackets. Durations are microseconds. */
@@ -72,6 +73,7 @@ typedef struct pawl_endpoint_options {
     pawl_clock       *machine;           /* NULL: the system's */
     uint64_t          seed;              /* of ids and jitter; 0: from the system */
     void             *user;              /* pawl_user(ctx) */
+    bool              no_service;        /* another process delivers the outbox, sweeps and reaps */
 } pawl_endpoint_options;
 
 #define PAWL_ENDPOINT_OPTIONS_INIT                    \

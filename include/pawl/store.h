@@ -244,6 +244,12 @@ struct pawl_store_ops {
 
 /* Adds a driver of your own; the scheme must be free. Before any open. */
 PAWL_API pawl_code pawl_store_register(const pawl_store_ops *ops, pawl_error *error);
+/* Loads a driver module, a shared object that exports PAWL_STORE_DRIVER_SYMBOL,
+ * and registers it: it stays loaded until the program ends. A path without '/' is
+ * a file of the current folder. Loading the same one again changes nothing.
+ * PAWL_EUNREACHABLE: no such file or no shared object; PAWL_ECONFIG: not a driver
+ * of this pawl; PAWL_EDUPLICATE: its scheme is taken. */
+PAWL_API pawl_code pawl_store_load(const char *path, pawl_error *error);
 
 /* ---- Calling it --------------------------------------------------------- */
 

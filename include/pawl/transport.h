@@ -47,8 +47,10 @@ struct pawl_transport_ops {
     size_t   transport_size; /* the core allocates this much, zeroed; begins with pawl_transport */
     unsigned promises;
 
-    /* After a failed open the core still calls close(). */
-    pawl_code (*open)(pawl_transport *transport, const char *url, pawl_error *error);
+    /* `system_prefix` of a store's tables, or NULL for the default. After a
+     * failed open the core still calls close(). */
+    pawl_code (*open)(pawl_transport *transport, const char *url, const char *system_prefix,
+                      pawl_error *error);
     void (*close)(pawl_transport *transport);
     /* PAWL_OK: every item has its outcome. Any other code: nothing is known to
      * have been delivered, and every item counts as a transient failure. May

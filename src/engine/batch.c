@@ -36,8 +36,11 @@ void pawl__batch_reset(pawl__batch *batch)
     pawl__engine *engine = batch->engine;
     pawl_arena   *arena  = batch->arena;
     pawl_arena_reset(arena);
-    *batch = (pawl__batch){
-        .engine = engine, .arena = arena, .cut_timeout = PAWL_TIME_MAX, .cut_send = PAWL_TIME_MAX};
+    *batch = (pawl__batch){.engine      = engine,
+                           .arena       = arena,
+                           .cut_timeout = PAWL_TIME_MAX,
+                           .cut_send    = PAWL_TIME_MAX,
+                           .cut_message = PAWL_TIME_MAX};
 }
 
 /* ---- Units ------------------------------------------------------------------ */
@@ -124,6 +127,8 @@ static int compare_units(const void *left, const void *right)
         order = (a->kind == PAWL__UNIT_MESSAGE) - (b->kind == PAWL__UNIT_MESSAGE);
     if (order == 0 && a->kind == PAWL__UNIT_MESSAGE)
         order = compare_numbers(a->row.seq, b->row.seq);
+    if (order == 0 && a->kind == PAWL__UNIT_FLUSH && b->kind == PAWL__UNIT_FLUSH)
+        order = pawl_text_compare(a->flush.partition, b->flush.partition);
     if (order == 0 && a->kind == PAWL__UNIT_TIMEOUT)
         order = pawl_uuid_compare(a->timeout.id.uuid, b->timeout.id.uuid);
     return order;
@@ -169,7 +174,9 @@ pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error)
             break;
         }
     }
-    batch->has_sql = batch->unit_count > 0 && batch->units[0].is_alone && batch->units[0].has_sql;
+    bool can_hold = (batch->engine->store->ops->promises & PAWL_STORE_HAS_SQL) != 0;
+    batch->has_sql =
+        can_hold && batch->unit_count > 0 && batch->units[0].is_alone && batch->units[0].has_sql;
     return PAWL_OK;
 }
 
@@ -217,8 +224,10 @@ pawl_code pawl__batch_load(pawl__batch *batch, pawl_error *error)
  * time come after. */
 static bool is_cut(const pawl__batch *batch, const pawl__unit *unit)
 {
-    return batch->engine->is_virtual &&
-           (batch->cut_timeout <= unit->now || batch->cut_send < unit->now);
+    if (!batch->engine->is_virtual)
+        return false;
+    return batch->cut_timeout <= unit->now || batch->cut_send < unit->now ||
+           (unit->kind == PAWL__UNIT_MESSAGE && batch->cut_message <= unit->now);
 }
 
 pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
@@ -238,17 +247,34 @@ pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
     return PAWL_OK;
 }
 
-void pawl__batch_fail(pawl__batch *batch, pawl_code code, const char *text)
+/* The text in the arena, or what the code says when out of memory. */
+static pawl_text forget(pawl__batch *batch, pawl_code code, const char *text)
 {
     batch->entry_count = 0;
     memset(batch->indexes, 0, sizeof batch->indexes);
     batch->effects = (pawl__effects){.sends = NULL};
     pawl_text copy = pawl_arena_text(batch->arena, pawl_text_of(text));
-    if (copy.data == NULL)
-        copy = pawl_text_of(pawl_code_text(code));
+    return copy.data != NULL ? copy : pawl_text_of(pawl_code_text(code));
+}
+
+void pawl__batch_fail(pawl__batch *batch, pawl_code code, const char *text)
+{
+    pawl_text copy = forget(batch, code, text);
+    for (size_t i = 0; i < batch->unit_count; i++)
+        if (batch->units[i].end != PAWL__END_RELEASED)
+            pawl__unit_fail(batch, &batch->units[i], code, copy, -1);
+}
+
+void pawl__batch_set_apart(pawl__batch *batch, pawl_code code, const char *text)
+{
+    pawl_text copy = forget(batch, code, text);
     for (size_t i = 0; i < batch->unit_count; i++) {
         pawl__unit *unit = &batch->units[i];
-        if (unit->end != PAWL__END_RELEASED)
+        if (unit->end == PAWL__END_RELEASED)
+            continue;
+        if (unit->kind == PAWL__UNIT_FLUSH)
             pawl__unit_fail(batch, unit, code, copy, -1);
+        else
+            unit->end = PAWL__END_AGAIN;
     }
 }

@@ -68,6 +68,7 @@ typedef enum pawl__unit_end {
     PAWL__END_WAIT,       /* later, uncounted: no saga yet, or a type others know */
     PAWL__END_DEAD,       /* dead letter */
     PAWL__END_RELEASED,   /* not run: free again */
+    PAWL__END_AGAIN,      /* its own SQL is rolled back, then it runs again at once */
 } pawl__unit_end;
 
 typedef struct pawl__entry pawl__entry;
@@ -92,6 +93,7 @@ typedef struct pawl__unit {
     pawl_time                     now; /* business time of the unit */
     pawl_queue_row                row;
     pawl_timeout_row              timeout;
+    pawl__entry                  *entry;      /* TIMEOUT: its saga as loaded, or NULL */
     const pawl__aggregator_model *aggregator; /* FLUSH */
     pawl_snapshot                 snapshot;
     pawl_session_id               session;
@@ -102,6 +104,7 @@ typedef struct pawl__unit {
     bool                          is_alone;
     bool                          has_sql;
     int32_t                       conflicts; /* times refused and run again */
+    int32_t                       runs;      /* immediate retries with own SQL so far */
     pawl_time                     due;       /* RETRY and WAIT: when again */
     pawl_code                     code;      /* of the last failure */
     pawl_text                     error;
@@ -182,6 +185,7 @@ typedef struct pawl__batch {
     int64_t           not_found;   /* messages whose saga is missing for good */
     pawl_time         cut_timeout; /* earliest timeout or period set in this batch */
     pawl_time         cut_send;    /* earliest local send of this batch */
+    pawl_time         cut_message; /* last timeout claimed, when more may be due with it */
     bool              has_sql;     /* the first unit needs the transaction open */
     pawl_changes      changes;
 } pawl__batch;
@@ -209,6 +213,9 @@ pawl_code pawl__batch_changes(pawl__batch *batch, pawl_error *error);
 /* Forgets what the handlers did and fails every unit with `code`: for a batch
  * of one whose commit can never succeed. Then build the changes again. */
 void pawl__batch_fail(pawl__batch *batch, pawl_code code, const char *text);
+/* Forgets what the handlers did: messages and timeouts are to run again, flushes
+ * fail with `code`. Then build the changes again. */
+void pawl__batch_set_apart(pawl__batch *batch, pawl_code code, const char *text);
 
 /* ---- Between the files of the engine -------------------------------------- */
 

@@ -311,6 +311,8 @@ static void put_effects(pawl__batch *batch)
 static pawl_code put_unit(pawl__batch *batch, const pawl__unit *unit)
 {
     uint32_t group = pawl__group_of(batch, unit->index);
+    if (unit->end == PAWL__END_AGAIN)
+        return PAWL_OK;
     switch (unit->kind) {
     case PAWL__UNIT_MESSAGE: put_message(batch, unit, group); return PAWL_OK;
     case PAWL__UNIT_TIMEOUT: put_timeout(batch, unit, group); return PAWL_OK;

@@ -23,6 +23,21 @@ pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code)
     return code;
 }
 
+pawl_code pawl__context_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pawl_error_setv(&ctx->error, code, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+pawl_code pawl__context_no_memory(pawl_context *ctx)
+{
+    return pawl__context_fail(ctx, PAWL_ENOMEM, "no memory for message %.*s",
+                              PAWL_TEXT_ARGS(ctx->unit->message.id));
+}
+
 static pawl_code refuse(pawl_context *ctx, pawl_code code, const char *format, ...)
     PAWL_PRINTF(3, 4);
 
@@ -58,6 +73,17 @@ static pawl_text new_id(pawl_context *ctx)
     return pawl_arena_text(ctx->batch->arena, (pawl_text){text, PAWL_UUID_TEXT_SIZE});
 }
 
+static pawl_code check_id(pawl_context *ctx, const pawl_message *message, const char *what,
+                          pawl_text id)
+{
+    if (id.size == 0 || id.size > PAWL_MESSAGE_ID_SIZE_MAX)
+        return refuse(ctx, PAWL_ELIMIT, "message %s: %s has %zu bytes, the limit is 1 to %d",
+                      message->type.data, what, id.size, PAWL_MESSAGE_ID_SIZE_MAX);
+    if (!pawl_text_is_valid(id, NULL))
+        return refuse(ctx, PAWL_EINVAL, "message %s: %s is not UTF-8", message->type.data, what);
+    return PAWL_OK;
+}
+
 static pawl_code build_message(pawl_context *ctx, const pawl_send_options *options,
                                const pawl_record *record, const void *body, pawl_message *message)
 {
@@ -82,9 +108,9 @@ static pawl_code build_message(pawl_context *ctx, const pawl_send_options *optio
         message->correlation_id = message->id;
     if (message->id.data == NULL || message->correlation_id.data == NULL)
         return out_of_memory(ctx);
-    if (message->id.size == 0 || message->id.size > PAWL_MESSAGE_ID_SIZE_MAX)
-        return refuse(ctx, PAWL_ELIMIT, "message %s: id has %zu bytes, the limit is 1 to %d",
-                      message->type.data, message->id.size, PAWL_MESSAGE_ID_SIZE_MAX);
+    if (check_id(ctx, message, "id", message->id) != PAWL_OK ||
+        check_id(ctx, message, "correlation id", message->correlation_id) != PAWL_OK)
+        return ctx->failed;
     if (message->body.size > PAWL_BODY_SIZE_MAX)
         return refuse(ctx, PAWL_ELIMIT, "message %s: body has %zu bytes, the limit is %d",
                       message->type.data, message->body.size, PAWL_BODY_SIZE_MAX);
@@ -140,6 +166,8 @@ static pawl_code check_destination(pawl_context *ctx, const char *destination)
     if (size == 0 || size > PAWL_NAME_SIZE_MAX)
         return refuse(ctx, PAWL_EINVAL, "destination has %zu bytes, the limit is 1 to %d", size,
                       PAWL_NAME_SIZE_MAX);
+    if (!pawl_text_is_valid(pawl_text_of(destination), NULL))
+        return refuse(ctx, PAWL_EINVAL, "destination '%s' is not UTF-8", destination);
     return PAWL_OK;
 }
 

@@ -15,6 +15,7 @@ typedef struct pawl__touch {
     pawl_saga_id      id;
     bool              is_begun; /* by this unit */
     bool              is_completed;
+    bool              is_changed; /* to be saved; known when the handlers are done */
     pawl__timeout_ops timeouts;
 } pawl__touch;
 
@@ -55,5 +56,13 @@ void pawl__context_init(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit)
 pawl_code pawl__context_aggregate(pawl_context *ctx, const pawl__lookup *lookup);
 /* Notes the first failure; returns `code`. */
 pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code);
+/* Says why the unit fails; returns `code`. */
+pawl_code pawl__context_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
+    PAWL_PRINTF(3, 4);
+pawl_code pawl__context_no_memory(pawl_context *ctx);
+
+/* keep.c: makes the states and effects the batch's. A failure that leaves the
+ * batch half changed sets is_keeping. */
+pawl_code pawl__unit_keep(pawl_context *ctx);
 
 #endif

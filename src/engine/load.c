@@ -99,6 +99,18 @@ static pawl_code load_transitional(pawl__batch *batch, const pawl__saga_model *s
 
 /* ---- By id, for timeouts ---------------------------------------------------------- */
 
+/* The unit keeps its entry: when the saga is ended and begun again in the batch
+ * the entry has another id, and the unit still belongs to its group. */
+static void set_entries(pawl__batch *batch, const pawl__saga_model *saga)
+{
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        pawl__unit *unit = &batch->units[i];
+        if (unit->kind == PAWL__UNIT_TIMEOUT &&
+            pawl_text_equal(unit->timeout.saga_type, saga->table.type))
+            unit->entry = pawl__identity_find_id(batch, saga, unit->timeout.saga_id);
+    }
+}
+
 static pawl_code load_timeouts(pawl__batch *batch, const pawl__saga_model *saga, pawl_error *error)
 {
     read_list list;
@@ -111,14 +123,15 @@ static pawl_code load_timeouts(pawl__batch *batch, const pawl__saga_model *saga,
             pawl__identity_find_id(batch, saga, unit->timeout.saga_id) == NULL)
             list.values[list.count++] = pawl_value_uuid(unit->timeout.saga_id.uuid);
     }
-    if (list.count == 0)
-        return PAWL_OK;
-    pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_ID, &list, error);
+    pawl_code code = PAWL_OK;
+    if (list.count > 0)
+        code = read_rows(batch, saga, PAWL_SAGA_BY_ID, &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
         pawl__entry *entry;
         if (list.rows[i].version != 0)
             code = pawl__identity_adopt(batch, saga, &list.rows[i], &entry, error);
     }
+    set_entries(batch, saga);
     return code;
 }
 

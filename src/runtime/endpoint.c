@@ -10,6 +10,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#define SERVICE_PERIOD PAWL_MILLISECONDS(100)
+
 const char *pawl_version(void)
 {
     return PAWL_VERSION;
@@ -49,6 +51,17 @@ static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 
+/* A handler with its own SQL needs a store that has SQL. */
+static pawl_code check_sql(const pawl_endpoint *endpoint, pawl_error *error)
+{
+    const pawl_store_ops *ops = endpoint->worker->store->ops;
+    if (endpoint->model->own_sql == NULL || (ops->promises & PAWL_STORE_HAS_SQL) != 0)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                          "endpoint %s: the handler of %s says .own_sql, and a %s store has no SQL",
+                          endpoint->model->endpoint.data, endpoint->model->own_sql, ops->scheme);
+}
+
 static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *application,
                                const char *name, const pawl_endpoint_options *options,
                                pawl_error *error)
@@ -61,6 +74,8 @@ static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *
         code = pawl__worker_create(endpoint, &endpoint->worker, error);
     if (code == PAWL_OK)
         code = pawl__worker_open(endpoint->worker, error);
+    if (code == PAWL_OK)
+        code = check_sql(endpoint, error);
     if (code == PAWL_OK)
         code = subscribe(endpoint, error);
     return code;
@@ -117,15 +132,22 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
     return code;
 }
 
-pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
+/* Delivering costs a commit here and one there, so a busy endpoint delivers
+ * when a batch of rows waits or a while has passed. */
+static bool is_service_due(const pawl_endpoint *endpoint, const pawl_step *step)
 {
-    pawl_step own;
-    if (step == NULL)
-        step = &own;
-    *step          = (pawl_step){.next_due = PAWL_TIME_MAX};
-    pawl_code code = pawl__worker_step(endpoint->worker, step, error);
-    if (code != PAWL_OK)
-        return code;
+    return step->is_idle || endpoint->service == NULL ||
+           endpoint->worker->dispatched >= endpoint->settings.outbox_batch ||
+           pawl__monotonic_now() >= endpoint->service_due;
+}
+
+static pawl_code step_service(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (endpoint->settings.no_service || !is_service_due(endpoint, step))
+        return PAWL_OK;
+    endpoint->worker->dispatched = 0;
+    endpoint->service_due        = pawl__monotonic_now() + SERVICE_PERIOD;
     if (endpoint->service == NULL)
         code = pawl__service_create(endpoint, endpoint->worker->store, &endpoint->service, error);
     if (code != PAWL_OK)
@@ -134,8 +156,21 @@ pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_erro
         pawl__outbox_forget(endpoint->service);
     endpoint->service->store      = endpoint->worker->store;
     endpoint->service->outbox_due = PAWL_TIME_MIN;
-    code                          = pawl__service_step(endpoint->service, step, error);
-    step->is_idle                 = step->is_idle && step->sent == 0;
+    return pawl__service_step(endpoint->service, step, error);
+}
+
+pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
+{
+    pawl_step own;
+    if (step == NULL)
+        step = &own;
+    *step          = (pawl_step){.next_due = PAWL_TIME_MAX};
+    pawl_code code = pawl__worker_step(endpoint->worker, step, error);
+    if (code == PAWL_OK)
+        code = step_service(endpoint, step, error);
+    else if (endpoint->service != NULL)
+        endpoint->service->store = NULL; /* the worker's handle is closed */
+    step->is_idle = step->is_idle && step->sent == 0;
     return code == PAWL_OK && step->is_idle ? find_next_due(endpoint, step, error) : code;
 }
 

@@ -29,6 +29,7 @@ typedef struct target {
     bool                          is_checked; /* id_max was read */
     int64_t                       id_max;     /* not by size: rows up to this one */
     bool                          is_done;
+    bool                          is_put_off; /* nothing to hand over: its period begins again */
 } target;
 
 typedef struct targets {
@@ -78,6 +79,27 @@ static pawl_code check_gate(pawl__worker *worker, target *item, pawl_aggregator_
         item->id_max     = counts->id_last;
     }
     return PAWL_OK;
+}
+
+/* A period that ended, or a retry that is due, with nothing to hand over: all
+ * is unreadable, removed, or too little. Its flush row would stay the first
+ * that is due for ever. Rows that another worker has leased are its business. */
+static pawl_code put_off(pawl__worker *worker, target *item, const pawl_aggregator_counts *counts,
+                         pawl_error *error)
+{
+    int64_t       period  = item->aggregator->period;
+    pawl_time     now     = worker->engine.business_now;
+    pawl_refusals refused = {.arena = worker->read};
+    if (counts->flush_due > now || counts->flush_is_dead || counts->ready != counts->resolved)
+        return PAWL_OK;
+    item->is_put_off       = true;
+    pawl_flush_set set     = {.partition = item->partition,
+                              .due       = period > 0 ? pawl_time_add(now, period) : PAWL_TIME_MAX,
+                              .is_done   = true};
+    pawl_changes   changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
+    changes.flush_set.items = &set;
+    changes.flush_set.count = 1;
+    return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 
 static pawl_code release_snapshot(pawl__worker *worker, const target *item, pawl_session_id session,
@@ -153,6 +175,8 @@ static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now,
         code = check_gate(worker, item, &counts, error);
         if (code == PAWL_OK && !item->is_done)
             code = take_piece(worker, item, &counts, error);
+        else if (code == PAWL_OK)
+            code = put_off(worker, item, &counts, error);
     }
     if (code != PAWL_OK || worker->batch->unit_count == 0)
         return code;
@@ -176,30 +200,55 @@ static pawl_code flush_targets(pawl__worker *worker, targets *list, pawl_time no
         code = flush_round(worker, list, now, step, error);
         *did |= worker->batch->unit_count > 0;
         is_left = false;
-        for (size_t i = 0; i < list->count; i++)
+        for (size_t i = 0; i < list->count; i++) {
             is_left |= !list->items[i].is_done;
+            *did |= list->items[i].is_put_off;
+        }
     }
     return code;
 }
 
 /* ---- By size -------------------------------------------------------------------------- */
 
-pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_error *error)
+static bool is_noted(const pawl__worker *worker, pawl_text partition)
+{
+    for (size_t i = 0; i < worker->added_count; i++)
+        if (pawl_text_equal(worker->added[i].partition, partition))
+            return true;
+    return false;
+}
+
+pawl_code pawl__flush_note(pawl__worker *worker, pawl_error *error)
 {
     const pawl__effects *effects = &worker->batch->effects;
-    targets              list    = {NULL, 0, 0};
-    pawl_code            code    = PAWL_OK;
-    bool                 did     = false;
-    pawl_time now = worker->engine.is_virtual ? worker->virtual_now : worker->engine.business_now;
-    for (size_t i = 0; i < effects->add_count && code == PAWL_OK; i++) {
-        const pawl_aggregator_add    *add = &effects->adds[i];
-        const pawl__aggregator_model *aggregator =
-            pawl__model_aggregator(worker->endpoint->model, add->name);
+    for (size_t i = 0; i < effects->add_count; i++) {
+        const pawl_aggregator_add *add = &effects->adds[i];
         if (add->due < worker->flush_due)
             worker->flush_due = add->due;
-        if (aggregator->size > 0)
-            code = add_target(worker, &list, aggregator, add->partition, true);
+        if (is_noted(worker, add->partition))
+            continue;
+        pawl__added *grown = pawl_arena_grow(worker->read, worker->added, worker->added_count,
+                                             &worker->added_capacity, sizeof worker->added[0]);
+        pawl_text    copy  = pawl_arena_text(worker->read, add->partition);
+        if (grown == NULL || copy.data == NULL)
+            return pawl_error_set(error, PAWL_ENOMEM, "no memory for a partition's name");
+        worker->added = grown;
+        worker->added[worker->added_count++] =
+            (pawl__added){pawl__model_aggregator(worker->endpoint->model, add->name), copy};
     }
+    return PAWL_OK;
+}
+
+pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    targets   list = {NULL, 0, 0};
+    pawl_code code = PAWL_OK;
+    bool      did  = false;
+    pawl_time now  = worker->engine.is_virtual ? worker->virtual_now : worker->engine.business_now;
+    for (size_t i = 0; i < worker->added_count && code == PAWL_OK; i++)
+        if (worker->added[i].aggregator->size > 0)
+            code = add_target(worker, &list, worker->added[i].aggregator,
+                              worker->added[i].partition, true);
     return code == PAWL_OK ? flush_targets(worker, &list, now, &did, step, error) : code;
 }
 
@@ -257,8 +306,7 @@ static pawl_code list_all(pawl__worker *worker, pawl_time due_max, targets *due,
     pawl_code          code     = PAWL_OK;
     for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++) {
         const pawl__aggregator_model *aggregator = &model->aggregators[i];
-        if (aggregator->period > 0 || is_check)
-            code = list_due(worker, aggregator, due_max, aggregator->period == 0, due, error);
+        code = list_due(worker, aggregator, due_max, aggregator->period == 0, due, error);
         if (code == PAWL_OK && is_check && aggregator->size > 0)
             code = list_due(worker, aggregator, PAWL_TIME_MAX, true, full, error);
     }

@@ -148,7 +148,7 @@ static pawl_code open_sink(pawl__sink *sink, pawl_error *error)
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for route '%s'", sink->route->name);
     made->ops      = ops;
-    pawl_code code = ops->open(made, sink->route->url, error);
+    pawl_code code = ops->open(made, sink->route->url, sink->route->system_prefix, error);
     if (code != PAWL_OK) {
         ops->close(made);
         pawl_free(made);

@@ -113,8 +113,9 @@ static void sleep_worker(thread *self, const pawl_step *step)
     if (worker->store->ops->next_due(worker->store, model->queue, model->aggregator_names,
                                      model->aggregator_count, &next, &error) != PAWL_OK)
         return; /* the next step meets the same failure and reports it */
-    pawl_time now = pawl__business_now(endpoint);
-    pawl_time due = next.queue < next.timeout ? next.queue : next.timeout;
+    worker->flush_due = next.flush;
+    pawl_time now     = pawl__business_now(endpoint);
+    pawl_time due     = next.queue < next.timeout ? next.queue : next.timeout;
     if (next.flush < due)
         due = next.flush;
     int64_t sleep = time_to(due, now);
@@ -196,7 +197,7 @@ static pawl_code prepare(thread *threads, int workers, pawl_endpoint *endpoint, 
         if (code == PAWL_OK)
             threads[i].wake_fd = threads[i].worker->wake_fd;
     }
-    if (code == PAWL_OK)
+    if (code == PAWL_OK && !endpoint->settings.no_service)
         code = pawl__service_create(endpoint, NULL, &threads[workers].service, error);
     threads[workers].wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (code == PAWL_OK && threads[workers].wake_fd < 0)
@@ -207,6 +208,8 @@ static pawl_code prepare(thread *threads, int workers, pawl_endpoint *endpoint, 
 static pawl_code start(thread *threads, int workers, pawl_error *error)
 {
     for (int i = 0; i <= workers; i++) {
+        if (i == workers && threads[i].service == NULL)
+            break;
         int failure = pthread_create(&threads[i].handle, NULL,
                                      i < workers ? run_worker : run_service, &threads[i]);
         if (failure != 0)

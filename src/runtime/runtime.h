@@ -36,9 +36,10 @@ struct pawl_endpoint {
     pawl__model          *model;
     pawl_route            routes[PAWL__ROUTES_MAX];
     size_t                route_count;
-    struct pawl__worker  *worker;  /* of step mode, and of the first thread of run() */
-    struct pawl__service *service; /* of step mode */
-    int                   stop_fd; /* eventfd, readable from stop on */
+    struct pawl__worker  *worker;      /* of step mode, and of the first thread of run() */
+    struct pawl__service *service;     /* of step mode */
+    int64_t               service_due; /* step mode: monotonic time of the next look */
+    int                   stop_fd;     /* eventfd, readable from stop on */
     atomic_bool           is_stopping;
     pthread_mutex_t       mutex;
     pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
@@ -64,6 +65,12 @@ void      pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl_store **store
 
 /* ---- Workers ---------------------------------------------------------------- */
 
+/* A partition that a commit added to. */
+typedef struct pawl__added {
+    const pawl__aggregator_model *aggregator;
+    pawl_text                     partition;
+} pawl__added;
+
 typedef struct pawl__worker {
     pawl_endpoint         *endpoint;
     pawl_store            *store; /* NULL after a failure; opened again by the next step */
@@ -80,7 +87,11 @@ typedef struct pawl__worker {
     pawl_time              flush_check; /* machine time of the next look at all partitions */
     pawl_time              flush_due;   /* business time of the next known period end */
     int                    wake_fd;
+    int64_t                dispatched; /* outbox rows committed since the last delivery */
     pawl_counters          correction; /* of counts that a refused group left in the store */
+    bool                   was_alone;  /* the last batch held a unit that runs alone */
+    pawl__added           *added;      /* partitions added to in this step */
+    size_t                 added_count, added_capacity;
     struct pawl__deferred *deferred; /* sends "now" that wait for a hold to end */
 } pawl__worker;
 
@@ -91,7 +102,7 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error);
 /* One batch or one round of flushes. After a failure the store handle is
  * closed, which gives back whatever was claimed. */
 pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *error);
-/* Begin, load, run, commit; runs refused units again one by one until all
+/* process.c: begin, load, run, commit; runs refused units again one by one until all
  * have reached an end. Adds to `step`. */
 pawl_code pawl__worker_process(pawl__worker *worker, pawl_step *step, pawl_error *error);
 /* Sets the engine's clocks for the next batch. */
@@ -100,9 +111,12 @@ void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now);
 void pawl__worker_lend(pawl__worker *worker);
 /* Sends what pawl_send_now left behind during a hold. */
 pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error);
+void      pawl__worker_drop_deferred(pawl__worker *worker);
 
 /* flush.c */
-/* Flushes by size the partitions that the batch just committed added to. */
+/* Notes the partitions that the commit just made added to. */
+pawl_code pawl__flush_note(pawl__worker *worker, pawl_error *error);
+/* Flushes by size the partitions that were noted. */
 pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_error *error);
 /* Periods that ended, retries, what a crash left full, and requests. `*did`
  * says whether anything was handed over. */

@@ -218,14 +218,15 @@ pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *opti
 
 /* ---- Starting ----------------------------------------------------------------------- */
 
-static bool starts(const pawl_on *rows, uint32_t stride, const pawl_record *record)
+/* Is there a row for the message, one that starts a saga if that matters? */
+static bool has_row(const pawl_on *rows, uint32_t stride, const pawl_record *record, bool starts)
 {
     for (size_t i = 0; rows != NULL; i++) {
         pawl_on row;
         pawl__table_row(rows, i, stride, &row, sizeof row);
         if (row.handle == NULL)
             return false;
-        if (row.starts && row.handle->message != NULL &&
+        if (row.starts == starts && row.handle->message != NULL &&
             strcmp(pawl_record_type(row.handle->message()), pawl_record_type(record)) == 0)
             return true;
     }
@@ -237,8 +238,10 @@ static const char *queue_started_by(const pawl_application *application, const p
     for (size_t i = 0; application->endpoints[i] != NULL; i++) {
         const pawl_endpoint_spec *spec = application->endpoints[i];
         for (size_t j = 0; spec->sagas != NULL && spec->sagas[j] != NULL; j++)
-            if (starts(spec->sagas[j]->on, application->on_size, record))
+            if (has_row(spec->sagas[j]->on, application->on_size, record, true))
                 return spec->queue != NULL ? spec->queue : spec->name;
+        if (has_row(spec->handlers, application->on_size, record, false))
+            return spec->queue != NULL ? spec->queue : spec->name;
     }
     return NULL;
 }
@@ -252,9 +255,9 @@ pawl_code pawl_sender_start(pawl_sender *sender, const pawl_application *applica
         return code;
     const char *queue = queue_started_by(application, record);
     if (queue == NULL)
-        return pawl_error_set(error, PAWL_ENOTFOUND, "message %s starts no saga of application %s",
-                              pawl_record_type(record),
-                              application->name != NULL ? application->name : "");
+        return pawl_error_set(
+            error, PAWL_ENOTFOUND, "message %s starts no saga and no handler of application %s",
+            pawl_record_type(record), application->name != NULL ? application->name : "");
     return pawl_sender_send(sender, queue, options, record, message, error);
 }
 

@@ -114,7 +114,6 @@ static pawl_code send_now(void *runtime, pawl_changes *changes, pawl_error *erro
 
 pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error)
 {
-    pawl_code code = PAWL_OK;
     while (worker->deferred != NULL) {
         struct pawl__deferred *first   = worker->deferred;
         pawl_changes           changes = {
@@ -123,12 +122,22 @@ pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error)
         changes.queue_send.count = !first->is_remote;
         changes.outbox_add.items = &first->row;
         changes.outbox_add.count = first->is_remote;
-        if (code == PAWL_OK)
-            code = commit_one(worker, &changes, error);
+        pawl_code code           = commit_one(worker, &changes, error);
+        if (code != PAWL_OK)
+            return code; /* the next step tries again */
         worker->deferred = first->next;
         pawl_free(first);
     }
-    return code;
+    return PAWL_OK;
+}
+
+void pawl__worker_drop_deferred(pawl__worker *worker)
+{
+    while (worker->deferred != NULL) {
+        struct pawl__deferred *first = worker->deferred;
+        worker->deferred             = first->next;
+        pawl_free(first);
+    }
 }
 
 /* ---- The rest ---------------------------------------------------------------------- */

@@ -150,6 +150,10 @@ static pawl_code add_binding(pawl__model *model, const pawl_record *record,
     pawl_code         code = add_type(model, record, &type, error);
     if (code != PAWL_OK)
         return code;
+    for (size_t i = 0; binding->saga != NULL && i < type->count; i++)
+        if (type->bindings[i]->saga == binding->saga)
+            return pawl_error_set(error, PAWL_ECONFIG, "saga %s handles message %s twice",
+                                  binding->saga->saga->name, type->type.data);
     const pawl__binding **grown = pawl_arena_grow(model->arena, type->bindings, type->count,
                                                   &type->capacity, sizeof type->bindings[0]);
     if (grown == NULL)
@@ -195,7 +199,10 @@ static pawl_code check_saga_row(const pawl__saga_model *saga, const pawl_on *row
                    ? pawl__name_check("timeout", row->timeout, error)
                    : pawl_error_set(error, PAWL_ECONFIG,
                                     "saga %s: a timeout handler needs .timeout", name);
-    if (row->find != NULL || (row->key == NULL && row->starts && saga->saga->correlation == NULL))
+    /* A finder that finds none begins a saga, which needs its correlation value. */
+    if (row->find != NULL && !row->starts)
+        return PAWL_OK;
+    if (row->key == NULL && row->starts && saga->saga->correlation == NULL)
         return PAWL_OK;
     if (row->key == NULL || saga->saga->correlation == NULL)
         return pawl_error_set(
@@ -259,6 +266,8 @@ static pawl_code build_saga_row(pawl__model *model, const pawl__saga_model *saga
         .missing          = row->missing,
         .find             = row->find,
     };
+    if (row->own_sql)
+        model->own_sql = message != NULL ? pawl_record_type(message) : row->timeout;
     if (message == NULL)
         return add_timeout(model, saga, row->timeout, binding, error);
     return add_binding(model, message, binding, error);
@@ -311,11 +320,13 @@ static pawl_code build_plain_rows(pawl__model *model, pawl_error *error)
         pawl__binding *binding = pawl_arena_take(model->arena, sizeof *binding);
         if (binding == NULL)
             return PAWL_ENOMEM;
-        *binding       = (pawl__binding){.kind     = PAWL__BINDING_PLAIN,
-                                         .handler  = row.handle,
-                                         .message  = row.handle->message(),
-                                         .is_alone = row.own_sql,
-                                         .has_sql  = row.own_sql};
+        *binding = (pawl__binding){.kind     = PAWL__BINDING_PLAIN,
+                                   .handler  = row.handle,
+                                   .message  = row.handle->message(),
+                                   .is_alone = row.own_sql,
+                                   .has_sql  = row.own_sql};
+        if (row.own_sql)
+            model->own_sql = pawl_record_type(binding->message);
         pawl_code code = add_binding(model, binding->message, binding, error);
         if (code != PAWL_OK)
             return code;

@@ -91,9 +91,10 @@ typedef struct pawl__model {
     size_t                    timeout_count;
     pawl__type_model        **types; /* sorted bytewise by type */
     size_t                    type_count, type_capacity;
-    pawl_text                 types_json; /* JSON array of the types, for the worker's row */
-    pawl_filter               filters[PAWL_FILTERS_MAX];
-    size_t                    filter_count;
+    const char *own_sql;    /* a message or timeout whose handler has its own SQL, or NULL */
+    pawl_text   types_json; /* JSON array of the types, for the worker's row */
+    pawl_filter filters[PAWL_FILTERS_MAX];
+    size_t      filter_count;
 } pawl__model;
 
 /* PAWL_ECONFIG names the saga or aggregator and what is wrong (contracts D3,

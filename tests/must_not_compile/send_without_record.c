@@ -17,8 +17,8 @@ static pawl_code on_place(pawl_context *ctx, order *state, const place_order *me
 }
 PAWL_HANDLER(on_place, order, place_order);
 const pawl_handler *const used = PAWL_HANDLE(on_place);
-pawl_code send(pawl_context *ctx);
-pawl_code send(pawl_context *ctx)
+pawl_code                 send(pawl_context *ctx);
+pawl_code                 send(pawl_context *ctx)
 {
     return pawl_send(ctx, "x", PAWL_MESSAGE(take_payment, .order_id = PAWL_TEXT("1")));
 }
@@ -30,8 +30,8 @@ static pawl_code on_place(pawl_context *ctx, order *state, const place_order *me
 }
 PAWL_HANDLER(on_place, order, place_order);
 const pawl_handler *const used = PAWL_HANDLE(on_place);
-pawl_code send(pawl_context *ctx);
-pawl_code send(pawl_context *ctx)
+pawl_code                 send(pawl_context *ctx);
+pawl_code                 send(pawl_context *ctx)
 {
     return pawl_send(ctx, "x", &(take_payment){.order_id = PAWL_TEXT("1")});
 }

@@ -90,38 +90,84 @@ pawl_code pawl_store_register(const pawl_store_ops *ops, pawl_error *error)
     return code;
 }
 
-/* A module that answers to another scheme would be loaded again at each open. */
-static pawl_code add_module(const pawl_store_ops *ops, const char *scheme, pawl_error *error)
+/* A module's table; `*module` is to be closed when it is not wanted. */
+static pawl_code open_module(const char *path, void **module, const pawl_store_ops **ops,
+                             pawl_error *error)
 {
-    pawl_code code = check_ops(ops, error);
-    if (code == PAWL_OK && strcmp(ops->scheme, scheme) != 0)
-        return pawl_error_set(error, PAWL_ECONFIG, "it is the driver of '%s', not of '%s'",
-                              ops->scheme, scheme);
-    return code == PAWL_OK ? add_driver(ops, error) : code;
+    *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*module == NULL)
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s", dlerror());
+    *ops = dlsym(*module, PAWL_STORE_DRIVER_SYMBOL);
+    if (*ops == NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "%s has no symbol %s", path,
+                              PAWL_STORE_DRIVER_SYMBOL);
+    pawl_code code = check_ops(*ops, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", path);
+}
+
+/* A module that answers to another scheme would be loaded again at each open. */
+static pawl_code add_module(const pawl_store_ops *ops, const char *path, const char *scheme,
+                            pawl_error *error)
+{
+    if (strcmp(ops->scheme, scheme) != 0)
+        return pawl_error_set(error, PAWL_ECONFIG, "%s: it is the driver of '%s', not of '%s'",
+                              path, ops->scheme, scheme);
+    return add_driver(ops, error);
 }
 
 /* The module's table, once its file is known to be there. */
 static pawl_code load_module(const char *path, const char *scheme, const pawl_store_ops **ops,
                              pawl_error *error)
 {
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (module == NULL)
-        return pawl_error_set(error, PAWL_EUNREACHABLE, "driver '%s': %s", scheme, dlerror());
-    const pawl_store_ops *found = dlsym(module, PAWL_STORE_DRIVER_SYMBOL);
-    pawl_code             code;
-    if (found == NULL) {
-        code = pawl_error_set(error, PAWL_ECONFIG, "driver '%s': %s has no symbol %s", scheme, path,
-                              PAWL_STORE_DRIVER_SYMBOL);
-    } else {
-        code = add_module(found, scheme, error);
-        if (code != PAWL_OK)
-            pawl_error_wrap(error, code, "%s", path);
-    }
+    void                 *module = NULL;
+    const pawl_store_ops *found  = NULL;
+    pawl_code             code   = open_module(path, &module, &found, error);
+    if (code == PAWL_OK)
+        code = add_module(found, path, scheme, error);
     if (code == PAWL_OK)
         *ops = found;
-    else
+    else if (module != NULL)
+        dlclose(module);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "driver '%s'", scheme);
+}
+
+static bool is_added(const pawl_store_ops *ops)
+{
+    for (size_t i = 0; i < driver_count; i++)
+        if (drivers[i] == ops)
+            return true;
+    return false;
+}
+
+/* A module that is there already keeps the table it gave the first time, so
+ * that the handle on it given here is one too many. */
+static pawl_code load_file(const char *path, pawl_error *error)
+{
+    void                 *module = NULL;
+    const pawl_store_ops *found  = NULL;
+    pawl_code             code   = open_module(path, &module, &found, error);
+    bool                  is_new = code == PAWL_OK && !is_added(found);
+    if (is_new)
+        code = add_driver(found, error);
+    if (module != NULL && !(is_new && code == PAWL_OK))
         dlclose(module);
     return code;
+}
+
+pawl_code pawl_store_load(const char *path, pawl_error *error)
+{
+    char here[MODULE_PATH_SIZE];
+    if (path == NULL || *path == '\0')
+        return pawl_error_set(error, PAWL_EINVAL, "the path of the driver to load is empty");
+    /* Without a slash the system would look in its own folders. */
+    int size = snprintf(here, sizeof here, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
+    if (size >= (int)sizeof here)
+        return pawl_error_set(error, PAWL_ELIMIT, "path of a driver: it has %zu bytes, limit %d",
+                              strlen(path), MODULE_PATH_SIZE - 1);
+    pthread_mutex_lock(&mutex);
+    pawl_code code = load_file(here, error);
+    pthread_mutex_unlock(&mutex);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "load of a driver");
 }
 
 /* Whether `folder` (of `size` bytes) holds the scheme's module. */

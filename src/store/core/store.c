@@ -1,7 +1,8 @@
 /* store.c - opening and closing a store handle, schemas, commit.
  *
  * In front of the driver's struct the core keeps what is its own: the process
- * that opened the handle, and the prefix that the options only lent.
+ * that opened the handle, the source of the ids it makes, and the prefix that
+ * the options only lent.
  *
  *     | own part | pawl_store | what the driver adds |
  *                ^ the handle
@@ -15,6 +16,7 @@
 #include "pawl/store.h"
 
 #include "store/core/core.h"
+#include "store/core/operation.h"
 #include "store/core/wake.h"
 
 #include <errno.h>
@@ -28,8 +30,9 @@
 #define SYSTEM_PREFIX_DEFAULT "pawl_"
 
 typedef struct own_part {
-    pid_t process; /* a child after fork() may not use the handle */
-    char  system_prefix[PAWL_PREFIX_SIZE_MAX + 1];
+    pid_t       process; /* a child after fork() may not use the handle */
+    pawl_random random;  /* of ids that the operations make; from the worker's id */
+    char        system_prefix[PAWL_PREFIX_SIZE_MAX + 1];
     alignas(max_align_t) char store[];
 } own_part;
 
@@ -52,6 +55,20 @@ static pawl_code draw_worker_id(pawl_worker_id *worker, pawl_error *error)
                               "worker id: the system gives no random numbers: %s", strerror(errno));
     worker->uuid = pawl_uuid_v4(random);
     return PAWL_OK;
+}
+
+/* The worker's id is what this handle has alone. */
+static void seed_ids(pawl_random *random, pawl_worker_id worker)
+{
+    uint64_t seed = 0;
+    for (size_t i = 0; i < sizeof worker.uuid.bytes; i++)
+        seed = (seed << 8 | seed >> 56) ^ worker.uuid.bytes[i];
+    pawl_random_seed(random, seed);
+}
+
+pawl_uuid pawl__store_new_id(pawl_store *store, pawl_time now)
+{
+    return pawl_uuid_v7(&own_of(store)->random, now);
 }
 
 static pawl_code check_prefix(const char *prefix, pawl_error *error)
@@ -123,11 +140,13 @@ static pawl_code make_handle(const char *url, const pawl_store_options *options,
     made->mode          = options->mode;
     made->deadline_ms   = options->deadline_ms;
     code                = draw_worker_id(&made->worker, error);
-    if (code != PAWL_OK)
+    if (code != PAWL_OK) {
         pawl_free(own);
-    else
-        *store = made;
-    return code;
+        return code;
+    }
+    seed_ids(&own->random, made->worker);
+    *store = made;
+    return PAWL_OK;
 }
 
 pawl_code pawl_store_open(const char *url, const pawl_store_options *options, pawl_store **store,
@@ -216,7 +235,7 @@ static bool is_of_interest(const pawl_changes *changes)
 
 /* A handle that never claims, a sender's or an operator's, has no worker until
  * it writes. */
-static pawl_code attach(pawl_store *store, pawl_time now, pawl_error *error)
+pawl_code pawl__store_attach(pawl_store *store, pawl_time now, pawl_error *error)
 {
     if (store->is_attached || store->epoch != 0)
         return PAWL_OK;
@@ -292,7 +311,7 @@ pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes, pawl_refus
                               (long)own_of(store)->process, (long)getpid());
     pawl_code code = pawl_changes_check(changes, error);
     if (code == PAWL_OK)
-        code = attach(store, changes->now, error);
+        code = pawl__store_attach(store, changes->now, error);
     if (code != PAWL_OK)
         return code;
     return refused != NULL ? commit_checked(store, changes, refused, error)

@@ -310,11 +310,12 @@ pawl_code pawl__memory_apply_aggregator_add(memory_commit *commit, const void *i
 
 pawl_code pawl__memory_apply_aggregator_remove(memory_commit *commit, const void *item)
 {
-    const pawl_aggregator_remove *change = item;
-    memory_data                  *data   = commit->data;
-    bool                          is_one = !change->is_all && change->correlation_id.size != 0;
-    aggregator_row               *next   = NULL;
-    aggregator_row               *row    = oldest(data, change->partition);
+    const pawl_aggregator_remove *change     = item;
+    memory_data                  *data       = commit->data;
+    bool                          is_one     = !change->is_all && change->correlation_id.size != 0;
+    bool                          is_removed = false;
+    aggregator_row               *next       = NULL;
+    aggregator_row               *row        = oldest(data, change->partition);
     for (; row != NULL; row = next) {
         next = next_oldest(data, row, change->partition);
         if (is_one && !pawl_text_equal(row->fields.message.correlation_id, change->correlation_id))
@@ -322,8 +323,13 @@ pawl_code pawl__memory_apply_aggregator_remove(memory_commit *commit, const void
         pawl_code code = pawl__journal_remove(&data->journal, &data->aggregator, row);
         if (code != PAWL_OK || is_one)
             return code;
+        is_removed = true;
     }
-    return PAWL_OK;
+    if (!change->is_checked || is_removed)
+        return PAWL_OK;
+    return pawl__memory_refuse(commit, PAWL_ECONFLICT,
+                               "aggregator '%.*s': there is no row to remove",
+                               PAWL_TEXT_ARGS(change->partition));
 }
 
 pawl_code pawl__memory_apply_snapshot_release(memory_commit *commit, const void *item)

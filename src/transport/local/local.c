@@ -11,11 +11,13 @@ typedef struct store_transport {
     pawl_store    *store;
 } store_transport;
 
-static pawl_code open_store(pawl_transport *transport, const char *url, pawl_error *error)
+static pawl_code open_store(pawl_transport *transport, const char *url, const char *system_prefix,
+                            pawl_error *error)
 {
     store_transport   *self    = (store_transport *)transport;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CREATE;
+    options.system_prefix      = system_prefix;
     return pawl_store_open(url, &options, &self->store, error);
 }
 

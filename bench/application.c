@@ -1,0 +1,87 @@
+/* application.c - the order saga of the benchmarks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "application.h"
+
+#include <stdio.h>
+
+/* What is sent from the state as it is now. */
+#define MOVED(order)                                                                  \
+    PAWL_MESSAGE(bench_moved, .order_id = (order)->order_id, .steps = (order)->steps, \
+                 .cents = (order)->cents, .customer = (order)->customer,              \
+                 .product = (order)->product, .at = (order)->at, .note = (order)->note)
+
+static pawl_code on_step(pawl_context *ctx, bench_order *order, const bench_step *message)
+{
+    order->steps++;
+    order->cents += message->cents;
+    order->customer = message->customer;
+    order->product  = message->product;
+    order->at       = message->at;
+    order->note     = message->note;
+    return pawl_send(ctx, PAWL__BENCH_OUTSIDE, MOVED(order));
+}
+PAWL_HANDLER(on_step, bench_order, bench_step);
+
+static pawl_code on_patience(pawl_context *ctx, bench_order *order)
+{
+    order->steps++;
+    return pawl_send(ctx, PAWL__BENCH_INSIDE, MOVED(order));
+}
+PAWL_TIMEOUT_HANDLER(on_patience, bench_order);
+
+static const pawl_saga order_saga = {
+    .name        = PAWL__BENCH_SAGA,
+    .state       = PAWL_RECORD_OF(bench_order),
+    .correlation = "order_id",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_step), .key = "order_id", .starts = true},
+                            {.handle = PAWL_HANDLE(on_patience), .timeout = PAWL__BENCH_TIMEOUT},
+                            {.handle = NULL}}};
+
+static const pawl_endpoint_spec bench = {.name  = PAWL__BENCH_QUEUE,
+                                         .sagas = (const pawl_saga *const[]){&order_saga, NULL}};
+
+const pawl_application pawl__bench_application = {
+    PAWL_APPLICATION_INIT, .name = "bench",
+    .endpoints = (const pawl_endpoint_spec *const[]){&bench, NULL}};
+
+/* The mixing step of splitmix64: one to one, so no two numbers meet. */
+static uint64_t mix(uint64_t value)
+{
+    value = (value ^ (value >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    value = (value ^ (value >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return value ^ (value >> 31);
+}
+
+void pawl__bench_order_id(uint64_t seed, int64_t number, char text[PAWL__BENCH_ORDER_ID_SIZE + 1])
+{
+    (void)snprintf(text, PAWL__BENCH_ORDER_ID_SIZE + 1, "order-%016llx-x",
+                   (unsigned long long)mix((uint64_t)number + (seed << 32)));
+}
+
+pawl_code pawl__bench_endpoint(const pawl__bench_job *job, const pawl_route *routes,
+                               bool no_service, pawl_endpoint **endpoint, pawl_error *error)
+{
+    pawl_endpoint_options options = PAWL_ENDPOINT_OPTIONS_INIT;
+    options.store                 = job->url;
+    options.system_prefix         = PAWL__BENCH_PREFIX;
+    options.saga_prefix           = PAWL__BENCH_SAGA_PREFIX;
+    options.routes                = routes;
+    options.batch_messages        = (int)job->batch;
+    options.batch_time_max        = PAWL_MINUTES(1); /* the batch is what was asked for */
+    options.outbox_batch          = (int32_t)job->batch;
+    options.no_service            = no_service;
+    return pawl_endpoint_create(&pawl__bench_application, NULL, &options, endpoint, error);
+}
+
+pawl_code pawl__bench_table(pawl_arena *arena, const pawl_saga_table **table, pawl_error *error)
+{
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    pawl_code code = pawl_endpoint_tables(&pawl__bench_application, NULL, PAWL__BENCH_SAGA_PREFIX,
+                                          arena, &tables, &count, error);
+    if (code == PAWL_OK)
+        *table = tables[0];
+    return code;
+}

@@ -1,0 +1,166 @@
+/* saga_step.c - one message is one step of an order's saga: inbox mark, load by
+ * correlation, decode, handler, save, one outbox row, acknowledge. Each order
+ * has six steps; the steps of all orders come in random order.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "application.h"
+
+#define STEPS_OF_ORDER 6
+#define FILL_COUNT 1000 /* messages of one commit while the queue is filled */
+
+static int64_t order_count(const pawl__bench_job *job)
+{
+    return (job->messages + STEPS_OF_ORDER - 1) / STEPS_OF_ORDER;
+}
+
+/* ---- Filling -------------------------------------------------------------- */
+
+/* The number of the order of each message. */
+static int64_t *shuffled_orders(const pawl__bench_job *job)
+{
+    pawl_random random;
+    int64_t    *orders = pawl_allocate((size_t)job->messages * sizeof *orders);
+    pawl_random_seed(&random, job->seed);
+    for (int64_t i = 0; orders != NULL && i < job->messages; i++) {
+        int64_t other = (int64_t)pawl_random_below(&random, (uint64_t)i + 1);
+        orders[i]     = orders[other];
+        orders[other] = i / STEPS_OF_ORDER;
+    }
+    return orders;
+}
+
+static pawl_code send_step(pawl_sender *sender, const pawl__bench_job *job, int64_t number,
+                           int64_t step, pawl_error *error)
+{
+    char order_id[PAWL__BENCH_ORDER_ID_SIZE + 1];
+    pawl__bench_order_id(job->seed, number, order_id);
+    return pawl_sender_send(
+        sender, PAWL__BENCH_QUEUE, NULL,
+        PAWL_MESSAGE(bench_step, .order_id = pawl_text_of(order_id), .step = step,
+                     .cents = 100 + number % 9900, .customer = PAWL_TEXT(PAWL__BENCH_CUSTOMER),
+                     .product = PAWL_TEXT(PAWL__BENCH_PRODUCT), .at = pawl_clock_now(NULL),
+                     .note = PAWL_TEXT(PAWL__BENCH_NOTE)),
+        error);
+}
+
+static pawl_code send_all(const pawl__bench_job *job, const int64_t *orders, pawl_error *error)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_sender       *sender  = NULL;
+    options.system_prefix      = PAWL__BENCH_PREFIX;
+    pawl_code code             = pawl_sender_open(job->url, &options, &sender, error);
+    for (int64_t i = 0; code == PAWL_OK && i < job->messages; i++) {
+        code = send_step(sender, job, orders[i], i, error);
+        if (code == PAWL_OK && ((i + 1) % FILL_COUNT == 0 || i + 1 == job->messages)) {
+            code = pawl_sender_commit(sender, error);
+            if (code == PAWL_OK)
+                code = pawl__bench_go_on(error);
+        }
+    }
+    pawl_sender_close(sender);
+    return code;
+}
+
+static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
+{
+    pawl__bench_handle handle;
+    int64_t           *orders = shuffled_orders(job);
+    if (orders == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the order of %lld messages",
+                              (long long)job->messages);
+    pawl_code code = pawl__bench_open(job->url, &handle, error); /* makes the saga table */
+    pawl__bench_close(&handle);
+    if (code == PAWL_OK)
+        code = send_all(job, orders, error);
+    pawl_free(orders);
+    return code;
+}
+
+/* ---- Running -------------------------------------------------------------- */
+
+static pawl_code work_off(pawl_endpoint *endpoint, const pawl__bench_job *job, pawl_error *error)
+{
+    pawl_code code    = PAWL_OK;
+    int64_t   handled = 0;
+    while (code == PAWL_OK && handled < job->messages) {
+        pawl_step step;
+        code = pawl_endpoint_step(endpoint, &step, error);
+        if (code == PAWL_OK)
+            code = pawl__bench_go_on(error);
+        handled += step.handled;
+        if (code == PAWL_OK && step.is_idle)
+            code = pawl__bench_expect("messages handled", handled, job->messages, error);
+    }
+    return code;
+}
+
+/* The rows stay in the outbox: nothing but the steps is measured. */
+static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
+{
+    const pawl_route routes[] = {{.name = PAWL__BENCH_OUTSIDE, .url = "memory:nowhere"},
+                                 {.name = NULL}};
+    pawl_endpoint   *endpoint = NULL;
+    pawl_code        code     = pawl__bench_endpoint(job, routes, true, &endpoint, error);
+    if (code != PAWL_OK)
+        return code;
+    int64_t begin = pawl__bench_clock();
+    code          = work_off(endpoint, job, error);
+    *microseconds = pawl__bench_clock() - begin;
+    pawl_endpoint_destroy(endpoint);
+    return code;
+}
+
+/* ---- Checking ------------------------------------------------------------- */
+
+static int64_t steps_of(const pawl__bench_job *job, int64_t number)
+{
+    int64_t left = job->messages - number * STEPS_OF_ORDER;
+    return left < STEPS_OF_ORDER ? left : STEPS_OF_ORDER;
+}
+
+static pawl_code check_sagas(const pawl__bench_handle *handle, const pawl__bench_job *job,
+                             int64_t first, pawl_error *error)
+{
+    int64_t steps[PAWL__BENCH_CHECK_COUNT];
+    size_t  count = 0;
+    for (; count < PAWL__BENCH_CHECK_COUNT && first + (int64_t)count < order_count(job); count++)
+        steps[count] = steps_of(job, first + (int64_t)count);
+    return pawl__bench_check_orders(handle, job->seed, first, steps, count, error);
+}
+
+static pawl_code check_counts(const pawl__bench_handle *handle, const pawl__bench_job *job,
+                              pawl_error *error)
+{
+    pawl_stats stats;
+    int64_t    queued = 0;
+    int64_t    sagas  = 0;
+    pawl_code  code = handle->store->ops->stats(handle->store, pawl_clock_now(NULL), handle->arena,
+                                                &stats, error);
+    for (size_t i = 0; code == PAWL_OK && i < stats.queue_count; i++)
+        queued += stats.queues[i].ready + stats.queues[i].future;
+    if (code == PAWL_OK)
+        code = pawl__bench_expect("messages left in the queue", queued, 0, error);
+    if (code == PAWL_OK)
+        code = pawl__bench_expect("inbox marks", stats.inbox, job->messages, error);
+    if (code == PAWL_OK)
+        code = pawl__bench_expect("outbox rows", stats.outbox_pending, job->messages, error);
+    if (code == PAWL_OK)
+        code = handle->store->ops->saga_count(handle->store, handle->table, &sagas, error);
+    return code == PAWL_OK ? pawl__bench_expect("sagas", sagas, order_count(job), error) : code;
+}
+
+static pawl_code check(const pawl__bench_job *job, pawl_error *error)
+{
+    pawl__bench_handle handle;
+    pawl_code          code = pawl__bench_open(job->url, &handle, error);
+    if (code == PAWL_OK)
+        code = check_counts(&handle, job, error);
+    for (int64_t i = 0; code == PAWL_OK && i < order_count(job); i += PAWL__BENCH_CHECK_COUNT)
+        code = check_sagas(&handle, job, i, error);
+    pawl__bench_close(&handle);
+    return code;
+}
+
+const pawl__bench_workload pawl__bench_saga_step = {
+    .name = "saga-step", .fill = fill, .run = run, .check = check};

@@ -1,0 +1,35 @@
+/* interrupt.c - a flag that a signal sets.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "interrupt.h"
+
+#include <signal.h>
+
+static volatile sig_atomic_t is_interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    is_interrupted = 1;
+}
+
+void replay_interrupt_watch(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool replay_interrupted(void)
+{
+    return is_interrupted != 0;
+}
+
+pawl_code replay_interrupt_check(pawl_error *error)
+{
+    if (!replay_interrupted())
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted; what was committed stays");
+}

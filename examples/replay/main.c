@@ -1,0 +1,190 @@
+/* main.c - pawl-replay: replays an event log in its own time and compares the
+ * outcome with a single pass over the log.
+ *
+ *     read the log -> find a place -> run, or be killed and run -> report
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "crash.h"
+#include "interrupt.h"
+#include "options.h"
+#include "place.h"
+#include "progress.h"
+#include "report.h"
+#include "run.h"
+
+#include <stdio.h>
+
+/* Exit code of a replay that came to something else than the single pass. */
+#define NOT_VERIFIED 1
+
+static int fail(pawl_code code, pawl_error *error)
+{
+    for (char *c = error->text; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' '; /* one line, whatever a store's client library said */
+    fprintf(stderr, "pawl-replay: %s\n", error->text);
+    return pawl_code_exit(code);
+}
+
+/* The last closing has to fit into time, the last moment of which means never. */
+static pawl_code check_times(const replay_options *options, const replay_log *log,
+                             pawl_error *error)
+{
+    char      text[PAWL_TIME_TEXT_SIZE + 1];
+    pawl_time last = log->events[log->event_count - 1].time;
+    if (last < PAWL_TIME_MAX - options->quiet)
+        return PAWL_OK;
+    pawl_time_format(last, text);
+    return pawl_error_set(error, PAWL_EINPUT,
+                          "%s: the last event, at %s, leaves no quiet period before the end of the "
+                          "year 9999",
+                          options->log, text);
+}
+
+/* ---- One process, or the child of one ------------------------------------------ */
+
+static pawl_code draw(const replay_run *run, void *context, pawl_error *error)
+{
+    static int64_t started;
+    (void)error;
+    if (started == 0)
+        started = replay_monotonic();
+    replay_progress_events(context, run->job.position, run->job.log->event_count, run->messages,
+                           started);
+    return PAWL_OK;
+}
+
+/* Runs to the end and makes the report. */
+static pawl_code work(replay_run *run, replay_report *report, pawl_error *error)
+{
+    const char  *told  = run->options->child;
+    replay_child child = {.started = replay_monotonic()};
+    pawl_code    code  = told != NULL ? replay_child_parse(told, &child, error) : PAWL_OK;
+    if (code != PAWL_OK)
+        return code;
+    replay_progress progress;
+    replay_progress_init(&progress);
+    if (told != NULL)
+        code = replay_run_work(run, replay_child_committed, &child, error);
+    else
+        code = replay_run_work(run, draw, &progress, error);
+    int64_t elapsed = replay_monotonic() - child.started;
+    replay_progress_clear(&progress);
+    if (code == PAWL_OK && told != NULL)
+        code = replay_child_finished(run, &child, error);
+    return code == PAWL_OK ? replay_report_make(run, elapsed, child.kills, report, error) : code;
+}
+
+static pawl_code run_here(const replay_options *options, const replay_place *place,
+                          const replay_log *log, int *exit_code, pawl_error *error)
+{
+    replay_run    run;
+    replay_report report = {.events = 0};
+    pawl_code     code   = replay_run_open(&run, options, place, log, error);
+    if (code == PAWL_OK)
+        code = work(&run, &report, error);
+    replay_run_close(&run);
+    if (code != PAWL_OK)
+        return code;
+    replay_report_print(&report, options->is_json);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return pawl_error_set(error, PAWL_EFULL, "standard output cannot be written");
+    *exit_code = report.difference_count == 0 ? 0 : NOT_VERIFIED;
+    return PAWL_OK;
+}
+
+/* ---- All of it ------------------------------------------------------------------- */
+
+/* A folder of the run's own goes with all it holds. In the user's stores only
+ * the tables of a run that was verified go, unless they are to be kept; else
+ * the user is told how to go on. */
+static void clean_up(const replay_options *options, const replay_place *place, int exit_code)
+{
+    pawl_error error       = PAWL_ERROR_INIT;
+    bool       has_outside = options->store != NULL || options->archive != NULL;
+    if (!options->is_kept && options->work == NULL) {
+        if (!has_outside || (exit_code == 0 && replay_place_drop(place, &error) == PAWL_OK))
+            return;
+    }
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena != NULL)
+        fprintf(stderr, "pawl-replay: run %s stays in %.*s and %.*s, its tables are %s*\n",
+                place->run, PAWL_TEXT_ARGS(pawl_url_masked(place->store, arena)),
+                PAWL_TEXT_ARGS(pawl_url_masked(place->archive, arena)), place->system_prefix);
+    pawl_arena_destroy(arena);
+}
+
+/* The parent, or the only process. */
+static pawl_code run_all(const replay_options *options, const replay_log *log, char **words,
+                         int *exit_code, pawl_error *error)
+{
+    replay_place place;
+    bool         is_prepared = false;
+    pawl_code    code        = replay_place_init(options, &place, error);
+    if (code == PAWL_OK && options->kills > 0)
+        code = replay_crash_check(&place, error);
+    if (code == PAWL_OK)
+        code = replay_place_prepare(&place, options, error);
+    is_prepared = code == PAWL_OK;
+    if (code == PAWL_OK && options->kills > 0)
+        code = replay_crash(options, &place, log, words, exit_code, error);
+    else if (code == PAWL_OK)
+        code = run_here(options, &place, log, exit_code, error);
+    if (is_prepared)
+        clean_up(options, &place, code == PAWL_OK ? *exit_code : NOT_VERIFIED);
+    replay_place_clear(&place, options->is_kept);
+    return code;
+}
+
+static pawl_code run_child(const replay_options *options, const replay_log *log, int *exit_code,
+                           pawl_error *error)
+{
+    replay_place place;
+    pawl_code    code = replay_place_init(options, &place, error);
+    if (code == PAWL_OK)
+        code = run_here(options, &place, log, exit_code, error);
+    replay_place_clear(&place, false);
+    return code;
+}
+
+static pawl_code replay(const replay_options *options, char **words, int *exit_code,
+                        pawl_error *error)
+{
+    replay_log      log = {.events = NULL};
+    replay_progress progress;
+    replay_progress_init(&progress);
+    progress.is_shown = progress.is_shown && options->child == NULL;
+    pawl_code code    = replay_log_read(options->log, &options->columns, replay_progress_reading,
+                                        &progress, &log, error);
+    replay_progress_clear(&progress);
+    if (code == PAWL_OK)
+        code = check_times(options, &log, error);
+    if (code == PAWL_OK && options->child != NULL)
+        code = run_child(options, &log, exit_code, error);
+    else if (code == PAWL_OK)
+        code = run_all(options, &log, words, exit_code, error);
+    replay_log_free(&log);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    pawl_error     error     = PAWL_ERROR_INIT;
+    int            exit_code = 0;
+    replay_options options;
+    pawl_code      code = replay_options_parse(argc - 1, argv + 1, &options, &error);
+    if (code != PAWL_OK)
+        return fail(code, &error);
+    if (options.wants_help) {
+        replay_options_help();
+        return 0;
+    }
+    if (options.wants_version) {
+        printf("pawl-replay %s\n", pawl_version());
+        return 0;
+    }
+    replay_interrupt_watch();
+    code = replay(&options, argv, &exit_code, &error);
+    return code == PAWL_OK ? exit_code : fail(code, &error);
+}

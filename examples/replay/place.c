@@ -1,0 +1,251 @@
+/* place.c - the work folder, the stores and the tables of a run.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "place.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char  *copy = pawl_allocate(size);
+    if (copy != NULL)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+static char *join(const char *first, const char *second, const char *third)
+{
+    size_t size = strlen(first) + strlen(second) + strlen(third) + 1;
+    char  *text = pawl_allocate(size);
+    if (text != NULL)
+        snprintf(text, size, "%s%s%s", first, second, third);
+    return text;
+}
+
+/* ---- The run's name -------------------------------------------------------- */
+
+static pawl_code name_run(const replay_options *options, replay_place *place, pawl_error *error)
+{
+    uint32_t drawn;
+    if (options->run != NULL) {
+        if (strlen(options->run) != REPLAY_RUN_SIZE ||
+            strspn(options->run, "0123456789abcdef") != REPLAY_RUN_SIZE)
+            return pawl_error_set(error, PAWL_EINVAL,
+                                  "--run: '%s' is no name of a run: expected 8 of 0-9 and a-f",
+                                  options->run);
+        memcpy(place->run, options->run, REPLAY_RUN_SIZE + 1);
+    } else if (getrandom(&drawn, sizeof drawn, 0) == (ssize_t)sizeof drawn) {
+        snprintf(place->run, sizeof place->run, "%08x", (unsigned)drawn);
+    } else {
+        return pawl_error_set(error, PAWL_EPERSIST, "the system gives no random numbers: %s",
+                              strerror(errno));
+    }
+    snprintf(place->system_prefix, sizeof place->system_prefix, "replay_%s_", place->run);
+    return PAWL_OK;
+}
+
+/* ---- The work folder ------------------------------------------------------- */
+
+static pawl_code make_folder(replay_place *place, pawl_error *error)
+{
+    const char *parent = getenv("TMPDIR");
+    if (parent == NULL || parent[0] == '\0')
+        parent = "/tmp";
+    char *name = join(parent, "/pawl-replay-", "XXXXXX");
+    if (name == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    if (mkdtemp(name) == NULL) {
+        pawl_error_set(error, PAWL_EUNREACHABLE, "%s: the work folder cannot be made: %s", name,
+                       strerror(errno));
+        pawl_free(name);
+        return PAWL_EUNREACHABLE;
+    }
+    place->folder = name;
+    return PAWL_OK;
+}
+
+static pawl_code use_folder(const char *work, pawl_error *error)
+{
+    struct stat state;
+    if (mkdir(work, 0777) != 0 && errno != EEXIST)
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s: the work folder cannot be made: %s",
+                              work, strerror(errno));
+    if (stat(work, &state) != 0 || !S_ISDIR(state.st_mode))
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s: the work folder is no folder", work);
+    return PAWL_OK;
+}
+
+/* Only what the stores put there; a folder that holds more stays. */
+static void remove_folder(const char *folder)
+{
+    DIR *list = opendir(folder);
+    if (list == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(list)) != NULL;)
+        if (strncmp(entry->d_name, "replay.db", 9) == 0 ||
+            strncmp(entry->d_name, "archive.db", 10) == 0)
+            unlinkat(dirfd(list), entry->d_name, 0);
+    closedir(list);
+    rmdir(folder);
+}
+
+static char *url_of(const char *given, const char *folder, const char *file)
+{
+    if (given != NULL)
+        return copy_text(given);
+    char *path = join(folder, "/", file);
+    char *url  = path != NULL ? join("sqlite:", path, "") : NULL;
+    pawl_free(path);
+    return url;
+}
+
+pawl_code replay_place_init(const replay_options *options, replay_place *place, pawl_error *error)
+{
+    *place         = (replay_place){.folder = NULL};
+    pawl_code code = name_run(options, place, error);
+    if (code == PAWL_OK && (options->store == NULL || options->archive == NULL))
+        code = options->work != NULL ? use_folder(options->work, error) : make_folder(place, error);
+    if (code != PAWL_OK)
+        return code;
+    const char *folder = options->work != NULL ? options->work : place->folder;
+    place->store       = url_of(options->store, folder, "replay.db");
+    place->archive     = url_of(options->archive, folder, "archive.db");
+    if (place->store == NULL || place->archive == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    place->is_one_store = strcmp(place->store, place->archive) == 0;
+    return PAWL_OK;
+}
+
+void replay_place_clear(replay_place *place, bool is_kept)
+{
+    if (place->folder != NULL && !is_kept)
+        remove_folder(place->folder);
+    pawl_free(place->folder);
+    pawl_free(place->store);
+    pawl_free(place->archive);
+    *place = (replay_place){.folder = NULL};
+}
+
+/* ---- The tables ------------------------------------------------------------ */
+
+/* The part of a URL that an error text may hold: without scheme, parameters
+ * and what may be secret. */
+static pawl_text path_of(const char *url)
+{
+    const char *path = strchr(url, ':');
+    path             = path != NULL ? path + 1 : url;
+    return (pawl_text){path, strcspn(path, "?")};
+}
+
+pawl_code replay_place_wrap(const char *url, pawl_code code, pawl_error *error)
+{
+    pawl_text path = path_of(url);
+    if (path.size != 0 && memmem(error->text, strlen(error->text), path.data, path.size) != NULL)
+        return code;
+    pawl_arena *arena  = pawl_arena_create(0);
+    pawl_text   masked = arena != NULL ? pawl_url_masked(url, arena) : (pawl_text){NULL, 0};
+    pawl_error_wrap(error, code, "%.*s", PAWL_TEXT_ARGS(masked));
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+/* Lines of the schema verbs are of no interest here. */
+static void ignore_line(pawl_text line, void *context)
+{
+    (void)line;
+    (void)context;
+}
+
+/* Runs a schema verb for the tables of one endpoint. */
+static pawl_code run_schema(const replay_place *place, pawl_schema_verb verb, const char *endpoint,
+                            const char *url, pawl_error *error)
+{
+    replay_application            made;
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    pawl_arena                   *arena  = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    replay_application_make(REPLAY_BATCH_DEFAULT, &made);
+    pawl_code code = pawl_endpoint_tables(&made.application, endpoint, place->system_prefix, arena,
+                                          &tables, &count, error);
+    if (code == PAWL_OK) {
+        pawl_schema_spec spec = {place->system_prefix, tables, count};
+        code                  = pawl_store_schema(url, verb, &spec, ignore_line, NULL, error);
+        if (code != PAWL_OK)
+            replay_place_wrap(url, code, error);
+    }
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+/* Where the program's own tables are, or will be. A newer program's may mean
+ * what this one does not know, so nothing is put beside them. */
+static pawl_code check_version(const char *url, int64_t deadline, pawl_error *error)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    pawl_error         detail  = PAWL_ERROR_INIT;
+    if (strncmp(url, "memory:", 7) == 0)
+        return PAWL_OK;
+    options.mode        = PAWL_OPEN_LOOK;
+    options.deadline_ms = deadline / 1000;
+    pawl_code code      = pawl_store_open(url, &options, &store, &detail);
+    pawl_store_close(store);
+    /* Every other trouble is one that the run itself meets, or does not. */
+    if (code != PAWL_ESCHEMA || strstr(detail.text, "newer") == NULL)
+        return PAWL_OK;
+    pawl_error_set(error, code, "%s", detail.text);
+    return replay_place_wrap(url, code, error);
+}
+
+/* Whether the store can be reached at all, and whether the tables are left to
+ * us: memory and files are given theirs by whoever opens them. */
+static pawl_code check_store(const char *url, int64_t deadline, bool *needs_tables,
+                             pawl_error *error)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.mode               = PAWL_OPEN_SCHEMA;
+    options.deadline_ms        = deadline / 1000;
+    pawl_code code             = check_version(url, deadline, error);
+    if (code != PAWL_OK)
+        return code;
+    code = pawl_store_open(url, &options, &store, error);
+    if (code != PAWL_OK)
+        return replay_place_wrap(url, code, error);
+    *needs_tables = (store->ops->promises & PAWL_STORE_CREATES) == 0;
+    pawl_store_close(store);
+    return PAWL_OK;
+}
+
+pawl_code replay_place_prepare(const replay_place *place, const replay_options *options,
+                               pawl_error *error)
+{
+    bool      store_needs = false, archive_needs = false;
+    pawl_code code = check_store(place->store, options->deadline, &store_needs, error);
+    if (code == PAWL_OK)
+        code = check_store(place->archive, options->deadline, &archive_needs, error);
+    if (code == PAWL_OK && store_needs)
+        code = run_schema(place, PAWL_SCHEMA_APPLY, REPLAY_ENDPOINT, place->store, error);
+    if (code == PAWL_OK && archive_needs)
+        code = run_schema(place, PAWL_SCHEMA_APPLY, REPLAY_ARCHIVE, place->archive, error);
+    return code;
+}
+
+pawl_code replay_place_drop(const replay_place *place, pawl_error *error)
+{
+    pawl_code code = run_schema(place, PAWL_SCHEMA_DROP, REPLAY_ENDPOINT, place->store, error);
+    if (code == PAWL_OK)
+        code = run_schema(place, PAWL_SCHEMA_DROP, REPLAY_ARCHIVE, place->archive, error);
+    return code;
+}

@@ -1,0 +1,43 @@
+/* place.h - where a run keeps its data: two stores and tables of its own there.
+ *
+ *     replay_place_init -> use -> replay_place_clear
+ *
+ * A run's tables begin with its name, so that a store may hold what it likes
+ * beside them and an earlier run leaves nothing that a later one could find.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef REPLAY_PLACE_H
+#define REPLAY_PLACE_H
+
+#include "application.h"
+#include "options.h"
+
+typedef struct replay_place {
+    char  run[REPLAY_RUN_SIZE + 1];
+    char  system_prefix[PAWL_PREFIX_SIZE_MAX + 1]; /* of both stores */
+    char *folder;                                  /* made by this run, or NULL */
+    char *store;                                   /* URLs */
+    char *archive;
+    bool  is_one_store; /* both URLs are the same */
+} replay_place;
+
+/* Draws the run's name and makes the work folder; touches no store. The place
+ * may be cleared whatever the answer. */
+pawl_code replay_place_init(const replay_options *options, replay_place *place, pawl_error *error);
+
+/* Creates the tables in both stores. Refuses a store whose pawl tables are of a
+ * newer version, though it would not touch them. */
+pawl_code replay_place_prepare(const replay_place *place, const replay_options *options,
+                               pawl_error *error);
+
+/* Drops the tables. Harmless when they are gone. */
+pawl_code replay_place_drop(const replay_place *place, pawl_error *error);
+
+/* Frees; removes the folder if the run made one, unless it is to be kept. */
+void replay_place_clear(replay_place *place, bool is_kept);
+
+/* Puts the store's URL before the error's text unless that names it already. */
+pawl_code replay_place_wrap(const char *url, pawl_code code, pawl_error *error);
+
+#endif

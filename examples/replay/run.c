@@ -1,0 +1,251 @@
+/* run.c - opening the endpoints, and stepping them to the end.
+ *
+ *     send the first read_on, unless the reader is there already
+ *     step until nothing is left        the whole log; every case is closed
+ *     flush the aggregator, step        the last batch of each group
+ *
+ * No stage leaves a mark of its own: after a kill all three run again, and the
+ * ones that had been done find nothing to do.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "run.h"
+
+#include "interrupt.h"
+#include "progress.h"
+#include "records.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+
+#define WAIT_MS 20                /* for a delivery that is tried again later */
+#define PATIENCE PAWL_SECONDS(60) /* without any progress, before the run gives up */
+#define COMMITS_PER_KILL 50       /* room that each kill of --crash has in the log */
+
+int64_t replay_run_batch(const replay_options *options, const replay_log *log)
+{
+    int64_t most = REPLAY_BATCH_MESSAGES_DEFAULT;
+    if (options->batch_messages != 0)
+        return options->batch_messages;
+    if (options->kills == 0)
+        return most;
+    int64_t batch = (int64_t)log->event_count / (options->kills * COMMITS_PER_KILL);
+    return batch < 1 ? 1 : batch > most ? most : batch;
+}
+
+/* ---- Opening --------------------------------------------------------------- */
+
+static pawl_code open_endpoint(replay_run *run, const char *name, const char *url,
+                               const pawl_route *routes, pawl_endpoint **endpoint,
+                               pawl_error *error)
+{
+    const replay_options *options = run->options;
+    pawl_endpoint_options how     = PAWL_ENDPOINT_OPTIONS_INIT;
+    how.store                     = url;
+    how.mode                      = PAWL_OPEN_CREATE;
+    how.system_prefix             = run->place->system_prefix;
+    how.saga_prefix               = run->place->system_prefix;
+    how.routes                    = routes;
+    how.batch_messages            = (int)replay_run_batch(options, run->job.log);
+    how.outbox_batch              = how.batch_messages;
+    how.deadline_ms               = (options->deadline + 999) / 1000;
+    how.business                  = run->clock;
+    how.user                      = &run->job;
+    pawl_code code = pawl_endpoint_create(&run->made.application, name, &how, endpoint, error);
+    return code == PAWL_OK ? code : replay_place_wrap(url, code, error);
+}
+
+pawl_code replay_run_open(replay_run *run, const replay_options *options, const replay_place *place,
+                          const replay_log *log, pawl_error *error)
+{
+    int64_t batch = replay_run_batch(options, log);
+    *run          = (replay_run){.options = options, .place = place};
+    run->job      = (replay_job){.log   = log,
+                                 .run   = place->run,
+                                 .quiet = options->quiet,
+                                 .batch = options->batch,
+                                 .chunk = batch > 1 ? (size_t)batch - 1 : 1};
+    /* With one store for both, the archive's queue is in reach without a route. */
+    run->routes[0] = (pawl_route){.name          = REPLAY_ARCHIVE,
+                                  .url           = place->is_one_store ? NULL : place->archive,
+                                  .queue         = REPLAY_ARCHIVE,
+                                  .system_prefix = place->system_prefix};
+    replay_application_make(options->batch, &run->made);
+    run->clock = pawl_clock_create(PAWL_TIME_MAX);
+    run->arena = pawl_arena_create(0);
+    if (run->clock == NULL || run->arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    pawl_code code =
+        open_endpoint(run, REPLAY_ENDPOINT, place->store, run->routes, &run->replay, error);
+    if (code == PAWL_OK)
+        code = open_endpoint(run, REPLAY_ARCHIVE, place->archive, NULL, &run->archive, error);
+    return code;
+}
+
+void replay_run_close(replay_run *run)
+{
+    pawl_endpoint_destroy(run->replay);
+    pawl_endpoint_destroy(run->archive);
+    pawl_clock_destroy(run->clock);
+    pawl_arena_destroy(run->arena);
+    *run = (replay_run){.replay = NULL};
+}
+
+/* ---- Beginning, or going on --------------------------------------------------- */
+
+static pawl_code send_first(const replay_run *run, pawl_error *error)
+{
+    pawl_sender       *sender  = NULL;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.mode               = PAWL_OPEN_CHECK;
+    options.system_prefix      = run->place->system_prefix;
+    options.deadline_ms        = (run->options->deadline + 999) / 1000;
+    pawl_code code             = pawl_sender_open(run->place->store, &options, &sender, error);
+    if (code == PAWL_OK)
+        code = replay_application_start(&run->job, sender, error);
+    if (code == PAWL_OK)
+        code = pawl_sender_commit(sender, error);
+    pawl_sender_close(sender);
+    return code == PAWL_OK ? code : replay_place_wrap(run->place->store, code, error);
+}
+
+/* The position is one in a certain log; another one would be replayed from its
+ * middle. */
+static pawl_code check_log(const replay_run *run, const log_reader *reader, pawl_error *error)
+{
+    char      buffer[17];
+    pawl_text name = replay_log_name(run->job.log, buffer);
+    if (pawl_text_equal(name, reader->log) && reader->events == (int64_t)run->job.log->event_count)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINPUT,
+                          "%s: this is not the log that run %s was begun with, which had %" PRId64
+                          " events",
+                          run->options->log, run->place->run, reader->events);
+}
+
+static pawl_code begin(replay_run *run, pawl_error *error)
+{
+    pawl_value value   = pawl_value_text(pawl_text_of(run->place->run));
+    pawl_text  data    = {NULL, 0};
+    int64_t    version = 0;
+    log_reader reader;
+    pawl_code  code =
+        pawl_endpoint_saga(run->replay, "Reader", &value, run->arena, &data, &version, error);
+    if (code == PAWL_OK && version == 0)
+        return send_first(run, error); /* a second one has the same id and changes nothing */
+    if (code == PAWL_OK)
+        code = pawl_record_decode(log_reader_pawl_record(), data, 0, run->arena, &reader, error);
+    if (code != PAWL_OK)
+        return replay_place_wrap(run->place->store, code, error);
+    run->job.position = (size_t)reader.position;
+    code              = check_log(run, &reader, error);
+    pawl_arena_reset(run->arena);
+    return code;
+}
+
+/* ---- Stepping ----------------------------------------------------------------- */
+
+/* One step of each. `*is_idle`: neither had anything to do. */
+static pawl_code step(replay_run *run, bool *is_idle, pawl_error *error)
+{
+    pawl_endpoint *endpoints[] = {run->replay, run->archive};
+    const char    *urls[]      = {run->place->store, run->place->archive};
+    *is_idle                   = true;
+    for (size_t i = 0; i < 2; i++) {
+        pawl_step done = {.handled = 0};
+        pawl_code code = pawl_endpoint_step(endpoints[i], &done, error);
+        if (code != PAWL_OK)
+            return replay_place_wrap(urls[i], code, error);
+        *is_idle = *is_idle && done.is_idle && !done.is_elsewhere;
+        run->messages += done.handled;
+        if (done.handled + done.sent + done.dead == 0)
+            continue;
+        run->commits++;
+        code = run->watch(run, run->context, error);
+        if (code != PAWL_OK)
+            return code;
+    }
+    return PAWL_OK;
+}
+
+/* Rows that somebody still has to handle or deliver. Those of the aggregator
+ * wait for the flush. */
+static pawl_code count_left(replay_run *run, pawl_endpoint *endpoint, const char *url,
+                            int64_t *count, pawl_error *error)
+{
+    pawl_stats stats;
+    pawl_code  code = pawl_endpoint_stats(endpoint, run->arena, &stats, error);
+    if (code != PAWL_OK)
+        return replay_place_wrap(url, code, error);
+    for (size_t i = 0; i < stats.queue_count; i++)
+        *count += stats.queues[i].ready + stats.queues[i].future;
+    *count += stats.timeouts_due + stats.timeouts_pending;
+    *count += stats.outbox_pending + stats.outbox_held;
+    if (run->is_flushed)
+        *count += stats.aggregator_rows;
+    pawl_arena_reset(run->arena);
+    return PAWL_OK;
+}
+
+static void wait_for_work(const replay_run *run)
+{
+    struct pollfd wakes[2] = {
+        {.fd = pawl_endpoint_wake_fd(run->replay), .events = POLLIN},
+        {.fd = pawl_endpoint_wake_fd(run->archive), .events = POLLIN},
+    };
+    poll(wakes, 2, WAIT_MS);
+}
+
+static pawl_code count_all_left(replay_run *run, int64_t *count, pawl_error *error)
+{
+    *count         = 0;
+    pawl_code code = count_left(run, run->replay, run->place->store, count, error);
+    if (code == PAWL_OK)
+        code = count_left(run, run->archive, run->place->archive, count, error);
+    return code;
+}
+
+/* Steps until nothing is left. An idle endpoint may still have a delivery that
+ * waits for its next attempt, or a queue that another process has not let go. */
+static pawl_code settle(replay_run *run, pawl_error *error)
+{
+    int64_t moved_at = replay_monotonic();
+    for (;;) {
+        bool      is_idle;
+        int64_t   left    = -1;
+        int64_t   commits = run->commits;
+        pawl_code code    = step(run, &is_idle, error);
+        if (code == PAWL_OK)
+            code = replay_interrupt_check(error);
+        if (code == PAWL_OK && is_idle)
+            code = count_all_left(run, &left, error);
+        if (code != PAWL_OK || left == 0)
+            return code;
+        if (run->commits != commits)
+            moved_at = replay_monotonic();
+        else if (replay_monotonic() - moved_at > PATIENCE)
+            return pawl_error_set(error, PAWL_ETIMEOUT,
+                                  "run %s: nothing moved for 60 s, and not all is done",
+                                  run->place->run);
+        else
+            wait_for_work(run);
+    }
+}
+
+pawl_code replay_run_work(replay_run *run, replay_watch_fn *watch, void *context, pawl_error *error)
+{
+    run->watch     = watch;
+    run->context   = context;
+    pawl_code code = begin(run, error);
+    if (code == PAWL_OK)
+        code = settle(run, error);
+    if (code == PAWL_OK) {
+        code = pawl_endpoint_flush(run->replay, REPLAY_AGGREGATOR, NULL, error);
+        if (code != PAWL_OK)
+            return replay_place_wrap(run->place->store, code, error);
+        run->is_flushed = true;
+        code            = settle(run, error);
+    }
+    return code;
+}

@@ -1,0 +1,52 @@
+/* operations.h - the stores' contract as single calls: sagas, timeouts,
+ * aggregators, outbox rows.
+ *
+ *     pawl_store_open -> { one operation = one read, or one commit of one change }
+ *                     -> pawl_store_close
+ *
+ * Endpoints do not go through these: they commit a batch at once. The calls
+ * are for programs with a loop of their own, for tools and for tests, and they
+ * show what a store promises. The item behind each sentence, (A21), is one of
+ * docs/GUARANTEES.md.
+ *
+ * Threads: as the handle's: one thread at a time; different handles may be
+ *     used at the same time (A25, T7, S9).
+ * Time: `now` and every other pawl_time are microseconds since the epoch, UTC,
+ *     and given by the caller (T19). Leases and durations are microseconds.
+ * Memory: arguments are borrowed for the call, what is read lives in the arena
+ *     that is passed in. On failure a row of the caller's is as it was, unless
+ *     its call says otherwise (S8).
+ * Worker: a handle without a worker is given one by the first call that writes
+ *     or leases; what it leased is free when the handle is closed.
+ *
+ * Answers, besides those of the connection (PAWL_EBUSY, PAWL_ELOST ...):
+ *
+ *     the contract says   the call answers
+ *     INVALID_ARG         PAWL_EINVAL; PAWL_ELIMIT for a size over its limit
+ *     NOT_FOUND           PAWL_ENOTFOUND: aggregator_remove alone
+ *     CONCURRENCY         PAWL_ECONFLICT: saga_update, saga_delete,
+ *                             aggregator_remove, aggregator_remove_snapshot
+ *                         PAWL_EDUPLICATE: saga_insert, saga_update (transitional
+ *                             value), timeout_insert
+ *                         PAWL_EGONE: timeout_remove and timeout_release with an
+ *                             owner, outbox_settle
+ *     mismatch            PAWL_EMISMATCH: outbox_insert
+ *     PERSISTENCE         PAWL_EPERSIST; the text holds the lower error (A23)
+ *     SCHEMA              PAWL_ESCHEMA
+ *
+ * All of CONCURRENCY has the retry class PAWL_RETRY_RELOAD, and changed nothing.
+ * A driver without the read that an operation needs: PAWL_EUNSUPPORTED.
+ *
+ * Tests: tests/contract/case_op_*.c, tests/unit/test_store_operations.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_OPERATIONS_H
+#define PAWL_OPERATIONS_H
+
+#include "pawl/store_aggregator.h"
+#include "pawl/store_outbox.h"
+#include "pawl/store_saga.h"
+#include "pawl/store_timeout.h"
+
+#endif

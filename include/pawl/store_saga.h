@@ -1,0 +1,85 @@
+/* store_saga.h - saga rows, one call each: find, insert, update, delete.
+ * operations.h says what holds for all of these calls.
+ *
+ *     insert -> { find -> update } -> find -> delete
+ *
+ * The row that find and insert fill is the wrapper that update and delete take
+ * back: its `version` and its `id` are what the stored row had (S2, S4).
+ *
+ * Threads: as the handle's.
+ * Tests: tests/contract/case_op_saga.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SAGA_H
+#define PAWL_STORE_SAGA_H
+
+#include "pawl/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Finds the saga whose id, main or transitional correlation value is `value`.
+ *
+ * No such row: PAWL_OK and a row of version 0, never an error; a table that
+ * does not exist yet counts as none here, and only here (S1). Each call returns
+ * a copy of its own: changing it changes neither the stored row nor another
+ * copy until an update succeeds (S3). By id and by value the same row is found
+ * (S16).
+ *
+ * The value becomes one of the column's declared type first; one that cannot is
+ * PAWL_EINVAL naming both, not "none" (S17). A null value is PAWL_EINVAL and
+ * nothing is asked of the store (S18). So is a key that the table has no column
+ * for (S19), and a text with NUL or of more than 200 characters (D19). Rows of
+ * another table are never met (S28). */
+PAWL_API pawl_code pawl_store_saga_find(pawl_store *store, const pawl_saga_table *table,
+                                        pawl_saga_key key, pawl_value value, pawl_arena *arena,
+                                        pawl_saga_row *row, pawl_error *error);
+
+/* The same by the name of a property. One that is not a correlation property of
+ * the saga is PAWL_EINVAL, and the text names those that are (S19). */
+PAWL_API pawl_code pawl_store_saga_find_by(pawl_store *store, const pawl_saga_table *table,
+                                           pawl_text property, pawl_value value, pawl_arena *arena,
+                                           pawl_saga_row *row, pawl_error *error);
+
+/* Inserts a saga at version 1. A zero id is replaced by a new one, distinct
+ * from every correlation value (S4). On PAWL_OK `row` holds the id and the
+ * version. Empty metadata or data is stored as {}.
+ *
+ * Uses id, main, transitional, metadata, data, type_version. What the caller
+ * changes afterwards is not stored (S3).
+ *
+ * PAWL_EDUPLICATE  the id or a correlation value exists; the first row stays as
+ *                  it was, its version too (S10, S11). After a delete the value
+ *                  may be inserted again (S12).
+ * PAWL_EINVAL      a null correlation value in a column that the table has (S18,
+ *                  S21), one of another type, or one over its limit (D19). */
+PAWL_API pawl_code pawl_store_saga_insert(pawl_store *store, const pawl_saga_table *table,
+                                          pawl_saga_row *row, pawl_time now, pawl_error *error);
+
+/* Writes transitional, metadata, data and type_version of a row that was loaded
+ * (S20, S24), leaving no trace of the state before (S15). The main value is
+ * never rewritten (S20), the id stays (S5). On PAWL_OK the stored version and
+ * `row->version` are both one more (S6); on any failure `row->version` is the
+ * version read (S8).
+ *
+ * PAWL_ECONFLICT   the row is not there at `row->version`: changed or gone. It
+ *                  is as it was, nothing is ever inserted, and the text names
+ *                  the saga, its id and the version expected (S7, S9, S12).
+ * PAWL_EDUPLICATE  the transitional value belongs to another row.
+ * PAWL_EINVAL      a null transitional value where the table has one (S21). */
+PAWL_API pawl_code pawl_store_saga_update(pawl_store *store, const pawl_saga_table *table,
+                                          pawl_saga_row *row, pawl_time now, pawl_error *error);
+
+/* Removes a row that was loaded; the next find is "none" (S13).
+ *
+ * PAWL_ECONFLICT  the row is not there at `row->version`; it is kept (S14). */
+PAWL_API pawl_code pawl_store_saga_delete(pawl_store *store, const pawl_saga_table *table,
+                                          const pawl_saga_row *row, pawl_time now,
+                                          pawl_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

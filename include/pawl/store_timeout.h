@@ -1,0 +1,94 @@
+/* store_timeout.h - timeouts, one call each: insert, batch, remove, release,
+ * reap. operations.h says what holds for all of these calls.
+ *
+ *     insert -> batch -> { send it -> remove | release }
+ *     reap, now and then: a quarter of the lease is a good interval (T14)
+ *
+ * Threads: as the handle's. Two batches at once never return one row (T7).
+ * Tests: tests/contract/case_op_timeout.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_TIMEOUT_H
+#define PAWL_STORE_TIMEOUT_H
+
+#include "pawl/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PAWL_LEASE_DEFAULT PAWL_MINUTES(5) /* T6, A14 */
+#define PAWL_SIZE_DEFAULT INT64_MAX        /* "no size": as many as the store hands out at once */
+
+/* Adds a timeout. Uses id, saga_id, saga_type, name, destination, due, headers
+ * (a JSON object of strings) and correlation_id; all of them come back
+ * unchanged in the batch (T1). Timeouts have a table of their own, apart from
+ * sagas (T18).
+ *
+ * A named timeout of a saga is unique by both: inserting a second one sets the
+ * first anew, under its own id (E13).
+ *
+ * PAWL_EDUPLICATE  the id exists; the first row stays (T2).
+ * PAWL_EINVAL      the id is zero, the destination empty. */
+PAWL_API pawl_code pawl_store_timeout_insert(pawl_store *store, const pawl_timeout_row *timeout,
+                                             pawl_time now, pawl_error *error);
+
+/* Begin with PAWL_TIMEOUT_BATCH_OPTIONS_INIT. Zero is no default here: a size or
+ * a lease of zero is refused. */
+typedef struct pawl_timeout_batch_options {
+    pawl_text       destination; /* empty: any */
+    int64_t         size;        /* at most so many rows; PAWL_SIZE_DEFAULT: the store's default */
+    pawl_session_id owner;       /* who leases them; not zero */
+    int64_t         lease;       /* microseconds */
+} pawl_timeout_batch_options;
+
+#define PAWL_TIMEOUT_BATCH_OPTIONS_INIT                        \
+    {                                                          \
+        .size = PAWL_SIZE_DEFAULT, .lease = PAWL_LEASE_DEFAULT \
+    }
+
+/* Leases due timeouts: those with due <= now (T5), at most `size`, earliest
+ * first, by id where the times are equal (T4). Each row returned has the owner
+ * and expires at now + lease (T6); it is returned again only when that time has
+ * come, then to the next owner (T8).
+ *
+ * `rows->next_due` says when to look next: the earliest due time to come, or
+ * now + 1 minute when there is none (T17); a time that is not after `now` when
+ * the size left due rows over.
+ *
+ * PAWL_EINVAL  size <= 0 (T3), lease <= 0 (T15), or no owner; nothing is leased. */
+PAWL_API pawl_code pawl_store_timeout_batch(pawl_store                       *store,
+                                            const pawl_timeout_batch_options *options,
+                                            pawl_time now, pawl_arena *arena,
+                                            pawl_timeout_rows *rows, pawl_error *error);
+
+/* Removes a timeout. With an owner only while the stored owner is that one
+ * (T9): a lease that ran out and that nobody took or reaped since is still the
+ * owner's (T10). Without one (NULL) whoever has it, and a row that is gone
+ * already is fine (T12).
+ *
+ * PAWL_EGONE  with an owner: another has it, or nobody, or it is gone; the row
+ *             stays as it is (T9, T10, T11). */
+PAWL_API pawl_code pawl_store_timeout_remove(pawl_store *store, pawl_timeout_id id,
+                                             const pawl_session_id *owner, pawl_time now,
+                                             pawl_error *error);
+
+/* Clears the lease; the row is in the very next batch (T13). `owner` as for
+ * remove: NULL clears whoever's it is, and an unknown id is fine.
+ *
+ * PAWL_EGONE  with an owner: the row is not leased by it; nothing changed. */
+PAWL_API pawl_code pawl_store_timeout_release(pawl_store *store, pawl_timeout_id id,
+                                              const pawl_session_id *owner, pawl_time now,
+                                              pawl_error *error);
+
+/* Clears every lease that has run out (expires <= now) and says how many; the
+ * others are untouched and a second call finds none. Never needed for progress:
+ * batch takes expired rows over by itself (T14). */
+PAWL_API pawl_code pawl_store_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
+                                           pawl_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

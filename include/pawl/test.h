@@ -1,0 +1,175 @@
+/* test.h - for your own tests: an application in memory, under clocks that the
+ * test moves, and everything that can be seen of it.
+ *
+ *     create -> watch* -> { deliver | publish | advance | look }* -> destroy
+ *
+ *     static void an_unpaid_order_is_cancelled(void **state)
+ *     {
+ *         pawl_test *test;
+ *         size_t     cancelled;
+ *         assert_int_equal(pawl_test_create(&orders_application, NULL, &test, NULL), PAWL_OK);
+ *         pawl_test_watch(test, PAWL_RECORD_OF(order_cancelled), NULL);
+ *         pawl_test_deliver(test, NULL, PAWL_MESSAGE(place_order, .order_id = ...), NULL);
+ *         pawl_test_advance(test, PAWL_MINUTES(15), NULL);
+ *         pawl_test_count(test, PAWL_TEST_EVENTS, PAWL_RECORD_OF(order_cancelled), &cancelled,
+ *                         NULL);
+ *         assert_int_equal(cancelled, 1);
+ *         pawl_test_destroy(test);
+ *     }
+ *
+ * All endpoints of the application run, one step at a time, on the calling
+ * thread, on a memory store of this test's own. Nothing sleeps, and a run
+ * repeats: time and ids come from the options alone.
+ *
+ * A destination that no endpoint reads keeps what is sent to it: "billing" is a
+ * queue to look into. A destination with a route to another store gets its
+ * messages through the outbox, as in production.
+ *
+ * Nothing here aborts or prints: every function answers with a code, a look at
+ * something that is not there with PAWL_ENOTFOUND. A failure of your handlers is
+ * no failure of these functions: look at the dead letters.
+ *
+ * Threads: a test belongs to one thread.
+ * Memory: what a look returns lives until pawl_test_destroy.
+ * Tests: tests/unit/test_test_kit.c, tests/unit/test_example_orders.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TEST_H
+#define PAWL_TEST_H
+
+#include "pawl/endpoint.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Setting up --------------------------------------------------------------- */
+
+typedef struct pawl_test pawl_test;
+
+#define PAWL_TEST_START INT64_C(1767258000000000) /* 2026-01-01T09:00:00Z */
+/* The queue that watched events are copied to. */
+#define PAWL_TEST_EVENTS "pawl.test.events"
+/* Steps until everything is idle; an application that sends messages to itself
+ * without end is stopped here. */
+#define PAWL_TEST_STEPS_MAX 1000000
+#define PAWL_TEST_ENDPOINTS_MAX 16
+
+/* Zero means the default in brackets. */
+typedef struct pawl_test_options {
+    size_t                       options_size;
+    pawl_time                    start;    /* both clocks [PAWL_TEST_START] */
+    const pawl_endpoint_options *endpoint; /* retries, routes, user ... of every endpoint; store,
+                                              clocks and mode are the test's own [NULL] */
+} pawl_test_options;
+
+#define PAWL_TEST_OPTIONS_INIT                    \
+    {                                             \
+        .options_size = sizeof(pawl_test_options) \
+    }
+
+/* Creates all endpoints of the application. PAWL_ECONFIG when its tables are
+ * refused: a test that only creates is worth having. The application and what
+ * the options point to must outlive the test. NULL options: all defaults. On
+ * failure *test is NULL. */
+PAWL_API pawl_code pawl_test_create(const pawl_application  *application,
+                                    const pawl_test_options *options, pawl_test **test,
+                                    pawl_error *error);
+/* Accepts NULL. */
+PAWL_API void pawl_test_destroy(pawl_test *test);
+/* Copies every message of this type that is published from now on to
+ * PAWL_TEST_EVENTS. */
+PAWL_API pawl_code pawl_test_watch(pawl_test *test, pawl_record_fn *record, pawl_error *error);
+
+/* ---- Acting --------------------------------------------------------------------- */
+
+/* Sends a message, due now, and runs until nothing is due. `queue` NULL: that
+ * of the application's only endpoint. */
+PAWL_API pawl_code pawl_test_deliver(pawl_test *test, const char *queue, const pawl_record *record,
+                                     const void *message, pawl_error *error);
+/* The same with an id, headers, a delay or a due time. Delivering an id twice is
+ * how a redelivery is tested. */
+PAWL_API pawl_code pawl_test_deliver_with(pawl_test *test, const char *queue,
+                                          const pawl_send_options *options,
+                                          const pawl_record *record, const void *message,
+                                          pawl_error *error);
+/* A body that may be anything, of a type that need not be known. NULL options:
+ * none. */
+PAWL_API pawl_code pawl_test_deliver_json(pawl_test *test, const char *queue,
+                                          const pawl_send_options *options, const char *type,
+                                          const char *json, pawl_error *error);
+/* An event from outside: to every queue that subscribes to it. */
+PAWL_API pawl_code pawl_test_publish(pawl_test *test, const pawl_record *record,
+                                     const void *message, pawl_error *error);
+/* Moves both clocks, stopping at every time at which something becomes due, so
+ * that what happens at 9:05 is over before what is due at 9:10 begins, in all
+ * endpoints. PAWL_EINVAL for a negative duration. */
+PAWL_API pawl_code pawl_test_advance(pawl_test *test, int64_t duration, pawl_error *error);
+/* The same to a time; a time that is past is PAWL_EINVAL. */
+PAWL_API pawl_code pawl_test_advance_to(pawl_test *test, pawl_time time, pawl_error *error);
+/* Runs until nothing is due; the functions above have done so. `sum` may be NULL.
+ * PAWL_ELIMIT after PAWL_TEST_STEPS_MAX steps. */
+PAWL_API pawl_code pawl_test_drain(pawl_test *test, pawl_step *sum, pawl_error *error);
+
+/* ---- Looking -------------------------------------------------------------------- */
+
+PAWL_API pawl_time pawl_test_now(const pawl_test *test);
+
+/* The state of the saga whose correlation value is `key` (the text of it: "o-1",
+ * "42", a uuid), decoded into `state`, a struct of `record`. `version` may be
+ * NULL. PAWL_ENOTFOUND when there is no such saga; PAWL_EINVAL when the
+ * saga's state is of another record. */
+PAWL_API pawl_code pawl_test_saga(pawl_test *test, const char *saga, const char *key,
+                                  pawl_record_fn *record, void *state, int64_t *version,
+                                  pawl_error *error);
+/* The row itself: id, version, state and metadata as JSON. */
+PAWL_API pawl_code pawl_test_saga_row(pawl_test *test, const char *saga, const char *key,
+                                      pawl_saga_row *row, pawl_error *error);
+PAWL_API pawl_code pawl_test_saga_count(pawl_test *test, const char *saga, int64_t *count,
+                                        pawl_error *error);
+
+/* What is in a queue, oldest first: sent to a destination outside, or due later. */
+PAWL_API pawl_code pawl_test_sent(pawl_test *test, const char *queue, pawl_queue_rows *rows,
+                                  pawl_error *error);
+/* How many of them are of this record's type; NULL: of any. */
+PAWL_API pawl_code pawl_test_count(pawl_test *test, const char *queue, pawl_record_fn *record,
+                                   size_t *count, pawl_error *error);
+/* The one at `index` among those of this type, from 0, decoded into `message`.
+ * PAWL_ENOTFOUND when there are not as many. */
+PAWL_API pawl_code pawl_test_message(pawl_test *test, const char *queue, pawl_record_fn *record,
+                                     size_t index, void *message, pawl_error *error);
+/* Decodes the body of any message that a look returned. PAWL_EINVAL when it is of
+ * another type. */
+PAWL_API pawl_code pawl_test_read(pawl_test *test, const pawl_message *from, pawl_record_fn *record,
+                                  void *message, pawl_error *error);
+
+/* Timeouts that are set, by due time: of one saga, or of all with NULL, NULL. */
+PAWL_API pawl_code pawl_test_timeouts(pawl_test *test, const char *saga, const char *key,
+                                      pawl_timeout_rows *rows, pawl_error *error);
+/* What an aggregator holds, oldest first. `partition` is the aggregator's name,
+ * or with a key the name, '/' and the key's text: "shipping/north". */
+PAWL_API pawl_code pawl_test_aggregated(pawl_test *test, const char *partition, pawl_snapshot *rows,
+                                        pawl_error *error);
+/* Outbox rows in one state, in the order they were written. */
+PAWL_API pawl_code pawl_test_outbox(pawl_test *test, pawl_outbox_state state,
+                                    pawl_outbox_rows *rows, pawl_error *error);
+/* Dead letters of one endpoint, or of all with NULL. */
+PAWL_API pawl_code pawl_test_dead(pawl_test *test, const char *endpoint, pawl_dead_rows *rows,
+                                  pawl_error *error);
+PAWL_API pawl_code pawl_test_stats(pawl_test *test, pawl_stats *stats, pawl_error *error);
+
+/* ---- What it is made of ----------------------------------------------------------- */
+
+/* Lends an endpoint, for pawl_endpoint_flush and the like; name NULL: the only
+ * one. NULL when there is none of that name. */
+PAWL_API pawl_endpoint *pawl_test_endpoint(pawl_test *test, const char *name);
+/* Lends a handle on the store. */
+PAWL_API pawl_store *pawl_test_store(pawl_test *test);
+/* The store's URL, for a handle or a sender of your own. */
+PAWL_API const char *pawl_test_url(const pawl_test *test);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,142 @@
+/* cli.h - what the verbs of the command share.
+ *
+ * A verb is one row of the table in main.c and one file. Its function parses
+ * its words, does the work and returns the exit code; whatever fails ends in
+ * pawl__fail, which prints the one clear line that is the last on standard
+ * error: "pawl: TEXT".
+ *
+ * Tests: tests/system/command_*.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_CLI_H
+#define PAWL_CLI_CLI_H
+
+#include "cli/options.h"
+#include "pawl/pawl.h"
+
+#include <stdio.h>
+#include <yyjson.h>
+
+/* ---- Verbs ---------------------------------------------------------------- */
+
+typedef struct pawl__verb pawl__verb;
+typedef int               pawl__verb_fn(const pawl__verb *verb, int count, char **words);
+
+struct pawl__verb {
+    const char           *name;
+    const char           *help; /* one line */
+    const pawl__argument *arguments;
+    const pawl__option   *options;
+    pawl__verb_fn        *run;
+};
+
+/* The table of main.c, sorted by name. */
+const pawl__verb *pawl__verbs(size_t *count);
+const pawl__verb *pawl__verb_find(const char *name);
+/* PAWL_EINVAL: "there is no verb 'sned'; did you mean send?" */
+pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
+
+/* Each verb's three. */
+#define PAWL__VERB_NAMES(X) \
+    X(bench)                \
+    X(help)                 \
+    X(run)                  \
+    X(schema)               \
+    X(send)                 \
+    X(stats)                \
+    X(version)
+#define PAWL__VERB_DECLARE(name)                                 \
+    extern const pawl__argument pawl__##name##_verb_arguments[]; \
+    extern const pawl__option   pawl__##name##_verb_options[];   \
+    pawl__verb_fn               pawl__##name##_verb;
+PAWL__VERB_NAMES(PAWL__VERB_DECLARE)
+#undef PAWL__VERB_DECLARE
+
+/* The page of one verb, made from its row. */
+void pawl__help_print(const pawl__verb *verb, FILE *out);
+
+/* ---- Stores --------------------------------------------------------------- */
+
+/* Which store, by what names, and how long one call of it may take. */
+typedef struct pawl__store_fields {
+    const char *store; /* --store; pawl__store_url fills it from PAWL_STORE */
+    const char *prefix;
+    int64_t     deadline;
+} pawl__store_fields;
+
+#define PAWL__OPTION_DEADLINE(fields, member)                                             \
+    {                                                                                     \
+        "deadline", PAWL__OPTION_DURATION, offsetof(fields, member.deadline), "DURATION", \
+            "longest wait for one call of the store; default 30s", 0, 0                   \
+    }
+#define PAWL__OPTION_PREFIX(fields, member)                                       \
+    {                                                                             \
+        "prefix", PAWL__OPTION_TEXT, offsetof(fields, member.prefix), "NAME",     \
+            "what the names of the shared tables begin with; default pawl_", 0, 0 \
+    }
+#define PAWL__OPTION_STORE(fields, member)                                 \
+    {                                                                      \
+        "store", PAWL__OPTION_TEXT, offsetof(fields, member.store), "URL", \
+            "memory:, sqlite:PATH ...; else the variable PAWL_STORE", 0, 0 \
+    }
+
+/* Fills `store` from PAWL_STORE; PAWL_EINVAL when there is none. */
+pawl_code pawl__store_url(pawl__store_fields *fields, pawl_error *error);
+/* What a store is opened with. */
+pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_open_mode mode);
+
+/* ---- Applications --------------------------------------------------------- */
+
+typedef struct pawl__loaded {
+    void                   *library;
+    const pawl_application *application;
+} pawl__loaded;
+
+/* PAWL_ECONFIG: no such file, not an application, or built for another ABI. */
+pawl_code pawl__application_load(const char *path, pawl__loaded *loaded, pawl_error *error);
+void      pawl__application_unload(pawl__loaded *loaded); /* harmless when nothing is loaded */
+/* PAWL_ECONFIG lists the endpoints when `name` is none of them. */
+pawl_code pawl__application_check_endpoint(const pawl_application *application, const char *name,
+                                           pawl_error *error);
+
+/* ---- Output --------------------------------------------------------------- */
+
+/* Prints "pawl: TEXT" and returns the exit code; PAWL_OK prints nothing. */
+int pawl__fail(pawl_code code, const pawl_error *error);
+/* The same for work on a store: the line names it, masked, unless the text does
+ * or the arguments are what was wrong (exit codes 1 and 2). `url` may be NULL. */
+int pawl__fail_store(pawl_code code, const pawl_error *error, const char *url);
+/* `url` without its password, cut to `size`. */
+const char *pawl__masked(const char *url, char *text, size_t size);
+/* One object on one line; destroys the document. PAWL_ENOMEM. */
+pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out, pawl_error *error);
+/* NULL when out of memory. The root is an object. */
+yyjson_mut_doc *pawl__json_create(void);
+/* PAWL_EINPUT: not JSON, and why. */
+pawl_code pawl__json_check(pawl_text text, pawl_error *error);
+
+/* ---- Input ---------------------------------------------------------------- */
+
+/* A file read to its end, or line by line. */
+typedef struct pawl__input {
+    FILE       *file;
+    const char *name; /* for error texts */
+    char       *data;
+    size_t      size; /* bytes of `data` that were read */
+    size_t      capacity;
+    size_t      at;   /* start of the next line */
+    size_t      line; /* number of the line handed out last, from 1 */
+    bool        is_end;
+} pawl__input;
+
+/* "-" is standard input. PAWL_EINPUT names the file. */
+pawl_code pawl__input_open(pawl__input *input, const char *path, pawl_error *error);
+/* All of it; at most PAWL_BODY_SIZE_MAX bytes. */
+pawl_code pawl__input_all(pawl__input *input, pawl_text *text, pawl_error *error);
+/* The next line without its end; data NULL at the end of the file. Borrowed
+ * until the next call. */
+pawl_code pawl__input_line(pawl__input *input, pawl_text *line, pawl_error *error);
+void      pawl__input_close(pawl__input *input);
+
+#endif

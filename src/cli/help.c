@@ -1,0 +1,103 @@
+/* help.c - `pawl help`: pages made from the tables that parsing uses.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/cli.h"
+
+#include <string.h>
+
+typedef struct verb_fields {
+    const char *verb;
+} verb_fields;
+
+const pawl__argument pawl__help_verb_arguments[] = {
+    {.name = "VERB", .offset = offsetof(verb_fields, verb), .is_optional = true},
+    {.name = NULL},
+};
+const pawl__option pawl__help_verb_options[] = {{.name = NULL}};
+
+#define COLUMN_WIDTH 24
+
+static void print_row(const char *left, const char *right, FILE *out)
+{
+    fprintf(out, "  %-*s  %s\n", COLUMN_WIDTH, left, right);
+}
+
+static void print_arguments(const pawl__verb *verb, FILE *out)
+{
+    for (const pawl__argument *argument = verb->arguments; argument->name != NULL; argument++) {
+        fputs(argument->is_optional ? " [" : " ", out);
+        if (argument->choices == NULL)
+            fputs(argument->name, out);
+        for (size_t i = 0; argument->choices != NULL && argument->choices[i] != NULL; i++)
+            fprintf(out, "%s%s", i > 0 ? "|" : "", argument->choices[i]);
+        fputs(argument->is_optional ? "]" : "", out);
+    }
+}
+
+static const char *value_of(const pawl__option *option)
+{
+    if (option->kind == PAWL__OPTION_YES_NO)
+        return "yes|no";
+    return option->kind == PAWL__OPTION_FLAG ? "" : option->value;
+}
+
+static void print_option(const pawl__option *option, FILE *out)
+{
+    char        left[100];
+    const char *value = value_of(option);
+    snprintf(left, sizeof left, "--%s%s%s%s", option->name, value[0] != '\0' ? " " : "", value,
+             option->kind == PAWL__OPTION_LIST ? " ..." : "");
+    print_row(left, option->help, out);
+}
+
+void pawl__help_print(const pawl__verb *verb, FILE *out)
+{
+    bool has_options = verb->options[0].name != NULL;
+    fprintf(out, "usage: pawl %s", verb->name);
+    print_arguments(verb, out);
+    fprintf(out, "%s\n\n%s\n", has_options ? " [OPTIONS]" : "", verb->help);
+    if (has_options)
+        fputs("\noptions:\n", out);
+    for (const pawl__option *option = verb->options; option->name != NULL; option++)
+        print_option(option, out);
+}
+
+static void print_overview(FILE *out)
+{
+    size_t            count;
+    const pawl__verb *verbs = pawl__verbs(&count);
+    fputs("usage: pawl VERB [ARGUMENTS] [OPTIONS]\n\nverbs:\n", out);
+    for (size_t i = 0; i < count; i++)
+        print_row(verbs[i].name, verbs[i].help, out);
+    fputs("\n`pawl help VERB` says more. The store is --store URL, else the variable PAWL_STORE.\n"
+          "\nexit codes:\n",
+          out);
+    print_row("0", "done", out);
+    print_row("1", "a check said no", out);
+    print_row("2", "wrong arguments, refused configuration or input", out);
+    print_row("3", "the store cannot be reached or may not be used", out);
+    print_row("4", "the schema is missing, older or newer", out);
+    print_row("5", "stopped part-way; what was committed stays", out);
+    print_row("6", "not found, or a conflict", out);
+    print_row("70", "a bug in pawl", out);
+}
+
+int pawl__help_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields fields = {NULL};
+    pawl_error  error  = PAWL_ERROR_INIT;
+    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                           &fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    if (fields.verb == NULL) {
+        print_overview(stdout);
+        return 0;
+    }
+    const pawl__verb *about = pawl__verb_find(fields.verb);
+    if (about == NULL)
+        return pawl__fail(pawl__verb_refuse(fields.verb, &error), &error);
+    pawl__help_print(about, stdout);
+    return 0;
+}

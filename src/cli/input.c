@@ -1,0 +1,110 @@
+/* input.c - a file or standard input, whole or line by line.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define CHUNK_SIZE ((size_t)64 * 1024)
+
+pawl_code pawl__input_open(pawl__input *input, const char *path, pawl_error *error)
+{
+    bool is_standard = strcmp(path, "-") == 0;
+    *input           = (pawl__input){.name = is_standard ? "standard input" : path};
+    input->file      = is_standard ? stdin : fopen(path, "rb");
+    if (input->file == NULL)
+        return pawl_error_set(error, PAWL_EINPUT, "cannot read %s: %s", path, strerror(errno));
+    struct stat status;
+    if (fstat(fileno(input->file), &status) == 0 && S_ISDIR(status.st_mode)) {
+        pawl__input_close(input);
+        return pawl_error_set(error, PAWL_EINPUT, "cannot read %s: it is a directory", path);
+    }
+    return PAWL_OK;
+}
+
+void pawl__input_close(pawl__input *input)
+{
+    if (input->file != NULL && input->file != stdin)
+        fclose(input->file);
+    pawl_free(input->data);
+    *input = (pawl__input){.file = NULL};
+}
+
+/* Reads one more chunk behind what is there. */
+static pawl_code read_more(pawl__input *input, pawl_error *error)
+{
+    if (input->capacity - input->size < CHUNK_SIZE) {
+        size_t capacity = input->capacity * 2 + CHUNK_SIZE;
+        char  *data     = pawl_resize(input->data, capacity);
+        if (data == NULL)
+            return pawl_error_set(error, PAWL_ENOMEM, "out of memory reading %s", input->name);
+        input->data     = data;
+        input->capacity = capacity;
+    }
+    size_t count = fread(input->data + input->size, 1, CHUNK_SIZE, input->file);
+    input->size += count;
+    input->is_end = count < CHUNK_SIZE;
+    if (ferror(input->file))
+        return pawl_error_set(error, PAWL_EINPUT, "cannot read %s: %s", input->name,
+                              strerror(errno));
+    return PAWL_OK;
+}
+
+static pawl_code refuse_size(const pawl__input *input, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ELIMIT, "a body of %s is over %d bytes, the limit",
+                          input->name, PAWL_BODY_SIZE_MAX);
+}
+
+pawl_code pawl__input_all(pawl__input *input, pawl_text *text, pawl_error *error)
+{
+    while (!input->is_end) {
+        pawl_code code = read_more(input, error);
+        if (code != PAWL_OK)
+            return code;
+        if (input->size > PAWL_BODY_SIZE_MAX)
+            return refuse_size(input, error);
+    }
+    *text = (pawl_text){input->data, input->size};
+    return PAWL_OK;
+}
+
+/* Moves what is left of the last chunk to the front, so that the buffer stays
+ * as small as the longest line. */
+static void drop_used(pawl__input *input)
+{
+    if (input->at == 0)
+        return;
+    memmove(input->data, input->data + input->at, input->size - input->at);
+    input->size -= input->at;
+    input->at = 0;
+}
+
+pawl_code pawl__input_line(pawl__input *input, pawl_text *line, pawl_error *error)
+{
+    char  *end     = NULL;
+    size_t checked = input->at;
+    while ((end = input->size > checked ? memchr(input->data + checked, '\n', input->size - checked)
+                                        : NULL) == NULL &&
+           !input->is_end) {
+        drop_used(input);
+        checked = input->size;
+        pawl_code code =
+            checked > PAWL_BODY_SIZE_MAX ? refuse_size(input, error) : read_more(input, error);
+        if (code != PAWL_OK)
+            return code;
+    }
+    *line = (pawl_text){NULL, 0};
+    if (input->at == input->size)
+        return PAWL_OK;
+    char *start = input->data + input->at;
+    *line       = (pawl_text){start, end != NULL ? (size_t)(end - start) : input->size - input->at};
+    input->at += line->size + (end != NULL);
+    input->line++;
+    if (line->size > 0 && line->data[line->size - 1] == '\r')
+        line->size--;
+    return PAWL_OK;
+}

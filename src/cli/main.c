@@ -1,0 +1,119 @@
+/* main.c - the command: one table of verbs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/cli.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Sorted by name: the help shows it in this order. */
+#define VERB(verb, line)                                                         \
+    {                                                                            \
+#verb, line, pawl__##verb##_verb_arguments, pawl__##verb##_verb_options, \
+            pawl__##verb##_verb                                                  \
+    }
+static const pawl__verb verbs[] = {
+    VERB(bench, "measure pawl beside a hand-written loop on the same tables"),
+    VERB(help, "say what the command or one verb can do"),
+    VERB(run, "run the endpoints of an application until it is told to stop"),
+    VERB(schema, "print, apply, verify or drop the tables of a store"),
+    VERB(send, "send a message, or one for each line of a file"),
+    VERB(stats, "count what is in a store"),
+    VERB(version, "say which pawl this is"),
+};
+#undef VERB
+
+#define VERB_COUNT (sizeof verbs / sizeof verbs[0])
+#define ONE_MORE(name) +1
+_Static_assert(VERB_COUNT == 0 PAWL__VERB_NAMES(ONE_MORE), "a verb without a row in the table");
+#undef ONE_MORE
+
+const pawl__verb *pawl__verbs(size_t *count)
+{
+    *count = VERB_COUNT;
+    return verbs;
+}
+
+const pawl__verb *pawl__verb_find(const char *name)
+{
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
+pawl_code pawl__verb_refuse(const char *name, pawl_error *error)
+{
+    const char *names[VERB_COUNT + 1] = {NULL};
+    char        suggestion[300];
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        names[i] = verbs[i].name;
+    pawl__suggest(name != NULL ? name : "", "", names, suggestion, sizeof suggestion);
+    if (name == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "give a verb%s", suggestion);
+    return pawl_error_set(error, PAWL_EINVAL, "there is no verb '%s'%s", name, suggestion);
+}
+
+/* An interrupted verb exits 5: what it committed stays, what it had not
+ * committed leaves no trace. `run` stops gracefully instead (run.c). */
+static void on_interrupt(int number)
+{
+    static const char line[] = "pawl: interrupted; what was committed stays\n";
+    (void)number;
+    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
+    (void)written;
+    _exit(pawl_code_exit(PAWL_EINTERRUPTED));
+}
+
+static void handle_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static bool asks_for_help(int count, char **words)
+{
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++)
+        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+/* `pawl --help` and `pawl --version` are what people try first. */
+static const char *verb_name(const char *word)
+{
+    if (word == NULL)
+        return NULL;
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return "help";
+    return strcmp(word, "--version") == 0 ? "version" : word;
+}
+
+/* An answer that did not reach its reader is no answer. */
+static int finish(int exit_code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return exit_code;
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_error_set(&error, PAWL_EFULL, "cannot write to standard output");
+    return exit_code != 0 ? exit_code : pawl__fail(PAWL_EFULL, &error);
+}
+
+int main(int argc, char **argv)
+{
+    pawl_error        error = PAWL_ERROR_INIT;
+    const char       *name  = verb_name(argc > 1 ? argv[1] : NULL);
+    const pawl__verb *verb  = name != NULL ? pawl__verb_find(name) : NULL;
+    if (verb == NULL)
+        return pawl__fail(pawl__verb_refuse(name, &error), &error);
+    if (asks_for_help(argc - 2, argv + 2)) {
+        pawl__help_print(verb, stdout);
+        return finish(0);
+    }
+    handle_interrupts();
+    return finish(verb->run(verb, argc - 2, argv + 2));
+}

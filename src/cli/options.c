@@ -1,0 +1,298 @@
+/* options.c - the words behind a verb, read by a table. See options.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Suggestions --------------------------------------------------------- */
+
+#define WORD_SIZE_MAX 40 /* longer words are compared by their first bytes */
+#define DISTANCE_MAX 3   /* further away is not a typing error */
+#define SUGGESTIONS_MAX 3
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to insert, remove, replace or swap until `a` is `b`. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t rows[3][WORD_SIZE_MAX + 1]; /* this one and the two before */
+    size_t a_size = least(strlen(a), WORD_SIZE_MAX);
+    size_t b_size = least(strlen(b), WORD_SIZE_MAX);
+    for (size_t j = 0; j <= b_size; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= a_size; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i - 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= b_size; j++) {
+            row[j] = least(least(row[j - 1], above[j]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least(row[j], rows[(i - 2) % 3][j - 2] + 1);
+        }
+    }
+    return rows[a_size % 3][b_size];
+}
+
+static void append(char *text, size_t size, const char *what)
+{
+    size_t used = strlen(text);
+    if (used < size)
+        snprintf(text + used, size - used, "%s", what);
+}
+
+static void append_name(char *text, size_t size, bool is_first, const char *prefix,
+                        const char *name)
+{
+    append(text, size, is_first ? "" : ", ");
+    append(text, size, prefix);
+    append(text, size, name);
+}
+
+/* A word that a valid name begins with was cut short: as near as can be. */
+static size_t remoteness(const char *word, const char *name)
+{
+    size_t size = strlen(word);
+    if (size >= 2 && strncmp(word, name, size) == 0)
+        return 1;
+    size_t steps = distance(word, name);
+    return steps <= least(DISTANCE_MAX, (size + 1) / 2) ? steps : DISTANCE_MAX + 1;
+}
+
+void pawl__suggest(const char *word, const char *prefix, const char *const *names, char *text,
+                   size_t size)
+{
+    size_t found = 0;
+    text[0]      = '\0';
+    for (size_t steps = 0; steps <= DISTANCE_MAX; steps++)
+        for (size_t i = 0; names[i] != NULL && found < SUGGESTIONS_MAX; i++)
+            if (remoteness(word, names[i]) == steps) {
+                append(text, size, found == 0 ? "; did you mean " : "");
+                append_name(text, size, found++ == 0, prefix, names[i]);
+            }
+    if (found > 0) {
+        append(text, size, "?");
+        return;
+    }
+    append(text, size, names[0] != NULL ? "; valid are " : "; there are none");
+    for (size_t i = 0; names[i] != NULL; i++)
+        append_name(text, size, i == 0, prefix, names[i]);
+}
+
+/* ---- Values -------------------------------------------------------------- */
+
+typedef struct duration_unit {
+    const char *name;
+    int64_t     microseconds;
+} duration_unit;
+
+static const duration_unit duration_units[] = {
+    {"ms", PAWL_MILLISECONDS(1)}, {"s", PAWL_SECONDS(1)}, {"m", PAWL_MINUTES(1)},
+    {"h", PAWL_HOURS(1)},         {"d", PAWL_DAYS(1)},
+};
+
+pawl_code pawl__duration_parse(const char *text, int64_t *duration, pawl_error *error)
+{
+    size_t digits = strspn(text, "0123456789");
+    errno         = 0;
+    int64_t value = strtoll(text, NULL, 10);
+    for (size_t i = 0; digits > 0 && i < sizeof duration_units / sizeof duration_units[0]; i++) {
+        const duration_unit *unit = &duration_units[i];
+        if (strcmp(text + digits, unit->name) != 0)
+            continue;
+        if (errno != 0 || value > PAWL_TIME_MAX / unit->microseconds)
+            return pawl_error_set(error, PAWL_EINVAL, "'%s' is too long a duration", text);
+        *duration = value * unit->microseconds;
+        return PAWL_OK;
+    }
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "'%s' is no duration: expected a number and ms, s, m, h or d", text);
+}
+
+static pawl_code parse_count(const pawl__option *option, const char *text, int64_t *count,
+                             pawl_error *error)
+{
+    char *end;
+    errno         = 0;
+    int64_t value = strtoll(text, &end, 10);
+    if (end == text || *end != '\0')
+        return pawl_error_set(error, PAWL_EINVAL, "'%s' is no whole number", text);
+    if (errno != 0 || value < option->min || value > option->max)
+        return pawl_error_set(error, PAWL_EINVAL, "%s is not within %" PRId64 " and %" PRId64, text,
+                              option->min, option->max);
+    *count = value;
+    return PAWL_OK;
+}
+
+static pawl_code parse_yes_no(const char *text, bool *is_yes, pawl_error *error)
+{
+    *is_yes = strcmp(text, "yes") == 0;
+    if (!*is_yes && strcmp(text, "no") != 0)
+        return pawl_error_set(error, PAWL_EINVAL, "'%s' is neither yes nor no", text);
+    return PAWL_OK;
+}
+
+static pawl_code add_text(pawl__texts *texts, const char *text, pawl_error *error)
+{
+    if (texts->count == PAWL__TEXTS_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "given more than %d times", PAWL__TEXTS_MAX);
+    texts->items[texts->count++] = text;
+    return PAWL_OK;
+}
+
+static pawl_code put_value(const pawl__option *option, const char *text, void *fields,
+                           pawl_error *error)
+{
+    void *field = (char *)fields + option->offset;
+    switch (option->kind) {
+    case PAWL__OPTION_FLAG: *(bool *)field = true; return PAWL_OK;
+    case PAWL__OPTION_TEXT: *(const char **)field = text; return PAWL_OK;
+    case PAWL__OPTION_YES_NO: return parse_yes_no(text, field, error);
+    case PAWL__OPTION_LIST: return add_text(field, text, error);
+    case PAWL__OPTION_COUNT: return parse_count(option, text, field, error);
+    case PAWL__OPTION_DURATION: return pawl__duration_parse(text, field, error);
+    }
+    return pawl_error_set(error, PAWL_EBUG, "option kind %d", (int)option->kind);
+}
+
+/* ---- Words --------------------------------------------------------------- */
+
+typedef struct word_reader {
+    const char           *verb;
+    const pawl__argument *arguments;
+    const pawl__option   *options;
+    char                **words;
+    int                   count;
+    int                   at;
+    size_t                argument_count;
+    uint64_t              seen; /* a bit for each option */
+    void                 *fields;
+} word_reader;
+
+static pawl_code refuse_option(const word_reader *reader, const char *name, size_t size,
+                               pawl_error *error)
+{
+    const char *names[PAWL__OPTIONS_MAX + 1] = {NULL};
+    char        word[WORD_SIZE_MAX], suggestion[400];
+    for (size_t i = 0; i < PAWL__OPTIONS_MAX && reader->options[i].name != NULL; i++)
+        names[i] = reader->options[i].name;
+    snprintf(word, sizeof word, "%.*s", (int)least(size, sizeof word - 1), name);
+    pawl__suggest(word, "--", names, suggestion, sizeof suggestion);
+    return pawl_error_set(error, PAWL_EINVAL, "pawl %s has no option --%s%s", reader->verb, word,
+                          suggestion);
+}
+
+static const pawl__option *find_option(const word_reader *reader, const char *name, size_t size)
+{
+    for (const pawl__option *option = reader->options; option->name != NULL; option++)
+        if (strlen(option->name) == size && strncmp(option->name, name, size) == 0)
+            return option;
+    return NULL;
+}
+
+/* The text behind "=", or the next word. */
+static pawl_code take_value(word_reader *reader, const pawl__option *option, const char *equals,
+                            const char **text, pawl_error *error)
+{
+    *text = equals != NULL ? equals + 1 : NULL;
+    if (option->kind == PAWL__OPTION_FLAG) {
+        if (equals != NULL)
+            return pawl_error_set(error, PAWL_EINVAL, "--%s takes no value, but has '%s'",
+                                  option->name, equals + 1);
+        return PAWL_OK;
+    }
+    if (equals == NULL && reader->at < reader->count)
+        *text = reader->words[reader->at++];
+    if (*text == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "--%s needs a value: %s", option->name,
+                              option->value);
+    return PAWL_OK;
+}
+
+static pawl_code read_option(word_reader *reader, const char *name, pawl_error *error)
+{
+    const char         *equals = strchr(name, '=');
+    size_t              size   = equals != NULL ? (size_t)(equals - name) : strlen(name);
+    const pawl__option *option = find_option(reader, name, size);
+    if (option == NULL)
+        return refuse_option(reader, name, size, error);
+    uint64_t bit = UINT64_C(1) << (option - reader->options);
+    if ((reader->seen & bit) != 0 && option->kind != PAWL__OPTION_LIST)
+        return pawl_error_set(error, PAWL_EINVAL, "--%s is given twice", option->name);
+    reader->seen |= bit;
+    const char *text;
+    pawl_code   code = take_value(reader, option, equals, &text, error);
+    if (code != PAWL_OK)
+        return code;
+    code = put_value(option, text, reader->fields, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--%s", option->name);
+}
+
+static pawl_code read_argument(word_reader *reader, const char *word, pawl_error *error)
+{
+    const pawl__argument *argument = &reader->arguments[reader->argument_count];
+    char                  suggestion[400];
+    if (argument->name == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl %s: '%s' is one argument too many",
+                              reader->verb, word);
+    for (size_t i = 0; argument->choices != NULL; i++) {
+        if (argument->choices[i] == NULL) {
+            pawl__suggest(word, "", argument->choices, suggestion, sizeof suggestion);
+            return pawl_error_set(error, PAWL_EINVAL, "pawl %s: '%s' is no %s%s", reader->verb,
+                                  word, argument->name, suggestion);
+        }
+        if (strcmp(argument->choices[i], word) == 0)
+            break;
+    }
+    *(const char **)((char *)reader->fields + argument->offset) = word;
+    reader->argument_count++;
+    return PAWL_OK;
+}
+
+static pawl_code refuse_missing(const word_reader *reader, const pawl__argument *argument,
+                                pawl_error *error)
+{
+    char suggestion[400] = "";
+    if (argument->choices != NULL)
+        pawl__suggest("", "", argument->choices, suggestion, sizeof suggestion);
+    return pawl_error_set(error, PAWL_EINVAL, "pawl %s needs %s%s", reader->verb, argument->name,
+                          suggestion);
+}
+
+pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
+                              const pawl__option *options, int count, char **words, void *fields,
+                              pawl_error *error)
+{
+    word_reader reader     = {.verb      = verb,
+                              .arguments = arguments,
+                              .options   = options,
+                              .words     = words,
+                              .count     = count,
+                              .fields    = fields};
+    bool        is_options = true; /* until "--" */
+    while (reader.at < reader.count) {
+        const char *word = reader.words[reader.at++];
+        pawl_code   code = PAWL_OK;
+        if (is_options && strcmp(word, "--") == 0)
+            is_options = false;
+        else if (is_options && strncmp(word, "--", 2) == 0)
+            code = read_option(&reader, word + 2, error);
+        else if (is_options && word[0] == '-' && word[1] != '\0')
+            code = refuse_option(&reader, word + 1, strlen(word + 1), error);
+        else
+            code = read_argument(&reader, word, error);
+        if (code != PAWL_OK)
+            return code;
+    }
+    const pawl__argument *next = &arguments[reader.argument_count];
+    if (next->name != NULL && !next->is_optional)
+        return refuse_missing(&reader, next, error);
+    return PAWL_OK;
+}

@@ -1,0 +1,71 @@
+/* options.h - the words behind a verb, read by a table.
+ *
+ * A verb lists its options once, sorted by name; parsing, the error texts with
+ * the nearest valid names, and the help all come from that list. The values
+ * land in a struct of the verb's own, which holds the defaults before.
+ *
+ *     static const pawl__option options[] = {
+ *         {"json", PAWL__OPTION_FLAG, offsetof(fields, is_json), .help = "one JSON object"},
+ *         {"store", PAWL__OPTION_TEXT, offsetof(fields, store), "URL", "where the data is"},
+ *         {.name = NULL}};
+ *
+ * Threads: none; called from main.
+ * Tests: tests/system/command_usage.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_OPTIONS_H
+#define PAWL_CLI_OPTIONS_H
+
+#include "pawl/base.h"
+
+/* What the field at `offset` is. */
+typedef enum pawl__option_kind {
+    PAWL__OPTION_FLAG,     /* bool, true when the option is there */
+    PAWL__OPTION_YES_NO,   /* bool */
+    PAWL__OPTION_TEXT,     /* const char * */
+    PAWL__OPTION_LIST,     /* pawl__texts; the option may be repeated */
+    PAWL__OPTION_COUNT,    /* int64_t within min and max */
+    PAWL__OPTION_DURATION, /* int64_t, microseconds: 500ms 5s 15m 2h 30d */
+} pawl__option_kind;
+
+#define PAWL__OPTIONS_MAX 32 /* options of one verb; a bit each for "seen" */
+#define PAWL__TEXTS_MAX 64   /* repeated --header or --route */
+
+typedef struct pawl__texts {
+    const char *items[PAWL__TEXTS_MAX];
+    size_t      count;
+} pawl__texts;
+
+typedef struct pawl__option {
+    const char       *name; /* without "--"; NULL ends the list */
+    pawl__option_kind kind;
+    size_t            offset;
+    const char       *value; /* a word for the value, in the help */
+    const char       *help;
+    int64_t           min, max; /* COUNT */
+} pawl__option;
+
+/* A word without "--"; every verb needs all of its arguments but optional ones,
+ * which come last. The field is a const char *. */
+typedef struct pawl__argument {
+    const char        *name; /* NULL ends the list */
+    size_t             offset;
+    const char *const *choices; /* ends with NULL; NULL: any word */
+    bool               is_optional;
+} pawl__argument;
+
+/* Fills `fields`. PAWL_EINVAL names the wrong word and the nearest valid ones. */
+pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
+                              const pawl__option *options, int count, char **words, void *fields,
+                              pawl_error *error);
+
+/* Up to three of `names` (ends with NULL) that a mistyped `word` may have
+ * meant, nearest first, else all: "; did you mean X?" or "; valid are A, B". */
+void pawl__suggest(const char *word, const char *prefix, const char *const *names, char *text,
+                   size_t size);
+
+/* "15m" as microseconds. PAWL_EINVAL names the text. */
+pawl_code pawl__duration_parse(const char *text, int64_t *duration, pawl_error *error);
+
+#endif

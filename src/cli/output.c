@@ -1,0 +1,112 @@
+/* output.c - the one clear line of a failure, and JSON.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Failures ------------------------------------------------------------- */
+
+static const char *text_of(pawl_code code, const pawl_error *error)
+{
+    return error != NULL && error->text[0] != '\0' ? error->text : pawl_code_text(code);
+}
+
+int pawl__fail(pawl_code code, const pawl_error *error)
+{
+    if (code != PAWL_OK)
+        fprintf(stderr, "pawl: %s\n", text_of(code, error));
+    return pawl_code_exit(code);
+}
+
+const char *pawl__masked(const char *url, char *text, size_t size)
+{
+    pawl_arena *arena  = pawl_arena_create(PAWL_URL_SIZE_MAX * 2);
+    pawl_text   masked = {NULL, 0};
+    if (arena != NULL)
+        masked = pawl_url_masked(url, arena);
+    snprintf(text, size, "%.*s", PAWL_TEXT_ARGS(masked));
+    pawl_arena_destroy(arena);
+    return text;
+}
+
+int pawl__fail_store(pawl_code code, const pawl_error *error, const char *url)
+{
+    if (code == PAWL_OK || url == NULL || pawl_code_exit(code) <= 2)
+        return pawl__fail(code, error);
+    char        masked[PAWL_URL_SIZE_MAX + 1];
+    const char *text = text_of(code, error);
+    pawl__masked(url, masked, sizeof masked);
+    /* Drivers name a file by its path, without scheme and parameters. */
+    char        path[sizeof masked];
+    const char *colon = strchr(masked, ':');
+    snprintf(path, sizeof path, "%s", colon != NULL ? colon + 1 : masked);
+    path[strcspn(path, "?")] = '\0';
+    if (path[0] != '\0' && strstr(text, path) != NULL)
+        return pawl__fail(code, error);
+    fprintf(stderr, "pawl: %s: %s\n", masked, text);
+    return pawl_code_exit(code);
+}
+
+/* ---- JSON ----------------------------------------------------------------- */
+
+static void *json_malloc(void *context, size_t size)
+{
+    (void)context;
+    return pawl_resize(NULL, size);
+}
+
+static void *json_realloc(void *context, void *memory, size_t size_before, size_t size)
+{
+    (void)context;
+    (void)size_before;
+    return pawl_resize(memory, size);
+}
+
+static void json_free(void *context, void *memory)
+{
+    (void)context;
+    pawl_free(memory);
+}
+
+static const yyjson_alc json_allocator = {json_malloc, json_realloc, json_free, NULL};
+
+yyjson_mut_doc *pawl__json_create(void)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(&json_allocator);
+    if (doc != NULL)
+        yyjson_mut_doc_set_root(doc, yyjson_mut_obj(doc));
+    return doc;
+}
+
+pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out, pawl_error *error)
+{
+    char *text = doc != NULL
+                     ? yyjson_mut_write_opts(doc, YYJSON_WRITE_NOFLAG, &json_allocator, NULL, NULL)
+                     : NULL;
+    yyjson_mut_doc_free(doc);
+    if (text == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the JSON of the answer");
+    fprintf(out, "%s\n", text);
+    pawl_free(text);
+    return PAWL_OK;
+}
+
+pawl_code pawl__json_check(pawl_text text, pawl_error *error)
+{
+    yyjson_read_err why;
+    /* Without INSITU the reader does not write to the text it is given. */
+    yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text.data, text.size, YYJSON_READ_NOFLAG,
+                                       &json_allocator, &why);
+    yyjson_doc_free(doc);
+    if (doc != NULL)
+        return PAWL_OK;
+    if (why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for a body of %zu bytes",
+                              text.size);
+    if (text.size == 0)
+        return pawl_error_set(error, PAWL_EINPUT, "not JSON: it is empty");
+    return pawl_error_set(error, PAWL_EINPUT, "not JSON: %s at byte %zu", why.msg, why.pos);
+}

@@ -1,0 +1,323 @@
+/* run.c - `pawl run APP.so`: the endpoints of an application, each in a thread
+ * of its own beside its workers.
+ *
+ *     load -> create all -> run all -> (signal, or one fails) -> stop all ->
+ *     join all -> destroy all
+ *
+ * The first SIGTERM or SIGINT stops gracefully: messages in hand are finished
+ * and the command exits 0. A second one exits 5 at once; what was not committed
+ * leaves no trace.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/cli.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct verb_fields {
+    const char        *application;
+    pawl__store_fields at;
+    const char        *endpoint;
+    const char        *saga_prefix;
+    const char        *log;
+    pawl__texts        routes;
+    int64_t            workers;
+    int64_t            batch;
+    bool               is_created;
+} verb_fields;
+
+const pawl__argument pawl__run_verb_arguments[] = {
+    {.name = "APP.so", .offset = offsetof(verb_fields, application)},
+    {.name = NULL},
+};
+const pawl__option pawl__run_verb_options[] = {
+    {.name   = "batch",
+     .kind   = PAWL__OPTION_COUNT,
+     .offset = offsetof(verb_fields, batch),
+     .value  = "N",
+     .help   = "most messages in one commit; default 256",
+     .min    = 1,
+     .max    = PAWL_BATCH_MESSAGES_MAX},
+    {.name   = "create",
+     .kind   = PAWL__OPTION_YES_NO,
+     .offset = offsetof(verb_fields, is_created),
+     .help   = "make missing tables (never on a database server); default yes"},
+    PAWL__OPTION_DEADLINE(verb_fields, at),
+    {.name   = "endpoint",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, endpoint),
+     .value  = "NAME",
+     .help   = "run this endpoint only; default all of the application"},
+    {.name   = "log",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, log),
+     .value  = "LEVEL",
+     .help   = "error, warning, info or debug, on standard error; default info"},
+    PAWL__OPTION_PREFIX(verb_fields, at),
+    {.name   = "route",
+     .kind   = PAWL__OPTION_LIST,
+     .offset = offsetof(verb_fields, routes),
+     .value  = "NAME=URL#QUEUE",
+     .help   = "where a destination leads; no URL: this store, no QUEUE: the name"},
+    {.name   = "saga-prefix",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, saga_prefix),
+     .value  = "NAME",
+     .help   = "what the names of saga tables begin with; default the endpoint's name and _"},
+    PAWL__OPTION_STORE(verb_fields, at),
+    {.name   = "workers",
+     .kind   = PAWL__OPTION_COUNT,
+     .offset = offsetof(verb_fields, workers),
+     .value  = "N",
+     .help   = "threads of each endpoint; default 1",
+     .min    = 1,
+     .max    = PAWL_WORKERS_MAX},
+    {.name = NULL},
+};
+
+/* ---- Log ------------------------------------------------------------------ */
+
+static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
+
+static void write_log(pawl_log_level level, const char *text, void *context)
+{
+    char now[PAWL_TIME_TEXT_SIZE + 1];
+    (void)context;
+    pawl_time_format(pawl_clock_now(NULL), now);
+    fprintf(stderr, "%s %s %s\n", now, log_levels[level], text);
+}
+
+static pawl_code set_log(const char *level, pawl_error *error)
+{
+    char suggestion[200];
+    for (int i = 0; log_levels[i] != NULL; i++)
+        if (strcmp(level, log_levels[i]) == 0) {
+            pawl_log_set(write_log, (pawl_log_level)i, NULL);
+            return PAWL_OK;
+        }
+    pawl__suggest(level, "", log_levels, suggestion, sizeof suggestion);
+    return pawl_error_set(error, PAWL_EINVAL, "--log: there is no level '%s'%s", level, suggestion);
+}
+
+/* ---- Routes --------------------------------------------------------------- */
+
+/* NAME=URL#QUEUE, cut in place in a copy. */
+static pawl_code read_route(const char *text, pawl_arena *arena, pawl_route *route,
+                            pawl_error *error)
+{
+    char *name  = pawl_arena_copy(arena, text, strlen(text) + 1);
+    char *url   = name != NULL ? strchr(name, '=') : NULL;
+    char *queue = url != NULL ? strrchr(url, '#') : NULL;
+    if (name == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    if (url == NULL || url == name || (queue != NULL ? queue[1] : url[1]) == '\0')
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "--route: expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, got '%.*s'",
+            url != NULL ? (int)(url - name) : (int)strlen(text), text);
+    *url++ = '\0';
+    if (queue != NULL)
+        *queue++ = '\0';
+    *route = (pawl_route){.name = name, .url = url[0] != '\0' ? url : NULL, .queue = queue};
+    return PAWL_OK;
+}
+
+static pawl_code read_routes(const pawl__texts *texts, pawl_arena *arena, const pawl_route **routes,
+                             pawl_error *error)
+{
+    pawl_code   code = PAWL_OK;
+    pawl_route *list = pawl_arena_take(arena, (texts->count + 1) * sizeof *list);
+    if (list == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    for (size_t i = 0; code == PAWL_OK && i < texts->count; i++)
+        code = read_route(texts->items[i], arena, &list[i], error);
+    *routes = list;
+    return code;
+}
+
+/* ---- Endpoints ------------------------------------------------------------ */
+
+typedef struct running {
+    pawl_endpoint *endpoint;
+    const char    *name;
+    pthread_t      thread;
+    bool           is_started;
+    pawl_code      code;
+    pawl_error     error;
+} running;
+
+/* What the signal handler and a failing endpoint see. `count` is raised after
+ * an item is complete, and is 0 again before the first one is destroyed. */
+static running      *running_items;
+static atomic_size_t running_count;
+static atomic_int    signal_count;
+
+static void stop_all(void)
+{
+    size_t count = atomic_load(&running_count);
+    for (size_t i = 0; i < count; i++)
+        pawl_endpoint_stop(running_items[i].endpoint);
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    if (atomic_fetch_add(&signal_count, 1) > 0)
+        _exit(pawl_code_exit(PAWL_EINTERRUPTED));
+    stop_all();
+}
+
+static void handle_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static void *run_one(void *argument)
+{
+    running *item = argument;
+    item->code    = pawl_endpoint_run(item->endpoint, &item->error);
+    if (item->code != PAWL_OK)
+        stop_all(); /* the application works as a whole or not at all */
+    return NULL;
+}
+
+static pawl_code create_one(const pawl_application *application, const char *name,
+                            const pawl_endpoint_options *options, pawl_error *error)
+{
+    size_t   count = atomic_load(&running_count);
+    running *item  = &running_items[count];
+    item->name     = name;
+    pawl_code code = pawl_endpoint_create(application, name, options, &item->endpoint, error);
+    if (code == PAWL_OK)
+        atomic_store(&running_count, count + 1);
+    return code;
+}
+
+static pawl_code create_all(const verb_fields *fields, const pawl_application *application,
+                            const pawl_endpoint_options *options, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++) {
+        const char *name = application->endpoints[i]->name;
+        if (fields->endpoint == NULL || strcmp(name, fields->endpoint) == 0)
+            code = create_one(application, name, options, error);
+    }
+    return code;
+}
+
+static pawl_code start_all(pawl_error *error)
+{
+    size_t count = atomic_load(&running_count);
+    for (size_t i = 0; i < count; i++) {
+        running *item   = &running_items[i];
+        int      result = pthread_create(&item->thread, NULL, run_one, item);
+        if (result != 0) {
+            stop_all();
+            return pawl_error_set(error, PAWL_ENOMEM, "no thread for endpoint '%s': %s", item->name,
+                                  strerror(result));
+        }
+        item->is_started = true;
+        pawl_log(PAWL_LOG_INFO, "endpoint '%s' is running", item->name);
+    }
+    if (atomic_load(&signal_count) > 0)
+        stop_all(); /* the signal may have come before the last one was listed */
+    return PAWL_OK;
+}
+
+/* The first failure is the one that is told; others are logged. */
+static pawl_code join_all(pawl_code code, pawl_error *error)
+{
+    size_t count = atomic_load(&running_count);
+    for (size_t i = 0; i < count; i++) {
+        running *item = &running_items[i];
+        if (item->is_started)
+            pthread_join(item->thread, NULL);
+        if (item->is_started && item->code == PAWL_OK)
+            pawl_log(PAWL_LOG_INFO, "endpoint '%s' stopped", item->name);
+        if (item->code != PAWL_OK && code == PAWL_OK) {
+            *error = item->error;
+            code   = pawl_error_wrap(error, item->code, "endpoint '%s'", item->name);
+        } else if (item->code != PAWL_OK) {
+            pawl_log(PAWL_LOG_ERROR, "endpoint '%s': %s", item->name, item->error.text);
+        }
+    }
+    return code;
+}
+
+static void destroy_all(void)
+{
+    size_t count = atomic_exchange(&running_count, 0);
+    for (size_t i = 0; i < count; i++)
+        pawl_endpoint_destroy(running_items[i].endpoint);
+}
+
+static pawl_code run_endpoints(const verb_fields *fields, const pawl_application *application,
+                               const pawl_endpoint_options *options, pawl_error *error)
+{
+    size_t endpoint_count = 0;
+    while (application->endpoints[endpoint_count] != NULL)
+        endpoint_count++;
+    running_items = pawl_allocate(endpoint_count * sizeof *running_items);
+    if (running_items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    handle_signals();
+    pawl_code code = create_all(fields, application, options, error);
+    if (code == PAWL_OK)
+        code = join_all(start_all(error), error);
+    destroy_all();
+    pawl_free(running_items);
+    return code;
+}
+
+/* ---- The verb ------------------------------------------------------------- */
+
+static pawl_code prepare(verb_fields *fields, pawl_arena *arena, pawl__loaded *loaded,
+                         pawl_endpoint_options *options, pawl_error *error)
+{
+    pawl_code code = pawl__store_url(&fields->at, error);
+    if (code == PAWL_OK)
+        code = set_log(fields->log, error);
+    if (code == PAWL_OK)
+        code = read_routes(&fields->routes, arena, &options->routes, error);
+    if (code == PAWL_OK)
+        code = pawl__application_load(fields->application, loaded, error);
+    if (code == PAWL_OK && fields->endpoint != NULL)
+        code = pawl__application_check_endpoint(loaded->application, fields->endpoint, error);
+    options->store          = fields->at.store;
+    options->mode           = fields->is_created ? PAWL_OPEN_CREATE : PAWL_OPEN_CHECK;
+    options->system_prefix  = fields->at.prefix;
+    options->saga_prefix    = fields->saga_prefix;
+    options->workers        = (int)fields->workers;
+    options->batch_messages = (int)fields->batch;
+    options->deadline_ms    = (fields->at.deadline + 999) / 1000;
+    return code;
+}
+
+int pawl__run_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields           fields  = {.is_created = true, .log = "info"};
+    pawl__loaded          loaded  = {NULL, NULL};
+    pawl_endpoint_options options = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_error            error   = PAWL_ERROR_INIT;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
+    else
+        code = prepare(&fields, arena, &loaded, &options, &error);
+    if (code == PAWL_OK)
+        code = run_endpoints(&fields, loaded.application, &options, &error);
+    pawl__application_unload(&loaded);
+    pawl_arena_destroy(arena);
+    return pawl__fail_store(code, &error, fields.at.store);
+}

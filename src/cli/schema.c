@@ -1,0 +1,208 @@
+/* schema.c - `pawl schema print|apply|verify|drop`.
+ *
+ * The tables of sagas belong to an application: they are looked after when it
+ * is given with --app, and left alone otherwise.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct verb_fields {
+    const char        *action;
+    pawl__store_fields at;
+    const char        *dialect;
+    const char        *application;
+    const char        *endpoint;
+    const char        *saga_prefix;
+    bool               is_agreed;
+} verb_fields;
+
+typedef struct schema_action {
+    const char      *name;
+    pawl_schema_verb verb;
+    const char      *done; /* said on success; NULL: nothing */
+} schema_action;
+
+static const schema_action actions[] = {
+    {"apply", PAWL_SCHEMA_APPLY, "the tables are there"},
+    {"drop", PAWL_SCHEMA_DROP, "the tables are dropped"},
+    {"print", PAWL_SCHEMA_PRINT, NULL},
+    {"verify", PAWL_SCHEMA_VERIFY, "the tables are as they should be"},
+};
+static const char *const action_names[] = {"apply", "drop", "print", "verify", NULL};
+_Static_assert(sizeof actions / sizeof actions[0] + 1 ==
+                   sizeof action_names / sizeof action_names[0],
+               "a name without an action");
+
+const pawl__argument pawl__schema_verb_arguments[] = {
+    {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
+    {.name = NULL},
+};
+const pawl__option pawl__schema_verb_options[] = {
+    {.name   = "app",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, application),
+     .value  = "APP.so",
+     .help   = "the tables of its sagas as well"},
+    {.name   = "dialect",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, dialect),
+     .value  = "NAME",
+     .help   = "print: of which database, without --store; sqlite ..."},
+    {.name   = "endpoint",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, endpoint),
+     .value  = "NAME",
+     .help   = "with --app: the sagas of this endpoint only"},
+    PAWL__OPTION_PREFIX(verb_fields, at),
+    {.name   = "saga-prefix",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, saga_prefix),
+     .value  = "NAME",
+     .help   = "what the names of saga tables begin with; default the endpoint's name and _"},
+    PAWL__OPTION_STORE(verb_fields, at),
+    {.name   = "yes",
+     .kind   = PAWL__OPTION_FLAG,
+     .offset = offsetof(verb_fields, is_agreed),
+     .help   = "drop: without asking"},
+    {.name = NULL},
+};
+
+/* The URL to print for: a dialect is the scheme of one. */
+static pawl_code choose_url(verb_fields *fields, pawl_schema_verb verb, pawl_arena *arena,
+                            pawl_error *error)
+{
+    if (fields->dialect == NULL)
+        return pawl__store_url(&fields->at, error);
+    if (verb != PAWL_SCHEMA_PRINT)
+        return pawl_error_set(error, PAWL_EINVAL, "--dialect is for print; %s needs --store URL",
+                              fields->action);
+    if (fields->at.store != NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "give --dialect or --store, not both");
+    if (fields->dialect[0] == '\0' ||
+        strspn(fields->dialect, "abcdefghijklmnopqrstuvwxyz") != strlen(fields->dialect))
+        return pawl_error_set(error, PAWL_EINVAL, "--dialect: '%s' is no name of a database",
+                              fields->dialect);
+    fields->at.store = pawl_arena_printf(arena, "%s:", fields->dialect).data;
+    if (fields->at.store == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    return PAWL_OK;
+}
+
+/* Adds the tables of one endpoint to the list. */
+static pawl_code add_tables(const verb_fields *fields, const pawl_application *application,
+                            const char *endpoint, pawl_arena *arena, const pawl_saga_table ***list,
+                            size_t *count, size_t *capacity, pawl_error *error)
+{
+    const pawl_saga_table *const *tables;
+    size_t                        added;
+    pawl_code code = pawl_endpoint_tables(application, endpoint, fields->saga_prefix, arena,
+                                          &tables, &added, error);
+    for (size_t i = 0; code == PAWL_OK && i < added; i++) {
+        const pawl_saga_table **grown =
+            pawl_arena_grow(arena, (void *)*list, *count, capacity, sizeof **list);
+        if (grown == NULL)
+            return pawl_error_set(error, PAWL_ENOMEM, "out of memory for %zu saga tables", *count);
+        *list             = grown;
+        grown[(*count)++] = tables[i];
+    }
+    return code;
+}
+
+static pawl_code find_tables(const verb_fields *fields, const pawl_application *application,
+                             pawl_arena *arena, pawl_schema_spec *spec, pawl_error *error)
+{
+    const pawl_saga_table **list     = NULL;
+    size_t                  count    = 0;
+    size_t                  capacity = 0;
+    pawl_code               code     = PAWL_OK;
+    if (application != NULL && fields->endpoint != NULL)
+        code = pawl__application_check_endpoint(application, fields->endpoint, error);
+    for (size_t i = 0; code == PAWL_OK && application != NULL && application->endpoints[i] != NULL;
+         i++) {
+        const char *name = application->endpoints[i]->name;
+        if (fields->endpoint == NULL || strcmp(fields->endpoint, name) == 0)
+            code = add_tables(fields, application, name, arena, &list, &count, &capacity, error);
+    }
+    spec->system_prefix = fields->at.prefix;
+    spec->tables        = list;
+    spec->table_count   = count;
+    return code;
+}
+
+static void print_line(pawl_text line, void *context)
+{
+    fprintf(context, "%.*s\n", PAWL_TEXT_ARGS(line));
+}
+
+/* Only "yes" drops. Without a terminal nobody can be asked. */
+static pawl_code ask(const verb_fields *fields, size_t table_count, pawl_error *error)
+{
+    char url[PAWL_URL_SIZE_MAX + 1], answer[16] = "";
+    pawl__masked(fields->at.store, url, sizeof url);
+    if (!isatty(STDIN_FILENO))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "drop asks first, and standard input is no terminal: give --yes");
+    fprintf(stderr, "drop the shared tables and %zu saga tables of %s, with all they hold? [yes] ",
+            table_count, url);
+    if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
+        return pawl_error_set(error, PAWL_REJECT, "the answer was not yes: nothing was dropped");
+    return PAWL_OK;
+}
+
+static pawl_code work(const verb_fields *fields, const schema_action *action,
+                      const pawl_application *application, pawl_arena *arena, pawl_error *error)
+{
+    pawl_schema_spec spec = {NULL, NULL, 0};
+    pawl_code        code = find_tables(fields, application, arena, &spec, error);
+    if (code == PAWL_OK && action->verb == PAWL_SCHEMA_DROP && !fields->is_agreed)
+        code = ask(fields, spec.table_count, error);
+    if (code == PAWL_OK)
+        code = pawl_store_schema(fields->at.store, action->verb, &spec, print_line, stdout, error);
+    if (code == PAWL_OK && action->done != NULL) {
+        char url[PAWL_URL_SIZE_MAX + 1];
+        fprintf(stderr, "pawl: %s: %s\n", pawl__masked(fields->at.store, url, sizeof url),
+                action->done);
+    }
+    return code;
+}
+
+static const schema_action *find_action(const char *name)
+{
+    size_t i = 0;
+    while (strcmp(actions[i].name, name) != 0)
+        i++;
+    return &actions[i];
+}
+
+int pawl__schema_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields  fields = {.action = NULL};
+    pawl__loaded loaded = {NULL, NULL};
+    pawl_error   error  = PAWL_ERROR_INIT;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    const schema_action *action = find_action(fields.action);
+    pawl_arena          *arena  = pawl_arena_create(0);
+    if (arena == NULL)
+        code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
+    else
+        code = choose_url(&fields, action->verb, arena, &error);
+    if (code == PAWL_OK && fields.application != NULL)
+        code = pawl__application_load(fields.application, &loaded, &error);
+    else if (code == PAWL_OK && (fields.endpoint != NULL || fields.saga_prefix != NULL))
+        code = pawl_error_set(&error, PAWL_EINVAL, "--%s goes with --app APP.so",
+                              fields.endpoint != NULL ? "endpoint" : "saga-prefix");
+    if (code == PAWL_OK)
+        code = work(&fields, action, loaded.application, arena, &error);
+    fflush(stdout); /* the last line is the failure's, wherever both go */
+    pawl__application_unload(&loaded);
+    pawl_arena_destroy(arena);
+    return pawl__fail_store(code, &error, fields.at.store);
+}

@@ -1,0 +1,319 @@
+/* send.c - `pawl send`: one message, or one for each line of a file.
+ *
+ * Lines go in commits of COMMIT_LINES: what was committed before a bad line
+ * stays, and the line that ends the failure says how many that were.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define COMMIT_LINES 256 /* as many as a worker takes in one commit */
+
+typedef struct verb_fields {
+    pawl__store_fields at;
+    const char        *queue;
+    const char        *type;
+    const char        *body;
+    const char        *body_file;
+    const char        *id;
+    const char        *correlation_id;
+    pawl__texts        headers;
+    int64_t            delay;
+    bool               is_lines;
+    bool               is_json;
+} verb_fields;
+
+const pawl__argument pawl__send_verb_arguments[] = {{.name = NULL}};
+const pawl__option   pawl__send_verb_options[]   = {
+        {.name   = "body",
+         .kind   = PAWL__OPTION_TEXT,
+         .offset = offsetof(verb_fields, body),
+         .value  = "JSON",
+         .help   = "the message"},
+        {.name   = "body-file",
+         .kind   = PAWL__OPTION_TEXT,
+         .offset = offsetof(verb_fields, body_file),
+         .value  = "FILE",
+         .help   = "the file that holds the message; - is standard input"},
+        {.name   = "correlation",
+         .kind   = PAWL__OPTION_TEXT,
+         .offset = offsetof(verb_fields, correlation_id),
+         .value  = "ID",
+         .help   = "id of the conversation"},
+        PAWL__OPTION_DEADLINE(verb_fields, at),
+        {.name   = "delay",
+         .kind   = PAWL__OPTION_DURATION,
+         .offset = offsetof(verb_fields, delay),
+         .value  = "DURATION",
+         .help   = "not to be handled before: 500ms 5s 15m 2h 30d"},
+        {.name   = "header",
+         .kind   = PAWL__OPTION_LIST,
+         .offset = offsetof(verb_fields, headers),
+         .value  = "NAME=VALUE",
+         .help   = "a header of the message"},
+        {.name   = "id",
+         .kind   = PAWL__OPTION_TEXT,
+         .offset = offsetof(verb_fields, id),
+         .value  = "ID",
+         .help   = "id of the message; default a new one"},
+        {.name   = "json",
+         .kind   = PAWL__OPTION_FLAG,
+         .offset = offsetof(verb_fields, is_json),
+         .help   = "print one JSON object"},
+        {.name   = "lines",
+         .kind   = PAWL__OPTION_FLAG,
+         .offset = offsetof(verb_fields, is_lines),
+         .help   = "one message for each line of standard input, or of --body-file"},
+        PAWL__OPTION_PREFIX(verb_fields, at),
+        PAWL__OPTION_STORE(verb_fields, at),
+        {.name   = "to",
+         .kind   = PAWL__OPTION_TEXT,
+         .offset = offsetof(verb_fields, queue),
+         .value  = "QUEUE",
+         .help   = "where the message goes"},
+        {.name   = "type",
+         .kind   = PAWL__OPTION_TEXT,
+         .offset = offsetof(verb_fields, type),
+         .value  = "TYPE",
+         .help   = "type of the message: the name of its record"},
+        {.name = NULL},
+};
+
+/* ---- What is sent ---------------------------------------------------------- */
+
+static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
+{
+    if (fields->queue == NULL || fields->type == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl send needs --to QUEUE and --type TYPE");
+    if (fields->body != NULL && (fields->body_file != NULL || fields->is_lines))
+        return pawl_error_set(error, PAWL_EINVAL, "give --body or %s, not both",
+                              fields->is_lines ? "--lines" : "--body-file");
+    if (fields->body == NULL && fields->body_file == NULL && !fields->is_lines)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl send needs --body JSON, --body-file FILE or --lines");
+    if (fields->is_lines && fields->id != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--id is for one message; with --lines each gets its own");
+    return PAWL_OK;
+}
+
+/* A list that ends with an empty row; names and values are cut in copies. */
+static pawl_code read_headers(const pawl__texts *texts, pawl_arena *arena,
+                              const pawl_header **headers, pawl_error *error)
+{
+    pawl_header *list = pawl_arena_take(arena, (texts->count + 1) * sizeof *list);
+    if (list == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    for (size_t i = 0; i < texts->count; i++) {
+        char *name   = pawl_arena_copy(arena, texts->items[i], strlen(texts->items[i]) + 1);
+        char *equals = name != NULL ? strchr(name, '=') : NULL;
+        if (name == NULL)
+            return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+        if (equals == NULL || equals == name)
+            return pawl_error_set(error, PAWL_EINVAL, "--header: expected NAME=VALUE, got '%s'",
+                                  name);
+        *equals = '\0';
+        list[i] = (pawl_header){name, equals + 1};
+    }
+    *headers = texts->count > 0 ? list : NULL;
+    return PAWL_OK;
+}
+
+/* An id of our own rather than the library's, so that it can be printed. */
+static pawl_code make_id(char text[PAWL_UUID_TEXT_SIZE + 1], pawl_error *error)
+{
+    uint64_t    seed;
+    pawl_random random;
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
+        return pawl_error_set(error, PAWL_EPERSIST, "no random number for an id: %s",
+                              strerror(errno));
+    pawl_random_seed(&random, seed);
+    pawl_uuid_format(pawl_uuid_v7(&random, pawl_clock_now(NULL)), text);
+    return PAWL_OK;
+}
+
+/* ---- One message ----------------------------------------------------------- */
+
+static pawl_code print_sent(const verb_fields *fields, const char *id, int64_t count,
+                            pawl_error *error)
+{
+    if (!fields->is_json && id != NULL)
+        printf("sent %s to %s\n", id, fields->queue);
+    else if (!fields->is_json)
+        printf("sent %lld messages to %s\n", (long long)count, fields->queue);
+    if (!fields->is_json)
+        return PAWL_OK;
+    yyjson_mut_doc *doc = pawl__json_create();
+    if (doc != NULL) {
+        yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+        yyjson_mut_obj_add_int(doc, root, "sent", count);
+        yyjson_mut_obj_add_str(doc, root, "queue", fields->queue);
+        if (id != NULL)
+            yyjson_mut_obj_add_str(doc, root, "id", id);
+    }
+    return pawl__json_print(doc, stdout, error);
+}
+
+static pawl_code read_body(const verb_fields *fields, pawl__input *input, pawl_text *body,
+                           pawl_error *error)
+{
+    if (fields->body == NULL) {
+        pawl_code code = pawl__input_open(input, fields->body_file, error);
+        if (code == PAWL_OK)
+            code = pawl__input_all(input, body, error);
+        if (code != PAWL_OK)
+            return code;
+    } else {
+        *body = pawl_text_of(fields->body);
+    }
+    pawl_code code = pawl__json_check(*body, error);
+    if (code == PAWL_OK)
+        return code;
+    return pawl_error_wrap(error, code, "%s", fields->body == NULL ? input->name : "--body");
+}
+
+static pawl_code send_one(const verb_fields *fields, pawl_sender *sender,
+                          pawl_send_options *options, pawl_text body, pawl_error *error)
+{
+    char      made[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_code code = PAWL_OK;
+    if (fields->id == NULL)
+        code = make_id(made, error);
+    options->id = fields->id != NULL ? fields->id : made;
+    if (code == PAWL_OK)
+        code = pawl_sender_send_json(sender, fields->queue, options, fields->type, body, error);
+    if (code == PAWL_OK)
+        code = pawl_sender_commit(sender, error);
+    if (code == PAWL_OK)
+        code = print_sent(fields, options->id, 1, error);
+    options->id = NULL;
+    return code;
+}
+
+/* ---- Lines ----------------------------------------------------------------- */
+
+static bool is_blank(pawl_text line)
+{
+    for (size_t i = 0; i < line.size; i++)
+        if (strchr(" \t\r", line.data[i]) == NULL)
+            return false;
+    return true;
+}
+
+static void show_progress(int64_t sent)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\rsent %lld", (long long)sent);
+}
+
+static void end_progress(int64_t sent)
+{
+    if (isatty(STDERR_FILENO) && sent > 0)
+        fputc('\n', stderr);
+}
+
+/* Adds up to COMMIT_LINES messages; how many. */
+static pawl_code add_lines(const verb_fields *fields, pawl__input *input, pawl_sender *sender,
+                           const pawl_send_options *options, int64_t *count, pawl_error *error)
+{
+    *count = 0;
+    while (*count < COMMIT_LINES) {
+        pawl_text line;
+        pawl_code code = pawl__input_line(input, &line, error);
+        if (code != PAWL_OK || line.data == NULL)
+            return code;
+        if (is_blank(line))
+            continue;
+        code = pawl__json_check(line, error);
+        if (code == PAWL_OK)
+            code = pawl_sender_send_json(sender, fields->queue, options, fields->type, line, error);
+        if (code != PAWL_OK)
+            return pawl_error_wrap(error, code, "line %zu of %s", input->line, input->name);
+        ++*count;
+    }
+    return PAWL_OK;
+}
+
+static pawl_code send_lines(const verb_fields *fields, pawl__input *input, pawl_sender *sender,
+                            const pawl_send_options *options, pawl_error *error)
+{
+    int64_t   sent = 0;
+    int64_t   count;
+    pawl_code code;
+    do {
+        code = add_lines(fields, input, sender, options, &count, error);
+        if (code == PAWL_OK && count > 0)
+            code = pawl_sender_commit(sender, error);
+        if (code == PAWL_OK) {
+            sent += count;
+            show_progress(sent);
+        }
+    } while (code == PAWL_OK && count > 0);
+    end_progress(sent);
+    if (code == PAWL_OK)
+        return print_sent(fields, NULL, sent, error);
+    return pawl_error_wrap(error, code, "after %lld messages were sent", (long long)sent);
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+/* Reads and checks all that can be before the store is touched. */
+static pawl_code prepare(verb_fields *fields, pawl_arena *arena, pawl__input *input,
+                         pawl_text *body, pawl_send_options *options, pawl_error *error)
+{
+    pawl_code code = check_fields(fields, error);
+    if (code == PAWL_OK)
+        code = pawl__store_url(&fields->at, error);
+    if (code == PAWL_OK)
+        code = read_headers(&fields->headers, arena, &options->headers, error);
+    if (code != PAWL_OK)
+        return code;
+    options->delay          = fields->delay;
+    options->correlation_id = fields->correlation_id;
+    if (!fields->is_lines)
+        return read_body(fields, input, body, error);
+    return pawl__input_open(input, fields->body_file != NULL ? fields->body_file : "-", error);
+}
+
+static pawl_code work(verb_fields *fields, pawl_arena *arena, pawl_error *error)
+{
+    pawl__input       input   = {.file = NULL};
+    pawl_text         body    = {NULL, 0};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT};
+    pawl_sender      *sender  = NULL;
+    /* LOOK: a mistyped path is an error, not a new database that nobody reads. */
+    pawl_store_options store = pawl__store_options(&fields->at, PAWL_OPEN_LOOK);
+    pawl_code          code  = prepare(fields, arena, &input, &body, &options, error);
+    if (code == PAWL_OK)
+        code = pawl_sender_open(fields->at.store, &store, &sender, error);
+    if (code == PAWL_OK && fields->is_lines)
+        code = send_lines(fields, &input, sender, &options, error);
+    else if (code == PAWL_OK)
+        code = send_one(fields, sender, &options, body, error);
+    if (sender != NULL)
+        pawl_sender_close(sender);
+    pawl__input_close(&input);
+    return code;
+}
+
+int pawl__send_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields fields = {.queue = NULL};
+    pawl_error  error  = PAWL_ERROR_INIT;
+    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                           &fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
+    else
+        code = work(&fields, arena, &error);
+    pawl_arena_destroy(arena);
+    return pawl__fail_store(code, &error, fields.at.store);
+}

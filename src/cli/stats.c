@@ -1,0 +1,168 @@
+/* stats.c - `pawl stats`: what is in a store.
+ *
+ * The numbers stand in one table, so that the page for people and the JSON
+ * object show the same ones.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+
+typedef struct verb_fields {
+    pawl__store_fields at;
+    bool               is_json;
+} verb_fields;
+
+const pawl__argument pawl__stats_verb_arguments[] = {{.name = NULL}};
+const pawl__option   pawl__stats_verb_options[]   = {
+        PAWL__OPTION_DEADLINE(verb_fields, at),
+        {.name   = "json",
+         .kind   = PAWL__OPTION_FLAG,
+         .offset = offsetof(verb_fields, is_json),
+         .help   = "print one JSON object"},
+        PAWL__OPTION_PREFIX(verb_fields, at),
+        PAWL__OPTION_STORE(verb_fields, at),
+        {.name = NULL},
+};
+
+typedef enum number_kind { NUMBER_COUNT, NUMBER_TIME } number_kind;
+
+typedef struct number_row {
+    const char *json;
+    const char *label;
+    size_t      offset;
+    number_kind kind;
+} number_row;
+
+#define NUMBER(json, label, member)                             \
+    {                                                           \
+        json, label, offsetof(pawl_stats, member), NUMBER_COUNT \
+    }
+
+static const number_row numbers[] = {
+    NUMBER("messages", "messages handled", counters.messages),
+    NUMBER("timeouts", "timeouts handled", counters.timeouts),
+    NUMBER("flushes", "aggregator flushes", counters.flushes),
+    NUMBER("failures", "handler failures", counters.failures),
+    NUMBER("conflicts", "conflicts", counters.conflicts),
+    NUMBER("dead_ever", "dead letters ever", counters.dead),
+    NUMBER("dead", "dead letters now", dead),
+    NUMBER("timeouts_due", "timeouts due", timeouts_due),
+    NUMBER("timeouts_pending", "timeouts pending", timeouts_pending),
+    NUMBER("outbox_pending", "outbox pending", outbox_pending),
+    NUMBER("outbox_held", "outbox held", outbox_held),
+    NUMBER("outbox_dead", "outbox dead", outbox_dead),
+    {"outbox_oldest", "outbox oldest", offsetof(pawl_stats, outbox_oldest), NUMBER_TIME},
+    NUMBER("aggregator_rows", "aggregator messages", aggregator_rows),
+    NUMBER("flushes_dead", "aggregator partitions dead", flushes_dead),
+    NUMBER("inbox", "inbox marks", inbox),
+    NUMBER("workers", "workers alive", workers),
+};
+#define NUMBER_COUNT_ALL (sizeof numbers / sizeof numbers[0])
+
+static int64_t value_of(const pawl_stats *stats, const number_row *number)
+{
+    return *(const int64_t *)((const char *)stats + number->offset);
+}
+
+/* "" stands for "there is none". */
+static const char *format_time(pawl_time time, char text[PAWL_TIME_TEXT_SIZE + 1])
+{
+    text[0] = '\0';
+    if (time != 0)
+        pawl_time_format(time, text);
+    return text;
+}
+
+static void print_page(const pawl_stats *stats, FILE *out)
+{
+    char text[PAWL_TIME_TEXT_SIZE + 1];
+    for (size_t i = 0; i < NUMBER_COUNT_ALL; i++) {
+        int64_t value = value_of(stats, &numbers[i]);
+        if (numbers[i].kind == NUMBER_COUNT)
+            fprintf(out, "%-28s %12" PRId64 "\n", numbers[i].label, value);
+        else if (value != 0)
+            fprintf(out, "%-28s %s\n", numbers[i].label, format_time(value, text));
+    }
+    if (stats->queue_count > 0)
+        fprintf(out, "\n%-28s %12s %12s  %s\n", "queue", "ready", "future", "oldest");
+    for (size_t i = 0; i < stats->queue_count; i++) {
+        const pawl_queue_stats *queue = &stats->queues[i];
+        fprintf(out, "%-28.*s %12" PRId64 " %12" PRId64 "  %s\n", PAWL_TEXT_ARGS(queue->queue),
+                queue->ready, queue->future, format_time(queue->oldest, text));
+    }
+}
+
+static void add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, pawl_time time)
+{
+    char text[PAWL_TIME_TEXT_SIZE + 1];
+    if (time == 0)
+        yyjson_mut_obj_add_null(doc, object, key);
+    else
+        yyjson_mut_obj_add_strcpy(doc, object, key, format_time(time, text));
+}
+
+static pawl_code print_json(const pawl_stats *stats, FILE *out, pawl_error *error)
+{
+    yyjson_mut_doc *doc = pawl__json_create();
+    if (doc == NULL)
+        return pawl__json_print(doc, out, error);
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    for (size_t i = 0; i < NUMBER_COUNT_ALL; i++) {
+        int64_t value = value_of(stats, &numbers[i]);
+        if (numbers[i].kind == NUMBER_COUNT)
+            yyjson_mut_obj_add_sint(doc, root, numbers[i].json, value);
+        else
+            add_time(doc, root, numbers[i].json, value);
+    }
+    yyjson_mut_val *queues = yyjson_mut_obj_add_arr(doc, root, "queues");
+    for (size_t i = 0; i < stats->queue_count; i++) {
+        const pawl_queue_stats *queue  = &stats->queues[i];
+        yyjson_mut_val         *object = yyjson_mut_arr_add_obj(doc, queues);
+        yyjson_mut_obj_add_strn(doc, object, "queue", queue->queue.data, queue->queue.size);
+        yyjson_mut_obj_add_sint(doc, object, "ready", queue->ready);
+        yyjson_mut_obj_add_sint(doc, object, "future", queue->future);
+        add_time(doc, object, "oldest", queue->oldest);
+    }
+    return pawl__json_print(doc, out, error);
+}
+
+static pawl_code look(const verb_fields *fields, pawl_store *store, pawl_arena *arena,
+                      pawl_error *error)
+{
+    pawl_stats stats = {.queues = NULL};
+    if (store->ops->stats == NULL)
+        return pawl_error_set(error, PAWL_EUNSUPPORTED, "this kind of store does not count");
+    pawl_code code = store->ops->stats(store, pawl_clock_now(NULL), arena, &stats, error);
+    if (code != PAWL_OK)
+        return code;
+    if (fields->is_json)
+        return print_json(&stats, stdout, error);
+    print_page(&stats, stdout);
+    return PAWL_OK;
+}
+
+int pawl__stats_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields fields = {.is_json = false};
+    pawl_error  error  = PAWL_ERROR_INIT;
+    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                           &fields, &error);
+    if (code == PAWL_OK)
+        code = pawl__store_url(&fields.at, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    pawl_store        *store   = NULL;
+    pawl_arena        *arena   = pawl_arena_create(0);
+    pawl_store_options options = pawl__store_options(&fields.at, PAWL_OPEN_LOOK);
+    if (arena == NULL)
+        code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
+    if (code == PAWL_OK)
+        code = pawl_store_open(fields.at.store, &options, &store, &error);
+    if (code == PAWL_OK)
+        code = look(&fields, store, arena, &error);
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+    return pawl__fail_store(code, &error, fields.at.store);
+}

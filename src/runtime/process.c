@@ -1,0 +1,326 @@
+/* process.c - runs what a worker claimed, commits, and runs again what was
+ * refused.
+ *
+ *     begin -> load -> run -> changes -> commit
+ *       ^                                  | refused
+ *       +------ one by one, in order <-----+
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runtime.h"
+
+/* A unit that has to run again, kept while the batch is reset. */
+typedef struct again {
+    pawl__unit *units;
+    size_t      count;
+    const bool *is_refused; /* by group of the batch just committed */
+} again;
+
+static bool is_lost(const pawl_refusal *refusal)
+{
+    return refusal->reason == PAWL_EGONE && (refusal->kind == pawl_change_queue_settle ||
+                                             refusal->kind == pawl_change_timeout_settle);
+}
+
+static bool copy_texts(pawl_arena *arena, pawl_text **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        *texts[i] = pawl_arena_text(arena, *texts[i]);
+        if (texts[i]->data == NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool copy_message(pawl_arena *arena, pawl_message *message)
+{
+    pawl_text *texts[] = {&message->id,      &message->type,           &message->body,
+                          &message->headers, &message->correlation_id, &message->causation_id};
+    return copy_texts(arena, texts, sizeof texts / sizeof texts[0]);
+}
+
+static bool copy_unit(pawl_arena *arena, pawl__unit *unit)
+{
+    if (unit->kind == PAWL__UNIT_MESSAGE)
+        return copy_message(arena, &unit->row.message);
+    pawl_timeout_row *row     = &unit->timeout;
+    pawl_text        *texts[] = {&row->saga_type, &row->name, &row->destination, &row->headers,
+                                 &row->correlation_id};
+    return copy_texts(arena, texts, sizeof texts / sizeof texts[0]);
+}
+
+/* Does the unit have to run again? Not when its claim was lost: it is another
+ * worker's now. A refused flush is left to the next look. */
+static bool is_again(pawl__batch *batch, const pawl__unit *unit, const bool *is_refused,
+                     const bool *is_gone)
+{
+    if (unit->end == PAWL__END_AGAIN)
+        return true;
+    return is_refused[pawl__group_of(batch, unit->index)] && !is_gone[unit->index] &&
+           unit->kind != PAWL__UNIT_FLUSH && unit->end != PAWL__END_RELEASED;
+}
+
+static pawl_code keep_again(pawl__worker *worker, const pawl_refusals *refused, again *list)
+{
+    pawl__batch *batch      = worker->batch;
+    bool        *is_refused = pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof(bool));
+    bool        *is_gone    = pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof(bool));
+    list->count             = 0;
+    list->is_refused        = is_refused;
+    list->units = pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof list->units[0]);
+    if (is_refused == NULL || is_gone == NULL || list->units == NULL)
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < refused->count; i++) {
+        const pawl_refusal *refusal = &refused->items[i];
+        is_refused[refusal->group]  = true;
+        if (is_lost(refusal))
+            is_gone[refusal->unit] = true;
+        batch->units[refusal->unit].code  = refusal->reason;
+        batch->units[refusal->unit].error = refusal->text;
+    }
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        if (!is_again(batch, &batch->units[i], is_refused, is_gone))
+            continue;
+        pawl__unit *kept = &list->units[list->count++];
+        *kept            = batch->units[i];
+        if (!copy_unit(worker->kept, kept))
+            return PAWL_ENOMEM;
+    }
+    return PAWL_OK;
+}
+
+/* A flush that was refused leaves its messages to the next one. */
+static pawl_code release_refused(pawl__worker *worker, const bool *is_refused, pawl_error *error)
+{
+    pawl__batch  *batch   = worker->batch;
+    pawl_refusals refused = {.arena = worker->kept};
+    pawl_changes  changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
+    pawl_snapshot_release *items =
+        pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof *items);
+    if (items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory to release a snapshot");
+    for (size_t i = 0; i < batch->unit_count; i++)
+        if (batch->units[i].kind == PAWL__UNIT_FLUSH &&
+            is_refused[pawl__group_of(batch, (uint32_t)i)])
+            items[changes.snapshot_release.count++] = (pawl_snapshot_release){
+                .partition = batch->units[i].flush.partition, .session = batch->units[i].session};
+    changes.snapshot_release.items = items;
+    if (changes.snapshot_release.count == 0)
+        return PAWL_OK;
+    return pawl_store_commit(worker->store, &changes, &refused, error);
+}
+
+static bool is_counted(const pawl__unit *unit)
+{
+    return unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED ||
+           unit->end == PAWL__END_DEAD;
+}
+
+/* The fence counted every unit of the change set; what was refused is taken
+ * back by the next commit, which counts it again when it is handled. */
+static void take_back(pawl__worker *worker, const pawl__unit *unit)
+{
+    worker->correction.conflicts++;
+    if (!is_counted(unit) || (unit->kind == PAWL__UNIT_FLUSH && unit->end == PAWL__END_DEAD))
+        return;
+    worker->correction.messages--;
+    worker->correction.timeouts -= unit->kind == PAWL__UNIT_TIMEOUT;
+    worker->correction.flushes -= unit->kind == PAWL__UNIT_FLUSH;
+    worker->correction.dead -= unit->end == PAWL__END_DEAD;
+}
+
+static void count_units(pawl__worker *worker, const bool *is_refused, pawl_step *step)
+{
+    pawl__batch *batch = worker->batch;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        const pawl__unit *unit = &batch->units[i];
+        if (unit->end == PAWL__END_RELEASED || unit->end == PAWL__END_AGAIN)
+            continue;
+        if (is_refused != NULL && is_refused[pawl__group_of(batch, unit->index)]) {
+            step->refused++;
+            take_back(worker, unit);
+            continue;
+        }
+        if (unit->now > worker->virtual_now)
+            worker->virtual_now = unit->now;
+        step->handled += is_counted(unit);
+        step->dead += unit->end == PAWL__END_DEAD;
+    }
+}
+
+static pawl_code commit(pawl__worker *worker, pawl_refusals *refused, pawl_error *error)
+{
+    pawl_counters *counters = &worker->batch->changes.counters;
+    counters->messages += worker->correction.messages;
+    counters->timeouts += worker->correction.timeouts;
+    counters->flushes += worker->correction.flushes;
+    counters->conflicts += worker->correction.conflicts;
+    counters->dead += worker->correction.dead;
+    pawl_code code = pawl_store_commit(worker->store, &worker->batch->changes, refused, error);
+    if (code == PAWL_OK) {
+        worker->correction = (pawl_counters){0};
+        worker->dispatched += (int64_t)worker->batch->changes.outbox_add.count;
+    }
+    return code;
+}
+
+static pawl_code run_batch(pawl__worker *worker, pawl_error *error)
+{
+    pawl_store  *store = worker->store;
+    pawl__batch *batch = worker->batch;
+    pawl_code    code  = pawl__batch_begin(batch, error);
+    for (size_t i = 0; i < batch->unit_count; i++)
+        worker->was_alone |= batch->units[i].is_alone;
+    if (code == PAWL_OK && batch->has_sql)
+        code = store->ops->hold_begin(store, error);
+    if (code == PAWL_OK)
+        code = pawl__batch_load(batch, error);
+    if (code == PAWL_OK)
+        code = pawl__batch_run(batch, error);
+    if (code == PAWL_OK)
+        code = pawl__batch_changes(batch, error);
+    return code;
+}
+
+/* A handler with its own SQL that failed must leave none of it behind: its
+ * transaction is rolled back before the failure itself is written down. */
+static void drop_failed_sql(pawl__worker *worker)
+{
+    pawl__batch *batch = worker->batch;
+    if (batch->has_sql && batch->unit_count > 0 && batch->units[0].end != PAWL__END_HANDLED &&
+        batch->units[0].end != PAWL__END_NEW)
+        worker->store->ops->hold_end(worker->store);
+}
+
+/* What follows a commit: the units that run again, the counts, the partitions
+ * that may be full now. */
+static pawl_code after_commit(pawl__worker *worker, const pawl_refusals *refused, again *list,
+                              pawl_step *step, pawl_error *error)
+{
+    pawl_code code = keep_again(worker, refused, list);
+    if (code != PAWL_OK)
+        return pawl_error_set(error, code, "no memory for the units of a refused group");
+    count_units(worker, list->is_refused, step);
+    code = pawl__flush_note(worker, error);
+    return code == PAWL_OK ? release_refused(worker, list->is_refused, error) : code;
+}
+
+/* Once: run and commit. PAWL_OK with the units that run again in `list`. */
+static pawl_code run_and_commit(pawl__worker *worker, again *list, pawl_step *step,
+                                pawl_error *error)
+{
+    pawl_refusals refused = {.arena = worker->kept};
+    pawl_code     code    = run_batch(worker, error);
+    if (code == PAWL_OK) {
+        drop_failed_sql(worker);
+        code = commit(worker, &refused, error);
+    }
+    if (worker->batch->has_sql)
+        worker->store->ops->hold_end(worker->store);
+    if (code == PAWL_OK)
+        code = after_commit(worker, &refused, list, step, error);
+    return code == PAWL_OK ? pawl__worker_send_deferred(worker, error) : code;
+}
+
+static pawl_code add_again(pawl__worker *worker, const pawl__unit *unit)
+{
+    pawl__batch_reset(worker->batch);
+    pawl_code code = unit->kind == PAWL__UNIT_MESSAGE
+                         ? pawl__batch_add_message(worker->batch, &unit->row, unit->conflicts)
+                         : pawl__batch_add_timeout(worker->batch, &unit->timeout);
+    if (code == PAWL_OK) {
+        worker->batch->units[0].now  = unit->now;
+        worker->batch->units[0].runs = unit->runs;
+    }
+    return code;
+}
+
+/* The change set of this one unit cannot be committed, whatever is tried. */
+static pawl_code give_up(pawl__worker *worker, const pawl__unit *unit, pawl_code why,
+                         const char *text, pawl_step *step, pawl_error *error)
+{
+    pawl_refusals refused = {.arena = worker->kept};
+    again         list    = {NULL, 0, NULL};
+    pawl_code     code    = add_again(worker, unit);
+    if (code == PAWL_OK)
+        code = pawl__batch_begin(worker->batch, error);
+    if (code == PAWL_OK) {
+        pawl__batch_fail(worker->batch, why, text);
+        code = pawl__batch_changes(worker->batch, error);
+    }
+    if (code == PAWL_OK)
+        code = commit(worker, &refused, error);
+    /* Refused: someone else ended the message; its claim goes with the handle. */
+    return code == PAWL_OK ? after_commit(worker, &refused, &list, step, error) : code;
+}
+
+static bool is_about_content(pawl_code code)
+{
+    return code == PAWL_EINVAL || code == PAWL_ELIMIT || code == PAWL_EUNSUPPORTED ||
+           code == PAWL_EDECODE;
+}
+
+/* Alone until it reaches an end; a conflict loads again, within its budget. */
+static pawl_code run_alone(pawl__worker *worker, pawl__unit *unit, pawl_step *step,
+                           pawl_error *error)
+{
+    int32_t budget = worker->endpoint->settings.conflict_retries;
+    for (;;) {
+        again      list  = {NULL, 0, NULL};
+        pawl_error inner = PAWL_ERROR_INIT;
+        if (unit->end != PAWL__END_AGAIN)
+            unit->conflicts++;
+        pawl_code code = add_again(worker, unit);
+        if (code == PAWL_OK)
+            code = run_and_commit(worker, &list, step, &inner);
+        if (is_about_content(code))
+            return give_up(worker, unit, code, inner.text, step, error);
+        if (code != PAWL_OK) {
+            if (error != NULL)
+                *error = inner;
+            return code;
+        }
+        if (list.count == 0)
+            return PAWL_OK;
+        *unit = list.units[0];
+        if (unit->end == PAWL__END_AGAIN)
+            continue;
+        if (unit->code == PAWL_EMISMATCH || unit->conflicts > budget)
+            return give_up(worker, unit, unit->code, unit->error.data, step, error);
+    }
+}
+
+/* One unit spoils the change set of all: each runs again alone, what was not
+ * run is given back, and a flush just fails. */
+static pawl_code set_apart(pawl__worker *worker, pawl_code why, const char *text, again *list,
+                           pawl_step *step, pawl_error *error)
+{
+    pawl_refusals refused = {.arena = worker->kept};
+    pawl__batch_set_apart(worker->batch, why, text);
+    pawl_code code = pawl__batch_changes(worker->batch, error);
+    if (code == PAWL_OK)
+        code = commit(worker, &refused, error);
+    return code == PAWL_OK ? after_commit(worker, &refused, list, step, error) : code;
+}
+
+pawl_code pawl__worker_process(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    again      list  = {NULL, 0, NULL};
+    pawl_error inner = PAWL_ERROR_INIT;
+    pawl_arena_reset(worker->kept);
+    pawl_code code = run_and_commit(worker, &list, step, &inner);
+    if (is_about_content(code) && worker->batch->unit_count > 0) {
+        pawl_error why  = inner;
+        pawl__unit only = worker->batch->units[0];
+        if (worker->batch->unit_count == 1 && only.kind != PAWL__UNIT_FLUSH)
+            return copy_unit(worker->kept, &only)
+                       ? give_up(worker, &only, why.code, why.text, step, error)
+                       : pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
+        code = set_apart(worker, why.code, why.text, &list, step, &inner);
+    }
+    for (size_t i = 0; i < list.count && code == PAWL_OK; i++)
+        code = run_alone(worker, &list.units[i], step, &inner);
+    if (code != PAWL_OK && error != NULL)
+        *error = inner;
+    return code;
+}

@@ -1,0 +1,273 @@
+/* test.c - the users' test kit: setting up, acting, moving the clocks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SEED_DEFAULT 1
+
+/* ---- Setting up ----------------------------------------------------------------- */
+
+static pawl_code take_options(pawl_test *test, const pawl_test_options *options, pawl_error *error)
+{
+    pawl_test_options own = PAWL_TEST_OPTIONS_INIT;
+    if (options != NULL && (options->options_size < sizeof options->options_size ||
+                            options->options_size > sizeof own))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "options of a test: options_size is %zu; begin with "
+                              "PAWL_TEST_OPTIONS_INIT",
+                              options->options_size);
+    if (options != NULL)
+        memcpy(&own, options, options->options_size);
+    pawl_endpoint_options *settings = &test->settings;
+    *settings                       = (pawl_endpoint_options)PAWL_ENDPOINT_OPTIONS_INIT;
+    if (own.endpoint != NULL && own.endpoint->options_size > sizeof *settings)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "options of a test's endpoints: options_size is %zu; begin with "
+                              "PAWL_ENDPOINT_OPTIONS_INIT",
+                              own.endpoint->options_size);
+    if (own.endpoint != NULL)
+        memcpy(settings, own.endpoint, own.endpoint->options_size);
+    pawl_time start        = own.start != 0 ? own.start : PAWL_TEST_START;
+    test->business         = pawl_clock_create(start);
+    test->machine          = pawl_clock_create(start);
+    settings->options_size = sizeof *settings;
+    settings->store        = test->url;
+    settings->mode         = PAWL_OPEN_CREATE;
+    settings->business     = test->business;
+    settings->machine      = test->machine;
+    settings->workers      = 1;
+    if (settings->seed == 0)
+        settings->seed = SEED_DEFAULT;
+    if (test->business == NULL || test->machine == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the clocks of a test");
+    return PAWL_OK;
+}
+
+/* Each endpoint draws its ids from a source of its own. */
+static pawl_code create_endpoints(pawl_test *test, const pawl_application *application,
+                                  pawl_error *error)
+{
+    pawl_code code  = pawl__application_check(application, error);
+    size_t    count = code == PAWL_OK ? pawl__list_count(application->endpoints) : 0;
+    uint64_t  seed  = test->settings.seed;
+    if (count > PAWL_TEST_ENDPOINTS_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "application has %zu endpoints, the limit is %d",
+                              count, PAWL_TEST_ENDPOINTS_MAX);
+    for (size_t i = 0; i < count && code == PAWL_OK; i++) {
+        test->settings.seed = seed + i;
+        code = pawl_endpoint_create(application, application->endpoints[i]->name, &test->settings,
+                                    &test->endpoints[i], error);
+        if (code == PAWL_OK)
+            test->endpoint_count++;
+    }
+    return code;
+}
+
+pawl_code pawl_test_create(const pawl_application *application, const pawl_test_options *options,
+                           pawl_test **test, pawl_error *error)
+{
+    static atomic_uint count;
+    *test           = NULL;
+    pawl_test *made = pawl_allocate(sizeof *made);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a test");
+    snprintf(made->url, sizeof made->url, "memory:pawl-test-%u", atomic_fetch_add(&count, 1));
+    made->arena    = pawl_arena_create(0);
+    pawl_code code = made->arena != NULL
+                         ? take_options(made, options, error)
+                         : pawl_error_set(error, PAWL_ENOMEM, "no memory for a test");
+    if (code == PAWL_OK)
+        code = pawl_store_open(made->url, NULL, &made->store, error);
+    if (code == PAWL_OK)
+        code = pawl_sender_open(made->url, NULL, &made->sender, error);
+    if (code == PAWL_OK)
+        code = create_endpoints(made, application, error);
+    if (code != PAWL_OK) {
+        pawl_test_destroy(made);
+        return code;
+    }
+    *test = made;
+    return PAWL_OK;
+}
+
+void pawl_test_destroy(pawl_test *test)
+{
+    if (test == NULL)
+        return;
+    for (size_t i = 0; i < test->endpoint_count; i++)
+        pawl_endpoint_destroy(test->endpoints[i]);
+    pawl_sender_close(test->sender);
+    pawl_store_close(test->store);
+    pawl_clock_destroy(test->business);
+    pawl_clock_destroy(test->machine);
+    pawl_arena_destroy(test->arena);
+    pawl_free(test);
+}
+
+pawl_code pawl_test_watch(pawl_test *test, pawl_record_fn *record, pawl_error *error)
+{
+    pawl_subscription_set set     = {.type  = pawl_text_of(pawl_record_type(record())),
+                                     .queue = PAWL_TEXT(PAWL_TEST_EVENTS)};
+    pawl_changes          changes = {
+                 .group_count = 1, .unit_count = 1, .now = pawl_clock_now(test->machine)};
+    changes.subscription_set.items = &set;
+    changes.subscription_set.count = 1;
+    return pawl_store_commit(test->store, &changes, NULL, error);
+}
+
+/* ---- Running -------------------------------------------------------------------- */
+
+static void add_step(pawl_step *sum, const pawl_step *step)
+{
+    sum->handled += step->handled;
+    sum->sent += step->sent;
+    sum->refused += step->refused;
+    sum->dead += step->dead;
+    if (step->next_due < sum->next_due)
+        sum->next_due = step->next_due;
+}
+
+/* One step of every endpoint; `sum->is_idle` when none had anything to do. */
+static pawl_code step_all(pawl_test *test, pawl_step *sum, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    sum->is_idle   = true;
+    sum->next_due  = PAWL_TIME_MAX;
+    for (size_t i = 0; i < test->endpoint_count && code == PAWL_OK; i++) {
+        pawl_step step;
+        code = pawl_endpoint_step(test->endpoints[i], &step, error);
+        add_step(sum, &step);
+        sum->is_idle &= step.is_idle;
+    }
+    return code;
+}
+
+pawl_code pawl_test_drain(pawl_test *test, pawl_step *sum, pawl_error *error)
+{
+    pawl_step total = {.next_due = PAWL_TIME_MAX};
+    pawl_code code  = PAWL_OK;
+    long      steps = 0;
+    do {
+        if (steps++ == PAWL_TEST_STEPS_MAX)
+            return pawl_error_set(error, PAWL_ELIMIT,
+                                  "not idle after %d steps: does a handler send to itself?",
+                                  PAWL_TEST_STEPS_MAX);
+        code = step_all(test, &total, error);
+    } while (code == PAWL_OK && !total.is_idle);
+    if (sum != NULL)
+        *sum = total;
+    return code;
+}
+
+static void set_clocks(pawl_test *test, pawl_time time)
+{
+    int64_t duration = time - pawl_clock_now(test->business);
+    pawl_clock_set(test->business, time);
+    pawl_clock_set(test->machine, pawl_time_add(pawl_clock_now(test->machine), duration));
+}
+
+pawl_code pawl_test_advance_to(pawl_test *test, pawl_time time, pawl_error *error)
+{
+    pawl_step step;
+    pawl_time now = pawl_clock_now(test->business);
+    if (time < now || time > PAWL_TIME_MAX) {
+        char asked[PAWL_TIME_TEXT_SIZE + 1], is[PAWL_TIME_TEXT_SIZE + 1];
+        pawl_time_format(time, asked);
+        pawl_time_format(now, is);
+        return pawl_error_set(error, PAWL_EINVAL, "clock cannot be set to %s, it is %s now", asked,
+                              is);
+    }
+    pawl_code code = pawl_test_drain(test, &step, error);
+    while (code == PAWL_OK && now < time) {
+        /* What is due already but did not run is claimed elsewhere: it is not
+         * what comes next. */
+        bool is_between = step.next_due > now && step.next_due < time;
+        now             = is_between ? step.next_due : time;
+        set_clocks(test, now);
+        code = pawl_test_drain(test, &step, error);
+    }
+    return code;
+}
+
+pawl_code pawl_test_advance(pawl_test *test, int64_t duration, pawl_error *error)
+{
+    if (duration < 0)
+        return pawl_error_set(error, PAWL_EINVAL, "clock cannot be moved by %lld microseconds",
+                              (long long)duration);
+    return pawl_test_advance_to(test, pawl_time_add(pawl_clock_now(test->business), duration),
+                                error);
+}
+
+/* ---- Delivering ------------------------------------------------------------------- */
+
+/* The queue to send to, and options whose time is that of the test. */
+static pawl_code aim(pawl_test *test, const char **queue, const pawl_send_options *given,
+                     pawl_send_options *options, pawl_error *error)
+{
+    *options = (pawl_send_options){PAWL_SEND_OPTIONS_INIT};
+    if (given != NULL && given->options_size > sizeof *options)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "options of a send: options_size is %zu; begin with "
+                              "PAWL_SEND_OPTIONS_INIT",
+                              given->options_size);
+    if (given != NULL)
+        memcpy(options, given, given->options_size);
+    options->options_size = sizeof *options;
+    if (options->due == 0)
+        options->due = pawl_time_add(pawl_clock_now(test->business), options->delay);
+    if (*queue != NULL)
+        return PAWL_OK;
+    if (test->endpoint_count != 1)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "application has %zu endpoints; say which queue to deliver to",
+                              test->endpoint_count);
+    *queue = test->endpoints[0]->model->queue.data;
+    return PAWL_OK;
+}
+
+static pawl_code commit_and_drain(pawl_test *test, pawl_error *error)
+{
+    pawl_code code = pawl_sender_commit(test->sender, error);
+    return code == PAWL_OK ? pawl_test_drain(test, NULL, error) : code;
+}
+
+pawl_code pawl_test_deliver_with(pawl_test *test, const char *queue,
+                                 const pawl_send_options *options, const pawl_record *record,
+                                 const void *message, pawl_error *error)
+{
+    pawl_send_options own;
+    pawl_code         code = aim(test, &queue, options, &own, error);
+    if (code == PAWL_OK)
+        code = pawl_sender_send(test->sender, queue, &own, record, message, error);
+    return code == PAWL_OK ? commit_and_drain(test, error) : code;
+}
+
+pawl_code pawl_test_deliver(pawl_test *test, const char *queue, const pawl_record *record,
+                            const void *message, pawl_error *error)
+{
+    return pawl_test_deliver_with(test, queue, NULL, record, message, error);
+}
+
+pawl_code pawl_test_deliver_json(pawl_test *test, const char *queue,
+                                 const pawl_send_options *options, const char *type,
+                                 const char *json, pawl_error *error)
+{
+    pawl_send_options own;
+    pawl_code         code = aim(test, &queue, options, &own, error);
+    if (code == PAWL_OK)
+        code = pawl_sender_send_json(test->sender, queue, &own, type, pawl_text_of(json), error);
+    return code == PAWL_OK ? commit_and_drain(test, error) : code;
+}
+
+pawl_code pawl_test_publish(pawl_test *test, const pawl_record *record, const void *message,
+                            pawl_error *error)
+{
+    pawl_send_options own  = {PAWL_SEND_OPTIONS_INIT, .due = pawl_clock_now(test->business)};
+    pawl_code         code = pawl_sender_publish(test->sender, &own, record, message, error);
+    return code == PAWL_OK ? commit_and_drain(test, error) : code;
+}

@@ -1,0 +1,96 @@
+/* op_outbox.c - outbox rows as single calls: insert and settle.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/operation.h"
+
+pawl_code pawl_store_outbox_insert(pawl_store *store, const pawl_outbox_row *row, pawl_time now,
+                                   pawl_error *error)
+{
+    pawl_outbox_add change = {
+        .dispatch_id = row->dispatch_id,
+        .source      = row->source,
+        .version     = row->version,
+        .index       = row->index,
+        .endpoint    = row->endpoint,
+        .destination = row->destination,
+        .message     = row->message,
+        .due         = row->due,
+        .at          = now,
+    };
+    pawl_changes changes = {PAWL__ONE_UNIT(now), .outbox_add = {&change, 1}};
+    return pawl_store_commit(store, &changes, NULL, error);
+}
+
+/* ---- Settle ------------------------------------------------------------- */
+
+static pawl_code check_result(const pawl_outbox_row *row, const pawl_outbox_result *result,
+                              pawl_error *error)
+{
+    if ((unsigned)result->outcome > PAWL_ATTEMPT_POISON)
+        return pawl_error_set(error, PAWL_EINVAL, "outbox row %lld: outcome %d is unknown",
+                              (long long)row->id, (int)result->outcome);
+    if (result->attempts_max < 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "outbox row %lld: the limit of attempts is %d, at least 1 is needed",
+                              (long long)row->id, (int)result->attempts_max);
+    return PAWL_OK;
+}
+
+/* What the row becomes: the table of store_outbox.h. */
+static pawl_code decide(const pawl_outbox_row *row, const pawl_outbox_result *result, pawl_time now,
+                        pawl_outbox_settle *change, pawl_error *error)
+{
+    int32_t limit = result->attempts_max != 0 ? result->attempts_max : PAWL_OUTBOX_ATTEMPTS_MAX;
+    *change       = (pawl_outbox_settle){
+              .id           = row->id,
+              .source       = row->source,
+              .state        = PAWL_OUTBOX_DISPATCHED,
+              .attempts     = row->attempts + 1,
+              .next_attempt = now,
+              .outcome      = result->outcome,
+              .error        = result->error,
+              .at           = now,
+              .duration     = result->duration,
+    };
+    if (change->outcome == PAWL_ATTEMPT_TRANSIENT && change->attempts >= limit)
+        change->outcome = PAWL_ATTEMPT_POISON;
+    if (change->outcome == PAWL_ATTEMPT_REJECTED || change->outcome == PAWL_ATTEMPT_POISON)
+        change->state = PAWL_OUTBOX_DEAD;
+    if (change->outcome != PAWL_ATTEMPT_TRANSIENT)
+        return PAWL_OK;
+    change->state        = PAWL_OUTBOX_PENDING;
+    change->next_attempt = result->next_attempt;
+    if (change->next_attempt > now)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "outbox row %lld: the next attempt, %lld, is not after now, %lld",
+                          (long long)row->id, (long long)change->next_attempt, (long long)now);
+}
+
+pawl_code pawl_store_outbox_settle(pawl_store *store, pawl_outbox_row *row,
+                                   const pawl_outbox_result *result, pawl_time now,
+                                   pawl_error *error)
+{
+    pawl_outbox_settle change;
+    pawl_code          code = check_result(row, result, error);
+    if (code == PAWL_OK)
+        code = decide(row, result, now, &change, error);
+    if (code != PAWL_OK)
+        return code;
+    /* A first success or rejection has held nothing back. */
+    bool             is_waiting = change.state == PAWL_OUTBOX_PENDING;
+    pawl_outbox_hold hold    = {.source = row->source, .after = row->id, .is_release = !is_waiting};
+    pawl_changes     changes = {PAWL__ONE_UNIT(now), .outbox_settle = {&change, 1}};
+    if (row->source.size != 0 && (is_waiting || row->attempts > 0)) {
+        changes.outbox_hold.items = &hold;
+        changes.outbox_hold.count = 1;
+    }
+    code = pawl_store_commit(store, &changes, NULL, error);
+    if (code != PAWL_OK)
+        return code;
+    row->state        = change.state;
+    row->attempts     = change.attempts;
+    row->next_attempt = change.next_attempt;
+    return PAWL_OK;
+}

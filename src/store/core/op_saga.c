@@ -1,0 +1,207 @@
+/* op_saga.c - sagas as single calls: find, insert, update, delete.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/operation.h"
+
+#include <stdio.h>
+
+#define PATH_SIZE (2 * PAWL_NAME_SIZE_MAX + 40)
+
+static pawl_code check_table(const pawl_saga_table *table, pawl_error *error)
+{
+    return table != NULL ? PAWL_OK : pawl_error_set(error, PAWL_EINVAL, "the saga table is NULL");
+}
+
+/* "its correlation property is 'OrderRef'" and the like, for an error text. */
+static const char *allowed(const pawl_saga_table *table, char text[PATH_SIZE])
+{
+    if (table->main.type == PAWL_VALUE_NONE && table->transitional.type == PAWL_VALUE_NONE)
+        snprintf(text, PATH_SIZE, "it has no correlation property and is found by its id");
+    else if (table->transitional.type == PAWL_VALUE_NONE)
+        snprintf(text, PATH_SIZE, "its correlation property is '%.*s'",
+                 PAWL_TEXT_ARGS(table->main.property));
+    else
+        snprintf(text, PATH_SIZE, "its correlation properties are '%.*s' and '%.*s'",
+                 PAWL_TEXT_ARGS(table->main.property),
+                 PAWL_TEXT_ARGS(table->transitional.property));
+    return text;
+}
+
+/* ---- Find --------------------------------------------------------------- */
+
+static pawl_code column_of(const pawl_saga_table *table, pawl_saga_key key,
+                           pawl_correlation *column, pawl_error *error)
+{
+    char text[PATH_SIZE];
+    switch (key) {
+    case PAWL_SAGA_BY_ID: *column = (pawl_correlation){PAWL_TEXT("id"), PAWL_VALUE_UUID}; break;
+    case PAWL_SAGA_BY_MAIN: *column = table->main; break;
+    case PAWL_SAGA_BY_TRANSITIONAL: *column = table->transitional; break;
+    default:
+        return pawl_error_set(error, PAWL_EINVAL, "saga '%.*s': key %d is unknown",
+                              PAWL_TEXT_ARGS(table->type), (int)key);
+    }
+    if (column->type != PAWL_VALUE_NONE)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "saga '%.*s' cannot be found by a %s correlation property: %s",
+                          PAWL_TEXT_ARGS(table->type),
+                          key == PAWL_SAGA_BY_MAIN ? "main" : "transitional", allowed(table, text));
+}
+
+/* The value as the column compares it. */
+static pawl_code settle_value(const pawl_saga_table *table, const pawl_correlation *column,
+                              pawl_value *value, pawl_arena *arena, pawl_error *error)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "saga '%.*s': property '%.*s'", PAWL_TEXT_ARGS(table->type),
+             PAWL_TEXT_ARGS(column->property));
+    if (value->type == PAWL_VALUE_NONE)
+        return pawl_error_set(error, PAWL_EINVAL, "%s: the value to find it by is null", path);
+    pawl_code code = pawl_value_check(value, path, error);
+    if (code != PAWL_OK)
+        return code;
+    code = pawl_value_coerce(column->type, value, arena, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", path);
+}
+
+/* A table that is not there cannot be counted either; one that only lacks a
+ * column can. */
+static bool is_missing(pawl_store *store, const pawl_saga_table *table)
+{
+    int64_t count;
+    return store->ops->saga_count != NULL &&
+           store->ops->saga_count(store, table, &count, NULL) == PAWL_ESCHEMA;
+}
+
+pawl_code pawl_store_saga_find(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
+                               pawl_value value, pawl_arena *arena, pawl_saga_row *row,
+                               pawl_error *error)
+{
+    pawl_correlation column;
+    *row = (pawl_saga_row){0};
+    pawl_code code =
+        pawl__operation_needs(store, store->ops->saga_load != NULL, "saga_load", error);
+    if (code == PAWL_OK)
+        code = check_table(table, error);
+    if (code == PAWL_OK)
+        code = column_of(table, key, &column, error);
+    if (code == PAWL_OK)
+        code = settle_value(table, &column, &value, arena, error);
+    if (code != PAWL_OK)
+        return code;
+    code = store->ops->saga_load(store, table, key, &value, 1, false, arena, row, error);
+    if (code != PAWL_ESCHEMA || !is_missing(store, table))
+        return code;
+    *row = (pawl_saga_row){0};
+    if (error != NULL)
+        *error = (pawl_error)PAWL_ERROR_INIT;
+    return PAWL_OK;
+}
+
+pawl_code pawl_store_saga_find_by(pawl_store *store, const pawl_saga_table *table,
+                                  pawl_text property, pawl_value value, pawl_arena *arena,
+                                  pawl_saga_row *row, pawl_error *error)
+{
+    char text[PATH_SIZE];
+    *row           = (pawl_saga_row){0};
+    pawl_code code = check_table(table, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_saga_key key;
+    if (table->main.type != PAWL_VALUE_NONE && pawl_text_equal(property, table->main.property))
+        key = PAWL_SAGA_BY_MAIN;
+    else if (table->transitional.type != PAWL_VALUE_NONE &&
+             pawl_text_equal(property, table->transitional.property))
+        key = PAWL_SAGA_BY_TRANSITIONAL;
+    else
+        return pawl_error_set(
+            error, PAWL_EINVAL, "saga '%.*s' cannot be found by property '%.*s': %s",
+            PAWL_TEXT_ARGS(table->type), PAWL_TEXT_ARGS(property), allowed(table, text));
+    return pawl_store_saga_find(store, table, key, value, arena, row, error);
+}
+
+/* ---- Changes ------------------------------------------------------------ */
+
+static pawl_code check_not_null(const pawl_saga_table *table, const char *what,
+                                const pawl_correlation *column, const pawl_value *value,
+                                pawl_error *error)
+{
+    if (column->type == PAWL_VALUE_NONE || value->type != PAWL_VALUE_NONE)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL, "saga '%.*s': null %s property '%.*s' is not allowed",
+                          PAWL_TEXT_ARGS(table->type), what, PAWL_TEXT_ARGS(column->property));
+}
+
+/* An empty text is no JSON. */
+static pawl_text json_of(pawl_text json)
+{
+    return json.size != 0 ? json : PAWL_TEXT("{}");
+}
+
+pawl_code pawl_store_saga_insert(pawl_store *store, const pawl_saga_table *table,
+                                 pawl_saga_row *row, pawl_time now, pawl_error *error)
+{
+    pawl_code code = check_table(table, error);
+    if (code == PAWL_OK)
+        code = check_not_null(table, "correlation", &table->main, &row->main, error);
+    if (code == PAWL_OK)
+        code =
+            check_not_null(table, "transitional", &table->transitional, &row->transitional, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_saga_insert change = {
+        .table        = table,
+        .id           = row->id,
+        .main         = row->main,
+        .transitional = row->transitional,
+        .metadata     = json_of(row->metadata),
+        .data         = json_of(row->data),
+        .type_version = row->type_version,
+    };
+    if (pawl_uuid_is_zero(row->id.uuid))
+        change.id.uuid = pawl__store_new_id(store, now);
+    pawl_changes changes = {PAWL__ONE_UNIT(now), .saga_insert = {&change, 1}};
+    code                 = pawl_store_commit(store, &changes, NULL, error);
+    if (code != PAWL_OK)
+        return code;
+    row->id      = change.id;
+    row->version = 1;
+    row->row     = 0;
+    return PAWL_OK;
+}
+
+pawl_code pawl_store_saga_update(pawl_store *store, const pawl_saga_table *table,
+                                 pawl_saga_row *row, pawl_time now, pawl_error *error)
+{
+    pawl_code code = check_table(table, error);
+    if (code == PAWL_OK)
+        code =
+            check_not_null(table, "transitional", &table->transitional, &row->transitional, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_saga_update change = {
+        .table        = table,
+        .id           = row->id,
+        .version      = row->version,
+        .row          = row->row,
+        .transitional = row->transitional,
+        .metadata     = json_of(row->metadata),
+        .data         = json_of(row->data),
+        .type_version = row->type_version,
+    };
+    pawl_changes changes = {PAWL__ONE_UNIT(now), .saga_update = {&change, 1}};
+    code                 = pawl_store_commit(store, &changes, NULL, error);
+    if (code == PAWL_OK)
+        row->version++;
+    return code;
+}
+
+pawl_code pawl_store_saga_delete(pawl_store *store, const pawl_saga_table *table,
+                                 const pawl_saga_row *row, pawl_time now, pawl_error *error)
+{
+    pawl_saga_delete change  = {.table = table, .id = row->id, .version = row->version};
+    pawl_changes     changes = {PAWL__ONE_UNIT(now), .saga_delete = {&change, 1}};
+    return pawl_store_commit(store, &changes, NULL, error);
+}

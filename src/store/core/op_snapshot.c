@@ -1,0 +1,170 @@
+/* op_snapshot.c - snapshots of aggregators as single calls: take, remove,
+ * release.
+ *
+ * A driver leases by type. Rows of a known type that the program cannot decode
+ * are sorted out here; the session keeps them until it removes or releases what
+ * it took, so that they cannot fill a bounded snapshot again and again:
+ *
+ *     size 2         rows  1 bad  2 bad  3 good  4 good
+ *     first claim          1      2                        none to hand out
+ *     second claim                       3       4         two: done
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/operation.h"
+
+#define WHAT "snapshot of an aggregator"
+
+static pawl_code check_options(const pawl_store                       *store,
+                               const pawl_aggregator_snapshot_options *options, pawl_error *error)
+{
+    pawl_code code =
+        pawl__operation_needs(store, store->ops->snapshot_claim != NULL, "snapshot_claim", error);
+    if (code == PAWL_OK)
+        code = pawl__operation_size(WHAT, options->size, error);
+    if (code == PAWL_OK)
+        code = pawl__operation_lease(WHAT, options->lease, error);
+    return code;
+}
+
+static bool is_decodable(const pawl_aggregator_snapshot_options *options,
+                         const pawl_aggregator_row              *row)
+{
+    return options->can_decode == NULL || options->can_decode(&row->message, options->context);
+}
+
+/* Adds those rows of a claim that decode; the others are counted. */
+static pawl_code take_rows(const pawl_aggregator_snapshot_options *options,
+                           const pawl_snapshot *claimed, pawl_arena *arena, size_t *capacity,
+                           pawl_aggregator_snapshot *snapshot, int64_t *undecodable)
+{
+    for (size_t i = 0; i < claimed->count; i++) {
+        if (!is_decodable(options, &claimed->items[i])) {
+            ++*undecodable;
+            continue;
+        }
+        pawl_aggregator_row *rows =
+            pawl_arena_grow(arena, snapshot->rows, snapshot->count, capacity, sizeof rows[0]);
+        if (rows == NULL)
+            return PAWL_ENOMEM;
+        rows[snapshot->count++] = claimed->items[i];
+        snapshot->rows          = rows;
+    }
+    return PAWL_OK;
+}
+
+/* Claims until the snapshot is full or nothing is left that could fill it. */
+static pawl_code claim_rows(pawl_store *store, const pawl_aggregator_snapshot_options *options,
+                            pawl_time now, pawl_arena *arena, pawl_aggregator_snapshot *snapshot,
+                            pawl_error *error)
+{
+    bool                is_bounded  = options->size != PAWL_SIZE_DEFAULT;
+    size_t              capacity    = 0;
+    int64_t             undecodable = 0;
+    pawl_snapshot       claimed;
+    pawl_snapshot_claim claim = {
+        .partition  = options->partition,
+        .session    = snapshot->session,
+        .types      = options->types,
+        .type_count = options->type_count,
+        .now        = now,
+        .lease      = options->lease,
+    };
+    do {
+        claim.count_max = is_bounded ? (size_t)options->size - snapshot->count : 0;
+        pawl_code code  = store->ops->snapshot_claim(store, &claim, arena, &claimed, error);
+        if (code != PAWL_OK)
+            return code;
+        code = take_rows(options, &claimed, arena, &capacity, snapshot, &undecodable);
+        if (code != PAWL_OK)
+            return pawl_error_set(error, code, WHAT ": out of memory");
+    } while (is_bounded && claimed.count == claim.count_max &&
+             snapshot->count < (size_t)options->size);
+    snapshot->unresolved = claimed.unresolved + undecodable;
+    return PAWL_OK;
+}
+
+static pawl_code list_ids(pawl_aggregator_snapshot *snapshot, pawl_arena *arena, pawl_error *error)
+{
+    snapshot->ids = pawl_arena_take(arena, (snapshot->count + 1) * sizeof snapshot->ids[0]);
+    if (snapshot->ids == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, WHAT ": out of memory");
+    for (size_t i = 0; i < snapshot->count; i++)
+        snapshot->ids[i] = snapshot->rows[i].id;
+    return PAWL_OK;
+}
+
+/* Nothing was handed out, so nothing stays leased: the caller has no reason to
+ * release it. What this commit answers changes nothing for the caller; a lease
+ * that it leaves behind runs out. */
+static void free_leases(pawl_store *store, pawl_aggregator_snapshot *snapshot, pawl_time now)
+{
+    (void)pawl_store_aggregator_release_snapshot(store, snapshot, now, NULL);
+    snapshot->count = 0;
+}
+
+pawl_code pawl_store_aggregator_snapshot(pawl_store                             *store,
+                                         const pawl_aggregator_snapshot_options *options,
+                                         pawl_time now, pawl_arena *arena,
+                                         pawl_aggregator_snapshot *snapshot, pawl_error *error)
+{
+    *snapshot =
+        (pawl_aggregator_snapshot){.partition = options->partition, .session = options->session};
+    pawl_code code = check_options(store, options, error);
+    if (code == PAWL_OK)
+        code = pawl__store_attach(store, now, error);
+    if (code != PAWL_OK)
+        return code;
+    if (pawl_uuid_is_zero(snapshot->session.uuid))
+        snapshot->session.uuid = pawl__store_new_id(store, now);
+    snapshot->partition = pawl_arena_text(arena, options->partition);
+    if (snapshot->partition.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, WHAT ": out of memory");
+    code = claim_rows(store, options, now, arena, snapshot, error);
+    if (code == PAWL_OK)
+        code = list_ids(snapshot, arena, error);
+    if (code != PAWL_OK || (snapshot->count == 0 && snapshot->unresolved != 0))
+        free_leases(store, snapshot, now);
+    return code;
+}
+
+static pawl_code check_session(const char *what, const pawl_aggregator_snapshot *snapshot,
+                               pawl_error *error)
+{
+    if (!pawl_uuid_is_zero(snapshot->session.uuid))
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "%s of a snapshot of aggregator '%.*s': the session is zero", what,
+                          PAWL_TEXT_ARGS(snapshot->partition));
+}
+
+pawl_code pawl_store_aggregator_remove_snapshot(pawl_store                     *store,
+                                                const pawl_aggregator_snapshot *snapshot,
+                                                pawl_time now, pawl_error *error)
+{
+    if (snapshot->count == 0)
+        return PAWL_OK;
+    pawl_code code = check_session("removal", snapshot, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_snapshot_remove  change = {.partition = snapshot->partition,
+                                    .session   = snapshot->session,
+                                    .ids       = snapshot->ids,
+                                    .id_count  = snapshot->count};
+    pawl_snapshot_release rest   = {.partition = snapshot->partition, .session = snapshot->session};
+    pawl_changes          changes = {PAWL__ONE_UNIT(now), .snapshot_remove = {&change, 1},
+                                     .snapshot_release = {&rest, 1}};
+    return pawl_store_commit(store, &changes, NULL, error);
+}
+
+pawl_code pawl_store_aggregator_release_snapshot(pawl_store                     *store,
+                                                 const pawl_aggregator_snapshot *snapshot,
+                                                 pawl_time now, pawl_error *error)
+{
+    pawl_code code = check_session("release", snapshot, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_snapshot_release change = {.partition = snapshot->partition, .session = snapshot->session};
+    pawl_changes          changes = {PAWL__ONE_UNIT(now), .snapshot_release = {&change, 1}};
+    return pawl_store_commit(store, &changes, NULL, error);
+}

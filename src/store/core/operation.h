@@ -1,0 +1,29 @@
+/* operation.h - what the public operations share: the checks that every one of
+ * them makes before it asks the store.
+ *
+ * Threads: as the handle's.
+ * Tests: tests/unit/test_store_operations.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_CORE_OPERATION_H
+#define PAWL_STORE_CORE_OPERATION_H
+
+#include "pawl/operations.h"
+
+/* A change set of one unit, which is a group: { PAWL__ONE_UNIT(now), ... }. */
+#define PAWL__ONE_UNIT(now_) .now = (now_), .group_count = 1, .unit_count = 1
+
+/* Gives the handle a worker when it has none: before its first claim. */
+pawl_code pawl__store_attach(pawl_store *store, pawl_time now, pawl_error *error);
+/* An id that no other handle makes. */
+pawl_uuid pawl__store_new_id(pawl_store *store, pawl_time now);
+
+/* PAWL_EUNSUPPORTED unless `is_there`: an entry of the driver's table. */
+pawl_code pawl__operation_needs(const pawl_store *store, bool is_there, const char *name,
+                                pawl_error *error);
+/* PAWL_EINVAL unless positive; `what` names the operation. */
+pawl_code pawl__operation_lease(const char *what, int64_t lease, pawl_error *error);
+pawl_code pawl__operation_size(const char *what, int64_t size, pawl_error *error);
+
+#endif

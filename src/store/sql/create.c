@@ -1,0 +1,260 @@
+/* create.c - the script that makes and removes the tables.
+ *
+ * The same description gives the same text, byte for byte, and each statement
+ * is harmless when what it makes is there already (contracts D26, D33).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/tables.h"
+
+#include <string.h>
+
+pawl__sql_type pawl__sql_correlation_type(pawl_value_type type)
+{
+    switch (type) {
+    case PAWL_VALUE_INT: return PAWL__SQL_INTEGER;
+    case PAWL_VALUE_UUID: return PAWL__SQL_UUID;
+    case PAWL_VALUE_TIME: return PAWL__SQL_TIME;
+    case PAWL_VALUE_TEXT:
+    case PAWL_VALUE_NONE: break;
+    }
+    return PAWL__SQL_NAME;
+}
+
+void pawl__sql_correlation_column(pawl__sql_text *text, const pawl_correlation *correlation)
+{
+    pawl__sql_append(text, "Correlation_");
+    pawl__sql_append_text(text, correlation->property);
+}
+
+/* Index names are of the whole database, hence the table in the name
+ * (contracts D11). */
+void pawl__sql_correlation_index(pawl__sql_text *text, const pawl_saga_table *table,
+                                 const pawl_correlation *correlation)
+{
+    pawl__sql_append(text, "Index_");
+    pawl__sql_append_text(text, table->name);
+    pawl__sql_append(text, "_");
+    pawl__sql_correlation_column(text, correlation);
+}
+
+size_t pawl__sql_correlations(const pawl_saga_table *table, const pawl_correlation *list[2])
+{
+    size_t count = 0;
+    if (table->main.type != PAWL_VALUE_NONE)
+        list[count++] = &table->main;
+    if (table->transitional.type != PAWL_VALUE_NONE)
+        list[count++] = &table->transitional;
+    return count;
+}
+
+pawl_code pawl__sql_saga_check(const pawl_saga_table *table, pawl_error *error)
+{
+    const pawl_correlation *list[2];
+    size_t                  count = pawl__sql_correlations(table, list);
+    pawl_code               code =
+        pawl__sql_name_check(table->name, "saga table", PAWL__SQL_TABLE_NAME_SIZE_MAX, error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = pawl__sql_name_check(list[i]->property, "correlation property",
+                                    PAWL__SQL_TABLE_NAME_SIZE_MAX, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, "saga %.*s", PAWL_TEXT_ARGS(table->type));
+    return PAWL_OK;
+}
+
+static void append_column(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                          const pawl__sql_column *column)
+{
+    pawl_text name = pawl_text_of(column->name);
+    pawl__sql_append(text, "    ");
+    pawl__sql_append_name(text, dialect, "", name);
+    pawl__sql_appendf(text, " %s", dialect->types[column->type]);
+    if (column->type == PAWL__SQL_SERIAL)
+        return;
+    pawl__sql_append(text, column->is_nullable ? " null" : " not null");
+    if (column->type != PAWL__SQL_JSON || dialect->json_check[0] == '\0')
+        return;
+    const char *place = strstr(dialect->json_check, "%s");
+    pawl__sql_append_text(text,
+                          (pawl_text){dialect->json_check, (size_t)(place - dialect->json_check)});
+    pawl__sql_append_name(text, dialect, "", name);
+    pawl__sql_append(text, place + 2);
+}
+
+void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                            const char *prefix, const pawl__sql_table *table)
+{
+    pawl__sql_append(text, "create table if not exists ");
+    pawl__sql_append_name(text, dialect, prefix, pawl_text_of(table->name));
+    pawl__sql_append(text, " (\n");
+    for (size_t i = 0; i < table->column_count; i++) {
+        pawl__sql_append(text, i == 0 ? "" : ",\n");
+        append_column(text, dialect, &table->columns[i]);
+    }
+    if (table->constraints != NULL) {
+        pawl__sql_append(text, ",\n    ");
+        pawl__sql_expand(text, dialect, prefix, table->constraints);
+    }
+    pawl__sql_append(text, "\n)");
+    pawl__sql_append(text, table->is_keyed ? dialect->keyed_end : dialect->table_end);
+}
+
+void pawl__sql_create_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                            const char *prefix, const pawl__sql_table *table,
+                            const pawl__sql_index *index)
+{
+    pawl__sql_appendf(text, "create %sindex if not exists ", index->is_unique ? "unique " : "");
+    pawl__sql_append_name(text, dialect, prefix, pawl_text_of(index->name));
+    pawl__sql_append(text, "\n    on ");
+    pawl__sql_append_name(text, dialect, prefix, pawl_text_of(table->name));
+    pawl__sql_append(text, " (");
+    pawl__sql_expand(text, dialect, prefix, index->columns);
+    pawl__sql_append(text, ")");
+    if (index->where == NULL)
+        return;
+    pawl__sql_append(text, " where ");
+    pawl__sql_expand(text, dialect, prefix, index->where);
+}
+
+static void append_correlation(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                               const pawl_correlation *correlation)
+{
+    pawl__sql_append_name(text, dialect, "Correlation_", correlation->property);
+    pawl__sql_appendf(text, " %s null",
+                      dialect->types[pawl__sql_correlation_type(correlation->type)]);
+}
+
+void pawl__sql_create_saga_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                 const pawl_saga_table *table)
+{
+    const pawl_correlation *list[2];
+    size_t                  count = pawl__sql_correlations(table, list);
+    pawl__sql_append(text, "create table if not exists ");
+    pawl__sql_append_name(text, dialect, "", table->name);
+    pawl__sql_append(text, " (\n");
+    for (size_t i = 0; i < pawl__sql_saga_column_count; i++) {
+        append_column(text, dialect, &pawl__sql_saga_columns[i]);
+        pawl__sql_append(text, ",\n");
+    }
+    for (size_t i = 0; i < count; i++) {
+        pawl__sql_append(text, "    ");
+        append_correlation(text, dialect, list[i]);
+        pawl__sql_append(text, ",\n");
+    }
+    pawl__sql_expand(text, dialect, "", "    primary key ([Id])\n)");
+    pawl__sql_append(text, dialect->table_end);
+}
+
+void pawl__sql_add_saga_column(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                               const pawl_saga_table *table, const pawl_correlation *correlation)
+{
+    pawl__sql_append(text, "alter table ");
+    pawl__sql_append_name(text, dialect, "", table->name);
+    pawl__sql_append(text, " add column ");
+    append_correlation(text, dialect, correlation);
+}
+
+void pawl__sql_create_saga_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                 const pawl_saga_table *table, const pawl_correlation *correlation)
+{
+    pawl__sql_text name = {0};
+    pawl__sql_correlation_index(&name, table, correlation);
+    pawl__sql_append(text, "create unique index if not exists ");
+    pawl__sql_append_name(text, dialect, "", (pawl_text){name.data, name.size});
+    pawl__sql_append(text, "\n    on ");
+    pawl__sql_append_name(text, dialect, "", table->name);
+    pawl__sql_append(text, " (");
+    pawl__sql_append_name(text, dialect, "Correlation_", correlation->property);
+    pawl__sql_append(text, ")");
+    text->is_failed |= name.is_failed;
+    pawl__sql_text_free(&name);
+}
+
+/* ---- Scripts ------------------------------------------------------------ */
+
+typedef struct script {
+    const pawl__sql_dialect *dialect;
+    const char              *prefix;
+    pawl__sql_emit_fn       *emit;
+    void                    *context;
+    pawl_error              *error;
+    pawl__sql_text           text;
+    pawl_code                code;
+} script;
+
+/* Hands the statement in script->text over and begins the next one. */
+static void finish_statement(script *s)
+{
+    if (s->code == PAWL_OK && s->text.is_failed)
+        s->code = pawl_error_set(s->error, PAWL_ENOMEM, "out of memory for the schema's script");
+    if (s->code == PAWL_OK)
+        s->code = s->emit(s->text.data, s->context, s->error);
+    pawl__sql_text_clear(&s->text);
+}
+
+static void create_shared(script *s)
+{
+    for (size_t t = 0; t < pawl__sql_table_count; t++) {
+        const pawl__sql_table *table = &pawl__sql_tables[t];
+        pawl__sql_create_table(&s->text, s->dialect, s->prefix, table);
+        finish_statement(s);
+        for (size_t i = 0; i < table->index_count; i++) {
+            pawl__sql_create_index(&s->text, s->dialect, s->prefix, table, &table->indexes[i]);
+            finish_statement(s);
+        }
+    }
+    pawl__sql_expand(&s->text, s->dialect, s->prefix,
+                     "insert into {schema} ([Part], [Version]) values ('pawl', ");
+    pawl__sql_appendf(&s->text, "%d) ", PAWL__SQL_SCHEMA_VERSION);
+    pawl__sql_expand(&s->text, s->dialect, s->prefix, "{ignore:[Part]}");
+    finish_statement(s);
+}
+
+static void create_saga(script *s, const pawl_saga_table *table)
+{
+    const pawl_correlation *list[2];
+    size_t                  count = pawl__sql_correlations(table, list);
+    if (s->code == PAWL_OK)
+        s->code = pawl__sql_saga_check(table, s->error);
+    if (s->code != PAWL_OK)
+        return;
+    pawl__sql_create_saga_table(&s->text, s->dialect, table);
+    finish_statement(s);
+    for (size_t i = 0; i < count; i++) {
+        pawl__sql_create_saga_index(&s->text, s->dialect, table, list[i]);
+        finish_statement(s);
+    }
+}
+
+pawl_code pawl__sql_create(const pawl__sql_dialect *dialect, const char *prefix,
+                           const pawl_saga_table *const *sagas, size_t saga_count,
+                           pawl__sql_emit_fn *emit, void *context, pawl_error *error)
+{
+    script s = {dialect, prefix, emit, context, error, {0}, PAWL_OK};
+    create_shared(&s);
+    for (size_t i = 0; i < saga_count; i++)
+        create_saga(&s, sagas[i]);
+    pawl__sql_text_free(&s.text);
+    return s.code;
+}
+
+pawl_code pawl__sql_drop(const pawl__sql_dialect *dialect, const char *prefix,
+                         const pawl_saga_table *const *sagas, size_t saga_count,
+                         pawl__sql_emit_fn *emit, void *context, pawl_error *error)
+{
+    script s = {dialect, prefix, emit, context, error, {0}, PAWL_OK};
+    for (size_t i = 0; s.code == PAWL_OK && i < saga_count; i++) {
+        s.code = pawl__sql_saga_check(sagas[i], error);
+        pawl__sql_append(&s.text, "drop table if exists ");
+        pawl__sql_append_name(&s.text, dialect, "", sagas[i]->name);
+        finish_statement(&s);
+    }
+    /* Backwards: attempts refer to the outbox. */
+    for (size_t t = pawl__sql_table_count; t-- > 0;) {
+        pawl__sql_append(&s.text, "drop table if exists ");
+        pawl__sql_append_name(&s.text, dialect, prefix, pawl_text_of(pawl__sql_tables[t].name));
+        finish_statement(&s);
+    }
+    pawl__sql_text_free(&s.text);
+    return s.code;
+}

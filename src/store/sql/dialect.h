@@ -1,0 +1,76 @@
+/* dialect.h - what differs between SQL databases, in one table for each.
+ *
+ * Statements and tables are written once, as templates:
+ *
+ *     {queue}                  the shared table (or index) of that name, prefix put before, quoted
+ *     [Due]                    an identifier, quoted
+ *     ?1                       a parameter, counted from 1
+ *     {ignore:[Queue], [Id]}   behind an insert: a row whose key of these columns exists is left
+ *
+ * pawl__sql_expand writes a template the way a dialect wants it. A value never
+ * becomes text of a statement; an identifier does, quoted, after
+ * pawl__sql_name_check.
+ *
+ * Tests: tests/contract/test_sqlite_schema.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_DIALECT_H
+#define PAWL_STORE_SQL_DIALECT_H
+
+#include "pawl/base.h"
+
+/* What a column holds. */
+typedef enum pawl__sql_type {
+    PAWL__SQL_SERIAL,  /* given by the database, never used again; the primary key */
+    PAWL__SQL_INTEGER, /* 64 bits */
+    PAWL__SQL_TIME,
+    PAWL__SQL_NAME, /* compared bytewise, up to PAWL_NAME_SIZE_MAX */
+    PAWL__SQL_UUID,
+    PAWL__SQL_TEXT, /* any length, any bytes */
+    PAWL__SQL_JSON, /* saga data: readable with the database's own JSON functions */
+    PAWL__SQL_VERSION,
+    pawl__sql_type_count
+} pawl__sql_type;
+
+typedef struct pawl__sql_dialect {
+    const char *name; /* the scheme of the URL */
+    char        quote_open;
+    char        quote_close;
+    const char *types[pawl__sql_type_count];
+    const char *json_check; /* behind a JSON column, %s is the quoted column; or "" */
+    const char *parameter;  /* %u is its number */
+    const char *ignore;     /* %s is the list of the key's columns */
+    const char *table_end;  /* after the closing parenthesis */
+    const char *keyed_end;  /* the same for a table that is its own index */
+    const char *script_begin;
+    const char *script_end;
+} pawl__sql_dialect;
+
+/* A text that grows. Once memory is short it stays as it is and is_failed is
+ * set: one check at the end is enough. */
+typedef struct pawl__sql_text {
+    char  *data; /* NUL-terminated, or NULL while empty */
+    size_t size;
+    size_t capacity;
+    bool   is_failed;
+} pawl__sql_text;
+
+void pawl__sql_text_free(pawl__sql_text *text);
+void pawl__sql_text_clear(pawl__sql_text *text);
+void pawl__sql_append(pawl__sql_text *text, const char *string);
+void pawl__sql_append_text(pawl__sql_text *text, pawl_text piece);
+void pawl__sql_appendf(pawl__sql_text *text, const char *format, ...) PAWL_PRINTF(2, 3);
+/* `before` and `name` as one quoted identifier. */
+void pawl__sql_append_name(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                           const char *before, pawl_text name);
+void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
+                      const char *template_text);
+
+/* Names become parts of statements: none may hold a quote of any dialect or a
+ * NUL, or be empty or longer than `size_max`. PAWL_EINVAL says `what` and the
+ * name (contracts D3). */
+pawl_code pawl__sql_name_check(pawl_text name, const char *what, size_t size_max,
+                               pawl_error *error);
+
+#endif

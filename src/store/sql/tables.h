@@ -1,0 +1,87 @@
+/* tables.h - the shared tables and the saga tables, described once.
+ *
+ * The description makes the script (pawl__sql_create) and is what verify
+ * compares a database with.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_TABLES_H
+#define PAWL_STORE_SQL_TABLES_H
+
+#include "pawl/change.h"
+#include "store/sql/dialect.h"
+
+/* Raised with every change to the tables below that an older program cannot
+ * live with. */
+#define PAWL__SQL_SCHEMA_VERSION 1
+
+/* Names of saga tables and their columns. */
+#define PAWL__SQL_TABLE_NAME_SIZE_MAX 128
+
+typedef struct pawl__sql_column {
+    const char    *name;
+    pawl__sql_type type;
+    bool           is_nullable;
+} pawl__sql_column;
+
+typedef struct pawl__sql_index {
+    const char *name;    /* the prefix is put before it */
+    const char *columns; /* template */
+    bool        is_unique;
+    const char *where; /* template; NULL: every row */
+} pawl__sql_index;
+
+typedef struct pawl__sql_table {
+    const char             *name; /* the prefix is put before it */
+    const pawl__sql_column *columns;
+    size_t                  column_count;
+    const char             *constraints; /* template: keys; NULL when a SERIAL column is the key */
+    bool                    is_keyed;    /* small rows, found by their key alone */
+    const pawl__sql_index  *indexes;
+    size_t                  index_count;
+} pawl__sql_table;
+
+extern const pawl__sql_table pawl__sql_tables[];
+extern const size_t          pawl__sql_table_count;
+
+/* The columns of every saga table; correlation columns come behind. */
+extern const pawl__sql_column pawl__sql_saga_columns[];
+extern const size_t           pawl__sql_saga_column_count;
+
+/* The column type of a correlation value. */
+pawl__sql_type pawl__sql_correlation_type(pawl_value_type type);
+/* "Correlation_X", unquoted. */
+void pawl__sql_correlation_column(pawl__sql_text *text, const pawl_correlation *correlation);
+/* "Index_{table}_Correlation_X", unquoted. */
+void pawl__sql_correlation_index(pawl__sql_text *text, const pawl_saga_table *table,
+                                 const pawl_correlation *correlation);
+/* Both correlations of a table, those that it has. */
+size_t pawl__sql_correlations(const pawl_saga_table *table, const pawl_correlation *list[2]);
+/* The names of table and columns (contracts D3). */
+pawl_code pawl__sql_saga_check(const pawl_saga_table *table, pawl_error *error);
+
+void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                            const char *prefix, const pawl__sql_table *table);
+void pawl__sql_create_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                            const char *prefix, const pawl__sql_table *table,
+                            const pawl__sql_index *index);
+void pawl__sql_create_saga_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                 const pawl_saga_table *table);
+void pawl__sql_add_saga_column(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                               const pawl_saga_table *table, const pawl_correlation *correlation);
+void pawl__sql_create_saga_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                 const pawl_saga_table *table, const pawl_correlation *correlation);
+
+/* One statement, without its semicolon. */
+typedef pawl_code pawl__sql_emit_fn(const char *statement, void *context, pawl_error *error);
+/* Every statement of the script that makes the shared tables and the saga
+ * tables, in an order that can be run; stops at the first failure. */
+pawl_code pawl__sql_create(const pawl__sql_dialect *dialect, const char *prefix,
+                           const pawl_saga_table *const *sagas, size_t saga_count,
+                           pawl__sql_emit_fn *emit, void *context, pawl_error *error);
+/* The same for removing them. */
+pawl_code pawl__sql_drop(const pawl__sql_dialect *dialect, const char *prefix,
+                         const pawl_saga_table *const *sagas, size_t saga_count,
+                         pawl__sql_emit_fn *emit, void *context, pawl_error *error);
+
+#endif

@@ -1,0 +1,159 @@
+/* text.c - texts of statements: growing, quoting, and writing a template in a
+ * dialect.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/dialect.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void pawl__sql_text_free(pawl__sql_text *text)
+{
+    pawl_free(text->data);
+    *text = (pawl__sql_text){0};
+}
+
+void pawl__sql_text_clear(pawl__sql_text *text)
+{
+    text->size = 0;
+    if (text->data != NULL)
+        text->data[0] = '\0';
+}
+
+/* Makes room for `size` bytes and a NUL. */
+static bool reserve(pawl__sql_text *text, size_t size)
+{
+    size_t needed = text->size + size + 1;
+    if (text->is_failed || needed <= text->capacity)
+        return !text->is_failed;
+    size_t capacity = text->capacity < 256 ? 256 : text->capacity;
+    while (capacity < needed)
+        capacity *= 2;
+    char *grown = pawl_resize(text->data, capacity);
+    if (grown == NULL) {
+        text->is_failed = true;
+        return false;
+    }
+    text->data     = grown;
+    text->capacity = capacity;
+    return true;
+}
+
+void pawl__sql_append_text(pawl__sql_text *text, pawl_text piece)
+{
+    if (!reserve(text, piece.size))
+        return;
+    if (piece.size != 0)
+        memcpy(text->data + text->size, piece.data, piece.size);
+    text->size += piece.size;
+    text->data[text->size] = '\0';
+}
+
+void pawl__sql_append(pawl__sql_text *text, const char *string)
+{
+    pawl__sql_append_text(text, pawl_text_of(string));
+}
+
+void pawl__sql_appendf(pawl__sql_text *text, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (size < 0 || !reserve(text, (size_t)size))
+        return;
+    va_start(arguments, format);
+    vsnprintf(text->data + text->size, (size_t)size + 1, format, arguments);
+    va_end(arguments);
+    text->size += (size_t)size;
+}
+
+static void append_char(pawl__sql_text *text, char character)
+{
+    pawl__sql_append_text(text, (pawl_text){&character, 1});
+}
+
+void pawl__sql_append_name(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                           const char *before, pawl_text name)
+{
+    append_char(text, dialect->quote_open);
+    pawl__sql_append(text, before);
+    pawl__sql_append_text(text, name);
+    append_char(text, dialect->quote_close);
+}
+
+#define IGNORE_TOKEN "ignore:"
+
+/* What stands between '{' and '}': a table, or the columns of {ignore:...}. */
+static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
+                         pawl_text token)
+{
+    size_t skipped = sizeof IGNORE_TOKEN - 1;
+    if (token.size < skipped || memcmp(token.data, IGNORE_TOKEN, skipped) != 0) {
+        pawl__sql_append_name(text, dialect, prefix, token);
+        return;
+    }
+    pawl__sql_text columns = {0};
+    for (size_t i = skipped; i < token.size; i++) {
+        char c = token.data[i];
+        append_char(&columns, c == '[' ? dialect->quote_open : c == ']' ? dialect->quote_close : c);
+    }
+    const char *place = strstr(dialect->ignore, "%s");
+    pawl__sql_append_text(text, (pawl_text){dialect->ignore, (size_t)(place - dialect->ignore)});
+    pawl__sql_append(text, columns.data);
+    pawl__sql_append(text, place + 2);
+    text->is_failed |= columns.is_failed;
+    pawl__sql_text_free(&columns);
+}
+
+static unsigned expand_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                 const char *digits)
+{
+    unsigned number = 0;
+    unsigned count  = 0;
+    for (; digits[count] >= '0' && digits[count] <= '9'; count++)
+        number = number * 10 + (unsigned)(digits[count] - '0');
+    const char *place = strstr(dialect->parameter, "%u");
+    pawl__sql_append_text(text,
+                          (pawl_text){dialect->parameter, (size_t)(place - dialect->parameter)});
+    pawl__sql_appendf(text, "%u", number);
+    pawl__sql_append(text, place + 2);
+    return count;
+}
+
+void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
+                      const char *template_text)
+{
+    for (const char *at = template_text; *at != '\0'; at++) {
+        if (*at == '{') {
+            const char *end = strchr(at, '}');
+            expand_token(text, dialect, prefix, (pawl_text){at + 1, (size_t)(end - at - 1)});
+            at = end;
+        } else if (*at == '[') {
+            append_char(text, dialect->quote_open);
+        } else if (*at == ']') {
+            append_char(text, dialect->quote_close);
+        } else if (*at == '?') {
+            at += expand_parameter(text, dialect, at + 1);
+        } else {
+            append_char(text, *at);
+        }
+    }
+}
+
+pawl_code pawl__sql_name_check(pawl_text name, const char *what, size_t size_max, pawl_error *error)
+{
+    if (name.size == 0)
+        return pawl_error_set(error, PAWL_EINVAL, "%s is empty", what);
+    if (name.size > size_max)
+        return pawl_error_set(error, PAWL_EINVAL, "%s '%.*s...' has %zu bytes, limit %zu", what, 40,
+                              name.data, name.size, size_max);
+    for (size_t i = 0; i < name.size; i++)
+        if (name.data[i] == '\0' || strchr("[]`\"", name.data[i]) != NULL)
+            return pawl_error_set(error, PAWL_EINVAL,
+                                  "%s '%.*s' has a character that may not stand in a name at byte "
+                                  "%zu: names are quoted for you, [ ] ` \" and NUL are refused",
+                                  what, (int)name.size, name.data, i);
+    return PAWL_OK;
+}

@@ -1,0 +1,327 @@
+/* aggregator.c - deliveries that wait in partitions, snapshots of them, and
+ * the flush row that each partition with deliveries has.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/operations.h"
+
+static bool is_known(pawl_text type, const pawl_text *types, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pawl_text_equal(type, types[i]))
+            return true;
+    return false;
+}
+
+/* The first three columns of a row decide whether the rest is wanted. */
+typedef struct row_head {
+    pawl_text type; /* until the next step */
+    pawl_time lease_expires;
+    int64_t   id;
+} row_head;
+
+static row_head read_head(pawl__sqlite_call *call)
+{
+    row_head head;
+    head.type          = pawl__sqlite_peek_text(call);
+    head.lease_expires = pawl__sqlite_get_int(call);
+    head.id            = pawl__sqlite_get_int(call);
+    return head;
+}
+
+static void read_rest(pawl__sqlite_call *call, const row_head *head, pawl_aggregator_row *row)
+{
+    *row               = (pawl_aggregator_row){0};
+    row->id            = head->id;
+    row->lease_expires = head->lease_expires;
+    row->name          = pawl__sqlite_get_text(call);
+    row->partition     = pawl__sqlite_get_text(call);
+    row->key           = pawl__sqlite_get_text(call);
+    row->at            = pawl__sqlite_get_int(call);
+    row->session.uuid  = pawl__sqlite_get_uuid(call);
+    pawl__sqlite_get_message(call, &row->message);
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+/* `claim` NULL: every row; else what the claim may take, in its order. */
+static pawl_code read_partition(pawl__sqlite *store, pawl_text partition,
+                                const pawl_snapshot_claim *claim, pawl_arena *arena,
+                                pawl_snapshot *rows, pawl_error *error)
+{
+    size_t capacity = 0;
+    *rows           = (pawl_snapshot){0};
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_aggregator_get, error);
+    call.arena = arena;
+    pawl__sqlite_put_text(&call, partition);
+    while (pawl__sqlite_next(&call)) {
+        row_head head = read_head(&call);
+        if (claim != NULL) {
+            bool is_free = head.lease_expires == 0 || head.lease_expires <= claim->now;
+            if (!is_free || (claim->id_max != 0 && head.id > claim->id_max))
+                continue;
+            if (!is_known(head.type, claim->types, claim->type_count)) {
+                rows->unresolved++;
+                continue;
+            }
+            if (claim->count_max != 0 && rows->count == claim->count_max)
+                continue;
+        }
+        pawl_aggregator_row *grown =
+            pawl__sqlite_grow(&call, rows->items, rows->count, &capacity, sizeof *grown);
+        if (grown == NULL)
+            break;
+        rows->items = grown;
+        read_rest(&call, &head, &grown[rows->count++]);
+    }
+    return call.code;
+}
+
+static pawl_code stamp(pawl__sqlite *store, const pawl_snapshot_claim *claim,
+                       pawl_snapshot *snapshot, pawl_error *error)
+{
+    pawl_code code    = PAWL_OK;
+    pawl_time expires = pawl_time_add(claim->now, claim->lease);
+    for (size_t i = 0; code == PAWL_OK && i < snapshot->count; i++) {
+        pawl_aggregator_row *row = &snapshot->items[i];
+        row->session             = claim->session;
+        row->lease_expires       = expires;
+        pawl__sqlite_call call;
+        pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_aggregator_stamp, error);
+        pawl__sqlite_put_uuid(&call, claim->session.uuid);
+        pawl__sqlite_put_int(&call, expires);
+        pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
+        pawl__sqlite_put_int(&call, row->id);
+        code = pawl__sqlite_run(&call);
+    }
+    return code;
+}
+
+pawl_code pawl__sqlite_snapshot_claim(pawl_store *base, const pawl_snapshot_claim *claim,
+                                      pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    *snapshot           = (pawl_snapshot){0};
+    pawl_code code      = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK && claim->lease <= 0)
+        code = pawl_error_set(error, PAWL_EINVAL,
+                              "partition %.*s: the lease is %lld microseconds, must be positive",
+                              PAWL_TEXT_ARGS(claim->partition), (long long)claim->lease);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = read_partition(store, claim->partition, claim, arena, snapshot, error);
+    if (code == PAWL_OK)
+        code = stamp(store, claim, snapshot, error);
+    code = pawl__sqlite_stamp_end(store, code, error);
+    if (code != PAWL_OK)
+        *snapshot = (pawl_snapshot){0};
+    return code;
+}
+
+pawl_code pawl__sqlite_aggregator_get(pawl_store *base, pawl_text partition, pawl_arena *arena,
+                                      pawl_snapshot *rows, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code     code  = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    return read_partition(store, partition, NULL, arena, rows, error);
+}
+
+static pawl_code read_flush(pawl__sqlite *store, pawl_text partition,
+                            pawl_aggregator_counts *counts, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_flush_read, error);
+    pawl__sqlite_put_text(&call, partition);
+    if (pawl__sqlite_next(&call)) {
+        counts->flush_due      = pawl__sqlite_get_int(&call);
+        counts->flush_attempts = (int32_t)pawl__sqlite_get_int(&call);
+        counts->flush_is_dead  = pawl__sqlite_get_int(&call) != 0;
+        pawl__sqlite_stop(&call);
+    }
+    return call.code;
+}
+
+static pawl_code count_rows(pawl__sqlite *store, pawl_text partition, const pawl_text *types,
+                            size_t type_count, pawl_time now, pawl_aggregator_counts *counts,
+                            pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_aggregator_look, error);
+    pawl__sqlite_put_text(&call, partition);
+    while (pawl__sqlite_next(&call)) {
+        row_head head     = read_head(&call);
+        bool     resolved = is_known(head.type, types, type_count);
+        counts->all++;
+        counts->resolved += resolved;
+        counts->ready += resolved && (head.lease_expires == 0 || head.lease_expires <= now);
+        if (head.id > counts->id_last)
+            counts->id_last = head.id;
+    }
+    return call.code;
+}
+
+pawl_code pawl__sqlite_aggregator_count(pawl_store *base, pawl_text partition,
+                                        const pawl_text *types, size_t type_count, pawl_time now,
+                                        pawl_aggregator_counts *counts, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    *counts             = (pawl_aggregator_counts){0};
+    pawl_code code      = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_read_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = count_rows(store, partition, types, type_count, now, counts, error);
+    if (code == PAWL_OK)
+        code = read_flush(store, partition, counts, error);
+    return pawl__sqlite_read_end(store, code, error);
+}
+
+pawl_code pawl__sqlite_flush_list(pawl_store *base, pawl_text name, pawl_time due_max,
+                                  size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
+                                  pawl_error *error)
+{
+    pawl__sqlite *store    = pawl__sqlite_of(base);
+    size_t        capacity = 0;
+    *rows                  = (pawl_flush_rows){0};
+    pawl_code code         = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_flush_list, error);
+    call.arena = arena;
+    pawl__sqlite_put_text(&call, name);
+    pawl__sqlite_put_int(&call, due_max);
+    pawl__sqlite_put_int(&call, count_max != 0 ? (int64_t)count_max : -1);
+    while (pawl__sqlite_next(&call)) {
+        pawl_flush_row *grown =
+            pawl__sqlite_grow(&call, rows->items, rows->count, &capacity, sizeof *grown);
+        if (grown == NULL)
+            break;
+        rows->items         = grown;
+        pawl_flush_row *row = &grown[rows->count++];
+        *row                = (pawl_flush_row){0};
+        row->name           = pawl__sqlite_get_text(&call);
+        row->partition      = pawl__sqlite_get_text(&call);
+        row->due            = pawl__sqlite_get_int(&call);
+        row->attempts       = (int32_t)pawl__sqlite_get_int(&call);
+        row->is_dead        = pawl__sqlite_get_int(&call) != 0;
+        row->error          = pawl__sqlite_get_text(&call);
+    }
+    return call.code;
+}
+
+/* ---- Changes ------------------------------------------------------------ */
+
+pawl_code pawl__sqlite_apply_aggregator_add(pawl__sqlite_writer *writer, const void *change,
+                                            pawl_error *error)
+{
+    const pawl_aggregator_add *add = change;
+    pawl__sqlite_call          call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_aggregator_add, error);
+    pawl__sqlite_put_text(&call, add->name);
+    pawl__sqlite_put_text(&call, add->partition);
+    pawl__sqlite_put_text(&call, add->key);
+    pawl__sqlite_put_int(&call, add->at);
+    pawl__sqlite_put_message(&call, &add->message);
+    pawl_code code = pawl__sqlite_run(&call);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_flush_add, error);
+    pawl__sqlite_put_text(&call, add->partition);
+    pawl__sqlite_put_text(&call, add->name);
+    pawl__sqlite_put_int(&call, add->due);
+    return pawl__sqlite_run(&call);
+}
+
+static pawl_code remove_row(pawl__sqlite_writer *writer, const pawl_snapshot_remove *snapshot,
+                            int64_t id, int64_t *changes, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_aggregator_delete, error);
+    pawl__sqlite_put_int(&call, id);
+    pawl__sqlite_put_text(&call, snapshot->partition);
+    if (pawl_uuid_is_zero(snapshot->session.uuid))
+        pawl__sqlite_put_null(&call);
+    else
+        pawl__sqlite_put_uuid(&call, snapshot->session.uuid);
+    pawl_code code = pawl__sqlite_run(&call);
+    *changes       = call.changes;
+    return code;
+}
+
+pawl_code pawl__sqlite_apply_snapshot_remove(pawl__sqlite_writer *writer, const void *change,
+                                             pawl_error *error)
+{
+    const pawl_snapshot_remove *snapshot   = change;
+    bool                        is_checked = !pawl_uuid_is_zero(snapshot->session.uuid);
+    for (size_t i = 0; i < snapshot->id_count; i++) {
+        int64_t   changes;
+        pawl_code code = remove_row(writer, snapshot, snapshot->ids[i], &changes, error);
+        if (code != PAWL_OK)
+            return code;
+        if (is_checked && changes == 0)
+            return pawl_error_set(error, PAWL_ECONFLICT,
+                                  "partition %.*s: row %lld of the snapshot (%zu of %zu) is gone "
+                                  "or leased by another session",
+                                  PAWL_TEXT_ARGS(snapshot->partition), (long long)snapshot->ids[i],
+                                  i + 1, snapshot->id_count);
+    }
+    return PAWL_OK;
+}
+
+pawl_code pawl__sqlite_apply_snapshot_release(pawl__sqlite_writer *writer, const void *change,
+                                              pawl_error *error)
+{
+    const pawl_snapshot_release *release = change;
+    pawl__sqlite_call            call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_aggregator_release, error);
+    pawl__sqlite_put_text(&call, release->partition);
+    pawl__sqlite_put_uuid(&call, release->session.uuid);
+    return pawl__sqlite_run(&call);
+}
+
+pawl_code pawl__sqlite_apply_aggregator_remove(pawl__sqlite_writer *writer, const void *change,
+                                               pawl_error *error)
+{
+    const pawl_aggregator_remove *gone   = change;
+    bool                          is_all = gone->is_all || gone->correlation_id.size == 0;
+    pawl__sqlite_call             call;
+    pawl__sqlite_call_begin(
+        &call, writer->connection,
+        is_all ? pawl__sql_aggregator_delete_all : pawl__sql_aggregator_delete_one, error);
+    pawl__sqlite_put_text(&call, gone->partition);
+    if (!is_all)
+        pawl__sqlite_put_text(&call, gone->correlation_id);
+    pawl_code code = pawl__sqlite_run(&call);
+    if (code == PAWL_OK && call.changes == 0 && gone->is_checked)
+        return pawl_error_set(error, PAWL_ECONFLICT, "partition %.*s: there is no row to remove",
+                              PAWL_TEXT_ARGS(gone->partition));
+    return code;
+}
+
+pawl_code pawl__sqlite_apply_flush_set(pawl__sqlite_writer *writer, const void *change,
+                                       pawl_error *error)
+{
+    const pawl_flush_set *flush = change;
+    pawl__sqlite_call     call;
+    if (flush->is_done) {
+        pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_flush_done, error);
+        pawl__sqlite_put_text(&call, flush->partition);
+        pawl_code code = pawl__sqlite_run(&call);
+        if (code != PAWL_OK || call.changes != 0)
+            return code;
+    }
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_flush_set, error);
+    pawl__sqlite_put_int(&call, flush->due);
+    pawl__sqlite_put_int(&call, flush->attempts);
+    pawl__sqlite_put_int(&call, flush->is_dead);
+    pawl__sqlite_put_text(&call, flush->error);
+    pawl__sqlite_put_text(&call, flush->partition);
+    return pawl__sqlite_run(&call);
+}

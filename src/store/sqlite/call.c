@@ -1,0 +1,301 @@
+/* call.c - prepared statements: binding, stepping, reading, error codes.
+ *
+ * Statements are prepared at first use and kept for the life of the handle.
+ * Texts are bound without a copy: they are borrowed until the statement ran.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/sqlite.h"
+
+#include <string.h>
+
+static const char *const templates[] = {
+#define TEXT_OF(name, text) text,
+    PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__SQLITE_STATEMENTS(TEXT_OF)
+#undef TEXT_OF
+};
+_Static_assert(sizeof templates / sizeof templates[0] == pawl__sqlite_statement_count,
+               "one template for each statement");
+
+/* ---- Error codes -------------------------------------------------------- */
+
+typedef struct code_row {
+    int       result; /* primary result code of SQLite */
+    pawl_code code;
+} code_row;
+
+static const code_row codes[] = {
+    {SQLITE_PERM, PAWL_EDENIED},     {SQLITE_BUSY, PAWL_EBUSY},
+    {SQLITE_LOCKED, PAWL_EBUSY},     {SQLITE_NOMEM, PAWL_ENOMEM},
+    {SQLITE_READONLY, PAWL_EDENIED}, {SQLITE_INTERRUPT, PAWL_EINTERRUPTED},
+    {SQLITE_FULL, PAWL_EFULL},       {SQLITE_CANTOPEN, PAWL_EUNREACHABLE},
+    {SQLITE_SCHEMA, PAWL_EBUSY},     {SQLITE_TOOBIG, PAWL_ELIMIT},
+    {SQLITE_AUTH, PAWL_EDENIED},     {SQLITE_NOTADB, PAWL_ENOTSTORE},
+};
+
+/* By code, not by text (contracts D37). */
+static pawl_code code_of(int result)
+{
+    if (result == SQLITE_CONSTRAINT_UNIQUE || result == SQLITE_CONSTRAINT_PRIMARYKEY ||
+        result == SQLITE_CONSTRAINT_ROWID)
+        return PAWL_EDUPLICATE;
+    if (result == SQLITE_CONSTRAINT_CHECK || result == SQLITE_CONSTRAINT_DATATYPE)
+        return PAWL_EINVAL;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        if (codes[i].result == (result & 0xFF))
+            return codes[i].code;
+    return PAWL_EPERSIST;
+}
+
+pawl_code pawl__sqlite_failed(sqlite3 *db, int result, const char *what, pawl_error *error)
+{
+    const char *text = db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result);
+    pawl_code   code = code_of(result);
+    if ((result & 0xFF) == SQLITE_ERROR && strncmp(text, "no such ", 8) == 0)
+        code = PAWL_ESCHEMA;
+    return pawl_error_set(error, code, "sqlite: %s%s%s", what, what[0] != '\0' ? ": " : "", text);
+}
+
+/* ---- Preparing ---------------------------------------------------------- */
+
+pawl_code pawl__sqlite_prepare(sqlite3 *db, const char *statement, sqlite3_stmt **prepared,
+                               pawl_error *error)
+{
+    int result = sqlite3_prepare_v3(db, statement, -1, SQLITE_PREPARE_PERSISTENT, prepared, NULL);
+    return result == SQLITE_OK ? PAWL_OK : pawl__sqlite_failed(db, result, "", error);
+}
+
+pawl_code pawl__sqlite_execute(sqlite3 *db, const char *statement, pawl_error *error)
+{
+    int result = sqlite3_exec(db, statement, NULL, NULL, NULL);
+    return result == SQLITE_OK ? PAWL_OK : pawl__sqlite_failed(db, result, "", error);
+}
+
+static pawl_code prepare_template(pawl__sqlite_connection *connection, int which, pawl_error *error)
+{
+    pawl__sql_text text = {0};
+    pawl__sql_expand(&text, &pawl__sqlite_dialect, connection->prefix, templates[which]);
+    pawl_code code = text.is_failed ? pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory")
+                                    : pawl__sqlite_prepare(connection->db, text.data,
+                                                           &connection->statements[which], error);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+void pawl__sqlite_connection_clear(pawl__sqlite_connection *connection)
+{
+    for (int i = 0; i < pawl__sqlite_statement_count; i++)
+        (void)sqlite3_finalize(connection->statements[i]);
+    memset(connection->statements, 0, sizeof connection->statements);
+    while (connection->sagas != NULL) {
+        pawl__sqlite_saga *saga = connection->sagas;
+        connection->sagas       = saga->next;
+        for (int i = 0; i < pawl__sqlite_saga_statement_count; i++)
+            (void)sqlite3_finalize(saga->statements[i]);
+        pawl_free(saga->texts);
+        pawl_free(saga);
+    }
+}
+
+void pawl__sqlite_call_statement(pawl__sqlite_call *call, pawl__sqlite_connection *connection,
+                                 sqlite3_stmt *statement, pawl_error *error)
+{
+    call->connection = connection;
+    call->statement  = statement;
+    call->error      = error;
+    call->arena      = NULL;
+    call->code       = PAWL_OK;
+    call->column     = 1;
+    call->changes    = 0;
+    call->uuid_count = 0;
+}
+
+void pawl__sqlite_call_begin(pawl__sqlite_call *call, pawl__sqlite_connection *connection,
+                             int statement, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (connection->statements[statement] == NULL)
+        code = prepare_template(connection, statement, error);
+    pawl__sqlite_call_statement(call, connection, connection->statements[statement], error);
+    call->code = code;
+}
+
+/* ---- Binding ------------------------------------------------------------ */
+
+static void bound(pawl__sqlite_call *call, int result)
+{
+    call->column++;
+    if (result != SQLITE_OK)
+        call->code = pawl__sqlite_failed(call->connection->db, result, "", call->error);
+}
+
+void pawl__sqlite_put_text(pawl__sqlite_call *call, pawl_text text)
+{
+    if (call->code == PAWL_OK)
+        bound(call,
+              sqlite3_bind_text64(call->statement, call->column, text.data != NULL ? text.data : "",
+                                  text.size, SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void pawl__sqlite_put_int(pawl__sqlite_call *call, int64_t number)
+{
+    if (call->code == PAWL_OK)
+        bound(call, sqlite3_bind_int64(call->statement, call->column, number));
+}
+
+void pawl__sqlite_put_uuid(pawl__sqlite_call *call, pawl_uuid uuid)
+{
+    char *text = call->uuids[call->uuid_count++];
+    pawl_uuid_format(uuid, text);
+    pawl__sqlite_put_text(call, (pawl_text){text, PAWL_UUID_TEXT_SIZE});
+}
+
+void pawl__sqlite_put_null(pawl__sqlite_call *call)
+{
+    if (call->code == PAWL_OK)
+        bound(call, sqlite3_bind_null(call->statement, call->column));
+}
+
+void pawl__sqlite_put_value(pawl__sqlite_call *call, const pawl_value *value)
+{
+    switch (value->type) {
+    case PAWL_VALUE_INT: pawl__sqlite_put_int(call, value->as.integer); return;
+    case PAWL_VALUE_TIME: pawl__sqlite_put_int(call, value->as.time); return;
+    case PAWL_VALUE_TEXT: pawl__sqlite_put_text(call, value->as.text); return;
+    case PAWL_VALUE_UUID: pawl__sqlite_put_uuid(call, value->as.uuid); return;
+    case PAWL_VALUE_NONE: break;
+    }
+    pawl__sqlite_put_null(call);
+}
+
+void pawl__sqlite_put_message(pawl__sqlite_call *call, const pawl_message *message)
+{
+    pawl__sqlite_put_text(call, message->id);
+    pawl__sqlite_put_text(call, message->type);
+    pawl__sqlite_put_text(call, message->correlation_id);
+    pawl__sqlite_put_text(call, message->causation_id);
+    pawl__sqlite_put_text(call, message->headers);
+    pawl__sqlite_put_text(call, message->body);
+}
+
+/* ---- Running ------------------------------------------------------------ */
+
+void pawl__sqlite_stop(pawl__sqlite_call *call)
+{
+    if (call->statement != NULL)
+        (void)sqlite3_reset(call->statement);
+}
+
+/* A caller's own connection may give primary codes only, so the extended one is
+ * asked for. */
+static void stepped(pawl__sqlite_call *call, int result)
+{
+    sqlite3 *db = call->connection->db;
+    if (result != SQLITE_ROW && result != SQLITE_DONE)
+        call->code = pawl__sqlite_failed(db, sqlite3_extended_errcode(db), "", call->error);
+}
+
+pawl_code pawl__sqlite_run(pawl__sqlite_call *call)
+{
+    if (call->code != PAWL_OK)
+        return call->code;
+    int result = sqlite3_step(call->statement);
+    stepped(call, result);
+    if (result == SQLITE_DONE)
+        call->changes = sqlite3_changes64(call->connection->db);
+    pawl__sqlite_stop(call);
+    return call->code;
+}
+
+bool pawl__sqlite_next(pawl__sqlite_call *call)
+{
+    if (call->code == PAWL_OK) {
+        int result   = sqlite3_step(call->statement);
+        call->column = 0;
+        if (result == SQLITE_ROW)
+            return true;
+        stepped(call, result);
+    }
+    pawl__sqlite_stop(call);
+    return false;
+}
+
+pawl_code pawl__sqlite_one_int(pawl__sqlite_call *call, int64_t *number)
+{
+    *number = 0;
+    if (pawl__sqlite_next(call)) {
+        *number = pawl__sqlite_get_int(call);
+        pawl__sqlite_stop(call);
+    }
+    return call->code;
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+int64_t pawl__sqlite_get_int(pawl__sqlite_call *call)
+{
+    return sqlite3_column_int64(call->statement, call->column++);
+}
+
+bool pawl__sqlite_is_null(const pawl__sqlite_call *call)
+{
+    return sqlite3_column_type(call->statement, call->column) == SQLITE_NULL;
+}
+
+pawl_text pawl__sqlite_peek_text(pawl__sqlite_call *call)
+{
+    int         column = call->column++;
+    const char *data   = (const char *)sqlite3_column_text(call->statement, column);
+    return (pawl_text){data, (size_t)sqlite3_column_bytes(call->statement, column)};
+}
+
+static void out_of_memory(pawl__sqlite_call *call)
+{
+    call->code = pawl_error_set(call->error, PAWL_ENOMEM, "sqlite: out of memory for a row");
+}
+
+pawl_text pawl__sqlite_get_text(pawl__sqlite_call *call)
+{
+    pawl_text text = pawl__sqlite_peek_text(call);
+    /* Half of all texts are empty, and need no memory of their own. */
+    if (text.size == 0)
+        return PAWL_TEXT("");
+    text = pawl_arena_text(call->arena, text);
+    if (text.data == NULL)
+        out_of_memory(call);
+    return text;
+}
+
+pawl_uuid pawl__sqlite_get_uuid(pawl__sqlite_call *call)
+{
+    pawl_uuid uuid = {{0}};
+    bool      null = pawl__sqlite_is_null(call);
+    pawl_text text = pawl__sqlite_peek_text(call);
+    if (!null && pawl_uuid_parse(text, &uuid, call->error) != PAWL_OK)
+        call->code = pawl_error_set(call->error, PAWL_EPERSIST,
+                                    "sqlite: column %s holds '%.60s', which is no UUID",
+                                    sqlite3_column_name(call->statement, call->column - 1),
+                                    text.data != NULL ? text.data : "");
+    return uuid;
+}
+
+void pawl__sqlite_get_message(pawl__sqlite_call *call, pawl_message *message)
+{
+    message->id             = pawl__sqlite_get_text(call);
+    message->type           = pawl__sqlite_get_text(call);
+    message->correlation_id = pawl__sqlite_get_text(call);
+    message->causation_id   = pawl__sqlite_get_text(call);
+    message->headers        = pawl__sqlite_get_text(call);
+    message->body           = pawl__sqlite_get_text(call);
+}
+
+void *pawl__sqlite_grow(pawl__sqlite_call *call, void *items, size_t count, size_t *capacity,
+                        size_t item_size)
+{
+    void *grown = pawl_arena_grow(call->arena, items, count, capacity, item_size);
+    if (grown == NULL) {
+        out_of_memory(call);
+        pawl__sqlite_stop(call);
+    }
+    return grown;
+}

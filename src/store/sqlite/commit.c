@@ -1,0 +1,389 @@
+/* commit.c - the one write path.
+ *
+ *     begin immediate
+ *     fence            the worker's row, where worker and epoch match
+ *     refusable kinds  every refusal of the round is collected
+ *       any refused:   roll back, leave their groups out, begin again
+ *     the other kinds
+ *     commit
+ *
+ * Rounds end: each leaves out at least one group more.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/sqlite.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- Kinds -------------------------------------------------------------- */
+
+typedef struct kind_row {
+    pawl__sqlite_apply_fn *apply;
+    size_t                 size;
+    size_t                 items_offset;
+    size_t                 count_offset;
+    bool                   is_refusable;
+} kind_row;
+
+/* In the order in which they are applied. */
+static const kind_row kinds[] = {
+#define KIND_ROW(name, is_refusable)                                                     \
+    {pawl__sqlite_apply_##name, sizeof(pawl_##name), offsetof(pawl_changes, name.items), \
+     offsetof(pawl_changes, name.count), is_refusable},
+    PAWL_CHANGE_KINDS(KIND_ROW)
+#undef KIND_ROW
+};
+_Static_assert(sizeof kinds / sizeof kinds[0] == pawl_change_kind_count, "one row for each kind");
+
+/* What every change begins with. */
+typedef struct change_base {
+    PAWL__CHANGE_BASE
+} change_base;
+
+static size_t count_of(const pawl_changes *changes, pawl_change_kind kind)
+{
+    size_t count;
+    memcpy(&count, (const char *)changes + kinds[kind].count_offset, sizeof count);
+    return count;
+}
+
+static const char *items_of(const pawl_changes *changes, pawl_change_kind kind)
+{
+    const char *items;
+    memcpy(&items, (const char *)changes + kinds[kind].items_offset, sizeof items);
+    return items;
+}
+
+/* ---- One round ---------------------------------------------------------- */
+
+typedef struct committing {
+    pawl__sqlite_writer writer;
+    const pawl_changes *changes;
+    pawl_refusals      *refused;
+    bool               *is_dropped; /* by group */
+    pawl_error         *error;
+} committing;
+
+static bool is_refusal(pawl_code code)
+{
+    return code == PAWL_ECONFLICT || code == PAWL_EDUPLICATE || code == PAWL_EGONE ||
+           code == PAWL_EMISMATCH;
+}
+
+static pawl_code add_refusal(committing *c, pawl_change_kind kind, const change_base *base,
+                             const pawl_error *why)
+{
+    pawl_text text = pawl_arena_text(c->refused->arena, pawl_text_of(why->text));
+    pawl_code code = text.data == NULL ? PAWL_ENOMEM
+                                       : pawl_refusals_add(c->refused, kind, base->unit,
+                                                           base->group, why->code, text);
+    if (code != PAWL_OK)
+        return pawl_error_set(c->error, code, "sqlite: out of memory for a refusal");
+    return PAWL_OK;
+}
+
+static pawl_code apply_kind(committing *c, pawl_change_kind kind)
+{
+    const kind_row *row   = &kinds[kind];
+    size_t          count = count_of(c->changes, kind);
+    const char     *item  = items_of(c->changes, kind);
+    for (size_t i = 0; i < count; i++, item += row->size) {
+        change_base base;
+        memcpy(&base, item, sizeof base);
+        if (c->is_dropped[base.group])
+            continue;
+        pawl_error why;
+        pawl_code  code = row->apply(&c->writer, item, &why);
+        if (code == PAWL_OK)
+            continue;
+        if (row->is_refusable && is_refusal(code)) {
+            code = add_refusal(c, kind, &base, &why);
+            if (code == PAWL_OK)
+                continue;
+            return code;
+        }
+        if (c->error != NULL)
+            *c->error = why;
+        return pawl_error_wrap(c->error, code, "%s %zu", pawl_change_kind_name(kind), i);
+    }
+    return PAWL_OK;
+}
+
+/* All kinds. One that is never refused is not begun once something was: the
+ * round is void then. */
+static pawl_code apply_all(committing *c, size_t refused_before)
+{
+    pawl_code code = PAWL_OK;
+    for (int kind = 0; code == PAWL_OK && kind < pawl_change_kind_count; kind++)
+        if (kinds[kind].is_refusable || c->refused->count == refused_before)
+            code = apply_kind(c, (pawl_change_kind)kind);
+    return code;
+}
+
+static pawl_code fence(pawl__sqlite *store, const pawl_changes *changes, pawl_error *error)
+{
+    const pawl_counters *counters = &changes->counters;
+    pawl__sqlite_call    call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_fence, error);
+    pawl__sqlite_put_uuid(&call, changes->commit_id);
+    pawl__sqlite_put_int(&call, changes->now);
+    pawl__sqlite_put_int(&call, counters->messages);
+    pawl__sqlite_put_int(&call, counters->timeouts);
+    pawl__sqlite_put_int(&call, counters->flushes);
+    pawl__sqlite_put_int(&call, counters->failures);
+    pawl__sqlite_put_int(&call, counters->conflicts);
+    pawl__sqlite_put_int(&call, counters->dead);
+    pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
+    pawl__sqlite_put_int(&call, store->base.epoch);
+    pawl_code code = pawl__sqlite_run(&call);
+    if (code == PAWL_OK && call.changes == 0)
+        return pawl_error_set(error, PAWL_EFENCED,
+                              "sqlite: this worker was replaced (its epoch %lld is over)",
+                              (long long)store->base.epoch);
+    return code;
+}
+
+/* ---- Commit ------------------------------------------------------------- */
+
+/* The transaction is durable: the rows it settled are nobody's now. */
+static void end_claims(committing *c)
+{
+    const pawl_queue_settle *settles = c->changes->queue_settle.items;
+    pawl__sqlite            *store   = c->writer.store;
+    for (size_t i = 0; i < c->changes->queue_settle.count; i++)
+        if (!c->is_dropped[settles[i].group] && store->book != NULL)
+            pawl__sqlite_claim_end(store->book, settles[i].seq, store);
+}
+
+/* The same when it is not known: resolve() will end them, or not. Without
+ * memory for the list they stay claimed until this handle closes. */
+static void remember_claims(committing *c)
+{
+    const pawl_queue_settle *settles = c->changes->queue_settle.items;
+    size_t                   count   = c->changes->queue_settle.count;
+    pawl__sqlite            *store   = c->writer.store;
+    store->unsure_count              = 0;
+    int64_t *rows                    = pawl_resize(store->unsure, (count + 1) * sizeof *rows);
+    if (rows == NULL)
+        return;
+    store->unsure = rows;
+    for (size_t i = 0; i < count; i++)
+        if (!c->is_dropped[settles[i].group])
+            rows[store->unsure_count++] = settles[i].seq;
+}
+
+/* A log that could not be synced may hold the transaction or not, and a crash
+ * would bring to light which. Everything else that fails before its last frame
+ * is written is rolled back. */
+static pawl_code finish(committing *c)
+{
+    pawl__sqlite     *store = c->writer.store;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_commit_transaction, c->error);
+    pawl_code code   = pawl__sqlite_run(&call);
+    int       result = sqlite3_extended_errcode(store->connection.db);
+    if (code == PAWL_OK)
+        return PAWL_OK;
+    pawl__sqlite_rollback(store->connection.db);
+    if ((result & 0xFF) == SQLITE_IOERR)
+        return pawl_error_set(c->error, PAWL_EUNKNOWN,
+                              "sqlite: %s: the commit failed (%s); whether it will be found there "
+                              "is not known",
+                              store->given_path, sqlite3_errstr(result));
+    return pawl_error_wrap(c->error, code, "commit");
+}
+
+static void drop_refused(committing *c, size_t refused_before)
+{
+    for (size_t i = refused_before; i < c->refused->count; i++)
+        c->is_dropped[c->refused->items[i].group] = true;
+}
+
+static pawl_code run_round(committing *c, bool *is_done)
+{
+    pawl__sqlite *store   = c->writer.store;
+    size_t        before  = c->refused->count;
+    c->writer.checked_use = NULL;
+    c->writer.is_held     = false;
+    pawl_code code        = fence(store, c->changes, c->error);
+    if (code == PAWL_OK)
+        code = apply_all(c, before);
+    *is_done = code == PAWL_OK && c->refused->count == before;
+    if (*is_done)
+        return finish(c);
+    pawl__sqlite_rollback(store->connection.db);
+    drop_refused(c, before);
+    return code;
+}
+
+/* Any change of the group, to have a unit to name. */
+static pawl_code refuse_group(committing *c, uint32_t group)
+{
+    pawl_error why = PAWL_ERROR_INIT;
+    (void)pawl_error_set(&why, PAWL_ECONFLICT, "rolled back with the hold it was in");
+    for (int kind = 0; kind < pawl_change_kind_count; kind++) {
+        const char *item = items_of(c->changes, (pawl_change_kind)kind);
+        for (size_t i = 0; i < count_of(c->changes, (pawl_change_kind)kind); i++) {
+            change_base base;
+            memcpy(&base, item + i * kinds[kind].size, sizeof base);
+            if (base.group == group)
+                return add_refusal(c, (pawl_change_kind)kind, &base, &why);
+        }
+    }
+    return PAWL_OK;
+}
+
+/* What the handler wrote itself cannot be done again here, so one refusal
+ * refuses all groups. */
+static pawl_code commit_held(committing *c)
+{
+    pawl__sqlite *store = c->writer.store;
+    bool          is_done;
+    store->is_held = false;
+    if (sqlite3_get_autocommit(store->connection.db))
+        return pawl_error_set(c->error, PAWL_ELOST,
+                              "sqlite: %s: the transaction of the hold was rolled back before",
+                              store->given_path);
+    pawl_code code = run_round(c, &is_done);
+    for (uint32_t group = 0; code == PAWL_OK && !is_done && group < c->changes->group_count;
+         group++) {
+        if (c->is_dropped[group])
+            continue;
+        code                 = refuse_group(c, group);
+        c->is_dropped[group] = true;
+    }
+    return code;
+}
+
+static pawl_code commit_rounds(committing *c)
+{
+    pawl__sqlite *store   = c->writer.store;
+    bool          is_done = false;
+    pawl_code     code    = PAWL_OK;
+    while (code == PAWL_OK && !is_done) {
+        code = pawl__sqlite_write_begin(store, c->error);
+        if (code == PAWL_OK)
+            code = run_round(c, &is_done);
+    }
+    return code;
+}
+
+/* Claims that are given back and nothing else: the claim table is all there is
+ * to change. */
+static bool only_releases(const pawl_changes *changes)
+{
+    static const pawl_counters none;
+    for (int kind = 0; kind < pawl_change_kind_count; kind++)
+        if (kind != pawl_change_queue_settle && count_of(changes, (pawl_change_kind)kind) != 0)
+            return false;
+    for (size_t i = 0; i < changes->queue_settle.count; i++)
+        if (changes->queue_settle.items[i].action != PAWL_QUEUE_RELEASE)
+            return false;
+    return memcmp(&changes->counters, &none, sizeof none) == 0;
+}
+
+static pawl_code release_rows(committing *c)
+{
+    size_t    before = c->refused->count;
+    pawl_code code   = apply_kind(c, pawl_change_queue_settle);
+    drop_refused(c, before);
+    return code;
+}
+
+pawl_code pawl__sqlite_commit(pawl_store *base, const pawl_changes *changes, pawl_refusals *refused,
+                              pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code     code  = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    committing c = {
+        .writer  = {.connection = &store->connection, .store = store, .changes = changes},
+        .changes = changes,
+        .refused = refused,
+        .error   = error};
+    size_t before       = refused->count;
+    c.is_dropped        = pawl_arena_take(refused->arena, changes->group_count + 1);
+    c.writer.is_dropped = c.is_dropped;
+    if (c.is_dropped == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    if (code == PAWL_OK && !store->is_held && only_releases(changes))
+        code = release_rows(&c);
+    else if (code == PAWL_OK)
+        code = store->is_held ? commit_held(&c) : commit_rounds(&c);
+    else
+        pawl__sqlite_hold_end(base);
+    if (code == PAWL_OK)
+        end_claims(&c);
+    else if (code == PAWL_EUNKNOWN)
+        remember_claims(&c);
+    else
+        refused->count = before; /* nothing was applied, so nothing was left out */
+    return code;
+}
+
+/* ---- Enlist ------------------------------------------------------------- */
+
+static pawl_code check_native(pawl__sqlite *store, sqlite3 *db, pawl_error *error)
+{
+    struct stat status;
+    const char *path = db != NULL ? sqlite3_db_filename(db, "main") : NULL;
+    if (db == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "enlist: the connection is NULL");
+    if (path == NULL || stat(path, &status) != 0 || status.st_dev != store->device ||
+        status.st_ino != store->inode)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "enlist: the connection is on '%s', the store on '%s': they must be "
+                              "the same file",
+                              path != NULL ? path : "", store->path);
+    if (sqlite3_get_autocommit(db))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "enlist: the connection has no open transaction: BEGIN first");
+    return PAWL_OK;
+}
+
+static pawl_code apply_enlisted(committing *c)
+{
+    size_t    before = c->refused->count;
+    pawl_code code   = apply_all(c, before);
+    if (code != PAWL_OK || c->refused->count == before)
+        return code;
+    const pawl_refusal *first = &c->refused->items[before];
+    return pawl_error_set(c->error, first->reason, "enlist: %s %.*s",
+                          pawl_change_kind_name(first->kind), PAWL_TEXT_ARGS(first->text));
+}
+
+pawl_code pawl__sqlite_enlist(pawl_store *base, void *native, const pawl_changes *changes,
+                              pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code     code  = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = check_native(store, native, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_execute(native, "savepoint pawl_enlist", error);
+    if (code != PAWL_OK)
+        return code;
+
+    pawl__sqlite_connection connection = {.db = native, .prefix = store->connection.prefix};
+    pawl_refusals           refused    = {.arena = pawl_arena_create(0)};
+    committing              c          = {.changes = changes, .refused = &refused, .error = error};
+    c.writer = (pawl__sqlite_writer){.connection = &connection, .changes = changes};
+    if (refused.arena != NULL)
+        c.is_dropped = pawl_arena_take(refused.arena, changes->group_count + 1);
+    c.writer.is_dropped = c.is_dropped;
+    if (c.is_dropped != NULL)
+        code = apply_enlisted(&c);
+    else
+        code = pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    pawl__sqlite_connection_clear(&connection);
+    pawl_arena_destroy(refused.arena);
+    if (code != PAWL_OK && !sqlite3_get_autocommit(native))
+        (void)pawl__sqlite_execute(native, "rollback to pawl_enlist", NULL);
+    pawl_code released = PAWL_OK;
+    if (!sqlite3_get_autocommit(native))
+        released =
+            pawl__sqlite_execute(native, "release pawl_enlist", code == PAWL_OK ? error : NULL);
+    return code != PAWL_OK ? code : released;
+}

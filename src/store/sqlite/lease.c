@@ -1,0 +1,317 @@
+/* lease.c - who works a queue, who leads.
+ *
+ * One process at a time claims from a queue: the lease row "queue:NAME" has its
+ * number and an epoch that every take-over raises. It is free when its process
+ * no longer lives, or gave it back. Each commit that settles rows of the queue
+ * looks at the row again, in its own transaction.
+ *
+ * A lead lease belongs to a worker and also ends with time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/sqlite.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef struct lease_row {
+    bool      exists;
+    pawl_uuid worker;
+    int64_t   process;
+    int64_t   pid;
+    int64_t   epoch;
+    pawl_time expires;
+} lease_row;
+
+/* "queue:" or "lead:" and a name that pawl_changes_check limits. */
+typedef struct lease_name {
+    char      data[PAWL_NAME_SIZE_MAX + 8];
+    pawl_text text;
+} lease_name;
+
+static pawl_code name_of(const char *kind, pawl_text name, lease_name *result, pawl_error *error)
+{
+    size_t size = strlen(kind);
+    if (name.size == 0 || name.size > PAWL_NAME_SIZE_MAX)
+        return pawl_error_set(error, PAWL_EINVAL, "sqlite: a name of %zu bytes for '%s', limit %d",
+                              name.size, kind, PAWL_NAME_SIZE_MAX);
+    memcpy(result->data, kind, size);
+    memcpy(result->data + size, name.data, name.size);
+    result->text = (pawl_text){result->data, size + name.size};
+    return PAWL_OK;
+}
+
+static pawl_code read_lease(pawl__sqlite *store, pawl_text name, lease_row *row, pawl_error *error)
+{
+    *row = (lease_row){0};
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_lease_read, error);
+    pawl__sqlite_put_text(&call, name);
+    if (pawl__sqlite_next(&call)) {
+        row->exists  = true;
+        row->worker  = pawl__sqlite_get_uuid(&call);
+        row->process = pawl__sqlite_get_int(&call);
+        row->pid     = pawl__sqlite_get_int(&call);
+        row->epoch   = pawl__sqlite_get_int(&call);
+        row->expires = pawl__sqlite_get_int(&call);
+        pawl__sqlite_stop(&call);
+    }
+    return call.code;
+}
+
+static pawl_code write_lease(pawl__sqlite *store, pawl_text name, const lease_row *row,
+                             pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection,
+                            row->exists ? pawl__sql_lease_update : pawl__sql_lease_insert, error);
+    pawl__sqlite_put_text(&call, name);
+    if (pawl_uuid_is_zero(row->worker))
+        pawl__sqlite_put_null(&call);
+    else
+        pawl__sqlite_put_uuid(&call, row->worker);
+    pawl__sqlite_put_int(&call, row->process);
+    pawl__sqlite_put_int(&call, row->pid);
+    pawl__sqlite_put_int(&call, row->epoch);
+    pawl__sqlite_put_int(&call, row->expires);
+    return pawl__sqlite_run(&call);
+}
+
+static pawl_code is_alive(const pawl__sqlite *store, int64_t process, bool *alive,
+                          pawl_error *error)
+{
+    return pawl__sqlite_process_alive(store->process, store->path, process, alive, error);
+}
+
+/* ---- The process and its queues ----------------------------------------- */
+
+pawl_code pawl__sqlite_join(pawl__sqlite *store, pawl_error *error)
+{
+    if (store->book != NULL)
+        return PAWL_OK;
+    pawl_code code = PAWL_OK;
+    if (store->process == NULL)
+        code = pawl__sqlite_process_join(store->path, store->device, store->inode, &store->process,
+                                         error);
+    if (code != PAWL_OK)
+        return code;
+    store->book = pawl__sqlite_book_find(store->process, store->connection.prefix);
+    return store->book != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+}
+
+pawl__sqlite_use *pawl__sqlite_use_find(const pawl__sqlite *store, pawl_text queue)
+{
+    pawl__sqlite_use *use = store->uses;
+    while (use != NULL && !pawl_text_equal(pawl__sqlite_queue_name(use->queue), queue))
+        use = use->next;
+    return use;
+}
+
+static pawl_code use_add(pawl__sqlite *store, pawl_text queue, pawl__sqlite_use **use,
+                         pawl_error *error)
+{
+    pawl__sqlite_use *made = pawl_allocate(sizeof *made);
+    if (made != NULL)
+        made->queue = pawl__sqlite_queue_enter(store->book, queue);
+    if (made == NULL || made->queue == NULL) {
+        pawl_free(made);
+        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    }
+    made->next  = store->uses;
+    store->uses = made;
+    *use        = made;
+    return PAWL_OK;
+}
+
+/* Inside a stamp. Leaves `row` as it stands after. */
+static pawl_code take_lease(pawl__sqlite *store, pawl_text name, lease_row *row, pawl_error *error)
+{
+    int64_t   us    = pawl__sqlite_process_number(store->process);
+    bool      alive = false;
+    pawl_code code  = read_lease(store, name, row, error);
+    if (code == PAWL_OK && row->process != us)
+        code = is_alive(store, row->process, &alive, error);
+    if (code != PAWL_OK || alive || row->process == us)
+        return code;
+    /* Its last process is dead: so are workers that it had. */
+    if (row->process != 0)
+        code = pawl__sqlite_free_dead(store, error);
+    row->process = us;
+    row->pid     = getpid();
+    row->epoch++;
+    return code == PAWL_OK ? write_lease(store, name, row, error) : code;
+}
+
+pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_arena *arena,
+                                   pawl__sqlite_use **use, pawl_text *elsewhere, pawl_error *error)
+{
+    lease_name name;
+    lease_row  row  = {0};
+    pawl_code  code = pawl__sqlite_join(store, error);
+    if (code == PAWL_OK)
+        code = name_of("queue:", queue, &name, error);
+    if (code == PAWL_OK)
+        code = read_lease(store, name.text, &row, error);
+    if (code != PAWL_OK)
+        return code;
+    int64_t us    = pawl__sqlite_process_number(store->process);
+    bool    alive = row.process == us;
+    if (!alive)
+        code = is_alive(store, row.process, &alive, error);
+    if (code == PAWL_OK && !alive && (code = pawl__sqlite_stamp_begin(store, error)) == PAWL_OK) {
+        code = take_lease(store, name.text, &row, error);
+        code = pawl__sqlite_stamp_end(store, code, error);
+    }
+    *use = NULL;
+    if (code == PAWL_OK && row.process != us) {
+        *elsewhere = pawl_arena_printf(arena, "process %lld", (long long)row.pid);
+        return PAWL_OK;
+    }
+    if (code == PAWL_OK && (*use = pawl__sqlite_use_find(store, queue)) == NULL)
+        code = use_add(store, queue, use, error);
+    if (code == PAWL_OK)
+        (*use)->epoch = row.epoch;
+    return code;
+}
+
+pawl_code pawl__sqlite_lease_check(pawl__sqlite *store, const pawl__sqlite_use *use, bool *is_ours,
+                                   pawl_error *error)
+{
+    lease_name name;
+    lease_row  row;
+    *is_ours       = false;
+    pawl_code code = name_of("queue:", pawl__sqlite_queue_name(use->queue), &name, error);
+    if (code == PAWL_OK && (code = read_lease(store, name.text, &row, error)) == PAWL_OK)
+        *is_ours =
+            row.process == pawl__sqlite_process_number(store->process) && row.epoch == use->epoch;
+    return code;
+}
+
+static pawl_code give_back(pawl__sqlite *store, pawl_text queue, pawl_error *error)
+{
+    lease_name name;
+    pawl_code  code = name_of("queue:", queue, &name, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_lease_free, error);
+    pawl__sqlite_put_text(&call, name.text);
+    pawl__sqlite_put_int(&call, pawl__sqlite_process_number(store->process));
+    return pawl__sqlite_stamp_end(store, pawl__sqlite_run(&call), error);
+}
+
+pawl_code pawl__sqlite_leave_queues(pawl__sqlite *store, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (store->book == NULL)
+        return PAWL_OK;
+    pawl__sqlite_claim_end_all(store->book, store);
+    while (store->uses != NULL) {
+        pawl__sqlite_use *use = store->uses;
+        store->uses           = use->next;
+        pawl_text queue       = pawl__sqlite_queue_name(use->queue);
+        if (pawl__sqlite_queue_leave(store->book, use->queue)) {
+            pawl_code gave = give_back(store, queue, code == PAWL_OK ? error : NULL);
+            code           = code == PAWL_OK ? gave : code;
+        }
+        pawl_free(use);
+    }
+    return code;
+}
+
+/* ---- Leaders ------------------------------------------------------------ */
+
+/* Whether the worker that has the lease still has a row and a process. */
+static pawl_code is_worker_alive(pawl__sqlite *store, const lease_row *row, bool *alive,
+                                 pawl_error *error)
+{
+    *alive = false;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_read, error);
+    pawl__sqlite_put_uuid(&call, row->worker);
+    bool exists = pawl__sqlite_next(&call);
+    pawl__sqlite_stop(&call);
+    if (call.code != PAWL_OK || !exists)
+        return call.code;
+    return is_alive(store, row->process, alive, error);
+}
+
+/* Reads the lease; taken: another worker has it and may keep it. */
+static pawl_code look_at_lead(pawl__sqlite *store, pawl_text name, pawl_time now, lease_row *row,
+                              bool *is_taken, pawl_error *error)
+{
+    *is_taken         = false;
+    pawl_code code    = read_lease(store, name, row, error);
+    bool      is_ours = row->exists && pawl_uuid_compare(row->worker, store->base.worker.uuid) == 0;
+    if (code == PAWL_OK && row->exists && !is_ours && row->expires > now)
+        code = is_worker_alive(store, row, is_taken, error);
+    row->epoch += !is_ours;
+    return code;
+}
+
+static pawl_code take_lead(pawl__sqlite *store, pawl_text name, pawl_time now, int64_t lease,
+                           bool *is_held, pawl_error *error)
+{
+    lease_row row;
+    bool      is_taken;
+    pawl_code code = look_at_lead(store, name, now, &row, &is_taken, error);
+    if (code != PAWL_OK || is_taken)
+        return code;
+    row.worker  = store->base.worker.uuid;
+    row.process = pawl__sqlite_process_number(store->process);
+    row.pid     = getpid();
+    row.expires = pawl_time_add(now, lease);
+    code        = write_lease(store, name, &row, error);
+    *is_held    = code == PAWL_OK;
+    return code;
+}
+
+pawl_code pawl__sqlite_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
+                            bool *is_held, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    lease_name    full;
+    lease_row     row;
+    bool          is_taken = false;
+    *is_held               = false;
+    pawl_code code         = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK && lease <= 0)
+        code = pawl_error_set(error, PAWL_EINVAL, "lease is %lld microseconds, must be positive",
+                              (long long)lease);
+    if (code == PAWL_OK)
+        code = name_of("lead:", name, &full, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_join(store, error);
+    /* A look first: those that do not lead ask again and again. */
+    if (code == PAWL_OK)
+        code = look_at_lead(store, full.text, now, &row, &is_taken, error);
+    if (code != PAWL_OK || is_taken)
+        return code;
+    code = pawl__sqlite_stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = take_lead(store, full.text, now, lease, is_held, error);
+    code = pawl__sqlite_stamp_end(store, code, error);
+    *is_held &= code == PAWL_OK;
+    return code;
+}
+
+pawl_code pawl__sqlite_unlead(pawl_store *base, pawl_text name, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    lease_name    full;
+    pawl_code     code = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = name_of("lead:", name, &full, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_lease_delete, error);
+    pawl__sqlite_put_text(&call, full.text);
+    pawl__sqlite_put_uuid(&call, base->worker.uuid);
+    return pawl__sqlite_stamp_end(store, pawl__sqlite_run(&call), error);
+}

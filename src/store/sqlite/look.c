@@ -1,0 +1,222 @@
+/* look.c - statistics, next due times, and the sweep of what is old.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/operations.h"
+
+/* ---- Next due times ----------------------------------------------------- */
+
+static pawl_code first_of(pawl__sqlite *store, int statement, pawl_text name, pawl_time *first,
+                          pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, statement, error);
+    pawl__sqlite_put_text(&call, name);
+    if (pawl__sqlite_next(&call)) {
+        pawl_time found = pawl__sqlite_get_int(&call);
+        if (found < *first)
+            *first = found;
+        pawl__sqlite_stop(&call);
+    }
+    return call.code;
+}
+
+pawl_code pawl__sqlite_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,
+                                size_t aggregator_count, pawl_next_due *next, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    *next               = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    pawl_code code      = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_read_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = first_of(store, pawl__sqlite_queue_first, queue, &next->queue, error);
+    if (code == PAWL_OK)
+        code = first_of(store, pawl__sql_timeout_first, queue, &next->timeout, error);
+    for (size_t i = 0; code == PAWL_OK && i < aggregator_count; i++)
+        code = first_of(store, pawl__sql_flush_first, aggregators[i], &next->flush, error);
+    return pawl__sqlite_read_end(store, code, error);
+}
+
+/* ---- Statistics --------------------------------------------------------- */
+
+static pawl_code read_queues(pawl__sqlite *store, pawl_time now, pawl_arena *arena,
+                             pawl_stats *stats, pawl_error *error)
+{
+    size_t            capacity = 0;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_queue_stats, error);
+    call.arena = arena;
+    pawl__sqlite_put_int(&call, now);
+    while (pawl__sqlite_next(&call)) {
+        pawl_queue_stats *grown =
+            pawl__sqlite_grow(&call, stats->queues, stats->queue_count, &capacity, sizeof *grown);
+        if (grown == NULL)
+            break;
+        stats->queues         = grown;
+        pawl_queue_stats *row = &grown[stats->queue_count++];
+        row->queue            = pawl__sqlite_get_text(&call);
+        row->ready            = pawl__sqlite_get_int(&call);
+        row->future           = pawl__sqlite_get_int(&call);
+        row->oldest           = pawl__sqlite_get_int(&call);
+        if (row->ready == 0)
+            row->oldest = 0;
+    }
+    return call.code;
+}
+
+static pawl_code read_timeouts(pawl__sqlite *store, pawl_time now, pawl_stats *stats,
+                               pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_timeout_stats, error);
+    pawl__sqlite_put_int(&call, now);
+    if (pawl__sqlite_next(&call)) {
+        stats->timeouts_due     = pawl__sqlite_get_int(&call);
+        stats->timeouts_pending = pawl__sqlite_get_int(&call) - stats->timeouts_due;
+        pawl__sqlite_stop(&call);
+    }
+    return call.code;
+}
+
+static pawl_code read_counters(pawl__sqlite *store, pawl_counters *counters, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_counters, error);
+    if (pawl__sqlite_next(&call)) {
+        counters->messages  = pawl__sqlite_get_int(&call);
+        counters->timeouts  = pawl__sqlite_get_int(&call);
+        counters->flushes   = pawl__sqlite_get_int(&call);
+        counters->failures  = pawl__sqlite_get_int(&call);
+        counters->conflicts = pawl__sqlite_get_int(&call);
+        counters->dead      = pawl__sqlite_get_int(&call);
+        pawl__sqlite_stop(&call);
+    }
+    return call.code;
+}
+
+static pawl_code read_counts(pawl__sqlite *store, pawl_stats *stats, pawl_error *error)
+{
+    const struct {
+        int      statement;
+        int64_t *number;
+    } counts[] = {
+        {pawl__sqlite_outbox_pending, &stats->outbox_pending},
+        {pawl__sqlite_outbox_oldest, &stats->outbox_oldest},
+        {pawl__sql_outbox_held, &stats->outbox_held},
+        {pawl__sql_outbox_dead, &stats->outbox_dead},
+        {pawl__sql_aggregator_count, &stats->aggregator_rows},
+        {pawl__sql_flush_dead, &stats->flushes_dead},
+        {pawl__sql_dead_count, &stats->dead},
+        {pawl__sql_inbox_count, &stats->inbox},
+    };
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < sizeof counts / sizeof counts[0]; i++) {
+        pawl__sqlite_call call;
+        pawl__sqlite_call_begin(&call, &store->connection, counts[i].statement, error);
+        code = pawl__sqlite_one_int(&call, counts[i].number);
+    }
+    return code;
+}
+
+pawl_code pawl__sqlite_stats(pawl_store *base, pawl_time now, pawl_arena *arena, pawl_stats *stats,
+                             pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    *stats              = (pawl_stats){0};
+    pawl_code code      = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_read_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = read_queues(store, now, arena, stats, error);
+    if (code == PAWL_OK)
+        code = read_timeouts(store, now, stats, error);
+    if (code == PAWL_OK)
+        code = read_counts(store, stats, error);
+    if (code == PAWL_OK)
+        code = read_counters(store, &stats->counters, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_worker_count(store, &stats->workers, error);
+    return pawl__sqlite_read_end(store, code, error);
+}
+
+/* ---- Sweep -------------------------------------------------------------- */
+
+/* Marks stand in the order they were made, but for clocks that differ a
+ * little: after so many newer ones in a row no older one is looked for. */
+#define NEWER_MARKS_MAX 1000
+
+static pawl_code delete_mark(pawl__sqlite *store, int64_t row, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_inbox_delete_row, error);
+    pawl__sqlite_put_int(&call, row);
+    return pawl__sqlite_run(&call);
+}
+
+static pawl_code sweep_inbox(pawl__sqlite *store, const pawl_sweep *sweep, int64_t *count,
+                             bool *more, pawl_error *error)
+{
+    size_t            deleted = 0;
+    size_t            newer   = 0;
+    pawl_code         code    = PAWL_OK;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_inbox_rows, error);
+    while (code == PAWL_OK && newer < NEWER_MARKS_MAX && pawl__sqlite_next(&call)) {
+        int64_t row = pawl__sqlite_get_int(&call);
+        if (pawl__sqlite_get_int(&call) >= sweep->inbox_before) {
+            newer++;
+            continue;
+        }
+        if (deleted == sweep->count_max) {
+            *more = true;
+            break;
+        }
+        newer = 0;
+        deleted++;
+        code = delete_mark(store, row, error);
+    }
+    pawl__sqlite_stop(&call);
+    *count += (int64_t)deleted;
+    return code != PAWL_OK ? code : call.code;
+}
+
+static pawl_code sweep_outbox(pawl__sqlite *store, const pawl_sweep *sweep, int64_t *count,
+                              bool *more, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_outbox_sweep, error);
+    pawl__sqlite_put_int(&call, sweep->outbox_before);
+    pawl__sqlite_put_int(&call, (int64_t)sweep->count_max);
+    pawl_code code = pawl__sqlite_run(&call);
+    if (code == PAWL_OK) {
+        *count += call.changes;
+        *more |= call.changes == (int64_t)sweep->count_max;
+    }
+    return code;
+}
+
+pawl_code pawl__sqlite_sweep(pawl_store *base, const pawl_sweep *sweep, int64_t *count, bool *more,
+                             pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    *count              = 0;
+    *more               = false;
+    pawl_code code      = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = sweep_inbox(store, sweep, count, more, error);
+    if (code == PAWL_OK)
+        code = sweep_outbox(store, sweep, count, more, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_worker_sweep(store, sweep->workers_before, sweep->count_max, count,
+                                         more, error);
+    code = pawl__sqlite_stamp_end(store, code, error);
+    if (code != PAWL_OK)
+        *count = 0;
+    return code;
+}

@@ -1,0 +1,399 @@
+/* open.c - the URL, the connection and its settings.
+ *
+ *     sqlite:PATH[?synchronous=full|normal|off&cache_mb=N&busy_ms=N&create=yes|no]
+ *
+ * PATH is taken as it stands, relative to the working directory or absolute.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/sqlite.h"
+
+#include "store/sql/tables.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A batch of 256 messages changes about 600 pages, many of them again in the
+ * next batch: a log of this many pages (64 MB) was measured to give 1.5 times
+ * the throughput of SQLite's default of 1000, and more gained nothing. */
+#define LOG_PAGES 16000
+#define LOG_SIZE_KEPT (128LL * 1024 * 1024)
+#define CACHE_MB_DEFAULT 64
+#define CACHE_MB_MAX (1024 * 1024)
+#define WAL_TRIES_MAX 500 /* of 10 ms: another process is making the file */
+
+const pawl__sql_dialect pawl__sqlite_dialect = {
+    .name        = "sqlite",
+    .quote_open  = '"',
+    .quote_close = '"',
+    .types =
+        {
+            [PAWL__SQL_SERIAL]  = "integer primary key autoincrement",
+            [PAWL__SQL_INTEGER] = "integer",
+            [PAWL__SQL_TIME]    = "integer",
+            [PAWL__SQL_NAME]    = "text collate binary",
+            [PAWL__SQL_UUID]    = "text",
+            [PAWL__SQL_TEXT]    = "text",
+            [PAWL__SQL_JSON]    = "text",
+            [PAWL__SQL_VERSION] = "text",
+        },
+    .json_check   = " check (json_valid(%s))",
+    .parameter    = "?%u",
+    .ignore       = "on conflict (%s) do nothing",
+    .table_end    = " strict",
+    .keyed_end    = " strict, without rowid",
+    .script_begin = "pragma journal_mode = wal;\nbegin immediate;",
+    .script_end   = "commit;",
+};
+
+/* ---- The URL ------------------------------------------------------------ */
+
+typedef struct settings {
+    pawl__sqlite *store;
+    bool          is_made; /* create=yes */
+    pawl_error   *error;
+} settings;
+
+static pawl_code bad_value(const settings *s, const char *name, const char *value,
+                           const char *allowed)
+{
+    return pawl_error_set(s->error, PAWL_ECONFIG, "sqlite: %s is '%s', may be %s", name, value,
+                          allowed);
+}
+
+static pawl_code set_number(const settings *s, const char *name, const char *value, int max,
+                            int *number)
+{
+    char *end   = NULL;
+    errno       = 0;
+    long result = strtol(value, &end, 10);
+    char allowed[40];
+    (void)snprintf(allowed, sizeof allowed, "0 to %d", max);
+    if (errno != 0 || end == value || *end != '\0' || result < 0 || result > max)
+        return bad_value(s, name, value, allowed);
+    *number = (int)result;
+    return PAWL_OK;
+}
+
+static pawl_code set_synchronous(settings *s, const char *value)
+{
+    static const char *const levels[] = {"off", "normal", "full"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(value, levels[i]) == 0) {
+            s->store->synchronous = i;
+            return PAWL_OK;
+        }
+    return bad_value(s, "synchronous", value, "full, normal or off");
+}
+
+static pawl_code set_create(settings *s, const char *value)
+{
+    if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+        return bad_value(s, "create", value, "yes or no");
+    s->is_made = strcmp(value, "yes") == 0;
+    return PAWL_OK;
+}
+
+static pawl_code set_option(settings *s, const char *name, const char *value)
+{
+    if (strcmp(name, "synchronous") == 0)
+        return set_synchronous(s, value);
+    if (strcmp(name, "cache_mb") == 0)
+        return set_number(s, name, value, CACHE_MB_MAX, &s->store->cache_mb);
+    if (strcmp(name, "busy_ms") == 0)
+        return set_number(s, name, value, INT_MAX, &s->store->busy_ms);
+    if (strcmp(name, "create") == 0)
+        return set_create(s, value);
+    return pawl_error_set(s->error, PAWL_ECONFIG,
+                          "sqlite: unknown option '%s', known: synchronous, cache_mb, busy_ms, "
+                          "create",
+                          name);
+}
+
+/* Cuts the copy of the URL into its options. */
+static pawl_code read_options(settings *s, char *options)
+{
+    pawl_code code = PAWL_OK;
+    while (code == PAWL_OK && options != NULL && *options != '\0') {
+        char *name  = strsep(&options, "&");
+        char *value = strchr(name, '=');
+        if (value == NULL)
+            return pawl_error_set(s->error, PAWL_ECONFIG, "sqlite: option '%s' has no value", name);
+        *value++ = '\0';
+        code     = set_option(s, name, value);
+    }
+    return code;
+}
+
+static pawl_code read_url(settings *s, const char *url)
+{
+    static const char scheme[] = "sqlite:";
+    pawl__sqlite     *store    = s->store;
+    if (strncmp(url, scheme, sizeof scheme - 1) != 0)
+        return pawl_error_set(s->error, PAWL_ECONFIG, "sqlite: the URL does not begin with '%s'",
+                              scheme);
+    const char *path = url + sizeof scheme - 1;
+    size_t      size = strlen(path) + 1;
+    if ((store->given_path = pawl_allocate(size)) == NULL)
+        return pawl_error_set(s->error, PAWL_ENOMEM, "sqlite: out of memory");
+    memcpy(store->given_path, path, size);
+    char *options = strchr(store->given_path, '?');
+    if (options != NULL)
+        *options++ = '\0';
+    if (store->given_path[0] == '\0' || store->given_path[0] == ':')
+        return pawl_error_set(s->error, PAWL_ECONFIG,
+                              "sqlite: the path is '%s': a file is needed (memory: is a store "
+                              "without one)",
+                              store->given_path);
+    return read_options(s, options);
+}
+
+/* ---- The connection ----------------------------------------------------- */
+
+static void is_free(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    pawl__sqlite *store = sqlite3_user_data(context);
+    int64_t       seq   = sqlite3_value_int64(values[0]);
+    sqlite3_result_int(context,
+                       store->book == NULL || pawl__sqlite_claim_is_free(store->book, seq));
+}
+
+static pawl_code unreachable(const pawl__sqlite *store, const char *why, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_EUNREACHABLE, "sqlite: %s: %s", store->given_path, why);
+}
+
+static pawl_code identify(pawl__sqlite *store, pawl_error *error)
+{
+    const char *path = sqlite3_db_filename(store->connection.db, "main");
+    struct stat status;
+    if (path == NULL || stat(path, &status) != 0)
+        return unreachable(store, strerror(errno), error);
+    size_t size = strlen(path) + 1;
+    pawl_free(store->path);
+    if ((store->path = pawl_allocate(size)) == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    memcpy(store->path, path, size);
+    store->device = status.st_dev;
+    store->inode  = status.st_ino;
+    (void)snprintf(store->base.identity, sizeof store->base.identity, "sqlite:%llu:%llu",
+                   (unsigned long long)status.st_dev, (unsigned long long)status.st_ino);
+    return PAWL_OK;
+}
+
+/* secure_delete writes every freed page once more, full of zeroes; some
+ * distributions have it on. */
+static pawl_code configure(pawl__sqlite *store, pawl_error *error)
+{
+    static const char *const levels[] = {"off", "normal", "full"};
+    char                     text[400];
+    (void)snprintf(text, sizeof text,
+                   "pragma foreign_keys = on; pragma secure_delete = off; "
+                   "pragma synchronous = %s; pragma cache_size = -%lld; "
+                   "pragma wal_autocheckpoint = %d; "
+                   "pragma journal_size_limit = %lld; pragma temp_store = memory; "
+                   "pragma recursive_triggers = off",
+                   levels[store->synchronous], (long long)store->cache_mb * 1024, LOG_PAGES,
+                   LOG_SIZE_KEPT);
+    pawl_code code  = pawl__sqlite_execute(store->connection.db, text, error);
+    int       flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
+    int result = sqlite3_create_function_v2(store->connection.db, "pawl_is_free", 1, flags, store,
+                                            is_free, NULL, NULL, NULL);
+    if (code == PAWL_OK && result != SQLITE_OK)
+        code = pawl__sqlite_failed(store->connection.db, result, "", error);
+    return code;
+}
+
+/* Texts are stored byte for byte and compared bytewise; in a file of another
+ * encoding they would be neither. */
+static pawl_code check_encoding(pawl__sqlite *store, pawl_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    pawl_code     code =
+        pawl__sqlite_prepare(store->connection.db, "pragma encoding", &statement, error);
+    if (code == PAWL_OK) {
+        pawl__sqlite_call call;
+        pawl__sqlite_call_statement(&call, &store->connection, statement, error);
+        if (pawl__sqlite_next(&call)) {
+            pawl_text encoding = pawl__sqlite_peek_text(&call);
+            if (!pawl_text_equal(encoding, PAWL_TEXT("UTF-8")))
+                call.code = pawl_error_set(error, PAWL_ENOTSTORE,
+                                           "sqlite: %s: its encoding is %.*s, must be UTF-8",
+                                           store->given_path, PAWL_TEXT_ARGS(encoding));
+            pawl__sqlite_stop(&call);
+        }
+        code = call.code;
+    }
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
+static pawl_code check_file(pawl__sqlite *store, bool is_made, pawl_error *error)
+{
+    struct stat status;
+    if (stat(store->given_path, &status) != 0) {
+        if (errno == ENOENT && is_made)
+            return PAWL_OK;
+        return unreachable(store, strerror(errno), error);
+    }
+    if (!S_ISREG(status.st_mode))
+        return unreachable(store, "is no file", error);
+    return PAWL_OK;
+}
+
+pawl_code pawl__sqlite_connect(pawl__sqlite *store, bool is_made, pawl_error *error)
+{
+    pawl_code code = check_file(store, is_made, error);
+    if (code != PAWL_OK)
+        return code;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                (is_made ? SQLITE_OPEN_CREATE : 0);
+    int result = sqlite3_open_v2(store->given_path, &store->connection.db, flags, NULL);
+    if (result != SQLITE_OK) {
+        code = pawl__sqlite_failed(store->connection.db, result, store->given_path, error);
+        return code == PAWL_EPERSIST || code == PAWL_EDENIED
+                   ? pawl_error_set(error, PAWL_EUNREACHABLE, "sqlite: %s: %s", store->given_path,
+                                    sqlite3_errstr(result))
+                   : code;
+    }
+    if (is_made && sqlite3_db_readonly(store->connection.db, "main") == 1)
+        return unreachable(store, "may not be written", error);
+    sqlite3_busy_handler(store->connection.db, pawl__sqlite_busy, store);
+    if ((code = configure(store, error)) == PAWL_OK &&
+        (code = check_encoding(store, error)) == PAWL_OK)
+        code = identify(store, error);
+    return code == PAWL_OK ? PAWL_OK : pawl_error_wrap(error, code, "%s", store->given_path);
+}
+
+/* The switch takes a lock that the busy handler is not asked about. */
+pawl_code pawl__sqlite_use_wal(pawl__sqlite *store, pawl_error *error)
+{
+    char      mode[20] = "";
+    pawl_code code     = PAWL_EBUSY;
+    for (int i = 0; code == PAWL_EBUSY && i < WAL_TRIES_MAX; i++) {
+        sqlite3_stmt *statement = NULL;
+        code = pawl__sqlite_prepare(store->connection.db, "pragma journal_mode = wal", &statement,
+                                    error);
+        pawl__sqlite_call call;
+        pawl__sqlite_call_statement(&call, &store->connection, statement, error);
+        call.code = code;
+        if (pawl__sqlite_next(&call)) {
+            pawl_text answer = pawl__sqlite_peek_text(&call);
+            (void)snprintf(mode, sizeof mode, "%.*s", PAWL_TEXT_ARGS(answer));
+        }
+        code = call.code;
+        (void)sqlite3_finalize(statement);
+        if (code == PAWL_EBUSY)
+            (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    if (code == PAWL_OK && strcmp(mode, "wal") != 0)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "sqlite: %s: the journal mode is '%s', WAL was refused (a network "
+                              "file system, or another VFS, cannot hold a store)",
+                              store->given_path, mode);
+    return code;
+}
+
+/* ---- Open and close ----------------------------------------------------- */
+
+static pawl_code open_for_work(pawl__sqlite *store, pawl_open_mode mode,
+                               const pawl_store_options *options, pawl_error *error)
+{
+    bool      is_made = mode == PAWL_OPEN_CREATE;
+    pawl_code code    = pawl__sqlite_connect(store, is_made, error);
+    if (code == PAWL_OK && is_made)
+        code = pawl__sqlite_use_wal(store, error);
+    if (code == PAWL_OK && is_made)
+        code = pawl__sqlite_schema_make(store, options->tables, options->table_count, error);
+    else if (code == PAWL_OK)
+        code = pawl__sqlite_schema_check(store, options->tables, options->table_count, error);
+    if (code == PAWL_OK && mode == PAWL_OPEN_CHECK)
+        code = pawl__sqlite_use_wal(store, error);
+    /* The first wait is for what is committed from now on. */
+    bool changed;
+    return code == PAWL_OK ? pawl__sqlite_has_changed(store, &changed, error) : code;
+}
+
+pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_options *options,
+                            pawl_error *error)
+{
+    pawl__sqlite *store       = pawl__sqlite_of(base);
+    int64_t       deadline_ms = store->base.deadline_ms > 0 && store->base.deadline_ms < INT_MAX
+                                    ? store->base.deadline_ms
+                                    : INT_MAX;
+    store->pid                = getpid();
+    store->busy_ms            = (int)deadline_ms;
+    store->cache_mb           = CACHE_MB_DEFAULT;
+    store->synchronous        = 2;
+    store->data_version       = -1;
+    store->connection.prefix  = base->system_prefix != NULL ? base->system_prefix : "pawl_";
+    atomic_init(&store->is_interrupted, false);
+
+    settings  s    = {store, true, error};
+    pawl_code code = read_url(&s, url);
+    if (code == PAWL_OK && store->connection.prefix[0] != '\0')
+        code = pawl__sql_name_check(pawl_text_of(store->connection.prefix), "the system prefix",
+                                    PAWL_PREFIX_SIZE_MAX, error);
+    if (code != PAWL_OK)
+        return code;
+    if (base->mode == PAWL_OPEN_SCHEMA) /* schema() knows whether the file may be made */
+        return PAWL_OK;
+    bool may_make = base->mode == PAWL_OPEN_CREATE && s.is_made;
+    return open_for_work(store,
+                         base->mode == PAWL_OPEN_CREATE && !may_make ? PAWL_OPEN_CHECK : base->mode,
+                         options, error);
+}
+
+static void free_uses(pawl__sqlite *store)
+{
+    while (store->uses != NULL) {
+        pawl__sqlite_use *use = store->uses;
+        store->uses           = use->next;
+        pawl_free(use);
+    }
+}
+
+void pawl__sqlite_close(pawl_store *base)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    /* A child must not touch its parent's connection: closing it there would
+     * end locks and remove files that are in use. */
+    if (store->pid == getpid()) {
+        if (store->connection.db != NULL) {
+            pawl__sqlite_hold_end(base);
+            if (store->has_worker)
+                (void)pawl__sqlite_worker_close(base, 0, NULL);
+            (void)pawl__sqlite_leave_queues(store, NULL);
+        }
+        pawl__sqlite_connection_clear(&store->connection);
+        (void)sqlite3_close_v2(store->connection.db);
+        pawl__sqlite_process_leave(store->process);
+    }
+    store->connection.db = NULL;
+    store->process       = NULL;
+    free_uses(store);
+    pawl_free(store->unsure);
+    pawl_free(store->path);
+    pawl_free(store->given_path);
+    store->path = store->given_path = NULL;
+    store->unsure                   = NULL;
+}
+
+pawl_code pawl__sqlite_ready(pawl__sqlite *store, pawl_error *error)
+{
+    if (store->pid != getpid())
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "sqlite: the handle was opened by process %ld and is used in %ld: "
+                              "open one after fork",
+                              (long)store->pid, (long)getpid());
+    if (store->connection.db == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "sqlite: the handle is not connected");
+    return PAWL_OK;
+}

@@ -1,0 +1,366 @@
+/* outbox.c - rows that wait for delivery, and the history of their attempts.
+ *
+ * Rows are found by their id among the pending ones; there is no index on their
+ * source. What is asked of a source's later rows (a hold) is therefore a walk
+ * over the pending rows behind it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/operations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const pawl_text states[] = {
+    [PAWL_OUTBOX_PENDING]    = {"pending", 7},
+    [PAWL_OUTBOX_HELD]       = {"held", 4},
+    [PAWL_OUTBOX_DISPATCHED] = {"dispatched", 10},
+    [PAWL_OUTBOX_DEAD]       = {"dead", 4},
+};
+
+static const pawl_text outcomes[] = {
+    [PAWL_ATTEMPT_SUCCESS]   = {"success", 7},
+    [PAWL_ATTEMPT_REJECTED]  = {"rejected", 8},
+    [PAWL_ATTEMPT_TRANSIENT] = {"transient", 9},
+    [PAWL_ATTEMPT_POISON]    = {"poison", 6},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The number of a word; a word that is none, written by somebody else, ends
+ * the call. */
+static int read_word(pawl__sqlite_call *call, const pawl_text *words, size_t count)
+{
+    pawl_text word = pawl__sqlite_peek_text(call);
+    for (size_t i = 0; i < count; i++)
+        if (pawl_text_equal(word, words[i]))
+            return (int)i;
+    call->code = pawl_error_set(
+        call->error, PAWL_EPERSIST, "sqlite: column %s holds '%.*s', which is no state",
+        sqlite3_column_name(call->statement, call->column - 1), PAWL_TEXT_ARGS(word));
+    return 0;
+}
+
+static void read_row(pawl__sqlite_call *call, pawl_outbox_row *row)
+{
+    *row                  = (pawl_outbox_row){0};
+    row->id               = pawl__sqlite_get_int(call);
+    row->next_attempt     = pawl__sqlite_get_int(call);
+    row->dispatch_id.uuid = pawl__sqlite_get_uuid(call);
+    row->source           = pawl__sqlite_get_text(call);
+    row->version          = pawl__sqlite_get_int(call);
+    row->index            = (int32_t)pawl__sqlite_get_int(call);
+    row->endpoint         = pawl__sqlite_get_text(call);
+    row->destination      = pawl__sqlite_get_text(call);
+    row->due              = pawl__sqlite_get_int(call);
+    row->state            = (pawl_outbox_state)read_word(call, states, COUNT(states));
+    row->attempts         = (int32_t)pawl__sqlite_get_int(call);
+    row->at               = pawl__sqlite_get_int(call);
+    pawl__sqlite_get_message(call, &row->message);
+}
+
+static pawl_code read_rows(pawl__sqlite_call *call, pawl_outbox_rows *rows)
+{
+    size_t capacity = 0;
+    while (pawl__sqlite_next(call)) {
+        pawl_outbox_row *grown =
+            pawl__sqlite_grow(call, rows->items, rows->count, &capacity, sizeof *grown);
+        if (grown == NULL)
+            break;
+        rows->items = grown;
+        read_row(call, &grown[rows->count++]);
+    }
+    return call->code;
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+static int by_source(const void *left, const void *right)
+{
+    const pawl_outbox_row *l     = *(const pawl_outbox_row *const *)left;
+    const pawl_outbox_row *r     = *(const pawl_outbox_row *const *)right;
+    int                    order = pawl_text_compare(l->source, r->source);
+    if (order == 0)
+        order = (l->version > r->version) - (l->version < r->version);
+    if (order == 0)
+        order = (l->index > r->index) - (l->index < r->index);
+    return order != 0 ? order : (l->id > r->id) - (l->id < r->id);
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const pawl_outbox_row *l     = *(const pawl_outbox_row *const *)left;
+    const pawl_outbox_row *r     = *(const pawl_outbox_row *const *)right;
+    int                    order = pawl_text_compare(l->source, r->source);
+    return order != 0 ? order : (l->id > r->id) - (l->id < r->id);
+}
+
+/* Rows of one source take the places that they have among all, in the order
+ * (version, index): ids 1:A2 2:B1 3:A1 become A1 B1 A2. */
+static pawl_code order_sources(pawl_outbox_rows *rows, pawl_arena *arena, pawl_error *error)
+{
+    size_t                  count  = rows->count;
+    const pawl_outbox_row **places = pawl_arena_take(arena, count * sizeof *places);
+    const pawl_outbox_row **sorted = pawl_arena_take(arena, count * sizeof *sorted);
+    pawl_outbox_row        *result = pawl_arena_copy(arena, rows->items, count * sizeof *result);
+    if (places == NULL || sorted == NULL || result == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    for (size_t i = 0; i < count; i++)
+        places[i] = sorted[i] = &rows->items[i];
+    qsort(places, count, sizeof(pawl_outbox_row *), by_place);
+    qsort(sorted, count, sizeof(pawl_outbox_row *), by_source);
+    for (size_t i = 0; i < count; i++)
+        if (sorted[i]->source.size != 0)
+            result[places[i] - rows->items] = *sorted[i];
+    rows->items = result;
+    return PAWL_OK;
+}
+
+static pawl_code read_next(pawl__sqlite *store, pawl_time now, pawl_time *next, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_outbox_next, error);
+    pawl__sqlite_put_int(&call, now);
+    if (pawl__sqlite_next(&call) && !pawl__sqlite_is_null(&call))
+        *next = pawl__sqlite_get_int(&call);
+    pawl__sqlite_stop(&call);
+    return call.code;
+}
+
+pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_time now, size_t count_max,
+                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    *rows               = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
+    pawl_code code      = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_read_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_outbox_due, error);
+    call.arena = arena;
+    pawl__sqlite_put_int(&call, now);
+    pawl__sqlite_put_int(&call, (int64_t)count_max + 1); /* one more tells when to look next */
+    code = read_rows(&call, rows);
+    if (code == PAWL_OK && rows->count > count_max)
+        rows->next_attempt = rows->items[--rows->count].next_attempt;
+    else if (code == PAWL_OK)
+        code = read_next(store, now, &rows->next_attempt, error);
+    code = pawl__sqlite_read_end(store, code, error);
+    return code == PAWL_OK ? order_sources(rows, arena, error) : code;
+}
+
+pawl_code pawl__sqlite_outbox_list(pawl_store *base, pawl_outbox_state state, size_t count_max,
+                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    *rows               = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
+    pawl_code code      = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_outbox_list, error);
+    call.arena = arena;
+    pawl__sqlite_put_text(&call, states[state]);
+    pawl__sqlite_put_int(&call, count_max != 0 ? (int64_t)count_max : -1);
+    return read_rows(&call, rows);
+}
+
+pawl_code pawl__sqlite_outbox_history(pawl_store *base, int64_t id, pawl_arena *arena,
+                                      pawl_attempt_rows *rows, pawl_error *error)
+{
+    pawl__sqlite *store    = pawl__sqlite_of(base);
+    size_t        capacity = 0;
+    *rows                  = (pawl_attempt_rows){0};
+    pawl_code code         = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_outbox_attempts, error);
+    call.arena = arena;
+    pawl__sqlite_put_int(&call, id);
+    while (pawl__sqlite_next(&call)) {
+        pawl_attempt_row *grown =
+            pawl__sqlite_grow(&call, rows->items, rows->count, &capacity, sizeof *grown);
+        if (grown == NULL)
+            break;
+        rows->items           = grown;
+        pawl_attempt_row *row = &grown[rows->count++];
+        *row                  = (pawl_attempt_row){0};
+        row->attempt          = (int32_t)pawl__sqlite_get_int(&call);
+        row->outcome          = (pawl_attempt_outcome)read_word(&call, outcomes, COUNT(outcomes));
+        row->error            = pawl__sqlite_get_text(&call);
+        row->at               = pawl__sqlite_get_int(&call);
+        row->duration         = pawl__sqlite_get_int(&call);
+    }
+    return call.code;
+}
+
+/* ---- Changes ------------------------------------------------------------ */
+
+/* The id is there: is it the same message? */
+static pawl_code check_known(pawl__sqlite_writer *writer, const pawl_outbox_add *add,
+                             pawl_error *error)
+{
+    bool              is_same = true;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_known, error);
+    pawl__sqlite_put_uuid(&call, add->dispatch_id.uuid);
+    if (pawl__sqlite_next(&call)) {
+        is_same = pawl_text_equal(pawl__sqlite_peek_text(&call), add->message.type) &&
+                  pawl_text_equal(pawl__sqlite_peek_text(&call), add->message.body);
+        pawl__sqlite_stop(&call);
+    }
+    if (call.code != PAWL_OK || is_same)
+        return call.code;
+    char id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(add->dispatch_id.uuid, id);
+    return pawl_error_set(error, PAWL_EMISMATCH,
+                          "dispatch %s of %.*s: the id is known with another type or body", id,
+                          PAWL_TEXT_ARGS(add->source));
+}
+
+pawl_code pawl__sqlite_apply_outbox_add(pawl__sqlite_writer *writer, const void *change,
+                                        pawl_error *error)
+{
+    const pawl_outbox_add *add = change;
+    pawl__sqlite_call      call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_add, error);
+    pawl__sqlite_put_uuid(&call, add->dispatch_id.uuid);
+    pawl__sqlite_put_int(&call, add->at);
+    pawl__sqlite_put_int(&call, add->due);
+    pawl__sqlite_put_text(&call, add->source);
+    pawl__sqlite_put_int(&call, add->version);
+    pawl__sqlite_put_int(&call, add->index);
+    pawl__sqlite_put_text(&call, add->endpoint);
+    pawl__sqlite_put_text(&call, add->destination);
+    pawl__sqlite_put_message(&call, &add->message);
+    pawl_code code = pawl__sqlite_run(&call);
+    if (code != PAWL_OK || call.changes != 0)
+        return code;
+    return check_known(writer, add, error);
+}
+
+static pawl_code add_attempt(pawl__sqlite_writer *writer, const pawl_outbox_settle *settle,
+                             pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_attempt, error);
+    pawl__sqlite_put_int(&call, settle->id);
+    pawl__sqlite_put_text(&call, outcomes[settle->outcome]);
+    pawl__sqlite_put_int(&call, settle->at);
+    pawl__sqlite_put_int(&call, settle->duration);
+    pawl__sqlite_put_text(&call, settle->error);
+    return pawl__sqlite_run(&call);
+}
+
+pawl_code pawl__sqlite_apply_outbox_settle(pawl__sqlite_writer *writer, const void *change,
+                                           pawl_error *error)
+{
+    const pawl_outbox_settle *settle = change;
+    pawl__sqlite_call         call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_settle, error);
+    pawl__sqlite_put_text(&call, states[settle->state]);
+    pawl__sqlite_put_int(&call, settle->attempts);
+    pawl__sqlite_put_int(&call, settle->next_attempt);
+    if (settle->state == PAWL_OUTBOX_DISPATCHED)
+        pawl__sqlite_put_int(&call, settle->at);
+    else
+        pawl__sqlite_put_null(&call);
+    pawl__sqlite_put_int(&call, settle->id);
+    pawl_code code = pawl__sqlite_run(&call);
+    if (code == PAWL_OK && call.changes == 0)
+        return pawl_error_set(error, PAWL_EGONE, "outbox row %lld is not pending",
+                              (long long)settle->id);
+    return code == PAWL_OK ? add_attempt(writer, settle, error) : code;
+}
+
+static pawl_code hold_row(pawl__sqlite_writer *writer, int64_t id, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_hold, error);
+    pawl__sqlite_put_int(&call, id);
+    return pawl__sqlite_run(&call);
+}
+
+static pawl_code release(pawl__sqlite_writer *writer, pawl_text source, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_free, error);
+    pawl__sqlite_put_text(&call, source);
+    return pawl__sqlite_run(&call);
+}
+
+/* ---- Holding back ------------------------------------------------------- */
+
+static int by_hold_source(const void *left, const void *right)
+{
+    return pawl_text_compare((*(const pawl_outbox_hold *const *)left)->source,
+                             (*(const pawl_outbox_hold *const *)right)->source);
+}
+
+static bool is_wanted(const pawl__sqlite_writer *writer, const pawl_outbox_hold *hold)
+{
+    return !hold->is_release && hold->source.size != 0 && !writer->is_dropped[hold->group];
+}
+
+/* The holds of the set, sorted by source; their number. */
+static size_t sort_holds(const pawl__sqlite_writer *writer, const pawl_outbox_hold **sorted)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < writer->changes->outbox_hold.count; i++)
+        if (is_wanted(writer, &writer->changes->outbox_hold.items[i]))
+            sorted[count++] = &writer->changes->outbox_hold.items[i];
+    qsort(sorted, count, sizeof(pawl_outbox_hold *), by_hold_source);
+    return count;
+}
+
+/* Holds what is pending behind the rows of the holds. Rows leave the index
+ * while the walk goes on over it, which SQLite allows: one that left was
+ * passed. */
+static pawl_code hold_sources(pawl__sqlite_writer *writer, const pawl_outbox_hold **sorted,
+                              size_t count, pawl_error *error)
+{
+    int64_t   after = INT64_MAX;
+    pawl_code code  = PAWL_OK;
+    for (size_t i = 0; i < count; i++)
+        if (sorted[i]->after < after)
+            after = sorted[i]->after;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sqlite_outbox_sources, error);
+    pawl__sqlite_put_int(&call, after);
+    while (code == PAWL_OK && pawl__sqlite_next(&call)) {
+        int64_t                  id    = pawl__sqlite_get_int(&call);
+        const pawl_outbox_hold   probe = {.source = pawl__sqlite_peek_text(&call)};
+        const pawl_outbox_hold  *key   = &probe;
+        const pawl_outbox_hold **found =
+            bsearch(&key, sorted, count, sizeof(pawl_outbox_hold *), by_hold_source);
+        if (found != NULL && id > (*found)->after)
+            code = hold_row(writer, id, error);
+    }
+    pawl__sqlite_stop(&call);
+    return code != PAWL_OK ? code : call.code;
+}
+
+/* One walk for all holds of the set: when a destination is down there are as
+ * many as rows in a batch. */
+pawl_code pawl__sqlite_apply_outbox_hold(pawl__sqlite_writer *writer, const void *change,
+                                         pawl_error *error)
+{
+    const pawl_outbox_hold *hold = change;
+    if (hold->source.size == 0)
+        return PAWL_OK;
+    if (hold->is_release)
+        return release(writer, hold->source, error);
+    if (writer->is_held)
+        return PAWL_OK;
+    writer->is_held = true;
+    const pawl_outbox_hold **sorted =
+        pawl_allocate(writer->changes->outbox_hold.count * sizeof *sorted);
+    if (sorted == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    pawl_code code = hold_sources(writer, sorted, sort_holds(writer, sorted), error);
+    pawl_free(sorted);
+    return code;
+}

@@ -1,0 +1,334 @@
+/* process.c - the registry of process objects, the lock file, claims.
+ *
+ * The lock is of the open file description (F_OFD_SETLK): unlike a plain one
+ * it is not lost when some other part of the program opens and closes the same
+ * file. It would be inherited by a child and outlive its owner there, so a
+ * child closes it at fork.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/process.h"
+
+#include "store/sqlite/claims.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define LOCK_TRIES_MAX 8 /* random numbers that all are taken mean something else is wrong */
+
+struct pawl__sqlite_queue {
+    pawl__sqlite_queue *next;
+    unsigned            users; /* handles */
+    pawl_text           name;
+};
+
+struct pawl__sqlite_book {
+    pawl__sqlite_book    *next;
+    pawl__sqlite_process *process;
+    pawl__sqlite_queue   *queues;
+    pawl__sqlite_claims   claims;
+    uint64_t              ended; /* claims that ended so far */
+    char                  prefix[];
+};
+
+struct pawl__sqlite_process {
+    pawl__sqlite_process *next;
+    dev_t                 device;
+    ino_t                 inode;
+    unsigned              users; /* handles; guarded by the registry's mutex */
+    int                   lock_file;
+    int64_t               number;
+    pthread_mutex_t       mutex; /* guards the books */
+    pawl__sqlite_book    *books;
+};
+
+static pthread_mutex_t       registry_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pawl__sqlite_process *registry;
+static pthread_once_t        fork_once = PTHREAD_ONCE_INIT;
+
+/* Runs in the child, where only calls that are safe in a signal handler are
+ * allowed; the objects stay, as handles still point to them. */
+static void close_in_child(void)
+{
+    for (pawl__sqlite_process *process = registry; process != NULL; process = process->next)
+        close(process->lock_file);
+}
+
+static void register_fork(void)
+{
+    (void)pthread_atfork(NULL, NULL, close_in_child);
+}
+
+/* ---- The lock file ------------------------------------------------------ */
+
+static pawl_code open_lock_file(const char *path, int flags, int *file, pawl_error *error)
+{
+    char name[PATH_MAX + 8];
+    if (snprintf(name, sizeof name, "%s-pawl", path) >= (int)sizeof name)
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "sqlite: the path has %zu bytes, limit %d",
+                              strlen(path), PATH_MAX);
+    *file = open(name, flags | O_CLOEXEC, 0666);
+    if (*file < 0 && errno != ENOENT)
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "sqlite: %s: %s", name, strerror(errno));
+    return PAWL_OK;
+}
+
+static struct flock one_byte(short type, int64_t number)
+{
+    return (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)number, .l_len = 1};
+}
+
+/* Draws a number and locks its byte. */
+static pawl_code take_number(pawl__sqlite_process *process, const char *path, pawl_error *error)
+{
+    for (int i = 0; i < LOCK_TRIES_MAX; i++) {
+        uint64_t drawn = 0;
+        if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn)
+            break;
+        process->number   = (int64_t)(drawn >> 2) | 1;
+        struct flock lock = one_byte(F_WRLCK, process->number);
+        if (fcntl(process->lock_file, F_OFD_SETLK, &lock) == 0)
+            return PAWL_OK;
+        if (errno != EAGAIN && errno != EACCES)
+            break;
+    }
+    return pawl_error_set(error, PAWL_EUNREACHABLE, "sqlite: %s-pawl: cannot lock: %s", path,
+                          strerror(errno));
+}
+
+static pawl_code is_locked(int file, int64_t number, const char *path, bool *is_alive,
+                           pawl_error *error)
+{
+    struct flock lock = one_byte(F_WRLCK, number);
+    if (fcntl(file, F_OFD_GETLK, &lock) != 0)
+        return pawl_error_set(error, PAWL_EPERSIST, "sqlite: %s-pawl: cannot look at locks: %s",
+                              path, strerror(errno));
+    *is_alive = lock.l_type != F_UNLCK;
+    return PAWL_OK;
+}
+
+pawl_code pawl__sqlite_process_alive(const pawl__sqlite_process *process, const char *path,
+                                     int64_t number, bool *is_alive, pawl_error *error)
+{
+    *is_alive = process != NULL && number == process->number;
+    if (*is_alive || number == 0)
+        return PAWL_OK;
+    if (process != NULL)
+        return is_locked(process->lock_file, number, path, is_alive, error);
+    int       file = -1;
+    pawl_code code = open_lock_file(path, O_RDONLY, &file, error);
+    if (code == PAWL_OK && file >= 0)
+        code = is_locked(file, number, path, is_alive, error);
+    if (file >= 0)
+        close(file);
+    return code;
+}
+
+/* ---- Objects ------------------------------------------------------------ */
+
+static pawl_code create(const char *path, dev_t device, ino_t inode, pawl__sqlite_process **process,
+                        pawl_error *error)
+{
+    pawl__sqlite_process *made = pawl_allocate(sizeof *made);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    made->device    = device;
+    made->inode     = inode;
+    made->lock_file = -1;
+    pawl_code code  = open_lock_file(path, O_RDWR | O_CREAT, &made->lock_file, error);
+    if (code == PAWL_OK && made->lock_file < 0)
+        code =
+            pawl_error_set(error, PAWL_EUNREACHABLE, "sqlite: %s-pawl: %s", path, strerror(errno));
+    if (code == PAWL_OK)
+        code = take_number(made, path, error);
+    if (code != PAWL_OK) {
+        if (made->lock_file >= 0)
+            close(made->lock_file);
+        pawl_free(made);
+        return code;
+    }
+    (void)pthread_mutex_init(&made->mutex, NULL);
+    *process = made;
+    return PAWL_OK;
+}
+
+pawl_code pawl__sqlite_process_join(const char *path, dev_t device, ino_t inode,
+                                    pawl__sqlite_process **process, pawl_error *error)
+{
+    (void)pthread_once(&fork_once, register_fork);
+    pthread_mutex_lock(&registry_mutex);
+    pawl__sqlite_process *found = registry;
+    while (found != NULL && (found->device != device || found->inode != inode))
+        found = found->next;
+    pawl_code code = PAWL_OK;
+    if (found == NULL) {
+        code = create(path, device, inode, &found, error);
+        if (code == PAWL_OK) {
+            found->next = registry;
+            registry    = found;
+        }
+    }
+    if (code == PAWL_OK) {
+        found->users++;
+        *process = found;
+    }
+    pthread_mutex_unlock(&registry_mutex);
+    return code;
+}
+
+static void destroy(pawl__sqlite_process *process)
+{
+    while (process->books != NULL) {
+        pawl__sqlite_book *book = process->books;
+        process->books          = book->next;
+        while (book->queues != NULL) {
+            pawl__sqlite_queue *queue = book->queues;
+            book->queues              = queue->next;
+            pawl_free(queue);
+        }
+        pawl__sqlite_claims_free(&book->claims);
+        pawl_free(book);
+    }
+    close(process->lock_file);
+    (void)pthread_mutex_destroy(&process->mutex);
+    pawl_free(process);
+}
+
+void pawl__sqlite_process_leave(pawl__sqlite_process *process)
+{
+    if (process == NULL)
+        return;
+    pthread_mutex_lock(&registry_mutex);
+    if (--process->users == 0) {
+        pawl__sqlite_process **link = &registry;
+        while (*link != process)
+            link = &(*link)->next;
+        *link = process->next;
+        destroy(process);
+    }
+    pthread_mutex_unlock(&registry_mutex);
+}
+
+int64_t pawl__sqlite_process_number(const pawl__sqlite_process *process)
+{
+    return process->number;
+}
+
+pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_process *process, const char *prefix)
+{
+    pthread_mutex_lock(&process->mutex);
+    pawl__sqlite_book *book = process->books;
+    while (book != NULL && strcmp(book->prefix, prefix) != 0)
+        book = book->next;
+    size_t size = strlen(prefix) + 1;
+    if (book == NULL && (book = pawl_allocate(sizeof *book + size)) != NULL) {
+        memcpy(book->prefix, prefix, size);
+        book->process  = process;
+        book->next     = process->books;
+        process->books = book;
+    }
+    pthread_mutex_unlock(&process->mutex);
+    return book;
+}
+
+/* ---- Queues ------------------------------------------------------------- */
+
+pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name)
+{
+    pthread_mutex_lock(&book->process->mutex);
+    pawl__sqlite_queue *queue = book->queues;
+    while (queue != NULL && !pawl_text_equal(queue->name, name))
+        queue = queue->next;
+    if (queue == NULL && (queue = pawl_allocate(sizeof *queue + name.size + 1)) != NULL) {
+        char *text = (char *)(queue + 1);
+        memcpy(text, name.data, name.size);
+        queue->name  = (pawl_text){text, name.size};
+        queue->next  = book->queues;
+        book->queues = queue;
+    }
+    if (queue != NULL)
+        queue->users++;
+    pthread_mutex_unlock(&book->process->mutex);
+    return queue;
+}
+
+bool pawl__sqlite_queue_leave(pawl__sqlite_book *book, pawl__sqlite_queue *queue)
+{
+    pthread_mutex_lock(&book->process->mutex);
+    bool is_last = --queue->users == 0;
+    pthread_mutex_unlock(&book->process->mutex);
+    return is_last;
+}
+
+pawl_text pawl__sqlite_queue_name(const pawl__sqlite_queue *queue)
+{
+    return queue->name;
+}
+
+/* ---- Claims ------------------------------------------------------------- */
+
+pawl_code pawl__sqlite_claim(pawl__sqlite_book *book, int64_t seq, const void *owner, int64_t epoch)
+{
+    pthread_mutex_lock(&book->process->mutex);
+    pawl__sqlite_claim_row *row  = pawl__sqlite_claims_find(&book->claims, seq);
+    pawl_code               code = PAWL_OK;
+    if (row == NULL)
+        code = pawl__sqlite_claims_add(&book->claims, seq, owner, epoch);
+    else if (row->owner == owner)
+        row->epoch = epoch;
+    else
+        code = PAWL_EGONE;
+    pthread_mutex_unlock(&book->process->mutex);
+    return code;
+}
+
+bool pawl__sqlite_claim_is_free(pawl__sqlite_book *book, int64_t seq)
+{
+    pthread_mutex_lock(&book->process->mutex);
+    bool is_free = pawl__sqlite_claims_find(&book->claims, seq) == NULL;
+    pthread_mutex_unlock(&book->process->mutex);
+    return is_free;
+}
+
+bool pawl__sqlite_claim_is_ours(pawl__sqlite_book *book, int64_t seq, const void *owner,
+                                int64_t epoch)
+{
+    pthread_mutex_lock(&book->process->mutex);
+    pawl__sqlite_claim_row *row     = pawl__sqlite_claims_find(&book->claims, seq);
+    bool                    is_ours = row != NULL && row->owner == owner && row->epoch == epoch;
+    pthread_mutex_unlock(&book->process->mutex);
+    return is_ours;
+}
+
+void pawl__sqlite_claim_end(pawl__sqlite_book *book, int64_t seq, const void *owner)
+{
+    pthread_mutex_lock(&book->process->mutex);
+    pawl__sqlite_claim_row *row = pawl__sqlite_claims_find(&book->claims, seq);
+    if (row != NULL && row->owner == owner)
+        pawl__sqlite_claims_remove(&book->claims, seq);
+    book->ended++;
+    pthread_mutex_unlock(&book->process->mutex);
+}
+
+void pawl__sqlite_claim_end_all(pawl__sqlite_book *book, const void *owner)
+{
+    pthread_mutex_lock(&book->process->mutex);
+    pawl__sqlite_claims_remove_owner(&book->claims, owner);
+    book->ended++;
+    pthread_mutex_unlock(&book->process->mutex);
+}
+
+uint64_t pawl__sqlite_claims_ended(pawl__sqlite_book *book)
+{
+    pthread_mutex_lock(&book->process->mutex);
+    uint64_t ended = book->ended;
+    pthread_mutex_unlock(&book->process->mutex);
+    return ended;
+}

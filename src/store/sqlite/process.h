@@ -1,0 +1,62 @@
+/* process.h - this process as others see it, and what its handles share.
+ *
+ * A process has a number: the offset of one byte in the file PATH-pawl, which
+ * it keeps locked for as long as it lives. The operating system frees the lock
+ * with the process, so that "is process N alive" is one question to the kernel
+ * and needs no heartbeat.
+ *
+ * All handles of a process on one file (device and inode) share one object.
+ * It holds the claim tables: which queue row is in whose hands.
+ *
+ * Threads: every function may be called from any thread.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQLITE_PROCESS_H
+#define PAWL_STORE_SQLITE_PROCESS_H
+
+#include "pawl/base.h"
+
+#include <sys/types.h>
+
+typedef struct pawl__sqlite_process pawl__sqlite_process;
+
+/* What belongs to one set of tables (one system prefix) in the file. */
+typedef struct pawl__sqlite_book pawl__sqlite_book;
+
+/* A queue that handles of this process claim from. */
+typedef struct pawl__sqlite_queue pawl__sqlite_queue;
+
+/* Finds or makes the object of the file and counts the caller in. */
+pawl_code pawl__sqlite_process_join(const char *path, dev_t device, ino_t inode,
+                                    pawl__sqlite_process **process, pawl_error *error);
+void      pawl__sqlite_process_leave(pawl__sqlite_process *process); /* accepts NULL */
+int64_t   pawl__sqlite_process_number(const pawl__sqlite_process *process);
+/* Whether the process of that number lives. `process` may be NULL: looks
+ * through the file beside `path`. */
+pawl_code pawl__sqlite_process_alive(const pawl__sqlite_process *process, const char *path,
+                                     int64_t number, bool *is_alive, pawl_error *error);
+
+/* The book of the prefix; lives as long as the process's object. NULL: memory. */
+pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_process *process, const char *prefix);
+
+/* The queue's entry, its user count raised. NULL: memory. */
+pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name);
+/* Counts the caller out; true when it was the last. */
+bool      pawl__sqlite_queue_leave(pawl__sqlite_book *book, pawl__sqlite_queue *queue);
+pawl_text pawl__sqlite_queue_name(const pawl__sqlite_queue *queue);
+
+/* Takes the row for `owner` under a lease's epoch; one that it has already is
+ * moved to that epoch. PAWL_EGONE when another owner has it; PAWL_ENOMEM. */
+pawl_code pawl__sqlite_claim(pawl__sqlite_book *book, int64_t seq, const void *owner,
+                             int64_t epoch);
+/* Nobody has it, this owner included. */
+bool pawl__sqlite_claim_is_free(pawl__sqlite_book *book, int64_t seq);
+bool pawl__sqlite_claim_is_ours(pawl__sqlite_book *book, int64_t seq, const void *owner,
+                                int64_t epoch);
+void pawl__sqlite_claim_end(pawl__sqlite_book *book, int64_t seq, const void *owner);
+void pawl__sqlite_claim_end_all(pawl__sqlite_book *book, const void *owner);
+/* Moves on whenever a claim ends: what was read before that may be out of date. */
+uint64_t pawl__sqlite_claims_ended(pawl__sqlite_book *book);
+
+#endif

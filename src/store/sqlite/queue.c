@@ -1,0 +1,318 @@
+/* queue.c - claiming, settling and sending queue rows.
+ *
+ * A claim is an entry in this process's claim table and costs no statement;
+ * what makes it safe is the process's lease on the queue, which each commit
+ * that settles a row of it looks at.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/operations.h"
+
+#include <stdlib.h>
+
+static void read_row(pawl__sqlite_call *call, pawl_queue_row *row)
+{
+    *row               = (pawl_queue_row){0};
+    row->seq           = pawl__sqlite_get_int(call);
+    row->due           = pawl__sqlite_get_int(call);
+    row->placed        = pawl__sqlite_get_int(call);
+    row->attempts      = (int32_t)pawl__sqlite_get_int(call);
+    row->deaths        = (int32_t)pawl__sqlite_get_int(call);
+    row->waiting_since = pawl__sqlite_get_int(call);
+    pawl__sqlite_get_message(call, &row->message);
+}
+
+/* Room for the next row, or NULL with call->code set. */
+static pawl_queue_row *next_place(pawl__sqlite_call *call, pawl_queue_rows *rows, size_t *capacity)
+{
+    pawl_queue_row *grown =
+        pawl__sqlite_grow(call, rows->items, rows->count, capacity, sizeof *rows->items);
+    if (grown == NULL)
+        return NULL;
+    rows->items = grown;
+    return &grown[rows->count];
+}
+
+/* ---- Claiming ----------------------------------------------------------- */
+
+typedef struct claiming {
+    pawl__sqlite           *store;
+    const pawl_queue_claim *claim;
+    int64_t                 epoch;
+    pawl_arena             *arena;
+    pawl_queue_rows        *rows;
+    size_t                  capacity;
+    pawl_error             *error;
+} claiming;
+
+/* Claims the row the call stands on; one that another handle took since the
+ * statement began is passed over. */
+static void claim_row(claiming *c, pawl__sqlite_call *call)
+{
+    pawl_queue_row *row = next_place(call, c->rows, &c->capacity);
+    if (row == NULL)
+        return;
+    read_row(call, row);
+    if (call->code != PAWL_OK)
+        return;
+    pawl_code code = pawl__sqlite_claim(c->store->book, row->seq, c->store, c->epoch);
+    if (code == PAWL_OK)
+        c->rows->count++;
+    else if (code != PAWL_EGONE)
+        call->code = pawl_error_set(c->error, code, "sqlite: out of memory for a claim");
+}
+
+static pawl_code claim_due(claiming *c)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &c->store->connection, pawl__sqlite_queue_claim, c->error);
+    call.arena = c->arena;
+    pawl__sqlite_put_text(&call, c->claim->queue);
+    pawl__sqlite_put_int(&call, c->claim->due_max);
+    pawl__sqlite_put_int(&call, (int64_t)c->claim->count_max);
+    while (pawl__sqlite_next(&call))
+        claim_row(c, &call);
+    return call.code;
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const pawl_queue_row *l     = left;
+    const pawl_queue_row *r     = right;
+    int                   order = (l->due > r->due) - (l->due < r->due);
+    return order != 0 ? order : (l->seq > r->seq) - (l->seq < r->seq);
+}
+
+static pawl_code claim_again(claiming *c)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < c->claim->seq_count; i++) {
+        if (c->rows->count == c->claim->count_max)
+            break;
+        pawl__sqlite_call call;
+        pawl__sqlite_call_begin(&call, &c->store->connection, pawl__sql_queue_row, c->error);
+        call.arena = c->arena;
+        pawl__sqlite_put_int(&call, c->claim->seqs[i]);
+        pawl__sqlite_put_text(&call, c->claim->queue);
+        pawl__sqlite_put_int(&call, c->claim->due_max);
+        while (pawl__sqlite_next(&call))
+            claim_row(c, &call);
+        code = call.code;
+    }
+    if (c->rows->count > 1)
+        qsort(c->rows->items, c->rows->count, sizeof *c->rows->items, by_place);
+    return code;
+}
+
+/* The rows were read before they were claimed. If a claim ended in between,
+ * its commit may have settled one of them, which then is gone, or back with a
+ * later due time: now that they are ours they are read again. */
+static pawl_code read_again(claiming *c)
+{
+    size_t    kept = 0;
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < c->rows->count && code == PAWL_OK; i++) {
+        int64_t           seq      = c->rows->items[i].seq;
+        bool              is_there = false;
+        pawl__sqlite_call call;
+        pawl__sqlite_call_begin(&call, &c->store->connection, pawl__sql_queue_row, c->error);
+        call.arena = c->arena;
+        pawl__sqlite_put_int(&call, seq);
+        pawl__sqlite_put_text(&call, c->claim->queue);
+        pawl__sqlite_put_int(&call, c->claim->due_max);
+        while (pawl__sqlite_next(&call)) {
+            read_row(&call, &c->rows->items[kept]);
+            is_there = true;
+        }
+        code = call.code;
+        if (code == PAWL_OK && !is_there)
+            pawl__sqlite_claim_end(c->store->book, seq, c->store);
+        kept += is_there;
+    }
+    if (code == PAWL_OK)
+        c->rows->count = kept;
+    return code;
+}
+
+static pawl_code claim_rows(claiming *c)
+{
+    uint64_t  ended = pawl__sqlite_claims_ended(c->store->book);
+    pawl_code code  = pawl__sqlite_read_begin(c->store, c->error);
+    if (code == PAWL_OK) {
+        code = c->claim->seq_count != 0 ? claim_again(c) : claim_due(c);
+        code = pawl__sqlite_read_end(c->store, code, c->error);
+    }
+    if (code != PAWL_OK || c->rows->count == 0 ||
+        ended == pawl__sqlite_claims_ended(c->store->book))
+        return code;
+    code = pawl__sqlite_read_begin(c->store, c->error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_read_end(c->store, read_again(c), c->error);
+    return code;
+}
+
+pawl_code pawl__sqlite_claim_queue(pawl_store *base, const pawl_queue_claim *claim,
+                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__sqlite     *store = pawl__sqlite_of(base);
+    pawl__sqlite_use *use   = NULL;
+    *rows                   = (pawl_queue_rows){0};
+    pawl_code code          = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_queue_lease(store, claim->queue, arena, &use, &rows->elsewhere, error);
+    if (code != PAWL_OK)
+        return code;
+    rows->is_elsewhere = use == NULL;
+    if (use == NULL)
+        return PAWL_OK;
+
+    claiming c = {store, claim, use->epoch, arena, rows, 0, error};
+    code       = claim_rows(&c);
+    if (code != PAWL_OK) {
+        /* The caller learns of none, so it must hold none; those it named it
+         * may have held before. */
+        for (size_t i = 0; claim->seq_count == 0 && i < rows->count; i++)
+            pawl__sqlite_claim_end(store->book, rows->items[i].seq, store);
+        rows->count = 0;
+    }
+    return code;
+}
+
+/* ---- Looking ------------------------------------------------------------ */
+
+static bool is_one_of(int64_t seq, const int64_t *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == seq)
+            return true;
+    return false;
+}
+
+pawl_code pawl__sqlite_oldest_queued(pawl_store *base, pawl_text queue, pawl_time due_max,
+                                     const int64_t *except, size_t except_count, pawl_time *placed,
+                                     int64_t *seq, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    *placed             = PAWL_TIME_MAX;
+    *seq                = INT64_MAX;
+    pawl_code code      = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_queue_oldest, error);
+    pawl__sqlite_put_text(&call, queue);
+    pawl__sqlite_put_int(&call, due_max);
+    while (pawl__sqlite_next(&call)) {
+        pawl_time row_placed = pawl__sqlite_get_int(&call);
+        int64_t   row_seq    = pawl__sqlite_get_int(&call);
+        if (is_one_of(row_seq, except, except_count))
+            continue;
+        *placed = row_placed;
+        *seq    = row_seq;
+        pawl__sqlite_stop(&call);
+        break;
+    }
+    return call.code;
+}
+
+pawl_code pawl__sqlite_list_queue(pawl_store *base, pawl_text queue, size_t count_max,
+                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__sqlite *store    = pawl__sqlite_of(base);
+    size_t        capacity = 0;
+    *rows                  = (pawl_queue_rows){0};
+    pawl_code code         = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_queue_list, error);
+    call.arena = arena;
+    pawl__sqlite_put_text(&call, queue);
+    pawl__sqlite_put_int(&call, count_max != 0 ? (int64_t)count_max : -1);
+    while (pawl__sqlite_next(&call)) {
+        pawl_queue_row *row = next_place(&call, rows, &capacity);
+        if (row == NULL)
+            break;
+        read_row(&call, row);
+        rows->count++;
+    }
+    return call.code;
+}
+
+/* ---- Settling and sending ----------------------------------------------- */
+
+static pawl_code gone(const pawl_queue_settle *settle, const char *why, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_EGONE, "queue %.*s: row %lld: %s",
+                          PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq, why);
+}
+
+/* The process's lease is read once for each queue and transaction. */
+static pawl_code check_claim(pawl__sqlite_writer *writer, const pawl_queue_settle *settle,
+                             pawl_error *error)
+{
+    pawl__sqlite           *store = writer->store;
+    const pawl__sqlite_use *use   = writer->checked_use;
+    if (use == NULL || !pawl_text_equal(pawl__sqlite_queue_name(use->queue), settle->queue)) {
+        use = pawl__sqlite_use_find(store, settle->queue);
+        if (use == NULL)
+            return gone(settle, "this worker holds no row of the queue", error);
+        pawl_code code = pawl__sqlite_lease_check(store, use, &writer->is_ours, error);
+        if (code != PAWL_OK)
+            return code;
+        writer->checked_use = use;
+    }
+    if (!writer->is_ours)
+        return gone(settle, "another process took the queue over", error);
+    if (!pawl__sqlite_claim_is_ours(store->book, settle->seq, store, use->epoch))
+        return gone(settle, "it is not claimed by this worker", error);
+    return PAWL_OK;
+}
+
+static void put_retry(pawl__sqlite_call *call, const pawl_queue_settle *settle)
+{
+    pawl__sqlite_put_int(call, settle->due);
+    pawl__sqlite_put_int(call, settle->attempts);
+    pawl__sqlite_put_int(call, settle->deaths);
+    pawl__sqlite_put_int(call, settle->waiting_since);
+    pawl__sqlite_put_text(call, settle->error);
+}
+
+pawl_code pawl__sqlite_apply_queue_settle(pawl__sqlite_writer *writer, const void *change,
+                                          pawl_error *error)
+{
+    const pawl_queue_settle *settle = change;
+    if (writer->store == NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "queue %.*s: row %lld: a row is settled by the worker that claimed "
+                              "it, not by enlist",
+                              PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq);
+    pawl_code code = check_claim(writer, settle, error);
+    if (code != PAWL_OK || settle->action == PAWL_QUEUE_RELEASE)
+        return code;
+    bool              is_done = settle->action == PAWL_QUEUE_DONE;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, writer->connection,
+                            is_done ? pawl__sql_queue_delete : pawl__sql_queue_retry, error);
+    if (!is_done)
+        put_retry(&call, settle);
+    pawl__sqlite_put_int(&call, settle->seq);
+    pawl__sqlite_put_text(&call, settle->queue);
+    code = pawl__sqlite_run(&call);
+    if (code == PAWL_OK && call.changes == 0)
+        return gone(settle, "it is no longer there", error);
+    return code;
+}
+
+pawl_code pawl__sqlite_apply_queue_send(pawl__sqlite_writer *writer, const void *change,
+                                        pawl_error *error)
+{
+    const pawl_queue_send *send = change;
+    pawl__sqlite_call      call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_queue_send, error);
+    pawl__sqlite_put_text(&call, send->queue);
+    pawl__sqlite_put_int(&call, send->due);
+    pawl__sqlite_put_int(&call, send->attempts);
+    pawl__sqlite_put_message(&call, &send->message);
+    return pawl__sqlite_run(&call);
+}

@@ -1,0 +1,59 @@
+/* sqlite.c - the SQLite driver's table of operations, the module's only
+ * exported name.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/operations.h"
+
+static void *native(pawl_store *base)
+{
+    return pawl__sqlite_of(base)->connection.db;
+}
+
+PAWL_API extern const pawl_store_ops pawl_store_driver;
+
+const pawl_store_ops pawl_store_driver = {
+    .ops_size   = sizeof(pawl_store_ops),
+    .scheme     = "sqlite",
+    .store_size = sizeof(pawl__sqlite),
+    .promises =
+        PAWL_STORE_CREATES | PAWL_STORE_HAS_SQL | PAWL_STORE_HAS_WAKE | PAWL_STORE_FREE_CLAIMS,
+
+    .open             = pawl__sqlite_open,
+    .close            = pawl__sqlite_close,
+    .schema           = pawl__sqlite_schema,
+    .worker_open      = pawl__sqlite_worker_open,
+    .worker_close     = pawl__sqlite_worker_close,
+    .worker_list      = pawl__sqlite_worker_list,
+    .commit           = pawl__sqlite_commit,
+    .resolve          = pawl__sqlite_resolve,
+    .queue_claim      = pawl__sqlite_claim_queue,
+    .queue_oldest     = pawl__sqlite_oldest_queued,
+    .inbox_known      = pawl__sqlite_inbox_known,
+    .saga_load        = pawl__sqlite_saga_load,
+    .saga_count       = pawl__sqlite_saga_count,
+    .timeout_claim    = pawl__sqlite_timeout_claim,
+    .timeout_reap     = pawl__sqlite_timeout_reap,
+    .snapshot_claim   = pawl__sqlite_snapshot_claim,
+    .aggregator_get   = pawl__sqlite_aggregator_get,
+    .aggregator_count = pawl__sqlite_aggregator_count,
+    .flush_list       = pawl__sqlite_flush_list,
+    .outbox_claim     = pawl__sqlite_outbox_claim,
+    .lead             = pawl__sqlite_lead,
+    .unlead           = pawl__sqlite_unlead,
+    .subscriptions    = pawl__sqlite_subscriptions,
+    .next_due         = pawl__sqlite_next_due,
+    .stats            = pawl__sqlite_stats,
+    .sweep            = pawl__sqlite_sweep,
+    .wait             = pawl__sqlite_wait,
+    .interrupt        = pawl__sqlite_interrupt,
+    .hold_begin       = pawl__sqlite_hold_begin,
+    .hold_end         = pawl__sqlite_hold_end,
+    .native           = native,
+    .enlist           = pawl__sqlite_enlist,
+    .queue_list       = pawl__sqlite_list_queue,
+    .timeout_list     = pawl__sqlite_timeout_list,
+    .outbox_list      = pawl__sqlite_outbox_list,
+    .outbox_attempts  = pawl__sqlite_outbox_history,
+    .dead_list        = pawl__sqlite_dead_list,
+};

@@ -1,0 +1,283 @@
+/* timeout.c - claiming, settling, setting and cancelling timeouts.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/operations.h"
+
+#define CLAIM_COUNT_DEFAULT 1000
+
+static void read_row(pawl__sqlite_call *call, pawl_timeout_row *row)
+{
+    *row                = (pawl_timeout_row){0};
+    row->id.uuid        = pawl__sqlite_get_uuid(call);
+    row->generation     = pawl__sqlite_get_int(call);
+    row->saga_id.uuid   = pawl__sqlite_get_uuid(call);
+    row->saga_type      = pawl__sqlite_get_text(call);
+    row->name           = pawl__sqlite_get_text(call);
+    row->destination    = pawl__sqlite_get_text(call);
+    row->due            = pawl__sqlite_get_int(call);
+    row->headers        = pawl__sqlite_get_text(call);
+    row->correlation_id = pawl__sqlite_get_text(call);
+    row->attempts       = (int32_t)pawl__sqlite_get_int(call);
+    row->owner.uuid     = pawl__sqlite_get_uuid(call);
+    row->lease_expires  = pawl__sqlite_get_int(call);
+}
+
+static pawl_code read_rows(pawl__sqlite_call *call, pawl_timeout_rows *rows)
+{
+    size_t capacity = 0;
+    while (pawl__sqlite_next(call)) {
+        pawl_timeout_row *grown =
+            pawl__sqlite_grow(call, rows->items, rows->count, &capacity, sizeof *grown);
+        if (grown == NULL)
+            break;
+        rows->items = grown;
+        read_row(call, &grown[rows->count++]);
+    }
+    return call->code;
+}
+
+/* ---- Claiming ----------------------------------------------------------- */
+
+static size_t count_of(const pawl_timeout_claim *claim)
+{
+    return claim->count_max != 0 ? claim->count_max : CLAIM_COUNT_DEFAULT;
+}
+
+/* Binds the destination, unless any will do, and the two times. */
+static void put_claim(pawl__sqlite_call *call, const pawl_timeout_claim *claim)
+{
+    if (claim->destination.size != 0)
+        pawl__sqlite_put_text(call, claim->destination);
+    pawl__sqlite_put_int(call, claim->due_max);
+    pawl__sqlite_put_int(call, claim->now);
+}
+
+/* The due rows that are free, and one more: when there is one, its due time is
+ * the next. */
+static pawl_code read_due(pawl__sqlite *store, const pawl_timeout_claim *claim, pawl_arena *arena,
+                          pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    *rows = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
+    pawl__sqlite_call_begin(
+        &call, &store->connection,
+        claim->destination.size != 0 ? pawl__sql_timeout_due : pawl__sql_timeout_due_any, error);
+    call.arena = arena;
+    put_claim(&call, claim);
+    pawl__sqlite_put_int(&call, (int64_t)count_of(claim) + 1);
+    pawl_code code = read_rows(&call, rows);
+    if (code == PAWL_OK && rows->count > count_of(claim)) {
+        rows->next_due = rows->items[--rows->count].due;
+        return PAWL_OK;
+    }
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call_begin(
+        &call, &store->connection,
+        claim->destination.size != 0 ? pawl__sql_timeout_next : pawl__sql_timeout_next_any, error);
+    put_claim(&call, claim);
+    if (pawl__sqlite_next(&call))
+        rows->next_due = pawl__sqlite_get_int(&call);
+    pawl__sqlite_stop(&call);
+    return call.code;
+}
+
+static pawl_code stamp(pawl__sqlite *store, const pawl_timeout_claim *claim,
+                       pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl_code code    = PAWL_OK;
+    pawl_time expires = pawl_time_add(claim->now, claim->lease);
+    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
+        pawl_timeout_row *row = &rows->items[i];
+        row->owner            = claim->owner;
+        row->lease_expires    = expires;
+        pawl__sqlite_call call;
+        pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_timeout_stamp, error);
+        pawl__sqlite_put_uuid(&call, claim->owner.uuid);
+        pawl__sqlite_put_int(&call, expires);
+        pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
+        pawl__sqlite_put_uuid(&call, row->id.uuid);
+        code = pawl__sqlite_run(&call);
+    }
+    return code;
+}
+
+pawl_code pawl__sqlite_timeout_claim(pawl_store *base, const pawl_timeout_claim *claim,
+                                     pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    *rows               = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
+    pawl_code code      = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK && claim->lease <= 0)
+        code = pawl_error_set(error, PAWL_EINVAL,
+                              "the lease of timeouts is %lld microseconds, must be positive",
+                              (long long)claim->lease);
+    /* A look first: most of the time nothing is due, and no lock is needed. */
+    if (code == PAWL_OK)
+        code = read_due(store, claim, arena, rows, error);
+    if (code != PAWL_OK || rows->count == 0)
+        return code;
+    code = pawl__sqlite_stamp_begin(store, error);
+    if (code == PAWL_OK) {
+        code = read_due(store, claim, arena, rows, error);
+        if (code == PAWL_OK)
+            code = stamp(store, claim, rows, error);
+        code = pawl__sqlite_stamp_end(store, code, error);
+    }
+    if (code != PAWL_OK)
+        rows->count = 0;
+    return code;
+}
+
+pawl_code pawl__sqlite_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
+                                    pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    *count              = 0;
+    pawl_code code      = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_timeout_reap, error);
+    pawl__sqlite_put_int(&call, now);
+    code = pawl__sqlite_stamp_end(store, pawl__sqlite_run(&call), error);
+    if (code == PAWL_OK)
+        *count = call.changes;
+    return code;
+}
+
+pawl_code pawl__sqlite_timeout_list(pawl_store *base, pawl_saga_id saga_id, size_t count_max,
+                                    pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl__sqlite *store  = pawl__sqlite_of(base);
+    bool          is_all = pawl_uuid_is_zero(saga_id.uuid);
+    *rows                = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
+    pawl_code code       = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection,
+                            is_all ? pawl__sql_timeout_list : pawl__sql_timeout_list_saga, error);
+    call.arena = arena;
+    if (!is_all)
+        pawl__sqlite_put_uuid(&call, saga_id.uuid);
+    pawl__sqlite_put_int(&call, count_max != 0 ? (int64_t)count_max : -1);
+    return read_rows(&call, rows);
+}
+
+/* ---- Changes ------------------------------------------------------------ */
+
+static pawl_code gone(pawl_timeout_id id, const char *why, pawl_code code, pawl_error *error)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(id.uuid, text);
+    return pawl_error_set(error, code, "timeout %s: %s", text, why);
+}
+
+pawl_code pawl__sqlite_apply_timeout_settle(pawl__sqlite_writer *writer, const void *change,
+                                            pawl_error *error)
+{
+    static const int statements[] = {
+        [PAWL_TIMEOUT_REMOVE]  = pawl__sql_timeout_delete,
+        [PAWL_TIMEOUT_RELEASE] = pawl__sql_timeout_release,
+        [PAWL_TIMEOUT_RETRY]   = pawl__sql_timeout_retry,
+    };
+    const pawl_timeout_settle *settle = change;
+    pawl__sqlite_call          call;
+    pawl__sqlite_call_begin(&call, writer->connection, statements[settle->action], error);
+    pawl__sqlite_put_uuid(&call, settle->id.uuid);
+    if (settle->has_owner)
+        pawl__sqlite_put_uuid(&call, settle->owner.uuid);
+    else
+        pawl__sqlite_put_null(&call);
+    pawl__sqlite_put_int(&call, settle->generation);
+    if (settle->action == PAWL_TIMEOUT_RETRY) {
+        pawl__sqlite_put_int(&call, settle->due);
+        pawl__sqlite_put_int(&call, settle->attempts);
+    }
+    pawl_code code = pawl__sqlite_run(&call);
+    if (code == PAWL_OK && call.changes == 0 && settle->has_owner)
+        return gone(settle->id, "it is no longer leased by this owner, or was set anew", PAWL_EGONE,
+                    error);
+    return code;
+}
+
+pawl_code pawl__sqlite_apply_timeout_cancel(pawl__sqlite_writer *writer, const void *change,
+                                            pawl_error *error)
+{
+    const pawl_timeout_cancel *cancel = change;
+    pawl__sqlite_call          call;
+    pawl__sqlite_call_begin(
+        &call, writer->connection,
+        cancel->name.size != 0 ? pawl__sql_timeout_cancel : pawl__sql_timeout_cancel_all, error);
+    pawl__sqlite_put_uuid(&call, cancel->saga_id.uuid);
+    if (cancel->name.size != 0)
+        pawl__sqlite_put_text(&call, cancel->name);
+    return pawl__sqlite_run(&call);
+}
+
+static void put_saga_id(pawl__sqlite_call *call, pawl_saga_id id)
+{
+    if (pawl_uuid_is_zero(id.uuid))
+        pawl__sqlite_put_null(call);
+    else
+        pawl__sqlite_put_uuid(call, id.uuid);
+}
+
+static pawl_code insert(pawl__sqlite_writer *writer, const pawl_timeout_set *set, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_timeout_insert, error);
+    pawl__sqlite_put_uuid(&call, set->id.uuid);
+    put_saga_id(&call, set->saga_id);
+    pawl__sqlite_put_text(&call, set->saga_type);
+    pawl__sqlite_put_text(&call, set->name);
+    pawl__sqlite_put_text(&call, set->destination);
+    pawl__sqlite_put_int(&call, set->due);
+    pawl__sqlite_put_text(&call, set->correlation_id);
+    pawl__sqlite_put_text(&call, set->headers);
+    return pawl__sqlite_run(&call);
+}
+
+/* Writes the row anew that has the same saga and name, or the same id. */
+static pawl_code rearm(pawl__sqlite_writer *writer, const pawl_timeout_set *set, bool is_by_name,
+                       int64_t *changes, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, writer->connection,
+                            is_by_name ? pawl__sql_timeout_rearm_saga : pawl__sql_timeout_rearm,
+                            error);
+    pawl__sqlite_put_text(&call, set->saga_type);
+    pawl__sqlite_put_text(&call, set->destination);
+    pawl__sqlite_put_int(&call, set->due);
+    pawl__sqlite_put_text(&call, set->correlation_id);
+    pawl__sqlite_put_text(&call, set->headers);
+    put_saga_id(&call, set->saga_id);
+    pawl__sqlite_put_text(&call, set->name);
+    if (!is_by_name)
+        pawl__sqlite_put_uuid(&call, set->id.uuid);
+    pawl_code code = pawl__sqlite_run(&call);
+    *changes       = call.changes;
+    return code;
+}
+
+pawl_code pawl__sqlite_apply_timeout_set(pawl__sqlite_writer *writer, const void *change,
+                                         pawl_error *error)
+{
+    const pawl_timeout_set *set = change;
+    bool      is_by_name        = !pawl_uuid_is_zero(set->saga_id.uuid) && set->name.size != 0;
+    int64_t   changes           = 0;
+    pawl_code code              = PAWL_OK;
+    /* With is_new an id that exists refuses, and so does a name: nothing that
+     * is there is written over. */
+    if (!set->is_new)
+        code = rearm(writer, set, is_by_name, &changes, error);
+    if (code == PAWL_OK && changes == 0)
+        code = insert(writer, set, error);
+    if (code == PAWL_EDUPLICATE)
+        return gone(set->id, "the id exists already", code, error);
+    return code;
+}

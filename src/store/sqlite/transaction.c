@@ -1,0 +1,152 @@
+/* transaction.c - begin and end; stamps; reads that belong together; holds.
+ *
+ * Write transactions begin with BEGIN IMMEDIATE, so that one that got the lock
+ * cannot fail for it later. While a hold is open, everything runs inside it
+ * and ends with it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/sqlite.h"
+
+#include <time.h>
+
+#define SYNCHRONOUS_NORMAL 1
+#define SLEEP_US_MAX 20000
+
+/* Called while another connection has the lock; sleeps a little longer each
+ * time. 0 gives up: SQLITE_BUSY.
+ *
+ * Handles of one process are not served in turn, on purpose: what another
+ * connection committed empties a connection's page cache, so that writers that
+ * alternate are slower (measured: a fifth) than one that goes on while the
+ * others sleep. */
+int pawl__sqlite_busy(void *context, int count)
+{
+    pawl__sqlite *store = context;
+    if (count == 0)
+        store->waited_us = 0;
+    if (atomic_load(&store->is_interrupted) || store->waited_us >= (int64_t)store->busy_ms * 1000)
+        return 0;
+    int64_t sleep_us = 200 + 400 * (int64_t)count;
+    if (sleep_us > SLEEP_US_MAX)
+        sleep_us = SLEEP_US_MAX;
+    struct timespec pause = {0, (long)(sleep_us * 1000)};
+    (void)nanosleep(&pause, NULL);
+    store->waited_us += sleep_us;
+    return 1;
+}
+
+static pawl_code run(pawl__sqlite *store, int statement, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, statement, error);
+    return pawl__sqlite_run(&call);
+}
+
+void pawl__sqlite_rollback(sqlite3 *db)
+{
+    /* A full disk and the like have rolled back already. */
+    if (!sqlite3_get_autocommit(db))
+        (void)sqlite3_exec(db, "rollback", NULL, NULL, NULL);
+}
+
+/* Says how long it waited, and for what. */
+static pawl_code explain_busy(pawl__sqlite *store, pawl_code code, pawl_error *error)
+{
+    if (code != PAWL_EBUSY)
+        return code;
+    if (atomic_load(&store->is_interrupted))
+        return pawl_error_set(error, PAWL_EINTERRUPTED,
+                              "sqlite: %s: interrupted while another program held the lock",
+                              store->given_path);
+    return pawl_error_set(
+        error, PAWL_EBUSY,
+        "sqlite: %s: another connection holds the write lock for more than %d ms, "
+        "the limit",
+        store->given_path, store->busy_ms);
+}
+
+pawl_code pawl__sqlite_write_begin(pawl__sqlite *store, pawl_error *error)
+{
+    if (store->is_held)
+        return PAWL_OK;
+    atomic_store(&store->is_interrupted, false);
+    return explain_busy(store, run(store, pawl__sqlite_begin, error), error);
+}
+
+pawl_code pawl__sqlite_write_end(pawl__sqlite *store, pawl_code code, pawl_error *error)
+{
+    if (store->is_held)
+        return code;
+    if (code == PAWL_OK)
+        code = run(store, pawl__sqlite_commit_transaction, error);
+    if (code != PAWL_OK)
+        pawl__sqlite_rollback(store->connection.db);
+    return code;
+}
+
+/* The setting takes effect as the statement is prepared, so it cannot be kept. */
+static pawl_code set_synchronous(pawl__sqlite *store, int level, pawl_error *error)
+{
+    if (store->synchronous <= SYNCHRONOUS_NORMAL)
+        return PAWL_OK;
+    return pawl__sqlite_execute(store->connection.db,
+                                level == SYNCHRONOUS_NORMAL ? "pragma synchronous = normal"
+                                                            : "pragma synchronous = full",
+                                error);
+}
+
+pawl_code pawl__sqlite_stamp_begin(pawl__sqlite *store, pawl_error *error)
+{
+    if (store->is_held)
+        return PAWL_OK;
+    pawl_code code = set_synchronous(store, SYNCHRONOUS_NORMAL, error);
+    if (code == PAWL_OK && (code = pawl__sqlite_write_begin(store, error)) != PAWL_OK)
+        (void)set_synchronous(store, store->synchronous, NULL);
+    return code;
+}
+
+pawl_code pawl__sqlite_stamp_end(pawl__sqlite *store, pawl_code code, pawl_error *error)
+{
+    if (store->is_held)
+        return code;
+    code              = pawl__sqlite_write_end(store, code, error);
+    pawl_code restore = set_synchronous(store, store->synchronous, code == PAWL_OK ? error : NULL);
+    return code != PAWL_OK ? code : restore;
+}
+
+pawl_code pawl__sqlite_read_begin(pawl__sqlite *store, pawl_error *error)
+{
+    if (store->is_held)
+        return PAWL_OK;
+    atomic_store(&store->is_interrupted, false);
+    return run(store, pawl__sqlite_begin_read, error);
+}
+
+pawl_code pawl__sqlite_read_end(pawl__sqlite *store, pawl_code code, pawl_error *error)
+{
+    return pawl__sqlite_write_end(store, code, error);
+}
+
+/* ---- Holds -------------------------------------------------------------- */
+
+pawl_code pawl__sqlite_hold_begin(pawl_store *base, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code     code  = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK && store->is_held)
+        code = pawl_error_set(error, PAWL_EINVAL, "sqlite: this handle has an open hold already");
+    if (code == PAWL_OK)
+        code = pawl__sqlite_write_begin(store, error);
+    store->is_held = code == PAWL_OK || store->is_held;
+    return code;
+}
+
+void pawl__sqlite_hold_end(pawl_store *base)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    if (!store->is_held || pawl__sqlite_ready(store, NULL) != PAWL_OK)
+        return;
+    store->is_held = false;
+    pawl__sqlite_rollback(store->connection.db);
+}

@@ -1,0 +1,79 @@
+/* wait.c - noticing what other processes commit.
+ *
+ * SQLite has no notification, but a counter that says whether another
+ * connection committed, which costs a look at shared memory. It is asked after
+ * ever longer pauses. The counter is remembered from one wait to the next, so
+ * that a commit between a claim that found nothing and the wait is not missed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/operations.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#define PAUSE_US_MIN 5000
+#define PAUSE_US_MAX 100000
+
+pawl_code pawl__sqlite_has_changed(pawl__sqlite *store, bool *changed, pawl_error *error)
+{
+    int64_t           version;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_data_version, error);
+    pawl_code code = pawl__sqlite_one_int(&call, &version);
+    if (code != PAWL_OK)
+        return code;
+    *changed            = version != store->data_version;
+    store->data_version = version;
+    return PAWL_OK;
+}
+
+static pawl_code pause_for(int64_t microseconds, int wake_fd, bool *is_woken, pawl_error *error)
+{
+    struct pollfd wake    = {.fd = wake_fd, .events = POLLIN};
+    int           timeout = (int)((microseconds + 999) / 1000);
+    int           ready   = poll(&wake, wake_fd >= 0 ? 1 : 0, timeout);
+    if (ready < 0 && errno != EINTR)
+        return pawl_error_set(error, PAWL_EPERSIST, "sqlite: cannot wait: %s", strerror(errno));
+    /* A signal ends the pause as a wake-up does: its handler may have asked
+     * the caller to stop. */
+    *is_woken = ready != 0;
+    return PAWL_OK;
+}
+
+pawl_code pawl__sqlite_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error)
+{
+    pawl__sqlite *store    = pawl__sqlite_of(base);
+    int64_t       pause_us = PAUSE_US_MIN;
+    pawl_code     code     = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    if (store->is_held)
+        return pawl_error_set(error, PAWL_EINVAL, "sqlite: cannot wait while a hold is open");
+    atomic_store(&store->is_interrupted, false);
+    for (;;) {
+        bool is_woken = false;
+        code          = pawl__sqlite_has_changed(store, &is_woken, error);
+        if (code != PAWL_OK || is_woken || microseconds <= 0)
+            return code;
+        int64_t slice = pause_us < microseconds ? pause_us : microseconds;
+        code          = pause_for(slice, wake_fd, &is_woken, error);
+        if (code != PAWL_OK)
+            return code;
+        if (atomic_load(&store->is_interrupted))
+            return pawl_error_set(error, PAWL_EINTERRUPTED, "sqlite: the wait was interrupted");
+        if (is_woken)
+            return PAWL_OK;
+        microseconds -= slice;
+        pause_us = pause_us * 3 / 2 < PAUSE_US_MAX ? pause_us * 3 / 2 : PAUSE_US_MAX;
+    }
+}
+
+void pawl__sqlite_interrupt(pawl_store *base)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    atomic_store(&store->is_interrupted, true);
+    if (store->connection.db != NULL)
+        sqlite3_interrupt(store->connection.db);
+}

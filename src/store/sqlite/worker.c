@@ -1,0 +1,296 @@
+/* worker.c - worker rows: who lives, the epoch that fences, and what was
+ * counted.
+ *
+ * A worker that ends leaves its counters to the row of id zero, in the same
+ * transaction that deletes its own, so that sums stay right.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/sqlite.h"
+
+#include <unistd.h>
+
+static const pawl_uuid kept_row; /* the id of zeroes */
+
+/* Runs a statement whose parameters are one or two ids. */
+static pawl_code run_with_ids(pawl__sqlite *store, int statement, const pawl_uuid *first,
+                              const pawl_uuid *second, int64_t *changes, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, statement, error);
+    pawl__sqlite_put_uuid(&call, *first);
+    if (second != NULL)
+        pawl__sqlite_put_uuid(&call, *second);
+    pawl_code code = pawl__sqlite_run(&call);
+    if (changes != NULL)
+        *changes = call.changes;
+    return code;
+}
+
+/* ---- Who lives ---------------------------------------------------------- */
+
+typedef struct worker_row {
+    pawl_worker_info info;
+    pawl_time        seen;
+    bool             is_alive;
+} worker_row;
+
+static bool read_worker(pawl__sqlite *store, pawl__sqlite_call *call, worker_row *row)
+{
+    row->info.id.uuid  = pawl__sqlite_get_uuid(call);
+    row->info.endpoint = pawl__sqlite_get_text(call);
+    row->info.types    = pawl__sqlite_get_text(call);
+    int64_t process    = pawl__sqlite_get_int(call);
+    row->seen          = pawl__sqlite_get_int(call);
+    if (call->code == PAWL_OK)
+        call->code = pawl__sqlite_process_alive(store->process, store->path, process,
+                                                &row->is_alive, call->error);
+    return call->code == PAWL_OK;
+}
+
+/* The workers that live, or those that do not. */
+static pawl_code list_workers(pawl__sqlite *store, pawl_arena *arena, bool want_alive,
+                              worker_row **items, size_t *count, pawl_error *error)
+{
+    size_t capacity = 0;
+    *items          = NULL;
+    *count          = 0;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_list, error);
+    call.arena = arena;
+    while (pawl__sqlite_next(&call)) {
+        worker_row *grown = pawl__sqlite_grow(&call, *items, *count, &capacity, sizeof **items);
+        if (grown == NULL)
+            break;
+        *items          = grown;
+        worker_row *row = &grown[*count];
+        if (read_worker(store, &call, row) && row->is_alive == want_alive)
+            ++*count;
+    }
+    return call.code;
+}
+
+/* What a worker had leased is free at once, not only when the lease is over. */
+static pawl_code free_leases(pawl__sqlite *store, pawl_uuid worker, pawl_error *error)
+{
+    pawl_code code = run_with_ids(store, pawl__sql_timeout_free, &worker, NULL, NULL, error);
+    if (code == PAWL_OK)
+        code = run_with_ids(store, pawl__sql_aggregator_free, &worker, NULL, NULL, error);
+    if (code == PAWL_OK)
+        code = run_with_ids(store, pawl__sql_lease_delete_all, &worker, NULL, NULL, error);
+    return code;
+}
+
+pawl_code pawl__sqlite_free_dead(pawl__sqlite *store, pawl_error *error)
+{
+    pawl_arena *arena = pawl_arena_create(0);
+    worker_row *rows  = NULL;
+    size_t      count = 0;
+    pawl_code   code  = arena != NULL ? list_workers(store, arena, false, &rows, &count, error)
+                                      : pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = free_leases(store, rows[i].info.id.uuid, error);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+pawl_code pawl__sqlite_worker_end(pawl__sqlite *store, pawl_uuid worker, pawl_error *error)
+{
+    pawl_code code = run_with_ids(store, pawl__sql_worker_keep, &kept_row, NULL, NULL, error);
+    if (code == PAWL_OK)
+        code = run_with_ids(store, pawl__sql_worker_fold, &kept_row, &worker, NULL, error);
+    if (code == PAWL_OK)
+        code = run_with_ids(store, pawl__sql_worker_delete, &worker, NULL, NULL, error);
+    return code == PAWL_OK ? free_leases(store, worker, error) : code;
+}
+
+/* ---- Open, close, resolve ----------------------------------------------- */
+
+static pawl_code insert(pawl__sqlite *store, pawl_text endpoint, pawl_text types, pawl_time now,
+                        pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_insert, error);
+    pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
+    pawl__sqlite_put_text(&call, endpoint);
+    pawl__sqlite_put_text(&call, types);
+    pawl__sqlite_put_int(&call, pawl__sqlite_process_number(store->process));
+    pawl__sqlite_put_int(&call, getpid());
+    pawl__sqlite_put_int(&call, now);
+    return pawl__sqlite_run(&call);
+}
+
+/* The worker is taken over by this handle: another one that has it is fenced. */
+static pawl_code replace(pawl__sqlite *store, pawl_text endpoint, pawl_text types, pawl_time now,
+                         pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_replace, error);
+    pawl__sqlite_put_text(&call, endpoint);
+    pawl__sqlite_put_text(&call, types);
+    pawl__sqlite_put_int(&call, pawl__sqlite_process_number(store->process));
+    pawl__sqlite_put_int(&call, getpid());
+    pawl__sqlite_put_int(&call, now);
+    pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
+    pawl_code code = pawl__sqlite_run(&call);
+    return code == PAWL_OK ? free_leases(store, store->base.worker.uuid, error) : code;
+}
+
+static pawl_code read_epoch(pawl__sqlite *store, int64_t *epoch, pawl_uuid *last_commit,
+                            pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_read, error);
+    pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
+    if (pawl__sqlite_next(&call)) {
+        *epoch       = pawl__sqlite_get_int(&call);
+        *last_commit = pawl__sqlite_get_uuid(&call);
+        pawl__sqlite_stop(&call);
+    }
+    return call.code;
+}
+
+pawl_code pawl__sqlite_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types,
+                                   pawl_time now, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    int64_t       epoch = 0;
+    pawl_uuid     last;
+    pawl_code     code = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_join(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = insert(store, endpoint, types, now, error);
+    if (code == PAWL_EDUPLICATE)
+        code = replace(store, endpoint, types, now, error);
+    if (code == PAWL_OK)
+        code = read_epoch(store, &epoch, &last, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_free_dead(store, error);
+    code = pawl__sqlite_stamp_end(store, code, error);
+    if (code == PAWL_OK) {
+        base->epoch       = epoch;
+        base->is_attached = true;
+        store->has_worker = true;
+    }
+    return code;
+}
+
+pawl_code pawl__sqlite_worker_close(pawl_store *base, pawl_time now, pawl_error *error)
+{
+    (void)now;
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code     code  = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_hold_end(base);
+    code            = pawl__sqlite_leave_queues(store, error);
+    pawl_code ended = pawl__sqlite_stamp_begin(store, code == PAWL_OK ? error : NULL);
+    if (ended == PAWL_OK) {
+        ended = pawl__sqlite_worker_end(store, base->worker.uuid, code == PAWL_OK ? error : NULL);
+        ended = pawl__sqlite_stamp_end(store, ended, code == PAWL_OK ? error : NULL);
+    }
+    store->has_worker = ended != PAWL_OK;
+    base->is_attached = false;
+    return code != PAWL_OK ? code : ended;
+}
+
+/* The commit in doubt is no longer in doubt. */
+static void settle_unsure(pawl__sqlite *store, bool is_applied)
+{
+    for (size_t i = 0; is_applied && i < store->unsure_count; i++)
+        pawl__sqlite_claim_end(store->book, store->unsure[i], store);
+    pawl_free(store->unsure);
+    store->unsure       = NULL;
+    store->unsure_count = 0;
+}
+
+pawl_code pawl__sqlite_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
+                               pawl_error *error)
+{
+    pawl__sqlite *store   = pawl__sqlite_of(base);
+    int64_t       changes = 0;
+    *is_applied           = false;
+    pawl_code code        = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_hold_end(base);
+    /* A full transaction, not a stamp: it takes the place in the log of
+     * whatever a failed commit may have left there. */
+    code = pawl__sqlite_write_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = run_with_ids(store, pawl__sql_worker_raise, &base->worker.uuid, NULL, &changes, error);
+    if (code == PAWL_OK && changes == 0)
+        code = pawl_error_set(error, PAWL_EFENCED, "sqlite: this worker has no row any longer");
+    int64_t   epoch = 0;
+    pawl_uuid last  = {{0}};
+    if (code == PAWL_OK)
+        code = read_epoch(store, &epoch, &last, error);
+    code = pawl__sqlite_write_end(store, code, error);
+    if (code == PAWL_OK) {
+        base->epoch = epoch;
+        *is_applied = pawl_uuid_compare(last, commit_id) == 0;
+        settle_unsure(store, *is_applied);
+    }
+    return code;
+}
+
+/* ---- Looking and sweeping ------------------------------------------------ */
+
+pawl_code pawl__sqlite_worker_list(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
+                                   size_t *count, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    worker_row   *rows  = NULL;
+    *count              = 0;
+    pawl_code code      = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = list_workers(store, arena, true, &rows, count, error);
+    if (code != PAWL_OK)
+        return code;
+    *items = pawl_arena_take(arena, *count * sizeof **items);
+    if (*items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    for (size_t i = 0; i < *count; i++)
+        (*items)[i] = rows[i].info;
+    return PAWL_OK;
+}
+
+pawl_code pawl__sqlite_worker_count(pawl__sqlite *store, int64_t *count, pawl_error *error)
+{
+    pawl_arena *arena = pawl_arena_create(0);
+    worker_row *rows  = NULL;
+    size_t      found = 0;
+    pawl_code   code  = arena != NULL ? list_workers(store, arena, true, &rows, &found, error)
+                                      : pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    pawl_arena_destroy(arena);
+    *count = (int64_t)found;
+    return code;
+}
+
+pawl_code pawl__sqlite_worker_sweep(pawl__sqlite *store, pawl_time before, size_t count_max,
+                                    int64_t *count, bool *more, pawl_error *error)
+{
+    pawl_arena *arena = pawl_arena_create(0);
+    worker_row *rows  = NULL;
+    size_t      found = 0;
+    size_t      ended = 0;
+    pawl_code   code  = arena != NULL ? list_workers(store, arena, false, &rows, &found, error)
+                                      : pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    for (size_t i = 0; code == PAWL_OK && i < found; i++) {
+        if (rows[i].seen >= before)
+            continue;
+        *more |= ended == count_max;
+        if (ended == count_max)
+            break;
+        code = pawl__sqlite_worker_end(store, rows[i].info.id.uuid, error);
+        ended++;
+    }
+    pawl_arena_destroy(arena);
+    *count += (int64_t)ended;
+    return code;
+}

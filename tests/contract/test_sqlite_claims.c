@@ -1,0 +1,113 @@
+/* test_sqlite_claims.c - the claim table against a plain list of the same
+ * claims.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/claims.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#define SEQ_COUNT 4000
+#define STEP_COUNT 200000
+
+/* What the table should say: owner 0 is nobody. */
+static int     owner_of[SEQ_COUNT + 1];
+static int64_t epoch_of[SEQ_COUNT + 1];
+static char    owners[4]; /* their addresses are the owners */
+
+static void check_all(const pawl__sqlite_claims *claims)
+{
+    size_t count = 0;
+    for (int64_t seq = 1; seq <= SEQ_COUNT; seq++) {
+        const pawl__sqlite_claim_row *row = pawl__sqlite_claims_find(claims, seq);
+        if (owner_of[seq] == 0) {
+            assert_null(row);
+            continue;
+        }
+        count++;
+        assert_non_null(row);
+        assert_ptr_equal(row->owner, &owners[owner_of[seq]]);
+        assert_int_equal(row->epoch, epoch_of[seq]);
+    }
+    assert_int_equal(claims->count, count);
+}
+
+static void remove_owner(pawl__sqlite_claims *claims, int owner)
+{
+    pawl__sqlite_claims_remove_owner(claims, &owners[owner]);
+    for (int64_t seq = 1; seq <= SEQ_COUNT; seq++)
+        if (owner_of[seq] == owner)
+            owner_of[seq] = 0;
+    check_all(claims);
+}
+
+static void random_claims_match_a_list(void **state)
+{
+    const char         *given  = getenv("PAWL_SEED");
+    uint64_t            seed   = given != NULL ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+    pawl__sqlite_claims claims = {0};
+    pawl_random         random;
+    (void)state;
+    printf("seed %llu (again with PAWL_SEED=%llu)\n", (unsigned long long)seed,
+           (unsigned long long)seed);
+    pawl_random_seed(&random, seed);
+    for (int step = 0; step < STEP_COUNT; step++) {
+        int64_t seq    = 1 + (int64_t)pawl_random_below(&random, SEQ_COUNT);
+        int     owner  = 1 + (int)pawl_random_below(&random, 3);
+        bool    is_add = pawl_random_below(&random, 100) < 55;
+        if (owner_of[seq] == 0 && is_add) {
+            owner_of[seq] = owner;
+            epoch_of[seq] = step;
+            assert_int_equal(pawl__sqlite_claims_add(&claims, seq, &owners[owner], step), PAWL_OK);
+        } else if (!is_add) {
+            owner_of[seq] = 0;
+            pawl__sqlite_claims_remove(&claims, seq);
+        }
+        if (step % 5000 == 0)
+            check_all(&claims);
+        if (step % 20000 == 19999)
+            remove_owner(&claims, owner);
+    }
+    check_all(&claims);
+    for (int owner = 1; owner <= 3; owner++)
+        remove_owner(&claims, owner);
+    assert_int_equal(claims.count, 0);
+    pawl__sqlite_claims_free(&claims);
+}
+
+static void *refuse_memory(void *memory, size_t size, void *context)
+{
+    (void)size;
+    (void)context;
+    assert_null(memory);
+    return NULL;
+}
+
+static void a_claim_without_memory_changes_nothing(void **state)
+{
+    const pawl_allocator none   = {refuse_memory, NULL};
+    pawl__sqlite_claims  claims = {0};
+    (void)state;
+    pawl_allocator_set(&none);
+    assert_int_equal(pawl__sqlite_claims_add(&claims, 1, owners, 1), PAWL_ENOMEM);
+    pawl_allocator_set(NULL);
+    assert_null(pawl__sqlite_claims_find(&claims, 1));
+    assert_int_equal(pawl__sqlite_claims_add(&claims, 1, owners, 1), PAWL_OK);
+    assert_non_null(pawl__sqlite_claims_find(&claims, 1));
+    pawl__sqlite_claims_free(&claims);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_claims_match_a_list),
+        cmocka_unit_test(a_claim_without_memory_changes_nothing),
+    };
+    return cmocka_run_group_tests_name("sqlite_claims", tests, NULL, NULL);
+}

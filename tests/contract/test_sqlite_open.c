@@ -1,0 +1,234 @@
+/* test_sqlite_open.c - opening a file, its settings, and what is said when it
+ * cannot be used.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_SQLITE
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without SQLite");
+    return 77;
+}
+#else
+
+#include "contract/sqlite_place.h"
+
+#include <sys/stat.h>
+
+static void refuse_at(place *p, const char *url, pawl_open_mode mode, pawl_code expected,
+                      const char *part)
+{
+    pawl_store *store = NULL;
+    expect_code(p, open_as(p, url, mode, NULL, 0, &store), expected);
+    assert_null(store);
+    expect_text(p, part);
+}
+
+static void bad_urls_are_refused(void **state)
+{
+    place *p = *state;
+    char   url[400];
+    refuse_at(p, "sqlite:", PAWL_OPEN_CREATE, PAWL_ECONFIG, "a file is needed");
+    refuse_at(p, "sqlite::memory:", PAWL_OPEN_CREATE, PAWL_ECONFIG, "':memory:'");
+    snprintf(url, sizeof url, "%s?synchronous=half", p->url);
+    refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_ECONFIG, "synchronous is 'half'");
+    snprintf(url, sizeof url, "%s?cache_mb=9x", p->url);
+    refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_ECONFIG, "cache_mb is '9x'");
+    snprintf(url, sizeof url, "%s?busy_ms=-1", p->url);
+    refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_ECONFIG, "busy_ms is '-1'");
+    snprintf(url, sizeof url, "%s?colour=blue", p->url);
+    refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_ECONFIG, "unknown option 'colour'");
+    snprintf(url, sizeof url, "%s?busy_ms", p->url);
+    refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_ECONFIG, "'busy_ms' has no value");
+    assert_int_not_equal(access(p->path, F_OK), 0);
+}
+
+static void settings_reach_the_connection(void **state)
+{
+    place *p = *state;
+    char   url[400];
+    snprintf(url, sizeof url, "%s?synchronous=normal&cache_mb=3", p->url);
+    pawl_store *store = open_store(p, url);
+    sqlite3    *db    = store->ops->native(store);
+    assert_int_equal(raw_number(db, "pragma synchronous"), 1);
+    assert_int_equal(raw_number(db, "pragma cache_size"), -3 * 1024);
+    assert_int_equal(raw_number(db, "pragma foreign_keys"), 1);
+    pawl_store_close(store);
+
+    store = open_store(p, p->url);
+    db    = store->ops->native(store);
+    /* A stamp is written without a sync, and leaves the setting as it was. */
+    assert_int_equal(raw_number(db, "pragma synchronous"), 2);
+    assert_int_equal(raw_number(db, "select journal_mode = 'wal' from pragma_journal_mode"), 1);
+    pawl_store_close(store);
+}
+
+static void a_missing_file_is_made_only_by_create(void **state)
+{
+    place *p = *state;
+    char   url[400];
+    refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_EUNREACHABLE, p->path);
+    refuse_at(p, p->url, PAWL_OPEN_CHECK, PAWL_EUNREACHABLE, p->path);
+    snprintf(url, sizeof url, "%s?create=no", p->url);
+    refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, p->path);
+    assert_int_not_equal(access(p->path, F_OK), 0);
+    pawl_store_close(open_store(p, p->url));
+    assert_int_equal(access(p->path, F_OK), 0);
+    pawl_store *store = NULL;
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_LOOK, order_tables, 1, &store), PAWL_OK);
+    pawl_store_close(store);
+    expect_code(p, open_as(p, url, PAWL_OPEN_CREATE, order_tables, 1, &store), PAWL_OK);
+    pawl_store_close(store);
+}
+
+static void what_cannot_be_a_file_is_unreachable(void **state)
+{
+    place *p = *state;
+    char   url[400];
+    snprintf(url, sizeof url, "sqlite:%s", p->folder);
+    refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, p->folder);
+    snprintf(url, sizeof url, "sqlite:%s/none/store.db", p->folder);
+    refuse_at(p, url, PAWL_OPEN_CREATE, PAWL_EUNREACHABLE, "none/store.db");
+}
+
+static void a_file_that_may_not_be_written_is_unreachable(void **state)
+{
+    place *p = *state;
+    pawl_store_close(open_store(p, p->url));
+    assert_int_equal(chmod(p->path, 0444), 0);
+    assert_int_equal(chmod(p->folder, 0755), 0);
+    /* Root may write everything, so it looks as somebody else. */
+    bool is_root = geteuid() == 0;
+    if (is_root)
+        assert_int_equal(seteuid(65534), 0);
+    pawl_store *store = NULL;
+    pawl_code   code  = open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store);
+    if (is_root)
+        assert_int_equal(seteuid(0), 0);
+    expect_code(p, code, PAWL_EUNREACHABLE);
+    expect_text(p, p->path);
+}
+
+static void another_kind_of_file_is_no_store(void **state)
+{
+    place *p    = *state;
+    FILE  *file = fopen(p->path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < 300; i++)
+        fputs("This is no database at all. ", file);
+    assert_int_equal(fclose(file), 0);
+    refuse_at(p, p->url, PAWL_OPEN_CREATE, PAWL_ENOTSTORE, p->path);
+    refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_ENOTSTORE, p->path);
+}
+
+static void another_encoding_is_no_store(void **state)
+{
+    place   *p  = *state;
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, "pragma encoding = 'UTF-16le'; create table mine (id integer)");
+    sqlite3_close(db);
+    refuse_at(p, p->url, PAWL_OPEN_CREATE, PAWL_ENOTSTORE, "UTF-16le");
+}
+
+static void a_database_without_a_schema_names_the_command(void **state)
+{
+    place   *p  = *state;
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, "create table mine (id integer)");
+    refuse_at(p, p->url, PAWL_OPEN_CHECK, PAWL_ESCHEMA, "pawl schema apply --store sqlite:");
+    refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_ESCHEMA, "pawl schema apply --store sqlite:");
+    assert_int_equal(raw_number(db, "select count(*) from sqlite_schema"), 1);
+    assert_int_equal(raw_number(db, "select journal_mode = 'delete' from pragma_journal_mode"), 1);
+    sqlite3_close(db);
+    /* A store may live in the application's own database. */
+    pawl_store_close(open_store(p, p->url));
+    assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
+}
+
+static void a_missing_saga_table_names_the_table(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = NULL;
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_OK);
+    pawl_store_close(store);
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_CHECK, order_tables, 1, &store), PAWL_ESCHEMA);
+    expect_text(p, "shop_Order");
+    expect_text(p, "pawl schema apply");
+}
+
+static void a_newer_schema_names_both_versions(void **state)
+{
+    place *p = *state;
+    pawl_store_close(open_store(p, p->url));
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, "update pawl_schema set Version = 7");
+    sqlite3_close(db);
+    refuse_at(p, p->url, PAWL_OPEN_CREATE, PAWL_ESCHEMA, "version 7");
+    refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_ESCHEMA, "version 1");
+}
+
+static void a_lock_held_past_the_deadline_is_busy(void **state)
+{
+    place *p = *state;
+    char   url[400];
+    snprintf(url, sizeof url, "%s?busy_ms=0", p->url);
+    pawl_store *store = open_store(p, url);
+    sqlite3    *db    = raw_open(p->path);
+    raw_run(db, "begin immediate");
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_EBUSY);
+    expect_text(p, "write lock");
+    assert_int_equal(pawl_code_exit(PAWL_EBUSY), 5);
+    raw_run(db, "rollback");
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 1);
+    sqlite3_close(db);
+    pawl_store_close(store);
+}
+
+static void a_full_disk_applies_nothing(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    sqlite3    *db    = store->ops->native(store);
+    char        limit[60];
+    snprintf(limit, sizeof limit, "pragma max_page_count = %lld",
+             (long long)raw_number(db, "pragma page_count"));
+    raw_run(db, limit);
+    pawl_code code = PAWL_OK;
+    int       sent = 0;
+    char      id[20];
+    for (; code == PAWL_OK && sent < 100000; sent++) {
+        snprintf(id, sizeof id, "m-%d", sent);
+        code = send_one(p, store, "orders", id);
+    }
+    expect_code(p, code, PAWL_EFULL);
+    assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), sent - 1);
+    raw_run(db, "pragma max_page_count = 1000000");
+    expect_code(p, send_one(p, store, "orders", id), PAWL_OK);
+    assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), sent);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(bad_urls_are_refused),
+        CASE(settings_reach_the_connection),
+        CASE(a_missing_file_is_made_only_by_create),
+        CASE(what_cannot_be_a_file_is_unreachable),
+        CASE(a_file_that_may_not_be_written_is_unreachable),
+        CASE(another_kind_of_file_is_no_store),
+        CASE(another_encoding_is_no_store),
+        CASE(a_database_without_a_schema_names_the_command),
+        CASE(a_missing_saga_table_names_the_table),
+        CASE(a_newer_schema_names_both_versions),
+        CASE(a_lock_held_past_the_deadline_is_busy),
+        CASE(a_full_disk_applies_nothing),
+    };
+    return cmocka_run_group_tests_name("sqlite_open", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,368 @@
+/* test_sqlite_process.c - several processes on one file: queue leases, death,
+ * take-over, fork, wake-up (design section 6, contracts O20).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_SQLITE
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without SQLite");
+    return 77;
+}
+#else
+
+#include "contract/sqlite_place.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+/* A child and a pipe in each direction, for turns. */
+typedef struct child {
+    pid_t pid;
+    int   to_child[2];
+    int   to_parent[2];
+} child;
+
+static void say(int file)
+{
+    char byte = 1;
+    assert_int_equal(write(file, &byte, 1), 1);
+}
+
+/* False when the other side is gone. */
+static bool hear(int file)
+{
+    char byte = 0;
+    return read(file, &byte, 1) == 1;
+}
+
+typedef void child_fn(place *p, child *c);
+
+/* The child says one byte when it is where the test wants it, then waits. */
+static void start(place *p, child *c, child_fn *run)
+{
+    assert_int_equal(pipe(c->to_child), 0);
+    assert_int_equal(pipe(c->to_parent), 0);
+    c->pid = fork();
+    assert_true(c->pid >= 0);
+    if (c->pid == 0) {
+        close(c->to_child[1]);
+        close(c->to_parent[0]);
+        run(p, c);
+        _exit(0);
+    }
+    close(c->to_child[0]);
+    close(c->to_parent[1]);
+    assert_true(hear(c->to_parent[0]));
+}
+
+static void finish(child *c, bool is_killed)
+{
+    int status = -1;
+    if (is_killed)
+        assert_int_equal(kill(c->pid, SIGKILL), 0);
+    close(c->to_child[1]);
+    assert_int_equal(waitpid(c->pid, &status, 0), c->pid);
+    assert_int_equal(is_killed ? WIFSIGNALED(status) : status == 0, 1);
+    close(c->to_parent[0]);
+}
+
+static void claim_and_wait(place *p, child *c)
+{
+    pawl_store *store = open_store(p, p->url);
+    if (claim_some(p, store, "orders", 1).count != 1)
+        _exit(1);
+    say(c->to_parent[1]);
+    (void)hear(c->to_child[0]);
+    expect_code(p, store->ops->worker_close(store, NOW, &p->error), PAWL_OK);
+    pawl_store_close(store);
+}
+
+static void send_some(place *p, int count)
+{
+    pawl_store *store = open_store(p, p->url);
+    for (int i = 0; i < count; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "m-%d", i);
+        expect_code(p, send_one(p, store, "orders", id), PAWL_OK);
+    }
+    pawl_store_close(store);
+}
+
+static void one_process_works_a_queue(void **state)
+{
+    place *p = *state;
+    child  c;
+    char   name[40];
+    send_some(p, 3);
+    start(p, &c, claim_and_wait);
+    pawl_store     *store = open_store(p, p->url);
+    pawl_queue_rows rows  = claim_some(p, store, "orders", 9);
+    assert_int_equal(rows.count, 0);
+    assert_true(rows.is_elsewhere);
+    snprintf(name, sizeof name, "process %d", (int)c.pid);
+    assert_string_equal(rows.elsewhere.data, name);
+    /* Another queue is nobody's yet; sending is everybody's. */
+    expect_code(p, send_one(p, store, "bills", "b-1"), PAWL_OK);
+    assert_int_equal(claim_some(p, store, "bills", 9).count, 1);
+    expect_code(p, send_one(p, store, "orders", "m-9"), PAWL_OK);
+    finish(&c, false);
+    rows = claim_some(p, store, "orders", 9);
+    assert_false(rows.is_elsewhere);
+    assert_int_equal(rows.count, 4);
+    pawl_store_close(store);
+}
+
+static void handles_of_a_process_share_the_claims(void **state)
+{
+    place *p = *state;
+    send_some(p, 3);
+    pawl_store     *a    = open_store(p, p->url);
+    pawl_store     *b    = open_store(p, p->url);
+    pawl_queue_rows rows = claim_some(p, a, "orders", 2);
+    assert_int_equal(rows.count, 2);
+    assert_int_equal(claim_some(p, b, "orders", 9).count, 1);
+    assert_int_equal(claim_some(p, a, "orders", 9).count, 0);
+    expect_code(p, settle_one(p, b, "orders", rows.items[0].seq), PAWL_EGONE);
+    expect_code(p, settle_one(p, a, "orders", rows.items[0].seq), PAWL_OK);
+    pawl_store_close(a);
+    /* The queue stays this process's as long as one handle works it. */
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_leases where Process <> 0"),
+                     1);
+    assert_int_equal(claim_some(p, b, "orders", 9).count, 1);
+    pawl_store_close(b);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_leases where Process <> 0"),
+                     0);
+}
+
+static void lease_all_and_wait(place *p, child *c)
+{
+    pawl_store        *store = open_store(p, p->url);
+    pawl_timeout_rows  rows;
+    bool               is_led = false;
+    pawl_timeout_claim claim  = {.destination = TEXT("orders"),
+                                 .due_max     = NOW,
+                                 .owner       = {uuid_of(7)},
+                                 .now         = NOW,
+                                 .lease       = PAWL_MINUTES(5)};
+    expect_code(p, store->ops->timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    expect_code(p,
+                store->ops->lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
+                PAWL_OK);
+    pawl_queue_rows queue = claim_some(p, store, "orders", 1);
+    if (rows.count != 1 || !is_led || queue.count != 1)
+        _exit(1);
+    expect_code(p, settle_one(p, store, "orders", queue.items[0].seq), PAWL_OK);
+    say(c->to_parent[1]);
+    (void)hear(c->to_child[0]);
+}
+
+static void set_timeout(place *p)
+{
+    pawl_store      *store    = open_store(p, p->url);
+    pawl_timeout_set set      = {.id = {uuid_of(1)}, .destination = TEXT("orders"), .due = NOW};
+    pawl_changes     changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.timeout_set.items = &set;
+    changes.timeout_set.count = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    pawl_store_close(store);
+}
+
+static void a_dead_process_holds_nothing(void **state)
+{
+    place *p = *state;
+    child  c;
+    bool   is_led = true;
+    send_some(p, 3);
+    set_timeout(p);
+    start(p, &c, lease_all_and_wait);
+    pawl_store        *store = open_store(p, p->url);
+    pawl_worker_info  *workers;
+    size_t             count = 0;
+    pawl_timeout_rows  rows;
+    pawl_timeout_claim claim = {.destination = TEXT("orders"),
+                                .due_max     = NOW,
+                                .owner       = {uuid_of(8)},
+                                .now         = NOW,
+                                .lease       = PAWL_MINUTES(5)};
+    assert_true(claim_some(p, store, "orders", 9).is_elsewhere);
+    expect_code(p, store->ops->worker_list(store, p->arena, &workers, &count, &p->error), PAWL_OK);
+    assert_int_equal(count, 2);
+    expect_code(p,
+                store->ops->lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
+                PAWL_OK);
+    assert_false(is_led);
+
+    finish(&c, true);
+    expect_code(p, store->ops->worker_list(store, p->arena, &workers, &count, &p->error), PAWL_OK);
+    assert_int_equal(count, 1);
+    expect_code(p,
+                store->ops->lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
+                PAWL_OK);
+    assert_true(is_led);
+    assert_int_equal(claim_some(p, store, "orders", 9).count, 2);
+    expect_code(p, store->ops->timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+
+    /* What the dead worker had counted is kept when its row goes. */
+    int64_t    swept = 0;
+    bool       more  = true;
+    pawl_stats stats;
+    pawl_sweep sweep = {.workers_before = NOW + 1, .count_max = 9};
+    expect_code(p, store->ops->sweep(store, &sweep, &swept, &more, &p->error), PAWL_OK);
+    assert_int_equal(swept, 1);
+    assert_false(more);
+    expect_code(p, store->ops->stats(store, NOW, p->arena, &stats, &p->error), PAWL_OK);
+    assert_int_equal(stats.workers, 1);
+    assert_int_equal(stats.counters.messages, 1);
+    pawl_store_close(store);
+}
+
+/* The lease row moved on while a claim was in hand: the acknowledge of the
+ * process that lost it is refused. */
+static void a_lost_lease_refuses_the_settle(void **state)
+{
+    place *p = *state;
+    send_some(p, 1);
+    pawl_store     *store = open_store(p, p->url);
+    pawl_queue_rows rows  = claim_some(p, store, "orders", 1);
+    assert_int_equal(rows.count, 1);
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, "update pawl_leases set Epoch = Epoch + 1 where Name = 'queue:orders'");
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_EGONE);
+    expect_text(p, "took the queue over");
+    assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 1);
+    rows = claim_some(p, store, "orders", 1);
+    assert_int_equal(rows.count, 0); /* still this handle's own, under the old epoch */
+    int64_t          seq   = raw_number(db, "select Seq from pawl_queue");
+    pawl_queue_claim again = {.queue     = TEXT("orders"),
+                              .due_max   = NOW,
+                              .count_max = 1,
+                              .seqs      = &seq,
+                              .seq_count = 1,
+                              .now       = NOW};
+    expect_code(p, store->ops->queue_claim(store, &again, p->arena, &rows, &p->error), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    expect_code(p, settle_one(p, store, "orders", seq), PAWL_OK);
+    sqlite3_close(db);
+    pawl_store_close(store);
+}
+
+static void a_child_may_not_use_the_handle(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    int         status;
+    send_some(p, 1);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        bool             known;
+        pawl_text        id = TEXT("m-0");
+        pawl_queue_rows  rows;
+        pawl_queue_claim claim = {
+            .queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
+        int wrong = 0;
+        wrong += store->ops->queue_claim(store, &claim, p->arena, &rows, NULL) != PAWL_EINVAL;
+        wrong += store->ops->inbox_known(store, id, &id, 1, &known, NULL) != PAWL_EINVAL;
+        wrong += send_one(p, store, "orders", "m-7") != PAWL_EINVAL;
+        pawl_store_close(store);
+        /* A handle of its own works. */
+        store = open_store(p, p->url);
+        wrong += send_one(p, store, "orders", "m-8") != PAWL_OK;
+        pawl_store_close(store);
+        _exit(wrong);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(claim_some(p, store, "orders", 9).count, 2);
+    pawl_store_close(store);
+}
+
+/* A child that was forked, and lives on, does not keep its parent alive. */
+static void a_forked_child_does_not_inherit_the_lease(void **state)
+{
+    place *p = *state;
+    child  c;
+    int    status;
+    send_some(p, 1);
+    assert_int_equal(pipe(c.to_child), 0);
+    assert_int_equal(pipe(c.to_parent), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        pawl_store *store = open_store(p, p->url);
+        if (claim_some(p, store, "orders", 1).count != 1)
+            _exit(1);
+        pid_t grandchild = fork();
+        if (grandchild == 0) {
+            say(c.to_parent[1]);
+            close(c.to_child[1]);
+            (void)hear(c.to_child[0]);
+            _exit(0);
+        }
+        /* Dies with the lease, once there is somebody who might have it too. */
+        _exit(grandchild > 0 && hear(c.to_parent[0]) ? 0 : 2);
+    }
+    close(c.to_child[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    pawl_store *store = open_store(p, p->url);
+    assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
+    pawl_store_close(store);
+    close(c.to_child[1]);
+    close(c.to_parent[0]);
+    close(c.to_parent[1]);
+}
+
+static void send_when_told(place *p, child *c)
+{
+    pawl_store *store = open_store(p, p->url);
+    say(c->to_parent[1]);
+    (void)hear(c->to_child[0]);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    pawl_store_close(store);
+}
+
+static void another_process_wakes_a_wait(void **state)
+{
+    place *p = *state;
+    child  c;
+    pawl_store_close(open_store(p, p->url));
+    start(p, &c, send_when_told);
+    pawl_store *store = open_store(p, p->url);
+    expect_code(p, store->ops->wait(store, 0, -1, &p->error), PAWL_OK);
+    say(c.to_child[1]);
+    expect_code(p, store->ops->wait(store, PAWL_HOURS(10), -1, &p->error), PAWL_OK);
+    finish(&c, false);
+    assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
+    pawl_store_close(store);
+}
+
+/* Committed before the wait began, but after the last one ended. */
+static void a_commit_before_the_wait_is_noticed(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    expect_code(p, store->ops->wait(store, 0, -1, &p->error), PAWL_OK);
+    assert_int_equal(claim_some(p, store, "orders", 9).count, 0);
+    send_some(p, 1);
+    expect_code(p, store->ops->wait(store, PAWL_HOURS(10), -1, &p->error), PAWL_OK);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(one_process_works_a_queue),      CASE(handles_of_a_process_share_the_claims),
+        CASE(a_dead_process_holds_nothing),   CASE(a_lost_lease_refuses_the_settle),
+        CASE(a_child_may_not_use_the_handle), CASE(a_forked_child_does_not_inherit_the_lease),
+        CASE(another_process_wakes_a_wait),   CASE(a_commit_before_the_wait_is_noticed),
+    };
+    return cmocka_run_group_tests_name("sqlite_process", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,334 @@
+/* test_sqlite_schema.c - the script, and what apply, verify and drop make of a
+ * file (contracts D1, D3, D9, D11, D12, D26 to D28, D33, D34, D39).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_SQLITE
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without SQLite");
+    return 77;
+}
+#else
+
+#include "contract/sqlite_place.h"
+
+#include <sys/wait.h>
+
+#define LINES_SIZE 60000
+
+typedef struct lines {
+    char   text[LINES_SIZE];
+    size_t size;
+    size_t count;
+} lines;
+
+static void keep_line(pawl_text line, void *context)
+{
+    lines *l = context;
+    assert_true(l->size + line.size + 2 < sizeof l->text);
+    memcpy(l->text + l->size, line.data, line.size);
+    l->size += line.size;
+    l->text[l->size++] = '\n';
+    l->text[l->size]   = '\0';
+    l->count++;
+}
+
+static pawl_code run_schema(place *p, const char *url, pawl_schema_verb verb,
+                            const pawl_saga_table *const *tables, size_t count, lines *out)
+{
+    pawl_schema_spec spec = {.tables = tables, .table_count = count};
+    *out                  = (lines){{0}, 0, 0};
+    return pawl_store_schema(url, verb, &spec, keep_line, out, &p->error);
+}
+
+/* A table of two correlation columns whose name is no plain word. */
+static const pawl_saga_table odd_table = {
+    .type         = {"Odd", 3},
+    .name         = {"My caf\xC3\xA9 saga", 13},
+    .main         = {.property = {"n\xC3\xBAmero", 7}, .type = PAWL_VALUE_INT},
+    .transitional = {.property = {"when it was", 11}, .type = PAWL_VALUE_TIME},
+};
+static const pawl_saga_table *const both_tables[] = {&order_table, &odd_table};
+
+/* Everything in the file but what SQLite makes itself. */
+static int64_t object_count(const char *path)
+{
+    return path_number(path, "select count(*) from sqlite_schema where name not like 'sqlite_%'");
+}
+
+static void the_script_makes_what_create_makes(void **state)
+{
+    place *p      = *state;
+    lines *script = calloc(2, sizeof *script);
+    assert_non_null(script);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, both_tables, 2, &script[0]), PAWL_OK);
+    expect_code(p,
+                run_schema(p, "sqlite:elsewhere.db", PAWL_SCHEMA_PRINT, both_tables, 2, &script[1]),
+                PAWL_OK);
+    assert_string_equal(script[0].text, script[1].text);
+    assert_int_not_equal(access(p->path, F_OK), 0);
+
+    char copy[300];
+    snprintf(copy, sizeof copy, "%s-copy", p->path);
+    sqlite3 *db = raw_open(copy);
+    raw_run(db, script[0].text);
+    raw_run(db, script[0].text);
+    pawl_store *store = NULL;
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, both_tables, 2, &store), PAWL_OK);
+    char attach[400];
+    snprintf(attach, sizeof attach, "attach '%s' as other", p->path);
+    raw_run(db, attach);
+    assert_int_equal(raw_number(db, "select count(*) from (select name, sql from "
+                                    "main.sqlite_schema except select name, sql from "
+                                    "other.sqlite_schema)"),
+                     0);
+    assert_int_equal(raw_number(db, "select (select count(*) from main.sqlite_schema) - "
+                                    "(select count(*) from other.sqlite_schema)"),
+                     0);
+    sqlite3_close(db);
+    pawl_store_close(store);
+    free(script);
+}
+
+static void applying_twice_changes_nothing(void **state)
+{
+    place *p   = *state;
+    lines *out = calloc(1, sizeof *out);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_OK);
+    int64_t version = path_number(p->path, "pragma schema_version");
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_OK);
+    assert_int_equal(path_number(p->path, "pragma schema_version"), version);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_OK);
+    assert_int_equal(out->count, 0);
+    free(out);
+}
+
+static void dropping_leaves_what_is_not_ours(void **state)
+{
+    place *p   = *state;
+    lines *out = calloc(1, sizeof *out);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_OK);
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, "create table mine (id integer); insert into mine values (1)");
+    sqlite3_close(db);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out), PAWL_OK);
+    assert_int_equal(object_count(p->path), 1);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out), PAWL_OK);
+    assert_int_equal(path_number(p->path, "select count(*) from mine"), 1);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_OK);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
+    free(out);
+}
+
+static void verify_names_each_difference(void **state)
+{
+    place *p   = *state;
+    lines *out = calloc(1, sizeof *out);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out),
+                PAWL_EUNREACHABLE);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_OK);
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, "drop table pawl_dead;"
+                "drop index pawl_queue_due;"
+                "drop index pawl_inbox_message;"
+                "create index pawl_inbox_message on pawl_inbox (Endpoint);"
+                "alter table pawl_leases rename column Expires to Ends;"
+                "drop index Index_shop_Order_Correlation_order_id;"
+                "alter table shop_Order drop column Correlation_order_id;"
+                "alter table shop_Order add column Correlation_order_id integer");
+    sqlite3_close(db);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out), PAWL_ESCHEMA);
+    expect_text(p, "6 differences");
+    assert_int_equal(out->count, 6);
+    assert_non_null(strstr(out->text, "table pawl_dead is missing\n"));
+    assert_non_null(strstr(out->text, "table pawl_queue: index pawl_queue_due is missing\n"));
+    assert_non_null(strstr(out->text, "index pawl_inbox_message: expected unique"));
+    assert_non_null(strstr(out->text, "table pawl_leases: column Expires is missing\n"));
+    assert_non_null(strstr(out->text, "column Correlation_order_id: incorrect data type: expected "
+                                      "text, found INTEGER\n"));
+    assert_non_null(strstr(out->text, "index Index_shop_Order_Correlation_order_id is missing\n"));
+    free(out);
+}
+
+/* D27: rows stay and are null in the new column; then it is used. */
+static void a_correlation_column_is_added(void **state)
+{
+    place                 *p     = *state;
+    pawl_saga_table        plain = {.type = TEXT("Order"), .name = TEXT("shop_Order")};
+    const pawl_saga_table *list  = &plain;
+    pawl_store            *store = NULL;
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, &list, 1, &store), PAWL_OK);
+    pawl_saga_insert insert   = {.table = &plain, .id = {uuid_of(1)}, .data = TEXT("{\"a\":1}")};
+    pawl_changes     changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.saga_insert.items = &insert;
+    changes.saga_insert.count = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    pawl_store_close(store);
+
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_CHECK, order_tables, 1, &store), PAWL_ESCHEMA);
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, order_tables, 1, &store), PAWL_OK);
+    pawl_value    id  = pawl_value_uuid(uuid_of(1));
+    pawl_saga_row row = {0};
+    expect_code(p,
+                store->ops->saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1, false, p->arena,
+                                      &row, &p->error),
+                PAWL_OK);
+    assert_int_equal(row.version, 1);
+    assert_int_equal(row.main.type, PAWL_VALUE_NONE);
+    assert_true(pawl_text_equal(row.data, TEXT("{\"a\":1}")));
+    pawl_store_close(store);
+}
+
+/* D28: nothing is converted, nothing else is made either. */
+static void another_type_of_correlation_is_refused(void **state)
+{
+    place                 *p       = *state;
+    pawl_saga_table        changed = order_table;
+    const pawl_saga_table *list[]  = {&changed, &odd_table};
+    pawl_store            *store   = NULL;
+    changed.main.type              = PAWL_VALUE_TIME;
+    pawl_store_close(open_store(p, p->url));
+    int64_t before = object_count(p->path);
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, list, 2, &store), PAWL_ESCHEMA);
+    expect_text(p,
+                "column Correlation_order_id: incorrect data type: expected INTEGER, found TEXT");
+    assert_int_equal(object_count(p->path), before);
+}
+
+static void quotes_in_names_are_refused(void **state)
+{
+    static const char *const names[] = {"a[b", "a]b", "a`b", "a\"b", ""};
+    place                   *p       = *state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        pawl_store            *store = NULL;
+        pawl_saga_table        bad   = order_table;
+        const pawl_saga_table *list  = &bad;
+        bad.name                     = pawl_text_of(names[i]);
+        expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, &list, 1, &store), PAWL_EINVAL);
+        expect_text(p, "saga Order");
+        bad               = order_table;
+        bad.main.property = pawl_text_of(names[i]);
+        expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, &list, 1, &store), PAWL_EINVAL);
+    }
+}
+
+/* D11: the same property in two tables; each has its own index. */
+static void index_names_hold_the_table(void **state)
+{
+    place                 *p      = *state;
+    pawl_saga_table        second = order_table;
+    const pawl_saga_table *list[] = {&order_table, &second};
+    pawl_store            *store  = NULL;
+    second.name                   = TEXT("shop_Return");
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, list, 2, &store), PAWL_OK);
+    pawl_store_close(store);
+    assert_int_equal(path_number(p->path, "select count(*) from sqlite_schema where type = 'index' "
+                                          "and name like 'Index_shop_%_Correlation_order_id'"),
+                     2);
+}
+
+/* D39: what an operator reads with plain SQL. */
+static void columns_hold_readable_values(void **state)
+{
+    place           *p        = *state;
+    pawl_store      *store    = open_store(p, p->url);
+    pawl_saga_insert insert   = {.table    = &order_table,
+                                 .id       = {uuid_of(1)},
+                                 .main     = pawl_value_text(TEXT("order-1")),
+                                 .metadata = TEXT("{}"),
+                                 .data     = TEXT("{\"cents\":5}")};
+    pawl_changes     changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.saga_insert.items = &insert;
+    changes.saga_insert.count = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    sqlite3 *db = raw_open(p->path);
+    assert_int_equal(raw_number(db, "select count(*) from shop_Order where Id = "
+                                    "'01000000-0000-0000-0000-000000000001' and Concurrency = 1 "
+                                    "and Data ->> 'cents' = 5 and Correlation_order_id = 'order-1' "
+                                    "and PersistenceVersion <> ''"),
+                     1);
+    assert_int_equal(sqlite3_exec(db, "update shop_Order set Data = '{'", NULL, NULL, NULL),
+                     SQLITE_CONSTRAINT);
+    assert_int_equal(sqlite3_exec(db, "update shop_Order set Concurrency = 'x'", NULL, NULL, NULL),
+                     SQLITE_CONSTRAINT);
+    insert.id.uuid = uuid_of(2);
+    insert.main    = pawl_value_text(TEXT("order-2"));
+    insert.data    = TEXT("{");
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EINVAL);
+    expect_text(p, "saga_insert 0");
+    assert_int_equal(raw_number(db, "select count(*) from shop_Order"), 1);
+    sqlite3_close(db);
+    pawl_store_close(store);
+}
+
+/* No number is used again, even when the newest row is gone. */
+static void ids_are_never_used_again(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    int64_t     last  = 0;
+    for (int i = 0; i < 3; i++) {
+        expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+        pawl_queue_rows rows = claim_some(p, store, "orders", 1);
+        assert_int_equal(rows.count, 1);
+        assert_true(rows.items[0].seq > last);
+        last = rows.items[0].seq;
+        expect_code(p, settle_one(p, store, "orders", last), PAWL_OK);
+    }
+    pawl_store_close(store);
+}
+
+/* D34: whoever comes second waits, and finds it done. */
+static void processes_may_create_at_once(void **state)
+{
+    enum { child_count = 4 };
+    place *p = *state;
+    pid_t  children[child_count];
+    int    start[2];
+    char   byte = 0;
+    assert_int_equal(pipe(start), 0);
+    for (int i = 0; i < child_count; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0) {
+            pawl_store *store = NULL;
+            close(start[1]);
+            if (read(start[0], &byte, 1) != 0)
+                _exit(2);
+            pawl_code code = open_as(p, p->url, PAWL_OPEN_CREATE, both_tables, 2, &store);
+            if (code != PAWL_OK)
+                fprintf(stderr, "child: %s\n", p->error.text);
+            pawl_store_close(store);
+            _exit(code == PAWL_OK ? 0 : 1);
+        }
+    }
+    close(start[0]);
+    close(start[1]); /* all children go on */
+    for (int i = 0; i < child_count; i++) {
+        int status = -1;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    lines *out = calloc(1, sizeof *out);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_OK);
+    free(out);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(the_script_makes_what_create_makes), CASE(applying_twice_changes_nothing),
+        CASE(dropping_leaves_what_is_not_ours),   CASE(verify_names_each_difference),
+        CASE(a_correlation_column_is_added),      CASE(another_type_of_correlation_is_refused),
+        CASE(quotes_in_names_are_refused),        CASE(index_names_hold_the_table),
+        CASE(columns_hold_readable_values),       CASE(ids_are_never_used_again),
+        CASE(processes_may_create_at_once),
+    };
+    return cmocka_run_group_tests_name("sqlite_schema", tests, NULL, NULL);
+}
+
+#endif

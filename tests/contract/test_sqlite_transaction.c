@@ -1,0 +1,301 @@
+/* test_sqlite_transaction.c - the caller's own SQL: holds and enlist; and
+ * commits whose log cannot be synced (contracts S33, O32).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_SQLITE
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without SQLite");
+    return 77;
+}
+#else
+
+#include "contract/sqlite_place.h"
+
+/* ---- Holds -------------------------------------------------------------- */
+
+static pawl_changes one_send(pawl_queue_send *send)
+{
+    pawl_changes changes     = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items = send;
+    changes.queue_send.count = 1;
+    return changes;
+}
+
+static pawl_store *open_with_own_table(place *p)
+{
+    pawl_store *store = open_store(p, p->url);
+    raw_run(store->ops->native(store), "create table mine (id integer primary key)");
+    return store;
+}
+
+static void own_sql_commits_with_the_changes(void **state)
+{
+    place          *p       = *state;
+    pawl_store     *store   = open_with_own_table(p);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = one_send(&send);
+    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    raw_run(store->ops->native(store), "insert into mine values (1)");
+    assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(path_number(p->path, "select count(*) from mine"), 1);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 1);
+
+    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    raw_run(store->ops->native(store), "insert into mine values (2)");
+    store->ops->hold_end(store);
+    store->ops->hold_end(store);
+    assert_int_equal(path_number(p->path, "select count(*) from mine"), 1);
+    pawl_store_close(store);
+}
+
+/* Group 1 is fine, but what the handler wrote cannot be done again here. */
+static void a_refusal_in_a_hold_refuses_everything(void **state)
+{
+    place          *p       = *state;
+    pawl_store     *store   = open_with_own_table(p);
+    pawl_inbox_mark marks[] = {
+        {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
+        {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
+    };
+    pawl_queue_send send     = send_of("orders", "m-2");
+    pawl_refusals   refused  = {.arena = p->arena};
+    pawl_changes    changes  = one_send(&send);
+    changes.group_count      = 2;
+    changes.unit_count       = 2;
+    changes.inbox_mark.items = marks;
+    changes.inbox_mark.count = 2;
+    send.unit = send.group = 1;
+    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    raw_run(store->ops->native(store), "insert into mine values (1)");
+    expect_code(p, pawl_store_commit(store, &changes, &refused, &p->error), PAWL_OK);
+    assert_int_equal(refused.count, 2);
+    assert_int_equal(refused.items[0].group, 0);
+    assert_int_equal(refused.items[0].reason, PAWL_EDUPLICATE);
+    assert_int_equal(refused.items[1].group, 1);
+    assert_int_equal(refused.items[1].unit, 1);
+    assert_int_equal(refused.items[1].reason, PAWL_ECONFLICT);
+    assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
+    /* The hold is over: the next commit stands alone. */
+    changes.inbox_mark.count = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    pawl_store_close(store);
+}
+
+static void a_hold_that_was_rolled_back_is_lost(void **state)
+{
+    place          *p       = *state;
+    pawl_store     *store   = open_with_own_table(p);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = one_send(&send);
+    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    raw_run(store->ops->native(store), "rollback");
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_ELOST);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    pawl_store_close(store);
+}
+
+/* ---- Enlist ------------------------------------------------------------- */
+
+static void enlisted_changes_follow_the_caller(void **state)
+{
+    place          *p       = *state;
+    pawl_store     *store   = open_with_own_table(p);
+    sqlite3        *db      = raw_open(p->path);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = one_send(&send);
+    raw_run(db, "begin; insert into mine values (1)");
+    expect_code(p, store->ops->enlist(store, db, &changes, &p->error), PAWL_OK);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
+    raw_run(db, "rollback");
+    assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 0);
+    raw_run(db, "begin; insert into mine values (1)");
+    expect_code(p, store->ops->enlist(store, db, &changes, &p->error), PAWL_OK);
+    raw_run(db, "commit");
+    assert_int_equal(raw_number(db, "select count(*) from mine"), 1);
+    assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
+    /* No statement of ours is left on the caller's connection. */
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    pawl_store_close(store);
+}
+
+static void a_failed_enlist_leaves_nothing(void **state)
+{
+    place          *p       = *state;
+    pawl_store     *store   = open_with_own_table(p);
+    sqlite3        *db      = raw_open(p->path);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = one_send(&send);
+    pawl_inbox_mark marks[] = {
+        {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
+        {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
+    };
+    changes.inbox_mark.items = marks;
+    changes.inbox_mark.count = 2;
+    raw_run(db, "begin; insert into mine values (1)");
+    expect_code(p, store->ops->enlist(store, db, &changes, &p->error), PAWL_EDUPLICATE);
+    expect_text(p, "m-1");
+    raw_run(db, "commit");
+    assert_int_equal(raw_number(db, "select count(*) from mine"), 1);
+    assert_int_equal(raw_number(db, "select count(*) from pawl_inbox"), 0);
+    assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 0);
+    sqlite3_close(db);
+    pawl_store_close(store);
+}
+
+static void enlist_wants_a_transaction_on_the_same_file(void **state)
+{
+    place          *p       = *state;
+    pawl_store     *store   = open_store(p, p->url);
+    sqlite3        *db      = raw_open(p->path);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = one_send(&send);
+    char            other[300];
+    expect_code(p, store->ops->enlist(store, NULL, &changes, &p->error), PAWL_EINVAL);
+    expect_code(p, store->ops->enlist(store, db, &changes, &p->error), PAWL_EINVAL);
+    expect_text(p, "BEGIN first");
+    sqlite3_close(db);
+    snprintf(other, sizeof other, "%s2", p->path);
+    db = raw_open(other);
+    raw_run(db, "begin; create table mine (id integer)");
+    expect_code(p, store->ops->enlist(store, db, &changes, &p->error), PAWL_EINVAL);
+    expect_text(p, "must be the same file");
+    sqlite3_close(db);
+    pawl_store_close(store);
+}
+
+/* ---- A log that cannot be synced ---------------------------------------- */
+
+/* A VFS like the system's, whose files fail to sync when told so. */
+static sqlite3_vfs  failing_vfs;
+static sqlite3_vfs *system_vfs;
+static int (*system_sync)(sqlite3_file *file, int flags);
+static int syncs_to_fail;
+
+/* The system has a few kinds of files, with methods of their own. */
+static struct {
+    const sqlite3_io_methods *original;
+    sqlite3_io_methods        failing;
+} methods[4];
+
+static int sync_or_fail(sqlite3_file *file, int flags)
+{
+    if (syncs_to_fail == 0)
+        return system_sync(file, flags);
+    syncs_to_fail--;
+    return SQLITE_IOERR_FSYNC;
+}
+
+static const sqlite3_io_methods *failing_form(const sqlite3_io_methods *original)
+{
+    size_t i = 0;
+    while (methods[i].original != NULL && methods[i].original != original)
+        i++;
+    assert_true(i + 1 < sizeof methods / sizeof methods[0]);
+    methods[i].original      = original;
+    methods[i].failing       = *original;
+    methods[i].failing.xSync = sync_or_fail;
+    system_sync              = original->xSync;
+    return &methods[i].failing;
+}
+
+static int open_failing(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+                        int *out_flags)
+{
+    (void)vfs;
+    int result = system_vfs->xOpen(system_vfs, name, file, flags, out_flags);
+    if (file->pMethods != NULL)
+        file->pMethods = failing_form(file->pMethods);
+    return result;
+}
+
+static void begin_failing(void)
+{
+    system_vfs        = sqlite3_vfs_find(NULL);
+    failing_vfs       = *system_vfs;
+    failing_vfs.zName = "failing";
+    failing_vfs.pNext = NULL;
+    failing_vfs.xOpen = open_failing;
+    assert_int_equal(sqlite3_vfs_register(&failing_vfs, 1), SQLITE_OK);
+}
+
+static void end_failing(void)
+{
+    syncs_to_fail = 0;
+    assert_int_equal(sqlite3_vfs_unregister(&failing_vfs), SQLITE_OK);
+    assert_int_equal(sqlite3_vfs_register(system_vfs, 1), SQLITE_OK);
+}
+
+/* The driver cannot tell, the core asks: the raised epoch takes the failed
+ * commit's place in the log, and the answer is no. */
+static void a_failed_sync_is_unknown_then_resolved(void **state)
+{
+    place *p = *state;
+    begin_failing();
+    pawl_store     *store   = open_store(p, p->url);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = one_send(&send);
+    pawl_refusals   refused = {.arena = p->arena};
+    int64_t         epoch   = store->epoch;
+    bool            applied = true;
+
+    changes.commit_id = uuid_of(9);
+    syncs_to_fail     = 1;
+    expect_code(p, store->ops->commit(store, &changes, &refused, &p->error), PAWL_EUNKNOWN);
+    assert_int_equal(syncs_to_fail, 0);
+    expect_code(p, store->ops->resolve(store, changes.commit_id, &applied, &p->error), PAWL_OK);
+    assert_false(applied);
+    assert_int_equal(store->epoch, epoch + 1);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
+
+    syncs_to_fail = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_ELOST);
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    expect_code(p, store->ops->resolve(store, changes.commit_id, &applied, &p->error), PAWL_OK);
+    assert_true(applied);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 1);
+    pawl_store_close(store);
+    end_failing();
+}
+
+/* Claims of a commit in doubt stay with the handle until the doubt is over. */
+static void claims_outlive_a_commit_in_doubt(void **state)
+{
+    place *p = *state;
+    begin_failing();
+    pawl_store *store = open_store(p, p->url);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    pawl_queue_rows rows = claim_some(p, store, "orders", 1);
+    assert_int_equal(rows.count, 1);
+    syncs_to_fail = 1;
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_ELOST);
+    assert_int_equal(claim_some(p, store, "orders", 1).count, 0);
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
+    pawl_store_close(store);
+    end_failing();
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(own_sql_commits_with_the_changes),
+        CASE(a_refusal_in_a_hold_refuses_everything),
+        CASE(a_hold_that_was_rolled_back_is_lost),
+        CASE(enlisted_changes_follow_the_caller),
+        CASE(a_failed_enlist_leaves_nothing),
+        CASE(enlist_wants_a_transaction_on_the_same_file),
+        CASE(a_failed_sync_is_unknown_then_resolved),
+        CASE(claims_outlive_a_commit_in_doubt),
+    };
+    return cmocka_run_group_tests_name("sqlite_transaction", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,9 @@
+/* nameless.c - a module that is no driver: it exports another name.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/store.h"
+
+PAWL_API extern const int pawl_something_else;
+
+const int pawl_something_else = 1;

@@ -1,0 +1,13 @@
+/* older.c - a module whose table is of another pawl: it has its size and no
+ * more.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/store.h"
+
+PAWL_API extern const pawl_store_ops pawl_store_driver;
+
+const pawl_store_ops pawl_store_driver = {
+    .ops_size = sizeof(size_t),
+    .scheme   = "older",
+};

@@ -1,0 +1,93 @@
+/* hook.c - a store driver that stands before another one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/hook.h"
+
+#include "support/world.h"
+
+#include <stdio.h>
+
+static const pawl_store_ops *inner;
+static pawl_store_ops        outer;
+static char                  inner_url[1100];
+static hook_fn              *hook_call;
+static void                 *hook_context;
+
+static pawl_code run(hook_place place)
+{
+    return hook_call != NULL ? hook_call(place, hook_context) : PAWL_OK;
+}
+
+static pawl_code fail_call(pawl_code code, pawl_error *error)
+{
+    return pawl_error_set(error, code, "the test says %s", pawl_code_name(code));
+}
+
+static pawl_code hooked_open(pawl_store *store, const char *url, const pawl_store_options *options,
+                             pawl_error *error)
+{
+    (void)url;
+    return inner->open(store, inner_url, options, error);
+}
+
+static pawl_code hooked_commit(pawl_store *store, const pawl_changes *changes,
+                               pawl_refusals *refused, pawl_error *error)
+{
+    pawl_code code = run(HOOK_BEFORE_COMMIT);
+    if (code != PAWL_OK)
+        return fail_call(code, error);
+    code = inner->commit(store, changes, refused, error);
+    if (code != PAWL_OK)
+        return code;
+    code = run(HOOK_AFTER_COMMIT);
+    return code == PAWL_OK ? code : fail_call(code, error);
+}
+
+static pawl_code hooked_count(pawl_store *store, pawl_text partition, const pawl_text *types,
+                              size_t type_count, pawl_time now, pawl_aggregator_counts *counts,
+                              pawl_error *error)
+{
+    pawl_code code = run(HOOK_BEFORE_COUNT);
+    if (code != PAWL_OK)
+        return fail_call(code, error);
+    return inner->aggregator_count(store, partition, types, type_count, now, counts, error);
+}
+
+static pawl_code hooked_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
+                             const pawl_value *values, size_t count, bool is_locked,
+                             pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
+{
+    pawl_code code = run(HOOK_BEFORE_LOAD);
+    if (code != PAWL_OK)
+        return fail_call(code, error);
+    return inner->saga_load(store, table, key, values, count, is_locked, arena, rows, error);
+}
+
+const char *hook_url(const char *url)
+{
+    static bool is_registered;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *store = NULL;
+    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    inner = store->ops;
+    pawl_store_close(store);
+    outer                  = *inner;
+    outer.scheme           = "hooked";
+    outer.open             = hooked_open;
+    outer.commit           = hooked_commit;
+    outer.aggregator_count = hooked_count;
+    outer.saga_load        = hooked_load;
+    snprintf(inner_url, sizeof inner_url, "%s", url);
+    hook_set(NULL, NULL);
+    if (!is_registered)
+        world_ok(pawl_store_register(&outer, &error), &error);
+    is_registered = true;
+    return "hooked:store";
+}
+
+void hook_set(hook_fn *call, void *context)
+{
+    hook_call    = call;
+    hook_context = context;
+}

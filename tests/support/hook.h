@@ -1,0 +1,30 @@
+/* hook.h - a store driver that stands before another one and calls the test at
+ * chosen moments: to let another worker in between two calls, or to fail one.
+ *
+ *     hook_url -> world_open and others on that URL
+ *
+ * One URL at a time is hooked; handles opened on the plain URL are not.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_HOOK_H
+#define PAWL_TESTS_HOOK_H
+
+#include "pawl/store.h"
+
+typedef enum hook_place {
+    HOOK_BEFORE_COMMIT,
+    HOOK_AFTER_COMMIT,
+    HOOK_BEFORE_COUNT, /* aggregator_count */
+    HOOK_BEFORE_LOAD,  /* saga_load */
+} hook_place;
+
+/* Another code than PAWL_OK makes the call fail with it: nothing was applied
+ * before a commit, and after one it is PAWL_ELOST, say, though it landed. */
+typedef pawl_code hook_fn(hook_place place, void *context);
+
+/* The hooked form of an existing store's URL; static text. NULL `call`: none. */
+const char *hook_url(const char *url);
+void        hook_set(hook_fn *call, void *context);
+
+#endif

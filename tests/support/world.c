@@ -1,0 +1,321 @@
+/* world.c - an application under the virtual clock.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void say_nothing(pawl_log_level level, const char *text, void *context)
+{
+    (void)level;
+    (void)text;
+    (void)context;
+}
+
+void world_quiet(void)
+{
+    pawl_log_set(say_nothing, PAWL_LOG_WARNING, NULL);
+}
+
+void world_ok(pawl_code code, const pawl_error *error)
+{
+    if (code != PAWL_OK)
+        fail_msg("%s: %s", pawl_code_name(code), error->text);
+}
+
+bool world_says(pawl_text text, const char *part)
+{
+    return text.data != NULL && strstr(text.data, part) != NULL;
+}
+
+void world_note(world_log *log, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    size_t room = sizeof log->text - log->size;
+    int    size = vsnprintf(log->text + log->size, room, format, arguments);
+    va_end(arguments);
+    assert_true(size >= 0 && (size_t)size + 1 < room);
+    log->size += (size_t)size;
+    log->text[log->size++] = ' ';
+    log->text[log->size]   = '\0';
+}
+
+void world_forget(world_log *log)
+{
+    log->size    = 0;
+    log->text[0] = '\0';
+}
+
+/* ---- Scenarios ------------------------------------------------------------ */
+
+static bool has_driver(const char *scheme)
+{
+    char        path[1000];
+    const char *folder = getenv("PAWL_DRIVER_PATH");
+    struct stat info;
+    if (strcmp(scheme, "memory") == 0)
+        return true;
+    snprintf(path, sizeof path, "%s/libpawl-%s.so", folder != NULL ? folder : ".", scheme);
+    return stat(path, &info) == 0;
+}
+
+bool scenario_url(const char *scheme, char *url, size_t size)
+{
+    static int  count;
+    const char *folder = getenv("TMPDIR");
+    if (!has_driver(scheme))
+        return false;
+    count++;
+    if (strcmp(scheme, "memory") == 0) {
+        snprintf(url, size, "memory:scenario-%d", count);
+        return true;
+    }
+    snprintf(url, size, "%s:%s/pawl-XXXXXX", scheme, folder != NULL ? folder : "/tmp");
+    assert_non_null(mkdtemp(url + strlen(scheme) + 1));
+    strcat(url, "/store.db");
+    return true;
+}
+
+void scenario_forget(const char *url)
+{
+    static const char *const suffixes[] = {"",      "-wal",     "-shm", "-lock",
+                                           ".lock", "-journal", "-pawl"};
+    char                     path[1100];
+    const char              *file = strchr(url, ':') + 1;
+    if (strncmp(url, "memory:", 7) == 0)
+        return;
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        snprintf(path, sizeof path, "%s%s", file, suffixes[i]);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%.*s", (int)(strrchr(file, '/') - file), file);
+    if (rmdir(path) != 0)
+        fail_msg("%s is not empty when a test ends", path);
+}
+
+void scenario_run(void **state)
+{
+    const scenario *it = *state;
+    char            url[1000];
+    if (!scenario_url(it->scheme, url, sizeof url)) {
+        const char *required = getenv("PAWL_REQUIRE");
+        if (required != NULL && strcmp(required, "all") == 0)
+            fail_msg("the %s driver is not built", it->scheme);
+        print_message("the %s driver is not built\n", it->scheme);
+        skip();
+    }
+    it->run(url);
+    scenario_forget(url);
+}
+
+/* ---- Opening and closing ------------------------------------------------------ */
+
+void world_open(world *it, const char *url, const pawl_application *application, const char *name,
+                const pawl_endpoint_options *options)
+{
+    pawl_error         error = PAWL_ERROR_INIT;
+    pawl_store_options look  = PAWL_STORE_OPTIONS_INIT;
+    memset(it, 0, sizeof *it);
+    it->url      = url;
+    it->queue    = name != NULL ? name : application->endpoints[0]->name;
+    it->business = pawl_clock_create(WORLD_START);
+    it->machine  = pawl_clock_create(WORLD_START);
+    it->arena    = pawl_arena_create(0);
+    if (options != NULL)
+        it->options = *options;
+    it->options.options_size = sizeof it->options;
+    it->options.store        = url;
+    it->options.business     = it->business;
+    it->options.machine      = it->machine;
+    it->options.seed         = 7;
+    world_ok(pawl_endpoint_create(application, name, &it->options, &it->endpoint, &error), &error);
+    world_ok(pawl_store_open(url, &look, &it->store, &error), &error);
+    world_ok(pawl_sender_open(url, &look, &it->sender, &error), &error);
+}
+
+void world_close(world *it)
+{
+    pawl_sender_close(it->sender);
+    pawl_endpoint_destroy(it->endpoint);
+    if (it->store != NULL && it->store->is_attached)
+        it->store->ops->worker_close(it->store, WORLD_START, NULL);
+    pawl_store_close(it->store);
+    pawl_clock_destroy(it->business);
+    pawl_clock_destroy(it->machine);
+    pawl_arena_destroy(it->arena);
+}
+
+/* ---- Sending -------------------------------------------------------------------- */
+
+pawl_time world_now(const world *it)
+{
+    return pawl_clock_now(it->business);
+}
+
+void world_post_at(world *it, const char *id, pawl_time due, const pawl_record *record,
+                   const void *message)
+{
+    pawl_error        error   = PAWL_ERROR_INIT;
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = due, .id = id};
+    world_ok(pawl_sender_send(it->sender, it->queue, &options, record, message, &error), &error);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+}
+
+void world_post(world *it, const char *id, const pawl_record *record, const void *message)
+{
+    world_post_at(it, id, world_now(it), record, message);
+}
+
+void world_post_json(world *it, const char *id, const char *type, const char *json)
+{
+    pawl_error        error   = PAWL_ERROR_INIT;
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(it), .id = id};
+    world_ok(
+        pawl_sender_send_json(it->sender, it->queue, &options, type, pawl_text_of(json), &error),
+        &error);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+}
+
+/* ---- Time ------------------------------------------------------------------------- */
+
+pawl_step world_drain(world *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_step  sum;
+    world_ok(pawl_endpoint_drain(it->endpoint, &sum, &error), &error);
+    return sum;
+}
+
+pawl_step world_step(world *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_step  step;
+    world_ok(pawl_endpoint_step(it->endpoint, &step, &error), &error);
+    return step;
+}
+
+pawl_step world_go(world *it, int64_t duration)
+{
+    pawl_clock_set(it->business, pawl_clock_now(it->business) + duration);
+    return world_drain(it);
+}
+
+pawl_step world_go_machine(world *it, int64_t duration)
+{
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + duration);
+    return world_drain(it);
+}
+
+pawl_step world_go_both(world *it, int64_t duration)
+{
+    pawl_clock_set(it->business, pawl_clock_now(it->business) + duration);
+    return world_go_machine(it, duration);
+}
+
+/* ---- What is there ------------------------------------------------------------------ */
+
+const char *world_saga(world *it, const char *saga, const pawl_value *value, int64_t *version)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_text  data  = {NULL, 0};
+    int64_t    own   = 0;
+    world_ok(pawl_endpoint_saga(it->endpoint, saga, value, it->arena, &data,
+                                version != NULL ? version : &own, &error),
+             &error);
+    return data.data != NULL ? data.data : "";
+}
+
+const char *world_saga_text(world *it, const char *saga, const char *value, int64_t *version)
+{
+    pawl_value by = pawl_value_text(pawl_text_of(value));
+    return world_saga(it, saga, &by, version);
+}
+
+int64_t world_saga_count(world *it, const char *saga)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    int64_t    count = 0;
+    world_ok(pawl_endpoint_saga_count(it->endpoint, saga, &count, &error), &error);
+    return count;
+}
+
+pawl_queue_rows world_queue(world *it, const char *queue)
+{
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_queue_rows rows  = {.count = 0};
+    world_ok(
+        it->store->ops->queue_list(it->store, pawl_text_of(queue), 0, it->arena, &rows, &error),
+        &error);
+    return rows;
+}
+
+pawl_timeout_rows world_timeouts(world *it)
+{
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_timeout_rows rows  = {.count = 0};
+    world_ok(
+        it->store->ops->timeout_list(it->store, (pawl_saga_id){{{0}}}, 0, it->arena, &rows, &error),
+        &error);
+    return rows;
+}
+
+pawl_outbox_rows world_outbox(world *it, pawl_outbox_state state)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_outbox_rows rows  = {.count = 0};
+    world_ok(it->store->ops->outbox_list(it->store, state, 0, it->arena, &rows, &error), &error);
+    return rows;
+}
+
+pawl_attempt_rows world_attempts(world *it, int64_t id)
+{
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_attempt_rows rows  = {.count = 0};
+    world_ok(it->store->ops->outbox_attempts(it->store, id, it->arena, &rows, &error), &error);
+    return rows;
+}
+
+pawl_dead_rows world_dead(world *it)
+{
+    pawl_error     error = PAWL_ERROR_INIT;
+    pawl_dead_rows rows  = {.count = 0};
+    world_ok(it->store->ops->dead_list(it->store, (pawl_text){"", 0}, 0, it->arena, &rows, &error),
+             &error);
+    return rows;
+}
+
+pawl_stats world_stats(world *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_stats stats;
+    world_ok(pawl_endpoint_stats(it->endpoint, it->arena, &stats, &error), &error);
+    return stats;
+}
+
+bool world_is_marked(world *it, const char *message_id)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_text  id    = pawl_text_of(message_id);
+    bool       known = false;
+    world_ok(
+        it->store->ops->inbox_known(it->store, pawl_text_of(it->queue), &id, 1, &known, &error),
+        &error);
+    return known;
+}
+
+pawl_aggregator_counts world_aggregated(world *it, const char *partition, const char *type)
+{
+    pawl_error             error  = PAWL_ERROR_INIT;
+    pawl_text              types  = pawl_text_of(type);
+    pawl_aggregator_counts counts = {0};
+    world_ok(it->store->ops->aggregator_count(it->store, pawl_text_of(partition), &types, 1,
+                                              pawl_clock_now(it->machine), &counts, &error),
+             &error);
+    return counts;
+}

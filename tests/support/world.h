@@ -1,0 +1,122 @@
+/* world.h - an application under the virtual clock, and everything that can be
+ * seen of its store.
+ *
+ *     scenario_run: url -> world_open -> { world_post, world_go, world_* }* -> world_close
+ *
+ * A scenario is a function that takes the URL of an empty store; ON_STORES runs
+ * it on memory and on a fresh SQLite file. Whatever fails fails the test.
+ *
+ * Threads: a world belongs to one thread.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_WORLD_H
+#define PAWL_TESTS_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pawl/pawl.h"
+
+#define WORLD_START INT64_C(1767258000000000) /* 2026-01-01T09:00:00Z */
+
+/* ---- Scenarios ------------------------------------------------------------ */
+
+typedef void scenario_fn(const char *url);
+
+typedef struct scenario {
+    scenario_fn *run;
+    const char  *scheme; /* "memory" or "sqlite" */
+} scenario;
+
+/* For cmocka: the state is a scenario. Skips what has no driver, or fails when
+ * PAWL_REQUIRE is "all". */
+void scenario_run(void **state);
+/* A URL of an empty store of the scheme; false when its driver is not built. */
+bool scenario_url(const char *scheme, char *url, size_t size);
+/* Removes the file behind a URL made by scenario_url. */
+void scenario_forget(const char *url);
+
+#define ON_STORE(function, scheme)                                     \
+    {                                                                  \
+#function " on " scheme, scenario_run, NULL, NULL, &(scenario) \
+        {                                                              \
+            function, scheme                                           \
+        }                                                              \
+    }
+#define ON_STORES(function) ON_STORE(function, "memory"), ON_STORE(function, "sqlite")
+
+/* ---- The world -------------------------------------------------------------- */
+
+typedef struct world {
+    const char           *url;
+    const char           *queue;
+    pawl_clock           *business, *machine;
+    pawl_endpoint_options options;
+    pawl_endpoint        *endpoint;
+    pawl_store           *store; /* a handle of its own, to look and to meddle */
+    pawl_sender          *sender;
+    pawl_arena           *arena;
+} world;
+
+/* Options: zero means what the library takes by default; store, clocks and seed
+ * are set here. NULL name: the application's only endpoint. */
+void world_open(world *it, const char *url, const pawl_application *application, const char *name,
+                const pawl_endpoint_options *options);
+void world_close(world *it);
+
+/* Sends to the endpoint's queue, due now. `id` NULL: made by pawl. */
+void world_post(world *it, const char *id, const pawl_record *record, const void *message);
+/* The same with a due time. */
+void world_post_at(world *it, const char *id, pawl_time due, const pawl_record *record,
+                   const void *message);
+/* A body that may be anything. */
+void world_post_json(world *it, const char *id, const char *type, const char *json);
+
+/* Steps until nothing is due; the sum. */
+pawl_step world_drain(world *it);
+/* One step. */
+pawl_step world_step(world *it);
+/* Moves the business clock, the machine clock, or both, then drains. */
+pawl_step world_go(world *it, int64_t duration);
+pawl_step world_go_machine(world *it, int64_t duration);
+pawl_step world_go_both(world *it, int64_t duration);
+pawl_time world_now(const world *it);
+
+/* ---- What is there ------------------------------------------------------------ */
+
+/* The saga's state as JSON, and its version; "" and 0 when there is none. */
+const char *world_saga(world *it, const char *saga, const pawl_value *value, int64_t *version);
+const char *world_saga_text(world *it, const char *saga, const char *value, int64_t *version);
+int64_t     world_saga_count(world *it, const char *saga);
+
+pawl_queue_rows        world_queue(world *it, const char *queue);
+pawl_timeout_rows      world_timeouts(world *it);
+pawl_outbox_rows       world_outbox(world *it, pawl_outbox_state state);
+pawl_attempt_rows      world_attempts(world *it, int64_t id);
+pawl_dead_rows         world_dead(world *it);
+pawl_stats             world_stats(world *it);
+bool                   world_is_marked(world *it, const char *message_id);
+pawl_aggregator_counts world_aggregated(world *it, const char *partition, const char *type);
+
+/* No lines of the log on the terminal. */
+void world_quiet(void);
+/* Fails with the error's text. */
+void world_ok(pawl_code code, const pawl_error *error);
+/* True when `text` holds `part`. */
+bool world_says(pawl_text text, const char *part);
+
+/* A line of what happened, in the order it happened: "place(7) late(7)". */
+typedef struct world_log {
+    char   text[4000];
+    size_t size;
+} world_log;
+
+void world_note(world_log *log, const char *format, ...) PAWL_PRINTF(2, 3);
+void world_forget(world_log *log);
+
+#endif

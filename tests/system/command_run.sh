@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# command_run.sh - run, send, stats and the signals.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+build_app app_pair.c pair.so
+export PAWL_STORE=sqlite:$work/run.db
+
+echo "== two endpoints in one process"
+start pair "$work/pair.so" --workers 2
+pair=$pid
+for name in left right; do
+    poll 10 grep -q "endpoint '$name' is running" "$work/pair.log" || die "$name does not run"
+done
+expect 0 '^sent one to left$' pawl send --to left --type ping --body '{"n":1}' --id one
+expect 0 '"id":"two"' pawl send --to left --type ping --body '{"n":2}' --id two --json
+poll 20 has_ready finished 2 || die "two pings did not make two finished ones"
+expect 0 '^sent ' pawl send --to left --type ping --body '{"n":1}' --id one
+for n in $(seq 1 600); do
+    echo "{\"n\":$n}"
+done >"$work/lines"
+expect 0 '"sent":600,' pawl send --to left --type ping --lines --body-file "$work/lines" --json
+poll 30 has_ready finished 602 || die "finished: $(queue_ready finished), not 602"
+expect 0 '^messages handled +1[0-9]+$' pawl stats
+expect 0 '^finished +602 ' pawl stats
+
+echo "== a bad line: what was committed before it stays"
+head -n 300 "$work/lines" >"$work/bad_lines"
+echo '{"n":' >>"$work/bad_lines"
+expect 2 'after 256 messages were sent: line 301 of .*: not JSON' \
+    pawl send --to idle --type ping --lines --body-file "$work/bad_lines"
+has_ready idle 256 || die "idle: $(queue_ready idle), not 256"
+
+echo "== later, and what nobody knows"
+expect 0 '^sent ' pawl send --to left --type ping --body '{"n":3}' --delay 1h
+expect 0 '"queue":"left","ready":0,"future":1' pawl stats --json
+expect 0 '^sent ' pawl send --to left --type riddle --body '{}' --header a=b --correlation c
+poll 20 has dead 1 || die "a type that nobody knows is no dead letter"
+
+echo "== the first signal stops gracefully"
+stop "$pair" TERM 0
+for name in left right; do
+    grep -q "endpoint '$name' stopped" "$work/pair.log" || die "no word that $name stopped"
+done
+has workers 0 || die "workers are left: $(number workers)"
+
+echo "== SIGINT as well, and one endpoint only"
+start left "$work/pair.so" --endpoint left
+expect 0 '^sent ' pawl send --to left --type ping --body '{"n":4}'
+poll 20 has_ready right 1 || die "left did not run alone"
+stop "$pid" INT 0
+has_ready right 1 || die "right ran, but only left was asked for"
+! grep -q "right" "$work/left.log" || die "right is in the log of left"
+
+echo "== the second signal stops at once"
+export PAWL_TEST_BUSY=$work/busy
+start stubborn "$work/pair.so" --endpoint left
+expect 0 '^sent ' pawl send --to left --type stubborn --body '{}' --id stubborn
+poll 20 test -e "$work/busy" || die "the stubborn handler does not run"
+kill -TERM "$pid"
+is_gone "$pid" && die "the first signal did not wait for the handler"
+stop "$pid" INT 5
+rm -f "$work/busy"
+
+echo "== and nothing is lost by it"
+start again "$work/pair.so" --endpoint left
+poll 30 test -e "$work/busy" || die "the message of the stopped process does not come again"
+rm -f "$work/busy"
+poll 20 has_ready left 0 || die "left: $(queue_ready left) messages are left"
+stop "$pid" TERM 0

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# command_schema.sh - schema print, apply, verify and drop, there and back.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+build_sql
+file=$work/schema.db
+at=(--store "sqlite:$file")
+app=(--app "$build_dir/orders.so")
+tables()
+{
+    "$work/sql" "$file" \
+        "SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_master
+         WHERE name NOT LIKE 'sqlite_%' ORDER BY 1"
+}
+
+echo "== print needs no store and makes none"
+expect 0 '(CREATE TABLE|create table)' pawl schema print --dialect sqlite
+cp "$work/out" "$work/system.sql"
+expect 0 'orders_OrderSaga' pawl schema print --dialect sqlite "${app[@]}"
+cp "$work/out" "$work/all.sql"
+expect 0 '(CREATE TABLE|create table)' pawl schema print "${at[@]}"
+cmp -s "$work/out" "$work/system.sql" || die "--dialect and --store print another script"
+[ ! -e "$file" ] || die "print made a database"
+expect 0 'shop_queue' pawl schema print --dialect sqlite --prefix shop_
+expect 0 'x_OrderSaga' pawl schema print --dialect sqlite "${app[@]}" --saga-prefix x_
+
+echo "== apply"
+expect 0 '' pawl schema apply "${at[@]}" "${app[@]}"
+expect 0 '' pawl schema verify "${at[@]}" "${app[@]}"
+tables >"$work/applied"
+grep -q 'table orders_OrderSaga' "$work/applied" || die "no saga table"
+expect 0 '' pawl schema apply "${at[@]}" "${app[@]}"
+tables | cmp -s - "$work/applied" || die "a second apply changed something"
+
+echo "== the printed script makes the same tables"
+mv "$file" "$work/first.db"
+: >"$file"
+"$work/sql" "$file" "$(cat "$work/all.sql")" || die "the script does not run"
+expect 0 '' pawl schema verify "${at[@]}" "${app[@]}"
+tables | cmp -s - "$work/applied" || die "the printed script makes other tables than apply"
+
+echo "== verify names what is missing"
+"$work/sql" "$file" 'DROP TABLE orders_OrderSaga'
+expect 4 "$file" pawl schema verify "${at[@]}" "${app[@]}"
+grep -q 'orders_OrderSaga' "$work/out" || die "the missing table is not named"
+expect 0 '' pawl schema verify "${at[@]}"
+expect 0 '' pawl schema apply "${at[@]}" "${app[@]}"
+expect 0 '' pawl schema verify "${at[@]}" "${app[@]}"
+
+echo "== drop"
+expect 2 'give --yes' pawl schema drop "${at[@]}" "${app[@]}"
+tables | cmp -s - "$work/applied" || die "drop did not wait for the answer"
+expect 0 '' pawl schema drop "${at[@]}" "${app[@]}" --yes
+[ -z "$(tables)" ] || die "drop left $(tables)"
+expect 0 '' pawl schema drop "${at[@]}" "${app[@]}" --yes
+expect 4 "$file" pawl schema verify "${at[@]}"

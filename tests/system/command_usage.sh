@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# command_usage.sh - what the command says about itself and about wrong words:
+# exit 2 and one line that names the word and the nearest valid ones.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+usage()
+{
+    expect 2 "$@"
+    [ "$(wc -l <"$work/err")" = 1 ] || die "more than one line: $*"
+}
+
+echo "== verbs"
+usage "give a verb; valid are bench, help, run, schema, send, stats, version" pawl
+usage "no verb 'sned'; did you mean send\?" pawl sned
+usage "no verb 'frobnicate'; valid are bench" pawl frobnicate
+usage "no verb 'verzion'; did you mean version\?" pawl help verzion
+expect 0 '^pawl [0-9]+\.[0-9]+\.[0-9]+ \(library' pawl version
+expect 0 '^pawl [0-9]+\.[0-9]+\.[0-9]+ \(library' pawl --version
+expect 0 '^\{"version":"[0-9.]+","library":"[0-9.]+","abi":[0-9]+\}$' pawl version --json
+[ "$(wc -l <"$work/out")" = 1 ] || die "--json printed more than one line"
+
+echo "== help"
+expect 0 '^usage: pawl VERB' pawl help
+listed=$(sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$work/out")
+[ "$listed" = "$(sort <<<"$listed")" ] || die "the verbs are not sorted: $listed"
+for verb in $listed; do
+    expect 0 "^usage: pawl $verb" pawl help "$verb"
+    cp "$work/out" "$work/page"
+    expect 0 "^usage: pawl $verb" pawl "$verb" --help
+    cmp -s "$work/out" "$work/page" || die "two pages of $verb"
+    options=$(sed -n 's/^  --\([a-z-]*\).*/\1/p' "$work/page")
+    [ "$options" = "$(LC_ALL=C sort <<<"$options")" ] || die "the options of $verb are not sorted"
+done
+
+echo "== options"
+usage "pawl stats has no option --stroe; did you mean --store\?" pawl stats --stroe x
+usage "pawl version has no option --store; valid are --json" pawl version --store x
+usage "pawl stats has no option --j" pawl stats -j
+usage "pawl stats: 'extra' is one argument too many" pawl stats extra
+usage "--store is given twice" pawl stats --store memory: --store memory:
+usage "--store needs a value: URL" pawl stats --store
+usage "--json takes no value, but has '1'" pawl stats --json=1
+usage "no store: give --store URL or set the variable PAWL_STORE" pawl stats
+usage "pawl run needs APP.so" pawl run
+usage "--workers: 65 is not within 1 and 64" pawl run x.so --workers 65
+usage "--workers: 'many' is no whole number" pawl run x.so --workers=many
+usage "--create: 'maybe' is neither yes nor no" pawl run x.so --create=maybe
+usage "--log: there is no level 'infos'; did you mean info\?" pawl run x.so --store memory: --log infos
+usage "--route: expected NAME=URL#QUEUE" pawl run x.so --store memory: --route nowhere
+usage "needs ACTION; valid are apply, drop, print, verify" pawl schema
+usage "'verfy' is no ACTION; did you mean verify\?" pawl schema verfy
+usage "--dialect is for print" pawl schema apply --dialect sqlite
+usage "--endpoint goes with --app" pawl schema apply --store memory: --endpoint x
+usage "drop asks first" pawl schema drop --store memory:
+usage "'saga-stop' is no WORKLOAD; did you mean saga-step\?" pawl bench saga-stop
+usage "--rounds: 0 is not within 1 and 99" pawl bench saga-step --rounds 0
+
+echo "== send"
+to=(send --store memory: --to q --type t)
+usage "needs --to QUEUE and --type TYPE" pawl send --store memory: --body 1
+usage "needs --body JSON, --body-file FILE or --lines" pawl "${to[@]}"
+usage "give --body or --lines, not both" pawl "${to[@]}" --body 1 --lines
+usage "--id is for one message" pawl "${to[@]}" --lines --id x
+usage "--delay: '5' is no duration" pawl "${to[@]}" --body '{}' --delay 5
+usage "--delay: '5w' is no duration" pawl "${to[@]}" --body '{}' --delay 5w
+usage "--delay: '99999999999d' is too long a duration" pawl "${to[@]}" --body '{}' --delay 99999999999d
+usage "--header: expected NAME=VALUE, got 'x'" pawl "${to[@]}" --body '{}' --header x
+usage "--body: not JSON: .* at byte [0-9]+" pawl "${to[@]}" --body '{"n":1,}'
+usage "no-such-file: No such file" pawl "${to[@]}" --body-file "$work/no-such-file"
+usage "cannot read $work: it is a directory" pawl "${to[@]}" --body-file "$work"
+: >"$work/empty"
+usage "$work/empty: not JSON: it is empty" pawl "${to[@]}" --body-file "$work/empty"
+
+echo "== applications"
+usage "cannot load .*no-such.so" pawl run "$work/no-such.so" --store memory:
+build_app app_pair.c wrong_abi.so -DWRONG_ABI=4711
+usage "wrong_abi.so was built for ABI 4711 of pawl, this command has ABI [0-9]+" \
+    pawl run "$work/wrong_abi.so" --store memory:
+build_app app_pair.c no_export.so -DNO_EXPORT
+usage "no_export.so is not an application" pawl run "$work/no_export.so" --store memory:
+build_app app_pair.c pair.so
+usage "no endpoint 'lefd'; did you mean left\?" pawl run "$work/pair.so" --store memory: --endpoint lefd
+usage "no endpoint 'lefd'" pawl schema print --dialect sqlite --app "$work/pair.so" --endpoint lefd
+
+echo "== output"
+if [ -w /dev/full ]; then
+    pawl version >/dev/full 2>"$work/err"
+    [ $? = 5 ] || die "a version that nobody could read did not exit 5"
+    grep -q '^pawl: cannot write to standard output$' "$work/err" || die "no line about the output"
+fi

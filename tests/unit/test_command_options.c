@@ -1,0 +1,210 @@
+/* test_command_options.c - the words behind a verb. What the whole command says
+ * is in tests/system/command_usage.sh.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Part of the command, not of the library. */
+#include "cli/options.c"
+
+typedef struct sample {
+    const char *what;
+    const char *more;
+    const char *name;
+    pawl__texts list;
+    int64_t     count;
+    int64_t     duration;
+    bool        is_flag;
+    bool        is_yes;
+} sample;
+
+static const char *const colours[] = {"green", "red", NULL};
+
+static const pawl__argument sample_arguments[] = {
+    {.name = "WHAT", .offset = offsetof(sample, what), .choices = colours},
+    {.name = "MORE", .offset = offsetof(sample, more), .is_optional = true},
+    {.name = NULL},
+};
+static const pawl__option sample_options[] = {
+    {.name   = "count",
+     .kind   = PAWL__OPTION_COUNT,
+     .offset = offsetof(sample, count),
+     .value  = "N",
+     .min    = 1,
+     .max    = 9},
+    {.name   = "duration",
+     .kind   = PAWL__OPTION_DURATION,
+     .offset = offsetof(sample, duration),
+     .value  = "DURATION"},
+    {.name = "flag", .kind = PAWL__OPTION_FLAG, .offset = offsetof(sample, is_flag)},
+    {.name = "list", .kind = PAWL__OPTION_LIST, .offset = offsetof(sample, list), .value = "X"},
+    {.name = "name", .kind = PAWL__OPTION_TEXT, .offset = offsetof(sample, name), .value = "NAME"},
+    {.name = "yes", .kind = PAWL__OPTION_YES_NO, .offset = offsetof(sample, is_yes)},
+    {.name = NULL},
+};
+
+#define WORDS(...) ((char *[]){__VA_ARGS__, NULL})
+
+static pawl_code parse(char **words, sample *fields, pawl_error *error)
+{
+    int count = 0;
+    while (words[count] != NULL)
+        count++;
+    *fields = (sample){.is_yes = true};
+    return pawl__options_parse("paint", sample_arguments, sample_options, count, words, fields,
+                               error);
+}
+
+static void each_kind_lands_in_its_field(void **state)
+{
+    sample     fields;
+    pawl_error error = PAWL_ERROR_INIT;
+    (void)state;
+    assert_int_equal(parse(WORDS("--count", "3", "red", "--duration=15m", "--flag", "--list", "a",
+                                 "--name=", "--list=b=c", "--yes", "no", "--", "--more"),
+                           &fields, &error),
+                     PAWL_OK);
+    assert_string_equal(fields.what, "red");
+    assert_string_equal(fields.more, "--more");
+    assert_string_equal(fields.name, "");
+    assert_int_equal(fields.count, 3);
+    assert_int_equal(fields.duration, PAWL_MINUTES(15));
+    assert_int_equal(fields.list.count, 2);
+    assert_string_equal(fields.list.items[1], "b=c");
+    assert_true(fields.is_flag);
+    assert_false(fields.is_yes);
+}
+
+static void what_is_not_given_keeps_its_default(void **state)
+{
+    sample fields;
+    (void)state;
+    assert_int_equal(parse(WORDS("green"), &fields, NULL), PAWL_OK);
+    assert_null(fields.more);
+    assert_true(fields.is_yes);
+    assert_int_equal(fields.list.count, 0);
+}
+
+typedef struct refusal_row {
+    char      **words;
+    const char *text;
+} refusal_row;
+
+static void what_is_wrong_is_named(void **state)
+{
+    const refusal_row rows[] = {
+        {WORDS("--flag"), "pawl paint needs WHAT; valid are green, red"},
+        {WORDS("rde"), "pawl paint: 'rde' is no WHAT; did you mean red?"},
+        {WORDS("red", "a", "b"), "pawl paint: 'b' is one argument too many"},
+        {WORDS("red", "--falg"), "pawl paint has no option --falg; did you mean --flag?"},
+        {WORDS("red", "--coun=3"), "pawl paint has no option --coun; did you mean --count?"},
+        {WORDS("red", "--zzzzzz"), "pawl paint has no option --zzzzzz; valid are --count, "
+                                   "--duration, --flag, --list, --name, --yes"},
+        {WORDS("red", "--flag", "--flag"), "--flag is given twice"},
+        {WORDS("red", "--flag=1"), "--flag takes no value, but has '1'"},
+        {WORDS("red", "--name"), "--name needs a value: NAME"},
+        {WORDS("red", "--count", "0"), "--count: 0 is not within 1 and 9"},
+        {WORDS("red", "--count", "10"), "--count: 10 is not within 1 and 9"},
+        {WORDS("red", "--count", "99999999999999999999"),
+         "--count: 99999999999999999999 is not within 1 and 9"},
+        {WORDS("red", "--count", "1x"), "--count: '1x' is no whole number"},
+        {WORDS("red", "--count", ""), "--count: '' is no whole number"},
+        {WORDS("red", "--yes", "perhaps"), "--yes: 'perhaps' is neither yes nor no"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sample     fields;
+        pawl_error error = PAWL_ERROR_INIT;
+        assert_int_equal(parse(rows[i].words, &fields, &error), PAWL_EINVAL);
+        assert_string_equal(error.text, rows[i].text);
+    }
+}
+
+static void a_list_has_a_limit(void **state)
+{
+    char *words[PAWL__TEXTS_MAX + 3] = {"red"};
+    (void)state;
+    for (int i = 1; i <= PAWL__TEXTS_MAX + 1; i++)
+        words[i] = "--list=x";
+    sample     fields;
+    pawl_error error = PAWL_ERROR_INIT;
+    assert_int_equal(parse(words, &fields, &error), PAWL_ELIMIT);
+    assert_string_equal(error.text, "--list: given more than 64 times");
+    words[PAWL__TEXTS_MAX + 1] = NULL;
+    assert_int_equal(parse(words, &fields, &error), PAWL_OK);
+    assert_int_equal(fields.list.count, PAWL__TEXTS_MAX);
+}
+
+static void durations(void **state)
+{
+    const struct {
+        const char *text;
+        int64_t     duration; /* -1: refused */
+    } rows[] = {
+        {"0s", 0},
+        {"500ms", 500000},
+        {"5s", 5000000},
+        {"15m", INT64_C(900000000)},
+        {"2h", INT64_C(7200000000)},
+        {"30d", INT64_C(2592000000000)},
+        {"2932897d", -1},
+        {"99999999999999999999s", -1},
+        {"", -1},
+        {"5", -1},
+        {"s", -1},
+        {"-5s", -1},
+        {" 5s", -1},
+        {"5 s", -1},
+        {"1.5h", -1},
+        {"5sec", -1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t    duration = -1;
+        pawl_error error    = PAWL_ERROR_INIT;
+        pawl_code  code     = pawl__duration_parse(rows[i].text, &duration, &error);
+        assert_int_equal(code, rows[i].duration >= 0 ? PAWL_OK : PAWL_EINVAL);
+        assert_int_equal(duration, rows[i].duration);
+        if (code != PAWL_OK)
+            assert_non_null(strstr(error.text, rows[i].text));
+    }
+}
+
+static void suggestions(void **state)
+{
+    const char *const names[] = {"queue", "run", "schema", "send", "stats", NULL};
+    char              text[200];
+    (void)state;
+    pawl__suggest("sned", "", names, text, sizeof text);
+    assert_string_equal(text, "; did you mean send?");
+    pawl__suggest("sch", "", names, text, sizeof text);
+    assert_string_equal(text, "; did you mean schema?");
+    pawl__suggest("x", "--", names, text, sizeof text);
+    assert_string_equal(text, "; valid are --queue, --run, --schema, --send, --stats");
+    pawl__suggest("a name that is longer than any that is compared to its end", "", names, text,
+                  sizeof text);
+    assert_non_null(strstr(text, "valid are"));
+    pawl__suggest("x", "", names + 5, text, sizeof text);
+    assert_string_equal(text, "; there are none");
+    pawl__suggest("x", "--", names, text, 20);
+    assert_string_equal(text, "; valid are --queue");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kind_lands_in_its_field),
+        cmocka_unit_test(what_is_not_given_keeps_its_default),
+        cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(a_list_has_a_limit),
+        cmocka_unit_test(durations),
+        cmocka_unit_test(suggestions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,477 @@
+/* test_engine_group.c - what is refused together, and what runs again: contracts
+ * E7, E35 and E36, the conflict budget, and a unit that spoils a change set.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "engine/ids.h"
+#include "support/hook.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define LEFT_STATE(F) \
+    F(TEXT, left)     \
+    F(INT32, count)   \
+    F(TEXT, note)
+PAWL_RECORD(left_state, LEFT_STATE)
+#define RIGHT_STATE(F) \
+    F(TEXT, right)     \
+    F(INT32, count)
+PAWL_RECORD(right_state, RIGHT_STATE)
+
+#define TO_LEFT(F) \
+    F(TEXT, left)  \
+    F(TEXT, note)
+PAWL_RECORD(to_left, TO_LEFT)
+#define TO_RIGHT(F) F(TEXT, right)
+PAWL_RECORD(to_right, TO_RIGHT)
+#define TO_BOTH(F) \
+    F(TEXT, left)  \
+    F(TEXT, right)
+PAWL_RECORD(to_both, TO_BOTH)
+#define TO_FAR(F) F(INT32, number)
+PAWL_RECORD(to_far, TO_FAR)
+#define BULK(F) F(INT32, number)
+PAWL_RECORD(bulk, BULK)
+#define RESULT(F) F(TEXT, of)
+PAWL_RECORD(result, RESULT)
+
+static world_log seen;
+static world    *around; /* what the handlers meddle with */
+static void (*meddle)(void);
+
+static pawl_code tell(pawl_context *ctx, const char *what)
+{
+    return pawl_send(ctx, "out", PAWL_MESSAGE(result, .of = pawl_text_of(what)));
+}
+
+static pawl_code on_to_left(pawl_context *ctx, left_state *left, const to_left *message)
+{
+    world_note(&seen, "left(%.*s)", PAWL_TEXT_ARGS(message->left));
+    left->count++;
+    left->note = message->note;
+    if (pawl_text_equal(message->note, PAWL_TEXT("spoil")))
+        left->note = PAWL_TEXT("\xff");
+    if (meddle != NULL)
+        meddle();
+    return tell(ctx, "left");
+}
+PAWL_HANDLER(on_to_left, left_state, to_left);
+
+static pawl_code on_both_left(pawl_context *ctx, left_state *left, const to_both *message)
+{
+    (void)message;
+    world_note(&seen, "both");
+    left->count++;
+    return tell(ctx, "both");
+}
+PAWL_HANDLER(on_both_left, left_state, to_both);
+
+static pawl_code on_both_right(pawl_context *ctx, right_state *right, const to_both *message)
+{
+    (void)ctx;
+    (void)message;
+    right->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_both_right, right_state, to_both);
+
+static pawl_code on_to_right(pawl_context *ctx, right_state *right, const to_right *message)
+{
+    world_note(&seen, "right(%.*s)", PAWL_TEXT_ARGS(message->right));
+    right->count++;
+    return tell(ctx, "right");
+}
+PAWL_HANDLER(on_to_right, right_state, to_right);
+
+static pawl_code on_to_far(pawl_context *ctx, const to_far *message)
+{
+    (void)message;
+    return pawl_send(ctx, "far", PAWL_MESSAGE(result, .of = PAWL_TEXT("far")));
+}
+PAWL_MESSAGE_HANDLER(on_to_far, to_far);
+
+static pawl_code on_bulk(pawl_context *ctx, const bulk *messages, size_t count)
+{
+    (void)messages;
+    (void)ctx;
+    world_note(&seen, "bulk%zu", count);
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_bulk, bulk);
+
+static const pawl_saga left_saga = {
+    .name        = "Left",
+    .state       = PAWL_RECORD_OF(left_state),
+    .correlation = "left",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_to_left), .key = "left", .starts = true},
+                            {.handle = PAWL_HANDLE(on_both_left), .key = "left"},
+                            {.handle = NULL}}};
+static const pawl_saga right_saga = {
+    .name        = "Right",
+    .state       = PAWL_RECORD_OF(right_state),
+    .correlation = "right",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_to_right), .key = "right", .starts = true},
+                            {.handle = PAWL_HANDLE(on_both_right), .key = "right"},
+                            {.handle = NULL}}};
+static const pawl_aggregator bulks = {.name = "Bulks", .handle = PAWL_HANDLE(on_bulk), .size = 50};
+
+static const pawl_endpoint_spec hands = {
+    .name        = "hands",
+    .sagas       = (const pawl_saga *const[]){&left_saga, &right_saga, NULL},
+    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_to_far)}, {.handle = NULL}},
+    .aggregators = (const pawl_aggregator *const[]){&bulks, NULL}};
+
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "groups",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&hands, NULL}};
+
+static void open_world_with(world *it, const char *url, pawl_endpoint_options options)
+{
+    around = it;
+    meddle = NULL;
+    world_forget(&seen);
+    world_open(it, url, &application, NULL, &options);
+}
+
+static void open_world(world *it, const char *url)
+{
+    open_world_with(it, url, (pawl_endpoint_options){.immediate_retries = -1});
+}
+
+static void post_left(world *it, const char *left, const char *note)
+{
+    world_post(it, NULL,
+               PAWL_MESSAGE(to_left, .left = pawl_text_of(left), .note = pawl_text_of(note)));
+}
+
+static void post_right(world *it, const char *right)
+{
+    world_post(it, NULL, PAWL_MESSAGE(to_right, .right = pawl_text_of(right)));
+}
+
+static void post_both(world *it, const char *left, const char *right)
+{
+    world_post(it, NULL,
+               PAWL_MESSAGE(to_both, .left = pawl_text_of(left), .right = pawl_text_of(right)));
+}
+
+/* Another worker writes the saga Left `a`, through a handle of its own. */
+static void move_a(void)
+{
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    pawl_saga_row                 row;
+    pawl_value                    value = pawl_value_text(PAWL_TEXT("a"));
+    pawl_store                   *store = around->store;
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count, &error),
+             &error);
+    world_ok(store->ops->saga_load(store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1, false,
+                                   around->arena, &row, &error),
+             &error);
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_saga_insert insert   = {.table        = tables[0],
+                                 .id           = {{{77}}},
+                                 .main         = value,
+                                 .metadata     = PAWL_TEXT("{}"),
+                                 .data         = PAWL_TEXT("{\"left\":\"a\",\"count\":100}"),
+                                 .type_version = PAWL_TEXT("1.0")};
+    pawl_saga_update update   = {.table        = tables[0],
+                                 .id           = row.id,
+                                 .version      = row.version,
+                                 .row          = row.row,
+                                 .metadata     = row.metadata,
+                                 .data         = PAWL_TEXT("{\"left\":\"a\",\"count\":100}"),
+                                 .type_version = row.type_version};
+    changes.saga_insert.items = &insert;
+    changes.saga_insert.count = row.version == 0;
+    changes.saga_update.items = &update;
+    changes.saga_update.count = row.version != 0;
+    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+}
+
+static void move_a_once(void)
+{
+    meddle = NULL;
+    move_a();
+}
+
+/* ---- E35 -------------------------------------------------------------------------- */
+
+static bool was_c_there;
+
+/* Runs in each handler for a Left after the one that moved a. */
+static void look_for_c(void)
+{
+    int64_t version = 0;
+    world_saga_text(around, "Left", "c", &version);
+    was_c_there |= version == 1;
+}
+
+static void move_a_then_look(void)
+{
+    move_a();
+    meddle = look_for_c;
+}
+
+static void e35_a_refused_group_runs_again_and_others_commit(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_left(&it, "a", "");
+    post_right(&it, "b");
+    world_drain(&it);
+    world_forget(&seen);
+    int64_t before = world_stats(&it).counters.messages;
+
+    post_left(&it, "a", "");
+    post_both(&it, "a", "b");
+    post_right(&it, "b");
+    post_left(&it, "c", "");
+    meddle         = move_a_then_look;
+    was_c_there    = false;
+    pawl_step step = world_step(&it);
+    meddle         = NULL;
+    assert_string_equal(seen.text, "left(a) both right(b) left(c) left(a) both right(b) ");
+    assert_int_equal(step.handled, 4);
+    assert_int_equal(step.refused, 3);
+    /* When the refused units ran again, the fourth was committed. */
+    assert_true(was_c_there);
+
+    int64_t version = 0;
+    assert_string_equal(world_saga_text(&it, "Left", "a", &version),
+                        "{\"left\":\"a\",\"count\":102}");
+    assert_int_equal(version, 4);
+    assert_string_equal(world_saga_text(&it, "Right", "b", &version),
+                        "{\"right\":\"b\",\"count\":3}");
+    assert_int_equal(version, 3);
+    assert_string_equal(world_saga_text(&it, "Left", "c", &version),
+                        "{\"left\":\"c\",\"count\":1}");
+    assert_int_equal(version, 1);
+    assert_int_equal(world_queue(&it, "out").count, 2 + 4);
+    assert_int_equal(world_queue(&it, "hands").count, 0);
+    assert_int_equal(world_stats(&it).counters.messages - before, 4);
+    assert_int_equal(world_stats(&it).counters.conflicts, 3);
+    world_close(&it);
+}
+
+/* ---- E7, the budget ------------------------------------------------------------------ */
+
+static void e7_a_conflict_runs_the_handler_again_from_a_fresh_find(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_left(&it, "a", "");
+    world_drain(&it);
+    post_left(&it, "a", "");
+    meddle         = move_a_once;
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.handled, 1);
+    assert_int_equal(step.refused, 1);
+    assert_string_equal(world_saga_text(&it, "Left", "a", NULL), "{\"left\":\"a\",\"count\":101}");
+    assert_int_equal(world_queue(&it, "out").count, 2);
+    world_close(&it);
+}
+
+static void e7_the_losing_starter_continues(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_left(&it, "a", "");
+    meddle = move_a_once;
+    world_drain(&it);
+    int64_t version = 0;
+    assert_string_equal(seen.text, "left(a) left(a) ");
+    assert_string_equal(world_saga_text(&it, "Left", "a", &version),
+                        "{\"left\":\"a\",\"count\":101}");
+    assert_int_equal(version, 2);
+    assert_int_equal(world_saga_count(&it, "Left"), 1);
+    assert_int_equal(world_queue(&it, "out").count, 1);
+    world_close(&it);
+}
+
+static void conflicts_past_the_budget_are_a_failure(const char *url)
+{
+    world it;
+    open_world_with(&it, url,
+                    (pawl_endpoint_options){.immediate_retries = -1, .conflict_retries = 2});
+    post_left(&it, "a", "");
+    world_drain(&it);
+    world_forget(&seen);
+    post_left(&it, "a", "");
+    meddle = move_a;
+    world_drain(&it);
+    assert_string_equal(seen.text, "left(a) left(a) left(a) left(a) ");
+    pawl_queue_rows rows = world_queue(&it, "hands");
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].attempts, 1);
+    meddle = NULL;
+    world_go(&it, PAWL_HOURS(1));
+    assert_int_equal(world_queue(&it, "hands").count, 0);
+    assert_int_equal(world_queue(&it, "out").count, 2);
+    world_close(&it);
+}
+
+/* ---- What can never be committed --------------------------------------------------------- */
+
+/* The state of the second has no JSON form: it alone is dead. */
+static void a_unit_that_spoils_the_change_set_is_set_apart(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_left(&it, "a", "");
+    post_left(&it, "b", "spoil");
+    post_left(&it, "c", "");
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.handled, 3);
+    assert_int_equal(world_saga_count(&it, "Left"), 2);
+    assert_int_equal(world_queue(&it, "out").count, 2);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "saga Left: note: no UTF-8"));
+    assert_int_equal(world_queue(&it, "hands").count, 0);
+    world_close(&it);
+}
+
+static void a_spoiled_change_set_of_one_is_dead(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_left(&it, "b", "spoil");
+    world_drain(&it);
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_int_equal(world_saga_count(&it, "Left"), 0);
+    assert_string_equal(seen.text, "left(b) ");
+    world_close(&it);
+}
+
+static void o5_a_dispatch_id_with_another_body_is_dead(const char *url)
+{
+    world            it;
+    pawl_error       error    = PAWL_ERROR_INIT;
+    const pawl_route routes[] = {{.name = "far", .url = "memory:groups-far"}, {.name = NULL}};
+    open_world_with(&it, url, (pawl_endpoint_options){.immediate_retries = -1, .routes = routes});
+    pawl_outbox_add add = {
+        .dispatch_id =
+            pawl__dispatch_id(PAWL_TEXT("hands"), (pawl_text){"", 0}, PAWL_TEXT("m1"), 0, 0),
+        .endpoint    = PAWL_TEXT("hands"),
+        .destination = PAWL_TEXT("far"),
+        .message     = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("result"), .body = PAWL_TEXT("{}")},
+        .at          = WORLD_START};
+    pawl_changes changes     = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.outbox_add.items = &add;
+    changes.outbox_add.count = 1;
+    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
+    world_post(&it, "m1", PAWL_MESSAGE(to_far, .number = 1));
+    world_post(&it, "m2", PAWL_MESSAGE(to_far, .number = 2));
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(pawl_text_equal(dead.items[0].message.id, PAWL_TEXT("m1")));
+    assert_true(pawl_text_equal(dead.items[0].code, PAWL_TEXT("EMISMATCH")));
+    assert_true(world_is_marked(&it, "m2"));
+    world_close(&it);
+}
+
+/* ---- E36 ------------------------------------------------------------------------------------ */
+
+static world other;
+static bool  was_let_in;
+
+static void post_bulk(world *it, int count)
+{
+    for (int i = 0; i < count; i++)
+        world_post(it, NULL, PAWL_MESSAGE(bulk, .number = i));
+}
+
+/* Between the commit of one worker and its look at the gate, the other does
+ * all of its own. */
+static pawl_code let_other_in(hook_place place, void *context)
+{
+    (void)context;
+    if (place != HOOK_BEFORE_COUNT || was_let_in)
+        return PAWL_OK;
+    was_let_in = true;
+    post_bulk(&other, 1);
+    world_step(&other);
+    return PAWL_OK;
+}
+
+/* The other does all of its own before the commit of the first. */
+static pawl_code let_other_in_before(hook_place place, void *context)
+{
+    return let_other_in(place == HOOK_BEFORE_COMMIT ? HOOK_BEFORE_COUNT : HOOK_AFTER_COMMIT,
+                        context);
+}
+
+static void two_at_48(const char *url, hook_fn *hook)
+{
+    world it;
+    world_open(&other, url, &application, NULL, NULL);
+    open_world(&it, hook_url(url));
+    post_bulk(&it, 48);
+    world_drain(&it);
+    world_drain(&other);
+    assert_string_equal(seen.text, "");
+    post_bulk(&it, 1);
+    was_let_in = false;
+    hook_set(hook, NULL);
+    world_step(&it);
+    hook_set(NULL, NULL);
+    world_go_machine(&it, PAWL_MINUTES(1));
+    world_go_machine(&other, PAWL_MINUTES(1));
+    assert_true(was_let_in);
+    assert_string_equal(seen.text, "bulk50 ");
+    assert_int_equal(world_stats(&it).aggregator_rows, 0);
+    world_close(&it);
+    world_close(&other);
+}
+
+static void e36_two_at_48_the_other_before_the_gate(const char *url)
+{
+    two_at_48(url, let_other_in);
+}
+
+static void e36_two_at_48_the_other_before_the_commit(const char *url)
+{
+    two_at_48(url, let_other_in_before);
+}
+
+/* A refused group does not hide what the rest of the batch added. */
+static void the_gate_is_read_for_all_commits_of_a_step(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_left(&it, "a", "");
+    world_drain(&it);
+    world_forget(&seen);
+    post_bulk(&it, 50);
+    post_left(&it, "a", "");
+    meddle = move_a_once;
+    world_step(&it);
+    assert_string_equal(seen.text, "left(a) left(a) bulk50 ");
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(e35_a_refused_group_runs_again_and_others_commit),
+        ON_STORES(e7_a_conflict_runs_the_handler_again_from_a_fresh_find),
+        ON_STORES(e7_the_losing_starter_continues),
+        ON_STORES(conflicts_past_the_budget_are_a_failure),
+        ON_STORES(a_unit_that_spoils_the_change_set_is_set_apart),
+        ON_STORES(a_spoiled_change_set_of_one_is_dead),
+        ON_STORES(o5_a_dispatch_id_with_another_body_is_dead),
+        ON_STORES(e36_two_at_48_the_other_before_the_gate),
+        ON_STORES(e36_two_at_48_the_other_before_the_commit),
+        ON_STORES(the_gate_is_read_for_all_commits_of_a_step),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

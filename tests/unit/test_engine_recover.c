@@ -1,0 +1,433 @@
+/* test_engine_recover.c - retries, dead letters, and messages that wait for
+ * their saga. Contracts E3, E26, E28, E34.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define CASE_STATE(F) \
+    F(TEXT, name)     \
+    F(INT32, count)
+PAWL_RECORD(case_state, CASE_STATE)
+#define OPEN_CASE(F) F(TEXT, name)
+PAWL_RECORD(open_case, OPEN_CASE)
+#define ADD_TO_CASE(F) F(TEXT, name)
+PAWL_RECORD(add_to_case, ADD_TO_CASE)
+#define ATTEMPT(F) F(TEXT, how)
+PAWL_RECORD(attempt, ATTEMPT)
+#define OTHER(F) F(TEXT, how)
+PAWL_RECORD(other, OTHER)
+
+static world_log seen;
+static pawl_code answers[100]; /* of the next runs of attempt's handler */
+static size_t    runs;
+
+static pawl_code on_open_case(pawl_context *ctx, case_state *the_case, const open_case *message)
+{
+    (void)ctx;
+    (void)message;
+    world_note(&seen, "open");
+    the_case->count = 0;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_open_case, case_state, open_case);
+
+static pawl_code on_add_to_case(pawl_context *ctx, case_state *the_case, const add_to_case *message)
+{
+    (void)ctx;
+    (void)message;
+    world_note(&seen, "add");
+    the_case->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_add_to_case, case_state, add_to_case);
+
+static const pawl_saga case_saga = {
+    .name        = "Case",
+    .state       = PAWL_RECORD_OF(case_state),
+    .correlation = "name",
+    .on          = (const pawl_on[]){
+                 {.handle = PAWL_HANDLE(on_open_case), .key = "name", .starts = true},
+                 {.handle = PAWL_HANDLE(on_add_to_case), .key = "name", .not_found = PAWL_NOT_FOUND_DEAD},
+                 {.handle = NULL}}};
+
+static pawl_code on_attempt(pawl_context *ctx, const attempt *message)
+{
+    (void)message;
+    pawl_code code = answers[runs++];
+    world_note(&seen, "%d", pawl_attempts(ctx));
+    if (code == PAWL_RETRY_AFTER)
+        return pawl_retry_after(ctx, PAWL_SECONDS(3));
+    return code;
+}
+PAWL_MESSAGE_HANDLER(on_attempt, attempt);
+
+static pawl_code on_other(pawl_context *ctx, const other *message)
+{
+    (void)ctx;
+    (void)message;
+    world_note(&seen, "other");
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_other, other);
+
+static const pawl_endpoint_spec office = {
+    .name     = "office",
+    .sagas    = (const pawl_saga *const[]){&case_saga, NULL},
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_attempt)}, {.handle = NULL}}};
+
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "recoverability",
+    .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
+
+/* The endpoint as a newer program has it. */
+static const pawl_endpoint_spec office_of_tomorrow = {
+    .name     = "office",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_other)}, {.handle = NULL}}};
+
+static const pawl_application tomorrow = {
+    PAWL_APPLICATION_INIT, .name = "recoverability",
+    .endpoints = (const pawl_endpoint_spec *const[]){&office_of_tomorrow, NULL}};
+
+static void open_world(world *it, const char *url, pawl_endpoint_options options)
+{
+    world_forget(&seen);
+    runs = 0;
+    memset(answers, 0, sizeof answers);
+    world_open(it, url, &application, NULL, &options);
+}
+
+static void always(pawl_code code)
+{
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
+        answers[i] = code;
+}
+
+static void post_attempt(world *it, const char *id)
+{
+    world_post(it, id, PAWL_MESSAGE(attempt, .how = PAWL_TEXT("")));
+}
+
+/* ---- Retries ------------------------------------------------------------------- */
+
+static void immediate_retries_are_counted(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){.immediate_retries = 2});
+    answers[0] = PAWL_RETRY;
+    answers[1] = PAWL_ENOMEM;
+    post_attempt(&it, "m");
+    pawl_step step = world_drain(&it);
+    assert_int_equal(runs, 3);
+    assert_int_equal(step.handled, 1);
+    assert_int_equal(world_queue(&it, "office").count, 0);
+    world_close(&it);
+}
+
+static void e26_delayed_retries_grow_then_a_dead_letter(const char *url)
+{
+    world it;
+    open_world(&it, url,
+               (pawl_endpoint_options){
+                   .immediate_retries = 1, .delayed_retries = 3, .retry_delay = PAWL_SECONDS(10)});
+    always(PAWL_RETRY);
+    post_attempt(&it, "m");
+    world_drain(&it);
+    int64_t last = 0;
+    for (int32_t i = 1; i <= 3; i++) {
+        assert_int_equal(runs, 2 * (size_t)i);
+        pawl_queue_rows rows = world_queue(&it, "office");
+        assert_int_equal(rows.count, 1);
+        assert_int_equal(rows.items[0].attempts, i);
+        int64_t delay = rows.items[0].due - world_now(&it);
+        assert_true(delay > last && delay >= PAWL_SECONDS(9) << (i - 1));
+        assert_true(delay <= PAWL_SECONDS(11) << (i - 1));
+        last = delay;
+        /* Its place stays. */
+        assert_int_equal(rows.items[0].placed, WORLD_START);
+        world_go(&it, delay - 1);
+        assert_int_equal(runs, 2 * (size_t)i);
+        world_go(&it, 1);
+    }
+    assert_int_equal(runs, 8);
+    assert_int_equal(world_queue(&it, "office").count, 0);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_int_equal(dead.items[0].attempts, 4);
+    assert_string_equal(seen.text, "0 0 1 1 2 2 3 3 ");
+    world_close(&it);
+}
+
+static void e34_a_dead_letter_keeps_all_and_marks_its_id(const char *url)
+{
+    world             it;
+    pawl_error        error     = PAWL_ERROR_INIT;
+    const pawl_header headers[] = {{"colour", "red"}, {NULL, NULL}};
+    open_world(&it, url, (pawl_endpoint_options){.immediate_retries = -1});
+    always(PAWL_REJECT);
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(&it), .id = "m",
+                                 .headers = headers, .correlation_id = "talk"};
+    world_ok(pawl_sender_send(it.sender, "office", &options,
+                              PAWL_MESSAGE(attempt, .how = PAWL_TEXT("x")), &error),
+             &error);
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.dead, 1);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_string_equal(dead.items[0].endpoint.data, "office");
+    assert_string_equal(dead.items[0].queue.data, "office");
+    assert_string_equal(dead.items[0].message.id.data, "m");
+    assert_string_equal(dead.items[0].message.type.data, "attempt");
+    assert_string_equal(dead.items[0].message.body.data, "{\"how\":\"x\"}");
+    assert_string_equal(dead.items[0].message.headers.data, "{\"colour\":\"red\"}");
+    assert_string_equal(dead.items[0].message.correlation_id.data, "talk");
+    assert_string_equal(dead.items[0].code.data, "REJECT");
+    assert_true(world_is_marked(&it, "m"));
+    /* A copy that arrives later is dropped. */
+    post_attempt(&it, "m");
+    world_drain(&it);
+    assert_int_equal(runs, 1);
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_int_equal(world_queue(&it, "office").count, 0);
+    world_close(&it);
+}
+
+static void retry_after_discard_and_errors(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){.immediate_retries = 3});
+    answers[0] = PAWL_RETRY_AFTER; /* not at once */
+    answers[1] = PAWL_DISCARD;
+    post_attempt(&it, "m");
+    world_drain(&it);
+    assert_int_equal(runs, 1);
+    assert_int_equal(world_queue(&it, "office").items[0].due, WORLD_START + PAWL_SECONDS(3));
+    world_go(&it, PAWL_SECONDS(3));
+    assert_int_equal(runs, 2);
+    assert_true(world_is_marked(&it, "m"));
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_queue(&it, "office").count, 0);
+    world_close(&it);
+}
+
+static void a_failing_handler_loses_only_its_own_unit(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){.immediate_retries = -1});
+    answers[1] = PAWL_RETRY;
+    post_attempt(&it, "1");
+    post_attempt(&it, "2");
+    post_attempt(&it, "3");
+    pawl_step step = world_step(&it);
+    assert_int_equal(step.handled, 2);
+    assert_true(world_is_marked(&it, "1"));
+    assert_false(world_is_marked(&it, "2"));
+    assert_true(world_is_marked(&it, "3"));
+    world_close(&it);
+}
+
+static void a_known_id_is_not_handled_again(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){0});
+    post_attempt(&it, "m");
+    world_drain(&it);
+    post_attempt(&it, "m");
+    pawl_step step = world_drain(&it);
+    assert_int_equal(runs, 1);
+    assert_int_equal(step.handled, 0);
+    assert_int_equal(world_queue(&it, "office").count, 0);
+    world_close(&it);
+}
+
+/* ---- What cannot be read ------------------------------------------------------------ */
+
+static void an_undecodable_body_is_dead(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){0});
+    world_post_json(&it, "a", "attempt", "{\"how\":");
+    world_post_json(&it, "b", "attempt", "{\"how\":7}");
+    world_post_json(&it, "c", "attempt", "");
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(runs, 0);
+    assert_int_equal(dead.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(dead.items[i].code.data, "EDECODE");
+        assert_true(world_says(dead.items[i].error, "message attempt"));
+    }
+    world_close(&it);
+}
+
+static void e28_an_unknown_type_is_dead(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){0});
+    world_post_json(&it, "a", "other", "{}");
+    world_drain(&it);
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_true(world_says(world_dead(&it).items[0].error, "'other' is handled by no worker"));
+    world_close(&it);
+}
+
+static void e28_a_type_that_another_worker_knows_is_put_back(const char *url)
+{
+    world it, newer;
+    open_world(&it, url, (pawl_endpoint_options){0});
+    world_open(&newer, url, &tomorrow, NULL, NULL);
+    world_post_json(&it, "a", "other", "{}");
+    world_drain(&it);
+    pawl_queue_rows rows = world_queue(&it, "office");
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].attempts, 0);
+    assert_true(rows.items[0].due > WORLD_START);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_go(&newer, PAWL_SECONDS(5));
+    assert_string_equal(seen.text, "other ");
+    assert_int_equal(world_queue(&it, "office").count, 0);
+    world_close(&newer);
+    /* Now nobody knows it. */
+    world_post_json(&it, "b", "other", "{}");
+    world_drain(&it);
+    assert_int_equal(world_dead(&it).count, 1);
+    world_close(&it);
+}
+
+/* ---- Waiting for a saga ----------------------------------------------------------------- */
+
+static void post_add(world *it, const char *id, const char *name)
+{
+    world_post(it, id, PAWL_MESSAGE(add_to_case, .name = pawl_text_of(name)));
+}
+
+/* Another worker has the starter in hand: it is claimed through a handle of the
+ * test's own. */
+static pawl_queue_row claim_oldest(world *it)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_queue_rows  rows  = {.count = 0};
+    pawl_queue_claim claim = {.queue     = PAWL_TEXT("office"),
+                              .due_max   = world_now(it),
+                              .count_max = 1,
+                              .now       = pawl_clock_now(it->machine)};
+    if (!it->store->is_attached) {
+        world_ok(it->store->ops->worker_open(it->store, PAWL_TEXT("office"), PAWL_TEXT("[]"),
+                                             WORLD_START, &error),
+                 &error);
+        it->store->is_attached = true;
+    }
+    world_ok(it->store->ops->queue_claim(it->store, &claim, it->arena, &rows, &error), &error);
+    assert_int_equal(rows.count, 1);
+    return rows.items[0];
+}
+
+static void give_back(world *it, const pawl_queue_row *row, pawl_queue_action action)
+{
+    pawl_error        error  = PAWL_ERROR_INIT;
+    pawl_queue_settle settle = {
+        .queue = PAWL_TEXT("office"), .seq = row->seq, .action = action, .due = row->due};
+    pawl_changes changes       = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.queue_settle.items = &settle;
+    changes.queue_settle.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+}
+
+static void e3_waits_behind_an_older_message(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){0});
+    world_post(&it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
+    pawl_queue_row row = claim_oldest(&it);
+    post_add(&it, "add", "c");
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.handled, 0);
+    pawl_queue_rows rows = world_queue(&it, "office");
+    assert_int_equal(rows.count, 2);
+    assert_string_equal(rows.items[1].message.id.data, "add");
+    assert_int_equal(rows.items[1].attempts, 0);
+    assert_int_equal(rows.items[1].waiting_since, WORLD_START);
+    assert_int_equal(rows.items[1].due, WORLD_START + PAWL_MILLISECONDS(50));
+    assert_int_equal(rows.items[1].placed, WORLD_START);
+    give_back(&it, &row, PAWL_QUEUE_RELEASE);
+    world_go(&it, PAWL_SECONDS(1));
+    assert_string_equal(seen.text, "open add ");
+    assert_int_equal(world_queue(&it, "office").count, 0);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+static void e3_is_final_without_an_older_message(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){0});
+    post_add(&it, "add", "c");
+    world_post(&it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
+    world_step(&it);
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_string_equal(seen.text, "open ");
+    world_close(&it);
+}
+
+/* A message that itself waits, or is retried, makes nobody wait. */
+static void e3_delayed_retries_are_no_older_messages(const char *url)
+{
+    world it;
+    open_world(&it, url,
+               (pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_SECONDS(10)});
+    answers[0] = PAWL_RETRY;
+    post_attempt(&it, "retried");
+    world_drain(&it);
+    assert_int_equal(world_queue(&it, "office").count, 1);
+    post_add(&it, "add", "c");
+    world_drain(&it);
+    assert_int_equal(world_dead(&it).count, 1);
+    world_close(&it);
+}
+
+static void e3_thirty_seconds_of_machine_time_end_the_wait(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){0});
+    post_attempt(&it, "stuck");
+    pawl_queue_row row = claim_oldest(&it);
+    post_add(&it, "add", "c");
+    world_drain(&it);
+    for (int i = 0; i < 29; i++)
+        world_go_both(&it, PAWL_SECONDS(1));
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_queue(&it, "office").count, 2);
+    world_go_both(&it, PAWL_SECONDS(2));
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_true(world_says(world_dead(&it).items[0].error, "no saga Case for 'c'"));
+    assert_int_equal(world_dead(&it).items[0].attempts, 1);
+    give_back(&it, &row, PAWL_QUEUE_DONE);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(immediate_retries_are_counted),
+        ON_STORES(e26_delayed_retries_grow_then_a_dead_letter),
+        ON_STORES(e34_a_dead_letter_keeps_all_and_marks_its_id),
+        ON_STORES(retry_after_discard_and_errors),
+        ON_STORES(a_failing_handler_loses_only_its_own_unit),
+        ON_STORES(a_known_id_is_not_handled_again),
+        ON_STORES(an_undecodable_body_is_dead),
+        ON_STORES(e28_an_unknown_type_is_dead),
+        ON_STORES(e28_a_type_that_another_worker_knows_is_put_back),
+        ON_STORES(e3_waits_behind_an_older_message),
+        ON_STORES(e3_is_final_without_an_older_message),
+        ON_STORES(e3_delayed_retries_are_no_older_messages),
+        ON_STORES(e3_thirty_seconds_of_machine_time_end_the_wait),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,722 @@
+/* test_engine_saga.c - sagas: begun, continued, ended, found, refused.
+ *
+ * Contracts E1 to E6, E8 to E11, S17 and S27. What a handler does is told by
+ * its message's `how`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define ORDER_STATE(F) \
+    F(TEXT, order_id)  \
+    F(INT64, total)    \
+    F(INT32, steps)    \
+    F(TEXT, note)
+PAWL_RECORD(order_state, ORDER_STATE)
+
+#define PLACE(F)      \
+    F(TEXT, order_id) \
+    F(INT64, total)   \
+    F(TEXT, how)
+PAWL_RECORD(place, PLACE)
+
+#define PAY(F)         \
+    F(TEXT, order_ref) \
+    F(INT64, cents)    \
+    F(TEXT, how)
+PAWL_RECORD(pay, PAY)
+
+#define REFUND(F) F(TEXT, order_ref)
+PAWL_RECORD(refund, REFUND)
+#define ASK(F) F(TEXT, order_ref)
+PAWL_RECORD(ask, ASK)
+#define PAID(F) F(INT64, cents)
+PAWL_RECORD(paid, PAID)
+
+#define ACCOUNT_STATE(F) \
+    F(INT64, number)     \
+    F(INT64, count)
+PAWL_RECORD(account_state, ACCOUNT_STATE)
+#define OPEN_ACCOUNT(F) F(INT32, number)
+PAWL_RECORD(open_account, OPEN_ACCOUNT)
+#define CREDIT(F) F(TEXT, number)
+PAWL_RECORD(credit, CREDIT)
+
+#define DEVICE_STATE(F) \
+    F(UUID, device)     \
+    F(INT32, count)
+PAWL_RECORD(device_state, DEVICE_STATE)
+#define PLUG(F) F(TEXT, device)
+PAWL_RECORD(plug, PLUG)
+
+#define VISIT_STATE(F) \
+    F(TEXT, visit)     \
+    F(INT32, count)
+PAWL_RECORD(visit_state, VISIT_STATE)
+#define VISIT_EVENT(F) F(TEXT, visit)
+PAWL_RECORD(visit_event, VISIT_EVENT)
+#define VISIT_BEGUN(F) \
+    F(TEXT, visit)     \
+    F(TEXT, page)
+PAWL_RECORD_WITH(visit_begun, VISIT_BEGUN, .base = PAWL_RECORD_OF(visit_event))
+
+#define LONELY_STATE(F) F(INT32, count)
+PAWL_RECORD(lonely_state, LONELY_STATE)
+#define BE_LONELY(F) F(INT32, count)
+PAWL_RECORD(be_lonely, BE_LONELY)
+
+static bool is(pawl_text text, const char *what)
+{
+    return pawl_text_equal(text, pawl_text_of(what));
+}
+
+static pawl_code do_as_told(pawl_context *ctx, order_state *order, pawl_text how)
+{
+    if (is(how, "complete"))
+        return pawl_complete(ctx);
+    if (is(how, "fail")) {
+        pawl_send(ctx, "elsewhere", PAWL_MESSAGE(paid, .cents = 1));
+        return pawl_fail(ctx, PAWL_REJECT, "told to fail");
+    }
+    if (is(how, "change"))
+        order->order_id = PAWL_TEXT("another");
+    if (is(how, "send"))
+        return pawl_send(ctx, "elsewhere", PAWL_MESSAGE(paid, .cents = 2));
+    if (is(how, "same"))
+        order->steps--;
+    return PAWL_OK;
+}
+
+static pawl_code on_place(pawl_context *ctx, order_state *order, const place *message)
+{
+    world_note(pawl_user(ctx), "place(%.*s,v%d,%d)", PAWL_TEXT_ARGS(order->order_id),
+               (int)pawl_saga_version(ctx), order->steps);
+    order->total = message->total;
+    order->steps++;
+    if (is(message->how, "note"))
+        order->note = pawl_arena_text(pawl_scratch(ctx), PAWL_TEXT("in scratch memory"));
+    return do_as_told(ctx, order, message->how);
+}
+PAWL_HANDLER(on_place, order_state, place);
+
+static pawl_code on_pay(pawl_context *ctx, order_state *order, const pay *message)
+{
+    world_note(pawl_user(ctx), "pay(%.*s,v%d)", PAWL_TEXT_ARGS(order->order_id),
+               (int)pawl_saga_version(ctx));
+    order->steps++;
+    return do_as_told(ctx, order, message->how);
+}
+PAWL_HANDLER(on_pay, order_state, pay);
+
+static pawl_code on_refund(pawl_context *ctx, order_state *order, const refund *message)
+{
+    (void)ctx;
+    (void)message;
+    order->steps++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_refund, order_state, refund);
+
+static pawl_code on_ask(pawl_context *ctx, order_state *order, const ask *message)
+{
+    (void)order;
+    (void)message;
+    world_note(pawl_user(ctx), "ask");
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_ask, order_state, ask);
+
+static pawl_code on_ask_missing(pawl_context *ctx, const ask *message)
+{
+    world_note(pawl_user(ctx), "missing(%.*s)", PAWL_TEXT_ARGS(message->order_ref));
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_ask_missing, ask);
+
+static const pawl_saga order_saga = {
+    .name        = "Order",
+    .state       = PAWL_RECORD_OF(order_state),
+    .correlation = "order_id",
+    .on          = (const pawl_on[]){
+                 {.handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true},
+                 {.handle = PAWL_HANDLE(on_pay), .key = "order_ref"},
+                 {.handle = PAWL_HANDLE(on_refund), .key = "order_ref", .not_found = PAWL_NOT_FOUND_DEAD},
+                 {.handle    = PAWL_HANDLE(on_ask),
+                  .key       = "order_ref",
+                  .not_found = PAWL_NOT_FOUND_CALL,
+                  .missing   = PAWL_HANDLE(on_ask_missing)},
+                 {.handle = NULL}}};
+
+static pawl_code on_open_account(pawl_context *ctx, account_state *account,
+                                 const open_account *message)
+{
+    (void)ctx;
+    (void)message;
+    account->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_open_account, account_state, open_account);
+
+static pawl_code on_credit(pawl_context *ctx, account_state *account, const credit *message)
+{
+    (void)ctx;
+    (void)message;
+    account->count += 10;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_credit, account_state, credit);
+
+static const pawl_saga account_saga = {
+    .name        = "Account",
+    .state       = PAWL_RECORD_OF(account_state),
+    .correlation = "number",
+    .on =
+        (const pawl_on[]){{.handle = PAWL_HANDLE(on_open_account), .key = "number", .starts = true},
+                          {.handle = PAWL_HANDLE(on_credit), .key = "number"},
+                          {.handle = NULL}}};
+
+static pawl_code on_plug(pawl_context *ctx, device_state *device, const plug *message)
+{
+    (void)ctx;
+    (void)message;
+    device->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_plug, device_state, plug);
+
+static const pawl_saga device_saga = {
+    .name        = "Device",
+    .state       = PAWL_RECORD_OF(device_state),
+    .correlation = "device",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_plug), .key = "device", .starts = true},
+                            {.handle = NULL}}};
+
+static pawl_code on_visit_event(pawl_context *ctx, visit_state *visit, const visit_event *message)
+{
+    world_note(pawl_user(ctx), "event(%.*s)", PAWL_TEXT_ARGS(message->visit));
+    visit->count += 10;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_visit_event, visit_state, visit_event);
+
+static pawl_code on_visit_begun(pawl_context *ctx, visit_state *visit, const visit_begun *message)
+{
+    world_note(pawl_user(ctx), "begun(%.*s)", PAWL_TEXT_ARGS(message->page));
+    visit->count += 1;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_visit_begun, visit_state, visit_begun);
+
+static const pawl_saga visit_saga = {
+    .name        = "Visit",
+    .state       = PAWL_RECORD_OF(visit_state),
+    .correlation = "visit",
+    .on          = (const pawl_on[]){{.handle = PAWL_HANDLE(on_visit_event), .key = "visit"},
+                                     {.handle = PAWL_HANDLE(on_visit_begun), .key = "visit", .starts = true},
+                                     {.handle = NULL}}};
+
+static pawl_code on_be_lonely(pawl_context *ctx, lonely_state *lonely, const be_lonely *message)
+{
+    (void)ctx;
+    lonely->count = message->count;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_be_lonely, lonely_state, be_lonely);
+
+static const pawl_saga lonely_saga = {
+    .name  = "Lonely",
+    .state = PAWL_RECORD_OF(lonely_state),
+    .on =
+        (const pawl_on[]){{.handle = PAWL_HANDLE(on_be_lonely), .starts = true}, {.handle = NULL}}};
+
+static const pawl_endpoint_spec shop = {
+    .name  = "shop",
+    .sagas = (const pawl_saga *const[]){&order_saga, &account_saga, &device_saga, &visit_saga,
+                                        &lonely_saga, NULL}};
+
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "sagas",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&shop, NULL}};
+
+static world_log seen;
+
+static void open_world(world *it, const char *url)
+{
+    pawl_endpoint_options options = {.user = &seen};
+    world_forget(&seen);
+    world_open(it, url, &application, NULL, &options);
+}
+
+static void post_place(world *it, const char *id, const char *how)
+{
+    world_post(
+        it, NULL,
+        PAWL_MESSAGE(place, .order_id = pawl_text_of(id), .total = 5, .how = pawl_text_of(how)));
+}
+
+static void post_pay(world *it, const char *id, const char *how)
+{
+    world_post(it, NULL,
+               PAWL_MESSAGE(pay, .order_ref = pawl_text_of(id), .how = pawl_text_of(how)));
+}
+
+/* ---- Begun, continued, ended ---------------------------------------------------- */
+
+static void e1_starter_without_match_inserts(const char *url)
+{
+    world   it;
+    int64_t version = 0;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.handled, 1);
+    assert_string_equal(seen.text, "place(o1,v0,0) ");
+    assert_string_equal(world_saga_text(&it, "Order", "o1", &version),
+                        "{\"order_id\":\"o1\",\"total\":5,\"steps\":1}");
+    assert_int_equal(version, 1);
+    assert_int_equal(world_queue(&it, "shop").count, 0);
+    world_close(&it);
+}
+
+static void e2_starter_with_match_updates(const char *url)
+{
+    world   it;
+    int64_t version = 0;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    world_drain(&it);
+    post_place(&it, "o1", "");
+    world_drain(&it);
+    assert_string_equal(seen.text, "place(o1,v0,0) place(o1,v1,1) ");
+    world_saga_text(&it, "Order", "o1", &version);
+    assert_int_equal(version, 2);
+    assert_int_equal(world_saga_count(&it, "Order"), 1);
+    world_close(&it);
+}
+
+static void e3_non_starter_without_match(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_pay(&it, "nobody", "");
+    world_post(&it, "r1", PAWL_MESSAGE(refund, .order_ref = PAWL_TEXT("nobody")));
+    world_post(&it, "a1", PAWL_MESSAGE(ask, .order_ref = PAWL_TEXT("nobody")));
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.handled, 3);
+    assert_string_equal(seen.text, "missing(nobody) ");
+    assert_int_equal(world_saga_count(&it, "Order"), 0);
+    assert_int_equal(world_queue(&it, "shop").count, 0);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(pawl_text_equal(dead.items[0].message.id, PAWL_TEXT("r1")));
+    assert_true(world_says(dead.items[0].error, "no saga Order for 'nobody'"));
+    world_close(&it);
+}
+
+static void e4_starts_and_continues_runs_once(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    post_place(&it, "o1", "");
+    world_drain(&it);
+    /* In one batch the second sees what the first left, and neither runs twice. */
+    assert_string_equal(seen.text, "place(o1,v0,0) place(o1,v0,1) ");
+    world_close(&it);
+}
+
+static void e5_complete_deletes(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    world_drain(&it);
+    assert_int_equal(world_saga_count(&it, "Order"), 1);
+    post_pay(&it, "o1", "complete");
+    world_drain(&it);
+    assert_int_equal(world_saga_count(&it, "Order"), 0);
+    world_close(&it);
+}
+
+static void e5_completed_by_the_starter_leaves_no_row(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_place(&it, "o1", "complete");
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.handled, 1);
+    assert_int_equal(world_saga_count(&it, "Order"), 0);
+    world_close(&it);
+}
+
+static void e6_handler_error_leaves_nothing(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    world_drain(&it);
+    int64_t version = 0;
+    post_pay(&it, "o1", "fail");
+    post_place(&it, "o2", "fail");
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.dead, 2);
+    assert_string_equal(world_saga_text(&it, "Order", "o1", &version),
+                        "{\"order_id\":\"o1\",\"total\":5,\"steps\":1}");
+    assert_int_equal(version, 1);
+    assert_int_equal(world_saga_count(&it, "Order"), 1);
+    assert_int_equal(world_queue(&it, "elsewhere").count, 0);
+    assert_true(world_says(world_dead(&it).items[0].error, "told to fail"));
+    world_close(&it);
+}
+
+/* ---- Finding ---------------------------------------------------------------------- */
+
+static void s17_values_are_coerced(const char *url)
+{
+    world      it;
+    pawl_value number = pawl_value_integer(41);
+    open_world(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(open_account, .number = 41));
+    world_post(&it, NULL, PAWL_MESSAGE(credit, .number = PAWL_TEXT("41")));
+    world_drain(&it);
+    assert_string_equal(world_saga(&it, "Account", &number, NULL), "{\"number\":41,\"count\":11}");
+
+    static const char id[] = "0b8e1f6a-7f0d-4c5e-9f1e-2a3b4c5d6e7f";
+    world_post(&it, NULL, PAWL_MESSAGE(plug, .device = pawl_text_of(id)));
+    world_post(&it, NULL,
+               PAWL_MESSAGE(plug, .device = PAWL_TEXT("0B8E1F6A-7F0D-4C5E-9F1E-2A3B4C5D6E7F")));
+    world_drain(&it);
+    pawl_uuid uuid;
+    assert_int_equal(pawl_uuid_parse(pawl_text_of(id), &uuid, NULL), PAWL_OK);
+    pawl_value device = pawl_value_uuid(uuid);
+    assert_string_equal(world_saga(&it, "Device", &device, NULL),
+                        "{\"device\":\"0b8e1f6a-7f0d-4c5e-9f1e-2a3b4c5d6e7f\",\"count\":2}");
+    world_close(&it);
+}
+
+static void s17_a_value_that_cannot_be_converted_is_an_error(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(plug, .device = PAWL_TEXT("no uuid")));
+    world_post(&it, NULL, PAWL_MESSAGE(credit, .number = PAWL_TEXT("many")));
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 2);
+    assert_true(world_says(dead.items[0].error, "property 'device'"));
+    assert_true(world_says(dead.items[1].error, "property 'number'"));
+    assert_int_equal(world_saga_count(&it, "Device"), 0);
+    world_close(&it);
+}
+
+static void e9_handlers_of_base_types_run_as_well(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, NULL,
+               PAWL_MESSAGE(visit_begun, .visit = PAWL_TEXT("v1"), .page = PAWL_TEXT("home")));
+    world_drain(&it);
+    assert_string_equal(seen.text, "begun(home) event(v1) ");
+    assert_string_equal(world_saga_text(&it, "Visit", "v1", NULL),
+                        "{\"visit\":\"v1\",\"count\":11}");
+    world_post(&it, NULL, PAWL_MESSAGE(visit_event, .visit = PAWL_TEXT("v1")));
+    world_drain(&it);
+    assert_string_equal(world_saga_text(&it, "Visit", "v1", NULL),
+                        "{\"visit\":\"v1\",\"count\":21}");
+    world_close(&it);
+}
+
+/* A type this program does not know, whose header names a base it does. */
+static void e9_an_unknown_type_runs_the_handlers_of_its_named_base(const char *url)
+{
+    world             it;
+    pawl_error        error     = PAWL_ERROR_INIT;
+    const pawl_header headers[] = {{"pawl.base", "far_away,visit_event"}, {NULL, NULL}};
+    open_world(&it, url);
+    world_post(&it, NULL,
+               PAWL_MESSAGE(visit_begun, .visit = PAWL_TEXT("v1"), .page = PAWL_TEXT("home")));
+    world_drain(&it);
+    world_forget(&seen);
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(&it), .headers = headers};
+    world_ok(pawl_sender_send_json(it.sender, "shop", &options, "visit_of_tomorrow",
+                                   PAWL_TEXT("{\"visit\":\"v1\",\"new\":1}"), &error),
+             &error);
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    world_drain(&it);
+    assert_string_equal(seen.text, "event(v1) ");
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+static void s19_a_saga_without_correlation(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(be_lonely, .count = 1));
+    world_post(&it, NULL, PAWL_MESSAGE(be_lonely, .count = 2));
+    world_drain(&it);
+    assert_int_equal(world_saga_count(&it, "Lonely"), 2);
+    world_close(&it);
+}
+
+/* ---- Refused ------------------------------------------------------------------------ */
+
+static void e10_a_changed_correlation_is_refused(const char *url)
+{
+    world   it;
+    int64_t version = 0;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    world_drain(&it);
+    post_pay(&it, "o1", "change");
+    post_place(&it, "o2", "change");
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 2);
+    assert_true(world_says(dead.items[0].error, "changed the correlation property 'order_id' from "
+                                                "'o1' to 'another'"));
+    world_saga_text(&it, "Order", "o1", &version);
+    assert_int_equal(version, 1);
+    assert_int_equal(world_saga_count(&it, "Order"), 1);
+    world_close(&it);
+}
+
+static void e11_a_starter_without_a_value_is_refused(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_place(&it, "", "");
+    world_post_json(&it, NULL, "place", "{\"order_id\":null}");
+    world_post(&it, NULL, PAWL_MESSAGE(open_account, .number = 0));
+    world_post(&it, NULL,
+               PAWL_MESSAGE(plug, .device = PAWL_TEXT("00000000-0000-0000-0000-000000000000")));
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 4);
+    for (size_t i = 0; i < dead.count; i++)
+        assert_true(world_says(dead.items[i].error, "a saga cannot be started by it"));
+    assert_int_equal(world_saga_count(&it, "Order"), 0);
+    assert_int_equal(world_saga_count(&it, "Account"), 0);
+    assert_int_equal(world_saga_count(&it, "Device"), 0);
+    assert_string_equal(seen.text, "");
+    world_close(&it);
+}
+
+static void a_correlation_of_201_characters_is_refused(const char *url)
+{
+    world it;
+    char  id[202];
+    open_world(&it, url);
+    memset(id, 'x', 201);
+    id[201] = '\0';
+    post_place(&it, id, "");
+    post_place(&it, id + 1, "");
+    world_drain(&it);
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_int_equal(world_saga_count(&it, "Order"), 1);
+    world_close(&it);
+}
+
+/* ---- What is stored -------------------------------------------------------------------- */
+
+/* Replaces the stored data as another program would. */
+static void overwrite(world *it, const char *order_id, const char *data)
+{
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    pawl_saga_row                 row;
+    pawl_value                    value = pawl_value_text(pawl_text_of(order_id));
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
+             &error);
+    world_ok(it->store->ops->saga_load(it->store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1, false,
+                                       it->arena, &row, &error),
+             &error);
+    pawl_saga_update update   = {.table        = tables[0],
+                                 .id           = row.id,
+                                 .version      = row.version,
+                                 .row          = row.row,
+                                 .metadata     = row.metadata,
+                                 .data         = pawl_text_of(data),
+                                 .type_version = row.type_version};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.saga_update.items = &update;
+    changes.saga_update.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+}
+
+static void unknown_members_survive(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    world_drain(&it);
+    overwrite(&it, "o1", "{\"order_id\":\"o1\",\"steps\":3,\"added\":{\"later\":[1,2]}}");
+    post_pay(&it, "o1", "");
+    world_drain(&it);
+    assert_string_equal(world_saga_text(&it, "Order", "o1", NULL),
+                        "{\"order_id\":\"o1\",\"steps\":4,\"added\":{\"later\":[1,2]}}");
+    world_close(&it);
+}
+
+static void s27_undecodable_state_fails_only_its_own_messages(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    post_place(&it, "o2", "");
+    world_drain(&it);
+    overwrite(&it, "o1", "{\"order_id\":\"o1\",\"steps\":\"many\"}");
+    post_pay(&it, "o1", "");
+    post_pay(&it, "o2", "");
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "saga Order "));
+    assert_true(world_says(dead.items[0].error, "steps: expected integer"));
+    assert_string_equal(world_saga_text(&it, "Order", "o1", NULL),
+                        "{\"order_id\":\"o1\",\"steps\":\"many\"}");
+    assert_string_equal(world_saga_text(&it, "Order", "o2", NULL),
+                        "{\"order_id\":\"o2\",\"total\":5,\"steps\":2}");
+    world_close(&it);
+}
+
+static void an_unchanged_saga_is_not_written(const char *url)
+{
+    world   it;
+    int64_t version = 0;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    world_drain(&it);
+    post_pay(&it, "o1", "same");
+    world_drain(&it);
+    world_saga_text(&it, "Order", "o1", &version);
+    assert_int_equal(version, 1);
+    world_close(&it);
+}
+
+static void a_saga_with_effects_only_is_written(const char *url)
+{
+    world   it;
+    int64_t version = 0;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    world_drain(&it);
+    world_post(&it, NULL, PAWL_MESSAGE(ask, .order_ref = PAWL_TEXT("o1")));
+    world_drain(&it);
+    world_saga_text(&it, "Order", "o1", &version);
+    assert_int_equal(version, 1);
+    post_pay(&it, "o1", "send");
+    world_drain(&it);
+    world_saga_text(&it, "Order", "o1", &version);
+    assert_int_equal(version, 2);
+    assert_int_equal(world_queue(&it, "elsewhere").count, 1);
+    world_close(&it);
+}
+
+/* What a handler leaves in the state need live only until it returns. */
+static void state_in_scratch_memory_is_copied(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_place(&it, "o1", "note");
+    world_drain(&it);
+    assert_string_equal(
+        world_saga_text(&it, "Order", "o1", NULL),
+        "{\"order_id\":\"o1\",\"total\":5,\"steps\":1,\"note\":\"in scratch memory\"}");
+    world_close(&it);
+}
+
+/* ---- Net effect in a batch ----------------------------------------------------------------- */
+
+static void several_messages_are_one_save(const char *url)
+{
+    world   it;
+    int64_t version = 0;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    post_pay(&it, "o1", "");
+    post_pay(&it, "o1", "");
+    world_drain(&it);
+    assert_string_equal(world_saga_text(&it, "Order", "o1", &version),
+                        "{\"order_id\":\"o1\",\"total\":5,\"steps\":3}");
+    assert_int_equal(version, 1);
+    for (int i = 0; i < 4; i++)
+        post_pay(&it, "o1", "");
+    world_drain(&it);
+    world_saga_text(&it, "Order", "o1", &version);
+    assert_int_equal(version, 2);
+    world_close(&it);
+}
+
+static void begun_and_ended_in_a_batch_is_no_row(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    post_pay(&it, "o1", "complete");
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.handled, 2);
+    assert_int_equal(world_saga_count(&it, "Order"), 0);
+    world_close(&it);
+}
+
+static void ended_and_begun_again_in_a_batch_is_a_new_row(const char *url)
+{
+    world   it;
+    int64_t version = 0;
+    open_world(&it, url);
+    post_place(&it, "o1", "");
+    post_pay(&it, "o1", "");
+    world_drain(&it);
+    post_pay(&it, "o1", "");
+    world_drain(&it);
+    world_saga_text(&it, "Order", "o1", &version);
+    assert_int_equal(version, 2);
+    post_pay(&it, "o1", "complete");
+    post_place(&it, "o1", "");
+    post_pay(&it, "o1", "");
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.handled, 3);
+    assert_string_equal(world_saga_text(&it, "Order", "o1", &version),
+                        "{\"order_id\":\"o1\",\"total\":5,\"steps\":2}");
+    assert_int_equal(version, 1);
+    assert_int_equal(world_saga_count(&it, "Order"), 1);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(e1_starter_without_match_inserts),
+        ON_STORES(e2_starter_with_match_updates),
+        ON_STORES(e3_non_starter_without_match),
+        ON_STORES(e4_starts_and_continues_runs_once),
+        ON_STORES(e5_complete_deletes),
+        ON_STORES(e5_completed_by_the_starter_leaves_no_row),
+        ON_STORES(e6_handler_error_leaves_nothing),
+        ON_STORES(s17_values_are_coerced),
+        ON_STORES(s17_a_value_that_cannot_be_converted_is_an_error),
+        ON_STORES(e9_handlers_of_base_types_run_as_well),
+        ON_STORES(e9_an_unknown_type_runs_the_handlers_of_its_named_base),
+        ON_STORES(s19_a_saga_without_correlation),
+        ON_STORES(e10_a_changed_correlation_is_refused),
+        ON_STORES(e11_a_starter_without_a_value_is_refused),
+        ON_STORES(a_correlation_of_201_characters_is_refused),
+        ON_STORES(unknown_members_survive),
+        ON_STORES(s27_undecodable_state_fails_only_its_own_messages),
+        ON_STORES(an_unchanged_saga_is_not_written),
+        ON_STORES(a_saga_with_effects_only_is_written),
+        ON_STORES(state_in_scratch_memory_is_copied),
+        ON_STORES(several_messages_are_one_save),
+        ON_STORES(begun_and_ended_in_a_batch_is_no_row),
+        ON_STORES(ended_and_begun_again_in_a_batch_is_a_new_row),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,495 @@
+/* test_engine_timeout.c - timeouts: set, re-armed, cancelled, due in order.
+ *
+ * Contracts E12 to E14 and the second half of E35. A message's script says what
+ * the handler does: "+name:seconds" sets, "-name" cancels, "!" completes, "?"
+ * fails.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define LAMP_STATE(F) \
+    F(TEXT, lamp)     \
+    F(INT32, rings)   \
+    F(TEXT, script)
+PAWL_RECORD(lamp_state, LAMP_STATE)
+
+#define TOUCH(F)  \
+    F(TEXT, lamp) \
+    F(TEXT, script)
+PAWL_RECORD(touch, TOUCH)
+#define SWITCH_ON(F) \
+    F(TEXT, lamp)    \
+    F(TEXT, script)  \
+    F(TEXT, later)
+PAWL_RECORD(switch_on, SWITCH_ON)
+
+static world_log seen;
+static int       failures; /* how often the next timeouts fail */
+
+static int64_t seconds_now(const pawl_context *ctx)
+{
+    return (pawl_now(ctx) - WORLD_START) / 1000000;
+}
+
+static pawl_code play(pawl_context *ctx, pawl_text script)
+{
+    for (size_t i = 0; i < script.size; i++) {
+        char name[2] = {i + 1 < script.size ? script.data[i + 1] : '\0', '\0'};
+        if (script.data[i] == '+')
+            pawl_timeout(ctx, name, PAWL_SECONDS(strtol(script.data + i + 3, NULL, 10)));
+        if (script.data[i] == '-')
+            pawl_cancel_timeout(ctx, name);
+        if (script.data[i] == '!')
+            pawl_complete(ctx);
+        if (script.data[i] == '?')
+            return pawl_fail(ctx, PAWL_REJECT, "told to fail");
+    }
+    return PAWL_OK;
+}
+
+static pawl_code on_switch_on(pawl_context *ctx, lamp_state *lamp, const switch_on *message)
+{
+    world_note(&seen, "on%d", (int)seconds_now(ctx));
+    lamp->script = message->later;
+    return play(ctx, message->script);
+}
+PAWL_HANDLER(on_switch_on, lamp_state, switch_on);
+
+static pawl_code on_touch(pawl_context *ctx, lamp_state *lamp, const touch *message)
+{
+    (void)lamp;
+    world_note(&seen, "touch%d", (int)seconds_now(ctx));
+    return play(ctx, message->script);
+}
+PAWL_HANDLER(on_touch, lamp_state, touch);
+
+static pawl_code ring(pawl_context *ctx, lamp_state *lamp, char which)
+{
+    world_note(&seen, "%c%d", which, (int)seconds_now(ctx));
+    if (failures > 0) {
+        failures--;
+        return pawl_fail(ctx, PAWL_RETRY, "ring %c fails", which);
+    }
+    lamp->rings++;
+    pawl_text script = lamp->script;
+    lamp->script     = PAWL_TEXT("");
+    return play(ctx, script);
+}
+
+static pawl_code on_a(pawl_context *ctx, lamp_state *lamp)
+{
+    return ring(ctx, lamp, 'a');
+}
+PAWL_TIMEOUT_HANDLER(on_a, lamp_state);
+
+static pawl_code on_b(pawl_context *ctx, lamp_state *lamp)
+{
+    return ring(ctx, lamp, 'b');
+}
+PAWL_TIMEOUT_HANDLER(on_b, lamp_state);
+
+static const pawl_saga lamp_saga = {
+    .name        = "Lamp",
+    .state       = PAWL_RECORD_OF(lamp_state),
+    .correlation = "lamp",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_switch_on), .key = "lamp", .starts = true},
+                            {.handle = PAWL_HANDLE(on_touch), .key = "lamp"},
+                            {.handle = PAWL_HANDLE(on_a), .timeout = "a"},
+                            {.handle = PAWL_HANDLE(on_b), .timeout = "b"},
+                            {.handle = NULL}}};
+
+static const pawl_endpoint_spec house = {.name  = "house",
+                                         .sagas = (const pawl_saga *const[]){&lamp_saga, NULL}};
+
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "timeouts",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&house, NULL}};
+
+static void open_world_with(world *it, const char *url, pawl_endpoint_options options)
+{
+    failures = 0;
+    world_forget(&seen);
+    world_open(it, url, &application, NULL, &options);
+}
+
+static void open_world(world *it, const char *url)
+{
+    open_world_with(it, url, (pawl_endpoint_options){.immediate_retries = -1});
+}
+
+static void on_at(world *it, int seconds, const char *lamp, const char *script, const char *later)
+{
+    world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(seconds),
+                  PAWL_MESSAGE(switch_on, .lamp = pawl_text_of(lamp),
+                               .script = pawl_text_of(script), .later = pawl_text_of(later)));
+}
+
+static void touch_at(world *it, int seconds, const char *lamp, const char *script)
+{
+    world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(seconds),
+                  PAWL_MESSAGE(touch, .lamp = pawl_text_of(lamp), .script = pawl_text_of(script)));
+}
+
+/* ---- Set, re-armed, cancelled ---------------------------------------------------- */
+
+static void e12_a_timeout_carries_what_set_it(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "l", "+a:60", "");
+    pawl_step         step = world_drain(&it);
+    pawl_timeout_rows rows = world_timeouts(&it);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(60));
+    assert_true(pawl_text_equal(rows.items[0].destination, PAWL_TEXT("house")));
+    assert_true(pawl_text_equal(rows.items[0].name, PAWL_TEXT("a")));
+    assert_true(pawl_text_equal(rows.items[0].saga_type, PAWL_TEXT("Lamp")));
+    assert_false(pawl_uuid_is_zero(rows.items[0].saga_id.uuid));
+    assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(60));
+    world_close(&it);
+}
+
+static void a_timeout_fires_once_at_its_time(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "l", "+a:60", "");
+    world_drain(&it);
+    world_go(&it, PAWL_SECONDS(60) - 1);
+    assert_string_equal(seen.text, "on0 ");
+    pawl_step step = world_go(&it, 1);
+    assert_int_equal(step.handled, 1);
+    assert_string_equal(seen.text, "on0 a60 ");
+    world_go(&it, PAWL_DAYS(1));
+    assert_string_equal(seen.text, "on0 a60 ");
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
+}
+
+static void e12_a_failed_handler_leaves_no_timeout(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "l", "+a:60?", "");
+    world_drain(&it);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
+}
+
+static void set_again_by_name_is_re_armed(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "l", "+a:60", "");
+    world_drain(&it);
+    pawl_timeout_id id         = world_timeouts(&it).items[0].id;
+    int64_t         generation = world_timeouts(&it).items[0].generation;
+    touch_at(&it, 30, "l", "+a:60+b:10");
+    world_go(&it, PAWL_SECONDS(89));
+    assert_string_equal(seen.text, "on0 touch30 b40 ");
+    pawl_timeout_rows rows = world_timeouts(&it);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(pawl_uuid_compare(rows.items[0].id.uuid, id.uuid), 0);
+    assert_true(rows.items[0].generation > generation);
+    world_go(&it, PAWL_SECONDS(1));
+    assert_string_equal(seen.text, "on0 touch30 b40 a90 ");
+    world_close(&it);
+}
+
+static void cancelled_and_several_names(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "l", "+a:60+b:50", "");
+    world_drain(&it);
+    assert_int_equal(world_timeouts(&it).count, 2);
+    touch_at(&it, 10, "l", "-a");
+    world_go(&it, PAWL_MINUTES(5));
+    assert_string_equal(seen.text, "on0 touch10 b50 ");
+    touch_at(&it, 310, "l", "-a");
+    world_go(&it, PAWL_MINUTES(5));
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
+}
+
+static void timeouts_die_with_their_saga(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "l", "+a:60+b:50", "");
+    on_at(&it, 0, "m", "+a:60", "");
+    world_drain(&it);
+    touch_at(&it, 10, "l", "!");
+    world_go(&it, PAWL_SECONDS(20));
+    assert_int_equal(world_timeouts(&it).count, 1);
+    world_go(&it, PAWL_MINUTES(5));
+    assert_string_equal(seen.text, "on0 on0 touch10 a60 ");
+    world_close(&it);
+}
+
+static void set_and_cancelled_in_one_batch(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "l", "+a:60", "");
+    touch_at(&it, 0, "l", "-a");
+    on_at(&it, 0, "m", "+a:60-a", "");
+    on_at(&it, 0, "n", "-a+a:70", "");
+    world_drain(&it);
+    assert_int_equal(world_timeouts(&it).count, 1);
+    world_go(&it, PAWL_MINUTES(5));
+    assert_string_equal(seen.text, "on0 touch0 on0 on0 a70 ");
+    world_close(&it);
+}
+
+/* ---- Order ------------------------------------------------------------------------- */
+
+static void due_at_or_before_a_message_comes_first(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "l", "+a:60", "");
+    world_drain(&it);
+    touch_at(&it, 59, "l", "");
+    touch_at(&it, 60, "l", "");
+    touch_at(&it, 61, "l", "");
+    world_go(&it, PAWL_MINUTES(5));
+    assert_string_equal(seen.text, "on0 touch59 a60 touch60 touch61 ");
+    world_close(&it);
+}
+
+/* One drain: the timeout that the first message sets cuts the batch. */
+static void a_timeout_set_in_the_batch_cuts_it(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "l", "+a:60", "");
+    touch_at(&it, 30, "l", "+b:10");
+    touch_at(&it, 50, "l", "+a:20");
+    touch_at(&it, 65, "l", "");
+    touch_at(&it, 80, "l", "");
+    world_go(&it, PAWL_MINUTES(5));
+    assert_string_equal(seen.text, "on0 touch30 b40 touch50 touch65 a70 touch80 ");
+    world_close(&it);
+}
+
+static void many_timeouts_in_order_of_their_due_times(const char *url)
+{
+    world it;
+    char  lamp[8], script[16], expected[1200] = "";
+    open_world_with(&it, url,
+                    (pawl_endpoint_options){.immediate_retries = -1, .batch_messages = 4});
+    for (int i = 0; i < 20; i++) {
+        snprintf(lamp, sizeof lamp, "l%d", i);
+        snprintf(script, sizeof script, "+a:%d", 100 + i * 37 % 20);
+        on_at(&it, 0, lamp, script, "");
+    }
+    world_drain(&it);
+    world_forget(&seen);
+    touch_at(&it, 110, "l0", "");
+    for (int i = 0; i < 20; i++) {
+        char text[40];
+        snprintf(text, sizeof text, i == 10 ? "a%d touch110 " : "a%d ", 100 + i);
+        strcat(expected, text);
+    }
+    world_go(&it, PAWL_MINUTES(5));
+    assert_string_equal(seen.text, expected);
+    world_close(&it);
+}
+
+/* As many timeouts of one time as a batch can claim, and one more: a message of
+ * that time waits for all. */
+static void a_message_waits_for_all_timeouts_of_its_time(const char *url)
+{
+    world it;
+    char  lamp[8];
+    open_world_with(&it, url,
+                    (pawl_endpoint_options){.immediate_retries = -1, .batch_messages = 4});
+    for (int i = 0; i < 5; i++) {
+        snprintf(lamp, sizeof lamp, "l%d", i);
+        on_at(&it, 0, lamp, "+a:60", "");
+    }
+    world_drain(&it);
+    world_forget(&seen);
+    touch_at(&it, 60, "l0", "");
+    world_go(&it, PAWL_MINUTES(5));
+    assert_string_equal(seen.text, "a60 a60 a60 a60 a60 touch60 ");
+    world_close(&it);
+}
+
+/* ---- Failing, superseded, gone -------------------------------------------------------- */
+
+static void a_failing_timeout_is_retried(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "l", "+a:60", "");
+    world_drain(&it);
+    failures = 2;
+    world_go(&it, PAWL_SECONDS(60));
+    pawl_timeout_rows rows = world_timeouts(&it);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].attempts, 1);
+    assert_true(rows.items[0].due > WORLD_START + PAWL_SECONDS(60));
+    world_go(&it, PAWL_HOURS(1));
+    assert_int_equal(failures, 0);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_string_equal(world_saga_text(&it, "Lamp", "l", NULL), "{\"lamp\":\"l\",\"rings\":1}");
+    world_close(&it);
+}
+
+static void a_timeout_that_keeps_failing_is_dead(const char *url)
+{
+    world it;
+    open_world_with(&it, url,
+                    (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 2});
+    on_at(&it, 0, "l", "+a:60", "");
+    world_drain(&it);
+    failures = 100;
+    world_go(&it, PAWL_HOURS(1));
+    assert_int_equal(failures, 97);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "ring a fails"));
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
+}
+
+/* A leased timeout of a saga that another worker ended meanwhile. */
+static void e14_a_timeout_without_its_saga_is_dropped(const char *url)
+{
+    world            it;
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_timeout_set set   = {.id          = {{{9}}},
+                              .saga_id     = {{{8}}},
+                              .saga_type   = PAWL_TEXT("Lamp"),
+                              .name        = PAWL_TEXT("a"),
+                              .destination = PAWL_TEXT("house"),
+                              .due         = WORLD_START};
+    open_world(&it, url);
+    pawl_changes changes      = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.timeout_set.items = &set;
+    changes.timeout_set.count = 1;
+    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
+    world_drain(&it);
+    assert_string_equal(seen.text, "");
+    assert_int_equal(world_timeouts(&it).count, 0);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+static void a_timeout_of_no_handler_is_dead(const char *url)
+{
+    world            it;
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_timeout_set set   = {.id          = {{{9}}},
+                              .saga_id     = {{{8}}},
+                              .saga_type   = PAWL_TEXT("Lamp"),
+                              .name        = PAWL_TEXT("forgotten"),
+                              .destination = PAWL_TEXT("house"),
+                              .due         = WORLD_START};
+    open_world(&it, url);
+    pawl_changes changes      = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.timeout_set.items = &set;
+    changes.timeout_set.count = 1;
+    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
+    world_drain(&it);
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_true(world_says(world_dead(&it).items[0].error, "no handler for timeout 'forgotten'"));
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
+}
+
+static void re_armed_by_its_own_handler(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "l", "+a:60", "+a:30");
+    world_drain(&it);
+    world_go(&it, PAWL_SECONDS(60));
+    pawl_timeout_rows rows = world_timeouts(&it);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(90));
+    world_go(&it, PAWL_MINUTES(5));
+    assert_string_equal(seen.text, "on0 a60 a90 ");
+    world_close(&it);
+}
+
+/* Message and timeout in one batch, the message first: what it says holds. */
+static void superseded_earlier_in_the_batch(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "re-armed", "+a:60", "");
+    on_at(&it, 0, "cancelled", "+a:60", "");
+    on_at(&it, 0, "ended", "+a:60", "");
+    on_at(&it, 0, "begun again", "+a:60", "");
+    world_drain(&it);
+    touch_at(&it, 50, "re-armed", "+a:100");
+    touch_at(&it, 50, "cancelled", "-a");
+    touch_at(&it, 50, "ended", "!");
+    touch_at(&it, 50, "begun again", "!");
+    on_at(&it, 50, "begun again", "+b:60", "");
+    pawl_clock_set(it.business, WORLD_START + PAWL_SECONDS(70));
+    world_step(&it);
+    assert_string_equal(seen.text, "on0 on0 on0 on0 touch50 touch50 touch50 touch50 on50 ");
+    world_go(&it, PAWL_MINUTES(10));
+    assert_string_equal(seen.text,
+                        "on0 on0 on0 on0 touch50 touch50 touch50 touch50 on50 b110 a150 ");
+    assert_int_equal(world_timeouts(&it).count, 0);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+static void e35_timeouts_of_an_ended_saga_never_fire(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "l", "+a:60+b:70", "");
+    world_drain(&it);
+    pawl_saga_id old = world_timeouts(&it).items[0].saga_id;
+    touch_at(&it, 10, "l", "+a:20!");
+    on_at(&it, 10, "l", "+b:100", "");
+    world_go(&it, PAWL_SECONDS(20));
+    pawl_timeout_rows rows = world_timeouts(&it);
+    assert_int_equal(rows.count, 1);
+    assert_int_not_equal(pawl_uuid_compare(rows.items[0].saga_id.uuid, old.uuid), 0);
+    world_go(&it, PAWL_MINUTES(10));
+    assert_string_equal(seen.text, "on0 touch10 on10 b110 ");
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(e12_a_timeout_carries_what_set_it),
+        ON_STORES(a_timeout_fires_once_at_its_time),
+        ON_STORES(e12_a_failed_handler_leaves_no_timeout),
+        ON_STORES(set_again_by_name_is_re_armed),
+        ON_STORES(cancelled_and_several_names),
+        ON_STORES(timeouts_die_with_their_saga),
+        ON_STORES(set_and_cancelled_in_one_batch),
+        ON_STORES(due_at_or_before_a_message_comes_first),
+        ON_STORES(a_timeout_set_in_the_batch_cuts_it),
+        ON_STORES(many_timeouts_in_order_of_their_due_times),
+        ON_STORES(a_message_waits_for_all_timeouts_of_its_time),
+        ON_STORES(a_failing_timeout_is_retried),
+        ON_STORES(a_timeout_that_keeps_failing_is_dead),
+        ON_STORES(e14_a_timeout_without_its_saga_is_dropped),
+        ON_STORES(a_timeout_of_no_handler_is_dead),
+        ON_STORES(re_armed_by_its_own_handler),
+        ON_STORES(superseded_earlier_in_the_batch),
+        ON_STORES(e35_timeouts_of_an_ended_saga_never_fire),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

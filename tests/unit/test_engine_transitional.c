@@ -1,0 +1,216 @@
+/* test_engine_transitional.c - a saga whose correlation property is being
+ * replaced: contracts S20 to S22.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <string.h>
+
+#define PARCEL_STATE(F) \
+    F(TEXT, number)     \
+    F(TEXT, barcode)    \
+    F(INT32, scans)
+PAWL_RECORD(parcel_state, PARCEL_STATE)
+
+#define REGISTER_PARCEL(F) \
+    F(TEXT, number)        \
+    F(TEXT, barcode)
+PAWL_RECORD(register_parcel, REGISTER_PARCEL)
+
+/* Some senders know the number still, others only the barcode. */
+#define SCAN(F)      \
+    F(TEXT, number)  \
+    F(TEXT, barcode) \
+    F(TEXT, relabel)
+PAWL_RECORD(scan, SCAN)
+
+static pawl_code on_register(pawl_context *ctx, parcel_state *parcel,
+                             const register_parcel *message)
+{
+    (void)ctx;
+    parcel->barcode = message->barcode;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_register, parcel_state, register_parcel);
+
+static pawl_code on_scan(pawl_context *ctx, parcel_state *parcel, const scan *message)
+{
+    world_note(pawl_user(ctx), "scan(%.*s)", PAWL_TEXT_ARGS(parcel->number));
+    if (pawl_text_equal(message->relabel, PAWL_TEXT("look")))
+        return PAWL_OK;
+    parcel->scans++;
+    if (message->relabel.size > 0)
+        parcel->barcode = message->relabel;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_scan, parcel_state, scan);
+
+static const pawl_saga parcel_saga = {
+    .name         = "Parcel",
+    .state        = PAWL_RECORD_OF(parcel_state),
+    .correlation  = "number",
+    .transitional = "barcode",
+    .on           = (const pawl_on[]){
+                  {.handle           = PAWL_HANDLE(on_register),
+                   .key              = "number",
+                   .transitional_key = "barcode",
+                   .starts           = true},
+                  {.handle = PAWL_HANDLE(on_scan), .key = "number", .transitional_key = "barcode"},
+                  {.handle = NULL}}};
+
+static const pawl_endpoint_spec depot = {.name  = "depot",
+                                         .sagas = (const pawl_saga *const[]){&parcel_saga, NULL}};
+
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "transitional",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&depot, NULL}};
+
+static world_log seen;
+
+static void open_world(world *it, const char *url)
+{
+    pawl_endpoint_options options = {.user = &seen};
+    world_forget(&seen);
+    world_open(it, url, &application, NULL, &options);
+}
+
+static void post_register(world *it, const char *number, const char *barcode)
+{
+    world_post(it, NULL,
+               PAWL_MESSAGE(register_parcel, .number = pawl_text_of(number),
+                            .barcode = pawl_text_of(barcode)));
+}
+
+static void post_scan(world *it, const char *number, const char *barcode, const char *relabel)
+{
+    world_post(it, NULL,
+               PAWL_MESSAGE(scan, .number = pawl_text_of(number), .barcode = pawl_text_of(barcode),
+                            .relabel = pawl_text_of(relabel)));
+}
+
+/* ---- Finding ------------------------------------------------------------------ */
+
+static void s22_main_first_then_transitional(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_register(&it, "n1", "b1");
+    post_register(&it, "n2", "b2");
+    world_drain(&it);
+    /* The number says n1, the barcode b2: the number wins. */
+    post_scan(&it, "n1", "b2", "");
+    post_scan(&it, "unknown", "b2", "");
+    world_drain(&it);
+    assert_string_equal(seen.text, "scan(n1) scan(n2) ");
+    assert_string_equal(world_saga_text(&it, "Parcel", "n2", NULL),
+                        "{\"number\":\"n2\",\"barcode\":\"b2\",\"scans\":1}");
+    world_close(&it);
+}
+
+static void s22_a_saga_begun_in_the_batch_is_found_by_both(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_register(&it, "n1", "b1");
+    post_scan(&it, "other", "b1", "");
+    post_scan(&it, "n1", "b1", "");
+    world_drain(&it);
+    assert_string_equal(world_saga_text(&it, "Parcel", "n1", NULL),
+                        "{\"number\":\"n1\",\"barcode\":\"b1\",\"scans\":2}");
+    world_close(&it);
+}
+
+static void s22_a_starter_continues_what_the_transitional_value_finds(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_register(&it, "n1", "b1");
+    world_drain(&it);
+    post_register(&it, "renumbered", "b1");
+    world_drain(&it);
+    assert_int_equal(world_saga_count(&it, "Parcel"), 1);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+/* ---- Writing -------------------------------------------------------------------- */
+
+static void s20_the_transitional_value_is_written_at_every_update(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_register(&it, "n1", "b1");
+    world_drain(&it);
+    post_scan(&it, "n1", "", "b9");
+    post_scan(&it, "x", "b9", "");
+    world_drain(&it);
+    post_scan(&it, "y", "b9", "");
+    post_scan(&it, "z", "b1", "");
+    world_drain(&it);
+    world_go_both(&it, PAWL_MINUTES(1));
+    assert_string_equal(seen.text, "scan(n1) scan(n1) scan(n1) ");
+    world_close(&it);
+}
+
+static void s21_a_null_transitional_value_is_refused_at_save(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_register(&it, "n1", "");
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "null transitional property not allowed"));
+    assert_int_equal(world_saga_count(&it, "Parcel"), 0);
+    world_close(&it);
+}
+
+/* A row of before the roll-out has no transitional value until it is touched. */
+static void s21_reading_an_old_row_is_fine(const char *url)
+{
+    world                         it;
+    pawl_error                    error   = PAWL_ERROR_INIT;
+    const pawl_saga_table *const *tables  = NULL;
+    size_t                        count   = 0;
+    int64_t                       version = 0;
+    open_world(&it, url);
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it.arena, &tables, &count, &error),
+             &error);
+    pawl_saga_insert insert   = {.table        = tables[0],
+                                 .id           = {{{1}}},
+                                 .main         = pawl_value_text(PAWL_TEXT("old")),
+                                 .metadata     = PAWL_TEXT("{}"),
+                                 .data         = PAWL_TEXT("{\"number\":\"old\"}"),
+                                 .type_version = PAWL_TEXT("1.0")};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.saga_insert.items = &insert;
+    changes.saga_insert.count = 1;
+    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
+    post_scan(&it, "old", "", "look");
+    world_drain(&it);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_saga_text(&it, "Parcel", "old", &version);
+    assert_int_equal(version, 1);
+    post_scan(&it, "old", "", "b7");
+    post_scan(&it, "gone", "b7", "");
+    world_drain(&it);
+    assert_string_equal(world_saga_text(&it, "Parcel", "old", &version),
+                        "{\"number\":\"old\",\"barcode\":\"b7\",\"scans\":2}");
+    assert_int_equal(version, 2);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(s22_main_first_then_transitional),
+        ON_STORES(s22_a_saga_begun_in_the_batch_is_found_by_both),
+        ON_STORES(s22_a_starter_continues_what_the_transitional_value_finds),
+        ON_STORES(s20_the_transitional_value_is_written_at_every_update),
+        ON_STORES(s21_a_null_transitional_value_is_refused_at_save),
+        ON_STORES(s21_reading_an_old_row_is_fine),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+/* test_store_load.c - driver modules by their path: pawl_store_load.
+ *
+ * The modules are those of tests/support/driver, built beside the tests.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[2000];
+
+static const char *path_of(const char *name)
+{
+    static char path[2200];
+    snprintf(path, sizeof path, "%s/%s.so", folder, name);
+    return path;
+}
+
+static void expect_refused(const char *path, pawl_code expected, const char *part)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_store_load(path, &error), expected);
+    assert_int_equal(error.code, expected);
+    if (strstr(error.text, part) == NULL)
+        fail_msg("'%s' lacks '%s'", error.text, part);
+}
+
+static void what_is_no_driver_is_refused(void **state)
+{
+    (void)state;
+    char missing[2200];
+    snprintf(missing, sizeof missing, "%s", path_of("missing"));
+    expect_refused(NULL, PAWL_EINVAL, "is empty");
+    expect_refused("", PAWL_EINVAL, "is empty");
+    expect_refused(missing, PAWL_EUNREACHABLE, missing);
+    expect_refused(path_of("nameless"), PAWL_ECONFIG, "has no symbol pawl_store_driver");
+    expect_refused(path_of("older"), PAWL_ECONFIG, "built for another pawl");
+    expect_refused(path_of("taken"), PAWL_EDUPLICATE, "driver 'memory': the scheme is taken");
+    pawl_store *store = NULL;
+    assert_int_equal(pawl_store_open("memory:load", NULL, &store, NULL), PAWL_OK);
+    pawl_store_close(store);
+    assert_int_equal(pawl_store_open("older:x", NULL, &store, NULL), PAWL_EUNREACHABLE);
+}
+
+static void a_path_over_the_limit_is_refused(void **state)
+{
+    (void)state;
+    static char path[5000];
+    memset(path, 'x', sizeof path - 1);
+    expect_refused(path, PAWL_ELIMIT, "4999 bytes, limit 4095");
+}
+
+static void a_loaded_driver_opens_stores(void **state)
+{
+    (void)state;
+    pawl_store *store = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_store_open("tiny:x", NULL, &store, &error), PAWL_EUNREACHABLE);
+    for (int i = 0; i < 2; i++) /* the second time changes nothing */
+        if (pawl_store_load(path_of("tiny"), &error) != PAWL_OK)
+            fail_msg("%s", error.text);
+    assert_int_equal(pawl_store_open("tiny:x", NULL, &store, &error), PAWL_OK);
+    assert_string_equal(store->ops->scheme, "tiny");
+    pawl_changes changes = {0};
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, &error), PAWL_OK);
+    pawl_store_close(store);
+    assert_int_equal(pawl_store_open("tiny:closed", NULL, &store, &error), PAWL_EUNREACHABLE);
+    assert_string_equal(error.text, "tiny: it is closed");
+}
+
+/* "driver.so" is a file here, not one of the system's folders. */
+static void a_bare_name_is_a_file_of_this_folder(void **state)
+{
+    (void)state;
+    pawl_error error = PAWL_ERROR_INIT;
+    assert_int_equal(chdir(folder), 0);
+    if (pawl_store_load("tiny.so", &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+    expect_refused("libc.so.6", PAWL_EUNREACHABLE, "./libc.so.6");
+}
+
+int main(void)
+{
+    const char *build = getenv("PAWL_BUILD_DIR");
+    if (build == NULL) {
+        print_error("PAWL_BUILD_DIR is not set\n");
+        return 1;
+    }
+    snprintf(folder, sizeof folder, "%s/tests/support/driver", build);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_no_driver_is_refused),
+        cmocka_unit_test(a_path_over_the_limit_is_refused),
+        cmocka_unit_test(a_loaded_driver_opens_stores),
+        cmocka_unit_test(a_bare_name_is_a_file_of_this_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,405 @@
+/* test_store_operations.c - what the public operations do around a driver that
+ * fails, lacks entries or does not know what became of a commit. What they do
+ * on a store is proved by tests/contract/case_op_*.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/operations.h"
+#include "store/core/operation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NOW INT64_C(1767225600000000)
+
+/* ---- A driver that answers what the test says --------------------------- */
+
+static struct {
+    pawl_code commit_code, load_code, count_code, claim_code;
+    bool      is_applied; /* what resolve says */
+    int64_t   row_count;  /* of every partition */
+    unsigned  commit_count, claim_count, claim_good, release_count, worker_count;
+} fake;
+
+static pawl_code fake_open(pawl_store *store, const char *url, const pawl_store_options *options,
+                           pawl_error *error)
+{
+    (void)url;
+    (void)options;
+    (void)error;
+    strcpy(store->identity, "lean");
+    return PAWL_OK;
+}
+
+static void fake_close(pawl_store *store)
+{
+    (void)store;
+}
+
+static pawl_code fake_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
+                             pawl_line_fn *line, void *context, pawl_error *error)
+{
+    (void)store;
+    (void)verb;
+    (void)spec;
+    (void)line;
+    (void)context;
+    (void)error;
+    return PAWL_OK;
+}
+
+static pawl_code fake_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
+                                  pawl_time now, pawl_error *error)
+{
+    (void)endpoint;
+    (void)types;
+    (void)now;
+    (void)error;
+    store->epoch = 1;
+    fake.worker_count++;
+    return PAWL_OK;
+}
+
+static pawl_code fake_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
+{
+    (void)store;
+    (void)now;
+    (void)error;
+    return PAWL_OK;
+}
+
+static pawl_code answer(pawl_code code, pawl_error *error)
+{
+    return code == PAWL_OK ? code : pawl_error_set(error, code, "page 7 is damaged");
+}
+
+static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
+                             pawl_error *error)
+{
+    (void)store;
+    fake.commit_count++;
+    fake.release_count += (unsigned)changes->snapshot_release.count;
+    if (fake.commit_code == PAWL_ECONFLICT)
+        return pawl_refusals_add(refused, pawl_change_aggregator_remove, 0, 0, PAWL_ECONFLICT,
+                                 PAWL_TEXT("nothing removed"));
+    return answer(fake.commit_code, error);
+}
+
+static pawl_code fake_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                              pawl_error *error)
+{
+    (void)store;
+    (void)commit_id;
+    (void)error;
+    *is_applied = fake.is_applied;
+    return PAWL_OK;
+}
+
+static pawl_code fake_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
+                           const pawl_value *values, size_t count, bool is_locked,
+                           pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
+{
+    (void)store;
+    (void)table;
+    (void)key;
+    (void)values;
+    (void)count;
+    (void)is_locked;
+    (void)arena;
+    rows[0].version = 9; /* what a failed call leaves is not looked at */
+    return answer(fake.load_code, error);
+}
+
+static pawl_code fake_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
+                                 pawl_error *error)
+{
+    (void)store;
+    (void)table;
+    *count = 0;
+    return answer(fake.count_code, error);
+}
+
+static pawl_code fake_aggregator_count(pawl_store *store, pawl_text partition,
+                                       const pawl_text *types, size_t type_count, pawl_time now,
+                                       pawl_aggregator_counts *counts, pawl_error *error)
+{
+    (void)store;
+    (void)partition;
+    (void)types;
+    (void)type_count;
+    (void)now;
+    counts->all = fake.row_count;
+    return answer(fake.count_code, error);
+}
+
+/* One row a call; after `claim_good` calls what the test says. */
+static pawl_code fake_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
+                                     pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+{
+    (void)store;
+    *snapshot = (pawl_snapshot){0};
+    if (fake.claim_count++ >= fake.claim_good)
+        return answer(fake.claim_code, error);
+    snapshot->items = pawl_arena_take(arena, sizeof snapshot->items[0]);
+    snapshot->count = claim->count_max;
+    assert_int_equal(claim->count_max, 1);
+    return PAWL_OK;
+}
+
+static const pawl_store_ops fake_driver = {
+    .ops_size         = sizeof(pawl_store_ops),
+    .scheme           = "full",
+    .store_size       = sizeof(pawl_store),
+    .open             = fake_open,
+    .close            = fake_close,
+    .schema           = fake_schema,
+    .worker_open      = fake_worker_open,
+    .worker_close     = fake_worker_close,
+    .commit           = fake_commit,
+    .resolve          = fake_resolve,
+    .saga_load        = fake_load,
+    .saga_count       = fake_saga_count,
+    .aggregator_count = fake_aggregator_count,
+    .snapshot_claim   = fake_snapshot_claim,
+};
+
+/* The least that a driver may have. */
+static const pawl_store_ops lean_driver = {
+    .ops_size     = sizeof(pawl_store_ops),
+    .scheme       = "lean",
+    .store_size   = sizeof(pawl_store),
+    .open         = fake_open,
+    .close        = fake_close,
+    .schema       = fake_schema,
+    .worker_open  = fake_worker_open,
+    .worker_close = fake_worker_close,
+    .commit       = fake_commit,
+    .resolve      = fake_resolve,
+};
+
+static const pawl_saga_table table = {
+    .type = {"Order", 5}, .name = {"t_order", 7}, .main = {{"Ref", 3}, PAWL_VALUE_TEXT}};
+
+typedef struct fixture {
+    pawl_store *store;
+    pawl_arena *arena;
+    pawl_error  error;
+} fixture;
+
+static fixture *open_fixture(const char *url)
+{
+    static fixture f;
+    memset(&fake, 0, sizeof fake);
+    f       = (fixture){.arena = pawl_arena_create(0)};
+    f.error = (pawl_error)PAWL_ERROR_INIT;
+    assert_non_null(f.arena);
+    assert_int_equal(pawl_store_open(url, NULL, &f.store, &f.error), PAWL_OK);
+    return &f;
+}
+
+static void close_fixture(fixture *f)
+{
+    pawl_store_close(f->store);
+    pawl_arena_destroy(f->arena);
+}
+
+static void expect_text(const fixture *f, const char *part)
+{
+    if (strstr(f->error.text, part) == NULL)
+        fail_msg("'%s' lacks '%s'", f->error.text, part);
+}
+
+/* ---- Tests -------------------------------------------------------------- */
+
+static void an_absent_entry_is_unsupported(void **state)
+{
+    (void)state;
+    fixture                         *f = open_fixture("lean:");
+    pawl_saga_row                    saga;
+    pawl_timeout_rows                timeouts;
+    pawl_snapshot                    rows;
+    pawl_aggregator_snapshot         snapshot;
+    int64_t                          count       = -1;
+    pawl_timeout_batch_options       batch       = PAWL_TIMEOUT_BATCH_OPTIONS_INIT;
+    pawl_aggregator_snapshot_options snapshot_of = PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT;
+    const pawl_value                 value       = pawl_value_text(PAWL_TEXT("r"));
+    batch.owner.uuid.bytes[0]                    = 1;
+    const pawl_code answers[]                    = {
+                           pawl_store_saga_find(f->store, &table, PAWL_SAGA_BY_MAIN, value, f->arena, &saga,
+                                                &f->error),
+                           pawl_store_timeout_batch(f->store, &batch, NOW, f->arena, &timeouts, &f->error),
+                           pawl_store_timeout_reap(f->store, NOW, &count, &f->error),
+                           pawl_store_aggregator_get(f->store, PAWL_TEXT("A"), f->arena, &rows, &f->error),
+                           pawl_store_aggregator_snapshot(f->store, &snapshot_of, NOW, f->arena, &snapshot, &f->error),
+                           pawl_store_aggregator_count_resolved(f->store, PAWL_TEXT("A"), NULL, 0, &count, &f->error),
+                           pawl_store_aggregator_count(f->store, PAWL_TEXT("A"), &count, &f->error),
+    };
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
+        assert_int_equal(answers[i], PAWL_EUNSUPPORTED);
+    assert_string_equal(f->error.text, "driver 'lean' has no aggregator_count");
+    assert_int_equal(count, 0);
+    close_fixture(f);
+}
+
+/* S1: a missing table is one that cannot be counted either. */
+static void only_a_missing_table_counts_as_none(void **state)
+{
+    (void)state;
+    fixture         *f     = open_fixture("full:");
+    pawl_saga_row    row   = {.version = -1};
+    const pawl_value value = pawl_value_text(PAWL_TEXT("r"));
+    fake.load_code         = PAWL_ESCHEMA;
+    fake.count_code        = PAWL_ESCHEMA;
+    assert_int_equal(
+        pawl_store_saga_find(f->store, &table, PAWL_SAGA_BY_MAIN, value, f->arena, &row, &f->error),
+        PAWL_OK);
+    assert_int_equal(row.version, 0);
+    assert_int_equal(f->error.code, PAWL_OK);
+    assert_int_equal(
+        pawl_store_saga_find(f->store, &table, PAWL_SAGA_BY_MAIN, value, f->arena, &row, NULL),
+        PAWL_OK);
+
+    fake.count_code = PAWL_OK; /* the table is there; a column is not */
+    assert_int_equal(
+        pawl_store_saga_find(f->store, &table, PAWL_SAGA_BY_MAIN, value, f->arena, &row, &f->error),
+        PAWL_ESCHEMA);
+    fake.load_code = PAWL_EPERSIST;
+    assert_int_equal(
+        pawl_store_saga_find(f->store, &table, PAWL_SAGA_BY_MAIN, value, f->arena, &row, &f->error),
+        PAWL_EPERSIST);
+    expect_text(f, "page 7 is damaged");
+    close_fixture(f);
+}
+
+/* A23, and the reads behind the two answers of A21. */
+static void a_failure_in_remove_keeps_its_cause(void **state)
+{
+    (void)state;
+    fixture        *f     = open_fixture("full:");
+    const pawl_text bills = PAWL_TEXT("Bills"), id = PAWL_TEXT("c-1");
+    fake.commit_code = PAWL_EPERSIST;
+    assert_int_equal(pawl_store_aggregator_remove(f->store, bills, id, NOW, &f->error),
+                     PAWL_EPERSIST);
+    expect_text(f, "page 7 is damaged");
+    fake.commit_code = PAWL_ECONFLICT;
+    fake.count_code  = PAWL_EPERSIST;
+    assert_int_equal(pawl_store_aggregator_remove(f->store, bills, id, NOW, &f->error),
+                     PAWL_EPERSIST);
+    expect_text(f, "page 7 is damaged");
+    fake.count_code = PAWL_OK;
+    assert_int_equal(pawl_store_aggregator_remove(f->store, bills, id, NOW, &f->error),
+                     PAWL_ENOTFOUND);
+    fake.row_count = 3;
+    assert_int_equal(pawl_store_aggregator_remove(f->store, bills, id, NOW, &f->error),
+                     PAWL_ECONFLICT);
+    assert_string_equal(f->error.text,
+                        "aggregator 'Bills': no row has correlation id 'c-1', it holds 3 rows");
+    close_fixture(f);
+}
+
+/* O32: operations of one change ask for an unknown outcome as well. */
+static void an_unknown_outcome_is_settled_before_the_row(void **state)
+{
+    (void)state;
+    fixture           *f      = open_fixture("full:");
+    pawl_saga_row      row    = {.main = pawl_value_text(PAWL_TEXT("r"))};
+    pawl_outbox_row    outbox = {.id = 4, .attempts = 2};
+    pawl_outbox_result sent   = {.outcome = PAWL_ATTEMPT_SUCCESS};
+    fake.commit_code          = PAWL_EUNKNOWN;
+    assert_int_equal(pawl_store_saga_insert(f->store, &table, &row, NOW, &f->error), PAWL_ELOST);
+    assert_true(pawl_uuid_is_zero(row.id.uuid));
+    assert_int_equal(row.version, 0);
+    assert_int_equal(pawl_store_outbox_settle(f->store, &outbox, &sent, NOW, &f->error),
+                     PAWL_ELOST);
+    assert_int_equal(outbox.state, PAWL_OUTBOX_PENDING);
+    assert_int_equal(outbox.attempts, 2);
+
+    fake.is_applied = true;
+    assert_int_equal(pawl_store_saga_insert(f->store, &table, &row, NOW, &f->error), PAWL_OK);
+    assert_false(pawl_uuid_is_zero(row.id.uuid));
+    assert_int_equal(row.version, 1);
+    assert_int_equal(pawl_store_saga_update(f->store, &table, &row, NOW, &f->error), PAWL_OK);
+    assert_int_equal(row.version, 2);
+    assert_int_equal(pawl_store_outbox_settle(f->store, &outbox, &sent, NOW, &f->error), PAWL_OK);
+    assert_int_equal(outbox.state, PAWL_OUTBOX_DISPATCHED);
+    fake.is_applied = false;
+    assert_int_equal(pawl_store_saga_update(f->store, &table, &row, NOW, &f->error), PAWL_ELOST);
+    assert_int_equal(row.version, 2);
+    assert_int_equal(fake.worker_count, 1);
+    close_fixture(f);
+}
+
+static bool decodes_nothing(const pawl_message *message, void *context)
+{
+    (void)message;
+    (void)context;
+    return false;
+}
+
+/* A snapshot that fails half-way gives back what it had leased. */
+static void a_snapshot_that_fails_leaves_no_lease(void **state)
+{
+    (void)state;
+    fixture                         *f       = open_fixture("full:");
+    pawl_aggregator_snapshot_options options = PAWL_AGGREGATOR_SNAPSHOT_OPTIONS_INIT;
+    pawl_aggregator_snapshot         snapshot;
+    options.partition  = PAWL_TEXT("Bills");
+    options.size       = 1;
+    options.can_decode = decodes_nothing;
+    fake.claim_good    = 3;
+    fake.claim_code    = PAWL_EBUSY;
+    assert_int_equal(
+        pawl_store_aggregator_snapshot(f->store, &options, NOW, f->arena, &snapshot, &f->error),
+        PAWL_EBUSY);
+    expect_text(f, "page 7 is damaged");
+    assert_int_equal(fake.claim_count, 4);
+    assert_int_equal(fake.release_count, 1);
+    assert_int_equal(snapshot.count, 0);
+
+    snapshot          = (pawl_aggregator_snapshot){.partition = PAWL_TEXT("Bills")};
+    fake.commit_count = 0; /* A11: nothing to remove asks nothing */
+    assert_int_equal(pawl_store_aggregator_remove_snapshot(f->store, &snapshot, NOW, &f->error),
+                     PAWL_OK);
+    assert_int_equal(fake.commit_count, 0);
+    close_fixture(f);
+}
+
+static void handles_make_different_ids(void **state)
+{
+    (void)state;
+    enum { HANDLES = 4, IDS = 8 };
+    pawl_store *stores[HANDLES];
+    pawl_uuid   ids[HANDLES * IDS];
+    for (size_t i = 0; i < HANDLES; i++)
+        assert_int_equal(pawl_store_open("lean:", NULL, &stores[i], NULL), PAWL_OK);
+    for (size_t i = 0; i < HANDLES * IDS; i++)
+        ids[i] = pawl__store_new_id(stores[i % HANDLES], NOW);
+    for (size_t i = 0; i < HANDLES * IDS; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_int_not_equal(pawl_uuid_compare(ids[i], ids[j]), 0);
+    for (size_t i = 0; i < HANDLES; i++)
+        pawl_store_close(stores[i]);
+}
+
+int main(void)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (pawl_store_register(&fake_driver, &error) != PAWL_OK ||
+        pawl_store_register(&lean_driver, &error) != PAWL_OK) {
+        print_error("%s\n", error.text);
+        return 1;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_absent_entry_is_unsupported),
+        cmocka_unit_test(only_a_missing_table_counts_as_none),
+        cmocka_unit_test(a_failure_in_remove_keeps_its_cause),
+        cmocka_unit_test(an_unknown_outcome_is_settled_before_the_row),
+        cmocka_unit_test(a_snapshot_that_fails_leaves_no_lease),
+        cmocka_unit_test(handles_make_different_ids),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
