@@ -195,6 +195,8 @@ pawl_code replay_options_parse(int count, char **words, replay_options *options,
     *options       = (replay_options){.quiet = REPLAY_QUIET_DEFAULT, .batch = REPLAY_BATCH_DEFAULT};
     pawl_code code = parse_words(count, words, options, error);
     options->columns.group_is_required = options->columns.group != NULL;
+    if (options->log == NULL)
+        options->log = getenv("PAWL_REPLAY_LOG"); /* the demo's own */
     if (code == PAWL_OK && options->log == NULL && !options->wants_help && !options->wants_version)
         return pawl_error_set(error, PAWL_EINVAL, "no log given: pawl-replay LOG [OPTIONS]");
     return code;

@@ -53,7 +53,7 @@ typedef struct pawl_test pawl_test;
 #define PAWL_TEST_EVENTS "pawl.test.events"
 /* Steps until everything is idle; an application that sends messages to itself
  * without end is stopped here. */
-#define PAWL_TEST_STEPS_MAX 1000000
+#define PAWL_TEST_STEPS_MAX 100000
 #define PAWL_TEST_ENDPOINTS_MAX 16
 
 /* Zero means the default in brackets. */

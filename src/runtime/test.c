@@ -122,13 +122,15 @@ pawl_code pawl_test_watch(pawl_test *test, pawl_record_fn *record, pawl_error *e
 
 /* ---- Running -------------------------------------------------------------------- */
 
-static void add_step(pawl_step *sum, const pawl_step *step)
+/* What is due already and did not run is in other hands: it is not what comes
+ * next. */
+static void add_step(pawl_step *sum, const pawl_step *step, pawl_time now)
 {
     sum->handled += step->handled;
     sum->sent += step->sent;
     sum->refused += step->refused;
     sum->dead += step->dead;
-    if (step->next_due < sum->next_due)
+    if (step->next_due > now && step->next_due < sum->next_due)
         sum->next_due = step->next_due;
 }
 
@@ -141,7 +143,7 @@ static pawl_code step_all(pawl_test *test, pawl_step *sum, pawl_error *error)
     for (size_t i = 0; i < test->endpoint_count && code == PAWL_OK; i++) {
         pawl_step step;
         code = pawl_endpoint_step(test->endpoints[i], &step, error);
-        add_step(sum, &step);
+        add_step(sum, &step, pawl_clock_now(test->business));
         sum->is_idle &= step.is_idle;
     }
     return code;
@@ -184,10 +186,7 @@ pawl_code pawl_test_advance_to(pawl_test *test, pawl_time time, pawl_error *erro
     }
     pawl_code code = pawl_test_drain(test, &step, error);
     while (code == PAWL_OK && now < time) {
-        /* What is due already but did not run is claimed elsewhere: it is not
-         * what comes next. */
-        bool is_between = step.next_due > now && step.next_due < time;
-        now             = is_between ? step.next_due : time;
+        now = step.next_due < time ? step.next_due : time;
         set_clocks(test, now);
         code = pawl_test_drain(test, &step, error);
     }

@@ -1,8 +1,7 @@
-/* test_example_orders.c - the orders of examples/orders under the virtual clock.
+/* test_example_orders.c - the orders of examples/orders under the test kit.
  *
- * This is how an application is tested: an endpoint on memory, a clock that the
- * test moves, and drain() for "everything that is due". A second endpoint, the
- * world, remembers what came out.
+ * This is how an application is tested: deliver, advance, look. What leaves for
+ * "billing" and "carrier" stays in their queues, and the events are watched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,88 +17,10 @@
 /* The application is part of the program under test, as it is in an ordinary one. */
 #include "../../examples/orders/orders.c"
 
-#define START INT64_C(1767258000000000) /* 2026-01-01T09:00:00Z */
-#define STORE "memory:test_example_orders"
+#include "pawl/test.h"
 
-/* ---- The world outside ------------------------------------------------------ */
-
-typedef struct world_seen {
-    int     charged, refunded, cancelled, shipped, shipments;
-    int64_t cents; /* charged or refunded last */
-    size_t  shipment_size;
-    char    warehouse[20];
-} world_seen;
-
-static pawl_code on_charge_card(pawl_context *ctx, const charge_card *message)
-{
-    world_seen *seen = pawl_user(ctx);
-    seen->charged++;
-    seen->cents = message->cents;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_charge_card, charge_card);
-
-static pawl_code on_refund(pawl_context *ctx, const refund *message)
-{
-    world_seen *seen = pawl_user(ctx);
-    seen->refunded++;
-    seen->cents = message->cents;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_refund, refund);
-
-static pawl_code on_shipment(pawl_context *ctx, const shipment *message)
-{
-    world_seen *seen = pawl_user(ctx);
-    seen->shipments++;
-    seen->shipment_size = message->order_ids.count;
-    snprintf(seen->warehouse, sizeof seen->warehouse, "%.*s", PAWL_TEXT_ARGS(message->warehouse));
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_shipment, shipment);
-
-static pawl_code on_cancelled(pawl_context *ctx, const order_cancelled *message)
-{
-    (void)message;
-    ((world_seen *)pawl_user(ctx))->cancelled++;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_cancelled, order_cancelled);
-
-static pawl_code on_shipped(pawl_context *ctx, const order_shipped *message)
-{
-    (void)message;
-    ((world_seen *)pawl_user(ctx))->shipped++;
-    return PAWL_OK;
-}
-PAWL_MESSAGE_HANDLER(on_shipped, order_shipped);
-
-static const pawl_endpoint_spec world_endpoint = {
-    .name     = "world",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_charge_card)},
-                                  {.handle = PAWL_HANDLE(on_refund)},
-                                  {.handle = PAWL_HANDLE(on_shipment)},
-                                  {.handle = PAWL_HANDLE(on_cancelled)},
-                                  {.handle = PAWL_HANDLE(on_shipped)},
-                                  {.handle = NULL}}};
-
-static const pawl_application world_application = {
-    PAWL_APPLICATION_INIT, .name = "world",
-    .endpoints = (const pawl_endpoint_spec *const[]){&world_endpoint, NULL}};
-
-static const pawl_route routes[] = {
-    {.name = "billing", .queue = "world"}, {.name = "carrier", .queue = "world"}, {.name = NULL}};
-
-/* ---- The fixture ------------------------------------------------------------ */
-
-typedef struct test_fixture {
-    pawl_clock    *clock;
-    pawl_endpoint *orders;
-    pawl_endpoint *world;
-    pawl_sender   *sender;
-    pawl_arena    *arena;
-    world_seen     seen;
-} test_fixture;
+#define BILLING "billing"
+#define CARRIER "carrier"
 
 static void check(pawl_code code, const pawl_error *error)
 {
@@ -107,218 +28,239 @@ static void check(pawl_code code, const pawl_error *error)
         fail_msg("%s: %s", pawl_code_name(code), error->text);
 }
 
-static pawl_endpoint *create(test_fixture *fixture, const pawl_application *application)
-{
-    pawl_error            error    = PAWL_ERROR_INIT;
-    pawl_endpoint        *endpoint = NULL;
-    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
-    options.store                  = STORE;
-    options.routes                 = routes;
-    options.business               = fixture->clock;
-    options.seed                   = 1;
-    options.user                   = &fixture->seen;
-    check(pawl_endpoint_create(application, NULL, &options, &endpoint, &error), &error);
-    return endpoint;
-}
-
 static int set_up(void **state)
 {
-    static test_fixture fixture;
-    pawl_error          error = PAWL_ERROR_INIT;
-    memset(&fixture, 0, sizeof fixture);
-    fixture.clock  = pawl_clock_create(START);
-    fixture.arena  = pawl_arena_create(0);
-    fixture.orders = create(&fixture, &orders_application);
-    fixture.world  = create(&fixture, &world_application);
-    check(pawl_sender_open(STORE, NULL, &fixture.sender, &error), &error);
-    *state = &fixture;
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_test *test  = NULL;
+    check(pawl_test_create(&orders_application, NULL, &test, &error), &error);
+    check(pawl_test_watch(test, PAWL_RECORD_OF(order_cancelled), &error), &error);
+    check(pawl_test_watch(test, PAWL_RECORD_OF(order_shipped), &error), &error);
+    *state = test;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    test_fixture *fixture = *state;
-    pawl_sender_close(fixture->sender);
-    pawl_endpoint_destroy(fixture->world);
-    pawl_endpoint_destroy(fixture->orders);
-    pawl_arena_destroy(fixture->arena);
-    pawl_clock_destroy(fixture->clock);
+    pawl_test_destroy(*state);
     return 0;
 }
 
-/* Both endpoints until neither has anything to do. */
-static void drain(const test_fixture *fixture)
+static void place(pawl_test *test, const char *order_id, const char *warehouse)
 {
-    pawl_step  orders_step, world_step;
     pawl_error error = PAWL_ERROR_INIT;
-    do {
-        check(pawl_endpoint_drain(fixture->orders, &orders_step, &error), &error);
-        check(pawl_endpoint_drain(fixture->world, &world_step, &error), &error);
-    } while (orders_step.handled + world_step.handled > 0);
-}
-
-static void move_to(const test_fixture *fixture, int64_t after_start)
-{
-    pawl_clock_set(fixture->clock, START + after_start);
-    drain(fixture);
-}
-
-/* A message that is due by the test's clock, not by the machine's. */
-static void send_message(const test_fixture *fixture, const pawl_record *record,
-                         const void *message)
-{
-    pawl_error        error   = PAWL_ERROR_INIT;
-    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = pawl_clock_now(fixture->clock)};
-    check(pawl_sender_send(fixture->sender, "orders", &options, record, message, &error), &error);
-    check(pawl_sender_commit(fixture->sender, &error), &error);
-}
-
-static void place(const test_fixture *fixture, const char *order_id, const char *warehouse)
-{
-    send_message(fixture, PAWL_MESSAGE(place_order, .order_id = pawl_text_of(order_id),
-                                       .warehouse = pawl_text_of(warehouse), .total_cents = 4200));
-    drain(fixture);
-}
-
-static void pay(const test_fixture *fixture, const char *order_id, int64_t cents)
-{
-    send_message(fixture,
-                 PAWL_MESSAGE(payment_taken, .order_ref = pawl_text_of(order_id), .cents = cents));
-    drain(fixture);
-}
-
-/* The order's state as JSON, "" when there is no such order. */
-static const char *order_state_of(const test_fixture *fixture, const char *order_id)
-{
-    pawl_error error   = PAWL_ERROR_INIT;
-    pawl_text  data    = {NULL, 0};
-    int64_t    version = 0;
-    pawl_value value   = pawl_value_text(pawl_text_of(order_id));
-    check(pawl_endpoint_saga(fixture->orders, "OrderSaga", &value, fixture->arena, &data, &version,
-                             &error),
+    check(pawl_test_deliver(test, NULL,
+                            PAWL_MESSAGE(place_order, .order_id = pawl_text_of(order_id),
+                                         .warehouse   = pawl_text_of(warehouse),
+                                         .total_cents = 4200),
+                            &error),
           &error);
-    return version > 0 ? data.data : "";
 }
 
-static int64_t order_count(const test_fixture *fixture)
+static void pay(pawl_test *test, const char *order_id, int64_t cents)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    int64_t    count = -1;
-    check(pawl_endpoint_saga_count(fixture->orders, "OrderSaga", &count, &error), &error);
+    check(pawl_test_deliver(
+              test, NULL,
+              PAWL_MESSAGE(payment_taken, .order_ref = pawl_text_of(order_id), .cents = cents),
+              &error),
+          &error);
+}
+
+/* To so long after the first message of the test. */
+static void move_to(pawl_test *test, int64_t after_start)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    check(pawl_test_advance_to(test, PAWL_TEST_START + after_start, &error), &error);
+}
+
+/* ---- What is there ---------------------------------------------------------- */
+
+static size_t count_sent(pawl_test *test, const char *queue, pawl_record_fn *record)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    size_t     count = 0;
+    check(pawl_test_count(test, queue, record, &count, &error), &error);
     return count;
 }
 
-static pawl_stats count_all(const test_fixture *fixture)
+static order_state order_of(pawl_test *test, const char *order_id)
+{
+    pawl_error  error = PAWL_ERROR_INIT;
+    order_state order;
+    check(pawl_test_saga(test, "OrderSaga", order_id, PAWL_RECORD_OF(order_state), &order, NULL,
+                         &error),
+          &error);
+    return order;
+}
+
+static bool is_there(pawl_test *test, const char *order_id)
+{
+    pawl_error    error = PAWL_ERROR_INIT;
+    pawl_saga_row row;
+    pawl_code     code = pawl_test_saga_row(test, "OrderSaga", order_id, &row, &error);
+    if (code != PAWL_ENOTFOUND)
+        check(code, &error);
+    return code == PAWL_OK;
+}
+
+static int64_t order_count(pawl_test *test)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    int64_t    count = -1;
+    check(pawl_test_saga_count(test, "OrderSaga", &count, &error), &error);
+    return count;
+}
+
+static pawl_stats count_all(pawl_test *test)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_stats found;
-    check(pawl_endpoint_stats(fixture->orders, fixture->arena, &found, &error), &error);
+    check(pawl_test_stats(test, &found, &error), &error);
     return found;
+}
+
+static shipment shipment_at(pawl_test *test, size_t index)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    shipment   found;
+    check(pawl_test_message(test, CARRIER, PAWL_RECORD_OF(shipment), index, &found, &error),
+          &error);
+    return found;
+}
+
+static void assert_text(pawl_text text, const char *expected)
+{
+    assert_int_equal(text.size, strlen(expected));
+    assert_memory_equal(text.data, expected, text.size);
 }
 
 /* ---- The tests -------------------------------------------------------------- */
 
 static void placing_charges_the_card(void **state)
 {
-    test_fixture *fixture = *state;
-    place(fixture, "o-1", "north");
-    assert_string_equal(order_state_of(fixture, "o-1"),
-                        "{\"order_id\":\"o-1\",\"warehouse\":\"north\",\"total_cents\":4200}");
-    assert_int_equal(fixture->seen.charged, 1);
-    assert_int_equal(fixture->seen.cents, 4200);
-    assert_int_equal(count_all(fixture).timeouts_pending, 1);
+    pawl_test        *test  = *state;
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_saga_row     row;
+    pawl_timeout_rows timeouts;
+    charge_card       charge;
+    place(test, "o-1", "north");
+    check(pawl_test_saga_row(test, "OrderSaga", "o-1", &row, &error), &error);
+    assert_text(row.data, "{\"order_id\":\"o-1\",\"warehouse\":\"north\",\"total_cents\":4200}");
+    assert_int_equal(row.version, 1);
+    assert_int_equal(count_sent(test, BILLING, PAWL_RECORD_OF(charge_card)), 1);
+    check(pawl_test_message(test, BILLING, PAWL_RECORD_OF(charge_card), 0, &charge, &error),
+          &error);
+    assert_int_equal(charge.cents, 4200);
+    assert_text(charge.order_id, "o-1");
+    assert_int_equal(count_all(test).timeouts_pending, 1);
+    check(pawl_test_timeouts(test, "OrderSaga", "o-1", &timeouts, &error), &error);
+    assert_int_equal(timeouts.count, 1);
+    assert_text(timeouts.items[0].name, "payment");
+    assert_int_equal(timeouts.items[0].due, PAWL_TEST_START + PAWL_MINUTES(15));
 }
 
 static void placing_twice_charges_once(void **state)
 {
-    test_fixture *fixture = *state;
-    place(fixture, "o-1", "north");
-    place(fixture, "o-1", "south");
-    assert_int_equal(fixture->seen.charged, 1);
-    assert_int_equal(order_count(fixture), 1);
-    assert_non_null(strstr(order_state_of(fixture, "o-1"), "north"));
+    pawl_test *test = *state;
+    place(test, "o-1", "north");
+    place(test, "o-1", "south");
+    assert_int_equal(count_sent(test, BILLING, PAWL_RECORD_OF(charge_card)), 1);
+    assert_int_equal(order_count(test), 1);
+    assert_text(order_of(test, "o-1").warehouse, "north");
 }
 
 static void a_paid_order_is_not_cancelled(void **state)
 {
-    test_fixture *fixture = *state;
-    place(fixture, "o-1", "north");
-    pay(fixture, "o-1", 4200);
-    assert_non_null(strstr(order_state_of(fixture, "o-1"), "\"stage\":\"paid\""));
-    assert_int_equal(count_all(fixture).timeouts_pending, 0);
-    move_to(fixture, PAWL_MINUTES(15));
-    assert_int_equal(fixture->seen.cancelled, 0);
-    assert_int_equal(order_count(fixture), 1);
+    pawl_test *test = *state;
+    place(test, "o-1", "north");
+    pay(test, "o-1", 4200);
+    assert_int_equal(order_of(test, "o-1").stage, ORDER_PAID);
+    assert_int_equal(count_all(test).timeouts_pending, 0);
+    move_to(test, PAWL_MINUTES(15));
+    assert_int_equal(count_sent(test, PAWL_TEST_EVENTS, PAWL_RECORD_OF(order_cancelled)), 0);
+    assert_int_equal(order_count(test), 1);
 }
 
 static void an_unpaid_order_is_cancelled_after_15_minutes(void **state)
 {
-    test_fixture *fixture = *state;
-    place(fixture, "o-1", "north");
-    move_to(fixture, PAWL_MINUTES(15) - 1);
-    assert_int_equal(fixture->seen.cancelled, 0);
-    assert_int_equal(order_count(fixture), 1);
-    move_to(fixture, PAWL_MINUTES(15));
-    assert_int_equal(fixture->seen.cancelled, 1);
-    assert_string_equal(order_state_of(fixture, "o-1"), "");
+    pawl_test *test = *state;
+    place(test, "o-1", "north");
+    move_to(test, PAWL_MINUTES(15) - 1);
+    assert_int_equal(count_sent(test, PAWL_TEST_EVENTS, PAWL_RECORD_OF(order_cancelled)), 0);
+    assert_int_equal(order_count(test), 1);
+    move_to(test, PAWL_MINUTES(15));
+    assert_int_equal(count_sent(test, PAWL_TEST_EVENTS, PAWL_RECORD_OF(order_cancelled)), 1);
+    assert_false(is_there(test, "o-1"));
 }
 
 static void a_payment_after_that_goes_back(void **state)
 {
-    test_fixture *fixture = *state;
-    place(fixture, "o-1", "north");
-    move_to(fixture, PAWL_MINUTES(15));
-    pay(fixture, "o-1", 4200);
-    assert_int_equal(fixture->seen.refunded, 1);
-    assert_int_equal(fixture->seen.cents, 4200);
-    assert_int_equal(order_count(fixture), 0);
+    pawl_test *test  = *state;
+    pawl_error error = PAWL_ERROR_INIT;
+    refund     back;
+    place(test, "o-1", "north");
+    move_to(test, PAWL_MINUTES(15));
+    pay(test, "o-1", 4200);
+    assert_int_equal(count_sent(test, BILLING, PAWL_RECORD_OF(refund)), 1);
+    check(pawl_test_message(test, BILLING, PAWL_RECORD_OF(refund), 0, &back, &error), &error);
+    assert_int_equal(back.cents, 4200);
+    assert_int_equal(order_count(test), 0);
 }
 
 static void too_little_money_is_a_dead_letter(void **state)
 {
-    test_fixture *fixture = *state;
-    place(fixture, "o-1", "north");
-    pay(fixture, "o-1", 4199);
-    assert_int_equal(count_all(fixture).dead, 1);
-    assert_null(strstr(order_state_of(fixture, "o-1"), "paid"));
-    pay(fixture, "o-1", 4200);
-    assert_non_null(strstr(order_state_of(fixture, "o-1"), "paid"));
+    pawl_test     *test  = *state;
+    pawl_error     error = PAWL_ERROR_INIT;
+    pawl_dead_rows dead;
+    place(test, "o-1", "north");
+    pay(test, "o-1", 4199);
+    assert_int_equal(count_all(test).dead, 1);
+    check(pawl_test_dead(test, "orders", &dead, &error), &error);
+    assert_int_equal(dead.count, 1);
+    assert_non_null(strstr(dead.items[0].error.data, "4199 cents paid, 4200 due"));
+    assert_int_not_equal(order_of(test, "o-1").stage, ORDER_PAID);
+    pay(test, "o-1", 4200);
+    assert_int_equal(order_of(test, "o-1").stage, ORDER_PAID);
 }
 
-static void paid_orders(const test_fixture *fixture, int first, int last, const char *warehouse)
+static void paid_orders(pawl_test *test, int first, int last, const char *warehouse)
 {
     for (int i = first; i <= last; i++) {
         char id[20];
         snprintf(id, sizeof id, "o-%d", i);
-        place(fixture, id, warehouse);
-        pay(fixture, id, 4200);
+        place(test, id, warehouse);
+        pay(test, id, 4200);
     }
 }
 
 static void ten_orders_of_a_warehouse_leave_together(void **state)
 {
-    test_fixture *fixture = *state;
-    paid_orders(fixture, 1, 9, "north");
-    paid_orders(fixture, 11, 15, "south");
-    assert_int_equal(fixture->seen.shipments, 0);
-    paid_orders(fixture, 10, 10, "north");
-    assert_int_equal(fixture->seen.shipments, 1);
-    assert_int_equal(fixture->seen.shipment_size, 10);
-    assert_string_equal(fixture->seen.warehouse, "north");
-    assert_int_equal(fixture->seen.shipped, 10);
-    assert_int_equal(order_count(fixture), 5);
+    pawl_test    *test  = *state;
+    pawl_error    error = PAWL_ERROR_INIT;
+    pawl_snapshot rows;
+    paid_orders(test, 1, 9, "north");
+    paid_orders(test, 11, 15, "south");
+    assert_int_equal(count_sent(test, CARRIER, PAWL_RECORD_OF(shipment)), 0);
+    check(pawl_test_aggregated(test, "shipping/north", &rows, &error), &error);
+    assert_int_equal(rows.count, 9);
+    paid_orders(test, 10, 10, "north");
+    assert_int_equal(count_sent(test, CARRIER, PAWL_RECORD_OF(shipment)), 1);
+    assert_int_equal(shipment_at(test, 0).order_ids.count, 10);
+    assert_text(shipment_at(test, 0).warehouse, "north");
+    assert_int_equal(count_sent(test, PAWL_TEST_EVENTS, PAWL_RECORD_OF(order_shipped)), 10);
+    assert_int_equal(order_count(test), 5);
 }
 
 static void fewer_orders_leave_after_an_hour(void **state)
 {
-    test_fixture *fixture = *state;
-    paid_orders(fixture, 1, 3, "north");
-    move_to(fixture, PAWL_HOURS(1) - 1);
-    assert_int_equal(fixture->seen.shipments, 0);
-    move_to(fixture, PAWL_HOURS(1));
-    assert_int_equal(fixture->seen.shipments, 1);
-    assert_int_equal(fixture->seen.shipment_size, 3);
-    assert_int_equal(order_count(fixture), 0);
+    pawl_test *test = *state;
+    paid_orders(test, 1, 3, "north");
+    move_to(test, PAWL_HOURS(1) - 1);
+    assert_int_equal(count_sent(test, CARRIER, PAWL_RECORD_OF(shipment)), 0);
+    move_to(test, PAWL_HOURS(1));
+    assert_int_equal(count_sent(test, CARRIER, PAWL_RECORD_OF(shipment)), 1);
+    assert_int_equal(shipment_at(test, 0).order_ids.count, 3);
+    assert_int_equal(order_count(test), 0);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

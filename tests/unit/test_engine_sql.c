@@ -1,0 +1,355 @@
+/* test_engine_sql.c - handlers that run alone: with their own SQL, with their
+ * own finder, on a locked saga. Contracts E24, E30, S32.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifdef PAWL_HAVE_SQLITE
+#include <sqlite3.h>
+#endif
+
+/* ---- The application -------------------------------------------------------- */
+
+#define BOOK_STATE(F) \
+    F(TEXT, isbn)     \
+    F(TEXT, title)    \
+    F(INT32, lent)
+PAWL_RECORD(book_state, BOOK_STATE)
+#define BUY(F)    \
+    F(TEXT, isbn) \
+    F(TEXT, title)
+PAWL_RECORD(buy, BUY)
+#define LEND(F)    \
+    F(TEXT, title) \
+    F(TEXT, isbn)
+PAWL_RECORD(lend, LEND)
+#define SAFE_STATE(F) \
+    F(TEXT, name)     \
+    F(INT32, count)
+PAWL_RECORD(safe_state, SAFE_STATE)
+#define PUT_IN(F) F(TEXT, name)
+PAWL_RECORD(put_in, PUT_IN)
+#define WRITE_ROW(F) \
+    F(INT32, number) \
+    F(TEXT, how)
+PAWL_RECORD(write_row, WRITE_ROW)
+#define PLAIN(F) F(INT32, number)
+PAWL_RECORD(plain, PLAIN)
+
+static world_log    seen;
+static int          fails;
+static pawl_saga_id found; /* what the finder answers */
+
+/* ---- Finder and lock: any store -------------------------------------------------- */
+
+static pawl_code find_book(pawl_context *ctx, const void *message, pawl_saga_id *id)
+{
+    const lend *it = message;
+    world_note(&seen, "find(%.*s)", PAWL_TEXT_ARGS(it->title));
+    (void)ctx;
+    *id = found;
+    return PAWL_OK;
+}
+
+static pawl_code on_buy(pawl_context *ctx, book_state *book, const buy *message)
+{
+    found       = pawl_saga_id_in_hand(ctx);
+    book->title = message->title;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_buy, book_state, buy);
+
+static pawl_code on_lend(pawl_context *ctx, book_state *book, const lend *message)
+{
+    (void)message;
+    world_note(&seen, "lend(%.*s,v%d)", PAWL_TEXT_ARGS(book->isbn), (int)pawl_saga_version(ctx));
+    book->lent++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_lend, book_state, lend);
+
+static const pawl_saga book_saga = {
+    .name        = "Book",
+    .state       = PAWL_RECORD_OF(book_state),
+    .correlation = "isbn",
+    .on          = (const pawl_on[]){
+                 {.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
+                 {.handle = PAWL_HANDLE(on_lend), .key = "isbn", .find = find_book, .starts = true},
+                 {.handle = NULL}}};
+
+static pawl_code on_put_in(pawl_context *ctx, safe_state *safe, const put_in *message)
+{
+    (void)ctx;
+    (void)message;
+    safe->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_put_in, safe_state, put_in);
+
+static const pawl_saga safe_saga = {
+    .name           = "Safe",
+    .state          = PAWL_RECORD_OF(safe_state),
+    .correlation    = "name",
+    .is_pessimistic = true,
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put_in), .key = "name", .starts = true},
+                            {.handle = NULL}}};
+
+static pawl_code on_plain(pawl_context *ctx, const plain *message)
+{
+    (void)ctx;
+    world_note(&seen, "plain%d", message->number);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_plain, plain);
+
+static const pawl_endpoint_spec library = {
+    .name     = "library",
+    .sagas    = (const pawl_saga *const[]){&book_saga, &safe_saga, NULL},
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_plain)}, {.handle = NULL}}};
+
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "alone",
+    .endpoints = (const pawl_endpoint_spec *const[]){&library, NULL}};
+
+static void open_world(world *it, const char *url, const pawl_application *the_application)
+{
+    world_forget(&seen);
+    fails = 0;
+    found = (pawl_saga_id){{{0}}};
+    world_open(it, url, the_application, NULL, NULL);
+}
+
+static void e30_a_finder_names_the_saga(const char *url)
+{
+    world   it;
+    int64_t version = 0;
+    open_world(&it, url, &application);
+    world_post(&it, NULL, PAWL_MESSAGE(buy, .isbn = PAWL_TEXT("1"), .title = PAWL_TEXT("Emma")));
+    world_drain(&it);
+    world_post(&it, NULL, PAWL_MESSAGE(plain, .number = 1));
+    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
+    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
+    world_post(&it, NULL, PAWL_MESSAGE(plain, .number = 2));
+    world_drain(&it);
+    assert_string_equal(seen.text, "plain1 find(Emma) lend(1,v1) find(Emma) lend(1,v2) plain2 ");
+    assert_string_equal(world_saga_text(&it, "Book", "1", &version),
+                        "{\"isbn\":\"1\",\"title\":\"Emma\",\"lent\":2}");
+    assert_int_equal(version, 3);
+    world_close(&it);
+}
+
+static void e30_a_finder_that_finds_none_begins(const char *url)
+{
+    world it;
+    open_world(&it, url, &application);
+    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("new"), .isbn = PAWL_TEXT("9")));
+    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("none")));
+    world_drain(&it);
+    assert_string_equal(seen.text, "find(new) lend(9,v0) find(none) ");
+    assert_int_equal(world_saga_count(&it, "Book"), 1);
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_true(world_says(world_dead(&it).items[0].error, "property 'isbn' has no value"));
+    /* An id that no saga has is none as well. */
+    found = (pawl_saga_id){{{5}}};
+    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("lost"), .isbn = PAWL_TEXT("10")));
+    world_drain(&it);
+    assert_int_equal(world_saga_count(&it, "Book"), 2);
+    world_close(&it);
+}
+
+static void s32_a_pessimistic_saga(const char *url)
+{
+    world it;
+    open_world(&it, url, &application);
+    for (int i = 0; i < 5; i++)
+        world_post(&it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.handled, 5);
+    int64_t version = 0;
+    assert_string_equal(world_saga_text(&it, "Safe", "s", &version),
+                        "{\"name\":\"s\",\"count\":5}");
+    assert_int_equal(version, 5);
+    world_close(&it);
+}
+
+/* ---- Own SQL -------------------------------------------------------------------------- */
+
+#ifdef PAWL_HAVE_SQLITE
+
+static pawl_code run_sql(pawl_context *ctx, const char *sql)
+{
+    char    *text = NULL;
+    sqlite3 *db   = pawl_sql(ctx);
+    assert_non_null(db);
+    if (sqlite3_exec(db, sql, NULL, NULL, &text) == SQLITE_OK)
+        return PAWL_OK;
+    pawl_fail(ctx, PAWL_REJECT, "%s", text);
+    sqlite3_free(text);
+    return PAWL_REJECT;
+}
+
+static pawl_code on_write_row(pawl_context *ctx, const write_row *message)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "insert into own_rows values (%d, '%.*s')", message->number,
+             PAWL_TEXT_ARGS(pawl_message_in_hand(ctx)->id));
+    world_note(&seen, "write%d", message->number);
+    pawl_code code = run_sql(ctx, sql);
+    if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("now")))
+        code = pawl_send_now(ctx, "out", PAWL_MESSAGE(plain, .number = 1));
+    if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("reject")))
+        return PAWL_REJECT;
+    if (code == PAWL_OK && fails-- > 0)
+        return PAWL_RETRY;
+    return code == PAWL_OK ? pawl_send(ctx, "out", PAWL_MESSAGE(plain, .number = 2)) : code;
+}
+PAWL_MESSAGE_HANDLER(on_write_row, write_row);
+
+static pawl_code on_no_sql(pawl_context *ctx, const plain *message)
+{
+    (void)message;
+    assert_null(pawl_sql(ctx));
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_no_sql, plain);
+
+static const pawl_endpoint_spec ledger = {
+    .name     = "ledger",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_write_row), .own_sql = true},
+                                  {.handle = PAWL_HANDLE(on_no_sql)},
+                                  {.handle = NULL}}};
+
+static const pawl_application with_sql = {PAWL_APPLICATION_INIT, .name = "sql",
+                                          .endpoints =
+                                              (const pawl_endpoint_spec *const[]){&ledger, NULL}};
+
+/* What a second connection sees. */
+static int count_rows(const char *url, const char *condition)
+{
+    sqlite3      *db        = NULL;
+    sqlite3_stmt *statement = NULL;
+    char          sql[200];
+    snprintf(sql, sizeof sql, "select count(*) from own_rows where %s", condition);
+    assert_int_equal(sqlite3_open(strchr(url, ':') + 1, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int count = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return count;
+}
+
+static void make_table(const char *url)
+{
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(strchr(url, ':') + 1, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "create table own_rows (number integer, id text)", NULL, NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void post_write(world *it, const char *id, int32_t number, const char *how)
+{
+    world_post(it, id, PAWL_MESSAGE(write_row, .number = number, .how = pawl_text_of(how)));
+}
+
+static void e24_retries_leave_exactly_one_row(const char *url)
+{
+    world it;
+    open_world(&it, url, &with_sql);
+    make_table(url);
+    fails = 1;
+    post_write(&it, "a", 1, "");
+    post_write(&it, "b", 2, "");
+    pawl_step step = world_drain(&it);
+    assert_string_equal(seen.text, "write1 write1 write2 ");
+    assert_int_equal(step.handled, 2);
+    assert_int_equal(count_rows(url, "number = 1"), 1);
+    assert_int_equal(count_rows(url, "number = 2"), 1);
+    assert_int_equal(world_queue(&it, "out").count, 2);
+    world_close(&it);
+}
+
+static void e24_delayed_retries_leave_exactly_one_row(const char *url)
+{
+    world it;
+    open_world(&it, url, &with_sql);
+    make_table(url);
+    fails = 6; /* the first run and its three immediate retries, then two more */
+    post_write(&it, "a", 1, "");
+    world_drain(&it);
+    assert_int_equal(count_rows(url, "1"), 0);
+    assert_int_equal(world_queue(&it, "ledger").items[0].attempts, 1);
+    world_go(&it, PAWL_MINUTES(1));
+    assert_int_equal(count_rows(url, "1"), 1);
+    assert_int_equal(world_queue(&it, "out").count, 1);
+    assert_int_equal(world_stats(&it).counters.failures, 6);
+    world_close(&it);
+}
+
+static void own_sql_of_a_rejected_message_is_rolled_back(const char *url)
+{
+    world it;
+    open_world(&it, url, &with_sql);
+    make_table(url);
+    post_write(&it, "a", 1, "reject");
+    post_write(&it, "b", 2, "");
+    world_post(&it, "c", PAWL_MESSAGE(plain, .number = 3));
+    world_drain(&it);
+    assert_int_equal(count_rows(url, "1"), 1);
+    assert_int_equal(count_rows(url, "number = 2"), 1);
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_true(world_is_marked(&it, "c"));
+    world_close(&it);
+}
+
+static void e23_now_waits_for_the_end_of_the_transaction(const char *url)
+{
+    world it;
+    open_world(&it, url, &with_sql);
+    make_table(url);
+    fails = 100;
+    post_write(&it, "a", 1, "now");
+    world_drain(&it);
+    assert_int_equal(count_rows(url, "1"), 0);
+    /* One for each of the four runs: they leave whatever becomes of the rest. */
+    assert_int_equal(world_queue(&it, "out").count, 4);
+    world_close(&it);
+}
+
+static void own_sql_is_refused_where_there_is_none(const char *url)
+{
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_endpoint        *endpoint = NULL;
+    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
+    options.store                  = url;
+    assert_int_equal(pawl_endpoint_create(&with_sql, NULL, &options, &endpoint, &error),
+                     PAWL_EUNSUPPORTED);
+    assert_null(endpoint);
+    assert_true(world_says(pawl_text_of(error.text), "the handler of write_row says .own_sql"));
+}
+
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(e30_a_finder_names_the_saga),
+        ON_STORES(e30_a_finder_that_finds_none_begins),
+        ON_STORES(s32_a_pessimistic_saga),
+#ifdef PAWL_HAVE_SQLITE
+        ON_STORE(e24_retries_leave_exactly_one_row, "sqlite"),
+        ON_STORE(e24_delayed_retries_leave_exactly_one_row, "sqlite"),
+        ON_STORE(own_sql_of_a_rejected_message_is_rolled_back, "sqlite"),
+        ON_STORE(e23_now_waits_for_the_end_of_the_transaction, "sqlite"),
+        ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
+#endif
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

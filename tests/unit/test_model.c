@@ -1,0 +1,331 @@
+/* test_model.c - what is refused when an application's tables are read.
+ *
+ * One row per mistake: an endpoint that has it, and what the error must say.
+ * Contracts D3, D32, E17, E32, S17, S19, S29.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "workflow/model.h"
+
+#include <string.h>
+
+/* ---- Records and handlers ---------------------------------------------------- */
+
+#define ORDER_STATE(F) \
+    F(TEXT, order_id)  \
+    F(INT64, number)   \
+    F(DOUBLE, weight)
+PAWL_RECORD(order_state, ORDER_STATE)
+#define OTHER_STATE(F) F(TEXT, order_id)
+PAWL_RECORD(other_state, OTHER_STATE)
+#define PLACE(F)      \
+    F(TEXT, order_id) \
+    F(UUID, uuid)     \
+    F(DOUBLE, weight)
+PAWL_RECORD(place, PLACE)
+
+static pawl_code on_place(pawl_context *ctx, order_state *state, const place *message)
+{
+    (void)ctx;
+    (void)state;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_place, order_state, place);
+
+static pawl_code on_place_other(pawl_context *ctx, other_state *state, const place *message)
+{
+    (void)ctx;
+    (void)state;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_place_other, other_state, place);
+
+static pawl_code on_late(pawl_context *ctx, order_state *state)
+{
+    (void)ctx;
+    (void)state;
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_late, order_state);
+
+static pawl_code on_plain(pawl_context *ctx, const place *message)
+{
+    (void)ctx;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_plain, place);
+
+static pawl_code on_batch(pawl_context *ctx, const place *messages, size_t count)
+{
+    (void)ctx;
+    (void)messages;
+    (void)count;
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_batch, place);
+
+static pawl_code find_none(pawl_context *ctx, const void *message, pawl_saga_id *id)
+{
+    (void)ctx;
+    (void)message;
+    (void)id;
+    return PAWL_OK;
+}
+
+/* ---- Mistakes -------------------------------------------------------------------- */
+
+#define STATE .state = PAWL_RECORD_OF(order_state)
+#define ON(...)             \
+    .on = (const pawl_on[]) \
+    {                       \
+        __VA_ARGS__,        \
+        {                   \
+            .handle = NULL  \
+        }                   \
+    }
+#define START                                                              \
+    {                                                                      \
+        .handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true \
+    }
+
+typedef struct mistake {
+    const char     *says;
+    pawl_saga       saga;
+    pawl_saga       second; /* when it has a name */
+    pawl_aggregator aggregator;
+    pawl_aggregator second_aggregator;
+    pawl_on         handler;
+} mistake;
+
+static const mistake mistakes[] = {
+    {.says = "saga has no name", .saga = {STATE, .correlation = "order_id", ON(START)}},
+    {.says = "saga name 'a\"b'",
+     .saga = {.name = "a\"b", STATE, .correlation = "order_id", ON(START)}},
+    {.says = "saga S has no .state", .saga = {.name = "S", .correlation = "order_id", ON(START)}},
+    {.says = "saga S has no .on", .saga = {.name = "S", STATE, .correlation = "order_id"}},
+    {.says = "'colour' is no field of record order_state",
+     .saga = {.name = "S", STATE, .correlation = "colour", ON(START)}},
+    {.says = "saga S: correlation property 'weight'",
+     .saga = {.name = "S", STATE, .correlation = "weight", ON(START)}},
+    {.says = "message place has no property 'nothing'",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle = PAWL_HANDLE(on_place), .key = "nothing", .starts = true})}},
+    {.says = "saga S: message place: field 'weight'",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle = PAWL_HANDLE(on_place), .key = "weight", .starts = true})}},
+    {.says = "finds the saga by 'uuid', a uuid, which cannot become the integer 'number'",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "number",
+              ON({.handle = PAWL_HANDLE(on_place), .key = "uuid", .starts = true})}},
+    {.says = "needs .key",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle = PAWL_HANDLE(on_place), .starts = true})}},
+    {.says = "needs .key", /* a finder that finds none begins a saga */
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle = PAWL_HANDLE(on_place), .find = find_none, .starts = true})}},
+    {.says = "needs a .correlation property",
+     .saga = {.name = "S", STATE, ON({.handle = PAWL_HANDLE(on_place), .key = "order_id"})}},
+    {.says = "no message starts it",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle = PAWL_HANDLE(on_place), .key = "order_id"})}},
+    {.says = "saga S handles message place twice",
+     .saga = {.name = "S", STATE, .correlation = "order_id", ON(START, START)}},
+    {.says = "is not made for its state record order_state",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle = PAWL_HANDLE(on_place_other), .key = "order_id", .starts = true})}},
+    {.says = "a timeout handler needs .timeout",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON(START, {.handle = PAWL_HANDLE(on_late)})}},
+    {.says = "saga S handles timeout 't' twice",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON(START, {.handle = PAWL_HANDLE(on_late), .timeout = "t"},
+                 {.handle = PAWL_HANDLE(on_late), .timeout = "t"})}},
+    {.says = "PAWL_NOT_FOUND_CALL needs .missing",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle    = PAWL_HANDLE(on_place),
+                  .key       = "order_id",
+                  .starts    = true,
+                  .not_found = PAWL_NOT_FOUND_CALL})}},
+    {.says = "a transitional property needs a correlation property",
+     .saga = {.name = "S", STATE, .transitional = "order_id", ON(START)}},
+    {.says = "table name 'books_a]b' may not contain",
+     .saga = {.name = "S", .table = "a]b", STATE, .correlation = "order_id", ON(START)}},
+    {.says   = "two sagas are named S",
+     .saga   = {.name = "S", STATE, .correlation = "order_id", ON(START)},
+     .second = {.name = "S", STATE, .correlation = "order_id", ON(START)}},
+    {.says   = "share the table 'books_S'",
+     .saga   = {.name = "S", STATE, .correlation = "order_id", ON(START)},
+     .second = {.name = "R", .table = "S", STATE, .correlation = "order_id", ON(START)}},
+    {.says   = "sagas S and R share the state record order_state",
+     .saga   = {.name = "S", STATE, .correlation = "order_id", ON(START)},
+     .second = {.name = "R", STATE, .correlation = "order_id", ON(START)}},
+    {.says    = "handler 1 of .handlers is not made by PAWL_MESSAGE_HANDLER",
+     .handler = {.handle = PAWL_HANDLE(on_place)}},
+    {.says       = "aggregator A: .handle is not made by PAWL_BATCH_HANDLER",
+     .aggregator = {.name = "A", .handle = PAWL_HANDLE(on_plain)}},
+    {.says       = "may not be negative",
+     .aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch), .lease = -1}},
+    {.says       = "size 5 is above max 4",
+     .aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch), .size = 5, .max = 4}},
+    {.says       = "aggregator A: 'weight' is no property",
+     .aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch), .key = "weight"}},
+    {.says              = "two aggregators are named A",
+     .aggregator        = {.name = "A", .handle = PAWL_HANDLE(on_batch)},
+     .second_aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch)}},
+};
+
+static pawl_code create(const mistake *row, pawl__model **model, pawl_error *error)
+{
+    const bool             has_saga = row->saga.on != NULL || row->saga.state != NULL;
+    const pawl_saga *const sagas[]  = {has_saga ? &row->saga : NULL,
+                                      row->second.name != NULL ? &row->second : NULL, NULL};
+    const pawl_aggregator *const aggregators[] = {
+        row->aggregator.name != NULL ? &row->aggregator : NULL,
+        row->second_aggregator.name != NULL ? &row->second_aggregator : NULL, NULL};
+    const pawl_on            handlers[] = {row->handler, {.handle = NULL}};
+    const pawl_endpoint_spec spec       = {
+              .name = "books", .sagas = sagas, .aggregators = aggregators, .handlers = handlers};
+    const pawl_application application = {
+        PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){&spec, NULL}};
+    return pawl__model_create(&application, NULL, NULL, model, error);
+}
+
+static void every_mistake_is_refused_and_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        pawl_error   error = PAWL_ERROR_INIT;
+        pawl__model *model = NULL;
+        pawl_code    code  = create(&mistakes[i], &model, &error);
+        if (code != PAWL_ECONFIG || strstr(error.text, mistakes[i].says) == NULL)
+            fail_msg("mistake %zu: %s '%s' does not say '%s'", i, pawl_code_name(code), error.text,
+                     mistakes[i].says);
+        assert_null(model);
+    }
+}
+
+/* ---- What is right ------------------------------------------------------------------ */
+
+static const pawl_saga          good        = {.name = "Order",
+                                               STATE,
+                                               .correlation = "order_id",
+                                               ON(START, {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
+static const pawl_aggregator    batch       = {.name = "Batch", .handle = PAWL_HANDLE(on_batch)};
+static const pawl_endpoint_spec endpoint    = {.name  = "my.shop",
+                                               .sagas = (const pawl_saga *const[]){&good, NULL},
+                                               .aggregators =
+                                                   (const pawl_aggregator *const[]){&batch, NULL}};
+static const pawl_application   application = {
+      PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){&endpoint, NULL}};
+
+static void a_good_table_is_found_again(void **state)
+{
+    (void)state;
+    pawl_error   error = PAWL_ERROR_INIT;
+    pawl__model *model = NULL;
+    world_ok(pawl__model_create(&application, NULL, NULL, &model, &error), &error);
+    assert_string_equal(model->sagas[0].table.name.data, "my_shop_Order");
+    assert_string_equal(model->sagas[0].table.main.property.data, "order_id");
+    assert_int_equal(model->sagas[0].table.main.type, PAWL_VALUE_TEXT);
+    assert_string_equal(model->types_json.data, "[\"place\"]");
+    const pawl__type_model *type = pawl__model_type(model, PAWL_TEXT("place"));
+    assert_non_null(type);
+    assert_int_equal(type->count, 2);
+    assert_null(pawl__model_type(model, PAWL_TEXT("plac")));
+    assert_non_null(pawl__model_timeout(model, PAWL_TEXT("Order"), PAWL_TEXT("late")));
+    assert_null(pawl__model_timeout(model, PAWL_TEXT("Order"), PAWL_TEXT("later")));
+    assert_null(pawl__model_timeout(model, PAWL_TEXT("Other"), PAWL_TEXT("late")));
+    /* Contracts E17. */
+    assert_int_equal(pawl__model_aggregator(model, PAWL_TEXT("Batch"))->size, 10);
+    pawl__model_destroy(model);
+    world_ok(pawl__model_create(&application, "my.shop", "Exactly.", &model, &error), &error);
+    assert_string_equal(model->sagas[0].table.name.data, "Exactly.Order");
+    pawl__model_destroy(model);
+}
+
+static void an_application_of_another_time_is_refused(void **state)
+{
+    (void)state;
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl__model     *model = NULL;
+    pawl_application other = application;
+    other.abi              = PAWL_ABI + 1;
+    assert_int_equal(pawl__model_create(&other, NULL, NULL, &model, &error), PAWL_ECONFIG);
+    assert_non_null(strstr(error.text, "ABI 2"));
+    other         = application;
+    other.on_size = 0;
+    assert_int_equal(pawl__model_create(&other, NULL, NULL, &model, &error), PAWL_ECONFIG);
+    assert_int_equal(pawl__model_create(NULL, NULL, NULL, &model, &error), PAWL_EINVAL);
+    assert_int_equal(pawl__model_create(&application, "other", NULL, &model, &error),
+                     PAWL_ENOTFOUND);
+    assert_null(model);
+}
+
+/* Rows of an older, smaller layout: what it did not know reads as zero. */
+typedef struct old_on {
+    const pawl_handler *handle;
+    const char         *timeout;
+    const char         *key;
+    const char         *transitional_key;
+    bool                starts;
+} old_on;
+
+static void rows_are_read_by_their_stride(void **state)
+{
+    (void)state;
+    const old_on             rows[] = {{PAWL_HANDLE(on_place), NULL, "order_id", NULL, true},
+                                       {PAWL_HANDLE(on_late), "late", NULL, NULL, false},
+                                       {NULL, NULL, NULL, NULL, false}};
+    pawl_saga                saga   = {.name = "Order",
+                                       STATE,
+                                       .correlation = "order_id",
+                                       .on          = (const pawl_on *)(const void *)rows};
+    const pawl_endpoint_spec spec   = {.name  = "old",
+                                       .sagas = (const pawl_saga *const[]){&saga, NULL}};
+    pawl_application         old    = application;
+    pawl_error               error  = PAWL_ERROR_INIT;
+    pawl__model             *model  = NULL;
+    old.endpoints                   = (const pawl_endpoint_spec *const[]){&spec, NULL};
+    old.on_size                     = sizeof(old_on);
+    world_ok(pawl__model_create(&old, NULL, NULL, &model, &error), &error);
+    const pawl__type_model *type = pawl__model_type(model, PAWL_TEXT("place"));
+    assert_true(type->bindings[0]->starts);
+    assert_false(type->bindings[0]->is_alone);
+    assert_non_null(pawl__model_timeout(model, PAWL_TEXT("Order"), PAWL_TEXT("late")));
+    pawl__model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_mistake_is_refused_and_named),
+        cmocka_unit_test(a_good_table_is_found_again),
+        cmocka_unit_test(an_application_of_another_time_is_refused),
+        cmocka_unit_test(rows_are_read_by_their_stride),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,367 @@
+/* test_test_kit.c - the users' test kit itself: what it answers when something
+ * is not there, and that it runs all endpoints in the order of their times.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pawl/pawl.h"
+#include "pawl/test.h"
+
+/* ---- Two endpoints that play ------------------------------------------------ */
+
+#define BALL(F)                      \
+    F(INT64, game, .required = true) \
+    F(INT32, hits)
+PAWL_RECORD(ball, BALL)
+
+#define GAME_OVER(F) F(INT64, game)
+PAWL_RECORD(game_over, GAME_OVER)
+
+#define GAME_STATE(F) \
+    F(INT64, game)    \
+    F(INT32, hits)
+PAWL_RECORD(game_state, GAME_STATE)
+
+#define OTHER_STATE(F) F(INT64, game)
+PAWL_RECORD(other_state, OTHER_STATE)
+
+typedef struct notes {
+    char   text[400];
+    size_t size;
+} notes;
+
+static void note(pawl_context *ctx, const char *who, int hits)
+{
+    notes *all = pawl_user(ctx);
+    if (all == NULL)
+        return;
+    long long minute = (long long)((pawl_now(ctx) - PAWL_TEST_START) / PAWL_MINUTES(1));
+    all->size += (size_t)snprintf(all->text + all->size, sizeof all->text - all->size,
+                                  "%s%d@%lld ", who, hits, minute);
+}
+
+static pawl_code on_ball(pawl_context *ctx, game_state *game, const ball *message)
+{
+    if (message->hits < 0)
+        return pawl_fail(ctx, PAWL_REJECT, "%d hits", message->hits);
+    game->hits = message->hits;
+    note(ctx, "ping", message->hits);
+    pawl_timeout(ctx, "back", PAWL_MINUTES(5));
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_ball, game_state, ball);
+
+static pawl_code on_back(pawl_context *ctx, game_state *game)
+{
+    if (game->hits >= 2) {
+        pawl_publish(ctx, PAWL_MESSAGE(game_over, .game = game->game));
+        return pawl_complete(ctx);
+    }
+    return pawl_send(ctx, "pong", PAWL_MESSAGE(ball, .game = game->game, .hits = game->hits + 1));
+}
+PAWL_TIMEOUT_HANDLER(on_back, game_state);
+
+static const pawl_saga game_saga = {
+    .name        = "GameSaga",
+    .state       = PAWL_RECORD_OF(game_state),
+    .correlation = "game",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ball), .key = "game", .starts = true},
+                            {.handle = PAWL_HANDLE(on_back), .timeout = "back"},
+                            {.handle = NULL}}};
+
+static pawl_code on_return(pawl_context *ctx, const ball *message)
+{
+    pawl_send_options later = {PAWL_SEND_OPTIONS_INIT, .delay = PAWL_MINUTES(1)};
+    note(ctx, "pong", message->hits);
+    return pawl_send_with(ctx, "ping", &later,
+                          PAWL_MESSAGE(ball, .game = message->game, .hits = message->hits));
+}
+PAWL_MESSAGE_HANDLER(on_return, ball);
+
+static pawl_code on_over(pawl_context *ctx, const game_over *message)
+{
+    note(ctx, "over", (int)message->game);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_over, game_over);
+
+static const pawl_endpoint_spec ping = {.name  = "ping",
+                                        .sagas = (const pawl_saga *const[]){&game_saga, NULL}};
+static const pawl_endpoint_spec pong = {
+    .name     = "pong",
+    .handlers = (const pawl_on[]){
+        {.handle = PAWL_HANDLE(on_return)}, {.handle = PAWL_HANDLE(on_over)}, {.handle = NULL}}};
+
+static const pawl_application games = {
+    PAWL_APPLICATION_INIT, .name = "games",
+    .endpoints = (const pawl_endpoint_spec *const[]){&ping, &pong, NULL}};
+
+/* Sends to itself without end. */
+static pawl_code on_echo(pawl_context *ctx, const ball *message)
+{
+    return pawl_send(ctx, "echo", PAWL_MESSAGE(ball, .game = message->game));
+}
+PAWL_MESSAGE_HANDLER(on_echo, ball);
+
+static const pawl_endpoint_spec echo = {
+    .name     = "echo",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_echo)}, {.handle = NULL}}};
+static const pawl_application echoes = {
+    PAWL_APPLICATION_INIT, .name = "echoes",
+    .endpoints = (const pawl_endpoint_spec *const[]){&echo, NULL}};
+
+/* ---- The tests -------------------------------------------------------------- */
+
+static notes seen;
+
+static pawl_test *open_games(void)
+{
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_test            *test     = NULL;
+    pawl_endpoint_options endpoint = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_test_options     options  = PAWL_TEST_OPTIONS_INIT;
+    memset(&seen, 0, sizeof seen);
+    endpoint.user    = &seen;
+    options.endpoint = &endpoint;
+    if (pawl_test_create(&games, &options, &test, &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(pawl_test_watch(test, PAWL_RECORD_OF(game_over), NULL), PAWL_OK);
+    return test;
+}
+
+static void serve(pawl_test *test, int64_t game)
+{
+    assert_int_equal(pawl_test_deliver(test, "ping", PAWL_MESSAGE(ball, .game = game), NULL),
+                     PAWL_OK);
+}
+
+/* One long advance stops at every time at which something is due, in whichever
+ * endpoint: 5 minutes, then 1 more, and so on. */
+static void one_advance_keeps_the_order_across_endpoints(void **state)
+{
+    (void)state;
+    pawl_test *test = open_games();
+    size_t     count;
+    game_over  over;
+    serve(test, 7);
+    assert_int_equal(pawl_test_advance(test, PAWL_HOURS(2), NULL), PAWL_OK);
+    assert_string_equal(seen.text, "ping0@0 pong1@5 ping1@6 pong2@11 ping2@12 over7@17 ");
+    assert_int_equal(pawl_test_now(test), PAWL_TEST_START + PAWL_HOURS(2));
+    assert_int_equal(pawl_test_count(test, PAWL_TEST_EVENTS, NULL, &count, NULL), PAWL_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(
+        pawl_test_message(test, PAWL_TEST_EVENTS, PAWL_RECORD_OF(game_over), 0, &over, NULL),
+        PAWL_OK);
+    assert_int_equal(over.game, 7);
+    pawl_test_destroy(test);
+}
+
+static void a_state_is_read_into_its_struct(void **state)
+{
+    (void)state;
+    pawl_test *test    = open_games();
+    int64_t    version = 0, count = 0;
+    game_state game;
+    serve(test, 7);
+    assert_int_equal(pawl_test_advance(test, PAWL_MINUTES(6), NULL), PAWL_OK);
+    assert_int_equal(pawl_test_saga(test, "GameSaga", "7", PAWL_RECORD_OF(game_state), &game,
+                                    &version, NULL),
+                     PAWL_OK);
+    assert_int_equal(game.game, 7);
+    assert_int_equal(game.hits, 1);
+    assert_int_equal(version, 3); /* begun, returned, hit again */
+    assert_int_equal(pawl_test_saga_count(test, "GameSaga", &count, NULL), PAWL_OK);
+    assert_int_equal(count, 1);
+    pawl_test_destroy(test);
+}
+
+static void what_is_not_there_is_a_code(void **state)
+{
+    (void)state;
+    pawl_test        *test    = open_games();
+    pawl_error        error   = PAWL_ERROR_INIT;
+    int64_t           version = 9, count = 9;
+    pawl_timeout_rows timeouts;
+    game_state        game;
+    other_state       other;
+    ball              none;
+    assert_int_equal(pawl_test_saga(test, "GameSaga", "8", PAWL_RECORD_OF(game_state), &game,
+                                    &version, &error),
+                     PAWL_ENOTFOUND);
+    assert_string_equal(error.text, "there is no GameSaga with game '8'");
+    assert_int_equal(version, 0);
+    assert_int_equal(
+        pawl_test_saga(test, "NoSaga", "8", PAWL_RECORD_OF(game_state), &game, NULL, &error),
+        PAWL_ENOTFOUND);
+    assert_string_equal(error.text, "application has no saga 'NoSaga'");
+    assert_int_equal(pawl_test_saga_count(test, "NoSaga", &count, NULL), PAWL_ENOTFOUND);
+    assert_int_equal(count, 0);
+    assert_int_equal(pawl_test_saga(test, "GameSaga", "seven", PAWL_RECORD_OF(game_state), &game,
+                                    NULL, NULL),
+                     PAWL_EINVAL);
+    serve(test, 8);
+    assert_int_equal(
+        pawl_test_saga(test, "GameSaga", "8", PAWL_RECORD_OF(other_state), &other, NULL, &error),
+        PAWL_EINVAL);
+    assert_string_equal(error.text, "state of saga GameSaga is of record game_state, not other_state");
+    assert_int_equal(pawl_test_timeouts(test, "GameSaga", "9", &timeouts, NULL), PAWL_ENOTFOUND);
+    assert_int_equal(timeouts.count, 0);
+    assert_int_equal(pawl_test_timeouts(test, NULL, NULL, &timeouts, NULL), PAWL_OK);
+    assert_int_equal(timeouts.count, 1);
+    assert_int_equal(pawl_test_message(test, "nowhere", PAWL_RECORD_OF(ball), 0, &none, &error),
+                     PAWL_ENOTFOUND);
+    assert_string_equal(error.text, "queue 'nowhere' holds 0 messages of type ball, none at 0");
+    assert_null(pawl_test_endpoint(test, "nobody"));
+    assert_null(pawl_test_endpoint(test, NULL));
+    assert_non_null(pawl_test_endpoint(test, "pong"));
+    pawl_test_destroy(test);
+}
+
+static void a_message_of_another_type_is_refused(void **state)
+{
+    (void)state;
+    pawl_test      *test  = open_games();
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_queue_rows rows;
+    game_over       over;
+    pawl_send_options as = {PAWL_SEND_OPTIONS_INIT, .id = "b-1"};
+    assert_int_equal(
+        pawl_test_deliver_with(test, "outside", &as, PAWL_MESSAGE(ball, .game = 7), NULL), PAWL_OK);
+    assert_int_equal(pawl_test_sent(test, "outside", &rows, NULL), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(
+        pawl_test_read(test, &rows.items[0].message, PAWL_RECORD_OF(game_over), &over, &error),
+        PAWL_EINVAL);
+    assert_string_equal(error.text, "message b-1 is of type ball, not game_over");
+    pawl_test_destroy(test);
+}
+
+static void a_queue_must_be_named_when_there_are_two(void **state)
+{
+    (void)state;
+    pawl_test *test  = open_games();
+    pawl_error error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_test_deliver(test, NULL, PAWL_MESSAGE(ball, .game = 7), &error),
+                     PAWL_EINVAL);
+    assert_string_equal(error.text,
+                        "application has 2 endpoints; say which queue to deliver to");
+    pawl_test_destroy(test);
+}
+
+static void a_body_of_any_kind_can_be_delivered(void **state)
+{
+    (void)state;
+    pawl_test     *test = open_games();
+    pawl_dead_rows dead;
+    assert_int_equal(pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":\"x\"}", NULL),
+                     PAWL_OK);
+    assert_int_equal(pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":1}", NULL),
+                     PAWL_OK);
+    assert_int_equal(
+        pawl_test_deliver_json(test, "ping", NULL, "ball", "{\"game\":1,\"hits\":-1}", NULL),
+        PAWL_OK);
+    assert_int_equal(pawl_test_dead(test, NULL, &dead, NULL), PAWL_OK);
+    assert_int_equal(dead.count, 2);
+    assert_string_equal(seen.text, "ping0@0 ");
+    pawl_test_destroy(test);
+}
+
+static void an_id_delivered_twice_is_handled_once(void **state)
+{
+    (void)state;
+    pawl_test        *test = open_games();
+    pawl_send_options as   = {PAWL_SEND_OPTIONS_INIT, .id = "b-1"};
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(
+            pawl_test_deliver_with(test, "pong", &as, PAWL_MESSAGE(ball, .game = 7), NULL),
+            PAWL_OK);
+    assert_string_equal(seen.text, "pong0@0 ");
+    pawl_test_destroy(test);
+}
+
+static void an_event_from_outside_reaches_its_subscribers(void **state)
+{
+    (void)state;
+    pawl_test *test = open_games();
+    assert_int_equal(pawl_test_publish(test, PAWL_MESSAGE(game_over, .game = 3), NULL), PAWL_OK);
+    assert_string_equal(seen.text, "over3@0 ");
+    pawl_test_destroy(test);
+}
+
+static void an_endless_application_is_stopped(void **state)
+{
+    (void)state;
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_test *test;
+    assert_int_equal(pawl_test_create(&echoes, NULL, &test, &error), PAWL_OK);
+    assert_int_equal(pawl_test_deliver(test, NULL, PAWL_MESSAGE(ball, .game = 1), &error),
+                     PAWL_ELIMIT);
+    assert_string_equal(error.text, "not idle after 100000 steps: does a handler send to itself?");
+    pawl_test_destroy(test);
+}
+
+static void clocks_do_not_go_back(void **state)
+{
+    (void)state;
+    pawl_test *test  = open_games();
+    pawl_error error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_test_advance(test, -1, &error), PAWL_EINVAL);
+    assert_int_equal(pawl_test_advance_to(test, PAWL_TEST_START - 1, &error), PAWL_EINVAL);
+    assert_non_null(strstr(error.text, "it is 2026-01-01T09:00:00.000000Z now"));
+    assert_int_equal(pawl_test_advance_to(test, PAWL_TEST_START, NULL), PAWL_OK);
+    pawl_test_destroy(test);
+}
+
+/* Two at once share nothing. */
+static void two_tests_do_not_meet(void **state)
+{
+    (void)state;
+    pawl_test *one = open_games();
+    pawl_test *two = open_games();
+    int64_t    count = 9;
+    serve(one, 7);
+    assert_int_equal(pawl_test_saga_count(two, "GameSaga", &count, NULL), PAWL_OK);
+    assert_int_equal(count, 0);
+    pawl_test_destroy(one);
+    pawl_test_destroy(two);
+    pawl_test_destroy(NULL);
+}
+
+static void a_refused_application_is_a_code(void **state)
+{
+    (void)state;
+    static const pawl_application broken = {.name = "broken"};
+    pawl_test                    *test;
+    pawl_error                    error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_test_create(&broken, NULL, &test, &error), PAWL_ECONFIG);
+    assert_null(test);
+    assert_int_equal(pawl_test_create(NULL, NULL, &test, &error), PAWL_EINVAL);
+    assert_null(test);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_advance_keeps_the_order_across_endpoints),
+        cmocka_unit_test(a_state_is_read_into_its_struct),
+        cmocka_unit_test(what_is_not_there_is_a_code),
+        cmocka_unit_test(a_message_of_another_type_is_refused),
+        cmocka_unit_test(a_queue_must_be_named_when_there_are_two),
+        cmocka_unit_test(a_body_of_any_kind_can_be_delivered),
+        cmocka_unit_test(an_id_delivered_twice_is_handled_once),
+        cmocka_unit_test(an_event_from_outside_reaches_its_subscribers),
+        cmocka_unit_test(an_endless_application_is_stopped),
+        cmocka_unit_test(clocks_do_not_go_back),
+        cmocka_unit_test(two_tests_do_not_meet),
+        cmocka_unit_test(a_refused_application_is_a_code),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
