@@ -7,7 +7,7 @@
  */
 #include "pawl/base.h"
 
-#include <stdio.h>
+#include <string.h>
 
 static int64_t days_from_date(int64_t year, int month, int day)
 {
@@ -53,7 +53,7 @@ void pawl_time_format(pawl_time time, char text[PAWL_TIME_TEXT_SIZE + 1])
     int64_t year;
     int     month, day;
     date_from_days(days, &year, &month, &day);
-    snprintf(text, PAWL_TIME_TEXT_SIZE + 1, "%s", "0000-00-00T00:00:00.000000Z");
+    memcpy(text, "0000-00-00T00:00:00.000000Z", PAWL_TIME_TEXT_SIZE + 1);
     put_digits(text, year, 4);
     put_digits(text + 5, month, 2);
     put_digits(text + 8, day, 2);

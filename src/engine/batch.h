@@ -39,9 +39,9 @@ typedef struct pawl__engine {
     void              *user;
     void              *runtime; /* for the calls below */
     pawl__destination (*resolve)(void *runtime, pawl_text destination);
-    const pawl_subscriptions *(*subscriptions)(void *runtime);
+    pawl_code (*subscriptions)(void *runtime, const pawl_subscriptions **list, pawl_error *error);
     pawl_code (*send_now)(void *runtime, pawl_changes *changes, pawl_error *error);
-    bool (*is_known_elsewhere)(void *runtime, pawl_text type);
+    pawl_code (*find_elsewhere)(void *runtime, pawl_text type, bool *is_known, pawl_error *error);
     bool (*is_stopping)(void *runtime);
     bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
     bool      is_virtual;                /* each unit has its own business time */
@@ -253,8 +253,9 @@ pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *e
 pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error);
 
 /* headers.c: a message's headers, a JSON object of strings. data NULL when the
- * header is missing, or when out of memory. */
-pawl_text pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena);
+ * header is missing; PAWL_ENOMEM is the only failure. */
+pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
+                              pawl_text *value);
 /* The headers of a message sent from `ctx` (NULL: from outside). */
 pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
                               const pawl_header *extra, pawl_text inherited, pawl_arena *arena,

@@ -203,6 +203,8 @@ pawl_code pawl_send(pawl_context *ctx, const char *destination, const pawl_recor
 pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *message)
 {
     pawl_text queue = pawl_header_value(ctx, "pawl.reply_to");
+    if (ctx->failed != PAWL_OK)
+        return ctx->failed;
     if (queue.size == 0)
         return refuse(ctx, PAWL_EINVAL, "message %.*s has no header pawl.reply_to to reply to",
                       PAWL_TEXT_ARGS(ctx->unit->message.id));
@@ -231,9 +233,15 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
 {
     static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
     pawl__engine                  *engine   = ctx->batch->engine;
-    const pawl_subscriptions      *list     = engine->subscriptions(engine->runtime);
+    const pawl_subscriptions      *list     = NULL;
     pawl_message                   made     = {.id = {NULL, 0}};
     pawl_code                      code     = build_message(ctx, &defaults, record, message, &made);
+    if (code != PAWL_OK)
+        return code;
+    /* Not knowing who subscribes is no reason to tell nobody. */
+    code = engine->subscriptions(engine->runtime, &list, &ctx->error);
+    if (code != PAWL_OK)
+        return pawl__context_failed(ctx, code);
     for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
         const pawl_subscription *item = &list->items[i];
         if (!is_of_type(item->type, record) || is_known(list, i, item->queue, record))
@@ -420,8 +428,11 @@ const pawl_message *pawl_message_in_hand(const pawl_context *ctx)
 
 pawl_text pawl_header_value(pawl_context *ctx, const char *name)
 {
-    return pawl__headers_value(ctx->unit->message.headers, pawl_text_of(name),
-                               ctx->batch->engine->scratch);
+    pawl_text value;
+    if (pawl__headers_value(ctx->unit->message.headers, pawl_text_of(name),
+                            ctx->batch->engine->scratch, &value) != PAWL_OK)
+        out_of_memory(ctx); /* fails the message, which then runs again */
+    return value;
 }
 
 pawl_saga_id pawl_saga_id_in_hand(const pawl_context *ctx)

@@ -32,17 +32,25 @@ static void json_free(void *context, void *memory)
 
 static const yyjson_alc json_memory = {json_take, json_resize, json_free, NULL};
 
-pawl_text pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena)
+pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
+                              pawl_text *value)
 {
-    pawl_text found = {NULL, 0};
+    *value = (pawl_text){NULL, 0};
     if (headers.size == 0)
-        return found;
-    yyjson_doc *doc   = yyjson_read_opts((char *)headers.data, headers.size, 0, &json_memory, NULL);
-    yyjson_val *value = yyjson_obj_getn(yyjson_doc_get_root(doc), name.data, name.size);
-    if (yyjson_is_str(value))
-        found = pawl_arena_text(arena, (pawl_text){yyjson_get_str(value), yyjson_get_len(value)});
+        return PAWL_OK;
+    yyjson_read_err failure = {0};
+    yyjson_doc     *doc =
+        yyjson_read_opts((char *)headers.data, headers.size, 0, &json_memory, &failure);
+    if (doc == NULL) /* what is no JSON has no headers */
+        return failure.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION ? PAWL_ENOMEM : PAWL_OK;
+    yyjson_val *found = yyjson_obj_getn(yyjson_doc_get_root(doc), name.data, name.size);
+    bool        is_ok = true;
+    if (yyjson_is_str(found)) {
+        *value = pawl_arena_text(arena, (pawl_text){yyjson_get_str(found), yyjson_get_len(found)});
+        is_ok  = value->data != NULL;
+    }
     yyjson_doc_free(doc);
-    return found;
+    return is_ok ? PAWL_OK : PAWL_ENOMEM;
 }
 
 /* "Base,BaseOfBase": lets a receiver that does not know the type run the
@@ -88,21 +96,21 @@ pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
 {
     *headers        = (pawl_text){"", 0};
     pawl_text bases = base_names(record, arena);
-    pawl_text trace = pawl__headers_value(inherited, PAWL_TEXT(HEADER_TRACE), arena);
-    if (bases.data == NULL)
+    pawl_text trace;
+    pawl_code code = pawl__headers_value(inherited, PAWL_TEXT(HEADER_TRACE), arena, &trace);
+    if (bases.data == NULL || code != PAWL_OK)
         return PAWL_ENOMEM;
     if (reply_to.size == 0 && bases.size == 0 && extra == NULL && trace.size == 0)
         return PAWL_OK;
     yyjson_mut_doc *doc    = yyjson_mut_doc_new(&json_memory);
     yyjson_mut_val *object = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, object);
-    pawl_code code = object != NULL && put(doc, object, HEADER_REPLY_TO, reply_to) &&
-                             put(doc, object, HEADER_BASE, bases) &&
-                             put(doc, object, HEADER_TRACE, trace)
-                         ? put_extra(doc, object, extra, error)
-                         : PAWL_ENOMEM;
-    size_t    size = 0;
-    char *json = code == PAWL_OK ? yyjson_mut_write_opts(doc, 0, &json_memory, &size, NULL) : NULL;
+    code        = object != NULL && put(doc, object, HEADER_REPLY_TO, reply_to) &&
+                   put(doc, object, HEADER_BASE, bases) && put(doc, object, HEADER_TRACE, trace)
+                      ? put_extra(doc, object, extra, error)
+                      : PAWL_ENOMEM;
+    size_t size = 0;
+    char  *json = code == PAWL_OK ? yyjson_mut_write_opts(doc, 0, &json_memory, &size, NULL) : NULL;
     if (json != NULL)
         *headers = pawl_arena_text(arena, (pawl_text){json, size});
     if (code == PAWL_OK && (json == NULL || headers->data == NULL))

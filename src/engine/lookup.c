@@ -28,9 +28,11 @@ static void add_type(const pawl__model *model, pawl_text type, type_list *types)
         types->items[types->count++] = found;
 }
 
-static void add_named_bases(pawl__batch *batch, const pawl_message *message, type_list *types)
+static pawl_code add_named_bases(pawl__batch *batch, const pawl_message *message, type_list *types)
 {
-    pawl_text names = pawl__headers_value(message->headers, PAWL_TEXT("pawl.base"), batch->arena);
+    pawl_text names;
+    pawl_code code =
+        pawl__headers_value(message->headers, PAWL_TEXT("pawl.base"), batch->arena, &names);
     while (names.size > 0) {
         const char *comma = memchr(names.data, ',', names.size);
         size_t      size  = comma != NULL ? (size_t)(comma - names.data) : names.size;
@@ -38,21 +40,21 @@ static void add_named_bases(pawl__batch *batch, const pawl_message *message, typ
         names.data += comma != NULL ? size + 1 : size;
         names.size -= comma != NULL ? size + 1 : size;
     }
+    return code;
 }
 
-static void find_types(pawl__batch *batch, const pawl_message *message, type_list *types)
+static pawl_code find_types(pawl__batch *batch, const pawl_message *message, type_list *types)
 {
     const pawl__model *model = batch->engine->model;
     add_type(model, message->type, types);
-    if (types->count == 0) {
-        add_named_bases(batch, message, types);
-        return;
-    }
+    if (types->count == 0)
+        return add_named_bases(batch, message, types);
     const pawl_record *record = types->items[0]->record;
     for (size_t depth = 0; record->base != NULL && depth < TYPES_MAX; depth++) {
         record = record->base();
         add_type(model, pawl_text_of(pawl_record_type(record)), types);
     }
+    return PAWL_OK;
 }
 
 /* ---- Values --------------------------------------------------------------- */
@@ -146,13 +148,17 @@ static pawl_code build_type(pawl__batch *batch, pawl__unit *unit, const pawl__ty
 }
 
 /* A type that nobody here handles: others of the endpoint may (contracts E28). */
-static void end_unknown(pawl__batch *batch, pawl__unit *unit)
+static pawl_code end_unknown(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
-    pawl_text type = unit->message.type;
-    if (batch->engine->is_known_elsewhere(batch->engine->runtime, type)) {
+    pawl_text type     = unit->message.type;
+    bool      is_known = false;
+    pawl_code code = batch->engine->find_elsewhere(batch->engine->runtime, type, &is_known, error);
+    if (code != PAWL_OK)
+        return code;
+    if (is_known) {
         unit->end = PAWL__END_WAIT;
         unit->due = pawl_time_add(unit->now, PAWL_SECONDS(1));
-        return;
+        return PAWL_OK;
     }
     pawl__unit_dead(unit, PAWL_EDECODE,
                     type.size == 0
@@ -162,19 +168,19 @@ static void end_unknown(pawl__batch *batch, pawl__unit *unit)
                                             "endpoint %s",
                                             PAWL_TEXT_ARGS(type),
                                             batch->engine->model->endpoint.data));
+    return PAWL_OK;
 }
 
 pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     type_list types = {{NULL}, 0};
     size_t    count = 0;
-    find_types(batch, &unit->message, &types);
+    if (find_types(batch, &unit->message, &types) != PAWL_OK)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a message's types");
     for (size_t i = 0; i < types.count; i++)
         count += types.items[i]->count;
-    if (count == 0) {
-        end_unknown(batch, unit);
-        return PAWL_OK;
-    }
+    if (count == 0)
+        return end_unknown(batch, unit, error);
     unit->lookups = pawl_arena_take(batch->arena, count * sizeof unit->lookups[0]);
     if (unit->lookups == NULL)
         return PAWL_ENOMEM;

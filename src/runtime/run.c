@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define SLEEP_MAX PAWL_SECONDS(30)
+#define VIRTUAL_SLEEP PAWL_MILLISECONDS(20)
 #define ELSEWHERE_SLEEP PAWL_SECONDS(1)
 #define RETRY_SLEEP_FIRST PAWL_MILLISECONDS(50)
 #define RETRY_SLEEP_MAX PAWL_SECONDS(5)
@@ -123,6 +124,9 @@ static void sleep_worker(thread *self, const pawl_step *step)
         int64_t check = time_to(worker->flush_check, pawl__machine_now(endpoint));
         sleep         = check < sleep ? check : sleep;
     }
+    /* Nothing says when a virtual clock is set. */
+    if (endpoint->settings.business != NULL && sleep > VIRTUAL_SLEEP)
+        sleep = VIRTUAL_SLEEP;
     /* Something due that could not be claimed is in another worker's hands. */
     sleep_until(self, worker->store, sleep > 0 ? sleep : PAWL_MILLISECONDS(20));
 }

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SEED_DEFAULT 1
 
@@ -204,7 +203,14 @@ pawl_code pawl_test_advance(pawl_test *test, int64_t duration, pawl_error *error
 
 /* ---- Delivering ------------------------------------------------------------------- */
 
-/* The queue to send to, and options whose time is that of the test. */
+/* Not drawn from the system, so that a run repeats. */
+static const char *next_id(pawl_test *test)
+{
+    snprintf(test->id, sizeof test->id, "test-%u", ++test->message_count);
+    return test->id;
+}
+
+/* The queue to send to, and options whose time and id are those of the test. */
 static pawl_code aim(pawl_test *test, const char **queue, const pawl_send_options *given,
                      pawl_send_options *options, pawl_error *error)
 {
@@ -217,6 +223,8 @@ static pawl_code aim(pawl_test *test, const char **queue, const pawl_send_option
     if (given != NULL)
         memcpy(options, given, given->options_size);
     options->options_size = sizeof *options;
+    if (options->id == NULL)
+        options->id = next_id(test);
     if (options->due == 0)
         options->due = pawl_time_add(pawl_clock_now(test->business), options->delay);
     if (*queue != NULL)

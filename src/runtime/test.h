@@ -15,6 +15,8 @@ struct pawl_test {
     pawl_endpoint        *endpoints[PAWL_TEST_ENDPOINTS_MAX];
     size_t                endpoint_count;
     pawl_sender          *sender;
+    char                  id[24]; /* of the message delivered last */
+    unsigned              message_count;
     pawl_store           *store; /* to look with, and for subscriptions */
     pawl_arena           *arena; /* what looks return */
 };

@@ -218,5 +218,8 @@ pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *e
         code = step_work(worker, step, error);
     if (code != PAWL_OK)
         pawl__endpoint_store_close(worker->endpoint, &worker->store);
+    if (code != PAWL_OK && error != NULL && error->code != code)
+        pawl_error_set(error, code, "endpoint %s: %s", worker->endpoint->model->endpoint.data,
+                       pawl_code_text(code));
     return code;
 }

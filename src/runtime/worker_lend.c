@@ -19,19 +19,17 @@ static pawl__destination resolve(void *runtime, pawl_text destination)
                                    route->queue != NULL ? pawl_text_of(route->queue) : destination};
 }
 
-static const pawl_subscriptions *subscriptions(void *runtime)
+static pawl_code subscriptions(void *runtime, const pawl_subscriptions **list, pawl_error *error)
 {
     pawl__worker *worker = runtime;
+    *list                = &worker->subscriptions;
     if (worker->has_subscriptions)
-        return &worker->subscriptions;
-    pawl_error error      = PAWL_ERROR_INIT;
-    worker->subscriptions = (pawl_subscriptions){NULL, 0};
-    if (worker->store->ops->subscriptions(worker->store, worker->read, &worker->subscriptions,
-                                          &error) == PAWL_OK)
-        worker->has_subscriptions = true;
-    else
-        pawl_log(PAWL_LOG_ERROR, "subscriptions cannot be read: %s", error.text);
-    return &worker->subscriptions;
+        return PAWL_OK;
+    worker->subscriptions     = (pawl_subscriptions){NULL, 0};
+    pawl_code code            = worker->store->ops->subscriptions(worker->store, worker->read,
+                                                                  &worker->subscriptions, error);
+    worker->has_subscriptions = code == PAWL_OK;
+    return code;
 }
 
 /* ---- Sends that do not wait ----------------------------------------------------- */
@@ -143,20 +141,25 @@ void pawl__worker_drop_deferred(pawl__worker *worker)
 /* ---- The rest ---------------------------------------------------------------------- */
 
 /* Does another live worker of the endpoint handle the type? Its row lists them. */
-static bool is_known_elsewhere(void *runtime, pawl_text type)
+static pawl_code find_elsewhere(void *runtime, pawl_text type, bool *is_known, pawl_error *error)
 {
     pawl__worker     *worker = runtime;
     pawl_worker_info *items  = NULL;
     size_t            count  = 0;
-    if (type.size == 0 || worker->store->ops->worker_list(worker->store, worker->read, &items,
-                                                          &count, NULL) != PAWL_OK)
-        return false;
+    *is_known                = false;
+    if (type.size == 0)
+        return PAWL_OK;
+    pawl_code code =
+        worker->store->ops->worker_list(worker->store, worker->read, &items, &count, error);
+    if (code != PAWL_OK)
+        return code;
     pawl_text quoted = pawl_arena_printf(worker->read, "\"%.*s\"", PAWL_TEXT_ARGS(type));
-    for (size_t i = 0; i < count && quoted.data != NULL; i++)
-        if (pawl_text_equal(items[i].endpoint, worker->endpoint->model->endpoint) &&
-            items[i].types.data != NULL && strstr(items[i].types.data, quoted.data) != NULL)
-            return true;
-    return false;
+    if (quoted.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the name of a type");
+    for (size_t i = 0; i < count && !*is_known; i++)
+        *is_known = pawl_text_equal(items[i].endpoint, worker->endpoint->model->endpoint) &&
+                    items[i].types.data != NULL && strstr(items[i].types.data, quoted.data) != NULL;
+    return PAWL_OK;
 }
 
 static bool is_stopping(void *runtime)
@@ -178,23 +181,23 @@ void pawl__worker_lend(pawl__worker *worker)
     pawl_arena                  *scratch  = worker->engine.scratch;
 
     worker->engine = (pawl__engine){
-        .model              = worker->endpoint->model,
-        .random             = &worker->random,
-        .scratch            = scratch,
-        .user               = settings->user,
-        .runtime            = worker,
-        .resolve            = resolve,
-        .subscriptions      = subscriptions,
-        .send_now           = send_now,
-        .is_known_elsewhere = is_known_elsewhere,
-        .is_stopping        = is_stopping,
-        .is_time_over       = is_time_over,
-        .is_virtual         = settings->business != NULL,
-        .immediate_retries  = settings->immediate_retries,
-        .delayed_retries    = settings->delayed_retries,
-        .retry_delay        = settings->retry_delay,
-        .retry_delay_max    = settings->retry_delay_max,
-        .not_found_wait     = settings->not_found_wait,
-        .conflict_retries   = settings->conflict_retries,
+        .model             = worker->endpoint->model,
+        .random            = &worker->random,
+        .scratch           = scratch,
+        .user              = settings->user,
+        .runtime           = worker,
+        .resolve           = resolve,
+        .subscriptions     = subscriptions,
+        .send_now          = send_now,
+        .find_elsewhere    = find_elsewhere,
+        .is_stopping       = is_stopping,
+        .is_time_over      = is_time_over,
+        .is_virtual        = settings->business != NULL,
+        .immediate_retries = settings->immediate_retries,
+        .delayed_retries   = settings->delayed_retries,
+        .retry_delay       = settings->retry_delay,
+        .retry_delay_max   = settings->retry_delay_max,
+        .not_found_wait    = settings->not_found_wait,
+        .conflict_retries  = settings->conflict_retries,
     };
 }

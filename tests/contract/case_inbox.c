@@ -4,6 +4,8 @@
  */
 #include "contract/suite.h"
 
+#include <string.h>
+
 static void mark(suite *s, pawl_store *store, const char *id)
 {
     COMMIT_ONE(s, store, inbox_mark, .endpoint = TEXT("orders"), .message_id = pawl_text_of(id),
@@ -123,6 +125,32 @@ static void many_ids_are_looked_up_at_once(suite *s)
         EXPECT_EQ(s, known[i], i % 3 == 0);
 }
 
+/* Marks of other ids and of other endpoints stand between those asked for, which
+ * come in no order and one of them twice. */
+static void few_of_many_ids_are_known(suite *s)
+{
+    enum { COUNT = 41 };
+    pawl_store *a = suite_open(s);
+    pawl_text   ids[COUNT];
+    bool        known[COUNT];
+    for (unsigned i = 0; i < COUNT; i++)
+        ids[i] = suite_printf(s, "m-%02u", i * 7 % 40);
+    mark(s, a, "m-00");
+    mark(s, a, "m-07x");
+    mark(s, a, "m-21");
+    mark(s, a, "m-39");
+    mark(s, a, "m-39x");
+    suite_set set = suite_changes(s);
+    ADD(&set, inbox_mark, .endpoint = TEXT("other"), .message_id = TEXT("m-05"), .at = SUITE_NOW);
+    COMMIT(&set, a);
+    memset(known, true, sizeof known);
+    EXPECT_OK(s, a->ops->inbox_known(a, TEXT("orders"), ids, COUNT, known, &s->error));
+    for (unsigned i = 0; i < COUNT; i++) {
+        unsigned number = i * 7 % 40;
+        EXPECT_EQ(s, known[i], number == 0 || number == 21 || number == 39);
+    }
+}
+
 static const suite_case cases[] = {
     {"E25 marks are known", marks_are_known},
     {"E34 endpoints are apart", endpoints_are_apart},
@@ -131,6 +159,7 @@ static const suite_case cases[] = {
     {"E35 twice in one group refuses it whole", twice_in_one_group_refuses_it_whole},
     {"D18 ids compare byte for byte", ids_compare_byte_for_byte},
     {"E25 many ids are looked up at once", many_ids_are_looked_up_at_once},
+    {"E25 few of many ids are known", few_of_many_ids_are_known},
 };
 
 const suite_cases cases_inbox = SUITE_CASES("inbox", cases);

@@ -2,7 +2,8 @@
  *
  * Contracts E12 to E14 and the second half of E35. A message's script says what
  * the handler does: "+name:seconds" sets, "-name" cancels, "!" completes, "?"
- * fails.
+ * fails; "~" completes in the first run only, and lets another worker write the
+ * saga before the commit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,6 +33,9 @@ PAWL_RECORD(switch_on, SWITCH_ON)
 
 static world_log seen;
 static int       failures; /* how often the next timeouts fail */
+static world    *around;   /* what "~" meddles with; NULL: nothing any more */
+
+static void write_as_another(world *it);
 
 static int64_t seconds_now(const pawl_context *ctx)
 {
@@ -48,6 +52,11 @@ static pawl_code play(pawl_context *ctx, pawl_text script)
             pawl_cancel_timeout(ctx, name);
         if (script.data[i] == '!')
             pawl_complete(ctx);
+        if (script.data[i] == '~' && around != NULL) {
+            write_as_another(around);
+            around = NULL;
+            pawl_complete(ctx);
+        }
         if (script.data[i] == '?')
             return pawl_fail(ctx, PAWL_REJECT, "told to fail");
     }
@@ -111,6 +120,32 @@ static const pawl_endpoint_spec house = {.name  = "house",
 static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "timeouts",
                                              .endpoints =
                                                  (const pawl_endpoint_spec *const[]){&house, NULL}};
+
+/* Another worker saves the lamp "l" through a handle of its own. */
+static void write_as_another(world *it)
+{
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    pawl_saga_row                 row;
+    pawl_value                    value = pawl_value_text(PAWL_TEXT("l"));
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
+             &error);
+    world_ok(it->store->ops->saga_load(it->store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1, false,
+                                       it->arena, &row, &error),
+             &error);
+    pawl_saga_update update   = {.table        = tables[0],
+                                 .id           = row.id,
+                                 .version      = row.version,
+                                 .row          = row.row,
+                                 .metadata     = row.metadata,
+                                 .data         = row.data,
+                                 .type_version = row.type_version};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.saga_update.items = &update;
+    changes.saga_update.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+}
 
 static void open_world_with(world *it, const char *url, pawl_endpoint_options options)
 {
@@ -468,6 +503,26 @@ static void e35_timeouts_of_an_ended_saga_never_fire(const char *url)
     world_close(&it);
 }
 
+/* The lamp is ended and begun again, and its old timeout is due, all in one
+ * batch. The batch is refused and its units run again; now the lamp is not
+ * ended, so the timeout must still be there. */
+static void e35_a_refused_end_keeps_the_timeout(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    on_at(&it, 0, "l", "+a:60", "");
+    world_drain(&it);
+    touch_at(&it, 50, "l", "~");
+    on_at(&it, 50, "l", "", "");
+    around         = &it;
+    pawl_step step = world_go(&it, PAWL_SECONDS(70));
+    assert_int_equal(step.refused, 3);
+    assert_string_equal(seen.text, "on0 touch50 on50 touch50 on50 a60 ");
+    assert_string_equal(world_saga_text(&it, "Lamp", "l", NULL), "{\"lamp\":\"l\",\"rings\":1}");
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +544,7 @@ int main(void)
         ON_STORES(re_armed_by_its_own_handler),
         ON_STORES(superseded_earlier_in_the_batch),
         ON_STORES(e35_timeouts_of_an_ended_saga_never_fire),
+        ON_STORES(e35_a_refused_end_keeps_the_timeout),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

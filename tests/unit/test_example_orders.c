@@ -50,8 +50,7 @@ static void place(pawl_test *test, const char *order_id, const char *warehouse)
     pawl_error error = PAWL_ERROR_INIT;
     check(pawl_test_deliver(test, NULL,
                             PAWL_MESSAGE(place_order, .order_id = pawl_text_of(order_id),
-                                         .warehouse   = pawl_text_of(warehouse),
-                                         .total_cents = 4200),
+                                         .warehouse = pawl_text_of(warehouse), .total_cents = 4200),
                             &error),
           &error);
 }

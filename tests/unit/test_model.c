@@ -117,7 +117,7 @@ static const mistake mistakes[] = {
               STATE,
               .correlation = "order_id",
               ON({.handle = PAWL_HANDLE(on_place), .key = "nothing", .starts = true})}},
-    {.says = "saga S: message place: field 'weight'",
+    {.says = "saga S: message place: weight: only",
      .saga = {.name = "S",
               STATE,
               .correlation = "order_id",

@@ -44,8 +44,8 @@ static void note(pawl_context *ctx, const char *who, int hits)
     if (all == NULL)
         return;
     long long minute = (long long)((pawl_now(ctx) - PAWL_TEST_START) / PAWL_MINUTES(1));
-    all->size += (size_t)snprintf(all->text + all->size, sizeof all->text - all->size,
-                                  "%s%d@%lld ", who, hits, minute);
+    all->size += (size_t)snprintf(all->text + all->size, sizeof all->text - all->size, "%s%d@%lld ",
+                                  who, hits, minute);
 }
 
 static pawl_code on_ball(pawl_context *ctx, game_state *game, const ball *message)
@@ -100,9 +100,9 @@ static const pawl_endpoint_spec pong = {
     .handlers = (const pawl_on[]){
         {.handle = PAWL_HANDLE(on_return)}, {.handle = PAWL_HANDLE(on_over)}, {.handle = NULL}}};
 
-static const pawl_application games = {
-    PAWL_APPLICATION_INIT, .name = "games",
-    .endpoints = (const pawl_endpoint_spec *const[]){&ping, &pong, NULL}};
+static const pawl_application games = {PAWL_APPLICATION_INIT, .name = "games",
+                                       .endpoints =
+                                           (const pawl_endpoint_spec *const[]){&ping, &pong, NULL}};
 
 /* Sends to itself without end. */
 static pawl_code on_echo(pawl_context *ctx, const ball *message)
@@ -114,9 +114,9 @@ PAWL_MESSAGE_HANDLER(on_echo, ball);
 static const pawl_endpoint_spec echo = {
     .name     = "echo",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_echo)}, {.handle = NULL}}};
-static const pawl_application echoes = {
-    PAWL_APPLICATION_INIT, .name = "echoes",
-    .endpoints = (const pawl_endpoint_spec *const[]){&echo, NULL}};
+static const pawl_application echoes = {PAWL_APPLICATION_INIT, .name = "echoes",
+                                        .endpoints =
+                                            (const pawl_endpoint_spec *const[]){&echo, NULL}};
 
 /* ---- The tests -------------------------------------------------------------- */
 
@@ -172,9 +172,9 @@ static void a_state_is_read_into_its_struct(void **state)
     game_state game;
     serve(test, 7);
     assert_int_equal(pawl_test_advance(test, PAWL_MINUTES(6), NULL), PAWL_OK);
-    assert_int_equal(pawl_test_saga(test, "GameSaga", "7", PAWL_RECORD_OF(game_state), &game,
-                                    &version, NULL),
-                     PAWL_OK);
+    assert_int_equal(
+        pawl_test_saga(test, "GameSaga", "7", PAWL_RECORD_OF(game_state), &game, &version, NULL),
+        PAWL_OK);
     assert_int_equal(game.game, 7);
     assert_int_equal(game.hits, 1);
     assert_int_equal(version, 3); /* begun, returned, hit again */
@@ -193,9 +193,9 @@ static void what_is_not_there_is_a_code(void **state)
     game_state        game;
     other_state       other;
     ball              none;
-    assert_int_equal(pawl_test_saga(test, "GameSaga", "8", PAWL_RECORD_OF(game_state), &game,
-                                    &version, &error),
-                     PAWL_ENOTFOUND);
+    assert_int_equal(
+        pawl_test_saga(test, "GameSaga", "8", PAWL_RECORD_OF(game_state), &game, &version, &error),
+        PAWL_ENOTFOUND);
     assert_string_equal(error.text, "there is no GameSaga with game '8'");
     assert_int_equal(version, 0);
     assert_int_equal(
@@ -204,14 +204,15 @@ static void what_is_not_there_is_a_code(void **state)
     assert_string_equal(error.text, "application has no saga 'NoSaga'");
     assert_int_equal(pawl_test_saga_count(test, "NoSaga", &count, NULL), PAWL_ENOTFOUND);
     assert_int_equal(count, 0);
-    assert_int_equal(pawl_test_saga(test, "GameSaga", "seven", PAWL_RECORD_OF(game_state), &game,
-                                    NULL, NULL),
-                     PAWL_EINVAL);
+    assert_int_equal(
+        pawl_test_saga(test, "GameSaga", "seven", PAWL_RECORD_OF(game_state), &game, NULL, NULL),
+        PAWL_EINVAL);
     serve(test, 8);
     assert_int_equal(
         pawl_test_saga(test, "GameSaga", "8", PAWL_RECORD_OF(other_state), &other, NULL, &error),
         PAWL_EINVAL);
-    assert_string_equal(error.text, "state of saga GameSaga is of record game_state, not other_state");
+    assert_string_equal(error.text,
+                        "state of saga GameSaga is of record game_state, not other_state");
     assert_int_equal(pawl_test_timeouts(test, "GameSaga", "9", &timeouts, NULL), PAWL_ENOTFOUND);
     assert_int_equal(timeouts.count, 0);
     assert_int_equal(pawl_test_timeouts(test, NULL, NULL, &timeouts, NULL), PAWL_OK);
@@ -228,10 +229,10 @@ static void what_is_not_there_is_a_code(void **state)
 static void a_message_of_another_type_is_refused(void **state)
 {
     (void)state;
-    pawl_test      *test  = open_games();
-    pawl_error      error = PAWL_ERROR_INIT;
-    pawl_queue_rows rows;
-    game_over       over;
+    pawl_test        *test  = open_games();
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_queue_rows   rows;
+    game_over         over;
     pawl_send_options as = {PAWL_SEND_OPTIONS_INIT, .id = "b-1"};
     assert_int_equal(
         pawl_test_deliver_with(test, "outside", &as, PAWL_MESSAGE(ball, .game = 7), NULL), PAWL_OK);
@@ -251,8 +252,7 @@ static void a_queue_must_be_named_when_there_are_two(void **state)
     pawl_error error = PAWL_ERROR_INIT;
     assert_int_equal(pawl_test_deliver(test, NULL, PAWL_MESSAGE(ball, .game = 7), &error),
                      PAWL_EINVAL);
-    assert_string_equal(error.text,
-                        "application has 2 endpoints; say which queue to deliver to");
+    assert_string_equal(error.text, "application has 2 endpoints; say which queue to deliver to");
     pawl_test_destroy(test);
 }
 
@@ -324,8 +324,8 @@ static void clocks_do_not_go_back(void **state)
 static void two_tests_do_not_meet(void **state)
 {
     (void)state;
-    pawl_test *one = open_games();
-    pawl_test *two = open_games();
+    pawl_test *one   = open_games();
+    pawl_test *two   = open_games();
     int64_t    count = 9;
     serve(one, 7);
     assert_int_equal(pawl_test_saga_count(two, "GameSaga", &count, NULL), PAWL_OK);

@@ -172,18 +172,6 @@ static pawl_code refuse(place at, const char *field, pawl_code code, pawl_error 
                            field);
 }
 
-/* Nearly all texts are ASCII; a loop without branches finds that out fast. */
-static bool is_good_text(pawl_text text)
-{
-    unsigned char high = 0, has_nul = 0;
-    for (size_t i = 0; i < text.size; i++) {
-        unsigned char byte = (unsigned char)text.data[i];
-        high               = (unsigned char)(high | byte);
-        has_nul            = (unsigned char)(has_nul | (byte == 0));
-    }
-    return has_nul == 0 && (high < 0x80 || pawl_text_is_valid(text, NULL));
-}
-
 static pawl_code check_text(place at, const char *field, pawl_text text, form required,
                             pawl_error *error)
 {
@@ -195,12 +183,10 @@ static pawl_code check_text(place at, const char *field, pawl_text text, form re
         return refuse(at, field, PAWL_EINVAL, error, "it is empty");
     if (text.size != 0 && text.data == NULL)
         return refuse(at, field, PAWL_EINVAL, error, "it has %zu bytes at NULL", text.size);
-    if (rule->is_text && !is_good_text(text)) {
-        size_t offset = 0;
-        pawl_text_is_valid(text, &offset);
+    size_t offset = 0;
+    if (rule->is_text && !pawl_text_is_valid(text, &offset))
         return refuse(at, field, PAWL_EINVAL, error, "byte %zu is %s", offset,
                       text.data[offset] == '\0' ? "NUL" : "no UTF-8");
-    }
     return PAWL_OK;
 }
 

@@ -17,6 +17,8 @@
                                        "and pawl_is_free([Seq]) order by [Due], [Seq] limit ?3") \
     X(queue_first, "select [Due] from {queue} where [Queue] = ?1 and pawl_is_free([Seq]) "       \
                    "order by [Due] limit 1")                                                     \
+    X(inbox_range, "select [MessageId] from {inbox} where [Endpoint] = ?1 "                      \
+                   "and [MessageId] between ?2 and ?3 limit ?4")                                 \
     X(inbox_rows, "select rowid, [At] from {inbox} order by rowid")                              \
     X(inbox_delete_row, "delete from {inbox} where rowid = ?1")                                  \
     X(outbox_due, PAWL__SQL_OUTBOX_ROW                                                           \

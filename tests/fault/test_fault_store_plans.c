@@ -1,0 +1,347 @@
+/* test_fault_store_plans.c - the fault store itself: each kind of fault does what
+ * it says, once, and without a plan nothing is changed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/fault_store.h"
+#include "support/world.h"
+
+#include <string.h>
+
+#define QUEUE PAWL_TEXT("q")
+
+typedef struct place {
+    pawl_store *behind; /* keeps a memory store, and looks */
+    pawl_store *store;
+    pawl_arena *arena;
+    pawl_clock *clock;
+} place;
+
+static void open_place(place *it, const char *url, const fault_plan *plan)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    memset(it, 0, sizeof *it);
+    fault_bind("plans", url);
+    fault_plan_set(NULL);
+    it->arena = pawl_arena_create(0);
+    it->clock = pawl_clock_create(WORLD_START);
+    world_ok(pawl_store_open(url, NULL, &it->behind, &error), &error);
+    world_ok(pawl_store_open("fault:plans", NULL, &it->store, &error), &error);
+    world_ok(it->store->ops->worker_open(it->store, PAWL_TEXT("e"), PAWL_TEXT("[]"), WORLD_START,
+                                         &error),
+             &error);
+    fault_plan made = *plan;
+    made.clock      = it->clock;
+    fault_plan_set(&made);
+}
+
+static void close_place(place *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    fault_plan_set(NULL);
+    world_ok(it->store->ops->worker_close(it->store, WORLD_START, &error), &error);
+    pawl_store_close(it->store);
+    pawl_store_close(it->behind);
+    pawl_clock_destroy(it->clock);
+    pawl_arena_destroy(it->arena);
+}
+
+static pawl_code send(place *it, const char *id, pawl_error *error)
+{
+    pawl_queue_send change   = {.queue   = QUEUE,
+                                .message = {.id             = pawl_text_of(id),
+                                            .type           = PAWL_TEXT("t"),
+                                            .body           = PAWL_TEXT("{}"),
+                                            .correlation_id = pawl_text_of(id)},
+                                .due     = WORLD_START};
+    pawl_changes    changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.queue_send.items = &change;
+    changes.queue_send.count = 1;
+    return pawl_store_commit(it->store, &changes, NULL, error);
+}
+
+static size_t count_sent(place *it)
+{
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_queue_rows rows  = {.count = 0};
+    world_ok(it->behind->ops->queue_list(it->behind, QUEUE, 0, it->arena, &rows, &error), &error);
+    return rows.count;
+}
+
+static pawl_queue_rows claim(place *it)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_queue_rows  rows  = {.count = 0};
+    pawl_queue_claim what  = {
+         .queue = QUEUE, .due_max = WORLD_START, .count_max = 10, .now = WORLD_START};
+    world_ok(it->store->ops->queue_claim(it->store, &what, it->arena, &rows, &error), &error);
+    return rows;
+}
+
+static pawl_code finish(place *it, int64_t seq, pawl_error *error)
+{
+    pawl_queue_settle change   = {.action = PAWL_QUEUE_DONE, .queue = QUEUE, .seq = seq};
+    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.queue_settle.items = &change;
+    changes.queue_settle.count = 1;
+    return pawl_store_commit(it->store, &changes, NULL, error);
+}
+
+/* ---- The tests -------------------------------------------------------------- */
+
+static void without_a_plan_calls_are_only_counted(const char *url)
+{
+    place      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    fault_plan none  = {.kind = FAULT_NONE};
+    open_place(&it, url, &none);
+    world_ok(send(&it, "m-1", &error), &error);
+    assert_int_equal(claim(&it).count, 1);
+    assert_false(fault_is_met());
+    assert_int_equal(fault_counts_now().total, 2);
+    assert_int_equal(fault_counts_now().by_op[fault_op_commit], 1);
+    assert_int_equal(fault_counts_now().by_op[fault_op_queue_claim], 1);
+    assert_int_equal(it.store->ops->promises, it.behind->ops->promises);
+    assert_string_equal(it.store->identity, it.behind->identity);
+    close_place(&it);
+}
+
+static void the_nth_call_fails_before_it_does_anything(const char *url)
+{
+    place      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    fault_plan plan  = {.kind = FAULT_BEFORE, .op = fault_op_commit, .n = 2, .code = PAWL_EPERSIST};
+    open_place(&it, url, &plan);
+    world_ok(send(&it, "m-1", &error), &error);
+    assert_false(fault_is_met());
+    assert_int_equal(send(&it, "m-2", &error), PAWL_EPERSIST);
+    assert_string_equal(error.text, "the test says EPERSIST in commit");
+    assert_true(fault_is_met());
+    assert_int_equal(fault_op_met(), fault_op_commit);
+    assert_int_equal(count_sent(&it), 1);
+    world_ok(send(&it, "m-2", &error), &error);
+    assert_int_equal(count_sent(&it), 2);
+    close_place(&it);
+}
+
+static void the_answer_of_a_commit_is_lost(const char *url)
+{
+    place      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    fault_plan plan  = {.kind = FAULT_AFTER, .op = fault_op_commit, .n = 1};
+    open_place(&it, url, &plan);
+    world_ok(send(&it, "m-1", &error), &error); /* found by the resolve */
+    assert_int_equal(fault_counts_now().by_op[fault_op_resolve], 1);
+    assert_int_equal(count_sent(&it), 1);
+    close_place(&it);
+}
+
+static void the_answer_of_a_claim_is_lost(const char *url)
+{
+    place            it;
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_queue_rows  rows  = {.count = 0};
+    pawl_queue_claim what  = {
+         .queue = QUEUE, .due_max = WORLD_START, .count_max = 10, .now = WORLD_START};
+    fault_plan plan = {.kind = FAULT_AFTER, .op = fault_op_queue_claim, .n = 1};
+    open_place(&it, url, &plan);
+    world_ok(send(&it, "m-1", &error), &error);
+    assert_int_equal(it.store->ops->queue_claim(it.store, &what, it.arena, &rows, &error),
+                     PAWL_ELOST);
+    assert_int_equal(claim(&it).count, 0); /* it was claimed all the same */
+    close_place(&it);
+}
+
+static void an_unknown_commit_did_nothing(const char *url)
+{
+    place      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    fault_plan plan  = {.kind = FAULT_UNKNOWN, .n = 1};
+    open_place(&it, url, &plan);
+    assert_int_equal(send(&it, "m-1", &error), PAWL_ELOST);
+    assert_int_equal(count_sent(&it), 0);
+    world_ok(send(&it, "m-1", &error), &error);
+    close_place(&it);
+}
+
+static void a_late_commit_is_fenced(const char *url)
+{
+    place      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    fault_plan plan  = {.kind = FAULT_LATE, .n = 1};
+    open_place(&it, url, &plan);
+    assert_int_equal(send(&it, "m-1", &error), PAWL_ELOST);
+    assert_int_equal(fault_late_code(), PAWL_EFENCED);
+    assert_int_equal(count_sent(&it), 0);
+    world_ok(send(&it, "m-1", &error), &error); /* under the epoch that was raised */
+    assert_int_equal(count_sent(&it), 1);
+    close_place(&it);
+}
+
+static void a_commit_just_before_the_resolve_is_found(const char *url)
+{
+    place      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    fault_plan plan  = {.kind = FAULT_JUST_LATE, .n = 1};
+    open_place(&it, url, &plan);
+    world_ok(send(&it, "m-1", &error), &error);
+    assert_int_equal(fault_late_code(), PAWL_OK);
+    assert_int_equal(count_sent(&it), 1);
+    close_place(&it);
+}
+
+static void a_deaf_store_leaves_the_outcome_unknown(const char *url)
+{
+    place      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    fault_plan plan  = {.kind = FAULT_DEAF_DONE, .n = 1};
+    open_place(&it, url, &plan);
+    assert_int_equal(send(&it, "m-1", &error), PAWL_EUNKNOWN);
+    assert_non_null(strstr(error.text, "the test says ELOST in resolve"));
+    assert_int_equal(count_sent(&it), 1);
+    close_place(&it);
+    plan.kind = FAULT_DEAF_LOST;
+    open_place(&it, url, &plan);
+    size_t before = count_sent(&it);
+    assert_int_equal(send(&it, "m-2", &error), PAWL_EUNKNOWN);
+    assert_int_equal(count_sent(&it), before);
+    close_place(&it);
+}
+
+static void a_call_takes_long_only_by_the_clock(const char *url)
+{
+    place      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    fault_plan plan  = {
+         .kind = FAULT_DELAY, .op = fault_op_commit, .n = 1, .delay = PAWL_MINUTES(6)};
+    open_place(&it, url, &plan);
+    world_ok(send(&it, "m-1", &error), &error);
+    assert_int_equal(pawl_clock_now(it.clock), WORLD_START + PAWL_MINUTES(6));
+    world_ok(send(&it, "m-2", &error), &error);
+    assert_int_equal(pawl_clock_now(it.clock), WORLD_START + PAWL_MINUTES(6));
+    assert_int_equal(count_sent(&it), 2);
+    close_place(&it);
+}
+
+/* The second claim hands out what the first one did, though it is settled. */
+static void a_row_is_handed_out_again(const char *url)
+{
+    place      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    fault_plan plan  = {.kind = FAULT_AGAIN, .op = fault_op_queue_claim, .n = 1};
+    open_place(&it, url, &plan);
+    world_ok(send(&it, "m-1", &error), &error);
+    pawl_queue_rows first = claim(&it);
+    assert_int_equal(first.count, 1);
+    world_ok(finish(&it, first.items[0].seq, &error), &error);
+    pawl_queue_rows second = claim(&it);
+    assert_int_equal(second.count, 1);
+    assert_string_equal(second.items[0].message.id.data, "m-1");
+    assert_int_equal(second.items[0].seq, first.items[0].seq);
+    assert_int_equal(fault_row_count(), 1);
+    assert_int_equal(finish(&it, second.items[0].seq, &error), PAWL_EGONE);
+    assert_int_equal(claim(&it).count, 0);
+    close_place(&it);
+}
+
+static bool is_always(const pawl_message *left, const pawl_message *right)
+{
+    (void)left;
+    (void)right;
+    return true;
+}
+
+static void rows_change_places_and_none_is_lost(const char *url)
+{
+    place      it;
+    pawl_error error    = PAWL_ERROR_INIT;
+    fault_plan plan     = {.kind = FAULT_REORDER, .seed = 3, .is_independent = is_always};
+    bool       seen[5]  = {false};
+    bool       is_moved = false;
+    open_place(&it, url, &plan);
+    static const char *const ids[] = {"m-0", "m-1", "m-2", "m-3", "m-4"};
+    for (size_t i = 0; i < 5; i++)
+        world_ok(send(&it, ids[i], &error), &error);
+    pawl_queue_rows rows = claim(&it);
+    assert_int_equal(rows.count, 5);
+    for (size_t i = 0; i < 5; i++) {
+        size_t number = (size_t)(rows.items[i].message.id.data[2] - '0');
+        assert_false(seen[number]);
+        seen[number] = true;
+        is_moved |= number != i;
+    }
+    assert_true(is_moved);
+    assert_true(fault_row_count() > 0);
+    close_place(&it);
+}
+
+static void a_timeout_is_stolen_and_given_back(const char *url)
+{
+    place              it;
+    pawl_error         error   = PAWL_ERROR_INIT;
+    fault_plan         plan    = {.kind = FAULT_STEAL, .n = 1};
+    pawl_timeout_set   set     = {.id          = {{{1}}},
+                                  .saga_type   = PAWL_TEXT("s"),
+                                  .name        = PAWL_TEXT("late"),
+                                  .destination = QUEUE,
+                                  .due         = WORLD_START};
+    pawl_changes       changes = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_timeout_claim what    = {.destination = QUEUE,
+                                  .due_max     = WORLD_START,
+                                  .count_max   = 10,
+                                  .owner       = {{{9}}},
+                                  .now         = WORLD_START,
+                                  .lease       = PAWL_MINUTES(5)};
+    pawl_timeout_rows  rows    = {.count = 0};
+    open_place(&it, url, &plan);
+    changes.timeout_set.items = &set;
+    changes.timeout_set.count = 1;
+    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
+    world_ok(it.store->ops->timeout_claim(it.store, &what, it.arena, &rows, &error), &error);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(fault_row_count(), 1);
+    pawl_timeout_settle settle = {.action     = PAWL_TIMEOUT_REMOVE,
+                                  .id         = rows.items[0].id,
+                                  .has_owner  = true,
+                                  .owner      = what.owner,
+                                  .generation = rows.items[0].generation};
+    changes = (pawl_changes){.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.timeout_settle.items = &settle;
+    changes.timeout_settle.count = 1;
+    assert_int_equal(pawl_store_commit(it.store, &changes, NULL, &error), PAWL_EGONE);
+    world_ok(it.store->ops->timeout_claim(it.store, &what, it.arena, &rows, &error), &error);
+    assert_int_equal(rows.count, 1);
+    close_place(&it);
+}
+
+static void an_unbound_name_is_unreachable(void **state)
+{
+    (void)state;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *store = NULL;
+    fault_bind("plans", "memory:plans");
+    assert_int_equal(pawl_store_open("fault:nowhere", NULL, &store, &error), PAWL_EUNREACHABLE);
+    assert_null(store);
+    assert_string_equal(error.text, "fault:nowhere is bound to no store");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(without_a_plan_calls_are_only_counted),
+        ON_STORES(the_nth_call_fails_before_it_does_anything),
+        ON_STORES(the_answer_of_a_commit_is_lost),
+        ON_STORES(the_answer_of_a_claim_is_lost),
+        ON_STORES(an_unknown_commit_did_nothing),
+        ON_STORES(a_late_commit_is_fenced),
+        ON_STORES(a_commit_just_before_the_resolve_is_found),
+        ON_STORES(a_deaf_store_leaves_the_outcome_unknown),
+        ON_STORES(a_call_takes_long_only_by_the_clock),
+        ON_STORES(a_row_is_handed_out_again),
+        ON_STORES(rows_change_places_and_none_is_lost),
+        ON_STORES(a_timeout_is_stolen_and_given_back),
+        cmocka_unit_test(an_unbound_name_is_unreachable),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,255 @@
+/* test_fault_store_scenario.c - the engine under the fault store, on memory and on
+ * SQLite: for every kind of fault the n-th call goes wrong, for n = 1, 2, 3 ...
+ * until the scenario passes untouched. The scenario checks the guarantees after
+ * each run.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/fault_scenario.h"
+#include "support/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *scheme_of(const char *url)
+{
+    return strncmp(url, "memory:", 7) == 0 ? "memory" : "sqlite";
+}
+
+/* The loop; how many calls went wrong in turn. */
+static long raise_n(const char *url, const char *name, fault_plan plan, fault_result *last)
+{
+    long failures = 0, rows = 0;
+    for (plan.n = 1;; plan.n++) {
+        *last = fault_scenario_run(scheme_of(url), &plan);
+        if (!last->is_met)
+            break;
+        failures += last->failures;
+        rows += last->rows;
+        if (plan.n > 5000)
+            fail_msg("%s: met for ever", name);
+    }
+    print_message("%s, %s: %ld calls went wrong in turn, %ld failures were borne", scheme_of(url),
+                  name, plan.n - 1, failures);
+    print_message(rows > 0 ? ", %ld rows\n" : "\n", rows);
+    return plan.n - 1;
+}
+
+/* ---- What the scenario reaches ------------------------------------------------- */
+
+/* Not called in steps: only people ask for these, or only threads do. */
+static bool is_for_people(fault_op op, bool has_sql)
+{
+    switch (op) {
+    case fault_op_aggregator_get:
+    case fault_op_stats:
+    case fault_op_queue_list:
+    case fault_op_timeout_list:
+    case fault_op_outbox_attempts:
+    case fault_op_dead_list:
+    case fault_op_unlead:
+    case fault_op_enlist: return true;
+    case fault_op_hold_begin: return !has_sql;
+    case fault_op_resolve: return true; /* reached once a commit's outcome is unknown */
+    default: return false;
+    }
+}
+
+static void untouched_it_reaches_every_kind_of_call(const char *url)
+{
+    fault_plan   plan   = {.kind = FAULT_NONE};
+    fault_result found  = fault_scenario_run(scheme_of(url), &plan);
+    bool         is_sql = strcmp(scheme_of(url), "sqlite") == 0;
+    assert_false(found.is_met);
+    assert_int_equal(found.failures, 0);
+    print_message("%s: %ld calls:", scheme_of(url), found.counts.total);
+    for (int op = 1; op < fault_op_count; op++) {
+        if (found.counts.by_op[op] > 0)
+            print_message(" %s %ld", fault_op_name((fault_op)op), found.counts.by_op[op]);
+        if (!is_for_people((fault_op)op, is_sql) && found.counts.by_op[op] == 0)
+            fail_msg("%s is never called", fault_op_name((fault_op)op));
+    }
+    print_message("\n");
+    assert_true(found.counts.total >= 40);
+}
+
+/* ---- The loops ------------------------------------------------------------------- */
+
+static void before_it_does_anything_busy(const char *url)
+{
+    fault_result last;
+    long         calls = raise_n(url, "before, EBUSY",
+                                 (fault_plan){.kind = FAULT_BEFORE, .code = PAWL_EBUSY}, &last);
+    assert_true(calls >= 40);
+}
+
+static void before_it_does_anything_failed(const char *url)
+{
+    fault_result last;
+    raise_n(url, "before, EPERSIST", (fault_plan){.kind = FAULT_BEFORE, .code = PAWL_EPERSIST},
+            &last);
+}
+
+static void before_it_does_anything_lost(const char *url)
+{
+    fault_result last;
+    raise_n(url, "before, ELOST", (fault_plan){.kind = FAULT_BEFORE, .code = PAWL_ELOST}, &last);
+}
+
+static void after_it_did_everything(const char *url)
+{
+    fault_result last;
+    long         calls = raise_n(url, "after", (fault_plan){.kind = FAULT_AFTER}, &last);
+    assert_true(calls >= 40);
+}
+
+static void outcome_unknown_and_nothing_done(const char *url)
+{
+    fault_result last;
+    raise_n(url, "unknown", (fault_plan){.kind = FAULT_UNKNOWN}, &last);
+}
+
+static void a_late_commit_is_fenced(const char *url)
+{
+    fault_plan plan = {.kind = FAULT_LATE, .n = 1};
+    for (;; plan.n++) {
+        fault_result it = fault_scenario_run(scheme_of(url), &plan);
+        if (!it.is_met)
+            break;
+        if (it.late != PAWL_EFENCED)
+            fail_msg("commit %ld came late and was answered %s", plan.n, pawl_code_name(it.late));
+        assert_int_equal(it.counts.by_op[fault_op_resolve], 1);
+    }
+    print_message("%s, late: %ld commits were fenced\n", scheme_of(url), plan.n - 1);
+    assert_true(plan.n > 10);
+}
+
+static void a_commit_that_came_in_time_is_found(const char *url)
+{
+    fault_plan plan = {.kind = FAULT_JUST_LATE, .n = 1};
+    for (;; plan.n++) {
+        fault_result it = fault_scenario_run(scheme_of(url), &plan);
+        if (!it.is_met)
+            break;
+        if (it.late != PAWL_OK || it.failures != 0)
+            fail_msg("commit %ld came just in time: %s, %ld failures", plan.n,
+                     pawl_code_name(it.late), it.failures);
+    }
+    print_message("%s, just late: %ld commits were found\n", scheme_of(url), plan.n - 1);
+    assert_true(plan.n > 10);
+}
+
+static void an_outcome_that_cannot_be_asked(const char *url)
+{
+    fault_result last;
+    raise_n(url, "deaf, done", (fault_plan){.kind = FAULT_DEAF_DONE}, &last);
+    raise_n(url, "deaf, lost", (fault_plan){.kind = FAULT_DEAF_LOST}, &last);
+}
+
+/* Longer than any lease, at every call. */
+static void a_call_that_takes_too_long(const char *url)
+{
+    fault_result last;
+    raise_n(url, "delay", (fault_plan){.kind = FAULT_DELAY, .delay = PAWL_MINUTES(6)}, &last);
+}
+
+static void rows_handed_out_once_more(const char *url)
+{
+    fault_result last;
+    raise_n(url, "again", (fault_plan){.kind = FAULT_AGAIN}, &last);
+}
+
+static void rows_taken_by_another_worker(const char *url)
+{
+    fault_result last;
+    raise_n(url, "steal", (fault_plan){.kind = FAULT_STEAL}, &last);
+}
+
+/* By what each message is about, the second letter of an id's name: orders a and
+ * b, the stray and the unknown one have nothing to do with each other. */
+static bool is_independent(const pawl_message *left, const pawl_message *right)
+{
+    return pawl_text_compare(left->id, right->id) != 0 && left->id.size > 2 && right->id.size > 2 &&
+           left->id.data[0] == 'm' && right->id.data[0] == 'm';
+}
+
+static void independent_rows_in_another_order(const char *url)
+{
+    long moved = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        fault_plan   plan = {.kind = FAULT_REORDER, .seed = seed, .is_independent = is_independent};
+        fault_result it   = fault_scenario_run(scheme_of(url), &plan);
+        moved += it.rows;
+    }
+    print_message("%s, reorder: %ld rows changed places in 20 runs, seeds 1 to 20\n",
+                  scheme_of(url), moved);
+    assert_true(moved > 10);
+}
+
+/* ---- Many faults in one run -------------------------------------------------------- */
+
+static void many(const char *url, const char *name, fault_plan plan)
+{
+    long failures = 0, met = 0;
+    for (plan.seed = 1; plan.seed <= 15; plan.seed++) {
+        fault_result it = fault_scenario_run(scheme_of(url), &plan);
+        failures += it.failures;
+        met += it.is_met;
+    }
+    print_message("%s, %s: %d of 1000 calls, seeds 1 to 15, %ld failures were borne\n",
+                  scheme_of(url), name, plan.chance, failures);
+    assert_true(met > 5);
+}
+
+static void one_call_of_ten_goes_wrong(const char *url)
+{
+    many(url, "before", (fault_plan){.kind = FAULT_BEFORE, .code = PAWL_ELOST, .chance = 100});
+    many(url, "after", (fault_plan){.kind = FAULT_AFTER, .chance = 100});
+}
+
+static void one_commit_of_three_is_in_doubt(const char *url)
+{
+    many(url, "late", (fault_plan){.kind = FAULT_LATE, .chance = 333});
+    many(url, "deaf, done", (fault_plan){.kind = FAULT_DEAF_DONE, .chance = 333});
+    many(url, "deaf, lost", (fault_plan){.kind = FAULT_DEAF_LOST, .chance = 333});
+}
+
+static void every_other_claim_is_not_alone(const char *url)
+{
+    many(url, "again", (fault_plan){.kind = FAULT_AGAIN, .chance = 500});
+    many(url, "steal", (fault_plan){.kind = FAULT_STEAL, .chance = 500});
+}
+
+/* A file in memory where there is one: no run of these can lose power. */
+static void find_a_fast_place(void)
+{
+    if (getenv("TMPDIR") == NULL && access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(untouched_it_reaches_every_kind_of_call),
+        ON_STORES(before_it_does_anything_busy),
+        ON_STORES(before_it_does_anything_failed),
+        ON_STORES(before_it_does_anything_lost),
+        ON_STORES(after_it_did_everything),
+        ON_STORES(outcome_unknown_and_nothing_done),
+        ON_STORES(a_late_commit_is_fenced),
+        ON_STORES(a_commit_that_came_in_time_is_found),
+        ON_STORES(an_outcome_that_cannot_be_asked),
+        ON_STORES(a_call_that_takes_too_long),
+        ON_STORES(rows_handed_out_once_more),
+        ON_STORES(rows_taken_by_another_worker),
+        ON_STORES(independent_rows_in_another_order),
+        ON_STORES(one_call_of_ten_goes_wrong),
+        ON_STORES(one_commit_of_three_is_in_doubt),
+        ON_STORES(every_other_claim_is_not_alone),
+    };
+    find_a_fast_place();
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,448 @@
+/* fault_scenario.c - a shop and its depot under a fault.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/fault_scenario.h"
+
+#include "support/fault_shop.h"
+#include "support/world.h"
+
+#include <stdio.h>
+#include <string.h>
+#ifdef PAWL_HAVE_SQLITE
+#include <sqlite3.h>
+#endif
+
+#define ROUNDS_MAX 1000
+#define VERSIONS_MAX 16
+
+/* ---- One run -------------------------------------------------------------------- */
+
+typedef struct saga_version {
+    pawl_uuid id;
+    int64_t   last; /* 0: the saga ended */
+} saga_version;
+
+typedef struct run {
+    char                  name[120]; /* of the plan, for failures */
+    char                  main_url[1000], depot_url[1000];
+    bool                  has_sql;
+    pawl_clock           *business, *machine;
+    pawl_endpoint_options options;
+    pawl_endpoint        *shop, *depot;
+    pawl_store           *main_store, *depot_store; /* to look, without faults */
+    pawl_sender          *sender;
+    pawl_arena           *arena;
+    saga_version          versions[VERSIONS_MAX];
+    size_t                version_count;
+    fault_result          result;
+} run;
+
+#define CHECK(it, condition, ...)                                                               \
+    do {                                                                                        \
+        if (!(condition)) {                                                                     \
+            print_message("under %s, met in %s:\n", (it)->name, fault_op_name(fault_op_met())); \
+            fail_msg(__VA_ARGS__);                                                              \
+        }                                                                                       \
+    } while (0)
+
+/* Failures are the program's to bear; it counts them. */
+static bool is_borne(run *it, pawl_code code, const pawl_error *error)
+{
+    if (code == PAWL_OK)
+        return true;
+    CHECK(it, fault_is_met(), "no fault was met, yet: %s: %s", pawl_code_name(code), error->text);
+    it->result.failures++;
+    CHECK(it, it->result.failures < ROUNDS_MAX, "it fails again and again: %s: %s",
+          pawl_code_name(code), error->text);
+    return false;
+}
+
+/* ---- Versions follow one another ---- */
+
+static saga_version *version_of(run *it, pawl_saga_id id)
+{
+    for (size_t i = 0; i < it->version_count; i++)
+        if (pawl_uuid_compare(it->versions[i].id, id.uuid) == 0)
+            return &it->versions[i];
+    CHECK(it, it->version_count < VERSIONS_MAX, "more sagas than messages that begin one");
+    it->versions[it->version_count] = (saga_version){.id = id.uuid};
+    return &it->versions[it->version_count++];
+}
+
+static bool is_refused(const pawl_refusals *refused, uint32_t group)
+{
+    for (size_t i = 0; refused != NULL && i < refused->count; i++)
+        if (refused->items[i].group == group)
+            return true;
+    return false;
+}
+
+static void see_commit(const pawl_changes *changes, const pawl_refusals *refused, void *context)
+{
+    run *it = context;
+    for (size_t i = 0; i < changes->saga_delete.count; i++) {
+        const pawl_saga_delete *change = &changes->saga_delete.items[i];
+        if (is_refused(refused, change->group))
+            continue;
+        CHECK(it, version_of(it, change->id)->last == change->version,
+              "a saga was deleted at version %lld", (long long)change->version);
+        version_of(it, change->id)->last = 0;
+    }
+    for (size_t i = 0; i < changes->saga_insert.count; i++) {
+        const pawl_saga_insert *change = &changes->saga_insert.items[i];
+        if (is_refused(refused, change->group))
+            continue;
+        CHECK(it, version_of(it, change->id)->last == 0, "a saga was inserted twice");
+        version_of(it, change->id)->last = 1;
+    }
+    for (size_t i = 0; i < changes->saga_update.count; i++) {
+        const pawl_saga_update *change = &changes->saga_update.items[i];
+        if (is_refused(refused, change->group))
+            continue;
+        CHECK(it, version_of(it, change->id)->last == change->version,
+              "a saga went from version %lld, it was at %lld", (long long)change->version,
+              (long long)version_of(it, change->id)->last);
+        version_of(it, change->id)->last = change->version + 1;
+    }
+}
+
+/* ---- The program ---- */
+
+static void create_shop(run *it)
+{
+    pawl_error              error       = PAWL_ERROR_INIT;
+    const pawl_application *application = it->has_sql ? &fault_shop_sql : &fault_shop_plain;
+    while (!is_borne(it, pawl_endpoint_create(application, NULL, &it->options, &it->shop, &error),
+                     &error)) {
+    }
+}
+
+static void restart(run *it)
+{
+    it->result.restarts++;
+    pawl_endpoint_destroy(it->shop);
+    create_shop(it);
+}
+
+/* Steps until neither has anything to do that is due now. */
+static void drain(run *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    bool       is_idle;
+    int        rounds = 0;
+    do {
+        pawl_step step    = {.is_idle = false}, depot_step;
+        pawl_code code    = pawl_endpoint_step(it->shop, &step, &error);
+        bool      is_fine = is_borne(it, code, &error);
+        if (!is_fine)
+            pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_SECONDS(1));
+        if (!is_fine && pawl_code_retry(code) == PAWL_RETRY_NEVER)
+            restart(it);
+        world_ok(pawl_endpoint_drain(it->depot, &depot_step, &error), &error);
+        is_idle = is_fine && step.is_idle && depot_step.handled == 0;
+        CHECK(it, rounds++ < ROUNDS_MAX, "it is never idle");
+    } while (!is_idle);
+}
+
+static int64_t pending(run *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_stats stats;
+    world_ok(it->main_store->ops->stats(it->main_store, pawl_clock_now(it->business), it->arena,
+                                        &stats, &error),
+             &error);
+    return stats.outbox_pending + stats.outbox_held;
+}
+
+/* A while later, with what the outbox tries again in between. */
+static void move(run *it, int64_t duration)
+{
+    pawl_clock_set(it->business, pawl_clock_now(it->business) + duration);
+    pawl_clock_set(it->machine, pawl_clock_now(it->machine) + duration);
+    drain(it);
+    for (int i = 0; pending(it) > 0; i++) {
+        CHECK(it, i < ROUNDS_MAX, "%lld outbox rows are never delivered", (long long)pending(it));
+        pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_MINUTES(1));
+        drain(it);
+    }
+}
+
+static void send_all(run *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    while (!is_borne(it, pawl_sender_commit(it->sender, &error), &error)) {
+    }
+}
+
+static void put(run *it, const char *id, const pawl_record *record, const void *message)
+{
+    pawl_error        error   = PAWL_ERROR_INIT;
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = pawl_clock_now(it->business),
+                                 .id = id};
+    world_ok(pawl_sender_send(it->sender, "shop", &options, record, message, &error), &error);
+}
+
+static void play(run *it)
+{
+    pawl_error        error   = PAWL_ERROR_INIT;
+    pawl_send_options unknown = {PAWL_SEND_OPTIONS_INIT, .due = pawl_clock_now(it->business),
+                                 .id = "m-unknown"};
+    put(it, "m-a", PAWL_MESSAGE(place, .name = PAWL_TEXT("a")));
+    put(it, "m-b", PAWL_MESSAGE(place, .name = PAWL_TEXT("b")));
+    put(it, "m-stray", PAWL_MESSAGE(pay, .name = PAWL_TEXT("stray")));
+    world_ok(
+        pawl_sender_send_json(it->sender, "shop", &unknown, "mystery", PAWL_TEXT("{}"), &error),
+        &error);
+    for (int32_t i = 1; i <= 2 && it->has_sql; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "m-audit-%d", (int)i);
+        put(it, id, PAWL_MESSAGE(audit, .number = i));
+    }
+    send_all(it);
+    move(it, 0);
+    move(it, PAWL_MINUTES(6));
+    put(it, "m-pay", PAWL_MESSAGE(pay, .name = PAWL_TEXT("a")));
+    send_all(it);
+    move(it, 0);
+    move(it, PAWL_MINUTES(30));
+    move(it, PAWL_HOURS(25));
+    /* What was refused is looked at again every ten seconds. */
+    for (int i = 0; i < 20; i++)
+        move(it, PAWL_MINUTES(1));
+}
+
+/* ---- What must be true ---- */
+
+static void check_order(run *it)
+{
+    static const char expected[] =
+        "{\"name\":\"a\",\"steps\":4,\"reminders\":1,\"paid\":1,\"packed\":1}";
+    pawl_error error   = PAWL_ERROR_INIT;
+    pawl_text  data    = {NULL, 0};
+    int64_t    version = 0, count = 0;
+    pawl_value name = pawl_value_text(PAWL_TEXT("a"));
+    while (!is_borne(
+        it, pawl_endpoint_saga(it->shop, "OrderSaga", &name, it->arena, &data, &version, &error),
+        &error)) {
+    }
+    CHECK(it, pawl_text_equal(data, pawl_text_of(expected)), "order a is %.*s",
+          PAWL_TEXT_ARGS(data));
+    CHECK(it, version == 4, "order a is at version %lld", (long long)version);
+    while (!is_borne(it, pawl_endpoint_saga_count(it->shop, "OrderSaga", &count, &error), &error)) {
+    }
+    CHECK(it, count == 1, "%lld orders are left", (long long)count);
+}
+
+static void check_ledger(run *it, const char *name, const char *expected)
+{
+    pawl_error error   = PAWL_ERROR_INIT;
+    pawl_text  data    = {NULL, 0};
+    int64_t    version = 0;
+    pawl_value value   = pawl_value_text(pawl_text_of(name));
+    world_ok(
+        pawl_endpoint_saga(it->depot, "LedgerSaga", &value, it->arena, &data, &version, &error),
+        &error);
+    CHECK(it, pawl_text_equal(data, pawl_text_of(expected)), "the ledger of %s is %.*s", name,
+          PAWL_TEXT_ARGS(data));
+}
+
+static void check_rows(run *it)
+{
+    pawl_error             error  = PAWL_ERROR_INIT;
+    pawl_store            *store  = it->main_store;
+    pawl_text              type   = PAWL_TEXT("parcel");
+    pawl_queue_rows        queue  = {.count = 0};
+    pawl_timeout_rows      times  = {.count = 0};
+    pawl_dead_rows         dead   = {.count = 0};
+    pawl_outbox_rows       sent   = {.count = 0};
+    pawl_flush_rows        flush  = {.count = 0};
+    pawl_aggregator_counts counts = {0};
+    world_ok(store->ops->queue_list(store, PAWL_TEXT("shop"), 0, it->arena, &queue, &error),
+             &error);
+    CHECK(it, queue.count == 0, "%zu messages are left", queue.count);
+    world_ok(store->ops->timeout_list(store, (pawl_saga_id){{{0}}}, 0, it->arena, &times, &error),
+             &error);
+    CHECK(it, times.count == 0, "%zu timeouts are left", times.count);
+    world_ok(store->ops->dead_list(store, (pawl_text){"", 0}, 0, it->arena, &dead, &error), &error);
+    CHECK(it, dead.count == 1, "%zu dead letters", dead.count);
+    CHECK(it, pawl_text_equal(dead.items[0].message.id, PAWL_TEXT("m-unknown")),
+          "%.*s is a dead letter: %.*s", PAWL_TEXT_ARGS(dead.items[0].message.id),
+          PAWL_TEXT_ARGS(dead.items[0].error));
+    world_ok(store->ops->outbox_list(store, PAWL_OUTBOX_DISPATCHED, 0, it->arena, &sent, &error),
+             &error);
+    CHECK(it, sent.count == 6, "%zu outbox rows are delivered", sent.count);
+    world_ok(store->ops->outbox_list(store, PAWL_OUTBOX_DEAD, 0, it->arena, &sent, &error), &error);
+    CHECK(it, sent.count == 0, "%zu outbox rows are dead", sent.count);
+    world_ok(store->ops->aggregator_count(store, PAWL_TEXT("Parcels/a"), &type, 1,
+                                          pawl_clock_now(it->machine), &counts, &error),
+             &error);
+    CHECK(it, counts.all == 0, "%lld parcels are left", (long long)counts.all);
+    world_ok(store->ops->flush_list(store, PAWL_TEXT("Parcels"), PAWL_TIME_MAX, 10, it->arena,
+                                    &flush, &error),
+             &error);
+    CHECK(it, flush.count == 0, "%zu flush rows are left", flush.count);
+}
+
+static void check_marks(run *it)
+{
+    pawl_error      error = PAWL_ERROR_INIT;
+    const pawl_text ids[] = {PAWL_TEXT("m-a"), PAWL_TEXT("m-b"), PAWL_TEXT("m-stray"),
+                             PAWL_TEXT("m-unknown"), PAWL_TEXT("m-pay")};
+    bool            known[5];
+    world_ok(
+        it->main_store->ops->inbox_known(it->main_store, PAWL_TEXT("shop"), ids, 5, known, &error),
+        &error);
+    for (size_t i = 0; i < 5; i++)
+        CHECK(it, known[i], "message %s is not remembered", ids[i].data);
+}
+
+#ifdef PAWL_HAVE_SQLITE
+static void exec(const run *it, const char *text, int (*row)(void *, int, char **, char **),
+                 void *context)
+{
+    sqlite3 *connection = NULL;
+    char    *why        = NULL;
+    int      result     = sqlite3_open(it->main_url + strlen("sqlite:"), &connection);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(connection, text, row, context, &why);
+    CHECK(it, result == SQLITE_OK, "%s: %s", text, why != NULL ? why : "?");
+    sqlite3_close(connection);
+}
+
+static int take_text(void *context, int count, char **values, char **names)
+{
+    (void)count;
+    (void)names;
+    snprintf(context, 40, "%s", values[0] != NULL ? values[0] : "");
+    return 0;
+}
+
+static void check_audit(run *it)
+{
+    char found[40] = "";
+    exec(it, "select group_concat(number) from (select number from audit order by number)",
+         take_text, found);
+    CHECK(it, strcmp(found, "1,2") == 0, "the handler with its own SQL wrote %s", found);
+}
+#endif
+
+/* With the endpoint gone no lease may outlive its time: of a leader 15 seconds. */
+static void check_leases(run *it)
+{
+    pawl_error  error   = PAWL_ERROR_INIT;
+    pawl_store *store   = NULL;
+    bool        is_held = false;
+    pawl_stats  stats;
+    pawl_time   now = pawl_clock_now(it->machine);
+    world_ok(it->main_store->ops->stats(it->main_store, now, it->arena, &stats, &error), &error);
+    it->result.conflicts = stats.counters.conflicts;
+    it->result.handled   = stats.counters.messages;
+    CHECK(it, stats.workers == 0, "%lld workers are left", (long long)stats.workers);
+    world_ok(pawl_store_open(it->main_url, NULL, &store, &error), &error);
+    world_ok(store->ops->worker_open(store, PAWL_TEXT("next"), PAWL_TEXT("[]"), now, &error),
+             &error);
+    world_ok(store->ops->lead(store, PAWL_TEXT("outbox"), now + PAWL_SECONDS(15), PAWL_SECONDS(15),
+                              &is_held, &error),
+             &error);
+    CHECK(it, is_held, "the lease of the outbox's leader is left behind");
+    world_ok(store->ops->worker_close(store, now, &error), &error);
+    pawl_store_close(store);
+}
+
+/* ---- Setting up ---- */
+
+static void name_plan(run *it, const char *scheme, const fault_plan *plan)
+{
+    static const char *const kinds[] = {"nothing", "before",    "after",     "unknown",
+                                        "late",    "just late", "deaf done", "deaf lost",
+                                        "delay",   "again",     "steal",     "reorder"};
+    snprintf(it->name, sizeof it->name, "%s: %s (%s) of call %ld of %s, chance %d, seed %llu",
+             scheme, kinds[plan->kind], pawl_code_name(plan->code), plan->n,
+             fault_op_name(plan->op), plan->chance, (unsigned long long)plan->seed);
+}
+
+static void look_into(const char *url, pawl_store **store)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_open(url, NULL, store, &error), &error);
+}
+
+static void set_up(run *it, const char *scheme, const fault_plan *plan)
+{
+    static const pawl_route routes[] = {{.name = "depot", .url = "fault:depot"}, {.name = NULL}};
+    pawl_error              error    = PAWL_ERROR_INIT;
+    memset(it, 0, sizeof *it);
+    name_plan(it, scheme, plan);
+    assert_true(scenario_url(scheme, it->main_url, sizeof it->main_url));
+    assert_true(scenario_url(scheme, it->depot_url, sizeof it->depot_url));
+    fault_bind("main", it->main_url);
+    fault_bind("depot", it->depot_url);
+    it->has_sql          = strcmp(scheme, "sqlite") == 0;
+    it->business         = pawl_clock_create(WORLD_START);
+    it->machine          = pawl_clock_create(WORLD_START);
+    it->arena            = pawl_arena_create(0);
+    it->options          = (pawl_endpoint_options)PAWL_ENDPOINT_OPTIONS_INIT;
+    it->options.business = it->business;
+    it->options.machine  = it->machine;
+    it->options.seed     = 7;
+    it->options.store    = it->depot_url;
+    look_into(it->main_url, &it->main_store);
+    look_into(it->depot_url, &it->depot_store);
+    world_ok(pawl_endpoint_create(&fault_depot, NULL, &it->options, &it->depot, &error), &error);
+#ifdef PAWL_HAVE_SQLITE
+    if (it->has_sql)
+        exec(it, "create table audit(number integer)", NULL, NULL);
+#endif
+    it->options.store  = "fault:main";
+    it->options.routes = routes;
+}
+
+static void tear_down(run *it)
+{
+    pawl_sender_close(it->sender);
+    pawl_endpoint_destroy(it->depot);
+    pawl_store_close(it->main_store);
+    pawl_store_close(it->depot_store);
+    pawl_clock_destroy(it->business);
+    pawl_clock_destroy(it->machine);
+    pawl_arena_destroy(it->arena);
+    scenario_forget(it->main_url);
+    scenario_forget(it->depot_url);
+}
+
+fault_result fault_scenario_run(const char *scheme, const fault_plan *given)
+{
+    run        it;
+    pawl_error error = PAWL_ERROR_INIT;
+    fault_plan plan  = *given;
+    set_up(&it, scheme, &plan);
+    plan.clock = it.machine;
+    fault_plan_set(&plan);
+    fault_observe(see_commit, &it);
+    create_shop(&it);
+    while (!is_borne(&it, pawl_sender_open("fault:main", NULL, &it.sender, &error), &error)) {
+    }
+    play(&it);
+    check_order(&it);
+    check_ledger(&it, "a", "{\"name\":\"a\",\"placed\":1,\"reminded\":1,\"packed\":1}");
+    check_ledger(&it, "b", "{\"name\":\"b\",\"placed\":1,\"reminded\":1,\"expired\":1}");
+    check_rows(&it);
+    check_marks(&it);
+#ifdef PAWL_HAVE_SQLITE
+    if (it.has_sql)
+        check_audit(&it);
+#endif
+    pawl_endpoint_destroy(it.shop);
+    pawl_sender_close(it.sender);
+    it.sender = NULL;
+    check_leases(&it);
+    it.result.is_met = fault_is_met();
+    it.result.late   = fault_late_code();
+    it.result.rows   = fault_row_count();
+    it.result.counts = fault_counts_now();
+    fault_observe(NULL, NULL);
+    fault_plan_set(NULL);
+    tear_down(&it);
+    return it.result;
+}

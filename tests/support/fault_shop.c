@@ -1,0 +1,151 @@
+/* fault_shop.c - the handlers of the shop and of the depot.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/fault_shop.h"
+
+#include <stdio.h>
+#ifdef PAWL_HAVE_SQLITE
+#include <sqlite3.h>
+#endif
+
+/* ---- The shop --------------------------------------------------------------- */
+
+static pawl_code tell(pawl_context *ctx, pawl_text name, const char *what)
+{
+    return pawl_send(ctx, "depot", PAWL_MESSAGE(notice, .name = name, .what = pawl_text_of(what)));
+}
+
+static pawl_code on_place(pawl_context *ctx, order *it, const place *message)
+{
+    it->steps++;
+    tell(ctx, message->name, "placed");
+    pawl_timeout(ctx, "remind", PAWL_MINUTES(5));
+    return pawl_timeout(ctx, "expire", PAWL_HOURS(24));
+}
+PAWL_HANDLER(on_place, order, place);
+
+static pawl_code on_remind(pawl_context *ctx, order *it)
+{
+    it->steps++;
+    it->reminders++;
+    return tell(ctx, it->name, "reminded");
+}
+PAWL_TIMEOUT_HANDLER(on_remind, order);
+
+static pawl_code on_pay(pawl_context *ctx, order *it, const pay *message)
+{
+    it->steps++;
+    it->paid++;
+    pawl_cancel_timeout(ctx, "expire");
+    for (int32_t i = 1; i <= 3; i++)
+        pawl_send(ctx, "shop", PAWL_MESSAGE(parcel, .name = message->name, .number = i));
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_pay, order, pay);
+
+static pawl_code on_packed(pawl_context *ctx, order *it, const packed *message)
+{
+    (void)ctx;
+    (void)message;
+    it->steps++;
+    it->packed++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_packed, order, packed);
+
+static pawl_code on_expire(pawl_context *ctx, order *it)
+{
+    tell(ctx, it->name, "expired");
+    return pawl_complete(ctx);
+}
+PAWL_TIMEOUT_HANDLER(on_expire, order);
+
+static pawl_code on_parcels(pawl_context *ctx, const parcel *messages, size_t count)
+{
+    if (count != 3)
+        return pawl_fail(ctx, PAWL_REJECT, "%zu parcels", count);
+    tell(ctx, messages[0].name, "packed");
+    return pawl_publish(ctx, PAWL_MESSAGE(packed, .name = messages[0].name));
+}
+PAWL_BATCH_HANDLER(on_parcels, parcel);
+
+static const pawl_saga order_saga = {
+    .name        = "OrderSaga",
+    .state       = PAWL_RECORD_OF(order),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_place), .key = "name", .starts = true},
+                            {.handle = PAWL_HANDLE(on_pay), .key = "name"},
+                            {.handle = PAWL_HANDLE(on_packed), .key = "name"},
+                            {.handle = PAWL_HANDLE(on_remind), .timeout = "remind"},
+                            {.handle = PAWL_HANDLE(on_expire), .timeout = "expire"},
+                            {.handle = NULL}}};
+
+static const pawl_aggregator parcels = {
+    .name = "Parcels", .handle = PAWL_HANDLE(on_parcels), .key = "name", .size = 3};
+
+/* A handler with its own SQL, where there is SQL. */
+static pawl_code on_audit(pawl_context *ctx, const audit *message)
+{
+#ifdef PAWL_HAVE_SQLITE
+    char text[80];
+    snprintf(text, sizeof text, "insert into audit(number) values (%d)", (int)message->number);
+    return sqlite3_exec(pawl_sql(ctx), text, NULL, NULL, NULL) == SQLITE_OK ? PAWL_OK
+                                                                            : PAWL_EPERSIST;
+#else
+    (void)message;
+    return pawl_fail(ctx, PAWL_REJECT, "no SQL is built");
+#endif
+}
+PAWL_MESSAGE_HANDLER(on_audit, audit);
+
+static const pawl_endpoint_spec shop_plain = {
+    .name        = "shop",
+    .sagas       = (const pawl_saga *const[]){&order_saga, NULL},
+    .aggregators = (const pawl_aggregator *const[]){&parcels, NULL}};
+static const pawl_endpoint_spec shop_sql = {
+    .name        = "shop",
+    .sagas       = (const pawl_saga *const[]){&order_saga, NULL},
+    .aggregators = (const pawl_aggregator *const[]){&parcels, NULL},
+    .handlers =
+        (const pawl_on[]){{.handle = PAWL_HANDLE(on_audit), .own_sql = true}, {.handle = NULL}}};
+
+const pawl_application fault_shop_plain = {
+    PAWL_APPLICATION_INIT, .name = "shop",
+    .endpoints = (const pawl_endpoint_spec *const[]){&shop_plain, NULL}};
+const pawl_application fault_shop_sql = {PAWL_APPLICATION_INIT, .name = "shop",
+                                         .endpoints =
+                                             (const pawl_endpoint_spec *const[]){&shop_sql, NULL}};
+
+/* ---- The depot ---------------------------------------------------------------- */
+
+#define LEDGER(F)      \
+    F(TEXT, name)      \
+    F(INT32, placed)   \
+    F(INT32, reminded) \
+    F(INT32, packed)   \
+    F(INT32, expired)
+PAWL_RECORD(ledger, LEDGER)
+
+static pawl_code on_notice(pawl_context *ctx, ledger *it, const notice *message)
+{
+    (void)ctx;
+    it->placed += pawl_text_equal(message->what, PAWL_TEXT("placed"));
+    it->reminded += pawl_text_equal(message->what, PAWL_TEXT("reminded"));
+    it->packed += pawl_text_equal(message->what, PAWL_TEXT("packed"));
+    it->expired += pawl_text_equal(message->what, PAWL_TEXT("expired"));
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_notice, ledger, notice);
+
+static const pawl_saga ledger_saga = {
+    .name        = "LedgerSaga",
+    .state       = PAWL_RECORD_OF(ledger),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_notice), .key = "name", .starts = true},
+                            {.handle = NULL}}};
+static const pawl_endpoint_spec depot       = {.name  = "depot",
+                                               .sagas = (const pawl_saga *const[]){&ledger_saga, NULL}};
+const pawl_application          fault_depot = {PAWL_APPLICATION_INIT, .name = "depot",
+                                               .endpoints =
+                                                   (const pawl_endpoint_spec *const[]){&depot, NULL}};

@@ -1,0 +1,50 @@
+/* fault_shop.h - the two applications of fault_scenario.h and their messages.
+ *
+ *     place ---> order ----> notice "placed"        to the depot
+ *                  | `-----> remind, 5 minutes  ---> notice "reminded"
+ *                  `-------> expire, 24 hours   ---> notice "expired", ends the order
+ *     pay -----> order ----> 3 parcels, cancels expire
+ *     parcel --> Parcels --> notice "packed", and packed (event) ---> order
+ *     audit ---> a handler with its own SQL
+ *
+ * Threads: plain data.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_FAULT_SHOP_H
+#define PAWL_TESTS_FAULT_SHOP_H
+
+#include "pawl/pawl.h"
+
+#define PLACE(F) F(TEXT, name)
+PAWL_RECORD(place, PLACE)
+#define PAY(F) F(TEXT, name)
+PAWL_RECORD(pay, PAY)
+#define PARCEL(F) \
+    F(TEXT, name) \
+    F(INT32, number)
+PAWL_RECORD(parcel, PARCEL)
+#define PACKED(F) F(TEXT, name)
+PAWL_RECORD(packed, PACKED)
+#define AUDIT(F) F(INT32, number)
+PAWL_RECORD(audit, AUDIT)
+#define NOTICE(F) \
+    F(TEXT, name) \
+    F(TEXT, what)
+PAWL_RECORD(notice, NOTICE)
+
+/* `steps` is raised by everything that happens to the order: its version. */
+#define ORDER(F)        \
+    F(TEXT, name)       \
+    F(INT32, steps)     \
+    F(INT32, reminders) \
+    F(INT32, paid)      \
+    F(INT32, packed)
+PAWL_RECORD(order, ORDER)
+
+extern const pawl_application fault_shop_plain;
+/* With the handler of audit. */
+extern const pawl_application fault_shop_sql;
+extern const pawl_application fault_depot;
+
+#endif

@@ -1,0 +1,577 @@
+/* fault_store.c - a store that makes the n-th call go wrong.
+ *
+ * A handle owns a handle of the store behind it and hands every call on; the
+ * worker's id and epoch are kept alike in both. Its table of operations is a
+ * copy of its own, so that promises and absent calls are those of the store
+ * behind it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/fault_store.h"
+
+#include "support/fault_rows.h"
+#include "support/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BINDINGS_MAX 8
+
+typedef struct fault_store {
+    pawl_store     base;
+    pawl_store_ops ops;
+    pawl_store    *inner;
+    char           url[1100]; /* of the store behind */
+} fault_store;
+
+typedef struct binding {
+    char name[40];
+    char url[1100];
+} binding;
+
+/* A commit whose fate is open, until the resolve. Its change set is the caller's,
+ * who is still waiting. */
+typedef struct held_commit {
+    const pawl_changes *changes;
+    int64_t             epoch;
+} held_commit;
+
+static binding           bindings[BINDINGS_MAX];
+static size_t            binding_count;
+static fault_plan        plan;
+static fault_counts      counts;
+static pawl_random       chances;
+static bool              is_met;
+static fault_op          op_met;
+static bool              is_deaf; /* the next resolve fails */
+static held_commit       held;
+static pawl_code         late_code;
+static fault_observe_fn *observer;
+static void             *observer_context;
+
+/* ---- Which call goes wrong ------------------------------------------------- */
+
+static bool is_claim(fault_op op)
+{
+    return op == fault_op_queue_claim || op == fault_op_timeout_claim ||
+           op == fault_op_snapshot_claim || op == fault_op_outbox_claim;
+}
+
+static bool is_about(fault_kind kind, fault_op op)
+{
+    switch (kind) {
+    case FAULT_UNKNOWN:
+    case FAULT_LATE:
+    case FAULT_JUST_LATE:
+    case FAULT_DEAF_DONE:
+    case FAULT_DEAF_LOST: return op == fault_op_commit;
+    case FAULT_AGAIN: return is_claim(op);
+    case FAULT_STEAL: return op == fault_op_timeout_claim || op == fault_op_snapshot_claim;
+    case FAULT_REORDER: return op == fault_op_queue_claim;
+    default: return true;
+    }
+}
+
+/* Counts the call; true when it is the plan's. */
+static bool is_chosen(fault_op op)
+{
+    counts.total++;
+    counts.by_op[op]++;
+    if (!is_about(plan.kind, op) || (plan.op != fault_op_any && plan.op != op))
+        return false;
+    counts.eligible++;
+    if (plan.kind == FAULT_NONE || (plan.n != 0 && counts.eligible != plan.n))
+        return false;
+    if (plan.chance > 0 && pawl_random_below(&chances, 1000) >= (uint64_t)plan.chance)
+        return false;
+    is_met = true;
+    op_met = op;
+    return true;
+}
+
+static pawl_code lose(fault_op op, pawl_code code, pawl_error *error)
+{
+    return pawl_error_set(error, code, "the test says %s in %s", pawl_code_name(code),
+                          fault_op_name(op));
+}
+
+/* Before a call: PAWL_OK when it may go on. */
+static pawl_code enter(fault_op op, bool *is_mine, pawl_error *error)
+{
+    *is_mine = is_chosen(op);
+    if (*is_mine && plan.kind == FAULT_BEFORE)
+        return lose(op, plan.code, error);
+    if (*is_mine && plan.kind == FAULT_DELAY)
+        pawl_clock_set(plan.clock, pawl_clock_now(plan.clock) + plan.delay);
+    return PAWL_OK;
+}
+
+/* After a call that the store answered. */
+static pawl_code leave(fault_op op, bool is_mine, pawl_code code, pawl_error *error)
+{
+    return is_mine && plan.kind == FAULT_AFTER && code == PAWL_OK ? lose(op, PAWL_ELOST, error)
+                                                                  : code;
+}
+
+/* ---- Opening ----------------------------------------------------------------- */
+
+static fault_store *fault_of(pawl_store *store)
+{
+    return (fault_store *)store;
+}
+
+static pawl_store *inner_of(pawl_store *store)
+{
+    return ((fault_store *)store)->inner;
+}
+
+/* What the core reads of a handle is what the store behind wrote. */
+static void follow(pawl_store *store)
+{
+    const pawl_store *inner = inner_of(store);
+    store->epoch            = inner->epoch;
+    store->is_attached      = inner->is_attached;
+}
+
+static void take_promises(fault_store *self)
+{
+    const pawl_store_ops *behind = self->inner->ops;
+    self->ops                    = *self->base.ops;
+    self->ops.promises           = behind->promises;
+    if (behind->enlist == NULL)
+        self->ops.enlist = NULL;
+    if (behind->hold_begin == NULL)
+        self->ops.hold_begin = NULL;
+    self->base.ops = &self->ops;
+}
+
+static const char *bound_url(const char *url)
+{
+    for (size_t i = 0; i < binding_count; i++)
+        if (strcmp(bindings[i].name, url + strlen("fault:")) == 0)
+            return bindings[i].url;
+    return NULL;
+}
+
+static pawl_code faulty_open(pawl_store *store, const char *url, const pawl_store_options *options,
+                             pawl_error *error)
+{
+    bool         is_mine = false;
+    fault_store *self    = fault_of(store);
+    const char  *behind  = bound_url(url);
+    if (behind == NULL)
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s is bound to no store", url);
+    pawl_code code = enter(fault_op_open, &is_mine, error);
+    if (code != PAWL_OK)
+        return code;
+    snprintf(self->url, sizeof self->url, "%s", behind);
+    code = pawl_store_open(behind, options, &self->inner, error);
+    if (code != PAWL_OK)
+        return code;
+    memcpy(store->identity, self->inner->identity, sizeof store->identity);
+    take_promises(self);
+    return leave(fault_op_open, is_mine, code, error);
+}
+
+static void faulty_close(pawl_store *store)
+{
+    pawl_store_close(inner_of(store));
+}
+
+static pawl_code faulty_schema(pawl_store *store, pawl_schema_verb verb,
+                               const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
+                               pawl_error *error)
+{
+    (void)store;
+    (void)verb;
+    (void)spec;
+    (void)line;
+    (void)context;
+    return pawl_error_set(error, PAWL_EUNSUPPORTED, "ask the store behind for its schema");
+}
+
+static pawl_code faulty_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
+                                    pawl_time now, pawl_error *error)
+{
+    bool        is_mine = false;
+    pawl_store *inner   = inner_of(store);
+    pawl_code   code    = enter(fault_op_worker_open, &is_mine, error);
+    if (code != PAWL_OK)
+        return code;
+    inner->worker = store->worker;
+    code          = inner->ops->worker_open(inner, endpoint, types, now, error);
+    code          = leave(fault_op_worker_open, is_mine, code, error);
+    if (code == PAWL_OK)
+        follow(store);
+    return code;
+}
+
+static pawl_code faulty_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
+{
+    bool        is_mine = false;
+    pawl_store *inner   = inner_of(store);
+    pawl_code   code    = enter(fault_op_worker_close, &is_mine, error);
+    if (code != PAWL_OK)
+        return code;
+    code = inner->ops->worker_close(inner, now, error);
+    follow(store);
+    return leave(fault_op_worker_close, is_mine, code, error);
+}
+
+/* ---- Commit -------------------------------------------------------------------- */
+
+static pawl_code apply(pawl_store *inner, const pawl_changes *changes, pawl_refusals *refused,
+                       pawl_error *error)
+{
+    pawl_code code = inner->ops->commit(inner, changes, refused, error);
+    if (code == PAWL_OK && observer != NULL)
+        observer(changes, refused, observer_context);
+    return code;
+}
+
+static pawl_code lose_commit(fault_store *self, const pawl_changes *changes, pawl_error *error)
+{
+    held = (held_commit){.changes = changes, .epoch = self->inner->epoch};
+    if (plan.kind == FAULT_LATE || plan.kind == FAULT_JUST_LATE)
+        late_code = PAWL_EUNKNOWN;
+    else
+        held.changes = NULL;
+    is_deaf = plan.kind == FAULT_DEAF_LOST;
+    return lose(fault_op_commit, PAWL_EUNKNOWN, error);
+}
+
+static pawl_code faulty_commit(pawl_store *store, const pawl_changes *changes,
+                               pawl_refusals *refused, pawl_error *error)
+{
+    bool         is_mine = false;
+    fault_store *self    = fault_of(store);
+    pawl_code    code    = enter(fault_op_commit, &is_mine, error);
+    if (code != PAWL_OK)
+        return code;
+    if (is_mine && (plan.kind == FAULT_UNKNOWN || plan.kind == FAULT_LATE ||
+                    plan.kind == FAULT_JUST_LATE || plan.kind == FAULT_DEAF_LOST))
+        return lose_commit(self, changes, error);
+    code = apply(self->inner, changes, refused, error);
+    if (!is_mine || code != PAWL_OK)
+        return code;
+    is_deaf = plan.kind == FAULT_DEAF_DONE;
+    return plan.kind == FAULT_AFTER || plan.kind == FAULT_DEAF_DONE
+               ? lose(fault_op_commit, PAWL_EUNKNOWN, error)
+               : code;
+}
+
+/* The commit that was under way arrives, with the epoch it was sent under. */
+static void arrive(fault_store *self)
+{
+    pawl_refusals refused = {.arena = pawl_arena_create(0)};
+    pawl_error    error   = PAWL_ERROR_INIT;
+    int64_t       epoch   = self->inner->epoch;
+    assert_non_null(refused.arena);
+    self->inner->epoch = held.epoch;
+    late_code          = apply(self->inner, held.changes, &refused, &error);
+    self->inner->epoch = epoch;
+    held.changes       = NULL;
+    pawl_arena_destroy(refused.arena);
+}
+
+static pawl_code faulty_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                                pawl_error *error)
+{
+    bool         is_mine = false;
+    fault_store *self    = fault_of(store);
+    pawl_code    code    = enter(fault_op_resolve, &is_mine, error);
+    if (code != PAWL_OK)
+        return code;
+    if (is_deaf) {
+        is_deaf = false;
+        return lose(fault_op_resolve, PAWL_ELOST, error);
+    }
+    if (held.changes != NULL && plan.kind == FAULT_JUST_LATE)
+        arrive(self);
+    code = self->inner->ops->resolve(self->inner, commit_id, is_applied, error);
+    if (held.changes != NULL)
+        arrive(self);
+    follow(store);
+    return leave(fault_op_resolve, is_mine, code, error);
+}
+
+/* ---- Claims ---------------------------------------------------------------------- */
+
+static pawl_code faulty_queue_claim(pawl_store *store, const pawl_queue_claim *claim,
+                                    pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    bool        is_mine = false;
+    pawl_store *inner   = inner_of(store);
+    pawl_code   code    = enter(fault_op_queue_claim, &is_mine, error);
+    if (code == PAWL_OK)
+        code = leave(fault_op_queue_claim, is_mine,
+                     inner->ops->queue_claim(inner, claim, arena, rows, error), error);
+    if (code != PAWL_OK)
+        return code;
+    fault_rows_add_messages(claim->queue, arena, rows);
+    if (is_mine && plan.kind == FAULT_AGAIN)
+        fault_rows_keep_messages(claim->queue, rows);
+    if (is_mine && plan.kind == FAULT_REORDER)
+        fault_rows_reorder(rows, plan.is_independent);
+    return code;
+}
+
+static pawl_code faulty_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
+                                      pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    bool        is_mine = false;
+    pawl_store *inner   = inner_of(store);
+    pawl_code   code    = enter(fault_op_timeout_claim, &is_mine, error);
+    if (code == PAWL_OK)
+        code = leave(fault_op_timeout_claim, is_mine,
+                     inner->ops->timeout_claim(inner, claim, arena, rows, error), error);
+    if (code != PAWL_OK)
+        return code;
+    fault_rows_add_timeouts(claim->destination, arena, rows);
+    if (is_mine && plan.kind == FAULT_AGAIN)
+        fault_rows_keep_timeouts(claim->destination, rows);
+    if (is_mine && plan.kind == FAULT_STEAL)
+        fault_rows_steal_timeouts(fault_of(store)->url, claim, rows);
+    return code;
+}
+
+static pawl_code faulty_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
+                                       pawl_arena *arena, pawl_snapshot *snapshot,
+                                       pawl_error *error)
+{
+    bool        is_mine = false;
+    pawl_store *inner   = inner_of(store);
+    pawl_code   code    = enter(fault_op_snapshot_claim, &is_mine, error);
+    if (code == PAWL_OK)
+        code = leave(fault_op_snapshot_claim, is_mine,
+                     inner->ops->snapshot_claim(inner, claim, arena, snapshot, error), error);
+    if (code != PAWL_OK)
+        return code;
+    fault_rows_add_snapshot(claim->partition, arena, snapshot);
+    if (is_mine && plan.kind == FAULT_AGAIN)
+        fault_rows_keep_snapshot(claim->partition, snapshot);
+    if (is_mine && plan.kind == FAULT_STEAL)
+        fault_rows_steal_snapshot(fault_of(store)->url, claim, snapshot);
+    return code;
+}
+
+static pawl_code faulty_outbox_claim(pawl_store *store, pawl_time now, size_t count_max,
+                                     pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+{
+    bool        is_mine = false;
+    pawl_store *inner   = inner_of(store);
+    pawl_code   code    = enter(fault_op_outbox_claim, &is_mine, error);
+    if (code == PAWL_OK)
+        code = leave(fault_op_outbox_claim, is_mine,
+                     inner->ops->outbox_claim(inner, now, count_max, arena, rows, error), error);
+    if (code != PAWL_OK)
+        return code;
+    fault_rows_add_outbox(arena, rows);
+    if (is_mine && plan.kind == FAULT_AGAIN)
+        fault_rows_keep_outbox(rows);
+    return code;
+}
+
+/* ---- Calls that are only handed on ------------------------------------------------- */
+
+/* One operation: its parameters between the handle and the error, and what is
+ * passed to the store behind for them. */
+#define HAND_ON(name, PARAMETERS, ARGUMENTS)                           \
+    static pawl_code faulty_##name PARAMETERS                          \
+    {                                                                  \
+        bool        is_mine = false;                                   \
+        pawl_store *inner   = inner_of(store);                         \
+        pawl_code   code    = enter(fault_op_##name, &is_mine, error); \
+        if (code != PAWL_OK)                                           \
+            return code;                                               \
+        code = inner->ops->name ARGUMENTS;                             \
+        return leave(fault_op_##name, is_mine, code, error);           \
+    }
+
+HAND_ON(worker_list,
+        (pawl_store * store, pawl_arena *arena, pawl_worker_info **items, size_t *count,
+         pawl_error *error),
+        (inner, arena, items, count, error))
+HAND_ON(queue_oldest,
+        (pawl_store * store, pawl_text queue, pawl_time due_max, const int64_t *except,
+         size_t except_count, pawl_time *placed, int64_t *seq, pawl_error *error),
+        (inner, queue, due_max, except, except_count, placed, seq, error))
+HAND_ON(inbox_known,
+        (pawl_store * store, pawl_text endpoint, const pawl_text *ids, size_t count, bool *known,
+         pawl_error *error),
+        (inner, endpoint, ids, count, known, error))
+HAND_ON(saga_load,
+        (pawl_store * store, const pawl_saga_table *table, pawl_saga_key key,
+         const pawl_value *values, size_t count, bool is_locked, pawl_arena *arena,
+         pawl_saga_row *rows, pawl_error *error),
+        (inner, table, key, values, count, is_locked, arena, rows, error))
+HAND_ON(saga_count,
+        (pawl_store * store, const pawl_saga_table *table, int64_t *count, pawl_error *error),
+        (inner, table, count, error))
+HAND_ON(timeout_reap, (pawl_store * store, pawl_time now, int64_t *count, pawl_error *error),
+        (inner, now, count, error))
+HAND_ON(aggregator_get,
+        (pawl_store * store, pawl_text partition, pawl_arena *arena, pawl_snapshot *rows,
+         pawl_error *error),
+        (inner, partition, arena, rows, error))
+HAND_ON(aggregator_count,
+        (pawl_store * store, pawl_text partition, const pawl_text *types, size_t type_count,
+         pawl_time now, pawl_aggregator_counts *found, pawl_error *error),
+        (inner, partition, types, type_count, now, found, error))
+HAND_ON(flush_list,
+        (pawl_store * store, pawl_text name, pawl_time due_max, size_t count_max, pawl_arena *arena,
+         pawl_flush_rows *rows, pawl_error *error),
+        (inner, name, due_max, count_max, arena, rows, error))
+HAND_ON(lead,
+        (pawl_store * store, pawl_text name, pawl_time now, int64_t lease, bool *is_held,
+         pawl_error *error),
+        (inner, name, now, lease, is_held, error))
+HAND_ON(unlead, (pawl_store * store, pawl_text name, pawl_error *error), (inner, name, error))
+HAND_ON(subscriptions,
+        (pawl_store * store, pawl_arena *arena, pawl_subscriptions *list, pawl_error *error),
+        (inner, arena, list, error))
+HAND_ON(next_due,
+        (pawl_store * store, pawl_text queue, const pawl_text *aggregators, size_t aggregator_count,
+         pawl_next_due *next, pawl_error *error),
+        (inner, queue, aggregators, aggregator_count, next, error))
+HAND_ON(stats,
+        (pawl_store * store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
+         pawl_error *error),
+        (inner, now, arena, stats, error))
+HAND_ON(sweep,
+        (pawl_store * store, const pawl_sweep *sweep, int64_t *count, bool *more,
+         pawl_error *error),
+        (inner, sweep, count, more, error))
+HAND_ON(hold_begin, (pawl_store * store, pawl_error *error), (inner, error))
+HAND_ON(enlist, (pawl_store * store, void *native, const pawl_changes *changes, pawl_error *error),
+        (inner, native, changes, error))
+HAND_ON(queue_list,
+        (pawl_store * store, pawl_text queue, size_t count_max, pawl_arena *arena,
+         pawl_queue_rows *rows, pawl_error *error),
+        (inner, queue, count_max, arena, rows, error))
+HAND_ON(timeout_list,
+        (pawl_store * store, pawl_saga_id saga_id, size_t count_max, pawl_arena *arena,
+         pawl_timeout_rows *rows, pawl_error *error),
+        (inner, saga_id, count_max, arena, rows, error))
+HAND_ON(outbox_list,
+        (pawl_store * store, pawl_outbox_state state, size_t count_max, pawl_arena *arena,
+         pawl_outbox_rows *rows, pawl_error *error),
+        (inner, state, count_max, arena, rows, error))
+HAND_ON(outbox_attempts,
+        (pawl_store * store, int64_t id, pawl_arena *arena, pawl_attempt_rows *rows,
+         pawl_error *error),
+        (inner, id, arena, rows, error))
+HAND_ON(dead_list,
+        (pawl_store * store, pawl_text endpoint, size_t count_max, pawl_arena *arena,
+         pawl_dead_rows *rows, pawl_error *error),
+        (inner, endpoint, count_max, arena, rows, error))
+
+static pawl_code faulty_wait(pawl_store *store, int64_t microseconds, int wake_fd,
+                             pawl_error *error)
+{
+    pawl_store *inner = inner_of(store);
+    return inner->ops->wait(inner, microseconds, wake_fd, error);
+}
+
+static void faulty_interrupt(pawl_store *store)
+{
+    pawl_store_interrupt(inner_of(store));
+}
+
+static void faulty_hold_end(pawl_store *store)
+{
+    inner_of(store)->ops->hold_end(inner_of(store));
+}
+
+static void *faulty_native(pawl_store *store)
+{
+    return inner_of(store)->ops->native(inner_of(store));
+}
+
+/* ---- For tests ------------------------------------------------------------------------ */
+
+const char *fault_op_name(fault_op op)
+{
+    static const char *const names[] = {"any",
+#define FAULT_OP(name) #name,
+                                        FAULT_OPS(FAULT_OP)
+#undef FAULT_OP
+    };
+    return names[op];
+}
+
+static const pawl_store_ops fault_driver = {
+    .ops_size   = sizeof(pawl_store_ops),
+    .scheme     = "fault",
+    .store_size = sizeof(fault_store),
+#define FAULT_OP(name) .name = faulty_##name,
+    FAULT_OPS(FAULT_OP)
+#undef FAULT_OP
+        .close = faulty_close,
+    .schema    = faulty_schema,
+    .wait      = faulty_wait,
+    .interrupt = faulty_interrupt,
+    .hold_end  = faulty_hold_end,
+    .native    = faulty_native,
+};
+
+void fault_bind(const char *name, const char *url)
+{
+    static bool is_registered;
+    pawl_error  error = PAWL_ERROR_INIT;
+    size_t      place = 0;
+    if (!is_registered)
+        world_ok(pawl_store_register(&fault_driver, &error), &error);
+    is_registered = true;
+    while (place < binding_count && strcmp(bindings[place].name, name) != 0)
+        place++;
+    assert_true(place < BINDINGS_MAX);
+    snprintf(bindings[place].name, sizeof bindings[place].name, "%s", name);
+    snprintf(bindings[place].url, sizeof bindings[place].url, "%s", url);
+    if (place == binding_count)
+        binding_count++;
+}
+
+void fault_plan_set(const fault_plan *given)
+{
+    plan         = given != NULL ? *given : (fault_plan){.kind = FAULT_NONE};
+    counts       = (fault_counts){0};
+    is_met       = false;
+    op_met       = fault_op_any;
+    is_deaf      = false;
+    held.changes = NULL;
+    late_code    = PAWL_OK;
+    pawl_random_seed(&chances, plan.seed);
+    fault_rows_begin(plan.seed);
+}
+
+void fault_observe(fault_observe_fn *observe, void *context)
+{
+    observer         = observe;
+    observer_context = context;
+}
+
+bool fault_is_met(void)
+{
+    return is_met;
+}
+
+fault_op fault_op_met(void)
+{
+    return op_met;
+}
+
+fault_counts fault_counts_now(void)
+{
+    return counts;
+}
+
+pawl_code fault_late_code(void)
+{
+    return late_code;
+}
+
+long fault_row_count(void)
+{
+    return fault_rows_count();
+}

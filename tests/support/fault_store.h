@@ -1,0 +1,126 @@
+/* fault_store.h - a store driver that stands before any other one and makes the
+ * n-th call go wrong.
+ *
+ *     fault_bind("main", "sqlite:/...") -> open "fault:main" as any store
+ *     fault_plan_set(&plan) -> run the scenario -> fault_is_met, fault_counts
+ *     fault_plan_set(NULL)
+ *
+ * The calls of all handles on all bound names are counted together, so a run
+ * that repeats meets the same calls in the same order. A test raises n until the
+ * plan is no longer met: then the scenario ran untouched.
+ *
+ * Threads: one. A plan and its counts belong to the program.
+ * Tests: tests/fault/test_fault_store_plans.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_FAULT_STORE_H
+#define PAWL_TESTS_FAULT_STORE_H
+
+#include "pawl/endpoint.h"
+#include "pawl/store.h"
+
+/* Calls that can fail, counted by name. */
+#define FAULT_OPS(X)    \
+    X(open)             \
+    X(worker_open)      \
+    X(worker_close)     \
+    X(worker_list)      \
+    X(commit)           \
+    X(resolve)          \
+    X(queue_claim)      \
+    X(queue_oldest)     \
+    X(inbox_known)      \
+    X(saga_load)        \
+    X(saga_count)       \
+    X(timeout_claim)    \
+    X(timeout_reap)     \
+    X(snapshot_claim)   \
+    X(aggregator_get)   \
+    X(aggregator_count) \
+    X(flush_list)       \
+    X(outbox_claim)     \
+    X(lead)             \
+    X(unlead)           \
+    X(subscriptions)    \
+    X(next_due)         \
+    X(stats)            \
+    X(sweep)            \
+    X(hold_begin)       \
+    X(enlist)           \
+    X(queue_list)       \
+    X(timeout_list)     \
+    X(outbox_list)      \
+    X(outbox_attempts)  \
+    X(dead_list)
+
+typedef enum fault_op {
+    fault_op_any, /* in a plan: every call that its kind is about */
+#define FAULT_OP(name) fault_op_##name,
+    FAULT_OPS(FAULT_OP)
+#undef FAULT_OP
+        fault_op_count
+} fault_op;
+
+typedef enum fault_kind {
+    FAULT_NONE,      /* only counts */
+    FAULT_BEFORE,    /* fails with `code` before it does anything */
+    FAULT_AFTER,     /* does everything, then the answer is lost: PAWL_ELOST, and of a commit
+                        PAWL_EUNKNOWN */
+    FAULT_UNKNOWN,   /* a commit that does nothing and says PAWL_EUNKNOWN */
+    FAULT_LATE,      /* the same, but it reaches the store right after the resolve */
+    FAULT_JUST_LATE, /* the same, but it reaches the store right before the resolve */
+    FAULT_DEAF_DONE, /* a commit that is applied, says PAWL_EUNKNOWN, and the next resolve fails */
+    FAULT_DEAF_LOST, /* the same, and nothing is applied */
+    FAULT_DELAY,     /* `clock` moves by `delay` while the call is under way */
+    FAULT_AGAIN,     /* what a claim hands out, the next claim of the kind hands out once more */
+    FAULT_STEAL,     /* right after a claim its lease ends; another worker takes the rows and gives
+                        them back */
+    FAULT_REORDER,   /* rows of a claim that are due at one time and independent change places */
+} fault_kind;
+
+/* Whether the messages may be handled in either order. */
+typedef bool fault_independent_fn(const pawl_message *left, const pawl_message *right);
+
+typedef struct fault_plan {
+    fault_kind            kind;
+    fault_op              op;
+    long                  n;      /* the n-th of them, from 1; 0: each of them, or by chance */
+    int                   chance; /* n is 0: of a thousand calls so many, at random */
+    pawl_code             code;   /* BEFORE */
+    pawl_clock           *clock;  /* DELAY */
+    int64_t               delay;  /* DELAY */
+    uint64_t              seed;   /* of chance and of REORDER */
+    fault_independent_fn *is_independent; /* REORDER; NULL: none are */
+} fault_plan;
+
+typedef struct fault_counts {
+    long total;
+    long by_op[fault_op_count];
+    long eligible; /* calls that the plan's kind and op are about */
+} fault_counts;
+
+/* Called after every commit that reached the store and was applied, with what
+ * was refused of it. */
+typedef void fault_observe_fn(const pawl_changes *changes, const pawl_refusals *refused,
+                              void *context);
+
+/* Registers the driver when it is not yet, and makes "fault:NAME" lead to a
+ * store. `name` and `url` are copied. */
+void fault_bind(const char *name, const char *url);
+/* Begins to count anew. The plan is copied; NULL: only counts. */
+void fault_plan_set(const fault_plan *plan);
+void fault_observe(fault_observe_fn *observe, void *context);
+
+/* The plan's call was reached. */
+bool         fault_is_met(void);
+fault_op     fault_op_met(void); /* which it was; fault_op_any before */
+fault_counts fault_counts_now(void);
+const char  *fault_op_name(fault_op op);
+/* How the commit ended that LATE or JUST_LATE held back: PAWL_EFENCED is the right
+ * answer to a late one. PAWL_EUNKNOWN while it is held back. */
+pawl_code fault_late_code(void);
+/* Rows that AGAIN handed out once more, or that changed places by REORDER. */
+long fault_row_count(void);
+
+#endif

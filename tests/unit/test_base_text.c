@@ -1,0 +1,138 @@
+/* test_base_text.c - which texts are well-formed, and the form of times.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pawl/base.h"
+
+#include <string.h>
+
+typedef struct sample {
+    const char *bytes;
+    size_t      size;
+    size_t      bad; /* offset of the first bad byte, `size` when there is none */
+} sample;
+
+#define GOOD(literal)                                     \
+    {                                                     \
+        literal, sizeof(literal) - 1, sizeof(literal) - 1 \
+    }
+#define BAD(literal, at)                 \
+    {                                    \
+        literal, sizeof(literal) - 1, at \
+    }
+
+static const sample samples[] = {
+    GOOD("a"),
+    GOOD("\x01"),
+    GOOD("\x7f"),
+    GOOD("\xc2\x80"),
+    GOOD("\xc3\xa9t\xc3\xa9"),
+    GOOD("\xe0\xa0\x80"),
+    GOOD("\xed\x9f\xbf"),
+    GOOD("\xef\xbf\xbf"),
+    GOOD("\xf0\x90\x80\x80"),
+    GOOD("\xf4\x8f\xbf\xbf"),
+    BAD("\0", 0),
+    BAD("\x80", 0),
+    BAD("\xc0\x80", 0), /* NUL in two bytes */
+    BAD("\xc1\xbf", 0),
+    BAD("\xc3", 0),
+    BAD("\xc3(", 0),
+    BAD("\xe0\x9f\xbf", 0), /* overlong */
+    BAD("\xed\xa0\x80", 0), /* a surrogate */
+    BAD("\xe2\x82", 0),
+    BAD("\xf0\x8f\xbf\xbf", 0),
+    BAD("\xf4\x90\x80\x80", 0), /* above U+10FFFF */
+    BAD("\xf5\x80\x80\x80", 0),
+    BAD("\xff", 0),
+    BAD("a\x80", 1),
+};
+
+static void check(const char *text, size_t size, size_t bad)
+{
+    size_t at = SIZE_MAX;
+    if (bad == size) {
+        assert_true(pawl_text_is_valid((pawl_text){text, size}, &at));
+        assert_true(pawl_text_is_valid((pawl_text){text, size}, NULL));
+        assert_true(at == SIZE_MAX);
+        return;
+    }
+    assert_false(pawl_text_is_valid((pawl_text){text, size}, &at));
+    assert_false(pawl_text_is_valid((pawl_text){text, size}, NULL));
+    assert_int_equal(at, bad);
+}
+
+/* Each sample at each place in letters of each kind around it: what is read
+ * several bytes at a time must find it wherever it stands. */
+static void test_each_sample_at_each_place(void **state)
+{
+    static const char fillers[] = {'\x01', ' ', 'x', '\x7f'};
+    (void)state;
+    for (size_t s = 0; s < sizeof samples / sizeof samples[0]; s++)
+        for (size_t f = 0; f < sizeof fillers; f++)
+            for (size_t before = 0; before < 20; before++)
+                for (size_t after = 0; after < 20; after++) {
+                    char   text[64];
+                    size_t size = before + samples[s].size + after;
+                    size_t bad = samples[s].bad == samples[s].size ? size : before + samples[s].bad;
+                    memset(text, fillers[f], sizeof text);
+                    memcpy(text + before, samples[s].bytes, samples[s].size);
+                    check(text, size, bad);
+                }
+}
+
+static void test_two_in_one_text(void **state)
+{
+    (void)state;
+    check("xxxxxxxx\xc3\xa9xxxxxxxx\0xxxxxxxx", 27, 18);
+    check("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3", 11, 10);
+    check("", 0, 0);
+    assert_true(pawl_text_is_valid((pawl_text){NULL, 0}, NULL));
+}
+
+static void test_times_have_one_form(void **state)
+{
+    static const struct {
+        pawl_time   time;
+        const char *text;
+    } times[] = {
+        {0, "1970-01-01T00:00:00.000000Z"},
+        {-1, "1969-12-31T23:59:59.999999Z"},
+        {INT64_C(951782400000001), "2000-02-29T00:00:00.000001Z"},
+        {INT64_C(1767258000123456), "2026-01-01T09:00:00.123456Z"},
+        {PAWL_TIME_MIN, "0001-01-01T00:00:00.000000Z"},
+        {PAWL_TIME_MAX, "9999-12-31T23:59:59.999999Z"},
+        {INT64_MIN, "0001-01-01T00:00:00.000000Z"},
+        {INT64_MAX, "9999-12-31T23:59:59.999999Z"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        char      text[PAWL_TIME_TEXT_SIZE + 1];
+        pawl_time back = 0;
+        memset(text, '?', sizeof text);
+        pawl_time_format(times[i].time, text);
+        assert_string_equal(text, times[i].text);
+        assert_int_equal(pawl_time_parse(pawl_text_of(text), &back, NULL), PAWL_OK);
+        pawl_time kept = times[i].time < PAWL_TIME_MIN   ? PAWL_TIME_MIN
+                         : times[i].time > PAWL_TIME_MAX ? PAWL_TIME_MAX
+                                                         : times[i].time;
+        assert_true(back == kept);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_sample_at_each_place),
+        cmocka_unit_test(test_two_in_one_text),
+        cmocka_unit_test(test_times_have_one_form),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+/* test_runtime_no_service.c - an endpoint whose outbox another process delivers
+ * leaves it alone; one without that option then delivers what is there.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#define CALL(F) F(INT32, number)
+PAWL_RECORD(call, CALL)
+#define NOTE(F) F(INT32, number)
+PAWL_RECORD(note, NOTE)
+
+static pawl_code on_call(pawl_context *ctx, const call *message)
+{
+    pawl_code      code     = pawl_send(ctx, "far", PAWL_MESSAGE(note, .number = message->number));
+    pawl_endpoint *endpoint = pawl_user(ctx) != NULL ? *(pawl_endpoint **)pawl_user(ctx) : NULL;
+    if (endpoint != NULL)
+        pawl_endpoint_stop(endpoint);
+    return code;
+}
+PAWL_MESSAGE_HANDLER(on_call, call);
+
+static const pawl_endpoint_spec caller = {
+    .name     = "caller",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "no_service",
+    .endpoints = (const pawl_endpoint_spec *const[]){&caller, NULL}};
+
+static const pawl_route routes[] = {{.name = "far", .url = "memory:no_service_target"},
+                                    {.name = NULL}};
+
+static void test_steps_leave_the_outbox(const char *url)
+{
+    world                 it;
+    pawl_endpoint_options options = PAWL_ENDPOINT_OPTIONS_INIT;
+    options.routes                = routes;
+    options.no_service            = true;
+    world_open(&it, url, &application, NULL, &options);
+    world_post(&it, NULL, PAWL_MESSAGE(call, .number = 1));
+    pawl_step sum = world_drain(&it);
+    assert_int_equal(sum.handled, 1);
+    assert_int_equal(sum.sent, 0);
+    assert_true(sum.is_idle);
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 1);
+    world_close(&it);
+}
+
+static void test_another_delivers_what_is_left(const char *url)
+{
+    world                 it;
+    pawl_store           *keeper  = NULL; /* a memory store goes with its last handle */
+    pawl_endpoint_options options = PAWL_ENDPOINT_OPTIONS_INIT;
+    options.routes                = routes;
+    options.no_service            = true;
+    world_ok(pawl_store_open(url, NULL, &keeper, NULL), NULL);
+    world_open(&it, url, &application, NULL, &options);
+    world_post(&it, NULL, PAWL_MESSAGE(call, .number = 1));
+    assert_int_equal(world_drain(&it).handled, 1);
+    world_close(&it);
+    options.no_service = false;
+    world_open(&it, url, &application, NULL, &options);
+    assert_int_equal(world_drain(&it).sent, 1);
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 0);
+    world_close(&it);
+    pawl_store_close(keeper);
+}
+
+/* The handler stops the endpoint, so that run() returns; its batch is finished
+ * first. */
+static void test_run_leaves_the_outbox(const char *url)
+{
+    world                 it;
+    pawl_endpoint        *endpoint = NULL;
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
+    options.routes                 = routes;
+    options.no_service             = true;
+    world_open(&it, url, &application, NULL, &options);
+    world_post_at(&it, NULL, PAWL_SECONDS(1), PAWL_MESSAGE(call, .number = 1));
+    options.store   = url;
+    options.workers = 2;
+    options.user    = &endpoint;
+    world_ok(pawl_endpoint_create(&application, NULL, &options, &endpoint, &error), &error);
+    world_ok(pawl_endpoint_run(endpoint, &error), &error);
+    pawl_endpoint_destroy(endpoint);
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 1);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(test_steps_leave_the_outbox),
+        ON_STORES(test_another_delivers_what_is_left),
+        ON_STORES(test_run_leaves_the_outbox),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/* test_runtime_sender.c - sending from outside a handler: all or none, started,
+ * published, and inside the caller's own transaction.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifdef PAWL_HAVE_SQLITE
+#include <sqlite3.h>
+#endif
+
+#define ORDER_STATE(F) \
+    F(TEXT, order_id)  \
+    F(INT32, count)
+PAWL_RECORD(order_state, ORDER_STATE)
+#define PLACE(F) F(TEXT, order_id)
+PAWL_RECORD(place, PLACE)
+#define PAY(F) F(TEXT, order_id)
+PAWL_RECORD(pay, PAY)
+#define HAPPENED(F) F(TEXT, what)
+PAWL_RECORD(happened, HAPPENED)
+#define BROKE(F) F(TEXT, what)
+PAWL_RECORD_WITH(broke, BROKE, .base = PAWL_RECORD_OF(happened))
+#define JOB(F) F(TEXT, name)
+PAWL_RECORD(job, JOB)
+
+static world_log seen;
+
+static pawl_code on_place(pawl_context *ctx, order_state *order, const place *message)
+{
+    (void)ctx;
+    (void)message;
+    order->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_place, order_state, place);
+
+static pawl_code on_pay(pawl_context *ctx, order_state *order, const pay *message)
+{
+    (void)ctx;
+    (void)message;
+    order->count += 10;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_pay, order_state, pay);
+
+static pawl_code on_happened(pawl_context *ctx, const happened *message)
+{
+    (void)ctx;
+    world_note(&seen, "happened(%.*s)", PAWL_TEXT_ARGS(message->what));
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_happened, happened);
+
+static pawl_code on_job(pawl_context *ctx, const job *message)
+{
+    (void)ctx;
+    world_note(&seen, "job(%.*s)", PAWL_TEXT_ARGS(message->name));
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_job, job);
+
+static const pawl_saga order_saga = {
+    .name        = "Order",
+    .state       = PAWL_RECORD_OF(order_state),
+    .correlation = "order_id",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true},
+                            {.handle = PAWL_HANDLE(on_pay), .key = "order_id"},
+                            {.handle = NULL}}};
+static const pawl_endpoint_spec shop = {
+    .name = "shop", .queue = "shop.in", .sagas = (const pawl_saga *const[]){&order_saga, NULL}};
+static const pawl_endpoint_spec audit = {
+    .name     = "audit",
+    .handlers = (const pawl_on[]){
+        {.handle = PAWL_HANDLE(on_happened)}, {.handle = PAWL_HANDLE(on_job)}, {.handle = NULL}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "senders",
+    .endpoints = (const pawl_endpoint_spec *const[]){&shop, &audit, NULL}};
+
+static void open_world(world *it, const char *url, const char *name)
+{
+    world_forget(&seen);
+    world_open(it, url, &application, name, NULL);
+}
+
+static const pawl_send_options at_start = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START};
+
+static void all_or_none(const char *url)
+{
+    world      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    open_world(&it, url, "audit");
+    world_ok(pawl_sender_send(it.sender, "audit", &at_start,
+                              PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error),
+             &error);
+    world_ok(pawl_sender_send_json(it.sender, "audit", &at_start, "job",
+                                   PAWL_TEXT("{\"name\":\"2\"}"), &error),
+             &error);
+    assert_int_equal(world_queue(&it, "audit").count, 0);
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    assert_int_equal(world_queue(&it, "audit").count, 2);
+    world_drain(&it);
+    assert_string_equal(seen.text, "job(1) job(2) ");
+
+    /* What is not committed is dropped. */
+    pawl_sender *other = NULL;
+    world_ok(pawl_sender_open(url, NULL, &other, &error), &error);
+    world_ok(pawl_sender_send(other, "audit", &at_start, PAWL_MESSAGE(job, .name = PAWL_TEXT("3")),
+                              &error),
+             &error);
+    pawl_sender_close(other);
+    assert_int_equal(world_queue(&it, "audit").count, 0);
+    world_close(&it);
+}
+
+static void a_message_id_is_stored_once(const char *url)
+{
+    world it;
+    open_world(&it, url, "audit");
+    world_post(&it, "same", PAWL_MESSAGE(job, .name = PAWL_TEXT("1")));
+    world_post(&it, "same", PAWL_MESSAGE(job, .name = PAWL_TEXT("1")));
+    assert_int_equal(world_queue(&it, "audit").count, 1);
+    world_close(&it);
+}
+
+static void bad_input_is_refused_at_the_call(const char *url)
+{
+    world      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    char       name[300];
+    open_world(&it, url, "audit");
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = '\0';
+    assert_int_equal(pawl_sender_send(it.sender, name, &at_start,
+                                      PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error),
+                     PAWL_ELIMIT);
+    assert_int_equal(pawl_sender_send(it.sender, "", &at_start,
+                                      PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error),
+                     PAWL_EINVAL);
+    assert_int_equal(pawl_sender_send(it.sender, "audit", &at_start,
+                                      PAWL_MESSAGE(job, .name = PAWL_TEXT("\xff")), &error),
+                     PAWL_EINVAL);
+    assert_true(world_says(pawl_text_of(error.text), "message job: name"));
+    /* The good ones of the same sender still go. */
+    world_post(&it, NULL, PAWL_MESSAGE(job, .name = PAWL_TEXT("good")));
+    assert_int_equal(world_queue(&it, "audit").count, 1);
+    world_close(&it);
+}
+
+static void start_finds_the_queue(const char *url)
+{
+    world      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    open_world(&it, url, "shop");
+    world_ok(pawl_sender_start(it.sender, &application, &at_start,
+                               PAWL_MESSAGE(place, .order_id = PAWL_TEXT("o1")), &error),
+             &error);
+    world_ok(pawl_sender_start(it.sender, &application, &at_start,
+                               PAWL_MESSAGE(job, .name = PAWL_TEXT("j")), &error),
+             &error);
+    assert_int_equal(pawl_sender_start(it.sender, &application, &at_start,
+                                       PAWL_MESSAGE(pay, .order_id = PAWL_TEXT("o1")), &error),
+                     PAWL_ENOTFOUND);
+    assert_true(world_says(pawl_text_of(error.text), "message pay starts no saga"));
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    assert_int_equal(world_queue(&it, "shop.in").count, 1);
+    assert_int_equal(world_queue(&it, "audit").count, 1);
+    world_drain(&it);
+    assert_int_equal(world_saga_count(&it, "Order"), 1);
+    world_close(&it);
+}
+
+static void publish_reaches_subscribers_of_base_types(const char *url)
+{
+    world      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    open_world(&it, url, "audit");
+    world_ok(pawl_sender_publish(it.sender, &at_start,
+                                 PAWL_MESSAGE(broke, .what = PAWL_TEXT("window")), &error),
+             &error);
+    world_ok(pawl_sender_publish(it.sender, &at_start,
+                                 PAWL_MESSAGE(pay, .order_id = PAWL_TEXT("nobody cares")), &error),
+             &error);
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    world_drain(&it);
+    assert_string_equal(seen.text, "happened(window) ");
+    world_close(&it);
+}
+
+#ifdef PAWL_HAVE_SQLITE
+
+static void run_sql(sqlite3 *db, const char *sql)
+{
+    char *text = NULL;
+    if (sqlite3_exec(db, sql, NULL, NULL, &text) != SQLITE_OK)
+        fail_msg("%s: %s", sql, text);
+}
+
+static int count_rows(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_prepare_v2(db, "select count(*) from customers", -1, &statement, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int count = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return count;
+}
+
+/* Sends, starts and publishes among the caller's own rows. */
+static void enlist_and_send(world *it, sqlite3 *db)
+{
+    pawl_error   error  = PAWL_ERROR_INIT;
+    pawl_sender *sender = NULL;
+    world_ok(pawl_enlist(it->store, db, &sender, &error), &error);
+    run_sql(db, "insert into customers values ('c')");
+    world_ok(pawl_sender_send(sender, "audit", &at_start,
+                              PAWL_MESSAGE(job, .name = PAWL_TEXT("mine")), &error),
+             &error);
+    world_ok(pawl_sender_start(sender, &application, &at_start,
+                               PAWL_MESSAGE(place, .order_id = PAWL_TEXT("o1")), &error),
+             &error);
+    world_ok(pawl_sender_publish(sender, &at_start, PAWL_MESSAGE(happened, .what = PAWL_TEXT("it")),
+                                 &error),
+             &error);
+    assert_int_equal(pawl_sender_commit(sender, &error), PAWL_EINVAL);
+    pawl_sender_close(sender);
+}
+
+static void enlisted_messages_commit_and_roll_back_with_the_caller(const char *url)
+{
+    world    it;
+    sqlite3 *db = NULL;
+    open_world(&it, url, "audit");
+    assert_int_equal(sqlite3_open(strchr(url, ':') + 1, &db), SQLITE_OK);
+    run_sql(db, "create table customers (name text)");
+
+    run_sql(db, "begin immediate");
+    enlist_and_send(&it, db);
+    run_sql(db, "rollback");
+    assert_int_equal(count_rows(db), 0);
+    assert_int_equal(world_queue(&it, "audit").count, 0);
+
+    run_sql(db, "begin immediate");
+    enlist_and_send(&it, db);
+    assert_int_equal(world_queue(&it, "audit").count, 0); /* not yet */
+    run_sql(db, "commit");
+    assert_int_equal(count_rows(db), 1);
+    assert_int_equal(world_queue(&it, "audit").count, 2);
+    assert_int_equal(world_queue(&it, "shop.in").count, 1);
+    world_drain(&it);
+    assert_string_equal(seen.text, "job(mine) happened(it) ");
+    sqlite3_close(db);
+    world_close(&it);
+}
+
+#endif
+
+static void enlist_needs_a_store_with_transactions(const char *url)
+{
+    world        it;
+    int          something = 0;
+    pawl_error   error     = PAWL_ERROR_INIT;
+    pawl_sender *sender    = NULL;
+    open_world(&it, url, "audit");
+    assert_int_equal(pawl_enlist(it.store, NULL, &sender, &error), PAWL_EINVAL);
+    pawl_code code = pawl_enlist(it.store, &something, &sender, &error);
+    if (code == PAWL_OK)
+        code = pawl_sender_send(sender, "audit", &at_start,
+                                PAWL_MESSAGE(job, .name = PAWL_TEXT("1")), &error);
+    assert_int_equal(code, PAWL_EUNSUPPORTED);
+    pawl_sender_close(sender);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(all_or_none),
+        ON_STORES(a_message_id_is_stored_once),
+        ON_STORES(bad_input_is_refused_at_the_call),
+        ON_STORES(start_finds_the_queue),
+        ON_STORES(publish_reaches_subscribers_of_base_types),
+        ON_STORE(enlist_needs_a_store_with_transactions, "memory"),
+#ifdef PAWL_HAVE_SQLITE
+        ON_STORE(enlisted_messages_commit_and_roll_back_with_the_caller, "sqlite"),
+#endif
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,486 @@
+/* test_runtime_thread.c - pawl_endpoint_run: several workers and senders, waking,
+ * stopping, two endpoints in one process. Contracts E29, E36.
+ *
+ * Nothing here is timed: a test waits for a state, with a bound far beyond what
+ * it takes, and fails when the state does not come.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define SENDERS 3
+#define MESSAGES 120 /* of each sender */
+#define COUNTERS 7
+/* A worker without wake-ups would sleep for 30 s. */
+#define WAIT_SECONDS 25
+
+/* ---- The application -------------------------------------------------------- */
+
+#define COUNTER_STATE(F) \
+    F(INT32, number)     \
+    F(INT32, count)
+PAWL_RECORD(counter_state, COUNTER_STATE)
+#define COUNT_UP(F) F(INT32, number)
+PAWL_RECORD(count_up, COUNT_UP)
+#define PART(F) F(INT32, number)
+PAWL_RECORD(part, PART)
+#define SLOW(F) F(INT32, number)
+PAWL_RECORD(slow, SLOW)
+#define FORWARD(F) F(TEXT, to)
+PAWL_RECORD(forward, FORWARD)
+#define ALARM(F) F(INT32, number)
+PAWL_RECORD(alarm_set, ALARM)
+
+static atomic_int handled, flushes, odd_flushes, started;
+
+static pawl_code on_count_up(pawl_context *ctx, counter_state *counter, const count_up *message)
+{
+    (void)message;
+    counter->count++;
+    return pawl_send(ctx, "counted", PAWL_MESSAGE(part, .number = counter->number));
+}
+PAWL_HANDLER(on_count_up, counter_state, count_up);
+
+static pawl_code on_alarm(pawl_context *ctx, counter_state *counter, const alarm_set *message)
+{
+    (void)counter;
+    (void)message;
+    return pawl_timeout(ctx, "ring", PAWL_MILLISECONDS(5));
+}
+PAWL_HANDLER(on_alarm, counter_state, alarm_set);
+
+static pawl_code on_ring(pawl_context *ctx, counter_state *counter)
+{
+    (void)ctx;
+    counter->count += 1000;
+    atomic_fetch_add(&handled, 1);
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_ring, counter_state);
+
+static pawl_code on_parts(pawl_context *ctx, const part *messages, size_t count)
+{
+    (void)ctx;
+    (void)messages;
+    atomic_fetch_add(&flushes, 1);
+    atomic_fetch_add(&odd_flushes, count != 50);
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_parts, part);
+
+/* Works until the endpoint is being stopped. */
+static pawl_code on_slow(pawl_context *ctx, const slow *message)
+{
+    struct timespec moment = {0, 1000000};
+    (void)message;
+    atomic_store(&started, 1);
+    while (!pawl_stopping(ctx))
+        nanosleep(&moment, NULL);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_slow, slow);
+
+static pawl_code on_forward(pawl_context *ctx, const forward *message)
+{
+    atomic_fetch_add(&handled, 1);
+    if (message->to.size == 0)
+        return PAWL_OK;
+    return pawl_send(ctx, message->to.data, PAWL_MESSAGE(forward, .to = PAWL_TEXT("")));
+}
+PAWL_MESSAGE_HANDLER(on_forward, forward);
+
+static const pawl_saga counter_saga = {
+    .name        = "Counter",
+    .state       = PAWL_RECORD_OF(counter_state),
+    .correlation = "number",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_count_up), .key = "number", .starts = true},
+                            {.handle = PAWL_HANDLE(on_alarm), .key = "number", .starts = true},
+                            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
+                            {.handle = NULL}}};
+static const pawl_aggregator parts = {
+    .name = "Parts", .handle = PAWL_HANDLE(on_parts), .size = 50, .max = 50};
+
+static const pawl_endpoint_spec counting = {
+    .name     = "counting",
+    .sagas    = (const pawl_saga *const[]){&counter_saga, NULL},
+    .handlers = (const pawl_on[]){
+        {.handle = PAWL_HANDLE(on_slow)}, {.handle = PAWL_HANDLE(on_forward)}, {.handle = NULL}}};
+static const pawl_endpoint_spec packing = {
+    .name = "packing", .aggregators = (const pawl_aggregator *const[]){&parts, NULL}};
+static const pawl_endpoint_spec second = {
+    .name     = "second",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_forward)}, {.handle = NULL}}};
+
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "threads",
+    .endpoints = (const pawl_endpoint_spec *const[]){&counting, &packing, &second, NULL}};
+
+/* ---- Running ---------------------------------------------------------------------- */
+
+typedef struct runner {
+    pawl_endpoint *endpoint;
+    pthread_t      thread;
+    pawl_code      code;
+    pawl_error     error;
+} runner;
+
+static void *run(void *argument)
+{
+    runner *self = argument;
+    self->code   = pawl_endpoint_run(self->endpoint, &self->error);
+    return NULL;
+}
+
+static void start(runner *it, const char *url, const char *name, pawl_endpoint_options options)
+{
+    pawl_error error     = PAWL_ERROR_INIT;
+    options.options_size = sizeof options;
+    options.store        = url;
+    *it                  = (runner){.code = PAWL_EBUG};
+    world_ok(pawl_endpoint_create(&application, name, &options, &it->endpoint, &error), &error);
+    assert_int_equal(pthread_create(&it->thread, NULL, run, it), 0);
+}
+
+static void stop(runner *it)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += WAIT_SECONDS;
+    pawl_endpoint_stop(it->endpoint);
+    if (pthread_timedjoin_np(it->thread, NULL, &until) != 0)
+        fail_msg("the endpoint does not stop");
+    world_ok(it->code, &it->error);
+    pawl_endpoint_destroy(it->endpoint);
+}
+
+typedef bool condition_fn(void *context);
+
+static void wait_for(condition_fn *is_reached, void *context, const char *what)
+{
+    struct timespec moment = {0, 2000000};
+    time_t          end    = time(NULL) + WAIT_SECONDS;
+    while (!is_reached(context)) {
+        if (time(NULL) > end)
+            fail_msg("%s: the wait is over", what);
+        nanosleep(&moment, NULL);
+    }
+}
+
+/* ---- Looking from outside ------------------------------------------------------------- */
+
+typedef struct looker {
+    pawl_store *store;
+    pawl_arena *arena;
+    int64_t     wanted;
+} looker;
+
+static void open_looker(looker *it, const char *url)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_open(url, NULL, &it->store, &error), &error);
+    it->arena = pawl_arena_create(0);
+    atomic_store(&handled, 0);
+    atomic_store(&flushes, 0);
+    atomic_store(&odd_flushes, 0);
+    atomic_store(&started, 0);
+}
+
+static void close_looker(looker *it)
+{
+    pawl_arena_destroy(it->arena);
+    pawl_store_close(it->store);
+}
+
+static pawl_stats stats_of(looker *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_stats stats;
+    pawl_arena_reset(it->arena);
+    world_ok(it->store->ops->stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
+    return stats;
+}
+
+static int64_t queued(looker *it, const char *queue)
+{
+    pawl_stats stats = stats_of(it);
+    for (size_t i = 0; i < stats.queue_count; i++)
+        if (pawl_text_equal(stats.queues[i].queue, pawl_text_of(queue)))
+            return stats.queues[i].ready + stats.queues[i].future;
+    return 0;
+}
+
+/* What a refused group counted is taken back by the worker's next commit: the
+ * counter may stand above for a moment. */
+static bool has_counted(void *context)
+{
+    looker *it = context;
+    return queued(it, "counted") == it->wanted && stats_of(it).counters.messages == it->wanted;
+}
+
+static bool has_handled(void *context)
+{
+    return atomic_load(&handled) >= *(const int *)context;
+}
+
+static bool has_started(void *context)
+{
+    (void)context;
+    return atomic_load(&started) == 1;
+}
+
+static bool is_packed(void *context)
+{
+    looker    *it    = context;
+    pawl_stats stats = stats_of(it);
+    return stats.aggregator_rows == 0 && stats.counters.messages == it->wanted;
+}
+
+/* ---- Senders ---------------------------------------------------------------------------- */
+
+typedef struct sending {
+    const char *url;
+    const char *queue;
+    int         first;
+    bool        is_part;
+    pawl_code   code;
+    pthread_t   thread;
+} sending;
+
+static void *send_all(void *argument)
+{
+    sending     *self   = argument;
+    pawl_sender *sender = NULL;
+    self->code          = pawl_sender_open(self->url, NULL, &sender, NULL);
+    for (int i = 0; i < MESSAGES && self->code == PAWL_OK; i++) {
+        int32_t number = (self->first + i) % COUNTERS + 1;
+        self->code     = self->is_part
+                             ? pawl_sender_send(sender, self->queue, NULL,
+                                                PAWL_MESSAGE(part, .number = number), NULL)
+                             : pawl_sender_send(sender, self->queue, NULL,
+                                                PAWL_MESSAGE(count_up, .number = number), NULL);
+        if (self->code == PAWL_OK && i % 3 == 2)
+            self->code = pawl_sender_commit(sender, NULL);
+    }
+    if (self->code == PAWL_OK)
+        self->code = pawl_sender_commit(sender, NULL);
+    pawl_sender_close(sender);
+    return NULL;
+}
+
+static void send_from_threads(const char *url, const char *queue, bool is_part)
+{
+    sending senders[SENDERS];
+    for (int i = 0; i < SENDERS; i++) {
+        senders[i] = (sending){.url = url, .queue = queue, .first = i, .is_part = is_part};
+        assert_int_equal(pthread_create(&senders[i].thread, NULL, send_all, &senders[i]), 0);
+    }
+    for (int i = 0; i < SENDERS; i++) {
+        pthread_join(senders[i].thread, NULL);
+        assert_int_equal(senders[i].code, PAWL_OK);
+    }
+}
+
+/* ---- Tests ---------------------------------------------------------------------------------- */
+
+static void all_messages_are_handled_once(const char *url)
+{
+    runner     it;
+    looker     look;
+    pawl_error error = PAWL_ERROR_INIT;
+    open_looker(&look, url);
+    start(&it, url, "counting", (pawl_endpoint_options){.workers = 4, .batch_messages = 16});
+    send_from_threads(url, "counting", false);
+    look.wanted = SENDERS * MESSAGES;
+    wait_for(has_counted, &look, "messages handled");
+    assert_int_equal(queued(&look, "counting"), 0);
+    pawl_endpoint_stop(it.endpoint);
+    pthread_join(it.thread, NULL);
+    world_ok(it.code, &it.error);
+    int64_t sum = 0;
+    for (int i = 1; i <= COUNTERS; i++) {
+        pawl_value number  = pawl_value_integer(i);
+        pawl_text  data    = {NULL, 0};
+        int64_t    version = 0;
+        int        is = 0, count = 0;
+        world_ok(pawl_endpoint_saga(it.endpoint, "Counter", &number, look.arena, &data, &version,
+                                    &error),
+                 &error);
+        assert_int_equal(sscanf(data.data, "{\"number\":%d,\"count\":%d", &is, &count), 2);
+        sum += count;
+    }
+    assert_int_equal(sum, SENDERS * MESSAGES);
+    pawl_endpoint_destroy(it.endpoint);
+    close_looker(&look);
+}
+
+/* The machine clock stands still: nobody looks at the partitions again after ten
+ * seconds, so only the gate after the commit opens. */
+static void e36_flushes_of_fifty_whoever_adds(const char *url)
+{
+    runner      it;
+    looker      look;
+    pawl_clock *machine = pawl_clock_create(WORLD_START);
+    open_looker(&look, url);
+    start(&it, url, "packing",
+          (pawl_endpoint_options){.workers = 4, .batch_messages = 4, .machine = machine});
+    /* 360 of the senders, and 40 to make it a multiple of 50. */
+    send_from_threads(url, "packing", true);
+    pawl_sender *sender = NULL;
+    assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
+    for (int i = 0; i < 40; i++)
+        assert_int_equal(
+            pawl_sender_send(sender, "packing", NULL, PAWL_MESSAGE(part, .number = 1), NULL),
+            PAWL_OK);
+    assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
+    pawl_sender_close(sender);
+    look.wanted = 400 + 8;
+    wait_for(is_packed, &look, "parts packed");
+    assert_int_equal(atomic_load(&flushes), 8);
+    assert_int_equal(atomic_load(&odd_flushes), 0);
+    stop(&it);
+    close_looker(&look);
+    pawl_clock_destroy(machine);
+}
+
+/* Each message meets sleeping workers. */
+static void a_message_wakes_a_sleeping_worker(const char *url)
+{
+    runner       it;
+    looker       look;
+    pawl_sender *sender = NULL;
+    open_looker(&look, url);
+    start(&it, url, "counting", (pawl_endpoint_options){.workers = 2});
+    assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
+    for (int i = 1; i <= 15; i++) {
+        assert_int_equal(pawl_sender_send(sender, "counting", NULL,
+                                          PAWL_MESSAGE(forward, .to = PAWL_TEXT("")), NULL),
+                         PAWL_OK);
+        assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
+        wait_for(has_handled, &i, "a sleeping worker");
+    }
+    pawl_sender_close(sender);
+    stop(&it);
+    close_looker(&look);
+}
+
+static void a_timeout_wakes_a_sleeping_worker(const char *url)
+{
+    runner       it;
+    looker       look;
+    pawl_sender *sender = NULL;
+    int          rings  = 1;
+    open_looker(&look, url);
+    start(&it, url, "counting", (pawl_endpoint_options){.workers = 2});
+    assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
+    assert_int_equal(
+        pawl_sender_start(sender, &application, NULL, PAWL_MESSAGE(alarm_set, .number = 3), NULL),
+        PAWL_OK);
+    assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
+    wait_for(has_handled, &rings, "the timeout");
+    pawl_sender_close(sender);
+    stop(&it);
+    close_looker(&look);
+}
+
+/* Idle, and with a message in hand: it is finished and acknowledged. */
+static void e29_stop_is_graceful_and_prompt(const char *url)
+{
+    runner       it;
+    looker       look;
+    pawl_sender *sender = NULL;
+    open_looker(&look, url);
+    start(&it, url, "counting", (pawl_endpoint_options){.workers = 3});
+    stop(&it);
+
+    start(&it, url, "counting", (pawl_endpoint_options){.workers = 3});
+    assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
+    assert_int_equal(
+        pawl_sender_send(sender, "counting", NULL, PAWL_MESSAGE(slow, .number = 1), NULL), PAWL_OK);
+    assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
+    pawl_sender_close(sender);
+    wait_for(has_started, NULL, "the slow handler");
+    stop(&it);
+    assert_int_equal(queued(&look, "counting"), 0);
+    assert_int_equal(stats_of(&look).counters.messages, 1);
+    assert_int_equal(stats_of(&look).workers, 0);
+    close_looker(&look);
+}
+
+static void two_endpoints_in_one_process(const char *url)
+{
+    runner       it, other;
+    looker       look;
+    pawl_sender *sender = NULL;
+    int          wanted = 40;
+    open_looker(&look, url);
+    start(&it, url, "counting", (pawl_endpoint_options){.workers = 2});
+    start(&other, url, "second", (pawl_endpoint_options){.workers = 2});
+    assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(pawl_sender_send(sender, "counting", NULL,
+                                          PAWL_MESSAGE(forward, .to = PAWL_TEXT("second")), NULL),
+                         PAWL_OK);
+    assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
+    pawl_sender_close(sender);
+    wait_for(has_handled, &wanted, "both endpoints");
+    stop(&other);
+    stop(&it);
+    assert_int_equal(stats_of(&look).counters.messages, 40);
+    close_looker(&look);
+}
+
+/* The service's thread delivers, woken by the commit that adds the row. */
+static void the_service_delivers_to_another_store(const char *url)
+{
+    runner       it;
+    looker       look, far;
+    pawl_sender *sender = NULL;
+    char         scheme[20], target[1000];
+    snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
+    assert_true(scenario_url(scheme, target, sizeof target));
+    const pawl_route routes[] = {{.name = "abroad", .url = target}, {.name = NULL}};
+    open_looker(&look, url);
+    open_looker(&far, target);
+    start(&it, url, "counting", (pawl_endpoint_options){.workers = 2, .routes = routes});
+    runner receiver;
+    start(&receiver, target, "second", (pawl_endpoint_options){.workers = 1});
+    assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(pawl_sender_send(sender, "counting", NULL,
+                                          PAWL_MESSAGE(forward, .to = PAWL_TEXT("abroad")), NULL),
+                         PAWL_OK);
+    assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
+    pawl_sender_close(sender);
+    int             wanted = 5;
+    struct timespec moment = {0, 2000000};
+    wait_for(has_handled, &wanted, "the first endpoint");
+    for (int i = 0; i < 5000 && queued(&far, "abroad") < 5; i++)
+        nanosleep(&moment, NULL);
+    assert_int_equal(queued(&far, "abroad"), 5);
+    stop(&receiver);
+    stop(&it);
+    close_looker(&far);
+    close_looker(&look);
+    scenario_forget(target);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(all_messages_are_handled_once),
+        ON_STORES(e36_flushes_of_fifty_whoever_adds),
+        ON_STORES(a_message_wakes_a_sleeping_worker),
+        ON_STORES(a_timeout_wakes_a_sleeping_worker),
+        ON_STORES(e29_stop_is_graceful_and_prompt),
+        ON_STORES(two_endpoints_in_one_process),
+        ON_STORES(the_service_delivers_to_another_store),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
