@@ -28,6 +28,7 @@ test  command g++          g++
 test  command clang        clang
 test  command setarch      util-linux
 check format  14           clang-format-14
+check command python3      python3
 '
 
 say()

@@ -37,7 +37,7 @@
  * All of CONCURRENCY has the retry class PAWL_RETRY_RELOAD, and changed nothing.
  * A driver without the read that an operation needs: PAWL_EUNSUPPORTED.
  *
- * Tests: tests/contract/case_op_*.c, tests/unit/test_store_operations.c
+ * Tests: src/conformance/case_op_*.c, tests/unit/test_store_operations.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

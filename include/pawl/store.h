@@ -182,10 +182,12 @@ struct pawl_store_ops {
     pawl_code (*flush_list)(pawl_store *store, pawl_text name, pawl_time due_max, size_t count_max,
                             pawl_arena *arena, pawl_flush_rows *rows, pawl_error *error);
 
-    /* Pending rows whose time has come, in the order of their ids, rows of one
-     * source in the order (version, index). Only the leader asks. */
-    pawl_code (*outbox_claim)(pawl_store *store, pawl_time now, size_t count_max, pawl_arena *arena,
-                              pawl_outbox_rows *rows, pawl_error *error);
+    /* Pending rows of the endpoint (empty: of any) whose time has come, in the
+     * order of their ids, rows of one source in the order (version, index).
+     * Only the leader asks. */
+    pawl_code (*outbox_claim)(pawl_store *store, pawl_text endpoint, pawl_time now,
+                              size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                              pawl_error *error);
     /* Takes or keeps the named lease for this handle's worker; `*is_held` says
      * whether it is ours. Free when its worker ended, died, or after `lease`. */
     pawl_code (*lead)(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,

@@ -9,7 +9,7 @@
  *
  * Threads: as the handle's. Insert returns when the row is durable and waits
  *     for no delivery (O22).
- * Tests: tests/contract/case_op_outbox.c
+ * Tests: src/conformance/case_op_outbox.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,7 +5,7 @@
  *     reap, now and then: a quarter of the lease is a good interval (T14)
  *
  * Threads: as the handle's. Two batches at once never return one row (T7).
- * Tests: tests/contract/case_op_timeout.c
+ * Tests: src/conformance/case_op_timeout.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

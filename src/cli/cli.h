@@ -40,6 +40,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
 /* Each verb's three. */
 #define PAWL__VERB_NAMES(X) \
     X(bench)                \
+    X(conformance)          \
     X(help)                 \
     X(run)                  \
     X(schema)               \

@@ -16,6 +16,7 @@
     }
 static const pawl__verb verbs[] = {
     VERB(bench, "measure pawl beside a hand-written loop on the same tables"),
+    VERB(conformance, "check that a store keeps every promise, on tables of its own"),
     VERB(help, "say what the command or one verb can do"),
     VERB(run, "run the endpoints of an application until it is told to stop"),
     VERB(schema, "print, apply, verify or drop the tables of a store"),
@@ -103,11 +104,32 @@ static int finish(int exit_code)
     return exit_code != 0 ? exit_code : pawl__fail(PAWL_EFULL, &error);
 }
 
+/* `pawl --load ./driver.so ... VERB`: drivers of others, loaded before the verb
+ * runs, so that their scheme is known to it. Counts the words it took. */
+static pawl_code load_drivers(int argc, char **argv, int *taken, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (*taken = 0;
+         code == PAWL_OK && *taken + 1 < argc && strcmp(argv[*taken + 1], "--load") == 0;
+         *taken += 2) {
+        if (*taken + 2 >= argc)
+            return pawl_error_set(error, PAWL_EINVAL, "--load needs the path of a driver");
+        code = pawl_store_load(argv[*taken + 2], error);
+    }
+    return code;
+}
+
 int main(int argc, char **argv)
 {
-    pawl_error        error = PAWL_ERROR_INIT;
-    const char       *name  = verb_name(argc > 1 ? argv[1] : NULL);
-    const pawl__verb *verb  = name != NULL ? pawl__verb_find(name) : NULL;
+    pawl_error error = PAWL_ERROR_INIT;
+    int        taken = 0;
+    pawl_code  code  = load_drivers(argc, argv, &taken, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    argc -= taken;
+    argv += taken;
+    const char       *name = verb_name(argc > 1 ? argv[1] : NULL);
+    const pawl__verb *verb = name != NULL ? pawl__verb_find(name) : NULL;
     if (verb == NULL)
         return pawl__fail(pawl__verb_refuse(name, &error), &error);
     if (asks_for_help(argc - 2, argv + 2)) {

@@ -8,7 +8,7 @@
  *     pending -> dead                  rejected, or attempts used up
  *     held    -> pending               in the commit that settles the row before
  *
- * One runner at a time drains a store: the leader. Order holds inside a source;
+ * One runner at a time drains what an endpoint produced: the leader. Order holds inside a source;
  * a dead row holds nothing back (contracts O14).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -71,6 +71,12 @@ void pawl__outbox_forget(pawl__service *service)
 
 /* ---- Leadership -------------------------------------------------------------------- */
 
+/* Routes are each endpoint's own, so each endpoint delivers what it produced. */
+static bool is_ours(const pawl__service *service, const pawl_outbox_row *row)
+{
+    return pawl_text_equal(row->endpoint, service->endpoint->model->endpoint);
+}
+
 /* Releases held rows whose source waits for nothing: the runner before this one
  * may have died between two commits. */
 static pawl_code release_orphans(pawl__service *service, pawl_error *error)
@@ -88,7 +94,8 @@ static pawl_code release_orphans(pawl__service *service, pawl_error *error)
     if (releases == NULL)
         return PAWL_ENOMEM;
     for (size_t i = 0; i < held.count; i++) {
-        bool is_known = is_waiting(service, held.items[i].source);
+        bool is_known =
+            !is_ours(service, &held.items[i]) || is_waiting(service, held.items[i].source);
         for (size_t j = 0; j < changes.outbox_hold.count && !is_known; j++)
             is_known = pawl_text_equal(releases[j].source, held.items[i].source);
         if (!is_known)
@@ -107,7 +114,7 @@ static pawl_code take_over(pawl__service *service, pawl_error *error)
     pawl_code        code =
         store->ops->outbox_list(store, PAWL_OUTBOX_PENDING, 0, service->arena, &pending, error);
     for (size_t i = 0; i < pending.count && code == PAWL_OK; i++)
-        if (pending.items[i].attempts > 0)
+        if (pending.items[i].attempts > 0 && is_ours(service, &pending.items[i]))
             code = set_waiting(service, pending.items[i].source);
     return code == PAWL_OK ? release_orphans(service, error) : code;
 }
@@ -117,8 +124,12 @@ static pawl_code lead(pawl__service *service, pawl_time now, pawl_error *error)
     if (service->is_leader && now < service->lease_renewal)
         return PAWL_OK;
     bool      was_leader = service->is_leader;
-    pawl_code code = service->store->ops->lead(service->store, PAWL_TEXT("outbox"), now, LEASE,
-                                               &service->is_leader, error);
+    pawl_text name =
+        pawl_arena_printf(service->arena, "outbox/%s", service->endpoint->model->endpoint.data);
+    if (name.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a lease");
+    pawl_code code =
+        service->store->ops->lead(service->store, name, now, LEASE, &service->is_leader, error);
     service->lease_renewal = pawl_time_add(now, LEASE / 3);
     if (code != PAWL_OK || !service->is_leader) {
         service->is_leader = false;
@@ -409,8 +420,8 @@ pawl_code pawl__outbox_run(pawl__service *service, pawl_step *step, pawl_error *
         service->outbox_due = service->lease_renewal;
         return code;
     }
-    code = service->store->ops->outbox_claim(service->store, now,
-                                             (size_t)service->endpoint->settings.outbox_batch,
+    code = service->store->ops->outbox_claim(service->store, service->endpoint->model->endpoint,
+                                             now, (size_t)service->endpoint->settings.outbox_batch,
                                              service->arena, &rows, error);
     if (code != PAWL_OK || rows.count == 0) {
         service->outbox_due =

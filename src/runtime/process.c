@@ -148,14 +148,31 @@ static void count_units(pawl__worker *worker, const bool *is_refused, pawl_step 
     }
 }
 
-static pawl_code commit(pawl__worker *worker, pawl_refusals *refused, pawl_error *error)
+static void add_correction(const pawl__worker *worker, pawl_counters *counters)
 {
-    pawl_counters *counters = &worker->batch->changes.counters;
     counters->messages += worker->correction.messages;
     counters->timeouts += worker->correction.timeouts;
     counters->flushes += worker->correction.flushes;
     counters->conflicts += worker->correction.conflicts;
     counters->dead += worker->correction.dead;
+}
+
+pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error)
+{
+    pawl_changes changes = {
+        .group_count = 1, .unit_count = 1, .now = pawl__machine_now(worker->endpoint)};
+    if (worker->correction.conflicts == 0)
+        return PAWL_OK; /* each unit that was refused counts one */
+    add_correction(worker, &changes.counters);
+    pawl_code code = pawl_store_commit(worker->store, &changes, NULL, error);
+    if (code == PAWL_OK)
+        worker->correction = (pawl_counters){0};
+    return code;
+}
+
+static pawl_code commit(pawl__worker *worker, pawl_refusals *refused, pawl_error *error)
+{
+    add_correction(worker, &worker->batch->changes.counters);
     pawl_code code = pawl_store_commit(worker->store, &worker->batch->changes, refused, error);
     if (code == PAWL_OK) {
         worker->correction = (pawl_counters){0};

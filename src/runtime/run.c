@@ -266,7 +266,7 @@ pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
     wait_for_stop(endpoint, threads, workers);
     finish(threads, workers);
     pawl_free(threads);
-    pawl__endpoint_store_close(endpoint, &endpoint->worker->store);
+    pawl__worker_leave(endpoint->worker);
     if (code == PAWL_OK && endpoint->failed != PAWL_OK) {
         code = endpoint->failed;
         if (error != NULL)

@@ -97,6 +97,8 @@ typedef struct pawl__worker {
 
 pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error);
 void      pawl__worker_destroy(pawl__worker *worker); /* accepts NULL */
+/* Sends and writes what is still in hand, and closes the store handle. */
+void pawl__worker_leave(pawl__worker *worker);
 /* Opens the store handle if it is not open, and registers for wake-ups. */
 pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error);
 /* One batch or one round of flushes. After a failure the store handle is
@@ -105,6 +107,9 @@ pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *e
 /* process.c: begin, load, run, commit; runs refused units again one by one until all
  * have reached an end. Adds to `step`. */
 pawl_code pawl__worker_process(pawl__worker *worker, pawl_step *step, pawl_error *error);
+/* Takes back what a refused group left in the store's counts: the next commit
+ * does, and this one when none follows. */
+pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error);
 /* Sets the engine's clocks for the next batch. */
 void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now);
 /* worker_lend.c: what the engine calls. */

@@ -40,14 +40,25 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     return PAWL_OK;
 }
 
+void pawl__worker_leave(pawl__worker *worker)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (worker->store == NULL)
+        return;
+    pawl_code code = pawl__worker_send_deferred(worker, &error);
+    if (code == PAWL_OK)
+        code = pawl__worker_correct(worker, &error);
+    if (code != PAWL_OK)
+        pawl_log(PAWL_LOG_DEBUG, "last words of a worker: %s", error.text);
+    pawl__endpoint_store_close(worker->endpoint, &worker->store);
+}
+
 void pawl__worker_destroy(pawl__worker *worker)
 {
     if (worker == NULL)
         return;
-    if (worker->store != NULL)
-        pawl__worker_send_deferred(worker, NULL);
+    pawl__worker_leave(worker);
     pawl__worker_drop_deferred(worker);
-    pawl__endpoint_store_close(worker->endpoint, &worker->store);
     pawl__batch_destroy(worker->batch);
     pawl_arena_destroy(worker->kept);
     pawl_arena_destroy(worker->read);

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "contract/suite.h"
+#include "contract/suite_main.h"
 
 static void fresh(const suite_place *place, unsigned number, suite_address *address)
 {

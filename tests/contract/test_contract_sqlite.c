@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "contract/suite.h"
+#include "contract/suite_main.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -19,13 +19,15 @@ static void fresh(const suite_place *place, unsigned number, suite_address *addr
 }
 
 /* Removes the files of the case, the lock file beside the database included. */
-static void drop(const suite_place *place, const suite_address *address)
+static pawl_code drop(const suite_place *place, const suite_address *address,
+                      const pawl_schema_spec *spec, pawl_error *error)
 {
     const char *folder = place->context;
     DIR        *open   = opendir(folder);
     (void)address;
+    (void)spec;
     if (open == NULL)
-        return;
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s: cannot be read", folder);
     for (struct dirent *entry = readdir(open); entry != NULL; entry = readdir(open)) {
         char path[2000];
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
@@ -33,6 +35,7 @@ static void drop(const suite_place *place, const suite_address *address)
             unlink(path);
     }
     closedir(open);
+    return PAWL_OK;
 }
 
 /* Whether the driver can be had; says why when it cannot. */

@@ -124,7 +124,7 @@ static void the_nth_call_fails_before_it_does_anything(const char *url)
     close_place(&it);
 }
 
-static void the_answer_of_a_commit_is_lost(const char *url)
+static void o32_the_answer_of_a_commit_is_lost(const char *url)
 {
     place      it;
     pawl_error error = PAWL_ERROR_INIT;
@@ -152,7 +152,7 @@ static void the_answer_of_a_claim_is_lost(const char *url)
     close_place(&it);
 }
 
-static void an_unknown_commit_did_nothing(const char *url)
+static void o32_an_unknown_commit_did_nothing(const char *url)
 {
     place      it;
     pawl_error error = PAWL_ERROR_INIT;
@@ -164,7 +164,7 @@ static void an_unknown_commit_did_nothing(const char *url)
     close_place(&it);
 }
 
-static void a_late_commit_is_fenced(const char *url)
+static void o32_a_late_commit_is_fenced(const char *url)
 {
     place      it;
     pawl_error error = PAWL_ERROR_INIT;
@@ -178,7 +178,7 @@ static void a_late_commit_is_fenced(const char *url)
     close_place(&it);
 }
 
-static void a_commit_just_before_the_resolve_is_found(const char *url)
+static void o32_a_commit_just_before_the_resolve_is_found(const char *url)
 {
     place      it;
     pawl_error error = PAWL_ERROR_INIT;
@@ -190,7 +190,7 @@ static void a_commit_just_before_the_resolve_is_found(const char *url)
     close_place(&it);
 }
 
-static void a_deaf_store_leaves_the_outcome_unknown(const char *url)
+static void o32_a_deaf_store_leaves_the_outcome_unknown(const char *url)
 {
     place      it;
     pawl_error error = PAWL_ERROR_INIT;
@@ -330,12 +330,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_STORES(without_a_plan_calls_are_only_counted),
         ON_STORES(the_nth_call_fails_before_it_does_anything),
-        ON_STORES(the_answer_of_a_commit_is_lost),
+        ON_STORES(o32_the_answer_of_a_commit_is_lost),
         ON_STORES(the_answer_of_a_claim_is_lost),
-        ON_STORES(an_unknown_commit_did_nothing),
-        ON_STORES(a_late_commit_is_fenced),
-        ON_STORES(a_commit_just_before_the_resolve_is_found),
-        ON_STORES(a_deaf_store_leaves_the_outcome_unknown),
+        ON_STORES(o32_an_unknown_commit_did_nothing),
+        ON_STORES(o32_a_late_commit_is_fenced),
+        ON_STORES(o32_a_commit_just_before_the_resolve_is_found),
+        ON_STORES(o32_a_deaf_store_leaves_the_outcome_unknown),
         ON_STORES(a_call_takes_long_only_by_the_clock),
         ON_STORES(a_row_is_handed_out_again),
         ON_STORES(rows_change_places_and_none_is_lost),

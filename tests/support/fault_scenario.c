@@ -4,6 +4,7 @@
  */
 #include "support/fault_scenario.h"
 
+#include "support/fault_memory.h"
 #include "support/fault_shop.h"
 #include "support/world.h"
 
@@ -36,6 +37,7 @@ typedef struct run {
     saga_version          versions[VERSIONS_MAX];
     size_t                version_count;
     fault_result          result;
+    long                  memory_n; /* the allocation that fails; 0: by plan */
 } run;
 
 #define CHECK(it, condition, ...)                                                               \
@@ -46,12 +48,19 @@ typedef struct run {
         }                                                                                       \
     } while (0)
 
-/* Failures are the program's to bear; it counts them. */
+static bool is_touched(const run *it)
+{
+    return it->memory_n > 0 ? fault_memory_is_met() : fault_is_met();
+}
+
+/* Failures are the program's to bear; it counts them. What the test itself does
+ * is outside, and no memory ends there. */
 static bool is_borne(run *it, pawl_code code, const pawl_error *error)
 {
+    fault_memory_pause();
     if (code == PAWL_OK)
         return true;
-    CHECK(it, fault_is_met(), "no fault was met, yet: %s: %s", pawl_code_name(code), error->text);
+    CHECK(it, is_touched(it), "no fault was met, yet: %s: %s", pawl_code_name(code), error->text);
     it->result.failures++;
     CHECK(it, it->result.failures < ROUNDS_MAX, "it fails again and again: %s: %s",
           pawl_code_name(code), error->text);
@@ -113,9 +122,11 @@ static void create_shop(run *it)
 {
     pawl_error              error       = PAWL_ERROR_INIT;
     const pawl_application *application = it->has_sql ? &fault_shop_sql : &fault_shop_plain;
-    while (!is_borne(it, pawl_endpoint_create(application, NULL, &it->options, &it->shop, &error),
-                     &error)) {
-    }
+    pawl_code               code;
+    do {
+        fault_memory_go_on();
+        code = pawl_endpoint_create(application, NULL, &it->options, &it->shop, &error);
+    } while (!is_borne(it, code, &error));
 }
 
 static void restart(run *it)
@@ -132,7 +143,8 @@ static void drain(run *it)
     bool       is_idle;
     int        rounds = 0;
     do {
-        pawl_step step    = {.is_idle = false}, depot_step;
+        pawl_step step = {.is_idle = false}, depot_step;
+        fault_memory_go_on();
         pawl_code code    = pawl_endpoint_step(it->shop, &step, &error);
         bool      is_fine = is_borne(it, code, &error);
         if (!is_fine)
@@ -145,13 +157,25 @@ static void drain(run *it)
     } while (!is_idle);
 }
 
-static int64_t pending(run *it)
+static void look_into(const char *url, pawl_store **store)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_open(url, NULL, store, &error), &error);
+}
+
+static pawl_stats look(run *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats;
     world_ok(it->main_store->ops->stats(it->main_store, pawl_clock_now(it->business), it->arena,
                                         &stats, &error),
              &error);
+    return stats;
+}
+
+static int64_t pending(run *it)
+{
+    pawl_stats stats = look(it);
     return stats.outbox_pending + stats.outbox_held;
 }
 
@@ -168,11 +192,24 @@ static void move(run *it, int64_t duration)
     }
 }
 
+static void open_sender(run *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_code  code;
+    do {
+        fault_memory_go_on();
+        code = pawl_sender_open("fault:main", NULL, &it->sender, &error);
+    } while (!is_borne(it, code, &error));
+}
+
 static void send_all(run *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    while (!is_borne(it, pawl_sender_commit(it->sender, &error), &error)) {
-    }
+    pawl_code  code;
+    do {
+        fault_memory_go_on();
+        code = pawl_sender_commit(it->sender, &error);
+    } while (!is_borne(it, code, &error));
 }
 
 static void put(run *it, const char *id, const pawl_record *record, const void *message)
@@ -183,17 +220,40 @@ static void put(run *it, const char *id, const pawl_record *record, const void *
     world_ok(pawl_sender_send(it->sender, "shop", &options, record, message, &error), &error);
 }
 
-static void play(run *it)
+static void put_json(run *it, const char *id, const char *type)
 {
     pawl_error        error   = PAWL_ERROR_INIT;
-    pawl_send_options unknown = {PAWL_SEND_OPTIONS_INIT, .due = pawl_clock_now(it->business),
-                                 .id = "m-unknown"};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = pawl_clock_now(it->business),
+                                 .id = id};
+    world_ok(pawl_sender_send_json(it->sender, "shop", &options, type, PAWL_TEXT("{}"), &error),
+             &error);
+}
+
+/* A newer program works beside this one and knows a type that this one does not:
+ * the message may not become a dead letter before the other has gone. */
+static void meet_newer(run *it)
+{
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *newer = NULL;
+    pawl_time   now   = pawl_clock_now(it->machine);
+    look_into(it->main_url, &newer);
+    world_ok(
+        newer->ops->worker_open(newer, PAWL_TEXT("shop"), PAWL_TEXT("[\"rolling\"]"), now, &error),
+        &error);
+    put_json(it, "m-rolling", "rolling");
+    send_all(it);
+    move(it, 0);
+    CHECK(it, look(it).dead == 1, "a type that a newer worker knows is a dead letter");
+    world_ok(newer->ops->worker_close(newer, now, &error), &error);
+    pawl_store_close(newer);
+}
+
+static void play(run *it)
+{
     put(it, "m-a", PAWL_MESSAGE(place, .name = PAWL_TEXT("a")));
     put(it, "m-b", PAWL_MESSAGE(place, .name = PAWL_TEXT("b")));
     put(it, "m-stray", PAWL_MESSAGE(pay, .name = PAWL_TEXT("stray")));
-    world_ok(
-        pawl_sender_send_json(it->sender, "shop", &unknown, "mystery", PAWL_TEXT("{}"), &error),
-        &error);
+    put_json(it, "m-unknown", "mystery");
     for (int32_t i = 1; i <= 2 && it->has_sql; i++) {
         char id[20];
         snprintf(id, sizeof id, "m-audit-%d", (int)i);
@@ -206,9 +266,12 @@ static void play(run *it)
     send_all(it);
     move(it, 0);
     move(it, PAWL_MINUTES(30));
+    meet_newer(it);
+    pawl_endpoint_destroy(it->shop); /* a night's rest */
+    create_shop(it);
     move(it, PAWL_HOURS(25));
     /* What was refused is looked at again every ten seconds. */
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 50 && look(it).aggregator_rows > 0; i++)
         move(it, PAWL_MINUTES(1));
 }
 
@@ -265,10 +328,13 @@ static void check_rows(run *it)
              &error);
     CHECK(it, times.count == 0, "%zu timeouts are left", times.count);
     world_ok(store->ops->dead_list(store, (pawl_text){"", 0}, 0, it->arena, &dead, &error), &error);
-    CHECK(it, dead.count == 1, "%zu dead letters", dead.count);
-    CHECK(it, pawl_text_equal(dead.items[0].message.id, PAWL_TEXT("m-unknown")),
-          "%.*s is a dead letter: %.*s", PAWL_TEXT_ARGS(dead.items[0].message.id),
-          PAWL_TEXT_ARGS(dead.items[0].error));
+    for (size_t i = 0; i < dead.count; i++)
+        CHECK(it,
+              pawl_text_equal(dead.items[i].message.id, PAWL_TEXT("m-unknown")) ||
+                  pawl_text_equal(dead.items[i].message.id, PAWL_TEXT("m-rolling")),
+              "%.*s is a dead letter: %.*s", PAWL_TEXT_ARGS(dead.items[i].message.id),
+              PAWL_TEXT_ARGS(dead.items[i].error));
+    CHECK(it, dead.count == 2, "%zu dead letters", dead.count);
     world_ok(store->ops->outbox_list(store, PAWL_OUTBOX_DISPATCHED, 0, it->arena, &sent, &error),
              &error);
     CHECK(it, sent.count == 6, "%zu outbox rows are delivered", sent.count);
@@ -287,13 +353,13 @@ static void check_rows(run *it)
 static void check_marks(run *it)
 {
     pawl_error      error = PAWL_ERROR_INIT;
-    const pawl_text ids[] = {PAWL_TEXT("m-a"), PAWL_TEXT("m-b"), PAWL_TEXT("m-stray"),
-                             PAWL_TEXT("m-unknown"), PAWL_TEXT("m-pay")};
-    bool            known[5];
+    const pawl_text ids[] = {PAWL_TEXT("m-a"),       PAWL_TEXT("m-b"),   PAWL_TEXT("m-stray"),
+                             PAWL_TEXT("m-unknown"), PAWL_TEXT("m-pay"), PAWL_TEXT("m-rolling")};
+    bool            known[6];
     world_ok(
-        it->main_store->ops->inbox_known(it->main_store, PAWL_TEXT("shop"), ids, 5, known, &error),
+        it->main_store->ops->inbox_known(it->main_store, PAWL_TEXT("shop"), ids, 6, known, &error),
         &error);
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < 6; i++)
         CHECK(it, known[i], "message %s is not remembered", ids[i].data);
 }
 
@@ -330,20 +396,19 @@ static void check_audit(run *it)
 /* With the endpoint gone no lease may outlive its time: of a leader 15 seconds. */
 static void check_leases(run *it)
 {
-    pawl_error  error   = PAWL_ERROR_INIT;
-    pawl_store *store   = NULL;
-    bool        is_held = false;
-    pawl_stats  stats;
-    pawl_time   now = pawl_clock_now(it->machine);
-    world_ok(it->main_store->ops->stats(it->main_store, now, it->arena, &stats, &error), &error);
+    pawl_error  error    = PAWL_ERROR_INIT;
+    pawl_store *store    = NULL;
+    bool        is_held  = false;
+    pawl_stats  stats    = look(it);
+    pawl_time   now      = pawl_clock_now(it->machine);
     it->result.conflicts = stats.counters.conflicts;
     it->result.handled   = stats.counters.messages;
     CHECK(it, stats.workers == 0, "%lld workers are left", (long long)stats.workers);
     world_ok(pawl_store_open(it->main_url, NULL, &store, &error), &error);
     world_ok(store->ops->worker_open(store, PAWL_TEXT("next"), PAWL_TEXT("[]"), now, &error),
              &error);
-    world_ok(store->ops->lead(store, PAWL_TEXT("outbox"), now + PAWL_SECONDS(15), PAWL_SECONDS(15),
-                              &is_held, &error),
+    world_ok(store->ops->lead(store, PAWL_TEXT("outbox/shop"), now + PAWL_SECONDS(15),
+                              PAWL_SECONDS(15), &is_held, &error),
              &error);
     CHECK(it, is_held, "the lease of the outbox's leader is left behind");
     world_ok(store->ops->worker_close(store, now, &error), &error);
@@ -360,12 +425,6 @@ static void name_plan(run *it, const char *scheme, const fault_plan *plan)
     snprintf(it->name, sizeof it->name, "%s: %s (%s) of call %ld of %s, chance %d, seed %llu",
              scheme, kinds[plan->kind], pawl_code_name(plan->code), plan->n,
              fault_op_name(plan->op), plan->chance, (unsigned long long)plan->seed);
-}
-
-static void look_into(const char *url, pawl_store **store)
-{
-    pawl_error error = PAWL_ERROR_INIT;
-    world_ok(pawl_store_open(url, NULL, store, &error), &error);
 }
 
 static void set_up(run *it, const char *scheme, const fault_plan *plan)
@@ -411,18 +470,19 @@ static void tear_down(run *it)
     scenario_forget(it->depot_url);
 }
 
-fault_result fault_scenario_run(const char *scheme, const fault_plan *given)
+static fault_result play_once(const char *scheme, const fault_plan *given, long memory_n)
 {
     run        it;
-    pawl_error error = PAWL_ERROR_INIT;
-    fault_plan plan  = *given;
+    fault_plan plan = *given;
     set_up(&it, scheme, &plan);
+    it.memory_n = memory_n;
+    if (memory_n > 0)
+        snprintf(it.name, sizeof it.name, "%s: allocation %ld", scheme, memory_n);
     plan.clock = it.machine;
     fault_plan_set(&plan);
     fault_observe(see_commit, &it);
     create_shop(&it);
-    while (!is_borne(&it, pawl_sender_open("fault:main", NULL, &it.sender, &error), &error)) {
-    }
+    open_sender(&it);
     play(&it);
     check_order(&it);
     check_ledger(&it, "a", "{\"name\":\"a\",\"placed\":1,\"reminded\":1,\"packed\":1}");
@@ -437,7 +497,7 @@ fault_result fault_scenario_run(const char *scheme, const fault_plan *given)
     pawl_sender_close(it.sender);
     it.sender = NULL;
     check_leases(&it);
-    it.result.is_met = fault_is_met();
+    it.result.is_met = is_touched(&it);
     it.result.late   = fault_late_code();
     it.result.rows   = fault_row_count();
     it.result.counts = fault_counts_now();
@@ -445,4 +505,18 @@ fault_result fault_scenario_run(const char *scheme, const fault_plan *given)
     fault_plan_set(NULL);
     tear_down(&it);
     return it.result;
+}
+
+fault_result fault_scenario_run(const char *scheme, const fault_plan *plan)
+{
+    return play_once(scheme, plan, 0);
+}
+
+fault_result fault_scenario_run_memory(const char *scheme, long n)
+{
+    static const fault_plan none = {.kind = FAULT_NONE};
+    fault_memory_set(n);
+    fault_result result = play_once(scheme, &none, n);
+    fault_memory_set(0);
+    return result;
 }

@@ -6,7 +6,7 @@
  * Two orders are placed, a message of an unknown type and a payment without an
  * order come with them. Each order sets two timeouts: five minutes later both
  * send a reminder, then one is paid, and its three parcels are packed together;
- * a day later the other one ends. Everything that goes to the depot, another
+ * the program is stopped and started, and a day later the other one ends. Everything that goes to the depot, another
  * store, goes through the outbox.
  *
  * After a failure the program goes on as one in production: it steps again, or,
@@ -35,5 +35,8 @@ typedef struct fault_result {
 
 /* On fresh stores of the scheme. The fault store stands before both. */
 fault_result fault_scenario_run(const char *scheme, const fault_plan *plan);
+/* The n-th allocation of the program fails, from 1. The fault allocator must be
+ * installed. */
+fault_result fault_scenario_run_memory(const char *scheme, long n);
 
 #endif

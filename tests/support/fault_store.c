@@ -355,15 +355,17 @@ static pawl_code faulty_snapshot_claim(pawl_store *store, const pawl_snapshot_cl
     return code;
 }
 
-static pawl_code faulty_outbox_claim(pawl_store *store, pawl_time now, size_t count_max,
-                                     pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+static pawl_code faulty_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_time now,
+                                     size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                                     pawl_error *error)
 {
     bool        is_mine = false;
     pawl_store *inner   = inner_of(store);
     pawl_code   code    = enter(fault_op_outbox_claim, &is_mine, error);
     if (code == PAWL_OK)
         code = leave(fault_op_outbox_claim, is_mine,
-                     inner->ops->outbox_claim(inner, now, count_max, arena, rows, error), error);
+                     inner->ops->outbox_claim(inner, endpoint, now, count_max, arena, rows, error),
+                     error);
     if (code != PAWL_OK)
         return code;
     fault_rows_add_outbox(arena, rows);

@@ -12,7 +12,7 @@ usage()
 }
 
 echo "== verbs"
-usage "give a verb; valid are bench, help, run, schema, send, stats, version" pawl
+usage "give a verb; valid are bench, conformance, help, run, schema, send, stats, version" pawl
 usage "no verb 'sned'; did you mean send\?" pawl sned
 usage "no verb 'frobnicate'; valid are bench" pawl frobnicate
 usage "no verb 'verzion'; did you mean version\?" pawl help verzion
@@ -22,7 +22,7 @@ expect 0 '^\{"version":"[0-9.]+","library":"[0-9.]+","abi":[0-9]+\}$' pawl versi
 [ "$(wc -l <"$work/out")" = 1 ] || die "--json printed more than one line"
 
 echo "== help"
-expect 0 '^usage: pawl VERB' pawl help
+expect 0 '^usage: pawl .*VERB' pawl help
 listed=$(sed -n '/^verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$work/out")
 [ "$listed" = "$(sort <<<"$listed")" ] || die "the verbs are not sorted: $listed"
 for verb in $listed; do

@@ -213,7 +213,7 @@ static void e19_the_gate_counts_what_can_be_read(const char *url)
     world               it;
     pawl_error          error = PAWL_ERROR_INIT;
     pawl_aggregator_add adds[10];
-    char                ids[10][8];
+    char                ids[10][16];
     open_world(&it, url);
     for (int i = 0; i < 10; i++) {
         snprintf(ids[i], sizeof ids[i], "x%d", i);

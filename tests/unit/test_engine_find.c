@@ -97,6 +97,8 @@ static pawl_code on_visit_begun(pawl_context *ctx, visit_state *visit, const vis
 {
     world_note(pawl_user(ctx), "begun(%.*s)", PAWL_TEXT_ARGS(message->page));
     visit->count += 1;
+    if (pawl_text_equal(message->page, PAWL_TEXT("the exit")))
+        return pawl_complete(ctx);
     return PAWL_OK;
 }
 PAWL_HANDLER(on_visit_begun, visit_state, visit_begun);
@@ -198,6 +200,19 @@ static void e9_handlers_of_base_types_run_as_well(const char *url)
     world_close(&it);
 }
 
+/* The saga is over: no other handler of the same message sees it. */
+static void e9_a_saga_that_the_first_handler_ends_is_over(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, NULL,
+               PAWL_MESSAGE(visit_begun, .visit = PAWL_TEXT("v1"), .page = PAWL_TEXT("the exit")));
+    world_drain(&it);
+    assert_string_equal(seen.text, "begun(the exit) ");
+    assert_int_equal(world_saga_count(&it, "Visit"), 0);
+    world_close(&it);
+}
+
 /* A type this program does not know, whose header names a base it does. */
 static void e9_an_unknown_type_runs_the_handlers_of_its_named_base(const char *url)
 {
@@ -259,6 +274,7 @@ int main(void)
         ON_STORES(s17_a_value_that_cannot_be_converted_is_an_error),
         ON_STORES(e9_handlers_of_base_types_run_as_well),
         ON_STORES(e9_an_unknown_type_runs_the_handlers_of_its_named_base),
+        ON_STORES(e9_a_saga_that_the_first_handler_ends_is_over),
         ON_STORES(s19_a_saga_without_correlation),
         ON_STORES(e11_a_starter_without_a_value_is_refused),
     };

@@ -90,7 +90,7 @@ PAWL_HANDLER(on_to_right, right_state, to_right);
 
 static pawl_code on_to_far(pawl_context *ctx, const to_far *message)
 {
-    (void)message;
+    world_note(&seen, "far%d", message->number);
     return pawl_send(ctx, "far", PAWL_MESSAGE(result, .of = PAWL_TEXT("far")));
 }
 PAWL_MESSAGE_HANDLER(on_to_far, to_far);
@@ -374,6 +374,8 @@ static void o5_a_dispatch_id_with_another_body_is_dead(const char *url)
     assert_int_equal(dead.count, 1);
     assert_true(pawl_text_equal(dead.items[0].message.id, PAWL_TEXT("m1")));
     assert_true(pawl_text_equal(dead.items[0].code, PAWL_TEXT("EMISMATCH")));
+    /* Once in the batch, once alone, and no more: it can never succeed. */
+    assert_string_equal(seen.text, "far1 far2 far1 ");
     assert_true(world_is_marked(&it, "m2"));
     world_close(&it);
 }

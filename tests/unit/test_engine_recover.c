@@ -5,6 +5,8 @@
  */
 #include "support/world.h"
 
+#include "support/hook.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -375,6 +377,47 @@ static void e3_is_final_without_an_older_message(const char *url)
     world_close(&it);
 }
 
+static int loads_left;
+
+/* The starter is handled elsewhere between the two reads. */
+static pawl_code begin_before_load(hook_place place, void *context)
+{
+    world *it = context;
+    if (place != HOOK_BEFORE_LOAD || loads_left-- != 0)
+        return PAWL_OK;
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
+             &error);
+    pawl_saga_insert insert   = {.table        = tables[0],
+                                 .id           = {{{3}}},
+                                 .main         = pawl_value_text(PAWL_TEXT("c")),
+                                 .metadata     = PAWL_TEXT("{}"),
+                                 .data         = PAWL_TEXT("{\"name\":\"c\",\"count\":6}"),
+                                 .type_version = PAWL_TEXT("1.0")};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.saga_insert.items = &insert;
+    changes.saga_insert.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    return PAWL_OK;
+}
+
+static void e3_the_saga_is_read_again_after_the_look_at_the_queue(const char *url)
+{
+    world it;
+    open_world(&it, hook_url(url), (pawl_endpoint_options){0});
+    post_add(&it, "add", "c");
+    loads_left = 1;
+    hook_set(begin_before_load, &it);
+    world_step(&it);
+    hook_set(NULL, NULL);
+    assert_string_equal(seen.text, "add ");
+    assert_string_equal(world_saga_text(&it, "Case", "c", NULL), "{\"name\":\"c\",\"count\":7}");
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
 /* A message that itself waits, or is retried, makes nobody wait. */
 static void e3_delayed_retries_are_no_older_messages(const char *url)
 {
@@ -425,6 +468,7 @@ int main(void)
         ON_STORES(e28_a_type_that_another_worker_knows_is_put_back),
         ON_STORES(e3_waits_behind_an_older_message),
         ON_STORES(e3_is_final_without_an_older_message),
+        ON_STORES(e3_the_saga_is_read_again_after_the_look_at_the_queue),
         ON_STORES(e3_delayed_retries_are_no_older_messages),
         ON_STORES(e3_thirty_seconds_of_machine_time_end_the_wait),
     };

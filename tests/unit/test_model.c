@@ -297,7 +297,7 @@ typedef struct old_on {
 static void rows_are_read_by_their_stride(void **state)
 {
     (void)state;
-    const old_on             rows[] = {{PAWL_HANDLE(on_place), NULL, "order_id", NULL, true},
+    static const old_on      rows[] = {{PAWL_HANDLE(on_place), NULL, "order_id", NULL, true},
                                        {PAWL_HANDLE(on_late), "late", NULL, NULL, false},
                                        {NULL, NULL, NULL, NULL, false}};
     pawl_saga                saga   = {.name = "Order",

@@ -400,26 +400,31 @@ static void an_unknown_route_is_tried_then_dead(const char *url)
 
 static void o20_one_leads_and_the_next_takes_over(const char *url)
 {
-    pair  both;
-    world second;
-    open_pair(&both, url, (pawl_endpoint_options){.outbox_delay = PAWL_SECONDS(5)});
+    pair                  both;
+    world                 second;
+    pawl_endpoint_options options = {.outbox_delay = PAWL_SECONDS(60)};
+    open_pair(&both, url, options);
     world_drain(&both.it);
-    pawl_endpoint_options options = {.routes = both.routes, .outbox_delay = PAWL_SECONDS(5)};
+    options.routes = both.routes;
     world_open(&second, url, &application, "source", &options);
     world_post(&second, "m1", PAWL_MESSAGE(call, .number = 5));
     world_drain(&second);
     assert_arrived(&both, "notes", ""); /* handled by the second, which does not lead */
     failing = 1;
     advance_flow(&both, "f", 1, 3, "far");
-    world_drain(&both.it); /* all fail once, the later ones of the flow are held */
+    world_drain(&both.it); /* one delivery fails: both sources wait, two rows are held */
     assert_int_equal(world_outbox(&second, PAWL_OUTBOX_HELD).count, 2);
-    world_go_machine(&second, PAWL_SECONDS(6));
+    world_go_machine(&second, PAWL_SECONDS(1));
     assert_arrived(&both, "notes", "");
     pawl_endpoint_destroy(both.it.endpoint);
     both.it.endpoint = NULL;
-    /* The new leader knows which source waits. */
+    /* The new leader knows which source waits: it neither lets the held rows go
+     * nor sends a new one before them. */
     advance_flow(&both, "f", 4, 1, "far");
-    world_go_machine(&second, PAWL_SECONDS(30));
+    world_go_machine(&second, PAWL_SECONDS(1));
+    assert_arrived(&both, "notes", "");
+    assert_int_equal(world_outbox(&second, PAWL_OUTBOX_HELD).count, 3);
+    world_go_machine(&second, PAWL_SECONDS(90));
     assert_arrived(&both, "notes", "5 1 2 3 4 ");
     world_close(&second);
     close_pair(&both);

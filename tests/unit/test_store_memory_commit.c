@@ -85,7 +85,8 @@ static void claim_what_was_made(pawl_store *store, pawl_arena *arena, found *ids
     assert_int_equal(store->ops->snapshot_claim(store, &claim, arena, &snapshot, NULL), PAWL_OK);
     assert_int_equal(snapshot.count, 1);
     pawl_outbox_rows rows;
-    assert_int_equal(store->ops->outbox_claim(store, 10, 1, arena, &rows, NULL), PAWL_OK);
+    assert_int_equal(store->ops->outbox_claim(store, (pawl_text){"", 0}, 10, 1, arena, &rows, NULL),
+                     PAWL_OK);
     assert_int_equal(rows.count, 1);
     *ids = (found){messages.items[0].seq, rows.items[0].id, snapshot.items[0].id};
 }

@@ -209,8 +209,9 @@ pawl_code pawl__memory_aggregator_count(pawl_store *store, pawl_text partition,
 pawl_code pawl__memory_flush_list(pawl_store *store, pawl_text name, pawl_time due_max,
                                   size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
                                   pawl_error *error);
-pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_time now, size_t count_max,
-                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
+pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_time now,
+                                    size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                                    pawl_error *error);
 pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
                             bool *is_held, pawl_error *error);
 pawl_code pawl__memory_unlead(pawl_store *store, pawl_text name, pawl_error *error);

@@ -177,13 +177,18 @@ static outbox_row *in_order(const memory_data *data, outbox_row *row, pawl_time 
     return found;
 }
 
-static bool list_due(memory_data *data, pawl_time now, size_t count_max, memory_list *list,
-                     pawl_arena *arena)
+static bool is_of(const outbox_row *row, pawl_text endpoint)
+{
+    return endpoint.size == 0 || pawl_text_equal(row->fields.endpoint, endpoint);
+}
+
+static bool list_due(memory_data *data, pawl_text endpoint, pawl_time now, size_t count_max,
+                     memory_list *list, pawl_arena *arena)
 {
     data->last_stamp++;
     outbox_row *row = first_in_state(data, PAWL_OUTBOX_PENDING);
     for (; row != NULL && list->count < count_max; row = next_in_state(data, row)) {
-        if (!is_due(row, now))
+        if (!is_due(row, now) || !is_of(row, endpoint))
             continue;
         outbox_row *taken = in_order(data, row, now);
         taken->stamp      = data->last_stamp;
@@ -194,17 +199,18 @@ static bool list_due(memory_data *data, pawl_time now, size_t count_max, memory_
 }
 
 /* Of the rows that the claim did not list. */
-static pawl_time earliest_left(const memory_data *data)
+static pawl_time earliest_left(const memory_data *data, pawl_text endpoint)
 {
     const memory_tree *tree = &data->outbox.trees[BY_NEXT];
     const outbox_row  *row  = pawl__tree_first(tree);
-    while (row != NULL && row->stamp == data->last_stamp)
+    while (row != NULL && (row->stamp == data->last_stamp || !is_of(row, endpoint)))
         row = pawl__tree_next(tree, row);
     return row != NULL ? row->fields.next_attempt : PAWL_TIME_MAX;
 }
 
-pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_time now, size_t count_max,
-                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_time now,
+                                    size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                                    pawl_error *error)
 {
     *rows             = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
     memory_data *data = pawl__memory_enter(store, error);
@@ -212,9 +218,9 @@ pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_time now, size_t cou
         return PAWL_EINVAL;
     memory_list list  = {0};
     void       *items = NULL;
-    bool        is_ok = list_due(data, now, count_max, &list, arena) &&
+    bool        is_ok = list_due(data, endpoint, now, count_max, &list, arena) &&
                  pawl__memory_list_show(&list, &data->outbox, arena, &items);
-    rows->next_attempt = earliest_left(data);
+    rows->next_attempt = earliest_left(data, endpoint);
     pawl__memory_leave(data);
     if (!is_ok)
         return pawl__memory_out_of_memory("claim of the outbox", error);

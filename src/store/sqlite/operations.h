@@ -50,8 +50,9 @@ pawl_code pawl__sqlite_flush_list(pawl_store *base, pawl_text name, pawl_time du
                                   pawl_error *error);
 
 /* outbox.c */
-pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_time now, size_t count_max,
-                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
+pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
+                                    size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                                    pawl_error *error);
 pawl_code pawl__sqlite_outbox_list(pawl_store *base, pawl_outbox_state state, size_t count_max,
                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
 pawl_code pawl__sqlite_outbox_history(pawl_store *base, int64_t id, pawl_arena *arena,

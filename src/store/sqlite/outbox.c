@@ -116,19 +116,22 @@ static pawl_code order_sources(pawl_outbox_rows *rows, pawl_arena *arena, pawl_e
     return PAWL_OK;
 }
 
-static pawl_code read_next(pawl__sqlite *store, pawl_time now, pawl_time *next, pawl_error *error)
+static pawl_code read_next(pawl__sqlite *store, pawl_text endpoint, pawl_time now, pawl_time *next,
+                           pawl_error *error)
 {
     pawl__sqlite_call call;
     pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_outbox_next, error);
     pawl__sqlite_put_int(&call, now);
+    pawl__sqlite_put_text(&call, endpoint);
     if (pawl__sqlite_next(&call) && !pawl__sqlite_is_null(&call))
         *next = pawl__sqlite_get_int(&call);
     pawl__sqlite_stop(&call);
     return call.code;
 }
 
-pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_time now, size_t count_max,
-                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
+                                    size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                                    pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     *rows               = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
@@ -142,11 +145,12 @@ pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_time now, size_t coun
     call.arena = arena;
     pawl__sqlite_put_int(&call, now);
     pawl__sqlite_put_int(&call, (int64_t)count_max + 1); /* one more tells when to look next */
+    pawl__sqlite_put_text(&call, endpoint);
     code = read_rows(&call, rows);
     if (code == PAWL_OK && rows->count > count_max)
         rows->next_attempt = rows->items[--rows->count].next_attempt;
     else if (code == PAWL_OK)
-        code = read_next(store, now, &rows->next_attempt, error);
+        code = read_next(store, endpoint, now, &rows->next_attempt, error);
     code = pawl__sqlite_read_end(store, code, error);
     return code == PAWL_OK ? order_sources(rows, arena, error) : code;
 }

@@ -56,9 +56,9 @@ pawl_code pawl__sqlite_column_type(sqlite3 *db, pawl_text table, const char *col
 /* 0 when there is no such table or row. */
 static pawl_code read_version(pawl__sqlite *store, int64_t *version, pawl_error *error)
 {
-    *version            = 0;
-    pawl__sql_text name = {0};
-    bool           exists;
+    *version              = 0;
+    pawl__sql_text name   = {0};
+    bool           exists = false;
     pawl__sql_append(&name, store->connection.prefix);
     pawl__sql_append(&name, "schema");
     pawl_code code = name.is_failed

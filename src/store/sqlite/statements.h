@@ -23,9 +23,11 @@
     X(inbox_delete_row, "delete from {inbox} where rowid = ?1")                                  \
     X(outbox_due, PAWL__SQL_OUTBOX_ROW                                                           \
       "indexed by {outbox_pending} "                                                             \
-      "where [State] = 'pending' and [NextAttempt] <= ?1 order by [Id] limit ?2")                \
-    X(outbox_next, "select min([NextAttempt]) from {outbox} indexed by {outbox_pending} "        \
-                   "where [State] = 'pending' and [NextAttempt] > ?1")                           \
+      "where [State] = 'pending' and [NextAttempt] <= ?1 and (?3 = '' or [Endpoint] = ?3) "      \
+      "order by [Id] limit ?2")                                                                  \
+    X(outbox_next,                                                                               \
+      "select min([NextAttempt]) from {outbox} indexed by {outbox_pending} "                     \
+      "where [State] = 'pending' and [NextAttempt] > ?1 and (?2 = '' or [Endpoint] = ?2)")       \
     X(outbox_sources, "select [Id], [Source] from {outbox} indexed by {outbox_pending} "         \
                       "where [State] = 'pending' and [Id] > ?1 order by [Id]")                   \
     X(outbox_pending, "select count(*) from {outbox} indexed by {outbox_pending} "               \

@@ -1,0 +1,376 @@
+/* conformance.c - `pawl conformance`: the contract suite on a store of the
+ * user's own.
+ *
+ * All cases use one prefix of their own, one after another; each case's tables
+ * are made for it and dropped after it. Before the first one the store may hold
+ * no table of these names: what is found there is of an interrupted run, or
+ * somebody's.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/cli.h"
+#include "conformance/run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PREFIX_DEFAULT "pawl_conf_"
+#define PREFIX_SIZE_MAX 20 /* of the shortest-named database, and room for the saga's name */
+
+typedef struct verb_fields {
+    pawl__store_fields at; /* store and prefix */
+    const char        *filter;
+    int64_t            seed; /* negative: from the clock */
+    bool               is_json;
+    bool               is_drop;
+} verb_fields;
+
+const pawl__argument pawl__conformance_verb_arguments[] = {{.name = NULL}};
+const pawl__option   pawl__conformance_verb_options[]   = {
+        {.name   = "case",
+         .kind   = PAWL__OPTION_TEXT,
+         .offset = offsetof(verb_fields, filter),
+         .value  = "TEXT",
+         .help   = "only the cases whose \"noun: name\" holds the text"},
+        {.name   = "drop",
+         .kind   = PAWL__OPTION_FLAG,
+         .offset = offsetof(verb_fields, is_drop),
+         .help   = "drop the tables that an interrupted run left, and stop"},
+        {.name   = "json",
+         .kind   = PAWL__OPTION_FLAG,
+         .offset = offsetof(verb_fields, is_json),
+         .help   = "print one JSON object for each item of a case"},
+        {.name   = "prefix",
+         .kind   = PAWL__OPTION_TEXT,
+         .offset = offsetof(verb_fields, at.prefix),
+         .value  = "NAME",
+         .help   = "what the names of all its tables begin with; default " PREFIX_DEFAULT},
+        {.name   = "seed",
+         .kind   = PAWL__OPTION_COUNT,
+         .offset = offsetof(verb_fields, seed),
+         .value  = "N",
+         .help   = "of the random cases; default from the clock",
+         .min    = 0,
+         .max    = INT64_MAX},
+        PAWL__OPTION_STORE(verb_fields, at),
+        {.name = NULL},
+};
+
+/* ---- The place ------------------------------------------------------------ */
+
+static void fresh(const suite_place *place, unsigned number, suite_address *address)
+{
+    const verb_fields *fields = place->context;
+    (void)number;
+    snprintf(address->url, sizeof address->url, "%s", fields->at.store);
+    snprintf(address->prefix, sizeof address->prefix, "%s", fields->at.prefix);
+}
+
+static void ignore_line(pawl_text line, void *context)
+{
+    (void)line;
+    (void)context;
+}
+
+static pawl_code make(const suite_place *place, const suite_address *address,
+                      const pawl_schema_spec *spec, pawl_error *error)
+{
+    (void)place;
+    return pawl_store_schema(address->url, PAWL_SCHEMA_APPLY, spec, ignore_line, NULL, error);
+}
+
+static pawl_code drop(const suite_place *place, const suite_address *address,
+                      const pawl_schema_spec *spec, pawl_error *error)
+{
+    (void)place;
+    return pawl_store_schema(address->url, PAWL_SCHEMA_DROP, spec, ignore_line, NULL, error);
+}
+
+/* ---- Whether the tables are free ------------------------------------------ */
+
+/* What `schema verify` says, the prefix left out of the names. */
+typedef struct differences {
+    const char *prefix;
+    pawl_arena *arena;
+    uint64_t    sum; /* of the lines' bytes, in their order */
+    size_t      count;
+} differences;
+
+static void add_difference(pawl_text line, void *context)
+{
+    differences *found = context;
+    size_t       size  = strlen(found->prefix);
+    found->count++;
+    for (size_t i = 0; i < line.size; i++) {
+        if (line.size - i >= size && memcmp(line.data + i, found->prefix, size) == 0)
+            i += size - 1;
+        else
+            found->sum = found->sum * 31 + (uint8_t)line.data[i];
+    }
+}
+
+/* PAWL_OK also when there is no store yet, and PAWL_ESCHEMA is what is hoped
+ * for: both are told by the differences. */
+static pawl_code find_differences(const char *url, const char *prefix, differences *found,
+                                  pawl_error *error)
+{
+    suite_address address = {.url = ""};
+    suite_tables  tables;
+    snprintf(address.url, sizeof address.url, "%s", url);
+    snprintf(address.prefix, sizeof address.prefix, "%s", prefix);
+    suite_tables_make(&tables, &address);
+    *found = (differences){.prefix = prefix};
+    pawl_code code =
+        pawl_store_schema(url, PAWL_SCHEMA_VERIFY, &tables.spec, add_difference, found, error);
+    return code == PAWL_ESCHEMA || code == PAWL_EUNREACHABLE ? PAWL_OK : code;
+}
+
+/* A store that has none of the tables differs from the schema exactly as it
+ * does for a prefix that nobody ever used. */
+static pawl_code check_free(const verb_fields *fields, pawl_error *error)
+{
+    char        unused[PREFIX_SIZE_MAX + 1];
+    pawl_random random;
+    differences found, nothing;
+    pawl_random_seed(&random, (uint64_t)pawl_clock_now(NULL) ^ (uint64_t)getpid());
+    snprintf(unused, sizeof unused, "pc%016" PRIx64 "_", pawl_random_next(&random));
+    pawl_code code = find_differences(fields->at.store, fields->at.prefix, &found, error);
+    if (code == PAWL_OK)
+        code = find_differences(fields->at.store, unused, &nothing, error);
+    if (code != PAWL_OK || (found.count == nothing.count && found.sum == nothing.sum))
+        return code;
+    return pawl_error_set(error, PAWL_EDUPLICATE,
+                          "it holds tables whose names begin with %s already; give another "
+                          "--prefix, or drop what an interrupted run left with --drop",
+                          fields->at.prefix);
+}
+
+/* ---- Results -------------------------------------------------------------- */
+
+/* What came of an item over all its cases. */
+typedef struct item_sum {
+    unsigned counts[SUITE_RESULT_COUNT];
+    char     reason[400]; /* of the first failure, else of the first case left out */
+} item_sum;
+
+typedef struct results {
+    const verb_fields *fields;
+    item_sum           items[SUITE_ITEM_COUNT];
+    suite_item         list[SUITE_ITEM_COUNT];
+    unsigned           cases[SUITE_RESULT_COUNT];
+    pawl_code          code; /* of printing */
+    pawl_error         error;
+} results;
+
+static void item_name(const suite_item *item, char name[16])
+{
+    snprintf(name, 16, "%c%u", item->letter, item->number);
+}
+
+static void add_text(yyjson_mut_doc *doc, const char *key, const char *text)
+{
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    if (text != NULL && text[0] != '\0')
+        yyjson_mut_obj_add_strcpy(doc, root, key, text);
+    else
+        yyjson_mut_obj_add_null(doc, root, key);
+}
+
+/* `item` and `name` may be NULL. */
+static void print_line(results *all, const suite_item *item, const char *name, suite_result result,
+                       const char *reason)
+{
+    char            id[16] = "";
+    yyjson_mut_doc *doc    = pawl__json_create();
+    if (item != NULL)
+        item_name(item, id);
+    if (doc != NULL) {
+        add_text(doc, "item", id);
+        add_text(doc, "case", name);
+        add_text(doc, "result", suite_result_name(result));
+        add_text(doc, "reason", reason);
+    }
+    pawl_code code = pawl__json_print(doc, stdout, &all->error);
+    if (code != PAWL_OK)
+        all->code = code;
+}
+
+static void add_to_item(item_sum *sum, const suite_report *report)
+{
+    bool is_first_failure = report->result == SUITE_FAIL && sum->counts[SUITE_FAIL] == 0;
+    sum->counts[report->result]++;
+    if (is_first_failure || sum->reason[0] == '\0')
+        snprintf(sum->reason, sizeof sum->reason, "%s", report->reason);
+}
+
+static void show_progress(const results *all, const suite_report *report)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K%u of %u cases, %u failed: %s: %.50s", report->number,
+                report->count, all->cases[SUITE_FAIL], report->noun, report->name);
+}
+
+static void take_report(const suite_report *report, void *context)
+{
+    results    *all      = context;
+    const char *name     = report->name;
+    bool        has_item = false;
+    all->cases[report->result]++;
+    show_progress(all, report);
+    for (int index = suite_item_next(&name); index >= 0; index = suite_item_next(&name)) {
+        add_to_item(&all->items[index], report);
+        has_item = true;
+        if (all->fields->is_json)
+            print_line(all, &all->list[index], report->name, report->result, report->reason);
+    }
+    if (all->fields->is_json && !has_item)
+        print_line(all, NULL, report->name, report->result, report->reason);
+    if (!all->fields->is_json && report->result == SUITE_FAIL) {
+        if (isatty(STDERR_FILENO))
+            fprintf(stderr, "\r\033[K");
+        printf("FAIL  %s: %s\n      %s\n", report->noun, report->name, report->reason);
+    }
+    fflush(stdout);
+}
+
+/* What holds of an item when all cases have run. An item that waits for more
+ * than its cases show says so, and so does one without any case. */
+static suite_result conclude(const item_sum *sum, const suite_item *item, const char **reason)
+{
+    *reason = sum->reason;
+    if (sum->counts[SUITE_FAIL] > 0)
+        return SUITE_FAIL;
+    bool has_passed = sum->counts[SUITE_PASS] > 0;
+    if (item->result == SUITE_WAITING || (item->result != SUITE_PASS && !has_passed)) {
+        *reason = item->reason;
+        return item->result;
+    }
+    if (has_passed)
+        *reason = "";
+    return has_passed ? SUITE_PASS : SUITE_NOT_APPLICABLE;
+}
+
+static unsigned sum_cases(const item_sum *sum)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < SUITE_RESULT_COUNT; i++)
+        count += sum->counts[i];
+    return count;
+}
+
+/* With a filter only the items that were asked for. Returns how many items came
+ * to what in `counts`. */
+static void print_items(results *all, unsigned counts[SUITE_RESULT_COUNT])
+{
+    if (!all->fields->is_json)
+        printf("%-5s %-15s %5s  %s\n", "item", "result", "cases", "reason");
+    for (size_t i = 0; i < SUITE_ITEM_COUNT; i++) {
+        const char  *reason = "";
+        char         id[16];
+        unsigned     count  = sum_cases(&all->items[i]);
+        suite_result result = conclude(&all->items[i], &all->list[i], &reason);
+        if (all->fields->filter != NULL && count == 0)
+            continue;
+        counts[result]++;
+        item_name(&all->list[i], id);
+        if (!all->fields->is_json)
+            printf("%-5s %-15s %5u%s%s\n", id, suite_result_name(result), count,
+                   reason[0] != '\0' ? "  " : "", reason);
+        else if (count == 0 || (result == SUITE_WAITING && all->fields->filter == NULL))
+            print_line(all, &all->list[i], NULL, result, reason);
+    }
+}
+
+/* ---- The verb ------------------------------------------------------------- */
+
+static int run(const verb_fields *fields)
+{
+    results *all = pawl_allocate(sizeof *all);
+    if (all == NULL)
+        return pawl__fail(PAWL_ENOMEM, NULL);
+    unsigned            items[SUITE_RESULT_COUNT] = {0};
+    const suite_place   place                     = {.name    = fields->at.store,
+                                                     .context = (void *)(uintptr_t)fields,
+                                                     .fresh   = fresh,
+                                                     .make    = make,
+                                                     .drop    = drop};
+    const suite_options options                   = {.filter  = fields->filter,
+                                                     .seed    = (uint64_t)fields->seed,
+                                                     .report  = take_report,
+                                                     .context = all};
+    all->fields                                   = fields;
+    suite_items_make(all->list);
+    unsigned failed = suite_run(&place, &options);
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K");
+    print_items(all, items);
+    if (!fields->is_json)
+        printf("cases: %u pass, %u fail, %u not applicable; items: %u pass, %u fail, %u wait, "
+               "%u not applicable; seed %" PRId64 "\n",
+               all->cases[SUITE_PASS], failed, all->cases[SUITE_NOT_APPLICABLE], items[SUITE_PASS],
+               items[SUITE_FAIL], items[SUITE_WAITING], items[SUITE_NOT_APPLICABLE], fields->seed);
+    int exit_code = pawl__fail(all->code, &all->error);
+    pawl_free(all);
+    if (failed == 0)
+        return exit_code;
+    fflush(stdout);
+    fprintf(stderr, "pawl: %u case%s failed; seed %" PRId64 "\n", failed, failed == 1 ? "" : "s",
+            fields->seed);
+    return 1;
+}
+
+static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
+{
+    size_t size = strlen(fields->at.prefix);
+    if (size == 0 || size > PREFIX_SIZE_MAX)
+        return pawl_error_set(error, PAWL_EINVAL, "--prefix: it has %zu bytes, expected 1 to %d",
+                              size, PREFIX_SIZE_MAX);
+    if (strlen(fields->at.store) >= sizeof((suite_address *)NULL)->url)
+        return pawl_error_set(error, PAWL_ELIMIT, "--store: the URL has %zu bytes, limit %zu",
+                              strlen(fields->at.store), sizeof((suite_address *)NULL)->url - 1);
+    if (suite_count(fields->filter) == 0)
+        return pawl_error_set(error, PAWL_EINVAL, "--case: no case is named like '%s'",
+                              fields->filter);
+    return PAWL_OK;
+}
+
+/* Drops what an interrupted run left; or tries once what every case begins and
+ * ends with, so that a store which cannot be used is one line and not a failure
+ * of each case. */
+static pawl_code prepare(const verb_fields *fields, pawl_error *error)
+{
+    const suite_place place   = {.context = (void *)(uintptr_t)fields};
+    suite_address     address = {.url = ""};
+    suite_tables      tables;
+    pawl_code         code = PAWL_OK;
+    fresh(&place, 0, &address);
+    suite_tables_make(&tables, &address);
+    if (!fields->is_drop)
+        code = check_free(fields, error);
+    if (code == PAWL_OK && !fields->is_drop)
+        code = make(&place, &address, &tables.spec, error);
+    return code == PAWL_OK ? drop(&place, &address, &tables.spec, error) : code;
+}
+
+int pawl__conformance_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields fields = {.at = {.prefix = PREFIX_DEFAULT}, .seed = -1};
+    pawl_error  error  = PAWL_ERROR_INIT;
+    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                           &fields, &error);
+    if (code == PAWL_OK)
+        code = pawl__store_url(&fields.at, &error);
+    if (code == PAWL_OK)
+        code = check_fields(&fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    if (fields.seed < 0)
+        fields.seed = (int64_t)time(NULL);
+    code = prepare(&fields, &error);
+    if (code != PAWL_OK || fields.is_drop)
+        return pawl__fail_store(code, &error, fields.at.store);
+    return run(&fields);
+}

@@ -1,0 +1,164 @@
+/* items.c - the list of items, and those that no case can prove on a store
+ * alone. The rows are written by tests/guarantees.py from docs/GUARANTEES.md.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    char     letter;
+    unsigned count;
+} series[] = {{'A', 27}, {'T', 19}, {'S', 33}, {'O', 33}, {'D', 39}, {'E', 36}, {'M', 10}};
+#define SERIES_COUNT (sizeof series / sizeof series[0])
+
+static const suite_item rows[] = {
+    {'A', 23, SUITE_NOT_APPLICABLE,
+     "a store cannot be asked to fail; tried with a driver that does"},
+    {'A', 26, SUITE_NOT_APPLICABLE, "of opening, which a store does before any case begins"},
+    {'S', 23, SUITE_WAITING, "roadmap: The saga persister complete"},
+    {'S', 25, SUITE_NOT_APPLICABLE, "of the records and their JSON, the same on every store"},
+    {'S', 26, SUITE_WAITING, "roadmap: The saga persister complete"},
+    {'S', 27, SUITE_NOT_APPLICABLE, "of the engine, the same on every store"},
+    {'S', 29, SUITE_NOT_APPLICABLE, "of the engine, before it opens a store"},
+    {'S', 32, SUITE_WAITING, "roadmap: The saga persister complete (row locks on every SQL store)"},
+    {'O', 1, SUITE_WAITING, "issue 5 (events; rows and dispatches are proven)"},
+    {'O', 2, SUITE_WAITING, "issue 5"},
+    {'O', 3, SUITE_WAITING, "issue 5"},
+    {'O', 4, SUITE_WAITING, "issue 5"},
+    {'O', 5, SUITE_WAITING, "issue 5 (ids of processes; ids of sagas are proven)"},
+    {'O', 14, SUITE_WAITING, "issue 5 (the command that enables a row again; several runners)"},
+    {'O', 17, SUITE_WAITING, "issue 5"},
+    {'O', 18, SUITE_WAITING, "issue 5"},
+    {'O', 20, SUITE_WAITING, "issue 4; issue 5 (locks of the databases; the lease row is proven)"},
+    {'O', 23, SUITE_WAITING, "issue 5 (checks, metrics, spans; the numbers themselves are proven)"},
+    {'O', 24, SUITE_WAITING, "issue 5 (the view of O33; bodies and headers are proven)"},
+    {'O', 26, SUITE_WAITING, "issue 5"},
+    {'O', 27, SUITE_WAITING, "issue 5"},
+    {'O', 28, SUITE_WAITING, "issue 5 (the sweep itself: O19)"},
+    {'O', 29, SUITE_WAITING, "issue 5"},
+    {'O', 30, SUITE_WAITING, "issue 5"},
+    {'O', 31, SUITE_NOT_APPLICABLE, "of opening, with two prefixes; a case has one"},
+    {'O', 33, SUITE_WAITING, "issue 5"},
+    {'D', 1, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 2, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 3, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 4, SUITE_WAITING, "issue 4; roadmap: The saga persister complete (other dialects)"},
+    {'D', 5, SUITE_WAITING, "issue 4; roadmap: The saga persister complete (on the databases)"},
+    {'D', 6, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 7, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 8, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 9, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 10, SUITE_WAITING, "issue 4; roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 11, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 12, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 13, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 14, SUITE_WAITING, "roadmap: The saga persister complete"},
+    {'D', 15, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 16, SUITE_WAITING, "issue 4 (column types; that 64 bits are kept is proven)"},
+    {'D', 17, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 18, SUITE_NOT_APPLICABLE, "of the records; what stores keep is D16"},
+    {'D', 21, SUITE_NOT_APPLICABLE, "of the records and their JSON, the same on every store"},
+    {'D', 22, SUITE_WAITING,
+     "roadmap: The saga persister complete; roadmap: SQL Server and Oracle, through ODBC (databases that round; that microseconds are kept is S16)"},
+    {'D', 24, SUITE_WAITING, "issue 4; roadmap: The saga persister complete (other dialects)"},
+    {'D', 25, SUITE_WAITING, "issue 5 (the view of O33)"},
+    {'D', 26, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 27, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 28, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 29, SUITE_WAITING, "roadmap: The saga persister complete"},
+    {'D', 30, SUITE_WAITING, "roadmap: The saga persister complete"},
+    {'D', 31, SUITE_WAITING, "roadmap: The saga persister complete"},
+    {'D', 32, SUITE_NOT_APPLICABLE, "of the engine, before it opens a store"},
+    {'D', 33, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 34, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 35, SUITE_WAITING, "issue 4; roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 36, SUITE_WAITING,
+     "issue 4; roadmap: The saga persister complete; roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 37, SUITE_WAITING,
+     "issue 4; roadmap: The saga persister complete; roadmap: SQL Server and Oracle, through ODBC (other databases)"},
+    {'D', 38, SUITE_WAITING, "issue 4; roadmap: The saga persister complete (lengths)"},
+    {'D', 39, SUITE_NOT_APPLICABLE, "of the schema of SQLite"},
+    {'E', 1, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 2, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 4, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 5, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 6, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 8, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 10, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 11, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 14, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 17, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 18, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 19, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 22, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 23, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 30, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'E', 32, SUITE_NOT_APPLICABLE, "of the engine, before it opens a store"},
+    {'E', 36, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory and SQLite"},
+    {'M', 1, SUITE_WAITING, "store MongoDB"},
+    {'M', 2, SUITE_WAITING, "store MongoDB"},
+    {'M', 3, SUITE_WAITING, "store MongoDB"},
+    {'M', 4, SUITE_WAITING, "store MongoDB"},
+    {'M', 5, SUITE_WAITING, "store MongoDB"},
+    {'M', 6, SUITE_WAITING, "store MongoDB"},
+    {'M', 7, SUITE_WAITING, "store MongoDB"},
+    {'M', 8, SUITE_WAITING, "store MongoDB"},
+    {'M', 9, SUITE_WAITING, "store MongoDB"},
+    {'M', 10, SUITE_WAITING, "store MongoDB"},
+};
+#define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+/* -1 when there is no such item. */
+static int index_of(char letter, unsigned long number)
+{
+    unsigned first = 0;
+    for (size_t i = 0; i < SERIES_COUNT; i++) {
+        if (series[i].letter == letter)
+            return number >= 1 && number <= series[i].count ? (int)(first + number) - 1 : -1;
+        first += series[i].count;
+    }
+    return -1;
+}
+
+void suite_items_make(suite_item items[SUITE_ITEM_COUNT])
+{
+    size_t at = 0;
+    for (size_t i = 0; i < SERIES_COUNT; i++)
+        for (unsigned number = 1; number <= series[i].count; number++)
+            items[at++] = (suite_item){series[i].letter, number, SUITE_PASS, ""};
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        items[index_of(rows[i].letter, rows[i].number)] = rows[i];
+}
+
+int suite_item_next(const char **name)
+{
+    const char *at     = *name;
+    char       *end    = NULL;
+    char        letter = *at;
+    if (letter < 'A' || letter > 'Z' || at[1] < '0' || at[1] > '9')
+        return -1;
+    unsigned long number = strtoul(at + 1, &end, 10);
+    if (*end != ' ')
+        return -1;
+    *name = end + 1;
+    return index_of(letter, number);
+}

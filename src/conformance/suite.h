@@ -1,0 +1,249 @@
+/* suite.h - the contract suite: what every store must do, as cases that run
+ * against any driver through pawl_store_open, store->ops and pawl_store_commit.
+ * This is what a case sees; run.h runs them.
+ *
+ * A case is a function that returns when all held; an EXPECT that does not hold
+ * leaves the case at once. What a case opens or allocates belongs to its suite
+ * struct and is freed by the runner, so that leaving is always safe.
+ *
+ * Threads: each thread of a case has a suite struct of its own (suite_threads).
+ * Needs no test library: the command carries it, for `pawl conformance`.
+ * Tests: tests/contract runs it on every store, and on stores with a defect
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CONFORMANCE_SUITE_H
+#define PAWL_CONFORMANCE_SUITE_H
+
+#include "pawl/base.h"
+#include "pawl/change.h"
+#include "pawl/store.h"
+#include "pawl/value.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+
+/* ---- Where cases run ---------------------------------------------------- */
+
+typedef struct suite_address {
+    char url[1000];
+    char prefix[32]; /* of all tables; empty: the driver's own system prefix */
+} suite_address;
+
+typedef enum suite_table {
+    SUITE_ORDER,  /* main text */
+    SUITE_TWIN,   /* main text, of another type */
+    SUITE_TICKET, /* main integer */
+    SUITE_PARCEL, /* main uuid */
+    SUITE_ALARM,  /* main time */
+    SUITE_MOVE,   /* main text, transitional integer */
+    SUITE_SHIFT,  /* main integer, transitional text */
+    SUITE_PLAIN,  /* none */
+    SUITE_TABLE_COUNT
+} suite_table;
+
+#define SUITE_STORES_MAX 16
+
+typedef struct suite {
+    const suite_address   *address;
+    const pawl_saga_table *tables[SUITE_TABLE_COUNT];
+    pawl_arena            *arena;
+    pawl_random            random;
+    pawl_store            *stores[SUITE_STORES_MAX];
+    size_t                 store_count;
+    pawl_error             error;
+    jmp_buf                failed;
+    char                   failure[1200];  /* where and what; empty: none */
+    const char            *not_applicable; /* why the case was left; NULL: it was not */
+} suite;
+
+typedef void suite_function(suite *s);
+
+typedef struct suite_case {
+    const char     *name; /* begins with the contract items it proves */
+    suite_function *run;
+} suite_case;
+
+typedef struct suite_cases {
+    const char       *noun;
+    const suite_case *items;
+    size_t            count;
+} suite_cases;
+
+#define SUITE_CASES(noun_, array)                                                      \
+    {                                                                                  \
+        .noun = (noun_), .items = (array), .count = sizeof(array) / sizeof((array)[0]) \
+    }
+
+extern const suite_cases cases_aggregator, cases_concurrent, cases_dead, cases_flush, cases_group,
+    cases_inbox, cases_lead, cases_op_aggregator, cases_op_outbox, cases_op_saga, cases_op_snapshot,
+    cases_op_timeout, cases_outbox, cases_queue, cases_random, cases_saga, cases_saga_value,
+    cases_size, cases_snapshot, cases_stats, cases_subscription, cases_sweep, cases_text,
+    cases_timeout, cases_timeout_set, cases_worker;
+
+/* ---- Expectations ------------------------------------------------------- */
+
+_Noreturn void suite_fail(suite *s, const char *file, int line, const char *format, ...)
+    PAWL_PRINTF(4, 5);
+/* Leaves the case, which asks for what this store does not promise. */
+_Noreturn void suite_not_applicable(suite *s, const char *reason);
+void           suite_expect_integer(suite *s, int64_t actual, int64_t expected, const char *what,
+                                    const char *file, int line);
+void           suite_expect_text(suite *s, pawl_text actual, pawl_text expected, const char *what,
+                                 const char *file, int line);
+void           suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const char *what,
+                                 const char *file, int line);
+
+#define EXPECT(s, condition) \
+    ((condition) ? (void)0 : suite_fail((s), __FILE__, __LINE__, "%s", #condition))
+#define EXPECT_EQ(s, actual, expected) \
+    suite_expect_integer((s), (int64_t)(actual), (int64_t)(expected), #actual, __FILE__, __LINE__)
+#define EXPECT_TEXT(s, actual, expected) \
+    suite_expect_text((s), (actual), (expected), #actual, __FILE__, __LINE__)
+/* `call` passes &s->error, whose text is shown when it answers otherwise. */
+#define EXPECT_CODE(s, call, expected) \
+    suite_expect_code((s), (call), (expected), #call, __FILE__, __LINE__)
+#define EXPECT_OK(s, call) EXPECT_CODE(s, call, PAWL_OK)
+
+/* ---- Handles ------------------------------------------------------------ */
+
+/* The time at which cases begin; drivers read no clock. */
+#define SUITE_NOW INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z */
+#define SUITE_LEASE PAWL_MINUTES(5)
+
+/* A handle with its worker's row, endpoint "suite". Closed with the case. */
+pawl_store *suite_open(suite *s);
+/* The same without a worker. */
+pawl_store *suite_open_bare(suite *s);
+void        suite_close(suite *s, pawl_store *store);
+/* Ends the worker and leaves the handle open. */
+void suite_end_worker(suite *s, pawl_store *store);
+
+/* ---- Threads ------------------------------------------------------------ */
+
+typedef struct suite_thread {
+    suite   *s; /* the thread's own */
+    unsigned index;
+    void    *context; /* shared by all */
+} suite_thread;
+typedef void suite_thread_function(suite_thread *thread);
+
+#define SUITE_THREADS_MAX 16
+
+/* Runs the function in `count` threads and waits for them. A failure in one is
+ * the case's. */
+void suite_threads(suite *s, unsigned count, suite_thread_function *function, void *context);
+
+/* ---- Making rows -------------------------------------------------------- */
+
+#define TEXT(literal) PAWL_TEXT(literal)
+
+pawl_text suite_printf(suite *s, const char *format, ...) PAWL_PRINTF(2, 3);
+/* `size` bytes of all values, zero included, in no order a driver could guess. */
+pawl_text suite_bytes(suite *s, size_t size);
+/* `count` times the text. */
+pawl_text suite_repeat(suite *s, pawl_text text, size_t count);
+/* JSON, blanks outside of strings left out: what stores keep of a saga's state
+ * is its values, not its spelling. */
+pawl_text suite_compact(suite *s, pawl_text json);
+
+/* Ids made from a number: equal numbers give equal ids. */
+pawl_uuid        suite_uuid(unsigned number);
+pawl_saga_id     suite_saga_id(unsigned number);
+pawl_timeout_id  suite_timeout_id(unsigned number);
+pawl_session_id  suite_session_id(unsigned number);
+pawl_dispatch_id suite_dispatch_id(unsigned number);
+
+/* Type "PlaceOrder", a body and headers that name the id. */
+pawl_message suite_message(suite *s, pawl_text id);
+void suite_expect_message(suite *s, const pawl_message *actual, const pawl_message *expected,
+                          const char *file, int line);
+#define EXPECT_MESSAGE(s, actual, expected) \
+    suite_expect_message((s), (actual), (expected), __FILE__, __LINE__)
+
+/* ---- Change sets -------------------------------------------------------- */
+
+/* A change set that grows. Changes belong to the unit and group set last. */
+typedef struct suite_set {
+    suite       *s;
+    uint32_t     unit;
+    uint32_t     group;
+    pawl_changes changes;
+    size_t       capacities[pawl_change_kind_count];
+} suite_set;
+
+suite_set suite_changes(suite *s);
+void      suite_unit(suite_set *set, uint32_t unit, uint32_t group);
+
+#define SUITE__KIND(name, is_refusable) void suite_add_##name(suite_set *set, pawl_##name change);
+PAWL_CHANGE_KINDS(SUITE__KIND)
+#undef SUITE__KIND
+
+/* ADD(&set, queue_send, .queue = TEXT("orders"), ...): one more change. */
+#define ADD(set, kind, ...) suite_add_##kind((set), (pawl_##kind){__VA_ARGS__})
+
+/* Commits; any code is an answer. The refusals live in the suite's arena. */
+pawl_code suite_try(suite_set *set, pawl_store *store, pawl_refusals *refused);
+/* Commits; every group must be applied. */
+void suite_commit_at(suite_set *set, pawl_store *store, const char *file, int line);
+/* Commits; some group must be refused. */
+pawl_refusals suite_refused_at(suite_set *set, pawl_store *store, const char *file, int line);
+/* Commits a set of one change, which must be refused for the reason. */
+void suite_refuse_at(suite_set *set, pawl_store *store, pawl_code reason, const char *file,
+                     int line);
+
+#define COMMIT(set, store) suite_commit_at((set), (store), __FILE__, __LINE__)
+#define REFUSED(set, store) suite_refused_at((set), (store), __FILE__, __LINE__)
+
+/* A set of one change that must be applied. */
+#define COMMIT_ONE(s, store, kind, ...)                     \
+    do {                                                    \
+        suite_set one = suite_changes(s);                   \
+        suite_add_##kind(&one, (pawl_##kind){__VA_ARGS__}); \
+        suite_commit_at(&one, (store), __FILE__, __LINE__); \
+    } while (0)
+/* A set of one change that must be refused for the reason. */
+#define REFUSE_ONE(s, store, reason, kind, ...)                       \
+    do {                                                              \
+        suite_set one = suite_changes(s);                             \
+        suite_add_##kind(&one, (pawl_##kind){__VA_ARGS__});           \
+        suite_refuse_at(&one, (store), (reason), __FILE__, __LINE__); \
+    } while (0)
+
+/* The refusal of the unit, or NULL. */
+const pawl_refusal *suite_refusal(const pawl_refusals *refused, uint32_t unit);
+bool                suite_text_has(pawl_text text, pawl_text part);
+
+/* ---- Reads and claims that must succeed --------------------------------- */
+
+void suite_send(suite *s, pawl_store *store, pawl_text queue, const char *id, pawl_time due);
+pawl_queue_rows suite_claim(suite *s, pawl_store *store, pawl_text queue, pawl_time due_max,
+                            size_t count_max);
+pawl_queue_rows suite_queue(suite *s, pawl_store *store, pawl_text queue);
+bool            suite_knows(suite *s, pawl_store *store, pawl_text endpoint, pawl_text id);
+
+pawl_saga_row suite_load(suite *s, pawl_store *store, suite_table table, pawl_saga_key key,
+                         pawl_value value);
+pawl_saga_row suite_load_id(suite *s, pawl_store *store, suite_table table, unsigned number);
+int64_t       suite_saga_count(suite *s, pawl_store *store, suite_table table);
+/* An order of that number, found by the text `ref`. */
+void suite_insert_order(suite *s, pawl_store *store, unsigned number, const char *ref);
+
+pawl_timeout_rows suite_timeouts(suite *s, pawl_store *store);
+/* Claims from destination "orders" for the session of that number. */
+pawl_timeout_rows suite_claim_timeouts(suite *s, pawl_store *store, unsigned session, pawl_time now,
+                                       size_t count_max);
+
+pawl_snapshot suite_rows(suite *s, pawl_store *store, pawl_text partition);
+/* Of the types "PlaceOrder" and "CancelOrder". */
+pawl_snapshot suite_snapshot_of(suite *s, pawl_store *store, pawl_text partition, unsigned session,
+                                pawl_time now);
+pawl_aggregator_counts suite_counts(suite *s, pawl_store *store, pawl_text partition,
+                                    pawl_time now);
+
+pawl_outbox_rows  suite_outbox_rows(suite *s, pawl_store *store, pawl_outbox_state state);
+pawl_attempt_rows suite_attempts(suite *s, pawl_store *store, int64_t id);
+pawl_dead_rows    suite_dead_rows(suite *s, pawl_store *store, pawl_text endpoint);
+pawl_stats        suite_stats_of(suite *s, pawl_store *store, pawl_time now);
+
+#endif

@@ -1,0 +1,43 @@
+/* broken_store.h - the memory store with one deliberate defect at a time, under
+ * the scheme "broken:".
+ *
+ *     broken_register -> { broken_set -> suite_run } for each defect
+ *
+ * A defect is what is done to a change set before the memory store commits it,
+ * and operations that stand in for the memory store's own. No handle may be
+ * open while it is set.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_CONTRACT_BROKEN_STORE_H
+#define PAWL_TESTS_CONTRACT_BROKEN_STORE_H
+
+#include "pawl/store.h"
+
+extern const pawl_store_ops pawl__memory_driver;
+
+/* A change set on its way to the store: its arrays are copies and have room for
+ * EDIT_ROOM changes more. */
+#define EDIT_ROOM 8
+typedef struct edit {
+    pawl_store  *store;
+    pawl_arena  *arena;
+    pawl_changes changes;
+} edit;
+
+typedef struct defect {
+    const char *name;
+    const char *item; /* that it breaks */
+    void (*rewrite)(edit *e);
+    pawl_store_ops ops; /* what is not NULL stands in for the memory store's */
+} defect;
+
+/* Those of change sets, and those of claims and reads. */
+extern const defect broken_changes[], broken_reads[];
+extern const size_t broken_changes_count, broken_reads_count;
+
+void broken_register(void);
+/* NULL: none. */
+void broken_set(const defect *chosen);
+
+#endif

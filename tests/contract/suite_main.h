@@ -1,0 +1,15 @@
+/* suite_main.h - what the programs share that run the contract suite.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_CONTRACT_SUITE_MAIN_H
+#define PAWL_TESTS_CONTRACT_SUITE_MAIN_H
+
+#include "conformance/run.h"
+
+/* The main of a program that runs the suite: [--list | FILTER]. One line for
+ * each case that failed, and a summary. The seed comes from PAWL_SEED, else from
+ * the clock, and is printed. */
+int suite_main(const suite_place *place, int argument_count, char **arguments);
+
+#endif

@@ -1,0 +1,130 @@
+/* test_contract_defects.c - the suite catches broken stores: each of the defects
+ * of broken_changes.c and broken_reads.c, applied alone to the memory store, is
+ * caught by a case that names the item which it breaks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/run.h"
+#include "contract/broken_store.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* After the headers that it needs. */
+#include <cmocka.h>
+
+#define DEFECTS_MIN 20
+#define SEED 1
+
+static void fresh(const suite_place *place, unsigned number, suite_address *address)
+{
+    (void)place;
+    snprintf(address->url, sizeof address->url, "broken:defect-%u", number);
+}
+
+static const suite_place broken_place = {.name = "broken", .fresh = fresh};
+
+/* What the cases said. */
+typedef struct catch
+{
+    const char *item;      /* that a case has to name */
+    unsigned    run;       /* cases that name it */
+    unsigned    caught;    /* of these, failed */
+    char        text[700]; /* the first of them */
+}
+catch;
+
+static bool names_item(const char *name, const char *item)
+{
+    size_t size = strlen(item);
+    for (const char *at = name; suite_item_next(&name) >= 0; at = name)
+        if (strncmp(at, item, size) == 0 && at[size] == ' ')
+            return true;
+    return false;
+}
+
+static void take(const suite_report *report, void *context)
+{
+    catch *all = context;
+    if (!names_item(report->name, all->item))
+        return;
+    all->run++;
+    if (report->result == SUITE_FAIL && all->caught++ == 0)
+        snprintf(all->text, sizeof all->text, "%s: %s", report->noun, report->name);
+}
+
+/* Only cases that name the item are run: no other may be what catches it. */
+static void is_caught(void **state)
+{
+    const defect *it = *state;
+    char          filter[16];
+    catch all             = {.item = it->item};
+    suite_options options = {.filter = filter, .seed = SEED, .report = take, .context = &all};
+    snprintf(filter, sizeof filter, "%s ", it->item);
+    broken_set(it);
+    suite_run(&broken_place, &options);
+    broken_set(NULL);
+    if (all.run == 0)
+        fail_msg("no case names %s", it->item);
+    if (all.caught == 0)
+        fail_msg("%u cases name %s, and none sees '%s'", all.run, it->item, it->name);
+    print_message("%s: %s: caught by '%s'\n", it->item, it->name, all.text);
+}
+
+static void expect_pass(const suite_report *report, void *context)
+{
+    (void)context;
+    if (report->result == SUITE_FAIL)
+        fail_msg("%s: %s: %s", report->noun, report->name, report->reason);
+}
+
+static void without_a_defect_all_pass(void **state)
+{
+    suite_options options = {.seed = SEED, .report = expect_pass};
+    (void)state;
+    broken_set(NULL);
+    assert_int_equal(suite_run(&broken_place, &options), 0);
+}
+
+static void every_item_has_a_case_or_a_reason(void **state)
+{
+    suite_item items[SUITE_ITEM_COUNT];
+    (void)state;
+    suite_items_make(items);
+    for (size_t i = 0; i < SUITE_ITEM_COUNT; i++) {
+        char filter[16];
+        catch all = {.item = filter};
+        snprintf(filter, sizeof filter, "%c%u", items[i].letter, items[i].number);
+        suite_list(take, &all);
+        if (all.run == 0 && items[i].result == SUITE_PASS)
+            fail_msg("%s has neither a case nor a reason", filter);
+        if (items[i].result != SUITE_PASS && items[i].reason[0] == '\0')
+            fail_msg("%s is %s without a reason", filter, suite_result_name(items[i].result));
+    }
+}
+
+static void add(struct CMUnitTest *tests, size_t *count, const char *name, CMUnitTestFunction test,
+                const void *state)
+{
+    tests[(*count)++] = (struct CMUnitTest){
+        .name = name, .test_func = test, .initial_state = (void *)(uintptr_t)state};
+}
+
+int main(void)
+{
+    static struct CMUnitTest tests[128];
+    size_t                   count = 0;
+    if (broken_changes_count + broken_reads_count < DEFECTS_MIN ||
+        broken_changes_count + broken_reads_count + 2 > sizeof tests / sizeof tests[0])
+        return 1;
+    broken_register();
+    add(tests, &count, "without_a_defect_all_pass", without_a_defect_all_pass, NULL);
+    add(tests, &count, "every_item_has_a_case_or_a_reason", every_item_has_a_case_or_a_reason,
+        NULL);
+    for (size_t i = 0; i < broken_changes_count; i++)
+        add(tests, &count, broken_changes[i].name, is_caught, &broken_changes[i]);
+    for (size_t i = 0; i < broken_reads_count; i++)
+        add(tests, &count, broken_reads[i].name, is_caught, &broken_reads[i]);
+    return _cmocka_run_group_tests("defects", tests, count, NULL, NULL);
+}

@@ -1,0 +1,39 @@
+/* careless.c - a driver module with a defect: the memory store, whose claims
+ * leave out a timeout at exactly its due time. For tests of `pawl conformance`,
+ * which must find it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const pawl_store_ops    pawl__memory_driver;
+PAWL_API extern pawl_store_ops pawl_store_driver;
+pawl_store_ops                 pawl_store_driver;
+
+static pawl_code careless_open(pawl_store *store, const char *url,
+                               const pawl_store_options *options, pawl_error *error)
+{
+    char memory_url[200];
+    snprintf(memory_url, sizeof memory_url, "memory:%s", strchr(url, ':') + 1);
+    return pawl__memory_driver.open(store, memory_url, options, error);
+}
+
+static pawl_code careless_claim(pawl_store *store, const pawl_timeout_claim *claim,
+                                pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl_timeout_claim changed = *claim;
+    changed.due_max--;
+    return pawl__memory_driver.timeout_claim(store, &changed, arena, rows, error);
+}
+
+/* The memory store's table is known only when both are loaded. */
+__attribute__((constructor)) static void fill_in(void)
+{
+    pawl_store_driver               = pawl__memory_driver;
+    pawl_store_driver.scheme        = "careless";
+    pawl_store_driver.open          = careless_open;
+    pawl_store_driver.timeout_claim = careless_claim;
+}

@@ -1,0 +1,26 @@
+/* fault_memory.h - an allocator whose n-th allocation fails.
+ *
+ *     install (first of all) -> { set -> { go_on, pause }* -> is_met }*
+ *
+ * Allocations count only between go_on and pause: a test's own never fail.
+ *
+ * Threads: one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_FAULT_MEMORY_H
+#define PAWL_TESTS_FAULT_MEMORY_H
+
+#include "pawl/base.h"
+
+void fault_memory_install(void);
+/* Begins to count anew; 0: none fails. */
+void fault_memory_set(long n);
+void fault_memory_go_on(void);
+void fault_memory_pause(void);
+/* The n-th allocation was asked for. */
+bool fault_memory_is_met(void);
+/* Blocks that are not freed. */
+long fault_memory_live(void);
+
+#endif

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# command_conformance.sh - `pawl conformance`: the contract suite on a store of
+# the user's own.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+# Every line is one object with the four members; what did not pass says why.
+is_json()
+{
+    local text='"([^"\\]|\\.)*"' line
+    line="^\{\"item\":(\"[ATSODEM][0-9]+\"|null),\"case\":($text|null),\"result\":"
+    ! grep -vE "$line(\"pass\",\"reason\":null|\"(fail|waiting|not_applicable)\",\"reason\":$text)\}$" \
+        "$work/out"
+}
+
+echo "== memory"
+expect 0 '^cases: [1-9][0-9]* pass, 0 fail, [1-9][0-9]* not applicable; items: 1[0-9]* pass' \
+    pawl conformance --store memory: --seed 1
+[ "$(grep -cE '^[ATSODEM][0-9]+ +(pass|waiting|not_applicable) +[0-9]+' "$work/out")" = 197 ] ||
+    die "not each of the 197 items has a line"
+if grep -E '^[ATSODEM][0-9]+ +(waiting|not_applicable) +[0-9]+ *$' "$work/out"; then
+    die "an item has no reason"
+fi
+expect 0 '"item":"A1","case":"A1 ' pawl conformance --store memory: --json
+is_json || die "not one object a line"
+[ ! -s "$work/err" ] || die "something on standard error"
+for number in 1 27; do
+    grep -q "\"item\":\"A$number\"" "$work/out" || die "A$number is not there"
+done
+grep -q '"item":"M10","case":null,"result":"waiting","reason":"store MongoDB"' "$work/out" ||
+    die "M10 does not say what it waits for"
+
+echo "== some of it"
+expect 0 '^E9 +pass +[1-9]' pawl conformance --store memory: --case 'subscription: '
+[ "$(wc -l <"$work/out")" = 3 ] || die "more than was asked for"
+expect 2 "no case is named like 'nonsuch'" pawl conformance --store memory: --case nonsuch
+expect 2 'expected 1 to 20' pawl conformance --store memory: --prefix ''
+expect 2 "may hold letters" pawl conformance --store memory: --prefix 'a b'
+
+echo "== a store with a defect"
+cp "$build_dir/tests/support/driver/careless.so" "$work/libpawl-careless.so"
+
+# A driver of one's own is loaded before the verb, by its path.
+cp "$build_dir/tests/support/driver/careless.so" "$work/own.so"
+expect 1 'failed; seed' pawl --load "$work/own.so" conformance --store careless: --seed 5
+expect 2 '^pawl: --load needs the path of a driver$' pawl --load
+expect 3 'no-such' pawl --load "$work/no-such.so" stats --store careless:
+export PAWL_DRIVER_PATH=$work:${PAWL_DRIVER_PATH:-}
+expect 1 '^pawl: [1-9][0-9]* cases? failed; seed 5$' pawl conformance --store careless: --seed 5
+grep -qE '^T5 +fail +[1-9]' "$work/out" || die "T5 did not fail"
+grep -qE '^A1 +pass' "$work/out" || die "A1 did not pass"
+expect 1 'failed; seed' pawl conformance --store careless: --case 'T5 ' --json
+is_json || die "not one object a line"
+grep -q '"item":"T5",.*"result":"fail","reason":"case_timeout' "$work/out" || die "no reason"
+
+echo "== a store that cannot be used"
+expect 3 'install the package libpawl-nowhere' pawl conformance --store nowhere://x
+expect 2 'no store: give --store' pawl conformance
+
+need_sqlite
+build_sql
+file=$work/conf.db
+at=(--store "sqlite:$file")
+tables()
+{
+    "$work/sql" "$file" "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY 1"
+}
+
+echo "== sqlite"
+expect 0 '^cases: [1-9][0-9]* pass, 0 fail, 0 not applicable' pawl conformance "${at[@]}"
+[ -z "$(tables)" ] || die "it left $(tables)"
+expect 3 'unable to open' pawl conformance --store "sqlite:$work/nowhere/x.db"
+echo "no database at all, and long enough to tell" >"$work/text"
+expect 3 'not a database' pawl conformance --store "sqlite:$work/text"
+
+echo "== tables that are there already"
+"$work/sql" "$file" 'CREATE TABLE orders(id INTEGER); CREATE TABLE pawl_conf_Order(id INTEGER)'
+expect 6 'holds tables whose names begin with pawl_conf_' pawl conformance "${at[@]}"
+expect 0 '^E9 +pass' pawl conformance "${at[@]}" --prefix mine_ --case 'subscription: '
+[ "$(tables)" = $'orders\npawl_conf_Order' ] || die "it touched what is not its own: $(tables)"
+expect 0 '' pawl conformance "${at[@]}" --drop
+[ "$(tables)" = orders ] || die "--drop left $(tables)"
+expect 0 '^E9 +pass' pawl conformance "${at[@]}" --case 'subscription: '
