@@ -7,7 +7,7 @@
  * receiver drops what it knows by the message's id.
  *
  * Threads: a sink belongs to the runner's thread.
- * Tests: tests/unit/test_runtime_outbox.c
+ * Tests: tests/unit/test_runtime_outbox.c, test_runtime_transport.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,6 +46,7 @@ struct pawl_transport_ops {
     size_t   ops_size;       /* sizeof(pawl_transport_ops) */
     size_t   transport_size; /* the core allocates this much, zeroed; begins with pawl_transport */
     unsigned promises;
+    const char *scheme; /* of the URLs it takes, "amqp"; NULL for the one that is built in */
 
     /* `system_prefix` of a store's tables, or NULL for the default. After a
      * failed open the core still calls close(). */
@@ -61,6 +62,18 @@ struct pawl_transport_ops {
 
 /* Delivers into the queue of another store: any URL that pawl_store_open takes. */
 PAWL_API extern const pawl_transport_ops pawl_transport_store;
+
+/* Adds a sink of your own for the URLs of its scheme; before any endpoint is
+ * created. PAWL_EDUPLICATE: another one has the scheme; the same again changes
+ * nothing. The table is borrowed for the life of the program. */
+PAWL_API pawl_code pawl_transport_register(const pawl_transport_ops *ops, pawl_error *error);
+/* The same from a module that exports a `const pawl_transport_ops` named
+ * PAWL_TRANSPORT_DRIVER_SYMBOL. PAWL_EUNREACHABLE: it cannot be loaded;
+ * PAWL_ECONFIG: it holds no such table. */
+PAWL_API pawl_code pawl_transport_load(const char *path, pawl_error *error);
+#define PAWL_TRANSPORT_DRIVER_SYMBOL "pawl_transport_driver"
+/* The sink for the URL's scheme; pawl_transport_store when none is registered. */
+PAWL_API const pawl_transport_ops *pawl_transport_find(const char *url);
 
 #ifdef __cplusplus
 }

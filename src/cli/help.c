@@ -71,7 +71,7 @@ static void print_overview(FILE *out)
     for (size_t i = 0; i < count; i++)
         print_row(verbs[i].name, verbs[i].help, out);
     fputs("\n`pawl help VERB` says more. The store is --store URL, else the variable PAWL_STORE.\n"
-          "--load adds a store driver of your own, before the verb.\n"
+          "--load adds a store driver or a sink of your own, before the verb.\n"
           "\nexit codes:\n",
           out);
     print_row("0", "done", out);

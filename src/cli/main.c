@@ -4,6 +4,8 @@
  */
 #include "cli/cli.h"
 
+#include "pawl/transport.h"
+
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,6 +106,13 @@ static int finish(int exit_code)
     return exit_code != 0 ? exit_code : pawl__fail(PAWL_EFULL, &error);
 }
 
+/* A module holds a store driver or a sink. */
+static pawl_code load_module(const char *path, pawl_error *error)
+{
+    pawl_code code = pawl_store_load(path, error);
+    return code == PAWL_ECONFIG && pawl_transport_load(path, NULL) == PAWL_OK ? PAWL_OK : code;
+}
+
 /* `pawl --load ./driver.so ... VERB`: drivers of others, loaded before the verb
  * runs, so that their scheme is known to it. Counts the words it took. */
 static pawl_code load_drivers(int argc, char **argv, int *taken, pawl_error *error)
@@ -114,7 +123,7 @@ static pawl_code load_drivers(int argc, char **argv, int *taken, pawl_error *err
          *taken += 2) {
         if (*taken + 2 >= argc)
             return pawl_error_set(error, PAWL_EINVAL, "--load needs the path of a driver");
-        code = pawl_store_load(argv[*taken + 2], error);
+        code = load_module(argv[*taken + 2], error);
     }
     return code;
 }

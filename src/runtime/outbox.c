@@ -154,7 +154,7 @@ static pawl_code open_sink(pawl__sink *sink, pawl_error *error)
 {
     if (sink->transport != NULL)
         return PAWL_OK;
-    const pawl_transport_ops *ops  = &pawl_transport_store;
+    const pawl_transport_ops *ops  = pawl_transport_find(sink->route->url);
     pawl_transport           *made = pawl_allocate(ops->transport_size);
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for route '%s'", sink->route->name);

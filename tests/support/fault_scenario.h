@@ -6,8 +6,9 @@
  * Two orders are placed, a message of an unknown type and a payment without an
  * order come with them. Each order sets two timeouts: five minutes later both
  * send a reminder, then one is paid, and its three parcels are packed together;
- * the program is stopped and started, and a day later the other one ends. Everything that goes to the depot, another
- * store, goes through the outbox.
+ * the program is stopped and started, and a day later the other one ends. What
+ * goes to the depot, another store, goes through the outbox: six rows. A message
+ * that only a newer program knows comes while one works beside this one.
  *
  * After a failure the program goes on as one in production: it steps again, or,
  * when the code says that trying again is of no use, begins anew. Whatever is

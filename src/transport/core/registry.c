@@ -1,0 +1,104 @@
+/* registry.c - the sinks that were added to the one that is built in.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/transport.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TRANSPORTS_MAX 16 /* schemes one program speaks; a fixed table needs no clean-up */
+#define PATH_SIZE_MAX 4096
+
+static pthread_mutex_t           mutex = PTHREAD_MUTEX_INITIALIZER;
+static const pawl_transport_ops *registered[TRANSPORTS_MAX];
+static size_t                    registered_count;
+
+static const pawl_transport_ops *find(const char *scheme, size_t size)
+{
+    for (size_t i = 0; i < registered_count; i++)
+        if (strlen(registered[i]->scheme) == size &&
+            memcmp(registered[i]->scheme, scheme, size) == 0)
+            return registered[i];
+    return NULL;
+}
+
+static pawl_code check(const pawl_transport_ops *ops, pawl_error *error)
+{
+    if (ops == NULL || ops->ops_size < sizeof *ops)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "sink: its table has %zu bytes, this library needs %zu",
+                              ops != NULL ? ops->ops_size : 0, sizeof *ops);
+    if (ops->scheme == NULL || ops->scheme[0] == '\0' || strchr(ops->scheme, ':') != NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "sink: it names no scheme of URLs");
+    if (ops->open == NULL || ops->close == NULL || ops->deliver == NULL ||
+        ops->transport_size < sizeof(pawl_transport))
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "sink '%s': open, close, deliver and a transport_size of at least "
+                              "%zu are needed",
+                              ops->scheme, sizeof(pawl_transport));
+    return PAWL_OK;
+}
+
+static pawl_code add(const pawl_transport_ops *ops, pawl_error *error)
+{
+    const pawl_transport_ops *other = find(ops->scheme, strlen(ops->scheme));
+    if (other == ops)
+        return PAWL_OK;
+    if (other != NULL)
+        return pawl_error_set(error, PAWL_EDUPLICATE, "sink '%s': another one has this scheme",
+                              ops->scheme);
+    if (registered_count == TRANSPORTS_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "sink '%s': %d are registered, the limit",
+                              ops->scheme, TRANSPORTS_MAX);
+    registered[registered_count++] = ops;
+    return PAWL_OK;
+}
+
+pawl_code pawl_transport_register(const pawl_transport_ops *ops, pawl_error *error)
+{
+    pawl_code code = check(ops, error);
+    if (code != PAWL_OK)
+        return code;
+    pthread_mutex_lock(&mutex);
+    code = add(ops, error);
+    pthread_mutex_unlock(&mutex);
+    return code;
+}
+
+pawl_code pawl_transport_load(const char *path, pawl_error *error)
+{
+    char here[PATH_SIZE_MAX];
+    if (path == NULL || *path == '\0')
+        return pawl_error_set(error, PAWL_EINVAL, "the path of the sink to load is empty");
+    /* Without a slash the system would look in its own folders. */
+    int size = snprintf(here, sizeof here, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
+    if (size >= (int)sizeof here)
+        return pawl_error_set(error, PAWL_ELIMIT,
+                              "path of a sink: it has %zu bytes, the limit is %d", strlen(path),
+                              PATH_SIZE_MAX - 1);
+    void *module = dlopen(here, RTLD_NOW | RTLD_LOCAL);
+    if (module == NULL)
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "load of a sink: %s", dlerror());
+    const pawl_transport_ops *ops = dlsym(module, PAWL_TRANSPORT_DRIVER_SYMBOL);
+    pawl_code                 code =
+        ops != NULL ? pawl_transport_register(ops, error)
+                                    : pawl_error_set(error, PAWL_ECONFIG, "load of a sink: %s has no symbol %s",
+                                                     here, PAWL_TRANSPORT_DRIVER_SYMBOL);
+    if (code != PAWL_OK)
+        dlclose(module);
+    return code;
+}
+
+const pawl_transport_ops *pawl_transport_find(const char *url)
+{
+    const char *colon = strchr(url, ':');
+    if (colon == NULL)
+        return &pawl_transport_store;
+    pthread_mutex_lock(&mutex);
+    const pawl_transport_ops *found = find(url, (size_t)(colon - url));
+    pthread_mutex_unlock(&mutex);
+    return found != NULL ? found : &pawl_transport_store;
+}

@@ -1,0 +1,198 @@
+/* test_runtime_transport.c - sinks of an application's own: registered by
+ * scheme, given what the runner delivers, believed in what they answer.
+ * Contracts O9 to O12, O14.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/transport.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NOTE(F) F(INT32, number)
+PAWL_RECORD(note, NOTE)
+#define CALL(F) F(INT32, number)
+PAWL_RECORD(call, CALL)
+
+static pawl_code on_call(pawl_context *ctx, const call *message)
+{
+    return pawl_send(ctx, "bell", PAWL_MESSAGE(note, .number = message->number));
+}
+PAWL_MESSAGE_HANDLER(on_call, call);
+
+static const pawl_endpoint_spec source = {
+    .name     = "source",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "transport",
+    .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
+
+/* ---- The sink: writes down what it gets, answers as it is told ------------------ */
+
+static char                 heard[200];
+static pawl_attempt_outcome answer;
+static int                  opened, closed;
+
+static pawl_code open_bell(pawl_transport *transport, const char *url, const char *system_prefix,
+                           pawl_error *error)
+{
+    (void)transport;
+    (void)system_prefix;
+    opened++;
+    if (strcmp(url, "bell:cracked") == 0)
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "the bell is cracked");
+    return PAWL_OK;
+}
+
+static void close_bell(pawl_transport *transport)
+{
+    (void)transport;
+    closed++;
+}
+
+static pawl_code ring(pawl_transport *transport, pawl_delivery *items, size_t count,
+                      pawl_arena *arena, pawl_error *error)
+{
+    (void)transport;
+    (void)error;
+    for (size_t i = 0; i < count; i++) {
+        size_t used = strlen(heard);
+        snprintf(heard + used, sizeof heard - used, "%.*s<%.*s ",
+                 PAWL_TEXT_ARGS(items[i].message.body), PAWL_TEXT_ARGS(items[i].queue));
+        items[i].outcome = answer;
+        if (answer != PAWL_ATTEMPT_SUCCESS)
+            items[i].error = pawl_arena_printf(arena, "the bell says no");
+    }
+    return PAWL_OK;
+}
+
+static const pawl_transport_ops bell = {.ops_size       = sizeof(pawl_transport_ops),
+                                        .transport_size = sizeof(pawl_transport),
+                                        .promises       = PAWL_TRANSPORT_PREFIX,
+                                        .scheme         = "bell",
+                                        .open           = open_bell,
+                                        .close          = close_bell,
+                                        .deliver        = ring};
+
+static void open_world(world *it, const char *url, const pawl_route *routes)
+{
+    pawl_endpoint_options options = {.routes = routes, .outbox_attempts = 2};
+    pawl_error            error   = PAWL_ERROR_INIT;
+    heard[0]                      = '\0';
+    answer                        = PAWL_ATTEMPT_SUCCESS;
+    opened = closed = 0;
+    world_ok(pawl_transport_register(&bell, &error), &error);
+    world_open(it, url, &application, "source", &options);
+}
+
+static const pawl_route to_tower[]   = {{.name = "bell", .url = "bell:tower", .queue = "hour"},
+                                        {.name = NULL}};
+static const pawl_route to_cracked[] = {{.name = "bell", .url = "bell:cracked"}, {.name = NULL}};
+
+static void o9_a_sink_of_ones_own_gets_what_is_sent(const char *url)
+{
+    world it;
+    open_world(&it, url, to_tower);
+    world_post(&it, "m1", PAWL_MESSAGE(call, .number = 7));
+    world_post(&it, "m2", PAWL_MESSAGE(call, .number = 8));
+    world_drain(&it);
+    assert_string_equal(heard, "{\"number\":7}<hour {\"number\":8}<hour ");
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DISPATCHED).count, 2);
+    assert_int_equal(opened, 1);
+    world_close(&it);
+    assert_int_equal(closed, 1);
+}
+
+static void o11_a_rejection_is_dead_at_once(const char *url)
+{
+    world it;
+    open_world(&it, url, to_tower);
+    answer = PAWL_ATTEMPT_REJECTED;
+    world_post(&it, "m1", PAWL_MESSAGE(call, .number = 7));
+    world_drain(&it);
+    world_go_machine(&it, PAWL_HOURS(1));
+    assert_string_equal(heard, "{\"number\":7}<hour ");
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DEAD).count, 1);
+    world_close(&it);
+}
+
+static void o10_o12_a_sink_that_fails_is_asked_again_then_given_up(const char *url)
+{
+    world it;
+    open_world(&it, url, to_cracked);
+    world_post(&it, "m1", PAWL_MESSAGE(call, .number = 7));
+    world_drain(&it);
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 1);
+    world_go_machine(&it, PAWL_HOURS(1));
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_DEAD).count, 1);
+    assert_int_equal(opened, 2);
+    assert_int_equal(closed, opened); /* close follows every open, failed or not */
+    assert_string_equal(heard, "");
+    world_close(&it);
+}
+
+/* ---- The registry ----------------------------------------------------------------- */
+
+static void refuse(const pawl_transport_ops *ops, pawl_code code, const char *text)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_transport_register(ops, &error), code);
+    assert_non_null(strstr(error.text, text));
+}
+
+static void a_bad_table_is_refused(void **state)
+{
+    (void)state;
+    pawl_transport_ops ops = bell;
+    ops.scheme             = NULL;
+    refuse(&ops, PAWL_ECONFIG, "no scheme");
+    ops.scheme = "gong:";
+    refuse(&ops, PAWL_ECONFIG, "no scheme");
+    ops.scheme  = "gong";
+    ops.deliver = NULL;
+    refuse(&ops, PAWL_ECONFIG, "sink 'gong'");
+    ops.ops_size = 8;
+    refuse(&ops, PAWL_ECONFIG, "8 bytes");
+    refuse(NULL, PAWL_ECONFIG, "0 bytes");
+}
+
+static void a_scheme_belongs_to_one(void **state)
+{
+    (void)state;
+    static const pawl_transport_ops other = {.ops_size       = sizeof(pawl_transport_ops),
+                                             .transport_size = sizeof(pawl_transport),
+                                             .scheme         = "bell",
+                                             .open           = open_bell,
+                                             .close          = close_bell,
+                                             .deliver        = ring};
+    assert_int_equal(pawl_transport_register(&bell, NULL), PAWL_OK);
+    assert_int_equal(pawl_transport_register(&bell, NULL), PAWL_OK);
+    refuse(&other, PAWL_EDUPLICATE, "sink 'bell'");
+    assert_ptr_equal(pawl_transport_find("bell:tower"), &bell);
+    assert_ptr_equal(pawl_transport_find("belle:tower"), &pawl_transport_store);
+    assert_ptr_equal(pawl_transport_find("sqlite:x.db"), &pawl_transport_store);
+}
+
+static void a_module_without_a_sink_is_refused(void **state)
+{
+    (void)state;
+    pawl_error error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_transport_load("./no-such-sink.so", &error), PAWL_EUNREACHABLE);
+    assert_non_null(strstr(error.text, "no-such-sink.so"));
+    assert_int_equal(pawl_transport_load("", &error), PAWL_EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(o9_a_sink_of_ones_own_gets_what_is_sent),
+        ON_STORES(o11_a_rejection_is_dead_at_once),
+        ON_STORES(o10_o12_a_sink_that_fails_is_asked_again_then_given_up),
+        cmocka_unit_test(a_bad_table_is_refused),
+        cmocka_unit_test(a_scheme_belongs_to_one),
+        cmocka_unit_test(a_module_without_a_sink_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
