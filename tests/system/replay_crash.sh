@@ -37,6 +37,7 @@ grep -qE '^differs: [0-9]+ of 100 kills were delivered' "$work/err" || die "it d
 no_folder_left
 
 echo "== interrupted"
+: >"$work/err" # what it says below is of this run
 "$build_dir/pawl-replay" "$example" --crash 1000 --batch-messages 1 --store "sqlite:$work/b.db" >"$work/out" 2>"$work/err" &
 pid=$!
 started+=("$pid")
