@@ -45,7 +45,10 @@ typedef struct pawl_context pawl_context;
  * any time for different ones, and possibly more than once for one message
  * (conflicts, crashes). What it does through the context takes place in the
  * commit and only if it returns PAWL_OK. It answers PAWL_OK, PAWL_RETRY,
- * PAWL_RETRY_AFTER (pawl_retry_after), PAWL_REJECT, PAWL_DISCARD or any error. */
+ * PAWL_RETRY_AFTER (pawl_retry_after), PAWL_REJECT, PAWL_DISCARD or any error.
+ * The state is copied when all handlers of the message are done: what it points
+ * to must live until then, as the message, literals and pawl_scratch(ctx) do and
+ * a handler's own local arrays do not. */
 typedef pawl_code pawl_call_fn(pawl_context *ctx, void *state, const void *message, size_t count);
 
 typedef struct pawl_handler {

@@ -45,6 +45,27 @@ static void put_mark(pawl__batch *batch, const pawl__unit *unit, uint32_t group,
                                                  .at         = batch->engine->machine_now};
 }
 
+static bool is_plain(pawl_text text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if ((unsigned char)text.data[i] < ' ' || text.data[i] == '"' || text.data[i] == '\\')
+            return false;
+    return true;
+}
+
+/* A dead timeout says whose it was: its name is the letter's type. */
+static pawl_text dead_headers(pawl__batch *batch, const pawl__unit *unit)
+{
+    char id[PAWL_UUID_TEXT_SIZE + 1];
+    if (unit->kind != PAWL__UNIT_TIMEOUT || !is_plain(unit->timeout.saga_type))
+        return unit->message.headers;
+    pawl_uuid_format(unit->timeout.saga_id.uuid, id);
+    pawl_text made =
+        pawl_arena_printf(batch->arena, "{\"pawl.saga\":\"%.*s\",\"pawl.saga_id\":\"%s\"}",
+                          PAWL_TEXT_ARGS(unit->timeout.saga_type), id);
+    return made.data != NULL ? made : unit->message.headers;
+}
+
 static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
     int32_t attempts =
@@ -59,6 +80,8 @@ static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
                                              .attempts = attempts + 1,
                                              .deaths   = unit->row.deaths,
                                              .at       = batch->engine->machine_now};
+    batch->changes.dead_set.items[batch->changes.dead_set.count - 1].message.headers =
+        dead_headers(batch, unit);
     batch->counters.dead++;
     pawl_log(PAWL_LOG_WARNING, "message %.*s is a dead letter after %d attempts: %.*s",
              PAWL_TEXT_ARGS(unit->message.id), attempts + 1, PAWL_TEXT_ARGS(unit->error));
@@ -179,14 +202,6 @@ static pawl_code put_flush(pawl__batch *batch, const pawl__unit *unit, uint32_t 
 }
 
 /* ---- Sagas ---------------------------------------------------------------------- */
-
-static bool is_plain(pawl_text text)
-{
-    for (size_t i = 0; i < text.size; i++)
-        if ((unsigned char)text.data[i] < ' ' || text.data[i] == '"' || text.data[i] == '\\')
-            return false;
-    return true;
-}
 
 /* The metadata of a new saga (contracts S23); ids that would need escapes are
  * left out of it rather than stored wrong. */

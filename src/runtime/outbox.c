@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define LEASE PAWL_SECONDS(15)
+#define ORPHAN_PERIOD PAWL_MINUTES(1) /* between looks for rows that are held for nothing */
 #define DOUBLINGS_MAX 30
 
 /* ---- Sources that wait ----------------------------------------------------------- */
@@ -135,7 +136,10 @@ static pawl_code lead(pawl__service *service, pawl_time now, pawl_error *error)
         service->is_leader = false;
         return code;
     }
-    return was_leader ? PAWL_OK : take_over(service, error);
+    if (was_leader && now < service->orphans_due)
+        return PAWL_OK;
+    service->orphans_due = pawl_time_add(now, ORPHAN_PERIOD);
+    return was_leader ? release_orphans(service, error) : take_over(service, error);
 }
 
 /* ---- Delivering ---------------------------------------------------------------------- */

@@ -149,6 +149,7 @@ typedef struct pawl__service {
     pawl_arena    *waiting_arena;
     bool           is_leader;
     pawl_time      lease_renewal; /* machine time */
+    pawl_time      orphans_due;   /* machine time of the next look at held rows */
     pawl_time      outbox_due;    /* machine time of the next look at the outbox */
     pawl_time      sweep_due;
     pawl_time      reap_due;

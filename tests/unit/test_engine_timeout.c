@@ -396,6 +396,9 @@ static void a_timeout_that_keeps_failing_is_dead(const char *url)
     pawl_dead_rows dead = world_dead(&it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "ring a fails"));
+    /* The letter says whose timeout it was. */
+    assert_true(world_says(dead.items[0].message.headers, "\"pawl.saga_id\":\""));
+    assert_true(world_says(dead.items[0].message.headers, "\"pawl.saga\":\""));
     assert_int_equal(world_timeouts(&it).count, 0);
     world_close(&it);
 }

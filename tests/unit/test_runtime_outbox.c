@@ -339,6 +339,39 @@ static void o14_later_rows_of_the_source_wait(const char *url)
     close_pair(&both);
 }
 
+/* A row may be held with nothing before it: the leader looks once a minute. */
+static void o14_rows_held_for_nothing_are_let_go(const char *url)
+{
+    pair       both;
+    pawl_error error = PAWL_ERROR_INIT;
+    open_pair(&both, url, (pawl_endpoint_options){0});
+    world_drain(&both.it); /* it leads from now on */
+    pawl_refusals    refused  = {.arena = both.it.arena};
+    pawl_time        now      = pawl_clock_now(both.it.machine);
+    pawl_outbox_hold hold     = {.source = PAWL_TEXT("Flow/lost")};
+    pawl_outbox_add  row      = {.dispatch_id = {{{7}}},
+                                 .source      = hold.source,
+                                 .version     = 1,
+                                 .endpoint    = PAWL_TEXT("source"),
+                                 .destination = PAWL_TEXT("far"),
+                                 .message     = {.id   = PAWL_TEXT("lost"),
+                                                 .type = PAWL_TEXT("note"),
+                                                 .body = PAWL_TEXT("{\"number\":2}")},
+                                 .due         = world_now(&both.it),
+                                 .at          = now};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = now};
+    changes.outbox_add.items  = &row;
+    changes.outbox_hold.items = &hold;
+    changes.outbox_add.count = changes.outbox_hold.count = 1;
+    world_ok(pawl_store_commit(both.it.store, &changes, &refused, &error), &error);
+    world_go_machine(&both.it, PAWL_SECONDS(30));
+    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_HELD).count, 1);
+    world_go_machine(&both.it, PAWL_SECONDS(31));
+    assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_HELD).count, 0);
+    assert_arrived(&both, "notes", "2 ");
+    close_pair(&both);
+}
+
 static void o12_dead_after_its_attempts_and_holds_nothing_back(const char *url)
 {
     pair both;
@@ -461,6 +494,7 @@ int main(void)
         ON_STORES(o10_a_transient_failure_is_tried_again_later),
         ON_STORES(a_target_that_cannot_be_opened_is_transient),
         ON_STORES(o14_later_rows_of_the_source_wait),
+        ON_STORES(o14_rows_held_for_nothing_are_let_go),
         ON_STORES(o12_dead_after_its_attempts_and_holds_nothing_back),
         ON_STORES(a_single_attempt_is_dead_at_once),
         ON_STORES(an_unknown_route_is_tried_then_dead),
