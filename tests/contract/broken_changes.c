@@ -4,6 +4,7 @@
  */
 #include "contract/broken_store.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #define SELF (&pawl__memory_driver)
@@ -226,10 +227,11 @@ static void release_frees_every_session(edit *e)
 
 static void a_live_key_is_stored_again(edit *e)
 {
-    static unsigned number;
+    static atomic_uint number; /* cases commit from several threads */
     for (size_t i = 0; i < e->changes.aggregator_add.count; i++) {
         pawl_aggregator_add *change = &e->changes.aggregator_add.items[i];
-        change->key = pawl_arena_printf(e->arena, "%.*s#%u", PAWL_TEXT_ARGS(change->key), number++);
+        change->key = pawl_arena_printf(e->arena, "%.*s#%u", PAWL_TEXT_ARGS(change->key),
+                                        atomic_fetch_add(&number, 1));
     }
 }
 
