@@ -233,7 +233,9 @@ static pawl_code run_children(crash_parent *parent, int *status, pawl_error *err
         if (replay_interrupted())
             return replay_interrupt_check(error);
         if (!is_alive || !WIFSIGNALED(*status) || WTERMSIG(*status) != SIGKILL) {
-            report_child(parent, "the end");
+            /* One that failed has said why, and that is the last line. */
+            if (!WIFEXITED(*status) || WEXITSTATUS(*status) <= REPLAY_NOT_VERIFIED)
+                report_child(parent, "the end");
             return PAWL_OK;
         }
         snprintf(what, sizeof what, "kill %" PRId64 " of %" PRId64, parent->kills + 1,

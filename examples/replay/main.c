@@ -15,9 +15,6 @@
 
 #include <stdio.h>
 
-/* Exit code of a replay that came to something else than the single pass. */
-#define NOT_VERIFIED 1
-
 static int fail(pawl_code code, pawl_error *error)
 {
     for (char *c = error->text; *c != '\0'; c++)
@@ -90,29 +87,33 @@ static pawl_code run_here(const replay_options *options, const replay_place *pla
     replay_report_print(&report, options->is_json);
     if (fflush(stdout) != 0 || ferror(stdout))
         return pawl_error_set(error, PAWL_EFULL, "standard output cannot be written");
-    *exit_code = report.difference_count == 0 ? 0 : NOT_VERIFIED;
+    *exit_code = report.difference_count == 0 ? 0 : REPLAY_NOT_VERIFIED;
     return PAWL_OK;
 }
 
 /* ---- All of it ------------------------------------------------------------------- */
 
-/* A folder of the run's own goes with all it holds. In the user's stores only
- * the tables of a run that was verified go, unless they are to be kept; else
- * the user is told how to go on. */
-static void clean_up(const replay_options *options, const replay_place *place, int exit_code)
+/* A run with nothing outside its own folder goes with it. In the user's stores
+ * the tables of a run that was verified go, unless they are to be kept, and so
+ * do those of a run that never began. Else the user is told how to go on, and
+ * true says that the folder, which may hold the archive, is part of that. */
+static bool clean_up(const replay_options *options, const replay_place *place, int exit_code)
 {
     pawl_error error       = PAWL_ERROR_INIT;
     bool       has_outside = options->store != NULL || options->archive != NULL;
     if (!options->is_kept && options->work == NULL) {
         if (!has_outside || (exit_code == 0 && replay_place_drop(place, &error) == PAWL_OK))
-            return;
+            return false;
     }
+    if (options->run == NULL && !replay_place_is_begun(place, options))
+        return false;
     pawl_arena *arena = pawl_arena_create(0);
     if (arena != NULL)
         fprintf(stderr, "pawl-replay: run %s stays in %.*s and %.*s, its tables are %s*\n",
                 place->run, PAWL_TEXT_ARGS(pawl_url_masked(place->store, arena)),
                 PAWL_TEXT_ARGS(pawl_url_masked(place->archive, arena)), place->system_prefix);
     pawl_arena_destroy(arena);
+    return true;
 }
 
 /* The parent, or the only process. */
@@ -120,20 +121,20 @@ static pawl_code run_all(const replay_options *options, const replay_log *log, c
                          int *exit_code, pawl_error *error)
 {
     replay_place place;
-    bool         is_prepared = false;
-    pawl_code    code        = replay_place_init(options, &place, error);
+    bool         is_kept = false;
+    pawl_code    code    = replay_place_init(options, &place, error);
     if (code == PAWL_OK && options->kills > 0)
         code = replay_crash_check(&place, error);
     if (code == PAWL_OK)
         code = replay_place_prepare(&place, options, error);
-    is_prepared = code == PAWL_OK;
+    bool is_prepared = code == PAWL_OK;
     if (code == PAWL_OK && options->kills > 0)
         code = replay_crash(options, &place, log, words, exit_code, error);
     else if (code == PAWL_OK)
         code = run_here(options, &place, log, exit_code, error);
     if (is_prepared)
-        clean_up(options, &place, code == PAWL_OK ? *exit_code : NOT_VERIFIED);
-    replay_place_clear(&place, options->is_kept);
+        is_kept = clean_up(options, &place, code == PAWL_OK ? *exit_code : REPLAY_NOT_VERIFIED);
+    replay_place_clear(&place, is_kept);
     return code;
 }
 

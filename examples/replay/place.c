@@ -179,8 +179,9 @@ static pawl_code run_schema(const replay_place *place, pawl_schema_verb verb, co
     pawl_code code = pawl_endpoint_tables(&made.application, endpoint, place->system_prefix, arena,
                                           &tables, &count, error);
     if (code == PAWL_OK) {
-        pawl_schema_spec spec = {place->system_prefix, tables, count};
-        code                  = pawl_store_schema(url, verb, &spec, ignore_line, NULL, error);
+        pawl_schema_spec spec = {
+            .system_prefix = place->system_prefix, .tables = tables, .table_count = count};
+        code = pawl_store_schema(url, verb, &spec, ignore_line, NULL, error);
         if (code != PAWL_OK)
             replay_place_wrap(url, code, error);
     }
@@ -248,4 +249,29 @@ pawl_code replay_place_drop(const replay_place *place, pawl_error *error)
     if (code == PAWL_OK)
         code = run_schema(place, PAWL_SCHEMA_DROP, REPLAY_ARCHIVE, place->archive, error);
     return code;
+}
+
+/* A store that cannot say it may hold them. */
+static bool may_hold_tables(const replay_place *place, const char *url, int64_t deadline)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    options.mode               = PAWL_OPEN_LOOK;
+    options.system_prefix      = place->system_prefix;
+    options.deadline_ms        = (deadline + 999) / 1000;
+    pawl_code code             = pawl_store_open(url, &options, &store, NULL);
+    pawl_store_close(store);
+    return code != PAWL_ESCHEMA && code != PAWL_EUNREACHABLE && code != PAWL_ENOTSTORE &&
+           code != PAWL_EDENIED;
+}
+
+bool replay_place_is_begun(const replay_place *place, const replay_options *options)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (!may_hold_tables(place, place->store, options->deadline))
+        return false;
+    if (may_hold_tables(place, place->archive, options->deadline))
+        return true;
+    run_schema(place, PAWL_SCHEMA_DROP, REPLAY_ENDPOINT, place->store, &error);
+    return false;
 }

@@ -31,6 +31,10 @@ pawl_code replay_place_init(const replay_options *options, replay_place *place, 
 pawl_code replay_place_prepare(const replay_place *place, const replay_options *options,
                                pawl_error *error);
 
+/* Whether both stores hold the tables of the run, so that it can go on. When only
+ * the first does, the run never began: its tables are dropped again. */
+bool replay_place_is_begun(const replay_place *place, const replay_options *options);
+
 /* Drops the tables. Harmless when they are gone. */
 pawl_code replay_place_drop(const replay_place *place, pawl_error *error);
 

@@ -15,6 +15,9 @@
 #include "options.h"
 #include "place.h"
 
+/* Exit code of a replay that came to something else than the single pass. */
+#define REPLAY_NOT_VERIFIED 1
+
 typedef struct replay_run replay_run;
 
 /* Called after each step that committed something. Any code but PAWL_OK ends

@@ -62,6 +62,7 @@ typedef struct pawl_schema_spec {
     const char                   *system_prefix; /* NULL: "pawl_" */
     const pawl_saga_table *const *tables;
     size_t                        table_count;
+    int64_t                       deadline_ms; /* of one call; 0: 30,000 */
 } pawl_schema_spec;
 
 typedef enum pawl_schema_verb {

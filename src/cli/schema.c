@@ -48,6 +48,7 @@ const pawl__option pawl__schema_verb_options[] = {
      .offset = offsetof(verb_fields, application),
      .value  = "APP.so",
      .help   = "the tables of its sagas as well"},
+    PAWL__OPTION_DEADLINE(verb_fields, at),
     {.name   = "dialect",
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, dialect),
@@ -131,6 +132,7 @@ static pawl_code find_tables(const verb_fields *fields, const pawl_application *
     spec->system_prefix = fields->at.prefix;
     spec->tables        = list;
     spec->table_count   = count;
+    spec->deadline_ms   = (fields->at.deadline + 999) / 1000;
     return code;
 }
 
@@ -157,7 +159,7 @@ static pawl_code ask(const verb_fields *fields, size_t table_count, pawl_error *
 static pawl_code work(const verb_fields *fields, const schema_action *action,
                       const pawl_application *application, pawl_arena *arena, pawl_error *error)
 {
-    pawl_schema_spec spec = {NULL, NULL, 0};
+    pawl_schema_spec spec = {.table_count = 0};
     pawl_code        code = find_tables(fields, application, arena, &spec, error);
     if (code == PAWL_OK && action->verb == PAWL_SCHEMA_DROP && !fields->is_agreed)
         code = ask(fields, spec.table_count, error);

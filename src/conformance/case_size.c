@@ -71,6 +71,88 @@ static void bodies_of_a_megabyte_are_kept(suite *s)
     EXPECT_MESSAGE(s, &suite_dead_rows(s, a, TEXT("suite")).items[0].message, &sent);
 }
 
+/* One change that carries the message. */
+static void add_carrier(suite_set *set, pawl_change_kind kind, pawl_message message)
+{
+    if (kind == pawl_change_queue_send)
+        ADD(set, queue_send, .queue = TEXT("orders"), .message = message, .due = SUITE_NOW);
+    else if (kind == pawl_change_outbox_add)
+        ADD(set, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = TEXT("S"), .version = 1,
+            .endpoint = TEXT("suite"), .destination = TEXT("billing"), .message = message,
+            .at = SUITE_NOW);
+    else if (kind == pawl_change_aggregator_add)
+        ADD(set, aggregator_add, .name = BILLS, .partition = BILLS, .key = message.id,
+            .message = message, .at = SUITE_NOW, .due = PAWL_TIME_MAX);
+    else
+        ADD(set, dead_set, .endpoint = TEXT("suite"), .queue = TEXT("orders"), .message = message,
+            .code = TEXT("EPERSIST"), .at = SUITE_NOW);
+}
+
+/* How many rows carry a message; `first` is the message of the first of them. */
+static size_t carried(suite *s, pawl_store *store, pawl_change_kind kind, pawl_message *first)
+{
+    pawl_queue_rows  queue  = suite_queue(s, store, TEXT("orders"));
+    pawl_outbox_rows outbox = suite_outbox_rows(s, store, PAWL_OUTBOX_PENDING);
+    pawl_snapshot    bills  = suite_rows(s, store, BILLS);
+    pawl_dead_rows   dead   = suite_dead_rows(s, store, TEXT("suite"));
+    if (kind == pawl_change_queue_send)
+        *first = queue.items[0].message;
+    else if (kind == pawl_change_outbox_add)
+        *first = outbox.items[0].message;
+    else if (kind == pawl_change_aggregator_add)
+        *first = bills.items[0].message;
+    else
+        *first = dead.items[0].message;
+    return queue.count + outbox.count + bills.count + dead.count;
+}
+
+static void try_body_sizes(suite *s, pawl_change_kind kind)
+{
+    pawl_store   *a    = suite_open(s);
+    pawl_message  sent = suite_message(s, TEXT("m-1")), found;
+    pawl_refusals refused;
+    sent.body      = suite_bytes(s, PAWL_BODY_SIZE_MAX + 1);
+    suite_set over = suite_changes(s);
+    add_carrier(&over, kind, sent);
+    suite_unit(&over, 1, 1);
+    ADD(&over, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("beside"),
+        .at = SUITE_NOW);
+    EXPECT_CODE(s, suite_try(&over, a, &refused), PAWL_ELIMIT);
+    pawl_text said = pawl_text_of(s->error.text);
+    EXPECT(s, suite_text_has(said, suite_printf(s, "%d", PAWL_BODY_SIZE_MAX + 1)));
+    EXPECT(s, suite_text_has(said, suite_printf(s, "%d", PAWL_BODY_SIZE_MAX)));
+    EXPECT(s, suite_text_has(said, TEXT("message.body")));
+    EXPECT_EQ(s, carried(s, a, kind, &found), 0);
+    EXPECT(s, !suite_knows(s, a, TEXT("suite"), TEXT("beside")));
+
+    sent.body.size--;
+    suite_set exact = suite_changes(s);
+    add_carrier(&exact, kind, sent);
+    COMMIT(&exact, a);
+    EXPECT_EQ(s, carried(s, a, kind, &found), 1);
+    EXPECT_MESSAGE(s, &found, &sent);
+}
+
+static void queued_bodies_reach_their_limit(suite *s)
+{
+    try_body_sizes(s, pawl_change_queue_send);
+}
+
+static void bodies_in_the_outbox_reach_their_limit(suite *s)
+{
+    try_body_sizes(s, pawl_change_outbox_add);
+}
+
+static void aggregated_bodies_reach_their_limit(suite *s)
+{
+    try_body_sizes(s, pawl_change_aggregator_add);
+}
+
+static void dead_bodies_reach_their_limit(suite *s)
+{
+    try_body_sizes(s, pawl_change_dead_set);
+}
+
 static void a_state_of_a_megabyte_is_kept(suite *s)
 {
     pawl_store *a    = suite_open(s);
@@ -122,6 +204,12 @@ static const suite_case cases[] = {
     {"A12 A13 a snapshot of 20,000 rows is removed at once or not at all",
      a_snapshot_of_20000_rows_is_removed_at_once},
     {"E26 O24 bodies of a megabyte are kept byte for byte", bodies_of_a_megabyte_are_kept},
+    {"E26 D19 a queued body reaches its limit and no byte more", queued_bodies_reach_their_limit},
+    {"O24 D19 a body in the outbox reaches its limit and no byte more",
+     bodies_in_the_outbox_reach_their_limit},
+    {"A1 D19 an aggregated body reaches its limit and no byte more",
+     aggregated_bodies_reach_their_limit},
+    {"E26 D19 a dead body reaches its limit and no byte more", dead_bodies_reach_their_limit},
     {"S15 a state of a megabyte is kept", a_state_of_a_megabyte_is_kept},
     {"E35 a batch of 4,096 units commits, less what is refused", a_batch_of_4096_units_commits},
 };

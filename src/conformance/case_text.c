@@ -5,6 +5,8 @@
  */
 #include "conformance/suite.h"
 
+#include <string.h>
+
 #define ODD "it's \"odd\" \\ %s; -- \xf0\x9f\x8e\xbb \xc3\xa9"
 #define ODD_JSON "{\"k\":\"it's \\\"odd\\\" \xf0\x9f\x8e\xbb\"}"
 
@@ -192,6 +194,149 @@ static void what_is_over_a_limit_is_refused(suite *s)
     EXPECT_EQ(s, suite_queue(s, a, good).count, 0);
 }
 
+/* ---- NUL ---------------------------------------------------------------- */
+
+/* A text field of a change: the `index`th of its kind in what add_all makes. */
+typedef struct nul_field {
+    pawl_change_kind kind;
+    unsigned         index;
+    const char      *name;
+    size_t           offset;
+} nul_field;
+
+#define NUL_IN(kind, field)                                         \
+    {                                                               \
+        pawl_change_##kind, 0, #field, offsetof(pawl_##kind, field) \
+    }
+#define NUL_IN_VALUE(kind, index, field)                                        \
+    {                                                                           \
+        pawl_change_##kind, index, #field, offsetof(pawl_##kind, field.as.text) \
+    }
+#define NUL_IN_MESSAGE(kind)                                                             \
+    NUL_IN(kind, message.id), NUL_IN(kind, message.type), NUL_IN(kind, message.headers), \
+        NUL_IN(kind, message.correlation_id), NUL_IN(kind, message.causation_id)
+
+static const nul_field nul_fields[] = {
+    NUL_IN(queue_settle, queue),
+    NUL_IN(inbox_mark, endpoint),
+    NUL_IN(inbox_mark, message_id),
+    NUL_IN_VALUE(saga_insert, 0, main),
+    NUL_IN_VALUE(saga_insert, 1, transitional),
+    NUL_IN(saga_insert, metadata),
+    NUL_IN(saga_insert, data),
+    NUL_IN(saga_insert, type_version),
+    NUL_IN_VALUE(saga_update, 0, transitional),
+    NUL_IN(saga_update, metadata),
+    NUL_IN(saga_update, data),
+    NUL_IN(saga_update, type_version),
+    NUL_IN(outbox_settle, source),
+    NUL_IN(snapshot_remove, partition),
+    NUL_IN(timeout_cancel, name),
+    NUL_IN(timeout_set, saga_type),
+    NUL_IN(timeout_set, name),
+    NUL_IN(timeout_set, destination),
+    NUL_IN(timeout_set, headers),
+    NUL_IN(timeout_set, correlation_id),
+    NUL_IN(outbox_add, source),
+    NUL_IN(outbox_add, endpoint),
+    NUL_IN(outbox_add, destination),
+    NUL_IN_MESSAGE(outbox_add),
+    NUL_IN(outbox_hold, source),
+    NUL_IN(queue_send, queue),
+    NUL_IN_MESSAGE(queue_send),
+    NUL_IN(aggregator_add, name),
+    NUL_IN(aggregator_add, partition),
+    NUL_IN(aggregator_add, key),
+    NUL_IN_MESSAGE(aggregator_add),
+    NUL_IN(aggregator_remove, partition),
+    NUL_IN(aggregator_remove, correlation_id),
+    NUL_IN(snapshot_release, partition),
+    NUL_IN(flush_set, partition),
+    NUL_IN(dead_set, endpoint),
+    NUL_IN(dead_set, queue),
+    NUL_IN_MESSAGE(dead_set),
+    NUL_IN(dead_set, code),
+    NUL_IN(subscription_set, type),
+    NUL_IN(subscription_set, queue),
+};
+
+static void add_sagas(suite *s, suite_set *set)
+{
+    pawl_text text = TEXT("x"), none = TEXT("{}");
+    ADD(set, saga_insert, .table = s->tables[SUITE_MOVE], .id = suite_saga_id(1),
+        .main = pawl_value_text(text), .metadata = none, .data = none, .type_version = text);
+    ADD(set, saga_insert, .table = s->tables[SUITE_SHIFT], .id = suite_saga_id(2),
+        .main = pawl_value_integer(2), .transitional = pawl_value_text(text), .metadata = none,
+        .data = none, .type_version = text);
+    ADD(set, saga_update, .table = s->tables[SUITE_SHIFT], .id = suite_saga_id(3), .version = 1,
+        .transitional = pawl_value_text(text), .metadata = none, .data = none,
+        .type_version = text);
+}
+
+/* A change of each kind that has names, none of them with a fault. */
+static void add_all(suite *s, suite_set *set)
+{
+    pawl_text    text    = TEXT("x");
+    pawl_message message = suite_message(s, text);
+    add_sagas(s, set);
+    ADD(set, queue_settle, .queue = text, .seq = 1);
+    ADD(set, inbox_mark, .endpoint = text, .message_id = text, .at = SUITE_NOW);
+    ADD(set, outbox_settle, .id = 1, .source = text, .state = PAWL_OUTBOX_DISPATCHED);
+    ADD(set, snapshot_remove, .partition = text);
+    ADD(set, timeout_cancel, .saga_id = suite_saga_id(1), .name = text);
+    ADD(set, timeout_set, .id = suite_timeout_id(1), .destination = text, .due = SUITE_NOW);
+    ADD(set, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = text, .endpoint = text,
+        .destination = text, .message = message);
+    ADD(set, outbox_hold, .source = text);
+    ADD(set, queue_send, .queue = text, .message = message, .due = SUITE_NOW);
+    ADD(set, aggregator_add, .name = text, .partition = text, .key = text, .message = message);
+    ADD(set, aggregator_remove, .partition = text, .correlation_id = text);
+    ADD(set, snapshot_release, .partition = text);
+    ADD(set, flush_set, .partition = text);
+    ADD(set, dead_set, .endpoint = text, .queue = text, .message = message, .code = text);
+    ADD(set, subscription_set, .type = text, .queue = text);
+}
+
+static char *change_at(suite_set *set, pawl_change_kind kind, size_t index)
+{
+    char *items = NULL;
+#define SUITE__KIND(name, is_refusable) \
+    if (kind == pawl_change_##name)     \
+        items = (char *)(set->changes.name.items + index);
+    PAWL_CHANGE_KINDS(SUITE__KIND)
+#undef SUITE__KIND
+    return items;
+}
+
+static void a_nul_is_refused_by_field(suite *s)
+{
+    static const pawl_text nul    = {"a\0b", 3};
+    pawl_store            *a      = suite_open(s);
+    suite_set              beside = suite_changes(s);
+    add_all(s, &beside);
+    EXPECT_OK(s, pawl_changes_check(&beside.changes, &s->error));
+    for (size_t i = 0; i < sizeof nul_fields / sizeof nul_fields[0]; i++) {
+        const nul_field *field = &nul_fields[i];
+        const char      *kind  = pawl_change_kind_name(field->kind);
+        pawl_refusals    refused;
+        suite_set        set = suite_changes(s);
+        add_all(s, &set);
+        memcpy(change_at(&set, field->kind, field->index) + field->offset, &nul, sizeof nul);
+        /* Its group could be applied without the others. */
+        suite_unit(&set, 1, 1);
+        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("beside"),
+            .at = SUITE_NOW);
+        pawl_code code = suite_try(&set, a, &refused);
+        pawl_text said = pawl_text_of(s->error.text);
+        pawl_text path = suite_printf(s, "%s %u: %s", kind, field->index, field->name);
+        if (code != PAWL_EINVAL || !suite_text_has(said, path) ||
+            !suite_text_has(said, TEXT("NUL")))
+            suite_fail(s, __FILE__, __LINE__, "NUL in %s is %s: %s", path.data,
+                       pawl_code_name(code), s->error.text);
+        EXPECT(s, !suite_knows(s, a, TEXT("suite"), TEXT("beside")));
+    }
+}
+
 static void empty_texts_stay_empty(suite *s)
 {
     pawl_store  *a    = suite_open(s);
@@ -216,6 +361,7 @@ static const suite_case cases[] = {
     {"E26 odd texts elsewhere", odd_texts_elsewhere},
     {"D19 A7 names reach their limits", names_reach_their_limits},
     {"D19 what is over a limit is refused and nothing written", what_is_over_a_limit_is_refused},
+    {"D19 S31 a NUL is refused and its field named", a_nul_is_refused_by_field},
     {"E26 empty texts stay empty", empty_texts_stay_empty},
 };
 

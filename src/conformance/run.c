@@ -7,13 +7,13 @@
 #include <string.h>
 
 static const suite_cases *const all_cases[] = {
-    &cases_queue,       &cases_inbox,        &cases_saga,       &cases_saga_value,
-    &cases_timeout,     &cases_timeout_set,  &cases_aggregator, &cases_snapshot,
-    &cases_flush,       &cases_outbox,       &cases_group,      &cases_lead,
-    &cases_worker,      &cases_subscription, &cases_dead,       &cases_stats,
-    &cases_sweep,       &cases_text,         &cases_size,       &cases_concurrent,
-    &cases_random,      &cases_op_saga,      &cases_op_timeout, &cases_op_aggregator,
-    &cases_op_snapshot, &cases_op_outbox,
+    &cases_queue,      &cases_inbox,         &cases_saga,        &cases_saga_value,
+    &cases_timeout,    &cases_timeout_set,   &cases_aggregator,  &cases_snapshot,
+    &cases_flush,      &cases_outbox,        &cases_group,       &cases_lead,
+    &cases_worker,     &cases_subscription,  &cases_dead,        &cases_stats,
+    &cases_sweep,      &cases_text,          &cases_size,        &cases_concurrent,
+    &cases_process,    &cases_number,        &cases_random,      &cases_op_saga,
+    &cases_op_timeout, &cases_op_aggregator, &cases_op_snapshot, &cases_op_outbox,
 };
 #define CASES_COUNT (sizeof all_cases / sizeof all_cases[0])
 

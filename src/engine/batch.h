@@ -256,6 +256,8 @@ pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error);
  * header is missing; PAWL_ENOMEM is the only failure. */
 pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
                               pawl_text *value);
+/* Is `type` the record's own type or one of its base types? */
+bool pawl__is_of_type(pawl_text type, const pawl_record *record);
 /* The headers of a message sent from `ctx` (NULL: from outside). */
 pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
                               const pawl_header *extra, pawl_text inherited, pawl_arena *arena,

@@ -211,20 +211,13 @@ pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *m
     return pawl_send_with(ctx, queue.data, NULL, record, message);
 }
 
-static bool is_of_type(pawl_text type, const pawl_record *record)
-{
-    for (; record != NULL; record = record->base != NULL ? record->base() : NULL)
-        if (pawl_text_equal(type, pawl_text_of(pawl_record_type(record))))
-            return true;
-    return false;
-}
-
 /* Is the queue among the first `count` subscriptions for this record too? */
 static bool is_known(const pawl_subscriptions *list, size_t count, pawl_text queue,
                      const pawl_record *record)
 {
     for (size_t i = 0; i < count; i++)
-        if (pawl_text_equal(list->items[i].queue, queue) && is_of_type(list->items[i].type, record))
+        if (pawl_text_equal(list->items[i].queue, queue) &&
+            pawl__is_of_type(list->items[i].type, record))
             return true;
     return false;
 }
@@ -244,7 +237,7 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
         return pawl__context_failed(ctx, code);
     for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
         const pawl_subscription *item = &list->items[i];
-        if (!is_of_type(item->type, record) || is_known(list, i, item->queue, record))
+        if (!pawl__is_of_type(item->type, record) || is_known(list, i, item->queue, record))
             continue;
         pawl_text queue = pawl_arena_text(ctx->batch->arena, item->queue);
         code =

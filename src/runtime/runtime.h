@@ -41,6 +41,7 @@ struct pawl_endpoint {
     int64_t               service_due; /* step mode: monotonic time of the next look */
     int                   stop_fd;     /* eventfd, readable from stop on */
     atomic_bool           is_stopping;
+    atomic_bool           is_elsewhere; /* said in the log: another process works the queue */
     pthread_mutex_t       mutex;
     pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
     size_t                request_count;

@@ -183,14 +183,6 @@ pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
     return code == PAWL_OK ? put(sender, queue, &made, options, error) : code;
 }
 
-static bool is_of_type(pawl_text type, const pawl_record *record)
-{
-    for (; record != NULL; record = record->base != NULL ? record->base() : NULL)
-        if (pawl_text_equal(type, pawl_text_of(pawl_record_type(record))))
-            return true;
-    return false;
-}
-
 pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *options,
                               const pawl_record *record, const void *message, pawl_error *error)
 {
@@ -205,8 +197,8 @@ pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *opti
         bool is_known = false;
         for (size_t j = 0; j < i && !is_known; j++)
             is_known = pawl_text_equal(list.items[j].queue, list.items[i].queue) &&
-                       is_of_type(list.items[j].type, record);
-        if (is_known || !is_of_type(list.items[i].type, record))
+                       pawl__is_of_type(list.items[j].type, record);
+        if (is_known || !pawl__is_of_type(list.items[i].type, record))
             continue;
         code = build(sender, options, record, message, &made, error);
         if (code == PAWL_OK)

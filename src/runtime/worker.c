@@ -119,6 +119,22 @@ static pawl_time horizon_of(const pawl__worker *worker, const pawl_queue_rows *r
     return worker->engine.is_virtual && is_full ? rows->items[rows->count - 1].due : due_max;
 }
 
+/* Once for all workers, and again after this process had the queue. */
+static void say_where(pawl__worker *worker, const pawl_queue_rows *messages)
+{
+    pawl_endpoint *endpoint = worker->endpoint;
+    if (messages->is_elsewhere == atomic_exchange(&endpoint->is_elsewhere, messages->is_elsewhere))
+        return;
+    pawl_text name = endpoint->model->queue;
+    if (messages->is_elsewhere)
+        pawl_log(PAWL_LOG_INFO,
+                 "endpoint '%.*s': %.*s works its queue; this one waits to take over",
+                 PAWL_TEXT_ARGS(name), PAWL_TEXT_ARGS(messages->elsewhere));
+    else
+        pawl_log(PAWL_LOG_INFO, "endpoint '%.*s': this process works its queue now",
+                 PAWL_TEXT_ARGS(name));
+}
+
 static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *step,
                             pawl_error *error)
 {
@@ -126,6 +142,8 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
     pawl_timeout_rows timeouts = {.count = 0};
     pawl__batch_reset(worker->batch);
     pawl_code code = claim_messages(worker, due_max, &messages, error);
+    if (code == PAWL_OK)
+        say_where(worker, &messages);
     if (code == PAWL_OK && messages.is_elsewhere) {
         step->is_elsewhere = true;
         return PAWL_OK;

@@ -59,6 +59,7 @@ for verb in stats "schema verify" "run $build_dir/orders.so" "send --to q --type
     # shellcheck disable=SC2086
     expect 4 "$work/good.db" pawl $verb --store "$store"
 done
+expect 4 "$work/good.db" pawl schema drop --yes --store "$store"
 "$work/sql" "$work/good.db" 'UPDATE pawl_schema SET version = version - 1000'
 expect 0 '"queue":"q","ready":1,' pawl stats --json --store "$store"
 
@@ -70,6 +71,7 @@ exec 9>"$work/held"
 poll 10 grep -q held "$work/said" || die "the lock was not taken"
 expect 5 "$work/good.db" "${send[@]}" --store "$store" --deadline 300ms
 expect 5 "$work/good.db" pawl run "$build_dir/orders.so" --store "$store" --deadline 300ms
+expect 5 "$work/good.db" pawl schema drop --yes --store "$store" --deadline 300ms
 expect 0 '"queue":"q","ready":1,' pawl stats --json --store "$store"
 exec 9>&-
 wait "${started[-1]}"

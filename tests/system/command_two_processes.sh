@@ -26,6 +26,8 @@ pings 1 100
 poll 20 has_ready finished 100 || die "finished: $(queue_ready finished), not 100"
 start second "$work/pair.so"
 second=$pid
+poll 10 grep -q "endpoint 'left': process $first works its queue" "$work/second.log" ||
+    die "the second one does not say which process has the queue"
 
 echo "== both are there, nothing is handled twice"
 pings 101 300
@@ -36,6 +38,8 @@ echo "== the first one stops, the second goes on"
 stop "$first" TERM 0
 pings 301 400
 poll 30 has_ready finished 400 || die "finished: $(queue_ready finished), not 400"
+grep -q "endpoint 'left': this process works its queue now" "$work/second.log" ||
+    die "the second one does not say that it took over"
 
 echo "== the second one is killed, a third goes on"
 start third "$work/pair.so"

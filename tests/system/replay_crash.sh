@@ -45,7 +45,12 @@ poll 20 grep -q 'kill 2 of' "$work/err" || die "no kill in 20 s"
 stop "$pid" TERM 5
 [[ $(tail -n 1 "$work/err") == "pawl-replay: interrupted; "* ]] || die "the last line"
 [ ! -s "$work/out" ] || die "a report of an interrupted run"
-no_folder_left
+# The archive is part of what stays.
+archive=$(grep -oE "sqlite:[^ ]*/archive.db" "$work/err" | head -n 1)
+[ -e "${archive#sqlite:}" ] || die "the archive that stays is not there: $archive"
+run=$(grep -oE 'run [0-9a-f]{8}' "$work/err" | head -n 1 | cut -d' ' -f2)
+verify 2331 300 327 9 51 0 "$example" --store "sqlite:$work/b.db" --archive "$archive" --run "$run"
+rm -r "$(dirname "${archive#sqlite:}")"
 
 echo "== a shared log"
 log=$(shared receipt.csv)

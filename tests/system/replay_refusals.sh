@@ -44,15 +44,21 @@ for option in --store --archive; do
     head -c 8192 /dev/urandom >"$work/noise.db"
     cp "$work/noise.db" "$work/noise.before"
     refuse 3 "$work/noise.db" "$example" $option "sqlite:$work/noise.db"
+    ! grep -q stays "$work/err" || die "it says that a run stays that never began"
     refuse 3 "$work/noise.db" "$example" $option "sqlite:$work/noise.db" --crash 2
+    ! grep -q stays "$work/err" || die "it says that a run stays that never began"
     cmp -s "$work/noise.db" "$work/noise.before" || die "a file that is no database was changed"
 done
+# A good store beside a bad one is left without tables.
+build_sql
+refuse 3 "$work/noise.db" "$example" --store "sqlite:$work/good.db" --archive "sqlite:$work/noise.db"
+found=$("$work/sql" "$work/good.db" "SELECT count(*) FROM sqlite_master WHERE name LIKE 'replay%'")
+[ "$found" = 0 ] || die "$found tables were left in the good store"
 # A bad log leaves a good store alone.
 refuse 2 "$work/time.csv" "$work/time.csv" --store "sqlite:$work/new.db"
 [ ! -e "$work/new.db" ] || die "a store was made for a log that is refused"
 
 echo "== schema of a newer version"
-build_sql
 pawl schema apply --store "sqlite:$work/newer.db" >"$work/out" 2>"$work/err" || die "schema apply"
 "$work/sql" "$work/newer.db" 'UPDATE pawl_schema SET version = version + 1000'
 refuse 4 "$work/newer.db.*newer" "$example" --store "sqlite:$work/newer.db"
@@ -92,3 +98,15 @@ run=$(grep -oE 'run [0-9a-f]{8}' "$work/err" | head -n 1 | cut -d' ' -f2)
 # What was committed is still there: with more room the run goes on.
 mount -o remount,size=256m "$disk" || die "no more room for the disk"
 verify 2331 300 327 9 51 0 "$example" --work "$disk" --run "$run"
+
+echo "== an archive in a folder of the run's own stays with a run that was stopped"
+rm -f "$disk"/*
+mount -o remount,size=1m "$disk" || die "the disk cannot be made small again"
+replay "$example" --store "sqlite:$disk/own.db" >"$work/out" 2>"$work/err" </dev/null
+found=$?
+[ $found = 5 ] || die "exit code $found instead of 5"
+run=$(grep -oE 'run [0-9a-f]{8}' "$work/err" | head -n 1 | cut -d' ' -f2)
+archive=$(grep -oE "sqlite:[^ ]*/archive.db" "$work/err" | head -n 1)
+[ -e "${archive#sqlite:}" ] || die "the archive that stays is not there: $archive"
+mount -o remount,size=256m "$disk" || die "no more room for the disk"
+verify 2331 300 327 9 51 0 "$example" --store "sqlite:$disk/own.db" --archive "$archive" --run "$run"

@@ -196,6 +196,7 @@ pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb, const pawl_s
                    .system_prefix = given->system_prefix,
                    .tables        = given->tables,
                    .table_count   = given->table_count,
+                   .deadline_ms   = given->deadline_ms,
     };
     pawl_store_options settled;
     pawl_store        *store = NULL;

@@ -240,12 +240,18 @@ pawl_code pawl__sqlite_schema_make(pawl__sqlite *store, const pawl_saga_table *c
     return code;
 }
 
+/* What a newer program made, this one would drop in part only. */
 static pawl_code drop_all(pawl__sqlite *store, const pawl_schema_spec *spec, pawl_error *error)
 {
+    int64_t   version;
     pawl_code code = pawl__sqlite_write_begin(store, error);
     if (code == PAWL_OK) {
-        code = pawl__sql_drop(&pawl__sqlite_dialect, store->connection.prefix, spec->tables,
-                              spec->table_count, run_statement, store->connection.db, error);
+        code = read_version(store, &version, error);
+        if (code == PAWL_OK)
+            code = check_version(store, version, error);
+        if (code == PAWL_OK)
+            code = pawl__sql_drop(&pawl__sqlite_dialect, store->connection.prefix, spec->tables,
+                                  spec->table_count, run_statement, store->connection.db, error);
         code = pawl__sqlite_write_end(store, code, error);
     }
     return code;
