@@ -256,8 +256,10 @@ static pawl_code seed_random(crash_parent *parent, pawl_error *error)
     }
     pawl_random_seed(&parent->random, seed);
     fprintf(stderr,
-            "pawl-replay: %" PRId64 " kills, --seed %" PRIu64 ", --batch-messages %" PRId64 "\n",
-            parent->options->kills, seed, replay_run_batch(parent->options, parent->log));
+            "pawl-replay: run %s, %" PRId64 " kills, --seed %" PRIu64 ", --batch-messages %" PRId64
+            "\n",
+            parent->place->run, parent->options->kills, seed,
+            replay_run_batch(parent->options, parent->log));
     return PAWL_OK;
 }
 

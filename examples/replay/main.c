@@ -107,6 +107,9 @@ static bool clean_up(const replay_options *options, const replay_place *place, i
     }
     if (options->run == NULL && !replay_place_is_begun(place, options))
         return false;
+    /* A child that failed said why on the last line; that is to stay the last. */
+    if (options->kills > 0 && exit_code > REPLAY_NOT_VERIFIED)
+        return true;
     pawl_arena *arena = pawl_arena_create(0);
     if (arena != NULL)
         fprintf(stderr, "pawl-replay: run %s stays in %.*s and %.*s, its tables are %s*\n",

@@ -155,6 +155,7 @@ typedef struct running {
 static running      *running_items;
 static atomic_size_t running_count;
 static atomic_int    signal_count;
+static atomic_bool   has_started; /* from then on there is something to stop gracefully */
 
 static void stop_all(void)
 {
@@ -163,11 +164,20 @@ static void stop_all(void)
         pawl_endpoint_stop(running_items[i].endpoint);
 }
 
+/* The first signal stops gracefully, and at once while nothing runs yet; a
+ * second one does not wait for handlers. */
 static void on_signal(int number)
 {
+    static const char line[] =
+        "pawl: stopped at once by a second signal; what was committed stays\n";
     (void)number;
-    if (atomic_fetch_add(&signal_count, 1) > 0)
+    if (atomic_fetch_add(&signal_count, 1) > 0) {
+        ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
+        (void)written;
         _exit(pawl_code_exit(PAWL_EINTERRUPTED));
+    }
+    if (!atomic_load(&has_started))
+        _exit(0);
     stop_all();
 }
 
@@ -269,6 +279,7 @@ static pawl_code run_endpoints(const verb_fields *fields, const pawl_application
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     handle_signals();
     pawl_code code = create_all(fields, application, options, error);
+    atomic_store(&has_started, true);
     if (code == PAWL_OK)
         code = join_all(start_all(error), error);
     destroy_all();
