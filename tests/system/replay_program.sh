@@ -134,10 +134,10 @@ refuse 2 "--run: 'x' is no name of a run" "$example" --run x
 
 echo "== shared logs"
 log=$(shared receipt.csv)
-[ -n "$log" ] || skip "there is no receipt.csv in the shared data"
+[ -n "$log" ] || without_shared "there is no receipt.csv in the shared data"
 verify 8577 1434 1470 10 177 0 "$log"
 log=$(shared roadtraffic100.xes)
-[ -n "$log" ] || skip "there is no roadtraffic100.xes in the shared data"
+[ -n "$log" ] || without_shared "there is no roadtraffic100.xes in the shared data"
 verify 390 100 299 55 60 0 "$log" --group-by org:resource
 gzip -c "$log" >"$work/roadtraffic100.xes.gz"
 verify 390 100 299 55 60 0 "$work/roadtraffic100.xes.gz" --group-by org:resource
