@@ -256,8 +256,9 @@ pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error);
  * header is missing; PAWL_ENOMEM is the only failure. */
 pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
                               pawl_text *value);
-/* Is `type` the record's own type or one of its base types? */
-bool pawl__is_of_type(pawl_text type, const pawl_record *record);
+/* subscribe.c: does subscription `index` make its queue get the record? Of a
+ * queue that subscribes to several of its types only the first one does. */
+bool pawl__is_subscriber(const pawl_subscriptions *list, size_t index, const pawl_record *record);
 /* The headers of a message sent from `ctx` (NULL: from outside). */
 pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
                               const pawl_header *extra, pawl_text inherited, pawl_arena *arena,
@@ -269,7 +270,9 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
 /* recover.c: decides what becomes of a unit that failed with `code`. */
 void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
                      int64_t asked_delay);
-void pawl__unit_dead(pawl__unit *unit, pawl_code code, pawl_text error);
+/* delay * 2^times, at most `limit`. */
+int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit);
+void    pawl__unit_dead(pawl__unit *unit, pawl_code code, pawl_text error);
 /* "No saga": wait, or the handler's policy. True when the answer is final. */
 bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit);
 

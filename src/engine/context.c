@@ -211,17 +211,6 @@ pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *m
     return pawl_send_with(ctx, queue.data, NULL, record, message);
 }
 
-/* Is the queue among the first `count` subscriptions for this record too? */
-static bool is_known(const pawl_subscriptions *list, size_t count, pawl_text queue,
-                     const pawl_record *record)
-{
-    for (size_t i = 0; i < count; i++)
-        if (pawl_text_equal(list->items[i].queue, queue) &&
-            pawl__is_of_type(list->items[i].type, record))
-            return true;
-    return false;
-}
-
 pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void *message)
 {
     static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
@@ -237,7 +226,7 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
         return pawl__context_failed(ctx, code);
     for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
         const pawl_subscription *item = &list->items[i];
-        if (!pawl__is_of_type(item->type, record) || is_known(list, i, item->queue, record))
+        if (!pawl__is_subscriber(list, i, record))
             continue;
         pawl_text queue = pawl_arena_text(ctx->batch->arena, item->queue);
         code =

@@ -122,11 +122,3 @@ pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
                               headers->size, PAWL_HEADERS_SIZE_MAX);
     return code;
 }
-
-bool pawl__is_of_type(pawl_text type, const pawl_record *record)
-{
-    for (; record != NULL; record = record->base != NULL ? record->base() : NULL)
-        if (pawl_text_equal(type, pawl_text_of(pawl_record_type(record))))
-            return true;
-    return false;
-}

@@ -27,14 +27,17 @@ static bool is_hopeless(pawl_code code)
     }
 }
 
-/* delay * 2^attempts, at most the maximum, give or take a tenth. */
+int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit)
+{
+    for (int32_t i = 0; i < times && i < DOUBLINGS_MAX && delay < limit; i++)
+        delay *= 2;
+    return delay < limit ? delay : limit;
+}
+
+/* Doubles with each attempt, give or take a tenth. */
 static int64_t back_off(pawl__engine *engine, int32_t attempts)
 {
-    int64_t delay = engine->retry_delay;
-    for (int32_t i = 0; i < attempts && i < DOUBLINGS_MAX && delay < engine->retry_delay_max; i++)
-        delay *= 2;
-    if (delay > engine->retry_delay_max)
-        delay = engine->retry_delay_max;
+    int64_t delay  = pawl__doubled(engine->retry_delay, attempts, engine->retry_delay_max);
     int64_t jitter = delay / 5;
     return delay - jitter / 2 + (int64_t)pawl_random_below(engine->random, (uint64_t)jitter + 1);
 }

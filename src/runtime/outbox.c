@@ -19,7 +19,6 @@
 
 #define LEASE PAWL_SECONDS(15)
 #define ORPHAN_PERIOD PAWL_MINUTES(1) /* between looks for rows that are held for nothing */
-#define DOUBLINGS_MAX 30
 
 /* ---- Sources that wait ----------------------------------------------------------- */
 
@@ -276,12 +275,7 @@ static void deliver_all(pawl__service *service, round *all)
 static int64_t back_off(pawl__service *service, int32_t attempts)
 {
     const pawl_endpoint_options *settings = &service->endpoint->settings;
-    int64_t                      delay    = settings->outbox_delay;
-    for (int32_t i = 1; i < attempts && i < DOUBLINGS_MAX && delay < settings->outbox_delay_max;
-         i++)
-        delay *= 2;
-    if (delay > settings->outbox_delay_max)
-        delay = settings->outbox_delay_max;
+    int64_t delay = pawl__doubled(settings->outbox_delay, attempts - 1, settings->outbox_delay_max);
     return delay + (int64_t)pawl_random_below(&service->random, (uint64_t)delay / 5 + 1);
 }
 

@@ -194,11 +194,7 @@ pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *opti
     options        = options_of(options);
     pawl_code code = sender->store->ops->subscriptions(sender->store, read, &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
-        bool is_known = false;
-        for (size_t j = 0; j < i && !is_known; j++)
-            is_known = pawl_text_equal(list.items[j].queue, list.items[i].queue) &&
-                       pawl__is_of_type(list.items[j].type, record);
-        if (is_known || !pawl__is_of_type(list.items[i].type, record))
+        if (!pawl__is_subscriber(&list, i, record))
             continue;
         code = build(sender, options, record, message, &made, error);
         if (code == PAWL_OK)
