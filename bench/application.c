@@ -68,6 +68,7 @@ pawl_code pawl__bench_endpoint(const pawl__bench_job *job, const pawl_route *rou
     options.system_prefix         = PAWL__BENCH_PREFIX;
     options.saga_prefix           = PAWL__BENCH_SAGA_PREFIX;
     options.routes                = routes;
+    options.workers               = (int)job->options->workers;
     options.batch_messages        = (int)job->batch;
     options.batch_time_max        = PAWL_MINUTES(1); /* the batch is what was asked for */
     options.outbox_batch          = (int32_t)job->batch;

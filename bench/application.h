@@ -59,15 +59,21 @@ void pawl__bench_order_id(uint64_t seed, int64_t number, char text[PAWL__BENCH_O
 
 extern const pawl_application pawl__bench_application;
 
-/* An endpoint with one worker, for step(). The routes must outlive it. */
+/* An endpoint for step(), or for run() with as many workers as the options say.
+ * The routes must outlive it. */
 pawl_code pawl__bench_endpoint(const pawl__bench_job *job, const pawl_route *routes,
                                bool no_service, pawl_endpoint **endpoint, pawl_error *error);
 /* The saga's table, in the arena. */
 pawl_code pawl__bench_table(pawl_arena *arena, const pawl_saga_table **table, pawl_error *error);
 
-#define PAWL__BENCH_CHECK_COUNT 256
-/* Of each of these orders there is one saga, and its state has counted so many
- * steps. At most PAWL__BENCH_CHECK_COUNT at once; resets the handle's arena. */
+#define PAWL__BENCH_CHECK_COUNT 256 /* orders at once, at most, here and below */
+/* The rows of these orders, in the handle's arena, which is reset first. */
+pawl_code pawl__bench_load_orders(const pawl__bench_handle *handle, uint64_t seed, int64_t first,
+                                  pawl_saga_row *rows, size_t count, pawl_error *error);
+/* What their states have counted; 0 where there is no saga. */
+pawl_code pawl__bench_count_steps(const pawl__bench_handle *handle, uint64_t seed, int64_t first,
+                                  int64_t *steps, size_t count, pawl_error *error);
+/* Of each of these orders there is a saga whose state has counted so many steps. */
 pawl_code pawl__bench_check_orders(const pawl__bench_handle *handle, uint64_t seed, int64_t first,
                                    const int64_t *steps, size_t count, pawl_error *error);
 

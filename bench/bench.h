@@ -12,12 +12,23 @@
 #include <stdio.h>
 
 typedef struct pawl__bench_options {
-    const char *workload; /* "saga-step", "outbox-drain" or "timeouts" */
+    const char *workload; /* "saga-step", "outbox-drain" ... */
     const char *store;    /* URL */
     int64_t     messages; /* of one round */
     int64_t     batch;    /* messages of one commit */
-    int64_t     rounds;   /* of pawl and of the limit each, in turn; the medians count */
-    bool        is_json;  /* one object with the keys messages_per_s, limit_per_s, ratio */
+    /* Of pawl and of the limit each, in turn; the medians count. 0, here and
+     * below: the workload's default. */
+    int64_t     rounds;
+    int64_t     workers;      /* threads of the endpoint, where it runs by itself */
+    int64_t     senders;      /* hot-saga: threads that send ... */
+    int64_t     sender_batch; /* ... so many messages in one commit */
+    int64_t     rate;         /* of messages or timeouts, a second */
+    int64_t     seconds;      /* how long they come at that rate */
+    int64_t     marks;        /* retention: old ones of the inbox; a tenth as many outbox rows */
+    int64_t     pending;      /* timeouts: far in the future, beside those that are due */
+    int64_t     due;     /* timeouts: so many come due one by one, for their lateness; 0: none */
+    const char *peer;    /* saga-step: measure this program, too; or NULL */
+    bool        is_json; /* one object with the keys messages_per_s, limit_per_s, ratio ... */
 } pawl__bench_options;
 
 /* Makes its own tables, measures, writes the result to `out`, drops the tables.

@@ -1,96 +1,49 @@
 /* bench_run.c - the rounds of one benchmark.
  *
- *     fill -> { copy -> run -> check } * 2 * rounds -> medians -> verdict
+ *     fill -> { copy -> run -> check } * sides * rounds -> after -> medians -> verdict
  *
- * pawl and the loop take turns, so that a machine that becomes slower or faster
- * does so for both.
+ * The sides of a round are pawl, what the workload measures beside it, and the
+ * loop. They take turns, so that a machine that becomes slower or faster does
+ * so for all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "bench.h"
 
 #include "job.h"
+#include "result.h"
 #include "verdict.h"
 
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-#include <yyjson.h>
 
 #define SEED 1
-#define ROUNDS_MAX 99
 
 static const pawl__bench_workload *const workloads[] = {
-    &pawl__bench_outbox_drain,
-    &pawl__bench_saga_step,
-    &pawl__bench_timeouts,
+    &pawl__bench_hot_saga,  &pawl__bench_outbox_drain, &pawl__bench_retention,
+    &pawl__bench_saga_step, &pawl__bench_steady,       &pawl__bench_timeouts,
 };
 
 typedef struct session {
-    const pawl__bench_options  *options;
+    pawl__bench_options         options; /* defaults filled in */
     const pawl__bench_workload *workload;
     pawl__bench_timed_fn       *limit; /* or NULL */
     pawl__bench_place           place;
     pawl__bench_job             job;
     pawl__bench_handle          kept[2]; /* of a store that is gone with its last handle */
-    double                      pawl_rates[ROUNDS_MAX];
-    double                      limit_rates[ROUNDS_MAX];
+    double                      pawl_rates[PAWL__BENCH_ROUNDS_MAX];
+    double                      beside_rates[PAWL__BENCH_ROUNDS_MAX];
+    double                      limit_rates[PAWL__BENCH_ROUNDS_MAX];
+    pawl__bench_figures         figures;
 } session;
 
-typedef struct result {
-    double messages_per_s;
-    double limit_per_s; /* 0: there is none */
-    double ratio;
-} result;
-
-/* ---- What the workloads share --------------------------------------------- */
-
-static volatile sig_atomic_t was_signalled;
-
-static void note_signal(int number)
-{
-    was_signalled = number;
-}
-
-int64_t pawl__bench_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-pawl_code pawl__bench_go_on(pawl_error *error)
-{
-    if (was_signalled == 0)
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_EINTERRUPTED, "the benchmark was interrupted by signal %d",
-                          (int)was_signalled);
-}
-
-pawl_code pawl__bench_expect(const char *what, int64_t found, int64_t wanted, pawl_error *error)
-{
-    if (found == wanted)
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_EBUG, "%s: %lld, should be %lld", what, (long long)found,
-                          (long long)wanted);
-}
-
-/* ---- Progress ------------------------------------------------------------- */
-
-static void report_progress(const char *what, int64_t round, int64_t rounds, const char *rate)
-{
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[K%s%s%.0lld%s%.0lld%s", what, round > 0 ? " " : "",
-                (long long)round, rounds > 0 ? "/" : "", (long long)rounds, rate);
-}
-
-static void clear_progress(void)
-{
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
-}
+/* What takes its turn in a round. */
+typedef struct side {
+    const char           *who;
+    pawl__bench_fn       *prepare; /* or NULL */
+    pawl__bench_timed_fn *run;
+    pawl__bench_fn       *check;
+    double               *rates;
+} side;
 
 /* ---- Rounds --------------------------------------------------------------- */
 
@@ -98,7 +51,7 @@ static pawl_code fill(const session *s, const char *url, pawl_error *error)
 {
     pawl__bench_job job = s->job;
     job.url             = url;
-    report_progress("filling", 0, 0, "");
+    pawl__bench_progress("filling", 0, 0);
     return s->workload->fill(&job, error);
 }
 
@@ -120,36 +73,49 @@ static pawl_code renew(session *s, pawl_error *error)
     return code == PAWL_OK ? fill(s, s->place.round, error) : code;
 }
 
-static pawl_code run_round(session *s, pawl__bench_timed_fn *run, const char *who, double *rate,
-                           pawl_error *error)
+static pawl_code take_turn(session *s, const side *turn, int64_t round, pawl_error *error)
 {
     int64_t   microseconds = 0;
-    pawl_code code         = renew(s, error);
+    pawl_code code         = PAWL_OK;
+    if (turn->run == NULL)
+        return PAWL_OK;
+    code = renew(s, error);
+    if (code == PAWL_OK && turn->prepare != NULL)
+        code = turn->prepare(&s->job, error);
+    pawl__bench_progress("measuring, round", round + 1, s->options.rounds);
     if (code == PAWL_OK)
-        code = run(&s->job, &microseconds, error);
+        code = turn->run(&s->job, &microseconds, error);
     if (code == PAWL_OK)
-        code = s->workload->check(&s->job, error);
+        code = turn->check(&s->job, error);
     if (code != PAWL_OK)
-        return pawl_error_wrap(error, code, "%s, %s", s->workload->name, who);
-    *rate = pawl__bench_rate(s->job.messages, microseconds);
+        return pawl_error_wrap(error, code, "%s, %s", s->workload->name, turn->who);
+    turn->rates[round] = pawl__bench_rate(s->job.messages, microseconds);
     return pawl__bench_go_on(error);
 }
 
 static pawl_code run_rounds(session *s, pawl_error *error)
 {
-    int64_t   rounds = s->options->rounds;
-    pawl_code code   = PAWL_OK;
+    static const pawl__bench_beside none    = {.who = "nothing"};
+    const pawl__bench_workload     *w       = s->workload;
+    const pawl__bench_beside       *beside  = w->beside != NULL ? w->beside : &none;
+    const side                      sides[] = {
+                             {"pawl", NULL, w->run, w->check, s->pawl_rates},
+                             {beside->who, beside->prepare, beside->run, beside->check, s->beside_rates},
+                             {"limit", NULL, s->limit, w->check, s->limit_rates},
+    };
+    pawl_code code = PAWL_OK;
     if (s->place.kind->copy != NULL)
         code = fill(s, s->place.filled, error);
-    for (int64_t i = 0; code == PAWL_OK && i < rounds; i++) {
-        report_progress("pawl, round", i + 1, rounds, "");
-        code = run_round(s, s->workload->run, "pawl", &s->pawl_rates[i], error);
-        if (code != PAWL_OK || s->limit == NULL)
-            continue;
-        report_progress("limit, round", i + 1, rounds, "");
-        code = run_round(s, s->limit, "limit", &s->limit_rates[i], error);
+    for (int64_t i = 0; i < s->options.rounds; i++)
+        for (size_t j = 0; code == PAWL_OK && j < sizeof sides / sizeof sides[0]; j++)
+            code = take_turn(s, &sides[j], i, error);
+    if (code == PAWL_OK && w->after != NULL) {
+        double rate = pawl__bench_median(s->pawl_rates, (size_t)s->options.rounds);
+        code        = w->after(&s->job, rate, error);
+        if (code != PAWL_OK)
+            pawl_error_wrap(error, code, "%s", w->name);
     }
-    clear_progress();
+    pawl__bench_progress_end();
     return code;
 }
 
@@ -168,67 +134,31 @@ static pawl_code drop_all(session *s, pawl_code code, pawl_error *error)
 
 /* ---- Results -------------------------------------------------------------- */
 
-static result results_of(session *s)
+static pawl__bench_result result_of(session *s)
 {
-    size_t rounds = (size_t)s->options->rounds;
-    result r      = {.messages_per_s = pawl__bench_median(s->pawl_rates, rounds)};
+    size_t                    rounds = (size_t)s->options.rounds;
+    const pawl__bench_beside *beside = s->workload->beside;
+    pawl__bench_result        r      = {
+                    .workload       = s->workload->name,
+                    .job            = &s->job,
+                    .messages_per_s = pawl__bench_median(s->pawl_rates, rounds),
+    };
+    if (beside != NULL) {
+        double rate = pawl__bench_median(s->beside_rates, rounds);
+        pawl__bench_note(&s->figures, beside->rate, rate);
+        pawl__bench_note(&s->figures, beside->ratio, r.messages_per_s / rate);
+    }
     if (s->limit != NULL) {
         r.limit_per_s = pawl__bench_median(s->limit_rates, rounds);
         r.ratio       = r.messages_per_s / r.limit_per_s;
+    } else {
+        r.no_limit =
+            s->workload->no_limit != NULL ? s->workload->no_limit : s->place.kind->no_limit;
     }
     return r;
 }
 
-static void print_table(const session *s, const char *store, const result *r, FILE *out)
-{
-    fprintf(out, "%s on %s: %lld messages, %lld a batch, %lld rounds, seed %llu\n",
-            s->workload->name, store, (long long)s->job.messages, (long long)s->job.batch,
-            (long long)s->options->rounds, (unsigned long long)s->job.seed);
-    fprintf(out, "  %-8s %12.0f /s\n", "pawl", r->messages_per_s);
-    if (s->limit != NULL)
-        fprintf(out, "  %-8s %12.0f /s\n  %-8s %12.3f\n", "limit", r->limit_per_s, "ratio",
-                r->ratio);
-    else
-        fprintf(out, "  no limit: %s\n", s->place.kind->no_limit);
-}
-
-static void add_rate(yyjson_mut_doc *doc, const char *name, double value, double scale)
-{
-    double rounded = (double)(int64_t)(value * scale + 0.5) / scale;
-    yyjson_mut_obj_add_val(doc, yyjson_mut_doc_get_root(doc), name,
-                           value > 0 ? yyjson_mut_real(doc, rounded) : yyjson_mut_null(doc));
-}
-
-static pawl_code print_json(const session *s, const char *store, const result *r, FILE *out,
-                            pawl_error *error)
-{
-    yyjson_mut_doc *doc    = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *object = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, object);
-    yyjson_mut_obj_add_str(doc, object, "workload", s->workload->name);
-    yyjson_mut_obj_add_str(doc, object, "store", store);
-    yyjson_mut_obj_add_int(doc, object, "messages", s->job.messages);
-    yyjson_mut_obj_add_int(doc, object, "batch", s->job.batch);
-    yyjson_mut_obj_add_int(doc, object, "rounds", s->options->rounds);
-    yyjson_mut_obj_add_uint(doc, object, "seed", s->job.seed);
-    if (doc != NULL) {
-        add_rate(doc, "messages_per_s", r->messages_per_s, 10);
-        add_rate(doc, "limit_per_s", r->limit_per_s, 10);
-        add_rate(doc, "ratio", r->ratio, 1000);
-    }
-    if (s->limit == NULL)
-        yyjson_mut_obj_add_str(doc, object, "no_limit", s->place.kind->no_limit);
-    char *text = doc != NULL ? yyjson_mut_write(doc, 0, NULL) : NULL;
-    if (text != NULL)
-        fprintf(out, "%s\n", text);
-    pawl_code code =
-        text != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "no memory for JSON");
-    free(text);
-    yyjson_mut_doc_free(doc);
-    return code;
-}
-
-static pawl_code judge(const session *s, const result *r, pawl_error *error)
+static pawl_code judge(const session *s, const pawl__bench_result *r, pawl_error *error)
 {
     if (s->limit == NULL || !pawl__bench_is_broken(r->ratio))
         return PAWL_OK;
@@ -240,59 +170,85 @@ static pawl_code judge(const session *s, const result *r, pawl_error *error)
 
 static pawl_code print(session *s, FILE *out, pawl_error *error)
 {
-    result      r     = results_of(s);
-    pawl_arena *arena = pawl_arena_create(0);
-    pawl_text   store =
-        arena != NULL ? pawl_url_masked(s->options->store, arena) : (pawl_text){NULL, 0};
-    pawl_code code = PAWL_OK;
-    if (store.data == NULL)
+    pawl__bench_result r     = result_of(s);
+    pawl_arena        *arena = pawl_arena_create(0);
+    pawl_code          code  = PAWL_OK;
+    if (arena != NULL)
+        r.store = pawl_url_masked(s->options.store, arena).data;
+    if (r.store == NULL)
         code = pawl_error_set(error, PAWL_ENOMEM, "no memory for the result");
-    else if (s->options->is_json)
-        code = print_json(s, store.data, &r, out, error);
+    else if (s->options.is_json)
+        code = pawl__bench_print_json(&r, out, error);
     else
-        print_table(s, store.data, &r, out);
+        pawl__bench_print_table(&r, out);
     pawl_arena_destroy(arena);
     return code == PAWL_OK ? judge(s, &r, error) : code;
 }
 
 /* ---- One benchmark -------------------------------------------------------- */
 
+static void fill_in(int64_t *option, int64_t value)
+{
+    if (*option == 0)
+        *option = value;
+}
+
+static pawl_code settle_options(session *s, const pawl__bench_options *given, pawl_error *error)
+{
+    const pawl__bench_workload *w = s->workload;
+    pawl__bench_options        *o = &s->options;
+    *o                            = *given;
+    fill_in(&o->rounds, w->rounds);
+    fill_in(&o->workers, w->workers);
+    fill_in(&o->rate, w->rate);
+    if (w->seconds != 0) {
+        fill_in(&o->seconds, w->seconds);
+        o->messages = o->rate * o->seconds;
+    }
+    if (o->rounds < 1 || o->rounds > PAWL__BENCH_ROUNDS_MAX)
+        return pawl_error_set(error, PAWL_EINVAL, "rounds are %lld, the limits are 1 to %d",
+                              (long long)o->rounds, PAWL__BENCH_ROUNDS_MAX);
+    if (o->due > o->messages)
+        return pawl_error_set(
+            error, PAWL_EINVAL,
+            "due are %lld timeouts, the limit is that of the messages, %lld: each "
+            "of those is a saga that can have one",
+            (long long)o->due, (long long)o->messages);
+    return PAWL_OK;
+}
+
 static pawl_code begin(session *s, const pawl__bench_options *options, pawl_error *error)
 {
-    s->options = options;
     for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++)
         if (strcmp(workloads[i]->name, options->workload) == 0)
             s->workload = workloads[i];
     if (s->workload == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "there is no benchmark '%s'", options->workload);
-    if (options->rounds < 1 || options->rounds > ROUNDS_MAX)
-        return pawl_error_set(error, PAWL_EINVAL, "rounds are %lld, the limits are 1 to %d",
-                              (long long)options->rounds, ROUNDS_MAX);
-    pawl_code code = pawl__bench_place_take(options->store, &s->place, error);
+    pawl_code code = settle_options(s, options, error);
+    if (code == PAWL_OK)
+        code = pawl__bench_place_take(options->store, &s->place, error);
     if (code != PAWL_OK)
         return code;
     const pawl__bench_limit *limit = s->place.kind->limits;
     for (; limit != NULL && limit->workload != NULL; limit++)
         if (strcmp(limit->workload, s->workload->name) == 0)
             s->limit = limit->run;
-    s->job = (pawl__bench_job){.messages = options->messages,
-                               .batch    = options->batch,
+    s->job = (pawl__bench_job){.messages = s->options.messages,
+                               .batch    = s->options.batch,
                                .seed     = SEED,
                                .url      = s->place.round,
-                               .target   = s->place.target};
+                               .target   = s->place.target,
+                               .options  = &s->options,
+                               .figures  = &s->figures};
     return PAWL_OK;
 }
 
 static pawl_code run_session(session *s, pawl_error *error)
 {
-    struct sigaction action = {.sa_handler = note_signal}, old_int, old_term;
-    was_signalled           = 0;
-    sigaction(SIGINT, &action, &old_int);
-    sigaction(SIGTERM, &action, &old_term);
+    pawl__bench_signals_take();
     pawl_code code = run_rounds(s, error);
     code           = drop_all(s, code, error);
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGTERM, &old_term, NULL);
+    pawl__bench_signals_give_back();
     return code;
 }
 

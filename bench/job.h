@@ -1,24 +1,38 @@
 /* job.h - what the files of the benchmarks share.
  *
- *     bench_run.c      rounds, medians, output
+ *     bench_run.c      rounds and medians
+ *     result.c         output
+ *     figures.c        what is measured beside a rate
  *     verdict.c        what the figures say
- *     place.c          where a round's tables are, for each kind of store
+ *     watch.c          clock, signals, progress
+ *     place.c          which kind of store a URL names
+ *     place_*.c        where a round's tables are, one kind of store each
+ *     peer.c           the same work done by another program, beside pawl
  *     application.c    the records and handlers that pawl runs
  *     handle.c         a store handle with what belongs to it
- *     saga_step.c outbox_drain.c timeouts.c
+ *     background.c     an endpoint that runs while the benchmark watches
+ *     timed.c          a driver that notes what passes through another one
+ *     saga_step.c outbox_drain.c timeouts.c hot_saga.c steady.c retention.c
  *                      fill, run, check: one workload each, on any store
- *     limit_sqlite*.c  the hand-written loops on SQLite
+ *     lateness.c       the second part of timeouts
+ *     snapshot.c       an old snapshot, for steady
+ *     limit.c          what the hand-written loops share
+ *     limit_sqlite*.c limit_postgres*.c
+ *                      the loops on one kind of store each
  *
  * A workload knows no store and a kind of store no workload, except for its
- * loops: another store is one row in the table of place.c and a file of loops.
+ * loops: another store is one row in the table of place.c, a place_*.c and files
+ * of loops.
  *
- * Tests: tests/system/bench.sh
+ * Tests: tests/system/bench.sh bench_postgres.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_BENCH_JOB_H
 #define PAWL_BENCH_JOB_H
 
+#include "bench.h"
+#include "figures.h"
 #include "pawl/pawl.h"
 
 /* Of the shared tables and of the saga table. */
@@ -33,6 +47,8 @@ typedef struct pawl__bench_job {
     uint64_t    seed;
     const char *url;    /* the store, filled */
     const char *target; /* a second one of its kind, for what leaves the first; empty */
+    const pawl__bench_options *options; /* what only some ask for, defaults filled in */
+    pawl__bench_figures       *figures; /* what a run notes beside its time */
 } pawl__bench_job;
 
 typedef pawl_code pawl__bench_fn(const pawl__bench_job *job, pawl_error *error);
@@ -40,17 +56,43 @@ typedef pawl_code pawl__bench_fn(const pawl__bench_job *job, pawl_error *error);
 typedef pawl_code pawl__bench_timed_fn(const pawl__bench_job *job, int64_t *microseconds,
                                        pawl_error *error);
 
+/* A second measurement of pawl, in turn with the first, that the first is
+ * compared with. */
+typedef struct pawl__bench_beside {
+    const char           *who;
+    pawl__bench_fn       *prepare; /* changes what fill made; or NULL */
+    pawl__bench_timed_fn *run;
+    pawl__bench_fn       *check;
+    pawl__bench_figure    rate;  /* of this one */
+    pawl__bench_figure    ratio; /* the first one's rate by this one's */
+} pawl__bench_beside;
+
 typedef struct pawl__bench_workload {
     const char           *name;
     pawl__bench_fn       *fill; /* makes the tables and what is to be worked off */
     pawl__bench_timed_fn *run;  /* pawl */
     /* After pawl and after the loop alike: did it do all of the work? */
-    pawl__bench_fn *check;
+    pawl__bench_fn           *check;
+    const pawl__bench_beside *beside; /* or NULL */
+    /* Once, on what the last round left; or NULL. */
+    pawl_code (*after)(const pawl__bench_job *job, double messages_per_s, pawl_error *error);
+    const char *no_limit; /* why it has no loop on any store; NULL: a store may have one */
+    int64_t     rounds;   /* defaults of the options */
+    int64_t     workers;
+    int64_t     rate;
+    int64_t     seconds; /* not 0: messages are what the rate makes in this time */
 } pawl__bench_workload;
 
-extern const pawl__bench_workload pawl__bench_saga_step;
+extern const pawl__bench_workload pawl__bench_hot_saga;
 extern const pawl__bench_workload pawl__bench_outbox_drain;
+extern const pawl__bench_workload pawl__bench_retention;
+extern const pawl__bench_workload pawl__bench_saga_step;
+extern const pawl__bench_workload pawl__bench_steady;
 extern const pawl__bench_workload pawl__bench_timeouts;
+
+/* peer.c. For saga-step's `after`: notes peer_per_second and peer_ratio when the
+ * options name a peer, and says on stderr why it cannot be measured. */
+pawl_code pawl__bench_peer(const pawl__bench_job *job, double messages_per_s, pawl_error *error);
 
 /* ---- Places --------------------------------------------------------------- */
 
@@ -69,7 +111,6 @@ typedef struct pawl__bench_limit {
 
 /* A kind of store. */
 typedef struct pawl__bench_kind {
-    const char *scheme;
     /* Names the URLs; PAWL_ECONFIG when something stands there already. */
     pawl_code (*take)(const char *url, pawl__bench_place *place, pawl_error *error);
     /* Makes place->round equal to place->filled and place->target empty; NULL:
@@ -84,8 +125,20 @@ typedef struct pawl__bench_kind {
 
 /* PAWL_EUNSUPPORTED: there are no benchmarks on that kind of store. */
 pawl_code pawl__bench_place_take(const char *url, pawl__bench_place *place, pawl_error *error);
+/* "SCHEME:PATH?OPTIONS" becomes "SCHEME:PATH-bench-2?OPTIONS", for each of the three. */
+pawl_code pawl__bench_name_urls(const char *url, pawl__bench_place *place, pawl_error *error);
 
+#ifdef PAWL_HAVE_POSTGRES
+extern const pawl__bench_kind pawl__bench_postgres_kind;
+/* The schema of one of its places, which the URL ends with. */
+const char *pawl__bench_postgres_schema(const char *url);
+/* limit_postgres_*.c */
+pawl__bench_timed_fn pawl__bench_postgres_saga_step;
+pawl__bench_timed_fn pawl__bench_postgres_outbox_drain;
+pawl__bench_timed_fn pawl__bench_postgres_timeouts;
+#endif
 #ifdef PAWL_HAVE_SQLITE
+extern const pawl__bench_kind pawl__bench_sqlite_kind;
 /* limit_sqlite_*.c */
 pawl__bench_timed_fn pawl__bench_sqlite_saga_step;
 pawl__bench_timed_fn pawl__bench_sqlite_outbox_drain;
@@ -95,8 +148,16 @@ pawl__bench_timed_fn pawl__bench_sqlite_timeouts;
 /* ---- What the workloads share --------------------------------------------- */
 
 int64_t pawl__bench_clock(void); /* microseconds, monotonic */
+void    pawl__bench_nap(int64_t microseconds);
+/* Until they are given back, SIGINT and SIGTERM are only noted. */
+void pawl__bench_signals_take(void);
+void pawl__bench_signals_give_back(void);
 /* PAWL_EINTERRUPTED after SIGINT or SIGTERM; asked between batches. */
 pawl_code pawl__bench_go_on(pawl_error *error);
+/* On a terminal only, and not too often: "filling 4000/1000000"; without a
+ * total just the words, which are a literal. */
+void pawl__bench_progress(const char *what, int64_t done, int64_t total);
+void pawl__bench_progress_end(void);
 
 typedef struct pawl__bench_handle {
     pawl_store            *store;
@@ -105,6 +166,10 @@ typedef struct pawl__bench_handle {
     pawl_arena            *kept;  /* holds the table */
 } pawl__bench_handle;
 
+/* For schemas whose script nobody reads. */
+pawl_line_fn pawl__bench_no_line;
+/* For a store whose open makes no tables: the shared ones and the saga's. */
+pawl_code pawl__bench_make_tables(const char *url, pawl_error *error);
 /* Close follows every open, failed or not. */
 pawl_code pawl__bench_open(const char *url, pawl__bench_handle *handle, pawl_error *error);
 void      pawl__bench_close(pawl__bench_handle *handle);

@@ -8,7 +8,6 @@
 
 #include "limit_sqlite.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 void pawl__loop_failed(loop *l)
@@ -70,30 +69,13 @@ void pawl__loop_commit(loop *l, pawl_time now, int64_t messages)
     (void)loop_next(l, l->commit);
 }
 
-void pawl__loop_uuid(char *text, uint64_t high, uint64_t low)
-{
-    static const char digits[] = "0123456789abcdef";
-    for (int i = 0; i < 16; i++) {
-        int at   = i + (i >= 8) + (i >= 12);
-        text[at] = digits[(high >> (60 - 4 * i)) & 15];
-    }
-    for (int i = 0; i < 16; i++) {
-        int at   = 19 + i + (i >= 4);
-        text[at] = digits[(low >> (60 - 4 * i)) & 15];
-    }
-    text[8] = text[13] = text[18] = text[23] = '-';
-}
-
 static const char *find(loop *l, const char *json, size_t size, const char *key)
 {
-    size_t      key_size = strlen(key);
-    const char *found    = memmem(json, size, key, key_size);
-    if (found != NULL)
-        return found + key_size;
-    if (l->code == PAWL_OK)
+    const char *found = pawl__loop_find(json, size, key);
+    if (found == NULL && l->code == PAWL_OK)
         l->code = pawl_error_set(l->error, PAWL_EBUG, "the loop found no %s in %.*s", key,
                                  (int)size, json);
-    return NULL;
+    return found;
 }
 
 int64_t pawl__loop_number(loop *l, const char *json, size_t size, const char *key)
@@ -108,20 +90,6 @@ void pawl__loop_take(loop *l, const char *json, size_t size, const char *key, ch
     const char *found = find(l, json, size, key);
     if (found != NULL && found + copy_size <= json + size)
         memcpy(copy, found, copy_size);
-}
-
-size_t pawl__loop_body(char       body[LOOP_BODY_SIZE_MAX],
-                       const char order_id[PAWL__BENCH_ORDER_ID_SIZE], int64_t steps, int64_t cents,
-                       const char at[PAWL_TIME_TEXT_SIZE])
-{
-    int size =
-        snprintf(body, LOOP_BODY_SIZE_MAX,
-                 "{\"order_id\":\"%.*s\",\"steps\":%lld,\"cents\":%lld,"
-                 "\"customer\":\"" PAWL__BENCH_CUSTOMER "\",\"product\":\"" PAWL__BENCH_PRODUCT
-                 "\",\"at\":\"%.*s\",\"note\":\"" PAWL__BENCH_NOTE "\"}",
-                 PAWL__BENCH_ORDER_ID_SIZE, order_id, (long long)steps, (long long)cents,
-                 PAWL_TIME_TEXT_SIZE, at);
-    return (size_t)size;
 }
 
 #endif

@@ -10,7 +10,7 @@
 #ifndef PAWL_BENCH_LIMIT_SQLITE_H
 #define PAWL_BENCH_LIMIT_SQLITE_H
 
-#include "application.h"
+#include "limit.h"
 
 #include <sqlite3.h>
 #include <string.h>
@@ -48,21 +48,11 @@ void pawl__loop_commit(loop *l, pawl_time now, int64_t messages);
     "update " table " set \"LastCommit\" = ?1, \"Seen\" = ?2, " \
     "\"Messages\" = \"Messages\" + ?3 where \"Id\" = ?4 and \"Epoch\" = ?5"
 
-/* "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" of two numbers; writes no NUL. */
-void pawl__loop_uuid(char *text, uint64_t high, uint64_t low);
-
 /* No JSON is parsed: a value stands right behind the text `key`. */
 int64_t pawl__loop_number(loop *l, const char *json, size_t size, const char *key);
 /* Copies `copy_size` bytes, without a NUL. */
 void pawl__loop_take(loop *l, const char *json, size_t size, const char *key, char *copy,
                      size_t copy_size);
-
-/* The state of an order, and the message about it; returns its size. */
-#define LOOP_BODY_SIZE_MAX 500
-size_t pawl__loop_body(char       body[LOOP_BODY_SIZE_MAX],
-                       const char order_id[PAWL__BENCH_ORDER_ID_SIZE], int64_t steps, int64_t cents,
-                       const char at[PAWL_TIME_TEXT_SIZE]);
-#define LOOP_HEADERS "{\"pawl.reply_to\":\"" PAWL__BENCH_QUEUE "\"}"
 
 static inline void loop_text(sqlite3_stmt *statement, int column, const char *text, size_t size)
 {

@@ -72,8 +72,10 @@ static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
     pawl_random        random;
     pawl_random_seed(&random, job->seed);
     pawl_code code = pawl__bench_open(job->url, &handle, error);
-    for (int64_t i = 0; code == PAWL_OK && i < job->messages; i += FILL_COUNT)
+    for (int64_t i = 0; code == PAWL_OK && i < job->messages; i += FILL_COUNT) {
         code = add_rows(&handle, job, i, &random, error);
+        pawl__bench_progress("filling the outbox", i, job->messages);
+    }
     pawl__bench_close(&handle);
     return code;
 }
@@ -186,4 +188,4 @@ static pawl_code check(const pawl__bench_job *job, pawl_error *error)
 }
 
 const pawl__bench_workload pawl__bench_outbox_drain = {
-    .name = "outbox-drain", .fill = fill, .run = run, .check = check};
+    .name = "outbox-drain", .fill = fill, .run = run, .check = check, .rounds = 5};

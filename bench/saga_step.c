@@ -4,14 +4,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "application.h"
+#include "saga_step.h"
 
-#define STEPS_OF_ORDER 6
 #define FILL_COUNT 1000 /* messages of one commit while the queue is filled */
 
 static int64_t order_count(const pawl__bench_job *job)
 {
-    return (job->messages + STEPS_OF_ORDER - 1) / STEPS_OF_ORDER;
+    return (job->messages + PAWL__BENCH_STEPS_OF_ORDER - 1) / PAWL__BENCH_STEPS_OF_ORDER;
 }
 
 /* ---- Filling -------------------------------------------------------------- */
@@ -25,16 +24,23 @@ static int64_t *shuffled_orders(const pawl__bench_job *job)
     for (int64_t i = 0; orders != NULL && i < job->messages; i++) {
         int64_t other = (int64_t)pawl_random_below(&random, (uint64_t)i + 1);
         orders[i]     = orders[other];
-        orders[other] = i / STEPS_OF_ORDER;
+        orders[other] = i / PAWL__BENCH_STEPS_OF_ORDER;
     }
     return orders;
 }
 
-static pawl_code send_step(pawl_sender *sender, const pawl__bench_job *job, int64_t number,
-                           int64_t step, pawl_error *error)
+pawl_code pawl__bench_sender(const char *url, pawl_sender **sender, pawl_error *error)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.system_prefix      = PAWL__BENCH_PREFIX;
+    return pawl_sender_open(url, &options, sender, error);
+}
+
+pawl_code pawl__bench_send_step(pawl_sender *sender, uint64_t seed, int64_t number, int64_t step,
+                                pawl_error *error)
 {
     char order_id[PAWL__BENCH_ORDER_ID_SIZE + 1];
-    pawl__bench_order_id(job->seed, number, order_id);
+    pawl__bench_order_id(seed, number, order_id);
     return pawl_sender_send(
         sender, PAWL__BENCH_QUEUE, NULL,
         PAWL_MESSAGE(bench_step, .order_id = pawl_text_of(order_id), .step = step,
@@ -46,31 +52,36 @@ static pawl_code send_step(pawl_sender *sender, const pawl__bench_job *job, int6
 
 static pawl_code send_all(const pawl__bench_job *job, const int64_t *orders, pawl_error *error)
 {
-    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
-    pawl_sender       *sender  = NULL;
-    options.system_prefix      = PAWL__BENCH_PREFIX;
-    pawl_code code             = pawl_sender_open(job->url, &options, &sender, error);
+    pawl_sender *sender = NULL;
+    pawl_code    code   = pawl__bench_sender(job->url, &sender, error);
     for (int64_t i = 0; code == PAWL_OK && i < job->messages; i++) {
-        code = send_step(sender, job, orders[i], i, error);
+        code = pawl__bench_send_step(sender, job->seed, orders[i], i, error);
         if (code == PAWL_OK && ((i + 1) % FILL_COUNT == 0 || i + 1 == job->messages)) {
             code = pawl_sender_commit(sender, error);
             if (code == PAWL_OK)
                 code = pawl__bench_go_on(error);
+            pawl__bench_progress("filling the queue", i + 1, job->messages);
         }
     }
     pawl_sender_close(sender);
     return code;
 }
 
-static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
+pawl_code pawl__bench_tables_fill(const pawl__bench_job *job, pawl_error *error)
 {
     pawl__bench_handle handle;
-    int64_t           *orders = shuffled_orders(job);
+    pawl_code          code = pawl__bench_open(job->url, &handle, error);
+    pawl__bench_close(&handle);
+    return code;
+}
+
+pawl_code pawl__bench_saga_step_fill(const pawl__bench_job *job, pawl_error *error)
+{
+    int64_t *orders = shuffled_orders(job);
     if (orders == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the order of %lld messages",
                               (long long)job->messages);
-    pawl_code code = pawl__bench_open(job->url, &handle, error); /* makes the saga table */
-    pawl__bench_close(&handle);
+    pawl_code code = pawl__bench_tables_fill(job, error);
     if (code == PAWL_OK)
         code = send_all(job, orders, error);
     pawl_free(orders);
@@ -95,13 +106,19 @@ static pawl_code work_off(pawl_endpoint *endpoint, const pawl__bench_job *job, p
     return code;
 }
 
-/* The rows stay in the outbox: nothing but the steps is measured. */
-static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
+pawl_code pawl__bench_step_endpoint(const pawl__bench_job *job, pawl_endpoint **endpoint,
+                                    pawl_error *error)
 {
-    const pawl_route routes[] = {{.name = PAWL__BENCH_OUTSIDE, .url = "memory:nowhere"},
-                                 {.name = NULL}};
-    pawl_endpoint   *endpoint = NULL;
-    pawl_code        code     = pawl__bench_endpoint(job, routes, true, &endpoint, error);
+    static const pawl_route routes[] = {{.name = PAWL__BENCH_OUTSIDE, .url = "memory:nowhere"},
+                                        {.name = NULL}};
+    return pawl__bench_endpoint(job, routes, true, endpoint, error);
+}
+
+pawl_code pawl__bench_saga_step_run(const pawl__bench_job *job, int64_t *microseconds,
+                                    pawl_error *error)
+{
+    pawl_endpoint *endpoint = NULL;
+    pawl_code      code     = pawl__bench_step_endpoint(job, &endpoint, error);
     if (code != PAWL_OK)
         return code;
     int64_t begin = pawl__bench_clock();
@@ -115,8 +132,8 @@ static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_err
 
 static int64_t steps_of(const pawl__bench_job *job, int64_t number)
 {
-    int64_t left = job->messages - number * STEPS_OF_ORDER;
-    return left < STEPS_OF_ORDER ? left : STEPS_OF_ORDER;
+    int64_t left = job->messages - number * PAWL__BENCH_STEPS_OF_ORDER;
+    return left < PAWL__BENCH_STEPS_OF_ORDER ? left : PAWL__BENCH_STEPS_OF_ORDER;
 }
 
 static pawl_code check_sagas(const pawl__bench_handle *handle, const pawl__bench_job *job,
@@ -129,38 +146,50 @@ static pawl_code check_sagas(const pawl__bench_handle *handle, const pawl__bench
     return pawl__bench_check_orders(handle, job->seed, first, steps, count, error);
 }
 
-static pawl_code check_counts(const pawl__bench_handle *handle, const pawl__bench_job *job,
-                              pawl_error *error)
+int64_t pawl__bench_queued(const pawl_stats *stats)
 {
-    pawl_stats stats;
-    int64_t    queued = 0;
-    int64_t    sagas  = 0;
-    pawl_code  code = handle->store->ops->stats(handle->store, pawl_clock_now(NULL), handle->arena,
-                                                &stats, error);
-    for (size_t i = 0; code == PAWL_OK && i < stats.queue_count; i++)
-        queued += stats.queues[i].ready + stats.queues[i].future;
-    if (code == PAWL_OK)
-        code = pawl__bench_expect("messages left in the queue", queued, 0, error);
-    if (code == PAWL_OK)
-        code = pawl__bench_expect("inbox marks", stats.inbox, job->messages, error);
-    if (code == PAWL_OK)
-        code = pawl__bench_expect("outbox rows", stats.outbox_pending, job->messages, error);
-    if (code == PAWL_OK)
-        code = handle->store->ops->saga_count(handle->store, handle->table, &sagas, error);
-    return code == PAWL_OK ? pawl__bench_expect("sagas", sagas, order_count(job), error) : code;
+    int64_t queued = 0;
+    for (size_t i = 0; i < stats->queue_count; i++)
+        queued += stats->queues[i].ready + stats->queues[i].future;
+    return queued;
 }
 
-static pawl_code check(const pawl__bench_job *job, pawl_error *error)
+pawl_code pawl__bench_check_counts(const pawl__bench_handle *handle, int64_t messages,
+                                   int64_t sagas, pawl_error *error)
+{
+    pawl_stats stats;
+    int64_t    found = 0;
+    pawl_code  code  = handle->store->ops->stats(handle->store, pawl_clock_now(NULL), handle->arena,
+                                                 &stats, error);
+    if (code == PAWL_OK)
+        code =
+            pawl__bench_expect("messages left in the queue", pawl__bench_queued(&stats), 0, error);
+    if (code == PAWL_OK)
+        code = pawl__bench_expect("dead letters", stats.dead, 0, error);
+    if (code == PAWL_OK)
+        code = pawl__bench_expect("inbox marks", stats.inbox, messages, error);
+    if (code == PAWL_OK)
+        code = pawl__bench_expect("outbox rows", stats.outbox_pending, messages, error);
+    if (code == PAWL_OK)
+        code = handle->store->ops->saga_count(handle->store, handle->table, &found, error);
+    return code == PAWL_OK ? pawl__bench_expect("sagas", found, sagas, error) : code;
+}
+
+pawl_code pawl__bench_saga_step_check(const pawl__bench_job *job, pawl_error *error)
 {
     pawl__bench_handle handle;
     pawl_code          code = pawl__bench_open(job->url, &handle, error);
     if (code == PAWL_OK)
-        code = check_counts(&handle, job, error);
+        code = pawl__bench_check_counts(&handle, job->messages, order_count(job), error);
     for (int64_t i = 0; code == PAWL_OK && i < order_count(job); i += PAWL__BENCH_CHECK_COUNT)
         code = check_sagas(&handle, job, i, error);
     pawl__bench_close(&handle);
     return code;
 }
 
-const pawl__bench_workload pawl__bench_saga_step = {
-    .name = "saga-step", .fill = fill, .run = run, .check = check};
+const pawl__bench_workload pawl__bench_saga_step = {.name   = "saga-step",
+                                                    .fill   = pawl__bench_saga_step_fill,
+                                                    .run    = pawl__bench_saga_step_run,
+                                                    .check  = pawl__bench_saga_step_check,
+                                                    .after  = pawl__bench_peer,
+                                                    .rounds = 5};

@@ -1,14 +1,17 @@
 /* timeouts.c - one timeout of each of many sagas is due: claim it, load the
  * saga, run its handler, save the saga, send a message to a queue of the same
- * store, remove the timeout.
+ * store, remove the timeout. Others may be pending beside them, far in the
+ * future; those belong to sagas that are never looked at, and have no rows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "application.h"
+#include "timeouts.h"
 
 #include <string.h>
 
-#define FILL_COUNT 1000 /* sagas of one commit */
+#define FILL_COUNT 1000    /* sagas of one commit */
+#define PENDING_COUNT 4000 /* pending timeouts of one commit */
+#define FAR PAWL_DAYS(365)
 
 /* ---- Filling -------------------------------------------------------------- */
 
@@ -37,15 +40,16 @@ static pawl_code make_saga(const pawl__bench_handle *handle, const pawl__bench_j
     return pawl_record_encode(PAWL_RECORD_OF(bench_order)(), &order, 0, arena, &row->data, error);
 }
 
-static pawl_timeout_set timeout_of(const pawl_saga_insert *saga, pawl_random *random, pawl_time due)
+pawl_timeout_set pawl__bench_timeout_of(pawl_saga_id saga_id, pawl_text order_id,
+                                        pawl_random *random, pawl_time due)
 {
     return (pawl_timeout_set){.id             = {pawl_uuid_v7(random, due)},
-                              .saga_id        = saga->id,
+                              .saga_id        = saga_id,
                               .saga_type      = PAWL_TEXT(PAWL__BENCH_SAGA),
                               .name           = PAWL_TEXT(PAWL__BENCH_TIMEOUT),
                               .destination    = PAWL_TEXT(PAWL__BENCH_QUEUE),
                               .due            = due,
-                              .correlation_id = saga->main.as.text};
+                              .correlation_id = order_id};
 }
 
 static pawl_code add_sagas(pawl__bench_handle *handle, const pawl__bench_job *job, int64_t first,
@@ -64,7 +68,8 @@ static pawl_code add_sagas(pawl__bench_handle *handle, const pawl__bench_job *jo
          count++) {
         code = make_saga(handle, job, first + (int64_t)count, random, &sagas[count], error);
         if (code == PAWL_OK)
-            timeouts[count] = timeout_of(&sagas[count], random, due + (int64_t)count);
+            timeouts[count] = pawl__bench_timeout_of(sagas[count].id, sagas[count].main.as.text,
+                                                     random, due + (int64_t)count);
     }
     changes.saga_insert.items = sagas;
     changes.saga_insert.count = count;
@@ -73,14 +78,39 @@ static pawl_code add_sagas(pawl__bench_handle *handle, const pawl__bench_job *jo
     return code == PAWL_OK ? pawl__bench_commit(handle, &changes, error) : code;
 }
 
+static pawl_code add_pending(pawl__bench_handle *handle, const pawl__bench_job *job, int64_t first,
+                             pawl_random *random, pawl_error *error)
+{
+    pawl_changes changes = {.group_count = 1};
+    pawl_time    due     = pawl_time_add(pawl_clock_now(NULL), FAR);
+    pawl_arena_reset(handle->arena);
+    pawl_timeout_set *timeouts = pawl_arena_take(handle->arena, PENDING_COUNT * sizeof *timeouts);
+    if (timeouts == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for timeouts");
+    int64_t left  = job->options->pending - first;
+    size_t  count = left < PENDING_COUNT ? (size_t)left : PENDING_COUNT;
+    for (size_t i = 0; i < count; i++)
+        timeouts[i] = pawl__bench_timeout_of((pawl_saga_id){pawl_uuid_v7(random, due)},
+                                             PAWL_TEXT(PAWL__BENCH_SAGA), random, due + (int64_t)i);
+    changes.timeout_set.items = timeouts;
+    changes.timeout_set.count = count;
+    return pawl__bench_commit(handle, &changes, error);
+}
+
 static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
 {
     pawl__bench_handle handle;
     pawl_random        random;
     pawl_random_seed(&random, job->seed);
     pawl_code code = pawl__bench_open(job->url, &handle, error);
-    for (int64_t i = 0; code == PAWL_OK && i < job->messages; i += FILL_COUNT)
+    for (int64_t i = 0; code == PAWL_OK && i < job->messages; i += FILL_COUNT) {
         code = add_sagas(&handle, job, i, &random, error);
+        pawl__bench_progress("filling the sagas", i, job->messages);
+    }
+    for (int64_t i = 0; code == PAWL_OK && i < job->options->pending; i += PENDING_COUNT) {
+        code = add_pending(&handle, job, i, &random, error);
+        pawl__bench_progress("filling the timeouts", i, job->options->pending);
+    }
     pawl__bench_close(&handle);
     return code;
 }
@@ -129,7 +159,10 @@ static pawl_code check_counts(const pawl__bench_handle *handle, const pawl__benc
         if (pawl_text_equal(stats.queues[i].queue, PAWL_TEXT(PAWL__BENCH_INSIDE)))
             sent = stats.queues[i].ready;
     if (code == PAWL_OK)
-        code = pawl__bench_expect("timeouts left", stats.timeouts_pending, 0, error);
+        code = pawl__bench_expect("timeouts due", stats.timeouts_due, 0, error);
+    if (code == PAWL_OK)
+        code = pawl__bench_expect("timeouts pending", stats.timeouts_pending, job->options->pending,
+                                  error);
     return code == PAWL_OK ? pawl__bench_expect("messages sent", sent, job->messages, error) : code;
 }
 
@@ -151,5 +184,10 @@ static pawl_code check(const pawl__bench_job *job, pawl_error *error)
     return code;
 }
 
-const pawl__bench_workload pawl__bench_timeouts = {
-    .name = "timeouts", .fill = fill, .run = run, .check = check};
+const pawl__bench_workload pawl__bench_timeouts = {.name    = "timeouts",
+                                                   .fill    = fill,
+                                                   .run     = run,
+                                                   .check   = check,
+                                                   .after   = pawl__bench_lateness,
+                                                   .rounds  = 5,
+                                                   .workers = 1};

@@ -1,4 +1,4 @@
-/* verdict.c - rates, medians, and whether the limit is one.
+/* verdict.c - rates, medians, percentiles, and whether the limit is one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,6 +25,15 @@ double pawl__bench_median(double *values, size_t count)
     qsort(values, count, sizeof *values, compare);
     size_t middle = count / 2;
     return count % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+double pawl__bench_percentile(double *values, size_t count, int percent)
+{
+    if (count == 0)
+        return 0;
+    qsort(values, count, sizeof *values, compare);
+    size_t rank = (count * (size_t)percent + 99) / 100; /* from 1 */
+    return values[rank > 0 ? rank - 1 : 0];
 }
 
 bool pawl__bench_is_broken(double ratio)

@@ -18,6 +18,9 @@ double pawl__bench_rate(int64_t messages, int64_t microseconds);
 /* Sorts `values`; the mean of the two in the middle when the count is even, 0
  * when there are none. */
 double pawl__bench_median(double *values, size_t count);
+/* Sorts `values`; the smallest of them that at least so many of 100 do not
+ * exceed, 0 when there are none. */
+double pawl__bench_percentile(double *values, size_t count, int percent);
 /* Is the loop slower than what it limits? */
 bool pawl__bench_is_broken(double ratio);
 

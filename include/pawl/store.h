@@ -96,6 +96,7 @@ struct pawl_store {
 #define PAWL_STORE_HAS_SQL 2u     /* hold_begin and native work */
 #define PAWL_STORE_HAS_WAKE 4u    /* wait() notices other processes' commits */
 #define PAWL_STORE_FREE_CLAIMS 8u /* releasing a queue claim costs no statement */
+#define PAWL_STORE_ROW_LOCKS 16u  /* saga_load locks rows when it is asked to */
 
 struct pawl_store_ops {
     size_t      ops_size;   /* sizeof(pawl_store_ops) the driver was built with */
@@ -134,7 +135,8 @@ struct pawl_store_ops {
      * any other      nothing was applied; the retry class says what to do.
      *
      * Ends all queue claims of this handle that it settles; claims of refused
-     * groups stay with the handle. Ends an open hold. */
+     * groups stay with the handle. Ends an open hold. A set of queue releases
+     * alone needs no fence and nothing written: what it frees is free. */
     pawl_code (*commit)(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                         pawl_error *error);
     /* Raises the worker's epoch, which shuts out whatever is still under way,
@@ -156,9 +158,9 @@ struct pawl_store_ops {
     pawl_code (*inbox_known)(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                              size_t count, bool *known, pawl_error *error);
     /* rows[i] is the row of values[i], version 0 when there is none. A fresh
-     * copy each time. `is_locked`: the row is locked until the hold ends. */
+     * copy each time. */
     pawl_code (*saga_load)(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
-                           const pawl_value *values, size_t count, bool is_locked,
+                           const pawl_value *values, size_t count, pawl_saga_lock lock,
                            pawl_arena *arena, pawl_saga_row *rows, pawl_error *error);
     pawl_code (*saga_count)(pawl_store *store, const pawl_saga_table *table, int64_t *count,
                             pawl_error *error);

@@ -80,9 +80,22 @@ typedef enum pawl_saga_key {
     PAWL_SAGA_BY_TRANSITIONAL,
 } pawl_saga_key;
 
+/* How a load leaves the rows. A store without row locks (promises, ROW_LOCKS)
+ * takes LOCKED and SKIP_LOCKED as UNLOCKED: the version check of the commit
+ * decides. */
+typedef enum pawl_saga_lock {
+    PAWL_SAGA_UNLOCKED,
+    PAWL_SAGA_LOCKED,      /* waits for the row, and keeps it until the hold ends */
+    PAWL_SAGA_SKIP_LOCKED, /* waits for nothing; what it got it keeps until the commit that ends
+                              this batch's claims. For use after the claim, before any other lock */
+} pawl_saga_lock;
+
+/* Answer to SKIP_LOCKED: the row is there and another transaction has it. */
+#define PAWL_SAGA_ELSEWHERE (-1)
+
 typedef struct pawl_saga_row {
     pawl_saga_id id;
-    int64_t      version; /* 0: no such row */
+    int64_t      version; /* 0: no such row; ELSEWHERE: nothing else is filled in */
     int64_t      row;     /* the driver's own hint for an update, or 0 */
     pawl_value   main;
     pawl_value   transitional;

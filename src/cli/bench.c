@@ -11,7 +11,8 @@ typedef struct verb_fields {
     pawl__bench_options bench;
 } verb_fields;
 
-static const char *const workloads[] = {"outbox-drain", "saga-step", "timeouts", NULL};
+static const char *const workloads[] = {"hot-saga", "outbox-drain", "retention", "saga-step",
+                                        "steady",   "timeouts",     NULL};
 
 const pawl__argument pawl__bench_verb_arguments[] = {
     {.name = "WORKLOAD", .offset = offsetof(verb_fields, bench.workload), .choices = workloads},
@@ -25,33 +26,96 @@ const pawl__option pawl__bench_verb_options[] = {
      .help   = "messages in one commit; default 256",
      .min    = 1,
      .max    = PAWL_BATCH_MESSAGES_MAX},
+    {.name   = "due",
+     .kind   = PAWL__OPTION_COUNT,
+     .offset = offsetof(verb_fields, bench.due),
+     .value  = "N",
+     .help   = "timeouts: then set so many again, due one by one, for their lateness",
+     .min    = 1,
+     .max    = 100000000},
     {.name   = "json",
      .kind   = PAWL__OPTION_FLAG,
      .offset = offsetof(verb_fields, bench.is_json),
      .help   = "print one JSON object"},
+    {.name   = "marks",
+     .kind   = PAWL__OPTION_COUNT,
+     .offset = offsetof(verb_fields, bench.marks),
+     .value  = "N",
+     .help   = "retention: old inbox marks to sweep; default 1000000",
+     .min    = 1,
+     .max    = 100000000},
     {.name   = "messages",
      .kind   = PAWL__OPTION_COUNT,
      .offset = offsetof(verb_fields, bench.messages),
      .value  = "N",
-     .help   = "messages in one round; default 100000",
+     .help   = "messages in one round; default 100000; not for steady",
      .min    = 1,
      .max    = 100000000},
+    {.name   = "peer",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, bench.peer),
+     .value  = "NAME",
+     .help   = "saga-step on PostgreSQL: measure this program, too: graphile"},
+    {.name   = "pending",
+     .kind   = PAWL__OPTION_COUNT,
+     .offset = offsetof(verb_fields, bench.pending),
+     .value  = "N",
+     .help   = "timeouts: as many more, far in the future; default none",
+     .min    = 1,
+     .max    = 100000000},
+    {.name   = "rate",
+     .kind   = PAWL__OPTION_COUNT,
+     .offset = offsetof(verb_fields, bench.rate),
+     .value  = "N",
+     .help   = "how fast they come; default 1000, timeouts half of what was measured",
+     .min    = 1,
+     .max    = 1000000},
     {.name   = "rounds",
      .kind   = PAWL__OPTION_COUNT,
      .offset = offsetof(verb_fields, bench.rounds),
      .value  = "N",
-     .help   = "rounds of pawl and of the loop, in turn; default 5",
+     .help   = "rounds of pawl and of the loop, in turn; default 5, steady 1",
      .min    = 1,
      .max    = 99},
+    {.name   = "seconds",
+     .kind   = PAWL__OPTION_COUNT,
+     .offset = offsetof(verb_fields, bench.seconds),
+     .value  = "N",
+     .help   = "how long they come; default 180, timeouts as the rate says",
+     .min    = 1,
+     .max    = 86400},
+    {.name   = "sender-batch",
+     .kind   = PAWL__OPTION_COUNT,
+     .offset = offsetof(verb_fields, bench.sender_batch),
+     .value  = "N",
+     .help   = "hot-saga: messages a sender commits at once; default 16",
+     .min    = 1,
+     .max    = PAWL_BATCH_MESSAGES_MAX},
+    {.name   = "senders",
+     .kind   = PAWL__OPTION_COUNT,
+     .offset = offsetof(verb_fields, bench.senders),
+     .value  = "N",
+     .help   = "hot-saga: threads that send; default 8",
+     .min    = 1,
+     .max    = PAWL_WORKERS_MAX},
     PAWL__OPTION_STORE(verb_fields, at),
+    {.name   = "workers",
+     .kind   = PAWL__OPTION_COUNT,
+     .offset = offsetof(verb_fields, bench.workers),
+     .value  = "N",
+     .help   = "threads of the endpoint, where it runs by itself; default 1, hot-saga 4",
+     .min    = 1,
+     .max    = PAWL_WORKERS_MAX},
     {.name = NULL},
 };
 
 int pawl__bench_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields fields = {.bench = {.batch = 256, .messages = 100000, .rounds = 5}};
-    pawl_error  error  = PAWL_ERROR_INIT;
-    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+    verb_fields fields = {
+        .bench = {
+            .batch = 256, .messages = 100000, .senders = 8, .sender_batch = 16, .marks = 1000000}};
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_code  code  = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                            &fields, &error);
     if (code == PAWL_OK)
         code = pawl__store_url(&fields.at, &error);

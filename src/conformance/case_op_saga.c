@@ -340,7 +340,7 @@ static pawl_store_ops counted_ops;
 static unsigned       load_count;
 
 static pawl_code count_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
-                            const pawl_value *values, size_t count, bool is_locked,
+                            const pawl_value *values, size_t count, pawl_saga_lock lock,
                             pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
     (void)store;
@@ -348,7 +348,7 @@ static pawl_code count_load(pawl_store *store, const pawl_saga_table *table, paw
     (void)key;
     (void)values;
     (void)count;
-    (void)is_locked;
+    (void)lock;
     (void)arena;
     (void)rows;
     load_count++;

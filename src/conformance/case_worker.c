@@ -175,8 +175,8 @@ static void a_hold_ends_with_commit_or_hold_end(suite *s)
     EXPECT(s, a->ops->native(a) != NULL);
     pawl_value    ref = pawl_value_text(TEXT("order-1"));
     pawl_saga_row row = {0};
-    EXPECT_OK(s, a->ops->saga_load(a, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1, true,
-                                   s->arena, &row, &s->error));
+    EXPECT_OK(s, a->ops->saga_load(a, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
+                                   PAWL_SAGA_LOCKED, s->arena, &row, &s->error));
     EXPECT_EQ(s, row.version, 1);
     COMMIT_ONE(s, a, saga_update, .table = s->tables[SUITE_ORDER], .id = row.id, .version = 1,
                .row = row.row, .metadata = TEXT("{}"), .data = TEXT("{\"n\":2}"),

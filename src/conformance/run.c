@@ -14,6 +14,7 @@ static const suite_cases *const all_cases[] = {
     &cases_sweep,      &cases_text,          &cases_size,        &cases_concurrent,
     &cases_process,    &cases_number,        &cases_random,      &cases_op_saga,
     &cases_op_timeout, &cases_op_aggregator, &cases_op_snapshot, &cases_op_outbox,
+    &cases_saga_lock,
 };
 #define CASES_COUNT (sizeof all_cases / sizeof all_cases[0])
 

@@ -281,8 +281,8 @@ pawl_saga_row suite_load(suite *s, pawl_store *store, suite_table table, pawl_sa
                          pawl_value value)
 {
     pawl_saga_row row = {0};
-    EXPECT_OK(s, store->ops->saga_load(store, s->tables[table], key, &value, 1, false, s->arena,
-                                       &row, &s->error));
+    EXPECT_OK(s, store->ops->saga_load(store, s->tables[table], key, &value, 1, PAWL_SAGA_UNLOCKED,
+                                       s->arena, &row, &s->error));
     return row;
 }
 

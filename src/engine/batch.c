@@ -5,6 +5,8 @@
  */
 #include "engine/batch.h"
 
+#include "engine/elsewhere.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,12 +158,23 @@ static pawl_code prepare_unit(pawl__batch *batch, pawl__unit *unit, pawl_error *
     return PAWL_OK;
 }
 
+static void number_units(pawl__batch *batch)
+{
+    for (size_t i = 0; i < batch->unit_count; i++)
+        batch->units[i].index = batch->units[i].parent = (uint32_t)i;
+}
+
+void pawl__batch_release(pawl__batch *batch)
+{
+    number_units(batch);
+    release_from(batch, 0);
+}
+
 pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error)
 {
     if (batch->engine->is_virtual && batch->unit_count > 1)
         qsort(batch->units, batch->unit_count, sizeof batch->units[0], compare_units);
-    for (size_t i = 0; i < batch->unit_count; i++)
-        batch->units[i].index = batch->units[i].parent = (uint32_t)i;
+    number_units(batch);
     for (size_t i = 0; i < batch->unit_count; i++) {
         pawl__unit *unit = &batch->units[i];
         pawl_code   code = prepare_unit(batch, unit, error);
@@ -232,18 +245,24 @@ static bool is_cut(const pawl__batch *batch, const pawl__unit *unit)
 
 pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
 {
+    bool is_first = true; /* one unit runs in any case, so that time spent on loads stops nobody */
     for (size_t i = 0; i < batch->unit_count; i++) {
-        pawl__unit *unit = &batch->units[i];
-        if (unit->end != PAWL__END_NEW)
+        pawl__unit *unit    = &batch->units[i];
+        bool        is_over = i > 0 && is_cut(batch, unit);
+        if (unit->end != PAWL__END_NEW) {
+            is_first &= unit->end == PAWL__END_ELSEWHERE;
             continue;
-        if (i > 0 && (is_cut(batch, unit) || batch->engine->is_time_over(batch->engine->runtime))) {
+        }
+        if (is_over || (!is_first && batch->engine->is_time_over(batch->engine->runtime))) {
             release_from(batch, i);
             break;
         }
+        is_first       = false;
         pawl_code code = pawl__unit_run(batch, unit, error);
         if (code != PAWL_OK)
             return code;
     }
+    pawl__elsewhere_give_way(batch);
     return PAWL_OK;
 }
 
@@ -270,7 +289,7 @@ void pawl__batch_set_apart(pawl__batch *batch, pawl_code code, const char *text)
     pawl_text copy = forget(batch, code, text);
     for (size_t i = 0; i < batch->unit_count; i++) {
         pawl__unit *unit = &batch->units[i];
-        if (unit->end == PAWL__END_RELEASED)
+        if (unit->end == PAWL__END_RELEASED || unit->end == PAWL__END_ELSEWHERE)
             continue;
         if (unit->kind == PAWL__UNIT_FLUSH)
             pawl__unit_fail(batch, unit, code, copy, -1);

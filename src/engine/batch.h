@@ -30,6 +30,10 @@ typedef struct pawl__destination {
     pawl_text queue;     /* local: the queue */
 } pawl__destination;
 
+/* How long a message waits whose saga another worker has, and a worker that found
+ * nothing else to do. */
+#define PAWL__ELSEWHERE_WAIT PAWL_MILLISECONDS(20)
+
 /* What the runtime lends to a batch. */
 typedef struct pawl__engine {
     const pawl__model *model;
@@ -44,7 +48,11 @@ typedef struct pawl__engine {
     pawl_code (*find_elsewhere)(void *runtime, pawl_text type, bool *is_known, pawl_error *error);
     bool (*is_stopping)(void *runtime);
     bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
-    bool      is_virtual;                /* each unit has its own business time */
+    /* Has the saga of this value conflicted often of late? Asked only while has_hot. */
+    bool (*is_hot)(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
+                   const pawl_value *value);
+    bool      has_hot;    /* some saga may be hot */
+    bool      is_virtual; /* each unit has its own business time */
     int32_t   immediate_retries, delayed_retries;
     int64_t   retry_delay, retry_delay_max, not_found_wait;
     int32_t   conflict_retries;
@@ -67,6 +75,7 @@ typedef enum pawl__unit_end {
     PAWL__END_RETRY,      /* later, counted */
     PAWL__END_WAIT,       /* later, uncounted: no saga yet, or a type others know */
     PAWL__END_DEAD,       /* dead letter */
+    PAWL__END_ELSEWHERE,  /* not run: another worker has its saga; in a moment, uncounted */
     PAWL__END_RELEASED,   /* not run: free again */
     PAWL__END_AGAIN,      /* its own SQL is rolled back, then it runs again at once */
 } pawl__unit_end;
@@ -105,7 +114,7 @@ typedef struct pawl__unit {
     bool                          has_sql;
     int32_t                       conflicts; /* times refused and run again */
     int32_t                       runs;      /* immediate retries with own SQL so far */
-    pawl_time                     due;       /* RETRY and WAIT: when again */
+    pawl_time                     due;       /* RETRY, WAIT and ELSEWHERE: when again */
     pawl_code                     code;      /* of the last failure */
     pawl_text                     error;
 } pawl__unit;
@@ -131,6 +140,7 @@ struct pawl__entry {
     pawl_value              main; /* NONE: the saga has no correlation property */
     pawl_value              transitional;
     bool                    is_loaded;      /* the store was asked */
+    bool                    is_elsewhere;   /* another worker has the row: no unit may touch it */
     pawl_saga_row           stored;         /* version 0: no row */
     bool                    is_stored_gone; /* the stored row is to be deleted */
     bool                    exists;         /* now, in memory */
@@ -182,11 +192,13 @@ typedef struct pawl__batch {
     pawl__entry_index indexes[3];
     pawl__effects     effects;
     pawl_counters     counters;
-    int64_t           not_found;   /* messages whose saga is missing for good */
-    pawl_time         cut_timeout; /* earliest timeout or period set in this batch */
-    pawl_time         cut_send;    /* earliest local send of this batch */
-    pawl_time         cut_message; /* last timeout claimed, when more may be due with it */
-    bool              has_sql;     /* the first unit needs the transaction open */
+    int64_t           not_found;     /* messages whose saga is missing for good */
+    pawl_time         cut_timeout;   /* earliest timeout or period set in this batch */
+    pawl_time         cut_send;      /* earliest local send of this batch */
+    pawl_time         cut_message;   /* last timeout claimed, when more may be due with it */
+    bool              has_sql;       /* the first unit needs the transaction open */
+    bool              has_elsewhere; /* of some saga another worker has the row */
+    bool              is_elsewhere;  /* of all: nothing ran, the changes free what was claimed */
     pawl_changes      changes;
 } pawl__batch;
 
@@ -208,6 +220,8 @@ pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error);
 pawl_code pawl__batch_load(pawl__batch *batch, pawl_error *error);
 /* Runs the handlers. Fails only when out of memory or when the store fails. */
 pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error);
+/* In place of begin, load and run: gives all units back as they were claimed. */
+void pawl__batch_release(pawl__batch *batch);
 /* Builds batch->changes. */
 pawl_code pawl__batch_changes(pawl__batch *batch, pawl_error *error);
 /* Forgets what the handlers did and fails every unit with `code`: for a batch
@@ -242,6 +256,9 @@ pawl_code pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl
 /* Loads by id what is not in the batch yet; *entry NULL when there is none. */
 pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_id id,
                                  pawl__entry **entry, pawl_error *error);
+/* Notes that another worker has the row of this id or transitional value. */
+pawl_code pawl__identity_leave(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_key key,
+                               const pawl_value *value, pawl_error *error);
 /* Notes that the unit read or wrote the entry: puts it in the entry's group. */
 void     pawl__identity_touch(pawl__batch *batch, pawl__entry *entry, pawl__unit *unit);
 uint32_t pawl__group_of(pawl__batch *batch, uint32_t unit);

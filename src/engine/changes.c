@@ -96,14 +96,15 @@ static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, u
                                 .seq    = unit->row.seq};
     if (unit->end == PAWL__END_RELEASED)
         settle.action = PAWL_QUEUE_RELEASE;
-    if (unit->end != PAWL__END_RETRY && unit->end != PAWL__END_WAIT)
+    if (unit->end != PAWL__END_RETRY && unit->end != PAWL__END_WAIT &&
+        unit->end != PAWL__END_ELSEWHERE)
         return settle;
     settle.action        = PAWL_QUEUE_RETRY;
     settle.due           = unit->due;
     settle.deaths        = unit->row.deaths;
     settle.error         = unit->error;
     settle.attempts      = unit->row.attempts + (unit->end == PAWL__END_RETRY);
-    settle.waiting_since = 0;
+    settle.waiting_since = unit->end == PAWL__END_ELSEWHERE ? unit->row.waiting_since : 0;
     if (unit->end == PAWL__END_WAIT)
         settle.waiting_since =
             unit->row.waiting_since != 0 ? unit->row.waiting_since : batch->engine->machine_now;
@@ -141,10 +142,11 @@ static void put_timeout(pawl__batch *batch, const pawl__unit *unit, uint32_t gro
         settle->action = PAWL_TIMEOUT_RELEASE;
         return;
     }
-    if (unit->end == PAWL__END_RETRY || unit->end == PAWL__END_WAIT) {
+    if (unit->end == PAWL__END_RETRY || unit->end == PAWL__END_WAIT ||
+        unit->end == PAWL__END_ELSEWHERE) {
         settle->action   = PAWL_TIMEOUT_RETRY;
         settle->due      = unit->due;
-        settle->attempts = unit->timeout.attempts + 1;
+        settle->attempts = unit->timeout.attempts + (unit->end != PAWL__END_ELSEWHERE);
         return;
     }
     if (unit->end == PAWL__END_DEAD)

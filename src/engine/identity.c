@@ -7,6 +7,8 @@
  */
 #include "engine/batch.h"
 
+#include "engine/elsewhere.h"
+
 #include <string.h>
 
 #define CAPACITY_FIRST 64
@@ -156,12 +158,59 @@ static pawl_code decode_state(pawl__batch *batch, const pawl__saga_model *model,
     return pawl_error_wrap(error, code, "saga %s %s", model->saga->name, id);
 }
 
+/* Was the row found to be in other hands by another of its keys? It may have
+ * become free between two reads, or this one locks nothing. */
+static bool is_row_elsewhere(pawl__batch *batch, const pawl__entry *entry, const pawl_saga_row *row)
+{
+    const pawl__entry *found[] = {
+        entry, pawl__identity_find_id(batch, entry->model, row->id),
+        pawl__identity_find(batch, entry->model, &row->main),
+        pawl__identity_find_transitional(batch, entry->model, &row->transitional)};
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++)
+        if (found[i] != NULL && found[i]->is_elsewhere)
+            return true;
+    return false;
+}
+
+/* Keeps the keys of the row, so that whoever looks for it meets this entry. */
+static pawl_code leave_row(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row)
+{
+    entry->is_elsewhere  = true;
+    batch->has_elsewhere = true;
+    if (row->version == PAWL_SAGA_ELSEWHERE)
+        return PAWL_OK;
+    if (!pawl__identity_set_transitional(batch, entry, &row->transitional) ||
+        !pawl__identity_set_id(batch, entry, row->id))
+        return PAWL_ENOMEM;
+    return PAWL_OK;
+}
+
+pawl_code pawl__identity_leave(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_key key,
+                               const pawl_value *value, pawl_error *error)
+{
+    static const pawl_value none;
+    pawl__entry            *entry = pawl__identity_add(batch, model, &none);
+    bool                    is_ok = entry != NULL;
+    if (is_ok && key == PAWL_SAGA_BY_ID)
+        is_ok = pawl__identity_set_id(batch, entry, (pawl_saga_id){value->as.uuid});
+    else if (is_ok)
+        is_ok = pawl__identity_set_transitional(batch, entry, value);
+    if (!is_ok)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a saga of another worker");
+    entry->is_loaded    = true;
+    entry->is_elsewhere = batch->has_elsewhere = true;
+    return PAWL_OK;
+}
+
 pawl_code pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row,
                               pawl_error *error)
 {
     entry->is_loaded = true;
     if (row->version == 0)
         return PAWL_OK;
+    if (row->version == PAWL_SAGA_ELSEWHERE ||
+        (batch->has_elsewhere && is_row_elsewhere(batch, entry, row)))
+        return leave_row(batch, entry, row);
     void *state = pawl_arena_take(batch->arena, entry->model->state->size);
     if (state == NULL)
         return PAWL_ENOMEM;
@@ -188,7 +237,7 @@ pawl_code pawl__identity_adopt(pawl__batch *batch, const pawl__saga_model *model
     *entry = pawl__identity_find_id(batch, model, row->id);
     if (*entry == NULL)
         *entry = pawl__identity_find(batch, model, &row->main);
-    if (*entry != NULL && (*entry)->is_loaded)
+    if (*entry != NULL && (*entry)->is_loaded && !(*entry)->is_elsewhere)
         return PAWL_OK;
     if (*entry == NULL)
         *entry = pawl__identity_add(batch, model, &row->main);
@@ -201,14 +250,23 @@ pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *mod
     *entry = pawl__identity_find_id(batch, model, id);
     if (*entry != NULL)
         return PAWL_OK;
-    pawl_value    value = pawl_value_uuid(id.uuid);
-    pawl_saga_row row   = {.version = 0};
-    pawl_store   *store = batch->engine->store;
-    pawl_code     code  = store->ops->saga_load(store, &model->table, PAWL_SAGA_BY_ID, &value, 1,
-                                                batch->has_sql, batch->arena, &row, error);
+    pawl_value     value  = pawl_value_uuid(id.uuid);
+    pawl_saga_row  row    = {.version = 0};
+    pawl__engine  *engine = batch->engine;
+    pawl_store    *store  = engine->store;
+    pawl_saga_lock lock   = pawl__lock_of(batch);
+    if (lock == PAWL_SAGA_UNLOCKED && engine->has_hot &&
+        engine->is_hot(engine->runtime, &model->table, PAWL_SAGA_BY_ID, &value))
+        lock = PAWL_SAGA_SKIP_LOCKED;
+    pawl_code code = store->ops->saga_load(store, &model->table, PAWL_SAGA_BY_ID, &value, 1, lock,
+                                           batch->arena, &row, error);
     if (code != PAWL_OK || row.version == 0)
         return code;
-    return pawl__identity_adopt(batch, model, &row, entry, error);
+    if (row.version != PAWL_SAGA_ELSEWHERE)
+        return pawl__identity_adopt(batch, model, &row, entry, error);
+    code   = pawl__identity_leave(batch, model, PAWL_SAGA_BY_ID, &value, error);
+    *entry = pawl__identity_find_id(batch, model, id);
+    return code;
 }
 
 /* ---- Groups --------------------------------------------------------------- */

@@ -9,6 +9,8 @@
  */
 #include "engine/batch.h"
 
+#include "engine/elsewhere.h"
+
 /* Entries or lookups that one read asks for. */
 typedef struct read_list {
     pawl_value    *values;
@@ -27,15 +29,25 @@ static bool read_list_make(pawl__batch *batch, size_t capacity, read_list *list)
     return list->values != NULL && list->entries != NULL && list->lookups != NULL;
 }
 
+/* Hot sagas are read first, and locked; what is read then is all the others,
+ * and the hot ones that are not there. */
+static bool is_wanted(const pawl__batch *batch, const pawl__saga_model *saga, pawl_saga_key key,
+                      const pawl_value *value, pawl_saga_lock lock)
+{
+    const pawl__engine *engine = batch->engine;
+    return lock != PAWL_SAGA_SKIP_LOCKED ||
+           engine->is_hot(engine->runtime, &saga->table, key, value);
+}
+
 static pawl_code read_rows(pawl__batch *batch, const pawl__saga_model *saga, pawl_saga_key key,
-                           read_list *list, pawl_error *error)
+                           pawl_saga_lock lock, read_list *list, pawl_error *error)
 {
     pawl_store *store = batch->engine->store;
     list->rows        = pawl_arena_take(batch->arena, (list->count + 1) * sizeof list->rows[0]);
     if (list->rows == NULL)
         return PAWL_ENOMEM;
-    return store->ops->saga_load(store, &saga->table, key, list->values, list->count,
-                                 batch->has_sql, batch->arena, list->rows, error);
+    return store->ops->saga_load(store, &saga->table, key, list->values, list->count, lock,
+                                 batch->arena, list->rows, error);
 }
 
 static size_t lookup_count(const pawl__batch *batch)
@@ -48,21 +60,23 @@ static size_t lookup_count(const pawl__batch *batch)
 
 /* ---- By main value ------------------------------------------------------------ */
 
-static pawl_code load_main(pawl__batch *batch, const pawl__saga_model *saga, pawl_error *error)
+static pawl_code load_main(pawl__batch *batch, const pawl__saga_model *saga, pawl_saga_lock lock,
+                           pawl_error *error)
 {
     read_list list;
     if (!read_list_make(batch, batch->entry_count, &list))
         return PAWL_ENOMEM;
     for (size_t i = 0; i < batch->entry_count; i++) {
         pawl__entry *entry = batch->entries[i];
-        if (entry->model != saga || entry->is_loaded || entry->main.type == PAWL_VALUE_NONE)
+        if (entry->model != saga || entry->is_loaded || entry->main.type == PAWL_VALUE_NONE ||
+            !is_wanted(batch, saga, PAWL_SAGA_BY_MAIN, &entry->main, lock))
             continue;
         list.values[list.count]    = entry->main;
         list.entries[list.count++] = entry;
     }
     if (list.count == 0)
         return PAWL_OK;
-    pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_MAIN, &list, error);
+    pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_MAIN, lock, &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++)
         code = pawl__identity_fill(batch, list.entries[i], &list.rows[i], error);
     return code;
@@ -71,7 +85,7 @@ static pawl_code load_main(pawl__batch *batch, const pawl__saga_model *saga, paw
 /* ---- By transitional value ------------------------------------------------------ */
 
 static pawl_code load_transitional(pawl__batch *batch, const pawl__saga_model *saga,
-                                   pawl_error *error)
+                                   pawl_saga_lock lock, pawl_error *error)
 {
     read_list list;
     if (saga->saga->transitional == NULL)
@@ -82,16 +96,20 @@ static pawl_code load_transitional(pawl__batch *batch, const pawl__saga_model *s
         for (size_t j = 0; j < batch->units[i].lookup_count; j++) {
             pawl__lookup *lookup = &batch->units[i].lookups[j];
             if (lookup->binding->saga != saga || lookup->transitional.type == PAWL_VALUE_NONE ||
-                lookup->entry == NULL || lookup->entry->exists)
+                lookup->entry == NULL || lookup->entry->exists || lookup->entry->is_elsewhere ||
+                !is_wanted(batch, saga, PAWL_SAGA_BY_TRANSITIONAL, &lookup->transitional, lock))
                 continue;
             list.values[list.count]    = lookup->transitional;
             list.lookups[list.count++] = lookup;
         }
     if (list.count == 0)
         return PAWL_OK;
-    pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_TRANSITIONAL, &list, error);
+    pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_TRANSITIONAL, lock, &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++)
-        if (list.rows[i].version != 0)
+        if (list.rows[i].version == PAWL_SAGA_ELSEWHERE)
+            code = pawl__identity_leave(batch, saga, PAWL_SAGA_BY_TRANSITIONAL, &list.values[i],
+                                        error);
+        else if (list.rows[i].version != 0)
             code = pawl__identity_adopt(batch, saga, &list.rows[i],
                                         &list.lookups[i]->transitional_entry, error);
     return code;
@@ -111,24 +129,29 @@ static void set_entries(pawl__batch *batch, const pawl__saga_model *saga)
     }
 }
 
-static pawl_code load_timeouts(pawl__batch *batch, const pawl__saga_model *saga, pawl_error *error)
+static pawl_code load_timeouts(pawl__batch *batch, const pawl__saga_model *saga,
+                               pawl_saga_lock lock, pawl_error *error)
 {
     read_list list;
     if (!read_list_make(batch, batch->unit_count, &list))
         return PAWL_ENOMEM;
     for (size_t i = 0; i < batch->unit_count; i++) {
-        const pawl__unit *unit = &batch->units[i];
+        const pawl__unit *unit  = &batch->units[i];
+        pawl_value        value = pawl_value_uuid(unit->timeout.saga_id.uuid);
         if (unit->kind == PAWL__UNIT_TIMEOUT && unit->end == PAWL__END_NEW &&
             pawl_text_equal(unit->timeout.saga_type, saga->table.type) &&
-            pawl__identity_find_id(batch, saga, unit->timeout.saga_id) == NULL)
-            list.values[list.count++] = pawl_value_uuid(unit->timeout.saga_id.uuid);
+            pawl__identity_find_id(batch, saga, unit->timeout.saga_id) == NULL &&
+            is_wanted(batch, saga, PAWL_SAGA_BY_ID, &value, lock))
+            list.values[list.count++] = value;
     }
     pawl_code code = PAWL_OK;
     if (list.count > 0)
-        code = read_rows(batch, saga, PAWL_SAGA_BY_ID, &list, error);
+        code = read_rows(batch, saga, PAWL_SAGA_BY_ID, lock, &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
         pawl__entry *entry;
-        if (list.rows[i].version != 0)
+        if (list.rows[i].version == PAWL_SAGA_ELSEWHERE)
+            code = pawl__identity_leave(batch, saga, PAWL_SAGA_BY_ID, &list.values[i], error);
+        else if (list.rows[i].version != 0)
             code = pawl__identity_adopt(batch, saga, &list.rows[i], &entry, error);
     }
     set_entries(batch, saga);
@@ -160,13 +183,18 @@ static bool is_before(const pawl__unit *unit, pawl_time placed, int64_t seq)
     return unit->row.placed < placed || (unit->row.placed == placed && unit->row.seq < seq);
 }
 
+/* Messages put back because another worker has their saga are due a moment from
+ * now, and older messages all the same: nothing else of an older place is due so
+ * soon, and neither waits nor was retried. */
+#define LOOK_AHEAD PAWL_SECONDS(1)
+
 static pawl_code look_at_queue(pawl__batch *batch, pawl_time *placed, int64_t *seq,
                                pawl_error *error)
 {
     pawl_store *store  = batch->engine->store;
     int64_t    *except = pawl_arena_take(batch->arena, batch->unit_count * sizeof *except);
     size_t      count  = 0;
-    pawl_time   due    = batch->engine->business_now;
+    pawl_time   due    = pawl_time_add(batch->engine->business_now, LOOK_AHEAD);
     if (except == NULL)
         return PAWL_ENOMEM;
     for (size_t i = 0; i < batch->unit_count; i++)
@@ -193,7 +221,7 @@ static pawl_code read_again(pawl__batch *batch, const pawl__saga_model *saga, pa
         }
     if (list.count == 0)
         return PAWL_OK;
-    pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_MAIN, &list, error);
+    pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_MAIN, pawl__lock_of(batch), &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
         pawl__entry *entry        = list.lookups[i]->entry;
         list.lookups[i]->is_final = list.rows[i].version == 0;
@@ -217,20 +245,36 @@ static pawl_code settle_missing(pawl__batch *batch, pawl_error *error)
         code = read_again(batch, &batch->engine->model->sagas[i], placed, seq, error);
     if (code == PAWL_OK)
         for (size_t i = 0; i < batch->engine->model->saga_count && code == PAWL_OK; i++)
-            code = load_transitional(batch, &batch->engine->model->sagas[i], error);
+            code = load_transitional(batch, &batch->engine->model->sagas[i], pawl__lock_of(batch),
+                                     error);
+    return code;
+}
+
+static pawl_code load_all(pawl__batch *batch, pawl_saga_lock lock, pawl_error *error)
+{
+    const pawl__model *model = batch->engine->model;
+    pawl_code          code  = PAWL_OK;
+    for (size_t i = 0; i < model->saga_count && code == PAWL_OK; i++) {
+        code = load_main(batch, &model->sagas[i], lock, error);
+        if (code == PAWL_OK)
+            code = load_transitional(batch, &model->sagas[i], lock, error);
+        if (code == PAWL_OK)
+            code = load_timeouts(batch, &model->sagas[i], lock, error);
+    }
     return code;
 }
 
 pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error)
 {
-    const pawl__model *model = batch->engine->model;
-    pawl_code          code  = PAWL_OK;
-    for (size_t i = 0; i < model->saga_count && code == PAWL_OK; i++) {
-        code = load_main(batch, &model->sagas[i], error);
-        if (code == PAWL_OK)
-            code = load_transitional(batch, &model->sagas[i], error);
-        if (code == PAWL_OK)
-            code = load_timeouts(batch, &model->sagas[i], error);
-    }
-    return code == PAWL_OK ? settle_missing(batch, error) : code;
+    pawl_saga_lock lock = pawl__lock_of(batch);
+    pawl_code      code = PAWL_OK;
+    if (batch->engine->has_hot && lock == PAWL_SAGA_UNLOCKED)
+        code = load_all(batch, PAWL_SAGA_SKIP_LOCKED, error);
+    if (code == PAWL_OK)
+        code = load_all(batch, lock, error);
+    pawl__elsewhere_put_back(batch);
+    if (code == PAWL_OK)
+        code = settle_missing(batch, error);
+    pawl__elsewhere_put_back(batch); /* what the second look brought to light */
+    return code;
 }

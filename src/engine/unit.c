@@ -9,6 +9,8 @@
  */
 #include "engine/context.h"
 
+#include "engine/elsewhere.h"
+
 /* ---- Sagas in the unit's hands ---------------------------------------------- */
 
 static pawl__touch *add_touch(pawl_context *ctx, pawl__entry *entry)
@@ -115,7 +117,8 @@ static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
     return PAWL_OK;
 }
 
-/* A custom finder names the saga by id; "none" on a starter begins one (E30). */
+/* A custom finder names the saga by id; "none" on a starter begins one (E30).
+ * PAWL_ENOTFOUND: the unit's end is set. */
 static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__entry **entry)
 {
     pawl_saga_id id = {{{0}}};
@@ -125,9 +128,14 @@ static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__
     if (code != PAWL_OK || pawl_uuid_is_zero(id.uuid))
         return code;
     code = pawl__identity_load_id(ctx->batch, lookup->binding->saga, id, entry, &ctx->error);
-    if (code == PAWL_OK && *entry != NULL)
-        pawl__identity_touch(ctx->batch, *entry, ctx->unit);
-    return code;
+    if (code != PAWL_OK || *entry == NULL)
+        return code;
+    if ((*entry)->is_elsewhere) {
+        pawl__unit_put_back(ctx->unit);
+        return PAWL_ENOTFOUND;
+    }
+    pawl__identity_touch(ctx->batch, *entry, ctx->unit);
+    return PAWL_OK;
 }
 
 static pawl_code find_missing_entry(pawl_context *ctx, pawl__lookup *lookup, pawl__entry **entry)

@@ -129,6 +129,10 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
     step->next_due           = next.queue < next.timeout ? next.queue : next.timeout;
     if (next.flush < step->next_due)
         step->next_due = next.flush;
+    /* What is due may be in other hands: the worker gave way to them. */
+    pawl_time soon = pawl_time_add(pawl__business_now(endpoint), PAWL__ELSEWHERE_WAIT);
+    if (endpoint->worker->gave_way && step->next_due < soon)
+        step->next_due = soon;
     return code;
 }
 
@@ -263,8 +267,8 @@ pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga, const pa
         code = pawl_value_coerce(model->table.main.type, &by, arena, error);
     pawl_store *store = endpoint->worker->store;
     if (code == PAWL_OK)
-        code = store->ops->saga_load(store, &model->table, PAWL_SAGA_BY_MAIN, &by, 1, false, arena,
-                                     &row, error);
+        code = store->ops->saga_load(store, &model->table, PAWL_SAGA_BY_MAIN, &by, 1,
+                                     PAWL_SAGA_UNLOCKED, arena, &row, error);
     *version = row.version;
     *data    = row.data;
     return code;

@@ -3,7 +3,7 @@
  *
  *     begin -> load -> run -> changes -> commit
  *       ^                                  | refused
- *       +------ one by one, in order <-----+
+ *       +------ one by one, in order <-----+--> given back: its saga became hot
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +14,7 @@ typedef struct again {
     pawl__unit *units;
     size_t      count;
     const bool *is_refused; /* by group of the batch just committed */
+    bool       *is_back;    /* by unit: not to run here, but to be claimed again */
 } again;
 
 static bool is_lost(const pawl_refusal *refusal)
@@ -67,12 +68,20 @@ static pawl_code keep_again(pawl__worker *worker, const pawl_refusals *refused, 
     bool        *is_gone    = pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof(bool));
     list->count             = 0;
     list->is_refused        = is_refused;
+    bool *is_back           = pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof(bool));
+    list->is_back           = pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof(bool));
     list->units = pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof list->units[0]);
-    if (is_refused == NULL || is_gone == NULL || list->units == NULL)
+    if (is_refused == NULL || is_gone == NULL || is_back == NULL || list->is_back == NULL ||
+        list->units == NULL)
         return PAWL_ENOMEM;
+    pawl__hot_note(worker, refused, is_back);
     for (size_t i = 0; i < refused->count; i++) {
         const pawl_refusal *refusal = &refused->items[i];
-        is_refused[refusal->group]  = true;
+        /* Two workers that handled one version of a saga make the same dispatch ids:
+         * that the bodies differ says no more than that the other was first. */
+        if (refusal->reason == PAWL_EMISMATCH && is_refused[refusal->group])
+            continue;
+        is_refused[refusal->group] = true;
         if (is_lost(refusal))
             is_gone[refusal->unit] = true;
         batch->units[refusal->unit].code  = refusal->reason;
@@ -81,8 +90,9 @@ static pawl_code keep_again(pawl__worker *worker, const pawl_refusals *refused, 
     for (size_t i = 0; i < batch->unit_count; i++) {
         if (!is_again(batch, &batch->units[i], is_refused, is_gone))
             continue;
-        pawl__unit *kept = &list->units[list->count++];
-        *kept            = batch->units[i];
+        list->is_back[list->count] = is_back[pawl__group_of(batch, (uint32_t)i)];
+        pawl__unit *kept           = &list->units[list->count++];
+        *kept                      = batch->units[i];
         if (!copy_unit(worker->kept, kept))
             return PAWL_ENOMEM;
     }
@@ -134,7 +144,8 @@ static void count_units(pawl__worker *worker, const bool *is_refused, pawl_step 
     pawl__batch *batch = worker->batch;
     for (size_t i = 0; i < batch->unit_count; i++) {
         const pawl__unit *unit = &batch->units[i];
-        if (unit->end == PAWL__END_RELEASED || unit->end == PAWL__END_AGAIN)
+        if (unit->end == PAWL__END_RELEASED || unit->end == PAWL__END_AGAIN ||
+            unit->end == PAWL__END_ELSEWHERE)
             continue;
         if (is_refused != NULL && is_refused[pawl__group_of(batch, unit->index)]) {
             step->refused++;
@@ -196,6 +207,7 @@ static pawl_code run_batch(pawl__worker *worker, pawl_error *error)
         code = pawl__batch_run(batch, error);
     if (code == PAWL_OK)
         code = pawl__batch_changes(batch, error);
+    pawl__hot_meet(worker);
     return code;
 }
 
@@ -222,12 +234,23 @@ static pawl_code after_commit(pawl__worker *worker, const pawl_refusals *refused
     return code == PAWL_OK ? release_refused(worker, list->is_refused, error) : code;
 }
 
-/* Once: run and commit. PAWL_OK with the units that run again in `list`. */
+/* Frees what was claimed and will not run, and writes nothing else. A refusal
+ * says that the claim is gone already. */
+static pawl_code release(pawl__worker *worker, pawl_error *error)
+{
+    pawl_refusals refused = {.arena = worker->kept};
+    return pawl_store_commit(worker->store, &worker->batch->changes, &refused, error);
+}
+
+/* Once: run and commit. PAWL_OK with the units that run again in `list`. What
+ * others have in hand as a whole (batch->is_elsewhere) is the caller's to free. */
 static pawl_code run_and_commit(pawl__worker *worker, again *list, pawl_step *step,
                                 pawl_error *error)
 {
     pawl_refusals refused = {.arena = worker->kept};
     pawl_code     code    = run_batch(worker, error);
+    if (code == PAWL_OK && worker->batch->is_elsewhere)
+        return PAWL_OK;
     if (code == PAWL_OK) {
         drop_failed_sql(worker);
         code = commit(worker, &refused, error);
@@ -239,12 +262,17 @@ static pawl_code run_and_commit(pawl__worker *worker, again *list, pawl_step *st
     return code == PAWL_OK ? pawl__worker_send_deferred(worker, error) : code;
 }
 
+static pawl_code add_unit(pawl__worker *worker, const pawl__unit *unit)
+{
+    return unit->kind == PAWL__UNIT_MESSAGE
+               ? pawl__batch_add_message(worker->batch, &unit->row, unit->conflicts)
+               : pawl__batch_add_timeout(worker->batch, &unit->timeout);
+}
+
 static pawl_code add_again(pawl__worker *worker, const pawl__unit *unit)
 {
     pawl__batch_reset(worker->batch);
-    pawl_code code = unit->kind == PAWL__UNIT_MESSAGE
-                         ? pawl__batch_add_message(worker->batch, &unit->row, unit->conflicts)
-                         : pawl__batch_add_timeout(worker->batch, &unit->timeout);
+    pawl_code code = add_unit(worker, unit);
     if (code == PAWL_OK) {
         worker->batch->units[0].now  = unit->now;
         worker->batch->units[0].runs = unit->runs;
@@ -257,7 +285,7 @@ static pawl_code give_up(pawl__worker *worker, const pawl__unit *unit, pawl_code
                          const char *text, pawl_step *step, pawl_error *error)
 {
     pawl_refusals refused = {.arena = worker->kept};
-    again         list    = {NULL, 0, NULL};
+    again         list    = {.count = 0};
     pawl_code     code    = add_again(worker, unit);
     if (code == PAWL_OK)
         code = pawl__batch_begin(worker->batch, error);
@@ -277,13 +305,14 @@ static bool is_about_content(pawl_code code)
            code == PAWL_EDECODE;
 }
 
-/* Alone until it reaches an end; a conflict loads again, within its budget. */
-static pawl_code run_alone(pawl__worker *worker, pawl__unit *unit, pawl_step *step,
+/* Alone until it reaches an end; a conflict loads again, within its budget.
+ * `*is_back`: another worker has its saga. */
+static pawl_code run_alone(pawl__worker *worker, pawl__unit *unit, bool *is_back, pawl_step *step,
                            pawl_error *error)
 {
     int32_t budget = worker->endpoint->settings.conflict_retries;
     for (;;) {
-        again      list  = {NULL, 0, NULL};
+        again      list  = {.count = 0};
         pawl_error inner = PAWL_ERROR_INIT;
         if (unit->end != PAWL__END_AGAIN)
             unit->conflicts++;
@@ -297,6 +326,7 @@ static pawl_code run_alone(pawl__worker *worker, pawl__unit *unit, pawl_step *st
                 *error = inner;
             return code;
         }
+        *is_back = worker->batch->is_elsewhere;
         if (list.count == 0)
             return PAWL_OK;
         *unit = list.units[0];
@@ -320,9 +350,28 @@ static pawl_code set_apart(pawl__worker *worker, pawl_code why, const char *text
     return code == PAWL_OK ? after_commit(worker, &refused, list, step, error) : code;
 }
 
+/* All of them at once, and last: on some stores this ends all claims. The counts
+ * are corrected with it, since no other commit may follow. */
+static pawl_code give_back(pawl__worker *worker, const again *list, pawl_error *error)
+{
+    pawl_refusals refused = {.arena = worker->kept};
+    pawl_code     code    = PAWL_OK;
+    pawl__batch_reset(worker->batch);
+    for (size_t i = 0; i < list->count && code == PAWL_OK; i++)
+        if (list->is_back[i])
+            code = add_unit(worker, &list->units[i]);
+    if (code != PAWL_OK)
+        return pawl_error_set(error, code, "no memory for messages to give back");
+    if (worker->batch->unit_count == 0)
+        return PAWL_OK;
+    pawl__batch_release(worker->batch);
+    code = pawl__batch_changes(worker->batch, error);
+    return code == PAWL_OK ? commit(worker, &refused, error) : code;
+}
+
 pawl_code pawl__worker_process(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
-    again      list  = {NULL, 0, NULL};
+    again      list  = {.count = 0};
     pawl_error inner = PAWL_ERROR_INIT;
     pawl_arena_reset(worker->kept);
     pawl_code code = run_and_commit(worker, &list, step, &inner);
@@ -334,9 +383,14 @@ pawl_code pawl__worker_process(pawl__worker *worker, pawl_step *step, pawl_error
                        ? give_up(worker, &only, why.code, why.text, step, error)
                        : pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
         code = set_apart(worker, why.code, why.text, &list, step, &inner);
+    } else if (code == PAWL_OK && worker->batch->is_elsewhere) {
+        code = release(worker, &inner);
     }
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++)
-        code = run_alone(worker, &list.units[i], step, &inner);
+        if (!list.is_back[i])
+            code = run_alone(worker, &list.units[i], &list.is_back[i], step, &inner);
+    if (code == PAWL_OK && list.count > 0)
+        code = give_back(worker, &list, &inner);
     if (code != PAWL_OK && error != NULL)
         *error = inner;
     return code;

@@ -29,6 +29,7 @@ typedef struct thread {
     pawl__service *service; /* this one */
     int            wake_fd;
     int            retries;
+    bool           has_worked;
     pthread_t      handle;
     bool           is_started;
 } thread;
@@ -48,30 +49,35 @@ static void fail_all(pawl_endpoint *endpoint, pawl_code code, const pawl_error *
  * connection was lost, memory was short. */
 static bool is_passing(pawl_code code)
 {
-    switch (code) {
-    case PAWL_EFENCED:
-    case PAWL_ELOST:
-    case PAWL_EUNKNOWN:
-    case PAWL_ENOMEM:
-    case PAWL_EINTERRUPTED: return true;
-    default: return false;
-    }
+    return code == PAWL_EFENCED || code == PAWL_EUNKNOWN ||
+           (pawl_code_retry(code) == PAWL_RETRY_LATER && code != PAWL_EFULL);
+}
+
+/* A server that is restarted, or cannot be reached, is waited for as long as it
+ * takes, once it was reached. */
+static bool is_away(pawl_code code)
+{
+    return code == PAWL_EUNREACHABLE || code == PAWL_ELOST || code == PAWL_EUNKNOWN;
 }
 
 static void rest(pawl_endpoint *endpoint, int64_t microseconds)
 {
     struct pollfd fd = {.fd = endpoint->stop_fd, .events = POLLIN};
-    poll(&fd, 1, (int)(microseconds / 1000) + 1);
+    if (microseconds > 0) /* a negative time would wait for ever */
+        poll(&fd, 1, (int)(microseconds / 1000) + 1);
 }
 
 /* True when the thread may go on after the failure. */
 static bool survive(thread *self, pawl_code code, const pawl_error *error)
 {
-    if (!is_passing(code) || self->retries >= RETRIES_MAX) {
+    bool is_patient = is_away(code) && self->has_worked;
+    if (!is_passing(code) || (code == PAWL_EUNREACHABLE && !self->has_worked) ||
+        (self->retries >= RETRIES_MAX && !is_patient)) {
         fail_all(self->endpoint, code, error);
         return false;
     }
-    int64_t delay = RETRY_SLEEP_FIRST << self->retries++;
+    int64_t delay = RETRY_SLEEP_FIRST << self->retries;
+    self->retries += self->retries < RETRIES_MAX;
     pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; trying again",
              self->endpoint->model->endpoint.data, error->text);
     rest(self->endpoint, delay < RETRY_SLEEP_MAX ? delay : RETRY_SLEEP_MAX);
@@ -143,8 +149,11 @@ static void *run_worker(void *argument)
                 break;
             continue;
         }
-        self->retries = 0;
-        if ((step.is_idle || step.is_elsewhere) && !atomic_load(&self->endpoint->is_stopping))
+        self->retries    = 0;
+        self->has_worked = true;
+        if (pawl__worker_is_pausing(self->worker))
+            rest(self->endpoint, self->worker->pause_end - pawl__monotonic_now());
+        else if ((step.is_idle || step.is_elsewhere) && !atomic_load(&self->endpoint->is_stopping))
             sleep_worker(self, &step);
     }
     return NULL;
@@ -173,7 +182,8 @@ static void *run_service(void *argument)
                 break;
             continue;
         }
-        self->retries = 0;
+        self->retries    = 0;
+        self->has_worked = true;
         if (!was_open || !is_awake_registered)
             is_awake_registered =
                 pawl__wake_add(service->store->identity, self->wake_fd, &error) == PAWL_OK;

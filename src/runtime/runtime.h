@@ -72,6 +72,16 @@ typedef struct pawl__added {
     pawl_text                     partition;
 } pawl__added;
 
+#define PAWL__HOT_MAX 256 /* sagas remembered for their conflicts, by each worker */
+
+typedef struct pawl__hot_saga {
+    const pawl_saga_table *table;
+    uint64_t               hashes[3]; /* by pawl_saga_key; 0: not known */
+    pawl_time              conflict;  /* machine times: the last one */
+    pawl_time              seen;      /* the last conflict, or the last time it was elsewhere */
+    pawl_time              hot_until;
+} pawl__hot_saga;
+
 typedef struct pawl__worker {
     pawl_endpoint         *endpoint;
     pawl_store            *store; /* NULL after a failure; opened again by the next step */
@@ -94,6 +104,11 @@ typedef struct pawl__worker {
     pawl__added           *added;      /* partitions added to in this step */
     size_t                 added_count, added_capacity;
     struct pawl__deferred *deferred; /* sends "now" that wait for a hold to end */
+    pawl__hot_saga         hot[PAWL__HOT_MAX];
+    size_t                 hot_count;
+    pawl_time              hot_until; /* machine time: of all of them */
+    bool                   gave_way;  /* in this step: others have all that it could work on */
+    int64_t                pause_end; /* monotonic time before which it claims nothing, or 0 */
 } pawl__worker;
 
 pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error);
@@ -118,6 +133,19 @@ void pawl__worker_lend(pawl__worker *worker);
 /* Sends what pawl_send_now left behind during a hold. */
 pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error);
 void      pawl__worker_drop_deferred(pawl__worker *worker);
+
+/* hot.c */
+/* Notes the sagas whose changes were refused in the commit just made, before the batch
+ * is reset. is_back[group]: it is better claimed again, with the lock, than run unit by
+ * unit. */
+void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, bool *is_back);
+/* Notes the sagas of the batch just run that others have; pauses when these are all. */
+void pawl__hot_meet(pawl__worker *worker);
+/* For the engine. */
+bool pawl__hot_is(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
+                  const pawl_value *value);
+/* Does the worker pause still? */
+bool pawl__worker_is_pausing(pawl__worker *worker);
 
 /* flush.c */
 /* Notes the partitions that the commit just made added to. */

@@ -35,7 +35,7 @@ static pawl_code load_row(pawl_test *test, const pawl__saga_model *model, const 
     pawl_code code = pawl_value_coerce(model->table.main.type, &value, test->arena, error);
     if (code == PAWL_OK)
         code = test->store->ops->saga_load(test->store, &model->table, PAWL_SAGA_BY_MAIN, &value, 1,
-                                           false, test->arena, row, error);
+                                           PAWL_SAGA_UNLOCKED, test->arena, row, error);
     if (code == PAWL_OK && row->version == 0)
         return pawl_error_set(error, PAWL_ENOTFOUND, "there is no %s with %s '%s'",
                               model->saga->name, model->saga->correlation, key);

@@ -25,6 +25,7 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     made->claim_count                     = (size_t)settings->batch_messages;
     made->flush_due                       = PAWL_TIME_MAX;
     made->virtual_now                     = PAWL_TIME_MIN;
+    made->hot_until                       = PAWL_TIME_MIN;
     pawl_random_seed(&made->random, settings->seed != 0 ? settings->seed : pawl__system_seed());
     pawl__worker_lend(made);
     made->kept           = pawl_arena_create(0);
@@ -75,6 +76,7 @@ void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now)
     worker->engine.store        = worker->store;
     worker->engine.machine_now  = pawl__machine_now(worker->endpoint);
     worker->engine.business_now = business_now;
+    worker->engine.has_hot      = worker->hot_until > worker->engine.machine_now;
     worker->batch_end           = pawl__monotonic_now() + worker->endpoint->settings.batch_time_max;
 }
 
@@ -170,6 +172,13 @@ static void adapt_claim(pawl__worker *worker)
         worker->claim_count = limit;
 }
 
+bool pawl__worker_is_pausing(pawl__worker *worker)
+{
+    if (worker->pause_end != 0 && pawl__monotonic_now() >= worker->pause_end)
+        worker->pause_end = 0;
+    return worker->pause_end != 0;
+}
+
 /* ---- Steps --------------------------------------------------------------------------- */
 
 /* Under a virtual clock what is due first goes first: an aggregator's period
@@ -214,6 +223,7 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     bool      is_flush  = false;
     bool      did_flush = false;
     pawl_arena_reset(worker->read);
+    worker->gave_way          = false;
     worker->has_subscriptions = false;
     worker->added             = NULL;
     worker->added_count = worker->added_capacity = 0;
@@ -223,6 +233,11 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
         code = pawl__flush_due(worker, due_max, &did_flush, step, error);
     if (code != PAWL_OK || did_flush)
         return code;
+    worker->gave_way = pawl__worker_is_pausing(worker);
+    if (worker->gave_way) {
+        step->is_idle = true;
+        return PAWL_OK;
+    }
     pawl__worker_clocks(worker, now);
     code = fill_batch(worker, due_max, step, error);
     if (code != PAWL_OK || worker->batch->unit_count == 0) {
@@ -231,6 +246,7 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     }
     worker->was_alone = false;
     code              = pawl__worker_process(worker, step, error);
+    step->is_idle     = worker->gave_way && step->handled == 0 && step->refused == 0;
     adapt_claim(worker);
     return code == PAWL_OK ? pawl__flush_after_commit(worker, step, error) : code;
 }

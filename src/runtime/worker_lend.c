@@ -192,6 +192,7 @@ void pawl__worker_lend(pawl__worker *worker)
         .find_elsewhere    = find_elsewhere,
         .is_stopping       = is_stopping,
         .is_time_over      = is_time_over,
+        .is_hot            = pawl__hot_is,
         .is_virtual        = settings->business != NULL,
         .immediate_retries = settings->immediate_retries,
         .delayed_retries   = settings->delayed_retries,

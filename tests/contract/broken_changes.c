@@ -15,7 +15,7 @@ static pawl_saga_row load(edit *e, const pawl_saga_table *table, pawl_saga_key k
                           pawl_value value)
 {
     pawl_saga_row row = {0};
-    SELF->saga_load(e->store, table, key, &value, 1, false, e->arena, &row, NULL);
+    SELF->saga_load(e->store, table, key, &value, 1, PAWL_SAGA_UNLOCKED, e->arena, &row, NULL);
     return row;
 }
 

@@ -19,11 +19,10 @@
 
 /* Versions that begin at two: what is stored is one less than what is said. */
 static pawl_code load_one_more(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
-                               const pawl_value *values, size_t count, bool is_locked,
+                               const pawl_value *values, size_t count, pawl_saga_lock lock,
                                pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
-    pawl_code code =
-        SELF->saga_load(store, table, key, values, count, is_locked, arena, rows, error);
+    pawl_code code = SELF->saga_load(store, table, key, values, count, lock, arena, rows, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         rows[i].version += rows[i].version != 0;
     return code;
@@ -39,11 +38,10 @@ static void store_one_less(edit *e)
 
 /* Versions that go up by two. */
 static pawl_code load_double(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
-                             const pawl_value *values, size_t count, bool is_locked,
+                             const pawl_value *values, size_t count, pawl_saga_lock lock,
                              pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
-    pawl_code code =
-        SELF->saga_load(store, table, key, values, count, is_locked, arena, rows, error);
+    pawl_code code = SELF->saga_load(store, table, key, values, count, lock, arena, rows, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         if (rows[i].version != 0)
             rows[i].version = 2 * rows[i].version - 1;
@@ -69,7 +67,7 @@ static pawl_text lower(pawl_arena *arena, pawl_text text)
 
 /* `change` makes of a correlation text what the store then compares. */
 static pawl_code load_changed(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
-                              const pawl_value *values, size_t count, bool is_locked,
+                              const pawl_value *values, size_t count, pawl_saga_lock lock,
                               pawl_arena *arena, pawl_saga_row *rows, pawl_error *error,
                               pawl_text (*change)(pawl_arena *arena, pawl_text text))
 {
@@ -81,7 +79,7 @@ static pawl_code load_changed(pawl_store *store, const pawl_saga_table *table, p
         if (values[i].type == PAWL_VALUE_TEXT)
             changed[i].as.text = change(arena, values[i].as.text);
     }
-    return SELF->saga_load(store, table, key, changed, count, is_locked, arena, rows, error);
+    return SELF->saga_load(store, table, key, changed, count, lock, arena, rows, error);
 }
 
 static void store_changed(edit *e, pawl_text (*change)(pawl_arena *arena, pawl_text text))
@@ -94,10 +92,10 @@ static void store_changed(edit *e, pawl_text (*change)(pawl_arena *arena, pawl_t
 }
 
 static pawl_code load_lower(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
-                            const pawl_value *values, size_t count, bool is_locked,
+                            const pawl_value *values, size_t count, pawl_saga_lock lock,
                             pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
-    return load_changed(store, table, key, values, count, is_locked, arena, rows, error, lower);
+    return load_changed(store, table, key, values, count, lock, arena, rows, error, lower);
 }
 
 static void store_lower(edit *e)
@@ -112,10 +110,10 @@ static pawl_text cut(pawl_arena *arena, pawl_text text)
 }
 
 static pawl_code load_cut(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
-                          const pawl_value *values, size_t count, bool is_locked, pawl_arena *arena,
-                          pawl_saga_row *rows, pawl_error *error)
+                          const pawl_value *values, size_t count, pawl_saga_lock lock,
+                          pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
-    return load_changed(store, table, key, values, count, is_locked, arena, rows, error, cut);
+    return load_changed(store, table, key, values, count, lock, arena, rows, error, cut);
 }
 
 static void store_cut(edit *e)
@@ -135,11 +133,11 @@ static const pawl_saga_table *one_table(pawl_arena *arena, const pawl_saga_table
 }
 
 static pawl_code load_from_one(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
-                               const pawl_value *values, size_t count, bool is_locked,
+                               const pawl_value *values, size_t count, pawl_saga_lock lock,
                                pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
-    return SELF->saga_load(store, one_table(arena, table), key, values, count, is_locked, arena,
-                           rows, error);
+    return SELF->saga_load(store, one_table(arena, table), key, values, count, lock, arena, rows,
+                           error);
 }
 
 static void store_in_one(edit *e)
@@ -158,12 +156,11 @@ static void store_in_one(edit *e)
 /* All loads hand out the same bytes. */
 static pawl_code load_into_one_buffer(pawl_store *store, const pawl_saga_table *table,
                                       pawl_saga_key key, const pawl_value *values, size_t count,
-                                      bool is_locked, pawl_arena *arena, pawl_saga_row *rows,
+                                      pawl_saga_lock lock, pawl_arena *arena, pawl_saga_row *rows,
                                       pawl_error *error)
 {
     static char buffer[4096];
-    pawl_code   code =
-        SELF->saga_load(store, table, key, values, count, is_locked, arena, rows, error);
+    pawl_code   code = SELF->saga_load(store, table, key, values, count, lock, arena, rows, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         if (rows[i].data.size > sizeof buffer || rows[i].version == 0)
             continue;

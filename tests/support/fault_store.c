@@ -404,9 +404,9 @@ HAND_ON(inbox_known,
         (inner, endpoint, ids, count, known, error))
 HAND_ON(saga_load,
         (pawl_store * store, const pawl_saga_table *table, pawl_saga_key key,
-         const pawl_value *values, size_t count, bool is_locked, pawl_arena *arena,
+         const pawl_value *values, size_t count, pawl_saga_lock lock, pawl_arena *arena,
          pawl_saga_row *rows, pawl_error *error),
-        (inner, table, key, values, count, is_locked, arena, rows, error))
+        (inner, table, key, values, count, lock, arena, rows, error))
 HAND_ON(saga_count,
         (pawl_store * store, const pawl_saga_table *table, int64_t *count, pawl_error *error),
         (inner, table, count, error))

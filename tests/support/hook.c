@@ -55,13 +55,13 @@ static pawl_code hooked_count(pawl_store *store, pawl_text partition, const pawl
 }
 
 static pawl_code hooked_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
-                             const pawl_value *values, size_t count, bool is_locked,
+                             const pawl_value *values, size_t count, pawl_saga_lock lock,
                              pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
     pawl_code code = run(HOOK_BEFORE_LOAD);
     if (code != PAWL_OK)
         return fail_call(code, error);
-    return inner->saga_load(store, table, key, values, count, is_locked, arena, rows, error);
+    return inner->saga_load(store, table, key, values, count, lock, arena, rows, error);
 }
 
 const char *hook_url(const char *url)

@@ -55,6 +55,63 @@ check_verdict()
         die "nothing says that the limit is broken"
 }
 
+# check_numbers NAME ...: members that are numbers above 0.
+check_numbers()
+{
+    local name
+    for name; do
+        is_number "$(member "$name")" || die "$name is $(member "$name"): $(cat "$work/out")"
+    done
+}
+
+# check_quotient RATIO ABOVE BELOW: the one is the other two, divided, as far as
+# the digits go.
+check_quotient()
+{
+    check_numbers "$@"
+    awk "BEGIN { r = $(member "$2") / $(member "$3"); d = r - $(member "$1")
+        exit !(d < 0.001 + 0.01 * r && -d < 0.001 + 0.01 * r) }" ||
+        die "$1 is $(member "$1"): $(cat "$work/out")"
+}
+
+# run_others STORE: the workloads that no loop is measured beside. Their runs fail
+# when a message was lost or handled twice.
+run_others()
+{
+    local at=$1
+    echo "== hot-saga, $at"
+    run_json 0 hot-saga --store "$at" --messages 301 --senders 3 --sender-batch 7 --workers 2 \
+        --batch 16 --rounds 2
+    check_quotient ratio_to_saga_step messages_per_s saga_step_per_s
+    check_numbers sent_per_s
+    [[ $(member conflicts_per_1000) =~ ^[0-9.]+$ ]] || die "conflicts: $(cat "$work/out")"
+    run_json 0 hot-saga --store "$at" --messages 2 --senders 5 --rounds 1
+
+    echo "== steady, $at"
+    run_json 0 steady --store "$at" --seconds 2 --rate 300
+    [ "$(member messages)" = 600 ] || die "messages is $(member messages)"
+    check_quotient claims_ratio handled_last handled_first
+    check_numbers claim_p99_first_ms claim_p99_last_ms claim_p99_ratio sent_per_s
+
+    echo "== retention, $at"
+    run_json 0 retention --store "$at" --messages 300 --marks 9001 --batch 32 --rounds 1
+    check_quotient ratio_to_unswept messages_per_s unswept_per_s
+    [[ $(member swept) =~ ^[0-9]+$ ]] || die "swept is $(member swept)"
+    [ "$(member swept)" -le 9001 ] || die "swept is $(member swept)"
+
+    echo "== lateness of timeouts, $at"
+    run_json "0 1" timeouts --store "$at" --messages 300 --pending 4001 --due 299 --rate 1000 \
+        --rounds 1
+    [ "$(member due_per_s)" = 1000.0 ] || die "due_per_s is $(member due_per_s)"
+    check_numbers p99_lateness_ms
+    [ "$(member fired)" = 299 ] || die "fired is $(member fired)"
+    [ "$(member fired_twice)" = 0 ] || die "fired_twice is $(member fired_twice)"
+    run_json "0 1" timeouts --store "$at" --messages 300 --due 10 --seconds 1 --rounds 1
+    [ "$(member due_per_s)" = 10.0 ] || die "due_per_s is $(member due_per_s)"
+    run_json "0 1" timeouts --store "$at" --messages 300 --due 300 --rounds 1
+    check_numbers due_per_s
+}
+
 for workload in saga-step outbox-drain timeouts; do
     echo "== $workload, memory"
     run_json 0 $workload --store memory:bench --messages 100 --batch 16 --rounds 2
@@ -63,12 +120,15 @@ for workload in saga-step outbox-drain timeouts; do
     [ -n "$(member no_limit)" ] || die "no reason for no limit"
 done
 expect 0 'no limit: ' pawl bench saga-step --store memory:bench --messages 7 --rounds 1
+run_others memory:bench
 
 echo "== refusals"
 expect 2 "no store" pawl bench saga-step
 expect 3 "nosuchscheme" pawl bench saga-step --store nosuchscheme:x
 expect 2 "is no URL of a store" pawl bench saga-step --store bench.db
 expect 2 "is no WORKLOAD" pawl bench saga-stop --store memory:bench
+expect 2 "due are 11 timeouts, the limit is that of the messages, 10" \
+    pawl bench timeouts --store memory:bench --messages 10 --due 11
 
 need_sqlite
 store=sqlite:$work/bench.db
@@ -83,6 +143,9 @@ for workload in saga-step outbox-drain timeouts; do
     check_verdict
     only_these_files "code err out"
 done
+
+run_others "$store"
+only_these_files "code err out"
 
 echo "== odd numbers"
 for arguments in "--messages 1 --batch 1 --rounds 1" "--messages 13 --batch 5 --rounds 2" \
@@ -99,6 +162,9 @@ for line in '^timeouts on .*: 100 messages, 256 a batch, 1 rounds, seed [0-9]+$'
     grep -qE "$line" "$work/out" || die "no line like '$line'"
 done
 
+pawl bench timeouts --store "$store" --messages 100 --due 50 --rounds 1 >"$work/out" 2>"$work/err"
+grep -qE '^  p99_lateness_ms +[0-9.]+$' "$work/out" || die "no lateness in the table"
+
 echo "== what is there stays"
 echo mine >"$work/bench.db"
 run_json "0 1" saga-step --store "$store" --messages 10 --rounds 1
@@ -111,13 +177,25 @@ for number in 0 1 2; do
 done
 expect 3 "$work/no/such" pawl bench saga-step --store "sqlite:$work/no/such/x.db" --messages 10
 
+# interrupt ARGUMENT ...: says so, ends soon and leaves nothing.
+interrupt()
+{
+    rm -f "$work"/*
+    "$build_dir/pawl" bench "$@" --store "$store" >"$work/out" 2>"$work/err" </dev/null &
+    started+=($!)
+    poll 20 test -e "$work/$file" || die "the benchmark does not begin: $*"
+    stop "${started[-1]}" INT 5
+    grep -q "interrupted" "$work/err" || die "nothing says that it was interrupted: $*"
+    only_these_files "err out"
+}
+
 echo "== interrupted"
-rm "$work"/*
-"$build_dir/pawl" bench saga-step --store "$store" --messages 20000000 \
-    >"$work/out" 2>"$work/err" </dev/null &
-started+=($!)
-poll 20 test -e "$work/bench.db-bench-0" || die "the benchmark does not begin"
-stop "${started[0]}" INT 5
-grep -q "interrupted" "$work/err" || die "nothing says that it was interrupted"
-only_these_files "err out"
+file=bench.db-bench-0
+interrupt saga-step --messages 20000000
+interrupt retention --marks 20000000
+interrupt timeouts --pending 20000000 --messages 100
+file=bench.db-bench-1
+interrupt hot-saga --messages 20000000
+interrupt steady
+interrupt timeouts --messages 100 --due 2 --seconds 3600 --rounds 1
 echo "ok"

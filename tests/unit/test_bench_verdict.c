@@ -1,5 +1,6 @@
 /* test_bench_verdict.c - what `pawl bench` makes of the figures of its rounds:
- * rates, medians, and when the limit is broken.
+ * rates, medians, percentiles, when the limit is broken, and the figures beside
+ * the rate.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../../bench/figures.c"
 #include "../../bench/verdict.c"
 
 static void test_rate(void **state)
@@ -37,6 +39,30 @@ static void test_median(void **state)
     assert_true(pawl__bench_median(equals, 3) == 3);
 }
 
+static void test_percentile(void **state)
+{
+    (void)state;
+    double none[1] = {7};
+    double one[]   = {7};
+    double four[]  = {9, 1, 5, 3};
+    double hundred[100];
+    double thousand[1000];
+    for (size_t i = 0; i < 100; i++)
+        hundred[i] = (double)(100 - i);
+    for (size_t i = 0; i < 1000; i++)
+        thousand[i] = (double)((i * 7919) % 1000);
+    assert_true(pawl__bench_percentile(none, 0, 99) == 0);
+    assert_true(pawl__bench_percentile(one, 1, 99) == 7);
+    assert_true(pawl__bench_percentile(one, 1, 1) == 7);
+    /* Few values: the largest, since no smaller one covers 99 of 100. */
+    assert_true(pawl__bench_percentile(four, 4, 99) == 9);
+    assert_true(pawl__bench_percentile(four, 4, 50) == 3);
+    assert_true(pawl__bench_percentile(four, 4, 51) == 5);
+    assert_true(pawl__bench_percentile(hundred, 100, 99) == 99);
+    assert_true(pawl__bench_percentile(hundred, 100, 100) == 100);
+    assert_true(pawl__bench_percentile(thousand, 1000, 99) == 989);
+}
+
 static void test_a_loop_slower_than_pawl_is_broken(void **state)
 {
     (void)state;
@@ -56,13 +82,45 @@ static void test_no_number_is_broken(void **state)
     assert_true(pawl__bench_is_broken(1 / zero));
 }
 
+static void test_figures(void **state)
+{
+    (void)state;
+    static pawl__bench_figures figures;
+    double                     value = 77;
+    for (pawl__bench_figure i = 0; i < pawl__bench_figure_count; i++)
+        assert_false(pawl__bench_noted(&figures, i, &value));
+    assert_true(value == 77);
+    pawl__bench_note(&figures, pawl__bench_conflicts_per_1000, 9);
+    pawl__bench_note(&figures, pawl__bench_conflicts_per_1000, 1.23456);
+    pawl__bench_note(&figures, pawl__bench_conflicts_per_1000, 0);
+    assert_true(pawl__bench_noted(&figures, pawl__bench_conflicts_per_1000, &value));
+    assert_true(value == 1.23); /* the median, with two digits */
+    assert_false(pawl__bench_noted(&figures, pawl__bench_fired, &value));
+    pawl__bench_note(&figures, pawl__bench_fired_twice, 0);
+    assert_true(pawl__bench_noted(&figures, pawl__bench_fired_twice, &value));
+    assert_true(value == 0); /* none is a figure too */
+}
+
+static void test_figure_names(void **state)
+{
+    (void)state;
+    assert_string_equal(pawl__bench_figure_name(pawl__bench_p99_lateness_ms), "p99_lateness_ms");
+    assert_int_equal(pawl__bench_figure_digits(pawl__bench_p99_lateness_ms), 1);
+    assert_string_equal(pawl__bench_figure_name(pawl__bench_ratio_to_saga_step),
+                        "ratio_to_saga_step");
+    assert_int_equal(pawl__bench_figure_digits(pawl__bench_fired), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rate),
         cmocka_unit_test(test_median),
+        cmocka_unit_test(test_percentile),
         cmocka_unit_test(test_a_loop_slower_than_pawl_is_broken),
         cmocka_unit_test(test_no_number_is_broken),
+        cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_figure_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

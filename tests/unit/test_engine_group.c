@@ -171,8 +171,8 @@ static void move_a(void)
     pawl_store                   *store = around->store;
     world_ok(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count, &error),
              &error);
-    world_ok(store->ops->saga_load(store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1, false,
-                                   around->arena, &row, &error),
+    world_ok(store->ops->saga_load(store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
+                                   PAWL_SAGA_UNLOCKED, around->arena, &row, &error),
              &error);
     pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
     pawl_saga_insert insert   = {.table        = tables[0],

@@ -259,8 +259,8 @@ static pawl_code commit_all(pawl_store *store, const found *ids, pawl_refusals *
 static void find_sagas(pawl_store *store, pawl_arena *arena, pawl_saga_row rows[3])
 {
     const pawl_value values[] = {text_value("o-1"), text_value("o-2"), text_value("o-3")};
-    assert_int_equal(store->ops->saga_load(store, &saga_table, PAWL_SAGA_BY_MAIN, values, 3, false,
-                                           arena, rows, NULL),
+    assert_int_equal(store->ops->saga_load(store, &saga_table, PAWL_SAGA_BY_MAIN, values, 3,
+                                           PAWL_SAGA_UNLOCKED, arena, rows, NULL),
                      PAWL_OK);
 }
 

@@ -100,7 +100,7 @@ static pawl_code fake_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_a
 }
 
 static pawl_code fake_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
-                           const pawl_value *values, size_t count, bool is_locked,
+                           const pawl_value *values, size_t count, pawl_saga_lock lock,
                            pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
     (void)store;
@@ -108,7 +108,7 @@ static pawl_code fake_load(pawl_store *store, const pawl_saga_table *table, pawl
     (void)key;
     (void)values;
     (void)count;
-    (void)is_locked;
+    (void)lock;
     (void)arena;
     rows[0].version = 9; /* what a failed call leaves is not looked at */
     return answer(fake.load_code, error);

@@ -91,7 +91,8 @@ pawl_code pawl_store_saga_find(pawl_store *store, const pawl_saga_table *table, 
         code = settle_value(table, &column, &value, arena, error);
     if (code != PAWL_OK)
         return code;
-    code = store->ops->saga_load(store, table, key, &value, 1, false, arena, row, error);
+    code =
+        store->ops->saga_load(store, table, key, &value, 1, PAWL_SAGA_UNLOCKED, arena, row, error);
     if (code != PAWL_ESCHEMA || !is_missing(store, table))
         return code;
     *row = (pawl_saga_row){0};

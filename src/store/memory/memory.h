@@ -190,7 +190,7 @@ pawl_code pawl__memory_queue_oldest(pawl_store *store, pawl_text queue, pawl_tim
 pawl_code pawl__memory_inbox_known(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                                    size_t count, bool *known, pawl_error *error);
 pawl_code pawl__memory_saga_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
-                                 const pawl_value *values, size_t count, bool is_locked,
+                                 const pawl_value *values, size_t count, pawl_saga_lock lock,
                                  pawl_arena *arena, pawl_saga_row *rows, pawl_error *error);
 pawl_code pawl__memory_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
                                   pawl_error *error);

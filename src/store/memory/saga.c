@@ -139,10 +139,10 @@ static bool show(const memory_table *table, const saga_row *row, pawl_arena *are
 }
 
 pawl_code pawl__memory_saga_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
-                                 const pawl_value *values, size_t count, bool is_locked,
+                                 const pawl_value *values, size_t count, pawl_saga_lock lock,
                                  pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
-    (void)is_locked; /* there is no transaction that could hold a lock */
+    (void)lock; /* there is no transaction that could hold a lock */
     memory_data *data = pawl__memory_enter(store, error);
     if (data == NULL)
         return PAWL_EINVAL;

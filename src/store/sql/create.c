@@ -14,11 +14,11 @@ pawl__sql_type pawl__sql_correlation_type(pawl_value_type type)
     switch (type) {
     case PAWL_VALUE_INT: return PAWL__SQL_INTEGER;
     case PAWL_VALUE_UUID: return PAWL__SQL_UUID;
-    case PAWL_VALUE_TIME: return PAWL__SQL_TIME;
+    case PAWL_VALUE_TIME: return PAWL__SQL_KEY_TIME;
     case PAWL_VALUE_TEXT:
     case PAWL_VALUE_NONE: break;
     }
-    return PAWL__SQL_NAME;
+    return PAWL__SQL_KEY_TEXT;
 }
 
 void pawl__sql_correlation_column(pawl__sql_text *text, const pawl_correlation *correlation)
@@ -29,13 +29,24 @@ void pawl__sql_correlation_column(pawl__sql_text *text, const pawl_correlation *
 
 /* Index names are of the whole database, hence the table in the name
  * (contracts D11). */
-void pawl__sql_correlation_index(pawl__sql_text *text, const pawl_saga_table *table,
-                                 const pawl_correlation *correlation)
+void pawl__sql_correlation_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                 const pawl_saga_table *table, const pawl_correlation *correlation)
 {
+    pawl__sql_text whole = {0};
+    pawl__sql_append_text(&whole, table->name);
+    pawl__sql_append(&whole, "_");
+    pawl__sql_correlation_column(&whole, correlation);
     pawl__sql_append(text, "Index_");
-    pawl__sql_append_text(text, table->name);
-    pawl__sql_append(text, "_");
-    pawl__sql_correlation_column(text, correlation);
+    text->is_failed |= whole.is_failed;
+    if (!dialect->has_short_names) {
+        pawl__sql_append_text(text, (pawl_text){whole.data, whole.size});
+    } else if (!whole.is_failed) {
+        static const pawl_uuid names = {{0x70, 0x61, 0x77, 0x6c}};
+        pawl_uuid              hash  = pawl_uuid_v5(names, whole.data, whole.size);
+        for (size_t i = 0; i < sizeof hash.bytes; i++)
+            pawl__sql_appendf(text, "%02x", hash.bytes[i]);
+    }
+    pawl__sql_text_free(&whole);
 }
 
 size_t pawl__sql_correlations(const pawl_saga_table *table, const pawl_correlation *list[2])
@@ -72,7 +83,8 @@ static void append_column(pawl__sql_text *text, const pawl__sql_dialect *dialect
     if (column->type == PAWL__SQL_SERIAL)
         return;
     pawl__sql_append(text, column->is_nullable ? " null" : " not null");
-    if (column->type != PAWL__SQL_JSON || dialect->json_check[0] == '\0')
+    if ((column->type != PAWL__SQL_JSON && column->type != PAWL__SQL_METADATA) ||
+        dialect->json_check[0] == '\0')
         return;
     const char *place = strstr(dialect->json_check, "%s");
     pawl__sql_append_text(text,
@@ -85,7 +97,7 @@ void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *diale
                             const char *prefix, const pawl__sql_table *table)
 {
     pawl__sql_append(text, "create table if not exists ");
-    pawl__sql_append_name(text, dialect, prefix, pawl_text_of(table->name));
+    pawl__sql_append_table(text, dialect, prefix, pawl_text_of(table->name));
     pawl__sql_append(text, " (\n");
     for (size_t i = 0; i < table->column_count; i++) {
         pawl__sql_append(text, i == 0 ? "" : ",\n");
@@ -106,7 +118,7 @@ void pawl__sql_create_index(pawl__sql_text *text, const pawl__sql_dialect *diale
     pawl__sql_appendf(text, "create %sindex if not exists ", index->is_unique ? "unique " : "");
     pawl__sql_append_name(text, dialect, prefix, pawl_text_of(index->name));
     pawl__sql_append(text, "\n    on ");
-    pawl__sql_append_name(text, dialect, prefix, pawl_text_of(table->name));
+    pawl__sql_append_table(text, dialect, prefix, pawl_text_of(table->name));
     pawl__sql_append(text, " (");
     pawl__sql_expand(text, dialect, prefix, index->columns);
     pawl__sql_append(text, ")");
@@ -130,7 +142,7 @@ void pawl__sql_create_saga_table(pawl__sql_text *text, const pawl__sql_dialect *
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(table, list);
     pawl__sql_append(text, "create table if not exists ");
-    pawl__sql_append_name(text, dialect, "", table->name);
+    pawl__sql_append_table(text, dialect, "", table->name);
     pawl__sql_append(text, " (\n");
     for (size_t i = 0; i < pawl__sql_saga_column_count; i++) {
         append_column(text, dialect, &pawl__sql_saga_columns[i]);
@@ -142,15 +154,15 @@ void pawl__sql_create_saga_table(pawl__sql_text *text, const pawl__sql_dialect *
         pawl__sql_append(text, ",\n");
     }
     pawl__sql_expand(text, dialect, "", "    primary key ([Id])\n)");
-    pawl__sql_append(text, dialect->table_end);
+    pawl__sql_append(text, dialect->saga_end != NULL ? dialect->saga_end : dialect->table_end);
 }
 
 void pawl__sql_add_saga_column(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                const pawl_saga_table *table, const pawl_correlation *correlation)
 {
     pawl__sql_append(text, "alter table ");
-    pawl__sql_append_name(text, dialect, "", table->name);
-    pawl__sql_append(text, " add column ");
+    pawl__sql_append_table(text, dialect, "", table->name);
+    pawl__sql_append(text, dialect->adds_columns ? " add column if not exists " : " add column ");
     append_correlation(text, dialect, correlation);
 }
 
@@ -158,11 +170,11 @@ void pawl__sql_create_saga_index(pawl__sql_text *text, const pawl__sql_dialect *
                                  const pawl_saga_table *table, const pawl_correlation *correlation)
 {
     pawl__sql_text name = {0};
-    pawl__sql_correlation_index(&name, table, correlation);
+    pawl__sql_correlation_index(&name, dialect, table, correlation);
     pawl__sql_append(text, "create unique index if not exists ");
     pawl__sql_append_name(text, dialect, "", (pawl_text){name.data, name.size});
     pawl__sql_append(text, "\n    on ");
-    pawl__sql_append_name(text, dialect, "", table->name);
+    pawl__sql_append_table(text, dialect, "", table->name);
     pawl__sql_append(text, " (");
     pawl__sql_append_name(text, dialect, "Correlation_", correlation->property);
     pawl__sql_append(text, ")");
@@ -192,6 +204,14 @@ static void finish_statement(script *s)
     pawl__sql_text_clear(&s->text);
 }
 
+static void run_templates(script *s, const char *const *templates)
+{
+    for (; templates != NULL && *templates != NULL; templates++) {
+        pawl__sql_expand(&s->text, s->dialect, s->prefix, *templates);
+        finish_statement(s);
+    }
+}
+
 static void create_shared(script *s)
 {
     for (size_t t = 0; t < pawl__sql_table_count; t++) {
@@ -203,6 +223,7 @@ static void create_shared(script *s)
             finish_statement(s);
         }
     }
+    run_templates(s, s->dialect->after_create);
     pawl__sql_expand(&s->text, s->dialect, s->prefix,
                      "insert into {schema} ([Part], [Version]) values ('pawl', ");
     pawl__sql_appendf(&s->text, "%d) ", PAWL__SQL_SCHEMA_VERSION);
@@ -221,6 +242,10 @@ static void create_saga(script *s, const pawl_saga_table *table)
     pawl__sql_create_saga_table(&s->text, s->dialect, table);
     finish_statement(s);
     for (size_t i = 0; i < count; i++) {
+        if (s->dialect->adds_columns) {
+            pawl__sql_add_saga_column(&s->text, s->dialect, table, list[i]);
+            finish_statement(s);
+        }
         pawl__sql_create_saga_index(&s->text, s->dialect, table, list[i]);
         finish_statement(s);
     }
@@ -246,13 +271,14 @@ pawl_code pawl__sql_drop(const pawl__sql_dialect *dialect, const char *prefix,
     for (size_t i = 0; s.code == PAWL_OK && i < saga_count; i++) {
         s.code = pawl__sql_saga_check(sagas[i], error);
         pawl__sql_append(&s.text, "drop table if exists ");
-        pawl__sql_append_name(&s.text, dialect, "", sagas[i]->name);
+        pawl__sql_append_table(&s.text, dialect, "", sagas[i]->name);
         finish_statement(&s);
     }
+    run_templates(&s, dialect->before_drop);
     /* Backwards: attempts refer to the outbox. */
     for (size_t t = pawl__sql_table_count; t-- > 0;) {
         pawl__sql_append(&s.text, "drop table if exists ");
-        pawl__sql_append_name(&s.text, dialect, prefix, pawl_text_of(pawl__sql_tables[t].name));
+        pawl__sql_append_table(&s.text, dialect, prefix, pawl_text_of(pawl__sql_tables[t].name));
         finish_statement(&s);
     }
     pawl__sql_text_free(&s.text);

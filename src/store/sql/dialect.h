@@ -6,6 +6,8 @@
  *     [Due]                    an identifier, quoted
  *     ?1                       a parameter, counted from 1
  *     {ignore:[Queue], [Id]}   behind an insert: a row whose key of these columns exists is left
+ *     {tie:[Seq]}              in an index: the column that puts equal entries in order, where the
+ *                              database does not do so by itself
  *
  * pawl__sql_expand writes a template the way a dialect wants it. A value never
  * becomes text of a statement; an identifier does, quoted, after
@@ -27,14 +29,19 @@ typedef enum pawl__sql_type {
     PAWL__SQL_TIME,
     PAWL__SQL_NAME, /* compared bytewise, up to PAWL_NAME_SIZE_MAX */
     PAWL__SQL_UUID,
-    PAWL__SQL_TEXT, /* any length, any bytes */
+    PAWL__SQL_TEXT, /* any length */
+    PAWL__SQL_BODY, /* any length, any bytes */
     PAWL__SQL_JSON, /* saga data: readable with the database's own JSON functions */
+    PAWL__SQL_METADATA,
     PAWL__SQL_VERSION,
+    PAWL__SQL_KEY_TEXT, /* values that sagas are found by, up to PAWL_CORRELATION_CHARS_MAX */
+    PAWL__SQL_KEY_TIME,
     pawl__sql_type_count
 } pawl__sql_type;
 
 typedef struct pawl__sql_dialect {
-    const char *name; /* the scheme of the URL */
+    const char *name;   /* the scheme of the URL */
+    const char *schema; /* put before every table, quoted; NULL: none */
     char        quote_open;
     char        quote_close;
     const char *types[pawl__sql_type_count];
@@ -43,8 +50,14 @@ typedef struct pawl__sql_dialect {
     const char *ignore;     /* %s is the list of the key's columns */
     const char *table_end;  /* after the closing parenthesis */
     const char *keyed_end;  /* the same for a table that is its own index */
-    const char *script_begin;
-    const char *script_end;
+    const char *saga_end;   /* the same for a saga table; NULL: as table_end */
+    bool        keeps_ties; /* equal entries of an index come in the order of the rows' numbers */
+    bool        has_short_names;     /* names of indexes on saga tables are made from a hash */
+    bool        adds_columns;        /* "add column if not exists": the script adds them */
+    const char *const *after_create; /* templates, run behind the tables; NULL ends them */
+    const char *const *before_drop;
+    const char        *script_begin;
+    const char        *script_end;
 } pawl__sql_dialect;
 
 /* A text that grows. Once memory is short it stays as it is and is_failed is
@@ -64,6 +77,9 @@ void pawl__sql_appendf(pawl__sql_text *text, const char *format, ...) PAWL_PRINT
 /* `before` and `name` as one quoted identifier. */
 void pawl__sql_append_name(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                            const char *before, pawl_text name);
+/* The same for a table: the dialect's schema stands before it. */
+void pawl__sql_append_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                            const char *before, pawl_text name);
 void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                       const char *template_text);
 

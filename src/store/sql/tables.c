@@ -21,7 +21,7 @@
 #define BODY_COLUMNS                    \
     {"Headers", PAWL__SQL_TEXT, false}, \
     {                                   \
-        "Body", PAWL__SQL_TEXT, false   \
+        "Body", PAWL__SQL_BODY, false   \
     }
 
 static const pawl__sql_column schema_columns[] = {
@@ -38,7 +38,7 @@ static const pawl__sql_column queue_columns[] = {
 };
 static const pawl__sql_index queue_indexes[] = {
     {"queue_message", "[Queue], [MessageId]", true, NULL},
-    {"queue_due", "[Queue], [Due]", false, NULL}, /* Seq breaks ties */
+    {"queue_due", "[Queue], [Due]{tie:[Seq]}", false, NULL},
 };
 
 /* Rows come in the order of their times, near enough, so that a sweep begins
@@ -114,7 +114,7 @@ static const pawl__sql_column timeout_columns[] = {
 static const pawl__sql_index timeout_indexes[] = {
     {"timeouts_saga", "[SagaId], [Name]", true, "[SagaId] is not null and [Name] <> ''"},
     {"timeouts_own", "[SagaId]", false, "[SagaId] is not null and [Name] = ''"},
-    {"timeouts_due", "[Destination], [Due]", false, NULL},
+    {"timeouts_due", "[Destination], [Due]{tie:[Id]}", false, NULL},
     {"timeouts_lease", "[LeaseExpires]", false, "[LeaseExpires] is not null"},
     {"timeouts_worker", "[LeaseWorker]", false, "[LeaseWorker] is not null"},
 };
@@ -133,7 +133,7 @@ static const pawl__sql_column aggregator_columns[] = {
 };
 static const pawl__sql_index aggregator_indexes[] = {
     {"aggregator_key", "[Partition], [Key]", true, NULL},
-    {"aggregator_at", "[Partition], [At]", false, NULL}, /* Id breaks ties */
+    {"aggregator_at", "[Partition], [At]{tie:[Id]}", false, NULL},
     {"aggregator_lease", "[LeaseWorker]", false, "[LeaseWorker] is not null"},
 };
 
@@ -195,7 +195,7 @@ const size_t pawl__sql_table_count = COUNT(pawl__sql_tables);
 
 const pawl__sql_column pawl__sql_saga_columns[] = {
     {"Id", PAWL__SQL_UUID, false},
-    {"Metadata", PAWL__SQL_JSON, false},
+    {"Metadata", PAWL__SQL_METADATA, false},
     {"Data", PAWL__SQL_JSON, false},
     {"PersistenceVersion", PAWL__SQL_VERSION, false},
     {"SagaTypeVersion", PAWL__SQL_VERSION, false},

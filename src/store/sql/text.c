@@ -83,28 +83,53 @@ void pawl__sql_append_name(pawl__sql_text *text, const pawl__sql_dialect *dialec
     append_char(text, dialect->quote_close);
 }
 
-#define IGNORE_TOKEN "ignore:"
+void pawl__sql_append_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                            const char *before, pawl_text name)
+{
+    if (dialect->schema != NULL) {
+        pawl__sql_append_name(text, dialect, "", pawl_text_of(dialect->schema));
+        append_char(text, '.');
+    }
+    pawl__sql_append_name(text, dialect, before, name);
+}
 
-/* What stands between '{' and '}': a table, or the columns of {ignore:...}. */
+/* "[A], [B]" with the dialect's quotes. */
+static void append_columns(pawl__sql_text *text, const pawl__sql_dialect *dialect, pawl_text list)
+{
+    for (size_t i = 0; i < list.size; i++) {
+        char c = list.data[i];
+        append_char(text, c == '[' ? dialect->quote_open : c == ']' ? dialect->quote_close : c);
+    }
+}
+
+static bool has_word(pawl_text *token, const char *word)
+{
+    size_t size = strlen(word);
+    if (token->size < size || memcmp(token->data, word, size) != 0)
+        return false;
+    *token = (pawl_text){token->data + size, token->size - size};
+    return true;
+}
+
+/* What stands between '{' and '}': a table, or the columns of {ignore:...} and
+ * {tie:...}. */
 static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                          pawl_text token)
 {
-    size_t skipped = sizeof IGNORE_TOKEN - 1;
-    if (token.size < skipped || memcmp(token.data, IGNORE_TOKEN, skipped) != 0) {
-        pawl__sql_append_name(text, dialect, prefix, token);
-        return;
+    if (has_word(&token, "tie:")) {
+        if (dialect->keeps_ties)
+            return;
+        pawl__sql_append(text, ", ");
+        append_columns(text, dialect, token);
+    } else if (has_word(&token, "ignore:")) {
+        const char *place = strstr(dialect->ignore, "%s");
+        pawl__sql_append_text(text,
+                              (pawl_text){dialect->ignore, (size_t)(place - dialect->ignore)});
+        append_columns(text, dialect, token);
+        pawl__sql_append(text, place + 2);
+    } else {
+        pawl__sql_append_table(text, dialect, prefix, token);
     }
-    pawl__sql_text columns = {0};
-    for (size_t i = skipped; i < token.size; i++) {
-        char c = token.data[i];
-        append_char(&columns, c == '[' ? dialect->quote_open : c == ']' ? dialect->quote_close : c);
-    }
-    const char *place = strstr(dialect->ignore, "%s");
-    pawl__sql_append_text(text, (pawl_text){dialect->ignore, (size_t)(place - dialect->ignore)});
-    pawl__sql_append(text, columns.data);
-    pawl__sql_append(text, place + 2);
-    text->is_failed |= columns.is_failed;
-    pawl__sql_text_free(&columns);
 }
 
 static unsigned expand_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,

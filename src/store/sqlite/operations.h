@@ -23,7 +23,7 @@ pawl_code pawl__sqlite_inbox_known(pawl_store *base, pawl_text endpoint, const p
 
 /* saga.c */
 pawl_code pawl__sqlite_saga_load(pawl_store *base, const pawl_saga_table *table, pawl_saga_key key,
-                                 const pawl_value *values, size_t count, bool is_locked,
+                                 const pawl_value *values, size_t count, pawl_saga_lock lock,
                                  pawl_arena *arena, pawl_saga_row *rows, pawl_error *error);
 pawl_code pawl__sqlite_saga_count(pawl_store *base, const pawl_saga_table *table, int64_t *count,
                                   pawl_error *error);

@@ -231,11 +231,11 @@ static pawl_code check_key(const pawl_saga_table *table, pawl_saga_key key, pawl
 /* A row in a hold is locked in any case: the hold has the database's one
  * write lock. */
 pawl_code pawl__sqlite_saga_load(pawl_store *base, const pawl_saga_table *table, pawl_saga_key key,
-                                 const pawl_value *values, size_t count, bool is_locked,
+                                 const pawl_value *values, size_t count, pawl_saga_lock lock,
                                  pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    (void)is_locked;
+    (void)lock;
     pawl_code code = pawl__sqlite_ready(store, error);
     if (code == PAWL_OK)
         code = check_key(table, key, error);

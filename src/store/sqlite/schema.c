@@ -105,7 +105,7 @@ static pawl_code look_at_correlation(sqlite3 *db, const pawl_saga_table *table,
         correlation->type == PAWL_VALUE_INT || correlation->type == PAWL_VALUE_TIME ? "INTEGER"
                                                                                        : "TEXT";
     pawl__sql_correlation_column(&column, correlation);
-    pawl__sql_correlation_index(&index, table, correlation);
+    pawl__sql_correlation_index(&index, &pawl__sqlite_dialect, table, correlation);
     if (column.is_failed || index.is_failed)
         code = pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
     if (code == PAWL_OK)

@@ -144,7 +144,7 @@ static void check_saga(verifier *v, const pawl_saga_table *table)
         if (!name.is_failed)
             check_column(v, name.data, pawl__sql_correlation_type(list[i]->type));
         pawl__sql_text_clear(&name);
-        pawl__sql_correlation_index(&name, table, list[i]);
+        pawl__sql_correlation_index(&name, &pawl__sqlite_dialect, table, list[i]);
         check_index(v, &name, true);
         pawl__sql_text_free(&name);
     }

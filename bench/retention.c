@@ -1,0 +1,236 @@
+/* retention.c - saga-step with many old inbox marks and delivered outbox rows in
+ * the tables, once while they are swept and once while they are not. What does
+ * sweeping take from the steps?
+ *
+ * What sweeps is the service of another endpoint, as in another process: nothing
+ * but its default retention says what is old.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "background.h"
+#include "saga_step.h"
+
+#include <string.h>
+
+#define FILL_COUNT 4000   /* rows of one commit */
+#define MARKS_OF_ROW 10   /* so many old marks for each old outbox row */
+#define AGE PAWL_DAYS(60) /* past any default */
+#define INBOX_RETENTION PAWL_DAYS(7)
+#define OUTBOX_RETENTION PAWL_DAYS(30)
+#define SWEEP_COUNT_MAX 10000 /* of the check; the service has its own */
+
+/* ---- Filling -------------------------------------------------------------- */
+
+static pawl_time old_time(int64_t number)
+{
+    return pawl_time_add(pawl_clock_now(NULL), number - AGE);
+}
+
+static pawl_code add_marks(pawl__bench_handle *handle, pawl_random *random, int64_t first,
+                           int64_t end, pawl_error *error)
+{
+    pawl_changes changes = {.group_count = 1};
+    pawl_arena_reset(handle->arena);
+    pawl_inbox_mark *marks = pawl_arena_take(handle->arena, FILL_COUNT * sizeof *marks);
+    size_t           count = 0;
+    for (; marks != NULL && count < FILL_COUNT && first + (int64_t)count < end; count++) {
+        char      id[PAWL_UUID_TEXT_SIZE + 1];
+        pawl_time at = old_time(first + (int64_t)count);
+        pawl_uuid_format(pawl_uuid_v7(random, at), id);
+        marks[count] =
+            (pawl_inbox_mark){.endpoint   = PAWL_TEXT(PAWL__BENCH_QUEUE),
+                              .message_id = pawl_arena_text(handle->arena, pawl_text_of(id)),
+                              .at         = at};
+        if (marks[count].message_id.data == NULL)
+            marks = NULL;
+    }
+    if (marks == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for inbox marks");
+    changes.inbox_mark.items = marks;
+    changes.inbox_mark.count = count;
+    return pawl__bench_commit(handle, &changes, error);
+}
+
+static pawl_code add_rows(pawl__bench_handle *handle, pawl_random *random, int64_t first,
+                          int64_t end, pawl_error *error)
+{
+    pawl_changes changes = {.group_count = 1};
+    pawl_arena_reset(handle->arena);
+    pawl_outbox_add *rows  = pawl_arena_take(handle->arena, FILL_COUNT * sizeof *rows);
+    size_t           count = 0;
+    for (; rows != NULL && count < FILL_COUNT && first + (int64_t)count < end; count++) {
+        char      id[PAWL_UUID_TEXT_SIZE + 1];
+        pawl_time at = old_time(first + (int64_t)count);
+        rows[count]  = (pawl_outbox_add){.dispatch_id = {pawl_uuid_v7(random, at)},
+                                         .version     = 1,
+                                         .endpoint    = PAWL_TEXT(PAWL__BENCH_QUEUE),
+                                         .destination = PAWL_TEXT(PAWL__BENCH_OUTSIDE),
+                                         .due         = at,
+                                         .at          = at};
+        pawl_uuid_format(rows[count].dispatch_id.uuid, id);
+        rows[count].message.id   = pawl_arena_text(handle->arena, pawl_text_of(id));
+        rows[count].message.type = PAWL_TEXT("bench_moved");
+        rows[count].message.body = PAWL_TEXT("{\"note\":\"" PAWL__BENCH_NOTE "\"}");
+        if (rows[count].message.id.data == NULL)
+            rows = NULL;
+    }
+    if (rows == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for outbox rows");
+    changes.outbox_add.items = rows;
+    changes.outbox_add.count = count;
+    return pawl__bench_commit(handle, &changes, error);
+}
+
+/* As if they had been delivered when they were made. */
+static pawl_code settle_rows(pawl__bench_handle *handle, pawl_error *error)
+{
+    pawl_store      *store   = handle->store;
+    pawl_changes     changes = {.group_count = 1};
+    pawl_outbox_rows rows    = {.count = 0};
+    pawl_arena_reset(handle->arena);
+    pawl_code code =
+        store->ops->outbox_claim(store, PAWL_TEXT(PAWL__BENCH_QUEUE), pawl_clock_now(NULL),
+                                 FILL_COUNT, handle->arena, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_outbox_settle *settles =
+        pawl_arena_take(handle->arena, (rows.count + 1) * sizeof *settles);
+    if (settles == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for outbox rows");
+    for (size_t i = 0; i < rows.count; i++)
+        settles[i] = (pawl_outbox_settle){.id       = rows.items[i].id,
+                                          .source   = rows.items[i].source,
+                                          .state    = PAWL_OUTBOX_DISPATCHED,
+                                          .attempts = 1,
+                                          .outcome  = PAWL_ATTEMPT_SUCCESS,
+                                          .at       = rows.items[i].at};
+    changes.outbox_settle.items = settles;
+    changes.outbox_settle.count = rows.count;
+    return pawl__bench_commit(handle, &changes, error);
+}
+
+static pawl_code fill_old(pawl__bench_handle *handle, const pawl__bench_job *job, pawl_error *error)
+{
+    int64_t     marks = job->options->marks;
+    int64_t     rows  = marks / MARKS_OF_ROW;
+    pawl_random random;
+    pawl_code   code = PAWL_OK;
+    pawl_random_seed(&random, job->seed + 1);
+    for (int64_t i = 0; code == PAWL_OK && i < marks; i += FILL_COUNT) {
+        code = add_marks(handle, &random, i, marks, error);
+        pawl__bench_progress("old inbox marks", i, marks);
+    }
+    for (int64_t i = 0; code == PAWL_OK && i < rows; i += FILL_COUNT) {
+        code = add_rows(handle, &random, i, rows, error);
+        if (code == PAWL_OK)
+            code = settle_rows(handle, error);
+        pawl__bench_progress("old outbox rows", i, rows);
+    }
+    return code;
+}
+
+static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
+{
+    pawl__bench_handle handle;
+    pawl_code          code = pawl__bench_open(job->url, &handle, error);
+    if (code == PAWL_OK)
+        code = fill_old(&handle, job, error);
+    pawl__bench_close(&handle);
+    return code == PAWL_OK ? pawl__bench_saga_step_fill(job, error) : code;
+}
+
+/* ---- Running -------------------------------------------------------------- */
+
+static const pawl_endpoint_spec sweeper = {.name = "sweeper"};
+
+static const pawl_application sweeping = {PAWL_APPLICATION_INIT, .name = "sweeping",
+                                          .endpoints =
+                                              (const pawl_endpoint_spec *const[]){&sweeper, NULL}};
+
+static pawl_code start_sweeper(const pawl__bench_job *job, pawl__bench_background *background,
+                               pawl_error *error)
+{
+    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_endpoint        *endpoint = NULL;
+    options.store                  = job->url;
+    options.system_prefix          = PAWL__BENCH_PREFIX;
+    pawl_code code = pawl_endpoint_create(&sweeping, NULL, &options, &endpoint, error);
+    return code == PAWL_OK ? pawl__bench_background_start(background, endpoint, error) : code;
+}
+
+static pawl_code count_marks(const pawl__bench_job *job, int64_t *marks, pawl_error *error)
+{
+    pawl__bench_handle handle;
+    pawl_stats         stats;
+    pawl_code          code = pawl__bench_open(job->url, &handle, error);
+    if (code == PAWL_OK)
+        code = handle.store->ops->stats(handle.store, pawl_clock_now(NULL), handle.arena, &stats,
+                                        error);
+    if (code == PAWL_OK)
+        *marks = stats.inbox;
+    pawl__bench_close(&handle);
+    return code;
+}
+
+static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
+{
+    pawl__bench_background background = {.is_started = false};
+    int64_t                marks      = 0;
+    pawl_code              code       = start_sweeper(job, &background, error);
+    if (code == PAWL_OK)
+        code = pawl__bench_saga_step_run(job, microseconds, error);
+    code = pawl__bench_background_stop(&background, code, error);
+    if (code == PAWL_OK)
+        code = count_marks(job, &marks, error);
+    if (code == PAWL_OK)
+        pawl__bench_note(job->figures, pawl__bench_swept,
+                         (double)(job->options->marks + job->messages - marks));
+    return code;
+}
+
+/* ---- Checking ------------------------------------------------------------- */
+
+/* The rest of what is old goes, and nothing that is new. */
+static pawl_code sweep_rest(const pawl__bench_job *job, pawl_error *error)
+{
+    pawl__bench_handle handle;
+    pawl_time          now   = pawl_clock_now(NULL);
+    pawl_sweep         sweep = {.inbox_before   = pawl_time_add(now, -INBOX_RETENTION),
+                                .outbox_before  = pawl_time_add(now, -OUTBOX_RETENTION),
+                                .workers_before = pawl_time_add(now, -PAWL_DAYS(1)),
+                                .count_max      = SWEEP_COUNT_MAX};
+    bool               more  = true;
+    pawl_code          code  = pawl__bench_open(job->url, &handle, error);
+    while (code == PAWL_OK && more) {
+        int64_t count = 0;
+        more          = false;
+        code          = handle.store->ops->sweep(handle.store, &sweep, &count, &more, error);
+        if (code == PAWL_OK)
+            code = pawl__bench_go_on(error);
+        pawl__bench_progress("sweeping the rest", 0, 0);
+    }
+    pawl__bench_close(&handle);
+    return code;
+}
+
+static pawl_code check(const pawl__bench_job *job, pawl_error *error)
+{
+    pawl_code code = sweep_rest(job, error);
+    return code == PAWL_OK ? pawl__bench_saga_step_check(job, error) : code;
+}
+
+static const pawl__bench_beside unswept = {.who   = "without sweeping",
+                                           .run   = pawl__bench_saga_step_run,
+                                           .check = check,
+                                           .rate  = pawl__bench_unswept_per_s,
+                                           .ratio = pawl__bench_ratio_to_unswept};
+
+const pawl__bench_workload pawl__bench_retention = {
+    .name     = "retention",
+    .fill     = fill,
+    .run      = run,
+    .check    = check,
+    .beside   = &unswept,
+    .no_limit = "it is measured beside the same steps without sweeping",
+    .rounds   = 5,
+    .workers  = 1};

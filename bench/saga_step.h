@@ -1,0 +1,39 @@
+/* saga_step.h - the parts of saga-step that other workloads use.
+ *
+ * Tests: tests/system/bench.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_BENCH_SAGA_STEP_H
+#define PAWL_BENCH_SAGA_STEP_H
+
+#include "application.h"
+
+#define PAWL__BENCH_STEPS_OF_ORDER 6 /* the last order may have fewer */
+
+/* Its parts as of any workload. Fill keeps tables that are there. */
+pawl__bench_fn       pawl__bench_saga_step_fill;
+pawl__bench_timed_fn pawl__bench_saga_step_run;
+pawl__bench_fn       pawl__bench_saga_step_check;
+
+/* Makes the tables and sends nothing. */
+pawl__bench_fn pawl__bench_tables_fill;
+
+/* A sender to the tables of the benchmarks. */
+pawl_code pawl__bench_sender(const char *url, pawl_sender **sender, pawl_error *error);
+/* The next step of the order of that number; one commit follows many. */
+pawl_code pawl__bench_send_step(pawl_sender *sender, uint64_t seed, int64_t number, int64_t step,
+                                pawl_error *error);
+
+/* An endpoint whose outbox rows stay where they are, so that nothing but the
+ * steps is measured. */
+pawl_code pawl__bench_step_endpoint(const pawl__bench_job *job, pawl_endpoint **endpoint,
+                                    pawl_error *error);
+
+/* All messages were handled once: an empty queue, a mark and an outbox row of
+ * each, and so many sagas. */
+pawl_code pawl__bench_check_counts(const pawl__bench_handle *handle, int64_t messages,
+                                   int64_t sagas, pawl_error *error);
+int64_t   pawl__bench_queued(const pawl_stats *stats); /* messages, of all queues */
+
+#endif

@@ -1,0 +1,67 @@
+/* elsewhere.c - units whose saga another worker has in hand.
+ *
+ * A hot saga, one that conflicted often of late, is loaded with its row locked,
+ * without waiting. When another worker has the row, every unit of the batch that
+ * could touch the saga is put back: due again in a moment, its place kept,
+ * nothing counted. Writing that down would keep the losers as busy as the
+ * winner, so a batch that has nothing else in it only frees its claims.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/elsewhere.h"
+
+/* A batch of one that holds the transaction open waits for its row. */
+pawl_saga_lock pawl__lock_of(const pawl__batch *batch)
+{
+    return batch->has_sql ? PAWL_SAGA_LOCKED : PAWL_SAGA_UNLOCKED;
+}
+
+static bool is_elsewhere(const pawl__entry *entry)
+{
+    return entry != NULL && entry->is_elsewhere;
+}
+
+/* By either value, since which of them finds the saga may depend on what units
+ * before this one do. */
+static bool could_touch(pawl__batch *batch, const pawl__unit *unit)
+{
+    if (unit->kind == PAWL__UNIT_TIMEOUT)
+        return is_elsewhere(unit->entry);
+    for (size_t i = 0; i < unit->lookup_count; i++) {
+        const pawl__lookup *lookup = &unit->lookups[i];
+        if (is_elsewhere(lookup->entry) ||
+            is_elsewhere(pawl__identity_find_transitional(batch, lookup->binding->saga,
+                                                          &lookup->transitional)))
+            return true;
+    }
+    return false;
+}
+
+void pawl__unit_put_back(pawl__unit *unit)
+{
+    unit->end          = PAWL__END_ELSEWHERE;
+    unit->due          = pawl_time_add(unit->now, PAWL__ELSEWHERE_WAIT);
+    unit->lookup_count = 0;
+}
+
+void pawl__elsewhere_put_back(pawl__batch *batch)
+{
+    if (!batch->has_elsewhere)
+        return;
+    for (size_t i = 0; i < batch->unit_count; i++)
+        if (batch->units[i].end == PAWL__END_NEW && could_touch(batch, &batch->units[i]))
+            pawl__unit_put_back(&batch->units[i]);
+}
+
+void pawl__elsewhere_give_way(pawl__batch *batch)
+{
+    if (!batch->has_elsewhere)
+        return;
+    for (size_t i = 0; i < batch->unit_count; i++)
+        if (batch->units[i].end != PAWL__END_ELSEWHERE && batch->units[i].end != PAWL__END_RELEASED)
+            return;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        batch->is_elsewhere |= batch->units[i].end == PAWL__END_ELSEWHERE;
+        batch->units[i].end = PAWL__END_RELEASED;
+    }
+}

@@ -1,0 +1,24 @@
+/* elsewhere.h - units whose saga another worker has in hand.
+ *
+ *     load -> put_back -> run (unit_put_back) -> give_way
+ *
+ * Threads: as the batch.
+ * Tests: tests/unit/test_engine_elsewhere.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_ENGINE_ELSEWHERE_H
+#define PAWL_ENGINE_ELSEWHERE_H
+
+#include "engine/batch.h"
+
+/* How the batch loads sagas, hot ones apart. */
+pawl_saga_lock pawl__lock_of(const pawl__batch *batch);
+/* Puts the units back whose saga another worker has. */
+void pawl__elsewhere_put_back(pawl__batch *batch);
+void pawl__unit_put_back(pawl__unit *unit);
+/* When no unit ran because others have all their sagas, nothing is written, and
+ * the claims are freed. */
+void pawl__elsewhere_give_way(pawl__batch *batch);
+
+#endif

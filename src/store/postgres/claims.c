@@ -1,0 +1,129 @@
+/* claims.c - the queue rows that a handle holds.
+ *
+ * The list says which rows they are; the row locks of the open transaction say
+ * that they are still ours. A rollback loses the locks: they are taken again
+ * before anything else, and what another worker has taken leaves the list.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/postgres.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_seq(const void *left, const void *right)
+{
+    const pawl__postgres_claim *l = left;
+    const pawl__postgres_claim *r = right;
+    return (l->seq > r->seq) - (l->seq < r->seq);
+}
+
+static bool reserve(pawl__postgres *store, size_t count)
+{
+    if (store->claim_count + count <= store->claim_capacity)
+        return true;
+    size_t                capacity = (store->claim_count + count) * 2;
+    pawl__postgres_claim *claims   = pawl_resize(store->claims, capacity * sizeof *claims);
+    if (claims == NULL)
+        return false;
+    store->claims    = claims;
+    int64_t *claimed = pawl_resize(store->claimed, capacity * sizeof *claimed);
+    if (claimed == NULL)
+        return false;
+    store->claimed        = claimed;
+    store->claim_capacity = capacity;
+    return true;
+}
+
+static void write_numbers(pawl__postgres *store)
+{
+    for (size_t i = 0; i < store->claim_count; i++)
+        store->claimed[i] = store->claims[i].seq;
+}
+
+/* Rows that are in the list already (claimed again) stand there once. */
+pawl_code pawl__postgres_claims_add(pawl__postgres *store, const pawl_queue_row *rows, size_t count,
+                                    pawl_error *error)
+{
+    if (!reserve(store, count))
+        return pawl__postgres_no_memory(error);
+    size_t before = store->claim_count;
+    for (size_t i = 0; i < count; i++) {
+        pawl__postgres_claim added = {rows[i].seq, rows[i].due};
+        if (before == 0 || bsearch(&added, store->claims, before, sizeof added, by_seq) == NULL)
+            store->claims[store->claim_count++] = added;
+    }
+    if (store->claim_count > 1)
+        qsort(store->claims, store->claim_count, sizeof *store->claims, by_seq);
+    write_numbers(store);
+    return PAWL_OK;
+}
+
+static pawl__postgres_claim *find(const pawl__postgres *store, int64_t seq)
+{
+    pawl__postgres_claim key = {seq, 0};
+    if (store->claim_count == 0)
+        return NULL;
+    return bsearch(&key, store->claims, store->claim_count, sizeof key, by_seq);
+}
+
+bool pawl__postgres_claims_has(const pawl__postgres *store, int64_t seq)
+{
+    return find(store, seq) != NULL;
+}
+
+/* The number 0 is no row's: it marks what goes. */
+static void remove_marked(pawl__postgres *store)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < store->claim_count; i++)
+        if (store->claims[i].seq != 0)
+            store->claims[kept++] = store->claims[i];
+    store->claim_count = kept;
+    write_numbers(store);
+}
+
+void pawl__postgres_claims_end(pawl__postgres *store, const int64_t *seqs, size_t count)
+{
+    /* Marked by the due time, since the search needs the numbers. */
+    for (size_t i = 0; i < count; i++) {
+        pawl__postgres_claim *claim = find(store, seqs[i]);
+        if (claim != NULL)
+            claim->due = INT64_MIN;
+    }
+    for (size_t i = 0; i < store->claim_count; i++)
+        if (store->claims[i].due == INT64_MIN)
+            store->claims[i].seq = 0;
+    remove_marked(store);
+}
+
+static void put_claims(pawl__postgres_call *call, const pawl__postgres *store)
+{
+    pawl__postgres_put_ints(call, store->claimed, store->claim_count);
+    pawl__postgres_array_begin(call, PAWL__POSTGRES_TIME, PAWL_VALUE_NONE, store->claim_count);
+    for (size_t i = 0; i < store->claim_count; i++)
+        pawl__postgres_array_put(call, PAWL__POSTGRES_TIME, &store->claims[i].due);
+    pawl__postgres_array_end(call);
+}
+
+pawl_code pawl__postgres_claims_lock(pawl__postgres *store, pawl_error *error)
+{
+    pawl__postgres_call call;
+    size_t              at = 0;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_queue_lock, error);
+    put_claims(&call, store);
+    pawl_code code = pawl__postgres_run(&call);
+    if (code != PAWL_OK)
+        return code;
+    /* Both are in the order of the numbers. */
+    while (pawl__postgres_next(&call)) {
+        int64_t seq = pawl__postgres_get_int(&call);
+        for (; at < store->claim_count && store->claims[at].seq < seq; at++)
+            store->claims[at].seq = 0;
+        at++;
+    }
+    for (; at < store->claim_count; at++)
+        store->claims[at].seq = 0;
+    remove_marked(store);
+    return call.code;
+}

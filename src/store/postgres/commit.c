@@ -1,0 +1,489 @@
+/* commit.c - the one write path.
+ *
+ *     begin            unless the claim's transaction is open
+ *     fence            the worker's row, where worker and epoch match
+ *     kinds up to the last that may be refused          one round trip
+ *       any refused:   roll back, lock the claimed rows again, leave the
+ *                      refused groups out, begin again
+ *     the other kinds, commit, wake-up                  one round trip
+ *
+ * A set in which nothing can be refused is one round trip: its fence is written
+ * so that a missing row is an error. Rounds end: each leaves out one group more.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/writer.h"
+
+#include <string.h>
+
+typedef struct kind_row {
+    pawl__postgres_send_fn *send;
+    size_t                  count_offset;
+    bool                    is_refusable;
+} kind_row;
+
+/* In the order in which they are applied. */
+static const kind_row kinds[] = {
+#define KIND_ROW(name, is_refusable) \
+    {pawl__postgres_send_##name, offsetof(pawl_changes, name.count), is_refusable},
+    PAWL_CHANGE_KINDS(KIND_ROW)
+#undef KIND_ROW
+};
+_Static_assert(sizeof kinds / sizeof kinds[0] == pawl_change_kind_count, "one row for each kind");
+
+typedef struct committing {
+    pawl__postgres_writer writer;
+    pawl__postgres       *store;
+    const pawl_changes   *changes;
+    pawl_error           *error;
+    int                   split; /* kinds before it are sent first */
+    bool                  is_guard_hard;
+    pawl__postgres_call   notify;
+} committing;
+
+static size_t count_of(const pawl_changes *changes, int kind)
+{
+    size_t count;
+    memcpy(&count, (const char *)changes + kinds[kind].count_offset, sizeof count);
+    return count;
+}
+
+/* Behind the last kind that has items and may be refused. */
+static int find_split(const pawl_changes *changes)
+{
+    int split = 0;
+    for (int kind = 0; kind < pawl_change_kind_count; kind++)
+        if (kinds[kind].is_refusable && count_of(changes, kind) != 0)
+            split = kind + 1;
+    return split;
+}
+
+static pawl_code send_kinds(committing *c, int from, int to)
+{
+    pawl_code code = PAWL_OK;
+    for (int kind = from; code == PAWL_OK && kind < to; kind++)
+        if (count_of(c->changes, kind) != 0)
+            code = kinds[kind].send(&c->writer);
+    return code;
+}
+
+/* What the answers say. A later step may have been refused for what an earlier
+ * one lacks: all are collected. */
+static pawl_code check_steps(committing *c)
+{
+    pawl_code code = PAWL_OK;
+    for (pawl__postgres_step *step = c->writer.first; step != NULL; step = step->next) {
+        if (code == PAWL_OK && step->call.code == PAWL_OK && step->check != NULL)
+            code = step->check(&c->writer, step);
+        if (code == PAWL_OK)
+            code = step->call.code;
+        pawl__postgres_end(&step->call);
+    }
+    c->writer.first = NULL;
+    c->writer.last  = NULL;
+    return code;
+}
+
+static void drop_steps(committing *c)
+{
+    for (pawl__postgres_step *step = c->writer.first; step != NULL; step = step->next)
+        pawl__postgres_end(&step->call);
+    c->writer.first = NULL;
+    c->writer.last  = NULL;
+}
+
+/* ---- The fence ---------------------------------------------------------- */
+
+static pawl_code fenced(const pawl__postgres *store, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_EFENCED,
+                          "postgres: this worker was replaced (its epoch %lld is over)",
+                          (long long)store->base.epoch);
+}
+
+/* The row was found; where it stands now is where the next commit looks first.
+ * With a snapshot open somewhere the row's old versions stay, one a commit, and
+ * finding it by its id would walk through all of them. */
+static pawl_code check_guard(pawl__postgres_writer *writer, pawl__postgres_step *step)
+{
+    pawl__postgres *store = writer->store;
+    if (!pawl__postgres_next(&step->call))
+        return fenced(store, writer->error);
+    pawl_text tid         = pawl__postgres_peek_text(&step->call);
+    store->has_worker_tid = tid.size == sizeof store->worker_tid;
+    if (store->has_worker_tid)
+        memcpy(store->worker_tid, tid.data, tid.size);
+    return PAWL_OK;
+}
+
+static pawl_code send_guard(committing *c)
+{
+    const pawl_counters *counters  = &c->changes->counters;
+    pawl__postgres      *store     = c->store;
+    int                  statement = !store->has_worker_tid ? pawl__postgres_worker_guard_any
+                                     : c->is_guard_hard     ? pawl__postgres_worker_guard_hard
+                                                            : pawl__postgres_worker_guard;
+    pawl__postgres_step *step      = pawl__postgres_step_add(
+             &c->writer, statement, pawl_change_kind_count, NULL, 0, check_guard);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_call *call = &step->call;
+    pawl__postgres_put_uuid(call, c->changes->commit_id);
+    pawl__postgres_put_time(call, c->changes->now);
+    pawl__postgres_put_int(call, counters->messages);
+    pawl__postgres_put_int(call, counters->timeouts);
+    pawl__postgres_put_int(call, counters->flushes);
+    pawl__postgres_put_int(call, counters->failures);
+    pawl__postgres_put_int(call, counters->conflicts);
+    pawl__postgres_put_int(call, counters->dead);
+    pawl__postgres_put_uuid(call, store->base.worker.uuid);
+    pawl__postgres_put_int(call, store->base.epoch);
+    if (store->has_worker_tid)
+        pawl__postgres_put_tid(call, store->worker_tid);
+    return pawl__postgres_step_send(step);
+}
+
+/* ---- A round ------------------------------------------------------------ */
+
+static pawl_code begin_round(committing *c)
+{
+    pawl__postgres_connection *connection = c->writer.connection;
+    if (c->store == NULL || c->store->is_held)
+        return PAWL_OK;
+    if (connection != &c->store->main) {
+        pawl__postgres_begin_on(connection, c->error);
+        return PAWL_OK;
+    }
+    return pawl__postgres_begin_transaction(c->store, c->error);
+}
+
+/* The rest and the commit itself. */
+static pawl_code finish(committing *c)
+{
+    pawl__postgres_connection *connection = c->writer.connection;
+    pawl__postgres_call        end;
+    pawl_code                  code = send_kinds(c, c->split, pawl_change_kind_count);
+    pawl__postgres_begin(&end, connection, pawl__postgres_commit_work, c->error);
+    if (code == PAWL_OK)
+        pawl__postgres_send(&end);
+    bool was_sent = code == PAWL_OK && end.code == PAWL_OK;
+    if (was_sent)
+        (void)pawl__postgres_send_notify(c->store, connection, &c->notify, c->changes);
+    pawl_code answered = pawl__postgres_flush(connection, c->error);
+    pawl__postgres_end(&c->notify);
+    code = code != PAWL_OK ? code : answered;
+    if (was_sent && code == PAWL_ELOST && connection->is_lost)
+        code = pawl_error_wrap(c->error, PAWL_EUNKNOWN, "commit");
+    if (code == PAWL_OK && strcmp(PQcmdStatus(end.result), "COMMIT") != 0)
+        code = pawl_error_set(c->error, PAWL_EPERSIST, "postgres: the commit was a rollback");
+    pawl__postgres_end(&end);
+    if (code == PAWL_OK)
+        connection->in_transaction = false;
+    return code;
+}
+
+static void drop_refused(committing *c, size_t refused_before)
+{
+    for (size_t i = refused_before; i < c->writer.refused->count; i++)
+        c->writer.is_dropped[c->writer.refused->items[i].group] = true;
+}
+
+/* Without a hint, or with kinds that may be refused, the fence's answer is
+ * looked at before the commit is sent. */
+static pawl_code send_first(committing *c)
+{
+    c->is_guard_hard = c->split == 0 && c->store->has_worker_tid;
+    pawl_code code   = begin_round(c);
+    if (code == PAWL_OK)
+        code = send_guard(c);
+    return code == PAWL_OK ? send_kinds(c, 0, c->split) : code;
+}
+
+static pawl_code run_round(committing *c, bool *is_done)
+{
+    size_t    before   = c->writer.refused->count;
+    bool      had_hint = c->store->has_worker_tid;
+    pawl_code code     = send_first(c);
+    *is_done           = false;
+    if (code != PAWL_OK || !c->is_guard_hard) {
+        pawl_code answered = pawl__postgres_flush(c->writer.connection, c->error);
+        code               = code != PAWL_OK ? code : answered;
+        if (code == PAWL_OK)
+            code = check_steps(c);
+    }
+    if (code == PAWL_OK && c->writer.refused->count == before) {
+        code     = finish(c);
+        *is_done = code == PAWL_OK;
+        if (code == PAWL_OK)
+            code = check_steps(c);
+    }
+    drop_steps(c);
+    drop_refused(c, before);
+    if (!*is_done && !c->store->is_held)
+        pawl__postgres_rollback_transaction(c->writer.connection);
+    if (code == PAWL_EFENCED && had_hint && !c->store->is_held) {
+        c->store->has_worker_tid = false; /* the row may only have moved: once more by id */
+        return PAWL_OK;
+    }
+    return code;
+}
+
+/* ---- Commit ------------------------------------------------------------- */
+
+static void end_claims(committing *c)
+{
+    const pawl_queue_settle *settles = c->changes->queue_settle.items;
+    size_t                   count   = 0;
+    int64_t                 *seqs    = pawl_arena_take(c->writer.refused->arena,
+                                                       (c->changes->queue_settle.count + 1) * sizeof *seqs);
+    if (seqs == NULL) /* they leave the list when their locks are asked for again */
+        return;
+    for (size_t i = 0; i < c->changes->queue_settle.count; i++)
+        if (!c->writer.is_dropped[settles[i].group])
+            seqs[count++] = settles[i].seq;
+    pawl__postgres_claims_end(c->store, seqs, count);
+}
+
+/* The commit freed the locks of the rows that it did not settle. */
+static pawl_code keep_claims(committing *c)
+{
+    pawl__postgres *store = c->store;
+    if (store->claim_count == 0 || store->main.in_transaction)
+        return PAWL_OK;
+    if (pawl__postgres_begin_transaction(store, NULL) != PAWL_OK) {
+        /* What was committed is committed; the next call finds the claims gone. */
+        store->claim_count = 0;
+        pawl__postgres_rollback_transaction(&store->main);
+    }
+    return PAWL_OK;
+}
+
+static pawl_code commit_rounds(committing *c)
+{
+    bool      is_done = false;
+    pawl_code code    = PAWL_OK;
+    while (code == PAWL_OK && !is_done) {
+        pawl_arena_reset(c->writer.arena);
+        code = run_round(c, &is_done);
+    }
+    return code;
+}
+
+/* What the handler wrote itself cannot be done again here, so one refusal
+ * refuses all groups. */
+static pawl_code refuse_all(committing *c)
+{
+    pawl_error why  = PAWL_ERROR_INIT;
+    pawl_code  code = PAWL_OK;
+    (void)pawl_error_set(&why, PAWL_ECONFLICT, "rolled back with the hold it was in");
+    for (int kind = 0; kind < pawl_change_kind_count && code == PAWL_OK; kind++) {
+        size_t       count = 0;
+        const void **items =
+            pawl__postgres_select(&c->writer, (pawl_change_kind)kind, NULL, NULL, &count);
+        if (items == NULL)
+            return PAWL_ENOMEM;
+        for (size_t i = 0; i < count && code == PAWL_OK; i++) {
+            pawl__postgres_change base;
+            memcpy(&base, items[i], sizeof base);
+            if (!c->writer.is_dropped[base.group])
+                code = pawl__postgres_refuse(&c->writer, (pawl_change_kind)kind, items[i], &why);
+            c->writer.is_dropped[base.group] = true;
+        }
+    }
+    return code;
+}
+
+static pawl_code commit_held(committing *c)
+{
+    pawl__postgres *store   = c->store;
+    bool            is_done = false;
+    pawl_code       code    = pawl__postgres_hold_check(store, c->error);
+    store->has_worker_tid   = false; /* no second try is possible here */
+    if (code == PAWL_OK)
+        code = run_round(c, &is_done);
+    if (!is_done) {
+        if (code == PAWL_OK)
+            code = refuse_all(c);
+        pawl__postgres_hold_end(&store->base);
+        return code;
+    }
+    return pawl__postgres_hold_leave(store, c->error);
+}
+
+/* Claims that are given back and nothing else: the locks are all there is to
+ * let go. */
+static bool only_releases(const pawl_changes *changes)
+{
+    static const pawl_counters none;
+    for (int kind = 0; kind < pawl_change_kind_count; kind++)
+        if (kind != pawl_change_queue_settle && count_of(changes, kind) != 0)
+            return false;
+    for (size_t i = 0; i < changes->queue_settle.count; i++)
+        if (changes->queue_settle.items[i].action != PAWL_QUEUE_RELEASE)
+            return false;
+    return changes->queue_settle.count != 0 && memcmp(&changes->counters, &none, sizeof none) == 0;
+}
+
+static pawl_code release_rows(committing *c)
+{
+    size_t    before = c->writer.refused->count;
+    pawl_code code = kinds[pawl_change_queue_settle].send(&c->writer); /* refuses, sends nothing */
+    drop_refused(c, before);
+    pawl__postgres_rollback_transaction(&c->store->main);
+    return code;
+}
+
+/* A set that settles no claim and saves no saga is no end of the batch that
+ * holds the claims: it is a send that does not wait. */
+static pawl_code choose_connection(committing *c)
+{
+    const pawl_changes *changes = c->changes;
+    pawl__postgres     *store   = c->store;
+    c->writer.connection        = &store->main;
+    if (store->is_held || store->claim_count == 0 || changes->queue_settle.count != 0 ||
+        changes->saga_insert.count + changes->saga_update.count + changes->saga_delete.count != 0)
+        return PAWL_OK;
+    return pawl__postgres_side(store, &c->writer.connection, c->error);
+}
+
+static pawl_code commit_on(committing *c)
+{
+    pawl_code code = choose_connection(c);
+    if (code != PAWL_OK)
+        return code;
+    if (c->store->is_held)
+        return commit_held(c);
+    return only_releases(c->changes) ? release_rows(c) : commit_rounds(c);
+}
+
+pawl_code pawl__postgres_commit(pawl_store *base, const pawl_changes *changes,
+                                pawl_refusals *refused, pawl_error *error)
+{
+    pawl__postgres *store = pawl__postgres_of(base);
+    pawl_code       code  = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    size_t     before   = refused->count;
+    committing c        = {.writer  = {.store   = store,
+                                       .changes = changes,
+                                       .refused = refused,
+                                       .arena   = store->scratch,
+                                       .error   = error},
+                           .store   = store,
+                           .changes = changes,
+                           .error   = error,
+                           .split   = find_split(changes)};
+    c.writer.is_dropped = pawl_arena_take(refused->arena, changes->group_count + 1);
+    pawl__postgres_note_now(store, changes->now);
+    if (c.writer.is_dropped == NULL)
+        code = pawl__postgres_no_memory(error);
+    else
+        code = commit_on(&c);
+    if (code == PAWL_OK) {
+        end_claims(&c);
+        code = keep_claims(&c);
+    } else {
+        pawl__postgres_hold_end(base);
+        refused->count = before; /* nothing was applied, so nothing was left out */
+    }
+    return code;
+}
+
+/* ---- Enlist ------------------------------------------------------------- */
+
+static pawl_code check_native(const pawl__postgres *store, const PGconn *pg, pawl_error *error)
+{
+    if (pg == NULL || PQstatus(pg) != CONNECTION_OK)
+        return pawl_error_set(error, PAWL_EINVAL, "enlist: the connection is %s",
+                              pg == NULL ? "NULL" : "not open");
+    if (PQpipelineStatus(pg) != PQ_PIPELINE_OFF)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "enlist: the connection is in pipeline mode: leave it first");
+    if (PQtransactionStatus(pg) != PQTRANS_INTRANS)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "enlist: the connection has no open transaction that could be "
+                              "committed: begin first");
+    if (store->main.pg != NULL && strcmp(PQdb(pg), PQdb(store->main.pg)) != 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "enlist: the connection is to database '%s', the store to '%s': "
+                              "they must be the same",
+                              PQdb(pg), PQdb(store->main.pg));
+    return PAWL_OK;
+}
+
+static pawl_code enlist_notify(committing *c, pawl__postgres *store)
+{
+    pawl__postgres_call call = {.result = NULL};
+    (void)pawl__postgres_send_notify(store, c->writer.connection, &call, c->changes);
+    pawl__postgres_end(&call);
+    return pawl__postgres_flush(c->writer.connection, c->error);
+}
+
+static pawl_code apply_enlisted(committing *c, pawl__postgres *store)
+{
+    size_t    before = c->writer.refused->count;
+    pawl_code code   = send_kinds(c, 0, pawl_change_kind_count);
+    pawl_code answer = pawl__postgres_flush(c->writer.connection, c->error);
+    code             = code != PAWL_OK ? code : answer;
+    if (code == PAWL_OK)
+        code = check_steps(c);
+    if (code == PAWL_OK && c->writer.refused->count == before)
+        return enlist_notify(c, store);
+    drop_steps(c);
+    if (code != PAWL_OK)
+        return code;
+    const pawl_refusal *first = &c->writer.refused->items[before];
+    return pawl_error_set(c->error, first->reason, "enlist: %s %.*s",
+                          pawl_change_kind_name(first->kind), PAWL_TEXT_ARGS(first->text));
+}
+
+static pawl_code run_enlist(pawl__postgres *store, pawl__postgres_connection *connection,
+                            const pawl_changes *changes, pawl_error *error)
+{
+    pawl_arena   *arena   = pawl_arena_create(0);
+    pawl_refusals refused = {.arena = arena};
+    committing    c       = {.writer  = {.connection = connection,
+                                         .changes    = changes,
+                                         .refused    = &refused,
+                                         .arena      = arena,
+                                         .error      = error},
+                             .changes = changes,
+                             .error   = error};
+    if (arena != NULL)
+        c.writer.is_dropped = pawl_arena_take(arena, changes->group_count + 1);
+    pawl_code code =
+        c.writer.is_dropped != NULL ? apply_enlisted(&c, store) : pawl__postgres_no_memory(error);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+pawl_code pawl__postgres_enlist(pawl_store *base, void *native, const pawl_changes *changes,
+                                pawl_error *error)
+{
+    pawl__postgres            *store      = pawl__postgres_of(base);
+    pawl__postgres_connection *connection = pawl_allocate(sizeof *connection);
+    pawl_code                  code       = pawl__postgres_ready(store, error);
+    if (connection == NULL)
+        return pawl__postgres_no_memory(error);
+    if (code == PAWL_OK)
+        code = check_native(store, native, error);
+    if (code == PAWL_OK) {
+        connection->pg           = native;
+        connection->prefix       = store->base.system_prefix;
+        connection->dialect      = store->main.dialect;
+        connection->deadline_ms  = store->base.deadline_ms;
+        connection->interrupt_fd = -1;
+        code = pawl__postgres_execute(connection, "savepoint pawl_enlist", error);
+    }
+    if (code == PAWL_OK) {
+        code = run_enlist(store, connection, changes, error);
+        if (code != PAWL_OK)
+            (void)pawl__postgres_execute(connection, "rollback to savepoint pawl_enlist", NULL);
+        pawl_code released = pawl__postgres_execute(connection, "release savepoint pawl_enlist",
+                                                    code == PAWL_OK ? error : NULL);
+        code               = code != PAWL_OK ? code : released;
+    }
+    pawl__postgres_connection_clear(connection);
+    pawl_free(connection);
+    return code;
+}

@@ -1,0 +1,230 @@
+/* connection.h - a connection to PostgreSQL and the calls made on it.
+ *
+ *     begin -> put parameters -> send          any number of these
+ *     flush                                    waits for all answers
+ *     next row -> get columns                  of each call
+ *     end
+ *
+ * Calls are pipelined: what is sent before a flush costs one round trip
+ * together. Everything is binary: arrays are built as the server reads them.
+ *
+ * On a connection that is not ours (enlist), or while a handler has it (a hold),
+ * the pipeline is off: each send waits for its answer, and no statement is
+ * prepared by name.
+ *
+ * Threads: a connection belongs to one thread; only interrupt comes from others.
+ * Tests: tests/contract/test_postgres*.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_POSTGRES_CONNECTION_H
+#define PAWL_STORE_POSTGRES_CONNECTION_H
+
+#include "pawl/change.h"
+#include "pawl/store.h"
+#include "store/postgres/statements.h"
+#include "store/sql/dialect.h"
+
+#include <libpq-fe.h>
+#include <stdatomic.h>
+
+extern const pawl__sql_dialect pawl__postgres_dialect;
+
+/* ---- Types on the wire -------------------------------------------------- */
+
+typedef enum pawl__postgres_type {
+    PAWL__POSTGRES_INT,
+    PAWL__POSTGRES_INT32, /* an int32_t here, a bigint there */
+    PAWL__POSTGRES_BOOL,
+    PAWL__POSTGRES_TIME,
+    PAWL__POSTGRES_TEXT,
+    PAWL__POSTGRES_ERROR_TEXT, /* what is no UTF-8, and NUL, becomes '?' */
+    PAWL__POSTGRES_BYTES,
+    PAWL__POSTGRES_UUID,
+    PAWL__POSTGRES_UUID_OR_NULL, /* a uuid of zeroes is null */
+    PAWL__POSTGRES_JSON,         /* empty is {} */
+    PAWL__POSTGRES_JSON_TEXT,    /* the same in a text column */
+    PAWL__POSTGRES_VALUE,        /* a pawl_value; its type is given apart */
+    PAWL__POSTGRES_TID,
+} pawl__postgres_type;
+
+/* ---- The connection ----------------------------------------------------- */
+
+typedef struct pawl__postgres_bytes {
+    char  *data;
+    size_t size;
+    size_t capacity;
+    bool   is_failed;
+} pawl__postgres_bytes;
+
+/* A saga table whose statements were made on this connection. */
+typedef enum pawl__postgres_saga_statement {
+    PAWL__POSTGRES_SAGA_BY_ID,
+    PAWL__POSTGRES_SAGA_BY_MAIN,
+    PAWL__POSTGRES_SAGA_BY_TRANSITIONAL,
+    PAWL__POSTGRES_SAGA_BY_ID_LOCKED,
+    PAWL__POSTGRES_SAGA_BY_MAIN_LOCKED,
+    PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_LOCKED,
+    PAWL__POSTGRES_SAGA_BY_ID_SKIP,
+    PAWL__POSTGRES_SAGA_BY_MAIN_SKIP,
+    PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_SKIP,
+    PAWL__POSTGRES_SAGA_BY_ID_THERE, /* only whether it is, and at which version */
+    PAWL__POSTGRES_SAGA_BY_MAIN_THERE,
+    PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_THERE,
+    PAWL__POSTGRES_SAGA_INSERT,
+    PAWL__POSTGRES_SAGA_UPDATE,
+    PAWL__POSTGRES_SAGA_DELETE,
+    PAWL__POSTGRES_SAGA_COUNT,
+    pawl__postgres_saga_statement_count
+} pawl__postgres_saga_statement;
+
+/* A statement of this connection: its text, and whether the server has it. */
+typedef struct pawl__postgres_statement {
+    char *text; /* made at first use */
+    char  name[24];
+    int   state; /* see call.c */
+} pawl__postgres_statement;
+
+typedef struct pawl__postgres_saga {
+    struct pawl__postgres_saga *next;
+    pawl_saga_table             table; /* a copy; its texts stand in `texts` */
+    char                       *texts;
+    unsigned                    number; /* for the names of its statements */
+    pawl__postgres_statement    statements[pawl__postgres_saga_statement_count];
+} pawl__postgres_saga;
+
+struct pawl__postgres_call;
+
+/* What was sent and not answered yet. */
+typedef struct pawl__postgres_sent {
+    enum { PAWL__POSTGRES_SENT_CALL, PAWL__POSTGRES_SENT_PREPARE, PAWL__POSTGRES_SENT_SYNC } kind;
+    struct pawl__postgres_call *call;      /* of a call */
+    pawl__postgres_statement   *statement; /* of a prepare */
+    bool                        is_answered;
+} pawl__postgres_sent;
+
+#define PAWL__POSTGRES_PARAMETERS_MAX 24
+#define PAWL__POSTGRES_PLAIN_MAX 4 /* between two flushes */
+
+typedef struct pawl__postgres_call {
+    struct pawl__postgres_connection *connection;
+    pawl__postgres_statement         *statement;
+    pawl_error                       *error;
+    pawl_code                         code;
+    pawl_arena                       *arena; /* for what get_text and the like return */
+    int                               count; /* parameters put so far */
+    Oid                               types[PAWL__POSTGRES_PARAMETERS_MAX];
+    size_t                            offsets[PAWL__POSTGRES_PARAMETERS_MAX]; /* SIZE_MAX: null */
+    int                               sizes[PAWL__POSTGRES_PARAMETERS_MAX];
+    /* The array that is open: begin_array .. end_array. */
+    size_t array_offset;
+    /* The answer. */
+    PGresult *result;
+    int       row; /* -1 before the first */
+    int       column;
+} pawl__postgres_call;
+
+typedef struct pawl__postgres_connection {
+    PGconn                  *pg;
+    const char              *prefix;
+    pawl__sql_dialect        dialect;      /* with this store's schema */
+    bool                     is_ours;      /* false in an enlist */
+    bool                     is_named;     /* statements are prepared by name: no pooler between */
+    bool                     is_pipelined; /* not while a handler has the connection */
+    bool                     in_transaction;
+    int64_t                  deadline_ms;
+    int                      interrupt_fd; /* readable: end the call under way; -1: none */
+    pawl__postgres_statement statements[pawl__postgres_statement_count];
+    pawl__postgres_saga     *sagas;
+    unsigned                 saga_count;
+    pawl__postgres_bytes     parameters; /* of the call that is being made */
+    pawl__postgres_sent     *sent;
+    size_t                   sent_count;
+    size_t                   sent_capacity;
+    /* The first failure since the last flush. */
+    pawl_code  failed;
+    pawl_error failed_error;
+    /* Calls without rows, whose answers nobody reads: begin, commit and the like. */
+    pawl__postgres_call plain[PAWL__POSTGRES_PLAIN_MAX];
+    unsigned            plain_count;
+    bool                is_lost; /* the connection broke, or its state is not known */
+} pawl__postgres_connection;
+
+/* ---- Errors (error.c) --------------------------------------------------- */
+
+/* The code for an SQLSTATE, five characters or NULL. */
+pawl_code pawl__postgres_code_of(const char *state);
+/* From a result that failed, or from the connection when result is NULL. */
+pawl_code pawl__postgres_failed(const PGconn *pg, const PGresult *result, const char *what,
+                                pawl_error *error);
+pawl_code pawl__postgres_no_memory(pawl_error *error);
+
+/* ---- Calls (call.c, parameter.c, wire.c) -------------------------------- */
+
+void pawl__postgres_begin(pawl__postgres_call *call, pawl__postgres_connection *connection,
+                          int statement, pawl_error *error);
+/* The same with a statement that is no shared one. */
+void pawl__postgres_begin_with(pawl__postgres_call *call, pawl__postgres_connection *connection,
+                               pawl__postgres_statement *statement, pawl_error *error);
+
+void pawl__postgres_put_int(pawl__postgres_call *call, int64_t value);
+void pawl__postgres_put_bool(pawl__postgres_call *call, bool value);
+void pawl__postgres_put_time(pawl__postgres_call *call, pawl_time value);
+void pawl__postgres_put_text(pawl__postgres_call *call, pawl_text value);
+void pawl__postgres_put_uuid(pawl__postgres_call *call, pawl_uuid value);
+/* A uuid of zeroes is null. */
+void pawl__postgres_put_uuid_or_null(pawl__postgres_call *call, pawl_uuid value);
+void pawl__postgres_put_tid(pawl__postgres_call *call, const unsigned char tid[6]);
+/* Arrays. `value_type` is read for PAWL__POSTGRES_VALUE. */
+void pawl__postgres_array_begin(pawl__postgres_call *call, pawl__postgres_type type,
+                                pawl_value_type value_type, size_t count);
+void pawl__postgres_array_put(pawl__postgres_call *call, pawl__postgres_type type,
+                              const void *member);
+void pawl__postgres_array_end(pawl__postgres_call *call);
+void pawl__postgres_put_ints(pawl__postgres_call *call, const int64_t *values, size_t count);
+void pawl__postgres_put_texts(pawl__postgres_call *call, const pawl_text *values, size_t count);
+void pawl__postgres_put_values(pawl__postgres_call *call, pawl_value_type type,
+                               const pawl_value *values, size_t count);
+
+/* Puts the call behind those that were sent; the answer is there after flush.
+ * Without a pipeline it waits for the answer. The call must stay where it is
+ * until then. */
+void pawl__postgres_send(pawl__postgres_call *call);
+/* Waits for the answers to everything sent. The first failure's code and text;
+ * each call's own code says whether it was answered. */
+pawl_code pawl__postgres_flush(pawl__postgres_connection *connection, pawl_error *error);
+/* send and flush: for a call on its own. */
+pawl_code pawl__postgres_run(pawl__postgres_call *call);
+/* The same for a statement without parameters and rows. */
+pawl_code pawl__postgres_execute(pawl__postgres_connection *connection, const char *statement,
+                                 pawl_error *error);
+/* How many rows the statement changed or returned. */
+int64_t pawl__postgres_rows(const pawl__postgres_call *call);
+bool    pawl__postgres_next(pawl__postgres_call *call);
+void    pawl__postgres_end(pawl__postgres_call *call); /* harmless when done before */
+
+bool      pawl__postgres_is_null(const pawl__postgres_call *call);
+int64_t   pawl__postgres_get_int(pawl__postgres_call *call); /* null is 0 */
+bool      pawl__postgres_get_bool(pawl__postgres_call *call);
+pawl_time pawl__postgres_get_time(pawl__postgres_call *call);  /* null is 0 */
+pawl_text pawl__postgres_get_text(pawl__postgres_call *call);  /* copied to call->arena */
+pawl_text pawl__postgres_peek_text(pawl__postgres_call *call); /* until pawl__postgres_end */
+pawl_text pawl__postgres_get_json(pawl__postgres_call *call);  /* of a jsonb column */
+pawl_uuid pawl__postgres_get_uuid(pawl__postgres_call *call);  /* null is zero */
+void pawl__postgres_get_value(pawl__postgres_call *call, pawl_value_type type, pawl_value *value);
+void pawl__postgres_get_message(pawl__postgres_call *call, pawl_message *message);
+void pawl__postgres_skip(pawl__postgres_call *call); /* one column */
+/* Zeroed room for one item for each row of the answer; NULL with call->code
+ * set. Never of size zero. */
+void *pawl__postgres_take_rows(pawl__postgres_call *call, size_t item_size);
+/* Runs the call and ends it: one number, of a statement that gives one row; 0
+ * when it gives none. */
+pawl_code pawl__postgres_one_int(pawl__postgres_call *call, int64_t *number);
+
+/* Forgets all statements: after the connection was made anew, or is let go. */
+void pawl__postgres_connection_clear(pawl__postgres_connection *connection);
+/* The pipeline on or off; nothing may be under way. */
+pawl_code pawl__postgres_set_pipeline(pawl__postgres_connection *connection, bool is_on,
+                                      pawl_error *error);
+
+#endif

@@ -1,0 +1,193 @@
+/* dialect.c - what PostgreSQL's tables are made of.
+ *
+ * Behind the tables come their settings and the function by which programs in
+ * other languages, and triggers, send a message in a transaction of their own.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/schema.h"
+
+static const char *const catalog_types[] = {
+    [PAWL__SQL_SERIAL]   = "bigint",
+    [PAWL__SQL_INTEGER]  = "bigint",
+    [PAWL__SQL_TIME]     = "timestamp with time zone",
+    [PAWL__SQL_NAME]     = "text",
+    [PAWL__SQL_UUID]     = "uuid",
+    [PAWL__SQL_TEXT]     = "text",
+    [PAWL__SQL_BODY]     = "bytea",
+    [PAWL__SQL_JSON]     = "jsonb",
+    [PAWL__SQL_METADATA] = "text",
+    [PAWL__SQL_VERSION]  = "character varying(23)",
+    [PAWL__SQL_KEY_TEXT] = "character varying(200)",
+    [PAWL__SQL_KEY_TIME] = "timestamp without time zone",
+};
+_Static_assert(sizeof catalog_types / sizeof catalog_types[0] == pawl__sql_type_count,
+               "a name for each type");
+
+const char *pawl__postgres_type_name(pawl__sql_type type)
+{
+    return catalog_types[type];
+}
+
+bool pawl__postgres_type_is_bytewise(pawl__sql_type type)
+{
+    return type == PAWL__SQL_NAME || type == PAWL__SQL_KEY_TEXT;
+}
+
+/* ---- The function that sends -------------------------------------------- */
+
+/* Refuses what pawl refuses (pawl/limits.h), inserts what a commit inserts, and
+ * wakes who waits for the queue. Its search path is that of the script: the schema
+ * of the tables and no other. The channel's name is the driver's (wait.c); schema
+ * and prefix for it come from the catalog, a template has them in no literal. Nor
+ * does it have braces of its own: hence the object that is made for no headers. */
+const char pawl__postgres_send_name[] = "send";
+const char pawl__postgres_send_function[] =
+    "create or replace function {send} (\n"
+    "    queue text,\n"
+    "    type text,\n"
+    "    body text,\n"
+    "    due timestamptz default null, -- null: now()\n"
+    "    message_id text default null, -- null: a new uuid\n"
+    "    headers text default null, -- a JSON object of strings; null: none\n"
+    "    correlation_id text default null -- null: the message id\n"
+    ") returns text language plpgsql set search_path from current as $pawl$\n"
+    "declare\n"
+    "    id text := coalesce(message_id, gen_random_uuid()::text);\n"
+    "    correlation text := coalesce(correlation_id, id);\n"
+    "    at timestamptz := coalesce(due, now());\n"
+    "    given text := coalesce(headers, json_build_object()::text);\n"
+    "    is_object boolean;\n"
+    "    bad record;\n"
+    "begin\n"
+    "    select v.name, v.value is null as is_null, octet_length(v.value) as size, v.size_max\n"
+    "        into bad\n"
+    "        from (values (1, 'queue', queue, 200, true), (2, 'type', type, 200, true),\n"
+    "            (3, 'message_id', id, 200, true), (4, 'correlation_id', correlation, 200, false),\n"
+    "            (5, 'headers', given, 65536, false), (6, 'body', body, 16777216, false))\n"
+    "            as v (n, name, value, size_max, is_required)\n"
+    "        where v.value is null or octet_length(v.value) > v.size_max\n"
+    "            or (v.is_required and v.value = '')\n"
+    "        order by v.n limit 1;\n"
+    "    if found and bad.is_null then\n"
+    "        raise exception 'pawl: % is null', bad.name using errcode = '22004';\n"
+    "    elsif found and bad.size = 0 then\n"
+    "        raise exception 'pawl: % is empty', bad.name using errcode = '22023';\n"
+    "    elsif found then\n"
+    "        raise exception 'pawl: % has % bytes, limit %', bad.name, bad.size, bad.size_max\n"
+    "            using errcode = '22023';\n"
+    "    elsif at < '0001-01-01 00:00:00+00' or at >= '10000-01-01 00:00:00+00' then\n"
+    "        raise exception 'pawl: due is %, expected a time of the years 1 to 9999', at\n"
+    "            using errcode = '22023';\n"
+    "    end if;\n"
+    "    if given <> '' and headers is not null then\n"
+    "        begin\n"
+    "            select jsonb_typeof(given::jsonb) = 'object' into is_object;\n"
+    "            if is_object then\n"
+    "                select coalesce(bool_and(jsonb_typeof(h.value) = 'string'), true)\n"
+    "                    into is_object from jsonb_each(given::jsonb) as h;\n"
+    "            end if;\n"
+    "        exception when data_exception then\n"
+    "            is_object := false;\n"
+    "        end;\n"
+    "        if not is_object then\n"
+    "            raise exception 'pawl: headers are no JSON object of strings'\n"
+    "                using errcode = '22023';\n"
+    "        end if;\n"
+    "    end if;\n"
+    "    insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince],\n"
+    "        [Error], [MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body])\n"
+    "        values (queue, at, at, 0, 0, 'epoch', '', id, type, correlation, '', given,\n"
+    "            convert_to(body, 'UTF8'))\n"
+    "        on conflict ([Queue], [MessageId]) do nothing;\n"
+    "    perform pg_notify('pawl_' || md5(s.nspname || '.' || left(c.relname, -5)), queue)\n"
+    "        from pg_type as t join pg_class as c on c.oid = t.typrelid\n"
+    "            join pg_namespace as s on s.oid = c.relnamespace\n"
+    "        where t.oid = pg_typeof(null::{queue});\n"
+    "    return id;\n"
+    "end $pawl$";
+
+/* ---- Settings of the tables --------------------------------------------- */
+
+/* Every message leaves a dead row in the queue and most leave one elsewhere, and
+ * the server's own rule (a fifth of the table) is one for tables that grow: after
+ * a backlog it would let a queue that is nearly empty keep hundreds of thousands
+ * of dead entries, which a claim walks over. So what is dead is counted in rows,
+ * and the work is not slowed down: these tables are small, or should become so.
+ * Long values that the server keeps aside follow the settings of their table.
+ *
+ * The inbox holds a week of marks, and each pass reads its whole index: a fiftieth
+ * of it is worth one, at the server's own pace.
+ *
+ * workers: one row for each, written by each of its commits. With most of a page
+ * free the new version stays on it, and no index is touched.
+ *
+ * They are written when something of the schema is made, not when all of it is
+ * there: what an administrator set stays. */
+#define BUSY(table)                                                      \
+    "alter table " table " set (autovacuum_vacuum_scale_factor = 0.01, " \
+    "autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0)"
+
+static const char *const after_create[] = {
+    BUSY("{queue}"),
+    BUSY("{outbox}"),
+    BUSY("{outbox_attempts}"),
+    BUSY("{timeouts}"),
+    BUSY("{aggregator}"),
+    BUSY("{aggregator_flush}"),
+    "alter table {inbox} set (autovacuum_vacuum_scale_factor = 0.02, "
+    "autovacuum_vacuum_threshold = 10000)",
+    "alter table {workers} set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, "
+    "autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0)",
+    pawl__postgres_send_function,
+    "comment on function {send} (text, text, text, timestamptz, text, text, text) is "
+    "'Sends a message to a queue in the caller''s transaction; returns its id. An id that is in "
+    "the queue already changes nothing.'",
+    NULL,
+};
+
+static const char *const before_drop[] = {
+    "drop function if exists {send} (text, text, text, timestamptz, text, text, text)",
+    NULL,
+};
+
+/* A saga is saved a few times in its life and its correlation values stay: room
+ * on the page lets the new version stay there, and no index is touched. */
+#define SAGA_END " with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05)"
+
+/* Two scripts at once: the second waits for the first. 1885435756 is 'pawl'. The
+ * path is narrowed to one schema, that of the tables, for the function. */
+const pawl__sql_dialect pawl__postgres_dialect = {
+    .name        = "postgres",
+    .quote_open  = '"',
+    .quote_close = '"',
+    .types =
+        {
+            [PAWL__SQL_SERIAL]   = "bigserial primary key",
+            [PAWL__SQL_INTEGER]  = "bigint",
+            [PAWL__SQL_TIME]     = "timestamptz",
+            [PAWL__SQL_NAME]     = "text collate \"C\"",
+            [PAWL__SQL_UUID]     = "uuid",
+            [PAWL__SQL_TEXT]     = "text",
+            [PAWL__SQL_BODY]     = "bytea",
+            [PAWL__SQL_JSON]     = "jsonb",
+            [PAWL__SQL_METADATA] = "text",
+            [PAWL__SQL_VERSION]  = "character varying(23)",
+            [PAWL__SQL_KEY_TEXT] = "character varying(200) collate \"C\"",
+            [PAWL__SQL_KEY_TIME] = "timestamp",
+        },
+    .json_check      = "",
+    .parameter       = "$%u",
+    .ignore          = "on conflict (%s) do nothing",
+    .table_end       = "",
+    .keyed_end       = "",
+    .saga_end        = SAGA_END,
+    .has_short_names = true,
+    .adds_columns    = true,
+    .after_create    = after_create,
+    .before_drop     = before_drop,
+    .script_begin    = "begin;\n"
+                       "select pg_advisory_xact_lock(1885435756);\n"
+                       "select set_config('search_path', quote_ident(current_schema()), true);",
+    .script_end      = "commit;",
+};

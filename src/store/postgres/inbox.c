@@ -1,0 +1,106 @@
+/* inbox.c - which message ids an endpoint handled.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/operations.h"
+#include "store/postgres/writer.h"
+
+pawl_code pawl__postgres_inbox_known(pawl_store *base, pawl_text endpoint, const pawl_text *ids,
+                                     size_t count, bool *known, pawl_error *error)
+{
+    pawl__postgres     *store = pawl__postgres_of(base);
+    pawl__postgres_call call;
+    pawl_code           code = pawl__postgres_ready(store, error);
+    for (size_t i = 0; i < count; i++)
+        known[i] = false;
+    if (code != PAWL_OK || count == 0)
+        return code;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_inbox_look, error);
+    pawl__postgres_put_text(&call, endpoint);
+    pawl__postgres_put_texts(&call, ids, count);
+    code = pawl__postgres_run(&call);
+    while (code == PAWL_OK && pawl__postgres_next(&call)) {
+        int64_t number = pawl__postgres_get_int(&call);
+        if (number >= 1 && (uint64_t)number <= count)
+            known[number - 1] = true;
+    }
+    return call.code;
+}
+
+/* ---- Marking ------------------------------------------------------------ */
+
+/* Equal ones stay in the order of the change set: the later one is refused. */
+static int by_key(const void *left, const void *right)
+{
+    const pawl_inbox_mark *l     = *(const pawl_inbox_mark *const *)left;
+    const pawl_inbox_mark *r     = *(const pawl_inbox_mark *const *)right;
+    int                    order = pawl_text_compare(l->message_id, r->message_id);
+    if (order == 0)
+        order = pawl_text_compare(l->endpoint, r->endpoint);
+    return order != 0 ? order : (l > r) - (l < r);
+}
+
+/* The keys that were inserted come back in the order of the items. */
+static pawl_code check_marks(pawl__postgres_writer *writer, pawl__postgres_step *step)
+{
+    pawl_code code = PAWL_OK;
+    if (pawl__postgres_rows(&step->call) == (int64_t)step->count)
+        return PAWL_OK;
+    bool      has_row  = pawl__postgres_next(&step->call);
+    pawl_text endpoint = {0}, id = {0};
+    for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
+        const pawl_inbox_mark *mark = step->items[i];
+        pawl_error             why  = PAWL_ERROR_INIT;
+        if (has_row && id.data == NULL) {
+            endpoint = pawl__postgres_peek_text(&step->call);
+            id       = pawl__postgres_peek_text(&step->call);
+        }
+        if (has_row && pawl_text_equal(id, mark->message_id) &&
+            pawl_text_equal(endpoint, mark->endpoint)) {
+            has_row = pawl__postgres_next(&step->call);
+            id      = (pawl_text){0};
+            continue;
+        }
+        (void)pawl_error_set(&why, PAWL_EDUPLICATE,
+                             "endpoint %.*s: message %.*s was handled already",
+                             PAWL_TEXT_ARGS(mark->endpoint), PAWL_TEXT_ARGS(mark->message_id));
+        code = pawl__postgres_refuse(writer, pawl_change_inbox_mark, mark, &why);
+    }
+    return code;
+}
+
+static void put_outcomes(pawl__postgres_step *step)
+{
+    static const pawl_text outcomes[] = {
+        [PAWL_INBOX_HANDLED]   = {"handled", 7},
+        [PAWL_INBOX_DISCARDED] = {"discarded", 9},
+        [PAWL_INBOX_DEAD]      = {"dead", 4},
+    };
+    pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, step->count);
+    for (size_t i = 0; i < step->count; i++)
+        pawl__postgres_array_put(&step->call, PAWL__POSTGRES_TEXT,
+                                 &outcomes[((const pawl_inbox_mark *)step->items[i])->outcome]);
+    pawl__postgres_array_end(&step->call);
+}
+
+pawl_code pawl__postgres_send_inbox_mark(pawl__postgres_writer *writer)
+{
+    static const pawl__postgres_field keys[]  = {PAWL__POSTGRES_FIELD(inbox_mark, endpoint, TEXT),
+                                                 PAWL__POSTGRES_FIELD(inbox_mark, message_id, TEXT)};
+    static const pawl__postgres_field times[] = {PAWL__POSTGRES_FIELD(inbox_mark, at, TIME)};
+    size_t                            count;
+    const void **items = pawl__postgres_select(writer, pawl_change_inbox_mark, NULL, NULL, &count);
+    if (items == NULL)
+        return PAWL_ENOMEM;
+    if (count == 0)
+        return PAWL_OK;
+    pawl__postgres_sort(items, count, by_key);
+    pawl__postgres_step *step = pawl__postgres_step_add(
+        writer, pawl__postgres_inbox_add, pawl_change_inbox_mark, items, count, check_marks);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_step_fields(step, keys, 2);
+    put_outcomes(step);
+    pawl__postgres_step_fields(step, times, 1);
+    return pawl__postgres_step_send(step);
+}

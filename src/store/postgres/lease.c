@@ -1,0 +1,112 @@
+/* lease.c - who leads: named leases, each a worker's.
+ *
+ * The row "lead:NAME" is taken in one statement: it looks whether the lease is
+ * free, and writes only over the row that it looked at, so that of two that try
+ * at once one gets it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/postgres.h"
+
+#include <string.h>
+
+#define KIND "lead:"
+
+/* KIND and a name within the limit. */
+typedef struct lease_name {
+    char      data[PAWL_NAME_SIZE_MAX + sizeof KIND];
+    pawl_text text;
+} lease_name;
+
+static pawl_code name_of(pawl_text name, lease_name *result, pawl_error *error)
+{
+    size_t size = sizeof KIND - 1;
+    if (name.size == 0 || name.size > PAWL_NAME_SIZE_MAX)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "postgres: a name of %zu bytes for '" KIND "', limit %d", name.size,
+                              PAWL_NAME_SIZE_MAX);
+    memcpy(result->data, KIND, size);
+    memcpy(result->data + size, name.data, name.size);
+    result->text = (pawl_text){result->data, size + name.size};
+    return PAWL_OK;
+}
+
+static pawl_code take(pawl__postgres *store, pawl_text name, pawl_time now, int64_t lease,
+                      bool *is_held, pawl_error *error)
+{
+    pawl__postgres_connection *connection;
+    pawl__postgres_call        call;
+    pawl_code                  code = pawl__postgres_stamp_begin(store, &connection, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_begin(&call, connection, pawl__postgres_lead_take, error);
+    pawl__postgres_put_text(&call, name);
+    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
+    pawl__postgres_put_int(&call, store->lock_number);
+    pawl__postgres_put_int(&call, store->pid);
+    pawl__postgres_put_time(&call, now);
+    pawl__postgres_put_time(&call, pawl_time_add(now, lease));
+    code          = pawl__postgres_run(&call);
+    bool is_taken = pawl__postgres_rows(&call) == 1;
+    pawl__postgres_end(&call);
+    code     = pawl__postgres_stamp_end(connection, code, error);
+    *is_held = code == PAWL_OK && is_taken;
+    return code;
+}
+
+/* Another worker has it and may keep it. */
+static pawl_code look(pawl__postgres *store, pawl_text name, pawl_time now, bool *is_taken,
+                      pawl_error *error)
+{
+    pawl__postgres_call call;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_lead_look, error);
+    pawl__postgres_put_text(&call, name);
+    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
+    pawl__postgres_put_time(&call, now);
+    pawl_code code = pawl__postgres_run(&call);
+    *is_taken      = pawl__postgres_next(&call) && !pawl__postgres_get_bool(&call);
+    pawl__postgres_end(&call);
+    return code == PAWL_OK ? call.code : code;
+}
+
+pawl_code pawl__postgres_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
+                              bool *is_held, pawl_error *error)
+{
+    pawl__postgres *store = pawl__postgres_of(base);
+    lease_name      full;
+    bool            is_taken = false;
+    *is_held                 = false;
+    pawl_code code           = pawl__postgres_ready(store, error);
+    if (code == PAWL_OK && lease <= 0)
+        code = pawl_error_set(error, PAWL_EINVAL, "lease is %lld microseconds, must be positive",
+                              (long long)lease);
+    if (code == PAWL_OK)
+        code = name_of(name, &full, error);
+    /* A look first: those that do not lead ask again and again. */
+    if (code == PAWL_OK)
+        code = look(store, full.text, now, &is_taken, error);
+    if (code != PAWL_OK || is_taken)
+        return code;
+    return take(store, full.text, now, lease, is_held, error);
+}
+
+pawl_code pawl__postgres_unlead(pawl_store *base, pawl_text name, pawl_error *error)
+{
+    pawl__postgres            *store = pawl__postgres_of(base);
+    pawl__postgres_connection *connection;
+    pawl__postgres_call        call;
+    lease_name                 full;
+    pawl_code                  code = pawl__postgres_ready(store, error);
+    if (code == PAWL_OK)
+        code = name_of(name, &full, error);
+    if (code == PAWL_OK)
+        code = pawl__postgres_stamp_begin(store, &connection, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_begin(&call, connection, pawl__sql_lease_delete, error);
+    pawl__postgres_put_text(&call, full.text);
+    pawl__postgres_put_uuid(&call, base->worker.uuid);
+    code = pawl__postgres_run(&call);
+    pawl__postgres_end(&call);
+    return pawl__postgres_stamp_end(connection, code, error);
+}

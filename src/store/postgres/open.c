@@ -1,0 +1,339 @@
+/* open.c - connecting, and what a session of pawl is set to.
+ *
+ * pawl's statements find rows by index, one by one or in an index's order. A
+ * plan that was made while a table was nearly empty would be a scan, kept long
+ * after the table has grown: so the session is told to use indexes, and plans
+ * are made once. A handler's own SQL runs without these settings (hold_begin).
+ *
+ * Behind a pooler a session belongs to nobody: no settings, no named
+ * statements, no session locks, no LISTEN. Every statement is planned for its
+ * parameters there.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/postgres.h"
+
+#include "store/postgres/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define VERSION_MIN 120000 /* PostgreSQL 12 */
+#define PARAMETERS_MAX 80
+#define OPTIONS_SIZE 1200
+
+/* Server-side: a session that forgot its transaction loses it after a minute,
+ * and a client that is gone is noticed. */
+static const char session_options[] =
+    "-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off "
+    "-c enable_mergejoin=off -c plan_cache_mode=force_generic_plan "
+    "-c client_min_messages=warning -c idle_in_transaction_session_timeout=60000 "
+    "-c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3";
+
+/* ---- Connecting --------------------------------------------------------- */
+
+typedef struct settings {
+    const char *names[PARAMETERS_MAX];
+    const char *values[PARAMETERS_MAX];
+    size_t      count;
+    char        options[OPTIONS_SIZE];
+} settings;
+
+static void set(settings *s, const char *name, const char *value)
+{
+    if (s->count < PARAMETERS_MAX - 1) {
+        s->names[s->count]    = name;
+        s->values[s->count++] = value;
+    }
+}
+
+/* What the URL says comes first, pawl's session options before the user's. */
+static void fill_settings(const pawl__postgres *store, const PQconninfoOption *list, settings *s)
+{
+    const char *options = "";
+    memset(s, 0, sizeof *s);
+    set(s, "fallback_application_name", "pawl");
+    set(s, "client_encoding", "UTF8");
+    set(s, "keepalives_idle", "15");
+    for (; list->keyword != NULL; list++) {
+        if (list->val == NULL || strcmp(list->keyword, "client_encoding") == 0 ||
+            strcmp(list->keyword, "fallback_application_name") == 0)
+            continue;
+        if (strcmp(list->keyword, "options") == 0)
+            options = list->val;
+        else
+            set(s, list->keyword, list->val);
+    }
+    if (store->is_pooled)
+        (void)snprintf(s->options, sizeof s->options, "%s", options);
+    else
+        (void)snprintf(s->options, sizeof s->options, "%s %s", session_options, options);
+    if (s->options[0] != '\0')
+        set(s, "options", s->options);
+}
+
+/* "...: FATAL:  28P01: password ...": the library gives the state of a refused
+ * connection in its verbose text only. */
+static pawl_code refused(const pawl__postgres *store, const PGconn *pg, pawl_error *error)
+{
+    const char *text = PQerrorMessage(pg);
+    pawl_code   code = PAWL_EUNREACHABLE;
+    char        state[6];
+    for (const char *at = strstr(text, ":  "); at != NULL; at = strstr(at + 3, ":  "))
+        if (strspn(at + 3, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5 && at[8] == ':') {
+            memcpy(state, at + 3, 5);
+            state[5] = '\0';
+            code     = pawl__postgres_code_of(state);
+        }
+    if (PQconnectionNeedsPassword(pg))
+        code = PAWL_EDENIED;
+    if (code == PAWL_ELOST || code == PAWL_EPERSIST)
+        code = PAWL_EUNREACHABLE;
+    const char *end  = strstr(text, "\nLOCATION:");
+    int         size = end != NULL ? (int)(end - text) : (int)strlen(text);
+    while (size > 0 && text[size - 1] == '\n')
+        size--;
+    return pawl_error_set(error, code, "postgres: %s: %.*s", store->given, size, text);
+}
+
+static pawl_code wait_for_connection(const pawl__postgres *store, PGconn *pg, pawl_error *error)
+{
+    int64_t                   deadline = pawl__postgres_clock_ms() + store->base.deadline_ms;
+    PostgresPollingStatusType status   = PGRES_POLLING_WRITING;
+    while (status != PGRES_POLLING_OK) {
+        int64_t       rest   = deadline - pawl__postgres_clock_ms();
+        struct pollfd socket = {.fd     = PQsocket(pg),
+                                .events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT};
+        if (status == PGRES_POLLING_FAILED || PQstatus(pg) == CONNECTION_BAD)
+            return refused(store, pg, error);
+        if (rest <= 0)
+            return pawl_error_set(error, PAWL_EUNREACHABLE,
+                                  "postgres: %s: no connection within %lld ms", store->given,
+                                  (long long)store->base.deadline_ms);
+        if (poll(&socket, 1, rest < 1000 ? (int)rest : 1000) < 0 && errno != EINTR)
+            return pawl_error_set(error, PAWL_EUNREACHABLE, "postgres: %s: %s", store->given,
+                                  strerror(errno));
+        if (socket.revents != 0)
+            status = PQconnectPoll(pg);
+    }
+    return PAWL_OK;
+}
+
+static void notice(void *context, const char *text)
+{
+    (void)context;
+    pawl_log(PAWL_LOG_DEBUG, "postgres: %.*s", (int)strcspn(text, "\n"), text);
+}
+
+static pawl_code dial(pawl__postgres *store, PGconn **pg, pawl_error *error)
+{
+    settings          s;
+    char             *text = NULL;
+    PQconninfoOption *list = PQconninfoParse(store->conninfo, &text);
+    if (list == NULL) {
+        pawl_code code =
+            pawl_error_set(error, PAWL_EINVAL, "postgres: %s: %.*s", store->given,
+                           text != NULL ? (int)strcspn(text, "\n") : 0, text != NULL ? text : "");
+        PQfreemem(text);
+        return code;
+    }
+    fill_settings(store, list, &s);
+    *pg = PQconnectStartParams(s.names, s.values, 0);
+    if (*pg != NULL) {
+        (void)PQsetErrorVerbosity(*pg, PQERRORS_VERBOSE);
+        (void)PQsetNoticeProcessor(*pg, notice, NULL);
+    }
+    pawl_code code =
+        *pg != NULL ? wait_for_connection(store, *pg, error) : pawl__postgres_no_memory(error);
+    if (*pg != NULL)
+        (void)PQsetErrorVerbosity(*pg, PQERRORS_DEFAULT);
+    PQconninfoFree(list);
+    return code;
+}
+
+/* ---- Looking at the server ---------------------------------------------- */
+
+static pawl_code check_server(pawl__postgres *store, pawl__postgres_connection *connection,
+                              pawl_error *error)
+{
+    pawl__postgres_call call;
+    const char         *encoding = PQparameterStatus(connection->pg, "server_encoding");
+    if (PQserverVersion(connection->pg) < VERSION_MIN)
+        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                              "postgres: %s: the server has version %d, at least 12 is needed",
+                              store->given, PQserverVersion(connection->pg) / 10000);
+    if (encoding != NULL && strcmp(encoding, "UTF8") != 0)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "postgres: %s: the database's encoding is %s, UTF8 is needed",
+                              store->given, encoding);
+    int64_t pid = 0;
+    pawl__postgres_begin(&call, connection, pawl__postgres_session, error);
+    pawl__postgres_put_text(&call, pawl_text_of(store->schema));
+    pawl__postgres_put_text(&call, pawl_text_of(store->base.system_prefix));
+    pawl_code code = pawl__postgres_run(&call);
+    if (code == PAWL_OK && pawl__postgres_next(&call)) {
+        pid               = pawl__postgres_get_int(&call);
+        pawl_text channel = pawl__postgres_peek_text(&call);
+        (void)snprintf(store->channel, sizeof store->channel, "%.*s", PAWL_TEXT_ARGS(channel));
+    }
+    pawl__postgres_end(&call);
+    if (code != PAWL_OK || connection != &store->main)
+        return code;
+    store->backend_pid = (int)pid;
+    if (pid != PQbackendPID(connection->pg) && !store->is_pooled) {
+        pawl_log(PAWL_LOG_WARNING,
+                 "postgres: %s: a pooler seems to be between: leases and polling are used; say "
+                 "pooler=transaction in the URL",
+                 store->given);
+        store->is_pooled     = true;
+        connection->is_named = false;
+    }
+    return PAWL_OK;
+}
+
+void pawl__postgres_disconnect(pawl__postgres_connection *connection)
+{
+    PQfinish(connection->pg);
+    connection->pg             = NULL;
+    connection->is_pipelined   = false;
+    connection->in_transaction = false;
+    connection->is_lost        = false;
+    pawl__postgres_connection_clear(connection);
+}
+
+pawl_code pawl__postgres_connect(pawl__postgres *store, pawl__postgres_connection *connection,
+                                 pawl_error *error)
+{
+    pawl__postgres_disconnect(connection);
+    connection->prefix         = store->base.system_prefix;
+    connection->dialect        = pawl__postgres_dialect;
+    connection->dialect.schema = store->schema;
+    connection->is_ours        = true;
+    connection->is_named       = !store->is_pooled;
+    connection->deadline_ms    = store->base.deadline_ms;
+    connection->interrupt_fd   = atomic_load(&store->interrupt_fd);
+    pawl_code code             = dial(store, &connection->pg, error);
+    if (code == PAWL_OK)
+        code = pawl__postgres_set_pipeline(connection, true, error);
+    if (code == PAWL_OK)
+        code = check_server(store, connection, error);
+    if (code != PAWL_OK)
+        pawl__postgres_disconnect(connection);
+    return code;
+}
+
+pawl_code pawl__postgres_side(pawl__postgres *store, pawl__postgres_connection **connection,
+                              pawl_error *error)
+{
+    *connection = &store->side;
+    if (store->side.pg != NULL && !store->side.is_lost)
+        return PAWL_OK;
+    return pawl__postgres_connect(store, &store->side, error);
+}
+
+/* ---- The handle --------------------------------------------------------- */
+
+/* A lost connection took the claims, the locks and LISTEN with it. */
+static pawl_code connect_again(pawl__postgres *store, pawl_error *error)
+{
+    store->claim_count    = 0;
+    store->is_held        = false;
+    store->listens        = false;
+    store->sleeps         = false;
+    store->has_worker_tid = false;
+    pawl_code code        = pawl__postgres_connect(store, &store->main, error);
+    if (code != PAWL_OK) {
+        store->main.is_lost = true; /* the next call tries again */
+        return code;
+    }
+    pawl_log(PAWL_LOG_INFO, "postgres: %s: connected again", store->given);
+    return store->lock_number != 0 ? pawl__postgres_worker_lock(store, error) : PAWL_OK;
+}
+
+pawl_code pawl__postgres_ready(pawl__postgres *store, pawl_error *error)
+{
+    uint64_t count;
+    if (store->pid != getpid())
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "postgres: %s: opened in process %ld, used in %ld; a handle does not "
+                              "survive fork",
+                              store->given != NULL ? store->given : "", (long)store->pid,
+                              (long)getpid());
+    if (store->main.pg == NULL && !store->main.is_lost)
+        return pawl_error_set(error, PAWL_EINVAL, "postgres: the store is not open");
+    while (read(atomic_load(&store->interrupt_fd), &count, sizeof count) > 0) {
+    }
+    return store->main.is_lost ? connect_again(store, error) : PAWL_OK;
+}
+
+void pawl__postgres_note_now(pawl__postgres *store, pawl_time now)
+{
+    if (now > store->last_now) {
+        store->last_now    = now;
+        store->last_now_ms = pawl__postgres_clock_ms();
+    }
+}
+
+static void write_identity(pawl__postgres *store)
+{
+    const PGconn *pg   = store->main.pg;
+    const char   *host = PQhost(pg) != NULL ? PQhost(pg) : "";
+    const char   *port = PQport(pg) != NULL ? PQport(pg) : "";
+    (void)snprintf(store->base.identity, sizeof store->base.identity,
+                   "postgres:%.60s:%.10s/%.60s/%.40s/%s", host, port, PQdb(pg), store->schema,
+                   store->base.system_prefix);
+}
+
+pawl_code pawl__postgres_open(pawl_store *base, const char *url, const pawl_store_options *options,
+                              pawl_error *error)
+{
+    pawl__postgres *store = pawl__postgres_of(base);
+    store->pid            = getpid();
+    store->last_now       = PAWL_TIME_MIN;
+    atomic_store(&store->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    if (atomic_load(&store->interrupt_fd) < 0)
+        return pawl_error_set(error, PAWL_EPERSIST, "postgres: no descriptor: %s", strerror(errno));
+    store->scratch = pawl_arena_create(0);
+    if (store->scratch == NULL)
+        return pawl__postgres_no_memory(error);
+    pawl_code code = pawl__postgres_url(store, url, error);
+    if (code != PAWL_OK || options->mode == PAWL_OPEN_SCHEMA)
+        return code; /* schema() connects */
+    code = pawl__postgres_connect(store, &store->main, error);
+    if (code == PAWL_OK)
+        write_identity(store);
+    if (code == PAWL_OK)
+        code = pawl__postgres_schema_check(store, options->tables, options->table_count, error);
+    return code;
+}
+
+void pawl__postgres_close(pawl_store *base)
+{
+    pawl__postgres *store = pawl__postgres_of(base);
+    if (store->pid != 0 && store->pid == getpid()) {
+        pawl__postgres_disconnect(&store->main);
+        pawl__postgres_disconnect(&store->side);
+    } else {
+        /* The socket is the parent's: saying goodbye on it would end its session. */
+        pawl__postgres_connection_clear(&store->main);
+        pawl__postgres_connection_clear(&store->side);
+    }
+    int descriptor = atomic_exchange(&store->interrupt_fd, -1);
+    if (store->pid != 0 && descriptor >= 0)
+        close(descriptor);
+    pawl_free(store->given);
+    pawl_free(store->conninfo);
+    pawl_free(store->claims);
+    pawl_free(store->claimed);
+    pawl_arena_destroy(store->scratch);
+    store->scratch  = NULL;
+    store->given    = NULL;
+    store->conninfo = NULL;
+    store->claims   = NULL;
+    store->claimed  = NULL;
+}

@@ -1,0 +1,202 @@
+/* outbox.c - reading the rows that wait for delivery, and the history of their
+ * attempts. outbox_write.c has the changes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/outbox.h"
+
+#include "store/postgres/operations.h"
+
+#include <stdlib.h>
+
+const pawl_text pawl__postgres_outbox_states[] = {
+    [PAWL_OUTBOX_PENDING]    = {"pending", 7},
+    [PAWL_OUTBOX_HELD]       = {"held", 4},
+    [PAWL_OUTBOX_DISPATCHED] = {"dispatched", 10},
+    [PAWL_OUTBOX_DEAD]       = {"dead", 4},
+};
+
+const pawl_text pawl__postgres_outbox_outcomes[] = {
+    [PAWL_ATTEMPT_SUCCESS]   = {"success", 7},
+    [PAWL_ATTEMPT_REJECTED]  = {"rejected", 8},
+    [PAWL_ATTEMPT_TRANSIENT] = {"transient", 9},
+    [PAWL_ATTEMPT_POISON]    = {"poison", 6},
+};
+
+/* The number of a word; a word that is none, written by somebody else, ends
+ * the call. */
+static int read_word(pawl__postgres_call *call, const pawl_text *words, int count)
+{
+    pawl_text word = pawl__postgres_peek_text(call);
+    for (int i = 0; i < count; i++)
+        if (pawl_text_equal(word, words[i]))
+            return i;
+    call->code = pawl_error_set(call->error, PAWL_EPERSIST,
+                                "postgres: column %s holds '%.*s', which is no state",
+                                PQfname(call->result, call->column - 1), PAWL_TEXT_ARGS(word));
+    return 0;
+}
+
+static void read_row(pawl__postgres_call *call, pawl_outbox_row *row)
+{
+    row->id               = pawl__postgres_get_int(call);
+    row->next_attempt     = pawl__postgres_get_time(call);
+    row->dispatch_id.uuid = pawl__postgres_get_uuid(call);
+    row->source           = pawl__postgres_get_text(call);
+    row->version          = pawl__postgres_get_int(call);
+    row->index            = (int32_t)pawl__postgres_get_int(call);
+    row->endpoint         = pawl__postgres_get_text(call);
+    row->destination      = pawl__postgres_get_text(call);
+    row->due              = pawl__postgres_get_time(call);
+    row->state =
+        (pawl_outbox_state)read_word(call, pawl__postgres_outbox_states, PAWL_OUTBOX_DEAD + 1);
+    row->attempts = (int32_t)pawl__postgres_get_int(call);
+    row->at       = pawl__postgres_get_time(call);
+    pawl__postgres_get_message(call, &row->message);
+}
+
+/* ---- Claiming ----------------------------------------------------------- */
+
+static int by_source(const void *left, const void *right)
+{
+    const pawl_outbox_row *l     = *(const pawl_outbox_row *const *)left;
+    const pawl_outbox_row *r     = *(const pawl_outbox_row *const *)right;
+    int                    order = pawl_text_compare(l->source, r->source);
+    if (order == 0)
+        order = (l->version > r->version) - (l->version < r->version);
+    if (order == 0)
+        order = (l->index > r->index) - (l->index < r->index);
+    return order != 0 ? order : (l->id > r->id) - (l->id < r->id);
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const pawl_outbox_row *l     = *(const pawl_outbox_row *const *)left;
+    const pawl_outbox_row *r     = *(const pawl_outbox_row *const *)right;
+    int                    order = pawl_text_compare(l->source, r->source);
+    return order != 0 ? order : (l->id > r->id) - (l->id < r->id);
+}
+
+/* Rows of one source take the places that they have among all, in the order
+ * (version, index): ids 1:A2 2:B1 3:A1 become A1 B1 A2. */
+static pawl_code order_sources(pawl_outbox_rows *rows, pawl_arena *arena, pawl_error *error)
+{
+    size_t                  count  = rows->count;
+    const pawl_outbox_row **places = pawl_arena_take(arena, (count + 1) * sizeof *places);
+    const pawl_outbox_row **sorted = pawl_arena_take(arena, (count + 1) * sizeof *sorted);
+    pawl_outbox_row        *result = pawl_arena_take(arena, (count + 1) * sizeof *result);
+    if (places == NULL || sorted == NULL || result == NULL)
+        return pawl__postgres_no_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        places[i] = sorted[i] = &rows->items[i];
+        result[i]             = rows->items[i];
+    }
+    if (count > 1) {
+        qsort(places, count, sizeof(pawl_outbox_row *), by_place);
+        qsort(sorted, count, sizeof(pawl_outbox_row *), by_source);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (sorted[i]->source.size != 0)
+            result[places[i] - rows->items] = *sorted[i];
+    rows->items = result;
+    return PAWL_OK;
+}
+
+/* Each row of the answer begins with what is known of the rows that wait; where
+ * no row can be had, that stands alone. */
+static void read_due(pawl__postgres_call *call, pawl_outbox_rows *rows)
+{
+    rows->items = pawl__postgres_take_rows(call, sizeof *rows->items);
+    while (pawl__postgres_next(call)) {
+        bool      is_waiting = !pawl__postgres_is_null(call);
+        pawl_time later      = pawl__postgres_get_time(call);
+        rows->next_attempt   = is_waiting ? later : PAWL_TIME_MAX;
+        pawl__postgres_skip(call); /* the first of their ids */
+        if (!pawl__postgres_is_null(call))
+            read_row(call, &rows->items[rows->count++]);
+    }
+}
+
+pawl_code pawl__postgres_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
+                                      size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                                      pawl_error *error)
+{
+    pawl__postgres     *store = pawl__postgres_of(base);
+    pawl__postgres_call call;
+    *rows          = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
+    pawl_code code = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_outbox_due, error);
+    call.arena = arena;
+    pawl__postgres_put_time(&call, now);
+    pawl__postgres_put_text(&call, endpoint);
+    pawl__postgres_put_int(&call, INT64_MIN);
+    pawl__postgres_put_int(&call, (int64_t)count_max + 1); /* one more tells when to look next */
+    code = pawl__postgres_run(&call);
+    if (code != PAWL_OK)
+        return code;
+    read_due(&call, rows);
+    if (rows->count > count_max)
+        rows->next_attempt = rows->items[--rows->count].next_attempt;
+    return call.code == PAWL_OK ? order_sources(rows, arena, error) : call.code;
+}
+
+/* ---- Looking ------------------------------------------------------------ */
+
+/* A state that is no parameter lets the statement have the state's own index. */
+static const int list_statements[] = {
+    [PAWL_OUTBOX_PENDING]    = pawl__postgres_outbox_list_pending,
+    [PAWL_OUTBOX_HELD]       = pawl__postgres_outbox_list_held,
+    [PAWL_OUTBOX_DISPATCHED] = pawl__postgres_outbox_list_dispatched,
+    [PAWL_OUTBOX_DEAD]       = pawl__postgres_outbox_list_dead,
+};
+
+pawl_code pawl__postgres_outbox_list(pawl_store *base, pawl_outbox_state state, size_t count_max,
+                                     pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+{
+    pawl__postgres     *store = pawl__postgres_of(base);
+    pawl__postgres_call call;
+    *rows          = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
+    pawl_code code = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_begin(&call, &store->main, list_statements[state], error);
+    call.arena = arena;
+    pawl__postgres_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
+    code = pawl__postgres_run(&call);
+    if (code != PAWL_OK)
+        return code;
+    rows->items = pawl__postgres_take_rows(&call, sizeof *rows->items);
+    while (pawl__postgres_next(&call))
+        read_row(&call, &rows->items[rows->count++]);
+    return call.code;
+}
+
+pawl_code pawl__postgres_outbox_history(pawl_store *base, int64_t id, pawl_arena *arena,
+                                        pawl_attempt_rows *rows, pawl_error *error)
+{
+    pawl__postgres     *store = pawl__postgres_of(base);
+    pawl__postgres_call call;
+    *rows          = (pawl_attempt_rows){0};
+    pawl_code code = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_begin(&call, &store->main, pawl__sql_outbox_attempts, error);
+    call.arena = arena;
+    pawl__postgres_put_int(&call, id);
+    code = pawl__postgres_run(&call);
+    if (code != PAWL_OK)
+        return code;
+    rows->items = pawl__postgres_take_rows(&call, sizeof *rows->items);
+    while (pawl__postgres_next(&call)) {
+        pawl_attempt_row *row = &rows->items[rows->count++];
+        row->attempt          = (int32_t)pawl__postgres_get_int(&call);
+        row->outcome  = (pawl_attempt_outcome)read_word(&call, pawl__postgres_outbox_outcomes,
+                                                        PAWL_ATTEMPT_POISON + 1);
+        row->error    = pawl__postgres_get_text(&call);
+        row->at       = pawl__postgres_get_time(&call);
+        row->duration = pawl__postgres_get_int(&call);
+    }
+    return call.code;
+}

@@ -1,0 +1,70 @@
+/* outbox_place.c - the place of outbox_place.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/outbox_place.h"
+
+#include "store/postgres/wire.h"
+
+#include <string.h>
+
+/* Twice the rows of the largest commit. */
+#define MARGIN (2 * PAWL_BATCH_MESSAGES_MAX)
+#define WHOLE_MS_MAX 3 /* a look at the whole that takes less costs nothing */
+#define PAUSE_FACTOR 100
+#define PAUSE_MS_MAX 60000
+
+static bool is_of(const pawl__postgres_outbox_place *place, pawl_text endpoint)
+{
+    return place->from != 0 &&
+           pawl_text_equal((pawl_text){place->endpoint, place->endpoint_size}, endpoint);
+}
+
+/* A handle claims for one endpoint as a rule: one place will do. */
+static void reset(pawl__postgres_outbox_place *place, pawl_text endpoint)
+{
+    *place = (pawl__postgres_outbox_place){
+        .from = INT64_MIN, .waiting = INT64_MAX, .later = PAWL_TIME_MAX};
+    if (endpoint.size < sizeof place->endpoint) {
+        if (endpoint.size != 0)
+            memcpy(place->endpoint, endpoint.data, endpoint.size);
+        place->endpoint_size = endpoint.size;
+    }
+}
+
+int64_t pawl__postgres_outbox_place_begin(pawl__postgres_outbox_place *place, pawl_text endpoint,
+                                          pawl_time now)
+{
+    if (!is_of(place, endpoint))
+        reset(place, endpoint);
+    place->begun_ms = pawl__postgres_clock_ms();
+    if (place->begun_ms >= place->whole_ms + place->pause_ms)
+        return INT64_MIN;
+    return now >= place->later && place->waiting < place->from ? place->waiting : place->from;
+}
+
+void pawl__postgres_outbox_place_end(pawl__postgres_outbox_place      *place,
+                                     const pawl__postgres_outbox_look *look)
+{
+    int64_t now  = pawl__postgres_clock_ms();
+    int64_t took = now - place->begun_ms;
+    if (look->start == INT64_MIN) {
+        int64_t pause   = took < WHOLE_MS_MAX ? 0 : took * PAUSE_FACTOR;
+        place->whole_ms = now;
+        place->pause_ms = pause > PAUSE_MS_MAX ? PAUSE_MS_MAX : pause;
+    }
+    /* What waits before the start is not known anew. */
+    bool is_all = look->start <= place->waiting;
+    if (is_all || look->waiting < place->waiting)
+        place->waiting = look->waiting;
+    if (is_all || look->later < place->later)
+        place->later = look->later;
+    /* Never 0, which says that nothing was claimed yet. */
+    if (look->first != 0)
+        place->from = look->first > MARGIN ? look->first - MARGIN : INT64_MIN;
+}
+
+void pawl__postgres_outbox_place_restart(pawl__postgres_outbox_place *place)
+{
+    place->pause_ms = 0;
+}

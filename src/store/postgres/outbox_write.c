@@ -1,0 +1,307 @@
+/* outbox_write.c - the changes to outbox rows.
+ *
+ * There is no index on the source of a pending row. Holding back what stands
+ * behind a row is therefore a walk over the pending rows behind it, one for all
+ * holds of a change set: when a destination is down there are as many holds as
+ * rows in a batch.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/outbox.h"
+#include "store/postgres/writer.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- Adding ------------------------------------------------------------- */
+
+static const pawl__postgres_field add_fields[] = {
+    PAWL__POSTGRES_FIELD(outbox_add, dispatch_id.uuid, UUID),
+    PAWL__POSTGRES_FIELD(outbox_add, at, TIME),
+    PAWL__POSTGRES_FIELD(outbox_add, due, TIME),
+    PAWL__POSTGRES_FIELD(outbox_add, source, TEXT),
+    PAWL__POSTGRES_FIELD(outbox_add, version, INT),
+    PAWL__POSTGRES_FIELD(outbox_add, index, INT32),
+    PAWL__POSTGRES_FIELD(outbox_add, endpoint, TEXT),
+    PAWL__POSTGRES_FIELD(outbox_add, destination, TEXT),
+    PAWL__POSTGRES_MESSAGE_FIELDS(outbox_add),
+};
+
+static const pawl__postgres_field content_fields[] = {
+    PAWL__POSTGRES_FIELD(outbox_add, dispatch_id.uuid, UUID),
+    PAWL__POSTGRES_FIELD(outbox_add, message.type, TEXT),
+    PAWL__POSTGRES_FIELD(outbox_add, message.body, BYTES),
+};
+
+static pawl_code refuse_mismatch(pawl__postgres_writer *writer, const pawl_outbox_add *add)
+{
+    pawl_error why = PAWL_ERROR_INIT;
+    char       id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(add->dispatch_id.uuid, id);
+    (void)pawl_error_set(&why, PAWL_EMISMATCH,
+                         "dispatch %s of %.*s: the id is known with another type or body", id,
+                         PAWL_TEXT_ARGS(add->source));
+    return pawl__postgres_refuse(writer, pawl_change_outbox_add, add, &why);
+}
+
+/* The ids are there: which of them with another type or body? */
+static pawl_code check_known(pawl__postgres_writer *writer, const void **items, size_t count)
+{
+    pawl__postgres_step look = {.kind = pawl_change_outbox_add, .items = items, .count = count};
+    pawl__postgres_begin(&look.call, writer->connection, pawl__postgres_outbox_differs,
+                         writer->error);
+    pawl__postgres_step_fields(&look, content_fields, COUNT(content_fields));
+    pawl_code code = pawl__postgres_run(&look.call);
+    if (code != PAWL_OK)
+        return code;
+    bool *is_different = pawl__postgres_applied(writer, &look);
+    if (is_different == NULL || look.call.code != PAWL_OK) {
+        pawl__postgres_end(&look.call);
+        return is_different == NULL ? PAWL_ENOMEM : look.call.code;
+    }
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        if (is_different[i])
+            code = refuse_mismatch(writer, items[i]);
+    return code;
+}
+
+/* The ids that were inserted come back in the order of the items. Of an id that
+ * stands in the set twice, the first was. */
+static pawl_code check_added(pawl__postgres_writer *writer, pawl__postgres_step *step)
+{
+    pawl__postgres_call *call = &step->call;
+    size_t               left = 0;
+    if (pawl__postgres_rows(call) == (int64_t)step->count)
+        return PAWL_OK;
+    const void **known = pawl_arena_take(writer->arena, (step->count + 1) * sizeof *known);
+    if (known == NULL)
+        return pawl__postgres_no_memory(writer->error);
+    bool      has_row = pawl__postgres_next(call);
+    pawl_uuid id      = has_row ? pawl__postgres_get_uuid(call) : (pawl_uuid){{0}};
+    for (size_t i = 0; i < step->count; i++) {
+        const pawl_outbox_add *add = step->items[i];
+        if (!has_row || pawl_uuid_compare(add->dispatch_id.uuid, id) != 0) {
+            known[left++] = add;
+            continue;
+        }
+        has_row = pawl__postgres_next(call);
+        if (has_row)
+            id = pawl__postgres_get_uuid(call);
+    }
+    pawl__postgres_end(call);
+    return call->code == PAWL_OK ? check_known(writer, known, left) : call->code;
+}
+
+/* In the order of the change set, which gives the rows their ids. */
+pawl_code pawl__postgres_send_outbox_add(pawl__postgres_writer *writer)
+{
+    return pawl__postgres_step_all(writer, pawl__postgres_outbox_put, pawl_change_outbox_add, NULL,
+                                   NULL, add_fields, COUNT(add_fields), check_added);
+}
+
+/* ---- Settling ----------------------------------------------------------- */
+
+static const pawl__postgres_field settle_fields[] = {
+    PAWL__POSTGRES_FIELD(outbox_settle, id, INT),
+    PAWL__POSTGRES_FIELD(outbox_settle, attempts, INT32),
+    PAWL__POSTGRES_FIELD(outbox_settle, next_attempt, TIME),
+    PAWL__POSTGRES_FIELD(outbox_settle, at, TIME),
+    PAWL__POSTGRES_FIELD(outbox_settle, duration, INT),
+    PAWL__POSTGRES_FIELD(outbox_settle, error, ERROR_TEXT),
+};
+
+/* Settles of one row stay in their order. */
+static int by_row(const void *left, const void *right)
+{
+    const pawl_outbox_settle *l = *(const pawl_outbox_settle *const *)left;
+    const pawl_outbox_settle *r = *(const pawl_outbox_settle *const *)right;
+    return l->id != r->id ? (l->id > r->id) - (l->id < r->id) : (l > r) - (l < r);
+}
+
+static void put_words(pawl__postgres_step *step)
+{
+    pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, step->count);
+    for (size_t i = 0; i < step->count; i++) {
+        const pawl_outbox_settle *settle = step->items[i];
+        pawl__postgres_array_put(&step->call, PAWL__POSTGRES_TEXT,
+                                 &pawl__postgres_outbox_states[settle->state]);
+    }
+    pawl__postgres_array_end(&step->call);
+    pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, step->count);
+    for (size_t i = 0; i < step->count; i++) {
+        const pawl_outbox_settle *settle = step->items[i];
+        pawl__postgres_array_put(&step->call, PAWL__POSTGRES_TEXT,
+                                 &pawl__postgres_outbox_outcomes[settle->outcome]);
+    }
+    pawl__postgres_array_end(&step->call);
+}
+
+static void why_gone(const void *change, pawl_error *why)
+{
+    const pawl_outbox_settle *settle = change;
+    (void)pawl_error_set(why, PAWL_EGONE, "outbox row %lld is not pending", (long long)settle->id);
+}
+
+static pawl_code check_settled(pawl__postgres_writer *writer, pawl__postgres_step *step)
+{
+    return pawl__postgres_check_numbers(writer, step, why_gone);
+}
+
+static pawl_code send_settles(pawl__postgres_writer *writer, const void **items, size_t count)
+{
+    pawl__postgres_step *step = pawl__postgres_step_add(
+        writer, pawl__postgres_outbox_end, pawl_change_outbox_settle, items, count, check_settled);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_step_fields(step, settle_fields, COUNT(settle_fields));
+    put_words(step);
+    return pawl__postgres_step_send(step);
+}
+
+/* Takes the first settle of each row out of the sorted list; how many stay. */
+static size_t take_firsts(const void **items, size_t count, const void **firsts)
+{
+    size_t  left = 0;
+    int64_t last = 0;
+    for (size_t i = 0; i < count; i++) {
+        const pawl_outbox_settle *settle = items[i];
+        if (i == 0 || settle->id != last)
+            firsts[i - left] = settle;
+        else
+            items[left++] = settle;
+        last = settle->id;
+    }
+    return left;
+}
+
+/* A statement changes a row once: a second settle of it is for another one. */
+pawl_code pawl__postgres_send_outbox_settle(pawl__postgres_writer *writer)
+{
+    size_t       count;
+    pawl_code    code = PAWL_OK;
+    const void **items =
+        pawl__postgres_select(writer, pawl_change_outbox_settle, NULL, NULL, &count);
+    if (items == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_sort(items, count, by_row);
+    while (code == PAWL_OK && count != 0) {
+        const void **firsts = pawl_arena_take(writer->arena, count * sizeof *firsts);
+        if (firsts == NULL)
+            return pawl__postgres_no_memory(writer->error);
+        size_t left = take_firsts(items, count, firsts);
+        code        = send_settles(writer, firsts, count - left);
+        count       = left;
+    }
+    return code;
+}
+
+/* ---- Holding back ------------------------------------------------------- */
+
+/* What all holds of a set do to one source. */
+typedef struct sum {
+    pawl_text source;
+    bool      is_released; /* first */
+    bool      is_held;     /* then, behind `after` */
+    int64_t   after;
+} sum;
+
+static int by_source(const void *left, const void *right)
+{
+    const pawl_outbox_hold *l     = *(const pawl_outbox_hold *const *)left;
+    const pawl_outbox_hold *r     = *(const pawl_outbox_hold *const *)right;
+    int                     order = pawl_text_compare(l->source, r->source);
+    return order != 0 ? order : (l > r) - (l < r);
+}
+
+/* An empty source orders nothing. */
+static bool has_source(const void *change, const void *context)
+{
+    const pawl_outbox_hold *hold = change;
+    (void)context;
+    return hold->source.size != 0;
+}
+
+/* A release undoes the holds before it, whatever they held. */
+static void add_hold(sum *all, const pawl_outbox_hold *hold)
+{
+    if (hold->is_release) {
+        all->is_released = true;
+        all->is_held     = false;
+    } else if (!all->is_held || hold->after < all->after) {
+        all->is_held = true;
+        all->after   = hold->after;
+    }
+}
+
+static size_t add_holds(const void **items, size_t count, sum *sums)
+{
+    size_t sum_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const pawl_outbox_hold *hold = items[i];
+        if (sum_count == 0 || !pawl_text_equal(sums[sum_count - 1].source, hold->source))
+            sums[sum_count++] = (sum){.source = hold->source};
+        add_hold(&sums[sum_count - 1], hold);
+    }
+    return sum_count;
+}
+
+static pawl_code send_releases(pawl__postgres_writer *writer, const sum *sums, size_t count)
+{
+    size_t     source_count = 0;
+    pawl_text *sources      = pawl_arena_take(writer->arena, (count + 1) * sizeof *sources);
+    if (sources == NULL)
+        return pawl__postgres_no_memory(writer->error);
+    for (size_t i = 0; i < count; i++)
+        if (sums[i].is_released)
+            sources[source_count++] = sums[i].source;
+    if (source_count == 0)
+        return PAWL_OK;
+    pawl__postgres_step *step = pawl__postgres_step_add(writer, pawl__postgres_outbox_release,
+                                                        pawl_change_outbox_hold, NULL, 0, NULL);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_put_texts(&step->call, sources, source_count);
+    return pawl__postgres_step_send(step);
+}
+
+static pawl_code send_holds(pawl__postgres_writer *writer, const sum *sums, size_t count)
+{
+    size_t     source_count = 0;
+    int64_t    after        = INT64_MAX;
+    pawl_text *sources      = pawl_arena_take(writer->arena, (count + 1) * sizeof *sources);
+    int64_t   *afters       = pawl_arena_take(writer->arena, (count + 1) * sizeof *afters);
+    if (sources == NULL || afters == NULL)
+        return pawl__postgres_no_memory(writer->error);
+    for (size_t i = 0; i < count; i++) {
+        if (!sums[i].is_held)
+            continue;
+        after                  = sums[i].after < after ? sums[i].after : after;
+        sources[source_count]  = sums[i].source;
+        afters[source_count++] = sums[i].after;
+    }
+    if (source_count == 0)
+        return PAWL_OK;
+    pawl__postgres_step *step = pawl__postgres_step_add(writer, pawl__postgres_outbox_keep,
+                                                        pawl_change_outbox_hold, NULL, 0, NULL);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_put_int(&step->call, after);
+    pawl__postgres_put_texts(&step->call, sources, source_count);
+    pawl__postgres_put_ints(&step->call, afters, source_count);
+    return pawl__postgres_step_send(step);
+}
+
+pawl_code pawl__postgres_send_outbox_hold(pawl__postgres_writer *writer)
+{
+    size_t       count;
+    const void **items =
+        pawl__postgres_select(writer, pawl_change_outbox_hold, has_source, NULL, &count);
+    if (items == NULL)
+        return PAWL_ENOMEM;
+    sum *sums = pawl_arena_take(writer->arena, (count + 1) * sizeof *sums);
+    if (sums == NULL)
+        return pawl__postgres_no_memory(writer->error);
+    pawl__postgres_sort(items, count, by_source);
+    size_t    sum_count = add_holds(items, count, sums);
+    pawl_code code      = send_releases(writer, sums, sum_count);
+    return code == PAWL_OK ? send_holds(writer, sums, sum_count) : code;
+}

@@ -1,0 +1,341 @@
+/* parameter.c - parameters in the server's binary form.
+ *
+ * Numbers are big-endian, times count microseconds from 2000-01-01, an array is
+ *
+ *     dimensions, has nulls, type of an item, count, first index
+ *     size, bytes  of each item; size -1 is null
+ *
+ * (PostgreSQL documentation, "Message Formats"; array_recv.)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/connection.h"
+
+#include <string.h>
+
+#define EPOCH_2000 INT64_C(946684800000000) /* microseconds from 1970 */
+#define JSON_VERSION 1                      /* the first byte of a jsonb */
+#define HEADER_SIZE 20                      /* of an array with items */
+
+/* ---- Bytes -------------------------------------------------------------- */
+
+/* Room for `size` more bytes, or NULL with is_failed set. */
+static char *extend(pawl__postgres_bytes *bytes, size_t size)
+{
+    size_t needed = bytes->size + size;
+    if (bytes->is_failed)
+        return NULL;
+    if (needed > bytes->capacity) {
+        size_t capacity = bytes->capacity < 4096 ? 4096 : bytes->capacity;
+        while (capacity < needed)
+            capacity *= 2;
+        char *grown = pawl_resize(bytes->data, capacity);
+        if (grown == NULL) {
+            bytes->is_failed = true;
+            return NULL;
+        }
+        bytes->data     = grown;
+        bytes->capacity = capacity;
+    }
+    char *place = bytes->data + bytes->size;
+    bytes->size = needed;
+    return place;
+}
+
+static void write_32(char *to, uint32_t value)
+{
+    unsigned char bytes[4] = {(unsigned char)(value >> 24), (unsigned char)(value >> 16),
+                              (unsigned char)(value >> 8), (unsigned char)value};
+    memcpy(to, bytes, sizeof bytes);
+}
+
+static void write_64(char *to, uint64_t value)
+{
+    write_32(to, (uint32_t)(value >> 32));
+    write_32(to + 4, (uint32_t)value);
+}
+
+/* ---- Values ------------------------------------------------------------- */
+
+static void append_number(pawl__postgres_bytes *bytes, int64_t value)
+{
+    char *to = extend(bytes, 8);
+    if (to != NULL)
+        write_64(to, (uint64_t)value);
+}
+
+static void append_time(pawl__postgres_bytes *bytes, pawl_time value)
+{
+    append_number(bytes, value - EPOCH_2000);
+}
+
+static void append_raw(pawl__postgres_bytes *bytes, const void *data, size_t size)
+{
+    char *to = extend(bytes, size);
+    if (to != NULL && size != 0)
+        memcpy(to, data, size);
+}
+
+static void append_json(pawl__postgres_bytes *bytes, pawl_text json, bool is_binary)
+{
+    char *to = is_binary ? extend(bytes, 1) : NULL;
+    if (to != NULL)
+        *to = JSON_VERSION;
+    if (json.size == 0)
+        json = PAWL_TEXT("{}");
+    append_raw(bytes, json.data, json.size);
+}
+
+/* Size of the well-formed UTF-8 character that `text` begins with, 0 for none. */
+static size_t character_size(const unsigned char *text, size_t size)
+{
+    if (text[0] < 0x80)
+        return text[0] != 0;
+    size_t   length  = text[0] >= 0xF0 ? 4 : text[0] >= 0xE0 ? 3 : 2;
+    uint32_t minimum = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
+    uint32_t value   = text[0] & (0x7Fu >> length);
+    if (text[0] < 0xC2 || text[0] > 0xF4 || length > size)
+        return 0;
+    for (size_t i = 1; i < length; i++) {
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+        value = value << 6 | (text[i] & 0x3Fu);
+    }
+    bool is_surrogate = value >= 0xD800 && value <= 0xDFFF;
+    return value >= minimum && value <= 0x10FFFF && !is_surrogate ? length : 0;
+}
+
+/* A text for people may hold anything, a column of text may not. */
+static void append_error_text(pawl__postgres_bytes *bytes, pawl_text text)
+{
+    char *to = extend(bytes, text.size);
+    if (to == NULL)
+        return;
+    for (size_t at = 0; at < text.size;) {
+        size_t size = character_size((const unsigned char *)text.data + at, text.size - at);
+        if (size == 0)
+            to[at++] = '?';
+        for (size_t end = at + size; at < end; at++)
+            to[at] = text.data[at];
+    }
+}
+
+static bool append_value(pawl__postgres_bytes *bytes, const pawl_value *value)
+{
+    switch (value->type) {
+    case PAWL_VALUE_INT: append_number(bytes, value->as.integer); return true;
+    case PAWL_VALUE_TIME: append_time(bytes, value->as.time); return true;
+    case PAWL_VALUE_TEXT: append_raw(bytes, value->as.text.data, value->as.text.size); return true;
+    case PAWL_VALUE_UUID: append_raw(bytes, value->as.uuid.bytes, 16); return true;
+    case PAWL_VALUE_NONE: break;
+    }
+    return false;
+}
+
+static bool append_bool(pawl__postgres_bytes *bytes, bool value)
+{
+    char *to = extend(bytes, 1);
+    if (to != NULL)
+        *to = value ? 1 : 0;
+    return true;
+}
+
+static bool append_uuid(pawl__postgres_bytes *bytes, const pawl_uuid *uuid, bool is_nullable)
+{
+    if (is_nullable && pawl_uuid_is_zero(*uuid))
+        return false;
+    append_raw(bytes, uuid->bytes, sizeof uuid->bytes);
+    return true;
+}
+
+static pawl_text text_at(const void *member)
+{
+    pawl_text text;
+    memcpy(&text, member, sizeof text);
+    return text;
+}
+
+/* False: null. `member` points to a field of the type's kind. */
+static bool append(pawl__postgres_bytes *bytes, pawl__postgres_type type, const void *member)
+{
+    switch (type) {
+    case PAWL__POSTGRES_INT: append_number(bytes, *(const int64_t *)member); return true;
+    case PAWL__POSTGRES_INT32: append_number(bytes, *(const int32_t *)member); return true;
+    case PAWL__POSTGRES_BOOL: return append_bool(bytes, *(const bool *)member);
+    case PAWL__POSTGRES_TIME: append_time(bytes, *(const pawl_time *)member); return true;
+    case PAWL__POSTGRES_TEXT:
+    case PAWL__POSTGRES_BYTES: {
+        pawl_text text = text_at(member);
+        append_raw(bytes, text.data, text.size);
+        return true;
+    }
+    case PAWL__POSTGRES_ERROR_TEXT: append_error_text(bytes, text_at(member)); return true;
+    case PAWL__POSTGRES_JSON: append_json(bytes, text_at(member), true); return true;
+    case PAWL__POSTGRES_JSON_TEXT: append_json(bytes, text_at(member), false); return true;
+    case PAWL__POSTGRES_UUID: return append_uuid(bytes, member, false);
+    case PAWL__POSTGRES_UUID_OR_NULL: return append_uuid(bytes, member, true);
+    case PAWL__POSTGRES_VALUE: return append_value(bytes, member);
+    case PAWL__POSTGRES_TID: append_raw(bytes, member, 6); return true;
+    }
+    return false;
+}
+
+/* ---- Types -------------------------------------------------------------- */
+
+typedef struct type_row {
+    Oid type;
+    Oid array;
+} type_row;
+
+/* Of pg_type, the same in every version. */
+static const type_row types[] = {
+    [PAWL__POSTGRES_INT]          = {20, 1016},
+    [PAWL__POSTGRES_INT32]        = {20, 1016},
+    [PAWL__POSTGRES_BOOL]         = {16, 1000},
+    [PAWL__POSTGRES_TIME]         = {1184, 1185},
+    [PAWL__POSTGRES_TEXT]         = {25, 1009},
+    [PAWL__POSTGRES_ERROR_TEXT]   = {25, 1009},
+    [PAWL__POSTGRES_BYTES]        = {17, 1001},
+    [PAWL__POSTGRES_UUID]         = {2950, 2951},
+    [PAWL__POSTGRES_UUID_OR_NULL] = {2950, 2951},
+    [PAWL__POSTGRES_JSON]         = {3802, 3807},
+    [PAWL__POSTGRES_JSON_TEXT]    = {25, 1009},
+    [PAWL__POSTGRES_VALUE]        = {25, 1009}, /* see value_types */
+    [PAWL__POSTGRES_TID]          = {27, 1010},
+};
+
+/* Times of correlation columns have no zone (contracts D16). */
+static const type_row value_types[] = {
+    [PAWL_VALUE_NONE] = {25, 1009},   [PAWL_VALUE_INT] = {20, 1016},
+    [PAWL_VALUE_TEXT] = {25, 1009},   [PAWL_VALUE_UUID] = {2950, 2951},
+    [PAWL_VALUE_TIME] = {1114, 1115},
+};
+
+/* ---- Single parameters -------------------------------------------------- */
+
+static void put(pawl__postgres_call *call, pawl__postgres_type type, const void *member)
+{
+    pawl__postgres_bytes *bytes  = &call->connection->parameters;
+    size_t                offset = bytes->size;
+    if (call->count == PAWL__POSTGRES_PARAMETERS_MAX) {
+        call->code = pawl_error_set(call->error, PAWL_EBUG, "postgres: too many parameters");
+        return;
+    }
+    bool has_value             = append(bytes, type, member);
+    call->types[call->count]   = types[type].type;
+    call->offsets[call->count] = has_value ? offset : SIZE_MAX;
+    call->sizes[call->count++] = (int)(bytes->size - offset);
+}
+
+void pawl__postgres_put_int(pawl__postgres_call *call, int64_t value)
+{
+    put(call, PAWL__POSTGRES_INT, &value);
+}
+
+void pawl__postgres_put_bool(pawl__postgres_call *call, bool value)
+{
+    put(call, PAWL__POSTGRES_BOOL, &value);
+}
+
+void pawl__postgres_put_time(pawl__postgres_call *call, pawl_time value)
+{
+    put(call, PAWL__POSTGRES_TIME, &value);
+}
+
+void pawl__postgres_put_text(pawl__postgres_call *call, pawl_text value)
+{
+    put(call, PAWL__POSTGRES_TEXT, &value);
+}
+
+void pawl__postgres_put_uuid(pawl__postgres_call *call, pawl_uuid value)
+{
+    put(call, PAWL__POSTGRES_UUID, &value);
+}
+
+void pawl__postgres_put_uuid_or_null(pawl__postgres_call *call, pawl_uuid value)
+{
+    put(call, PAWL__POSTGRES_UUID_OR_NULL, &value);
+}
+
+void pawl__postgres_put_tid(pawl__postgres_call *call, const unsigned char tid[6])
+{
+    put(call, PAWL__POSTGRES_TID, tid);
+}
+
+/* ---- Arrays ------------------------------------------------------------- */
+
+void pawl__postgres_array_begin(pawl__postgres_call *call, pawl__postgres_type type,
+                                pawl_value_type value_type, size_t count)
+{
+    const type_row *row = type == PAWL__POSTGRES_VALUE ? &value_types[value_type] : &types[type];
+    call->array_offset  = call->connection->parameters.size;
+    char *header        = extend(&call->connection->parameters, count != 0 ? HEADER_SIZE : 12);
+    if (call->count == PAWL__POSTGRES_PARAMETERS_MAX)
+        call->code = pawl_error_set(call->error, PAWL_EBUG, "postgres: too many parameters");
+    if (header == NULL || call->code != PAWL_OK)
+        return;
+    call->types[call->count] = row->array;
+    write_32(header, count != 0);
+    write_32(header + 4, 0);
+    write_32(header + 8, row->type);
+    if (count == 0)
+        return;
+    write_32(header + 12, (uint32_t)count);
+    write_32(header + 16, 1);
+}
+
+void pawl__postgres_array_put(pawl__postgres_call *call, pawl__postgres_type type,
+                              const void *member)
+{
+    pawl__postgres_bytes *bytes  = &call->connection->parameters;
+    size_t                offset = bytes->size;
+    if (extend(bytes, 4) == NULL)
+        return;
+    bool has_value = append(bytes, type, member);
+    if (bytes->is_failed)
+        return;
+    write_32(bytes->data + offset, has_value ? (uint32_t)(bytes->size - offset - 4) : UINT32_MAX);
+    if (!has_value)
+        write_32(bytes->data + call->array_offset + 4, 1);
+}
+
+void pawl__postgres_array_end(pawl__postgres_call *call)
+{
+    size_t size = call->connection->parameters.size - call->array_offset;
+    if (call->code != PAWL_OK)
+        return;
+    if (size > INT32_MAX) {
+        call->code = pawl_error_set(call->error, PAWL_ELIMIT,
+                                    "postgres: the values of one column of a change set have %zu "
+                                    "bytes, limit %d",
+                                    size, INT32_MAX);
+        return;
+    }
+    call->offsets[call->count] = call->array_offset;
+    call->sizes[call->count++] = (int)size;
+}
+
+static void put_all(pawl__postgres_call *call, pawl__postgres_type type, pawl_value_type value_type,
+                    const void *items, size_t item_size, size_t count)
+{
+    pawl__postgres_array_begin(call, type, value_type, count);
+    for (size_t i = 0; i < count; i++)
+        pawl__postgres_array_put(call, type, (const char *)items + i * item_size);
+    pawl__postgres_array_end(call);
+}
+
+void pawl__postgres_put_ints(pawl__postgres_call *call, const int64_t *values, size_t count)
+{
+    put_all(call, PAWL__POSTGRES_INT, PAWL_VALUE_NONE, values, sizeof *values, count);
+}
+
+void pawl__postgres_put_texts(pawl__postgres_call *call, const pawl_text *values, size_t count)
+{
+    put_all(call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, values, sizeof *values, count);
+}
+
+void pawl__postgres_put_values(pawl__postgres_call *call, pawl_value_type type,
+                               const pawl_value *values, size_t count)
+{
+    put_all(call, PAWL__POSTGRES_VALUE, type, values, sizeof *values, count);
+}

@@ -1,0 +1,198 @@
+/* postgres.h - what the files of the PostgreSQL driver share.
+ *
+ *     connection.h   connections, calls, arrays
+ *     writer.h       the change set on its way: steps and their refusals
+ *     operations.h   the operations, one file for each noun
+ *
+ * A claim is a row lock that a transaction holds from queue_claim to the commit
+ * that settles it; the handle's list of claims says which rows it is about.
+ * While it is open, a commit that settles none of them (a send that does not
+ * wait) goes over a second connection.
+ *
+ * Threads: a handle belongs to one thread at a time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_POSTGRES_H
+#define PAWL_STORE_POSTGRES_H
+
+#include "pawl/store.h"
+#include "store/postgres/connection.h"
+
+#include <sys/types.h>
+
+/* A queue row that this handle holds. */
+typedef struct pawl__postgres_claim {
+    int64_t   seq;
+    pawl_time due;
+} pawl__postgres_claim;
+
+#define PAWL__POSTGRES_QUEUES_MAX 8
+
+/* Where the next claim on a queue begins; see queue.c. */
+typedef struct pawl__postgres_place {
+    char      queue[PAWL_NAME_SIZE_MAX + 1];
+    size_t    queue_size;
+    pawl_time due_max;  /* of the last claim */
+    pawl_time from;     /* rows due before it are passed over, PAWL_TIME_MIN: none */
+    int64_t   whole_ms; /* monotonic: when the whole queue was looked at last */
+    int64_t   pause_ms; /* until it is looked at again */
+    int64_t   begun_ms; /* of the look under way */
+} pawl__postgres_place;
+
+typedef struct pawl__postgres {
+    pawl_store                base; /* first: the core's */
+    pawl__postgres_connection main;
+    pawl__postgres_connection side;     /* opened when needed */
+    char                     *given;    /* the URL, password masked, for texts */
+    char                     *conninfo; /* the URL without pawl's own parameters */
+    char                      schema[64];
+    bool                      is_pooled; /* a pooler that gives out transactions */
+    bool                      is_held;
+    pid_t                     pid;           /* process that opened the handle */
+    int                       backend_pid;   /* of the main connection */
+    int64_t                   lock_number;   /* of the worker's session lock; 0 with a pooler */
+    unsigned char             worker_tid[6]; /* where the worker's row was last */
+    bool                      has_worker_tid;
+    pawl_time                 last_now;    /* the latest machine time that was handed in */
+    int64_t                   last_now_ms; /* monotonic: when */
+    pawl__postgres_claim     *claims;      /* by seq */
+    size_t                    claim_count;
+    size_t                    claim_capacity;
+    int64_t                  *claimed; /* their numbers, for statements */
+    pawl_arena               *scratch; /* of the commit under way */
+    pawl__postgres_place      places[PAWL__POSTGRES_QUEUES_MAX];
+    size_t                    place_count;
+    atomic_int                interrupt_fd;
+    /* Wake-up; see wait.c. */
+    char    channel[48]; /* of NOTIFY */
+    bool    listens;
+    bool    sleeps; /* has the sleepers' locks: commits of others notify */
+    int64_t sleep_locks[PAWL__POSTGRES_QUEUES_MAX];
+    size_t  sleep_lock_count;
+    int     busy_claims;
+    int64_t poll_ms;
+    int64_t beat_ms; /* monotonic: when a pooled worker wrote that it lives */
+} pawl__postgres;
+
+static inline pawl__postgres *pawl__postgres_of(pawl_store *store)
+{
+    return (pawl__postgres *)store;
+}
+
+/* Every operation begins with it: in a child process; closed; the connection
+ * lost, which is made anew here. Forgets interrupts that came before. */
+pawl_code pawl__postgres_ready(pawl__postgres *store, pawl_error *error);
+/* Machine time that was handed in, for the liveness of pooled workers. */
+void pawl__postgres_note_now(pawl__postgres *store, pawl_time now);
+
+/* open.c */
+pawl_code pawl__postgres_open(pawl_store *base, const char *url, const pawl_store_options *options,
+                              pawl_error *error);
+void      pawl__postgres_close(pawl_store *base);
+/* Makes a connection with the session settings that pawl needs. */
+pawl_code pawl__postgres_connect(pawl__postgres *store, pawl__postgres_connection *connection,
+                                 pawl_error *error);
+void      pawl__postgres_disconnect(pawl__postgres_connection *connection);
+/* The second connection, made when there is none. */
+pawl_code pawl__postgres_side(pawl__postgres *store, pawl__postgres_connection **connection,
+                              pawl_error *error);
+
+/* url.c: takes pawl's own parameters out of the URL. */
+pawl_code pawl__postgres_url(pawl__postgres *store, const char *url, pawl_error *error);
+
+/* transaction.c */
+/* A statement without parameters whose answer nobody reads; at most
+ * PAWL__POSTGRES_PLAIN_MAX of them between two flushes. */
+void pawl__postgres_send_plain(pawl__postgres_connection *connection, int statement,
+                               pawl_error *error);
+/* Sends a begin unless a transaction is open. */
+void pawl__postgres_begin_on(pawl__postgres_connection *connection, pawl_error *error);
+/* Sends a begin unless a transaction is open; no round trip of its own. When the
+ * handle has claims whose locks were lost with a rollback, they are locked again;
+ * rows that another worker took meanwhile are no longer claimed. */
+pawl_code pawl__postgres_begin_transaction(pawl__postgres *store, pawl_error *error);
+/* Rolls back what is open; harmless else. */
+void pawl__postgres_rollback_transaction(pawl__postgres_connection *connection);
+/* A transaction for stamps, which need not survive a power cut. Goes over the
+ * second connection while claims are held. */
+pawl_code pawl__postgres_stamp_begin(pawl__postgres *store, pawl__postgres_connection **connection,
+                                     pawl_error *error);
+/* Commits when `code` is OK, else rolls back. Returns `code`, or what the commit
+ * said. */
+pawl_code pawl__postgres_stamp_end(pawl__postgres_connection *connection, pawl_code code,
+                                   pawl_error *error);
+pawl_code pawl__postgres_hold_begin(pawl_store *base, pawl_error *error);
+void      pawl__postgres_hold_end(pawl_store *base);
+/* Is the transaction of the hold still what hold_begin left? */
+pawl_code pawl__postgres_hold_check(pawl__postgres *store, pawl_error *error);
+/* The hold is over, its transaction ended already. */
+pawl_code pawl__postgres_hold_leave(pawl__postgres *store, pawl_error *error);
+
+/* claims.c */
+pawl_code pawl__postgres_claims_add(pawl__postgres *store, const pawl_queue_row *rows, size_t count,
+                                    pawl_error *error);
+bool      pawl__postgres_claims_has(const pawl__postgres *store, int64_t seq);
+/* Ends those whose numbers are given. */
+void pawl__postgres_claims_end(pawl__postgres *store, const int64_t *seqs, size_t count);
+/* Locks all rows of the list again, in the transaction that is open; those that
+ * are not to be had leave the list. Sends and flushes. */
+pawl_code pawl__postgres_claims_lock(pawl__postgres *store, pawl_error *error);
+
+/* schema.c, verify.c */
+pawl_code pawl__postgres_schema(pawl_store *base, pawl_schema_verb verb,
+                                const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
+                                pawl_error *error);
+/* The short check at open: versions, and the tables of the sagas. */
+pawl_code pawl__postgres_schema_check(pawl__postgres *store, const pawl_saga_table *const *tables,
+                                      size_t table_count, pawl_error *error);
+/* Reports each difference; `*count` is how many. */
+pawl_code pawl__postgres_verify(pawl__postgres *store, const pawl_schema_spec *spec,
+                                pawl_line_fn *line, void *context, size_t *count,
+                                pawl_error *error);
+
+/* wait.c */
+/* A stable number for a name of this store, for advisory locks. */
+int64_t pawl__postgres_lock_number(const pawl__postgres *store, const char *kind, pawl_text name);
+/* Sends, behind a commit, the statement that notifies those that sleep for what
+ * the set has news for; false when there is none. In an enlist NOTIFY is part of
+ * the caller's transaction, and sent whoever sleeps. */
+bool      pawl__postgres_send_notify(pawl__postgres *store, pawl__postgres_connection *connection,
+                                     pawl__postgres_call *call, const pawl_changes *changes);
+pawl_code pawl__postgres_stop_sleeping(pawl__postgres *store, pawl_error *error);
+/* A claim found something, or not. */
+void      pawl__postgres_note_claim(pawl__postgres *store, bool is_empty);
+pawl_code pawl__postgres_wait(pawl_store *base, int64_t microseconds, int wake_fd,
+                              pawl_error *error);
+void      pawl__postgres_interrupt(pawl_store *base);
+/* Between two tries to reach the server; an interrupt ends it. */
+void pawl__postgres_pause(pawl__postgres *store, int64_t milliseconds);
+
+/* worker.c */
+pawl_code pawl__postgres_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types,
+                                     pawl_time now, pawl_error *error);
+pawl_code pawl__postgres_worker_close(pawl_store *base, pawl_time now, pawl_error *error);
+pawl_code pawl__postgres_worker_list(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
+                                     size_t *count, pawl_error *error);
+pawl_code pawl__postgres_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
+                                 pawl_error *error);
+/* Takes the worker's session lock on the main connection again. */
+pawl_code pawl__postgres_worker_lock(pawl__postgres *store, pawl_error *error);
+/* Ends up to `count_max` dead workers not seen since `before`. */
+pawl_code pawl__postgres_worker_sweep(pawl__postgres *store, pawl__postgres_connection *connection,
+                                      pawl_time before, size_t count_max, int64_t *count,
+                                      bool *more, pawl_error *error);
+pawl_code pawl__postgres_worker_count(pawl__postgres *store, int64_t *count, pawl_error *error);
+
+/* lease.c */
+pawl_code pawl__postgres_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
+                              bool *is_held, pawl_error *error);
+pawl_code pawl__postgres_unlead(pawl_store *base, pawl_text name, pawl_error *error);
+
+/* commit.c */
+pawl_code pawl__postgres_commit(pawl_store *base, const pawl_changes *changes,
+                                pawl_refusals *refused, pawl_error *error);
+pawl_code pawl__postgres_enlist(pawl_store *base, void *native, const pawl_changes *changes,
+                                pawl_error *error);
+
+#endif

@@ -1,0 +1,260 @@
+/* queue.c - claiming, settling and sending queue rows.
+ *
+ * A claim is a row lock: the transaction that claim opens stays open until the
+ * commit, and rows that others hold are passed over. A release writes nothing.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/operations.h"
+#include "store/postgres/place.h"
+#include "store/postgres/writer.h"
+
+#include <string.h>
+
+static void read_rows(pawl__postgres_call *call, pawl_queue_rows *rows)
+{
+    rows->items = pawl__postgres_take_rows(call, sizeof *rows->items);
+    while (rows->items != NULL && pawl__postgres_next(call)) {
+        pawl_queue_row *row = &rows->items[rows->count++];
+        row->seq            = pawl__postgres_get_int(call);
+        row->due            = pawl__postgres_get_time(call);
+        row->placed         = pawl__postgres_get_time(call);
+        row->attempts       = (int32_t)pawl__postgres_get_int(call);
+        row->deaths         = (int32_t)pawl__postgres_get_int(call);
+        row->waiting_since  = pawl__postgres_get_time(call);
+        pawl__postgres_get_message(call, &row->message);
+    }
+    if (call->code != PAWL_OK)
+        rows->count = 0;
+    pawl__postgres_end(call);
+}
+
+/* ---- Claiming ----------------------------------------------------------- */
+
+/* A handle's own rows are not locked for it: they are named. */
+static void put_due(pawl__postgres_call *call, const pawl__postgres *store,
+                    const pawl_queue_claim *claim, pawl_time from)
+{
+    pawl__postgres_put_text(call, claim->queue);
+    pawl__postgres_put_time(call, claim->due_max);
+    pawl__postgres_put_time(call, from);
+    pawl__postgres_put_ints(call, store->claimed, store->claim_count);
+    pawl__postgres_put_int(call, (int64_t)claim->count_max);
+}
+
+static void put_again(pawl__postgres_call *call, const pawl_queue_claim *claim)
+{
+    pawl__postgres_put_ints(call, claim->seqs, claim->seq_count);
+    pawl__postgres_put_text(call, claim->queue);
+    pawl__postgres_put_time(call, claim->due_max);
+    pawl__postgres_put_int(call, (int64_t)claim->count_max);
+}
+
+static pawl_code claim_from(pawl__postgres *store, const pawl_queue_claim *claim, pawl_time from,
+                            pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__postgres_call call;
+    bool                is_again = claim->seq_count != 0;
+    pawl__postgres_begin(&call, &store->main,
+                         is_again ? pawl__postgres_queue_claim_again : pawl__postgres_queue_claim,
+                         error);
+    if (is_again)
+        put_again(&call, claim);
+    else
+        put_due(&call, store, claim, from);
+    pawl_code code = pawl__postgres_run(&call);
+    call.arena     = arena;
+    if (code == PAWL_OK)
+        read_rows(&call, rows);
+    return call.code;
+}
+
+static pawl_code claim_rows(pawl__postgres *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                            pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__postgres_place *place = NULL;
+    pawl_time             from  = PAWL_TIME_MIN;
+    if (claim->seq_count == 0) {
+        place          = pawl__postgres_place_of(store, claim->queue);
+        from           = pawl__postgres_place_begin(place);
+        place->due_max = claim->due_max;
+    }
+    pawl_code code = claim_from(store, claim, from, arena, rows, error);
+    if (code == PAWL_OK && place != NULL)
+        pawl__postgres_place_end(place, from, rows);
+    if (code == PAWL_OK)
+        code = pawl__postgres_claims_add(store, rows->items, rows->count, error);
+    return code;
+}
+
+pawl_code pawl__postgres_claim_queue(pawl_store *base, const pawl_queue_claim *claim,
+                                     pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__postgres *store = pawl__postgres_of(base);
+    *rows                 = (pawl_queue_rows){0};
+    pawl_code code        = pawl__postgres_ready(store, error);
+    pawl__postgres_note_now(store, claim->now);
+    if (code == PAWL_OK)
+        code = pawl__postgres_begin_transaction(store, error);
+    if (code == PAWL_OK)
+        code = claim_rows(store, claim, arena, rows, error);
+    if (code != PAWL_OK)
+        rows->count = 0;
+    /* Locks of an earlier claim that are lost here are taken again later. */
+    bool is_empty = store->claim_count == 0;
+    if (!store->is_held && (code != PAWL_OK || is_empty))
+        pawl__postgres_rollback_transaction(&store->main);
+    if (code == PAWL_OK)
+        pawl__postgres_note_claim(store, rows->count == 0);
+    return code;
+}
+
+/* ---- Looking ------------------------------------------------------------ */
+
+pawl_code pawl__postgres_oldest_queued(pawl_store *base, pawl_text queue, pawl_time due_max,
+                                       const int64_t *except, size_t except_count,
+                                       pawl_time *placed, int64_t *seq, pawl_error *error)
+{
+    pawl__postgres     *store = pawl__postgres_of(base);
+    pawl__postgres_call call;
+    *placed        = PAWL_TIME_MAX;
+    *seq           = INT64_MAX;
+    pawl_code code = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_queue_first_place, error);
+    pawl__postgres_put_text(&call, queue);
+    pawl__postgres_put_time(&call, due_max);
+    pawl__postgres_put_ints(&call, except, except_count);
+    code = pawl__postgres_run(&call);
+    if (code == PAWL_OK && pawl__postgres_next(&call)) {
+        *placed = pawl__postgres_get_time(&call);
+        *seq    = pawl__postgres_get_int(&call);
+    }
+    pawl__postgres_end(&call);
+    return call.code;
+}
+
+pawl_code pawl__postgres_list_queue(pawl_store *base, pawl_text queue, size_t count_max,
+                                    pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__postgres     *store = pawl__postgres_of(base);
+    pawl__postgres_call call;
+    *rows          = (pawl_queue_rows){0};
+    pawl_code code = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_begin(&call, &store->main, pawl__sql_queue_list, error);
+    pawl__postgres_put_text(&call, queue);
+    pawl__postgres_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
+    code       = pawl__postgres_run(&call);
+    call.arena = arena;
+    if (code == PAWL_OK)
+        read_rows(&call, rows);
+    return call.code;
+}
+
+/* ---- Settling ----------------------------------------------------------- */
+
+static pawl_code refuse_gone(pawl__postgres_writer *writer, const pawl_queue_settle *settle,
+                             const char *text)
+{
+    pawl_error why = PAWL_ERROR_INIT;
+    (void)pawl_error_set(&why, PAWL_EGONE, "queue %.*s: row %lld: %s",
+                         PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq, text);
+    return pawl__postgres_refuse(writer, pawl_change_queue_settle, settle, &why);
+}
+
+static void why_gone(const void *change, pawl_error *why)
+{
+    const pawl_queue_settle *settle = change;
+    (void)pawl_error_set(why, PAWL_EGONE, "queue %.*s: row %lld: it is no longer there",
+                         PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq);
+}
+
+static pawl_code check_gone(pawl__postgres_writer *writer, pawl__postgres_step *step)
+{
+    return pawl__postgres_check_numbers(writer, step, why_gone);
+}
+
+static bool is_unclaimed(const void *change, const void *context)
+{
+    const pawl_queue_settle *settle = change;
+    return !pawl__postgres_claims_has(context, settle->seq);
+}
+
+static bool is_done(const void *change, const void *context)
+{
+    const pawl_queue_settle *settle = change;
+    return settle->action == PAWL_QUEUE_DONE && !is_unclaimed(change, context);
+}
+
+static bool is_retry(const void *change, const void *context)
+{
+    const pawl_queue_settle *settle = change;
+    return settle->action == PAWL_QUEUE_RETRY && !is_unclaimed(change, context);
+}
+
+static const pawl__postgres_field done_fields[] = {
+    PAWL__POSTGRES_FIELD(queue_settle, seq, INT),
+    PAWL__POSTGRES_FIELD(queue_settle, queue, TEXT),
+};
+static const pawl__postgres_field retry_fields[] = {
+    PAWL__POSTGRES_FIELD(queue_settle, seq, INT),
+    PAWL__POSTGRES_FIELD(queue_settle, queue, TEXT),
+    PAWL__POSTGRES_FIELD(queue_settle, due, TIME),
+    PAWL__POSTGRES_FIELD(queue_settle, attempts, INT32),
+    PAWL__POSTGRES_FIELD(queue_settle, deaths, INT32),
+    PAWL__POSTGRES_FIELD(queue_settle, waiting_since, TIME),
+    PAWL__POSTGRES_FIELD(queue_settle, error, ERROR_TEXT),
+};
+
+static pawl_code refuse_unclaimed(pawl__postgres_writer *writer)
+{
+    size_t       count;
+    pawl_code    code  = PAWL_OK;
+    const void **items = pawl__postgres_select(writer, pawl_change_queue_settle, is_unclaimed,
+                                               writer->store, &count);
+    if (items == NULL)
+        return PAWL_ENOMEM;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = refuse_gone(writer, items[i], "it is not claimed by this worker");
+    return code;
+}
+
+pawl_code pawl__postgres_send_queue_settle(pawl__postgres_writer *writer)
+{
+    const pawl_queue_settle *first = writer->changes->queue_settle.items;
+    if (writer->store == NULL)
+        return pawl_error_set(writer->error, PAWL_EINVAL,
+                              "queue %.*s: row %lld: a row is settled by the worker that claimed "
+                              "it, not by enlist",
+                              PAWL_TEXT_ARGS(first->queue), (long long)first->seq);
+    pawl_code code = refuse_unclaimed(writer);
+    if (code == PAWL_OK)
+        code = pawl__postgres_step_all(writer, pawl__postgres_queue_done, pawl_change_queue_settle,
+                                       is_done, writer->store, done_fields,
+                                       sizeof done_fields / sizeof done_fields[0], check_gone);
+    if (code == PAWL_OK)
+        code = pawl__postgres_step_all(writer, pawl__postgres_queue_again, pawl_change_queue_settle,
+                                       is_retry, writer->store, retry_fields,
+                                       sizeof retry_fields / sizeof retry_fields[0], check_gone);
+    return code;
+}
+
+/* ---- Sending ------------------------------------------------------------ */
+
+static const pawl__postgres_field send_fields[] = {
+    PAWL__POSTGRES_FIELD(queue_send, queue, TEXT),
+    PAWL__POSTGRES_FIELD(queue_send, due, TIME),
+    PAWL__POSTGRES_FIELD(queue_send, attempts, INT32),
+    PAWL__POSTGRES_MESSAGE_FIELDS(queue_send),
+};
+
+/* In the order of the change set, which gives the rows their places. */
+pawl_code pawl__postgres_send_queue_send(pawl__postgres_writer *writer)
+{
+    return pawl__postgres_step_all(writer, pawl__postgres_queue_add, pawl_change_queue_send, NULL,
+                                   NULL, send_fields, sizeof send_fields / sizeof send_fields[0],
+                                   NULL);
+}

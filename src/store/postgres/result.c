@@ -1,0 +1,180 @@
+/* result.c - reading the columns of an answer, from the left to the right.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/connection.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EPOCH_2000 INT64_C(946684800000000)
+
+int64_t pawl__postgres_rows(const pawl__postgres_call *call)
+{
+    if (call->result == NULL)
+        return 0;
+    if (PQresultStatus(call->result) == PGRES_TUPLES_OK)
+        return PQntuples(call->result);
+    const char *count = PQcmdTuples(call->result);
+    return count[0] != '\0' ? strtoll(count, NULL, 10) : 0;
+}
+
+bool pawl__postgres_next(pawl__postgres_call *call)
+{
+    call->column = 0;
+    if (call->code != PAWL_OK || call->result == NULL || ++call->row >= PQntuples(call->result)) {
+        pawl__postgres_end(call);
+        return false;
+    }
+    return true;
+}
+
+void pawl__postgres_end(pawl__postgres_call *call)
+{
+    PQclear(call->result);
+    call->result = NULL;
+}
+
+void *pawl__postgres_take_rows(pawl__postgres_call *call, size_t item_size)
+{
+    size_t count = call->result != NULL ? (size_t)PQntuples(call->result) : 0;
+    void  *items = pawl_arena_take(call->arena, (count + 1) * item_size);
+    if (items == NULL && call->code == PAWL_OK)
+        call->code = pawl__postgres_no_memory(call->error);
+    return items;
+}
+
+/* ---- Columns ------------------------------------------------------------ */
+
+static const unsigned char *value_of(pawl__postgres_call *call, size_t size)
+{
+    int column = call->column++;
+    if (PQgetisnull(call->result, call->row, column))
+        return NULL;
+    if ((size_t)PQgetlength(call->result, call->row, column) != size) {
+        call->code = pawl_error_set(
+            call->error, PAWL_ESCHEMA, "postgres: column %s has %d bytes where %zu are expected",
+            PQfname(call->result, column), PQgetlength(call->result, call->row, column), size);
+        return NULL;
+    }
+    return (const unsigned char *)PQgetvalue(call->result, call->row, column);
+}
+
+bool pawl__postgres_is_null(const pawl__postgres_call *call)
+{
+    return PQgetisnull(call->result, call->row, call->column) != 0;
+}
+
+void pawl__postgres_skip(pawl__postgres_call *call)
+{
+    call->column++;
+}
+
+static int64_t read_64(const unsigned char *at)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++)
+        value = value << 8 | at[i];
+    return (int64_t)value;
+}
+
+int64_t pawl__postgres_get_int(pawl__postgres_call *call)
+{
+    const unsigned char *value = value_of(call, 8);
+    return value != NULL ? read_64(value) : 0;
+}
+
+bool pawl__postgres_get_bool(pawl__postgres_call *call)
+{
+    const unsigned char *value = value_of(call, 1);
+    return value != NULL && *value != 0;
+}
+
+pawl_time pawl__postgres_get_time(pawl__postgres_call *call)
+{
+    const unsigned char *value = value_of(call, 8);
+    if (value == NULL)
+        return 0;
+    int64_t time = read_64(value);
+    /* Infinity, and years that only the database knows. */
+    if (time > PAWL_TIME_MAX - EPOCH_2000)
+        return PAWL_TIME_MAX;
+    return time < PAWL_TIME_MIN - EPOCH_2000 ? PAWL_TIME_MIN : time + EPOCH_2000;
+}
+
+pawl_text pawl__postgres_peek_text(pawl__postgres_call *call)
+{
+    int column = call->column++;
+    return (pawl_text){PQgetvalue(call->result, call->row, column),
+                       (size_t)PQgetlength(call->result, call->row, column)};
+}
+
+static pawl_text keep(pawl__postgres_call *call, pawl_text text)
+{
+    pawl_text copy = pawl_arena_text(call->arena, text);
+    if (copy.data == NULL && call->code == PAWL_OK)
+        call->code = pawl__postgres_no_memory(call->error);
+    return copy;
+}
+
+pawl_text pawl__postgres_get_text(pawl__postgres_call *call)
+{
+    return keep(call, pawl__postgres_peek_text(call));
+}
+
+pawl_text pawl__postgres_get_json(pawl__postgres_call *call)
+{
+    pawl_text value = pawl__postgres_peek_text(call);
+    if (value.size > 0) /* the version of the format */
+        value = (pawl_text){value.data + 1, value.size - 1};
+    return keep(call, value);
+}
+
+pawl_uuid pawl__postgres_get_uuid(pawl__postgres_call *call)
+{
+    pawl_uuid            uuid  = {{0}};
+    const unsigned char *value = value_of(call, sizeof uuid.bytes);
+    if (value != NULL)
+        memcpy(uuid.bytes, value, sizeof uuid.bytes);
+    return uuid;
+}
+
+void pawl__postgres_get_value(pawl__postgres_call *call, pawl_value_type type, pawl_value *value)
+{
+    *value = (pawl_value){.type = PAWL_VALUE_NONE};
+    if (type == PAWL_VALUE_NONE)
+        return;
+    if (pawl__postgres_is_null(call)) {
+        call->column++;
+        return;
+    }
+    value->type = type;
+    switch (type) {
+    case PAWL_VALUE_INT: value->as.integer = pawl__postgres_get_int(call); return;
+    case PAWL_VALUE_TIME: value->as.time = pawl__postgres_get_time(call); return;
+    case PAWL_VALUE_TEXT: value->as.text = pawl__postgres_get_text(call); return;
+    case PAWL_VALUE_UUID: value->as.uuid = pawl__postgres_get_uuid(call); return;
+    case PAWL_VALUE_NONE: return;
+    }
+}
+
+void pawl__postgres_get_message(pawl__postgres_call *call, pawl_message *message)
+{
+    message->id             = pawl__postgres_get_text(call);
+    message->type           = pawl__postgres_get_text(call);
+    message->correlation_id = pawl__postgres_get_text(call);
+    message->causation_id   = pawl__postgres_get_text(call);
+    message->headers        = pawl__postgres_get_text(call);
+    message->body           = pawl__postgres_get_text(call);
+}
+
+pawl_code pawl__postgres_one_int(pawl__postgres_call *call, int64_t *number)
+{
+    *number        = 0;
+    pawl_code code = pawl__postgres_run(call);
+    if (code == PAWL_OK && pawl__postgres_next(call))
+        *number = pawl__postgres_get_int(call);
+    pawl__postgres_end(call);
+    return call->code;
+}

@@ -1,0 +1,421 @@
+/* saga.c - loading and saving sagas: statements made for each saga table.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/saga.h"
+#include "store/postgres/operations.h"
+#include "store/postgres/writer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Loading ------------------------------------------------------------ */
+
+static void read_row(pawl__postgres_call *call, const pawl_saga_table *table, pawl_saga_row *row)
+{
+    row->id.uuid      = pawl__postgres_get_uuid(call);
+    row->version      = pawl__postgres_get_int(call);
+    row->metadata     = pawl__postgres_get_text(call);
+    row->data         = pawl__postgres_get_json(call);
+    row->type_version = pawl__postgres_get_text(call);
+    pawl__postgres_get_value(call, table->main.type, &row->main);
+    pawl__postgres_get_value(call, table->transitional.type, &row->transitional);
+}
+
+static pawl_code check_key(const pawl_saga_table *table, pawl_saga_key key, pawl_error *error)
+{
+    if ((key == PAWL_SAGA_BY_MAIN && table->main.type == PAWL_VALUE_NONE) ||
+        (key == PAWL_SAGA_BY_TRANSITIONAL && table->transitional.type == PAWL_VALUE_NONE))
+        return pawl_error_set(error, PAWL_EINVAL, "saga %.*s has no %s correlation property",
+                              PAWL_TEXT_ARGS(table->type),
+                              key == PAWL_SAGA_BY_MAIN ? "main" : "transitional");
+    return PAWL_OK;
+}
+
+static pawl_value_type type_of(const pawl_saga_table *table, pawl_saga_key key)
+{
+    return key == PAWL_SAGA_BY_ID     ? PAWL_VALUE_UUID
+           : key == PAWL_SAGA_BY_MAIN ? table->main.type
+                                      : table->transitional.type;
+}
+
+typedef struct loading {
+    pawl__postgres        *store;
+    const pawl_saga_table *table;
+    pawl_saga_key          key;
+    const pawl_value      *values;
+    size_t                 count;
+    pawl_error            *error;
+} loading;
+
+static void send_load(const loading *l, pawl__postgres_call *call, int which)
+{
+    pawl__postgres_saga_begin(call, &l->store->main, l->table, which, l->error);
+    pawl__postgres_put_values(call, type_of(l->table, l->key), l->values, l->count);
+    pawl__postgres_send(call);
+}
+
+/* The number of the value that the row belongs to; SIZE_MAX for none. */
+static size_t read_number(pawl__postgres_call *call, size_t count)
+{
+    int64_t number = pawl__postgres_get_int(call);
+    return number >= 1 && (uint64_t)number <= count ? (size_t)number - 1 : SIZE_MAX;
+}
+
+static pawl_code read_loaded(const loading *l, pawl__postgres_call *call, pawl_arena *arena,
+                             pawl_saga_row *rows)
+{
+    call->arena = arena;
+    while (call->code == PAWL_OK && pawl__postgres_next(call)) {
+        size_t at = read_number(call, l->count);
+        if (at != SIZE_MAX)
+            read_row(call, l->table, &rows[at]);
+    }
+    pawl__postgres_end(call);
+    return call->code;
+}
+
+/* Rows that are there, and that the locking statement passed over. */
+static pawl_code read_elsewhere(const loading *l, pawl__postgres_call *call, pawl_saga_row *rows)
+{
+    while (call->code == PAWL_OK && pawl__postgres_next(call)) {
+        size_t at = read_number(call, l->count);
+        if (at != SIZE_MAX && rows[at].version == 0)
+            rows[at].version = PAWL_SAGA_ELSEWHERE;
+    }
+    pawl__postgres_end(call);
+    return call->code;
+}
+
+static pawl_code load(const loading *l, pawl_saga_lock lock, pawl_arena *arena, pawl_saga_row *rows)
+{
+    pawl__postgres_call call, look = {.result = NULL};
+    int                 first = lock == PAWL_SAGA_UNLOCKED ? PAWL__POSTGRES_SAGA_BY_ID
+                                : lock == PAWL_SAGA_LOCKED ? PAWL__POSTGRES_SAGA_BY_ID_LOCKED
+                                                           : PAWL__POSTGRES_SAGA_BY_ID_SKIP;
+    bool                skips = lock == PAWL_SAGA_SKIP_LOCKED;
+    if (skips && !l->store->is_held)
+        pawl__postgres_begin_on(&l->store->main, l->error);
+    send_load(l, &call, first + (int)l->key);
+    if (skips)
+        send_load(l, &look, PAWL__POSTGRES_SAGA_BY_ID_THERE + (int)l->key);
+    pawl_code code = pawl__postgres_flush(&l->store->main, l->error);
+    if (code == PAWL_OK)
+        code = read_loaded(l, &call, arena, rows);
+    if (code == PAWL_OK && skips)
+        code = read_elsewhere(l, &look, rows);
+    pawl__postgres_end(&call);
+    pawl__postgres_end(&look);
+    return code;
+}
+
+pawl_code pawl__postgres_saga_load(pawl_store *base, const pawl_saga_table *table,
+                                   pawl_saga_key key, const pawl_value *values, size_t count,
+                                   pawl_saga_lock lock, pawl_arena *arena, pawl_saga_row *rows,
+                                   pawl_error *error)
+{
+    pawl__postgres *store = pawl__postgres_of(base);
+    pawl_code       code  = pawl__postgres_ready(store, error);
+    if (code == PAWL_OK)
+        code = check_key(table, key, error);
+    if (code != PAWL_OK || count == 0)
+        return code;
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (pawl_saga_row){0};
+    loading l = {store, table, key, values, count, error};
+    return load(&l, lock, arena, rows);
+}
+
+pawl_code pawl__postgres_saga_count(pawl_store *base, const pawl_saga_table *table, int64_t *count,
+                                    pawl_error *error)
+{
+    pawl__postgres     *store = pawl__postgres_of(base);
+    pawl__postgres_call call;
+    pawl_code           code = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_saga_begin(&call, &store->main, table, PAWL__POSTGRES_SAGA_COUNT, error);
+    return pawl__postgres_one_int(&call, count);
+}
+
+/* ---- Refusals ----------------------------------------------------------- */
+
+static void say(const pawl_saga_table *table, pawl_saga_id id, pawl_code code, const char *text,
+                int64_t version, pawl_error *why)
+{
+    char name[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(id.uuid, name);
+    if (version == 0)
+        (void)pawl_error_set(why, code, "saga %.*s %s: %s", PAWL_TEXT_ARGS(table->type), name,
+                             text);
+    else
+        (void)pawl_error_set(why, code, "saga %.*s %s: %s %lld", PAWL_TEXT_ARGS(table->type), name,
+                             text, (long long)version);
+}
+
+static void say_duplicate(const pawl_saga_table *table, pawl_saga_id id, const pawl_value *main,
+                          const pawl_value *transitional, pawl_error *why)
+{
+    char text[2 * PAWL_VALUE_TEXT_SIZE + 120];
+    char left[PAWL_VALUE_TEXT_SIZE];
+    char right[PAWL_VALUE_TEXT_SIZE];
+    (void)snprintf(text, sizeof text, "its id or a correlation value (%s, %s) exists already",
+                   main != NULL ? pawl_value_format(main, left, sizeof left) : "main unchanged",
+                   pawl_value_format(transitional, right, sizeof right));
+    say(table, id, PAWL_EDUPLICATE, text, 0, why);
+}
+
+/* ---- One table at a time ------------------------------------------------ */
+
+/* Kinds of a saga begin alike: the table stands behind unit and group, the id
+ * behind the table. */
+typedef struct saga_change {
+    PAWL__CHANGE_BASE
+    const pawl_saga_table *table;
+    pawl_saga_id           id;
+} saga_change;
+_Static_assert(offsetof(saga_change, id) == offsetof(pawl_saga_insert, id) &&
+                   offsetof(saga_change, id) == offsetof(pawl_saga_update, id) &&
+                   offsetof(saga_change, id) == offsetof(pawl_saga_delete, id),
+               "saga changes begin alike");
+
+static int by_id(const void *left, const void *right)
+{
+    saga_change l, r;
+    memcpy(&l, *(const void *const *)left, sizeof l);
+    memcpy(&r, *(const void *const *)right, sizeof r);
+    int order = pawl_uuid_compare(l.id.uuid, r.id.uuid);
+    if (order != 0)
+        return order;
+    const char *x = *(const char *const *)left;
+    const char *y = *(const char *const *)right;
+    return (x > y) - (x < y);
+}
+
+static bool is_of_table(const void *change, const void *context)
+{
+    saga_change head;
+    memcpy(&head, change, sizeof head);
+    return head.table == context || pawl__postgres_saga_same(head.table, context);
+}
+
+typedef pawl_code send_table_fn(pawl__postgres_writer *writer, const pawl_saga_table *table,
+                                const void **items, size_t count);
+
+/* The first of each table that was not met before, with all its items. */
+static pawl_code send_tables(pawl__postgres_writer *writer, pawl_change_kind kind,
+                             send_table_fn *send)
+{
+    size_t       all;
+    pawl_code    code  = PAWL_OK;
+    const void **items = pawl__postgres_select(writer, kind, NULL, NULL, &all);
+    if (items == NULL)
+        return PAWL_ENOMEM;
+    for (size_t i = 0; code == PAWL_OK && i < all; i++) {
+        saga_change head;
+        bool        is_done = false;
+        memcpy(&head, items[i], sizeof head);
+        for (size_t j = 0; j < i && !is_done; j++)
+            is_done = is_of_table(items[j], head.table);
+        if (is_done)
+            continue;
+        size_t       count;
+        const void **own = pawl__postgres_select(writer, kind, is_of_table, head.table, &count);
+        if (own == NULL)
+            return PAWL_ENOMEM;
+        pawl__postgres_sort(own, count, by_id);
+        code = send(writer, head.table, own, count);
+    }
+    return code;
+}
+
+static pawl__postgres_step *add_step(pawl__postgres_writer *writer, const pawl_saga_table *table,
+                                     int which, pawl_change_kind kind, const void **items,
+                                     size_t count, pawl__postgres_check_fn *check)
+{
+    pawl__postgres_statement *statement = NULL;
+    pawl_code code = pawl__postgres_saga_statement_of(writer->connection, table, which, &statement,
+                                                      writer->error);
+    if (code != PAWL_OK)
+        return NULL;
+    return pawl__postgres_step_add_with(writer, statement, kind, items, count, check);
+}
+
+static void put_correlation(pawl__postgres_step *step, pawl_value_type type, size_t offset)
+{
+    if (type == PAWL_VALUE_NONE)
+        return;
+    pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_VALUE, type, step->count);
+    for (size_t i = 0; i < step->count; i++)
+        pawl__postgres_array_put(&step->call, PAWL__POSTGRES_VALUE,
+                                 (const char *)step->items[i] + offset);
+    pawl__postgres_array_end(&step->call);
+}
+
+/* ---- Delete ------------------------------------------------------------- */
+
+static void why_not_deleted(const void *change, pawl_error *why)
+{
+    const pawl_saga_delete *gone = change;
+    say(gone->table, gone->id, PAWL_ECONFLICT, "cannot be deleted: it is not there at version",
+        gone->version, why);
+}
+
+static pawl_code check_deleted(pawl__postgres_writer *writer, pawl__postgres_step *step)
+{
+    return pawl__postgres_check_numbers(writer, step, why_not_deleted);
+}
+
+static pawl_code send_deletes(pawl__postgres_writer *writer, const pawl_saga_table *table,
+                              const void **items, size_t count)
+{
+    static const pawl__postgres_field fields[] = {
+        PAWL__POSTGRES_FIELD(saga_delete, id.uuid, UUID),
+        PAWL__POSTGRES_FIELD(saga_delete, version, INT),
+    };
+    pawl__postgres_step *step = add_step(writer, table, PAWL__POSTGRES_SAGA_DELETE,
+                                         pawl_change_saga_delete, items, count, check_deleted);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_step_fields(step, fields, sizeof fields / sizeof fields[0]);
+    return pawl__postgres_step_send(step);
+}
+
+pawl_code pawl__postgres_send_saga_delete(pawl__postgres_writer *writer)
+{
+    return send_tables(writer, pawl_change_saga_delete, send_deletes);
+}
+
+/* ---- Insert ------------------------------------------------------------- */
+
+/* The ids that were inserted come back in the order of the items. */
+static pawl_code check_inserted(pawl__postgres_writer *writer, pawl__postgres_step *step)
+{
+    pawl_code code = PAWL_OK;
+    if (pawl__postgres_rows(&step->call) == (int64_t)step->count)
+        return PAWL_OK;
+    bool      has_row = pawl__postgres_next(&step->call);
+    pawl_uuid id      = has_row ? pawl__postgres_get_uuid(&step->call) : (pawl_uuid){{0}};
+    for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
+        const pawl_saga_insert *row = step->items[i];
+        pawl_error              why = PAWL_ERROR_INIT;
+        if (has_row && pawl_uuid_compare(id, row->id.uuid) == 0) {
+            has_row = pawl__postgres_next(&step->call);
+            if (has_row)
+                id = pawl__postgres_get_uuid(&step->call);
+            continue;
+        }
+        say_duplicate(row->table, row->id, &row->main, &row->transitional, &why);
+        code = pawl__postgres_refuse(writer, pawl_change_saga_insert, row, &why);
+    }
+    return code;
+}
+
+static pawl_code send_inserts(pawl__postgres_writer *writer, const pawl_saga_table *table,
+                              const void **items, size_t count)
+{
+    static const pawl__postgres_field fields[] = {
+        PAWL__POSTGRES_FIELD(saga_insert, id.uuid, UUID),
+        PAWL__POSTGRES_FIELD(saga_insert, metadata, JSON_TEXT),
+        PAWL__POSTGRES_FIELD(saga_insert, data, JSON),
+        PAWL__POSTGRES_FIELD(saga_insert, type_version, TEXT),
+    };
+    pawl__postgres_step *step = add_step(writer, table, PAWL__POSTGRES_SAGA_INSERT,
+                                         pawl_change_saga_insert, items, count, check_inserted);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_step_fields(step, fields, sizeof fields / sizeof fields[0]);
+    put_correlation(step, table->main.type, offsetof(pawl_saga_insert, main));
+    put_correlation(step, table->transitional.type, offsetof(pawl_saga_insert, transitional));
+    return pawl__postgres_step_send(step);
+}
+
+pawl_code pawl__postgres_send_saga_insert(pawl__postgres_writer *writer)
+{
+    return send_tables(writer, pawl_change_saga_insert, send_inserts);
+}
+
+/* ---- Update ------------------------------------------------------------- */
+
+/* Why not: moved on, or a transitional value that another saga has? Asked only
+ * when some were not updated. */
+static pawl_code find_versions(pawl__postgres_writer *writer, pawl__postgres_step *step,
+                               pawl_saga_row *rows)
+{
+    const pawl_saga_update   *first     = step->items[0];
+    pawl__postgres_statement *statement = NULL;
+    pawl__postgres_call       call;
+    pawl_code code = pawl__postgres_saga_statement_of(writer->connection, first->table,
+                                                      PAWL__POSTGRES_SAGA_BY_ID_THERE, &statement,
+                                                      writer->error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_begin_with(&call, writer->connection, statement, writer->error);
+    pawl__postgres_array_begin(&call, PAWL__POSTGRES_UUID, PAWL_VALUE_NONE, step->count);
+    for (size_t i = 0; i < step->count; i++)
+        pawl__postgres_array_put(&call, PAWL__POSTGRES_UUID,
+                                 &((const pawl_saga_update *)step->items[i])->id.uuid);
+    pawl__postgres_array_end(&call);
+    code = pawl__postgres_run(&call);
+    while (code == PAWL_OK && pawl__postgres_next(&call)) {
+        size_t at = read_number(&call, step->count);
+        if (at != SIZE_MAX)
+            rows[at].version = pawl__postgres_get_int(&call);
+    }
+    return call.code;
+}
+
+static pawl_code refuse_updates(pawl__postgres_writer *writer, pawl__postgres_step *step,
+                                const bool *is_applied, const pawl_saga_row *rows)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
+        const pawl_saga_update *row = step->items[i];
+        pawl_error              why = PAWL_ERROR_INIT;
+        if (is_applied[i])
+            continue;
+        if (row->table->transitional.type != PAWL_VALUE_NONE && rows[i].version == row->version)
+            say_duplicate(row->table, row->id, NULL, &row->transitional, &why);
+        else
+            say(row->table, row->id, PAWL_ECONFLICT,
+                "another worker changed it first: it is not there at version", row->version, &why);
+        code = pawl__postgres_refuse(writer, pawl_change_saga_update, row, &why);
+    }
+    return code;
+}
+
+static pawl_code check_updated(pawl__postgres_writer *writer, pawl__postgres_step *step)
+{
+    if (pawl__postgres_rows(&step->call) == (int64_t)step->count)
+        return PAWL_OK;
+    bool          *is_applied = pawl__postgres_applied(writer, step);
+    pawl_saga_row *rows       = pawl_arena_take(writer->arena, (step->count + 1) * sizeof *rows);
+    if (is_applied == NULL || rows == NULL)
+        return pawl__postgres_no_memory(writer->error);
+    pawl_code code = find_versions(writer, step, rows);
+    return code == PAWL_OK ? refuse_updates(writer, step, is_applied, rows) : code;
+}
+
+static pawl_code send_updates(pawl__postgres_writer *writer, const pawl_saga_table *table,
+                              const void **items, size_t count)
+{
+    static const pawl__postgres_field fields[] = {
+        PAWL__POSTGRES_FIELD(saga_update, id.uuid, UUID),
+        PAWL__POSTGRES_FIELD(saga_update, version, INT),
+        PAWL__POSTGRES_FIELD(saga_update, metadata, JSON_TEXT),
+        PAWL__POSTGRES_FIELD(saga_update, data, JSON),
+        PAWL__POSTGRES_FIELD(saga_update, type_version, TEXT),
+    };
+    pawl__postgres_step *step = add_step(writer, table, PAWL__POSTGRES_SAGA_UPDATE,
+                                         pawl_change_saga_update, items, count, check_updated);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_step_fields(step, fields, sizeof fields / sizeof fields[0]);
+    put_correlation(step, table->transitional.type, offsetof(pawl_saga_update, transitional));
+    return pawl__postgres_step_send(step);
+}
+
+pawl_code pawl__postgres_send_saga_update(pawl__postgres_writer *writer)
+{
+    return send_tables(writer, pawl_change_saga_update, send_updates);
+}

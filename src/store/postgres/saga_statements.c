@@ -1,0 +1,253 @@
+/* saga_statements.c - the texts of the statements on a saga table, made at
+ * their first use on a connection.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/saga.h"
+
+#include "pawl/pawl.h"
+#include "store/sql/tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Texts -------------------------------------------------------------- */
+
+typedef struct maker {
+    pawl__sql_text           text;
+    const pawl__sql_dialect *dialect;
+    const pawl_saga_table   *table;
+} maker;
+
+static void add(maker *m, const char *piece)
+{
+    pawl__sql_append(&m->text, piece);
+}
+
+static void add_table(maker *m)
+{
+    pawl__sql_append_table(&m->text, m->dialect, "", m->table->name);
+}
+
+static void add_column(maker *m, const char *before, const pawl_correlation *correlation)
+{
+    add(m, before);
+    pawl__sql_append_name(&m->text, m->dialect, "Correlation_", correlation->property);
+}
+
+static void add_key(maker *m, pawl_saga_key key)
+{
+    if (key == PAWL_SAGA_BY_ID)
+        add(m, "s.\"Id\"");
+    else
+        add_column(m, "s.", key == PAWL_SAGA_BY_MAIN ? &m->table->main : &m->table->transitional);
+}
+
+static void write_load(maker *m, pawl_saga_key key, const char *lock)
+{
+    const pawl_correlation *list[2];
+    size_t                  count = pawl__sql_correlations(m->table, list);
+    add(m, "select k.n, s.\"Id\", s.\"Concurrency\", s.\"Metadata\", s.\"Data\", "
+           "s.\"SagaTypeVersion\"");
+    for (size_t i = 0; i < count; i++)
+        add_column(m, ", s.", list[i]);
+    add(m, " from unnest($1) with ordinality as k (v, n) join ");
+    add_table(m);
+    add(m, " as s on ");
+    add_key(m, key);
+    add(m, " = k.v");
+    add(m, lock);
+}
+
+static void write_there(maker *m, pawl_saga_key key)
+{
+    add(m, "select k.n, s.\"Concurrency\" from unnest($1) with ordinality as k (v, n) join ");
+    add_table(m);
+    add(m, " as s on ");
+    add_key(m, key);
+    add(m, " = k.v");
+}
+
+static void write_insert(maker *m)
+{
+    static const char *const parameters[] = {"$1, $2, $3, $4", "$1, $2, $3, $4, $5",
+                                             "$1, $2, $3, $4, $5, $6"};
+    static const char *const items[]      = {"", ", k.a", ", k.a, k.b"};
+    static const char *const names[]      = {"", ", a", ", a, b"};
+    const pawl_correlation  *list[2];
+    size_t                   count = pawl__sql_correlations(m->table, list);
+    add(m, "insert into ");
+    add_table(m);
+    add(m, " (\"Id\", \"Metadata\", \"Data\", \"PersistenceVersion\", \"SagaTypeVersion\", "
+           "\"Concurrency\"");
+    for (size_t i = 0; i < count; i++)
+        add_column(m, ", ", list[i]);
+    add(m, ") select k.id, k.metadata, k.data, '" PAWL_VERSION "', k.version, 1");
+    add(m, items[count]);
+    add(m, " from unnest(");
+    add(m, parameters[count]);
+    add(m, ") as k (id, metadata, data, version");
+    add(m, names[count]);
+    add(m, ") on conflict do nothing returning \"Id\"");
+}
+
+/* A transitional value that another saga has, or an earlier item of the
+ * statement takes, must not end the transaction: such an item is left out. */
+static void write_update(maker *m)
+{
+    bool has_value = m->table->transitional.type != PAWL_VALUE_NONE;
+    add(m, "update ");
+    add_table(m);
+    add(m, " as s set \"Concurrency\" = s.\"Concurrency\" + 1, \"Metadata\" = k.metadata, "
+           "\"Data\" = k.data, \"PersistenceVersion\" = '" PAWL_VERSION "', "
+           "\"SagaTypeVersion\" = k.type_version");
+    if (!has_value) {
+        add(m, " from unnest($1, $2, $3, $4, $5) with ordinality "
+               "as k (id, version, metadata, data, type_version, n)"
+               " where s.\"Id\" = k.id and s.\"Concurrency\" = k.version returning k.n");
+        return;
+    }
+    add_column(m, ", ", &m->table->transitional);
+    add(m, " = k.b from (select u.*, row_number() over (partition by u.b order by u.n) as place "
+           "from unnest($1, $2, $3, $4, $5, $6) with ordinality "
+           "as u (id, version, metadata, data, type_version, b, n)) as k "
+           "where s.\"Id\" = k.id and s.\"Concurrency\" = k.version "
+           "and (k.b is null or (k.place = 1 and not exists (select 1 from ");
+    add_table(m);
+    add_column(m, " as o where o.", &m->table->transitional);
+    add(m, " = k.b and o.\"Id\" <> k.id))) returning k.n");
+}
+
+static void write_delete(maker *m)
+{
+    add(m, "delete from ");
+    add_table(m);
+    add(m, " as s using unnest($1, $2) with ordinality as k (id, version, n) "
+           "where s.\"Id\" = k.id and s.\"Concurrency\" = k.version returning k.n");
+}
+
+static void write_statement(maker *m, int which)
+{
+    switch ((pawl__postgres_saga_statement)which) {
+    case PAWL__POSTGRES_SAGA_BY_ID:
+    case PAWL__POSTGRES_SAGA_BY_MAIN:
+    case PAWL__POSTGRES_SAGA_BY_TRANSITIONAL: write_load(m, (pawl_saga_key)which, ""); return;
+    case PAWL__POSTGRES_SAGA_BY_ID_LOCKED:
+    case PAWL__POSTGRES_SAGA_BY_MAIN_LOCKED:
+    case PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_LOCKED:
+        write_load(m, (pawl_saga_key)(which - PAWL__POSTGRES_SAGA_BY_ID_LOCKED),
+                   " order by s.\"Id\" for update of s");
+        return;
+    case PAWL__POSTGRES_SAGA_BY_ID_SKIP:
+    case PAWL__POSTGRES_SAGA_BY_MAIN_SKIP:
+    case PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_SKIP:
+        write_load(m, (pawl_saga_key)(which - PAWL__POSTGRES_SAGA_BY_ID_SKIP),
+                   " for update of s skip locked");
+        return;
+    case PAWL__POSTGRES_SAGA_BY_ID_THERE:
+    case PAWL__POSTGRES_SAGA_BY_MAIN_THERE:
+    case PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_THERE:
+        write_there(m, (pawl_saga_key)(which - PAWL__POSTGRES_SAGA_BY_ID_THERE));
+        return;
+    case PAWL__POSTGRES_SAGA_INSERT: write_insert(m); return;
+    case PAWL__POSTGRES_SAGA_UPDATE: write_update(m); return;
+    case PAWL__POSTGRES_SAGA_DELETE: write_delete(m); return;
+    case PAWL__POSTGRES_SAGA_COUNT:
+        add(m, "select count(*) from ");
+        add_table(m);
+        return;
+    case pawl__postgres_saga_statement_count: break;
+    }
+}
+
+/* ---- The tables of a connection ----------------------------------------- */
+
+static bool same_correlation(const pawl_correlation *left, const pawl_correlation *right)
+{
+    return left->type == right->type && pawl_text_equal(left->property, right->property);
+}
+
+bool pawl__postgres_saga_same(const pawl_saga_table *left, const pawl_saga_table *right)
+{
+    return pawl_text_equal(left->name, right->name) &&
+           same_correlation(&left->main, &right->main) &&
+           same_correlation(&left->transitional, &right->transitional);
+}
+
+static pawl_text copy_text(char **at, pawl_text text)
+{
+    pawl_text copy = {*at, text.size};
+    if (text.size != 0)
+        memcpy(*at, text.data, text.size);
+    *at += text.size;
+    return copy;
+}
+
+static pawl_code add_saga(pawl__postgres_connection *connection, const pawl_saga_table *table,
+                          pawl__postgres_saga **saga, pawl_error *error)
+{
+    pawl_code code = pawl__sql_saga_check(table, error);
+    if (code != PAWL_OK)
+        return code;
+    size_t size = table->type.size + table->name.size + table->main.property.size +
+                  table->transitional.property.size;
+    pawl__postgres_saga *made  = pawl_allocate(sizeof *made);
+    char                *texts = pawl_allocate(size + 1);
+    if (made == NULL || texts == NULL) {
+        pawl_free(made);
+        pawl_free(texts);
+        return pawl__postgres_no_memory(error);
+    }
+    made->texts                       = texts;
+    made->table                       = *table;
+    made->table.type                  = copy_text(&texts, table->type);
+    made->table.name                  = copy_text(&texts, table->name);
+    made->table.main.property         = copy_text(&texts, table->main.property);
+    made->table.transitional.property = copy_text(&texts, table->transitional.property);
+    made->number                      = connection->saga_count++;
+    made->next                        = connection->sagas;
+    connection->sagas                 = made;
+    *saga                             = made;
+    return PAWL_OK;
+}
+
+static pawl_code make_text(const pawl__postgres_connection *connection,
+                           const pawl__postgres_saga *saga, int which,
+                           pawl__postgres_statement *statement, pawl_error *error)
+{
+    maker m = {.dialect = &connection->dialect, .table = &saga->table};
+    write_statement(&m, which);
+    if (m.text.is_failed) {
+        pawl__sql_text_free(&m.text);
+        return pawl__postgres_no_memory(error);
+    }
+    statement->text = m.text.data;
+    (void)snprintf(statement->name, sizeof statement->name, "pawl_s%u_%d", saga->number, which);
+    return PAWL_OK;
+}
+
+pawl_code pawl__postgres_saga_statement_of(pawl__postgres_connection *connection,
+                                           const pawl_saga_table *table, int which,
+                                           pawl__postgres_statement **statement, pawl_error *error)
+{
+    pawl__postgres_saga *saga = connection->sagas;
+    pawl_code            code = PAWL_OK;
+    while (saga != NULL && !pawl__postgres_saga_same(&saga->table, table))
+        saga = saga->next;
+    if (saga == NULL)
+        code = add_saga(connection, table, &saga, error);
+    if (code != PAWL_OK)
+        return code;
+    *statement = &saga->statements[which];
+    return (*statement)->text == NULL ? make_text(connection, saga, which, *statement, error)
+                                      : PAWL_OK;
+}
+
+void pawl__postgres_saga_begin(pawl__postgres_call *call, pawl__postgres_connection *connection,
+                               const pawl_saga_table *table, int which, pawl_error *error)
+{
+    pawl__postgres_statement *statement = NULL;
+    pawl_code code = pawl__postgres_saga_statement_of(connection, table, which, &statement, error);
+    pawl__postgres_begin_with(call, connection, statement, error);
+    call->code = code;
+}

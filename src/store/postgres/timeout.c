@@ -1,0 +1,423 @@
+/* timeout.c - claiming and listing timeouts, ending their leases, cancelling.
+ *
+ * A lease is a stamp on the row. Claims take the rows that nobody has locked,
+ * so they never wait for each other or for a commit.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/operations.h"
+#include "store/postgres/place.h"
+#include "store/postgres/writer.h"
+
+#include <stdio.h>
+
+#define CLAIM_COUNT_DEFAULT 1000
+
+static void read_row(pawl__postgres_call *call, pawl_timeout_row *row)
+{
+    row->id.uuid        = pawl__postgres_get_uuid(call);
+    row->generation     = pawl__postgres_get_int(call);
+    row->saga_id.uuid   = pawl__postgres_get_uuid(call);
+    row->saga_type      = pawl__postgres_get_text(call);
+    row->name           = pawl__postgres_get_text(call);
+    row->destination    = pawl__postgres_get_text(call);
+    row->due            = pawl__postgres_get_time(call);
+    row->headers        = pawl__postgres_get_text(call);
+    row->correlation_id = pawl__postgres_get_text(call);
+    row->attempts       = (int32_t)pawl__postgres_get_int(call);
+    row->owner.uuid     = pawl__postgres_get_uuid(call);
+    row->lease_expires  = pawl__postgres_get_time(call);
+}
+
+/* ---- Claiming ----------------------------------------------------------- */
+
+/* The earliest free row that is due at `from` or later. */
+static void send_first(pawl__postgres_call *call, pawl__postgres_connection *connection,
+                       const pawl_timeout_claim *claim, pawl_time from, pawl_error *error)
+{
+    pawl__postgres_begin(call, connection,
+                         claim->destination.size != 0 ? pawl__postgres_timeout_first
+                                                      : pawl__postgres_timeout_first_any,
+                         error);
+    pawl__postgres_put_text(call, claim->destination);
+    pawl__postgres_put_time(call, claim->now);
+    pawl__postgres_put_time(call, from);
+    pawl__postgres_send(call);
+}
+
+static pawl_code first_from(pawl__postgres *store, const pawl_timeout_claim *claim, pawl_time from,
+                            pawl_time *due, pawl_error *error)
+{
+    pawl__postgres_call call;
+    send_first(&call, &store->main, claim, from, error);
+    pawl_code code = pawl__postgres_flush(&store->main, error);
+    if (code == PAWL_OK && pawl__postgres_next(&call))
+        *due = pawl__postgres_get_time(&call);
+    pawl__postgres_end(&call);
+    return code == PAWL_OK ? call.code : code;
+}
+
+/* The place of a destination's timeouts stands among those of the queues. A name
+ * that is too long has none. */
+static pawl__postgres_place *place_of(pawl__postgres *store, pawl_text destination)
+{
+    char key[PAWL_NAME_SIZE_MAX + 1];
+    int  size = snprintf(key, sizeof key, "timeouts:%.*s", PAWL_TEXT_ARGS(destination));
+    if (size < 0 || (size_t)size >= sizeof key)
+        return NULL;
+    return pawl__postgres_place_of(store, (pawl_text){key, (size_t)size});
+}
+
+/* Most of the time nothing is due, and nothing need be written: so this is a look.
+ * It also says where the due rows begin. Nothing due is believed only of a look
+ * from the beginning. */
+static pawl_code look(pawl__postgres *store, const pawl_timeout_claim *claim, pawl_time *due,
+                      pawl_error *error)
+{
+    pawl__postgres_place *place = place_of(store, claim->destination);
+    pawl_time             from = place != NULL ? pawl__postgres_place_begin(place) : PAWL_TIME_MIN;
+    pawl_code             code = first_from(store, claim, from, due, error);
+    if (code == PAWL_OK && *due > claim->due_max && from > PAWL_TIME_MIN) {
+        from = PAWL_TIME_MIN;
+        *due = PAWL_TIME_MAX;
+        code = first_from(store, claim, from, due, error);
+    }
+    pawl_queue_row  first = {.due = *due};
+    pawl_queue_rows found = {.items = &first, .count = *due <= claim->due_max};
+    if (code == PAWL_OK && place != NULL)
+        pawl__postgres_place_end(place, from, &found);
+    return code;
+}
+
+static size_t count_of(const pawl_timeout_claim *claim)
+{
+    return claim->count_max != 0 ? claim->count_max : CLAIM_COUNT_DEFAULT;
+}
+
+static void send_lease(pawl__postgres_call *call, pawl__postgres *store,
+                       pawl__postgres_connection *connection, const pawl_timeout_claim *claim,
+                       pawl_time from, pawl_error *error)
+{
+    int64_t count = (int64_t)count_of(claim);
+    pawl__postgres_begin(call, connection,
+                         claim->destination.size != 0 ? pawl__postgres_timeout_lease
+                                                      : pawl__postgres_timeout_lease_any,
+                         error);
+    pawl__postgres_put_text(call, claim->destination);
+    pawl__postgres_put_time(call, claim->now);
+    pawl__postgres_put_time(call, from);
+    pawl__postgres_put_time(call, claim->due_max);
+    pawl__postgres_put_int(call, count + 1);
+    pawl__postgres_put_int(call, count);
+    pawl__postgres_put_uuid(call, claim->owner.uuid);
+    pawl__postgres_put_time(call, pawl_time_add(claim->now, claim->lease));
+    pawl__postgres_put_uuid(call, store->base.worker.uuid);
+    pawl__postgres_send(call);
+}
+
+/* Of one row more than are leased the last is left over. A row that was written
+ * anew while it was looked at is not leased: what comes next is then `from`. */
+static pawl_code read_leased(pawl__postgres_call *call, size_t count_max, pawl_time from,
+                             pawl_timeout_rows *rows)
+{
+    size_t    found = 0;
+    pawl_time last  = PAWL_TIME_MAX;
+    rows->items     = pawl__postgres_take_rows(call, sizeof *rows->items);
+    while (rows->items != NULL && pawl__postgres_next(call)) {
+        found = (size_t)pawl__postgres_get_int(call);
+        last  = pawl__postgres_get_time(call);
+        if (!pawl__postgres_is_null(call))
+            read_row(call, &rows->items[rows->count++]);
+    }
+    pawl__postgres_end(call);
+    if (found > count_max)
+        rows->next_due = last;
+    if (rows->count < (found < count_max ? found : count_max))
+        rows->next_due = from;
+    return call->code;
+}
+
+/* Rows due before `from` are not looked for. */
+static pawl_code lease(pawl__postgres *store, const pawl_timeout_claim *claim, pawl_time from,
+                       pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl__postgres_connection *connection;
+    pawl__postgres_call        leased, later;
+    pawl_code                  code = pawl__postgres_stamp_begin(store, &connection, error);
+    if (code != PAWL_OK)
+        return code;
+    send_lease(&leased, store, connection, claim, from, error);
+    send_first(&later, connection, claim, pawl_time_add(claim->due_max, 1), error);
+    code = pawl__postgres_flush(connection, error);
+    rows->next_due = PAWL_TIME_MAX;
+    if (code == PAWL_OK) {
+        leased.arena = arena;
+        if (pawl__postgres_next(&later))
+            rows->next_due = pawl__postgres_get_time(&later);
+        code = read_leased(&leased, count_of(claim), from, rows);
+    }
+    pawl__postgres_end(&later);
+    pawl__postgres_end(&leased);
+    return pawl__postgres_stamp_end(connection, code, error);
+}
+
+pawl_code pawl__postgres_timeout_claim(pawl_store *base, const pawl_timeout_claim *claim,
+                                       pawl_arena *arena, pawl_timeout_rows *rows,
+                                       pawl_error *error)
+{
+    pawl__postgres *store = pawl__postgres_of(base);
+    *rows                 = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
+    pawl_code code        = pawl__postgres_ready(store, error);
+    if (code == PAWL_OK && claim->lease <= 0)
+        code = pawl_error_set(error, PAWL_EINVAL,
+                              "the lease of timeouts is %lld microseconds, must be positive",
+                              (long long)claim->lease);
+    if (code == PAWL_OK)
+        code = look(store, claim, &rows->next_due, error);
+    if (code == PAWL_OK && rows->next_due <= claim->due_max)
+        code = lease(store, claim, rows->next_due, arena, rows, error);
+    if (code != PAWL_OK)
+        *rows = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
+    return code;
+}
+
+pawl_code pawl__postgres_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
+                                      pawl_error *error)
+{
+    pawl__postgres            *store = pawl__postgres_of(base);
+    pawl__postgres_connection *connection;
+    pawl__postgres_call        call;
+    *count         = 0;
+    pawl_code code = pawl__postgres_ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__postgres_stamp_begin(store, &connection, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_begin(&call, connection, pawl__postgres_timeout_expire, error);
+    pawl__postgres_put_time(&call, now);
+    code            = pawl__postgres_run(&call);
+    int64_t changed = pawl__postgres_rows(&call);
+    pawl__postgres_end(&call);
+    code = pawl__postgres_stamp_end(connection, code, error);
+    if (code == PAWL_OK)
+        *count = changed;
+    return code;
+}
+
+pawl_code pawl__postgres_timeout_list(pawl_store *base, pawl_saga_id saga_id, size_t count_max,
+                                      pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl__postgres *store  = pawl__postgres_of(base);
+    bool            is_all = pawl_uuid_is_zero(saga_id.uuid);
+    *rows                  = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
+    pawl_code code         = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_call call;
+    pawl__postgres_begin(&call, &store->main,
+                         is_all ? (int)pawl__sql_timeout_list : (int)pawl__postgres_timeout_of_saga,
+                         error);
+    call.arena = arena;
+    if (!is_all)
+        pawl__postgres_put_uuid(&call, saga_id.uuid);
+    pawl__postgres_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
+    code = pawl__postgres_run(&call);
+    if (code == PAWL_OK)
+        rows->items = pawl__postgres_take_rows(&call, sizeof *rows->items);
+    while (rows->items != NULL && pawl__postgres_next(&call))
+        read_row(&call, &rows->items[rows->count++]);
+    pawl__postgres_end(&call);
+    return call.code;
+}
+
+/* ---- Settling ----------------------------------------------------------- */
+
+/* Settles of one id are applied one after another, in waves: its first change,
+ * its second, and so on. */
+typedef struct wave {
+    size_t              number;
+    pawl_timeout_action action;
+    bool                has_owner;
+} wave;
+
+/* By id; those of one id as they stand in the change set. */
+static int compare_settles(const void *left, const void *right)
+{
+    const pawl_timeout_settle *a     = *(const pawl_timeout_settle *const *)left;
+    const pawl_timeout_settle *b     = *(const pawl_timeout_settle *const *)right;
+    int                        order = pawl_uuid_compare(a->id.uuid, b->id.uuid);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+static void why_gone(const void *change, pawl_error *why)
+{
+    const pawl_timeout_settle *settle = change;
+    char                       id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(settle->id.uuid, id);
+    (void)pawl_error_set(why, PAWL_EGONE,
+                         "timeout %s: it is no longer leased by this owner, or was set anew", id);
+}
+
+static pawl_code check_settle(pawl__postgres_writer *writer, pawl__postgres_step *step)
+{
+    return pawl__postgres_check_numbers(writer, step, why_gone);
+}
+
+static pawl_code send_settles(pawl__postgres_writer *writer, const wave *of, const void **items,
+                              size_t count)
+{
+    /* Without an owner a missing row is fine. */
+    static const int statements[][2] = {
+        [PAWL_TIMEOUT_REMOVE]  = {pawl__postgres_timeout_remove_any, pawl__postgres_timeout_remove},
+        [PAWL_TIMEOUT_RELEASE] = {pawl__postgres_timeout_release_any,
+                                  pawl__postgres_timeout_release},
+        [PAWL_TIMEOUT_RETRY]   = {pawl__postgres_timeout_retry_any, pawl__postgres_timeout_retry},
+    };
+    static const pawl__postgres_field id      = PAWL__POSTGRES_FIELD(timeout_settle, id, UUID);
+    static const pawl__postgres_field retry[] = {
+        PAWL__POSTGRES_FIELD(timeout_settle, due, TIME),
+        PAWL__POSTGRES_FIELD(timeout_settle, attempts, INT32),
+    };
+    static const pawl__postgres_field owner[] = {
+        PAWL__POSTGRES_FIELD(timeout_settle, generation, INT),
+        PAWL__POSTGRES_FIELD(timeout_settle, owner, UUID),
+    };
+    pawl__postgres_step *step = pawl__postgres_step_add(
+        writer, statements[of->action][of->has_owner], pawl_change_timeout_settle, items, count,
+        of->has_owner ? check_settle : NULL);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_step_fields(step, &id, 1);
+    if (of->action == PAWL_TIMEOUT_RETRY)
+        pawl__postgres_step_fields(step, retry, 2);
+    if (of->has_owner)
+        pawl__postgres_step_fields(step, owner, 2);
+    return pawl__postgres_step_send(step);
+}
+
+/* Of the sorted items, those of the wave. */
+static const void **pick(pawl__postgres_writer *writer, const void **items, size_t count,
+                         const wave *of, size_t *picked_count, size_t *left_count)
+{
+    const void **picked = pawl_arena_take(writer->arena, (count + 1) * sizeof *picked);
+    size_t       number = 0;
+    if (picked == NULL) {
+        (void)pawl__postgres_no_memory(writer->error);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const pawl_timeout_settle *settle = items[i];
+        const pawl_timeout_settle *before = i > 0 ? items[i - 1] : settle;
+        bool is_same = i > 0 && pawl_uuid_compare(before->id.uuid, settle->id.uuid) == 0;
+        number       = is_same ? number + 1 : 0;
+        if (number == of->number && settle->action == of->action &&
+            settle->has_owner == of->has_owner)
+            picked[(*picked_count)++] = settle;
+        *left_count += number > of->number;
+    }
+    return picked;
+}
+
+static pawl_code send_wave(pawl__postgres_writer *writer, const void **items, size_t count,
+                           size_t number, bool *is_last)
+{
+    static const wave of_each[] = {
+        {0, PAWL_TIMEOUT_REMOVE, true},  {0, PAWL_TIMEOUT_REMOVE, false},
+        {0, PAWL_TIMEOUT_RELEASE, true}, {0, PAWL_TIMEOUT_RELEASE, false},
+        {0, PAWL_TIMEOUT_RETRY, true},   {0, PAWL_TIMEOUT_RETRY, false},
+    };
+    pawl_code code = PAWL_OK;
+    size_t    left = 0;
+    for (size_t i = 0; code == PAWL_OK && i < sizeof of_each / sizeof of_each[0]; i++) {
+        size_t picked_count = 0;
+        wave   of           = of_each[i];
+        of.number           = number;
+        const void **picked = pick(writer, items, count, &of, &picked_count, &left);
+        if (picked == NULL)
+            return PAWL_ENOMEM;
+        if (picked_count != 0)
+            code = send_settles(writer, &of, picked, picked_count);
+    }
+    *is_last = left == 0;
+    return code;
+}
+
+pawl_code pawl__postgres_send_timeout_settle(pawl__postgres_writer *writer)
+{
+    size_t       count;
+    bool         is_last = false;
+    pawl_code    code    = PAWL_OK;
+    const void **items =
+        pawl__postgres_select(writer, pawl_change_timeout_settle, NULL, NULL, &count);
+    if (items == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_sort(items, count, compare_settles);
+    for (size_t number = 0; code == PAWL_OK && !is_last; number++)
+        code = send_wave(writer, items, count, number, &is_last);
+    return code;
+}
+
+/* ---- Cancelling --------------------------------------------------------- */
+
+static bool has_name(const void *change, const void *context)
+{
+    const pawl_timeout_cancel *cancel = change;
+    (void)context;
+    return cancel->name.size != 0;
+}
+
+static bool has_no_name(const void *change, const void *context)
+{
+    return !has_name(change, context);
+}
+
+static int compare_cancels(const void *left, const void *right)
+{
+    const pawl_timeout_cancel *a     = *(const pawl_timeout_cancel *const *)left;
+    const pawl_timeout_cancel *b     = *(const pawl_timeout_cancel *const *)right;
+    int                        order = pawl_uuid_compare(a->saga_id.uuid, b->saga_id.uuid);
+    return order != 0 ? order : pawl_text_compare(a->name, b->name);
+}
+
+/* A claim may write a lease at this moment: its rows are waited for, and then
+ * dropped as they are. */
+static pawl_code cancel(pawl__postgres_writer *writer, pawl__postgres_want_fn *want,
+                        const int statements[2], size_t field_count)
+{
+    static const pawl__postgres_field fields[] = {
+        PAWL__POSTGRES_FIELD(timeout_cancel, saga_id, UUID),
+        PAWL__POSTGRES_FIELD(timeout_cancel, name, TEXT),
+    };
+    size_t       count;
+    pawl_code    code = PAWL_OK;
+    const void **items =
+        pawl__postgres_select(writer, pawl_change_timeout_cancel, want, NULL, &count);
+    if (items == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_sort(items, count, compare_cancels);
+    for (int i = 0; code == PAWL_OK && count != 0 && i < 2; i++) {
+        pawl__postgres_step *step = pawl__postgres_step_add(
+            writer, statements[i], pawl_change_timeout_cancel, items, count, NULL);
+        if (step == NULL)
+            return PAWL_ENOMEM;
+        pawl__postgres_step_fields(step, fields, field_count);
+        code = pawl__postgres_step_send(step);
+    }
+    return code;
+}
+
+/* Timeouts of a saga with a name and those without stand in different indexes:
+ * each has its statements. */
+pawl_code pawl__postgres_send_timeout_cancel(pawl__postgres_writer *writer)
+{
+    static const int one[]   = {pawl__postgres_timeout_lock, pawl__postgres_timeout_drop};
+    static const int named[] = {pawl__postgres_timeout_lock_named,
+                                pawl__postgres_timeout_drop_named};
+    static const int own[]   = {pawl__postgres_timeout_lock_own, pawl__postgres_timeout_drop_own};
+    pawl_code        code    = cancel(writer, has_name, one, 2);
+    if (code == PAWL_OK)
+        code = cancel(writer, has_no_name, named, 1);
+    if (code == PAWL_OK)
+        code = cancel(writer, has_no_name, own, 1);
+    return code;
+}

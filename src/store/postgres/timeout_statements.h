@@ -1,0 +1,152 @@
+/* timeout_statements.h - the statements on timeouts that only PostgreSQL
+ * understands. Part of statements.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_POSTGRES_TIMEOUT_STATEMENTS_H
+#define PAWL_STORE_POSTGRES_TIMEOUT_STATEMENTS_H
+
+#include "store/sql/statements.h"
+
+/* A server that last counted the table when it was empty takes every way to a row
+ * for the same, a walk through a whole index too, and keeps to it while the table
+ * grows. So these statements leave it one way: what is found for each item of an
+ * array is found in a subquery of that item, and the row is then named by its
+ * place (ctid). A row that another transaction wrote anew meanwhile is no longer
+ * at its place: where that matters it is locked first. */
+
+/* ?2 is the time by which leases have ended. */
+#define PAWL__POSTGRES_TIMEOUT_FREE "([LeaseExpires] is null or [LeaseExpires] <= ?2)"
+
+/* The names of all destinations, found by leaping from one to the next in the
+ * index: a claim for any of them reads each from its head. */
+#define PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                  \
+    "with recursive d (name) as ((select [Destination] from {timeouts} "                     \
+    "order by [Destination] limit 1) union all select (select t.[Destination] "              \
+    "from {timeouts} as t where t.[Destination] > d.name order by t.[Destination] limit 1) " \
+    "from d where d.name is not null) "
+
+/* The earliest free row due at ?3 or later. */
+#define PAWL__POSTGRES_TIMEOUT_FIRST(destination)                                         \
+    "select [Due] from {timeouts} where [Destination] = " destination " and [Due] >= ?3 " \
+    "and " PAWL__POSTGRES_TIMEOUT_FREE " order by [Due], [Id] limit 1"
+
+/* ?5 free rows due from ?3 to ?4, locked. */
+#define PAWL__POSTGRES_TIMEOUT_DUE(destination)                                            \
+    "select [Id], [Due], ctid as place from {timeouts} where [Destination] = " destination \
+    " and [Due] >= ?3 and [Due] <= ?4 and " PAWL__POSTGRES_TIMEOUT_FREE                    \
+    " order by [Due], [Id] limit ?5 for update skip locked"
+
+/* Leases ?6 of the rows of `due`, one fewer than it may hold. Before the rows stand
+ * how many there were and when the last is due; there is always a row. */
+#define PAWL__POSTGRES_TIMEOUT_TAKE                                                       \
+    "taken as (update {timeouts} as t set [Owner] = ?7, [LeaseExpires] = ?8, "            \
+    "[LeaseWorker] = ?9 from (select place from due order by [Due], [Id] limit ?6) as k " \
+    "where t.ctid = k.place returning t.[Id], t.[Generation], t.[SagaId], t.[SagaType], " \
+    "t.[Name], t.[Destination], t.[Due], t.[Headers], t.[CorrelationId], t.[Attempts], "  \
+    "t.[Owner], t.[LeaseExpires]) "                                                       \
+    "select a.found, a.last, taken.* from (select count(*) as found, max([Due]) as last " \
+    "from due) as a left join taken on true order by taken.[Due], taken.[Id]"
+
+/* The row of an id. The order makes the index on the id the only one that fits. */
+#define PAWL__POSTGRES_TIMEOUT_OF_ID \
+    "from {timeouts} as o where o.[Id] >= k.id and o.[Id] <= k.id order by o.[Id] limit 1"
+
+/* Settles: the row must have the owner and the generation, or its id is enough. */
+#define PAWL__POSTGRES_TIMEOUT_OWNED(names)                                         \
+    " with ordinality as k (id" names ", generation, owner, n) cross join lateral " \
+    "(select o.ctid as place " PAWL__POSTGRES_TIMEOUT_OF_ID ") as f "               \
+    "where t.ctid = f.place and t.[Owner] = k.owner "                               \
+    "and (k.generation = 0 or t.[Generation] = k.generation) returning k.n"
+#define PAWL__POSTGRES_TIMEOUT_ANYHOW(names) \
+    " as k (id" names ") where t.[Id] between k.id and k.id"
+
+#define PAWL__POSTGRES_TIMEOUT_REMOVE "delete from {timeouts} as t using "
+#define PAWL__POSTGRES_TIMEOUT_RELEASE "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from "
+#define PAWL__POSTGRES_TIMEOUT_RETRY                      \
+    "update {timeouts} as t set " PAWL__SQL_NO_OWNER ", " \
+    "[Due] = k.due, [Attempts] = k.attempts from "
+
+/* Cancels: rows of a saga, locked, then deleted where they stand now. */
+#define PAWL__POSTGRES_TIMEOUT_LOCK(items, of)                              \
+    "select f.[Id] from unnest" items " cross join lateral (select o.[Id] " \
+    "from {timeouts} as o where o.[SagaId] = k.saga_id and " of " for update) as f"
+#define PAWL__POSTGRES_TIMEOUT_DROP(items, of)                                              \
+    "delete from {timeouts} as t using unnest" items " cross join lateral (select o.ctid "  \
+    "as place from {timeouts} as o where o.[SagaId] = k.saga_id and " of " offset 0) as f " \
+    "where t.ctid = f.place"
+#define PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES "(?1, ?2) as k (saga_id, name)"
+#define PAWL__POSTGRES_TIMEOUT_SAGAS "(?1) as k (saga_id)"
+#define PAWL__POSTGRES_TIMEOUT_NAME "o.[Name] = k.name and o.[Name] <> ''"
+
+#define PAWL__POSTGRES_TIMEOUT_INSERT                                                 \
+    "insert into {timeouts} as t ([Id], [Generation], [SagaId], [SagaType], [Name], " \
+    "[Destination], [Due], [Attempts], [CorrelationId], [Headers]) "                  \
+    "select k.id, k.times, k.saga_id, k.saga_type, k.name, k.destination, k.due, 0, " \
+    "k.correlation_id, k.headers from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "    \
+    "as k (id, times, saga_id, saga_type, name, destination, due, correlation_id, headers) "
+#define PAWL__POSTGRES_TIMEOUT_ANEW                                              \
+    "do update set [Generation] = t.[Generation] + excluded.[Generation], "      \
+    "[SagaType] = excluded.[SagaType], [Destination] = excluded.[Destination], " \
+    "[Due] = excluded.[Due], [Attempts] = 0, " PAWL__SQL_NO_OWNER ", "           \
+    "[CorrelationId] = excluded.[CorrelationId], [Headers] = excluded.[Headers]"
+#define PAWL__POSTGRES_TIMEOUT_KEYS " returning t.[Id], t.[SagaId], t.[Name]"
+
+#define PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                                        \
+    X(timeout_first, PAWL__POSTGRES_TIMEOUT_FIRST("?1"))                                                            \
+    X(timeout_first_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                        \
+      "select f.[Due] from d cross join lateral (" PAWL__POSTGRES_TIMEOUT_FIRST(                                    \
+          "d.name") ") as f order by f.[Due] limit 1")                                                              \
+    X(timeout_lease, "with due as materialized (" PAWL__POSTGRES_TIMEOUT_DUE(                                       \
+                         "?1") "), " PAWL__POSTGRES_TIMEOUT_TAKE)                                                   \
+    X(timeout_lease_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                        \
+      ", due as materialized (select f.[Id], f.[Due], f.place from d cross join "                                   \
+      "lateral (" PAWL__POSTGRES_TIMEOUT_DUE(                                                                       \
+          "d.name") ") as f order by f.[Due], f.[Id] limit ?5), " PAWL__POSTGRES_TIMEOUT_TAKE)                      \
+    X(timeout_expire,                                                                                               \
+      "with old as materialized (select ctid as place from {timeouts} "                                             \
+      "where [LeaseExpires] <= ?1 for update skip locked) update {timeouts} as t set " PAWL__SQL_NO_OWNER           \
+      " from old where t.ctid = old.place")                                                                         \
+    X(timeout_of_saga, PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' "                                \
+                                             "union all " PAWL__SQL_TIMEOUT_ROW                                     \
+                                             "where [SagaId] = ?1 and [Name] = '' "                                 \
+                                             "order by [Due], [Id] limit ?2")                                       \
+    X(timeout_remove,                                                                                               \
+      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))                          \
+    X(timeout_release,                                                                                              \
+      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))                         \
+    X(timeout_retry, PAWL__POSTGRES_TIMEOUT_RETRY                                                                   \
+      "unnest(?1, ?2, ?3, ?4, ?5)" PAWL__POSTGRES_TIMEOUT_OWNED(", due, attempts"))                                 \
+    X(timeout_remove_any,                                                                                           \
+      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))                                 \
+    X(timeout_release_any,                                                                                          \
+      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))                                \
+    X(timeout_retry_any, PAWL__POSTGRES_TIMEOUT_RETRY                                                               \
+      "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_ANYHOW(", due, attempts"))                                        \
+    X(timeout_lock, PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,                                 \
+                                                PAWL__POSTGRES_TIMEOUT_NAME))                                       \
+    X(timeout_drop, PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,                                 \
+                                                PAWL__POSTGRES_TIMEOUT_NAME))                                       \
+    X(timeout_lock_named,                                                                                           \
+      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))                                  \
+    X(timeout_drop_named,                                                                                           \
+      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))                                  \
+    X(timeout_lock_own,                                                                                             \
+      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))                                   \
+    X(timeout_drop_own,                                                                                             \
+      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))                                   \
+    /* By name; an id that another row has is left out, unless the name has a row. */                               \
+    X(timeout_arm, PAWL__POSTGRES_TIMEOUT_INSERT                                                                    \
+      "where (select o.[SagaId] is not distinct from k.saga_id and o.[Name] = k.name " PAWL__POSTGRES_TIMEOUT_OF_ID \
+      ") is not false or (select true "                                                                             \
+      "from {timeouts} as o where o.[SagaId] = k.saga_id and o.[Name] = k.name "                                    \
+      "and o.[Name] <> '') "                                                                                        \
+      "on conflict ([SagaId], [Name]) where [SagaId] is not null and [Name] <> '' " PAWL__POSTGRES_TIMEOUT_ANEW     \
+          PAWL__POSTGRES_TIMEOUT_KEYS)                                                                              \
+    X(timeout_overwrite,                                                                                            \
+      PAWL__POSTGRES_TIMEOUT_INSERT "on conflict ([Id]) " PAWL__POSTGRES_TIMEOUT_ANEW                               \
+                                    ", [SagaId] = excluded.[SagaId], [Name] = excluded.[Name]")                     \
+    X(timeout_put,                                                                                                  \
+      PAWL__POSTGRES_TIMEOUT_INSERT "on conflict do nothing" PAWL__POSTGRES_TIMEOUT_KEYS)
+
+#endif

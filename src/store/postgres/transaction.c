@@ -1,0 +1,146 @@
+/* transaction.c - begin and end; stamps; holds.
+ *
+ * A begin is sent with what follows it and costs no round trip of its own.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/postgres.h"
+
+void pawl__postgres_send_plain(pawl__postgres_connection *connection, int statement,
+                               pawl_error *error)
+{
+    /* The answer comes with the flush, long after this function. */
+    unsigned             place = connection->plain_count++ % PAWL__POSTGRES_PLAIN_MAX;
+    pawl__postgres_call *call  = &connection->plain[place];
+    pawl__postgres_end(call);
+    pawl__postgres_begin(call, connection, statement, error);
+    call->error = NULL;
+    pawl__postgres_send(call);
+}
+
+void pawl__postgres_begin_on(pawl__postgres_connection *connection, pawl_error *error)
+{
+    if (connection->in_transaction)
+        return;
+    pawl__postgres_send_plain(connection, pawl__postgres_begin_work, error);
+    connection->in_transaction = true;
+}
+
+pawl_code pawl__postgres_begin_transaction(pawl__postgres *store, pawl_error *error)
+{
+    bool has_lost_locks = !store->main.in_transaction && store->claim_count > 0;
+    pawl__postgres_begin_on(&store->main, error);
+    return has_lost_locks ? pawl__postgres_claims_lock(store, error) : PAWL_OK;
+}
+
+void pawl__postgres_rollback_transaction(pawl__postgres_connection *connection)
+{
+    if (!connection->in_transaction || connection->is_lost)
+        return;
+    connection->in_transaction = false;
+    pawl__postgres_send_plain(connection, pawl__postgres_rollback, NULL);
+    /* What cannot be rolled back is of no use any more. */
+    if (pawl__postgres_flush(connection, NULL) != PAWL_OK)
+        connection->is_lost = true;
+}
+
+/* ---- Stamps ------------------------------------------------------------- */
+
+pawl_code pawl__postgres_stamp_begin(pawl__postgres *store, pawl__postgres_connection **connection,
+                                     pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    *connection    = &store->main;
+    if (store->is_held) /* all of it belongs to the hold */
+        return PAWL_OK;
+    if (store->main.in_transaction)
+        code = pawl__postgres_side(store, connection, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_begin_on(*connection, error);
+    pawl__postgres_send_plain(*connection, pawl__postgres_stamp, error);
+    return PAWL_OK;
+}
+
+pawl_code pawl__postgres_stamp_end(pawl__postgres_connection *connection, pawl_code code,
+                                   pawl_error *error)
+{
+    if (!connection->is_pipelined) /* inside a hold */
+        return code;
+    if (code == PAWL_OK) {
+        pawl__postgres_send_plain(connection, pawl__postgres_commit_work, error);
+        code = pawl__postgres_flush(connection, error);
+        if (code == PAWL_OK)
+            connection->in_transaction = false;
+    }
+    pawl__postgres_rollback_transaction(connection);
+    return code;
+}
+
+/* ---- Holds -------------------------------------------------------------- */
+
+/* The handler's own SQL is planned as the server sees fit; pawl's statements
+ * inside a hold are planned for their parameters. */
+pawl_code pawl__postgres_hold_begin(pawl_store *base, pawl_error *error)
+{
+    pawl__postgres *store = pawl__postgres_of(base);
+    pawl_code       code  = pawl__postgres_ready(store, error);
+    if (code == PAWL_OK && store->is_held)
+        code = pawl_error_set(error, PAWL_EINVAL, "postgres: this handle has an open hold already");
+    if (code == PAWL_OK)
+        code = pawl__postgres_begin_transaction(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_send_plain(&store->main, pawl__postgres_handler_plans, error);
+    code = pawl__postgres_flush(&store->main, error);
+    if (code == PAWL_OK)
+        code = pawl__postgres_set_pipeline(&store->main, false, error);
+    store->is_held = code == PAWL_OK;
+    if (code != PAWL_OK)
+        pawl__postgres_rollback_transaction(&store->main);
+    return code;
+}
+
+pawl_code pawl__postgres_hold_check(pawl__postgres *store, pawl_error *error)
+{
+    switch (PQtransactionStatus(store->main.pg)) {
+    case PQTRANS_INTRANS: return PAWL_OK;
+    case PQTRANS_INERROR:
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "postgres: a statement of the handler's own SQL failed, and the "
+                              "handler answered ok: nothing can be committed");
+    case PQTRANS_IDLE:
+        store->main.in_transaction = false;
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "postgres: the handler's own SQL ended the transaction of its "
+                              "message: only pawl may commit it or roll it back");
+    case PQTRANS_ACTIVE:
+    case PQTRANS_UNKNOWN: break;
+    }
+    store->main.is_lost = true;
+    return pawl_error_set(error, PAWL_ELOST,
+                          "postgres: the connection was lost, or left in the middle of a "
+                          "statement, by the handler's own SQL");
+}
+
+pawl_code pawl__postgres_hold_leave(pawl__postgres *store, pawl_error *error)
+{
+    store->is_held             = false;
+    store->main.in_transaction = false;
+    if (store->main.is_lost)
+        return PAWL_OK;
+    return pawl__postgres_set_pipeline(&store->main, true, error);
+}
+
+void pawl__postgres_hold_end(pawl_store *base)
+{
+    pawl__postgres *store = pawl__postgres_of(base);
+    if (!store->is_held)
+        return;
+    PGTransactionStatusType status = PQtransactionStatus(store->main.pg);
+    if (status == PQTRANS_INTRANS || status == PQTRANS_INERROR)
+        PQclear(PQexec(store->main.pg, "rollback"));
+    if (PQtransactionStatus(store->main.pg) != PQTRANS_IDLE)
+        store->main.is_lost = true;
+    (void)pawl__postgres_hold_leave(store, NULL);
+}

@@ -1,0 +1,341 @@
+/* wait.c - waking those that sleep.
+ *
+ * Whoever sleeps for a queue holds a lock of that queue's, which many can share.
+ * A commit with news for the queue tries, after it, to take that lock for itself:
+ * only when it cannot, somebody sleeps and is notified. A busy queue so pays
+ * nothing for NOTIFY, whose commits the server runs one after another. The order
+ * makes it safe: a sleeper takes the lock and then looks once more; a sender
+ * commits and then tries the lock. A handle that claims from no queue sleeps for
+ * the outbox.
+ *
+ * Behind a pooler nothing can be listened to: waits are short, longer each time
+ * nothing was found, and a worker says every five seconds that it lives.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/operations.h"
+#include "store/postgres/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUSY_CLAIMS 8 /* in a row: then the sleepers' lock is given up */
+#define POLL_MS_MIN 20
+#define POLL_MS_MAX 1000
+#define BEAT_MS 5000
+
+int64_t pawl__postgres_lock_number(const pawl__postgres *store, const char *kind, pawl_text name)
+{
+    char     text[PAWL_NAME_SIZE_MAX + 200];
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    int      size = snprintf(text, sizeof text, "pawl/%s.%s/%s/%.*s", store->schema,
+                             store->base.system_prefix, kind, PAWL_TEXT_ARGS(name));
+    for (int i = 0; i < size && i < (int)sizeof text - 1; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+    return (int64_t)(hash >> 1 | 1); /* positive, never 0 */
+}
+
+/* ---- News --------------------------------------------------------------- */
+
+#define OUTBOX_PAYLOAD "/outbox"
+#define TOPICS_MAX 16 /* queues of one commit; with more all are woken */
+
+/* What a commit has news for. */
+typedef struct topics {
+    pawl_text queues[TOPICS_MAX];
+    size_t    count;
+    bool      has_outbox;
+    bool      is_all; /* too many to name */
+} topics;
+
+static void add_topic(topics *list, pawl_text queue)
+{
+    for (size_t i = list->count; i > 0; i--)
+        if (pawl_text_equal(list->queues[i - 1], queue))
+            return;
+    if (list->count == TOPICS_MAX)
+        list->is_all = true;
+    else
+        list->queues[list->count++] = queue;
+}
+
+static bool find_topics(const pawl_changes *changes, topics *list)
+{
+    *list = (topics){.has_outbox = changes->outbox_add.count + changes->outbox_hold.count != 0};
+    for (size_t i = 0; i < changes->queue_send.count && !list->is_all; i++)
+        add_topic(list, changes->queue_send.items[i].queue);
+    for (size_t i = 0; i < changes->timeout_set.count && !list->is_all; i++)
+        add_topic(list, changes->timeout_set.items[i].destination);
+    return list->has_outbox || list->count != 0;
+}
+
+static pawl_text payload_of(const topics *list)
+{
+    if (list->count == 1 && !list->has_outbox && !list->is_all)
+        return list->queues[0];
+    return list->count == 0 ? PAWL_TEXT(OUTBOX_PAYLOAD) : (pawl_text){0};
+}
+
+static int64_t queue_lock(const pawl__postgres *store, pawl_text queue)
+{
+    return pawl__postgres_lock_number(store, "sleep", queue);
+}
+
+static int64_t outbox_lock(const pawl__postgres *store)
+{
+    return pawl__postgres_lock_number(store, "sleep-outbox", (pawl_text){0});
+}
+
+bool pawl__postgres_send_notify(pawl__postgres *store, pawl__postgres_connection *connection,
+                                pawl__postgres_call *call, const pawl_changes *changes)
+{
+    topics  list;
+    int64_t locks[TOPICS_MAX + 1];
+    size_t  count = 0;
+    if (!find_topics(changes, &list))
+        return false;
+    for (size_t i = 0; i < list.count; i++)
+        locks[count++] = queue_lock(store, list.queues[i]);
+    if (list.has_outbox)
+        locks[count++] = outbox_lock(store);
+    bool is_conditional = connection->is_ours && !list.is_all;
+    pawl__postgres_begin(call, connection,
+                         is_conditional ? pawl__postgres_notify : pawl__postgres_notify_always,
+                         NULL);
+    pawl__postgres_put_text(call, pawl_text_of(store->channel));
+    pawl__postgres_put_text(call, payload_of(&list));
+    if (is_conditional)
+        pawl__postgres_put_ints(call, locks, count);
+    pawl__postgres_send(call);
+    return true;
+}
+
+/* ---- The sleepers' locks ------------------------------------------------ */
+
+static pawl_code take_sleep_locks(pawl__postgres *store, pawl_error *error)
+{
+    pawl__postgres_call call;
+    size_t              count = 0;
+    for (; count < store->place_count && count < PAWL__POSTGRES_QUEUES_MAX; count++)
+        store->sleep_locks[count] = queue_lock(
+            store, (pawl_text){store->places[count].queue, store->places[count].queue_size});
+    if (count == 0)
+        store->sleep_locks[count++] = outbox_lock(store);
+    store->sleep_lock_count = count;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_listen_locks, error);
+    pawl__postgres_put_ints(&call, store->sleep_locks, count);
+    pawl_code code = pawl__postgres_run(&call);
+    pawl__postgres_end(&call);
+    return code;
+}
+
+pawl_code pawl__postgres_stop_sleeping(pawl__postgres *store, pawl_error *error)
+{
+    pawl__postgres_call call;
+    if (!store->sleeps)
+        return PAWL_OK;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_unlisten_locks, error);
+    pawl__postgres_put_ints(&call, store->sleep_locks, store->sleep_lock_count);
+    pawl_code code = pawl__postgres_run(&call);
+    pawl__postgres_end(&call);
+    store->sleeps = code != PAWL_OK;
+    return code;
+}
+
+void pawl__postgres_note_claim(pawl__postgres *store, bool is_empty)
+{
+    store->poll_ms     = is_empty ? store->poll_ms : POLL_MS_MIN;
+    store->busy_claims = is_empty ? 0 : store->busy_claims + 1;
+    if (store->busy_claims < BUSY_CLAIMS || !store->sleeps || store->is_held)
+        return;
+    /* When it fails the next call finds the connection lost. */
+    (void)pawl__postgres_stop_sleeping(store, NULL);
+}
+
+/* ---- Waiting ------------------------------------------------------------ */
+
+/* For a queue of this handle, or for all. What this session sent itself its
+ * process knows already. */
+static bool is_for_us(const pawl__postgres *store, const PGnotify *notify)
+{
+    if (notify->be_pid == store->backend_pid)
+        return false;
+    if (notify->extra[0] == '\0')
+        return true;
+    if (store->place_count == 0)
+        return strcmp(notify->extra, OUTBOX_PAYLOAD) == 0;
+    for (size_t i = 0; i < store->place_count && i < PAWL__POSTGRES_QUEUES_MAX; i++)
+        if (pawl_text_equal((pawl_text){store->places[i].queue, store->places[i].queue_size},
+                            pawl_text_of(notify->extra)))
+            return true;
+    return false;
+}
+
+static bool take_notifies(pawl__postgres *store)
+{
+    bool      is_woken = false;
+    PGnotify *notify;
+    while ((notify = PQnotifies(store->main.pg)) != NULL) {
+        is_woken |= is_for_us(store, notify);
+        PQfreemem(notify);
+    }
+    return is_woken;
+}
+
+static void put_places(pawl__postgres_call *call, const pawl__postgres *store)
+{
+    size_t count = store->place_count < PAWL__POSTGRES_QUEUES_MAX ? store->place_count
+                                                                  : PAWL__POSTGRES_QUEUES_MAX;
+    pawl__postgres_array_begin(call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, count);
+    for (size_t i = 0; i < count; i++) {
+        pawl_text queue = {store->places[i].queue, store->places[i].queue_size};
+        pawl__postgres_array_put(call, PAWL__POSTGRES_TEXT, &queue);
+    }
+    pawl__postgres_array_end(call);
+    pawl__postgres_array_begin(call, PAWL__POSTGRES_TIME, PAWL_VALUE_NONE, count);
+    for (size_t i = 0; i < count; i++)
+        pawl__postgres_array_put(call, PAWL__POSTGRES_TIME, &store->places[i].from);
+    pawl__postgres_array_end(call);
+    pawl__postgres_array_begin(call, PAWL__POSTGRES_TIME, PAWL_VALUE_NONE, count);
+    for (size_t i = 0; i < count; i++)
+        pawl__postgres_array_put(call, PAWL__POSTGRES_TIME, &store->places[i].due_max);
+    pawl__postgres_array_end(call);
+}
+
+/* What was committed before the sleepers' lock was ours notified nobody. */
+static pawl_code look_once_more(pawl__postgres *store, bool *is_there, pawl_error *error)
+{
+    pawl__postgres_call call;
+    bool                is_queue = store->place_count != 0;
+    pawl__postgres_begin(&call, &store->main,
+                         is_queue ? pawl__postgres_queue_there : pawl__postgres_outbox_there,
+                         error);
+    if (is_queue)
+        put_places(&call, store);
+    else
+        pawl__postgres_put_time(&call, store->last_now);
+    pawl_code code = pawl__postgres_run(&call);
+    *is_there = code == PAWL_OK && pawl__postgres_next(&call) && pawl__postgres_get_bool(&call);
+    pawl__postgres_end(&call);
+    return code;
+}
+
+/* Listens, takes the sleepers' locks, and looks once more. */
+static pawl_code prepare_to_sleep(pawl__postgres *store, bool *is_woken, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (!store->listens) {
+        char text[100];
+        (void)snprintf(text, sizeof text, "listen \"%s\"", store->channel);
+        code           = pawl__postgres_execute(&store->main, text, error);
+        store->listens = code == PAWL_OK;
+    }
+    if (code == PAWL_OK)
+        code = take_sleep_locks(store, error);
+    store->sleeps      = code == PAWL_OK;
+    store->busy_claims = 0;
+    return code == PAWL_OK ? look_once_more(store, is_woken, error) : code;
+}
+
+static pawl_code beat(pawl__postgres *store, pawl_error *error)
+{
+    int64_t now_ms = pawl__postgres_clock_ms();
+    if (!store->is_pooled || !store->base.is_attached || now_ms - store->beat_ms < BEAT_MS)
+        return PAWL_OK;
+    pawl__postgres_call call;
+    pawl_time           now = pawl_time_add(store->last_now, (now_ms - store->last_now_ms) * 1000);
+    store->beat_ms          = now_ms;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_worker_beat, error);
+    pawl__postgres_put_time(&call, now);
+    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
+    pawl__postgres_put_int(&call, store->base.epoch);
+    pawl_code code = pawl__postgres_run(&call);
+    pawl__postgres_end(&call);
+    return code;
+}
+
+typedef struct sleep_list {
+    struct pollfd items[3]; /* the caller's, the interrupt's, the socket */
+} sleep_list;
+
+/* `*is_over`: woken, interrupted, or the connection is gone. */
+static pawl_code sleep_once(pawl__postgres *store, int64_t milliseconds, int wake_fd, bool *is_over,
+                            pawl_error *error)
+{
+    sleep_list list = {
+        {{.fd = wake_fd, .events = POLLIN},
+         {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN},
+         {.fd = store->is_pooled ? -1 : PQsocket(store->main.pg), .events = POLLIN}}};
+    int ready = poll(list.items, 3, milliseconds > 60000 ? 60000 : (int)milliseconds);
+    *is_over  = ready < 0 || list.items[0].revents != 0;
+    if (ready < 0 && errno != EINTR)
+        return pawl_error_set(error, PAWL_EPERSIST, "postgres: cannot wait: %s", strerror(errno));
+    if (ready > 0 && list.items[1].revents != 0)
+        return pawl_error_set(error, PAWL_EINTERRUPTED, "postgres: the wait was interrupted");
+    if (ready <= 0 || list.items[2].revents == 0)
+        return PAWL_OK;
+    if (PQconsumeInput(store->main.pg) == 0 || PQstatus(store->main.pg) == CONNECTION_BAD) {
+        store->main.is_lost = true;
+        return pawl__postgres_failed(store->main.pg, NULL, "while waiting", error);
+    }
+    *is_over |= take_notifies(store);
+    return PAWL_OK;
+}
+
+static int64_t slice_of(pawl__postgres *store, int64_t milliseconds)
+{
+    int64_t slice = milliseconds;
+    if (store->is_pooled) {
+        store->poll_ms = store->poll_ms < POLL_MS_MIN ? POLL_MS_MIN : store->poll_ms;
+        slice          = slice < store->poll_ms ? slice : store->poll_ms;
+        store->poll_ms = store->poll_ms * 2 < POLL_MS_MAX ? store->poll_ms * 2 : POLL_MS_MAX;
+    }
+    return slice;
+}
+
+pawl_code pawl__postgres_wait(pawl_store *base, int64_t microseconds, int wake_fd,
+                              pawl_error *error)
+{
+    pawl__postgres *store   = pawl__postgres_of(base);
+    bool            is_over = false;
+    pawl_code       code    = pawl__postgres_ready(store, error);
+    if (code == PAWL_OK && store->is_held)
+        return pawl_error_set(error, PAWL_EINVAL, "postgres: cannot wait while a hold is open");
+    if (code == PAWL_OK && store->main.in_transaction && store->claim_count == 0)
+        pawl__postgres_rollback_transaction(&store->main);
+    if (code == PAWL_OK)
+        code = beat(store, error);
+    if (code != PAWL_OK || microseconds <= 0)
+        return code;
+    if (!store->is_pooled && !store->sleeps)
+        code = prepare_to_sleep(store, &is_over, error);
+    if (!store->is_pooled)
+        is_over |= take_notifies(store);
+    int64_t end = pawl__postgres_clock_ms() + slice_of(store, (microseconds + 999) / 1000);
+    for (int64_t rest = 1; code == PAWL_OK && !is_over && rest > 0;) {
+        rest = end - pawl__postgres_clock_ms();
+        if (rest > 0)
+            code = sleep_once(store, rest, wake_fd, &is_over, error);
+    }
+    return code;
+}
+
+void pawl__postgres_pause(pawl__postgres *store, int64_t milliseconds)
+{
+    struct pollfd interrupt = {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN};
+    (void)poll(&interrupt, 1, (int)milliseconds);
+}
+
+void pawl__postgres_interrupt(pawl_store *base)
+{
+    const uint64_t one        = 1;
+    int            descriptor = atomic_load(&pawl__postgres_of(base)->interrupt_fd);
+    /* A counter that is full is readable already. */
+    if (descriptor >= 0) {
+        ssize_t written = write(descriptor, &one, sizeof one);
+        (void)written;
+    }
+}

@@ -1,0 +1,250 @@
+/* wire.c - waiting for answers: the pipeline, deadlines, interrupts.
+ *
+ * The socket is never blocked on while something is left to write: a server
+ * that cannot send its answers stops reading.
+ *
+ * At the deadline, and when interrupted, the server is asked to cancel what it
+ * does; its answer decides, since a commit may be through already. Only a
+ * server that does not answer that either is given up.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CANCEL_MS 5000 /* for the answer to a cancel */
+
+int64_t pawl__postgres_clock_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+pawl__postgres_sent *pawl__postgres_push(pawl__postgres_connection *connection)
+{
+    if (connection->sent_count == connection->sent_capacity) {
+        size_t               capacity = connection->sent_capacity * 2 + 32;
+        pawl__postgres_sent *grown =
+            pawl_resize(connection->sent, capacity * sizeof *connection->sent);
+        if (grown == NULL)
+            return NULL;
+        connection->sent          = grown;
+        connection->sent_capacity = capacity;
+    }
+    pawl__postgres_sent *sent = &connection->sent[connection->sent_count++];
+    *sent                     = (pawl__postgres_sent){0};
+    return sent;
+}
+
+typedef struct pump {
+    pawl__postgres_connection *connection;
+    size_t                     head;     /* the first that is not answered */
+    int64_t                    deadline; /* of clock_ms */
+    bool                       is_cancelled;
+    pawl_code                  why; /* it was */
+} pump;
+
+/* ---- Failing ------------------------------------------------------------ */
+
+static void fail_with(pawl__postgres_connection *connection, pawl_code code, const char *text)
+{
+    if (connection->failed == PAWL_OK)
+        connection->failed = pawl_error_set(&connection->failed_error, code, "%s", text);
+}
+
+/* Nothing more is to be had from this connection. */
+static void give_up(pump *p, const char *text)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (text == NULL)
+        (void)pawl__postgres_failed(p->connection->pg, NULL, "", &error);
+    fail_with(p->connection, PAWL_ELOST, text != NULL ? text : error.text);
+    p->connection->is_lost = true;
+}
+
+static void cancel(pump *p, pawl_code why)
+{
+    char      text[256];
+    PGcancel *request = PQgetCancel(p->connection->pg);
+    if (request != NULL)
+        (void)PQcancel(request, text, sizeof text);
+    PQfreeCancel(request);
+    p->is_cancelled = true;
+    p->why          = why;
+    p->deadline     = pawl__postgres_clock_ms() + CANCEL_MS;
+}
+
+/* ---- Answers ------------------------------------------------------------ */
+
+static void note_failure(pump *p, pawl__postgres_sent *sent, const PGresult *result)
+{
+    pawl__postgres_connection *connection = p->connection;
+    pawl_error                 error      = PAWL_ERROR_INIT;
+    pawl_code                  code = pawl__postgres_failed(connection->pg, result, "", &error);
+    if (code == PAWL_ETIMEOUT && p->is_cancelled && p->why == PAWL_EINTERRUPTED)
+        code = pawl_error_set(&error, p->why, "postgres: the call was interrupted");
+    else if (code == PAWL_ETIMEOUT && p->is_cancelled)
+        code = pawl_error_set(&error, p->why,
+                              "postgres: the call took longer than %lld ms, its deadline",
+                              (long long)connection->deadline_ms);
+    if (connection->failed == PAWL_OK) {
+        connection->failed       = code;
+        connection->failed_error = error;
+    }
+    if (sent->kind == PAWL__POSTGRES_SENT_PREPARE)
+        sent->statement->state = PAWL__POSTGRES_UNKNOWN;
+    else if (sent->call != NULL)
+        sent->call->code = connection->failed;
+}
+
+/* One result belongs to the head; NULL ends a call's. */
+static void take_result(pump *p, PGresult *result)
+{
+    pawl__postgres_sent *sent   = &p->connection->sent[p->head];
+    ExecStatusType       status = PQresultStatus(result);
+    if (result == NULL) {
+        if (sent->is_answered)
+            p->head++;
+        return;
+    }
+    sent->is_answered = true;
+    if (status == PGRES_PIPELINE_SYNC) {
+        p->head++;
+    } else if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
+        if (sent->kind == PAWL__POSTGRES_SENT_CALL) {
+            sent->call->result = result;
+            return;
+        }
+    } else {
+        note_failure(p, sent, result);
+    }
+    PQclear(result);
+}
+
+/* ---- Waiting ------------------------------------------------------------ */
+
+static void look_at_time(pump *p)
+{
+    if (pawl__postgres_clock_ms() < p->deadline)
+        return;
+    if (!p->is_cancelled)
+        cancel(p, PAWL_ETIMEOUT);
+    else
+        give_up(p, "postgres: the server does not answer, not even to a cancel");
+}
+
+static void take_interrupt(pump *p)
+{
+    uint64_t count;
+    ssize_t  size = read(p->connection->interrupt_fd, &count, sizeof count);
+    if (size == (ssize_t)sizeof count && !p->is_cancelled)
+        cancel(p, PAWL_EINTERRUPTED);
+}
+
+static void wait_for_socket(pump *p)
+{
+    PGconn       *pg      = p->connection->pg;
+    int           left    = PQflush(pg);
+    int64_t       rest    = p->deadline - pawl__postgres_clock_ms();
+    struct pollfd list[2] = {
+        {.fd = PQsocket(pg), .events = (short)(POLLIN | (left == 1 ? POLLOUT : 0))},
+        {.fd = p->connection->interrupt_fd, .events = POLLIN},
+    };
+    if (left < 0 || list[0].fd < 0) {
+        give_up(p, NULL);
+        return;
+    }
+    int ready = poll(list, 2, rest > 60000 ? 60000 : rest > 0 ? (int)rest : 0);
+    if (ready < 0 && errno != EINTR)
+        give_up(p, strerror(errno));
+    else if (ready <= 0)
+        look_at_time(p);
+    if (ready > 0 && list[1].revents != 0)
+        take_interrupt(p);
+    if (ready > 0 && (list[0].revents & (POLLIN | POLLERR | POLLHUP)) != 0 &&
+        PQconsumeInput(pg) == 0)
+        give_up(p, NULL);
+}
+
+/* What the library has read already, and what the socket brings. */
+static void pump_all(pump *p)
+{
+    pawl__postgres_connection *connection = p->connection;
+    while (p->head < connection->sent_count && !connection->is_lost) {
+        if (PQisBusy(connection->pg)) {
+            wait_for_socket(p);
+            continue;
+        }
+        PGresult *result = PQgetResult(connection->pg);
+        if (result == NULL && !connection->sent[p->head].is_answered) {
+            give_up(p, "postgres: an answer is missing");
+            continue;
+        }
+        take_result(p, result);
+        if (PQstatus(connection->pg) == CONNECTION_BAD)
+            give_up(p, NULL);
+    }
+}
+
+static void forget_unanswered(pawl__postgres_connection *connection, size_t head)
+{
+    for (size_t i = head; i < connection->sent_count; i++) {
+        pawl__postgres_sent *sent = &connection->sent[i];
+        if (sent->kind == PAWL__POSTGRES_SENT_PREPARE)
+            sent->statement->state = PAWL__POSTGRES_UNKNOWN;
+        else if (sent->kind == PAWL__POSTGRES_SENT_CALL && sent->call->result == NULL)
+            sent->call->code = connection->failed;
+    }
+}
+
+static void sync_and_pump(pawl__postgres_connection *connection)
+{
+    pump                 p    = {.connection = connection,
+                                 .deadline   = pawl__postgres_clock_ms() + connection->deadline_ms};
+    pawl__postgres_sent *sync = pawl__postgres_push(connection);
+    if (sync == NULL || PQpipelineSync(connection->pg) == 0) {
+        /* Without it no answer would ever end: the connection is of no use. */
+        connection->sent_count -= sync != NULL;
+        give_up(&p, sync == NULL ? "postgres: out of memory" : NULL);
+    } else {
+        sync->kind = PAWL__POSTGRES_SENT_SYNC;
+    }
+    pump_all(&p);
+    forget_unanswered(connection, p.head);
+}
+
+pawl_code pawl__postgres_flush(pawl__postgres_connection *connection, pawl_error *error)
+{
+    if (connection->is_pipelined && connection->sent_count > 0)
+        sync_and_pump(connection);
+    connection->sent_count = 0;
+    pawl_code code         = connection->failed;
+    if (code != PAWL_OK && error != NULL)
+        *error = connection->failed_error;
+    connection->failed = PAWL_OK;
+    if (connection->is_lost)
+        connection->in_transaction = false;
+    return code;
+}
+
+pawl_code pawl__postgres_set_pipeline(pawl__postgres_connection *connection, bool is_on,
+                                      pawl_error *error)
+{
+    if (connection->is_pipelined == is_on)
+        return PAWL_OK;
+    int done =
+        is_on ? PQsetnonblocking(connection->pg, 1) == 0 && PQenterPipelineMode(connection->pg) == 1
+              : PQexitPipelineMode(connection->pg) == 1 && PQsetnonblocking(connection->pg, 0) == 0;
+    if (!done) {
+        connection->is_lost = true;
+        return pawl__postgres_failed(connection->pg, NULL, "pipeline", error);
+    }
+    connection->is_pipelined = is_on;
+    return PAWL_OK;
+}

@@ -1,0 +1,320 @@
+/* worker.c - worker rows: who lives, the epoch that fences, and what was
+ * counted.
+ *
+ * A worker lives as long as a session holds its lock (an advisory lock whose
+ * number stands in its row); behind a pooler as long as its heartbeat is young.
+ * One that ends leaves its counters to the row of id zero, in the same
+ * transaction that deletes its own, so that sums stay right.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/operations.h"
+#include "store/postgres/wire.h"
+
+#include <string.h>
+
+#define RAISE_LOCK_MS "2000"
+
+static const pawl_uuid kept_row; /* the id of zeroes */
+
+/* Sends a statement whose parameters are one or two ids. */
+static void send_with_ids(pawl__postgres_connection *connection, pawl__postgres_call *call,
+                          int statement, const pawl_uuid *first, const pawl_uuid *second,
+                          pawl_error *error)
+{
+    pawl__postgres_begin(call, connection, statement, error);
+    pawl__postgres_put_uuid(call, *first);
+    if (second != NULL)
+        pawl__postgres_put_uuid(call, *second);
+    pawl__postgres_send(call);
+}
+
+/* What a worker had leased is free at once, not only when the lease is over. */
+static pawl_code end_worker(pawl__postgres_connection *connection, pawl_uuid worker,
+                            bool is_deleted, pawl_error *error)
+{
+    pawl__postgres_call calls[6];
+    size_t              count = 0;
+    if (is_deleted) {
+        send_with_ids(connection, &calls[count++], pawl__postgres_worker_retain, &kept_row, NULL,
+                      error);
+        send_with_ids(connection, &calls[count++], pawl__sql_worker_fold, &kept_row, &worker,
+                      error);
+        send_with_ids(connection, &calls[count++], pawl__sql_worker_delete, &worker, NULL, error);
+    }
+    send_with_ids(connection, &calls[count++], pawl__sql_timeout_free, &worker, NULL, error);
+    send_with_ids(connection, &calls[count++], pawl__sql_aggregator_free, &worker, NULL, error);
+    send_with_ids(connection, &calls[count++], pawl__sql_lease_delete_all, &worker, NULL, error);
+    pawl_code code = pawl__postgres_flush(connection, error);
+    for (size_t i = 0; i < count; i++)
+        pawl__postgres_end(&calls[i]);
+    return code;
+}
+
+static void send_with_now(pawl__postgres_connection *connection, pawl__postgres_call *call,
+                          int statement, pawl_time now, pawl_error *error)
+{
+    pawl__postgres_begin(call, connection, statement, error);
+    pawl__postgres_put_time(call, now);
+    pawl__postgres_send(call);
+}
+
+/* Frees what dead workers had leased; their rows stay. */
+static pawl_code free_dead(pawl__postgres *store, pawl__postgres_connection *connection,
+                           pawl_error *error)
+{
+    pawl__postgres_call calls[3];
+    send_with_now(connection, &calls[0], pawl__postgres_timeout_free_dead, store->last_now, error);
+    send_with_now(connection, &calls[1], pawl__postgres_aggregator_free_dead, store->last_now,
+                  error);
+    send_with_now(connection, &calls[2], pawl__postgres_lease_free_dead, store->last_now, error);
+    pawl_code code = pawl__postgres_flush(connection, error);
+    for (size_t i = 0; i < 3; i++)
+        pawl__postgres_end(&calls[i]);
+    return code;
+}
+
+/* ---- The session lock ---------------------------------------------------- */
+
+/* From the worker's id: a number that no other worker has. */
+static int64_t lock_number_of(pawl_uuid worker)
+{
+    uint64_t parts[2];
+    memcpy(parts, worker.bytes, sizeof parts);
+    return (int64_t)((parts[0] * UINT64_C(0x9E3779B97F4A7C15) ^ parts[1]) >> 1 | 1);
+}
+
+/* A session of ours that the server has not noticed to be gone holds it still:
+ * it is ended. */
+pawl_code pawl__postgres_worker_lock(pawl__postgres *store, pawl_error *error)
+{
+    pawl__postgres_call calls[2];
+    pawl__postgres_begin(&calls[0], &store->main, pawl__postgres_end_session, error);
+    pawl__postgres_put_int(&calls[0], store->lock_number);
+    pawl__postgres_send(&calls[0]);
+    pawl__postgres_begin(&calls[1], &store->main, pawl__postgres_worker_lock_wait, error);
+    pawl__postgres_put_int(&calls[1], store->lock_number);
+    pawl__postgres_send(&calls[1]);
+    pawl_code code = pawl__postgres_flush(&store->main, error);
+    pawl__postgres_end(&calls[0]);
+    pawl__postgres_end(&calls[1]);
+    return code;
+}
+
+static void unlock(pawl__postgres *store)
+{
+    pawl__postgres_call call;
+    if (store->lock_number == 0 || store->main.is_lost)
+        return;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_worker_unlock, NULL);
+    pawl__postgres_put_int(&call, store->lock_number);
+    (void)pawl__postgres_run(&call);
+    pawl__postgres_end(&call);
+    store->lock_number = 0;
+}
+
+/* ---- Open, close, resolve ----------------------------------------------- */
+
+static void note_row(pawl__postgres *store, pawl__postgres_call *call)
+{
+    pawl_text tid         = pawl__postgres_peek_text(call);
+    store->has_worker_tid = tid.size == sizeof store->worker_tid;
+    if (store->has_worker_tid)
+        memcpy(store->worker_tid, tid.data, tid.size);
+}
+
+/* Inserts the row, or takes it over: another handle that has it is fenced. */
+static pawl_code take_row(pawl__postgres *store, pawl__postgres_connection *connection,
+                          pawl_text endpoint, pawl_text types, pawl_time now, int64_t *epoch,
+                          pawl_error *error)
+{
+    pawl__postgres_call call;
+    pawl__postgres_begin(&call, connection, pawl__postgres_worker_take, error);
+    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
+    pawl__postgres_put_text(&call, endpoint);
+    pawl__postgres_put_text(&call, types);
+    pawl__postgres_put_int(&call, store->lock_number);
+    pawl__postgres_put_int(&call, store->backend_pid);
+    pawl__postgres_put_time(&call, now);
+    pawl_code code = pawl__postgres_run(&call);
+    if (code == PAWL_OK && pawl__postgres_next(&call)) {
+        *epoch = pawl__postgres_get_int(&call);
+        note_row(store, &call);
+    }
+    pawl__postgres_end(&call);
+    if (code == PAWL_OK && *epoch > 1)
+        code = end_worker(connection, store->base.worker.uuid, false, error);
+    return code;
+}
+
+pawl_code pawl__postgres_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types,
+                                     pawl_time now, pawl_error *error)
+{
+    pawl__postgres            *store = pawl__postgres_of(base);
+    pawl__postgres_connection *connection;
+    int64_t                    epoch = 0;
+    pawl_code                  code  = pawl__postgres_ready(store, error);
+    pawl__postgres_note_now(store, now);
+    if (code == PAWL_OK && !store->is_pooled && store->lock_number == 0) {
+        store->lock_number = lock_number_of(base->worker.uuid);
+        code               = pawl__postgres_worker_lock(store, error);
+    }
+    if (code == PAWL_OK)
+        code = pawl__postgres_stamp_begin(store, &connection, error);
+    if (code != PAWL_OK)
+        return code;
+    code = take_row(store, connection, endpoint, types, now, &epoch, error);
+    if (code == PAWL_OK)
+        code = free_dead(store, connection, error);
+    code = pawl__postgres_stamp_end(connection, code, error);
+    if (code == PAWL_OK) {
+        base->epoch       = epoch;
+        base->is_attached = true;
+        store->beat_ms    = pawl__postgres_clock_ms();
+    }
+    return code;
+}
+
+pawl_code pawl__postgres_worker_close(pawl_store *base, pawl_time now, pawl_error *error)
+{
+    (void)now;
+    pawl__postgres            *store = pawl__postgres_of(base);
+    pawl__postgres_connection *connection;
+    pawl_code                  code = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_hold_end(base);
+    pawl__postgres_rollback_transaction(&store->main);
+    store->claim_count    = 0;
+    store->has_worker_tid = false;
+    code                  = pawl__postgres_stamp_begin(store, &connection, error);
+    if (code == PAWL_OK) {
+        code = end_worker(connection, base->worker.uuid, true, error);
+        code = pawl__postgres_stamp_end(connection, code, error);
+    }
+    unlock(store);
+    base->is_attached = false;
+    return code;
+}
+
+/* Raises the epoch and reads what landed. Waits for a transaction that still
+ * has the row, but not for long. */
+static pawl_code raise_epoch(pawl__postgres *store, int64_t *epoch, pawl_uuid *last,
+                             pawl_error *error)
+{
+    pawl__postgres_call wait, call;
+    pawl__postgres_begin_on(&store->main, error);
+    pawl__postgres_begin(&wait, &store->main, pawl__postgres_lock_timeout, error);
+    pawl__postgres_put_text(&wait, PAWL_TEXT(RAISE_LOCK_MS));
+    pawl__postgres_send(&wait);
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_worker_raise_row, error);
+    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
+    pawl__postgres_send(&call);
+    pawl_code code = pawl__postgres_flush(&store->main, error);
+    if (code == PAWL_OK && !pawl__postgres_next(&call))
+        code = pawl_error_set(error, PAWL_EFENCED, "postgres: this worker has no row any longer");
+    if (code == PAWL_OK) {
+        *epoch = pawl__postgres_get_int(&call);
+        *last  = pawl__postgres_get_uuid(&call);
+        note_row(store, &call);
+    }
+    pawl__postgres_end(&wait);
+    pawl__postgres_end(&call);
+    if (code == PAWL_OK) {
+        pawl__postgres_send_plain(&store->main, pawl__postgres_commit_work, error);
+        code = pawl__postgres_flush(&store->main, error);
+    }
+    if (code == PAWL_OK)
+        store->main.in_transaction = false;
+    else
+        pawl__postgres_rollback_transaction(&store->main);
+    return code;
+}
+
+/* Connecting again has ended an old session of this worker, where that could be
+ * told; what it had under way is over, or lands before the row can be locked. */
+pawl_code pawl__postgres_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
+                                 pawl_error *error)
+{
+    pawl__postgres *store    = pawl__postgres_of(base);
+    int64_t         deadline = pawl__postgres_clock_ms() + base->deadline_ms;
+    int64_t         pause_ms = 50;
+    int64_t         epoch    = 0;
+    pawl_uuid       last     = {{0}};
+    *is_applied              = false;
+    pawl__postgres_hold_end(base);
+    for (;;) {
+        pawl_code code = pawl__postgres_ready(store, error);
+        if (code == PAWL_OK)
+            pawl__postgres_rollback_transaction(&store->main);
+        if (code == PAWL_OK)
+            code = raise_epoch(store, &epoch, &last, error);
+        if (code == PAWL_OK) {
+            base->epoch        = epoch;
+            store->claim_count = 0;
+            *is_applied        = pawl_uuid_compare(last, commit_id) == 0;
+            return PAWL_OK;
+        }
+        if (pawl_code_retry(code) != PAWL_RETRY_LATER || pawl__postgres_clock_ms() >= deadline)
+            return code;
+        pawl__postgres_pause(store, pause_ms);
+        pause_ms = pause_ms * 2 < 2000 ? pause_ms * 2 : 2000;
+    }
+}
+
+/* ---- Looking and sweeping ------------------------------------------------ */
+
+pawl_code pawl__postgres_worker_list(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
+                                     size_t *count, pawl_error *error)
+{
+    pawl__postgres     *store = pawl__postgres_of(base);
+    pawl__postgres_call call;
+    *count         = 0;
+    pawl_code code = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_worker_alive_list, error);
+    pawl__postgres_put_time(&call, store->last_now);
+    code       = pawl__postgres_run(&call);
+    call.arena = arena;
+    if (code != PAWL_OK)
+        return code;
+    *items = pawl__postgres_take_rows(&call, sizeof **items);
+    while (*items != NULL && pawl__postgres_next(&call)) {
+        pawl_worker_info *row = &(*items)[(*count)++];
+        row->id.uuid          = pawl__postgres_get_uuid(&call);
+        row->endpoint         = pawl__postgres_get_text(&call);
+        row->types            = pawl__postgres_get_text(&call);
+    }
+    pawl__postgres_end(&call);
+    return call.code;
+}
+
+pawl_code pawl__postgres_worker_count(pawl__postgres *store, int64_t *count, pawl_error *error)
+{
+    pawl__postgres_call call;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_worker_alive_count, error);
+    pawl__postgres_put_time(&call, store->last_now);
+    return pawl__postgres_one_int(&call, count);
+}
+
+pawl_code pawl__postgres_worker_sweep(pawl__postgres *store, pawl__postgres_connection *connection,
+                                      pawl_time before, size_t count_max, int64_t *count,
+                                      bool *more, pawl_error *error)
+{
+    pawl__postgres_call call;
+    pawl__postgres_begin(&call, connection, pawl__postgres_worker_dead_list, error);
+    pawl__postgres_put_time(&call, store->last_now);
+    pawl__postgres_put_time(&call, before);
+    pawl__postgres_put_int(&call, (int64_t)count_max);
+    pawl_code code  = pawl__postgres_run(&call);
+    size_t    ended = 0;
+    while (code == PAWL_OK && pawl__postgres_next(&call)) {
+        code = end_worker(connection, pawl__postgres_get_uuid(&call), true, error);
+        ended++;
+    }
+    pawl__postgres_end(&call);
+    *count += (int64_t)ended;
+    *more |= ended == count_max;
+    return code;
+}

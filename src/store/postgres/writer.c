@@ -1,0 +1,180 @@
+/* writer.c - steps: selecting items, building their arrays, reading what came
+ * of them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct kind_row {
+    size_t size;
+    size_t items_offset;
+    size_t count_offset;
+} kind_row;
+
+static const kind_row kinds[] = {
+#define KIND_ROW(name, is_refusable) \
+    {sizeof(pawl_##name), offsetof(pawl_changes, name.items), offsetof(pawl_changes, name.count)},
+    PAWL_CHANGE_KINDS(KIND_ROW)
+#undef KIND_ROW
+};
+
+/* ---- Items -------------------------------------------------------------- */
+
+const void **pawl__postgres_select(pawl__postgres_writer *writer, pawl_change_kind kind,
+                                   pawl__postgres_want_fn *want, const void *context, size_t *count)
+{
+    const char *item;
+    size_t      all;
+    memcpy(&item, (const char *)writer->changes + kinds[kind].items_offset, sizeof item);
+    memcpy(&all, (const char *)writer->changes + kinds[kind].count_offset, sizeof all);
+    const void **items = pawl_arena_take(writer->arena, (all + 1) * sizeof *items);
+    *count             = 0;
+    if (items == NULL) {
+        (void)pawl__postgres_no_memory(writer->error);
+        return NULL;
+    }
+    for (size_t i = 0; i < all; i++, item += kinds[kind].size) {
+        pawl__postgres_change base;
+        memcpy(&base, item, sizeof base);
+        if (!writer->is_dropped[base.group] && (want == NULL || want(item, context)))
+            items[(*count)++] = item;
+    }
+    return items;
+}
+
+void pawl__postgres_sort(const void **items, size_t count,
+                         int (*compare)(const void *left, const void *right))
+{
+    if (count > 1)
+        qsort(items, count, sizeof *items, compare);
+}
+
+/* ---- Steps -------------------------------------------------------------- */
+
+static pawl__postgres_step *add(pawl__postgres_writer *writer, pawl_change_kind kind,
+                                const void **items, size_t count, pawl__postgres_check_fn *check)
+{
+    pawl__postgres_step *step = pawl_arena_take(writer->arena, sizeof *step);
+    if (step == NULL) {
+        (void)pawl__postgres_no_memory(writer->error);
+        return NULL;
+    }
+    step->kind  = kind;
+    step->items = items;
+    step->count = count;
+    step->check = check;
+    if (writer->last != NULL)
+        writer->last->next = step;
+    else
+        writer->first = step;
+    writer->last = step;
+    return step;
+}
+
+pawl__postgres_step *pawl__postgres_step_add(pawl__postgres_writer *writer, int statement,
+                                             pawl_change_kind kind, const void **items,
+                                             size_t count, pawl__postgres_check_fn *check)
+{
+    pawl__postgres_step *step = add(writer, kind, items, count, check);
+    if (step != NULL)
+        pawl__postgres_begin(&step->call, writer->connection, statement, writer->error);
+    return step;
+}
+
+pawl__postgres_step *pawl__postgres_step_add_with(pawl__postgres_writer    *writer,
+                                                  pawl__postgres_statement *statement,
+                                                  pawl_change_kind kind, const void **items,
+                                                  size_t count, pawl__postgres_check_fn *check)
+{
+    pawl__postgres_step *step = add(writer, kind, items, count, check);
+    if (step != NULL)
+        pawl__postgres_begin_with(&step->call, writer->connection, statement, writer->error);
+    return step;
+}
+
+void pawl__postgres_step_fields(pawl__postgres_step *step, const pawl__postgres_field *fields,
+                                size_t field_count)
+{
+    for (size_t f = 0; f < field_count; f++) {
+        const pawl__postgres_field *field = &fields[f];
+        pawl__postgres_array_begin(&step->call, field->type, PAWL_VALUE_NONE, step->count);
+        for (size_t i = 0; i < step->count; i++)
+            pawl__postgres_array_put(&step->call, field->type,
+                                     (const char *)step->items[i] + field->offset);
+        pawl__postgres_array_end(&step->call);
+    }
+}
+
+pawl_code pawl__postgres_step_send(pawl__postgres_step *step)
+{
+    pawl__postgres_send(&step->call);
+    return step->call.code;
+}
+
+pawl_code pawl__postgres_step_all(pawl__postgres_writer *writer, int statement,
+                                  pawl_change_kind kind, pawl__postgres_want_fn *want,
+                                  const void *context, const pawl__postgres_field *fields,
+                                  size_t field_count, pawl__postgres_check_fn *check)
+{
+    size_t       count;
+    const void **items = pawl__postgres_select(writer, kind, want, context, &count);
+    if (items == NULL)
+        return PAWL_ENOMEM;
+    if (count == 0)
+        return PAWL_OK;
+    pawl__postgres_step *step =
+        pawl__postgres_step_add(writer, statement, kind, items, count, check);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_step_fields(step, fields, field_count);
+    return pawl__postgres_step_send(step);
+}
+
+/* ---- Answers ------------------------------------------------------------ */
+
+bool *pawl__postgres_applied(pawl__postgres_writer *writer, pawl__postgres_step *step)
+{
+    bool *is_applied = pawl_arena_take(writer->arena, step->count + 1);
+    if (is_applied == NULL) {
+        (void)pawl__postgres_no_memory(writer->error);
+        return NULL;
+    }
+    while (pawl__postgres_next(&step->call)) {
+        int64_t number = pawl__postgres_get_int(&step->call);
+        if (number >= 1 && (uint64_t)number <= step->count)
+            is_applied[number - 1] = true;
+    }
+    return is_applied;
+}
+
+pawl_code pawl__postgres_refuse(pawl__postgres_writer *writer, pawl_change_kind kind,
+                                const void *change, const pawl_error *why)
+{
+    pawl__postgres_change base;
+    memcpy(&base, change, sizeof base);
+    pawl_text text = pawl_arena_text(writer->refused->arena, pawl_text_of(why->text));
+    pawl_code code = text.data == NULL ? PAWL_ENOMEM
+                                       : pawl_refusals_add(writer->refused, kind, base.unit,
+                                                           base.group, why->code, text);
+    return code == PAWL_OK ? PAWL_OK : pawl__postgres_no_memory(writer->error);
+}
+
+pawl_code pawl__postgres_check_numbers(pawl__postgres_writer *writer, pawl__postgres_step *step,
+                                       pawl__postgres_why_fn *why)
+{
+    if (pawl__postgres_rows(&step->call) == (int64_t)step->count)
+        return PAWL_OK;
+    bool     *is_applied = pawl__postgres_applied(writer, step);
+    pawl_code code       = is_applied != NULL ? PAWL_OK : PAWL_ENOMEM;
+    for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
+        pawl_error text = PAWL_ERROR_INIT;
+        if (is_applied[i])
+            continue;
+        why(step->items[i], &text);
+        code = pawl__postgres_refuse(writer, step->kind, step->items[i], &text);
+    }
+    return code;
+}

@@ -1,0 +1,60 @@
+/* postgres_suite.c - each case gets tables of its own, dropped behind it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "contract/postgres_suite.h"
+
+#include "contract/suite_main.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SKIPPED 77
+
+static void fresh(const suite_place *place, unsigned number, suite_address *address)
+{
+    snprintf(address->url, sizeof address->url, "%s", (const char *)place->context);
+    snprintf(address->prefix, sizeof address->prefix, "c%d_%u_", (int)(getpid() % 100000), number);
+}
+
+static void ignore(pawl_text line, void *context)
+{
+    (void)line;
+    (void)context;
+}
+
+static pawl_code make(const suite_place *place, const suite_address *address,
+                      const pawl_schema_spec *spec, pawl_error *error)
+{
+    (void)place;
+    return pawl_store_schema(address->url, PAWL_SCHEMA_APPLY, spec, ignore, NULL, error);
+}
+
+static pawl_code drop(const suite_place *place, const suite_address *address,
+                      const pawl_schema_spec *spec, pawl_error *error)
+{
+    (void)place;
+    return pawl_store_schema(address->url, PAWL_SCHEMA_DROP, spec, ignore, NULL, error);
+}
+
+static int skip(const char *variable, const char *server)
+{
+    const char *required = getenv("PAWL_REQUIRE");
+    const char *missing  = getenv("PAWL_MISSING_SERVERS");
+    printf("skipped: %s names no server\n", variable);
+    if (required == NULL || strcmp(required, "all") != 0)
+        return SKIPPED;
+    return missing != NULL && strstr(missing, server) != NULL ? SKIPPED : 1;
+}
+
+int postgres_suite_main(const char *variable, const char *server, int argument_count,
+                        char **arguments)
+{
+    char *url = getenv(variable);
+    if (url == NULL || url[0] == '\0')
+        return skip(variable, server);
+    const suite_place place = {
+        .name = server, .context = url, .fresh = fresh, .make = make, .drop = drop};
+    return suite_main(&place, argument_count, arguments);
+}

@@ -1,0 +1,78 @@
+/* test_contract_locks.c - the cases on row locks, on the memory store behind the
+ * locks of support/locks.h; and that they see a lock that does not hold.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/run.h"
+#include "support/locks.h"
+#include "support/world.h"
+
+#include <stdio.h>
+
+#define SEED 1
+
+static pawl_saga_lock taken_as; /* what the store makes of SKIP_LOCKED */
+
+static void fresh(const suite_place *place, unsigned number, suite_address *address)
+{
+    char url[100];
+    (void)place;
+    snprintf(url, sizeof url, "memory:locks-%u", number);
+    snprintf(address->url, sizeof address->url, "%s", locks_url(url));
+    locks_take_as(taken_as);
+}
+
+typedef struct results {
+    unsigned passed, failed, others;
+} results;
+
+static void take(const suite_report *report, void *context)
+{
+    results *all = context;
+    if (report->result == SUITE_PASS)
+        all->passed++;
+    else if (report->result == SUITE_FAIL)
+        all->failed++;
+    else
+        all->others++;
+    if (report->result == SUITE_FAIL && taken_as == PAWL_SAGA_SKIP_LOCKED)
+        print_message("%s: %s\n", report->name, report->reason);
+}
+
+static results run(pawl_saga_lock lock)
+{
+    const suite_place place   = {.name = "locks", .fresh = fresh};
+    results           all     = {0};
+    suite_options     options = {
+            .filter = "saga_lock: ", .seed = SEED, .report = take, .context = &all};
+    taken_as = lock;
+    suite_run(&place, &options);
+    return all;
+}
+
+static void row_locks_hold(void **state)
+{
+    (void)state;
+    results all = run(PAWL_SAGA_SKIP_LOCKED);
+    assert_int_equal(all.failed, 0);
+    assert_int_equal(all.others, 0);
+    assert_true(all.passed >= 4);
+}
+
+static void a_store_that_locks_nothing_is_caught(void **state)
+{
+    (void)state;
+    results all = run(PAWL_SAGA_UNLOCKED);
+    assert_int_equal(all.passed, 0);
+    assert_true(all.failed >= 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(row_locks_hold),
+        cmocka_unit_test(a_store_that_locks_nothing_is_caught),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

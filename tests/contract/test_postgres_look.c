@@ -1,0 +1,268 @@
+/* test_postgres_look.c - sweeps of a large inbox, due times beside the claims of
+ * others, and what statistics cost on PostgreSQL.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_place.h"
+
+#include <sys/wait.h>
+
+static int64_t sweep_once(place *p, pawl_store *store, pawl_sweep what, bool *more)
+{
+    int64_t count = -1;
+    expect_code(p, store->ops->sweep(store, &what, &count, more, &p->error), PAWL_OK);
+    return count;
+}
+
+/* Sweeps as the runtime does: again while there is more, then a minute later, up
+ * to `rounds` minutes. */
+static int64_t sweep_rounds(place *p, pawl_store *store, pawl_sweep what, unsigned rounds)
+{
+    int64_t count = 0;
+    bool    more  = false;
+    while (rounds > 0) {
+        int64_t found = sweep_once(p, store, what, &more);
+        assert_true(found <= (int64_t)what.count_max);
+        count += found;
+        rounds -= !more;
+    }
+    return count;
+}
+
+/* `count` marks at the end of the table, `age` seconds before NOW. */
+static void add_marks(place *p, int count, int age)
+{
+    char sql[400];
+    snprintf(sql, sizeof sql,
+             "insert into pawl_inbox (\"Endpoint\", \"MessageId\", \"Outcome\", \"At\") "
+             "select 'orders', gen_random_uuid()::text, 'handled', "
+             "timestamptz '2026-01-01 00:00:00Z' - interval '1 second' * %d "
+             "from generate_series(1, %d)",
+             age, count);
+    raw_run(p->pg, sql);
+}
+
+static int64_t mark_count(place *p, const char *condition)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "select count(*) from pawl_inbox where %s", condition);
+    return raw_number(p->pg, sql);
+}
+
+#define IS_OLD "\"At\" < '2025-12-31 23:59:00Z'"
+
+static const pawl_sweep a_minute_old = {.inbox_before   = NOW - PAWL_MINUTES(1),
+                                        .outbox_before  = PAWL_TIME_MIN,
+                                        .workers_before = PAWL_TIME_MIN,
+                                        .count_max      = 2000};
+
+static int64_t keep_hand(place *p)
+{
+    return raw_number(p->pg, "select \"Process\" from pawl_leases where \"Name\" = 'sweep:'");
+}
+
+/* Oldest first, as they are made: the hand follows them, for any worker. */
+static void the_hand_follows_the_oldest(void **state)
+{
+    place      *p      = *state;
+    bool        more   = false;
+    pawl_store *first  = open_store(p, p->url);
+    pawl_store *second = open_store(p, p->url);
+    add_marks(p, 15000, 90);
+    add_marks(p, 15000, 30);
+    assert_int_equal(sweep_once(p, first, a_minute_old, &more), 2000);
+    assert_true(more);
+    int64_t hand = keep_hand(p);
+    assert_true(hand > 10);
+    assert_int_equal(sweep_once(p, second, a_minute_old, &more), 2000);
+    assert_true(keep_hand(p) > hand);
+    assert_int_equal(sweep_rounds(p, first, a_minute_old, 1), 11000);
+    assert_int_equal(mark_count(p, IS_OLD), 0);
+    assert_int_equal(mark_count(p, "true"), 15000);
+    /* A quarter of a minute later nothing is old; then all the rest is. */
+    hand = keep_hand(p);
+    assert_int_equal(sweep_once(p, second, a_minute_old, &more), 0);
+    assert_false(more);
+    assert_int_equal(keep_hand(p), hand);
+    pawl_sweep later   = a_minute_old;
+    later.inbox_before = NOW;
+    assert_int_equal(sweep_rounds(p, first, later, 1), 15000);
+    pawl_store_close(first);
+    pawl_store_close(second);
+}
+
+/* Far from the hand, few or many: found by the strolls. */
+static void marks_out_of_order_go_too(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    add_marks(p, 10000, 10);
+    add_marks(p, 5, 90);
+    add_marks(p, 10000, 10);
+    add_marks(p, 5000, 90);
+    add_marks(p, 10000, 10);
+    assert_int_equal(sweep_rounds(p, store, a_minute_old, 1), 0);
+    assert_int_equal(sweep_rounds(p, store, a_minute_old, 12), 5005);
+    assert_int_equal(mark_count(p, IS_OLD), 0);
+    assert_int_equal(mark_count(p, "true"), 30000);
+    pawl_store_close(store);
+}
+
+/* The table became smaller behind the hand. */
+static void a_hand_past_the_end_begins_again(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    add_marks(p, 100, 90);
+    raw_run(p->pg, "insert into pawl_leases (\"Name\", \"Process\", \"Pid\", \"Epoch\", "
+                   "\"Expires\") values ('sweep:', 5000, 0, 7000, 'epoch')");
+    assert_int_equal(sweep_rounds(p, store, a_minute_old, 1), 100);
+    raw_run(p->pg, "truncate pawl_inbox");
+    assert_int_equal(sweep_rounds(p, store, a_minute_old, 1), 0);
+    pawl_store_close(store);
+}
+
+/* A mark that a transaction holds is left for the next time. */
+static void a_held_mark_is_passed_over(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    bool        more  = true;
+    add_marks(p, 10, 90);
+    raw_run(p->pg, "begin; select 1 from pawl_inbox limit 3 for update");
+    assert_int_equal(sweep_once(p, store, a_minute_old, &more), 7);
+    raw_run(p->pg, "rollback");
+    assert_int_equal(sweep_once(p, store, a_minute_old, &more), 3);
+    assert_false(more);
+    pawl_store_close(store);
+}
+
+/* In a process of its own: sweeps, and says with its exit code what it deleted. */
+static pid_t start_sweep(place *p)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        pawl_store *store = NULL;
+        int64_t     count = 0;
+        bool        more;
+        pawl_code   code = open_with(p, p->url, NULL, 0, &store);
+        if (code == PAWL_OK)
+            code = store->ops->sweep(store, &a_minute_old, &count, &more, &p->error);
+        if (code != PAWL_OK)
+            fprintf(stderr, "child: %s\n", p->error.text);
+        _exit(code == PAWL_OK ? (int)count : 99);
+    }
+    return child;
+}
+
+/* Who comes while another one sweeps leaves it to him. The other one stands still
+ * where it writes down how far it came. */
+static void one_worker_sweeps_at_a_time(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    bool        more  = true;
+    int         status, tries = 100000;
+    char        sql[300];
+    add_marks(p, 10000, 10);
+    add_marks(p, 10, 90);
+    raw_run(p->pg, "insert into pawl_leases (\"Name\", \"Process\", \"Pid\", \"Epoch\", "
+                   "\"Expires\") values ('sweep:', 100, 0, 0, 'epoch')");
+    raw_run(p->pg, "begin; select 1 from pawl_leases for update");
+    pid_t child = start_sweep(p);
+    snprintf(sql, sizeof sql,
+             "select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
+             "and query like 'insert into \"%s\"%%leases%%'",
+             p->schema);
+    while (raw_number(p->pg, sql) != 1 && --tries > 0)
+        raw_run(p->pg, "select pg_stat_clear_snapshot()");
+    assert_true(tries > 0);
+    assert_int_equal(sweep_once(p, store, a_minute_old, &more), 0);
+    assert_false(more);
+    raw_run(p->pg, "commit");
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 10);
+    assert_int_equal(mark_count(p, "true"), 10000);
+    pawl_store_close(store);
+}
+
+/* ---- Due times ---------------------------------------------------------- */
+
+static pawl_next_due next_of(place *p, pawl_store *store)
+{
+    static const pawl_text aggregators[] = {{"stock", 5}, {"prices", 6}};
+    pawl_next_due          next          = {0};
+    expect_code(p, store->ops->next_due(store, TEXT("orders"), aggregators, 2, &next, &p->error),
+                PAWL_OK);
+    return next;
+}
+
+/* Rows in hand are left out, this handle's and those of others; looking leaves no
+ * lock behind. */
+static void rows_in_hand_are_not_due(void **state)
+{
+    place      *p      = *state;
+    pawl_store *first  = open_store(p, p->url);
+    pawl_store *second = open_store(p, p->url);
+    raw_run(p->pg, "select pawl_send('orders', 'ping', '', due => timestamptz "
+                   "'2026-01-01 00:00:00Z' + interval '1 second' * n) "
+                   "from generate_series(1, 3) as n");
+    assert_int_equal(next_of(p, first).queue, NOW + PAWL_SECONDS(1));
+    assert_int_equal(claim_some(p, first, "orders", NOW + PAWL_SECONDS(9), 1).count, 1);
+    assert_int_equal(next_of(p, first).queue, NOW + PAWL_SECONDS(2));
+    assert_int_equal(next_of(p, second).queue, NOW + PAWL_SECONDS(2));
+    assert_int_equal(claim_some(p, second, "orders", NOW + PAWL_SECONDS(9), 9).count, 2);
+    assert_int_equal(next_of(p, first).queue, PAWL_TIME_MAX);
+    assert_int_equal(next_of(p, second).queue, PAWL_TIME_MAX);
+    pawl_store_close(second);
+    assert_int_equal(next_of(p, first).queue, NOW + PAWL_SECONDS(2));
+    pawl_store_close(first);
+}
+
+static void flushes_and_timeouts_are_due(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    raw_run(p->pg, "insert into pawl_aggregator_flush values "
+                   "('stock/a', 'stock', '2026-01-01 00:00:09Z', 0, 0, ''), "
+                   "('prices', 'prices', '2026-01-01 00:00:07Z', 0, 0, ''), "
+                   "('stock/b', 'stock', '2026-01-01 00:00:05Z', 0, 1, 'dead'), "
+                   "('other', 'other', '2026-01-01 00:00:01Z', 0, 0, '')");
+    raw_run(p->pg, "insert into pawl_timeouts select gen_random_uuid(), 1, null, '', 'n' || n, d, "
+                   "timestamptz '2026-01-01 00:00:00Z' + interval '1 second' * n, 0, o, "
+                   "null, null, '', '' from (values (3, 'orders', gen_random_uuid()), "
+                   "(4, 'orders', null), (2, 'billing', null)) as v (n, d, o)");
+    pawl_next_due next = next_of(p, store);
+    assert_int_equal(next.flush, NOW + PAWL_SECONDS(7));
+    assert_int_equal(next.timeout, NOW + PAWL_SECONDS(4));
+    assert_int_equal(next.queue, PAWL_TIME_MAX);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(the_hand_follows_the_oldest),      CASE(marks_out_of_order_go_too),
+        CASE(a_hand_past_the_end_begins_again), CASE(a_held_mark_is_passed_over),
+        CASE(one_worker_sweeps_at_a_time),      CASE(rows_in_hand_are_not_due),
+        CASE(flushes_and_timeouts_are_due),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests_name("postgres_look", tests, NULL, NULL);
+}
+
+#endif

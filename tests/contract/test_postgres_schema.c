@@ -1,0 +1,534 @@
+/* test_postgres_schema.c - the script, and what apply, verify and drop make of a
+ * database (contracts D3, D5, D9 to D12, D16, D20, D26 to D28, D33 to D35, D38).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_place.h"
+
+#include <sys/wait.h>
+
+/* A table of two correlation columns whose name is no plain word. */
+static const pawl_saga_table odd_table = {
+    .type         = {"Odd", 3},
+    .name         = {"My caf\xC3\xA9 saga", 13},
+    .main         = {.property = {"n\xC3\xBAmero", 7}, .type = PAWL_VALUE_INT},
+    .transitional = {.property = {"when it was", 11}, .type = PAWL_VALUE_TIME},
+};
+static const pawl_saga_table *const both_tables[] = {&order_table, &odd_table};
+
+/* ---- The script --------------------------------------------------------- */
+
+static void the_script_makes_what_apply_makes(void **state)
+{
+    place *p      = *state;
+    lines *script = calloc(2, sizeof *script);
+    char   other[60], sql[300];
+    assert_non_null(script);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, both_tables, 2, &script[0]), PAWL_OK);
+    expect_code(
+        p, run_schema(p, "postgres://nowhere/x", PAWL_SCHEMA_PRINT, both_tables, 2, &script[1]),
+        PAWL_OK);
+    assert_string_equal(script[0].text, script[1].text);
+
+    /* By hand into a schema that needs quotes, twice. */
+    snprintf(other, sizeof other, "%s By Hand", p->schema);
+    snprintf(sql, sizeof sql, "create schema \"%s\"", other);
+    raw_run(p->pg, sql);
+    PGconn *pg = raw_open(other);
+    raw_run(pg, script[0].text);
+    raw_run(pg, script[0].text);
+    assert_int_equal(raw_number(pg, "select count(*) from pawl_schema"), 1);
+    apply_schema(p, p->url, both_tables, 2);
+    /* Every table, index, column, setting and function text is the same. */
+    static const char print[] =
+        "select md5(string_agg(line, ';' order by line)) from ("
+        "select concat_ws(' ', c.relkind, c.relname, c.reloptions::text, a.attname, "
+        "format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attcollation) as line "
+        "from pg_class as c join pg_attribute as a on a.attrelid = c.oid "
+        "where a.attnum > 0 and c.relnamespace = "
+        "(select oid from pg_namespace where nspname = current_schema()) union all select proname || prosrc from pg_proc "
+        "where pronamespace = (select oid from pg_namespace where nspname = current_schema())) as x";
+    char by_hand[100];
+    raw_text(pg, print, by_hand, sizeof by_hand);
+    expect_raw_text(p->pg, print, by_hand);
+    snprintf(sql, sizeof sql, "drop schema \"%s\" cascade", other);
+    raw_run(pg, sql);
+    PQfinish(pg);
+    free(script);
+}
+
+/* The script by itself is what open, verify and the function want. */
+static void a_schema_made_by_hand_verifies(void **state)
+{
+    place *p   = *state;
+    lines *out = calloc(1, sizeof *out);
+    char   sql[100];
+    assert_non_null(out);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, both_tables, 2, out), PAWL_OK);
+    snprintf(sql, sizeof sql, "create schema \"%s\"", p->schema);
+    raw_run(p->pg, sql);
+    raw_run(p->pg, out->text);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_OK);
+    assert_int_equal(out->count, 0);
+    free(out);
+}
+
+/* No row of the catalog is written again: no lock is taken then either. */
+static void applying_twice_changes_nothing(void **state)
+{
+    static const char versions[] = "select sum(xmin::text::bigint + oid::bigint) from pg_class "
+                                   "where relnamespace = current_schema()::regnamespace";
+    place            *p          = *state;
+    lines            *out        = calloc(1, sizeof *out);
+    assert_non_null(out);
+    apply_schema(p, p->url, both_tables, 2);
+    int64_t before = raw_number(p->pg, versions);
+    raw_run(p->pg, "begin; lock table pawl_queue, \"shop_Order\" in row exclusive mode");
+    apply_schema(p, p->url, both_tables, 2);
+    raw_run(p->pg, "commit");
+    assert_int_equal(raw_number(p->pg, versions), before);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_OK);
+    assert_int_equal(out->count, 0);
+    free(out);
+}
+
+static int64_t object_count(place *p)
+{
+    return raw_number(p->pg, "select (select count(*) from pg_class where relnamespace = "
+                             "to_regnamespace(current_schema())) + (select count(*) from pg_proc "
+                             "where pronamespace = to_regnamespace(current_schema()))");
+}
+
+static void dropping_leaves_what_is_not_ours(void **state)
+{
+    place *p   = *state;
+    lines *out = calloc(1, sizeof *out);
+    assert_non_null(out);
+    /* Nothing is there, not even the schema. */
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out), PAWL_OK);
+    apply_schema(p, p->url, both_tables, 2);
+    raw_run(p->pg, "create table mine (id integer); insert into mine values (1)");
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out), PAWL_OK);
+    assert_int_equal(object_count(p), 1);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out), PAWL_OK);
+    assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 1);
+    apply_schema(p, p->url, both_tables, 2);
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_queue"), 0);
+    free(out);
+}
+
+/* D34: whoever comes second waits, and finds it done. */
+static void processes_may_apply_at_once(void **state)
+{
+    enum { child_count = 4 };
+    place *p = *state;
+    pid_t  children[child_count];
+    int    start[2];
+    char   byte = 0;
+    assert_int_equal(pipe(start), 0);
+    for (int i = 0; i < child_count; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0) {
+            pawl_schema_spec spec = {.tables = both_tables, .table_count = 2};
+            close(start[1]);
+            if (read(start[0], &byte, 1) != 0)
+                _exit(2);
+            pawl_code code =
+                pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error);
+            if (code != PAWL_OK)
+                fprintf(stderr, "child: %s\n", p->error.text);
+            _exit(code == PAWL_OK ? 0 : 1);
+        }
+    }
+    close(start[0]);
+    close(start[1]); /* all children go on */
+    for (int i = 0; i < child_count; i++) {
+        int status = -1;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    lines *out = calloc(1, sizeof *out);
+    assert_non_null(out);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_OK);
+    free(out);
+}
+
+/* ---- Differences -------------------------------------------------------- */
+
+typedef struct difference {
+    unsigned    round; /* made together with others of the number */
+    const char *sql;
+    const char *line;
+} difference;
+
+/* Every kind; types in both directions (D38). */
+#define ROUND_COUNT 5
+
+static const difference differences[] = {
+    {0, "drop table pawl_dead", "table pawl_dead is missing"},
+    {0, "drop function pawl_send", "function pawl_send is missing"},
+    {1,
+     "create or replace function pawl_send (queue text, type text, body text, due timestamptz "
+     "default null, message_id text default null, headers text default null, correlation_id text "
+     "default null) returns text language sql as 'select queue'",
+     "function pawl_send is not that of this version of pawl"},
+    {2, "alter function pawl_send set search_path = elsewhere",
+     "function pawl_send: its search_path is not the schema "},
+    {0, "update pawl_schema set \"Version\" = 0", "table pawl_schema: expected version 1, found 0"},
+    {1, "delete from pawl_schema", "table pawl_schema: expected version 1, found 0"},
+    {0,
+     "alter table pawl_leases rename column \"Expires\" to \"Ends\"; "
+     "alter table pawl_leases alter column \"Ends\" drop not null",
+     "table pawl_leases: column Expires is missing"},
+    {0, "alter table pawl_inbox add column \"Mine\" int not null",
+     "table pawl_inbox: column Mine is not known, not null and has no default"},
+    {0, "alter table pawl_queue alter column \"Attempts\" type int",
+     "table pawl_queue: column Attempts: incorrect data type: expected bigint, found integer"},
+    {0, "alter table pawl_queue alter column \"Error\" type varchar(100)",
+     "column Error: incorrect data type: expected text, found character varying(100)"},
+    {0, "alter table \"shop_Order\" alter column \"SagaTypeVersion\" type varchar(24)",
+     "expected character varying(23), found character varying(24)"},
+    {1, "alter table \"shop_Order\" alter column \"SagaTypeVersion\" type text",
+     "expected character varying(23), found text"},
+    {0,
+     "alter table \"My caf\xC3\xA9 saga\" alter column \"Correlation_when it was\" type timestamptz",
+     "expected timestamp without time zone, found timestamp with time zone"},
+    {0, "alter table pawl_queue alter column \"Due\" type timestamp",
+     "expected timestamp with time zone, found timestamp without time zone"},
+    {0, "alter table pawl_queue alter column \"Type\" type text collate \"default\"",
+     "column Type: expected collation C, found default"},
+    {0, "alter table pawl_queue alter column \"Seq\" drop default",
+     "column Seq: expected numbers given by the database"},
+    {0, "alter table pawl_queue alter column \"Placed\" drop not null",
+     "column Placed: expected not null, found null allowed"},
+    {0, "alter table pawl_outbox alter column \"DispatchedAt\" set not null",
+     "column DispatchedAt: expected null allowed, found not null"},
+    {1, "drop index pawl_queue_due", "table pawl_queue: index pawl_queue_due is missing"},
+    {0,
+     "drop index pawl_inbox_message; "
+     "create index pawl_inbox_message on pawl_inbox (\"Endpoint\", \"MessageId\")",
+     "index pawl_inbox_message: expected unique, found not unique"},
+    {2,
+     "drop index pawl_queue_due; "
+     "create unique index pawl_queue_due on pawl_queue (\"Queue\", \"Due\", \"Seq\")",
+     "index pawl_queue_due: expected not unique, found unique"},
+    {3, "drop index pawl_queue_due; create index pawl_queue_due on pawl_queue (\"Queue\", \"Due\")",
+     "index pawl_queue_due: expected \"Queue\", \"Due\", \"Seq\", found \"Queue\", \"Due\""},
+    {0, "drop index pawl_outbox_held; create index pawl_outbox_held on pawl_outbox (\"Source\")",
+     "index pawl_outbox_held: expected a condition, found all rows"},
+    {4, "update pg_index set indisvalid = false where indexrelid = 'pawl_queue_due'::regclass",
+     "index pawl_queue_due: expected valid, found not valid"},
+    {1, "alter table pawl_leases drop constraint pawl_leases_pkey",
+     "table pawl_leases: primary key is missing"},
+    {0, "alter table pawl_outbox_attempts drop constraint \"pawl_outbox_attempts_OutboxId_fkey\"",
+     "table pawl_outbox_attempts: foreign key with delete cascade is missing"},
+};
+
+#define DIFFERENCE_COUNT (sizeof differences / sizeof differences[0])
+
+static void verify_round(place *p, unsigned round, lines *out)
+{
+    size_t count = 0;
+    char   says[100];
+    apply_schema(p, p->url, both_tables, 2);
+    for (size_t i = 0; i < DIFFERENCE_COUNT; i++)
+        if (differences[i].round == round) {
+            raw_run(p->pg, differences[i].sql);
+            count++;
+        }
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_ESCHEMA);
+    for (size_t i = 0; i < DIFFERENCE_COUNT; i++)
+        if (differences[i].round == round && strstr(out->text, differences[i].line) == NULL)
+            fail_msg("%s: verify says '%s'", differences[i].sql, out->text);
+    if (count == 0 || out->count != count)
+        fail_msg("round %u: %zu differences: verify says '%s'", round, count, out->text);
+    snprintf(says, sizeof says, "the schema has %zu difference%s; run: pawl schema apply --store",
+             count, count == 1 ? "" : "s");
+    expect_text(p, says);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out), PAWL_OK);
+}
+
+static void verify_names_each_difference(void **state)
+{
+    place *p   = *state;
+    lines *out = calloc(1, sizeof *out);
+    assert_non_null(out);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_ESCHEMA);
+    assert_int_equal(out->count, 12 + 2 + 1);
+    for (unsigned i = 0; i < ROUND_COUNT; i++)
+        verify_round(p, i, out);
+    free(out);
+}
+
+/* What apply can put right, it does. */
+static void apply_makes_what_is_missing(void **state)
+{
+    place *p   = *state;
+    lines *out = calloc(1, sizeof *out);
+    assert_non_null(out);
+    apply_schema(p, p->url, both_tables, 2);
+    raw_run(p->pg, "drop table pawl_dead; drop index pawl_queue_due; delete from pawl_schema; "
+                   "drop function pawl_send; drop table \"shop_Order\"; alter table "
+                   "\"My caf\xC3\xA9 saga\" drop column \"Correlation_n\xC3\xBAmero\"");
+    apply_schema(p, p->url, both_tables, 2);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_OK);
+    free(out);
+}
+
+/* ---- Versions, and opening without tables ------------------------------- */
+
+static void a_newer_schema_is_left_alone(void **state)
+{
+    place      *p     = *state;
+    lines      *out   = calloc(1, sizeof *out);
+    pawl_store *store = NULL;
+    assert_non_null(out);
+    apply_schema(p, p->url, order_tables, 1);
+    raw_run(p->pg, "update pawl_schema set \"Version\" = 2; drop table pawl_dead");
+    expect_code(p, open_with(p, p->url, NULL, 0, &store), PAWL_ESCHEMA);
+    expect_text(p, "has version 2, this program knows version 1");
+    static const pawl_schema_verb verbs[] = {PAWL_SCHEMA_APPLY, PAWL_SCHEMA_VERIFY,
+                                             PAWL_SCHEMA_DROP};
+    for (size_t i = 0; i < 3; i++) {
+        expect_code(p, run_schema(p, p->url, verbs[i], order_tables, 1, out), PAWL_ESCHEMA);
+        expect_text(p, "a newer pawl made it");
+    }
+    assert_int_equal(raw_number(p->pg, "select count(*) from \"shop_Order\""), 0);
+    expect_raw_text(p->pg, "select to_regclass('pawl_dead') is null", "t");
+    free(out);
+}
+
+static void opening_says_what_to_run(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = NULL;
+    char        url[1300];
+    snprintf(url, sizeof url, "%s&password=open%%20sesame", p->url);
+    expect_code(p, open_with(p, url, NULL, 0, &store), PAWL_ESCHEMA);
+    expect_text(p, "run: pawl schema apply --store 'postgres://");
+    assert_null(strstr(p->error.text, "sesame"));
+    apply_schema(p, p->url, NULL, 0);
+    expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_ESCHEMA);
+    expect_text(p, "saga table shop_Order is missing or incomplete; run: pawl schema apply");
+    apply_schema(p, p->url, order_tables, 1);
+    expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_OK);
+    pawl_store_close(store);
+    /* An index that is not unique lets two sagas have one value. */
+    char sql[300];
+    raw_text(p->pg,
+             "select format('drop index %1$I; create index %1$I on \"shop_Order\" "
+             "(\"Correlation_order_id\")', indexname) from pg_indexes "
+             "where schemaname = current_schema() and indexname like 'Index_%'",
+             sql, sizeof sql);
+    raw_run(p->pg, sql);
+    expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_ESCHEMA);
+}
+
+/* ---- Sagas -------------------------------------------------------------- */
+
+/* D27: rows stay and are null in the new column; then it is used. */
+static void a_correlation_column_is_added(void **state)
+{
+    place                 *p     = *state;
+    pawl_saga_table        plain = {.type = TEXT("Order"), .name = TEXT("shop_Order")};
+    const pawl_saga_table *list  = &plain;
+    pawl_store            *store = NULL;
+    apply_schema(p, p->url, &list, 1);
+    expect_code(p, open_with(p, p->url, &list, 1, &store), PAWL_OK);
+    expect_code(p, begin_saga(p, store, &plain, uuid_of(1), (pawl_value){0}, "{\"a\":1}"), PAWL_OK);
+    pawl_store_close(store);
+
+    expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_ESCHEMA);
+    apply_schema(p, p->url, order_tables, 1);
+    expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_OK);
+    pawl_saga_row row =
+        load_saga(p, store, &order_table, PAWL_SAGA_BY_ID, pawl_value_uuid(uuid_of(1)));
+    assert_int_equal(row.version, 1);
+    assert_int_equal(row.main.type, PAWL_VALUE_NONE);
+    pawl_value value = pawl_value_text(TEXT("order-2"));
+    expect_code(p, begin_saga(p, store, &order_table, uuid_of(2), value, "{}"), PAWL_OK);
+    assert_int_equal(load_saga(p, store, &order_table, PAWL_SAGA_BY_MAIN, value).version, 1);
+    pawl_store_close(store);
+}
+
+/* D28: nothing is converted, nothing else is made either. */
+static void another_type_of_correlation_is_refused(void **state)
+{
+    static const char      says[]  = "column Correlation_order_id: incorrect data type: expected "
+                                     "timestamp without time zone, found character varying(200)";
+    place                 *p       = *state;
+    pawl_saga_table        changed = order_table;
+    const pawl_saga_table *list[]  = {&changed, &odd_table};
+    pawl_store            *store   = NULL;
+    lines                 *out     = calloc(1, sizeof *out);
+    assert_non_null(out);
+    changed.main.type = PAWL_VALUE_TIME;
+    apply_schema(p, p->url, order_tables, 1);
+    int64_t before = object_count(p);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, list, 2, out), PAWL_ESCHEMA);
+    expect_text(p, says);
+    assert_int_equal(object_count(p), before);
+    expect_code(p, open_with(p, p->url, list, 2, &store), PAWL_ESCHEMA);
+    expect_text(p, says);
+    free(out);
+}
+
+static void quotes_in_names_are_refused(void **state)
+{
+    static const char *const names[] = {"a[b", "a]b", "a`b", "a\"b", ""};
+    place                   *p       = *state;
+    lines                   *out     = calloc(1, sizeof *out);
+    assert_non_null(out);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        pawl_saga_table        bad  = order_table;
+        const pawl_saga_table *list = &bad;
+        bad.name                    = pawl_text_of(names[i]);
+        expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, &list, 1, out), PAWL_EINVAL);
+        expect_text(p, "saga Order");
+        bad               = order_table;
+        bad.main.property = pawl_text_of(names[i]);
+        expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, &list, 1, out), PAWL_EINVAL);
+    }
+    char url[1300];
+    snprintf(url, sizeof url, "%s\"", p->url);
+    expect_code(p, run_schema(p, url, PAWL_SCHEMA_APPLY, NULL, 0, out), PAWL_EINVAL);
+    free(out);
+}
+
+/* D5: in bytes, never cut; what just fits works. */
+static void long_names_are_refused(void **state)
+{
+    static const char      bytes[] = "abcdefghijklmnopqrstuvwxyz0123456789"
+                                     "abcdefghijklmnopqrstuvwxyz0123456789";
+    place                 *p       = *state;
+    pawl_saga_table        saga    = order_table;
+    const pawl_saga_table *list    = &saga;
+    lines                 *out     = calloc(1, sizeof *out);
+    pawl_schema_spec       spec    = {.system_prefix = "abcdefghijklmnopqrstu"};
+    assert_non_null(out);
+    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, keep_line, out, &p->error),
+                PAWL_EINVAL);
+    expect_text(p, "has 21 bytes, limit 20");
+    saga.name = (pawl_text){bytes, 64};
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, &list, 1, out), PAWL_EINVAL);
+    expect_text(p, "its name has 64 bytes, limit 63");
+    expect_text(p, "saga Order");
+    saga.name          = (pawl_text){bytes, 63};
+    saga.main.property = (pawl_text){bytes, 52};
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, &list, 1, out), PAWL_EINVAL);
+    expect_text(p, "its name has 64 bytes, limit 63");
+    saga.main.property = (pawl_text){bytes, 51};
+    spec               = (pawl_schema_spec){
+                      .system_prefix = "abcdefghijklmnopqrst", .tables = &list, .table_count = 1};
+    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, keep_line, out, &p->error),
+                PAWL_OK);
+    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_VERIFY, &spec, keep_line, out, &p->error),
+                PAWL_OK);
+    free(out);
+}
+
+/* D10, D11: the same property in two tables; each has its own index. */
+static void index_names_are_short(void **state)
+{
+    place                 *p      = *state;
+    pawl_saga_table        second = order_table;
+    const pawl_saga_table *list[] = {&order_table, &second};
+    second.name                   = TEXT("shop_Return");
+    apply_schema(p, p->url, list, 2);
+    assert_int_equal(raw_number(p->pg, "select count(*) from pg_indexes where schemaname = "
+                                       "current_schema() and indexname ~ '^Index_[0-9a-f]{32}$'"),
+                     2);
+    /* The same in every program, for ever. */
+    expect_raw_text(p->pg,
+                    "select indexname from pg_indexes where schemaname = current_schema() "
+                    "and tablename = 'shop_Order' and indexname like 'Index%'",
+                    "Index_258ef54e24a2581fb1fd51f3770de341");
+}
+
+/* D12, D16: types, and what an operator reads with plain SQL. */
+static void columns_hold_readable_values(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    expect_raw_text(p->pg,
+                    "select string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' "
+                    "order by attnum) from pg_attribute where attnum > 0 and attrelid = "
+                    "'\"shop_Order\"'::regclass",
+                    "Id uuid, Metadata text, Data jsonb, PersistenceVersion character varying(23), "
+                    "SagaTypeVersion character varying(23), Concurrency bigint, "
+                    "Correlation_order_id character varying(200)");
+    expect_code(p,
+                begin_saga(p, store, &order_table, uuid_of(1), pawl_value_text(TEXT("order-1")),
+                           "{\"cents\":5}"),
+                PAWL_OK);
+    assert_int_equal(raw_number(p->pg,
+                                "select count(*) from \"shop_Order\" where \"Id\" = "
+                                "'01000000-0000-0000-0000-000000000001' and \"Concurrency\" = 1 "
+                                "and \"Data\" ->> 'cents' = '5' and \"Correlation_order_id\" = "
+                                "'order-1' and \"PersistenceVersion\" <> ''"),
+                     1);
+    pawl_store_close(store);
+}
+
+/* D35 */
+static void schemas_do_not_see_one_another(void **state)
+{
+    place      *p = *state;
+    char        schema[60], url[1200], sql[200];
+    pawl_value  value = pawl_value_text(TEXT("order-1"));
+    pawl_store *first = open_store(p, p->url);
+    snprintf(schema, sizeof schema, "%s_2", p->schema);
+    place_url(schema, url, sizeof url);
+    pawl_store *second = open_store(p, url);
+    expect_code(p, begin_saga(p, first, &order_table, uuid_of(1), value, "{}"), PAWL_OK);
+    assert_int_equal(load_saga(p, second, &order_table, PAWL_SAGA_BY_MAIN, value).version, 0);
+    expect_code(p, begin_saga(p, second, &order_table, uuid_of(1), value, "{}"), PAWL_OK);
+    expect_code(p, send_one(p, first, "orders", "m-1"), PAWL_OK);
+    assert_int_equal(claim_some(p, second, "orders", NOW, 10).count, 0);
+    pawl_store_close(first);
+    pawl_store_close(second);
+    snprintf(sql, sizeof sql, "drop schema \"%s\" cascade", schema);
+    raw_run(p->pg, sql);
+    place_url("", url, sizeof url);
+    expect_code(p, open_with(p, url, NULL, 0, &first), PAWL_EINVAL);
+    expect_text(p, "schema is empty");
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(the_script_makes_what_apply_makes),
+        CASE(a_schema_made_by_hand_verifies),
+        CASE(applying_twice_changes_nothing),
+        CASE(dropping_leaves_what_is_not_ours),
+        CASE(processes_may_apply_at_once),
+        CASE(verify_names_each_difference),
+        CASE(apply_makes_what_is_missing),
+        CASE(a_newer_schema_is_left_alone),
+        CASE(opening_says_what_to_run),
+        CASE(a_correlation_column_is_added),
+        CASE(another_type_of_correlation_is_refused),
+        CASE(quotes_in_names_are_refused),
+        CASE(long_names_are_refused),
+        CASE(index_names_are_short),
+        CASE(columns_hold_readable_values),
+        CASE(schemas_do_not_see_one_another),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests_name("postgres_schema", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* hot.c - an application whose sagas other workers write too.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/hot.h"
+
+#include "support/locks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define OTHER_STATE(F) \
+    F(TEXT, other)     \
+    F(INT32, count)
+PAWL_RECORD(other_state, OTHER_STATE)
+#define COUNTER_STATE(F) \
+    F(TEXT, name)        \
+    F(INT32, number)     \
+    F(INT32, count)
+PAWL_RECORD(counter_state, COUNTER_STATE)
+#define SAFE_STATE(F) \
+    F(TEXT, name)     \
+    F(INT32, count)
+PAWL_RECORD(safe_state, SAFE_STATE)
+
+int          hot_meddlings;
+bool         hot_is_taken_then;
+int          hot_fails;
+pawl_saga_id hot_counter_id;
+world_log    hot_seen;
+
+static world *around;
+
+static void meddle(pawl_text name);
+
+static pawl_code count_up(pawl_context *ctx, counter_state *counter, const char *what)
+{
+    world_note(&hot_seen, "%s(%.*s)", what, PAWL_TEXT_ARGS(counter->name));
+    hot_counter_id = pawl_saga_id_in_hand(ctx);
+    counter->count++;
+    if (hot_meddlings > 0) {
+        hot_meddlings--;
+        meddle(counter->name);
+    }
+    return hot_fails-- > 0 ? PAWL_RETRY : PAWL_OK;
+}
+
+static pawl_code on_bump(pawl_context *ctx, counter_state *counter, const bump *message)
+{
+    counter->number = message->number != 0 ? message->number : 1000;
+    return count_up(ctx, counter, "bump");
+}
+PAWL_HANDLER(on_bump, counter_state, bump);
+
+static pawl_code on_touch(pawl_context *ctx, counter_state *counter, const touch *message)
+{
+    (void)message;
+    return count_up(ctx, counter, "touch");
+}
+PAWL_HANDLER(on_touch, counter_state, touch);
+
+static pawl_code on_both_counter(pawl_context *ctx, counter_state *counter, const both *message)
+{
+    (void)message;
+    return count_up(ctx, counter, "both");
+}
+PAWL_HANDLER(on_both_counter, counter_state, both);
+
+static pawl_code on_both_other(pawl_context *ctx, other_state *other, const both *message)
+{
+    (void)ctx;
+    (void)message;
+    other->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_both_other, other_state, both);
+
+static pawl_code on_found(pawl_context *ctx, counter_state *counter, const found *message)
+{
+    (void)message;
+    return count_up(ctx, counter, "found");
+}
+PAWL_HANDLER(on_found, counter_state, found);
+
+static pawl_code find_counter(pawl_context *ctx, const void *message, pawl_saga_id *id)
+{
+    (void)ctx;
+    (void)message;
+    *id = hot_counter_id;
+    return PAWL_OK;
+}
+
+static pawl_code on_ring(pawl_context *ctx, counter_state *counter)
+{
+    return count_up(ctx, counter, "ring");
+}
+PAWL_TIMEOUT_HANDLER(on_ring, counter_state);
+
+static pawl_code on_put_in(pawl_context *ctx, safe_state *safe, const put_in *message)
+{
+    (void)ctx;
+    (void)message;
+    safe->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_put_in, safe_state, put_in);
+
+static const pawl_saga other_saga = {
+    .name        = "Other",
+    .state       = PAWL_RECORD_OF(other_state),
+    .correlation = "other",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_both_other), .key = "name", .starts = true},
+                            {.handle = NULL}}};
+static const pawl_saga counter_saga = {
+    .name         = "Counter",
+    .state        = PAWL_RECORD_OF(counter_state),
+    .correlation  = "name",
+    .transitional = "number",
+    .on           = (const pawl_on[]){
+                  {.handle           = PAWL_HANDLE(on_bump),
+                   .key              = "name",
+                   .transitional_key = "number",
+                   .starts           = true},
+                  {.handle = PAWL_HANDLE(on_touch), .key = "name", .transitional_key = "number"},
+                  {.handle = PAWL_HANDLE(on_both_counter), .key = "name"},
+                  {.handle = PAWL_HANDLE(on_found), .key = "name", .find = find_counter},
+                  {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
+                  {.handle = NULL}}};
+static const pawl_saga safe_saga = {
+    .name           = "Safe",
+    .state          = PAWL_RECORD_OF(safe_state),
+    .correlation    = "name",
+    .is_pessimistic = true,
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put_in), .key = "name", .starts = true},
+                            {.handle = NULL}}};
+
+static const pawl_endpoint_spec desk = {
+    .name  = "desk",
+    .sagas = (const pawl_saga *const[]){&other_saga, &counter_saga, &safe_saga, NULL}};
+
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "hot",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&desk, NULL}};
+
+/* ---- Another worker -------------------------------------------------------------- */
+
+static pawl_saga_row load(pawl_text name, const pawl_saga_table **table)
+{
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    pawl_saga_row                 row    = {.version = 0};
+    pawl_value                    value  = pawl_value_text(name);
+    pawl_store                   *store  = around->store;
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count, &error),
+             &error);
+    *table = tables[1];
+    world_ok(store->ops->saga_load(store, *table, PAWL_SAGA_BY_MAIN, &value, 1, PAWL_SAGA_UNLOCKED,
+                                   around->arena, &row, &error),
+             &error);
+    return row;
+}
+
+/* Saves the counter as it is, without a lock; then a stranger may have "a". */
+static void meddle(pawl_text name)
+{
+    pawl_error             error   = PAWL_ERROR_INIT;
+    const pawl_saga_table *table   = NULL;
+    pawl_saga_row          row     = load(name, &table);
+    pawl_saga_update       update  = {.table        = table,
+                                      .id           = row.id,
+                                      .version      = row.version,
+                                      .row          = row.row,
+                                      .transitional = row.transitional,
+                                      .metadata     = row.metadata,
+                                      .data         = row.data,
+                                      .type_version = row.type_version};
+    pawl_changes           changes = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.saga_update.items      = &update;
+    changes.saga_update.count      = 1;
+    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
+    world_note(&hot_seen, "meddled");
+    if (hot_is_taken_then)
+        locks_hold("a");
+}
+
+void hot_delete_a(void)
+{
+    pawl_error             error   = PAWL_ERROR_INIT;
+    const pawl_saga_table *table   = NULL;
+    pawl_saga_row          row     = load(PAWL_TEXT("a"), &table);
+    pawl_saga_delete       gone    = {.table = table, .id = row.id, .version = row.version};
+    pawl_changes           changes = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.saga_delete.items      = &gone;
+    changes.saga_delete.count      = 1;
+    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
+}
+
+/* ---- The world ------------------------------------------------------------------------ */
+
+void hot_bump(world *it, const char *name)
+{
+    world_post(it, NULL, PAWL_MESSAGE(bump, .name = pawl_text_of(name), .number = name[0]));
+}
+
+void hot_touch(world *it, const char *name, int32_t number)
+{
+    world_post(it, NULL, PAWL_MESSAGE(touch, .name = pawl_text_of(name), .number = number));
+}
+
+void hot_open(world *it, const char *url)
+{
+    around        = it;
+    hot_meddlings = hot_fails = 0;
+    hot_is_taken_then         = false;
+    world_open(it, locks_url(url), &application, NULL,
+               &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = 1000});
+    locks_ignore(it->store);
+    hot_bump(it, "b");
+    hot_bump(it, "a");
+    world_drain(it);
+    locks_loads();
+    world_forget(&hot_seen);
+}
+
+void hot_make(world *it)
+{
+    hot_meddlings = 2;
+    hot_bump(it, "a");
+    assert_int_equal(world_drain(it).refused, 2);
+    assert_int_equal(hot_meddlings, 0);
+    locks_loads();
+    world_forget(&hot_seen);
+}
+
+int hot_count(world *it, const char *name)
+{
+    const char *json = strstr(world_saga_text(it, "Counter", name, NULL), "\"count\":");
+    return json != NULL ? atoi(json + 8) : 0;
+}
+
+void hot_set_timeout(world *it, pawl_saga_id id, pawl_time due)
+{
+    pawl_error       error    = PAWL_ERROR_INIT;
+    pawl_timeout_set set      = {.id          = {{{5}}},
+                                 .saga_id     = id,
+                                 .saga_type   = PAWL_TEXT("Counter"),
+                                 .name        = PAWL_TEXT("ring"),
+                                 .destination = PAWL_TEXT("desk"),
+                                 .due         = due};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.timeout_set.items = &set;
+    changes.timeout_set.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+}

@@ -1,0 +1,59 @@
+/* hot.h - an application whose sagas other workers write too, on a store with row
+ * locks (locks.h). Its sagas are Other, Counter (by name, then by number) and Safe,
+ * which is pessimistic.
+ *
+ *     hot_open -> { hot_make | hot_bump | hot_touch | world_* }* -> world_close
+ *
+ * Threads: one.
+ * Tests: tests/unit/test_engine_hot.c, tests/unit/test_engine_elsewhere.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_HOT_H
+#define PAWL_TESTS_HOT_H
+
+#include "support/world.h"
+
+#define BUMP(F)   \
+    F(TEXT, name) \
+    F(INT32, number)
+PAWL_RECORD(bump, BUMP)
+#define TOUCH(F)  \
+    F(TEXT, name) \
+    F(INT32, number)
+PAWL_RECORD(touch, TOUCH)
+#define BOTH(F) F(TEXT, name)
+PAWL_RECORD(both, BOTH)
+#define FOUND(F) F(TEXT, name)
+PAWL_RECORD(found, FOUND)
+#define PUT_IN(F) F(TEXT, name)
+PAWL_RECORD(put_in, PUT_IN)
+
+/* While positive, a handler of a counter meets another worker, which saves the
+ * same one as it is, and it goes down by one. */
+extern int hot_meddlings;
+/* What that other worker does then: it keeps "a" locked. */
+extern bool hot_is_taken_then;
+extern int  hot_fails; /* handlers of counters that fail, once each */
+/* Of the counter that was in hand last. */
+extern pawl_saga_id hot_counter_id;
+/* "bump(a) meddled bump(a) ": the handlers of counters that ran. */
+extern world_log hot_seen;
+
+/* Counters "a" and "b" are there, and lists are empty. */
+void hot_open(world *it, const char *url);
+/* Two conflicts on "a", by a message that is handled in the end. */
+void hot_make(world *it);
+
+/* Starts or continues a counter; its number is the first letter's. */
+void hot_bump(world *it, const char *name);
+/* Continues a counter found by its name, or by its number. */
+void hot_touch(world *it, const char *name, int32_t number);
+/* By handles of the test's own. */
+void hot_set_timeout(world *it, pawl_saga_id id, pawl_time due);
+void hot_delete_a(void);
+
+/* How many messages and timeouts the counter has seen. */
+int hot_count(world *it, const char *name);
+
+#endif

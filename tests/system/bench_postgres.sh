@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# bench_postgres.sh - `pawl bench` on PostgreSQL with small numbers: its output,
+# that pawl and the loop leave the same rows (the benchmark checks that itself),
+# that nothing stays behind, and that nothing that was there is touched.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+url=${PAWL_TEST_POSTGRES:-}
+[ -n "$url" ] || skip "PAWL_TEST_POSTGRES names no server"
+[ -e "$build_dir/libpawl-postgres.so" ] || skip "the PostgreSQL driver was not built"
+command -v psql >/dev/null || skip "there is no psql to look at the schemas with"
+# What only pawl understands is at the end of a test's URL, if at all.
+server=${url%%[?&]schema=*}
+parameter='?'
+[[ $server == *\?* ]] && parameter='&'
+
+query()
+{
+    psql -XqAt "$server" -c "$1" 2>/dev/null
+}
+
+schemas()
+{
+    query "select string_agg(nspname, ' ' order by nspname) from pg_namespace where nspname like 'pawl\\_bench\\_%'"
+}
+
+member()
+{
+    grep -oE "\"$1\":(\"[^\"]*\"|[^,}]+)" "$work/out" | cut -d: -f2-
+}
+
+is_number()
+{
+    [[ $1 =~ ^[0-9]+(\.[0-9]+)?$ ]] && [[ ! $1 =~ ^0(\.0+)?$ ]]
+}
+
+# run_json ARGUMENT ...: exit code 0, or 1 for a limit that is broken, which
+# says nothing with so few messages.
+run_json()
+{
+    local code
+    pawl bench "$@" --store "$server" --json >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    [ $code = 0 ] || { [ $code = 1 ] && grep -q "the limit is broken" "$work/err"; } ||
+        die "exit code $code: bench $*"
+    for key in messages_per_s limit_per_s ratio; do
+        is_number "$(member $key)" || die "$key is $(member $key): bench $*"
+    done
+    [ -z "$(schemas)" ] || die "left behind: $(schemas)"
+}
+
+[ -z "$(schemas)" ] || die "schemas of another benchmark: $(schemas)"
+
+for workload in saga-step outbox-drain timeouts; do
+    echo "== $workload"
+    run_json $workload --messages 700 --batch 64 --rounds 2
+    [ "$(member workload)" = "\"$workload\"" ] || die "workload is $(member workload)"
+done
+
+echo "== odd numbers"
+for workload in saga-step outbox-drain timeouts; do
+    run_json $workload --messages 1 --batch 1 --rounds 1
+    run_json $workload --messages 13 --batch 5 --rounds 1
+done
+run_json saga-step --messages 60 --batch 4096 --rounds 1 # sagas with several messages in a batch
+
+echo "== a peer that is not there"
+PAWL_BENCH_PEERS=$work run_json saga-step --messages 10 --rounds 1 --peer nobody
+grep -q "peer nobody is not measured" "$work/err" || die "nothing says that there is no peer"
+[ -z "$(member peer_per_second)" ] || die "peer_per_second of no peer: $(member peer_per_second)"
+
+echo "== what is there stays"
+for number in 0 1 2; do
+    query "create schema pawl_bench_$number" || die "no schema can be created"
+    expect 2 "pawl_bench_$number.* already exists" pawl bench saga-step --store "$server" --messages 10
+    found=$(schemas)
+    query "drop schema pawl_bench_$number"
+    [ "$found" = "pawl_bench_$number" ] || die "schemas are '$found' instead of pawl_bench_$number"
+done
+
+echo "== refusals"
+expect 2 "pooler" pawl bench saga-step --store "$server${parameter}pooler=transaction" --messages 10
+expect 3 "" pawl bench saga-step --store postgres://nobody@127.0.0.1:1/nowhere --messages 10
+
+echo "== interrupted"
+"$build_dir/pawl" bench saga-step --store "$server" --messages 20000000 \
+    >"$work/out" 2>"$work/err" </dev/null &
+started+=($!)
+begun()
+{
+    [ "$(query 'select count(*) > 0 from pawl_bench_0.pawl_bench_queue')" = t ]
+}
+poll 20 begun || die "the benchmark does not begin"
+stop "${started[0]}" INT 5
+grep -q "interrupted" "$work/err" || die "nothing says that it was interrupted"
+[ -z "$(schemas)" ] || die "left behind: $(schemas)"
+echo "ok"

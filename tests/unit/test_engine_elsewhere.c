@@ -1,0 +1,286 @@
+/* test_engine_elsewhere.c - messages and timeouts whose saga another worker has:
+ * put back, uncounted, whatever finds the saga. Contracts S32, E7.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "support/hot.h"
+#include "support/locks.h"
+
+#define WAIT PAWL_MILLISECONDS(20)
+
+/* ---- In other hands ----------------------------------------------------------------------- */
+
+static void s32_what_others_have_is_put_back_uncounted(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    locks_hold("a");
+    pawl_counters before = world_stats(&it).counters;
+    hot_bump(&it, "a");
+    hot_bump(&it, "b");
+    hot_bump(&it, "a");
+    pawl_queue_rows posted = world_queue(&it, "desk");
+    pawl_step       step   = world_step(&it);
+    assert_string_equal(hot_seen.text, "bump(b) ");
+    assert_int_equal(step.handled, 1);
+    assert_int_equal(step.refused, 0);
+    assert_int_equal(step.dead, 0);
+    assert_int_equal(world_stats(&it).counters.messages, before.messages + 1);
+    assert_int_equal(world_stats(&it).counters.conflicts, before.conflicts);
+    assert_int_equal(world_stats(&it).counters.failures, before.failures);
+    pawl_queue_rows rows = world_queue(&it, "desk");
+    assert_int_equal(rows.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const pawl_queue_row *was = &posted.items[2 * i];
+        assert_int_equal(rows.items[i].seq, was->seq);
+        assert_int_equal(rows.items[i].placed, was->placed);
+        assert_int_equal(rows.items[i].due, WORLD_START + WAIT);
+        assert_int_equal(rows.items[i].attempts, 0);
+        assert_int_equal(rows.items[i].deaths, 0);
+        assert_int_equal(rows.items[i].waiting_since, 0);
+    }
+    /* Not before its time, and then like any other. */
+    locks_hold(NULL);
+    assert_int_equal(world_go(&it, WAIT - 1).handled, 0);
+    assert_int_equal(world_go(&it, 1).handled, 2);
+    assert_int_equal(hot_count(&it, "a"), 4);
+    world_close(&it);
+}
+
+static void what_was_counted_stays_counted(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    hot_fails = 1;
+    hot_bump(&it, "a");
+    world_drain(&it);
+    assert_int_equal(world_queue(&it, "desk").items[0].attempts, 1);
+    locks_hold("a");
+    pawl_clock_set(it.business, world_now(&it) + PAWL_SECONDS(1));
+    hot_bump(&it, "b");
+    assert_int_equal(world_drain(&it).handled, 1);
+    pawl_queue_rows rows = world_queue(&it, "desk");
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].attempts, 1);
+    locks_hold(NULL);
+    assert_int_equal(world_go(&it, PAWL_SECONDS(1)).handled, 1);
+    world_close(&it);
+}
+
+static void a_batch_of_nothing_else_writes_nothing(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    locks_hold("a");
+    for (int i = 0; i < 3; i++)
+        hot_bump(&it, "a");
+    locks_counts before = locks_counted();
+    pawl_step    step   = world_step(&it);
+    assert_int_equal(step.handled, 0);
+    assert_int_equal(step.refused, 0);
+    assert_true(step.is_idle);
+    assert_int_equal(step.next_due, WORLD_START + WAIT);
+    assert_int_equal(locks_counted().commits, before.commits);
+    assert_int_equal(locks_counted().releases, before.releases + 1);
+    assert_int_equal(locks_counted().elsewhere, before.elsewhere + 1);
+    pawl_queue_rows rows = world_queue(&it, "desk");
+    assert_int_equal(rows.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(rows.items[i].due, WORLD_START);
+    /* The claims are free, and a virtual clock knows no pause. */
+    locks_hold(NULL);
+    assert_int_equal(world_step(&it).handled, 3);
+    assert_string_equal(hot_seen.text, "bump(a) bump(a) bump(a) ");
+    world_close(&it);
+}
+
+/* The message that runs alone after a conflict gives way as well. */
+static void a_unit_alone_gives_way(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    hot_meddlings     = 1;
+    hot_is_taken_then = true;
+    hot_bump(&it, "a");
+    hot_bump(&it, "b");
+    locks_counts before = locks_counted();
+    pawl_step    step   = world_step(&it);
+    assert_string_equal(hot_seen.text, "bump(a) meddled bump(b) ");
+    assert_int_equal(step.refused, 1);
+    assert_int_equal(step.handled, 1);
+    assert_int_equal(locks_counted().elsewhere, before.elsewhere + 1);
+    assert_int_equal(world_stats(&it).counters.conflicts, 3);
+    assert_int_equal(world_stats(&it).counters.messages, 4);
+    pawl_queue_rows rows = world_queue(&it, "desk");
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].due, WORLD_START);
+    locks_hold(NULL);
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(hot_count(&it, "a"), 3);
+    world_close(&it);
+}
+
+/* ---- Other ways to a saga --------------------------------------------------------------------- */
+
+static void a_timeout_is_put_back_uncounted(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    hot_set_timeout(&it, hot_counter_id, WORLD_START + PAWL_SECONDS(1));
+    locks_hold("a");
+    pawl_clock_set(it.business, WORLD_START + PAWL_SECONDS(2));
+    world_post_at(&it, NULL, WORLD_START + PAWL_SECONDS(2),
+                  PAWL_MESSAGE(bump, .name = PAWL_TEXT("b"), .number = 'b'));
+    locks_loads();
+    pawl_step step = world_step(&it);
+    assert_int_equal(step.handled, 1);
+    assert_string_equal(locks_loads(), "Counter:id:skip(1) Counter:main:none(1) ");
+    pawl_timeout_rows rows = world_timeouts(&it);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(1) + WAIT);
+    assert_int_equal(rows.items[0].attempts, 0);
+    assert_true(pawl_uuid_is_zero(rows.items[0].owner.uuid));
+    /* With nothing else in the batch it is only set free. */
+    step = world_step(&it);
+    assert_true(step.is_idle);
+    rows = world_timeouts(&it);
+    assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(1) + WAIT);
+    assert_true(pawl_uuid_is_zero(rows.items[0].owner.uuid));
+    assert_string_equal(hot_seen.text, "bump(b) ");
+    locks_hold(NULL);
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_string_equal(hot_seen.text, "bump(b) ring(a) ");
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
+}
+
+/* Found by its value, its transitional value and its id in one batch: all wait. */
+static void nothing_of_a_saga_runs_however_it_is_found(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    hot_set_timeout(&it, hot_counter_id, WORLD_START);
+    locks_hold("a");
+    hot_bump(&it, "b");
+    hot_touch(&it, "unknown", 'a');
+    hot_touch(&it, "a", 0);
+    pawl_step step = world_step(&it);
+    assert_string_equal(hot_seen.text, "bump(b) ");
+    assert_int_equal(step.handled, 1);
+    assert_int_equal(world_queue(&it, "desk").count, 2);
+    assert_int_equal(world_timeouts(&it).count, 1);
+    assert_int_equal(world_dead(&it).count, 0);
+    locks_hold(NULL);
+    step = world_go(&it, WAIT);
+    assert_int_equal(step.handled, 3);
+    assert_int_equal(hot_count(&it, "a"), 5);
+    world_close(&it);
+}
+
+/* "c" has the number that "a" had when it conflicted: it is locked by that, and
+ * left, though its own value is read without a lock. */
+static void a_row_that_one_key_finds_elsewhere_is_left_by_all(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    world_post(&it, NULL, PAWL_MESSAGE(bump, .name = PAWL_TEXT("a"), .number = 500));
+    world_drain(&it);
+    world_post(&it, NULL, PAWL_MESSAGE(bump, .name = PAWL_TEXT("c"), .number = 'a'));
+    world_drain(&it);
+    world_forget(&hot_seen);
+    locks_hold("c");
+    hot_touch(&it, "unknown", 'a');
+    hot_touch(&it, "c", 0);
+    hot_bump(&it, "b");
+    assert_int_equal(world_step(&it).handled, 1);
+    assert_string_equal(hot_seen.text, "bump(b) ");
+    assert_int_equal(world_queue(&it, "desk").count, 2);
+    locks_hold(NULL);
+    assert_int_equal(world_go(&it, WAIT).handled, 2);
+    assert_int_equal(hot_count(&it, "c"), 3);
+    world_close(&it);
+}
+
+static void a_saga_found_by_a_handler_is_left_too(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    locks_hold("a");
+    world_post(&it, NULL, PAWL_MESSAGE(found, .name = PAWL_TEXT("x")));
+    locks_counts before = locks_counted();
+    pawl_step    step   = world_step(&it);
+    assert_true(step.is_idle);
+    assert_string_equal(locks_loads(), "Counter:id:skip(1) ");
+    assert_int_equal(locks_counted().commits, before.commits);
+    assert_string_equal(hot_seen.text, "");
+    assert_int_equal(world_stats(&it).counters.failures, 0);
+    locks_hold(NULL);
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_string_equal(hot_seen.text, "found(a) ");
+    world_close(&it);
+}
+
+/* The older message was put back and will begin the saga anew: "none" is not
+ * final for the later one while it waits. */
+static void not_found_waits_for_what_was_put_back(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    locks_hold("a");
+    hot_bump(&it, "a");
+    hot_bump(&it, "b");
+    assert_int_equal(world_step(&it).handled, 1);
+    locks_hold(NULL);
+    hot_delete_a();
+    hot_touch(&it, "a", 0);
+    assert_int_equal(world_step(&it).handled, 0);
+    assert_int_equal(world_queue(&it, "desk").count, 2);
+    world_go_both(&it, PAWL_SECONDS(1));
+    assert_string_equal(hot_seen.text, "bump(b) bump(a) touch(a) ");
+    assert_int_equal(hot_count(&it, "a"), 2);
+    world_close(&it);
+}
+
+/* A saga that is declared pessimistic waits for its row, in a batch of one. */
+static void s32_a_pessimistic_saga_runs_alone_still(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    for (int i = 0; i < 2; i++)
+        world_post(&it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
+    locks_counts before = locks_counted();
+    assert_int_equal(world_drain(&it).handled, 2);
+    assert_string_equal(locks_loads(), "Safe:main:wait(1) Safe:main:wait(1) ");
+    assert_int_equal(locks_counted().commits, before.commits + 2);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(s32_what_others_have_is_put_back_uncounted),
+        ON_STORES(what_was_counted_stays_counted),
+        ON_STORES(a_batch_of_nothing_else_writes_nothing),
+        ON_STORES(a_unit_alone_gives_way),
+        ON_STORES(a_timeout_is_put_back_uncounted),
+        ON_STORES(nothing_of_a_saga_runs_however_it_is_found),
+        ON_STORES(a_row_that_one_key_finds_elsewhere_is_left_by_all),
+        ON_STORES(a_saga_found_by_a_handler_is_left_too),
+        ON_STORES(not_found_waits_for_what_was_put_back),
+        ON_STORE(s32_a_pessimistic_saga_runs_alone_still, "sqlite"),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+/* test_engine_hot.c - sagas that conflict often are loaded with a row lock, for a
+ * while. Contracts S9, E7.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "support/hot.h"
+#include "support/locks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Becoming hot ------------------------------------------------------------------------ */
+
+static void s9_two_conflicts_lock_the_third_load(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_meddlings = 2;
+    hot_bump(&it, "a");
+    pawl_step step = world_drain(&it);
+    assert_string_equal(hot_seen.text, "bump(a) meddled bump(a) meddled bump(a) ");
+    assert_int_equal(step.handled, 1);
+    assert_int_equal(step.refused, 2);
+    assert_int_equal(world_stats(&it).counters.conflicts, 2);
+    assert_int_equal(hot_count(&it, "a"), 2);
+    locks_loads();
+    /* What was locked is read once, and others are read as ever. */
+    hot_bump(&it, "a");
+    hot_bump(&it, "b");
+    world_drain(&it);
+    assert_string_equal(locks_loads(), "Counter:main:skip(1) Counter:main:none(1) ");
+    world_close(&it);
+}
+
+static void the_lock_is_taken_when_a_unit_runs_alone(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    /* The second conflict meets the unit alone, and so does the lock. */
+    hot_meddlings = 2;
+    hot_bump(&it, "a");
+    world_step(&it);
+    const char *loads = locks_loads();
+    assert_string_equal(strstr(loads, "Counter:main:skip"), "Counter:main:skip(1) ");
+    assert_int_equal(hot_count(&it, "a"), 2);
+    world_close(&it);
+}
+
+static void conflicts_far_apart_lock_nothing(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    for (int i = 0; i < 3; i++) {
+        hot_meddlings = 1;
+        hot_bump(&it, "a");
+        assert_int_equal(world_drain(&it).refused, 1);
+        assert_null(strstr(locks_loads(), "skip"));
+        world_go_machine(&it, PAWL_SECONDS(61));
+    }
+    world_close(&it);
+}
+
+/* Three units of one group: that is more than one conflict, and they are better
+ * claimed again than run one by one. */
+static void a_refused_batch_is_claimed_again_with_the_lock(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    for (int i = 0; i < 3; i++)
+        hot_bump(&it, "a");
+    hot_meddlings  = 1;
+    pawl_step step = world_step(&it);
+    assert_int_equal(step.refused, 3);
+    assert_int_equal(step.handled, 0);
+    assert_false(step.is_idle);
+    /* The claims are free, and what the refused commit counted is taken back. */
+    assert_int_equal(world_stats(&it).counters.conflicts, 3);
+    assert_int_equal(world_stats(&it).counters.messages, 2);
+    assert_int_equal(world_queue(&it, "desk").count, 3);
+    locks_loads();
+    step = world_step(&it);
+    assert_int_equal(step.handled, 3);
+    assert_string_equal(locks_loads(), "Counter:main:skip(1) ");
+    assert_int_equal(hot_count(&it, "a"), 4);
+    assert_int_equal(world_stats(&it).counters.conflicts, 3);
+    assert_int_equal(world_stats(&it).counters.messages, 5);
+    assert_int_equal(world_queue(&it, "desk").count, 0);
+    world_close(&it);
+}
+
+/* Other is declared before Counter. */
+static void locks_come_before_all_other_loads(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    world_post(&it, NULL, PAWL_MESSAGE(both, .name = PAWL_TEXT("a")));
+    hot_bump(&it, "b");
+    world_drain(&it);
+    assert_string_equal(locks_loads(),
+                        "Counter:main:skip(1) Other:main:none(1) Counter:main:none(1) ");
+    world_close(&it);
+}
+
+static void the_lock_is_left_after_a_minute(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    world_go_machine(&it, PAWL_SECONDS(59));
+    hot_bump(&it, "a");
+    world_drain(&it);
+    assert_string_equal(locks_loads(), "Counter:main:skip(1) ");
+    world_go_machine(&it, PAWL_SECONDS(1));
+    hot_bump(&it, "a");
+    world_drain(&it);
+    assert_string_equal(locks_loads(), "Counter:main:none(1) ");
+    world_close(&it);
+}
+
+static void what_others_have_stays_hot(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    world_go_machine(&it, PAWL_SECONDS(50));
+    locks_hold("a");
+    hot_bump(&it, "a");
+    world_drain(&it);
+    locks_hold(NULL);
+    locks_loads();
+    world_go_machine(&it, PAWL_SECONDS(50)); /* the message is handled */
+    assert_string_equal(locks_loads(), "Counter:main:skip(1) ");
+    assert_int_equal(hot_count(&it, "a"), 3);
+    /* A conflict does as much. */
+    hot_meddlings = 1;
+    hot_bump(&it, "a");
+    assert_int_equal(world_drain(&it).refused, 1);
+    world_go_machine(&it, PAWL_SECONDS(59));
+    locks_loads();
+    hot_bump(&it, "a");
+    world_drain(&it);
+    assert_string_equal(locks_loads(), "Counter:main:skip(1) ");
+    world_close(&it);
+}
+
+static void conflict_on_many(world *it, int first, int count)
+{
+    char name[20];
+    for (int round = 0; round < 2; round++) {
+        hot_meddlings = round * count;
+        for (int i = first; i < first + count; i++) {
+            snprintf(name, sizeof name, "n%d", i);
+            world_post(it, NULL,
+                       PAWL_MESSAGE(bump, .name = pawl_text_of(name), .number = 5000 + i));
+        }
+        pawl_step step = world_drain(it);
+        assert_int_equal(step.handled, count);
+        assert_int_equal(step.refused, round * count);
+    }
+    locks_loads();
+    world_forget(&hot_seen);
+}
+
+/* 256 are remembered; the one that was of use longest ago makes room. */
+static void the_oldest_is_forgotten(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    world_go_machine(&it, PAWL_SECONDS(1));
+    conflict_on_many(&it, 0, 65);
+    conflict_on_many(&it, 65, 65);
+    hot_bump(&it, "a");
+    world_drain(&it);
+    assert_string_equal(locks_loads(), "Counter:main:skip(1) ");
+    world_go_machine(&it, PAWL_SECONDS(1));
+    conflict_on_many(&it, 130, 65);
+    conflict_on_many(&it, 195, 65);
+    hot_bump(&it, "a");
+    world_drain(&it);
+    assert_string_equal(locks_loads(), "Counter:main:none(1) ");
+    /* The others are not. */
+    hot_meddlings = 1;
+    world_post(&it, NULL, PAWL_MESSAGE(bump, .name = PAWL_TEXT("n259"), .number = 5259));
+    assert_int_equal(world_drain(&it).refused, 1);
+    assert_string_equal(locks_loads(), "Counter:main:none(1) Counter:main:skip(1) ");
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(s9_two_conflicts_lock_the_third_load),
+        ON_STORES(the_lock_is_taken_when_a_unit_runs_alone),
+        ON_STORES(conflicts_far_apart_lock_nothing),
+        ON_STORES(a_refused_batch_is_claimed_again_with_the_lock),
+        ON_STORES(locks_come_before_all_other_loads),
+        ON_STORES(the_lock_is_left_after_a_minute),
+        ON_STORES(what_others_have_stays_hot),
+        ON_STORES(the_oldest_is_forgotten),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

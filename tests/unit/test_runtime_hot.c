@@ -1,0 +1,333 @@
+/* test_runtime_hot.c - a hot saga and threads: several workers on one saga, and
+ * the pause of one that gave way. Contracts S9, E29.
+ *
+ * Nothing here is timed but for "not sooner than": a test waits for a state, with a
+ * bound far beyond what it takes, and fails when the state does not come.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "support/locks.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define SENDERS 4
+#define MESSAGES 200 /* of each sender */
+#define WAIT_SECONDS 25
+
+/* ---- The application -------------------------------------------------------- */
+
+#define COUNTER_STATE(F) \
+    F(TEXT, name)        \
+    F(INT32, count)
+PAWL_RECORD(counter_state, COUNTER_STATE)
+#define BUMP(F) F(TEXT, name)
+PAWL_RECORD(bump, BUMP)
+
+static atomic_int  handled, meddlings;
+static const char *store_url;
+
+static void meddle(void);
+
+static pawl_code on_bump(pawl_context *ctx, counter_state *counter, const bump *message)
+{
+    (void)ctx;
+    (void)message;
+    counter->count++;
+    if (atomic_load(&meddlings) > 0) {
+        atomic_fetch_sub(&meddlings, 1);
+        meddle();
+    }
+    atomic_fetch_add(&handled, 1);
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_bump, counter_state, bump);
+
+static const pawl_saga counter_saga = {
+    .name        = "Counter",
+    .state       = PAWL_RECORD_OF(counter_state),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_bump), .key = "name", .starts = true},
+                            {.handle = NULL}}};
+static const pawl_endpoint_spec counting = {
+    .name = "counting", .sagas = (const pawl_saga *const[]){&counter_saga, NULL}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "hot_threads",
+    .endpoints = (const pawl_endpoint_spec *const[]){&counting, NULL}};
+
+/* Another worker saves the counter "a" as it is. */
+static void meddle(void)
+{
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    pawl_saga_row                 row    = {.version = 0};
+    pawl_value                    value  = pawl_value_text(PAWL_TEXT("a"));
+    pawl_arena                   *arena  = pawl_arena_create(0);
+    pawl_store                   *store  = NULL;
+    world_ok(pawl_store_open(store_url, NULL, &store, &error), &error);
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, arena, &tables, &count, &error),
+             &error);
+    world_ok(store->ops->saga_load(store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
+                                   PAWL_SAGA_UNLOCKED, arena, &row, &error),
+             &error);
+    pawl_saga_update update   = {.table        = tables[0],
+                                 .id           = row.id,
+                                 .version      = row.version,
+                                 .row          = row.row,
+                                 .metadata     = row.metadata,
+                                 .data         = row.data,
+                                 .type_version = row.type_version};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.saga_update.items = &update;
+    changes.saga_update.count = 1;
+    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    store->ops->worker_close(store, WORLD_START, NULL);
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+}
+
+/* ---- Running ---------------------------------------------------------------------- */
+
+typedef struct runner {
+    pawl_endpoint *endpoint;
+    pawl_sender   *sender;
+    pawl_arena    *arena;
+    pthread_t      thread;
+    pawl_code      code;
+    pawl_error     error;
+} runner;
+
+static void *run(void *argument)
+{
+    runner *self = argument;
+    self->code   = pawl_endpoint_run(self->endpoint, &self->error);
+    return NULL;
+}
+
+static void create(runner *it, const char *url, pawl_endpoint_options options)
+{
+    pawl_error error     = PAWL_ERROR_INIT;
+    options.options_size = sizeof options;
+    options.store = store_url = locks_url(url);
+    *it                       = (runner){.code = PAWL_EBUG};
+    it->arena                 = pawl_arena_create(0);
+    atomic_store(&handled, 0);
+    atomic_store(&meddlings, 0);
+    world_ok(pawl_endpoint_create(&application, NULL, &options, &it->endpoint, &error), &error);
+    world_ok(pawl_sender_open(store_url, NULL, &it->sender, &error), &error);
+}
+
+static void start(runner *it)
+{
+    assert_int_equal(pthread_create(&it->thread, NULL, run, it), 0);
+}
+
+static void stop(runner *it)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += WAIT_SECONDS;
+    pawl_endpoint_stop(it->endpoint);
+    if (pthread_timedjoin_np(it->thread, NULL, &until) != 0)
+        fail_msg("the endpoint does not stop");
+    world_ok(it->code, &it->error);
+}
+
+static void destroy(runner *it)
+{
+    pawl_sender_close(it->sender);
+    pawl_endpoint_destroy(it->endpoint);
+    pawl_arena_destroy(it->arena);
+}
+
+static void post(runner *it, int count)
+{
+    for (int i = 0; i < count; i++)
+        assert_int_equal(pawl_sender_send(it->sender, "counting", NULL,
+                                          PAWL_MESSAGE(bump, .name = PAWL_TEXT("a")), NULL),
+                         PAWL_OK);
+    assert_int_equal(pawl_sender_commit(it->sender, NULL), PAWL_OK);
+}
+
+static pawl_step step(runner *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_step  done;
+    world_ok(pawl_endpoint_step(it->endpoint, &done, &error), &error);
+    return done;
+}
+
+static pawl_counters counters(runner *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_stats stats;
+    pawl_arena_reset(it->arena);
+    world_ok(pawl_endpoint_stats(it->endpoint, it->arena, &stats, &error), &error);
+    return stats.counters;
+}
+
+static int count_of_a(runner *it)
+{
+    pawl_error error   = PAWL_ERROR_INIT;
+    pawl_value value   = pawl_value_text(PAWL_TEXT("a"));
+    pawl_text  data    = {NULL, 0};
+    int64_t    version = 0;
+    int        count   = 0;
+    world_ok(
+        pawl_endpoint_saga(it->endpoint, "Counter", &value, it->arena, &data, &version, &error),
+        &error);
+    assert_int_equal(sscanf(data.data, "{\"name\":\"a\",\"count\":%d", &count), 1);
+    return count;
+}
+
+static void wait_until(bool (*is_reached)(runner *it, long wanted), runner *it, long wanted)
+{
+    struct timespec moment = {0, 1000000};
+    time_t          end    = time(NULL) + WAIT_SECONDS;
+    while (!is_reached(it, wanted)) {
+        if (time(NULL) > end)
+            fail_msg("%ld did not come", wanted);
+        nanosleep(&moment, NULL);
+    }
+}
+
+static bool is_elsewhere(runner *it, long wanted)
+{
+    (void)it;
+    return locks_counted().elsewhere >= wanted;
+}
+
+static bool is_counted(runner *it, long wanted)
+{
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_stats  stats;
+    pawl_store *store = NULL;
+    pawl_arena_reset(it->arena);
+    world_ok(pawl_store_open(store_url, NULL, &store, &error), &error);
+    world_ok(store->ops->stats(store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
+    pawl_store_close(store);
+    return stats.counters.messages == wanted && stats.queue_count == 0;
+}
+
+static int64_t monotonic(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* ---- Tests ------------------------------------------------------------------------------ */
+
+/* Two conflicts on "a", then a stranger has it and a message waits for it. */
+static void make_hot_and_held(runner *it)
+{
+    post(it, 1);
+    step(it);
+    atomic_store(&meddlings, 2);
+    post(it, 1);
+    assert_int_equal(step(it).handled, 1);
+    locks_hold("a");
+    post(it, 1);
+}
+
+static void a_step_that_gave_way_claims_nothing_for_a_while(const char *url)
+{
+    runner it;
+    create(&it, url, (pawl_endpoint_options){.no_service = true});
+    make_hot_and_held(&it);
+    int64_t   from = monotonic();
+    pawl_step done = step(&it);
+    assert_true(done.is_idle);
+    assert_true(done.next_due > pawl_clock_now(NULL));
+    assert_int_equal(locks_counted().elsewhere, 1);
+    locks_hold(NULL);
+    while (!done.handled)
+        done = step(&it);
+    assert_true(monotonic() - from >= PAWL_MILLISECONDS(20));
+    assert_int_equal(count_of_a(&it), 3);
+    destroy(&it);
+}
+
+/* The worker that finds nothing but a saga of others looks about every 20 ms and
+ * writes nothing; a stop ends its pause. */
+static void s9_a_worker_that_gives_way_pauses(const char *url)
+{
+    runner it;
+    create(&it, url, (pawl_endpoint_options){.workers = 1, .no_service = true});
+    make_hot_and_held(&it);
+    locks_counts before = locks_counted();
+    int64_t      from   = monotonic();
+    start(&it);
+    wait_until(is_elsewhere, &it, before.elsewhere + 5);
+    locks_counts after  = locks_counted();
+    int64_t      length = monotonic() - from;
+    long         looks  = after.elsewhere - before.elsewhere;
+    assert_true((looks - 1) * PAWL_MILLISECONDS(20) <= length);
+    assert_int_equal(after.commits, before.commits);
+    assert_true(after.releases - before.releases >= looks - 1);
+    stop(&it);
+    assert_int_equal(atomic_load(&handled), 4); /* as before the run: one, and three runs of one */
+    locks_hold(NULL);
+    while (step(&it).handled == 0)
+        ;
+    assert_int_equal(count_of_a(&it), 3);
+    destroy(&it);
+}
+
+static void *send_all(void *argument)
+{
+    pawl_sender *sender = NULL;
+    pawl_code   *code   = argument;
+    *code               = pawl_sender_open(store_url, NULL, &sender, NULL);
+    for (int i = 0; i < MESSAGES && *code == PAWL_OK; i++) {
+        *code = pawl_sender_send(sender, "counting", NULL,
+                                 PAWL_MESSAGE(bump, .name = PAWL_TEXT("a")), NULL);
+        if (*code == PAWL_OK && i % 4 == 3)
+            *code = pawl_sender_commit(sender, NULL);
+    }
+    pawl_sender_close(sender);
+    return NULL;
+}
+
+static void s9_many_workers_on_one_saga_lose_nothing(const char *url)
+{
+    runner    it;
+    pthread_t threads[SENDERS];
+    pawl_code codes[SENDERS];
+    create(&it, url, (pawl_endpoint_options){.workers = 4, .batch_messages = 16});
+    start(&it);
+    for (int i = 0; i < SENDERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, send_all, &codes[i]), 0);
+    for (int i = 0; i < SENDERS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(codes[i], PAWL_OK);
+    }
+    wait_until(is_counted, &it, SENDERS * MESSAGES);
+    stop(&it);
+    assert_int_equal(count_of_a(&it), SENDERS * MESSAGES);
+    pawl_counters sum = counters(&it);
+    assert_int_equal(sum.messages, SENDERS * MESSAGES);
+    assert_int_equal(sum.dead, 0);
+    assert_int_equal(sum.failures, 0);
+    print_message("%lld conflicts, %ld times elsewhere, %ld releases, %ld commits\n",
+                  (long long)sum.conflicts, locks_counted().elsewhere, locks_counted().releases,
+                  locks_counted().commits);
+    destroy(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(a_step_that_gave_way_claims_nothing_for_a_while),
+        ON_STORES(s9_a_worker_that_gives_way_pauses),
+        ON_STORES(s9_many_workers_on_one_saga_lose_nothing),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
