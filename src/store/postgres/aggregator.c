@@ -16,7 +16,6 @@
 
 static void read_row(pawl__postgres_call *call, pawl_aggregator_row *row)
 {
-    row->message.type = (pawl_text){0};
     pawl__postgres_skip(call); /* the type comes with the message */
     row->lease_expires = pawl__postgres_get_time(call);
     row->id            = pawl__postgres_get_int(call);
@@ -390,10 +389,11 @@ static void put_rows_before(pawl__postgres_step *step)
 
 static pawl_code send_run(pawl__postgres_writer *writer, const void **items, size_t count)
 {
-    bool                 is_all = takes_all(items[0]);
-    pawl__postgres_step *step   = pawl__postgres_step_add(
-          writer, is_all ? pawl__postgres_partition_delete : pawl__postgres_aggregator_delete_oldest,
-          pawl_change_aggregator_remove, items, count, check_gone);
+    bool is_all = takes_all(items[0]);
+    int  statement =
+        is_all ? pawl__postgres_partition_delete : pawl__postgres_aggregator_delete_oldest;
+    pawl__postgres_step *step = pawl__postgres_step_add(
+        writer, statement, pawl_change_aggregator_remove, items, count, check_gone);
     if (step == NULL)
         return PAWL_ENOMEM;
     pawl__postgres_step_fields(step, gone_fields, is_all ? 1 : COUNT(gone_fields));

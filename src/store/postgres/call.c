@@ -41,6 +41,8 @@ void pawl__postgres_connection_clear(pawl__postgres_connection *connection)
         pawl_free(saga->texts);
         pawl_free(saga);
     }
+    for (unsigned i = 0; i < PAWL__POSTGRES_PLAIN_MAX; i++)
+        pawl__postgres_end(&connection->plain[i]);
     pawl_free(connection->parameters.data);
     pawl_free(connection->sent);
     connection->parameters    = (pawl__postgres_bytes){0};
@@ -228,11 +230,8 @@ pawl_code pawl__postgres_execute(pawl__postgres_connection *connection, const ch
 {
     /* Not kept, so it has no name. */
     bool                     is_named = connection->is_named;
-    char                     text[600];
-    pawl__postgres_statement once = {.text = text};
+    pawl__postgres_statement once     = {.text = (char *)(uintptr_t)statement};
     pawl__postgres_call      call;
-    if (snprintf(text, sizeof text, "%s", statement) >= (int)sizeof text)
-        return pawl_error_set(error, PAWL_EBUG, "postgres: a statement is too long");
     connection->is_named = false;
     pawl__postgres_begin_with(&call, connection, &once, error);
     pawl_code code       = pawl__postgres_run(&call);

@@ -3,7 +3,8 @@
  * pawl's statements find rows by index, one by one or in an index's order. A
  * plan that was made while a table was nearly empty would be a scan, kept long
  * after the table has grown: so the session is told to use indexes, and plans
- * are made once. A handler's own SQL runs without these settings (hold_begin).
+ * are made once. Nor are rows sorted where an index has them in order: a claim
+ * would read all that is due to sort it. A handler's own SQL runs without these settings (hold_begin).
  *
  * Behind a pooler a session belongs to nobody: no settings, no named
  * statements, no session locks, no LISTEN. Every statement is planned for its
@@ -23,7 +24,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define VERSION_MIN 120000 /* PostgreSQL 12 */
+#define VERSION_MIN 140000 /* ranges of row places: the sweep of the inbox */
 #define PARAMETERS_MAX 80
 #define OPTIONS_SIZE 1200
 
@@ -31,7 +32,7 @@
  * and a client that is gone is noticed. */
 static const char session_options[] =
     "-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off "
-    "-c enable_mergejoin=off -c plan_cache_mode=force_generic_plan "
+    "-c enable_mergejoin=off -c enable_sort=off -c enable_incremental_sort=off -c plan_cache_mode=force_generic_plan "
     "-c client_min_messages=warning -c idle_in_transaction_session_timeout=60000 "
     "-c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3";
 
@@ -165,7 +166,7 @@ static pawl_code check_server(pawl__postgres *store, pawl__postgres_connection *
     const char         *encoding = PQparameterStatus(connection->pg, "server_encoding");
     if (PQserverVersion(connection->pg) < VERSION_MIN)
         return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                              "postgres: %s: the server has version %d, at least 12 is needed",
+                              "postgres: %s: the server has version %d, at least 14 is needed",
                               store->given, PQserverVersion(connection->pg) / 10000);
     if (encoding != NULL && strcmp(encoding, "UTF8") != 0)
         return pawl_error_set(error, PAWL_ECONFIG,

@@ -6,6 +6,7 @@
 #include "store/postgres/saga.h"
 
 #include "pawl/pawl.h"
+#include "store/postgres/schema.h"
 #include "store/sql/tables.h"
 
 #include <stdio.h>
@@ -186,7 +187,7 @@ static pawl_text copy_text(char **at, pawl_text text)
 static pawl_code add_saga(pawl__postgres_connection *connection, const pawl_saga_table *table,
                           pawl__postgres_saga **saga, pawl_error *error)
 {
-    pawl_code code = pawl__sql_saga_check(table, error);
+    pawl_code code = pawl__postgres_saga_check(table, error);
     if (code != PAWL_OK)
         return code;
     size_t size = table->type.size + table->name.size + table->main.property.size +

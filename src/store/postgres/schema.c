@@ -256,19 +256,9 @@ pawl_code pawl__postgres_schema_check(pawl__postgres *store, const pawl_saga_tab
 
 /* ---- Making ------------------------------------------------------------- */
 
-/* One of the script's: without parameters, and never run again. */
 static pawl_code run_statement(const char *statement, void *context, pawl_error *error)
 {
-    pawl__postgres_connection *connection = context;
-    pawl__postgres_statement   once       = {.text = (char *)(uintptr_t)statement};
-    pawl__postgres_call        call;
-    bool                       is_named = connection->is_named;
-    connection->is_named                = false;
-    pawl__postgres_begin_with(&call, connection, &once, error);
-    pawl_code code       = pawl__postgres_run(&call);
-    connection->is_named = is_named;
-    pawl__postgres_end(&call);
-    return code;
+    return pawl__postgres_execute(context, statement, error);
 }
 
 static pawl_code begin_alone(pawl__postgres *store, pawl_error *error)

@@ -17,12 +17,6 @@
 #include "store/postgres/timeout_statements.h"
 #include "store/sql/statements.h"
 
-/* Equal to a value of an array's item, so that the key is looked up for each item.
- * A plain equality can be joined the other way round: planned while the table was
- * empty (and known to be), a statement walks over all of it for each item, and
- * keeps that plan when there are rows. */
-#define PAWL__POSTGRES_IS(value) "= any (array_append(null, " value "))"
-
 /* Columns of a message and the items of their arrays. */
 #define PAWL__POSTGRES_MESSAGE_ITEMS \
     "k.message_id, k.type, k.correlation_id, k.causation_id, k.headers, k.body"
@@ -170,13 +164,13 @@
                   "join unnest(?1, ?2) as k (seq, due) on q.[Seq] = k.seq and q.[Due] = k.due "           \
                   "order by q.[Seq] for update of q skip locked")                                         \
     X(queue_done, "delete from {queue} as q using unnest(?1, ?2) with ordinality "                        \
-                  "as k (seq, queue, n) where q.[Seq] = k.seq and q.[Queue] = k.queue "                   \
+                  "as k (seq, queue, n) where q.[Seq] = k.seq and q.[Queue] || '' = k.queue "                   \
                   "returning k.n")                                                                        \
     X(queue_again, "update {queue} as q set [Due] = k.due, [Attempts] = k.attempts, "                     \
                    "[Deaths] = k.deaths, [WaitingSince] = k.waiting_since, [Error] = k.error "            \
                    "from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7) with ordinality "                             \
                    "as k (seq, queue, due, attempts, deaths, waiting_since, error, n) "                   \
-                   "where q.[Seq] = k.seq and q.[Queue] = k.queue returning k.n")                         \
+                   "where q.[Seq] = k.seq and q.[Queue] || '' = k.queue returning k.n")                         \
     X(queue_add,                                                                                          \
       "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "             \
       "[Error], " PAWL__SQL_MESSAGE ") select k.queue, k.due, k.due, k.attempts, 0, 'epoch', "            \
@@ -190,8 +184,9 @@
                    "and [Seq] <> all (?3) "                                                               \
                    "order by [Due], [Seq] limit 1 for update skip locked")                                \
     /* The inbox. */                                                                                      \
-    X(inbox_look, "select k.n from unnest(?2) with ordinality as k (id, n) "                              \
-                  "join {inbox} as i on i.[Endpoint] = ?1 and i.[MessageId] = k.id")                      \
+    X(inbox_look, "select k.n from unnest(?2) with ordinality as k (id, n) cross join lateral "    \
+                  "(select from {inbox} where [Endpoint] = ?1 and [MessageId] = k.id limit 1) "    \
+                  "as i")                                                                          \
     X(inbox_add, "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) "                        \
                  "select * from unnest(?1, ?2, ?3, ?4) {ignore:[Endpoint], [MessageId]} "                 \
                  "returning [Endpoint], [MessageId]")

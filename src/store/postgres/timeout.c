@@ -75,8 +75,8 @@ static pawl_code look(pawl__postgres *store, const pawl_timeout_claim *claim, pa
                       pawl_error *error)
 {
     pawl__postgres_place *place = place_of(store, claim->destination);
-    pawl_time             from = place != NULL ? pawl__postgres_place_begin(place) : PAWL_TIME_MIN;
-    pawl_code             code = first_from(store, claim, from, due, error);
+    pawl_time             from  = place != NULL ? pawl__postgres_place_begin(place) : PAWL_TIME_MIN;
+    pawl_code             code  = first_from(store, claim, from, due, error);
     if (code == PAWL_OK && *due > claim->due_max && from > PAWL_TIME_MIN) {
         from = PAWL_TIME_MIN;
         *due = PAWL_TIME_MAX;
@@ -148,7 +148,7 @@ static pawl_code lease(pawl__postgres *store, const pawl_timeout_claim *claim, p
         return code;
     send_lease(&leased, store, connection, claim, from, error);
     send_first(&later, connection, claim, pawl_time_add(claim->due_max, 1), error);
-    code = pawl__postgres_flush(connection, error);
+    code           = pawl__postgres_flush(connection, error);
     rows->next_due = PAWL_TIME_MAX;
     if (code == PAWL_OK) {
         leased.arena = arena;

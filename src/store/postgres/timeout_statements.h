@@ -92,61 +92,66 @@
     "[CorrelationId] = excluded.[CorrelationId], [Headers] = excluded.[Headers]"
 #define PAWL__POSTGRES_TIMEOUT_KEYS " returning t.[Id], t.[SagaId], t.[Name]"
 
-#define PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                                        \
-    X(timeout_first, PAWL__POSTGRES_TIMEOUT_FIRST("?1"))                                                            \
-    X(timeout_first_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                        \
-      "select f.[Due] from d cross join lateral (" PAWL__POSTGRES_TIMEOUT_FIRST(                                    \
-          "d.name") ") as f order by f.[Due] limit 1")                                                              \
-    X(timeout_lease, "with due as materialized (" PAWL__POSTGRES_TIMEOUT_DUE(                                       \
-                         "?1") "), " PAWL__POSTGRES_TIMEOUT_TAKE)                                                   \
-    X(timeout_lease_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                        \
-      ", due as materialized (select f.[Id], f.[Due], f.place from d cross join "                                   \
-      "lateral (" PAWL__POSTGRES_TIMEOUT_DUE(                                                                       \
-          "d.name") ") as f order by f.[Due], f.[Id] limit ?5), " PAWL__POSTGRES_TIMEOUT_TAKE)                      \
-    X(timeout_expire,                                                                                               \
-      "with old as materialized (select ctid as place from {timeouts} "                                             \
-      "where [LeaseExpires] <= ?1 for update skip locked) update {timeouts} as t set " PAWL__SQL_NO_OWNER           \
-      " from old where t.ctid = old.place")                                                                         \
-    X(timeout_of_saga, PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' "                                \
-                                             "union all " PAWL__SQL_TIMEOUT_ROW                                     \
-                                             "where [SagaId] = ?1 and [Name] = '' "                                 \
-                                             "order by [Due], [Id] limit ?2")                                       \
-    X(timeout_remove,                                                                                               \
-      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))                          \
-    X(timeout_release,                                                                                              \
-      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))                         \
-    X(timeout_retry, PAWL__POSTGRES_TIMEOUT_RETRY                                                                   \
-      "unnest(?1, ?2, ?3, ?4, ?5)" PAWL__POSTGRES_TIMEOUT_OWNED(", due, attempts"))                                 \
-    X(timeout_remove_any,                                                                                           \
-      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))                                 \
-    X(timeout_release_any,                                                                                          \
-      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))                                \
-    X(timeout_retry_any, PAWL__POSTGRES_TIMEOUT_RETRY                                                               \
-      "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_ANYHOW(", due, attempts"))                                        \
-    X(timeout_lock, PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,                                 \
-                                                PAWL__POSTGRES_TIMEOUT_NAME))                                       \
-    X(timeout_drop, PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,                                 \
-                                                PAWL__POSTGRES_TIMEOUT_NAME))                                       \
-    X(timeout_lock_named,                                                                                           \
-      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))                                  \
-    X(timeout_drop_named,                                                                                           \
-      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))                                  \
-    X(timeout_lock_own,                                                                                             \
-      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))                                   \
-    X(timeout_drop_own,                                                                                             \
-      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))                                   \
-    /* By name; an id that another row has is left out, unless the name has a row. */                               \
-    X(timeout_arm, PAWL__POSTGRES_TIMEOUT_INSERT                                                                    \
-      "where (select o.[SagaId] is not distinct from k.saga_id and o.[Name] = k.name " PAWL__POSTGRES_TIMEOUT_OF_ID \
-      ") is not false or (select true "                                                                             \
-      "from {timeouts} as o where o.[SagaId] = k.saga_id and o.[Name] = k.name "                                    \
-      "and o.[Name] <> '') "                                                                                        \
-      "on conflict ([SagaId], [Name]) where [SagaId] is not null and [Name] <> '' " PAWL__POSTGRES_TIMEOUT_ANEW     \
-          PAWL__POSTGRES_TIMEOUT_KEYS)                                                                              \
-    X(timeout_overwrite,                                                                                            \
-      PAWL__POSTGRES_TIMEOUT_INSERT "on conflict ([Id]) " PAWL__POSTGRES_TIMEOUT_ANEW                               \
-                                    ", [SagaId] = excluded.[SagaId], [Name] = excluded.[Name]")                     \
-    X(timeout_put,                                                                                                  \
+/* By name; an id that another row has is left out, unless the name has a row. */
+#define PAWL__POSTGRES_TIMEOUT_ARM                                                          \
+    PAWL__POSTGRES_TIMEOUT_INSERT                                                           \
+    "where (select o.[SagaId] is not distinct from k.saga_id "                              \
+    "and o.[Name] = k.name " PAWL__POSTGRES_TIMEOUT_OF_ID ") is not false or (select true " \
+    "from {timeouts} as o where o.[SagaId] = k.saga_id and o.[Name] = k.name "              \
+    "and o.[Name] <> '') "                                                                  \
+    "on conflict ([SagaId], [Name]) where [SagaId] is not null "                            \
+    "and [Name] <> '' " PAWL__POSTGRES_TIMEOUT_ANEW PAWL__POSTGRES_TIMEOUT_KEYS
+
+#define PAWL__POSTGRES_TIMEOUT_EXPIRE                                            \
+    "with old as materialized (select ctid as place from {timeouts} "            \
+    "where [LeaseExpires] <= ?1 for update skip locked) update {timeouts} as t " \
+    "set " PAWL__SQL_NO_OWNER " from old where t.ctid = old.place"
+
+#define PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                    \
+    X(timeout_first, PAWL__POSTGRES_TIMEOUT_FIRST("?1"))                                        \
+    X(timeout_first_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                    \
+      "select f.[Due] from d cross join lateral (" PAWL__POSTGRES_TIMEOUT_FIRST(                \
+          "d.name") ") as f order by f.[Due] limit 1")                                          \
+    X(timeout_lease, "with due as materialized (" PAWL__POSTGRES_TIMEOUT_DUE(                   \
+                         "?1") "), " PAWL__POSTGRES_TIMEOUT_TAKE)                               \
+    X(timeout_lease_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                    \
+      ", due as materialized (select f.[Id], f.[Due], f.place from d cross join "               \
+      "lateral (" PAWL__POSTGRES_TIMEOUT_DUE(                                                   \
+          "d.name") ") as f order by f.[Due], f.[Id] limit ?5), " PAWL__POSTGRES_TIMEOUT_TAKE)  \
+    X(timeout_expire, PAWL__POSTGRES_TIMEOUT_EXPIRE)                                            \
+    X(timeout_of_saga, PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' "            \
+                                             "union all " PAWL__SQL_TIMEOUT_ROW                 \
+                                             "where [SagaId] = ?1 and [Name] = '' "             \
+                                             "order by [Due], [Id] limit ?2")                   \
+    X(timeout_remove,                                                                           \
+      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))      \
+    X(timeout_release,                                                                          \
+      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))     \
+    X(timeout_retry, PAWL__POSTGRES_TIMEOUT_RETRY                                               \
+      "unnest(?1, ?2, ?3, ?4, ?5)" PAWL__POSTGRES_TIMEOUT_OWNED(", due, attempts"))             \
+    X(timeout_remove_any,                                                                       \
+      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))             \
+    X(timeout_release_any,                                                                      \
+      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))            \
+    X(timeout_retry_any, PAWL__POSTGRES_TIMEOUT_RETRY                                           \
+      "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_ANYHOW(", due, attempts"))                    \
+    X(timeout_lock, PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,             \
+                                                PAWL__POSTGRES_TIMEOUT_NAME))                   \
+    X(timeout_drop, PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,             \
+                                                PAWL__POSTGRES_TIMEOUT_NAME))                   \
+    X(timeout_lock_named,                                                                       \
+      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))              \
+    X(timeout_drop_named,                                                                       \
+      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))              \
+    X(timeout_lock_own,                                                                         \
+      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))               \
+    X(timeout_drop_own,                                                                         \
+      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))               \
+    X(timeout_arm, PAWL__POSTGRES_TIMEOUT_ARM)                                                  \
+    X(timeout_overwrite,                                                                        \
+      PAWL__POSTGRES_TIMEOUT_INSERT "on conflict ([Id]) " PAWL__POSTGRES_TIMEOUT_ANEW           \
+                                    ", [SagaId] = excluded.[SagaId], [Name] = excluded.[Name]") \
+    X(timeout_put,                                                                              \
       PAWL__POSTGRES_TIMEOUT_INSERT "on conflict do nothing" PAWL__POSTGRES_TIMEOUT_KEYS)
 
 #endif
