@@ -15,12 +15,9 @@
 
 #include <stdio.h>
 
-static int fail(pawl_code code, pawl_error *error)
+static int fail(pawl_code code, const pawl_error *error)
 {
-    for (char *c = error->text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ')
-            *c = ' '; /* one line, whatever a store's client library said */
-    fprintf(stderr, "pawl-replay: %s\n", error->text);
+    replay_progress_say("%s", error->text);
     return pawl_code_exit(code);
 }
 
@@ -52,6 +49,19 @@ static pawl_code draw(const replay_run *run, void *context, pawl_error *error)
     return PAWL_OK;
 }
 
+typedef struct reading {
+    replay_run    *run;
+    replay_report *report;
+    int64_t        elapsed;
+    int64_t        kills;
+} reading;
+
+static pawl_code read_back(void *context, pawl_error *error)
+{
+    reading *r = context;
+    return replay_report_make(r->run, r->elapsed, r->kills, r->report, error);
+}
+
 /* Runs to the end and makes the report. */
 static pawl_code work(replay_run *run, replay_report *report, pawl_error *error)
 {
@@ -66,19 +76,21 @@ static pawl_code work(replay_run *run, replay_report *report, pawl_error *error)
         code = replay_run_work(run, replay_child_committed, &child, error);
     else
         code = replay_run_work(run, draw, &progress, error);
-    int64_t elapsed = replay_monotonic() - child.started;
+    reading r = {.run = run, .report = report, .elapsed = replay_monotonic() - child.started};
     replay_progress_clear(&progress);
     if (code == PAWL_OK && told != NULL)
         code = replay_child_finished(run, &child, error);
-    return code == PAWL_OK ? replay_report_make(run, elapsed, child.kills, report, error) : code;
+    r.kills = child.kills;
+    return code == PAWL_OK ? replay_patiently(run->patience, read_back, &r, error) : code;
 }
 
 static pawl_code run_here(const replay_options *options, const replay_place *place,
-                          const replay_log *log, int *exit_code, pawl_error *error)
+                          const replay_log *log, replay_patience *patience, int *exit_code,
+                          pawl_error *error)
 {
     replay_run    run;
     replay_report report = {.events = 0};
-    pawl_code     code   = replay_run_open(&run, options, place, log, error);
+    pawl_code     code   = replay_run_open(&run, options, place, log, patience, error);
     if (code == PAWL_OK)
         code = work(&run, &report, error);
     replay_run_close(&run);
@@ -93,16 +105,36 @@ static pawl_code run_here(const replay_options *options, const replay_place *pla
 
 /* ---- All of it ------------------------------------------------------------------- */
 
+typedef struct site {
+    const replay_options *options;
+    const replay_place   *place;
+} site;
+
+static pawl_code prepare(void *context, pawl_error *error)
+{
+    const site *s = context;
+    return replay_place_prepare(s->place, s->options, error);
+}
+
+static pawl_code drop(void *context, pawl_error *error)
+{
+    const site *s = context;
+    return replay_place_drop(s->place, error);
+}
+
 /* A run with nothing outside its own folder goes with it. In the user's stores
  * the tables of a run that was verified go, unless they are to be kept, and so
  * do those of a run that never began. Else the user is told how to go on, and
  * true says that the folder, which may hold the archive, is part of that. */
-static bool clean_up(const replay_options *options, const replay_place *place, int exit_code)
+static bool clean_up(const replay_options *options, const replay_place *place,
+                     replay_patience *patience, int exit_code)
 {
     pawl_error error       = PAWL_ERROR_INIT;
+    site       s           = {.options = options, .place = place};
     bool       has_outside = options->store != NULL || options->archive != NULL;
     if (!options->is_kept && options->work == NULL) {
-        if (!has_outside || (exit_code == 0 && replay_place_drop(place, &error) == PAWL_OK))
+        if (!has_outside ||
+            (exit_code == 0 && replay_patiently(patience, drop, &s, &error) == PAWL_OK))
             return false;
     }
     if (options->run == NULL && !replay_place_is_begun(place, options))
@@ -123,20 +155,23 @@ static bool clean_up(const replay_options *options, const replay_place *place, i
 static pawl_code run_all(const replay_options *options, const replay_log *log, char **words,
                          int *exit_code, pawl_error *error)
 {
-    replay_place place;
-    bool         is_kept = false;
-    pawl_code    code    = replay_place_init(options, &place, error);
+    replay_place    place;
+    replay_patience patience = {.was_reached = false};
+    site            s        = {.options = options, .place = &place};
+    bool            is_kept  = false;
+    pawl_code       code     = replay_place_init(options, &place, error);
     if (code == PAWL_OK && options->kills > 0)
         code = replay_crash_check(&place, error);
     if (code == PAWL_OK)
-        code = replay_place_prepare(&place, options, error);
+        code = replay_patiently(&patience, prepare, &s, error);
     bool is_prepared = code == PAWL_OK;
     if (code == PAWL_OK && options->kills > 0)
         code = replay_crash(options, &place, log, words, exit_code, error);
     else if (code == PAWL_OK)
-        code = run_here(options, &place, log, exit_code, error);
+        code = run_here(options, &place, log, &patience, exit_code, error);
     if (is_prepared)
-        is_kept = clean_up(options, &place, code == PAWL_OK ? *exit_code : REPLAY_NOT_VERIFIED);
+        is_kept = clean_up(options, &place, &patience,
+                           code == PAWL_OK ? *exit_code : REPLAY_NOT_VERIFIED);
     replay_place_clear(&place, is_kept);
     return code;
 }
@@ -144,10 +179,11 @@ static pawl_code run_all(const replay_options *options, const replay_log *log, c
 static pawl_code run_child(const replay_options *options, const replay_log *log, int *exit_code,
                            pawl_error *error)
 {
-    replay_place place;
-    pawl_code    code = replay_place_init(options, &place, error);
+    replay_place    place;
+    replay_patience patience = {.was_reached = true}; /* by the parent */
+    pawl_code       code     = replay_place_init(options, &place, error);
     if (code == PAWL_OK)
-        code = run_here(options, &place, log, exit_code, error);
+        code = run_here(options, &place, log, &patience, exit_code, error);
     replay_place_clear(&place, false);
     return code;
 }

@@ -5,6 +5,7 @@
 #include "progress.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -63,4 +64,17 @@ void replay_progress_clear(replay_progress *progress)
     if (progress->has_line)
         fputs(LINE_BEGIN, stderr);
     progress->has_line = false;
+}
+
+void replay_progress_say(const char *format, ...)
+{
+    char    line[700]; /* an error's text and some words */
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    for (char *c = line; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' '; /* one line, whatever a store's client library said */
+    fprintf(stderr, "%spawl-replay: %s\n", isatty(STDERR_FILENO) == 1 ? LINE_BEGIN : "", line);
 }

@@ -23,5 +23,7 @@ void replay_progress_reading(uint64_t done, uint64_t total, void *context);
 void replay_progress_events(replay_progress *progress, size_t position, size_t count,
                             int64_t messages, int64_t started);
 void replay_progress_clear(replay_progress *progress);
+/* A line that stays, on standard error, terminal or not. */
+void replay_progress_say(const char *format, ...) PAWL_PRINTF(1, 2);
 
 #endif

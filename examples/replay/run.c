@@ -56,11 +56,23 @@ static pawl_code open_endpoint(replay_run *run, const char *name, const char *ur
     return code == PAWL_OK ? code : replay_place_wrap(url, code, error);
 }
 
+static pawl_code open_both(void *context, pawl_error *error)
+{
+    replay_run *run  = context;
+    pawl_code   code = PAWL_OK;
+    if (run->replay == NULL)
+        code = open_endpoint(run, REPLAY_ENDPOINT, run->place->store, run->routes, &run->replay,
+                             error);
+    if (code == PAWL_OK)
+        code = open_endpoint(run, REPLAY_ARCHIVE, run->place->archive, NULL, &run->archive, error);
+    return code;
+}
+
 pawl_code replay_run_open(replay_run *run, const replay_options *options, const replay_place *place,
-                          const replay_log *log, pawl_error *error)
+                          const replay_log *log, replay_patience *patience, pawl_error *error)
 {
     int64_t batch = replay_run_batch(options, log);
-    *run          = (replay_run){.options = options, .place = place};
+    *run          = (replay_run){.options = options, .place = place, .patience = patience};
     run->job      = (replay_job){.log   = log,
                                  .run   = place->run,
                                  .quiet = options->quiet,
@@ -76,11 +88,7 @@ pawl_code replay_run_open(replay_run *run, const replay_options *options, const 
     run->arena = pawl_arena_create(0);
     if (run->clock == NULL || run->arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    pawl_code code =
-        open_endpoint(run, REPLAY_ENDPOINT, place->store, run->routes, &run->replay, error);
-    if (code == PAWL_OK)
-        code = open_endpoint(run, REPLAY_ARCHIVE, place->archive, NULL, &run->archive, error);
-    return code;
+    return replay_patiently(patience, open_both, run, error);
 }
 
 void replay_run_close(replay_run *run)
@@ -124,13 +132,14 @@ static pawl_code check_log(const replay_run *run, const log_reader *reader, pawl
                           run->options->log, run->place->run, reader->events);
 }
 
-static pawl_code begin(replay_run *run, pawl_error *error)
+static pawl_code begin(void *context, pawl_error *error)
 {
-    pawl_value value   = pawl_value_text(pawl_text_of(run->place->run));
-    pawl_text  data    = {NULL, 0};
-    int64_t    version = 0;
-    log_reader reader;
-    pawl_code  code =
+    replay_run *run     = context;
+    pawl_value  value   = pawl_value_text(pawl_text_of(run->place->run));
+    pawl_text   data    = {NULL, 0};
+    int64_t     version = 0;
+    log_reader  reader;
+    pawl_code   code =
         pawl_endpoint_saga(run->replay, "Reader", &value, run->arena, &data, &version, error);
     if (code == PAWL_OK && version == 0)
         return send_first(run, error); /* a second one has the same id and changes nothing */
@@ -146,20 +155,36 @@ static pawl_code begin(replay_run *run, pawl_error *error)
 
 /* ---- Stepping ----------------------------------------------------------------- */
 
-/* One step of each. `*is_idle`: neither had anything to do. */
-static pawl_code step(replay_run *run, bool *is_idle, pawl_error *error)
+/* One of the two endpoints, and what is asked of it. */
+typedef struct side {
+    replay_run    *run;
+    pawl_endpoint *endpoint;
+    const char    *url;
+    pawl_step      done;
+    int64_t        left;
+} side;
+
+static pawl_code step_side(void *context, pawl_error *error)
 {
-    pawl_endpoint *endpoints[] = {run->replay, run->archive};
-    const char    *urls[]      = {run->place->store, run->place->archive};
-    *is_idle                   = true;
+    side     *s    = context;
+    pawl_code code = pawl_endpoint_step(s->endpoint, &s->done, error);
+    return code == PAWL_OK ? code : replay_place_wrap(s->url, code, error);
+}
+
+/* One step of each. `*is_idle`: neither had anything to do. */
+static pawl_code step(replay_run *run, side sides[2], bool *is_idle, pawl_error *error)
+{
+    *is_idle = true;
     for (size_t i = 0; i < 2; i++) {
-        pawl_step done = {.handled = 0};
-        pawl_code code = pawl_endpoint_step(endpoints[i], &done, error);
+        const pawl_step *done = &sides[i].done;
+        pawl_code        code = replay_patiently(run->patience, step_side, &sides[i], error);
+        if (code == PAWL_OK)
+            code = replay_interrupt_check(error);
         if (code != PAWL_OK)
-            return replay_place_wrap(urls[i], code, error);
-        *is_idle = *is_idle && done.is_idle && !done.is_elsewhere;
-        run->messages += done.handled;
-        if (done.handled + done.sent + done.dead == 0)
+            return code;
+        *is_idle = *is_idle && done->is_idle && !done->is_elsewhere;
+        run->messages += done->handled;
+        if (done->handled + done->sent + done->dead == 0)
             continue;
         run->commits++;
         code = run->watch(run, run->context, error);
@@ -171,20 +196,20 @@ static pawl_code step(replay_run *run, bool *is_idle, pawl_error *error)
 
 /* Rows that somebody still has to handle or deliver. Those of the aggregator
  * wait for the flush. */
-static pawl_code count_left(replay_run *run, pawl_endpoint *endpoint, const char *url,
-                            int64_t *count, pawl_error *error)
+static pawl_code count_left(void *context, pawl_error *error)
 {
+    side      *s = context;
     pawl_stats stats;
-    pawl_code  code = pawl_endpoint_stats(endpoint, run->arena, &stats, error);
+    pawl_code  code = pawl_endpoint_stats(s->endpoint, s->run->arena, &stats, error);
     if (code != PAWL_OK)
-        return replay_place_wrap(url, code, error);
+        return replay_place_wrap(s->url, code, error);
+    s->left = stats.timeouts_due + stats.timeouts_pending;
     for (size_t i = 0; i < stats.queue_count; i++)
-        *count += stats.queues[i].ready + stats.queues[i].future;
-    *count += stats.timeouts_due + stats.timeouts_pending;
-    *count += stats.outbox_pending + stats.outbox_held;
-    if (run->is_flushed)
-        *count += stats.aggregator_rows;
-    pawl_arena_reset(run->arena);
+        s->left += stats.queues[i].ready + stats.queues[i].future;
+    s->left += stats.outbox_pending + stats.outbox_held;
+    if (s->run->is_flushed)
+        s->left += stats.aggregator_rows;
+    pawl_arena_reset(s->run->arena);
     return PAWL_OK;
 }
 
@@ -197,32 +222,45 @@ static void wait_for_work(const replay_run *run)
     poll(wakes, 2, WAIT_MS);
 }
 
-static pawl_code count_all_left(replay_run *run, int64_t *count, pawl_error *error)
+static pawl_code count_all_left(replay_run *run, side sides[2], int64_t *count, pawl_error *error)
 {
+    pawl_code code = PAWL_OK;
     *count         = 0;
-    pawl_code code = count_left(run, run->replay, run->place->store, count, error);
-    if (code == PAWL_OK)
-        code = count_left(run, run->archive, run->place->archive, count, error);
+    for (size_t i = 0; i < 2 && code == PAWL_OK; i++) {
+        code = replay_patiently(run->patience, count_left, &sides[i], error);
+        *count += sides[i].left;
+    }
     return code;
+}
+
+/* Asked for again after an outage, which may have met the one before it. */
+static pawl_code flush(const replay_run *run, pawl_error *error)
+{
+    pawl_code code = pawl_endpoint_flush(run->replay, REPLAY_AGGREGATOR, NULL, error);
+    return code == PAWL_OK ? code : replay_place_wrap(run->place->store, code, error);
 }
 
 /* Steps until nothing is left. An idle endpoint may still have a delivery that
  * waits for its next attempt, or a queue that another process has not let go. */
 static pawl_code settle(replay_run *run, pawl_error *error)
 {
+    side    sides[2] = {{.run = run, .endpoint = run->replay, .url = run->place->store},
+                        {.run = run, .endpoint = run->archive, .url = run->place->archive}};
     int64_t moved_at = replay_monotonic();
     for (;;) {
         bool      is_idle;
         int64_t   left    = -1;
         int64_t   commits = run->commits;
-        pawl_code code    = step(run, &is_idle, error);
-        if (code == PAWL_OK)
-            code = replay_interrupt_check(error);
+        int64_t   outages = run->patience->outages;
+        pawl_code code    = step(run, sides, &is_idle, error);
         if (code == PAWL_OK && is_idle)
-            code = count_all_left(run, &left, error);
+            code = count_all_left(run, sides, &left, error);
+        bool was_out = run->patience->outages != outages;
+        if (code == PAWL_OK && was_out && run->is_flushed && left != 0)
+            code = flush(run, error);
         if (code != PAWL_OK || left == 0)
             return code;
-        if (run->commits != commits)
+        if (run->commits != commits || was_out)
             moved_at = replay_monotonic();
         else if (replay_monotonic() - moved_at > PATIENCE)
             return pawl_error_set(error, PAWL_ETIMEOUT,
@@ -237,15 +275,11 @@ pawl_code replay_run_work(replay_run *run, replay_watch_fn *watch, void *context
 {
     run->watch     = watch;
     run->context   = context;
-    pawl_code code = begin(run, error);
+    pawl_code code = replay_patiently(run->patience, begin, run, error);
     if (code == PAWL_OK)
         code = settle(run, error);
-    if (code == PAWL_OK) {
-        code = pawl_endpoint_flush(run->replay, REPLAY_AGGREGATOR, NULL, error);
-        if (code != PAWL_OK)
-            return replay_place_wrap(run->place->store, code, error);
-        run->is_flushed = true;
-        code            = settle(run, error);
-    }
-    return code;
+    if (code == PAWL_OK)
+        code = flush(run, error);
+    run->is_flushed = code == PAWL_OK;
+    return code == PAWL_OK ? settle(run, error) : code;
 }

@@ -13,6 +13,7 @@
 
 #include "application.h"
 #include "options.h"
+#include "patience.h"
 #include "place.h"
 
 /* Exit code of a replay that came to something else than the single pass. */
@@ -27,6 +28,7 @@ typedef pawl_code replay_watch_fn(const replay_run *run, void *context, pawl_err
 struct replay_run {
     const replay_options *options;
     const replay_place   *place;
+    replay_patience      *patience; /* with stores that were reached */
     replay_application    made;
     replay_job            job;
     pawl_route            routes[2];
@@ -47,7 +49,7 @@ int64_t replay_run_batch(const replay_options *options, const replay_log *log);
 /* What the arguments point to must outlive the run. It may be closed whatever
  * the answer. */
 pawl_code replay_run_open(replay_run *run, const replay_options *options, const replay_place *place,
-                          const replay_log *log, pawl_error *error);
+                          const replay_log *log, replay_patience *patience, pawl_error *error);
 /* Goes on until nothing is left to do. PAWL_EINPUT: the run was begun with
  * another log. */
 pawl_code replay_run_work(replay_run *run, replay_watch_fn *watch, void *context,

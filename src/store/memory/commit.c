@@ -68,14 +68,24 @@ static pawl_code apply_kind(memory_commit *commit, pawl_change_kind kind)
     return code;
 }
 
-/* Once something was refused, what cannot be refused need not be written: the
- * round is taken back anyway. */
+/* What a later kind may be refused for depends on the kinds before it, those
+ * that cannot be refused too. */
+static int last_refusable(void)
+{
+    int last = (int)pawl_change_kind_count - 1;
+    while (!kinds[last].is_refusable)
+        last--;
+    return last;
+}
+
+/* Once something was refused, what follows the last kind that can be need not be
+ * written: the round is taken back anyway. */
 static pawl_code run_round(memory_commit *commit)
 {
     pawl_code code        = PAWL_OK;
     commit->refused_count = 0;
     for (int kind = 0; code == PAWL_OK && kind < (int)pawl_change_kind_count; kind++)
-        if (commit->refused_count == 0 || kinds[kind].is_refusable)
+        if (commit->refused_count == 0 || kind <= last_refusable())
             code = apply_kind(commit, (pawl_change_kind)kind);
     return code;
 }

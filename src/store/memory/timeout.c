@@ -363,10 +363,11 @@ static pawl_code arm(memory_commit *commit, timeout_row *row, const pawl_timeout
 
 pawl_code pawl__memory_apply_timeout_set(memory_commit *commit, const void *item)
 {
-    const pawl_timeout_set *change = item;
-    const timeout_row      *same   = find_id(commit->data, change->id);
-    timeout_row            *armed  = find_armed(commit->data, change);
-    if (same != NULL && (change->is_new || armed == NULL))
+    const pawl_timeout_set *change   = item;
+    const timeout_row      *same     = find_id(commit->data, change->id);
+    timeout_row            *armed    = find_armed(commit->data, change);
+    bool                    is_known = change->is_new && (same != NULL || armed != NULL);
+    if (is_known || (same != NULL && armed == NULL))
         return refuse_id(commit, change->id);
     return arm(commit, armed, change);
 }

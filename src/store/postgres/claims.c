@@ -41,35 +41,42 @@ static void write_numbers(pawl__postgres *store)
         store->claimed[i] = store->claims[i].seq;
 }
 
-/* Rows that are in the list already (claimed again) stand there once. */
-pawl_code pawl__postgres_claims_add(pawl__postgres *store, const pawl_queue_row *rows, size_t count,
-                                    pawl_error *error)
-{
-    if (!reserve(store, count))
-        return pawl__postgres_no_memory(error);
-    size_t before = store->claim_count;
-    for (size_t i = 0; i < count; i++) {
-        pawl__postgres_claim added = {rows[i].seq, rows[i].due};
-        if (before == 0 || bsearch(&added, store->claims, before, sizeof added, by_seq) == NULL)
-            store->claims[store->claim_count++] = added;
-    }
-    if (store->claim_count > 1)
-        qsort(store->claims, store->claim_count, sizeof *store->claims, by_seq);
-    write_numbers(store);
-    return PAWL_OK;
-}
-
 static pawl__postgres_claim *find(const pawl__postgres *store, int64_t seq)
 {
-    pawl__postgres_claim key = {seq, 0};
+    pawl__postgres_claim key = {.seq = seq};
     if (store->claim_count == 0)
         return NULL;
     return bsearch(&key, store->claims, store->claim_count, sizeof key, by_seq);
 }
 
-bool pawl__postgres_claims_has(const pawl__postgres *store, int64_t seq)
+const pawl__postgres_claim *pawl__postgres_claims_find(const pawl__postgres *store, int64_t seq)
 {
-    return find(store, seq) != NULL;
+    return find(store, seq);
+}
+
+/* Rows that are in the list already (claimed again) stand there once. */
+pawl_code pawl__postgres_claims_add(pawl__postgres *store, const pawl__postgres_claim *claims,
+                                    size_t count, pawl_error *error)
+{
+    if (!reserve(store, count))
+        return pawl__postgres_no_memory(error);
+    size_t before = store->claim_count;
+    for (size_t i = 0; i < count; i++) {
+        store->claim_count          = before; /* what is added now is not sorted yet */
+        pawl__postgres_claim *known = find(store, claims[i].seq);
+        if (known != NULL)
+            *known = claims[i];
+    }
+    for (size_t i = 0, end = before; i < count; i++) {
+        store->claim_count = before;
+        if (find(store, claims[i].seq) == NULL)
+            store->claims[end++] = claims[i];
+        store->claim_count = end;
+    }
+    if (store->claim_count > 1)
+        qsort(store->claims, store->claim_count, sizeof *store->claims, by_seq);
+    write_numbers(store);
+    return PAWL_OK;
 }
 
 /* The number 0 is no row's: it marks what goes. */
@@ -120,7 +127,8 @@ pawl_code pawl__postgres_claims_lock(pawl__postgres *store, pawl_error *error)
         int64_t seq = pawl__postgres_get_int(&call);
         for (; at < store->claim_count && store->claims[at].seq < seq; at++)
             store->claims[at].seq = 0;
-        at++;
+        if (at < store->claim_count)
+            pawl__postgres_get_tid(&call, store->claims[at++].tid);
     }
     for (; at < store->claim_count; at++)
         store->claims[at].seq = 0;

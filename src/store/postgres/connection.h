@@ -45,7 +45,8 @@ typedef enum pawl__postgres_type {
     PAWL__POSTGRES_JSON,         /* empty is {} */
     PAWL__POSTGRES_JSON_TEXT,    /* the same in a text column */
     PAWL__POSTGRES_VALUE,        /* a pawl_value; its type is given apart */
-    PAWL__POSTGRES_TID,
+    PAWL__POSTGRES_TID,          /* six bytes */
+    PAWL__POSTGRES_TID_HINT,     /* an int64_t that pawl__postgres_get_hint made */
 } pawl__postgres_type;
 
 /* ---- The connection ----------------------------------------------------- */
@@ -72,7 +73,8 @@ typedef enum pawl__postgres_saga_statement {
     PAWL__POSTGRES_SAGA_BY_MAIN_THERE,
     PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_THERE,
     PAWL__POSTGRES_SAGA_INSERT,
-    PAWL__POSTGRES_SAGA_UPDATE,
+    PAWL__POSTGRES_SAGA_UPDATE,    /* by its place */
+    PAWL__POSTGRES_SAGA_UPDATE_ID, /* place not known */
     PAWL__POSTGRES_SAGA_DELETE,
     PAWL__POSTGRES_SAGA_COUNT,
     pawl__postgres_saga_statement_count
@@ -211,6 +213,9 @@ pawl_text pawl__postgres_get_text(pawl__postgres_call *call);  /* copied to call
 pawl_text pawl__postgres_peek_text(pawl__postgres_call *call); /* until pawl__postgres_end */
 pawl_text pawl__postgres_get_json(pawl__postgres_call *call);  /* of a jsonb column */
 pawl_uuid pawl__postgres_get_uuid(pawl__postgres_call *call);  /* null is zero */
+/* A row's place as a number, never 0: pawl_saga_row.row. */
+int64_t pawl__postgres_get_hint(pawl__postgres_call *call);
+void    pawl__postgres_get_tid(pawl__postgres_call *call, unsigned char tid[6]);
 void pawl__postgres_get_value(pawl__postgres_call *call, pawl_value_type type, pawl_value *value);
 void pawl__postgres_get_message(pawl__postgres_call *call, pawl_message *message);
 void pawl__postgres_skip(pawl__postgres_call *call); /* one column */

@@ -104,42 +104,59 @@ static pawl_code order_sources(pawl_outbox_rows *rows, pawl_arena *arena, pawl_e
 
 /* Each row of the answer begins with what is known of the rows that wait; where
  * no row can be had, that stands alone. */
-static void read_due(pawl__postgres_call *call, pawl_outbox_rows *rows)
+static void read_due(pawl__postgres_call *call, pawl_outbox_rows *rows,
+                     pawl__postgres_outbox_look *look)
 {
     rows->items = pawl__postgres_take_rows(call, sizeof *rows->items);
     while (pawl__postgres_next(call)) {
         bool      is_waiting = !pawl__postgres_is_null(call);
         pawl_time later      = pawl__postgres_get_time(call);
-        rows->next_attempt   = is_waiting ? later : PAWL_TIME_MAX;
-        pawl__postgres_skip(call); /* the first of their ids */
+        int64_t   waiting    = pawl__postgres_get_int(call);
+        look->later          = is_waiting ? later : PAWL_TIME_MAX;
+        look->waiting        = is_waiting ? waiting : INT64_MAX;
         if (!pawl__postgres_is_null(call))
             read_row(call, &rows->items[rows->count++]);
     }
+    look->first = rows->count != 0 ? rows->items[0].id : 0;
 }
 
-pawl_code pawl__postgres_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
-                                      size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
-                                      pawl_error *error)
+static pawl_code claim_from(pawl__postgres *store, pawl_text endpoint, pawl_time now,
+                            size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                            pawl__postgres_outbox_look *look, pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
     pawl__postgres_call call;
-    *rows          = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    pawl_code code = pawl__postgres_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
     pawl__postgres_begin(&call, &store->main, pawl__postgres_outbox_due, error);
     call.arena = arena;
     pawl__postgres_put_time(&call, now);
     pawl__postgres_put_text(&call, endpoint);
-    pawl__postgres_put_int(&call, INT64_MIN);
-    pawl__postgres_put_int(&call, (int64_t)count_max + 1); /* one more tells when to look next */
-    code = pawl__postgres_run(&call);
+    pawl__postgres_put_int(&call, look->start);
+    pawl__postgres_put_int(&call, (int64_t)count_max);
+    pawl_code code = pawl__postgres_run(&call);
     if (code != PAWL_OK)
         return code;
-    read_due(&call, rows);
-    if (rows->count > count_max)
-        rows->next_attempt = rows->items[--rows->count].next_attempt;
-    return call.code == PAWL_OK ? order_sources(rows, arena, error) : call.code;
+    read_due(&call, rows, look);
+    return call.code;
+}
+
+/* One row more than asked for tells when to look next. */
+pawl_code pawl__postgres_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
+                                      size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                                      pawl_error *error)
+{
+    pawl__postgres            *store = pawl__postgres_of(base);
+    pawl__postgres_outbox_look look  = {0};
+    *rows                            = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
+    pawl_code code                   = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    look.start = pawl__postgres_outbox_place_begin(&store->outbox, endpoint, now);
+    code       = claim_from(store, endpoint, now, count_max + 1, arena, rows, &look, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_outbox_place_end(&store->outbox, &look);
+    rows->next_attempt =
+        rows->count > count_max ? rows->items[--rows->count].next_attempt : store->outbox.later;
+    return order_sources(rows, arena, error);
 }
 
 /* ---- Looking ------------------------------------------------------------ */

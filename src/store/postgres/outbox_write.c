@@ -260,6 +260,8 @@ static pawl_code send_releases(pawl__postgres_writer *writer, const sum *sums, s
     if (step == NULL)
         return PAWL_ENOMEM;
     pawl__postgres_put_texts(&step->call, sources, source_count);
+    if (writer->store != NULL)
+        pawl__postgres_outbox_place_restart(&writer->store->outbox);
     return pawl__postgres_step_send(step);
 }
 

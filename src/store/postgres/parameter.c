@@ -148,6 +148,13 @@ static bool append_uuid(pawl__postgres_bytes *bytes, const pawl_uuid *uuid, bool
     return true;
 }
 
+static void append_hint(pawl__postgres_bytes *bytes, int64_t hint)
+{
+    char *to = extend(bytes, 6);
+    for (int i = 0; to != NULL && i < 6; i++)
+        to[i] = (char)((uint64_t)hint >> (40 - 8 * i) & 0xFF);
+}
+
 static pawl_text text_at(const void *member)
 {
     pawl_text text;
@@ -176,6 +183,7 @@ static bool append(pawl__postgres_bytes *bytes, pawl__postgres_type type, const 
     case PAWL__POSTGRES_UUID_OR_NULL: return append_uuid(bytes, member, true);
     case PAWL__POSTGRES_VALUE: return append_value(bytes, member);
     case PAWL__POSTGRES_TID: append_raw(bytes, member, 6); return true;
+    case PAWL__POSTGRES_TID_HINT: append_hint(bytes, *(const int64_t *)member); return true;
     }
     return false;
 }
@@ -202,6 +210,7 @@ static const type_row types[] = {
     [PAWL__POSTGRES_JSON_TEXT]    = {25, 1009},
     [PAWL__POSTGRES_VALUE]        = {25, 1009}, /* see value_types */
     [PAWL__POSTGRES_TID]          = {27, 1010},
+    [PAWL__POSTGRES_TID_HINT]     = {27, 1010},
 };
 
 /* Times of correlation columns have no zone (contracts D16). */

@@ -18,13 +18,15 @@
 
 #include "pawl/store.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/outbox_place.h"
 
 #include <sys/types.h>
 
 /* A queue row that this handle holds. */
 typedef struct pawl__postgres_claim {
-    int64_t   seq;
-    pawl_time due;
+    int64_t       seq;
+    pawl_time     due;
+    unsigned char tid[6]; /* where it stands, while its lock is held */
 } pawl__postgres_claim;
 
 #define PAWL__POSTGRES_QUEUES_MAX 8
@@ -64,6 +66,9 @@ typedef struct pawl__postgres {
     pawl__postgres_place      places[PAWL__POSTGRES_QUEUES_MAX];
     size_t                    place_count;
     atomic_int                interrupt_fd;
+
+    pawl__postgres_outbox_place outbox;
+
     /* Wake-up; see wait.c. */
     char    channel[48]; /* of NOTIFY */
     bool    listens;
@@ -130,9 +135,10 @@ pawl_code pawl__postgres_hold_check(pawl__postgres *store, pawl_error *error);
 pawl_code pawl__postgres_hold_leave(pawl__postgres *store, pawl_error *error);
 
 /* claims.c */
-pawl_code pawl__postgres_claims_add(pawl__postgres *store, const pawl_queue_row *rows, size_t count,
-                                    pawl_error *error);
-bool      pawl__postgres_claims_has(const pawl__postgres *store, int64_t seq);
+pawl_code pawl__postgres_claims_add(pawl__postgres *store, const pawl__postgres_claim *claims,
+                                    size_t count, pawl_error *error);
+/* NULL when the handle does not hold the row. */
+const pawl__postgres_claim *pawl__postgres_claims_find(const pawl__postgres *store, int64_t seq);
 /* Ends those whose numbers are given. */
 void pawl__postgres_claims_end(pawl__postgres *store, const int64_t *seqs, size_t count);
 /* Locks all rows of the list again, in the transaction that is open; those that

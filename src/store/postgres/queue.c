@@ -11,22 +11,15 @@
 
 #include <string.h>
 
-static void read_rows(pawl__postgres_call *call, pawl_queue_rows *rows)
+static void read_row(pawl__postgres_call *call, pawl_queue_row *row)
 {
-    rows->items = pawl__postgres_take_rows(call, sizeof *rows->items);
-    while (rows->items != NULL && pawl__postgres_next(call)) {
-        pawl_queue_row *row = &rows->items[rows->count++];
-        row->seq            = pawl__postgres_get_int(call);
-        row->due            = pawl__postgres_get_time(call);
-        row->placed         = pawl__postgres_get_time(call);
-        row->attempts       = (int32_t)pawl__postgres_get_int(call);
-        row->deaths         = (int32_t)pawl__postgres_get_int(call);
-        row->waiting_since  = pawl__postgres_get_time(call);
-        pawl__postgres_get_message(call, &row->message);
-    }
-    if (call->code != PAWL_OK)
-        rows->count = 0;
-    pawl__postgres_end(call);
+    row->seq           = pawl__postgres_get_int(call);
+    row->due           = pawl__postgres_get_time(call);
+    row->placed        = pawl__postgres_get_time(call);
+    row->attempts      = (int32_t)pawl__postgres_get_int(call);
+    row->deaths        = (int32_t)pawl__postgres_get_int(call);
+    row->waiting_since = pawl__postgres_get_time(call);
+    pawl__postgres_get_message(call, &row->message);
 }
 
 /* ---- Claiming ----------------------------------------------------------- */
@@ -50,6 +43,26 @@ static void put_again(pawl__postgres_call *call, const pawl_queue_claim *claim)
     pawl__postgres_put_int(call, (int64_t)claim->count_max);
 }
 
+/* The rows, and the claims on them. */
+static pawl_code read_claimed(pawl__postgres *store, pawl__postgres_call *call,
+                              pawl_queue_rows *rows, pawl_error *error)
+{
+    rows->items                  = pawl__postgres_take_rows(call, sizeof *rows->items);
+    pawl__postgres_claim *claims = pawl__postgres_take_rows(call, sizeof *claims);
+    while (rows->items != NULL && claims != NULL && pawl__postgres_next(call)) {
+        pawl_queue_row       *row   = &rows->items[rows->count];
+        pawl__postgres_claim *claim = &claims[rows->count++];
+        pawl__postgres_get_tid(call, claim->tid);
+        read_row(call, row);
+        claim->seq = row->seq;
+        claim->due = row->due;
+    }
+    pawl__postgres_end(call);
+    if (call->code != PAWL_OK)
+        return call->code;
+    return pawl__postgres_claims_add(store, claims, rows->count, error);
+}
+
 static pawl_code claim_from(pawl__postgres *store, const pawl_queue_claim *claim, pawl_time from,
                             pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
@@ -64,9 +77,7 @@ static pawl_code claim_from(pawl__postgres *store, const pawl_queue_claim *claim
         put_due(&call, store, claim, from);
     pawl_code code = pawl__postgres_run(&call);
     call.arena     = arena;
-    if (code == PAWL_OK)
-        read_rows(&call, rows);
-    return call.code;
+    return code == PAWL_OK ? read_claimed(store, &call, rows, error) : code;
 }
 
 static pawl_code claim_rows(pawl__postgres *store, const pawl_queue_claim *claim, pawl_arena *arena,
@@ -82,8 +93,6 @@ static pawl_code claim_rows(pawl__postgres *store, const pawl_queue_claim *claim
     pawl_code code = claim_from(store, claim, from, arena, rows, error);
     if (code == PAWL_OK && place != NULL)
         pawl__postgres_place_end(place, from, rows);
-    if (code == PAWL_OK)
-        code = pawl__postgres_claims_add(store, rows->items, rows->count, error);
     return code;
 }
 
@@ -149,8 +158,12 @@ pawl_code pawl__postgres_list_queue(pawl_store *base, pawl_text queue, size_t co
     pawl__postgres_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
     code       = pawl__postgres_run(&call);
     call.arena = arena;
-    if (code == PAWL_OK)
-        read_rows(&call, rows);
+    if (code != PAWL_OK)
+        return code;
+    rows->items = pawl__postgres_take_rows(&call, sizeof *rows->items);
+    while (rows->items != NULL && pawl__postgres_next(&call))
+        read_row(&call, &rows->items[rows->count++]);
+    pawl__postgres_end(&call);
     return call.code;
 }
 
@@ -180,7 +193,7 @@ static pawl_code check_gone(pawl__postgres_writer *writer, pawl__postgres_step *
 static bool is_unclaimed(const void *change, const void *context)
 {
     const pawl_queue_settle *settle = change;
-    return !pawl__postgres_claims_has(context, settle->seq);
+    return pawl__postgres_claims_find(context, settle->seq) == NULL;
 }
 
 static bool is_done(const void *change, const void *context)
@@ -222,6 +235,37 @@ static pawl_code refuse_unclaimed(pawl__postgres_writer *writer)
     return code;
 }
 
+static void put_places(pawl__postgres_step *step, const pawl__postgres *store)
+{
+    pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_TID, PAWL_VALUE_NONE, step->count);
+    for (size_t i = 0; i < step->count; i++) {
+        const pawl_queue_settle *settle = step->items[i];
+        pawl__postgres_array_put(&step->call, PAWL__POSTGRES_TID,
+                                 pawl__postgres_claims_find(store, settle->seq)->tid);
+    }
+    pawl__postgres_array_end(&step->call);
+}
+
+static pawl_code send_settles(pawl__postgres_writer *writer, int statement,
+                              pawl__postgres_want_fn *want, const pawl__postgres_field *fields,
+                              size_t field_count)
+{
+    size_t       count;
+    const void **items =
+        pawl__postgres_select(writer, pawl_change_queue_settle, want, writer->store, &count);
+    if (items == NULL)
+        return PAWL_ENOMEM;
+    if (count == 0)
+        return PAWL_OK;
+    pawl__postgres_step *step = pawl__postgres_step_add(writer, statement, pawl_change_queue_settle,
+                                                        items, count, check_gone);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    put_places(step, writer->store);
+    pawl__postgres_step_fields(step, fields, field_count);
+    return pawl__postgres_step_send(step);
+}
+
 pawl_code pawl__postgres_send_queue_settle(pawl__postgres_writer *writer)
 {
     const pawl_queue_settle *first = writer->changes->queue_settle.items;
@@ -232,13 +276,11 @@ pawl_code pawl__postgres_send_queue_settle(pawl__postgres_writer *writer)
                               PAWL_TEXT_ARGS(first->queue), (long long)first->seq);
     pawl_code code = refuse_unclaimed(writer);
     if (code == PAWL_OK)
-        code = pawl__postgres_step_all(writer, pawl__postgres_queue_done, pawl_change_queue_settle,
-                                       is_done, writer->store, done_fields,
-                                       sizeof done_fields / sizeof done_fields[0], check_gone);
+        code = send_settles(writer, pawl__postgres_queue_done, is_done, done_fields,
+                            sizeof done_fields / sizeof done_fields[0]);
     if (code == PAWL_OK)
-        code = pawl__postgres_step_all(writer, pawl__postgres_queue_again, pawl_change_queue_settle,
-                                       is_retry, writer->store, retry_fields,
-                                       sizeof retry_fields / sizeof retry_fields[0], check_gone);
+        code = send_settles(writer, pawl__postgres_queue_again, is_retry, retry_fields,
+                            sizeof retry_fields / sizeof retry_fields[0]);
     return code;
 }
 

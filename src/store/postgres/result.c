@@ -159,6 +159,24 @@ void pawl__postgres_get_value(pawl__postgres_call *call, pawl_value_type type, p
     }
 }
 
+void pawl__postgres_get_tid(pawl__postgres_call *call, unsigned char tid[6])
+{
+    const unsigned char *value = value_of(call, 6);
+    if (value != NULL)
+        memcpy(tid, value, 6);
+}
+
+/* Block and line: the first line of a block has number 1. */
+int64_t pawl__postgres_get_hint(pawl__postgres_call *call)
+{
+    unsigned char tid[6] = {0};
+    uint64_t      hint   = 0;
+    pawl__postgres_get_tid(call, tid);
+    for (size_t i = 0; i < sizeof tid; i++)
+        hint = hint << 8 | tid[i];
+    return (int64_t)hint;
+}
+
 void pawl__postgres_get_message(pawl__postgres_call *call, pawl_message *message)
 {
     message->id             = pawl__postgres_get_text(call);

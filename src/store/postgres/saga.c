@@ -13,6 +13,7 @@
 
 static void read_row(pawl__postgres_call *call, const pawl_saga_table *table, pawl_saga_row *row)
 {
+    row->row          = pawl__postgres_get_hint(call);
     row->id.uuid      = pawl__postgres_get_uuid(call);
     row->version      = pawl__postgres_get_int(call);
     row->metadata     = pawl__postgres_get_text(call);
@@ -396,23 +397,70 @@ static pawl_code check_updated(pawl__postgres_writer *writer, pawl__postgres_ste
     return code == PAWL_OK ? refuse_updates(writer, step, is_applied, rows) : code;
 }
 
+static const pawl__postgres_field update_place[] = {
+    PAWL__POSTGRES_FIELD(saga_update, row, TID_HINT)};
+static const pawl__postgres_field update_fields[] = {
+    PAWL__POSTGRES_FIELD(saga_update, id.uuid, UUID),
+    PAWL__POSTGRES_FIELD(saga_update, version, INT),
+    PAWL__POSTGRES_FIELD(saga_update, metadata, JSON_TEXT),
+    PAWL__POSTGRES_FIELD(saga_update, data, JSON),
+    PAWL__POSTGRES_FIELD(saga_update, type_version, TEXT),
+};
+
+static pawl_code send_update_step(pawl__postgres_writer *writer, const void **items, size_t count,
+                                  bool is_by_place, pawl__postgres_check_fn *check)
+{
+    if (count == 0)
+        return PAWL_OK;
+    const pawl_saga_table *table = ((const pawl_saga_update *)items[0])->table;
+    pawl__postgres_step   *step  = add_step(
+           writer, table, is_by_place ? PAWL__POSTGRES_SAGA_UPDATE : PAWL__POSTGRES_SAGA_UPDATE_ID,
+           pawl_change_saga_update, items, count, check);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    if (is_by_place)
+        pawl__postgres_step_fields(step, update_place, 1);
+    pawl__postgres_step_fields(step, update_fields, sizeof update_fields / sizeof update_fields[0]);
+    put_correlation(step, table->transitional.type, offsetof(pawl_saga_update, transitional));
+    return pawl__postgres_step_send(step);
+}
+
+/* The place is a hint: what was not found there is looked for by its id. The step
+ * that is added is checked as the others are. */
+static pawl_code check_placed(pawl__postgres_writer *writer, pawl__postgres_step *step)
+{
+    if (pawl__postgres_rows(&step->call) == (int64_t)step->count)
+        return PAWL_OK;
+    size_t       count      = 0;
+    bool        *is_applied = pawl__postgres_applied(writer, step);
+    const void **missing    = pawl_arena_take(writer->arena, (step->count + 1) * sizeof *missing);
+    if (is_applied == NULL || missing == NULL)
+        return pawl__postgres_no_memory(writer->error);
+    for (size_t i = 0; i < step->count; i++)
+        if (!is_applied[i])
+            missing[count++] = step->items[i];
+    pawl_code code   = send_update_step(writer, missing, count, false, check_updated);
+    pawl_code answer = pawl__postgres_flush(writer->connection, writer->error);
+    return code != PAWL_OK ? code : answer;
+}
+
 static pawl_code send_updates(pawl__postgres_writer *writer, const pawl_saga_table *table,
                               const void **items, size_t count)
 {
-    static const pawl__postgres_field fields[] = {
-        PAWL__POSTGRES_FIELD(saga_update, id.uuid, UUID),
-        PAWL__POSTGRES_FIELD(saga_update, version, INT),
-        PAWL__POSTGRES_FIELD(saga_update, metadata, JSON_TEXT),
-        PAWL__POSTGRES_FIELD(saga_update, data, JSON),
-        PAWL__POSTGRES_FIELD(saga_update, type_version, TEXT),
-    };
-    pawl__postgres_step *step = add_step(writer, table, PAWL__POSTGRES_SAGA_UPDATE,
-                                         pawl_change_saga_update, items, count, check_updated);
-    if (step == NULL)
-        return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, fields, sizeof fields / sizeof fields[0]);
-    put_correlation(step, table->transitional.type, offsetof(pawl_saga_update, transitional));
-    return pawl__postgres_step_send(step);
+    const void **placed       = pawl_arena_take(writer->arena, (count + 1) * sizeof *placed);
+    const void **others       = pawl_arena_take(writer->arena, (count + 1) * sizeof *others);
+    size_t       placed_count = 0, other_count = 0;
+    (void)table;
+    if (placed == NULL || others == NULL)
+        return pawl__postgres_no_memory(writer->error);
+    for (size_t i = 0; i < count; i++)
+        if (((const pawl_saga_update *)items[i])->row != 0)
+            placed[placed_count++] = items[i];
+        else
+            others[other_count++] = items[i];
+    pawl_code code = send_update_step(writer, placed, placed_count, true, check_placed);
+    return code == PAWL_OK ? send_update_step(writer, others, other_count, false, check_updated)
+                           : code;
 }
 
 pawl_code pawl__postgres_send_saga_update(pawl__postgres_writer *writer)

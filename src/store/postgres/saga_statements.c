@@ -39,34 +39,40 @@ static void add_column(maker *m, const char *before, const pawl_correlation *cor
 static void add_key(maker *m, pawl_saga_key key)
 {
     if (key == PAWL_SAGA_BY_ID)
-        add(m, "s.\"Id\"");
+        add(m, "o.\"Id\"");
     else
-        add_column(m, "s.", key == PAWL_SAGA_BY_MAIN ? &m->table->main : &m->table->transitional);
+        add_column(m, "o.", key == PAWL_SAGA_BY_MAIN ? &m->table->main : &m->table->transitional);
+}
+
+/* A subquery for each value leaves one way to the row, its index: a server that
+ * counted the table while it was empty would take any other for the same. */
+static void write_find(maker *m, pawl_saga_key key, const char *lock)
+{
+    add(m, " from unnest($1) with ordinality as k (v, n) cross join lateral "
+           "(select o.ctid as place, o.* from ");
+    add_table(m);
+    add(m, " as o where ");
+    add_key(m, key);
+    add(m, " = k.v limit 1");
+    add(m, lock);
+    add(m, ") as s");
 }
 
 static void write_load(maker *m, pawl_saga_key key, const char *lock)
 {
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(m->table, list);
-    add(m, "select k.n, s.\"Id\", s.\"Concurrency\", s.\"Metadata\", s.\"Data\", "
+    add(m, "select k.n, s.place, s.\"Id\", s.\"Concurrency\", s.\"Metadata\", s.\"Data\", "
            "s.\"SagaTypeVersion\"");
     for (size_t i = 0; i < count; i++)
         add_column(m, ", s.", list[i]);
-    add(m, " from unnest($1) with ordinality as k (v, n) join ");
-    add_table(m);
-    add(m, " as s on ");
-    add_key(m, key);
-    add(m, " = k.v");
-    add(m, lock);
+    write_find(m, key, lock);
 }
 
 static void write_there(maker *m, pawl_saga_key key)
 {
-    add(m, "select k.n, s.\"Concurrency\" from unnest($1) with ordinality as k (v, n) join ");
-    add_table(m);
-    add(m, " as s on ");
-    add_key(m, key);
-    add(m, " = k.v");
+    add(m, "select k.n, s.\"Concurrency\"");
+    write_find(m, key, "");
 }
 
 static void write_insert(maker *m)
@@ -92,39 +98,83 @@ static void write_insert(maker *m)
     add(m, ") on conflict do nothing returning \"Id\"");
 }
 
+/* Where the rows of $2 stand, for the arrays named `names`. */
+static void write_places(maker *m, const char *parameters, const char *names)
+{
+    add(m, "(select k.*, f.place from unnest(");
+    add(m, parameters);
+    add(m, ") with ordinality as k (");
+    add(m, names);
+    add(m, ", n) cross join lateral (select o.ctid as place from ");
+    add_table(m);
+    add(m, " as o where o.\"Id\" = k.id limit 1) as f)");
+}
+
+#define UPDATE_NAMES "id, version, metadata, data, type_version"
+
+/* The items with the places of their rows. */
+static void write_update_items(maker *m, bool has_places, bool has_value)
+{
+    const char *names = has_value ? UPDATE_NAMES ", b" : UPDATE_NAMES;
+    if (!has_places) {
+        write_places(m, has_value ? "$1, $2, $3, $4, $5, $6" : "$1, $2, $3, $4, $5", names);
+        return;
+    }
+    add(m, "unnest(");
+    add(m, has_value ? "$1, $2, $3, $4, $5, $6, $7" : "$1, $2, $3, $4, $5, $6");
+    add(m, ") with ordinality");
+}
+
 /* A transitional value that another saga has, or an earlier item of the
  * statement takes, must not end the transaction: such an item is left out. */
-static void write_update(maker *m)
+static void write_update(maker *m, bool has_places)
 {
-    bool has_value = m->table->transitional.type != PAWL_VALUE_NONE;
+    bool        has_value = m->table->transitional.type != PAWL_VALUE_NONE;
+    const char *names     = has_value ? UPDATE_NAMES ", b" : UPDATE_NAMES;
     add(m, "update ");
     add_table(m);
     add(m, " as s set \"Concurrency\" = s.\"Concurrency\" + 1, \"Metadata\" = k.metadata, "
            "\"Data\" = k.data, \"PersistenceVersion\" = '" PAWL_VERSION "', "
            "\"SagaTypeVersion\" = k.type_version");
-    if (!has_value) {
-        add(m, " from unnest($1, $2, $3, $4, $5) with ordinality "
-               "as k (id, version, metadata, data, type_version, n)"
-               " where s.\"Id\" = k.id and s.\"Concurrency\" = k.version returning k.n");
-        return;
+    if (has_value) {
+        add_column(m, ", ", &m->table->transitional);
+        add(m, " = k.b from (select u.*, row_number() over (partition by u.b order by u.n) "
+               "as turn from ");
+        write_update_items(m, has_places, true);
+        add(m, " as u");
+    } else {
+        add(m, " from ");
+        write_update_items(m, has_places, false);
+        add(m, " as k");
     }
-    add_column(m, ", ", &m->table->transitional);
-    add(m, " = k.b from (select u.*, row_number() over (partition by u.b order by u.n) as place "
-           "from unnest($1, $2, $3, $4, $5, $6) with ordinality "
-           "as u (id, version, metadata, data, type_version, b, n)) as k "
-           "where s.\"Id\" = k.id and s.\"Concurrency\" = k.version "
-           "and (k.b is null or (k.place = 1 and not exists (select 1 from ");
-    add_table(m);
-    add_column(m, " as o where o.", &m->table->transitional);
-    add(m, " = k.b and o.\"Id\" <> k.id))) returning k.n");
+    if (has_places) {
+        add(m, " (place, ");
+        add(m, names);
+        add(m, ", n)");
+    }
+    if (has_value)
+        add(m, ") as k");
+    add(m, " where s.ctid = k.place and s.\"Id\" = k.id and s.\"Concurrency\" = k.version");
+    if (has_value) {
+        add(m, " and (k.b is null or (k.turn = 1 and (select o.\"Id\" from ");
+        add_table(m);
+        add_column(m, " as o where o.", &m->table->transitional);
+        add(m, " = k.b limit 1) is null or k.turn = 1 and (select o.\"Id\" from ");
+        add_table(m);
+        add_column(m, " as o where o.", &m->table->transitional);
+        add(m, " = k.b limit 1) = k.id))");
+    }
+    add(m, " returning k.n");
 }
 
 static void write_delete(maker *m)
 {
     add(m, "delete from ");
     add_table(m);
-    add(m, " as s using unnest($1, $2) with ordinality as k (id, version, n) "
-           "where s.\"Id\" = k.id and s.\"Concurrency\" = k.version returning k.n");
+    add(m, " as s using ");
+    write_places(m, "$1, $2", "id, version");
+    add(m, " as k where s.ctid = k.place and s.\"Id\" = k.id and s.\"Concurrency\" = k.version "
+           "returning k.n");
 }
 
 static void write_statement(maker *m, int which)
@@ -136,14 +186,13 @@ static void write_statement(maker *m, int which)
     case PAWL__POSTGRES_SAGA_BY_ID_LOCKED:
     case PAWL__POSTGRES_SAGA_BY_MAIN_LOCKED:
     case PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_LOCKED:
-        write_load(m, (pawl_saga_key)(which - PAWL__POSTGRES_SAGA_BY_ID_LOCKED),
-                   " order by s.\"Id\" for update of s");
+        write_load(m, (pawl_saga_key)(which - PAWL__POSTGRES_SAGA_BY_ID_LOCKED), " for update");
         return;
     case PAWL__POSTGRES_SAGA_BY_ID_SKIP:
     case PAWL__POSTGRES_SAGA_BY_MAIN_SKIP:
     case PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_SKIP:
         write_load(m, (pawl_saga_key)(which - PAWL__POSTGRES_SAGA_BY_ID_SKIP),
-                   " for update of s skip locked");
+                   " for update skip locked");
         return;
     case PAWL__POSTGRES_SAGA_BY_ID_THERE:
     case PAWL__POSTGRES_SAGA_BY_MAIN_THERE:
@@ -151,7 +200,8 @@ static void write_statement(maker *m, int which)
         write_there(m, (pawl_saga_key)(which - PAWL__POSTGRES_SAGA_BY_ID_THERE));
         return;
     case PAWL__POSTGRES_SAGA_INSERT: write_insert(m); return;
-    case PAWL__POSTGRES_SAGA_UPDATE: write_update(m); return;
+    case PAWL__POSTGRES_SAGA_UPDATE: write_update(m, true); return;
+    case PAWL__POSTGRES_SAGA_UPDATE_ID: write_update(m, false); return;
     case PAWL__POSTGRES_SAGA_DELETE: write_delete(m); return;
     case PAWL__POSTGRES_SAGA_COUNT:
         add(m, "select count(*) from ");

@@ -17,6 +17,11 @@
 #include "store/postgres/timeout_statements.h"
 #include "store/sql/statements.h"
 
+/* A queue row with its place: locked, it stays there until the transaction ends. */
+#define PAWL__POSTGRES_QUEUE_PLACE                                                                  \
+    "select ctid, [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], " PAWL__SQL_MESSAGE \
+    " from {queue} "
+
 /* Columns of a message and the items of their arrays. */
 #define PAWL__POSTGRES_MESSAGE_ITEMS \
     "k.message_id, k.type, k.correlation_id, k.causation_id, k.headers, k.body"
@@ -154,23 +159,27 @@
     X(subscription_drop, "delete from {subscriptions} as s using unnest(?1, ?2) "                         \
                          "as k (type, queue) where s.[Type] = k.type and s.[Queue] = k.queue")            \
     /* The queue. */                                                                                      \
-    X(queue_claim, PAWL__SQL_QUEUE_ROW                                                                    \
+    X(queue_claim, PAWL__POSTGRES_QUEUE_PLACE                                                             \
       "where [Queue] = ?1 and [Due] <= ?2 and [Due] >= ?3 and [Seq] <> all (?4) "                         \
       "order by [Due], [Seq] limit ?5 for update skip locked")                                            \
     X(queue_claim_again,                                                                                  \
-      PAWL__SQL_QUEUE_ROW "where [Seq] = any (?1) and [Queue] = ?2 and [Due] <= ?3 "                      \
-                          "order by [Due], [Seq] limit ?4 for update skip locked")                        \
-    X(queue_lock, "select q.[Seq] from {queue} as q "                                                     \
-                  "join unnest(?1, ?2) as k (seq, due) on q.[Seq] = k.seq and q.[Due] = k.due "           \
-                  "order by q.[Seq] for update of q skip locked")                                         \
-    X(queue_done, "delete from {queue} as q using unnest(?1, ?2) with ordinality "                        \
-                  "as k (seq, queue, n) where q.[Seq] = k.seq and q.[Queue] || '' = k.queue "                   \
-                  "returning k.n")                                                                        \
-    X(queue_again, "update {queue} as q set [Due] = k.due, [Attempts] = k.attempts, "                     \
-                   "[Deaths] = k.deaths, [WaitingSince] = k.waiting_since, [Error] = k.error "            \
-                   "from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7) with ordinality "                             \
-                   "as k (seq, queue, due, attempts, deaths, waiting_since, error, n) "                   \
-                   "where q.[Seq] = k.seq and q.[Queue] || '' = k.queue returning k.n")                         \
+      PAWL__POSTGRES_QUEUE_PLACE "where [Seq] = any (?1) and [Queue] || '' = ?2 and [Due] <= ?3 "         \
+                                 "order by [Due], [Seq] limit ?4 for update skip locked")                 \
+    X(queue_lock,                                                                                         \
+      "select f.[Seq], f.place from unnest(?1, ?2) as k (seq, due) cross join lateral "                   \
+      "(select o.[Seq], o.ctid as place from {queue} as o where o.[Seq] >= k.seq "                        \
+      "and o.[Seq] <= k.seq and o.[Due] = k.due order by o.[Seq] limit 1 "                                \
+      "for update skip locked) as f order by f.[Seq]")                                                    \
+    X(queue_done, "delete from {queue} as q using unnest(?1, ?2, ?3) with ordinality "                    \
+                  "as k (place, seq, queue, n) where q.ctid = k.place and q.[Seq] + 0 = k.seq "           \
+                  "and q.[Queue] || '' = k.queue returning k.n")                                          \
+    X(queue_again,                                                                                        \
+      "update {queue} as q set [Due] = k.due, [Attempts] = k.attempts, "                                  \
+      "[Deaths] = k.deaths, [WaitingSince] = k.waiting_since, [Error] = k.error "                         \
+      "from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) with ordinality as k (place, seq, "                    \
+      "queue, due, attempts, deaths, waiting_since, error, n) "                                           \
+      "where q.ctid = k.place and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                     \
+      "returning k.n")                                                                                    \
     X(queue_add,                                                                                          \
       "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "             \
       "[Error], " PAWL__SQL_MESSAGE ") select k.queue, k.due, k.due, k.attempts, 0, 'epoch', "            \
@@ -184,9 +193,9 @@
                    "and [Seq] <> all (?3) "                                                               \
                    "order by [Due], [Seq] limit 1 for update skip locked")                                \
     /* The inbox. */                                                                                      \
-    X(inbox_look, "select k.n from unnest(?2) with ordinality as k (id, n) cross join lateral "    \
-                  "(select from {inbox} where [Endpoint] = ?1 and [MessageId] = k.id limit 1) "    \
-                  "as i")                                                                          \
+    X(inbox_look, "select k.n from unnest(?2) with ordinality as k (id, n) cross join lateral "           \
+                  "(select from {inbox} where [Endpoint] = ?1 and [MessageId] = k.id limit 1) "           \
+                  "as i")                                                                                 \
     X(inbox_add, "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) "                        \
                  "select * from unnest(?1, ?2, ?3, ?4) {ignore:[Endpoint], [MessageId]} "                 \
                  "returning [Endpoint], [MessageId]")

@@ -110,13 +110,23 @@ static pawl_code apply_kind(committing *c, pawl_change_kind kind)
     return PAWL_OK;
 }
 
-/* All kinds. One that is never refused is not begun once something was: the
- * round is void then. */
+/* What a later kind may be refused for depends on the kinds before it, those
+ * that cannot be refused too. */
+static int last_refusable(void)
+{
+    int last = (int)pawl_change_kind_count - 1;
+    while (!kinds[last].is_refusable)
+        last--;
+    return last;
+}
+
+/* All kinds. Once something was refused, what follows the last kind that can be is
+ * not begun: the round is void then. */
 static pawl_code apply_all(committing *c, size_t refused_before)
 {
     pawl_code code = PAWL_OK;
     for (int kind = 0; code == PAWL_OK && kind < pawl_change_kind_count; kind++)
-        if (kinds[kind].is_refusable || c->refused->count == refused_before)
+        if (kind <= last_refusable() || c->refused->count == refused_before)
             code = apply_kind(c, (pawl_change_kind)kind);
     return code;
 }

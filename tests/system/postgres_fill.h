@@ -1,0 +1,106 @@
+/* postgres_fill.h - a million rows in each large table, as SQL.
+ *
+ * Keys are made of the row's number, so that tests name rows without asking. Rows
+ * come in the order of their indexes, the tables are not logged: that makes it fast.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_SYSTEM_POSTGRES_FILL_H
+#define PAWL_TESTS_SYSTEM_POSTGRES_FILL_H
+
+#define FILL_ROWS 1000000
+
+static const char *const fill_functions[] = {
+    "create function at(seconds numeric) returns timestamptz language sql immutable as "
+    "$$select timestamptz '2026-01-01 00:00:00Z' + make_interval(secs => seconds::float8)$$",
+    "create function key(number bigint) returns uuid language sql immutable as "
+    "$$select lpad(to_hex(number), 32, '0')::uuid$$",
+    "create function name(prefix text, number bigint) returns text language sql immutable as "
+    "$$select prefix || lpad(number::text, 9, '0')$$",
+    "create function numbers(first bigint, step bigint) returns bigint[] language sql as "
+    "$$select array_agg(first + i * step order by i) from generate_series(0, 255) as i$$",
+    "create function keys(first bigint, step bigint) returns uuid[] language sql as "
+    "$$select array_agg(key(first + i * step) order by i) from generate_series(0, 255) as i$$",
+    "create function names(prefix text, first bigint, step bigint) returns text[] language sql as "
+    "$$select array_agg(name(prefix, first + i * step) order by i) "
+    "from generate_series(0, 255) as i$$",
+    "create function same(value anyelement) returns anyarray language sql as "
+    "$$select array_fill(value, array[256])$$",
+};
+
+/* Attempts refer to the outbox, which may be unlogged only when they are. */
+static const char *const fill_tables[] = {
+    "pawl_queue",      "pawl_dead",       "pawl_inbox",           "pawl_outbox_attempts",
+    "pawl_outbox",     "pawl_timeouts",   "pawl_aggregator",      "pawl_aggregator_flush",
+    "pawl_subscriptions", "pawl_workers", "pawl_leases",          "\"shop_Order\"",
+    "\"shop_Move\"",
+};
+
+#define MILLION "generate_series(1::bigint, 1000000) as n"
+#define MESSAGE_COLUMNS \
+    "\"MessageId\", \"Type\", \"CorrelationId\", \"CausationId\", \"Headers\", \"Body\""
+#define MESSAGE_VALUES "name('m', n), 'line', 'c1', '', '{}', '{\"order_id\":\"order-1\",\"n\":1}'"
+
+static const char *const fill_statements[] = {
+    /* One queue with everything due at one time, one spread over days. */
+    "insert into pawl_queue (\"Seq\", \"Queue\", \"Due\", \"Placed\", \"Attempts\", \"Deaths\", "
+    "\"WaitingSince\", \"Error\", " MESSAGE_COLUMNS ") "
+    "select n, case when n <= 500000 then 'bulk' else 'spread' end, d, d, 0, 0, 'epoch', '', "
+    MESSAGE_VALUES " from " MILLION ", lateral (select case when n <= 500000 then at(-3600) "
+    "else at((n - 900000) / 10.0) end as d) as t",
+    "insert into pawl_dead (\"Endpoint\", \"Queue\", \"Code\", \"Error\", \"Attempts\", "
+    "\"Deaths\", \"History\", \"At\", " MESSAGE_COLUMNS ") "
+    "select case when n > 500000 then 'orders' else 'billing' end, 'bulk', 'EUSER', '', 1, 0, '', "
+    "at(n - 1000000), " MESSAGE_VALUES " from " MILLION,
+    "insert into pawl_inbox (\"Endpoint\", \"MessageId\", \"Outcome\", \"At\") "
+    "select case when n % 2 = 0 then 'orders' else 'billing' end, name('m', n), 'handled', "
+    "at(n - 1000000) from " MILLION,
+    /* 10,000 pending, a tenth of them later; two endpoints. */
+    "insert into pawl_outbox (\"Id\", \"DispatchId\", \"State\", \"Attempts\", \"NextAttempt\", "
+    "\"Due\", \"At\", \"DispatchedAt\", \"Source\", \"Version\", \"Index\", \"Endpoint\", "
+    "\"Destination\", " MESSAGE_COLUMNS ") select n, key(n), s, 1, "
+    "case when n % 10 = 0 then at(3600) else at(-3600) end, at(-3600), at(n - 1000000), "
+    "case when s = 'dispatched' then at(n - 1000000) end, name('order-', n), 1, 0, "
+    "case when n % 2 = 0 then 'orders' else 'billing' end, 'mail', " MESSAGE_VALUES
+    " from " MILLION ", lateral (select case when n > 990000 then 'pending' "
+    "when n % 10007 = 0 then 'held' when n % 10009 = 0 then 'dead' else 'dispatched' end as s) as t",
+    "insert into pawl_outbox_attempts (\"OutboxId\", \"Attempt\", \"Outcome\", \"At\", "
+    "\"Duration\", \"Error\") select n, 1, 'success', at(n - 1000000), 5, '' from " MILLION,
+    /* A thousand are due, every thousandth is leased, by ends that are over or not. */
+    "insert into pawl_timeouts (\"Id\", \"Generation\", \"SagaId\", \"SagaType\", \"Name\", "
+    "\"Destination\", \"Due\", \"Attempts\", \"Owner\", \"LeaseExpires\", \"LeaseWorker\", "
+    "\"CorrelationId\", \"Headers\") select key(n), 1, key(n), 'Order', "
+    "case when n % 2 = 0 then 'pay' else '' end, "
+    "case when n % 10 = 5 then 'billing' else 'orders' end, "
+    "case when n <= 1000 then at(-3600) + make_interval(secs => n) else at(n) end, 0, "
+    "case when n % 1000 = 0 then key(7) end, "
+    "case when n % 2000 = 0 then at(20) when n % 1000 = 0 then at(-20) end, "
+    "case when n % 1000 = 0 then key(n / 1000 % 20 + 1) end, '', '{}' from " MILLION,
+    "insert into pawl_aggregator (\"Id\", \"Name\", \"Partition\", \"Key\", \"At\", \"Session\", "
+    "\"LeaseExpires\", \"LeaseWorker\", " MESSAGE_COLUMNS ") select n, 'daily', "
+    "name('p', n / 1000), name('k', n), at(n - 1000000), case when n % 1000 = 0 then key(8) end, "
+    "case when n % 1000 = 0 then at(20) end, "
+    "case when n % 1000 = 0 then key(n / 1000 % 20 + 1) end, " MESSAGE_VALUES " from " MILLION,
+    "insert into pawl_aggregator_flush (\"Partition\", \"Name\", \"Due\", \"Attempts\", \"Dead\", "
+    "\"Error\") select name('p', n - 1), case when n <= 900000 then 'daily' else 'hourly' end, "
+    "case when n % 900000 < 1000 then at(-3600) else at(n) end, 0, "
+    "case when n % 10007 = 0 then 1 else 0 end, '' from " MILLION,
+    "insert into \"shop_Order\" (\"Id\", \"Metadata\", \"Data\", \"PersistenceVersion\", "
+    "\"SagaTypeVersion\", \"Concurrency\", \"Correlation_order_id\") select key(n), '{}', "
+    "'{\"total\":1}', '1', '1', 1, name('order-', n) from " MILLION,
+    "insert into \"shop_Move\" (\"Id\", \"Metadata\", \"Data\", \"PersistenceVersion\", "
+    "\"SagaTypeVersion\", \"Concurrency\", \"Correlation_order_id\", \"Correlation_old_id\") "
+    "select key(n), '{}', '{\"total\":1}', '1', '1', 1, name('order-', n), name('old-', n) "
+    "from " MILLION,
+    /* What is small: a row for each pair of type and queue, worker, leader. */
+    "insert into pawl_subscriptions (\"Type\", \"Queue\") select name('t', n * 100), 'bulk' "
+    "from generate_series(1, 10000) as n",
+    "insert into pawl_workers (\"Id\", \"Endpoint\", \"Epoch\", \"Process\", \"Pid\", \"Seen\", "
+    "\"Messages\", \"Timeouts\", \"Flushes\", \"Failures\", \"Conflicts\", \"Dead\", \"Types\") "
+    "select key(n), 'orders', 1, case when n % 2 = 0 then n else 0 end, n, at(0), 0, 0, 0, 0, 0, 0, "
+    "'[]' from generate_series(1, 200) as n",
+    "insert into pawl_leases (\"Name\", \"Worker\", \"Process\", \"Pid\", \"Epoch\", \"Expires\") "
+    "select name('lead:', n), key(n), n, n, 1, at(20) from generate_series(1, 50) as n",
+};
+
+#endif
