@@ -12,7 +12,7 @@
 #define AWAY_MAX PAWL_SECONDS(60)
 #define BUSY_MAX PAWL_SECONDS(3) /* longer than servers take to find a deadlock */
 #define PAUSE_FIRST PAWL_MILLISECONDS(50)
-#define PAUSE_MAX PAWL_SECONDS(2)
+#define PAUSE_MAX PAWL_SECONDS(1)
 
 typedef struct outage {
     int64_t begun; /* when the first try failed; 0: none did */

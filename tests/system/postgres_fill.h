@@ -64,8 +64,6 @@ static const char *const fill_statements[] = {
     "case when n % 2 = 0 then 'orders' else 'billing' end, 'mail', " MESSAGE_VALUES
     " from " MILLION ", lateral (select case when n > 990000 then 'pending' "
     "when n % 10007 = 0 then 'held' when n % 10009 = 0 then 'dead' else 'dispatched' end as s) as t",
-    "insert into pawl_outbox_attempts (\"OutboxId\", \"Attempt\", \"Outcome\", \"At\", "
-    "\"Duration\", \"Error\") select n, 1, 'success', at(n - 1000000), 5, '' from " MILLION,
     /* A thousand are due, every thousandth is leased, by ends that are over or not. */
     "insert into pawl_timeouts (\"Id\", \"Generation\", \"SagaId\", \"SagaType\", \"Name\", "
     "\"Destination\", \"Due\", \"Attempts\", \"Owner\", \"LeaseExpires\", \"LeaseWorker\", "
@@ -92,6 +90,9 @@ static const char *const fill_statements[] = {
     "\"SagaTypeVersion\", \"Concurrency\", \"Correlation_order_id\", \"Correlation_old_id\") "
     "select key(n), '{}', '{\"total\":1}', '1', '1', 1, name('order-', n), name('old-', n) "
     "from " MILLION,
+    /* Last: its outbox rows must be there. */
+    "insert into pawl_outbox_attempts (\"OutboxId\", \"Attempt\", \"Outcome\", \"At\", "
+    "\"Duration\", \"Error\") select n, 1, 'success', at(n - 1000000), 5, '' from " MILLION,
     /* What is small: a row for each pair of type and queue, worker, leader. */
     "insert into pawl_subscriptions (\"Type\", \"Queue\") select name('t', n * 100), 'bulk' "
     "from generate_series(1, 10000) as n",

@@ -18,6 +18,7 @@ typedef struct plan_row {
     const char *types;  /* as the driver sends them */
     const char *values;
     const char *reason; /* why it is rare, or may look at so many */
+    bool        walks;  /* along an index without a condition, a few rows only */
 } plan_row;
 
 #define ROWS_MAX 2600 /* ten for each of 256 keys */
@@ -29,6 +30,7 @@ typedef struct plan_row {
     {                                             \
         blocks, rows, types, values, reason       \
     }
+#define WALK(blocks, types, values, reason) {blocks, 0, types, values, reason, true}
 #define RARE(types, reason)       \
     {                             \
         0, 0, types, NULL, reason \
@@ -42,6 +44,11 @@ typedef struct plan_row {
     "uuid, timestamptz, bigint, bigint, bigint, bigint, bigint, bigint, uuid, bigint"
 #define COUNTER_VALUES "key(9), at(0), 1, 1, 1, 1, 1, 1, key(1), 1"
 #define PLACE_OF_WORKER ", (select ctid from pawl_workers where \"Id\" = key(1))"
+
+/* Where the rows stand that the statement is about. */
+#define PLACES_OF(table, key, list) \
+    "(select array_agg(ctid order by " key ") from " table " where " key " = any (" list ")), " list
+#define QUEUE_PLACES PLACES_OF("pawl_queue", "\"Seq\"", "numbers(1000, 1900)")
 
 #define LEASE_TYPES \
     "text, timestamptz, timestamptz, timestamptz, bigint, bigint, uuid, timestamptz, uuid"
@@ -69,6 +76,7 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
     [pawl__postgres_worker_take]        = HOT(30, "uuid, text, text, bigint, bigint, timestamptz",
                                               "key(1), 'orders', '', 1, 1, at(0)"),
     [pawl__postgres_worker_raise_row]   = HOT(20, "uuid", "key(1)"),
+    [pawl__postgres_end_holder]        = HOT(20, "uuid", "key(1)"),
     [pawl__postgres_worker_alive_list]  = RARE("timestamptz", "a list for people"),
     [pawl__postgres_worker_alive_count] = RARE("timestamptz", "statistics"),
     [pawl__postgres_worker_dead_list] =
@@ -95,10 +103,11 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
     [pawl__postgres_queue_lock] =
         HOT(3000, "bigint[], timestamptz[]", "numbers(1000, 1900), same(at(-3600))"),
     [pawl__postgres_queue_done] =
-        HOT(2600, "bigint[], text[]", "numbers(1000, 1900), same('bulk'::text)"),
+        HOT(600, "tid[], bigint[], text[]", QUEUE_PLACES ", same('bulk'::text)"),
     [pawl__postgres_queue_again] =
-        HOT(6000, "bigint[], text[], timestamptz[], bigint[], bigint[], timestamptz[], text[]",
-            "numbers(1000, 1900), same('bulk'::text), same(at(60)), same(1::bigint), "
+        HOT(6000,
+            "tid[], bigint[], text[], timestamptz[], bigint[], bigint[], timestamptz[], text[]",
+            QUEUE_PLACES ", same('bulk'::text), same(at(60)), same(1::bigint), "
             "same(0::bigint), same(at(-3600)), same(''::text)"),
     [pawl__postgres_queue_add] =
         HOT(5000, "text[], timestamptz[], bigint[], " MESSAGE_TYPES,
@@ -252,6 +261,14 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
 #define SAGA_BY_MAIN HOT(2600, "text[]", "names('order-', 1000, 3900)")
 #define SAGA_BY_OTHER HOT(2600, "text[]", "names('old-', 1000, 3900)")
 
+#define SAVE_TYPES "uuid[], bigint[], text[], jsonb[], text[]"
+#define SAVE_VALUES \
+    ", same(1::bigint), same('{}'::text), same('{}'::jsonb), same('1'::text)"
+#define MOVE_TYPES SAVE_TYPES ", text[]"
+#define MOVE_VALUES SAVE_VALUES ", names('old-', 1000, 3900)"
+#define ORDER_PLACES PLACES_OF("\"shop_Order\"", "\"Id\"", "keys(1000, 3900)")
+#define MOVE_PLACES PLACES_OF("\"shop_Move\"", "\"Id\"", "keys(1000, 3900)")
+
 /* The same for the statements on a saga table. */
 static const plan_row saga_rows[pawl__postgres_saga_statement_count] = {
     [PAWL__POSTGRES_SAGA_BY_ID]                  = SAGA_BY_ID,
@@ -269,13 +286,20 @@ static const plan_row saga_rows[pawl__postgres_saga_statement_count] = {
     [PAWL__POSTGRES_SAGA_INSERT] = HOT(6000, "uuid[], text[], jsonb[], text[], text[], text[]",
                                        "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
                                        "same('1'::text), names('n', 1, 7), names('n', 1, 7)"),
-    [PAWL__POSTGRES_SAGA_UPDATE] =
-        HOT(6000, "uuid[], bigint[], text[], jsonb[], text[], text[]",
-            "keys(1000, 3900), same(1::bigint), same('{}'::text), same('{}'::jsonb), "
-            "same('1'::text), names('old-', 1000, 3900)"),
+    [PAWL__POSTGRES_SAGA_UPDATE] = HOT(6000, "tid[], " MOVE_TYPES, MOVE_PLACES MOVE_VALUES),
+    [PAWL__POSTGRES_SAGA_UPDATE_ID] = HOT(6000, MOVE_TYPES, "keys(1000, 3900)" MOVE_VALUES),
     [PAWL__POSTGRES_SAGA_DELETE] =
         HOT(2600, "uuid[], bigint[]", "keys(1000, 3900), same(1::bigint)"),
     [PAWL__POSTGRES_SAGA_COUNT] = RARE("", "statistics: counts all rows"),
+};
+
+/* And for a table without a transitional value, where they differ. */
+static const plan_row plain_saga_rows[pawl__postgres_saga_statement_count] = {
+    [PAWL__POSTGRES_SAGA_INSERT] = HOT(5000, "uuid[], text[], jsonb[], text[], text[]",
+                                       "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
+                                       "same('1'::text), names('n', 1, 7)"),
+    [PAWL__POSTGRES_SAGA_UPDATE] = HOT(5000, "tid[], " SAVE_TYPES, ORDER_PLACES SAVE_VALUES),
+    [PAWL__POSTGRES_SAGA_UPDATE_ID] = HOT(5000, SAVE_TYPES, "keys(1000, 3900)" SAVE_VALUES),
 };
 
 #endif

@@ -2,7 +2,9 @@
  *
  * A statement's text is made at first use and, where no pooler stands between,
  * prepared by name in the same round trip as its first call. One whose prepare
- * failed, or stood behind a failure, is prepared again next time.
+ * failed, or stood behind a failure, is prepared again next time. When the server
+ * has forgotten them (a handler's DEALLOCATE ALL), or a table was altered under
+ * them, all are prepared anew, under other names.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,6 +27,9 @@ _Static_assert(sizeof templates / sizeof templates[0] == pawl__postgres_statemen
 
 static void clear_statement(pawl__postgres_statement *statement)
 {
+    if (statement->guarded != NULL)
+        pawl_free(statement->guarded->text);
+    pawl_free(statement->guarded);
     pawl_free(statement->text);
     *statement = (pawl__postgres_statement){0};
 }
@@ -50,6 +55,16 @@ void pawl__postgres_connection_clear(pawl__postgres_connection *connection)
     connection->sent_count    = 0;
     connection->sent_capacity = 0;
     connection->saga_count    = 0;
+}
+
+void pawl__postgres_forget_names(pawl__postgres_connection *connection)
+{
+    for (int i = 0; i < pawl__postgres_statement_count; i++)
+        connection->statements[i].state = PAWL__POSTGRES_UNKNOWN;
+    for (pawl__postgres_saga *saga = connection->sagas; saga != NULL; saga = saga->next)
+        for (int i = 0; i < pawl__postgres_saga_statement_count; i++)
+            saga->statements[i].state = PAWL__POSTGRES_UNKNOWN;
+    connection->generation++;
 }
 
 static pawl_code make_text(pawl__postgres_connection *connection,
@@ -150,14 +165,17 @@ static bool sent_well(pawl__postgres_call *call, int result)
     return false;
 }
 
-static bool prepare(pawl__postgres_call *call)
+#define NAME_SIZE 40
+
+static bool prepare(pawl__postgres_call *call, char name[NAME_SIZE])
 {
     pawl__postgres_statement *statement = call->statement;
+    (void)snprintf(name, NAME_SIZE, "%s_%u", statement->name, call->connection->generation);
     if (statement->state != PAWL__POSTGRES_UNKNOWN)
         return true;
     if (!push(call, PAWL__POSTGRES_SENT_PREPARE) ||
-        !sent_well(call, PQsendPrepare(call->connection->pg, statement->name, statement->text,
-                                       call->count, call->types)))
+        !sent_well(call, PQsendPrepare(call->connection->pg, name, statement->text, call->count,
+                                       call->types)))
         return false;
     statement->state = PAWL__POSTGRES_PREPARED;
     return true;
@@ -168,14 +186,15 @@ static void send_pipelined(pawl__postgres_call *call)
     pawl__postgres_connection *connection = call->connection;
     pawl__postgres_statement  *statement  = call->statement;
     arguments                  list;
-    if (connection->is_named && !prepare(call))
+    char                       name[NAME_SIZE];
+    if (connection->is_named && !prepare(call, name))
         return;
     if (!push(call, PAWL__POSTGRES_SENT_CALL))
         return;
     find_arguments(call, &list);
     int result = connection->is_named
-                     ? PQsendQueryPrepared(connection->pg, statement->name, call->count,
-                                           list.values, call->sizes, list.formats, 1)
+                     ? PQsendQueryPrepared(connection->pg, name, call->count, list.values,
+                                           call->sizes, list.formats, 1)
                      : PQsendQueryParams(connection->pg, statement->text, call->count, call->types,
                                          list.values, call->sizes, list.formats, 1);
     /* On its way now: the server works while the next call is made. */
@@ -187,16 +206,11 @@ static void send_alone(pawl__postgres_call *call)
 {
     arguments list;
     find_arguments(call, &list);
-    PGresult      *result = PQexecParams(call->connection->pg, call->statement->text, call->count,
-                                         call->types, list.values, call->sizes, list.formats, 1);
-    ExecStatusType status = PQresultStatus(result);
-    if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
-        call->result = result;
-        return;
-    }
-    call->connection->is_lost |= PQstatus(call->connection->pg) == CONNECTION_BAD;
-    fail(call, pawl__postgres_failed(call->connection->pg, result, "", call->error));
-    PQclear(result);
+    if (push(call, PAWL__POSTGRES_SENT_CALL) &&
+        sent_well(call,
+                  PQsendQueryParams(call->connection->pg, call->statement->text, call->count,
+                                    call->types, list.values, call->sizes, list.formats, 1)))
+        pawl__postgres_pump_one(call->connection);
 }
 
 void pawl__postgres_send(pawl__postgres_call *call)
@@ -208,6 +222,8 @@ void pawl__postgres_send(pawl__postgres_call *call)
         fail(call, call->code);
     else if (connection->failed != PAWL_OK)
         call->code = connection->failed;
+    else if (connection->is_lost)
+        fail(call, pawl_error_set(call->error, PAWL_ELOST, "postgres: the connection was lost"));
     else if (connection->is_pipelined)
         send_pipelined(call);
     else

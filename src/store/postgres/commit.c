@@ -7,14 +7,18 @@
  *                      refused groups out, begin again
  *     the other kinds, commit, wake-up                  one round trip
  *
- * A set in which nothing can be refused is one round trip: its fence is written
- * so that a missing row is an error. Rounds end: each leaves out one group more.
+ * The first round is guarded: every statement fails when it does not apply all of
+ * its items, and so the commit can follow at once, in one round trip for all. Only
+ * when that fails is it asked what was refused, as above. Rounds end: each leaves
+ * out one group more.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/writer.h"
 
 #include <string.h>
+
+#define CAREFUL_COMMITS 16
 
 typedef struct kind_row {
     pawl__postgres_send_fn *send;
@@ -140,7 +144,8 @@ static pawl_code send_guard(committing *c)
     pawl__postgres_put_int(call, store->base.epoch);
     if (store->has_worker_tid)
         pawl__postgres_put_tid(call, store->worker_tid);
-    return pawl__postgres_step_send(step);
+    pawl__postgres_send(call);
+    return call->code;
 }
 
 /* ---- A round ------------------------------------------------------------ */
@@ -157,6 +162,22 @@ static pawl_code begin_round(committing *c)
     return pawl__postgres_begin_transaction(c->store, c->error);
 }
 
+/* What became of a commit that was sent. Its own answer is the proof, whatever
+ * comes after it; without one, what broke the connection may have come before or
+ * behind it. */
+static pawl_code outcome(committing *c, const pawl__postgres_call *end, pawl_code answered)
+{
+    pawl__postgres_connection *connection = c->writer.connection;
+    if (end->result == NULL && (connection->is_lost || answered == PAWL_ELOST))
+        return pawl_error_wrap(c->error, PAWL_EUNKNOWN, "commit");
+    if (end->result == NULL)
+        return answered;
+    connection->in_transaction = false;
+    if (strcmp(PQcmdStatus(end->result), "COMMIT") != 0)
+        return pawl_error_set(c->error, PAWL_EPERSIST, "postgres: the commit was a rollback");
+    return PAWL_OK;
+}
+
 /* The rest and the commit itself. */
 static pawl_code finish(committing *c)
 {
@@ -164,21 +185,15 @@ static pawl_code finish(committing *c)
     pawl__postgres_call        end;
     pawl_code                  code = send_kinds(c, c->split, pawl_change_kind_count);
     pawl__postgres_begin(&end, connection, pawl__postgres_commit_work, c->error);
-    if (code == PAWL_OK)
+    bool is_tried = code == PAWL_OK;
+    if (is_tried)
         pawl__postgres_send(&end);
-    bool was_sent = code == PAWL_OK && end.code == PAWL_OK;
-    if (was_sent)
+    if (is_tried && end.code == PAWL_OK)
         (void)pawl__postgres_send_notify(c->store, connection, &c->notify, c->changes);
     pawl_code answered = pawl__postgres_flush(connection, c->error);
+    code               = is_tried ? outcome(c, &end, answered) : code;
     pawl__postgres_end(&c->notify);
-    code = code != PAWL_OK ? code : answered;
-    if (was_sent && code == PAWL_ELOST && connection->is_lost)
-        code = pawl_error_wrap(c->error, PAWL_EUNKNOWN, "commit");
-    if (code == PAWL_OK && strcmp(PQcmdStatus(end.result), "COMMIT") != 0)
-        code = pawl_error_set(c->error, PAWL_EPERSIST, "postgres: the commit was a rollback");
     pawl__postgres_end(&end);
-    if (code == PAWL_OK)
-        connection->in_transaction = false;
     return code;
 }
 
@@ -188,44 +203,65 @@ static void drop_refused(committing *c, size_t refused_before)
         c->writer.is_dropped[c->writer.refused->items[i].group] = true;
 }
 
-/* Without a hint, or with kinds that may be refused, the fence's answer is
- * looked at before the commit is sent. */
+/* The fence's answer is looked at before the commit is sent, unless it fails by
+ * itself. */
 static pawl_code send_first(committing *c)
 {
-    c->is_guard_hard = c->split == 0 && c->store->has_worker_tid;
-    pawl_code code   = begin_round(c);
+    c->writer.has_unguarded = !c->store->has_worker_tid;
+    c->is_guard_hard        = c->writer.is_guarded && c->store->has_worker_tid;
+    pawl_code code          = begin_round(c);
     if (code == PAWL_OK)
         code = send_guard(c);
     return code == PAWL_OK ? send_kinds(c, 0, c->split) : code;
 }
 
+/* What was sent so far: PAWL_OK with refusals, or without. */
+static pawl_code look_at_answers(committing *c)
+{
+    pawl_code code = pawl__postgres_flush(c->writer.connection, c->error);
+    return code == PAWL_OK ? check_steps(c) : code;
+}
+
+static pawl_code send_round(committing *c, size_t refused_before, bool *is_done)
+{
+    const pawl_refusals *refused = c->writer.refused;
+    pawl_code            code    = send_first(c);
+    if (code != PAWL_OK || !c->writer.is_guarded || c->writer.has_unguarded ||
+        refused->count != refused_before) {
+        pawl_code answer = look_at_answers(c);
+        code             = code != PAWL_OK ? code : answer;
+    }
+    if (code != PAWL_OK || refused->count != refused_before)
+        return code;
+    code     = finish(c);
+    *is_done = code == PAWL_OK;
+    if (*is_done)
+        (void)check_steps(c); /* it is durable, whatever they find */
+    return code;
+}
+
 static pawl_code run_round(committing *c, bool *is_done)
 {
-    size_t    before   = c->writer.refused->count;
-    bool      had_hint = c->store->has_worker_tid;
-    pawl_code code     = send_first(c);
-    *is_done           = false;
-    if (code != PAWL_OK || !c->is_guard_hard) {
-        pawl_code answered = pawl__postgres_flush(c->writer.connection, c->error);
-        code               = code != PAWL_OK ? code : answered;
-        if (code == PAWL_OK)
-            code = check_steps(c);
-    }
-    if (code == PAWL_OK && c->writer.refused->count == before) {
-        code     = finish(c);
-        *is_done = code == PAWL_OK;
-        if (code == PAWL_OK)
-            code = check_steps(c);
-    }
+    size_t          before   = c->writer.refused->count;
+    pawl__postgres *store    = c->store;
+    bool            had_hint = store->has_worker_tid;
+    *is_done                 = false;
+    pawl_code code           = send_round(c, before, is_done);
     drop_steps(c);
     drop_refused(c, before);
-    if (!*is_done && !c->store->is_held)
+    if (!*is_done && !store->is_held)
         pawl__postgres_rollback_transaction(c->writer.connection);
-    if (code == PAWL_EFENCED && had_hint && !c->store->is_held) {
-        c->store->has_worker_tid = false; /* the row may only have moved: once more by id */
+    if (code != PAWL_EFENCED || store->is_held)
+        return code;
+    if (c->writer.is_guarded) { /* the fence, or any other guard */
+        c->writer.is_guarded   = false;
+        store->careful_commits = CAREFUL_COMMITS;
         return PAWL_OK;
     }
-    return code;
+    if (!had_hint)
+        return code;
+    store->has_worker_tid = false; /* the row may only have moved: once more by id */
+    return PAWL_OK;
 }
 
 /* ---- Commit ------------------------------------------------------------- */
@@ -258,10 +294,14 @@ static pawl_code keep_claims(committing *c)
     return PAWL_OK;
 }
 
+/* Where commits are refused a guarded round is wasted: for a while there is none. */
 static pawl_code commit_rounds(committing *c)
 {
-    bool      is_done = false;
-    pawl_code code    = PAWL_OK;
+    bool      is_done    = false;
+    pawl_code code       = PAWL_OK;
+    c->writer.is_guarded = c->store->careful_commits == 0;
+    if (c->store->careful_commits > 0)
+        c->store->careful_commits--;
     while (code == PAWL_OK && !is_done) {
         pawl_arena_reset(c->writer.arena);
         code = run_round(c, &is_done);
@@ -307,7 +347,8 @@ static pawl_code commit_held(committing *c)
         pawl__postgres_hold_end(&store->base);
         return code;
     }
-    return pawl__postgres_hold_leave(store, c->error);
+    (void)pawl__postgres_hold_leave(store, NULL); /* else lost: the next call finds out */
+    return PAWL_OK;
 }
 
 /* Claims that are given back and nothing else: the locks are all there is to

@@ -85,6 +85,7 @@ typedef struct pawl__postgres_statement {
     char *text; /* made at first use */
     char  name[24];
     int   state; /* see call.c */
+    struct pawl__postgres_statement *guarded; /* see writer.c; or NULL */
 } pawl__postgres_statement;
 
 typedef struct pawl__postgres_saga {
@@ -134,6 +135,7 @@ typedef struct pawl__postgres_connection {
     bool                     is_named;     /* statements are prepared by name: no pooler between */
     bool                     is_pipelined; /* not while a handler has the connection */
     bool                     in_transaction;
+    unsigned                 generation; /* of the statements' names; see call.c */
     int64_t                  deadline_ms;
     int                      interrupt_fd; /* readable: end the call under way; -1: none */
     pawl__postgres_statement statements[pawl__postgres_statement_count];
@@ -160,6 +162,9 @@ pawl_code pawl__postgres_code_of(const char *state);
 pawl_code pawl__postgres_failed(const PGconn *pg, const PGresult *result, const char *what,
                                 pawl_error *error);
 pawl_code pawl__postgres_no_memory(pawl_error *error);
+/* The server does not know a prepared statement any longer, or refuses to run it
+ * as it was planned. */
+bool pawl__postgres_is_forgotten(const PGresult *result);
 
 /* ---- Calls (call.c, parameter.c, wire.c) -------------------------------- */
 

@@ -120,19 +120,21 @@ const char pawl__postgres_send_function[] =
  * of it is worth one, at the server's own pace.
  *
  * workers: one row for each, written by each of its commits. With most of a page
- * free the new version stays on it, and no index is touched.
+ * free the new version stays on it, and no index is touched. timeouts: a lease is
+ * stamped and cleared, and no index has its columns.
  *
  * They are written when something of the schema is made, not when all of it is
  * there: what an administrator set stays. */
-#define BUSY(table)                                                      \
-    "alter table " table " set (autovacuum_vacuum_scale_factor = 0.01, " \
+#define BUSY_AND(more, table)                                            \
+    "alter table " table " set (" more "autovacuum_vacuum_scale_factor = 0.01, " \
     "autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0)"
+#define BUSY(table) BUSY_AND("", table)
 
 static const char *const after_create[] = {
     BUSY("{queue}"),
     BUSY("{outbox}"),
     BUSY("{outbox_attempts}"),
-    BUSY("{timeouts}"),
+    BUSY_AND("fillfactor = 80, ", "{timeouts}"),
     BUSY("{aggregator}"),
     BUSY("{aggregator_flush}"),
     "alter table {inbox} set (autovacuum_vacuum_scale_factor = 0.02, "
@@ -150,6 +152,10 @@ static const char *const before_drop[] = {
     "drop function if exists {send} (text, text, text, timestamptz, text, text, text)",
     NULL,
 };
+
+/* Each would make a lease's stamp write all indexes of the row anew: leases are
+ * found through the marks of timeout_statements.h. */
+static const char *const no_indexes[] = {"timeouts_lease", "timeouts_worker", NULL};
 
 /* A saga is saved a few times in its life and its correlation values stay: room
  * on the page lets the new version stay there, and no index is touched. */
@@ -184,6 +190,7 @@ const pawl__sql_dialect pawl__postgres_dialect = {
     .saga_end        = SAGA_END,
     .has_short_names = true,
     .adds_columns    = true,
+    .no_indexes      = no_indexes,
     .after_create    = after_create,
     .before_drop     = before_drop,
     .script_begin    = "begin;\n"

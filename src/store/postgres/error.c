@@ -43,7 +43,7 @@ static const state_row states[] = {
     {"53300", PAWL_EUNREACHABLE}, /* too many connections */
     {"53", PAWL_EBUSY},
     {"54", PAWL_ELIMIT},
-    {"22012", PAWL_EFENCED}, /* division by zero: worker_guard_hard found no row */
+    {"22012", PAWL_EFENCED}, /* division by zero: a guard of commit.c */
     {"22021", PAWL_EINVAL},  /* bytes that are no text */
     {"22P05", PAWL_EINVAL},  /* a character that cannot be stored: \u0000 in JSON */
     {"22", PAWL_EINVAL},
@@ -69,6 +69,16 @@ static int text_size(const char *text)
     return (int)size;
 }
 
+bool pawl__postgres_is_forgotten(const PGresult *result)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *place = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+    if (state == NULL)
+        return false;
+    return strcmp(state, "26000") == 0 || (strcmp(state, "0A000") == 0 && place != NULL &&
+                                           strcmp(place, "RevalidateCachedQuery") == 0);
+}
+
 static pawl_code server_failed(const PGresult *result, const char *what, pawl_error *error)
 {
     const char *state   = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -76,6 +86,8 @@ static pawl_code server_failed(const PGresult *result, const char *what, pawl_er
     const char *detail  = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
     const char *text    = primary != NULL ? primary : PQresultErrorMessage(result);
     pawl_code   code    = state != NULL ? pawl__postgres_code_of(state) : PAWL_ELOST;
+    if (pawl__postgres_is_forgotten(result))
+        code = PAWL_EBUSY;
     return pawl_error_set(error, code, "postgres: %s%s%.*s%s%s%s%s%s%s", what,
                           what[0] != '\0' ? ": " : "", text_size(text), text,
                           detail != NULL ? " (" : "", detail != NULL ? detail : "",

@@ -54,7 +54,8 @@ static void set(settings *s, const char *name, const char *value)
 }
 
 /* What the URL says comes first, pawl's session options before the user's. */
-static void fill_settings(const pawl__postgres *store, const PQconninfoOption *list, settings *s)
+static pawl_code fill_settings(const pawl__postgres *store, const PQconninfoOption *list,
+                               settings *s, pawl_error *error)
 {
     const char *options = "";
     memset(s, 0, sizeof *s);
@@ -70,27 +71,40 @@ static void fill_settings(const pawl__postgres *store, const PQconninfoOption *l
         else
             set(s, list->keyword, list->val);
     }
-    if (store->is_pooled)
-        (void)snprintf(s->options, sizeof s->options, "%s", options);
-    else
-        (void)snprintf(s->options, sizeof s->options, "%s %s", session_options, options);
-    if (s->options[0] != '\0')
+    int size = snprintf(s->options, sizeof s->options, "%s%s%s",
+                        store->is_pooled ? "" : session_options,
+                        store->is_pooled || options[0] == '\0' ? "" : " ", options);
+    if (size >= OPTIONS_SIZE)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "postgres: %s: options has %zu bytes, limit %zu", store->given,
+                              strlen(options), (size_t)OPTIONS_SIZE - sizeof session_options);
+    if (size > 0)
         set(s, "options", s->options);
+    return PAWL_OK;
 }
+
+#define STATE_SIZE 6 /* of an SQLSTATE */
 
 /* "...: FATAL:  28P01: password ...": the library gives the state of a refused
  * connection in its verbose text only. */
-static pawl_code refused(const pawl__postgres *store, const PGconn *pg, pawl_error *error)
+static void find_state(const char *text, char state[STATE_SIZE])
 {
-    const char *text = PQerrorMessage(pg);
-    pawl_code   code = PAWL_EUNREACHABLE;
-    char        state[6];
+    state[0] = '\0';
     for (const char *at = strstr(text, ":  "); at != NULL; at = strstr(at + 3, ":  "))
         if (strspn(at + 3, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5 && at[8] == ':') {
             memcpy(state, at + 3, 5);
             state[5] = '\0';
-            code     = pawl__postgres_code_of(state);
         }
+}
+
+static pawl_code refused(const pawl__postgres *store, const PGconn *pg, pawl_error *error)
+{
+    const char *text = PQerrorMessage(pg);
+    pawl_code   code = PAWL_EUNREACHABLE;
+    char        state[STATE_SIZE];
+    find_state(text, state);
+    if (state[0] != '\0')
+        code = pawl__postgres_code_of(state);
     if (PQconnectionNeedsPassword(pg))
         code = PAWL_EDENIED;
     if (code == PAWL_ELOST || code == PAWL_EPERSIST)
@@ -102,24 +116,31 @@ static pawl_code refused(const pawl__postgres *store, const PGconn *pg, pawl_err
     return pawl_error_set(error, code, "postgres: %s: %.*s", store->given, size, text);
 }
 
+/* An interrupt ends the wait. */
 static pawl_code wait_for_connection(const pawl__postgres *store, PGconn *pg, pawl_error *error)
 {
     int64_t                   deadline = pawl__postgres_clock_ms() + store->base.deadline_ms;
     PostgresPollingStatusType status   = PGRES_POLLING_WRITING;
     while (status != PGRES_POLLING_OK) {
-        int64_t       rest   = deadline - pawl__postgres_clock_ms();
-        struct pollfd socket = {.fd     = PQsocket(pg),
-                                .events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT};
+        int64_t       rest    = deadline - pawl__postgres_clock_ms();
+        struct pollfd list[2] = {
+            {.fd     = PQsocket(pg),
+             .events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT},
+            {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN},
+        };
         if (status == PGRES_POLLING_FAILED || PQstatus(pg) == CONNECTION_BAD)
             return refused(store, pg, error);
         if (rest <= 0)
             return pawl_error_set(error, PAWL_EUNREACHABLE,
                                   "postgres: %s: no connection within %lld ms", store->given,
                                   (long long)store->base.deadline_ms);
-        if (poll(&socket, 1, rest < 1000 ? (int)rest : 1000) < 0 && errno != EINTR)
+        if (poll(list, 2, rest < 1000 ? (int)rest : 1000) < 0 && errno != EINTR)
             return pawl_error_set(error, PAWL_EUNREACHABLE, "postgres: %s: %s", store->given,
                                   strerror(errno));
-        if (socket.revents != 0)
+        if (list[1].revents != 0)
+            return pawl_error_set(error, PAWL_EINTERRUPTED,
+                                  "postgres: %s: connecting was interrupted", store->given);
+        if (list[0].revents != 0)
             status = PQconnectPoll(pg);
     }
     return PAWL_OK;
@@ -131,69 +152,108 @@ static void notice(void *context, const char *text)
     pawl_log(PAWL_LOG_DEBUG, "postgres: %.*s", (int)strcspn(text, "\n"), text);
 }
 
-static pawl_code dial(pawl__postgres *store, PGconn **pg, pawl_error *error)
+static pawl_code dial_once(pawl__postgres *store, PGconn **pg, pawl_error *error)
 {
     settings          s;
     char             *text = NULL;
     PQconninfoOption *list = PQconninfoParse(store->conninfo, &text);
-    if (list == NULL) {
-        pawl_code code =
-            pawl_error_set(error, PAWL_EINVAL, "postgres: %s: %.*s", store->given,
-                           text != NULL ? (int)strcspn(text, "\n") : 0, text != NULL ? text : "");
-        PQfreemem(text);
-        return code;
+    PQfreemem(text);
+    if (list == NULL) /* url.c has parsed it once */
+        return pawl__postgres_no_memory(error);
+    pawl_code code = fill_settings(store, list, &s, error);
+    if (code == PAWL_OK) {
+        *pg  = PQconnectStartParams(s.names, s.values, 0);
+        code = *pg != NULL ? PAWL_OK : pawl__postgres_no_memory(error);
     }
-    fill_settings(store, list, &s);
-    *pg = PQconnectStartParams(s.names, s.values, 0);
-    if (*pg != NULL) {
+    if (code == PAWL_OK) {
         (void)PQsetErrorVerbosity(*pg, PQERRORS_VERBOSE);
         (void)PQsetNoticeProcessor(*pg, notice, NULL);
-    }
-    pawl_code code =
-        *pg != NULL ? wait_for_connection(store, *pg, error) : pawl__postgres_no_memory(error);
-    if (*pg != NULL)
+        code = wait_for_connection(store, *pg, error);
         (void)PQsetErrorVerbosity(*pg, PQERRORS_DEFAULT);
+    }
     PQconninfoFree(list);
+    return code;
+}
+
+static void suspect_pooler(pawl__postgres *store, const char *why)
+{
+    store->is_pooled = true;
+    pawl_log(PAWL_LOG_WARNING,
+             "postgres: %s: a pooler seems to be between (%s): leases and polling are used; say "
+             "pooler=transaction in the URL",
+             store->given, why);
+}
+
+/* A server takes the session options; 08P01 is what poolers say of them. */
+static pawl_code dial(pawl__postgres *store, PGconn **pg, pawl_error *error)
+{
+    char      state[STATE_SIZE];
+    pawl_code code = dial_once(store, pg, error);
+    if (code != PAWL_EUNREACHABLE || store->is_pooled || *pg == NULL)
+        return code;
+    find_state(PQerrorMessage(*pg), state);
+    if (strcmp(state, "08P01") != 0)
+        return code;
+    PQfinish(*pg);
+    *pg              = NULL;
+    store->is_pooled = true;
+    code             = dial_once(store, pg, error);
+    store->is_pooled = false;
+    if (code == PAWL_OK)
+        suspect_pooler(store, "session options are refused");
     return code;
 }
 
 /* ---- Looking at the server ---------------------------------------------- */
 
-static pawl_code check_server(pawl__postgres *store, pawl__postgres_connection *connection,
-                              pawl_error *error)
+static pawl_code check_encoding(const pawl__postgres *store, const PGconn *pg, pawl_error *error)
 {
-    pawl__postgres_call call;
-    const char         *encoding = PQparameterStatus(connection->pg, "server_encoding");
-    if (PQserverVersion(connection->pg) < VERSION_MIN)
+    const char *encoding = PQparameterStatus(pg, "server_encoding");
+    if (PQserverVersion(pg) < VERSION_MIN)
         return pawl_error_set(error, PAWL_EUNSUPPORTED,
                               "postgres: %s: the server has version %d, at least 14 is needed",
-                              store->given, PQserverVersion(connection->pg) / 10000);
+                              store->given, PQserverVersion(pg) / 10000);
     if (encoding != NULL && strcmp(encoding, "UTF8") != 0)
         return pawl_error_set(error, PAWL_ECONFIG,
                               "postgres: %s: the database's encoding is %s, UTF8 is needed",
                               store->given, encoding);
-    int64_t pid = 0;
+    return PAWL_OK;
+}
+
+/* Without a name: a pooler would keep the statement for the next client. */
+static pawl_code ask_session(pawl__postgres *store, pawl__postgres_connection *connection,
+                             int64_t *pid, pawl_error *error)
+{
+    pawl__postgres_call call;
+    bool                is_named = connection->is_named;
+    connection->is_named         = false;
     pawl__postgres_begin(&call, connection, pawl__postgres_session, error);
     pawl__postgres_put_text(&call, pawl_text_of(store->schema));
     pawl__postgres_put_text(&call, pawl_text_of(store->base.system_prefix));
-    pawl_code code = pawl__postgres_run(&call);
+    pawl_code code       = pawl__postgres_run(&call);
+    connection->is_named = is_named;
     if (code == PAWL_OK && pawl__postgres_next(&call)) {
-        pid               = pawl__postgres_get_int(&call);
+        *pid              = pawl__postgres_get_int(&call);
         pawl_text channel = pawl__postgres_peek_text(&call);
         (void)snprintf(store->channel, sizeof store->channel, "%.*s", PAWL_TEXT_ARGS(channel));
     }
     pawl__postgres_end(&call);
+    return code;
+}
+
+static pawl_code check_server(pawl__postgres *store, pawl__postgres_connection *connection,
+                              pawl_error *error)
+{
+    int64_t   pid  = 0;
+    pawl_code code = check_encoding(store, connection->pg, error);
+    if (code == PAWL_OK)
+        code = ask_session(store, connection, &pid, error);
     if (code != PAWL_OK || connection != &store->main)
         return code;
     store->backend_pid = (int)pid;
-    if (pid != PQbackendPID(connection->pg) && !store->is_pooled) {
-        pawl_log(PAWL_LOG_WARNING,
-                 "postgres: %s: a pooler seems to be between: leases and polling are used; say "
-                 "pooler=transaction in the URL",
-                 store->given);
-        store->is_pooled     = true;
-        connection->is_named = false;
-    }
+    if (pid != PQbackendPID(connection->pg) && !store->is_pooled)
+        suspect_pooler(store, "its process is another one");
+    connection->is_named = !store->is_pooled;
     return PAWL_OK;
 }
 
@@ -204,6 +264,7 @@ void pawl__postgres_disconnect(pawl__postgres_connection *connection)
     connection->is_pipelined   = false;
     connection->in_transaction = false;
     connection->is_lost        = false;
+    connection->failed         = PAWL_OK;
     pawl__postgres_connection_clear(connection);
 }
 
@@ -215,10 +276,10 @@ pawl_code pawl__postgres_connect(pawl__postgres *store, pawl__postgres_connectio
     connection->dialect        = pawl__postgres_dialect;
     connection->dialect.schema = store->schema;
     connection->is_ours        = true;
-    connection->is_named       = !store->is_pooled;
     connection->deadline_ms    = store->base.deadline_ms;
     connection->interrupt_fd   = atomic_load(&store->interrupt_fd);
     pawl_code code             = dial(store, &connection->pg, error);
+    connection->is_named       = !store->is_pooled;
     if (code == PAWL_OK)
         code = pawl__postgres_set_pipeline(connection, true, error);
     if (code == PAWL_OK)
@@ -248,12 +309,22 @@ static pawl_code connect_again(pawl__postgres *store, pawl_error *error)
     store->sleeps         = false;
     store->has_worker_tid = false;
     pawl_code code        = pawl__postgres_connect(store, &store->main, error);
-    if (code != PAWL_OK) {
+    if (code == PAWL_OK && store->lock_number != 0)
+        code = pawl__postgres_worker_lock(store, error);
+    if (code != PAWL_OK)
         store->main.is_lost = true; /* the next call tries again */
-        return code;
-    }
-    pawl_log(PAWL_LOG_INFO, "postgres: %s: connected again", store->given);
-    return store->lock_number != 0 ? pawl__postgres_worker_lock(store, error) : PAWL_OK;
+    else
+        pawl_log(PAWL_LOG_INFO, "postgres: %s: connected again", store->given);
+    return code;
+}
+
+/* They would heap up in a handle that always has work. One that sleeps may have
+ * missed nothing: before it does, it looks once more. */
+static void drop_notifies(const pawl__postgres *store)
+{
+    PGnotify *notify;
+    while (store->listens && !store->sleeps && (notify = PQnotifies(store->main.pg)) != NULL)
+        PQfreemem(notify);
 }
 
 pawl_code pawl__postgres_ready(pawl__postgres *store, pawl_error *error)
@@ -269,7 +340,10 @@ pawl_code pawl__postgres_ready(pawl__postgres *store, pawl_error *error)
         return pawl_error_set(error, PAWL_EINVAL, "postgres: the store is not open");
     while (read(atomic_load(&store->interrupt_fd), &count, sizeof count) > 0) {
     }
-    return store->main.is_lost ? connect_again(store, error) : PAWL_OK;
+    if (store->main.is_lost)
+        return connect_again(store, error);
+    drop_notifies(store);
+    return PAWL_OK;
 }
 
 void pawl__postgres_note_now(pawl__postgres *store, pawl_time now)

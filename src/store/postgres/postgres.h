@@ -56,6 +56,7 @@ typedef struct pawl__postgres {
     int64_t                   lock_number;   /* of the worker's session lock; 0 with a pooler */
     unsigned char             worker_tid[6]; /* where the worker's row was last */
     bool                      has_worker_tid;
+    unsigned                  careful_commits; /* that are not guarded, see commit.c */
     pawl_time                 last_now;    /* the latest machine time that was handed in */
     int64_t                   last_now_ms; /* monotonic: when */
     pawl__postgres_claim     *claims;      /* by seq */

@@ -52,7 +52,9 @@
     X(handler_plans,                                                                                      \
       "select set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', "           \
       "true), set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', "           \
-      "true), set_config('plan_cache_mode', 'auto', true), set_config('jit', 'on', true)")                \
+      "true), set_config('enable_sort', 'on', true), set_config('enable_incremental_sort', 'on', "        \
+      "true), set_config('plan_cache_mode', 'auto', true), set_config('jit', 'on', true), "               \
+      "set_config('idle_in_transaction_session_timeout', '600000', true)")                                \
     X(stamp, "select set_config('synchronous_commit', 'off', true)")                                      \
     X(notify,                                                                                             \
       "select set_config('synchronous_commit', 'off', true), pg_notify(?1, ?2) "                          \
@@ -100,6 +102,9 @@
                    "and l.objid = (?1 & 4294967295)::oid and l.pid <> pg_backend_pid() "                  \
                    "and l.database = (select oid from pg_database "                                       \
                    "where datname = current_database())")                                                 \
+    X(end_holder, "select pg_terminate_backend(a.pid) from {workers} as w "                               \
+                  "join pg_stat_activity as a on a.backend_xid = w.xmax "                                 \
+                  "where w.[Id] = ?1 and a.pid <> pg_backend_pid()")                                      \
     X(worker_alive_list,                                                                                  \
       "select w.[Id], w.[Endpoint], w.[Types] from {workers} as w "                                       \
       "where w.[Epoch] > 0 and " PAWL__POSTGRES_IS_ALIVE("?1") " order by w.[Id]")                        \

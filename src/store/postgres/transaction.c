@@ -6,6 +6,8 @@
  */
 #include "store/postgres/postgres.h"
 
+#include <unistd.h>
+
 void pawl__postgres_send_plain(pawl__postgres_connection *connection, int statement,
                                pawl_error *error)
 {
@@ -38,6 +40,8 @@ void pawl__postgres_rollback_transaction(pawl__postgres_connection *connection)
     if (!connection->in_transaction || connection->is_lost)
         return;
     connection->in_transaction = false;
+    if (connection->failed != PAWL_OK) /* it would keep the rollback from being sent */
+        (void)pawl__postgres_flush(connection, NULL);
     pawl__postgres_send_plain(connection, pawl__postgres_rollback, NULL);
     /* What cannot be rolled back is of no use any more. */
     if (pawl__postgres_flush(connection, NULL) != PAWL_OK)
@@ -135,7 +139,7 @@ pawl_code pawl__postgres_hold_leave(pawl__postgres *store, pawl_error *error)
 void pawl__postgres_hold_end(pawl_store *base)
 {
     pawl__postgres *store = pawl__postgres_of(base);
-    if (!store->is_held)
+    if (!store->is_held || store->pid != getpid()) /* in a child it is the parent's */
         return;
     PGTransactionStatusType status = PQtransactionStatus(store->main.pg);
     if (status == PQTRANS_INTRANS || status == PQTRANS_INERROR)

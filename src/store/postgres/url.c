@@ -13,11 +13,34 @@
 
 #define SCHEMA_SIZE_MAX 63 /* an identifier of PostgreSQL */
 
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* "caf%C3%A9"; what does not fit is cut, and so too long. */
+static pawl_text decode(pawl_text value, char *to, size_t size_max)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < value.size && size < size_max; i++) {
+        int high = value.data[i] == '%' && i + 2 < value.size ? hex_digit(value.data[i + 1]) : -1;
+        int low  = high >= 0 ? hex_digit(value.data[i + 2]) : -1;
+        to[size++] = low >= 0 ? (char)(high * 16 + low) : value.data[i];
+        i += low >= 0 ? 2 : 0;
+    }
+    return (pawl_text){to, size};
+}
+
 static pawl_code set_schema(pawl__postgres *store, pawl_text value, pawl_error *error)
 {
-    pawl_code code = pawl__sql_name_check(value, "postgres: schema", SCHEMA_SIZE_MAX, error);
+    char      text[SCHEMA_SIZE_MAX + 1];
+    pawl_text name = decode(value, text, sizeof text);
+    pawl_code code = pawl__sql_name_check(name, "postgres: schema", SCHEMA_SIZE_MAX, error);
     if (code == PAWL_OK)
-        (void)snprintf(store->schema, sizeof store->schema, "%.*s", PAWL_TEXT_ARGS(value));
+        (void)snprintf(store->schema, sizeof store->schema, "%.*s", PAWL_TEXT_ARGS(name));
     return code;
 }
 
@@ -91,25 +114,89 @@ static pawl_code take_parameters(pawl__postgres *store, const char *from, char *
     return code;
 }
 
-pawl_code pawl__postgres_url(pawl__postgres *store, const char *url, pawl_error *error)
+/* ---- The rest ----------------------------------------------------------- */
+
+/* Where the library would end the password, pawl's texts would not: a part of it
+ * would show as a host's name. */
+static bool is_ambiguous(const char *url, const char *masked)
+{
+    const char *mask = strstr(masked, ":***@");
+    if (mask == NULL)
+        return false;
+    size_t      begin     = (size_t)(mask - masked) + 1;
+    const char *rest      = masked + begin + 3;
+    const char *next      = strstr(rest, "***");
+    size_t      rest_size = next != NULL ? (size_t)(next - rest) : strlen(rest);
+    size_t      end       = begin;
+    for (size_t at = begin; url[at] != '\0'; at++)
+        if (strncmp(url + at, rest, rest_size) == 0)
+            end = at;
+    return memchr(url + begin, '@', end - begin) != NULL ||
+           memchr(url + begin, '/', end - begin) != NULL;
+}
+
+/* The library's text may quote what it could not read, the password too: so the
+ * text is that of the masked URL, unless nothing is wrong with that. */
+static pawl_code refuse_conninfo(const pawl__postgres *store, pawl_arena *arena, pawl_error *error)
+{
+    pawl_text masked = pawl_url_masked(store->conninfo, arena);
+    char     *text   = NULL;
+    if (masked.data == NULL)
+        return pawl__postgres_no_memory(error);
+    PQconninfoOption *list = PQconninfoParse(masked.data, &text);
+    if (list != NULL)
+        (void)pawl_error_set(error, PAWL_EINVAL,
+                             "postgres: %s: the password cannot be read: '%%' in it must be "
+                             "written as %%25",
+                             store->given);
+    else
+        (void)pawl_error_set(error, PAWL_EINVAL, "postgres: %s: %.*s", store->given,
+                             text != NULL ? (int)strcspn(text, "\n") : 0,
+                             text != NULL ? text : "");
+    PQconninfoFree(list);
+    PQfreemem(text);
+    return PAWL_EINVAL;
+}
+
+static pawl_code check_conninfo(const pawl__postgres *store, const char *url, pawl_arena *arena,
+                                pawl_error *error)
+{
+    if (is_ambiguous(url, store->given))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "postgres: %s: '/' and '@' in a password must be written as %%2F "
+                              "and %%40",
+                              store->given);
+    PQconninfoOption *list = PQconninfoParse(store->conninfo, NULL);
+    if (list == NULL)
+        return refuse_conninfo(store, arena, error);
+    PQconninfoFree(list);
+    return PAWL_OK;
+}
+
+static pawl_code read_url(pawl__postgres *store, const char *url, pawl_arena *arena,
+                          pawl_error *error)
 {
     /* The last one: a password may hold a '?' of its own. */
     const char *parameters = strrchr(url, '?');
     size_t      size       = parameters != NULL ? (size_t)(parameters - url) : strlen(url);
-    pawl_arena *arena      = pawl_arena_create(1024);
+    pawl_text   masked     = pawl_url_masked(url, arena);
     store->conninfo        = pawl_allocate(strlen(url) + 1);
-    store->given           = pawl_allocate(strlen(url) + 40);
-    pawl_text masked       = {0};
-    if (arena != NULL)
-        masked = pawl_url_masked(url, arena);
-    if (masked.data == NULL || store->conninfo == NULL || store->given == NULL) {
-        pawl_arena_destroy(arena);
+    store->given           = pawl_allocate(masked.size + 1);
+    if (masked.data == NULL || store->conninfo == NULL || store->given == NULL)
         return pawl__postgres_no_memory(error);
-    }
-    (void)snprintf(store->given, strlen(url) + 40, "%.*s", PAWL_TEXT_ARGS(masked));
-    pawl_arena_destroy(arena);
+    (void)snprintf(store->given, masked.size + 1, "%.*s", PAWL_TEXT_ARGS(masked));
     memcpy(store->conninfo, url, size);
     memcpy(store->schema, "public", sizeof "public");
-    return take_parameters(store, parameters != NULL ? parameters + 1 : "", store->conninfo + size,
-                           error);
+    pawl_code code = take_parameters(store, parameters != NULL ? parameters + 1 : "",
+                                     store->conninfo + size, error);
+    return code == PAWL_OK ? check_conninfo(store, url, arena, error) : code;
+}
+
+pawl_code pawl__postgres_url(pawl__postgres *store, const char *url, pawl_error *error)
+{
+    pawl_arena *arena = pawl_arena_create(1024);
+    pawl_code   code  = arena != NULL ? read_url(store, url, arena, error)
+                                      : pawl__postgres_no_memory(error);
+    pawl_arena_destroy(arena);
+    return code;
 }

@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/wire.h"
+#include "store/postgres/postgres.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CANCEL_MS 5000 /* for the answer to a cancel */
+/* For the answer to a cancel: as long as the call itself, within these. */
+#define CANCEL_MS_MIN 1000
+#define CANCEL_MS_MAX 5000
 
 int64_t pawl__postgres_clock_ms(void)
 {
@@ -28,7 +31,7 @@ int64_t pawl__postgres_clock_ms(void)
 
 pawl__postgres_sent *pawl__postgres_push(pawl__postgres_connection *connection)
 {
-    if (connection->sent_count == connection->sent_capacity) {
+    if (connection->sent_count + 2 > connection->sent_capacity) {
         size_t               capacity = connection->sent_capacity * 2 + 32;
         pawl__postgres_sent *grown =
             pawl_resize(connection->sent, capacity * sizeof *connection->sent);
@@ -48,6 +51,7 @@ typedef struct pump {
     int64_t                    deadline; /* of clock_ms */
     bool                       is_cancelled;
     pawl_code                  why; /* it was */
+    pawl__postgres_cancel     *cancel;
 } pump;
 
 /* ---- Failing ------------------------------------------------------------ */
@@ -70,14 +74,22 @@ static void give_up(pump *p, const char *text)
 
 static void cancel(pump *p, pawl_code why)
 {
-    char      text[256];
-    PGcancel *request = PQgetCancel(p->connection->pg);
-    if (request != NULL)
-        (void)PQcancel(request, text, sizeof text);
-    PQfreeCancel(request);
-    p->is_cancelled = true;
-    p->why          = why;
-    p->deadline     = pawl__postgres_clock_ms() + CANCEL_MS;
+    int64_t patience = p->connection->deadline_ms;
+    patience         = patience < CANCEL_MS_MIN   ? CANCEL_MS_MIN
+                       : patience > CANCEL_MS_MAX ? CANCEL_MS_MAX
+                                                  : patience;
+    p->is_cancelled  = true;
+    p->why           = why;
+    p->deadline      = pawl__postgres_clock_ms() + patience;
+    p->cancel        = pawl__postgres_cancel_begin(p->connection->pg);
+}
+
+/* One that is late would end the next call. */
+static void end_cancel(pump *p)
+{
+    if (p->cancel != NULL && !pawl__postgres_cancel_end(p->cancel, p->deadline) &&
+        !p->connection->is_lost)
+        give_up(p, "postgres: a cancel is still on its way to the server");
 }
 
 /* ---- Answers ------------------------------------------------------------ */
@@ -97,6 +109,8 @@ static void note_failure(pump *p, pawl__postgres_sent *sent, const PGresult *res
         connection->failed       = code;
         connection->failed_error = error;
     }
+    if (pawl__postgres_is_forgotten(result))
+        pawl__postgres_forget_names(connection);
     if (sent->kind == PAWL__POSTGRES_SENT_PREPARE)
         sent->statement->state = PAWL__POSTGRES_UNKNOWN;
     else if (sent->call != NULL)
@@ -161,15 +175,17 @@ static void wait_for_socket(pump *p)
         return;
     }
     int ready = poll(list, 2, rest > 60000 ? 60000 : rest > 0 ? (int)rest : 0);
-    if (ready < 0 && errno != EINTR)
+    if (ready < 0 && errno != EINTR) {
         give_up(p, strerror(errno));
-    else if (ready <= 0)
-        look_at_time(p);
+        return;
+    }
     if (ready > 0 && list[1].revents != 0)
         take_interrupt(p);
     if (ready > 0 && (list[0].revents & (POLLIN | POLLERR | POLLHUP)) != 0 &&
         PQconsumeInput(pg) == 0)
         give_up(p, NULL);
+    else
+        look_at_time(p);
 }
 
 /* What the library has read already, and what the socket brings. */
@@ -203,25 +219,52 @@ static void forget_unanswered(pawl__postgres_connection *connection, size_t head
     }
 }
 
+static void pump_and_end(pump *p)
+{
+    pump_all(p);
+    end_cancel(p);
+    forget_unanswered(p->connection, p->head);
+}
+
+static pump make_pump(pawl__postgres_connection *connection)
+{
+    return (pump){.connection = connection,
+                  .deadline   = pawl__postgres_clock_ms() + connection->deadline_ms};
+}
+
 static void sync_and_pump(pawl__postgres_connection *connection)
 {
-    pump                 p    = {.connection = connection,
-                                 .deadline   = pawl__postgres_clock_ms() + connection->deadline_ms};
-    pawl__postgres_sent *sync = pawl__postgres_push(connection);
-    if (sync == NULL || PQpipelineSync(connection->pg) == 0) {
-        /* Without it no answer would ever end: the connection is of no use. */
-        connection->sent_count -= sync != NULL;
-        give_up(&p, sync == NULL ? "postgres: out of memory" : NULL);
-    } else {
-        sync->kind = PAWL__POSTGRES_SENT_SYNC;
-    }
-    pump_all(&p);
-    forget_unanswered(connection, p.head);
+    pump p = make_pump(connection);
+    if (PQpipelineSync(connection->pg) == 0)
+        give_up(&p, NULL); /* no answer would ever end */
+    else
+        pawl__postgres_push(connection)->kind = PAWL__POSTGRES_SENT_SYNC;
+    pump_and_end(&p);
+}
+
+void pawl__postgres_pump_one(pawl__postgres_connection *connection)
+{
+    pump p = make_pump(connection);
+    pump_and_end(&p);
+    connection->sent_count = 0;
+}
+
+/* What the server says of the transaction is what counts: a begin may have failed,
+ * and a statement that failed has ended it, so that whatever comes next would be
+ * refused. A handler's and a caller's transaction is theirs. */
+static void follow_transaction(pawl__postgres_connection *connection)
+{
+    PGTransactionStatusType status = PQtransactionStatus(connection->pg);
+    if (status == PQTRANS_IDLE)
+        connection->in_transaction = false;
+    else if (status == PQTRANS_INERROR)
+        pawl__postgres_rollback_transaction(connection);
 }
 
 pawl_code pawl__postgres_flush(pawl__postgres_connection *connection, pawl_error *error)
 {
-    if (connection->is_pipelined && connection->sent_count > 0)
+    bool was_sent = connection->is_pipelined && connection->sent_count > 0;
+    if (was_sent)
         sync_and_pump(connection);
     connection->sent_count = 0;
     pawl_code code         = connection->failed;
@@ -230,6 +273,8 @@ pawl_code pawl__postgres_flush(pawl__postgres_connection *connection, pawl_error
     connection->failed = PAWL_OK;
     if (connection->is_lost)
         connection->in_transaction = false;
+    else if (was_sent || (connection->is_pipelined && code != PAWL_OK))
+        follow_transaction(connection);
     return code;
 }
 

@@ -10,8 +10,22 @@
 /* State of a named statement. */
 enum { PAWL__POSTGRES_UNKNOWN, PAWL__POSTGRES_PREPARED };
 
-/* An entry behind those that were sent; NULL without memory. */
+/* An entry behind those that were sent; NULL without memory. While there is one,
+ * there is room for one more: a sync needs none of its own. */
 pawl__postgres_sent *pawl__postgres_push(pawl__postgres_connection *connection);
-int64_t              pawl__postgres_clock_ms(void); /* monotonic, for durations only */
+/* Waits for the answer to a call that was sent without a pipeline. */
+void    pawl__postgres_pump_one(pawl__postgres_connection *connection);
+int64_t pawl__postgres_clock_ms(void); /* monotonic, for durations only */
+
+/* cancel.c: begin, and once the answer is there end. NULL: it could not be sent. */
+typedef struct pawl__postgres_cancel pawl__postgres_cancel;
+
+pawl__postgres_cancel *pawl__postgres_cancel_begin(PGconn *pg);
+/* Waits for the request to be through, up to a deadline of clock_ms; false: it
+ * may still arrive. It is freed in any case. */
+bool pawl__postgres_cancel_end(pawl__postgres_cancel *cancel, int64_t deadline);
+
+/* call.c: no statement's name is known to the server any longer. */
+void pawl__postgres_forget_names(pawl__postgres_connection *connection);
 
 #endif

@@ -11,6 +11,7 @@
 #include "store/postgres/operations.h"
 #include "store/postgres/wire.h"
 
+#include <poll.h>
 #include <string.h>
 
 #define RAISE_LOCK_MS "2000"
@@ -158,6 +159,8 @@ pawl_code pawl__postgres_worker_open(pawl_store *base, pawl_text endpoint, pawl_
     if (code == PAWL_OK && !store->is_pooled && store->lock_number == 0) {
         store->lock_number = lock_number_of(base->worker.uuid);
         code               = pawl__postgres_worker_lock(store, error);
+        if (code != PAWL_OK)
+            store->lock_number = 0;
     }
     if (code == PAWL_OK)
         code = pawl__postgres_stamp_begin(store, &connection, error);
@@ -231,6 +234,38 @@ static pawl_code raise_epoch(pawl__postgres *store, int64_t *epoch, pawl_uuid *l
     return code;
 }
 
+/* What has locked the worker's row so long is an old session of its own, as a
+ * rule a second connection, that the server has not noticed to be gone. */
+static void end_holder(pawl__postgres *store)
+{
+    pawl__postgres_call call;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_end_holder, NULL);
+    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
+    (void)pawl__postgres_run(&call);
+    pawl__postgres_end(&call);
+}
+
+static bool is_interrupted(pawl__postgres *store)
+{
+    struct pollfd interrupt = {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN};
+    return poll(&interrupt, 1, 0) > 0;
+}
+
+static pawl_code try_to_raise(pawl__postgres *store, int64_t *epoch, pawl_uuid *last,
+                              pawl_error *error)
+{
+    pawl_code code = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_rollback_transaction(&store->main);
+    if (store->side.is_lost)
+        pawl__postgres_disconnect(&store->side);
+    code = raise_epoch(store, epoch, last, error);
+    if (code == PAWL_EBUSY)
+        end_holder(store);
+    return code;
+}
+
 /* Connecting again has ended an old session of this worker, where that could be
  * told; what it had under way is over, or lands before the row can be locked. */
 pawl_code pawl__postgres_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
@@ -244,20 +279,19 @@ pawl_code pawl__postgres_resolve(pawl_store *base, pawl_uuid commit_id, bool *is
     *is_applied              = false;
     pawl__postgres_hold_end(base);
     for (;;) {
-        pawl_code code = pawl__postgres_ready(store, error);
-        if (code == PAWL_OK)
-            pawl__postgres_rollback_transaction(&store->main);
-        if (code == PAWL_OK)
-            code = raise_epoch(store, &epoch, &last, error);
+        pawl_code code = try_to_raise(store, &epoch, &last, error);
         if (code == PAWL_OK) {
             base->epoch        = epoch;
             store->claim_count = 0;
             *is_applied        = pawl_uuid_compare(last, commit_id) == 0;
             return PAWL_OK;
         }
-        if (pawl_code_retry(code) != PAWL_RETRY_LATER || pawl__postgres_clock_ms() >= deadline)
+        if (pawl_code_retry(code) != PAWL_RETRY_LATER || code == PAWL_EINTERRUPTED ||
+            pawl__postgres_clock_ms() >= deadline)
             return code;
         pawl__postgres_pause(store, pause_ms);
+        if (is_interrupted(store))
+            return pawl_error_set(error, PAWL_EINTERRUPTED, "postgres: the call was interrupted");
         pause_ms = pause_ms * 2 < 2000 ? pause_ms * 2 : 2000;
     }
 }

@@ -5,6 +5,7 @@
  */
 #include "store/postgres/writer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,10 +63,11 @@ static pawl__postgres_step *add(pawl__postgres_writer *writer, pawl_change_kind 
         (void)pawl__postgres_no_memory(writer->error);
         return NULL;
     }
-    step->kind  = kind;
-    step->items = items;
-    step->count = count;
-    step->check = check;
+    step->writer = writer;
+    step->kind   = kind;
+    step->items  = items;
+    step->count  = count;
+    step->check  = check;
     if (writer->last != NULL)
         writer->last->next = step;
     else
@@ -108,8 +110,48 @@ void pawl__postgres_step_fields(pawl__postgres_step *step, const pawl__postgres_
     }
 }
 
+/* The statement, made to fail with a division by zero when it returns another
+ * number of rows than its last parameter says. */
+static pawl_code make_guarded(const pawl__postgres_step *step, pawl__postgres_statement *statement)
+{
+    pawl__sql_text            text = {0};
+    pawl__postgres_statement *made = pawl_allocate(sizeof *made);
+    pawl__sql_appendf(&text, "with pawl_changed as (%s) select 1 / (count(*) = $%d)::int "
+                             "from pawl_changed",
+                      statement->text, step->call.count + 1);
+    if (made == NULL || text.is_failed) {
+        pawl__sql_text_free(&text);
+        pawl_free(made);
+        return pawl__postgres_no_memory(step->call.error);
+    }
+    made->text = text.data;
+    (void)snprintf(made->name, sizeof made->name, "%.20s_g", statement->name);
+    statement->guarded = made;
+    return PAWL_OK;
+}
+
+/* A statement that begins with a list of its own cannot stand in another's. */
+static bool can_guard(const pawl__postgres_statement *statement)
+{
+    return strncmp(statement->text, "with ", 5) != 0;
+}
+
 pawl_code pawl__postgres_step_send(pawl__postgres_step *step)
 {
+    pawl__postgres_statement *statement = step->call.statement;
+    bool                      is_wanted = step->writer->is_guarded && step->check != NULL;
+    pawl_code                 code      = PAWL_OK;
+    if (step->call.code == PAWL_OK && is_wanted && can_guard(statement)) {
+        if (statement->guarded == NULL)
+            code = make_guarded(step, statement);
+        if (code != PAWL_OK)
+            return code;
+        step->call.statement = statement->guarded;
+        step->check          = NULL;
+        pawl__postgres_put_int(&step->call, (int64_t)step->count);
+    } else if (is_wanted) {
+        step->writer->has_unguarded = true;
+    }
     pawl__postgres_send(&step->call);
     return step->call.code;
 }

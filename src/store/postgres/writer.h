@@ -28,7 +28,9 @@ typedef struct pawl__postgres_writer {
     pawl_refusals              *refused;
     pawl_arena                 *arena; /* of this round */
     pawl_error                 *error;
-    struct pawl__postgres_step *first; /* steps that were sent */
+    bool                        is_guarded;    /* see commit.c */
+    bool                        has_unguarded; /* a step's answer has to be looked at */
+    struct pawl__postgres_step *first;         /* steps that were sent */
     struct pawl__postgres_step *last;
 } pawl__postgres_writer;
 
@@ -39,6 +41,7 @@ typedef pawl_code pawl__postgres_check_fn(pawl__postgres_writer      *writer,
 
 typedef struct pawl__postgres_step {
     struct pawl__postgres_step *next;
+    pawl__postgres_writer      *writer;
     pawl__postgres_call         call;
     pawl_change_kind            kind;
     const void                **items; /* the changes it carries, in its order */
@@ -93,6 +96,8 @@ pawl__postgres_step *pawl__postgres_step_add_with(pawl__postgres_writer    *writ
 /* One array for each field, in order. */
 void      pawl__postgres_step_fields(pawl__postgres_step *step, const pawl__postgres_field *fields,
                                      size_t field_count);
+/* In a guarded round a step that checks is sent so that an item that is not applied
+ * fails the transaction. */
 pawl_code pawl__postgres_step_send(pawl__postgres_step *step);
 /* All of it: selects, and unless there is nothing adds the step, its arrays, and
  * sends it. */

@@ -111,6 +111,15 @@ void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *diale
     pawl__sql_append(text, table->is_keyed ? dialect->keyed_end : dialect->table_end);
 }
 
+bool pawl__sql_has_index(const pawl__sql_dialect *dialect, const pawl__sql_index *index)
+{
+    const char *const *name = dialect->no_indexes;
+    for (; name != NULL && *name != NULL; name++)
+        if (strcmp(*name, index->name) == 0)
+            return false;
+    return true;
+}
+
 void pawl__sql_create_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                             const char *prefix, const pawl__sql_table *table,
                             const pawl__sql_index *index)
@@ -212,16 +221,25 @@ static void run_templates(script *s, const char *const *templates)
     }
 }
 
+static void create_index(script *s, const pawl__sql_table *table, const pawl__sql_index *index)
+{
+    if (pawl__sql_has_index(s->dialect, index)) {
+        pawl__sql_create_index(&s->text, s->dialect, s->prefix, table, index);
+    } else {
+        pawl__sql_append(&s->text, "drop index if exists ");
+        pawl__sql_append_table(&s->text, s->dialect, s->prefix, pawl_text_of(index->name));
+    }
+    finish_statement(s);
+}
+
 static void create_shared(script *s)
 {
     for (size_t t = 0; t < pawl__sql_table_count; t++) {
         const pawl__sql_table *table = &pawl__sql_tables[t];
         pawl__sql_create_table(&s->text, s->dialect, s->prefix, table);
         finish_statement(s);
-        for (size_t i = 0; i < table->index_count; i++) {
-            pawl__sql_create_index(&s->text, s->dialect, s->prefix, table, &table->indexes[i]);
-            finish_statement(s);
-        }
+        for (size_t i = 0; i < table->index_count; i++)
+            create_index(s, table, &table->indexes[i]);
     }
     run_templates(s, s->dialect->after_create);
     pawl__sql_expand(&s->text, s->dialect, s->prefix,

@@ -54,6 +54,7 @@ typedef struct pawl__sql_dialect {
     bool        keeps_ties; /* equal entries of an index come in the order of the rows' numbers */
     bool        has_short_names;     /* names of indexes on saga tables are made from a hash */
     bool        adds_columns;        /* "add column if not exists": the script adds them */
+    const char *const *no_indexes;   /* names of those it goes without; NULL ends them, or: none */
     const char *const *after_create; /* templates, run behind the tables; NULL ends them */
     const char *const *before_drop;
     const char        *script_begin;

@@ -63,6 +63,8 @@ pawl_code pawl__sql_saga_check(const pawl_saga_table *table, pawl_error *error);
 
 void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                             const char *prefix, const pawl__sql_table *table);
+/* Whether the dialect has it. The script drops one that an earlier version made. */
+bool pawl__sql_has_index(const pawl__sql_dialect *dialect, const pawl__sql_index *index);
 void pawl__sql_create_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                             const char *prefix, const pawl__sql_table *table,
                             const pawl__sql_index *index);

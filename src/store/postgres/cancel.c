@@ -1,0 +1,85 @@
+/* cancel.c - asking the server to end what it does for a connection.
+ *
+ * The library's function for it makes a connection of its own and waits for its
+ * end, without any limit: against a server that accepts and then says nothing it
+ * would never return. So it runs on a thread that nobody has to wait for.
+ *
+ * A request that is still on its way ends whatever the connection does when it
+ * arrives. Before that is known to be over, nothing else may be sent.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/wire.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct pawl__postgres_cancel {
+    PGcancel  *request;
+    int        done_fd; /* readable when the request is through */
+    atomic_int users;   /* the last one frees it */
+};
+
+static void leave(pawl__postgres_cancel *cancel)
+{
+    if (atomic_fetch_sub(&cancel->users, 1) != 1)
+        return;
+    PQfreeCancel(cancel->request);
+    if (cancel->done_fd >= 0)
+        close(cancel->done_fd);
+    pawl_free(cancel);
+}
+
+static void *run(void *context)
+{
+    pawl__postgres_cancel *cancel = context;
+    char                   text[256]; /* what went wrong shows in what follows */
+    (void)PQcancel(cancel->request, text, sizeof text);
+    (void)eventfd_write(cancel->done_fd, 1);
+    leave(cancel);
+    return NULL;
+}
+
+/* The program's signals are not for this thread. */
+static bool start(pawl__postgres_cancel *cancel)
+{
+    pthread_t thread;
+    sigset_t  all, before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool is_started = pthread_create(&thread, NULL, run, cancel) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (is_started)
+        (void)pthread_detach(thread);
+    return is_started;
+}
+
+pawl__postgres_cancel *pawl__postgres_cancel_begin(PGconn *pg)
+{
+    pawl__postgres_cancel *cancel = pawl_allocate(sizeof *cancel);
+    if (cancel == NULL)
+        return NULL;
+    atomic_init(&cancel->users, 2);
+    cancel->request = PQgetCancel(pg);
+    cancel->done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (cancel->request != NULL && cancel->done_fd >= 0 && start(cancel))
+        return cancel;
+    atomic_store(&cancel->users, 1);
+    leave(cancel);
+    return NULL;
+}
+
+bool pawl__postgres_cancel_end(pawl__postgres_cancel *cancel, int64_t deadline)
+{
+    struct pollfd done = {.fd = cancel->done_fd, .events = POLLIN};
+    int           ready;
+    do {
+        int64_t rest = deadline - pawl__postgres_clock_ms();
+        ready        = poll(&done, 1, rest > 0 ? (int)rest : 0);
+    } while (ready < 0); /* a signal; the deadline does not move */
+    leave(cancel);
+    return ready > 0;
+}
