@@ -30,9 +30,9 @@ static const char *const fill_functions[] = {
 
 /* Attempts refer to the outbox, which may be unlogged only when they are. */
 static const char *const fill_tables[] = {
-    "pawl_queue",      "pawl_dead",       "pawl_inbox",           "pawl_outbox_attempts",
-    "pawl_outbox",     "pawl_timeouts",   "pawl_aggregator",      "pawl_aggregator_flush",
-    "pawl_subscriptions", "pawl_workers", "pawl_leases",          "\"shop_Order\"",
+    "pawl_queue",         "pawl_dead",     "pawl_inbox",      "pawl_outbox_attempts",
+    "pawl_outbox",        "pawl_timeouts", "pawl_aggregator", "pawl_aggregator_flush",
+    "pawl_subscriptions", "pawl_workers",  "pawl_leases",     "\"shop_Order\"",
     "\"shop_Move\"",
 };
 
@@ -45,8 +45,8 @@ static const char *const fill_statements[] = {
     /* One queue with everything due at one time, one spread over days. */
     "insert into pawl_queue (\"Seq\", \"Queue\", \"Due\", \"Placed\", \"Attempts\", \"Deaths\", "
     "\"WaitingSince\", \"Error\", " MESSAGE_COLUMNS ") "
-    "select n, case when n <= 500000 then 'bulk' else 'spread' end, d, d, 0, 0, 'epoch', '', "
-    MESSAGE_VALUES " from " MILLION ", lateral (select case when n <= 500000 then at(-3600) "
+    "select n, case when n <= 500000 then 'bulk' else 'spread' end, d, d, 0, 0, 'epoch', '', " MESSAGE_VALUES
+    " from " MILLION ", lateral (select case when n <= 500000 then at(-3600) "
     "else at((n - 900000) / 10.0) end as d) as t",
     "insert into pawl_dead (\"Endpoint\", \"Queue\", \"Code\", \"Error\", \"Attempts\", "
     "\"Deaths\", \"History\", \"At\", " MESSAGE_COLUMNS ") "
@@ -61,8 +61,8 @@ static const char *const fill_statements[] = {
     "\"Destination\", " MESSAGE_COLUMNS ") select n, key(n), s, 1, "
     "case when n % 10 = 0 then at(3600) else at(-3600) end, at(-3600), at(n - 1000000), "
     "case when s = 'dispatched' then at(n - 1000000) end, name('order-', n), 1, 0, "
-    "case when n % 2 = 0 then 'orders' else 'billing' end, 'mail', " MESSAGE_VALUES
-    " from " MILLION ", lateral (select case when n > 990000 then 'pending' "
+    "case when n % 2 = 0 then 'orders' else 'billing' end, 'mail', " MESSAGE_VALUES " from " MILLION
+    ", lateral (select case when n > 990000 then 'pending' "
     "when n % 10007 = 0 then 'held' when n % 10009 = 0 then 'dead' else 'dispatched' end as s) as t",
     /* A thousand are due, every thousandth is leased, by ends that are over or not. */
     "insert into pawl_timeouts (\"Id\", \"Generation\", \"SagaId\", \"SagaType\", \"Name\", "

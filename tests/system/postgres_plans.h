@@ -30,7 +30,10 @@ typedef struct plan_row {
     {                                             \
         blocks, rows, types, values, reason       \
     }
-#define WALK(blocks, types, values, reason) {blocks, 0, types, values, reason, true}
+#define WALK(blocks, types, values, reason)    \
+    {                                          \
+        blocks, 0, types, values, reason, true \
+    }
 #define RARE(types, reason)       \
     {                             \
         0, 0, types, NULL, reason \
@@ -76,7 +79,7 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
     [pawl__postgres_worker_take]        = HOT(30, "uuid, text, text, bigint, bigint, timestamptz",
                                               "key(1), 'orders', '', 1, 1, at(0)"),
     [pawl__postgres_worker_raise_row]   = HOT(20, "uuid", "key(1)"),
-    [pawl__postgres_end_holder]        = HOT(20, "uuid", "key(1)"),
+    [pawl__postgres_end_holder]         = HOT(20, "uuid", "key(1)"),
     [pawl__postgres_worker_alive_list]  = RARE("timestamptz", "a list for people"),
     [pawl__postgres_worker_alive_count] = RARE("timestamptz", "statistics"),
     [pawl__postgres_worker_dead_list] =
@@ -104,11 +107,10 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
         HOT(3000, "bigint[], timestamptz[]", "numbers(1000, 1900), same(at(-3600))"),
     [pawl__postgres_queue_done] =
         HOT(600, "tid[], bigint[], text[]", QUEUE_PLACES ", same('bulk'::text)"),
-    [pawl__postgres_queue_again] =
-        HOT(6000,
-            "tid[], bigint[], text[], timestamptz[], bigint[], bigint[], timestamptz[], text[]",
-            QUEUE_PLACES ", same('bulk'::text), same(at(60)), same(1::bigint), "
-            "same(0::bigint), same(at(-3600)), same(''::text)"),
+    [pawl__postgres_queue_again] = HOT(
+        6000, "tid[], bigint[], text[], timestamptz[], bigint[], bigint[], timestamptz[], text[]",
+        QUEUE_PLACES ", same('bulk'::text), same(at(60)), same(1::bigint), "
+                     "same(0::bigint), same(at(-3600)), same(''::text)"),
     [pawl__postgres_queue_add] =
         HOT(5000, "text[], timestamptz[], bigint[], " MESSAGE_TYPES,
             "same('bulk'::text), same(at(0)), same(0::bigint), " MESSAGE_OF("names('new', 1, 7)")),
@@ -262,8 +264,7 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
 #define SAGA_BY_OTHER HOT(2600, "text[]", "names('old-', 1000, 3900)")
 
 #define SAVE_TYPES "uuid[], bigint[], text[], jsonb[], text[]"
-#define SAVE_VALUES \
-    ", same(1::bigint), same('{}'::text), same('{}'::jsonb), same('1'::text)"
+#define SAVE_VALUES ", same(1::bigint), same('{}'::text), same('{}'::jsonb), same('1'::text)"
 #define MOVE_TYPES SAVE_TYPES ", text[]"
 #define MOVE_VALUES SAVE_VALUES ", names('old-', 1000, 3900)"
 #define ORDER_PLACES PLACES_OF("\"shop_Order\"", "\"Id\"", "keys(1000, 3900)")
@@ -283,10 +284,10 @@ static const plan_row saga_rows[pawl__postgres_saga_statement_count] = {
     [PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_LOCKED] = SAGA_BY_OTHER,
     [PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_SKIP]   = SAGA_BY_OTHER,
     [PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_THERE]  = SAGA_BY_OTHER,
-    [PAWL__POSTGRES_SAGA_INSERT] = HOT(6000, "uuid[], text[], jsonb[], text[], text[], text[]",
-                                       "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
-                                       "same('1'::text), names('n', 1, 7), names('n', 1, 7)"),
-    [PAWL__POSTGRES_SAGA_UPDATE] = HOT(6000, "tid[], " MOVE_TYPES, MOVE_PLACES MOVE_VALUES),
+    [PAWL__POSTGRES_SAGA_INSERT]    = HOT(6000, "uuid[], text[], jsonb[], text[], text[], text[]",
+                                          "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
+                                             "same('1'::text), names('n', 1, 7), names('n', 1, 7)"),
+    [PAWL__POSTGRES_SAGA_UPDATE]    = HOT(6000, "tid[], " MOVE_TYPES, MOVE_PLACES MOVE_VALUES),
     [PAWL__POSTGRES_SAGA_UPDATE_ID] = HOT(6000, MOVE_TYPES, "keys(1000, 3900)" MOVE_VALUES),
     [PAWL__POSTGRES_SAGA_DELETE] =
         HOT(2600, "uuid[], bigint[]", "keys(1000, 3900), same(1::bigint)"),
@@ -295,10 +296,10 @@ static const plan_row saga_rows[pawl__postgres_saga_statement_count] = {
 
 /* And for a table without a transitional value, where they differ. */
 static const plan_row plain_saga_rows[pawl__postgres_saga_statement_count] = {
-    [PAWL__POSTGRES_SAGA_INSERT] = HOT(5000, "uuid[], text[], jsonb[], text[], text[]",
-                                       "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
-                                       "same('1'::text), names('n', 1, 7)"),
-    [PAWL__POSTGRES_SAGA_UPDATE] = HOT(5000, "tid[], " SAVE_TYPES, ORDER_PLACES SAVE_VALUES),
+    [PAWL__POSTGRES_SAGA_INSERT]    = HOT(5000, "uuid[], text[], jsonb[], text[], text[]",
+                                          "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
+                                             "same('1'::text), names('n', 1, 7)"),
+    [PAWL__POSTGRES_SAGA_UPDATE]    = HOT(5000, "tid[], " SAVE_TYPES, ORDER_PLACES SAVE_VALUES),
     [PAWL__POSTGRES_SAGA_UPDATE_ID] = HOT(5000, SAVE_TYPES, "keys(1000, 3900)" SAVE_VALUES),
 };
 

@@ -106,7 +106,7 @@ static void open_session(session *s, const char *name, const char *parameters)
     s->name = name;
     snprintf(url, sizeof url, "%s%s", all.p->url, parameters);
     expect_code(all.p, open_with(all.p, url, tables, COUNT(tables), &s->store), PAWL_OK);
-    *(void **)&set_pipeline = find("pawl__postgres_set_pipeline");
+    *(void **)&set_pipeline               = find("pawl__postgres_set_pipeline");
     pawl__postgres_connection *connection = &pawl__postgres_of(s->store)->main;
     expect_code(all.p, set_pipeline(connection, false, &all.p->error), PAWL_OK);
     s->pg = connection->pg;
@@ -226,8 +226,8 @@ static char *evaluate(const char *values)
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
         fail_msg("%s: %s", values, PQerrorMessage(all.p->pg));
     for (int i = 0; i < PQnfields(result); i++) {
-        char *literal = PQescapeLiteral(all.p->pg, PQgetvalue(result, 0, i),
-                                        (size_t)PQgetlength(result, 0, i));
+        char *literal =
+            PQescapeLiteral(all.p->pg, PQgetvalue(result, 0, i), (size_t)PQgetlength(result, 0, i));
         size += (size_t)snprintf(sql + size, sizeof sql - size, "%s%s", i != 0 ? ", " : "",
                                  PQgetisnull(result, 0, i) ? "null" : literal);
         assert_true(size < sizeof sql);
@@ -252,8 +252,9 @@ static void write_nulls(const char *types, char *text)
 static void prepare(const session *in, statement *s)
 {
     static char sql[SQL_SIZE];
-    snprintf(sql, sizeof sql, "prepare %s%s%s%s as %s", s->name, s->row->types[0] != '\0' ? "(" : "",
-             s->row->types, s->row->types[0] != '\0' ? ")" : "", s->text);
+    snprintf(sql, sizeof sql, "prepare %s%s%s%s as %s", s->name,
+             s->row->types[0] != '\0' ? "(" : "", s->row->types,
+             s->row->types[0] != '\0' ? ")" : "", s->text);
     raw_run(in->pg, sql);
 }
 
@@ -356,8 +357,8 @@ static int64_t pages(const session *in)
 
 static void check(const session *in, statement *s)
 {
-    look    l        = {.in = in, .of = s};
-    int     rows_max = s->row->rows != 0 ? s->row->rows : ROWS_MAX;
+    look l        = {.in = in, .of = s};
+    int  rows_max = s->row->rows != 0 ? s->row->rows : ROWS_MAX;
     raw_run(in->pg, "begin");
     int64_t     before = pages(in);
     yyjson_doc *doc    = explain(in, s, ", analyze, timing off, summary off", s->values);
@@ -376,7 +377,8 @@ static void check(const session *in, statement *s)
         free(text);
     }
     if (getenv("PAWL_TEST_SHOW") != NULL)
-        printf("= %s %s pages %lld of %d rows %.0f\n", in->name, s->name, (long long)count, s->row->blocks, l.rows);
+        printf("= %s %s pages %lld of %d rows %.0f\n", in->name, s->name, (long long)count,
+               s->row->blocks, l.rows);
     all.bad += l.bad != 0;
     yyjson_doc_free(doc);
 }

@@ -207,9 +207,8 @@ static void send_alone(pawl__postgres_call *call)
     arguments list;
     find_arguments(call, &list);
     if (push(call, PAWL__POSTGRES_SENT_CALL) &&
-        sent_well(call,
-                  PQsendQueryParams(call->connection->pg, call->statement->text, call->count,
-                                    call->types, list.values, call->sizes, list.formats, 1)))
+        sent_well(call, PQsendQueryParams(call->connection->pg, call->statement->text, call->count,
+                                          call->types, list.values, call->sizes, list.formats, 1)))
         pawl__postgres_pump_one(call->connection);
 }
 

@@ -416,6 +416,7 @@ pawl_code pawl__postgres_commit(pawl_store *base, const pawl_changes *changes,
                            .split   = find_split(changes)};
     c.writer.is_dropped = pawl_arena_take(refused->arena, changes->group_count + 1);
     pawl__postgres_note_now(store, changes->now);
+    pawl__postgres_seen_clear(store);
     if (c.writer.is_dropped == NULL)
         code = pawl__postgres_no_memory(error);
     else

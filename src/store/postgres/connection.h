@@ -82,9 +82,9 @@ typedef enum pawl__postgres_saga_statement {
 
 /* A statement of this connection: its text, and whether the server has it. */
 typedef struct pawl__postgres_statement {
-    char *text; /* made at first use */
-    char  name[24];
-    int   state; /* see call.c */
+    char                            *text; /* made at first use */
+    char                             name[24];
+    int                              state;   /* see call.c */
     struct pawl__postgres_statement *guarded; /* see writer.c; or NULL */
 } pawl__postgres_statement;
 

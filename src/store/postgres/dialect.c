@@ -125,7 +125,7 @@ const char pawl__postgres_send_function[] =
  *
  * They are written when something of the schema is made, not when all of it is
  * there: what an administrator set stays. */
-#define BUSY_AND(more, table)                                            \
+#define BUSY_AND(more, table)                                                    \
     "alter table " table " set (" more "autovacuum_vacuum_scale_factor = 0.01, " \
     "autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0)"
 #define BUSY(table) BUSY_AND("", table)

@@ -5,12 +5,72 @@
 #include "store/postgres/operations.h"
 #include "store/postgres/writer.h"
 
+#include <string.h>
+
+/* ---- What the claim saw -------------------------------------------------- */
+
+void pawl__postgres_seen_clear(pawl__postgres *store)
+{
+    store->seen_count = 0;
+    store->seen_next  = 0;
+}
+
+void pawl__postgres_seen_add(pawl__postgres *store, pawl_text id, bool is_known)
+{
+    if (store->seen_count == store->seen_capacity) {
+        size_t               capacity = store->seen_capacity * 2 + 64;
+        pawl__postgres_seen *grown    = pawl_resize(store->seen, capacity * sizeof *grown);
+        if (grown == NULL)
+            return;
+        store->seen          = grown;
+        store->seen_capacity = capacity;
+    }
+    pawl__postgres_seen *seen = &store->seen[store->seen_count++];
+    if (id.size > sizeof seen->id) /* over the limit: somebody else's row */
+        id.size = 0;
+    if (id.size != 0)
+        memcpy(seen->id, id.data, id.size);
+    seen->size     = (uint8_t)id.size;
+    seen->is_known = is_known;
+}
+
+/* Ids are asked for in the order of their claim, near enough. */
+static const pawl__postgres_seen *find_seen(pawl__postgres *store, pawl_text id)
+{
+    for (size_t i = 0; i < store->seen_count; i++) {
+        size_t                     at   = (store->seen_next + i) % store->seen_count;
+        const pawl__postgres_seen *seen = &store->seen[at];
+        if (seen->size != 0 && pawl_text_equal((pawl_text){seen->id, seen->size}, id)) {
+            store->seen_next = at + 1;
+            return seen;
+        }
+    }
+    return NULL;
+}
+
+static bool have_seen_all(pawl__postgres *store, pawl_text endpoint, const pawl_text *ids,
+                          size_t count, bool *known)
+{
+    if (store->seen_count < count ||
+        !pawl_text_equal(endpoint, (pawl_text){store->endpoint, store->endpoint_size}))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const pawl__postgres_seen *seen = find_seen(store, ids[i]);
+        if (seen == NULL)
+            return false;
+        known[i] = seen->is_known;
+    }
+    return true;
+}
+
 pawl_code pawl__postgres_inbox_known(pawl_store *base, pawl_text endpoint, const pawl_text *ids,
                                      size_t count, bool *known, pawl_error *error)
 {
     pawl__postgres     *store = pawl__postgres_of(base);
     pawl__postgres_call call;
     pawl_code           code = pawl__postgres_ready(store, error);
+    if (code == PAWL_OK && count != 0 && have_seen_all(store, endpoint, ids, count, known))
+        return PAWL_OK;
     for (size_t i = 0; i < count; i++)
         known[i] = false;
     if (code != PAWL_OK || count == 0)

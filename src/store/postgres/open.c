@@ -71,13 +71,13 @@ static pawl_code fill_settings(const pawl__postgres *store, const PQconninfoOpti
         else
             set(s, list->keyword, list->val);
     }
-    int size = snprintf(s->options, sizeof s->options, "%s%s%s",
-                        store->is_pooled ? "" : session_options,
-                        store->is_pooled || options[0] == '\0' ? "" : " ", options);
+    int size =
+        snprintf(s->options, sizeof s->options, "%s%s%s", store->is_pooled ? "" : session_options,
+                 store->is_pooled || options[0] == '\0' ? "" : " ", options);
     if (size >= OPTIONS_SIZE)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "postgres: %s: options has %zu bytes, limit %zu", store->given,
-                              strlen(options), (size_t)OPTIONS_SIZE - sizeof session_options);
+        return pawl_error_set(error, PAWL_ECONFIG, "postgres: %s: options has %zu bytes, limit %zu",
+                              store->given, strlen(options),
+                              (size_t)OPTIONS_SIZE - sizeof session_options);
     if (size > 0)
         set(s, "options", s->options);
     return PAWL_OK;
@@ -124,8 +124,7 @@ static pawl_code wait_for_connection(const pawl__postgres *store, PGconn *pg, pa
     while (status != PGRES_POLLING_OK) {
         int64_t       rest    = deadline - pawl__postgres_clock_ms();
         struct pollfd list[2] = {
-            {.fd     = PQsocket(pg),
-             .events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT},
+            {.fd = PQsocket(pg), .events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT},
             {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN},
         };
         if (status == PGRES_POLLING_FAILED || PQstatus(pg) == CONNECTION_BAD)
@@ -303,6 +302,7 @@ pawl_code pawl__postgres_side(pawl__postgres *store, pawl__postgres_connection *
 /* A lost connection took the claims, the locks and LISTEN with it. */
 static pawl_code connect_again(pawl__postgres *store, pawl_error *error)
 {
+    pawl__postgres_seen_clear(store);
     store->claim_count    = 0;
     store->is_held        = false;
     store->listens        = false;
@@ -405,6 +405,8 @@ void pawl__postgres_close(pawl_store *base)
     pawl_free(store->conninfo);
     pawl_free(store->claims);
     pawl_free(store->claimed);
+    pawl_free(store->seen);
+    store->seen = NULL;
     pawl_arena_destroy(store->scratch);
     store->scratch  = NULL;
     store->given    = NULL;

@@ -38,6 +38,11 @@ pawl_code pawl__postgres_timeout_reap(pawl_store *base, pawl_time now, int64_t *
 pawl_code pawl__postgres_timeout_list(pawl_store *base, pawl_saga_id saga_id, size_t count_max,
                                       pawl_arena *arena, pawl_timeout_rows *rows,
                                       pawl_error *error);
+/* Clears the leases of workers that died; of those behind a pooler when asked. */
+void pawl__postgres_send_timeout_free_dead(pawl__postgres            *store,
+                                           pawl__postgres_connection *connection,
+                                           pawl__postgres_call *call, bool is_pooled_too,
+                                           pawl_error *error);
 
 /* aggregator.c */
 pawl_code pawl__postgres_snapshot_claim(pawl_store *base, const pawl_snapshot_claim *claim,

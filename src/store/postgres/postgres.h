@@ -29,6 +29,13 @@ typedef struct pawl__postgres_claim {
     unsigned char tid[6]; /* where it stands, while its lock is held */
 } pawl__postgres_claim;
 
+/* Whether a claimed message was handled before, as its claim saw it. */
+typedef struct pawl__postgres_seen {
+    char    id[PAWL_MESSAGE_ID_SIZE_MAX];
+    uint8_t size;
+    bool    is_known;
+} pawl__postgres_seen;
+
 #define PAWL__POSTGRES_QUEUES_MAX 8
 
 /* Where the next claim on a queue begins; see queue.c. */
@@ -40,6 +47,8 @@ typedef struct pawl__postgres_place {
     int64_t   whole_ms; /* monotonic: when the whole queue was looked at last */
     int64_t   pause_ms; /* until it is looked at again */
     int64_t   begun_ms; /* of the look under way */
+    bool      is_full;  /* timeouts: the last claim found as many as it asked for */
+    unsigned  unlooked; /* ... and so many claims came without a look since */
 } pawl__postgres_place;
 
 typedef struct pawl__postgres {
@@ -54,12 +63,19 @@ typedef struct pawl__postgres {
     pid_t                     pid;           /* process that opened the handle */
     int                       backend_pid;   /* of the main connection */
     int64_t                   lock_number;   /* of the worker's session lock; 0 with a pooler */
+    bool                      has_leased;    /* timeouts, since it was opened */
     unsigned char             worker_tid[6]; /* where the worker's row was last */
     bool                      has_worker_tid;
     unsigned                  careful_commits; /* that are not guarded, see commit.c */
-    pawl_time                 last_now;    /* the latest machine time that was handed in */
-    int64_t                   last_now_ms; /* monotonic: when */
-    pawl__postgres_claim     *claims;      /* by seq */
+    pawl_time                 last_now;        /* the latest machine time that was handed in */
+    int64_t                   last_now_ms;     /* monotonic: when */
+    char                      endpoint[PAWL_NAME_SIZE_MAX + 1]; /* of worker_open */
+    size_t                    endpoint_size;
+    pawl__postgres_seen      *seen; /* what the last claims saw in the inbox */
+    size_t                    seen_count;
+    size_t                    seen_capacity;
+    size_t                    seen_next; /* where the next look begins */
+    pawl__postgres_claim     *claims;    /* by seq */
     size_t                    claim_count;
     size_t                    claim_capacity;
     int64_t                  *claimed; /* their numbers, for statements */
@@ -107,6 +123,10 @@ pawl_code pawl__postgres_side(pawl__postgres *store, pawl__postgres_connection *
 /* url.c: takes pawl's own parameters out of the URL. */
 pawl_code pawl__postgres_url(pawl__postgres *store, const char *url, pawl_error *error);
 
+/* inbox.c: for inbox_known, which then asks nothing. What cannot be kept is asked. */
+void pawl__postgres_seen_add(pawl__postgres *store, pawl_text id, bool is_known);
+void pawl__postgres_seen_clear(pawl__postgres *store);
+
 /* transaction.c */
 /* A statement without parameters whose answer nobody reads; at most
  * PAWL__POSTGRES_PLAIN_MAX of them between two flushes. */
@@ -128,6 +148,10 @@ pawl_code pawl__postgres_stamp_begin(pawl__postgres *store, pawl__postgres_conne
  * said. */
 pawl_code pawl__postgres_stamp_end(pawl__postgres_connection *connection, pawl_code code,
                                    pawl_error *error);
+/* The same with no round trip of its own: the commit is sent behind the stamps,
+ * and what the flush of them all says is what became of it. */
+void      pawl__postgres_stamp_send_end(pawl__postgres_connection *connection, pawl_error *error);
+pawl_code pawl__postgres_stamp_ended(pawl__postgres_connection *connection, pawl_code flushed);
 pawl_code pawl__postgres_hold_begin(pawl_store *base, pawl_error *error);
 void      pawl__postgres_hold_end(pawl_store *base);
 /* Is the transaction of the hold still what hold_begin left? */
@@ -153,9 +177,10 @@ pawl_code pawl__postgres_schema(pawl_store *base, pawl_schema_verb verb,
 /* The short check at open: versions, and the tables of the sagas. */
 pawl_code pawl__postgres_schema_check(pawl__postgres *store, const pawl_saga_table *const *tables,
                                       size_t table_count, pawl_error *error);
-/* Reports each difference; `*count` is how many. */
+/* Reports each difference; `*count` is how many. An index of an earlier version
+ * (`*has_relic`) is none: it does no harm but to the speed. */
 pawl_code pawl__postgres_verify(pawl__postgres *store, const pawl_schema_spec *spec,
-                                pawl_line_fn *line, void *context, size_t *count,
+                                pawl_line_fn *line, void *context, size_t *count, bool *has_relic,
                                 pawl_error *error);
 
 /* wait.c */

@@ -33,6 +33,7 @@ static void put_due(pawl__postgres_call *call, const pawl__postgres *store,
     pawl__postgres_put_time(call, from);
     pawl__postgres_put_ints(call, store->claimed, store->claim_count);
     pawl__postgres_put_int(call, (int64_t)claim->count_max);
+    pawl__postgres_put_text(call, (pawl_text){store->endpoint, store->endpoint_size});
 }
 
 static void put_again(pawl__postgres_call *call, const pawl_queue_claim *claim)
@@ -44,18 +45,21 @@ static void put_again(pawl__postgres_call *call, const pawl_queue_claim *claim)
 }
 
 /* The rows, and the claims on them. */
-static pawl_code read_claimed(pawl__postgres *store, pawl__postgres_call *call,
+static pawl_code read_claimed(pawl__postgres *store, pawl__postgres_call *call, bool has_marks,
                               pawl_queue_rows *rows, pawl_error *error)
 {
     rows->items                  = pawl__postgres_take_rows(call, sizeof *rows->items);
     pawl__postgres_claim *claims = pawl__postgres_take_rows(call, sizeof *claims);
     while (rows->items != NULL && claims != NULL && pawl__postgres_next(call)) {
-        pawl_queue_row       *row   = &rows->items[rows->count];
-        pawl__postgres_claim *claim = &claims[rows->count++];
+        pawl_queue_row       *row      = &rows->items[rows->count];
+        pawl__postgres_claim *claim    = &claims[rows->count++];
+        bool                  is_known = has_marks && pawl__postgres_get_bool(call);
         pawl__postgres_get_tid(call, claim->tid);
         read_row(call, row);
         claim->seq = row->seq;
         claim->due = row->due;
+        if (has_marks)
+            pawl__postgres_seen_add(store, row->message.id, is_known);
     }
     pawl__postgres_end(call);
     if (call->code != PAWL_OK)
@@ -77,7 +81,7 @@ static pawl_code claim_from(pawl__postgres *store, const pawl_queue_claim *claim
         put_due(&call, store, claim, from);
     pawl_code code = pawl__postgres_run(&call);
     call.arena     = arena;
-    return code == PAWL_OK ? read_claimed(store, &call, rows, error) : code;
+    return code == PAWL_OK ? read_claimed(store, &call, !is_again, rows, error) : code;
 }
 
 static pawl_code claim_rows(pawl__postgres *store, const pawl_queue_claim *claim, pawl_arena *arena,

@@ -327,9 +327,10 @@ static pawl_code make_all(pawl__postgres *store, const pawl_schema_spec *spec, p
 /* Nothing to make, as a rule: then no table is locked. */
 static pawl_code apply(pawl__postgres *store, const pawl_schema_spec *spec, pawl_error *error)
 {
-    size_t    count = 0;
-    pawl_code code  = pawl__postgres_verify(store, spec, NULL, NULL, &count, error);
-    if (code != PAWL_OK || count == 0)
+    size_t    count     = 0;
+    bool      has_relic = false;
+    pawl_code code      = pawl__postgres_verify(store, spec, NULL, NULL, &count, &has_relic, error);
+    if (code != PAWL_OK || (count == 0 && !has_relic))
         return code;
     code = begin_alone(store, error);
     if (code == PAWL_OK)
@@ -353,8 +354,9 @@ static pawl_code drop(pawl__postgres *store, const pawl_schema_spec *spec, pawl_
 static pawl_code verify(pawl__postgres *store, const pawl_schema_spec *spec, pawl_line_fn *line,
                         void *context, pawl_error *error)
 {
-    size_t    count = 0;
-    pawl_code code  = pawl__postgres_verify(store, spec, line, context, &count, error);
+    size_t    count     = 0;
+    bool      has_relic = false;
+    pawl_code code = pawl__postgres_verify(store, spec, line, context, &count, &has_relic, error);
     if (code == PAWL_OK && count != 0)
         code = pawl_error_set(error, PAWL_ESCHEMA,
                               "postgres: %s: the schema has %zu difference%s; run: pawl schema "

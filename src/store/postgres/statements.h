@@ -110,12 +110,10 @@
       "where w.[Epoch] > 0 and " PAWL__POSTGRES_IS_ALIVE("?1") " order by w.[Id]")                        \
     X(worker_alive_count, "select count(*) from {workers} as w "                                          \
                           "where w.[Epoch] > 0 and " PAWL__POSTGRES_IS_ALIVE("?1"))                       \
-    X(worker_dead_list, "select w.[Id] from {workers} as w where w.[Epoch] > 0 "                          \
+    X(worker_dead_list, "select w.[Id], w.[Pid] <> " PAWL__POSTGRES_TIMEOUT_FREED                         \
+                        " from {workers} as w where w.[Epoch] > 0 "                                       \
                         "and w.[Seen] < ?2 and not " PAWL__POSTGRES_IS_ALIVE(                             \
                             "?1") " order by w.[Id] limit ?3 for update of w skip locked")                \
-    X(timeout_free_dead, "update {timeouts} set " PAWL__SQL_NO_OWNER                                      \
-                         " where [LeaseWorker] in (select w.[Id] from {workers} as w "                    \
-                         "where w.[Epoch] > 0 and not " PAWL__POSTGRES_IS_ALIVE("?1") ")")                \
     X(aggregator_free_dead, "update {aggregator} set " PAWL__SQL_NO_SESSION                               \
                             " where [LeaseWorker] in (select w.[Id] from {workers} as w "                 \
                             "where w.[Epoch] > 0 and not " PAWL__POSTGRES_IS_ALIVE("?1") ")")             \
@@ -164,9 +162,12 @@
     X(subscription_drop, "delete from {subscriptions} as s using unnest(?1, ?2) "                         \
                          "as k (type, queue) where s.[Type] = k.type and s.[Queue] = k.queue")            \
     /* The queue. */                                                                                      \
-    X(queue_claim, PAWL__POSTGRES_QUEUE_PLACE                                                             \
-      "where [Queue] = ?1 and [Due] <= ?2 and [Due] >= ?3 and [Seq] <> all (?4) "                         \
-      "order by [Due], [Seq] limit ?5 for update skip locked")                                            \
+    X(queue_claim,                                                                                        \
+      "select (select true from {inbox} as i where i.[Endpoint] = ?6 "                                    \
+      "and i.[MessageId] = q.[MessageId] limit 1), q.ctid, q.[Seq], q.[Due], q.[Placed], "                \
+      "q.[Attempts], q.[Deaths], q.[WaitingSince], " PAWL__SQL_MESSAGE " from {queue} as q "              \
+      "where q.[Queue] = ?1 and q.[Due] <= ?2 and q.[Due] >= ?3 and q.[Seq] <> all (?4) "                 \
+      "order by q.[Due], q.[Seq] limit ?5 for update of q skip locked")                                   \
     X(queue_claim_again,                                                                                  \
       PAWL__POSTGRES_QUEUE_PLACE "where [Seq] = any (?1) and [Queue] || '' = ?2 and [Due] <= ?3 "         \
                                  "order by [Due], [Seq] limit ?4 for update skip locked")                 \

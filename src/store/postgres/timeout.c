@@ -1,7 +1,8 @@
 /* timeout.c - claiming and listing timeouts, ending their leases, cancelling.
  *
  * A lease is a stamp on the row. Claims take the rows that nobody has locked,
- * so they never wait for each other or for a commit.
+ * so they never wait for each other or for a commit. Which rows are leased is
+ * found by the marks of timeout_statements.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +13,9 @@
 #include <stdio.h>
 
 #define CLAIM_COUNT_DEFAULT 1000
+#define UNLOOKED_MAX 16
+/* Of the leases that one mark speaks of: seconds between the first and the last end. */
+#define MARK_SECONDS 600
 
 static void read_row(pawl__postgres_call *call, pawl_timeout_row *row)
 {
@@ -71,12 +75,12 @@ static pawl__postgres_place *place_of(pawl__postgres *store, pawl_text destinati
 /* Most of the time nothing is due, and nothing need be written: so this is a look.
  * It also says where the due rows begin. Nothing due is believed only of a look
  * from the beginning. */
-static pawl_code look(pawl__postgres *store, const pawl_timeout_claim *claim, pawl_time *due,
-                      pawl_error *error)
+static pawl_code look(pawl__postgres *store, pawl__postgres_place *place,
+                      const pawl_timeout_claim *claim, pawl_time *due, pawl_error *error)
 {
-    pawl__postgres_place *place = place_of(store, claim->destination);
-    pawl_time             from  = place != NULL ? pawl__postgres_place_begin(place) : PAWL_TIME_MIN;
-    pawl_code             code  = first_from(store, claim, from, due, error);
+    pawl_time from = place != NULL ? pawl__postgres_place_begin(place) : PAWL_TIME_MIN;
+    *due           = PAWL_TIME_MAX;
+    pawl_code code = first_from(store, claim, from, due, error);
     if (code == PAWL_OK && *due > claim->due_max && from > PAWL_TIME_MIN) {
         from = PAWL_TIME_MIN;
         *due = PAWL_TIME_MAX;
@@ -94,11 +98,23 @@ static size_t count_of(const pawl_timeout_claim *claim)
     return claim->count_max != 0 ? claim->count_max : CLAIM_COUNT_DEFAULT;
 }
 
+/* The name of a mark, without the destination, and its epoch. */
+static void put_mark(pawl__postgres_call *call, pawl_time lease_expires)
+{
+    char    name[40];
+    int64_t from = lease_expires > 0 ? lease_expires / PAWL_SECONDS(MARK_SECONDS) : 0;
+    int64_t end  = (from + 1) * MARK_SECONDS;
+    int     size = snprintf(name, sizeof name, "timeouts:%012lld:", (long long)end);
+    pawl__postgres_put_text(call, (pawl_text){name, (size_t)size});
+    pawl__postgres_put_int(call, end * PAWL_SECONDS(1));
+}
+
 static void send_lease(pawl__postgres_call *call, pawl__postgres *store,
                        pawl__postgres_connection *connection, const pawl_timeout_claim *claim,
                        pawl_time from, pawl_error *error)
 {
-    int64_t count = (int64_t)count_of(claim);
+    int64_t   count   = (int64_t)count_of(claim);
+    pawl_time expires = pawl_time_add(claim->now, claim->lease);
     pawl__postgres_begin(call, connection,
                          claim->destination.size != 0 ? pawl__postgres_timeout_lease
                                                       : pawl__postgres_timeout_lease_any,
@@ -110,21 +126,23 @@ static void send_lease(pawl__postgres_call *call, pawl__postgres *store,
     pawl__postgres_put_int(call, count + 1);
     pawl__postgres_put_int(call, count);
     pawl__postgres_put_uuid(call, claim->owner.uuid);
-    pawl__postgres_put_time(call, pawl_time_add(claim->now, claim->lease));
+    pawl__postgres_put_time(call, expires);
     pawl__postgres_put_uuid(call, store->base.worker.uuid);
+    put_mark(call, expires);
     pawl__postgres_send(call);
 }
 
 /* Of one row more than are leased the last is left over. A row that was written
- * anew while it was looked at is not leased: what comes next is then `from`. */
-static pawl_code read_leased(pawl__postgres_call *call, size_t count_max, pawl_time from,
-                             pawl_timeout_rows *rows)
+ * anew while it was looked at is not leased: it is looked at next. */
+static pawl_code read_leased(pawl__postgres_call *call, size_t count_max, pawl_timeout_rows *rows)
 {
     size_t    found = 0;
+    pawl_time first = PAWL_TIME_MAX;
     pawl_time last  = PAWL_TIME_MAX;
     rows->items     = pawl__postgres_take_rows(call, sizeof *rows->items);
     while (rows->items != NULL && pawl__postgres_next(call)) {
         found = (size_t)pawl__postgres_get_int(call);
+        first = pawl__postgres_get_time(call);
         last  = pawl__postgres_get_time(call);
         if (!pawl__postgres_is_null(call))
             read_row(call, &rows->items[rows->count++]);
@@ -133,11 +151,27 @@ static pawl_code read_leased(pawl__postgres_call *call, size_t count_max, pawl_t
     if (found > count_max)
         rows->next_due = last;
     if (rows->count < (found < count_max ? found : count_max))
-        rows->next_due = from;
+        rows->next_due = first;
     return call->code;
 }
 
-/* Rows due before `from` are not looked for. */
+/* Clears leases, in a commit of its own. */
+static pawl_code free_claim(pawl__postgres *store, pawl_uuid owner, pawl_error *error)
+{
+    pawl__postgres_connection *connection;
+    pawl__postgres_call        call;
+    pawl_code                  code = pawl__postgres_stamp_begin(store, &connection, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_begin(&call, connection, pawl__postgres_timeout_free_claim, error);
+    pawl__postgres_put_uuid(&call, owner);
+    code = pawl__postgres_run(&call);
+    pawl__postgres_end(&call);
+    return pawl__postgres_stamp_end(connection, code, error);
+}
+
+/* Rows due before `from` are not looked for. One round trip: the stamps are
+ * committed before they are read, and cleared again when that fails. */
 static pawl_code lease(pawl__postgres *store, const pawl_timeout_claim *claim, pawl_time from,
                        pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
@@ -148,17 +182,50 @@ static pawl_code lease(pawl__postgres *store, const pawl_timeout_claim *claim, p
         return code;
     send_lease(&leased, store, connection, claim, from, error);
     send_first(&later, connection, claim, pawl_time_add(claim->due_max, 1), error);
-    code           = pawl__postgres_flush(connection, error);
+    pawl__postgres_stamp_send_end(connection, error);
+    code = pawl__postgres_stamp_ended(connection, pawl__postgres_flush(connection, error));
     rows->next_due = PAWL_TIME_MAX;
     if (code == PAWL_OK) {
-        leased.arena = arena;
+        store->has_leased = true;
+        leased.arena      = arena;
         if (pawl__postgres_next(&later))
             rows->next_due = pawl__postgres_get_time(&later);
-        code = read_leased(&leased, count_of(claim), from, rows);
+        code = read_leased(&leased, count_of(claim), rows);
+        if (code != PAWL_OK)
+            (void)free_claim(store, claim->owner.uuid, NULL);
     }
     pawl__postgres_end(&later);
     pawl__postgres_end(&leased);
-    return pawl__postgres_stamp_end(connection, code, error);
+    return code;
+}
+
+/* While more is due than is claimed at once, and what was handled does not slow
+ * the way to it down, a look would only say so. */
+static bool goes_without_look(pawl__postgres_place *place)
+{
+    if (place == NULL || !place->is_full || place->pause_ms != 0 || place->unlooked >= UNLOOKED_MAX)
+        return false;
+    place->unlooked++;
+    return true;
+}
+
+static pawl_code look_and_lease(pawl__postgres *store, const pawl_timeout_claim *claim,
+                                pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl__postgres_place *place = place_of(store, claim->destination);
+    pawl_time             from  = PAWL_TIME_MIN;
+    pawl_code             code  = PAWL_OK;
+    if (!goes_without_look(place)) {
+        code = look(store, place, claim, &from, error);
+        if (place != NULL)
+            place->unlooked = 0;
+    }
+    rows->next_due = from;
+    if (code == PAWL_OK && from <= claim->due_max)
+        code = lease(store, claim, from, arena, rows, error);
+    if (place != NULL)
+        place->is_full = code == PAWL_OK && rows->count == count_of(claim);
+    return code;
 }
 
 pawl_code pawl__postgres_timeout_claim(pawl_store *base, const pawl_timeout_claim *claim,
@@ -173,31 +240,48 @@ pawl_code pawl__postgres_timeout_claim(pawl_store *base, const pawl_timeout_clai
                               "the lease of timeouts is %lld microseconds, must be positive",
                               (long long)claim->lease);
     if (code == PAWL_OK)
-        code = look(store, claim, &rows->next_due, error);
-    if (code == PAWL_OK && rows->next_due <= claim->due_max)
-        code = lease(store, claim, rows->next_due, arena, rows, error);
+        code = look_and_lease(store, claim, arena, rows, error);
     if (code != PAWL_OK)
         *rows = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
     return code;
 }
 
+void pawl__postgres_send_timeout_free_dead(pawl__postgres            *store,
+                                           pawl__postgres_connection *connection,
+                                           pawl__postgres_call *call, bool is_pooled_too,
+                                           pawl_error *error)
+{
+    pawl__postgres_begin(call, connection, pawl__postgres_timeout_free_dead, error);
+    pawl__postgres_put_time(call, store->last_now);
+    pawl__postgres_put_bool(call, is_pooled_too);
+    pawl__postgres_send(call);
+}
+
+/* Those of the dead too, whose leases need not have ended: they are not counted. */
 pawl_code pawl__postgres_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
                                       pawl_error *error)
 {
     pawl__postgres            *store = pawl__postgres_of(base);
     pawl__postgres_connection *connection;
-    pawl__postgres_call        call;
+    pawl__postgres_call        expire, marks, dead;
     *count         = 0;
     pawl_code code = pawl__postgres_ready(store, error);
     if (code == PAWL_OK)
         code = pawl__postgres_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, connection, pawl__postgres_timeout_expire, error);
-    pawl__postgres_put_time(&call, now);
-    code            = pawl__postgres_run(&call);
-    int64_t changed = pawl__postgres_rows(&call);
-    pawl__postgres_end(&call);
+    pawl__postgres_begin(&expire, connection, pawl__postgres_timeout_expire, error);
+    pawl__postgres_put_time(&expire, now);
+    pawl__postgres_send(&expire);
+    pawl__postgres_begin(&marks, connection, pawl__postgres_timeout_marks_end, error);
+    pawl__postgres_put_int(&marks, now);
+    pawl__postgres_send(&marks);
+    pawl__postgres_send_timeout_free_dead(store, connection, &dead, false, error);
+    code            = pawl__postgres_flush(connection, error);
+    int64_t changed = code == PAWL_OK ? pawl__postgres_rows(&expire) : 0;
+    pawl__postgres_end(&expire);
+    pawl__postgres_end(&marks);
+    pawl__postgres_end(&dead);
     code = pawl__postgres_stamp_end(connection, code, error);
     if (code == PAWL_OK)
         *count = changed;

@@ -32,21 +32,69 @@
     "and " PAWL__POSTGRES_TIMEOUT_FREE " order by [Due], [Id] limit 1"
 
 /* ?5 free rows due from ?3 to ?4, locked. */
-#define PAWL__POSTGRES_TIMEOUT_DUE(destination)                                            \
-    "select [Id], [Due], ctid as place from {timeouts} where [Destination] = " destination \
-    " and [Due] >= ?3 and [Due] <= ?4 and " PAWL__POSTGRES_TIMEOUT_FREE                    \
-    " order by [Due], [Id] limit ?5 for update skip locked"
+#define PAWL__POSTGRES_TIMEOUT_DUE(destination)                              \
+    "select [Id], [Destination], [Due], ctid as place from {timeouts} "      \
+    "where [Destination] = " destination " and [Due] >= ?3 and [Due] <= ?4 " \
+    "and " PAWL__POSTGRES_TIMEOUT_FREE " order by [Due], [Id] limit ?5 for update skip locked"
+
+/* ---- Marks ---------------------------------------------------------------
+ *
+ * No index has the columns of a lease: a stamp would have to write all of them
+ * anew, and would be half as fast. What is leased is found by due time instead. A
+ * row of {leases} says for a destination, and for the leases that end within ten
+ * minutes, between which due times rows were leased, with a minute to spare, so
+ * that it is written once a minute:
+ *
+ *     Name                           Process        Expires      Epoch
+ *     timeouts:001767226200:orders   earliest due   latest due   when the last ends
+ *
+ * Process and Epoch are microseconds, the name has the epoch's seconds. Due times
+ * are business time, ends of leases machine time. Who looks for leases looks between the due times of all
+ * marks of a destination: at what was due lately, as a rule, whatever waits in the
+ * future or is overdue, and at the future too where a virtual clock went ahead. A
+ * mark whose time is over is deleted with the next reaping. */
+#define PAWL__POSTGRES_TIMEOUT_MARKS "[Name] like 'timeouts:%'"
+#define PAWL__POSTGRES_MICROSECONDS(time) "(extract(epoch from " time ") * 1000000)::bigint"
+
+/* Marks the rows of `due`: ?10 is the name without the destination, ?11 the epoch. */
+#define PAWL__POSTGRES_TIMEOUT_MARK                                                                          \
+    "mark as (insert into {leases} as l ([Name], [Process], [Pid], [Epoch], [Expires]) "                     \
+    "select r.name, r.first - 60000000, 0, ?11, r.last + interval '1 minute' "                               \
+    "from (select (?10 || [Destination]) collate \"default\" as name, " PAWL__POSTGRES_MICROSECONDS(         \
+        "min([Due])") " as first, max([Due]) as last "                                                       \
+                      "from due group by [Destination]) as r where not exists (select 1 from {leases} as o " \
+                      "where o.[Name] = r.name and o.[Process] <= r.first and o.[Expires] >= r.last) "       \
+                      "order by r.name on conflict ([Name]) do update set "                                  \
+                      "[Process] = least(l.[Process], excluded.[Process]), "                                 \
+                      "[Expires] = greatest(l.[Expires], excluded.[Expires]))"
+
+/* Frees the marked rows of which `leases` is true; none unless `needed` is. */
+#define PAWL__POSTGRES_TIMEOUT_WALK(needed, leases)                                            \
+    "marked as materialized (select substr([Name], 23) as destination, "                       \
+    "'epoch'::timestamptz + min([Process]) * interval '1 microsecond' as first, "              \
+    "max([Expires]) as last from {leases} where " PAWL__POSTGRES_TIMEOUT_MARKS " and " needed  \
+    " group by 1), old as materialized (select f.place from marked as m "                      \
+    "cross join lateral (select ctid as place from {timeouts} "                                \
+    "where [Destination] = m.destination and [Due] >= m.first and [Due] <= m.last and " leases \
+    " order by [Due], [Id] for update skip locked) as f) "                                     \
+    "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from old where t.ctid = old.place"
+
+/* In the row of a worker `w` that died: its timeouts were freed since it was seen
+ * last. Until then the process's number stands there. */
+#define PAWL__POSTGRES_TIMEOUT_FREED "-" PAWL__POSTGRES_MICROSECONDS("w.[Seen]")
 
 /* Leases ?6 of the rows of `due`, one fewer than it may hold. Before the rows stand
- * how many there were and when the last is due; there is always a row. */
-#define PAWL__POSTGRES_TIMEOUT_TAKE                                                       \
-    "taken as (update {timeouts} as t set [Owner] = ?7, [LeaseExpires] = ?8, "            \
-    "[LeaseWorker] = ?9 from (select place from due order by [Due], [Id] limit ?6) as k " \
-    "where t.ctid = k.place returning t.[Id], t.[Generation], t.[SagaId], t.[SagaType], " \
-    "t.[Name], t.[Destination], t.[Due], t.[Headers], t.[CorrelationId], t.[Attempts], "  \
-    "t.[Owner], t.[LeaseExpires]) "                                                       \
-    "select a.found, a.last, taken.* from (select count(*) as found, max([Due]) as last " \
-    "from due) as a left join taken on true order by taken.[Due], taken.[Id]"
+ * how many there were and when the first and the last is due; there is always a
+ * row. */
+#define PAWL__POSTGRES_TIMEOUT_TAKE                                                           \
+    PAWL__POSTGRES_TIMEOUT_MARK                                                               \
+        ", taken as (update {timeouts} as t set [Owner] = ?7, [LeaseExpires] = ?8, "          \
+        "[LeaseWorker] = ?9 from (select place from due order by [Due], [Id] limit ?6) as k " \
+        "where t.ctid = k.place returning t.[Id], t.[Generation], t.[SagaId], t.[SagaType], " \
+        "t.[Name], t.[Destination], t.[Due], t.[Headers], t.[CorrelationId], t.[Attempts], "  \
+        "t.[Owner], t.[LeaseExpires]) "                                                       \
+        "select a.*, taken.* from (select count(*), min([Due]), max([Due]) from due) as a "   \
+        "left join taken on true order by taken.[Due], taken.[Id]"
 
 /* The row of an id. The order makes the index on the id the only one that fits. */
 #define PAWL__POSTGRES_TIMEOUT_OF_ID \
@@ -102,56 +150,68 @@
     "on conflict ([SagaId], [Name]) where [SagaId] is not null "                            \
     "and [Name] <> '' " PAWL__POSTGRES_TIMEOUT_ANEW PAWL__POSTGRES_TIMEOUT_KEYS
 
-#define PAWL__POSTGRES_TIMEOUT_EXPIRE                                            \
-    "with old as materialized (select ctid as place from {timeouts} "            \
-    "where [LeaseExpires] <= ?1 for update skip locked) update {timeouts} as t " \
-    "set " PAWL__SQL_NO_OWNER " from old where t.ctid = old.place"
+/* Of dead workers, as they are at ?1; of those behind a pooler, of which that is
+ * less sure, only when ?2. Each death once. */
+#define PAWL__POSTGRES_TIMEOUT_FREE_DEAD                                             \
+    "with dead as materialized (select w.[Id], w.ctid as place from {workers} as w " \
+    "where w.[Epoch] > 0 and w.[Pid] <> " PAWL__POSTGRES_TIMEOUT_FREED               \
+    " and (?2 or w.[Process] <> 0) and not " PAWL__POSTGRES_IS_ALIVE(                \
+        "?1") " for update of w skip locked), freed as (update {workers} as w "      \
+              "set [Pid] = " PAWL__POSTGRES_TIMEOUT_FREED " from dead "              \
+              "where w.ctid = dead.place), " PAWL__POSTGRES_TIMEOUT_WALK(            \
+                  "exists (select 1 from dead)",                                     \
+                  "[LeaseWorker] = any (array(select [Id] from dead))")
 
-#define PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                    \
-    X(timeout_first, PAWL__POSTGRES_TIMEOUT_FIRST("?1"))                                        \
-    X(timeout_first_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                    \
-      "select f.[Due] from d cross join lateral (" PAWL__POSTGRES_TIMEOUT_FIRST(                \
-          "d.name") ") as f order by f.[Due] limit 1")                                          \
-    X(timeout_lease, "with due as materialized (" PAWL__POSTGRES_TIMEOUT_DUE(                   \
-                         "?1") "), " PAWL__POSTGRES_TIMEOUT_TAKE)                               \
-    X(timeout_lease_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                    \
-      ", due as materialized (select f.[Id], f.[Due], f.place from d cross join "               \
-      "lateral (" PAWL__POSTGRES_TIMEOUT_DUE(                                                   \
-          "d.name") ") as f order by f.[Due], f.[Id] limit ?5), " PAWL__POSTGRES_TIMEOUT_TAKE)  \
-    X(timeout_expire, PAWL__POSTGRES_TIMEOUT_EXPIRE)                                            \
-    X(timeout_of_saga, PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' "            \
-                                             "union all " PAWL__SQL_TIMEOUT_ROW                 \
-                                             "where [SagaId] = ?1 and [Name] = '' "             \
-                                             "order by [Due], [Id] limit ?2")                   \
-    X(timeout_remove,                                                                           \
-      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))      \
-    X(timeout_release,                                                                          \
-      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))     \
-    X(timeout_retry, PAWL__POSTGRES_TIMEOUT_RETRY                                               \
-      "unnest(?1, ?2, ?3, ?4, ?5)" PAWL__POSTGRES_TIMEOUT_OWNED(", due, attempts"))             \
-    X(timeout_remove_any,                                                                       \
-      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))             \
-    X(timeout_release_any,                                                                      \
-      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))            \
-    X(timeout_retry_any, PAWL__POSTGRES_TIMEOUT_RETRY                                           \
-      "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_ANYHOW(", due, attempts"))                    \
-    X(timeout_lock, PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,             \
-                                                PAWL__POSTGRES_TIMEOUT_NAME))                   \
-    X(timeout_drop, PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,             \
-                                                PAWL__POSTGRES_TIMEOUT_NAME))                   \
-    X(timeout_lock_named,                                                                       \
-      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))              \
-    X(timeout_drop_named,                                                                       \
-      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))              \
-    X(timeout_lock_own,                                                                         \
-      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))               \
-    X(timeout_drop_own,                                                                         \
-      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))               \
-    X(timeout_arm, PAWL__POSTGRES_TIMEOUT_ARM)                                                  \
-    X(timeout_overwrite,                                                                        \
-      PAWL__POSTGRES_TIMEOUT_INSERT "on conflict ([Id]) " PAWL__POSTGRES_TIMEOUT_ANEW           \
-                                    ", [SagaId] = excluded.[SagaId], [Name] = excluded.[Name]") \
-    X(timeout_put,                                                                              \
+#define PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                       \
+    X(timeout_first, PAWL__POSTGRES_TIMEOUT_FIRST("?1"))                                           \
+    X(timeout_first_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                       \
+      "select f.[Due] from d cross join lateral (" PAWL__POSTGRES_TIMEOUT_FIRST(                   \
+          "d.name") ") as f order by f.[Due] limit 1")                                             \
+    X(timeout_lease, "with due as materialized (" PAWL__POSTGRES_TIMEOUT_DUE(                      \
+                         "?1") "), " PAWL__POSTGRES_TIMEOUT_TAKE)                                  \
+    X(timeout_lease_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                       \
+      ", due as materialized (select f.[Id], f.[Destination], f.[Due], f.place from d cross join " \
+      "lateral (" PAWL__POSTGRES_TIMEOUT_DUE(                                                      \
+          "d.name") ") as f order by f.[Due], f.[Id] limit ?5), " PAWL__POSTGRES_TIMEOUT_TAKE)     \
+    X(timeout_expire, "with " PAWL__POSTGRES_TIMEOUT_WALK("true", "[LeaseExpires] <= ?1"))         \
+    X(timeout_marks_end,                                                                           \
+      "delete from {leases} where " PAWL__POSTGRES_TIMEOUT_MARKS " and [Epoch] <= ?1")             \
+    X(timeout_free_claim, "with " PAWL__POSTGRES_TIMEOUT_WALK("true", "[Owner] = ?1"))             \
+    X(timeout_free_worker, "with " PAWL__POSTGRES_TIMEOUT_WALK("true", "[LeaseWorker] = ?1"))      \
+    X(timeout_free_dead, PAWL__POSTGRES_TIMEOUT_FREE_DEAD)                                         \
+    X(timeout_of_saga, PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' "               \
+                                             "union all " PAWL__SQL_TIMEOUT_ROW                    \
+                                             "where [SagaId] = ?1 and [Name] = '' "                \
+                                             "order by [Due], [Id] limit ?2")                      \
+    X(timeout_remove,                                                                              \
+      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))         \
+    X(timeout_release,                                                                             \
+      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))        \
+    X(timeout_retry, PAWL__POSTGRES_TIMEOUT_RETRY                                                  \
+      "unnest(?1, ?2, ?3, ?4, ?5)" PAWL__POSTGRES_TIMEOUT_OWNED(", due, attempts"))                \
+    X(timeout_remove_any,                                                                          \
+      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))                \
+    X(timeout_release_any,                                                                         \
+      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))               \
+    X(timeout_retry_any, PAWL__POSTGRES_TIMEOUT_RETRY                                              \
+      "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_ANYHOW(", due, attempts"))                       \
+    X(timeout_lock, PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,                \
+                                                PAWL__POSTGRES_TIMEOUT_NAME))                      \
+    X(timeout_drop, PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,                \
+                                                PAWL__POSTGRES_TIMEOUT_NAME))                      \
+    X(timeout_lock_named,                                                                          \
+      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))                 \
+    X(timeout_drop_named,                                                                          \
+      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))                 \
+    X(timeout_lock_own,                                                                            \
+      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))                  \
+    X(timeout_drop_own,                                                                            \
+      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))                  \
+    X(timeout_arm, PAWL__POSTGRES_TIMEOUT_ARM)                                                     \
+    X(timeout_overwrite,                                                                           \
+      PAWL__POSTGRES_TIMEOUT_INSERT "on conflict ([Id]) " PAWL__POSTGRES_TIMEOUT_ANEW              \
+                                    ", [SagaId] = excluded.[SagaId], [Name] = excluded.[Name]")    \
+    X(timeout_put,                                                                                 \
       PAWL__POSTGRES_TIMEOUT_INSERT "on conflict do nothing" PAWL__POSTGRES_TIMEOUT_KEYS)
 
 #endif

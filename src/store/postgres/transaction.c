@@ -81,6 +81,22 @@ pawl_code pawl__postgres_stamp_end(pawl__postgres_connection *connection, pawl_c
     return code;
 }
 
+void pawl__postgres_stamp_send_end(pawl__postgres_connection *connection, pawl_error *error)
+{
+    if (connection->is_pipelined)
+        pawl__postgres_send_plain(connection, pawl__postgres_commit_work, error);
+}
+
+pawl_code pawl__postgres_stamp_ended(pawl__postgres_connection *connection, pawl_code flushed)
+{
+    if (!connection->is_pipelined)
+        return flushed;
+    if (flushed == PAWL_OK)
+        connection->in_transaction = false;
+    pawl__postgres_rollback_transaction(connection);
+    return flushed;
+}
+
 /* ---- Holds -------------------------------------------------------------- */
 
 /* The handler's own SQL is planned as the server sees fit; pawl's statements

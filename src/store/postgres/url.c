@@ -26,8 +26,8 @@ static pawl_text decode(pawl_text value, char *to, size_t size_max)
 {
     size_t size = 0;
     for (size_t i = 0; i < value.size && size < size_max; i++) {
-        int high = value.data[i] == '%' && i + 2 < value.size ? hex_digit(value.data[i + 1]) : -1;
-        int low  = high >= 0 ? hex_digit(value.data[i + 2]) : -1;
+        int high   = value.data[i] == '%' && i + 2 < value.size ? hex_digit(value.data[i + 1]) : -1;
+        int low    = high >= 0 ? hex_digit(value.data[i + 2]) : -1;
         to[size++] = low >= 0 ? (char)(high * 16 + low) : value.data[i];
         i += low >= 0 ? 2 : 0;
     }
@@ -151,8 +151,7 @@ static pawl_code refuse_conninfo(const pawl__postgres *store, pawl_arena *arena,
                              store->given);
     else
         (void)pawl_error_set(error, PAWL_EINVAL, "postgres: %s: %.*s", store->given,
-                             text != NULL ? (int)strcspn(text, "\n") : 0,
-                             text != NULL ? text : "");
+                             text != NULL ? (int)strcspn(text, "\n") : 0, text != NULL ? text : "");
     PQconninfoFree(list);
     PQfreemem(text);
     return PAWL_EINVAL;
@@ -195,8 +194,8 @@ static pawl_code read_url(pawl__postgres *store, const char *url, pawl_arena *ar
 pawl_code pawl__postgres_url(pawl__postgres *store, const char *url, pawl_error *error)
 {
     pawl_arena *arena = pawl_arena_create(1024);
-    pawl_code   code  = arena != NULL ? read_url(store, url, arena, error)
-                                      : pawl__postgres_no_memory(error);
+    pawl_code   code =
+        arena != NULL ? read_url(store, url, arena, error) : pawl__postgres_no_memory(error);
     pawl_arena_destroy(arena);
     return code;
 }

@@ -44,7 +44,8 @@ typedef struct verifier {
     size_t          column_count;
     found_index    *indexes;
     size_t          index_count;
-    pawl_text       table; /* that is looked at */
+    pawl_text       table;     /* that is looked at */
+    bool            has_relic; /* an index that this version goes without */
 } verifier;
 
 static pawl_code read_columns(verifier *v, const pawl_text *tables, size_t table_count)
@@ -316,7 +317,10 @@ static pawl_code check_shared(verifier *v, const pawl__sql_table *table)
                                            index->where != NULL};
         if (expected.name.data == NULL || expected.columns.data == NULL)
             return pawl__postgres_no_memory(v->error);
-        check_index(v, &expected);
+        if (pawl__sql_has_index(&pawl__postgres_dialect, index))
+            check_index(v, &expected);
+        else
+            v->has_relic |= find_index(v, &expected) != NULL;
     }
     if (table->constraints != NULL && strstr(table->constraints, "cascade") != NULL)
         return check_cascade(v);
@@ -425,15 +429,18 @@ static pawl_code check_all(verifier *v, const pawl_schema_spec *spec)
 }
 
 pawl_code pawl__postgres_verify(pawl__postgres *store, const pawl_schema_spec *spec,
-                                pawl_line_fn *line, void *context, size_t *count, pawl_error *error)
+                                pawl_line_fn *line, void *context, size_t *count, bool *has_relic,
+                                pawl_error *error)
 {
     verifier v = {.store = store, .line = line, .context = context, .error = error};
     *count     = 0;
+    *has_relic = false;
     v.arena    = pawl_arena_create(0);
     if (v.arena == NULL)
         return pawl__postgres_no_memory(error);
     pawl_code code = check_all(&v, spec);
     pawl_arena_destroy(v.arena);
-    *count = v.count;
+    *count     = v.count;
+    *has_relic = v.has_relic;
     return code;
 }

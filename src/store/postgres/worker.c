@@ -30,9 +30,10 @@ static void send_with_ids(pawl__postgres_connection *connection, pawl__postgres_
     pawl__postgres_send(call);
 }
 
-/* What a worker had leased is free at once, not only when the lease is over. */
+/* What a worker had leased is free at once, not only when the lease is over. Its
+ * timeouts are looked for unless there are none. */
 static pawl_code end_worker(pawl__postgres_connection *connection, pawl_uuid worker,
-                            bool is_deleted, pawl_error *error)
+                            bool is_deleted, bool has_timeouts, pawl_error *error)
 {
     pawl__postgres_call calls[6];
     size_t              count = 0;
@@ -43,7 +44,9 @@ static pawl_code end_worker(pawl__postgres_connection *connection, pawl_uuid wor
                       error);
         send_with_ids(connection, &calls[count++], pawl__sql_worker_delete, &worker, NULL, error);
     }
-    send_with_ids(connection, &calls[count++], pawl__sql_timeout_free, &worker, NULL, error);
+    if (has_timeouts)
+        send_with_ids(connection, &calls[count++], pawl__postgres_timeout_free_worker, &worker,
+                      NULL, error);
     send_with_ids(connection, &calls[count++], pawl__sql_aggregator_free, &worker, NULL, error);
     send_with_ids(connection, &calls[count++], pawl__sql_lease_delete_all, &worker, NULL, error);
     pawl_code code = pawl__postgres_flush(connection, error);
@@ -65,7 +68,7 @@ static pawl_code free_dead(pawl__postgres *store, pawl__postgres_connection *con
                            pawl_error *error)
 {
     pawl__postgres_call calls[3];
-    send_with_now(connection, &calls[0], pawl__postgres_timeout_free_dead, store->last_now, error);
+    pawl__postgres_send_timeout_free_dead(store, connection, &calls[0], true, error);
     send_with_now(connection, &calls[1], pawl__postgres_aggregator_free_dead, store->last_now,
                   error);
     send_with_now(connection, &calls[2], pawl__postgres_lease_free_dead, store->last_now, error);
@@ -144,7 +147,7 @@ static pawl_code take_row(pawl__postgres *store, pawl__postgres_connection *conn
     }
     pawl__postgres_end(&call);
     if (code == PAWL_OK && *epoch > 1)
-        code = end_worker(connection, store->base.worker.uuid, false, error);
+        code = end_worker(connection, store->base.worker.uuid, false, true, error);
     return code;
 }
 
@@ -171,9 +174,12 @@ pawl_code pawl__postgres_worker_open(pawl_store *base, pawl_text endpoint, pawl_
         code = free_dead(store, connection, error);
     code = pawl__postgres_stamp_end(connection, code, error);
     if (code == PAWL_OK) {
-        base->epoch       = epoch;
-        base->is_attached = true;
-        store->beat_ms    = pawl__postgres_clock_ms();
+        base->epoch          = epoch;
+        base->is_attached    = true;
+        store->endpoint_size = endpoint.size < sizeof store->endpoint ? endpoint.size : 0;
+        if (store->endpoint_size != 0)
+            memcpy(store->endpoint, endpoint.data, store->endpoint_size);
+        store->beat_ms = pawl__postgres_clock_ms();
     }
     return code;
 }
@@ -192,7 +198,7 @@ pawl_code pawl__postgres_worker_close(pawl_store *base, pawl_time now, pawl_erro
     store->has_worker_tid = false;
     code                  = pawl__postgres_stamp_begin(store, &connection, error);
     if (code == PAWL_OK) {
-        code = end_worker(connection, base->worker.uuid, true, error);
+        code = end_worker(connection, base->worker.uuid, true, store->has_leased, error);
         code = pawl__postgres_stamp_end(connection, code, error);
     }
     unlock(store);
@@ -344,7 +350,9 @@ pawl_code pawl__postgres_worker_sweep(pawl__postgres *store, pawl__postgres_conn
     pawl_code code  = pawl__postgres_run(&call);
     size_t    ended = 0;
     while (code == PAWL_OK && pawl__postgres_next(&call)) {
-        code = end_worker(connection, pawl__postgres_get_uuid(&call), true, error);
+        pawl_uuid id           = pawl__postgres_get_uuid(&call);
+        bool      has_timeouts = pawl__postgres_get_bool(&call);
+        code                   = end_worker(connection, id, true, has_timeouts, error);
         ended++;
     }
     pawl__postgres_end(&call);

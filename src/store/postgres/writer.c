@@ -116,8 +116,9 @@ static pawl_code make_guarded(const pawl__postgres_step *step, pawl__postgres_st
 {
     pawl__sql_text            text = {0};
     pawl__postgres_statement *made = pawl_allocate(sizeof *made);
-    pawl__sql_appendf(&text, "with pawl_changed as (%s) select 1 / (count(*) = $%d)::int "
-                             "from pawl_changed",
+    pawl__sql_appendf(&text,
+                      "with pawl_changed as (%s) select 1 / (count(*) = $%d)::int "
+                      "from pawl_changed",
                       statement->text, step->call.count + 1);
     if (made == NULL || text.is_failed) {
         pawl__sql_text_free(&text);

@@ -94,8 +94,8 @@ pawl__postgres_step *pawl__postgres_step_add_with(pawl__postgres_writer    *writ
                                                   pawl_change_kind kind, const void **items,
                                                   size_t count, pawl__postgres_check_fn *check);
 /* One array for each field, in order. */
-void      pawl__postgres_step_fields(pawl__postgres_step *step, const pawl__postgres_field *fields,
-                                     size_t field_count);
+void pawl__postgres_step_fields(pawl__postgres_step *step, const pawl__postgres_field *fields,
+                                size_t field_count);
 /* In a guarded round a step that checks is sent so that an item that is not applied
  * fails the transaction. */
 pawl_code pawl__postgres_step_send(pawl__postgres_step *step);
