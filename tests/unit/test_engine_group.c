@@ -58,6 +58,8 @@ static pawl_code on_to_left(pawl_context *ctx, left_state *left, const to_left *
         left->note = PAWL_TEXT("\xff");
     if (meddle != NULL)
         meddle();
+    if (pawl_text_equal(message->note, PAWL_TEXT("far")))
+        return pawl_send(ctx, "far", PAWL_MESSAGE(result, .of = message->left));
     return tell(ctx, "left");
 }
 PAWL_HANDLER(on_to_left, left_state, to_left);
@@ -317,6 +319,66 @@ static void conflicts_past_the_budget_are_a_failure(const char *url)
     world_close(&it);
 }
 
+/* Another worker handles its own message for a at the same version, and so makes a
+ * dispatch of the same id with another body. */
+static int firsts_left;
+
+static void handle_a_first(void)
+{
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    pawl_saga_row                 row;
+    pawl_value                    value = pawl_value_text(PAWL_TEXT("a"));
+    pawl_store                   *store = around->store;
+    char                          id[PAWL_UUID_TEXT_SIZE + 1];
+    if (--firsts_left == 0)
+        meddle = NULL;
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count, &error),
+             &error);
+    world_ok(store->ops->saga_load(store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
+                                   PAWL_SAGA_UNLOCKED, around->arena, &row, &error),
+             &error);
+    pawl_uuid_format(row.id.uuid, id);
+    pawl_text       source = pawl_arena_printf(around->arena, "Left/%s", id);
+    pawl_outbox_add add    = {
+           .dispatch_id =
+               pawl__dispatch_id(PAWL_TEXT("hands"), source, (pawl_text){"", 0}, row.version + 1, 0),
+           .source      = source,
+           .version     = row.version + 1,
+           .endpoint    = PAWL_TEXT("hands"),
+           .destination = PAWL_TEXT("far"),
+           .message     = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("result"), .body = PAWL_TEXT("{}")},
+           .at          = WORLD_START};
+    pawl_changes changes     = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.outbox_add.items = &add;
+    changes.outbox_add.count = 1;
+    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    move_a();
+}
+
+static void o5_a_dispatch_id_that_the_winner_of_a_conflict_took(const char *url)
+{
+    world            it;
+    const pawl_route routes[] = {{.name = "far", .url = "memory:groups-far"}, {.name = NULL}};
+    open_world_with(&it, url, (pawl_endpoint_options){.immediate_retries = -1, .routes = routes});
+    post_left(&it, "a", "");
+    world_drain(&it);
+    world_forget(&seen);
+    post_left(&it, "a", "far");
+    firsts_left    = 2;
+    meddle         = handle_a_first;
+    pawl_step step = world_drain(&it);
+    /* It only came second, in the batch and alone: it runs again, and is not dead. */
+    assert_string_equal(seen.text, "left(a) left(a) left(a) ");
+    assert_int_equal(step.handled, 1);
+    assert_int_equal(step.refused, 2);
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_string_equal(world_saga_text(&it, "Left", "a", NULL),
+                        "{\"left\":\"a\",\"count\":101,\"note\":\"far\"}");
+    world_close(&it);
+}
+
 /* ---- What can never be committed --------------------------------------------------------- */
 
 /* The state of the second has no JSON form: it alone is dead. */
@@ -470,6 +532,7 @@ int main(void)
         ON_STORES(a_unit_that_spoils_the_change_set_is_set_apart),
         ON_STORES(a_spoiled_change_set_of_one_is_dead),
         ON_STORES(o5_a_dispatch_id_with_another_body_is_dead),
+        ON_STORES(o5_a_dispatch_id_that_the_winner_of_a_conflict_took),
         ON_STORES(e36_two_at_48_the_other_before_the_gate),
         ON_STORES(e36_two_at_48_the_other_before_the_commit),
         ON_STORES(the_gate_is_read_for_all_commits_of_a_step),
