@@ -49,19 +49,6 @@ static pawl_code draw(const replay_run *run, void *context, pawl_error *error)
     return PAWL_OK;
 }
 
-typedef struct reading {
-    replay_run    *run;
-    replay_report *report;
-    int64_t        elapsed;
-    int64_t        kills;
-} reading;
-
-static pawl_code read_back(void *context, pawl_error *error)
-{
-    reading *r = context;
-    return replay_report_make(r->run, r->elapsed, r->kills, r->report, error);
-}
-
 /* Runs to the end and makes the report. */
 static pawl_code work(replay_run *run, replay_report *report, pawl_error *error)
 {
@@ -76,12 +63,11 @@ static pawl_code work(replay_run *run, replay_report *report, pawl_error *error)
         code = replay_run_work(run, replay_child_committed, &child, error);
     else
         code = replay_run_work(run, draw, &progress, error);
-    reading r = {.run = run, .report = report, .elapsed = replay_monotonic() - child.started};
+    int64_t elapsed = replay_monotonic() - child.started;
     replay_progress_clear(&progress);
     if (code == PAWL_OK && told != NULL)
         code = replay_child_finished(run, &child, error);
-    r.kills = child.kills;
-    return code == PAWL_OK ? replay_patiently(run->patience, read_back, &r, error) : code;
+    return code == PAWL_OK ? replay_report_make(run, elapsed, child.kills, report, error) : code;
 }
 
 static pawl_code run_here(const replay_options *options, const replay_place *place,
@@ -108,12 +94,13 @@ static pawl_code run_here(const replay_options *options, const replay_place *pla
 typedef struct site {
     const replay_options *options;
     const replay_place   *place;
+    replay_patience      *patience;
 } site;
 
 static pawl_code prepare(void *context, pawl_error *error)
 {
     const site *s = context;
-    return replay_place_prepare(s->place, s->options, error);
+    return replay_place_prepare(s->place, s->options, &s->patience->was_reached, error);
 }
 
 static pawl_code drop(void *context, pawl_error *error)
@@ -130,7 +117,7 @@ static bool clean_up(const replay_options *options, const replay_place *place,
                      replay_patience *patience, int exit_code)
 {
     pawl_error error       = PAWL_ERROR_INIT;
-    site       s           = {.options = options, .place = place};
+    site       s           = {options, place, patience};
     bool       has_outside = options->store != NULL || options->archive != NULL;
     if (!options->is_kept && options->work == NULL) {
         if (!has_outside ||
@@ -157,7 +144,7 @@ static pawl_code run_all(const replay_options *options, const replay_log *log, c
 {
     replay_place    place;
     replay_patience patience = {.was_reached = false};
-    site            s        = {.options = options, .place = &place};
+    site            s        = {options, &place, &patience};
     bool            is_kept  = false;
     pawl_code       code     = replay_place_init(options, &place, error);
     if (code == PAWL_OK && options->kills > 0)

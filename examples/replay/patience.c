@@ -65,7 +65,7 @@ pawl_code replay_patiently(replay_patience *patience, replay_try_fn *try, void *
     do {
         begun = replay_monotonic();
         code  = try(context, error);
-        if (code == PAWL_OK || code == PAWL_ELOST || code == PAWL_EUNKNOWN)
+        if (code == PAWL_ELOST || code == PAWL_EUNKNOWN)
             patience->was_reached = true;
     } while (code != PAWL_OK && survive(patience, &o, begun, code, error));
     if (o.begun == 0)

@@ -17,8 +17,8 @@
 #include "pawl/base.h"
 
 typedef struct replay_patience {
-    bool    was_reached;
-    int64_t outages; /* that were survived so far */
+    bool    was_reached; /* set by who reached all of them; a lost connection shows it too */
+    int64_t outages;     /* that were survived so far */
 } replay_patience;
 
 /* One thing to do. It has to be one that may be done twice. */

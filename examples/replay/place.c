@@ -230,7 +230,7 @@ static pawl_code check_store(const char *url, int64_t deadline, bool *needs_tabl
 }
 
 pawl_code replay_place_prepare(const replay_place *place, const replay_options *options,
-                               pawl_error *error)
+                               bool *is_reached, pawl_error *error)
 {
     bool      store_needs = false, archive_needs = false;
     pawl_code code = check_store(place->store, options->deadline, &store_needs, error);
@@ -240,6 +240,49 @@ pawl_code replay_place_prepare(const replay_place *place, const replay_options *
         code = run_schema(place, PAWL_SCHEMA_APPLY, REPLAY_ENDPOINT, place->store, error);
     if (code == PAWL_OK && archive_needs)
         code = run_schema(place, PAWL_SCHEMA_APPLY, REPLAY_ARCHIVE, place->archive, error);
+    *is_reached = code == PAWL_OK && store_needs && archive_needs;
+    return code;
+}
+
+/* The kernel tells who has a file, and memory goes with its process: nobody has to
+ * be waited for. */
+static bool tells_at_once(const char *url)
+{
+    return strncmp(url, "memory:", strlen("memory:")) == 0 ||
+           strncmp(url, "sqlite:", strlen("sqlite:")) == 0;
+}
+
+static pawl_code count_workers(const replay_place *place, const char *url, int64_t deadline,
+                               size_t *count, pawl_error *error)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_store        *store   = NULL;
+    pawl_worker_info  *workers = NULL;
+    size_t             found   = 0;
+    if (tells_at_once(url))
+        return PAWL_OK;
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    options.mode          = PAWL_OPEN_LOOK;
+    options.system_prefix = place->system_prefix;
+    options.deadline_ms   = (deadline + 999) / 1000;
+    pawl_code code        = pawl_store_open(url, &options, &store, error);
+    if (code == PAWL_OK)
+        code = store->ops->worker_list(store, arena, &workers, &found, error);
+    *count += found;
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+pawl_code replay_place_count_workers(const replay_place *place, const replay_options *options,
+                                     size_t *count, pawl_error *error)
+{
+    *count         = 0;
+    pawl_code code = count_workers(place, place->store, options->deadline, count, error);
+    if (code == PAWL_OK)
+        code = count_workers(place, place->archive, options->deadline, count, error);
     return code;
 }
 

@@ -26,14 +26,20 @@ typedef struct replay_place {
  * may be cleared whatever the answer. */
 pawl_code replay_place_init(const replay_options *options, replay_place *place, pawl_error *error);
 
-/* Creates the tables in both stores. Refuses a store whose pawl tables are of a
+/* Creates the tables in both stores, unless the stores do so themselves when they
+ * are opened; `*is_reached` says that both were there. Refuses a store whose pawl tables are of a
  * newer version, though it would not touch them. */
 pawl_code replay_place_prepare(const replay_place *place, const replay_options *options,
-                               pawl_error *error);
+                               bool *is_reached, pawl_error *error);
 
 /* Whether both stores hold the tables of the run, so that it can go on. When only
  * the first does, the run never began: its tables are dropped again. */
 bool replay_place_is_begun(const replay_place *place, const replay_options *options);
+
+/* How many workers of the run live, as far as the stores know. One that was killed
+ * may count for a while: until then what it leased is its own. */
+pawl_code replay_place_count_workers(const replay_place *place, const replay_options *options,
+                                     size_t *count, pawl_error *error);
 
 /* Drops the tables. Harmless when they are gone. */
 pawl_code replay_place_drop(const replay_place *place, pawl_error *error);

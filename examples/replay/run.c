@@ -19,7 +19,9 @@
 #include <poll.h>
 #include <string.h>
 
-#define WAIT_MS 20                /* for a delivery that is tried again later */
+#define WAIT_MS 20       /* for a delivery that is tried again later */
+#define DEAD_WAIT_MS 200 /* for a process that should be dead */
+#define SOON PAWL_SECONDS(1)
 #define PATIENCE PAWL_SECONDS(60) /* without any progress, before the run gives up */
 #define COMMITS_PER_KILL 50       /* room that each kill of --crash has in the log */
 
@@ -56,6 +58,43 @@ static pawl_code open_endpoint(replay_run *run, const char *name, const char *ur
     return code == PAWL_OK ? code : replay_place_wrap(url, code, error);
 }
 
+typedef struct census {
+    const replay_run *run;
+    size_t            count;
+} census;
+
+static pawl_code count_workers(void *context, pawl_error *error)
+{
+    census *c = context;
+    return replay_place_count_workers(c->run->place, c->run->options, &c->count, error);
+}
+
+/* A process that was killed holds what it had leased until it is known to be dead:
+ * at once where its session or a lock tells, after 15 s behind a pooler. What is
+ * leased would be passed over here, and the order of the log with it. */
+static pawl_code await_the_dead(const replay_run *run, pawl_error *error)
+{
+    census    c        = {.run = run};
+    int64_t   begun    = replay_monotonic();
+    bool      was_said = false;
+    pawl_code code     = replay_patiently(run->patience, count_workers, &c, error);
+    while (code == PAWL_OK && c.count > 0) {
+        int64_t waited = replay_monotonic() - begun;
+        if (waited > PATIENCE)
+            return pawl_error_set(error, PAWL_EBUSY, "run %s: another process works on it",
+                                  run->place->run);
+        if (waited > SOON && !was_said)
+            replay_progress_say("run %s: waiting until the process before is known to be dead",
+                                run->place->run);
+        was_said = waited > SOON;
+        poll(NULL, 0, was_said ? DEAD_WAIT_MS : WAIT_MS);
+        code = replay_interrupt_check(error);
+        if (code == PAWL_OK)
+            code = replay_patiently(run->patience, count_workers, &c, error);
+    }
+    return code;
+}
+
 static pawl_code open_both(void *context, pawl_error *error)
 {
     replay_run *run  = context;
@@ -65,6 +104,7 @@ static pawl_code open_both(void *context, pawl_error *error)
                              error);
     if (code == PAWL_OK)
         code = open_endpoint(run, REPLAY_ARCHIVE, run->place->archive, NULL, &run->archive, error);
+    run->patience->was_reached |= code == PAWL_OK;
     return code;
 }
 
@@ -88,7 +128,10 @@ pawl_code replay_run_open(replay_run *run, const replay_options *options, const 
     run->arena = pawl_arena_create(0);
     if (run->clock == NULL || run->arena == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    return replay_patiently(patience, open_both, run, error);
+    pawl_code code = PAWL_OK;
+    if (options->child != NULL || options->run != NULL)
+        code = await_the_dead(run, error);
+    return code == PAWL_OK ? replay_patiently(patience, open_both, run, error) : code;
 }
 
 void replay_run_close(replay_run *run)

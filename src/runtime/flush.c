@@ -284,7 +284,23 @@ static pawl_code take_requests(pawl__worker *worker, targets *list, pawl_error *
     return code;
 }
 
-bool pawl__flush_is_due(const pawl__worker *worker, pawl_time business_now)
+/* Of an endpoint's workers one looks, and each of them once at its start. */
+static bool take_check(pawl__worker *worker)
+{
+    pawl_endpoint *endpoint = worker->endpoint;
+    pawl_time      now      = worker->engine.machine_now;
+    pawl_time      next     = pawl_time_add(now, CHECK_PERIOD);
+    pawl_time      due      = atomic_load(&endpoint->flush_check);
+    if (now < worker->flush_check)
+        return false;
+    bool is_first = worker->flush_check == PAWL_TIME_MIN;
+    bool is_ours  = (is_first || now >= due) &&
+                   atomic_compare_exchange_strong(&endpoint->flush_check, &due, next);
+    worker->flush_check = is_ours ? next : due;
+    return is_ours || is_first;
+}
+
+bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
 {
     pawl_endpoint *endpoint = worker->endpoint;
     if (endpoint->model->aggregator_count == 0)
@@ -292,26 +308,29 @@ bool pawl__flush_is_due(const pawl__worker *worker, pawl_time business_now)
     pthread_mutex_lock(&endpoint->mutex);
     bool is_requested = endpoint->request_count > 0;
     pthread_mutex_unlock(&endpoint->mutex);
-    return is_requested || worker->engine.machine_now >= worker->flush_check ||
+    worker->has_check = take_check(worker);
+    return is_requested || worker->has_check ||
            (!worker->engine.is_virtual && business_now >= worker->flush_due);
 }
 
-/* What is full now but was not flushed: a worker died after the commit, or a
- * failed flush waits for its next try. */
-static pawl_code list_all(pawl__worker *worker, pawl_time due_max, targets *due, targets *full,
-                          pawl_error *error)
+/* All partitions of an aggregator with a size, from one look: those that are due,
+ * and the others, which may be full. */
+static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *aggregator,
+                           pawl_time due_max, targets *due, targets *full, pawl_error *error)
 {
-    const pawl__model *model    = worker->endpoint->model;
-    bool               is_check = worker->engine.machine_now >= worker->flush_check;
-    pawl_code          code     = PAWL_OK;
-    for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++) {
-        const pawl__aggregator_model *aggregator = &model->aggregators[i];
-        code = list_due(worker, aggregator, due_max, aggregator->period == 0, due, error);
-        if (code == PAWL_OK && is_check && aggregator->size > 0)
-            code = list_due(worker, aggregator, PAWL_TIME_MAX, true, full, error);
+    pawl_flush_rows rows  = {.count = 0};
+    pawl_store     *store = worker->store;
+    pawl_code code = store->ops->flush_list(store, aggregator->name, PAWL_TIME_MAX, SIZE_MAX / 2,
+                                            worker->read, &rows, error);
+    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {
+        pawl_text partition = rows.items[i].partition;
+        if (rows.items[i].due < worker->flush_due)
+            worker->flush_due = rows.items[i].due;
+        if (rows.items[i].due <= due_max)
+            code = add_target(worker, due, aggregator, partition, aggregator->period == 0);
+        if (code == PAWL_OK)
+            code = add_target(worker, full, aggregator, partition, true);
     }
-    if (is_check)
-        worker->flush_check = pawl_time_add(worker->engine.machine_now, CHECK_PERIOD);
     return code;
 }
 
@@ -327,22 +346,61 @@ static pawl_code find_next(pawl__worker *worker, pawl_error *error)
     return code;
 }
 
+static pawl_code list_all_due(pawl__worker *worker, pawl_time due_max, targets *due,
+                              pawl_error *error)
+{
+    const pawl__model *model = worker->endpoint->model;
+    pawl_code          code  = PAWL_OK;
+    for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++)
+        code = list_due(worker, &model->aggregators[i], due_max, model->aggregators[i].period == 0,
+                        due, error);
+    return code;
+}
+
+/* What is full now but was not flushed: a worker died after the commit, or a
+ * failed flush waits for its next try. Idle workers come here every few seconds:
+ * a look for each aggregator with a size, and one for all others together, which
+ * also tell when the next period ends. */
+static pawl_code check_all(pawl__worker *worker, pawl_time due_max, targets *due, targets *full,
+                           pawl_error *error)
+{
+    const pawl__model *model       = worker->endpoint->model;
+    size_t             sized_count = 0;
+    pawl_code          code        = PAWL_OK;
+    for (size_t i = 0; i < model->aggregator_count; i++)
+        sized_count += model->aggregators[i].size > 0;
+    worker->flush_due = PAWL_TIME_MAX;
+    if (sized_count < model->aggregator_count)
+        code = find_next(worker, error);
+    bool is_due = worker->flush_due <= due_max;
+    for (size_t i = 0; i < model->aggregator_count && code == PAWL_OK; i++) {
+        const pawl__aggregator_model *aggregator = &model->aggregators[i];
+        if (aggregator->size > 0)
+            code = list_both(worker, aggregator, due_max, due, full, error);
+        else if (is_due)
+            code = list_due(worker, aggregator, due_max, aggregator->period == 0, due, error);
+    }
+    return code;
+}
+
 pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pawl_step *step,
                           pawl_error *error)
 {
     targets   asked = {NULL, 0, 0}, due = {NULL, 0, 0}, full = {NULL, 0, 0};
-    pawl_time now  = worker->engine.is_virtual ? due_max : worker->engine.business_now;
-    pawl_time last = worker->engine.is_virtual && worker->virtual_now != PAWL_TIME_MIN
-                         ? worker->virtual_now
-                         : now;
-    pawl_code code = take_requests(worker, &asked, error);
+    pawl_time now      = worker->engine.is_virtual ? due_max : worker->engine.business_now;
+    pawl_time last     = worker->engine.is_virtual && worker->virtual_now != PAWL_TIME_MIN
+                             ? worker->virtual_now
+                             : now;
+    bool      is_check = worker->has_check;
+    pawl_code code     = take_requests(worker, &asked, error);
     if (code == PAWL_OK)
-        code = list_all(worker, due_max, &due, &full, error);
+        code = is_check ? check_all(worker, due_max, &due, &full, error)
+                        : list_all_due(worker, due_max, &due, error);
     if (code == PAWL_OK)
         code = flush_targets(worker, &asked, last, did, step, error);
     if (code == PAWL_OK)
         code = flush_targets(worker, &due, now, did, step, error);
     if (code == PAWL_OK)
         code = flush_targets(worker, &full, last, did, step, error);
-    return code == PAWL_OK ? find_next(worker, error) : code;
+    return code == PAWL_OK && (!is_check || *did) ? find_next(worker, error) : code;
 }

@@ -74,6 +74,37 @@ static pawl_code take_number(pawl_endpoint_options *settings, const number_row *
     return PAWL_OK;
 }
 
+/* Of so many tries, with the jitter at its most: a fifth of each delay. */
+static int64_t sum_of_delays(int32_t tries, int64_t delay, int64_t delay_max)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < tries; i++) {
+        int64_t next = pawl__doubled(delay, i, delay_max);
+        sum          = pawl_time_add(sum, pawl_time_add(next, next / 5));
+    }
+    return sum;
+}
+
+/* A copy of a message that was handled is known by its mark in the inbox: the mark
+ * must be there for as long as copies can come. */
+static pawl_code check_retention(const pawl_endpoint_options *settings, pawl_error *error)
+{
+    static const char *const names[] = {"delayed retries", "tries of the outbox"};
+    const int64_t            spans[] = {
+                   sum_of_delays(settings->delayed_retries, settings->retry_delay, settings->retry_delay_max),
+                   sum_of_delays(settings->outbox_attempts - 1, settings->outbox_delay,
+                                 settings->outbox_delay_max)};
+    for (size_t i = 0; i < sizeof spans / sizeof spans[0]; i++)
+        if (settings->inbox_retention < spans[i])
+            return pawl_error_set(
+                error, PAWL_ECONFIG,
+                "option inbox_retention is %lld s, and %s go on for up to %lld s: a message would "
+                "be handled again when a copy of it comes after its mark is gone",
+                (long long)(settings->inbox_retention / PAWL_SECONDS(1)), names[i],
+                (long long)((spans[i] + PAWL_SECONDS(1) - 1) / PAWL_SECONDS(1)));
+    return PAWL_OK;
+}
+
 static pawl_code take_routes(pawl_endpoint *endpoint, pawl_error *error)
 {
     for (const pawl_route *route = endpoint->settings.routes; route != NULL && route->name != NULL;
@@ -107,6 +138,9 @@ pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_endpoint_optio
         if (code != PAWL_OK)
             return code;
     }
+    pawl_code retention = check_retention(&endpoint->settings, error);
+    if (retention != PAWL_OK)
+        return retention;
     if (endpoint->settings.business != NULL && endpoint->settings.workers > 1)
         return pawl_error_set(error, PAWL_ECONFIG,
                               "option workers is %d: under a virtual business clock one worker "

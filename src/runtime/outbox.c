@@ -18,6 +18,8 @@
 #include <string.h>
 
 #define LEASE PAWL_SECONDS(15)
+#define LEASE_RENEWAL (LEASE / 2)
+#define IDLE_MAX PAWL_SECONDS(30)     /* a notification may be missed (contracts O21) */
 #define ORPHAN_PERIOD PAWL_MINUTES(1) /* between looks for rows that are held for nothing */
 
 /* ---- Sources that wait ----------------------------------------------------------- */
@@ -130,7 +132,7 @@ static pawl_code lead(pawl__service *service, pawl_time now, pawl_error *error)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a lease");
     pawl_code code =
         service->store->ops->lead(service->store, name, now, LEASE, &service->is_leader, error);
-    service->lease_renewal = pawl_time_add(now, LEASE / 3);
+    service->lease_renewal = pawl_time_add(now, LEASE_RENEWAL);
     if (code != PAWL_OK || !service->is_leader) {
         service->is_leader = false;
         return code;
@@ -410,7 +412,8 @@ pawl_code pawl__outbox_run(pawl__service *service, pawl_step *step, pawl_error *
     pawl_time        now  = pawl__machine_now(service->endpoint);
     pawl_outbox_rows rows = {.count = 0, .next_attempt = PAWL_TIME_MAX};
     round            all;
-    if (service->endpoint->route_count == 0 || now < service->outbox_due)
+    bool             is_renewal_due = service->is_leader && now >= service->lease_renewal;
+    if (service->endpoint->route_count == 0 || (now < service->outbox_due && !is_renewal_due))
         return PAWL_OK;
     pawl_arena_reset(service->arena);
     pawl_code code = lead(service, now, error);
@@ -418,12 +421,14 @@ pawl_code pawl__outbox_run(pawl__service *service, pawl_step *step, pawl_error *
         service->outbox_due = service->lease_renewal;
         return code;
     }
+    if (now < service->outbox_due)
+        return PAWL_OK;
     code = service->store->ops->outbox_claim(service->store, service->endpoint->model->endpoint,
                                              now, (size_t)service->endpoint->settings.outbox_batch,
                                              service->arena, &rows, error);
     if (code != PAWL_OK || rows.count == 0) {
-        service->outbox_due =
-            rows.next_attempt < service->lease_renewal ? rows.next_attempt : service->lease_renewal;
+        pawl_time idle_end  = pawl_time_add(now, IDLE_MAX);
+        service->outbox_due = rows.next_attempt < idle_end ? rows.next_attempt : idle_end;
         return code;
     }
     code = prepare(service, &rows, &all);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define SLEEP_MAX PAWL_SECONDS(30)
+#define SLEEP_MAX_SERVER PAWL_SECONDS(60) /* only a lost notification waits so long */
 #define VIRTUAL_SLEEP PAWL_MILLISECONDS(20)
 #define ELSEWHERE_SLEEP PAWL_SECONDS(1)
 #define RETRY_SLEEP_FIRST PAWL_MILLISECONDS(50)
@@ -28,6 +29,8 @@ typedef struct thread {
     pawl__worker  *worker;  /* or */
     pawl__service *service; /* this one */
     int            wake_fd;
+    pawl_next_due  next;     /* of a worker: what it knew when it fell asleep */
+    pawl_time      look_due; /* of a worker, machine time: when it looks anew */
     int            retries;
     bool           has_worked;
     pthread_t      handle;
@@ -67,20 +70,30 @@ static void rest(pawl_endpoint *endpoint, int64_t microseconds)
         poll(&fd, 1, (int)(microseconds / 1000) + 1);
 }
 
+bool pawl__run_goes_on(pawl_code code, bool has_worked, int retries)
+{
+    if (!is_passing(code) || (code == PAWL_EUNREACHABLE && !has_worked))
+        return false;
+    return retries < RETRIES_MAX || (is_away(code) && has_worked);
+}
+
+int64_t pawl__run_pause(int retries)
+{
+    return pawl__doubled(RETRY_SLEEP_FIRST, retries, RETRY_SLEEP_MAX);
+}
+
 /* True when the thread may go on after the failure. */
 static bool survive(thread *self, pawl_code code, const pawl_error *error)
 {
-    bool is_patient = is_away(code) && self->has_worked;
-    if (!is_passing(code) || (code == PAWL_EUNREACHABLE && !self->has_worked) ||
-        (self->retries >= RETRIES_MAX && !is_patient)) {
+    if (!pawl__run_goes_on(code, self->has_worked, self->retries)) {
         fail_all(self->endpoint, code, error);
         return false;
     }
-    int64_t delay = RETRY_SLEEP_FIRST << self->retries;
+    int64_t pause = pawl__run_pause(self->retries);
     self->retries += self->retries < RETRIES_MAX;
     pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; trying again",
              self->endpoint->model->endpoint.data, error->text);
-    rest(self->endpoint, delay < RETRY_SLEEP_MAX ? delay : RETRY_SLEEP_MAX);
+    rest(self->endpoint, pause);
     return true;
 }
 
@@ -95,8 +108,9 @@ static void sleep_until(thread *self, pawl_store *store, int64_t microseconds)
         rest(self->endpoint, microseconds);
         return;
     }
-    if (microseconds > SLEEP_MAX)
-        microseconds = SLEEP_MAX;
+    int64_t sleep_max = pawl__store_is_server(store) ? SLEEP_MAX_SERVER : SLEEP_MAX;
+    if (microseconds > sleep_max)
+        microseconds = sleep_max;
     if (store->ops->wait(store, microseconds, self->wake_fd, &error) != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
 }
@@ -106,27 +120,51 @@ static int64_t time_to(pawl_time due, pawl_time now)
     return due > now ? due - now : 0;
 }
 
-static void sleep_worker(thread *self, const pawl_step *step)
+/* When does the next thing begin, as far as the store knows? */
+static pawl_code look_ahead(thread *self, pawl_error *error)
+{
+    pawl__worker      *worker = self->worker;
+    const pawl__model *model  = self->endpoint->model;
+    self->next                = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    pawl_code code =
+        worker->store->ops->next_due(worker->store, model->queue, model->aggregator_names,
+                                     model->aggregator_count, &self->next, error);
+    worker->flush_due = self->next.flush;
+    self->look_due    = pawl_time_add(pawl__machine_now(self->endpoint), SLEEP_MAX_SERVER);
+    return code;
+}
+
+/* Of the queue, of timeouts and of the partitions. */
+static int64_t time_to_next(const thread *self)
+{
+    pawl_time due   = self->next.queue < self->next.timeout ? self->next.queue : self->next.timeout;
+    pawl_time flush = self->worker->flush_due;
+    return time_to(flush < due ? flush : due, pawl__business_now(self->endpoint));
+}
+
+/* On a server a look at the partitions, made every few seconds, is not also one at
+ * the queue: whoever sends there calls. */
+static bool only_checks(const thread *self)
+{
+    pawl_time now = pawl__machine_now(self->endpoint);
+    return pawl__store_is_server(self->worker->store) &&
+           self->endpoint->model->aggregator_count > 0 && now >= self->worker->flush_check &&
+           now < self->look_due && time_to_next(self) > 0;
+}
+
+static void sleep_worker(thread *self, const pawl_step *step, bool has_looked)
 {
     pawl__worker  *worker   = self->worker;
     pawl_endpoint *endpoint = self->endpoint;
-    pawl_next_due  next     = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
     pawl_error     error    = PAWL_ERROR_INIT;
     if (step->is_elsewhere) {
         sleep_until(self, worker->store, ELSEWHERE_SLEEP);
         return;
     }
-    const pawl__model *model = endpoint->model;
-    if (worker->store->ops->next_due(worker->store, model->queue, model->aggregator_names,
-                                     model->aggregator_count, &next, &error) != PAWL_OK)
+    if (!has_looked && look_ahead(self, &error) != PAWL_OK)
         return; /* the next step meets the same failure and reports it */
-    worker->flush_due = next.flush;
-    pawl_time now     = pawl__business_now(endpoint);
-    pawl_time due     = next.queue < next.timeout ? next.queue : next.timeout;
-    if (next.flush < due)
-        due = next.flush;
-    int64_t sleep = time_to(due, now);
-    if (model->aggregator_count > 0) {
+    int64_t sleep = time_to_next(self);
+    if (endpoint->model->aggregator_count > 0) {
         int64_t check = time_to(worker->flush_check, pawl__machine_now(endpoint));
         sleep         = check < sleep ? check : sleep;
     }
@@ -135,6 +173,7 @@ static void sleep_worker(thread *self, const pawl_step *step)
         sleep = VIRTUAL_SLEEP;
     /* Something due that could not be claimed is in another worker's hands. */
     sleep_until(self, worker->store, sleep > 0 ? sleep : PAWL_MILLISECONDS(20));
+    worker->is_checking = only_checks(self);
 }
 
 static void *run_worker(void *argument)
@@ -144,6 +183,9 @@ static void *run_worker(void *argument)
         pawl_step  step  = {.next_due = PAWL_TIME_MAX};
         pawl_error error = PAWL_ERROR_INIT;
         pawl_code  code  = pawl__worker_step(self->worker, &step, &error);
+        /* When the worker was called meanwhile it was no mere check. */
+        bool has_looked           = self->worker->is_checking;
+        self->worker->is_checking = false;
         if (code != PAWL_OK) {
             if (!survive(self, code, &error))
                 break;
@@ -154,7 +196,7 @@ static void *run_worker(void *argument)
         if (pawl__worker_is_pausing(self->worker))
             rest(self->endpoint, self->worker->pause_end - pawl__monotonic_now());
         else if ((step.is_idle || step.is_elsewhere) && !atomic_load(&self->endpoint->is_stopping))
-            sleep_worker(self, &step);
+            sleep_worker(self, &step, has_looked);
     }
     return NULL;
 }
@@ -166,11 +208,32 @@ static void clear(int fd)
     }
 }
 
+/* Who leads is called when the outbox has news. A server's wait keeps the call, so
+ * there the outbox is not looked at when only the time has come for something
+ * else. Who does not lead is called by nobody. */
+static void sleep_service(thread *self)
+{
+    pawl__service *service = self->service;
+    pawl_time      due     = pawl__service_due(service);
+    pawl_time      now     = pawl__machine_now(self->endpoint);
+    pawl_error     error   = PAWL_ERROR_INIT;
+    bool           waits   = service->is_leader || self->endpoint->route_count == 0;
+    if (due <= now)
+        return;
+    sleep_until(self, waits ? service->store : NULL, due - now);
+    if (!waits) /* what is written to say that a worker lives is written by a wait */
+        (void)service->store->ops->wait(service->store, 0, -1, &error);
+    bool is_on_time = pawl__machine_now(self->endpoint) >= due;
+    if (service->is_leader && !(is_on_time && pawl__store_is_server(service->store)))
+        service->outbox_due = PAWL_TIME_MIN;
+}
+
 static void *run_service(void *argument)
 {
     thread        *self                = argument;
     pawl__service *service             = self->service;
     bool           is_awake_registered = false;
+    bool           has_routes          = self->endpoint->route_count > 0;
     while (!atomic_load(&self->endpoint->is_stopping)) {
         pawl_step  step     = {.next_due = PAWL_TIME_MAX};
         pawl_error error    = PAWL_ERROR_INIT;
@@ -184,15 +247,11 @@ static void *run_service(void *argument)
         }
         self->retries    = 0;
         self->has_worked = true;
-        if (!was_open || !is_awake_registered)
+        if (has_routes && (!was_open || !is_awake_registered))
             is_awake_registered =
                 pawl__wake_add(service->store->identity, self->wake_fd, &error) == PAWL_OK;
-        int64_t sleep = time_to(pawl__service_due(service), pawl__machine_now(self->endpoint));
-        if (step.sent == 0 && sleep > 0 && !atomic_load(&self->endpoint->is_stopping)) {
-            sleep_until(self, service->store, sleep);
-            if (service->is_leader)
-                service->outbox_due = PAWL_TIME_MIN;
-        }
+        if (step.sent == 0 && !atomic_load(&self->endpoint->is_stopping))
+            sleep_service(self);
     }
     return NULL;
 }

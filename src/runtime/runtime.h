@@ -24,6 +24,7 @@
 
 #define PAWL__ROUTES_MAX 64
 #define PAWL__FLUSH_REQUESTS_MAX 64
+#define PAWL__LOST_MAX 16
 
 /* A request of pawl_endpoint_flush. */
 typedef struct pawl__flush_request {
@@ -41,10 +42,13 @@ struct pawl_endpoint {
     int64_t               service_due; /* step mode: monotonic time of the next look */
     int                   stop_fd;     /* eventfd, readable from stop on */
     atomic_bool           is_stopping;
+    _Atomic pawl_time     flush_check;  /* machine time: one worker looks at all partitions next */
     atomic_bool           is_elsewhere; /* said in the log: another process works the queue */
     pthread_mutex_t       mutex;
     pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
     size_t                request_count;
+    pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
+    size_t                lost_count;
     pawl_code             failed; /* under the mutex: the first thread that cannot go on */
     pawl_error            error;
 };
@@ -63,6 +67,14 @@ const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name
 /* store.c: a handle as the endpoint's settings want it, with its worker row. */
 pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl_store **store, pawl_error *error);
 void      pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl_store **store);
+
+/* A server whose statements are worth saving: a wait lasts until somebody commits
+ * something for this handle, and what ended it is kept until the next claim. */
+static inline bool pawl__store_is_server(const pawl_store *store)
+{
+    const unsigned both = PAWL_STORE_HAS_WAKE | PAWL_STORE_ROW_LOCKS;
+    return (store->ops->promises & both) == both;
+}
 
 /* ---- Workers ---------------------------------------------------------------- */
 
@@ -95,13 +107,16 @@ typedef struct pawl__worker {
     int64_t                batch_end;         /* monotonic time at which handlers have to stop */
     size_t                 claim_count; /* messages to claim next; small after one that ran alone */
     pawl_time              virtual_now; /* business time of the last unit */
-    pawl_time              flush_check; /* machine time of the next look at all partitions */
+    pawl_time              flush_check; /* machine time of the next look at all partitions, unless
+                                           another worker looks; PAWL_TIME_MIN: its first */
+    bool                   has_check;   /* this step makes the look */
     pawl_time              flush_due;   /* business time of the next known period end */
     int                    wake_fd;
-    int64_t                dispatched; /* outbox rows committed since the last delivery */
-    pawl_counters          correction; /* of counts that a refused group left in the store */
-    bool                   was_alone;  /* the last batch held a unit that runs alone */
-    pawl__added           *added;      /* partitions added to in this step */
+    bool                   is_checking; /* the next step only looks at the partitions */
+    int64_t                dispatched;  /* outbox rows committed since the last delivery */
+    pawl_counters          correction;  /* of counts that a refused group left in the store */
+    bool                   was_alone;   /* the last batch held a unit that runs alone */
+    pawl__added           *added;       /* partitions added to in this step */
     size_t                 added_count, added_capacity;
     struct pawl__deferred *deferred; /* sends "now" that wait for a hold to end */
     pawl__hot_saga         hot[PAWL__HOT_MAX];
@@ -118,7 +133,8 @@ void pawl__worker_leave(pawl__worker *worker);
 /* Opens the store handle if it is not open, and registers for wake-ups. */
 pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error);
 /* One batch or one round of flushes. After a failure the store handle is
- * closed, which gives back whatever was claimed. */
+ * closed, which gives back whatever was claimed. With is_checking nothing is
+ * claimed; it takes that back when the worker was called meanwhile. */
 pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *error);
 /* process.c: begin, load, run, commit; runs refused units again one by one until all
  * have reached an end. Adds to `step`. */
@@ -157,7 +173,12 @@ pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_e
 pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pawl_step *step,
                           pawl_error *error);
 /* Is a look at the partitions due? */
-bool pawl__flush_is_due(const pawl__worker *worker, pawl_time business_now);
+bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now);
+
+/* run.c: whether a thread of run() tries again after its step failed for the
+ * `retries`-th time in a row, counted from 0, and after what a time. */
+bool    pawl__run_goes_on(pawl_code code, bool has_worked, int retries);
+int64_t pawl__run_pause(int retries);
 
 /* ---- Service ------------------------------------------------------------------ */
 

@@ -6,6 +6,7 @@
 #include "runtime/runtime.h"
 
 #define SWEEP_PERIOD PAWL_MINUTES(1)
+#define SWEEP_PERIOD_IDLE PAWL_MINUTES(5) /* on a server, while nothing is old */
 #define SWEEP_COUNT_MAX 2000
 /* While much is old, sweeping takes one part in so many of the time: it keeps up with
  * all that two cores can handle, and takes less than a tenth of it away. */
@@ -65,7 +66,9 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
     int64_t   pause = (pawl__monotonic_now() - begin) * (SWEEP_SHARE - 1);
     if (settings->machine != NULL) /* a clock that is set by hand does not pass */
         pause = 0;
-    service->sweep_due = pawl_time_add(now, more ? pause : SWEEP_PERIOD);
+    bool    is_idle    = count == 0 && pawl__store_is_server(service->store);
+    int64_t period     = is_idle ? SWEEP_PERIOD_IDLE : SWEEP_PERIOD;
+    service->sweep_due = pawl_time_add(now, more ? pause : period);
     if (count > 0)
         pawl_log(PAWL_LOG_DEBUG, "retention: %lld rows deleted", (long long)count);
     return code;
@@ -106,7 +109,9 @@ pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error
 pawl_time pawl__service_due(const pawl__service *service)
 {
     pawl_time due = service->sweep_due < service->reap_due ? service->sweep_due : service->reap_due;
-    if (service->endpoint->route_count > 0 && service->outbox_due < due)
-        due = service->outbox_due;
-    return due;
+    if (service->endpoint->route_count == 0)
+        return due;
+    if (service->is_leader && service->lease_renewal < due)
+        due = service->lease_renewal;
+    return service->outbox_due < due ? service->outbox_due : due;
 }

@@ -1,8 +1,49 @@
 /* store.c - a store handle as the endpoint's settings want it.
  *
+ * A worker that could not say goodbye, because its server was away, keeps what it
+ * leased until it is taken for dead. Where no session tells, that takes 15 seconds,
+ * in which a virtual clock would pass over its timeouts. So its id is remembered,
+ * and the next handle that is opened ends it.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/runtime.h"
+
+/* With more of them than there is room for, time tells who is dead. */
+static void remember_lost(pawl_endpoint *endpoint, pawl_worker_id worker)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    if (endpoint->lost_count < PAWL__LOST_MAX)
+        endpoint->lost[endpoint->lost_count++] = worker;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+static bool take_lost(pawl_endpoint *endpoint, pawl_worker_id *worker)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    bool is_there = endpoint->lost_count > 0;
+    if (is_there)
+        *worker = endpoint->lost[--endpoint->lost_count];
+    pthread_mutex_unlock(&endpoint->mutex);
+    return is_there;
+}
+
+/* In the name of each, on a handle that has no worker yet. One whose row is locked
+ * still commits: it is left alone. */
+static pawl_code end_lost(pawl_endpoint *endpoint, pawl_store *store, pawl_error *error)
+{
+    pawl_worker_id own  = store->worker;
+    pawl_code      code = PAWL_OK;
+    while (code == PAWL_OK && take_lost(endpoint, &store->worker)) {
+        code = store->ops->worker_close(store, pawl__machine_now(endpoint), error);
+        if (code == PAWL_EBUSY || code == PAWL_ETIMEOUT)
+            code = PAWL_OK;
+        else if (code != PAWL_OK)
+            remember_lost(endpoint, store->worker);
+    }
+    store->worker = own;
+    return code;
+}
 
 pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl_store **store, pawl_error *error)
 {
@@ -14,6 +55,8 @@ pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl_store **store,
     options.tables                        = endpoint->model->tables;
     options.table_count                   = endpoint->model->saga_count;
     pawl_code code = pawl_store_open(settings->store, &options, store, error);
+    if (code == PAWL_OK)
+        code = end_lost(endpoint, *store, error);
     if (code == PAWL_OK)
         code = (*store)->ops->worker_open(*store, endpoint->model->endpoint,
                                           endpoint->model->types_json, pawl__machine_now(endpoint),
@@ -29,10 +72,13 @@ void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl_store **store)
 {
     if (*store == NULL)
         return;
-    pawl_error error = PAWL_ERROR_INIT;
+    pawl_error     error  = PAWL_ERROR_INIT;
+    pawl_worker_id worker = (*store)->worker;
     if ((*store)->is_attached &&
-        (*store)->ops->worker_close(*store, pawl__machine_now(endpoint), &error) != PAWL_OK)
+        (*store)->ops->worker_close(*store, pawl__machine_now(endpoint), &error) != PAWL_OK) {
         pawl_log(PAWL_LOG_DEBUG, "worker not ended in the store: %s", error.text);
+        remember_lost(endpoint, worker);
+    }
     pawl_store_close(*store);
     *store = NULL;
 }

@@ -234,7 +234,7 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     if (code != PAWL_OK || did_flush)
         return code;
     worker->gave_way = pawl__worker_is_pausing(worker);
-    if (worker->gave_way) {
+    if (worker->gave_way || worker->is_checking) {
         step->is_idle = true;
         return PAWL_OK;
     }
@@ -254,8 +254,8 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
 pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
     uint64_t count;
-    while (read(worker->wake_fd, &count, sizeof count) == (ssize_t)sizeof count) {
-    }
+    while (read(worker->wake_fd, &count, sizeof count) == (ssize_t)sizeof count)
+        worker->is_checking = false;
     pawl_code code = pawl__worker_open(worker, error);
     if (code == PAWL_OK)
         code = pawl__worker_send_deferred(worker, error);

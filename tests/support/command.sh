@@ -161,3 +161,13 @@ need_sqlite()
 {
     [ -e "$build_dir/libpawl-sqlite.so" ] || skip "the SQLite driver was not built"
 }
+
+need_server() # NAME
+{
+    local variable=PAWL_TEST_${1^^}
+    [ -z "${!variable:-}" ] || return 0
+    case " ${PAWL_MISSING_SERVERS:-} " in
+    *" $1 "*) echo "skipped: no $1 here"; exit 77 ;;
+    esac
+    skip "$variable names no server"
+}

@@ -8,8 +8,6 @@
 #ifndef PAWL_TESTS_SYSTEM_POSTGRES_FILL_H
 #define PAWL_TESTS_SYSTEM_POSTGRES_FILL_H
 
-#define FILL_ROWS 1000000
-
 static const char *const fill_functions[] = {
     "create function at(seconds numeric) returns timestamptz language sql immutable as "
     "$$select timestamptz '2026-01-01 00:00:00Z' + make_interval(secs => seconds::float8)$$",
@@ -17,14 +15,14 @@ static const char *const fill_functions[] = {
     "$$select lpad(to_hex(number), 32, '0')::uuid$$",
     "create function name(prefix text, number bigint) returns text language sql immutable as "
     "$$select prefix || lpad(number::text, 9, '0')$$",
-    "create function numbers(first bigint, step bigint) returns bigint[] language sql as "
+    "create function numbers(first bigint, step bigint) returns bigint[] language sql immutable as "
     "$$select array_agg(first + i * step order by i) from generate_series(0, 255) as i$$",
-    "create function keys(first bigint, step bigint) returns uuid[] language sql as "
+    "create function keys(first bigint, step bigint) returns uuid[] language sql immutable as "
     "$$select array_agg(key(first + i * step) order by i) from generate_series(0, 255) as i$$",
-    "create function names(prefix text, first bigint, step bigint) returns text[] language sql as "
+    "create function names(prefix text, first bigint, step bigint) returns text[] language sql immutable as "
     "$$select array_agg(name(prefix, first + i * step) order by i) "
     "from generate_series(0, 255) as i$$",
-    "create function same(value anyelement) returns anyarray language sql as "
+    "create function same(value anyelement) returns anyarray language sql immutable as "
     "$$select array_fill(value, array[256])$$",
 };
 
@@ -36,7 +34,8 @@ static const char *const fill_tables[] = {
     "\"shop_Move\"",
 };
 
-#define MILLION "generate_series(1::bigint, 1000000) as n"
+/* The numbers of the rows, a part of a million, stand where @ is. */
+#define ROWS "generate_series(@) as n"
 #define MESSAGE_COLUMNS \
     "\"MessageId\", \"Type\", \"CorrelationId\", \"CausationId\", \"Headers\", \"Body\""
 #define MESSAGE_VALUES "name('m', n), 'line', 'c1', '', '{}', '{\"order_id\":\"order-1\",\"n\":1}'"
@@ -46,53 +45,53 @@ static const char *const fill_statements[] = {
     "insert into pawl_queue (\"Seq\", \"Queue\", \"Due\", \"Placed\", \"Attempts\", \"Deaths\", "
     "\"WaitingSince\", \"Error\", " MESSAGE_COLUMNS ") "
     "select n, case when n <= 500000 then 'bulk' else 'spread' end, d, d, 0, 0, 'epoch', '', " MESSAGE_VALUES
-    " from " MILLION ", lateral (select case when n <= 500000 then at(-3600) "
+    " from " ROWS ", lateral (select case when n <= 500000 then at(-3600) "
     "else at((n - 900000) / 10.0) end as d) as t",
     "insert into pawl_dead (\"Endpoint\", \"Queue\", \"Code\", \"Error\", \"Attempts\", "
     "\"Deaths\", \"History\", \"At\", " MESSAGE_COLUMNS ") "
     "select case when n > 500000 then 'orders' else 'billing' end, 'bulk', 'EUSER', '', 1, 0, '', "
-    "at(n - 1000000), " MESSAGE_VALUES " from " MILLION,
+    "at(n - 1000000), " MESSAGE_VALUES " from " ROWS,
     "insert into pawl_inbox (\"Endpoint\", \"MessageId\", \"Outcome\", \"At\") "
     "select case when n % 2 = 0 then 'orders' else 'billing' end, name('m', n), 'handled', "
-    "at(n - 1000000) from " MILLION,
+    "at(n - 1000000) from " ROWS,
     /* 10,000 pending, a tenth of them later; two endpoints. */
     "insert into pawl_outbox (\"Id\", \"DispatchId\", \"State\", \"Attempts\", \"NextAttempt\", "
     "\"Due\", \"At\", \"DispatchedAt\", \"Source\", \"Version\", \"Index\", \"Endpoint\", "
     "\"Destination\", " MESSAGE_COLUMNS ") select n, key(n), s, 1, "
     "case when n % 10 = 0 then at(3600) else at(-3600) end, at(-3600), at(n - 1000000), "
     "case when s = 'dispatched' then at(n - 1000000) end, name('order-', n), 1, 0, "
-    "case when n % 2 = 0 then 'orders' else 'billing' end, 'mail', " MESSAGE_VALUES " from " MILLION
+    "case when n % 2 = 0 then 'orders' else 'billing' end, 'mail', " MESSAGE_VALUES " from " ROWS
     ", lateral (select case when n > 990000 then 'pending' "
     "when n % 10007 = 0 then 'held' when n % 10009 = 0 then 'dead' else 'dispatched' end as s) as t",
-    /* A thousand are due, every thousandth is leased, by ends that are over or not. */
+    /* 2,000 are due and 600 leased, a few of those by leases that are over. */
     "insert into pawl_timeouts (\"Id\", \"Generation\", \"SagaId\", \"SagaType\", \"Name\", "
     "\"Destination\", \"Due\", \"Attempts\", \"Owner\", \"LeaseExpires\", \"LeaseWorker\", "
     "\"CorrelationId\", \"Headers\") select key(n), 1, key(n), 'Order', "
     "case when n % 2 = 0 then 'pay' else '' end, "
     "case when n % 10 = 5 then 'billing' else 'orders' end, "
-    "case when n <= 1000 then at(-3600) + make_interval(secs => n) else at(n) end, 0, "
-    "case when n % 1000 = 0 then key(7) end, "
-    "case when n % 2000 = 0 then at(20) when n % 1000 = 0 then at(-20) end, "
-    "case when n % 1000 = 0 then key(n / 1000 % 20 + 1) end, '', '{}' from " MILLION,
+    "case when n <= 2000 then at(n - 3600) else at(n) end, 0, "
+    "case when n <= 600 then key(7) end, "
+    "case when n <= 512 then at(20) when n <= 600 then at(-20) end, "
+    "case when n <= 600 then key(n % 20 + 1) end, '', '{}' from " ROWS,
     "insert into pawl_aggregator (\"Id\", \"Name\", \"Partition\", \"Key\", \"At\", \"Session\", "
     "\"LeaseExpires\", \"LeaseWorker\", " MESSAGE_COLUMNS ") select n, 'daily', "
     "name('p', n / 1000), name('k', n), at(n - 1000000), case when n % 1000 = 0 then key(8) end, "
     "case when n % 1000 = 0 then at(20) end, "
-    "case when n % 1000 = 0 then key(n / 1000 % 20 + 1) end, " MESSAGE_VALUES " from " MILLION,
+    "case when n % 1000 = 0 then key(n / 1000 % 20 + 1) end, " MESSAGE_VALUES " from " ROWS,
     "insert into pawl_aggregator_flush (\"Partition\", \"Name\", \"Due\", \"Attempts\", \"Dead\", "
     "\"Error\") select name('p', n - 1), case when n <= 900000 then 'daily' else 'hourly' end, "
     "case when n % 900000 < 1000 then at(-3600) else at(n) end, 0, "
-    "case when n % 10007 = 0 then 1 else 0 end, '' from " MILLION,
+    "case when n % 10007 = 0 then 1 else 0 end, '' from " ROWS,
     "insert into \"shop_Order\" (\"Id\", \"Metadata\", \"Data\", \"PersistenceVersion\", "
     "\"SagaTypeVersion\", \"Concurrency\", \"Correlation_order_id\") select key(n), '{}', "
-    "'{\"total\":1}', '1', '1', 1, name('order-', n) from " MILLION,
+    "'{\"total\":1}', '1', '1', 1, name('order-', n) from " ROWS,
     "insert into \"shop_Move\" (\"Id\", \"Metadata\", \"Data\", \"PersistenceVersion\", "
     "\"SagaTypeVersion\", \"Concurrency\", \"Correlation_order_id\", \"Correlation_old_id\") "
     "select key(n), '{}', '{\"total\":1}', '1', '1', 1, name('order-', n), name('old-', n) "
-    "from " MILLION,
+    "from " ROWS,
     /* Last: its outbox rows must be there. */
     "insert into pawl_outbox_attempts (\"OutboxId\", \"Attempt\", \"Outcome\", \"At\", "
-    "\"Duration\", \"Error\") select n, 1, 'success', at(n - 1000000), 5, '' from " MILLION,
+    "\"Duration\", \"Error\") select n, 1, 'success', at(n - 1000000), 5, '' from " ROWS,
     /* What is small: a row for each pair of type and queue, worker, leader. */
     "insert into pawl_subscriptions (\"Type\", \"Queue\") select name('t', n * 100), 'bulk' "
     "from generate_series(1, 10000) as n",
@@ -102,6 +101,13 @@ static const char *const fill_statements[] = {
     "'[]' from generate_series(1, 200) as n",
     "insert into pawl_leases (\"Name\", \"Worker\", \"Process\", \"Pid\", \"Epoch\", \"Expires\") "
     "select name('lead:', n), key(n), n, n, 1, at(20) from generate_series(1, 50) as n",
+    /* Which timeouts are leased: see timeout_statements.h. */
+    "insert into pawl_leases (\"Name\", \"Process\", \"Pid\", \"Epoch\", \"Expires\") "
+    "select 'timeouts:001767226200:' || d, extract(epoch from at(-3660)) * 1000000, 0, "
+    "extract(epoch from at(600)) * 1000000, at(-2940) from unnest('{orders,billing}'::text[]) as d",
+    "select setval(pg_get_serial_sequence('pawl_queue', 'Seq'), 1000000), "
+    "setval(pg_get_serial_sequence('pawl_outbox', 'Id'), 1000000), "
+    "setval(pg_get_serial_sequence('pawl_aggregator', 'Id'), 1000000)",
 };
 
 #endif

@@ -296,6 +296,22 @@ static piece *list_pieces(pawl__postgres_writer *writer, const void **removals, 
     return pieces;
 }
 
+/* Rows that go whoever has them may be in somebody's hand at this moment. */
+static pawl_code lock_pieces(pawl__postgres_writer *writer, const void **items, size_t count)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < count; i++)
+        is_any |= pawl_uuid_is_zero(((const piece *)items[i])->session.uuid);
+    if (!is_any)
+        return PAWL_OK;
+    pawl__postgres_step *step = pawl__postgres_step_add(
+        writer, pawl__postgres_aggregator_lock_id, pawl_change_snapshot_remove, items, count, NULL);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_step_fields(step, piece_fields, 1);
+    return pawl__postgres_step_send(step);
+}
+
 pawl_code pawl__postgres_send_snapshot_remove(pawl__postgres_writer *writer)
 {
     size_t       count, piece_count;
@@ -312,6 +328,9 @@ pawl_code pawl__postgres_send_snapshot_remove(pawl__postgres_writer *writer)
     for (size_t i = 0; i < piece_count; i++)
         items[i] = &pieces[i];
     pawl__postgres_sort(items, piece_count, by_id);
+    pawl_code code = lock_pieces(writer, items, piece_count);
+    if (code != PAWL_OK)
+        return code;
     pawl__postgres_step *step =
         pawl__postgres_step_add(writer, pawl__postgres_snapshot_delete, pawl_change_snapshot_remove,
                                 items, piece_count, check_removed);
@@ -387,19 +406,30 @@ static void put_rows_before(pawl__postgres_step *step)
     pawl__postgres_array_end(&step->call);
 }
 
-static pawl_code send_run(pawl__postgres_writer *writer, const void **items, size_t count)
+static pawl_code send_removals(pawl__postgres_writer *writer, int statement, const void **items,
+                               size_t count, pawl__postgres_check_fn *check)
 {
-    bool is_all = takes_all(items[0]);
-    int  statement =
-        is_all ? pawl__postgres_partition_delete : pawl__postgres_aggregator_delete_oldest;
-    pawl__postgres_step *step = pawl__postgres_step_add(
-        writer, statement, pawl_change_aggregator_remove, items, count, check_gone);
+    bool                 is_all = takes_all(items[0]);
+    pawl__postgres_step *step   = pawl__postgres_step_add(
+          writer, statement, pawl_change_aggregator_remove, items, count, check);
     if (step == NULL)
         return PAWL_ENOMEM;
     pawl__postgres_step_fields(step, gone_fields, is_all ? 1 : COUNT(gone_fields));
     if (!is_all)
         put_rows_before(step);
     return pawl__postgres_step_send(step);
+}
+
+static pawl_code send_run(pawl__postgres_writer *writer, const void **items, size_t count)
+{
+    if (takes_all(items[0]))
+        return send_removals(writer, pawl__postgres_partition_delete, items, count, check_gone);
+    pawl_code code =
+        send_removals(writer, pawl__postgres_aggregator_lock_oldest, items, count, NULL);
+    if (code == PAWL_OK)
+        code = send_removals(writer, pawl__postgres_aggregator_delete_oldest, items, count,
+                             check_gone);
+    return code;
 }
 
 /* Removals of all rows and of one row take turns: a run of each is a statement. */

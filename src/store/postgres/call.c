@@ -57,13 +57,20 @@ void pawl__postgres_connection_clear(pawl__postgres_connection *connection)
     connection->saga_count    = 0;
 }
 
+static void forget(pawl__postgres_statement *statement)
+{
+    statement->state = PAWL__POSTGRES_UNKNOWN;
+    if (statement->guarded != NULL)
+        statement->guarded->state = PAWL__POSTGRES_UNKNOWN;
+}
+
 void pawl__postgres_forget_names(pawl__postgres_connection *connection)
 {
     for (int i = 0; i < pawl__postgres_statement_count; i++)
-        connection->statements[i].state = PAWL__POSTGRES_UNKNOWN;
+        forget(&connection->statements[i]);
     for (pawl__postgres_saga *saga = connection->sagas; saga != NULL; saga = saga->next)
         for (int i = 0; i < pawl__postgres_saga_statement_count; i++)
-            saga->statements[i].state = PAWL__POSTGRES_UNKNOWN;
+            forget(&saga->statements[i]);
     connection->generation++;
 }
 

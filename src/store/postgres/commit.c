@@ -427,6 +427,8 @@ pawl_code pawl__postgres_commit(pawl_store *base, const pawl_changes *changes,
     } else {
         pawl__postgres_hold_end(base);
         refused->count = before; /* nothing was applied, so nothing was left out */
+        if (code == PAWL_ETIMEOUT && c.writer.connection != NULL)
+            pawl__postgres_end_holder(store, c.writer.connection); /* it may be for that */
     }
     return code;
 }

@@ -134,7 +134,7 @@ static const char *const after_create[] = {
     BUSY("{queue}"),
     BUSY("{outbox}"),
     BUSY("{outbox_attempts}"),
-    BUSY_AND("fillfactor = 80, ", "{timeouts}"),
+    BUSY_AND("fillfactor = 50, ", "{timeouts}"),
     BUSY("{aggregator}"),
     BUSY("{aggregator_flush}"),
     "alter table {inbox} set (autovacuum_vacuum_scale_factor = 0.02, "

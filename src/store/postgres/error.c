@@ -79,18 +79,30 @@ bool pawl__postgres_is_forgotten(const PGresult *result)
                                            strcmp(place, "RevalidateCachedQuery") == 0);
 }
 
+/* Its first line. Of values that do not fit ("failing row contains ...") there is
+ * none: they may be a message's body. */
+static const char *detail_of(const PGresult *result, const char *state, int *size)
+{
+    const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+    bool is_value = state != NULL && (strncmp(state, "22", 2) == 0 || strcmp(state, "23502") == 0 ||
+                                      strcmp(state, "23514") == 0);
+    *size         = detail != NULL ? (int)strcspn(detail, "\n") : 0;
+    return is_value ? NULL : detail;
+}
+
 static pawl_code server_failed(const PGresult *result, const char *what, pawl_error *error)
 {
+    int         size    = 0;
     const char *state   = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    const char *detail  = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+    const char *detail  = detail_of(result, state, &size);
     const char *text    = primary != NULL ? primary : PQresultErrorMessage(result);
     pawl_code   code    = state != NULL ? pawl__postgres_code_of(state) : PAWL_ELOST;
     if (pawl__postgres_is_forgotten(result))
         code = PAWL_EBUSY;
-    return pawl_error_set(error, code, "postgres: %s%s%.*s%s%s%s%s%s%s", what,
+    return pawl_error_set(error, code, "postgres: %s%s%.*s%s%.*s%s%s%s%s", what,
                           what[0] != '\0' ? ": " : "", text_size(text), text,
-                          detail != NULL ? " (" : "", detail != NULL ? detail : "",
+                          detail != NULL ? " (" : "", size, detail != NULL ? detail : "",
                           detail != NULL ? ")" : "", state != NULL ? " [" : "",
                           state != NULL ? state : "", state != NULL ? "]" : "");
 }

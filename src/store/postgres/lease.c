@@ -2,7 +2,8 @@
  *
  * The row "lead:NAME" is taken in one statement: it looks whether the lease is
  * free, and writes only over the row that it looked at, so that of two that try
- * at once one gets it.
+ * at once one gets it. When it is not free nothing is written. It is asked again
+ * and again for as long as an endpoint runs, so it is a transaction of its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,12 +35,17 @@ static pawl_code name_of(pawl_text name, lease_name *result, pawl_error *error)
 static pawl_code take(pawl__postgres *store, pawl_text name, pawl_time now, int64_t lease,
                       bool *is_held, pawl_error *error)
 {
-    pawl__postgres_connection *connection;
+    pawl__postgres_connection *connection = &store->main;
     pawl__postgres_call        call;
-    pawl_code                  code = pawl__postgres_stamp_begin(store, &connection, error);
+    pawl_code                  code     = PAWL_OK;
+    bool                       is_alone = !store->main.in_transaction;
+    if (!is_alone)
+        code = pawl__postgres_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, connection, pawl__postgres_lead_take, error);
+    pawl__postgres_begin(&call, connection,
+                         is_alone ? pawl__postgres_lead_take_alone : pawl__postgres_lead_take,
+                         error);
     pawl__postgres_put_text(&call, name);
     pawl__postgres_put_uuid(&call, store->base.worker.uuid);
     pawl__postgres_put_int(&call, store->lock_number);
@@ -49,24 +55,10 @@ static pawl_code take(pawl__postgres *store, pawl_text name, pawl_time now, int6
     code          = pawl__postgres_run(&call);
     bool is_taken = pawl__postgres_rows(&call) == 1;
     pawl__postgres_end(&call);
-    code     = pawl__postgres_stamp_end(connection, code, error);
+    if (!is_alone)
+        code = pawl__postgres_stamp_end(connection, code, error);
     *is_held = code == PAWL_OK && is_taken;
     return code;
-}
-
-/* Another worker has it and may keep it. */
-static pawl_code look(pawl__postgres *store, pawl_text name, pawl_time now, bool *is_taken,
-                      pawl_error *error)
-{
-    pawl__postgres_call call;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_lead_look, error);
-    pawl__postgres_put_text(&call, name);
-    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
-    pawl__postgres_put_time(&call, now);
-    pawl_code code = pawl__postgres_run(&call);
-    *is_taken      = pawl__postgres_next(&call) && !pawl__postgres_get_bool(&call);
-    pawl__postgres_end(&call);
-    return code == PAWL_OK ? call.code : code;
 }
 
 pawl_code pawl__postgres_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
@@ -74,20 +66,15 @@ pawl_code pawl__postgres_lead(pawl_store *base, pawl_text name, pawl_time now, i
 {
     pawl__postgres *store = pawl__postgres_of(base);
     lease_name      full;
-    bool            is_taken = false;
-    *is_held                 = false;
-    pawl_code code           = pawl__postgres_ready(store, error);
+    *is_held       = false;
+    pawl_code code = pawl__postgres_ready(store, error);
+    pawl__postgres_note_now(store, now);
     if (code == PAWL_OK && lease <= 0)
         code = pawl_error_set(error, PAWL_EINVAL, "lease is %lld microseconds, must be positive",
                               (long long)lease);
     if (code == PAWL_OK)
         code = name_of(name, &full, error);
-    /* A look first: those that do not lead ask again and again. */
-    if (code == PAWL_OK)
-        code = look(store, full.text, now, &is_taken, error);
-    if (code != PAWL_OK || is_taken)
-        return code;
-    return take(store, full.text, now, lease, is_held, error);
+    return code == PAWL_OK ? take(store, full.text, now, lease, is_held, error) : code;
 }
 
 pawl_code pawl__postgres_unlead(pawl_store *base, pawl_text name, pawl_error *error)

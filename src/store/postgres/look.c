@@ -28,44 +28,92 @@
 
 /* ---- Next due times ----------------------------------------------------- */
 
-static void take_first(pawl__postgres_call *call, pawl_time *first)
+/* What is first, claimed by others or not. */
+typedef struct first_seen {
+    pawl_next_due next;
+    bool          others_have; /* the first timeout is due, and another worker's */
+} first_seen;
+
+static void take_time(pawl__postgres_call *call, pawl_time *time)
 {
-    if (pawl__postgres_next(call) && !pawl__postgres_is_null(call))
-        *first = pawl__postgres_get_time(call);
-    pawl__postgres_end(call);
+    bool      is_null = pawl__postgres_is_null(call);
+    pawl_time value   = pawl__postgres_get_time(call);
+    *time             = is_null ? PAWL_TIME_MAX : value;
+}
+
+static pawl_code look_ahead(pawl__postgres *store, pawl__postgres_connection *connection,
+                            const pawl__postgres_place *place, pawl_time from, pawl_text queue,
+                            const pawl_text *aggregators, size_t aggregator_count,
+                            first_seen *first, pawl_error *error)
+{
+    pawl__postgres_call call;
+    pawl__postgres_begin(&call, connection, pawl__postgres_next_of_all, error);
+    pawl__postgres_put_text(&call, queue);
+    pawl__postgres_put_time(&call, from);
+    pawl__postgres_put_ints(&call, store->claimed, store->claim_count);
+    pawl__postgres_put_time(&call, pawl__postgres_now(store));
+    pawl__postgres_put_texts(&call, aggregators, aggregator_count);
+    pawl__postgres_put_time(&call, place->due_max);
+    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
+    pawl_code code = pawl__postgres_run(&call);
+    if (code == PAWL_OK && pawl__postgres_next(&call)) {
+        take_time(&call, &first->next.queue);
+        take_time(&call, &first->next.timeout);
+        take_time(&call, &first->next.flush);
+        first->others_have = pawl__postgres_get_bool(&call);
+    }
+    pawl__postgres_end(&call);
+    return code == PAWL_OK ? call.code : code;
 }
 
 /* What others have in hand is passed over by locking, so the transaction is
- * rolled back: nothing is locked then, and nothing was written to the disk. The
- * queue is looked at from where a claim would begin. */
-static pawl_code look_ahead(pawl__postgres *store, pawl__postgres_connection *connection,
-                            pawl_text queue, const pawl_text *aggregators, size_t aggregator_count,
-                            pawl_next_due *next, pawl_error *error)
+ * rolled back: nothing is locked then, and nothing was written to the disk. */
+static pawl_code look_past_others(pawl__postgres *store, pawl__postgres_connection *connection,
+                                  pawl_time from, pawl_text queue, pawl_time *due,
+                                  pawl_error *error)
 {
-    pawl__postgres_call calls[3];
-    pawl_time           from = pawl__postgres_place_begin(pawl__postgres_place_of(store, queue));
+    pawl__postgres_call call;
+    *due = PAWL_TIME_MAX;
     pawl__postgres_begin_on(connection, error);
-    pawl__postgres_begin(&calls[0], connection, pawl__postgres_queue_first, error);
-    pawl__postgres_put_text(&calls[0], queue);
-    pawl__postgres_put_time(&calls[0], from);
-    pawl__postgres_put_ints(&calls[0], store->claimed, store->claim_count);
-    pawl__postgres_send(&calls[0]);
-    pawl__postgres_begin(&calls[1], connection, pawl__sql_timeout_first, error);
-    pawl__postgres_put_text(&calls[1], queue);
-    pawl__postgres_send(&calls[1]);
-    pawl__postgres_begin(&calls[2], connection, pawl__postgres_flush_first_of, error);
-    pawl__postgres_put_texts(&calls[2], aggregators, aggregator_count);
-    pawl__postgres_send(&calls[2]);
+    pawl__postgres_begin(&call, connection, pawl__postgres_queue_first, error);
+    pawl__postgres_put_text(&call, queue);
+    pawl__postgres_put_time(&call, from);
+    pawl__postgres_put_ints(&call, store->claimed, store->claim_count);
+    pawl__postgres_send(&call);
     pawl__postgres_send_plain(connection, pawl__postgres_rollback, error);
     pawl_code code = pawl__postgres_flush(connection, error);
     if (code == PAWL_OK)
         connection->in_transaction = false;
     else
         pawl__postgres_rollback_transaction(connection);
-    take_first(&calls[0], &next->queue);
-    take_first(&calls[1], &next->timeout);
-    take_first(&calls[2], &next->flush);
+    if (code == PAWL_OK && pawl__postgres_next(&call))
+        *due = pawl__postgres_get_time(&call);
+    pawl__postgres_end(&call);
     return code;
+}
+
+/* The queue is looked at from where a claim would begin. A row that was due when
+ * the last claim did not get it is in somebody's hands: only then are locks asked. */
+static pawl_code find_next(pawl__postgres *store, pawl__postgres_connection *connection,
+                           pawl_text queue, const pawl_text *aggregators, size_t aggregator_count,
+                           pawl_next_due *next, pawl_error *error)
+{
+    pawl__postgres_place *place = pawl__postgres_place_of(store, queue);
+    pawl_time             from  = pawl__postgres_place_begin(place);
+    first_seen            first = {{PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX}, false};
+    pawl_code             code  = look_ahead(store, connection, place, from, queue, aggregators,
+                                             aggregator_count, &first, error);
+    *next                       = first.next;
+    bool may_be_taken =
+        next->queue < PAWL_TIME_MAX && (!place->is_queue || next->queue <= place->due_max);
+    if (code == PAWL_OK && may_be_taken)
+        code = look_past_others(store, connection, from, queue, &next->queue, error);
+    if (code != PAWL_OK)
+        return code;
+    store->others_have = first.others_have || next->queue != first.next.queue;
+    place->queue_due   = next->queue;
+    place->timeout_due = next->timeout;
+    return PAWL_OK;
 }
 
 pawl_code pawl__postgres_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,
@@ -79,7 +127,7 @@ pawl_code pawl__postgres_next_due(pawl_store *base, pawl_text queue, const pawl_
         code = pawl__postgres_side(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    return look_ahead(store, connection, queue, aggregators, aggregator_count, next, error);
+    return find_next(store, connection, queue, aggregators, aggregator_count, next, error);
 }
 
 /* ---- Statistics --------------------------------------------------------- */

@@ -27,6 +27,7 @@
 #define VERSION_MIN 140000 /* ranges of row places: the sweep of the inbox */
 #define PARAMETERS_MAX 80
 #define OPTIONS_SIZE 1200
+#define CLOSE_MS 1000 /* for the farewell */
 
 /* Server-side: a session that forgot its transaction loses it after a minute,
  * and a client that is gone is noticed. */
@@ -291,10 +292,14 @@ pawl_code pawl__postgres_connect(pawl__postgres *store, pawl__postgres_connectio
 pawl_code pawl__postgres_side(pawl__postgres *store, pawl__postgres_connection **connection,
                               pawl_error *error)
 {
-    *connection = &store->side;
-    if (store->side.pg != NULL && !store->side.is_lost)
+    *connection   = &store->side;
+    bool is_again = store->side.is_lost;
+    if (store->side.pg != NULL && !is_again)
         return PAWL_OK;
-    return pawl__postgres_connect(store, &store->side, error);
+    pawl_code code = pawl__postgres_connect(store, &store->side, error);
+    if (code == PAWL_OK && is_again)
+        pawl__postgres_end_holder(store, &store->side);
+    return code;
 }
 
 /* ---- The handle --------------------------------------------------------- */
@@ -311,6 +316,8 @@ static pawl_code connect_again(pawl__postgres *store, pawl_error *error)
     pawl_code code        = pawl__postgres_connect(store, &store->main, error);
     if (code == PAWL_OK && store->lock_number != 0)
         code = pawl__postgres_worker_lock(store, error);
+    if (code == PAWL_OK && store->base.is_attached)
+        pawl__postgres_end_holder(store, &store->main);
     if (code != PAWL_OK)
         store->main.is_lost = true; /* the next call tries again */
     else
@@ -391,6 +398,11 @@ void pawl__postgres_close(pawl_store *base)
 {
     pawl__postgres *store = pawl__postgres_of(base);
     if (store->pid != 0 && store->pid == getpid()) {
+        /* So that what it held is free now, not when the server has noticed. */
+        store->main.deadline_ms =
+            store->main.deadline_ms < CLOSE_MS ? store->main.deadline_ms : CLOSE_MS;
+        if (!store->is_held)
+            pawl__postgres_rollback_transaction(&store->main);
         pawl__postgres_disconnect(&store->main);
         pawl__postgres_disconnect(&store->side);
     } else {

@@ -149,6 +149,8 @@ pawl_code pawl__postgres_outbox_claim(pawl_store *base, pawl_text endpoint, pawl
     pawl_code code                   = pawl__postgres_ready(store, error);
     if (code != PAWL_OK)
         return code;
+    store->is_woken = false;
+    pawl__postgres_note_now(store, now);
     look.start = pawl__postgres_outbox_place_begin(&store->outbox, endpoint, now);
     code       = claim_from(store, endpoint, now, count_max + 1, arena, rows, &look, error);
     if (code != PAWL_OK)

@@ -20,7 +20,10 @@ pawl__postgres_place *pawl__postgres_place_of(pawl__postgres *store, pawl_text q
                             queue))
             return &store->places[i];
     pawl__postgres_place *place = &store->places[store->place_count++ % PAWL__POSTGRES_QUEUES_MAX];
-    *place                      = (pawl__postgres_place){.from = PAWL_TIME_MIN};
+    *place                      = (pawl__postgres_place){.from        = PAWL_TIME_MIN,
+                                                         .due_max     = PAWL_TIME_MIN,
+                                                         .queue_due   = PAWL_TIME_MIN,
+                                                         .timeout_due = PAWL_TIME_MIN};
     if (queue.size < sizeof place->queue) {
         memcpy(place->queue, queue.data, queue.size);
         place->queue_size = queue.size;

@@ -42,13 +42,16 @@ typedef struct pawl__postgres_seen {
 typedef struct pawl__postgres_place {
     char      queue[PAWL_NAME_SIZE_MAX + 1];
     size_t    queue_size;
-    pawl_time due_max;  /* of the last claim */
-    pawl_time from;     /* rows due before it are passed over, PAWL_TIME_MIN: none */
-    int64_t   whole_ms; /* monotonic: when the whole queue was looked at last */
-    int64_t   pause_ms; /* until it is looked at again */
-    int64_t   begun_ms; /* of the look under way */
-    bool      is_full;  /* timeouts: the last claim found as many as it asked for */
-    unsigned  unlooked; /* ... and so many claims came without a look since */
+    bool      is_queue;               /* it was claimed from: this handle sleeps for it */
+    bool      is_quiet;               /* the last claim found nothing */
+    pawl_time due_max;                /* of the last claim */
+    pawl_time queue_due, timeout_due; /* before which nothing was due when last looked at */
+    pawl_time from;                   /* rows due before it are passed over, PAWL_TIME_MIN: none */
+    int64_t   whole_ms;               /* monotonic: when the whole queue was looked at last */
+    int64_t   pause_ms;               /* until it is looked at again */
+    int64_t   begun_ms;               /* of the look under way */
+    bool      is_full;                /* timeouts: the last claim found as many as it asked for */
+    unsigned  unlooked;               /* ... and so many claims came without a look since */
 } pawl__postgres_place;
 
 typedef struct pawl__postgres {
@@ -89,8 +92,11 @@ typedef struct pawl__postgres {
     /* Wake-up; see wait.c. */
     char    channel[48]; /* of NOTIFY */
     bool    listens;
-    bool    sleeps; /* has the sleepers' locks: commits of others notify */
-    int64_t sleep_locks[PAWL__POSTGRES_QUEUES_MAX];
+    bool    sleeps;      /* has the sleepers' locks: commits of others notify */
+    bool    is_woken;    /* and did not claim since */
+    bool    others_have; /* what is due is in hands that may die */
+    int64_t freed_ms;    /* monotonic: when the leases of the dead were ended last */
+    int64_t sleep_locks[PAWL__POSTGRES_QUEUES_MAX + 1]; /* and the outbox */
     size_t  sleep_lock_count;
     int     busy_claims;
     int64_t poll_ms;
@@ -193,7 +199,9 @@ bool      pawl__postgres_send_notify(pawl__postgres *store, pawl__postgres_conne
                                      pawl__postgres_call *call, const pawl_changes *changes);
 pawl_code pawl__postgres_stop_sleeping(pawl__postgres *store, pawl_error *error);
 /* A claim found something, or not. */
-void      pawl__postgres_note_claim(pawl__postgres *store, bool is_empty);
+void pawl__postgres_note_claim(pawl__postgres *store, bool is_empty);
+/* Machine time now, as far as it can be told from what was handed in. */
+pawl_time pawl__postgres_now(const pawl__postgres *store);
 pawl_code pawl__postgres_wait(pawl_store *base, int64_t microseconds, int wake_fd,
                               pawl_error *error);
 void      pawl__postgres_interrupt(pawl_store *base);
@@ -208,6 +216,9 @@ pawl_code pawl__postgres_worker_list(pawl_store *base, pawl_arena *arena, pawl_w
                                      size_t *count, pawl_error *error);
 pawl_code pawl__postgres_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
                                  pawl_error *error);
+/* Ends the session that has locked the worker's row: outside a commit that is an
+ * old one of its own, which the server, or a pooler, has not noticed to be gone. */
+void pawl__postgres_end_holder(pawl__postgres *store, pawl__postgres_connection *connection);
 /* Takes the worker's session lock on the main connection again. */
 pawl_code pawl__postgres_worker_lock(pawl__postgres *store, pawl_error *error);
 /* Ends up to `count_max` dead workers not seen since `before`. */

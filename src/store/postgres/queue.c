@@ -84,20 +84,58 @@ static pawl_code claim_from(pawl__postgres *store, const pawl_queue_claim *claim
     return code == PAWL_OK ? read_claimed(store, &call, !is_again, rows, error) : code;
 }
 
-static pawl_code claim_rows(pawl__postgres *store, const pawl_queue_claim *claim, pawl_arena *arena,
-                            pawl_queue_rows *rows, pawl_error *error)
+static pawl_code look(pawl__postgres *store, const pawl_queue_claim *claim, pawl_time from,
+                      bool *is_there, pawl_error *error)
 {
-    pawl__postgres_place *place = NULL;
-    pawl_time             from  = PAWL_TIME_MIN;
-    if (claim->seq_count == 0) {
-        place          = pawl__postgres_place_of(store, claim->queue);
-        from           = pawl__postgres_place_begin(place);
-        place->due_max = claim->due_max;
-    }
-    pawl_code code = claim_from(store, claim, from, arena, rows, error);
-    if (code == PAWL_OK && place != NULL)
-        pawl__postgres_place_end(place, from, rows);
+    pawl__postgres_call call;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_queue_is_due, error);
+    pawl__postgres_put_text(&call, claim->queue);
+    pawl__postgres_put_time(&call, claim->due_max);
+    pawl__postgres_put_time(&call, from);
+    pawl_code code = pawl__postgres_run(&call);
+    *is_there = code == PAWL_OK && pawl__postgres_next(&call) && pawl__postgres_get_bool(&call);
+    pawl__postgres_end(&call);
     return code;
+}
+
+/* In a transaction of its own unless one is open. */
+static pawl_code claim_rows(pawl__postgres *store, const pawl_queue_claim *claim, pawl_time from,
+                            pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl_code code = pawl__postgres_begin_transaction(store, error);
+    if (code == PAWL_OK)
+        code = claim_from(store, claim, from, arena, rows, error);
+    if (code != PAWL_OK)
+        rows->count = 0;
+    /* Locks of an earlier claim that are lost here are taken again later. */
+    if (!store->is_held && (code != PAWL_OK || store->claim_count == 0))
+        pawl__postgres_rollback_transaction(&store->main);
+    return code;
+}
+
+/* Where the last claim found nothing and nobody called since, there is nothing as
+ * a rule: a look tells, for a third of the statements. */
+static pawl_code claim_due(pawl__postgres *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                           pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl__postgres_place *place    = pawl__postgres_place_of(store, claim->queue);
+    pawl_time             from     = pawl__postgres_place_begin(place);
+    bool                  is_there = true;
+    pawl_code             code     = PAWL_OK;
+    if (place->is_quiet && !store->is_woken && !store->main.in_transaction && !store->is_held &&
+        store->claim_count == 0)
+        code = look(store, claim, from, &is_there, error);
+    store->is_woken = false;
+    if (code == PAWL_OK && is_there)
+        code = claim_rows(store, claim, from, arena, rows, error);
+    if (code != PAWL_OK)
+        return code;
+    place->is_queue  = true;
+    place->is_quiet  = rows->count == 0;
+    place->due_max   = claim->due_max;
+    place->queue_due = place->timeout_due = pawl_time_add(claim->due_max, 1);
+    pawl__postgres_place_end(place, from, rows);
+    return PAWL_OK;
 }
 
 pawl_code pawl__postgres_claim_queue(pawl_store *base, const pawl_queue_claim *claim,
@@ -107,16 +145,10 @@ pawl_code pawl__postgres_claim_queue(pawl_store *base, const pawl_queue_claim *c
     *rows                 = (pawl_queue_rows){0};
     pawl_code code        = pawl__postgres_ready(store, error);
     pawl__postgres_note_now(store, claim->now);
-    if (code == PAWL_OK)
-        code = pawl__postgres_begin_transaction(store, error);
-    if (code == PAWL_OK)
-        code = claim_rows(store, claim, arena, rows, error);
-    if (code != PAWL_OK)
-        rows->count = 0;
-    /* Locks of an earlier claim that are lost here are taken again later. */
-    bool is_empty = store->claim_count == 0;
-    if (!store->is_held && (code != PAWL_OK || is_empty))
-        pawl__postgres_rollback_transaction(&store->main);
+    if (code == PAWL_OK && claim->seq_count == 0)
+        code = claim_due(store, claim, arena, rows, error);
+    else if (code == PAWL_OK)
+        code = claim_rows(store, claim, PAWL_TIME_MIN, arena, rows, error);
     if (code == PAWL_OK)
         pawl__postgres_note_claim(store, rows->count == 0);
     return code;

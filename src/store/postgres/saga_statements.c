@@ -110,6 +110,11 @@ static void write_places(maker *m, const char *parameters, const char *names)
     add(m, " as o where o.\"Id\" = k.id limit 1) as f)");
 }
 
+/* By its place alone is a row found: "=" would let the index on the id lead the way. */
+#define WHERE_PLACED                                                  \
+    " where s.ctid = k.place and s.\"Id\" is not distinct from k.id " \
+    "and s.\"Concurrency\" = k.version"
+
 #define UPDATE_NAMES "id, version, metadata, data, type_version"
 
 /* The items with the places of their rows. */
@@ -154,7 +159,7 @@ static void write_update(maker *m, bool has_places)
     }
     if (has_value)
         add(m, ") as k");
-    add(m, " where s.ctid = k.place and s.\"Id\" = k.id and s.\"Concurrency\" = k.version");
+    add(m, WHERE_PLACED);
     if (has_value) {
         add(m, " and (k.b is null or (k.turn = 1 and (select o.\"Id\" from ");
         add_table(m);
@@ -173,8 +178,9 @@ static void write_delete(maker *m)
     add_table(m);
     add(m, " as s using ");
     write_places(m, "$1, $2", "id, version");
-    add(m, " as k where s.ctid = k.place and s.\"Id\" = k.id and s.\"Concurrency\" = k.version "
-           "returning k.n");
+    add(m, " as k");
+    add(m, WHERE_PLACED);
+    add(m, " returning k.n");
 }
 
 static void write_statement(maker *m, int which)

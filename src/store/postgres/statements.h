@@ -17,11 +17,6 @@
 #include "store/postgres/timeout_statements.h"
 #include "store/sql/statements.h"
 
-/* A queue row with its place: locked, it stays there until the transaction ends. */
-#define PAWL__POSTGRES_QUEUE_PLACE                                                                  \
-    "select ctid, [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], " PAWL__SQL_MESSAGE \
-    " from {queue} "
-
 /* Columns of a message and the items of their arrays. */
 #define PAWL__POSTGRES_MESSAGE_ITEMS \
     "k.message_id, k.type, k.correlation_id, k.causation_id, k.headers, k.body"
@@ -36,6 +31,10 @@
     "from pg_catalog.pg_database as b where b.datname = current_database())) "          \
     "else w.[Seen] > " now " - interval '15 seconds' end"
 
+/* The time that a handle was told last. One that only looks was told none: there the
+ * server's own is near enough. */
+#define PAWL__POSTGRES_TOLD "coalesce(nullif(?1, '0001-01-01 00:00:00Z'), now())"
+
 /* Of a lease `l`, for the worker ?2. Of a worker behind a pooler the lease's own
  * end says enough. */
 #define PAWL__POSTGRES_LEASE_FREE(now)                                                \
@@ -43,167 +42,175 @@
     "(select 1 from {workers} as w where w.[Id] = l.[Worker] "                        \
     "and (w.[Process] = 0 or " PAWL__POSTGRES_IS_ALIVE(now) ")))"
 
-#define PAWL__POSTGRES_STATEMENTS(X)                                                                      \
-    PAWL__POSTGRES_LOOK_STATEMENTS(X)                                                                     \
-    X(session, "select pg_backend_pid()::bigint, 'pawl_' || md5(?1 || '.' || ?2)")                        \
-    X(begin_work, "begin isolation level read committed")                                                 \
-    X(commit_work, "commit")                                                                              \
-    X(rollback, "rollback")                                                                               \
-    X(handler_plans,                                                                                      \
-      "select set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', "           \
-      "true), set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', "           \
-      "true), set_config('enable_sort', 'on', true), set_config('enable_incremental_sort', 'on', "        \
-      "true), set_config('plan_cache_mode', 'auto', true), set_config('jit', 'on', true), "               \
-      "set_config('idle_in_transaction_session_timeout', '600000', true)")                                \
-    X(stamp, "select set_config('synchronous_commit', 'off', true)")                                      \
-    X(notify,                                                                                             \
-      "select set_config('synchronous_commit', 'off', true), pg_notify(?1, ?2) "                          \
-      "where (select bool_or(not pg_try_advisory_xact_lock(k.n)) from unnest(?3) as k (n))")              \
-    X(notify_always, "select pg_notify(?1, ?2)")                                                          \
-    X(listen_locks, "select pg_advisory_lock_shared(k.n) from unnest(?1) as k (n)")                       \
-    X(queue_there, "select exists (select 1 from unnest(?1, ?2, ?3) as k (queue, due_min, due) "          \
-                   "join {queue} as q on q.[Queue] = k.queue and q.[Due] >= k.due_min "                   \
-                   "and q.[Due] <= k.due)")                                                               \
-    X(outbox_there, "select exists (select 1 from {outbox} where [State] = 'pending' "                    \
-                    "and [NextAttempt] <= ?1)")                                                           \
-    X(unlisten_locks, "select pg_advisory_unlock_shared(k.n) from unnest(?1) as k (n)")                   \
-    /* Workers. */                                                                                        \
-    X(worker_guard,                                                                                       \
-      "update {workers} set [LastCommit] = ?1, [Seen] = ?2, [Messages] = [Messages] + ?3, "               \
-      "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "          \
-      "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where ctid = ?11 and [Id] = ?9 "              \
-      "and [Epoch] = ?10 returning ctid")                                                                 \
-    X(worker_guard_any,                                                                                   \
-      "update {workers} set [LastCommit] = ?1, [Seen] = ?2, [Messages] = [Messages] + ?3, "               \
-      "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "          \
-      "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where [Id] = ?9 "                             \
-      "and [Epoch] = ?10 returning ctid")                                                                 \
-    X(worker_guard_hard,                                                                                  \
-      "with w as (update {workers} set [LastCommit] = ?1, [Seen] = ?2, "                                  \
-      "[Messages] = [Messages] + ?3, [Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, "          \
-      "[Failures] = [Failures] + ?6, [Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 "               \
-      "where ctid = ?11 and [Id] = ?9 and [Epoch] = ?10 returning ctid) "                                 \
-      "select (select ctid from w), 1 / (select count(*) from w)")                                        \
-    X(worker_beat, "update {workers} set [Seen] = ?1 where [Id] = ?2 and [Epoch] = ?3")                   \
-    X(worker_take,                                                                                        \
-      "insert into {workers} as w ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                \
-      "[Seen], " PAWL__SQL_COUNTERS ") values (?1, ?2, ?3, 1, ?4, ?5, ?6, 0, 0, 0, 0, 0, 0) "             \
-      "on conflict ([Id]) do update set [Endpoint] = excluded.[Endpoint], "                               \
-      "[Types] = excluded.[Types], [Process] = excluded.[Process], [Pid] = excluded.[Pid], "              \
-      "[Seen] = excluded.[Seen], [Epoch] = w.[Epoch] + 1 returning w.[Epoch], w.ctid")                    \
-    X(worker_raise_row, "update {workers} set [Epoch] = [Epoch] + 1 where [Id] = ?1 "                     \
-                        "returning [Epoch], [LastCommit], ctid")                                          \
-    X(lock_timeout, "select set_config('lock_timeout', ?1, true)")                                        \
-    X(worker_lock_wait, "select pg_advisory_lock(?1)")                                                    \
-    X(worker_unlock, "select pg_advisory_unlock(?1)")                                                     \
-    X(end_session, "select pg_terminate_backend(l.pid) from pg_locks as l "                               \
-                   "where l.locktype = 'advisory' and l.objsubid = 1 and l.granted "                      \
-                   "and l.classid = ((?1 >> 32) & 4294967295)::oid "                                      \
-                   "and l.objid = (?1 & 4294967295)::oid and l.pid <> pg_backend_pid() "                  \
-                   "and l.database = (select oid from pg_database "                                       \
-                   "where datname = current_database())")                                                 \
-    X(end_holder, "select pg_terminate_backend(a.pid) from {workers} as w "                               \
-                  "join pg_stat_activity as a on a.backend_xid = w.xmax "                                 \
-                  "where w.[Id] = ?1 and a.pid <> pg_backend_pid()")                                      \
-    X(worker_alive_list,                                                                                  \
-      "select w.[Id], w.[Endpoint], w.[Types] from {workers} as w "                                       \
-      "where w.[Epoch] > 0 and " PAWL__POSTGRES_IS_ALIVE("?1") " order by w.[Id]")                        \
-    X(worker_alive_count, "select count(*) from {workers} as w "                                          \
-                          "where w.[Epoch] > 0 and " PAWL__POSTGRES_IS_ALIVE("?1"))                       \
-    X(worker_dead_list, "select w.[Id], w.[Pid] <> " PAWL__POSTGRES_TIMEOUT_FREED                         \
-                        " from {workers} as w where w.[Epoch] > 0 "                                       \
-                        "and w.[Seen] < ?2 and not " PAWL__POSTGRES_IS_ALIVE(                             \
-                            "?1") " order by w.[Id] limit ?3 for update of w skip locked")                \
-    X(aggregator_free_dead, "update {aggregator} set " PAWL__SQL_NO_SESSION                               \
-                            " where [LeaseWorker] in (select w.[Id] from {workers} as w "                 \
-                            "where w.[Epoch] > 0 and not " PAWL__POSTGRES_IS_ALIVE("?1") ")")             \
-    X(lease_free_dead,                                                                                    \
-      "delete from {leases} where [Worker] in (select w.[Id] from {workers} "                             \
-      "as w where w.[Epoch] > 0 and w.[Process] <> 0 and not " PAWL__POSTGRES_IS_ALIVE("?1") ")")         \
-    X(worker_retain,                                                                                      \
-      "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                     \
-      "[Seen], " PAWL__SQL_COUNTERS ") values (?1, '', '', 0, 0, 0, 'epoch', 0, 0, 0, 0, 0, 0) "          \
-      "{ignore:[Id]}")                                                                                    \
-    /* Leases. */                                                                                         \
-    X(lead_look, "select " PAWL__POSTGRES_LEASE_FREE("?3") " from {leases} as l "                         \
-                                                           "where l.[Name] = ?1")                         \
-    X(lead_take,                                                                                          \
-      "with seen as materialized (select l.[Worker], l.[Epoch], l.[Expires], " PAWL__POSTGRES_LEASE_FREE( \
-          "?5") " as is_free from {leases} as l where l.[Name] = ?1) "                                    \
-                "insert into {leases} as l ([Name], [Worker], [Process], [Pid], [Epoch], [Expires]) "     \
-                "select ?1, ?2, ?3, ?4, 1, ?6 where not exists (select 1 from seen where not is_free) "   \
-                "on conflict ([Name]) do update set [Worker] = excluded.[Worker], "                       \
-                "[Process] = excluded.[Process], [Pid] = excluded.[Pid], [Epoch] = l.[Epoch] + "          \
-                "case when l.[Worker] = excluded.[Worker] then 0 else 1 end, "                            \
-                "[Expires] = excluded.[Expires] where exists (select 1 from seen as s "                   \
-                "where s.[Worker] is not distinct from l.[Worker] and s.[Epoch] = l.[Epoch] "             \
-                "and s.[Expires] = l.[Expires]) returning [Epoch]")                                       \
-    PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                                  \
-    PAWL__POSTGRES_OUTBOX_STATEMENTS(X)                                                                   \
-    PAWL__POSTGRES_AGGREGATOR_STATEMENTS(X)                                                               \
-    /* Dead letters and subscriptions. */                                                                 \
-    X(dead_add,                                                                                           \
-      "insert into {dead} ([Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], "                  \
-      "[History], [At], " PAWL__SQL_MESSAGE ") select k.endpoint, k.queue, k.code, k.error, "             \
-      "k.attempts, k.deaths, k.history, k.at, " PAWL__POSTGRES_MESSAGE_ITEMS " from "                     \
-      "unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) as k (endpoint, "              \
-      "queue, code, error, attempts, deaths, history, at, " PAWL__POSTGRES_MESSAGE_NAMES ") "             \
-      "{ignore:[Endpoint], [MessageId]}")                                                                 \
-    X(dead_drop,                                                                                          \
-      "delete from {dead} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "              \
-      "(select o.ctid as place from {dead} as o where o.[Endpoint] = k.endpoint "                         \
-      "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.place")                                   \
-    X(inbox_drop,                                                                                         \
-      "delete from {inbox} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "             \
-      "(select o.ctid as place from {inbox} as o where o.[Endpoint] = k.endpoint "                        \
-      "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.place")                                   \
-    X(subscription_put, "insert into {subscriptions} ([Type], [Queue]) "                                  \
-                        "select * from unnest(?1, ?2) {ignore:[Type], [Queue]}")                          \
-    X(subscription_drop, "delete from {subscriptions} as s using unnest(?1, ?2) "                         \
-                         "as k (type, queue) where s.[Type] = k.type and s.[Queue] = k.queue")            \
-    /* The queue. */                                                                                      \
-    X(queue_claim,                                                                                        \
-      "select (select true from {inbox} as i where i.[Endpoint] = ?6 "                                    \
-      "and i.[MessageId] = q.[MessageId] limit 1), q.ctid, q.[Seq], q.[Due], q.[Placed], "                \
-      "q.[Attempts], q.[Deaths], q.[WaitingSince], " PAWL__SQL_MESSAGE " from {queue} as q "              \
-      "where q.[Queue] = ?1 and q.[Due] <= ?2 and q.[Due] >= ?3 and q.[Seq] <> all (?4) "                 \
-      "order by q.[Due], q.[Seq] limit ?5 for update of q skip locked")                                   \
-    X(queue_claim_again,                                                                                  \
-      PAWL__POSTGRES_QUEUE_PLACE "where [Seq] = any (?1) and [Queue] || '' = ?2 and [Due] <= ?3 "         \
-                                 "order by [Due], [Seq] limit ?4 for update skip locked")                 \
-    X(queue_lock,                                                                                         \
-      "select f.[Seq], f.place from unnest(?1, ?2) as k (seq, due) cross join lateral "                   \
-      "(select o.[Seq], o.ctid as place from {queue} as o where o.[Seq] >= k.seq "                        \
-      "and o.[Seq] <= k.seq and o.[Due] = k.due order by o.[Seq] limit 1 "                                \
-      "for update skip locked) as f order by f.[Seq]")                                                    \
-    X(queue_done, "delete from {queue} as q using unnest(?1, ?2, ?3) with ordinality "                    \
-                  "as k (place, seq, queue, n) where q.ctid = k.place and q.[Seq] + 0 = k.seq "           \
-                  "and q.[Queue] || '' = k.queue returning k.n")                                          \
-    X(queue_again,                                                                                        \
-      "update {queue} as q set [Due] = k.due, [Attempts] = k.attempts, "                                  \
-      "[Deaths] = k.deaths, [WaitingSince] = k.waiting_since, [Error] = k.error "                         \
-      "from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) with ordinality as k (place, seq, "                    \
-      "queue, due, attempts, deaths, waiting_since, error, n) "                                           \
-      "where q.ctid = k.place and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                     \
-      "returning k.n")                                                                                    \
-    X(queue_add,                                                                                          \
-      "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "             \
-      "[Error], " PAWL__SQL_MESSAGE ") select k.queue, k.due, k.due, k.attempts, 0, 'epoch', "            \
-      "'', " PAWL__POSTGRES_MESSAGE_ITEMS " from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "             \
-      "as k (queue, due, attempts, " PAWL__POSTGRES_MESSAGE_NAMES ") "                                    \
-      "{ignore:[Queue], [MessageId]}")                                                                    \
-    X(queue_first_place, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "        \
-                         "and [Attempts] = 0 and [WaitingSince] = 'epoch' and [Seq] <> all (?3) "         \
-                         "order by [Due], [Seq] limit 1")                                                 \
-    X(queue_first, "select [Due] from {queue} where [Queue] = ?1 and [Due] >= ?2 "                        \
-                   "and [Seq] <> all (?3) "                                                               \
-                   "order by [Due], [Seq] limit 1 for update skip locked")                                \
-    /* The inbox. */                                                                                      \
-    X(inbox_look, "select k.n from unnest(?2) with ordinality as k (id, n) cross join lateral "           \
-                  "(select from {inbox} where [Endpoint] = ?1 and [MessageId] = k.id limit 1) "           \
-                  "as i")                                                                                 \
-    X(inbox_add, "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) "                        \
-                 "select * from unnest(?1, ?2, ?3, ?4) {ignore:[Endpoint], [MessageId]} "                 \
+/* The lease ?1, for the worker ?2, until ?6. A stamp, which need not survive a power
+ * cut: what comes last can say so for a statement that is alone. */
+#define PAWL__POSTGRES_LEAD_TAKE                                                                      \
+    "with seen as materialized (select l.[Worker], l.[Epoch], "                                       \
+    "l.[Expires], " PAWL__POSTGRES_LEASE_FREE(                                                        \
+        "?5") " as is_free from {leases} as l "                                                       \
+              "where l.[Name] = ?1) "                                                                 \
+              "insert into {leases} as l ([Name], [Worker], [Process], [Pid], [Epoch], [Expires]) "   \
+              "select ?1, ?2, ?3, ?4, 1, ?6 where not exists (select 1 from seen where not is_free) " \
+              "on conflict ([Name]) do update set [Worker] = excluded.[Worker], "                     \
+              "[Process] = excluded.[Process], [Pid] = excluded.[Pid], [Epoch] = l.[Epoch] + "        \
+              "case when l.[Worker] = excluded.[Worker] then 0 else 1 end, "                          \
+              "[Expires] = excluded.[Expires] where exists (select 1 from seen as s "                 \
+              "where s.[Worker] is not distinct from l.[Worker] and s.[Epoch] = l.[Epoch] "           \
+              "and s.[Expires] = l.[Expires]) returning "
+
+#define PAWL__POSTGRES_STATEMENTS(X)                                                                 \
+    PAWL__POSTGRES_LOOK_STATEMENTS(X)                                                                \
+    X(session, "select pg_backend_pid()::bigint, 'pawl_' || md5(?1 || '.' || ?2)")                   \
+    X(begin_work, "begin isolation level read committed")                                            \
+    X(commit_work, "commit")                                                                         \
+    X(rollback, "rollback")                                                                          \
+    X(handler_plans,                                                                                 \
+      "select set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', "      \
+      "true), set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', "      \
+      "true), set_config('enable_sort', 'on', true), set_config('enable_incremental_sort', 'on', "   \
+      "true), set_config('plan_cache_mode', 'auto', true), set_config('jit', 'on', true), "          \
+      "set_config('idle_in_transaction_session_timeout', '600000', true)")                           \
+    X(stamp, "select set_config('synchronous_commit', 'off', true)")                                 \
+    X(notify,                                                                                        \
+      "select set_config('synchronous_commit', 'off', true), pg_notify(?1, ?2) "                     \
+      "where (select bool_or(not pg_try_advisory_xact_lock(k.n)) from unnest(?3) as k (n))")         \
+    X(notify_always, "select pg_notify(?1, ?2)")                                                     \
+    X(listen_locks, "select pg_advisory_lock_shared(k.n) from unnest(?1) as k (n)")                  \
+    X(outbox_there, "select exists (select 1 from {outbox} where [State] = 'pending' "               \
+                    "and [NextAttempt] <= ?1)")                                                      \
+    X(unlisten_locks, "select pg_advisory_unlock_shared(k.n) from unnest(?1) as k (n)")              \
+    /* Workers. */                                                                                   \
+    X(worker_guard,                                                                                  \
+      "update {workers} set [LastCommit] = ?1, [Seen] = ?2, [Messages] = [Messages] + ?3, "          \
+      "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "     \
+      "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where ctid = ?11 and [Id] = ?9 "         \
+      "and [Epoch] = ?10 returning ctid")                                                            \
+    X(worker_guard_any,                                                                              \
+      "update {workers} set [LastCommit] = ?1, [Seen] = ?2, [Messages] = [Messages] + ?3, "          \
+      "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "     \
+      "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where [Id] = ?9 "                        \
+      "and [Epoch] = ?10 returning ctid")                                                            \
+    X(worker_guard_hard,                                                                             \
+      "with w as (update {workers} set [LastCommit] = ?1, [Seen] = ?2, "                             \
+      "[Messages] = [Messages] + ?3, [Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, "     \
+      "[Failures] = [Failures] + ?6, [Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 "          \
+      "where ctid = ?11 and [Id] = ?9 and [Epoch] = ?10 returning ctid) "                            \
+      "select (select ctid from w), 1 / (select count(*) from w)")                                   \
+    X(worker_beat, "update {workers} set [Seen] = ?1 where [Id] = ?2 and [Epoch] = ?3")              \
+    X(worker_take,                                                                                   \
+      "insert into {workers} as w ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "           \
+      "[Seen], " PAWL__SQL_COUNTERS ") values (?1, ?2, ?3, 1, ?4, ?5, ?6, 0, 0, 0, 0, 0, 0) "        \
+      "on conflict ([Id]) do update set [Endpoint] = excluded.[Endpoint], "                          \
+      "[Types] = excluded.[Types], [Process] = excluded.[Process], [Pid] = excluded.[Pid], "         \
+      "[Seen] = excluded.[Seen], [Epoch] = w.[Epoch] + 1 returning w.[Epoch], w.ctid")               \
+    X(worker_raise_row, "update {workers} set [Epoch] = [Epoch] + 1 where [Id] = ?1 "                \
+                        "returning [Epoch], [LastCommit], ctid")                                     \
+    X(lock_timeout, "select set_config('lock_timeout', ?1, true)")                                   \
+    X(worker_lock_wait, "select pg_advisory_lock(?1)")                                               \
+    X(worker_unlock, "select pg_advisory_unlock(?1)")                                                \
+    X(end_session, "select pg_terminate_backend(l.pid) from pg_locks as l "                          \
+                   "where l.locktype = 'advisory' and l.objsubid = 1 and l.granted "                 \
+                   "and l.classid = ((?1 >> 32) & 4294967295)::oid "                                 \
+                   "and l.objid = (?1 & 4294967295)::oid and l.pid <> pg_backend_pid() "             \
+                   "and l.database = (select oid from pg_database "                                  \
+                   "where datname = current_database())")                                            \
+    X(end_holder_of, "select pg_terminate_backend(a.pid) from {workers} as w "                       \
+                     "join pg_stat_activity as a on a.backend_xid = w.xmax "                         \
+                     "where w.[Id] = ?1 and a.pid <> pg_backend_pid()")                              \
+    X(worker_alive_list,                                                                             \
+      "select w.[Id], w.[Endpoint], w.[Types] from {workers} as w "                                  \
+      "where w.[Epoch] > 0 and " PAWL__POSTGRES_IS_ALIVE(PAWL__POSTGRES_TOLD) " order by w.[Id]")    \
+    X(worker_alive_count, "select count(*) from {workers} as w "                                     \
+                          "where w.[Epoch] > 0 and " PAWL__POSTGRES_IS_ALIVE(PAWL__POSTGRES_TOLD))   \
+    X(worker_dead_list, "select w.[Id], w.[Pid] <> " PAWL__POSTGRES_TIMEOUT_FREED                    \
+                        " from {workers} as w where w.[Epoch] > 0 "                                  \
+                        "and w.[Seen] < ?2 and not " PAWL__POSTGRES_IS_ALIVE(                        \
+                            "?1") " order by w.[Id] limit ?3 for update of w skip locked")           \
+    X(aggregator_free_dead, "update {aggregator} set " PAWL__SQL_NO_SESSION                          \
+                            " where [LeaseWorker] = any (array(select w.[Id] from {workers} as w "   \
+                            "where w.[Epoch] > 0 and not " PAWL__POSTGRES_IS_ALIVE("?1") "))")       \
+    X(lease_free_dead,                                                                               \
+      "delete from {leases} where [Worker] = any (array(select w.[Id] from {workers} as w "          \
+      "where w.[Epoch] > 0 and w.[Process] <> 0 and not " PAWL__POSTGRES_IS_ALIVE("?1") "))")        \
+    X(worker_retain,                                                                                 \
+      "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                \
+      "[Seen], " PAWL__SQL_COUNTERS ") values (?1, '', '', 0, 0, 0, 'epoch', 0, 0, 0, 0, 0, 0) "     \
+      "{ignore:[Id]}")                                                                               \
+    /* Leases. */                                                                                    \
+    X(lead_take, PAWL__POSTGRES_LEAD_TAKE "[Epoch]")                                                 \
+    X(lead_take_alone, PAWL__POSTGRES_LEAD_TAKE "set_config('synchronous_commit', 'off', true)")     \
+    PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                             \
+    PAWL__POSTGRES_OUTBOX_STATEMENTS(X)                                                              \
+    PAWL__POSTGRES_AGGREGATOR_STATEMENTS(X)                                                          \
+    /* Dead letters and subscriptions. */                                                            \
+    X(dead_add,                                                                                      \
+      "insert into {dead} ([Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], "             \
+      "[History], [At], " PAWL__SQL_MESSAGE ") select k.endpoint, k.queue, k.code, k.error, "        \
+      "k.attempts, k.deaths, k.history, k.at, " PAWL__POSTGRES_MESSAGE_ITEMS " from "                \
+      "unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) as k (endpoint, "         \
+      "queue, code, error, attempts, deaths, history, at, " PAWL__POSTGRES_MESSAGE_NAMES ") "        \
+      "{ignore:[Endpoint], [MessageId]}")                                                            \
+    X(dead_drop,                                                                                     \
+      "delete from {dead} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "         \
+      "(select o.ctid as place from {dead} as o where o.[Endpoint] = k.endpoint "                    \
+      "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.place")                              \
+    X(inbox_drop,                                                                                    \
+      "delete from {inbox} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "        \
+      "(select o.ctid as place from {inbox} as o where o.[Endpoint] = k.endpoint "                   \
+      "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.place")                              \
+    X(subscription_put, "insert into {subscriptions} ([Type], [Queue]) "                             \
+                        "select * from unnest(?1, ?2) {ignore:[Type], [Queue]}")                     \
+    X(subscription_drop,                                                                             \
+      "delete from {subscriptions} as t using unnest(?1, ?2) as k (type, queue) cross join lateral " \
+      "(select o.ctid as place from {subscriptions} as o where o.[Type] = k.type "                   \
+      "and o.[Queue] = k.queue offset 0) as f where t.ctid = f.place")                               \
+    /* The queue. */                                                                                 \
+    X(queue_claim,                                                                                   \
+      "select (select true from {inbox} as i where i.[Endpoint] = ?6 "                               \
+      "and i.[MessageId] = q.[MessageId] limit 1), q.ctid, q.[Seq], q.[Due], q.[Placed], "           \
+      "q.[Attempts], q.[Deaths], q.[WaitingSince], " PAWL__SQL_MESSAGE " from {queue} as q "         \
+      "where q.[Queue] = ?1 and q.[Due] <= ?2 and q.[Due] >= ?3 and q.[Seq] <> all (?4) "            \
+      "order by q.[Due], q.[Seq] limit ?5 for update of q skip locked")                              \
+    /* Each row is looked up by its number: any order but that would walk the queue. */              \
+    X(queue_claim_again,                                                                             \
+      "select q.* from (select distinct u.seq from unnest(?1) as u (seq)) as k "                     \
+      "cross join lateral (select ctid, [Seq], [Due], [Placed], [Attempts], [Deaths], "              \
+      "[WaitingSince], " PAWL__SQL_MESSAGE " from {queue} where [Seq] >= k.seq "                     \
+      "and [Seq] <= k.seq and [Queue] || '' = ?2 and [Due] <= ?3 order by [Seq] limit 1 "            \
+      "for update skip locked) as q order by q.[Due], q.[Seq] limit ?4")                             \
+    X(queue_lock,                                                                                    \
+      "select f.[Seq], f.place from unnest(?1, ?2) as k (seq, due) cross join lateral "              \
+      "(select o.[Seq], o.ctid as place from {queue} as o where o.[Seq] >= k.seq "                   \
+      "and o.[Seq] <= k.seq and o.[Due] = k.due order by o.[Seq] limit 1 "                           \
+      "for update skip locked) as f order by f.[Seq]")                                               \
+    X(queue_done, "delete from {queue} as q using unnest(?1, ?2, ?3) with ordinality "               \
+                  "as k (place, seq, queue, n) where q.ctid = k.place and q.[Seq] + 0 = k.seq "      \
+                  "and q.[Queue] || '' = k.queue returning k.n")                                     \
+    X(queue_again,                                                                                   \
+      "update {queue} as q set [Due] = k.due, [Attempts] = k.attempts, "                             \
+      "[Deaths] = k.deaths, [WaitingSince] = k.waiting_since, [Error] = k.error "                    \
+      "from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) with ordinality as k (place, seq, "               \
+      "queue, due, attempts, deaths, waiting_since, error, n) "                                      \
+      "where q.ctid = k.place and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                \
+      "returning k.n")                                                                               \
+    X(queue_add,                                                                                     \
+      "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "        \
+      "[Error], " PAWL__SQL_MESSAGE ") select k.queue, k.due, k.due, k.attempts, 0, 'epoch', "       \
+      "'', " PAWL__POSTGRES_MESSAGE_ITEMS " from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "        \
+      "as k (queue, due, attempts, " PAWL__POSTGRES_MESSAGE_NAMES ") "                               \
+      "{ignore:[Queue], [MessageId]}")                                                               \
+    X(queue_first_place, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "   \
+                         "and [Attempts] = 0 and [WaitingSince] = 'epoch' and [Seq] <> all (?3) "    \
+                         "order by [Due], [Seq] limit 1")                                            \
+    X(queue_first, "select [Due] from {queue} where [Queue] = ?1 and [Due] >= ?2 "                   \
+                   "and [Seq] <> all (?3) "                                                          \
+                   "order by [Due], [Seq] limit 1 for update skip locked")                           \
+    /* The inbox. */                                                                                 \
+    X(inbox_look, "select k.n from unnest(?2) with ordinality as k (id, n) cross join lateral "      \
+                  "(select from {inbox} where [Endpoint] = ?1 and [MessageId] = k.id limit 1) "      \
+                  "as i")                                                                            \
+    X(inbox_add, "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) "                   \
+                 "select * from unnest(?1, ?2, ?3, ?4) {ignore:[Endpoint], [MessageId]} "            \
                  "returning [Endpoint], [MessageId]")
 
 enum {

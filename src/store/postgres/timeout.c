@@ -180,14 +180,14 @@ static pawl_code lease(pawl__postgres *store, const pawl_timeout_claim *claim, p
     pawl_code                  code = pawl__postgres_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
+    store->has_leased = true; /* or may have, when the answer is lost */
     send_lease(&leased, store, connection, claim, from, error);
     send_first(&later, connection, claim, pawl_time_add(claim->due_max, 1), error);
     pawl__postgres_stamp_send_end(connection, error);
     code = pawl__postgres_stamp_ended(connection, pawl__postgres_flush(connection, error));
     rows->next_due = PAWL_TIME_MAX;
     if (code == PAWL_OK) {
-        store->has_leased = true;
-        leased.arena      = arena;
+        leased.arena = arena;
         if (pawl__postgres_next(&later))
             rows->next_due = pawl__postgres_get_time(&later);
         code = read_leased(&leased, count_of(claim), rows);
@@ -347,6 +347,19 @@ static pawl_code check_settle(pawl__postgres_writer *writer, pawl__postgres_step
     return pawl__postgres_check_numbers(writer, step, why_gone);
 }
 
+static const pawl__postgres_field id_field = PAWL__POSTGRES_FIELD(timeout_settle, id, UUID);
+
+/* Rows that are settled whoever has them may be in somebody's hand at this moment. */
+static pawl_code lock_rows(pawl__postgres_writer *writer, const void **items, size_t count)
+{
+    pawl__postgres_step *step = pawl__postgres_step_add(
+        writer, pawl__postgres_timeout_lock_id, pawl_change_timeout_settle, items, count, NULL);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_step_fields(step, &id_field, 1);
+    return pawl__postgres_step_send(step);
+}
+
 static pawl_code send_settles(pawl__postgres_writer *writer, const wave *of, const void **items,
                               size_t count)
 {
@@ -357,7 +370,6 @@ static pawl_code send_settles(pawl__postgres_writer *writer, const wave *of, con
                                   pawl__postgres_timeout_release},
         [PAWL_TIMEOUT_RETRY]   = {pawl__postgres_timeout_retry_any, pawl__postgres_timeout_retry},
     };
-    static const pawl__postgres_field id      = PAWL__POSTGRES_FIELD(timeout_settle, id, UUID);
     static const pawl__postgres_field retry[] = {
         PAWL__POSTGRES_FIELD(timeout_settle, due, TIME),
         PAWL__POSTGRES_FIELD(timeout_settle, attempts, INT32),
@@ -366,12 +378,15 @@ static pawl_code send_settles(pawl__postgres_writer *writer, const wave *of, con
         PAWL__POSTGRES_FIELD(timeout_settle, generation, INT),
         PAWL__POSTGRES_FIELD(timeout_settle, owner, UUID),
     };
+    pawl_code code = of->has_owner ? PAWL_OK : lock_rows(writer, items, count);
+    if (code != PAWL_OK)
+        return code;
     pawl__postgres_step *step = pawl__postgres_step_add(
         writer, statements[of->action][of->has_owner], pawl_change_timeout_settle, items, count,
         of->has_owner ? check_settle : NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, &id, 1);
+    pawl__postgres_step_fields(step, &id_field, 1);
     if (of->action == PAWL_TIMEOUT_RETRY)
         pawl__postgres_step_fields(step, retry, 2);
     if (of->has_owner)

@@ -68,15 +68,17 @@
                       "[Process] = least(l.[Process], excluded.[Process]), "                                 \
                       "[Expires] = greatest(l.[Expires], excluded.[Expires]))"
 
-/* Frees the marked rows of which `leases` is true; none unless `needed` is. */
-#define PAWL__POSTGRES_TIMEOUT_WALK(needed, leases)                                            \
+/* Frees the marked rows of which `leases` is true; none unless `needed` is. `locked`
+ * says what becomes of rows that another transaction has: " skip locked", or "" where
+ * it may be one of the worker's own that is about to be rolled back with its session. */
+#define PAWL__POSTGRES_TIMEOUT_WALK(needed, leases, locked)                                    \
     "marked as materialized (select substr([Name], 23) as destination, "                       \
     "'epoch'::timestamptz + min([Process]) * interval '1 microsecond' as first, "              \
     "max([Expires]) as last from {leases} where " PAWL__POSTGRES_TIMEOUT_MARKS " and " needed  \
     " group by 1), old as materialized (select f.place from marked as m "                      \
     "cross join lateral (select ctid as place from {timeouts} "                                \
     "where [Destination] = m.destination and [Due] >= m.first and [Due] <= m.last and " leases \
-    " order by [Due], [Id] for update skip locked) as f) "                                     \
+    " order by [Due], [Id] for update" locked ") as f) "                                       \
     "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from old where t.ctid = old.place"
 
 /* In the row of a worker `w` that died: its timeouts were freed since it was seen
@@ -86,15 +88,15 @@
 /* Leases ?6 of the rows of `due`, one fewer than it may hold. Before the rows stand
  * how many there were and when the first and the last is due; there is always a
  * row. */
-#define PAWL__POSTGRES_TIMEOUT_TAKE                                                           \
-    PAWL__POSTGRES_TIMEOUT_MARK                                                               \
-        ", taken as (update {timeouts} as t set [Owner] = ?7, [LeaseExpires] = ?8, "          \
-        "[LeaseWorker] = ?9 from (select place from due order by [Due], [Id] limit ?6) as k " \
-        "where t.ctid = k.place returning t.[Id], t.[Generation], t.[SagaId], t.[SagaType], " \
-        "t.[Name], t.[Destination], t.[Due], t.[Headers], t.[CorrelationId], t.[Attempts], "  \
-        "t.[Owner], t.[LeaseExpires]) "                                                       \
-        "select a.*, taken.* from (select count(*), min([Due]), max([Due]) from due) as a "   \
-        "left join taken on true order by taken.[Due], taken.[Id]"
+#define PAWL__POSTGRES_TIMEOUT_TAKE                                                       \
+    PAWL__POSTGRES_TIMEOUT_MARK                                                           \
+    ", taken as (update {timeouts} as t set [Owner] = ?7, [LeaseExpires] = ?8, "          \
+    "[LeaseWorker] = ?9 from (select place from due order by [Due], [Id] limit ?6) as k " \
+    "where t.ctid = k.place returning t.[Id], t.[Generation], t.[SagaId], t.[SagaType], " \
+    "t.[Name], t.[Destination], t.[Due], t.[Headers], t.[CorrelationId], t.[Attempts], "  \
+    "t.[Owner], t.[LeaseExpires]) "                                                       \
+    "select a.*, taken.* from (select count(*), min([Due]), max([Due]) from due) as a "   \
+    "left join taken on true order by taken.[Due], taken.[Id]"
 
 /* The row of an id. The order makes the index on the id the only one that fits. */
 #define PAWL__POSTGRES_TIMEOUT_OF_ID \
@@ -106,8 +108,10 @@
     "(select o.ctid as place " PAWL__POSTGRES_TIMEOUT_OF_ID ") as f "               \
     "where t.ctid = f.place and t.[Owner] = k.owner "                               \
     "and (k.generation = 0 or t.[Generation] = k.generation) returning k.n"
-#define PAWL__POSTGRES_TIMEOUT_ANYHOW(names) \
-    " as k (id" names ") where t.[Id] between k.id and k.id"
+/* Whoever has it: it was locked by timeout_lock_id, so that it is at its place. */
+#define PAWL__POSTGRES_TIMEOUT_ANYHOW(names)                                                       \
+    " as k (id" names ") cross join lateral (select o.ctid as place " PAWL__POSTGRES_TIMEOUT_OF_ID \
+    ") as f where t.ctid = f.place"
 
 #define PAWL__POSTGRES_TIMEOUT_REMOVE "delete from {timeouts} as t using "
 #define PAWL__POSTGRES_TIMEOUT_RELEASE "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from "
@@ -160,58 +164,62 @@
               "set [Pid] = " PAWL__POSTGRES_TIMEOUT_FREED " from dead "              \
               "where w.ctid = dead.place), " PAWL__POSTGRES_TIMEOUT_WALK(            \
                   "exists (select 1 from dead)",                                     \
-                  "[LeaseWorker] = any (array(select [Id] from dead))")
+                  "[LeaseWorker] = any (array(select [Id] from dead))", " skip locked")
 
-#define PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                       \
-    X(timeout_first, PAWL__POSTGRES_TIMEOUT_FIRST("?1"))                                           \
-    X(timeout_first_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                       \
-      "select f.[Due] from d cross join lateral (" PAWL__POSTGRES_TIMEOUT_FIRST(                   \
-          "d.name") ") as f order by f.[Due] limit 1")                                             \
-    X(timeout_lease, "with due as materialized (" PAWL__POSTGRES_TIMEOUT_DUE(                      \
-                         "?1") "), " PAWL__POSTGRES_TIMEOUT_TAKE)                                  \
-    X(timeout_lease_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                       \
-      ", due as materialized (select f.[Id], f.[Destination], f.[Due], f.place from d cross join " \
-      "lateral (" PAWL__POSTGRES_TIMEOUT_DUE(                                                      \
-          "d.name") ") as f order by f.[Due], f.[Id] limit ?5), " PAWL__POSTGRES_TIMEOUT_TAKE)     \
-    X(timeout_expire, "with " PAWL__POSTGRES_TIMEOUT_WALK("true", "[LeaseExpires] <= ?1"))         \
-    X(timeout_marks_end,                                                                           \
-      "delete from {leases} where " PAWL__POSTGRES_TIMEOUT_MARKS " and [Epoch] <= ?1")             \
-    X(timeout_free_claim, "with " PAWL__POSTGRES_TIMEOUT_WALK("true", "[Owner] = ?1"))             \
-    X(timeout_free_worker, "with " PAWL__POSTGRES_TIMEOUT_WALK("true", "[LeaseWorker] = ?1"))      \
-    X(timeout_free_dead, PAWL__POSTGRES_TIMEOUT_FREE_DEAD)                                         \
-    X(timeout_of_saga, PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' "               \
-                                             "union all " PAWL__SQL_TIMEOUT_ROW                    \
-                                             "where [SagaId] = ?1 and [Name] = '' "                \
-                                             "order by [Due], [Id] limit ?2")                      \
-    X(timeout_remove,                                                                              \
-      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))         \
-    X(timeout_release,                                                                             \
-      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))        \
-    X(timeout_retry, PAWL__POSTGRES_TIMEOUT_RETRY                                                  \
-      "unnest(?1, ?2, ?3, ?4, ?5)" PAWL__POSTGRES_TIMEOUT_OWNED(", due, attempts"))                \
-    X(timeout_remove_any,                                                                          \
-      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))                \
-    X(timeout_release_any,                                                                         \
-      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))               \
-    X(timeout_retry_any, PAWL__POSTGRES_TIMEOUT_RETRY                                              \
-      "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_ANYHOW(", due, attempts"))                       \
-    X(timeout_lock, PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,                \
-                                                PAWL__POSTGRES_TIMEOUT_NAME))                      \
-    X(timeout_drop, PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,                \
-                                                PAWL__POSTGRES_TIMEOUT_NAME))                      \
-    X(timeout_lock_named,                                                                          \
-      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))                 \
-    X(timeout_drop_named,                                                                          \
-      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))                 \
-    X(timeout_lock_own,                                                                            \
-      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))                  \
-    X(timeout_drop_own,                                                                            \
-      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))                  \
-    X(timeout_arm, PAWL__POSTGRES_TIMEOUT_ARM)                                                     \
-    X(timeout_overwrite,                                                                           \
-      PAWL__POSTGRES_TIMEOUT_INSERT "on conflict ([Id]) " PAWL__POSTGRES_TIMEOUT_ANEW              \
-                                    ", [SagaId] = excluded.[SagaId], [Name] = excluded.[Name]")    \
-    X(timeout_put,                                                                                 \
+#define PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                                    \
+    X(timeout_first, PAWL__POSTGRES_TIMEOUT_FIRST("?1"))                                                        \
+    X(timeout_first_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                    \
+      "select f.[Due] from d cross join lateral (" PAWL__POSTGRES_TIMEOUT_FIRST(                                \
+          "d.name") ") as f order by f.[Due] limit 1")                                                          \
+    X(timeout_lease, "with due as materialized (" PAWL__POSTGRES_TIMEOUT_DUE(                                   \
+                         "?1") "), " PAWL__POSTGRES_TIMEOUT_TAKE)                                               \
+    X(timeout_lease_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                    \
+      ", due as materialized (select f.[Id], f.[Destination], f.[Due], f.place from d cross join "              \
+      "lateral (" PAWL__POSTGRES_TIMEOUT_DUE(                                                                   \
+          "d.name") ") as f order by f.[Due], f.[Id] limit ?5), " PAWL__POSTGRES_TIMEOUT_TAKE)                  \
+    X(timeout_expire,                                                                                           \
+      "with " PAWL__POSTGRES_TIMEOUT_WALK("true", "[LeaseExpires] <= ?1", " skip locked"))                      \
+    X(timeout_marks_end,                                                                                        \
+      "delete from {leases} where " PAWL__POSTGRES_TIMEOUT_MARKS " and [Epoch] <= ?1")                          \
+    X(timeout_free_claim, "with " PAWL__POSTGRES_TIMEOUT_WALK("true", "[Owner] = ?1", ""))                      \
+    X(timeout_free_worker, "with " PAWL__POSTGRES_TIMEOUT_WALK("true", "[LeaseWorker] = ?1", ""))               \
+    X(timeout_free_dead, PAWL__POSTGRES_TIMEOUT_FREE_DEAD)                                                      \
+    X(timeout_of_saga, PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' "                            \
+                                             "union all " PAWL__SQL_TIMEOUT_ROW                                 \
+                                             "where [SagaId] = ?1 and [Name] = '' "                             \
+                                             "order by [Due], [Id] limit ?2")                                   \
+    X(timeout_remove,                                                                                           \
+      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))                      \
+    X(timeout_release,                                                                                          \
+      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))                     \
+    X(timeout_retry, PAWL__POSTGRES_TIMEOUT_RETRY                                                               \
+      "unnest(?1, ?2, ?3, ?4, ?5)" PAWL__POSTGRES_TIMEOUT_OWNED(", due, attempts"))                             \
+    X(timeout_lock_id,                                                                                          \
+      "select f.[Id] from unnest(?1) as k (id) cross join lateral (select o.[Id] " PAWL__POSTGRES_TIMEOUT_OF_ID \
+      " for update) as f")                                                                                      \
+    X(timeout_remove_any,                                                                                       \
+      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))                             \
+    X(timeout_release_any,                                                                                      \
+      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))                            \
+    X(timeout_retry_any, PAWL__POSTGRES_TIMEOUT_RETRY                                                           \
+      "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_ANYHOW(", due, attempts"))                                    \
+    X(timeout_lock, PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,                             \
+                                                PAWL__POSTGRES_TIMEOUT_NAME))                                   \
+    X(timeout_drop, PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,                             \
+                                                PAWL__POSTGRES_TIMEOUT_NAME))                                   \
+    X(timeout_lock_named,                                                                                       \
+      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))                              \
+    X(timeout_drop_named,                                                                                       \
+      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))                              \
+    X(timeout_lock_own,                                                                                         \
+      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))                               \
+    X(timeout_drop_own,                                                                                         \
+      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))                               \
+    X(timeout_arm, PAWL__POSTGRES_TIMEOUT_ARM)                                                                  \
+    X(timeout_overwrite,                                                                                        \
+      PAWL__POSTGRES_TIMEOUT_INSERT "on conflict ([Id]) " PAWL__POSTGRES_TIMEOUT_ANEW                           \
+                                    ", [SagaId] = excluded.[SagaId], [Name] = excluded.[Name]")                 \
+    X(timeout_put,                                                                                              \
       PAWL__POSTGRES_TIMEOUT_INSERT "on conflict do nothing" PAWL__POSTGRES_TIMEOUT_KEYS)
 
 #endif

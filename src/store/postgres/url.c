@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define SCHEMA_SIZE_MAX 63 /* an identifier of PostgreSQL */
+#define GIVEN_SIZE_MAX 240 /* of a URL in a text, which has to hold more than that */
 
 static int hex_digit(char c)
 {
@@ -157,10 +158,10 @@ static pawl_code refuse_conninfo(const pawl__postgres *store, pawl_arena *arena,
     return PAWL_EINVAL;
 }
 
-static pawl_code check_conninfo(const pawl__postgres *store, const char *url, pawl_arena *arena,
-                                pawl_error *error)
+static pawl_code check_conninfo(const pawl__postgres *store, const char *url, const char *masked,
+                                pawl_arena *arena, pawl_error *error)
 {
-    if (is_ambiguous(url, store->given))
+    if (is_ambiguous(url, masked))
         return pawl_error_set(error, PAWL_EINVAL,
                               "postgres: %s: '/' and '@' in a password must be written as %%2F "
                               "and %%40",
@@ -183,12 +184,14 @@ static pawl_code read_url(pawl__postgres *store, const char *url, pawl_arena *ar
     store->given           = pawl_allocate(masked.size + 1);
     if (masked.data == NULL || store->conninfo == NULL || store->given == NULL)
         return pawl__postgres_no_memory(error);
-    (void)snprintf(store->given, masked.size + 1, "%.*s", PAWL_TEXT_ARGS(masked));
+    (void)snprintf(store->given, masked.size + 1, masked.size > GIVEN_SIZE_MAX ? "%.*s..." : "%.*s",
+                   (int)(masked.size > GIVEN_SIZE_MAX ? GIVEN_SIZE_MAX - 3 : masked.size),
+                   masked.data);
     memcpy(store->conninfo, url, size);
     memcpy(store->schema, "public", sizeof "public");
     pawl_code code = take_parameters(store, parameters != NULL ? parameters + 1 : "",
                                      store->conninfo + size, error);
-    return code == PAWL_OK ? check_conninfo(store, url, arena, error) : code;
+    return code == PAWL_OK ? check_conninfo(store, url, masked.data, arena, error) : code;
 }
 
 pawl_code pawl__postgres_url(pawl__postgres *store, const char *url, pawl_error *error)

@@ -4,9 +4,14 @@
  * A commit with news for the queue tries, after it, to take that lock for itself:
  * only when it cannot, somebody sleeps and is notified. A busy queue so pays
  * nothing for NOTIFY, whose commits the server runs one after another. The order
- * makes it safe: a sleeper takes the lock and then looks once more; a sender
- * commits and then tries the lock. A handle that claims from no queue sleeps for
- * the outbox.
+ * makes it safe: a sleeper takes the lock and then looks once more, for what became
+ * due before the time until which it means to sleep; a sender commits and then
+ * tries the lock. A handle sleeps for the queues and the outbox that it claimed
+ * from; one that claimed nothing listens to nobody. A wake-up counts until the
+ * next claim: a wait before it returns at once.
+ *
+ * What others hold when they die is free without a word. A handle that met such
+ * rows sleeps for seconds only, and ends the leases of the dead.
  *
  * Behind a pooler nothing can be listened to: waits are short, longer each time
  * nothing was found, and a worker says every five seconds that it lives.
@@ -26,6 +31,7 @@
 #define POLL_MS_MIN 20
 #define POLL_MS_MAX 1000
 #define BEAT_MS 5000
+#define OTHERS_MS 10000 /* between looks at what others have: they may have died */
 
 int64_t pawl__postgres_lock_number(const pawl__postgres *store, const char *kind, pawl_text name)
 {
@@ -115,14 +121,40 @@ bool pawl__postgres_send_notify(pawl__postgres *store, pawl__postgres_connection
 
 /* ---- The sleepers' locks ------------------------------------------------ */
 
+static bool has_outbox(const pawl__postgres *store)
+{
+    return store->outbox.from != 0; /* it was claimed from */
+}
+
+static pawl_text name_of(const pawl__postgres_place *place)
+{
+    return (pawl_text){place->queue, place->queue_size};
+}
+
+/* The places of the queues that this handle claims from; returns how many. */
+static size_t list_queues(const pawl__postgres *store, const pawl__postgres_place **queues)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < store->place_count && i < PAWL__POSTGRES_QUEUES_MAX; i++)
+        if (store->places[i].is_queue)
+            queues[count++] = &store->places[i];
+    return count;
+}
+
+static bool has_topics(const pawl__postgres *store)
+{
+    const pawl__postgres_place *queues[PAWL__POSTGRES_QUEUES_MAX];
+    return has_outbox(store) || list_queues(store, queues) != 0;
+}
+
 static pawl_code take_sleep_locks(pawl__postgres *store, pawl_error *error)
 {
-    pawl__postgres_call call;
-    size_t              count = 0;
-    for (; count < store->place_count && count < PAWL__POSTGRES_QUEUES_MAX; count++)
-        store->sleep_locks[count] = queue_lock(
-            store, (pawl_text){store->places[count].queue, store->places[count].queue_size});
-    if (count == 0)
+    pawl__postgres_call         call;
+    const pawl__postgres_place *queues[PAWL__POSTGRES_QUEUES_MAX];
+    size_t                      count = list_queues(store, queues);
+    for (size_t i = 0; i < count; i++)
+        store->sleep_locks[i] = queue_lock(store, name_of(queues[i]));
+    if (has_outbox(store))
         store->sleep_locks[count++] = outbox_lock(store);
     store->sleep_lock_count = count;
     pawl__postgres_begin(&call, &store->main, pawl__postgres_listen_locks, error);
@@ -161,70 +193,79 @@ void pawl__postgres_note_claim(pawl__postgres *store, bool is_empty)
  * process knows already. */
 static bool is_for_us(const pawl__postgres *store, const PGnotify *notify)
 {
+    const pawl__postgres_place *queues[PAWL__POSTGRES_QUEUES_MAX];
+    size_t                      count = list_queues(store, queues);
     if (notify->be_pid == store->backend_pid)
         return false;
-    if (notify->extra[0] == '\0')
+    if (notify->extra[0] == '\0' ||
+        (has_outbox(store) && strcmp(notify->extra, OUTBOX_PAYLOAD) == 0))
         return true;
-    if (store->place_count == 0)
-        return strcmp(notify->extra, OUTBOX_PAYLOAD) == 0;
-    for (size_t i = 0; i < store->place_count && i < PAWL__POSTGRES_QUEUES_MAX; i++)
-        if (pawl_text_equal((pawl_text){store->places[i].queue, store->places[i].queue_size},
-                            pawl_text_of(notify->extra)))
+    for (size_t i = 0; i < count; i++)
+        if (pawl_text_equal(name_of(queues[i]), pawl_text_of(notify->extra)))
             return true;
     return false;
 }
 
-static bool take_notifies(pawl__postgres *store)
+static void take_notifies(pawl__postgres *store)
 {
-    bool      is_woken = false;
     PGnotify *notify;
     while ((notify = PQnotifies(store->main.pg)) != NULL) {
-        is_woken |= is_for_us(store, notify);
+        store->is_woken |= is_for_us(store, notify);
         PQfreemem(notify);
     }
-    return is_woken;
 }
 
-static void put_places(pawl__postgres_call *call, const pawl__postgres *store)
+static void put_times(pawl__postgres_call *call, const pawl__postgres_place *const *queues,
+                      size_t count, size_t offset)
 {
-    size_t count = store->place_count < PAWL__POSTGRES_QUEUES_MAX ? store->place_count
-                                                                  : PAWL__POSTGRES_QUEUES_MAX;
-    pawl__postgres_array_begin(call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, count);
-    for (size_t i = 0; i < count; i++) {
-        pawl_text queue = {store->places[i].queue, store->places[i].queue_size};
-        pawl__postgres_array_put(call, PAWL__POSTGRES_TEXT, &queue);
-    }
-    pawl__postgres_array_end(call);
     pawl__postgres_array_begin(call, PAWL__POSTGRES_TIME, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < count; i++)
-        pawl__postgres_array_put(call, PAWL__POSTGRES_TIME, &store->places[i].from);
-    pawl__postgres_array_end(call);
-    pawl__postgres_array_begin(call, PAWL__POSTGRES_TIME, PAWL_VALUE_NONE, count);
-    for (size_t i = 0; i < count; i++)
-        pawl__postgres_array_put(call, PAWL__POSTGRES_TIME, &store->places[i].due_max);
+        pawl__postgres_array_put(call, PAWL__POSTGRES_TIME, (const char *)queues[i] + offset);
     pawl__postgres_array_end(call);
 }
 
-/* What was committed before the sleepers' lock was ours notified nobody. */
-static pawl_code look_once_more(pawl__postgres *store, bool *is_there, pawl_error *error)
+static pawl_code is_there(pawl__postgres *store, pawl__postgres_call *call)
+{
+    pawl_code code = pawl__postgres_run(call);
+    store->is_woken |=
+        code == PAWL_OK && pawl__postgres_next(call) && pawl__postgres_get_bool(call);
+    pawl__postgres_end(call);
+    return code == PAWL_OK ? call->code : code;
+}
+
+static pawl_code look_at_queues(pawl__postgres *store, pawl_error *error)
+{
+    pawl__postgres_call         call;
+    const pawl__postgres_place *queues[PAWL__POSTGRES_QUEUES_MAX];
+    size_t                      count = list_queues(store, queues);
+    if (count == 0)
+        return PAWL_OK;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_queue_there, error);
+    pawl__postgres_array_begin(&call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, count);
+    for (size_t i = 0; i < count; i++) {
+        pawl_text name = name_of(queues[i]);
+        pawl__postgres_array_put(&call, PAWL__POSTGRES_TEXT, &name);
+    }
+    pawl__postgres_array_end(&call);
+    put_times(&call, queues, count, offsetof(pawl__postgres_place, from));
+    put_times(&call, queues, count, offsetof(pawl__postgres_place, queue_due));
+    put_times(&call, queues, count, offsetof(pawl__postgres_place, timeout_due));
+    return is_there(store, &call);
+}
+
+static pawl_code look_at_outbox(pawl__postgres *store, pawl_error *error)
 {
     pawl__postgres_call call;
-    bool                is_queue = store->place_count != 0;
-    pawl__postgres_begin(&call, &store->main,
-                         is_queue ? pawl__postgres_queue_there : pawl__postgres_outbox_there,
-                         error);
-    if (is_queue)
-        put_places(&call, store);
-    else
-        pawl__postgres_put_time(&call, store->last_now);
-    pawl_code code = pawl__postgres_run(&call);
-    *is_there = code == PAWL_OK && pawl__postgres_next(&call) && pawl__postgres_get_bool(&call);
-    pawl__postgres_end(&call);
-    return code;
+    if (!has_outbox(store))
+        return PAWL_OK;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_outbox_there, error);
+    pawl__postgres_put_time(&call, pawl__postgres_now(store));
+    return is_there(store, &call);
 }
 
-/* Listens, takes the sleepers' locks, and looks once more. */
-static pawl_code prepare_to_sleep(pawl__postgres *store, bool *is_woken, pawl_error *error)
+/* Listens, takes the sleepers' locks, and looks once more: what was committed
+ * before the locks were ours notified nobody. */
+static pawl_code prepare_to_sleep(pawl__postgres *store, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     if (!store->listens) {
@@ -237,22 +278,46 @@ static pawl_code prepare_to_sleep(pawl__postgres *store, bool *is_woken, pawl_er
         code = take_sleep_locks(store, error);
     store->sleeps      = code == PAWL_OK;
     store->busy_claims = 0;
-    return code == PAWL_OK ? look_once_more(store, is_woken, error) : code;
+    if (code == PAWL_OK)
+        code = look_at_queues(store, error);
+    return code == PAWL_OK ? look_at_outbox(store, error) : code;
+}
+
+pawl_time pawl__postgres_now(const pawl__postgres *store)
+{
+    int64_t passed = (pawl__postgres_clock_ms() - store->last_now_ms) * 1000;
+    return store->last_now == PAWL_TIME_MIN ? PAWL_TIME_MIN
+                                            : pawl_time_add(store->last_now, passed);
 }
 
 static pawl_code beat(pawl__postgres *store, pawl_error *error)
 {
-    int64_t now_ms = pawl__postgres_clock_ms();
+    pawl__postgres_call call;
+    int64_t             now_ms = pawl__postgres_clock_ms();
     if (!store->is_pooled || !store->base.is_attached || now_ms - store->beat_ms < BEAT_MS)
         return PAWL_OK;
-    pawl__postgres_call call;
-    pawl_time           now = pawl_time_add(store->last_now, (now_ms - store->last_now_ms) * 1000);
-    store->beat_ms          = now_ms;
+    store->beat_ms = now_ms;
     pawl__postgres_begin(&call, &store->main, pawl__postgres_worker_beat, error);
-    pawl__postgres_put_time(&call, now);
+    pawl__postgres_put_time(&call, pawl__postgres_now(store));
     pawl__postgres_put_uuid(&call, store->base.worker.uuid);
     pawl__postgres_put_int(&call, store->base.epoch);
     pawl_code code = pawl__postgres_run(&call);
+    pawl__postgres_end(&call);
+    return code;
+}
+
+/* Timeouts that a dead worker had leased are free now, not only when the lease is
+ * over. */
+static pawl_code free_dead(pawl__postgres *store, pawl_error *error)
+{
+    pawl__postgres_call call;
+    int64_t             now_ms = pawl__postgres_clock_ms();
+    if (!store->others_have || now_ms - store->freed_ms < OTHERS_MS)
+        return PAWL_OK;
+    store->freed_ms = now_ms;
+    pawl__postgres_send_timeout_free_dead(store, &store->main, &call, false, error);
+    pawl_code code = pawl__postgres_flush(&store->main, error);
+    store->is_woken |= code == PAWL_OK && pawl__postgres_rows(&call) > 0;
     pawl__postgres_end(&call);
     return code;
 }
@@ -261,8 +326,8 @@ typedef struct sleep_list {
     struct pollfd items[3]; /* the caller's, the interrupt's, the socket */
 } sleep_list;
 
-/* `*is_over`: woken, interrupted, or the connection is gone. */
-static pawl_code sleep_once(pawl__postgres *store, int64_t milliseconds, int wake_fd, bool *is_over,
+/* Ends when something can be read; a signal ends it too, and the wait with it. */
+static pawl_code sleep_once(pawl__postgres *store, int64_t milliseconds, int wake_fd,
                             pawl_error *error)
 {
     sleep_list list = {
@@ -270,7 +335,7 @@ static pawl_code sleep_once(pawl__postgres *store, int64_t milliseconds, int wak
          {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN},
          {.fd = store->is_pooled ? -1 : PQsocket(store->main.pg), .events = POLLIN}}};
     int ready = poll(list.items, 3, milliseconds > 60000 ? 60000 : (int)milliseconds);
-    *is_over  = ready < 0 || list.items[0].revents != 0;
+    store->is_woken |= ready < 0 || list.items[0].revents != 0;
     if (ready < 0 && errno != EINTR)
         return pawl_error_set(error, PAWL_EPERSIST, "postgres: cannot wait: %s", strerror(errno));
     if (ready > 0 && list.items[1].revents != 0)
@@ -281,14 +346,18 @@ static pawl_code sleep_once(pawl__postgres *store, int64_t milliseconds, int wak
         store->main.is_lost = true;
         return pawl__postgres_failed(store->main.pg, NULL, "while waiting", error);
     }
-    *is_over |= take_notifies(store);
+    take_notifies(store);
     return PAWL_OK;
 }
 
 static int64_t slice_of(pawl__postgres *store, int64_t milliseconds)
 {
     int64_t slice = milliseconds;
-    if (store->is_pooled) {
+    if (store->others_have)
+        slice = slice < OTHERS_MS ? slice : OTHERS_MS;
+    if (store->is_pooled && !has_topics(store)) {
+        slice = slice < BEAT_MS ? slice : BEAT_MS;
+    } else if (store->is_pooled) {
         store->poll_ms = store->poll_ms < POLL_MS_MIN ? POLL_MS_MIN : store->poll_ms;
         slice          = slice < store->poll_ms ? slice : store->poll_ms;
         store->poll_ms = store->poll_ms * 2 < POLL_MS_MAX ? store->poll_ms * 2 : POLL_MS_MAX;
@@ -296,30 +365,38 @@ static int64_t slice_of(pawl__postgres *store, int64_t milliseconds)
     return slice;
 }
 
-pawl_code pawl__postgres_wait(pawl_store *base, int64_t microseconds, int wake_fd,
-                              pawl_error *error)
+/* Up to the moment at which only time has to pass. */
+static pawl_code begin_wait(pawl__postgres *store, pawl_error *error)
 {
-    pawl__postgres *store   = pawl__postgres_of(base);
-    bool            is_over = false;
-    pawl_code       code    = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__postgres_ready(store, error);
     if (code == PAWL_OK && store->is_held)
         return pawl_error_set(error, PAWL_EINVAL, "postgres: cannot wait while a hold is open");
     if (code == PAWL_OK && store->main.in_transaction && store->claim_count == 0)
         pawl__postgres_rollback_transaction(&store->main);
-    if (code == PAWL_OK)
-        code = beat(store, error);
+    return code == PAWL_OK ? beat(store, error) : code;
+}
+
+pawl_code pawl__postgres_wait(pawl_store *base, int64_t microseconds, int wake_fd,
+                              pawl_error *error)
+{
+    pawl__postgres *store = pawl__postgres_of(base);
+    pawl_code       code  = begin_wait(store, error);
     if (code != PAWL_OK || microseconds <= 0)
         return code;
-    if (!store->is_pooled && !store->sleeps)
-        code = prepare_to_sleep(store, &is_over, error);
+    code = free_dead(store, error);
+    if (code == PAWL_OK && !store->is_pooled && !store->sleeps && has_topics(store))
+        code = prepare_to_sleep(store, error);
     if (!store->is_pooled)
-        is_over |= take_notifies(store);
+        take_notifies(store);
     int64_t end = pawl__postgres_clock_ms() + slice_of(store, (microseconds + 999) / 1000);
-    for (int64_t rest = 1; code == PAWL_OK && !is_over && rest > 0;) {
+    for (int64_t rest = 1; code == PAWL_OK && !store->is_woken && rest > 0;) {
         rest = end - pawl__postgres_clock_ms();
         if (rest > 0)
-            code = sleep_once(store, rest, wake_fd, &is_over, error);
+            code = sleep_once(store, rest, wake_fd, error);
     }
+    /* Nothing is claimed here that could answer the call. */
+    if (!has_topics(store))
+        store->is_woken = false;
     return code;
 }
 

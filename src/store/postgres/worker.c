@@ -198,8 +198,10 @@ pawl_code pawl__postgres_worker_close(pawl_store *base, pawl_time now, pawl_erro
     store->has_worker_tid = false;
     code                  = pawl__postgres_stamp_begin(store, &connection, error);
     if (code == PAWL_OK) {
-        code = end_worker(connection, base->worker.uuid, true, store->has_leased, error);
-        code = pawl__postgres_stamp_end(connection, code, error);
+        /* A worker of another handle, which was lost, may have leased what it will. */
+        bool has_timeouts = store->has_leased || !base->is_attached;
+        code              = end_worker(connection, base->worker.uuid, true, has_timeouts, error);
+        code              = pawl__postgres_stamp_end(connection, code, error);
     }
     unlock(store);
     base->is_attached = false;
@@ -240,12 +242,10 @@ static pawl_code raise_epoch(pawl__postgres *store, int64_t *epoch, pawl_uuid *l
     return code;
 }
 
-/* What has locked the worker's row so long is an old session of its own, as a
- * rule a second connection, that the server has not noticed to be gone. */
-static void end_holder(pawl__postgres *store)
+void pawl__postgres_end_holder(pawl__postgres *store, pawl__postgres_connection *connection)
 {
     pawl__postgres_call call;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_end_holder, NULL);
+    pawl__postgres_begin(&call, connection, pawl__postgres_end_holder_of, NULL);
     pawl__postgres_put_uuid(&call, store->base.worker.uuid);
     (void)pawl__postgres_run(&call);
     pawl__postgres_end(&call);
@@ -264,11 +264,13 @@ static pawl_code try_to_raise(pawl__postgres *store, int64_t *epoch, pawl_uuid *
     if (code != PAWL_OK)
         return code;
     pawl__postgres_rollback_transaction(&store->main);
-    if (store->side.is_lost)
+    if (store->side.is_lost) {
         pawl__postgres_disconnect(&store->side);
+        pawl__postgres_end_holder(store, &store->main);
+    }
     code = raise_epoch(store, epoch, last, error);
     if (code == PAWL_EBUSY)
-        end_holder(store);
+        pawl__postgres_end_holder(store, &store->main);
     return code;
 }
 

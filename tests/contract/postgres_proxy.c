@@ -1,0 +1,373 @@
+/* postgres_proxy.c - a proxy that loses what a test wants lost.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "contract/postgres_proxy.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define RELAYS_MAX 64
+#define CHUNK_SIZE 65536
+
+/* Where a stream of messages stands. */
+typedef struct stream {
+    unsigned char header[5];
+    size_t        header_size; /* of a client's first message 4: it has no type */
+    size_t        have;        /* bytes of the header that were read */
+    size_t        rest;        /* bytes of the body that were not */
+} stream;
+
+typedef struct relay {
+    int    client; /* -1: gone */
+    int    server;
+    stream from_client;
+    stream from_server;
+    int    requests; /* since the cut was asked for */
+    bool   is_losing_answer;
+    bool   is_kept; /* the server's side alone */
+} relay;
+
+struct proxy {
+    pthread_t        thread;
+    pthread_mutex_t  mutex; /* guards what follows */
+    struct addrinfo *server;
+    int              listener;
+    int              wake_fd;
+    relay            relays[RELAYS_MAX];
+    int              count;
+    int              accepted;
+    bool             is_stalled;
+    bool             fakes_pids;
+    bool             is_ending;
+    proxy_loss       loss;
+    int              number;
+    bool             is_kept;
+    bool             was_cut;
+};
+
+/* ---- Messages ----------------------------------------------------------- */
+
+/* Feeds one byte; the type of the message that ended with it, 0 for none, '-' for
+ * the first one of a client. */
+static int feed(stream *s, unsigned char byte)
+{
+    if (s->rest == 0) {
+        s->header[s->have++] = byte;
+        if (s->have < s->header_size)
+            return 0;
+        const unsigned char *size = s->header + s->header_size - 4;
+        s->rest =
+            ((size_t)size[0] << 24 | (size_t)size[1] << 16 | (size_t)size[2] << 8 | size[3]) - 4;
+    } else {
+        s->rest--;
+    }
+    if (s->rest != 0)
+        return 0;
+    int type       = s->header_size == 4 ? '-' : s->header[0];
+    s->have        = 0;
+    s->header_size = 5;
+    return type;
+}
+
+static int count_requests(stream *s, const unsigned char *data, size_t size)
+{
+    int count = 0;
+    for (size_t i = 0; i < size; i++) {
+        int type = feed(s, data[i]);
+        count += type == 'S' || type == 'Q';
+    }
+    return count;
+}
+
+/* True when one of them says that the server is ready again. */
+static bool read_answers(stream *s, unsigned char *data, size_t size, bool fakes_pids)
+{
+    bool is_ready = false;
+    for (size_t i = 0; i < size; i++) {
+        bool is_key = s->have == 5 && s->header[0] == 'K';
+        if (is_key && s->rest == 6 && fakes_pids)
+            data[i] ^= 1; /* the third byte of the process number */
+        is_ready |= feed(s, data[i]) == 'Z';
+    }
+    return is_ready;
+}
+
+/* ---- Connections -------------------------------------------------------- */
+
+static void shut(int *descriptor)
+{
+    if (*descriptor >= 0)
+        close(*descriptor);
+    *descriptor = -1;
+}
+
+static bool send_all(int descriptor, const unsigned char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t sent = send(descriptor, data, size, MSG_NOSIGNAL);
+        if (sent <= 0)
+            return false;
+        data += sent;
+        size -= (size_t)sent;
+    }
+    return true;
+}
+
+static void cut(proxy *p, relay *r)
+{
+    shut(&r->client);
+    r->is_kept = p->is_kept;
+    if (!r->is_kept)
+        shut(&r->server);
+    p->loss    = PROXY_LOSES_NOTHING;
+    p->was_cut = true;
+}
+
+static int connect_to(const struct addrinfo *server)
+{
+    int descriptor = socket(server->ai_family, server->ai_socktype, server->ai_protocol);
+    if (descriptor >= 0 && connect(descriptor, server->ai_addr, server->ai_addrlen) != 0)
+        shut(&descriptor);
+    return descriptor;
+}
+
+static void take_client(proxy *p)
+{
+    int client = accept(p->listener, NULL, NULL);
+    if (client < 0)
+        return;
+    p->accepted++;
+    int server = p->count < RELAYS_MAX ? connect_to(p->server) : -1;
+    if (server < 0) {
+        close(client);
+        return;
+    }
+    p->relays[p->count++] = (relay){.client      = client,
+                                    .server      = server,
+                                    .from_client = {.header_size = 4},
+                                    .from_server = {.header_size = 5}};
+}
+
+static void move_requests(proxy *p, relay *r)
+{
+    static unsigned char data[CHUNK_SIZE]; /* of the proxy's thread, as below */
+    ssize_t              size = recv(r->client, data, sizeof data, 0);
+    if (size <= 0) {
+        shut(&r->client);
+        shut(&r->server);
+        return;
+    }
+    bool is_it = p->loss != PROXY_LOSES_NOTHING && r->requests >= p->number - 1;
+    r->requests += count_requests(&r->from_client, data, (size_t)size);
+    bool is_whole = r->requests >= p->number;
+    if (is_it && p->loss == PROXY_LOSES_REQUEST) {
+        if (is_whole)
+            cut(p, r);
+        return;
+    }
+    if (is_it)
+        r->is_losing_answer = true;
+    if (!send_all(r->server, data, (size_t)size))
+        shut(&r->client);
+}
+
+static void move_answers(proxy *p, relay *r)
+{
+    static unsigned char data[CHUNK_SIZE];
+    ssize_t              size = recv(r->server, data, sizeof data, 0);
+    if (size <= 0) {
+        shut(&r->client);
+        shut(&r->server);
+        return;
+    }
+    bool is_ready = read_answers(&r->from_server, data, (size_t)size, p->fakes_pids);
+    if (r->is_losing_answer && is_ready && r->requests >= p->number)
+        cut(p, r);
+    else if (!r->is_losing_answer && r->client >= 0 && !send_all(r->client, data, (size_t)size))
+        shut(&r->client);
+}
+
+static void forget_ended(proxy *p)
+{
+    int kept = 0;
+    for (int i = 0; i < p->count; i++) {
+        relay *r = &p->relays[i];
+        if (r->client < 0 && !r->is_kept)
+            shut(&r->server);
+        if (r->server >= 0)
+            p->relays[kept++] = *r;
+        else
+            shut(&r->client);
+    }
+    p->count = kept;
+}
+
+/* ---- The thread --------------------------------------------------------- */
+
+static int list_descriptors(const proxy *p, struct pollfd *list)
+{
+    int count     = 0;
+    list[count++] = (struct pollfd){.fd = p->wake_fd, .events = POLLIN};
+    list[count++] = (struct pollfd){.fd = p->listener, .events = POLLIN};
+    for (int i = 0; i < p->count; i++) {
+        bool is_open  = !p->is_stalled;
+        list[count++] = (struct pollfd){.fd = is_open ? p->relays[i].client : -1, .events = POLLIN};
+        list[count++] = (struct pollfd){.fd = is_open ? p->relays[i].server : -1, .events = POLLIN};
+    }
+    return count;
+}
+
+static void move_all(proxy *p, const struct pollfd *list, int count)
+{
+    int relays = (count - 2) / 2;
+    for (int i = 0; i < relays && !p->is_stalled; i++) {
+        relay *r = &p->relays[i];
+        if (r->client >= 0 && list[2 + 2 * i].revents != 0)
+            move_requests(p, r);
+        if (r->server >= 0 && list[3 + 2 * i].revents != 0)
+            move_answers(p, r);
+    }
+    if (list[1].revents != 0)
+        take_client(p);
+    forget_ended(p);
+}
+
+static void *run(void *context)
+{
+    proxy        *p = context;
+    struct pollfd list[2 + 2 * RELAYS_MAX];
+    eventfd_t     woken;
+    pthread_mutex_lock(&p->mutex);
+    while (!p->is_ending) {
+        int count = list_descriptors(p, list);
+        pthread_mutex_unlock(&p->mutex);
+        (void)poll(list, (nfds_t)count, -1);
+        if (list[0].revents != 0)
+            (void)eventfd_read(p->wake_fd, &woken);
+        pthread_mutex_lock(&p->mutex);
+        move_all(p, list, count);
+    }
+    pthread_mutex_unlock(&p->mutex);
+    return NULL;
+}
+
+/* ---- The test's side ---------------------------------------------------- */
+
+static int listen_anywhere(void)
+{
+    struct sockaddr_in address    = {.sin_family = AF_INET};
+    int                descriptor = socket(AF_INET, SOCK_STREAM, 0);
+    address.sin_addr.s_addr       = htonl(INADDR_LOOPBACK);
+    if (descriptor >= 0 && (bind(descriptor, (struct sockaddr *)&address, sizeof address) != 0 ||
+                            listen(descriptor, RELAYS_MAX) != 0))
+        shut(&descriptor);
+    return descriptor;
+}
+
+static void free_proxy(proxy *p)
+{
+    if (p->server != NULL)
+        freeaddrinfo(p->server);
+    shut(&p->listener);
+    shut(&p->wake_fd);
+    free(p);
+}
+
+proxy *proxy_open(const char *host, const char *port)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    proxy          *p     = calloc(1, sizeof *p);
+    if (p == NULL)
+        return NULL;
+    p->wake_fd  = eventfd(0, EFD_NONBLOCK);
+    p->listener = listen_anywhere();
+    pthread_mutex_init(&p->mutex, NULL);
+    if (p->wake_fd < 0 || p->listener < 0 || getaddrinfo(host, port, &hints, &p->server) != 0 ||
+        pthread_create(&p->thread, NULL, run, p) != 0) {
+        free_proxy(p);
+        return NULL;
+    }
+    return p;
+}
+
+int proxy_port(const proxy *p)
+{
+    struct sockaddr_in address;
+    socklen_t          size = sizeof address;
+    if (getsockname(p->listener, (struct sockaddr *)&address, &size) != 0)
+        return 0;
+    return ntohs(address.sin_port);
+}
+
+static void change_and_wake(proxy *p)
+{
+    pthread_mutex_unlock(&p->mutex);
+    (void)eventfd_write(p->wake_fd, 1);
+}
+
+void proxy_cut(proxy *p, proxy_loss loss, int number, bool is_kept)
+{
+    pthread_mutex_lock(&p->mutex);
+    p->loss    = loss;
+    p->number  = number;
+    p->is_kept = is_kept;
+    p->was_cut = false;
+    for (int i = 0; i < p->count; i++)
+        p->relays[i].requests = 0;
+    change_and_wake(p);
+}
+
+bool proxy_was_cut(proxy *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    bool was_cut = p->was_cut;
+    pthread_mutex_unlock(&p->mutex);
+    return was_cut;
+}
+
+void proxy_stall(proxy *p, bool is_stalled)
+{
+    pthread_mutex_lock(&p->mutex);
+    p->is_stalled = is_stalled;
+    change_and_wake(p);
+}
+
+void proxy_fake_pids(proxy *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    p->fakes_pids = true;
+    change_and_wake(p);
+}
+
+int proxy_accepted(proxy *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    int accepted = p->accepted;
+    pthread_mutex_unlock(&p->mutex);
+    return accepted;
+}
+
+void proxy_close(proxy *p)
+{
+    if (p == NULL)
+        return;
+    pthread_mutex_lock(&p->mutex);
+    p->is_ending = true;
+    change_and_wake(p);
+    pthread_join(p->thread, NULL);
+    for (int i = 0; i < p->count; i++) {
+        shut(&p->relays[i].client);
+        shut(&p->relays[i].server);
+    }
+    pthread_mutex_destroy(&p->mutex);
+    free_proxy(p);
+}

@@ -1,0 +1,42 @@
+/* postgres_proxy.h - a proxy on loopback in front of a PostgreSQL server, which
+ * loses what a test wants lost.
+ *
+ *     open -> { cut, stall, fake_pids }* -> close
+ *
+ * It reads the protocol's message headers, and so knows where a client waits for
+ * an answer (Sync, Query) and where the server has given it (ReadyForQuery).
+ *
+ * Threads: it runs on its own; the functions are for one other thread.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_CONTRACT_POSTGRES_PROXY_H
+#define PAWL_TESTS_CONTRACT_POSTGRES_PROXY_H
+
+#include <stdbool.h>
+
+typedef struct proxy proxy;
+
+typedef enum proxy_loss {
+    PROXY_LOSES_NOTHING,
+    PROXY_LOSES_REQUEST, /* the server never gets it */
+    PROXY_LOSES_ANSWER,  /* the server has done it */
+} proxy_loss;
+
+/* NULL: no connection to the server, or no socket. */
+proxy *proxy_open(const char *host, const char *port);
+int    proxy_port(const proxy *p);
+/* The next connection that makes its `number`-th request from now on (from 1)
+ * loses it, or the answer, and ends there for the client. With `is_kept` the
+ * server does not notice. */
+void proxy_cut(proxy *p, proxy_loss loss, int number, bool is_kept);
+/* A cut that was asked for was made. */
+bool proxy_was_cut(proxy *p);
+/* Accepts, and moves no byte. */
+void proxy_stall(proxy *p, bool is_stalled);
+/* Tells clients another process number than the server's, as poolers do. */
+void proxy_fake_pids(proxy *p);
+int  proxy_accepted(proxy *p); /* connections so far */
+void proxy_close(proxy *p);    /* accepts NULL */
+
+#endif

@@ -1,0 +1,157 @@
+/* postgres_sleep.h - handles that sleep on PostgreSQL, for the tests of waking.
+ *
+ * What wakes comes from another process, or from a session without pawl: nothing
+ * in this process wakes the sleepers. Nothing is timed but for "not sooner than";
+ * a wake-up that does not come fails after a bound far below the time for which
+ * the sleeper lay down.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_CONTRACT_POSTGRES_SLEEP_H
+#define PAWL_TESTS_CONTRACT_POSTGRES_SLEEP_H
+
+#include "contract/postgres_place.h"
+
+#include "store/postgres/postgres.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#define SLEEP PAWL_SECONDS(60)
+#define WAIT_SECONDS 20
+
+/* ---- Sleeping ----------------------------------------------------------------- */
+
+typedef struct sleeper {
+    pawl_store *store;
+    pthread_t   thread;
+    pawl_code   code;
+    pawl_error  error;
+} sleeper;
+
+static inline void *sleep_in_store(void *argument)
+{
+    sleeper *self = argument;
+    self->code    = self->store->ops->wait(self->store, SLEEP, -1, &self->error);
+    return NULL;
+}
+
+static inline void lie_down(sleeper *it, pawl_store *store)
+{
+    *it = (sleeper){.store = store, .code = PAWL_EBUG};
+    assert_int_equal(pthread_create(&it->thread, NULL, sleep_in_store, it), 0);
+}
+
+static inline void expect_woken(sleeper *it)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += WAIT_SECONDS;
+    if (pthread_timedjoin_np(it->thread, NULL, &until) != 0)
+        fail_msg("slept through it");
+    if (it->code != PAWL_OK)
+        fail_msg("%s: %s", pawl_code_name(it->code), it->error.text);
+}
+
+static inline int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static inline void wait_for_number(place *p, const char *sql, int64_t wanted)
+{
+    struct timespec moment = {0, 2000000};
+    int64_t         end    = now_ms() + WAIT_SECONDS * 1000;
+    while (raw_number(p->pg, sql) != wanted) {
+        if (now_ms() > end)
+            fail_msg("%s: is not %lld", sql, (long long)wanted);
+        nanosleep(&moment, NULL);
+    }
+}
+
+/* Nothing was found: the handle knows when it means to look again. */
+static inline void find_nothing(place *p, pawl_store *store, const char *queue)
+{
+    pawl_next_due next;
+    assert_int_equal(claim_some(p, store, queue, NOW, 10).count, 0);
+    expect_code(p, store->ops->next_due(store, pawl_text_of(queue), NULL, 0, &next, &p->error),
+                PAWL_OK);
+}
+
+static inline void sleep_briefly(place *p, pawl_store *store)
+{
+    expect_code(p, store->ops->wait(store, PAWL_MILLISECONDS(1), -1, &p->error), PAWL_OK);
+}
+
+/* A handle that sleeps for the queue, and whose locks are taken. */
+static inline pawl_store *open_sleeper(place *p, const char *queue)
+{
+    pawl_store *store = open_store(p, p->url);
+    find_nothing(p, store, queue);
+    sleep_briefly(p, store);
+    find_nothing(p, store, queue);
+    return store;
+}
+
+/* Not woken by what came before: it sleeps as long as it is told. */
+static inline void expect_sleeps_on(place *p, pawl_store *store)
+{
+    int64_t begin = now_ms();
+    expect_code(p, store->ops->wait(store, PAWL_MILLISECONDS(60), -1, &p->error), PAWL_OK);
+    assert_true(now_ms() - begin >= 59);
+}
+
+/* Woken by what came before: it does not sleep at all. */
+static inline void expect_does_not_sleep(place *p, pawl_store *store)
+{
+    int64_t begin = now_ms();
+    expect_code(p, store->ops->wait(store, PAWL_SECONDS(WAIT_SECONDS), -1, &p->error), PAWL_OK);
+    assert_true(now_ms() - begin < WAIT_SECONDS * 1000);
+}
+
+/* ---- The sleepers' lock, seen from outside ------------------------------------ */
+
+static inline int64_t lock_of(pawl_store *store)
+{
+    pawl__postgres *driver = pawl__postgres_of(store);
+    assert_true(driver->sleeps);
+    assert_int_equal(driver->sleep_lock_count, 1);
+    return driver->sleep_locks[0];
+}
+
+static inline void wait_for_lock(place *p, int64_t lock, bool is_granted, int64_t count)
+{
+    char sql[400];
+    snprintf(sql, sizeof sql,
+             "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ShareLock' "
+             "and objsubid = 1 and (classid::bigint << 32 | objid::bigint) = %lld and %s granted",
+             (long long)lock, is_granted ? "" : "not");
+    wait_for_number(p, sql, count);
+}
+
+/* ---- Rows that nobody hears of -------------------------------------------------- */
+
+#define QUEUE_ROW                                                                              \
+    "insert into pawl_queue (\"Queue\", \"Due\", \"Placed\", \"Attempts\", \"Deaths\", "       \
+    "\"WaitingSince\", \"Error\", \"MessageId\", \"Type\", \"CorrelationId\", "                \
+    "\"CausationId\", \"Headers\", \"Body\") values ('orders', '%s', 'epoch', 0, 0, 'epoch', " \
+    "'', 'm', 'ping', '', '', '', '')"
+#define TIMEOUT_ROW                                                                   \
+    "insert into pawl_timeouts (\"Id\", \"Generation\", \"SagaType\", \"Name\", "     \
+    "\"Destination\", \"Due\", \"Attempts\", \"CorrelationId\", \"Headers\") values " \
+    "(gen_random_uuid(), 1, '', 't', 'orders', '%s', 0, '', '')"
+
+/* QUEUE_ROW or TIMEOUT_ROW, due at the time. */
+static inline void add_row(place *p, bool is_timeout, const char *due)
+{
+    char sql[600];
+    if (is_timeout)
+        snprintf(sql, sizeof sql, TIMEOUT_ROW, due);
+    else
+        snprintf(sql, sizeof sql, QUEUE_ROW, due);
+    raw_run(p->pg, sql);
+}
+
+#endif

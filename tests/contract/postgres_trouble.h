@@ -1,0 +1,220 @@
+/* postgres_trouble.h - what the tests of broken connections, locks and deadlines
+ * share: calls on a thread of their own, waiting until a session waits, killing it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_CONTRACT_POSTGRES_TROUBLE_H
+#define PAWL_TESTS_CONTRACT_POSTGRES_TROUBLE_H
+
+#include "contract/postgres_place.h"
+#include "contract/postgres_proxy.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <time.h>
+
+#define PATIENCE_MS 30000 /* for what must come */
+
+/* Every session of the place's URL has this name. */
+static inline void name_sessions(place *p)
+{
+    size_t size = strlen(p->url);
+    snprintf(p->url + size, sizeof p->url - size, "&application_name=%s", p->schema);
+}
+
+static inline int trouble_setup(void **state)
+{
+    int result = place_setup(state);
+    if (result == 0)
+        name_sessions(*state);
+    return result;
+}
+
+/* ---- Waiting for others ------------------------------------------------- */
+
+static inline int64_t clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Until the number that `format` with the schema's name selects is that. */
+static inline void wait_for_number(place *p, const char *format, int64_t number)
+{
+    char    sql[1000];
+    int64_t end = clock_ms() + PATIENCE_MS;
+    snprintf(sql, sizeof sql, format, p->schema);
+    while (raw_number(p->pg, sql) != number) {
+        if (clock_ms() > end)
+            fail_msg("%s: is not %lld in time", sql, (long long)number);
+        (void)poll(NULL, 0, 2);
+    }
+}
+
+static inline void wait_for_waiting(place *p, int64_t number)
+{
+    wait_for_number(p,
+                    "select count(*) from pg_stat_activity where application_name = '%s' "
+                    "and wait_event_type = 'Lock'",
+                    number);
+}
+
+static inline int pid_of(pawl_store *store)
+{
+    return PQbackendPID(store->ops->native(store));
+}
+
+/* Ends a back end and waits until it has gone. */
+static inline void kill_pid(place *p, int pid)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, %d)::integer", pid, PATIENCE_MS);
+    assert_int_equal(raw_number(p->pg, sql), 1);
+}
+
+static inline int64_t session_count(place *p)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "select count(*) from pg_stat_activity where application_name = '%s'",
+             p->schema);
+    return raw_number(p->pg, sql);
+}
+
+/* ---- Calls on a thread -------------------------------------------------- */
+
+typedef struct job {
+    pthread_t     thread;
+    pawl_store   *store;
+    pawl_changes *changes; /* NULL: a look at the queue */
+    pawl_arena   *arena;
+    pawl_code     code;
+    pawl_error    error;
+} job;
+
+static inline void *run_job(void *context)
+{
+    job            *j = context;
+    pawl_queue_rows rows;
+    if (j->changes != NULL)
+        j->code = pawl_store_commit(j->store, j->changes, NULL, &j->error);
+    else
+        j->code =
+            j->store->ops->queue_list(j->store, TEXT("orders"), 0, j->arena, &rows, &j->error);
+    return NULL;
+}
+
+static inline void start_job(place *p, job *j, pawl_store *store, pawl_changes *changes)
+{
+    *j = (job){.store = store, .changes = changes, .arena = p->arena};
+    assert_int_equal(pthread_create(&j->thread, NULL, run_job, j), 0);
+}
+
+/* Leaves the text in the place's error. */
+static inline void expect_job(place *p, job *j, pawl_code expected)
+{
+    assert_int_equal(pthread_join(j->thread, NULL), 0);
+    p->error = j->error;
+    expect_code(p, j->code, expected);
+}
+
+/* ---- Sets --------------------------------------------------------------- */
+
+static inline pawl_queue_send send_of(const char *queue, const char *id)
+{
+    return (pawl_queue_send){.queue = pawl_text_of(queue), .message = message_of(id), .due = NOW};
+}
+
+static inline pawl_changes one_send(pawl_queue_send *send)
+{
+    pawl_changes changes     = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items = send;
+    changes.queue_send.count = 1;
+    return changes;
+}
+
+static inline pawl_changes one_update(pawl_saga_update *update)
+{
+    pawl_changes changes      = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.saga_update.items = update;
+    changes.saga_update.count = 1;
+    return changes;
+}
+
+static inline pawl_value text_value(const char *text)
+{
+    return (pawl_value){.type = PAWL_VALUE_TEXT, .as.text = pawl_text_of(text)};
+}
+
+/* A saga with this number and version 1, and the update of it to version 2. */
+static inline pawl_saga_update begin_order(place *p, pawl_store *store, unsigned number)
+{
+    char name[20];
+    snprintf(name, sizeof name, "order-%u", number);
+    expect_code(p,
+                begin_saga(p, store, &order_table, uuid_of(number), text_value(name), "{\"n\":1}"),
+                PAWL_OK);
+    return (pawl_saga_update){.table    = &order_table,
+                              .id       = {uuid_of(number)},
+                              .version  = 1,
+                              .metadata = TEXT("{}"),
+                              .data     = TEXT("{\"n\":2}")};
+}
+
+static inline int64_t order_version(place *p, unsigned number)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1], sql[200];
+    pawl_uuid_format(uuid_of(number), text);
+    snprintf(sql, sizeof sql, "select \"Concurrency\" from \"shop_Order\" where \"Id\" = '%s'",
+             text);
+    return raw_number(p->pg, sql);
+}
+
+/* The other connection holds the saga's row until it is told otherwise. */
+static inline void lock_order(place *p, unsigned number)
+{
+    char text[PAWL_UUID_TEXT_SIZE + 1], sql[200];
+    pawl_uuid_format(uuid_of(number), text);
+    snprintf(sql, sizeof sql, "begin; select 1 from \"shop_Order\" where \"Id\" = '%s' for update",
+             text);
+    raw_run(p->pg, sql);
+}
+
+static inline int64_t queue_count(place *p)
+{
+    return raw_number(p->pg, "select count(*) from pawl_queue");
+}
+
+/* A handle with options of its own, tables there already; a worker too. */
+static inline pawl_store *open_more(place *p, const char *url, int64_t deadline_ms)
+{
+    pawl_store        *store   = NULL;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.mode               = PAWL_OPEN_CHECK;
+    options.tables             = order_tables;
+    options.table_count        = 1;
+    options.deadline_ms        = deadline_ms;
+    expect_code(p, pawl_store_open(url, &options, &store, &p->error), PAWL_OK);
+    expect_code(p, store->ops->worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+                PAWL_OK);
+    store->is_attached = true;
+    return store;
+}
+
+/* ---- Behind a proxy ----------------------------------------------------- */
+
+/* NULL where the server is not to be reached by TCP. */
+static inline proxy *open_proxy(place *p)
+{
+    const char *host = PQhost(p->pg);
+    return host[0] != '/' ? proxy_open(host, PQport(p->pg)) : NULL;
+}
+
+/* The place's URL, through the proxy. */
+static inline void proxy_url(const place *p, const proxy *between, char *url, size_t size)
+{
+    snprintf(url, size, "%s&host=127.0.0.1&port=%d&sslmode=disable&gssencmode=disable", p->url,
+             proxy_port(between));
+}
+
+#endif

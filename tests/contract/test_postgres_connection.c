@@ -1,0 +1,391 @@
+/* test_postgres_connection.c - connections that end: killed back ends, answers
+ * that never come, servers that stop, forks (contracts S25, S28).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_trouble.h"
+
+#include <sys/wait.h>
+
+/* ---- Killed back ends --------------------------------------------------- */
+
+static void an_idle_handle_connects_again(void **state)
+{
+    place          *p     = *state;
+    pawl_store     *store = open_store(p, p->url);
+    pawl_queue_rows rows;
+    int             first = pid_of(store);
+    kill_pid(p, first);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_ELOST);
+    assert_int_equal(queue_count(p), 0);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    assert_int_equal(queue_count(p), 1);
+    assert_int_not_equal(pid_of(store), first);
+
+    kill_pid(p, pid_of(store));
+    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+                PAWL_ELOST);
+    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+                PAWL_OK);
+    assert_int_equal(rows.count, 1);
+
+    kill_pid(p, pid_of(store));
+    expect_code(p, store->ops->wait(store, PAWL_SECONDS(30), -1, &p->error), PAWL_ELOST);
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK);
+    pawl_store_close(store);
+}
+
+/* Nothing is lost: what was held is free at once, and this handle is told. */
+static void claims_end_with_the_back_end(void **state)
+{
+    place            *p     = *state;
+    pawl_store       *store = open_store(p, p->url);
+    pawl_store       *other = open_store(p, p->url);
+    pawl_worker_info *workers;
+    size_t            count = 0;
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK);
+    pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 9);
+    assert_int_equal(rows.count, 2);
+    assert_int_equal(claim_some(p, other, "orders", NOW, 9).count, 0);
+    kill_pid(p, pid_of(store));
+    assert_int_equal(claim_some(p, other, "orders", NOW, 1).count, 1);
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_ELOST);
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_EGONE);
+    expect_text(p, "it is not claimed by this worker");
+    expect_code(p, settle_one(p, other, "orders", rows.items[0].seq), PAWL_OK);
+    rows = claim_some(p, store, "orders", NOW, 9);
+    assert_int_equal(rows.count, 1);
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    assert_int_equal(queue_count(p), 0);
+    /* The worker's lock was taken again: it lives. */
+    expect_code(p, other->ops->worker_list(other, p->arena, &workers, &count, &p->error), PAWL_OK);
+    assert_int_equal(count, 2);
+    pawl_store_close(other);
+    pawl_store_close(store);
+}
+
+static void killed_in_a_commit_nothing_is_applied(void **state)
+{
+    place           *p       = *state;
+    pawl_store      *store   = open_store(p, p->url);
+    pawl_saga_update update  = begin_order(p, store, 1);
+    pawl_queue_send  send    = send_of("orders", "m-1");
+    pawl_changes     changes = one_update(&update);
+    job              commit;
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    lock_order(p, 1);
+    start_job(p, &commit, store, &changes);
+    wait_for_waiting(p, 1);
+    kill_pid(p, pid_of(store));
+    raw_run(p->pg, "commit");
+    expect_job(p, &commit, PAWL_ELOST);
+    assert_int_equal(order_version(p, 1), 1);
+    assert_int_equal(queue_count(p), 0);
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(order_version(p, 1), 2);
+    assert_int_equal(queue_count(p), 1);
+    pawl_store_close(store);
+}
+
+/* In a hold the pipeline is off, which is another way to the same answers. */
+static void killed_in_a_hold_nothing_is_applied(void **state)
+{
+    place          *p       = *state;
+    pawl_store     *store   = open_store(p, p->url);
+    pawl_queue_send send    = send_of("orders", "m-1");
+    pawl_changes    changes = one_send(&send);
+    raw_run(p->pg, "create table mine (id integer)");
+    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    PGconn *native = store->ops->native(store);
+    char    sql[100];
+    snprintf(sql, sizeof sql, "insert into %s.mine values (1)", p->schema);
+    raw_run(native, sql);
+    kill_pid(p, pid_of(store));
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_ELOST);
+    assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 0);
+    assert_int_equal(queue_count(p), 0);
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(queue_count(p), 1);
+    pawl_store_close(store);
+}
+
+/* ---- Answers that never come -------------------------------------------- */
+
+typedef struct loss_case {
+    const char *name;
+    proxy_loss  loss;
+    int         number; /* of the request */
+    bool        is_careful;
+    bool        is_held;
+    bool        is_kept; /* the server's session lives on, with its locks */
+    pawl_code   code;
+} loss_case;
+
+/* A commit is one request; after refusals for a while two, the fence first. In a
+ * hold it is one for the fence, the set and the commit each. */
+static const loss_case loss_cases[] = {
+    {"answer", PROXY_LOSES_ANSWER, 1, false, false, false, PAWL_OK},
+    {"answer, kept", PROXY_LOSES_ANSWER, 1, false, false, true, PAWL_OK},
+    {"request", PROXY_LOSES_REQUEST, 1, false, false, false, PAWL_ELOST},
+    {"request, kept", PROXY_LOSES_REQUEST, 1, false, false, true, PAWL_ELOST},
+    {"fence's answer, kept", PROXY_LOSES_ANSWER, 1, true, false, true, PAWL_ELOST},
+    {"second answer", PROXY_LOSES_ANSWER, 2, true, false, false, PAWL_OK},
+    {"second answer, kept", PROXY_LOSES_ANSWER, 2, true, false, true, PAWL_OK},
+    {"second request", PROXY_LOSES_REQUEST, 2, true, false, false, PAWL_ELOST},
+    {"second request, kept", PROXY_LOSES_REQUEST, 2, true, false, true, PAWL_ELOST},
+    {"hold, set's answer, kept", PROXY_LOSES_ANSWER, 2, false, true, true, PAWL_ELOST},
+    {"hold, answer", PROXY_LOSES_ANSWER, 3, false, true, false, PAWL_OK},
+    {"hold, answer, kept", PROXY_LOSES_ANSWER, 3, false, true, true, PAWL_OK},
+    {"hold, request, kept", PROXY_LOSES_REQUEST, 3, false, true, true, PAWL_ELOST},
+};
+
+/* A refusal makes the next commits careful. */
+static void be_refused(place *p, pawl_store *store)
+{
+    expect_code(p, settle_one(p, store, "orders", 1000000), PAWL_EGONE);
+}
+
+static void try_loss(place *p, proxy *between, pawl_store *store, const loss_case *c, int number)
+{
+    char            id[20], sql[200];
+    pawl_queue_send send    = {.queue = TEXT("orders"), .due = NOW};
+    pawl_changes    changes = one_send(&send);
+    snprintf(id, sizeof id, "m-%d", number);
+    send.message              = message_of(id);
+    changes.counters.messages = 1;
+    if (c->is_careful)
+        be_refused(p, store);
+    if (c->is_held)
+        expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    proxy_cut(between, c->loss, c->number, c->is_kept);
+    pawl_code code = pawl_store_commit(store, &changes, NULL, &p->error);
+    if (code != c->code || !proxy_was_cut(between))
+        fail_msg("%s: is %s, expected %s: %s", c->name, pawl_code_name(code),
+                 pawl_code_name(c->code), p->error.text);
+    snprintf(sql, sizeof sql, "select count(*) from pawl_queue where \"MessageId\" = '%s'", id);
+    assert_int_equal(raw_number(p->pg, sql), code == PAWL_OK);
+    if (code != PAWL_OK)
+        expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+}
+
+static void expect_each_once(place *p)
+{
+    int64_t expected = sizeof loss_cases / sizeof loss_cases[0];
+    assert_int_equal(queue_count(p), expected);
+    assert_int_equal(raw_number(p->pg, "select sum(\"Messages\") from pawl_workers"), expected);
+}
+
+static void a_lost_answer_is_found_out(void **state)
+{
+    place *p       = *state;
+    proxy *between = open_proxy(p);
+    char   url[1400];
+    if (between == NULL)
+        skip();
+    proxy_url(p, between, url, sizeof url);
+    apply_schema(p, p->url, order_tables, 1);
+    for (size_t i = 0; i < sizeof loss_cases / sizeof loss_cases[0]; i++) {
+        pawl_store *store = open_more(p, url, 0);
+        try_loss(p, between, store, &loss_cases[i], (int)i);
+        /* An old session that the server kept was ended. */
+        wait_for_number(p, "select count(*) from pg_stat_activity where application_name = '%s'",
+                        1);
+        pawl_store_close(store);
+        wait_for_number(p, "select count(*) from pg_stat_activity where application_name = '%s'",
+                        0);
+    }
+    expect_each_once(p);
+    proxy_close(between);
+}
+
+/* Where the old session goes on in the pooler's hands: its lock on the worker's
+ * row is all that tells which one it is. */
+static void a_lost_answer_is_found_out_behind_a_pooler(void **state)
+{
+    place      *p      = *state;
+    const char *pooled = getenv("PAWL_TEST_PGBOUNCER");
+    const char *end    = pooled != NULL ? strstr(pooled, "?pooler=transaction") : NULL;
+    char        url[1400];
+    if (end == NULL)
+        skip();
+    snprintf(url, sizeof url, "%.*s", (int)(end - pooled), pooled);
+    PGconn *pg      = PQconnectdb(url);
+    proxy  *between = proxy_open(PQhost(pg), PQport(pg));
+    PQfinish(pg);
+    assert_non_null(between);
+    snprintf(url, sizeof url,
+             "%.*s?pooler=transaction&schema=%s&host=127.0.0.1&port=%d&sslmode=disable"
+             "&gssencmode=disable",
+             (int)(end - pooled), pooled, p->schema, proxy_port(between));
+    apply_schema(p, p->url, order_tables, 1);
+    for (size_t i = 0; i < sizeof loss_cases / sizeof loss_cases[0]; i++) {
+        pawl_store *store = open_more(p, url, 0);
+        try_loss(p, between, store, &loss_cases[i], (int)i);
+        pawl_store_close(store);
+    }
+    expect_each_once(p);
+    proxy_close(between);
+}
+
+/* Claims are held on one connection; the send that does not wait goes over the
+ * other, which ends behind the fence, its session kept. Nothing but its lock on
+ * the worker's row tells of it. */
+static void a_lost_second_connection_is_found_out(void **state)
+{
+    place *p       = *state;
+    proxy *between = open_proxy(p);
+    char   url[1400];
+    if (between == NULL)
+        skip();
+    proxy_url(p, between, url, sizeof url);
+    pawl_store *store = open_store(p, url);
+    pawl_store *other = open_store(p, p->url);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    be_refused(p, store);
+    pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
+    assert_int_equal(rows.count, 1);
+    expect_code(p, send_one(p, store, "other", "m-2"), PAWL_OK);
+    assert_int_equal(session_count(p), 3);
+    proxy_cut(between, PROXY_LOSES_REQUEST, 2, true);
+    expect_code(p, send_one(p, store, "other", "m-3"), PAWL_ELOST);
+    assert_true(proxy_was_cut(between));
+    wait_for_number(p, "select count(*) from pg_stat_activity where application_name = '%s'", 2);
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_EGONE);
+    assert_int_equal(claim_some(p, other, "orders", NOW, 1).count, 1);
+    expect_code(p, send_one(p, store, "other", "m-3"), PAWL_OK);
+    assert_int_equal(queue_count(p), 3);
+    pawl_store_close(other);
+    pawl_store_close(store);
+    proxy_close(between);
+}
+
+/* A server that says nothing, not even to a cancel, costs a deadline and a bit. */
+static void a_silent_server_is_given_up(void **state)
+{
+    place          *p       = *state;
+    proxy          *between = open_proxy(p);
+    char            url[1400];
+    pawl_queue_rows rows;
+    if (between == NULL)
+        skip();
+    proxy_url(p, between, url, sizeof url);
+    apply_schema(p, p->url, order_tables, 1);
+    pawl_store *store = open_more(p, url, 300);
+    proxy_stall(between, true);
+    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+                PAWL_ELOST);
+    expect_text(p, "not even to a cancel");
+    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+                PAWL_EUNREACHABLE);
+    expect_text(p, "no connection within 300 ms");
+    proxy_stall(between, false);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    /* A commit that cannot be asked about stays unknown. */
+    proxy_stall(between, true);
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EUNKNOWN);
+    expect_text(p, "the outcome is unknown and the store cannot be asked");
+    proxy_stall(between, false);
+    expect_code(p, send_one(p, store, "orders", "m-3"), PAWL_OK);
+    pawl_store_close(store);
+    proxy_close(between);
+}
+
+static void connecting_can_be_interrupted(void **state)
+{
+    place *p       = *state;
+    proxy *between = open_proxy(p);
+    char   url[1400];
+    job    look;
+    if (between == NULL)
+        skip();
+    proxy_url(p, between, url, sizeof url);
+    pawl_store *store = open_store(p, url);
+    proxy_cut(between, PROXY_LOSES_REQUEST, 1, false);
+    start_job(p, &look, store, NULL);
+    expect_job(p, &look, PAWL_ELOST);
+    int before = proxy_accepted(between);
+    proxy_stall(between, true);
+    start_job(p, &look, store, NULL);
+    while (proxy_accepted(between) == before)
+        (void)poll(NULL, 0, 2);
+    pawl_store_interrupt(store);
+    expect_job(p, &look, PAWL_EINTERRUPTED);
+    proxy_stall(between, false);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    pawl_store_close(store);
+    proxy_close(between);
+}
+
+/* ---- Fork --------------------------------------------------------------- */
+
+static int refuse_in_child(place *p, pawl_store *store)
+{
+    pawl_queue_rows  rows;
+    pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
+    if (send_one(p, store, "orders", "m-2") != PAWL_EINVAL ||
+        store->ops->queue_claim(store, &claim, p->arena, &rows, &p->error) != PAWL_EINVAL ||
+        strstr(p->error.text, "does not survive fork") == NULL)
+        return 1;
+    store->ops->hold_end(store);
+    pawl_store_close(store);
+    return 0;
+}
+
+static void a_child_leaves_the_parents_session_alone(void **state)
+{
+    place      *p      = *state;
+    int         status = -1;
+    char        sql[100];
+    pawl_store *store = open_store(p, p->url);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
+    int             pid  = pid_of(store);
+    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    snprintf(sql, sizeof sql, "create table %s.mine (id integer)", p->schema);
+    raw_run(store->ops->native(store), sql);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(refuse_in_child(p, store));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    assert_int_equal(queue_count(p), 0);
+    assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 0); /* it is there */
+    assert_int_equal(pid_of(store), pid);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(an_idle_handle_connects_again),
+        CASE(claims_end_with_the_back_end),
+        CASE(killed_in_a_commit_nothing_is_applied),
+        CASE(killed_in_a_hold_nothing_is_applied),
+        CASE(a_lost_answer_is_found_out),
+        CASE(a_lost_answer_is_found_out_behind_a_pooler),
+        CASE(a_lost_second_connection_is_found_out),
+        CASE(a_silent_server_is_given_up),
+        CASE(connecting_can_be_interrupted),
+        CASE(a_child_leaves_the_parents_session_alone),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests_name("postgres_connection", tests, NULL, NULL);
+}
+
+#endif

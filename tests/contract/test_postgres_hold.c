@@ -1,0 +1,341 @@
+/* test_postgres_hold.c - the handler's own SQL between pawl's, and what stays
+ * claimed when (contracts S33).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_trouble.h"
+
+/* ---- The handler's own SQL ---------------------------------------------- */
+
+/* A handle with a claimed message in a hold; a table for the handler. */
+typedef struct held {
+    pawl_store       *store;
+    PGconn           *pg;
+    pawl_queue_settle settle;
+    pawl_changes      changes; /* settles it */
+} held;
+
+static void begin_hold(place *p, held *h)
+{
+    char sql[100];
+    h->store = open_store(p, p->url);
+    raw_run(p->pg, "create table mine (id integer)");
+    expect_code(p, send_one(p, h->store, "orders", "m-1"), PAWL_OK);
+    pawl_queue_rows rows = claim_some(p, h->store, "orders", NOW, 1);
+    h->settle            = (pawl_queue_settle){.queue = TEXT("orders"), .seq = rows.items[0].seq};
+    h->changes           = (pawl_changes){.now = NOW, .group_count = 1, .unit_count = 1};
+    h->changes.queue_settle.items = &h->settle;
+    h->changes.queue_settle.count = 1;
+    expect_code(p, h->store->ops->hold_begin(h->store, &p->error), PAWL_OK);
+    h->pg = h->store->ops->native(h->store);
+    snprintf(sql, sizeof sql, "set local search_path = %s", p->schema);
+    raw_run(h->pg, sql);
+}
+
+static int64_t mine_count(place *p)
+{
+    return raw_number(p->pg, "select count(*) from mine");
+}
+
+/* The claim is this handle's still, and its commit works. */
+static void end_hold(place *p, held *h)
+{
+    pawl_store *other = open_more(p, p->url, 0);
+    assert_int_equal(queue_count(p), 1);
+    expect_code(p, send_one(p, h->store, "elsewhere", "m-2"), PAWL_OK);
+    assert_int_equal(claim_some(p, h->store, "orders", NOW, 9).count, 0);
+    assert_int_equal(claim_some(p, other, "orders", NOW, 9).count, 0);
+    expect_code(p, pawl_store_commit(h->store, &h->changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(queue_count(p), 1);
+    pawl_store_close(other);
+    pawl_store_close(h->store);
+}
+
+static void own_sql_commits_with_the_changes(void **state)
+{
+    place *p = *state;
+    held   h;
+    begin_hold(p, &h);
+    raw_run(h.pg, "insert into mine values (1)");
+    assert_int_equal(mine_count(p), 0);
+    expect_code(p, h.store->ops->hold_begin(h.store, &p->error), PAWL_EINVAL);
+    expect_code(p, h.store->ops->wait(h.store, 1, -1, &p->error), PAWL_EINVAL);
+    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(mine_count(p), 1);
+    assert_int_equal(queue_count(p), 0);
+    pawl_store_close(h.store);
+}
+
+/* pawl's session is set to plan for pawl's statements alone. */
+static void own_sql_is_planned_as_the_server_would(void **state)
+{
+    static const char *const names[] = {
+        "enable_seqscan", "enable_bitmapscan",       "enable_hashjoin", "enable_mergejoin",
+        "enable_sort",    "enable_incremental_sort", "plan_cache_mode", "jit",
+    };
+    place *p = *state;
+    held   h;
+    begin_hold(p, &h);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char sql[100], expected[100];
+        snprintf(sql, sizeof sql, "show %s", names[i]);
+        raw_text(p->pg, sql, expected, sizeof expected);
+        expect_raw_text(h.pg, sql, expected);
+    }
+    /* A handler may take longer than what forgot its transaction. */
+    expect_raw_text(h.pg, "show idle_in_transaction_session_timeout", "10min");
+    h.store->ops->hold_end(h.store);
+    end_hold(p, &h);
+}
+
+static void a_failed_statement_fails_the_commit(void **state)
+{
+    place *p = *state;
+    held   h;
+    begin_hold(p, &h);
+    raw_run(h.pg, "insert into mine values (1)");
+    expect_refused(h.pg, "insert into mine values ('x')", "22P02", "invalid input syntax");
+    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
+    expect_text(p, "a statement of the handler's own SQL failed");
+    assert_int_equal(mine_count(p), 0);
+    end_hold(p, &h);
+}
+
+static void only_pawl_ends_the_transaction(void **state)
+{
+    place *p = *state;
+    held   h;
+    begin_hold(p, &h);
+    raw_run(h.pg, "insert into mine values (1); commit");
+    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
+    expect_text(p, "only pawl may commit it or roll it back");
+    assert_int_equal(mine_count(p), 1);
+
+    expect_code(p, h.store->ops->hold_begin(h.store, &p->error), PAWL_OK);
+    raw_run(h.pg, "rollback");
+    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
+    expect_code(p, h.store->ops->hold_begin(h.store, &p->error), PAWL_OK);
+    h.store->ops->hold_end(h.store);
+    end_hold(p, &h);
+}
+
+static void an_unfinished_statement_loses_the_connection(void **state)
+{
+    place *p = *state;
+    held   h;
+    begin_hold(p, &h);
+    PQclear(PQexec(h.pg, "copy mine from stdin"));
+    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_ELOST);
+    expect_text(p, "left in the middle of a statement");
+    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EGONE);
+    assert_int_equal(claim_some(p, h.store, "orders", NOW, 9).count, 1);
+    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_OK);
+    pawl_store_close(h.store);
+}
+
+/* Group 1 is fine, but what the handler wrote cannot be done again here. */
+static void a_refusal_in_a_hold_refuses_everything(void **state)
+{
+    place          *p       = *state;
+    pawl_inbox_mark marks[] = {
+        {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
+        {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW},
+    };
+    pawl_refusals refused = {.arena = p->arena};
+    held          h;
+    begin_hold(p, &h);
+    raw_run(h.pg, "insert into mine values (1)");
+    h.changes.group_count      = 2;
+    h.changes.unit_count       = 2;
+    h.settle.unit              = 1;
+    h.settle.group             = 1;
+    h.changes.inbox_mark.items = marks;
+    h.changes.inbox_mark.count = 2;
+    expect_code(p, pawl_store_commit(h.store, &h.changes, &refused, &p->error), PAWL_OK);
+    assert_int_equal(refused.count, 2);
+    assert_int_equal(refused.items[0].reason, PAWL_EDUPLICATE);
+    assert_int_equal(refused.items[1].group, 1);
+    assert_int_equal(refused.items[1].reason, PAWL_ECONFLICT);
+    assert_int_equal(mine_count(p), 0);
+    h.changes.inbox_mark.count = 0;
+    end_hold(p, &h);
+}
+
+/* ---- Waking ------------------------------------------------------------- */
+
+static void *sleep_long(void *context)
+{
+    job *j  = context;
+    j->code = j->store->ops->wait(j->store, PAWL_MINUTES(60), -1, &j->error);
+    return NULL;
+}
+
+/* A session that sleeps for its queue holds a lock that many can share. */
+static void expect_waking(place *p, pawl_store *sleeper, pawl_store *sender, const char *id)
+{
+    struct timespec end;
+    char            sql[300];
+    job             j = {.store = sleeper};
+    assert_int_equal(pthread_create(&j.thread, NULL, sleep_long, &j), 0);
+    snprintf(sql, sizeof sql,
+             "select (count(*) > 0)::integer from pg_locks where locktype = 'advisory' "
+             "and mode = 'ShareLock' and pid = %d /* %%s */",
+             pid_of(sleeper));
+    wait_for_number(p, sql, 1);
+    expect_code(p, send_one(p, sender, "orders", id), PAWL_OK);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += PATIENCE_MS / 1000;
+    assert_int_equal(pthread_timedjoin_np(j.thread, NULL, &end), 0);
+    p->error = j.error;
+    expect_code(p, j.code, PAWL_OK);
+    /* It answers the call: else the next wait would end at once. */
+    pawl_queue_rows rows = claim_some(p, sleeper, "orders", NOW, 9);
+    assert_int_equal(rows.count, 1);
+    expect_code(p, settle_one(p, sleeper, "orders", rows.items[0].seq), PAWL_OK);
+}
+
+static void a_handle_is_woken_after_a_hold_too(void **state)
+{
+    place      *p      = *state;
+    pawl_store *store  = open_store(p, p->url);
+    pawl_store *sender = open_store(p, p->url);
+    assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
+    expect_waking(p, store, sender, "m-1");
+    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    store->ops->hold_end(store);
+    expect_waking(p, store, sender, "m-2");
+    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, send_one(p, store, "elsewhere", "m-3"), PAWL_OK);
+    expect_waking(p, store, sender, "m-4");
+    kill_pid(p, pid_of(store));
+    expect_code(p, store->ops->wait(store, PAWL_SECONDS(30), -1, &p->error), PAWL_ELOST);
+    assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
+    expect_waking(p, store, sender, "m-5");
+    pawl_store_close(sender);
+    pawl_store_close(store);
+}
+
+/* ---- Claims ------------------------------------------------------------- */
+
+/* What settles no claim goes over a second connection, and is there at once. */
+static void a_send_that_does_not_wait_keeps_the_claims(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    pawl_store *other = open_store(p, p->url);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
+    assert_int_equal(session_count(p), 2);
+    expect_code(p, send_one(p, store, "bills", "m-2"), PAWL_OK);
+    assert_int_equal(session_count(p), 3);
+    assert_int_equal(queue_count(p), 2);
+    assert_int_equal(claim_some(p, other, "orders", NOW, 9).count, 0);
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    expect_code(p, send_one(p, store, "bills", "m-3"), PAWL_OK);
+    assert_int_equal(claim_some(p, other, "bills", NOW, 9).count, 2);
+    pawl_store_close(other);
+    pawl_store_close(store);
+}
+
+static void refused_groups_stay_claimed(void **state)
+{
+    place            *p         = *state;
+    pawl_store       *store     = open_store(p, p->url);
+    pawl_store       *other     = open_store(p, p->url);
+    pawl_inbox_mark   marks[2]  = {{.endpoint = TEXT("orders"), .message_id = TEXT("m-1")},
+                                   {.endpoint = TEXT("orders"), .message_id = TEXT("m-1")}};
+    pawl_queue_settle settles[] = {{.queue = TEXT("orders"), .unit = 0, .group = 0},
+                                   {.queue = TEXT("orders"), .unit = 1, .group = 1}};
+    pawl_refusals     refused   = {.arena = p->arena};
+    pawl_changes      changes   = {.now = NOW, .group_count = 2, .unit_count = 2};
+    for (int i = 1; i <= 3; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "m-%d", i);
+        expect_code(p, send_one(p, store, "orders", id), PAWL_OK);
+    }
+    pawl_queue_rows rows       = claim_some(p, store, "orders", NOW, 3);
+    settles[0].seq             = rows.items[0].seq;
+    settles[1].seq             = rows.items[1].seq;
+    changes.queue_settle.items = settles;
+    changes.queue_settle.count = 2;
+    changes.inbox_mark.items   = marks;
+    changes.inbox_mark.count   = 2; /* both of group 0: the second is refused */
+    expect_code(p, pawl_store_commit(store, &changes, &refused, &p->error), PAWL_OK);
+    assert_int_equal(refused.count, 1);
+    assert_int_equal(refused.items[0].group, 0);
+    /* The second message is settled; the refused one and the one that the set did
+     * not name are this handle's. */
+    assert_int_equal(queue_count(p), 2);
+    assert_int_equal(claim_some(p, other, "orders", NOW, 9).count, 0);
+    assert_int_equal(claim_some(p, store, "orders", NOW, 9).count, 0);
+    expect_code(p, settle_one(p, store, "orders", rows.items[1].seq), PAWL_EGONE);
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    expect_code(p, settle_one(p, store, "orders", rows.items[2].seq), PAWL_OK);
+    pawl_store_close(other);
+    pawl_store_close(store);
+}
+
+/* ---- Prepared statements ------------------------------------------------ */
+
+static void forgotten_statements_are_prepared_anew(void **state)
+{
+    place *p = *state;
+    held   h;
+    begin_hold(p, &h);
+    raw_run(h.pg, "deallocate all");
+    h.store->ops->hold_end(h.store);
+    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EBUSY);
+    expect_text(p, "[26000]");
+    end_hold(p, &h);
+}
+
+static void an_altered_table_is_planned_anew(void **state)
+{
+    place      *p     = *state;
+    pawl_value  id    = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
+    pawl_store *store = open_store(p, p->url);
+    begin_order(p, store, 1);
+    pawl_saga_row row = load_saga(p, store, &order_table, PAWL_SAGA_BY_ID, id);
+    assert_int_equal(row.version, 1);
+    raw_run(p->pg, "alter table \"shop_Order\" alter column \"Metadata\" type varchar(4000)");
+    expect_code(p,
+                store->ops->saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
+                                      PAWL_SAGA_UNLOCKED, p->arena, &row, &p->error),
+                PAWL_EBUSY);
+    row = load_saga(p, store, &order_table, PAWL_SAGA_BY_ID, id);
+    assert_int_equal(row.version, 1);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(own_sql_commits_with_the_changes),
+        CASE(own_sql_is_planned_as_the_server_would),
+        CASE(a_failed_statement_fails_the_commit),
+        CASE(only_pawl_ends_the_transaction),
+        CASE(an_unfinished_statement_loses_the_connection),
+        CASE(a_refusal_in_a_hold_refuses_everything),
+        CASE(a_handle_is_woken_after_a_hold_too),
+        CASE(a_send_that_does_not_wait_keeps_the_claims),
+        CASE(refused_groups_stay_claimed),
+        CASE(forgotten_statements_are_prepared_anew),
+        CASE(an_altered_table_is_planned_anew),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests_name("postgres_hold", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,277 @@
+/* test_postgres_memory.c - the first, second, third ... allocation of the driver
+ * fails: nothing is half written, nothing leaks, and the handle works on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_trouble.h"
+#include "support/fault_memory.h"
+
+#define FAULTS_MAX 2000 /* no scenario has as many allocations */
+
+/* One that fails fails with the memory, or with the connection that it cost. */
+static void expect_failure(const place *p, pawl_code code, long n)
+{
+    if (code != PAWL_ENOMEM && code != PAWL_ELOST)
+        fail_msg("allocation %ld: is %s: %s", n, pawl_code_name(code), p->error.text);
+}
+
+/* ---- Opening ------------------------------------------------------------ */
+
+static pawl_code open_and_attach(place *p, pawl_store **store)
+{
+    pawl_code code = open_with(p, p->url, order_tables, 1, store);
+    if (code != PAWL_OK)
+        return code;
+    code = (*store)->ops->worker_open(*store, TEXT("orders"), TEXT("[]"), NOW, &p->error);
+    if (code != PAWL_OK) /* the handle is there: another try works */
+        expect_code(p,
+                    (*store)->ops->worker_open(*store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+                    PAWL_OK);
+    return code;
+}
+
+static void opening_survives(void **state)
+{
+    place *p      = *state;
+    bool   is_met = true;
+    apply_schema(p, p->url, order_tables, 1);
+    for (long n = 1; is_met; n++) {
+        pawl_store *store = NULL;
+        long        live  = fault_memory_live();
+        assert_true(n < FAULTS_MAX);
+        fault_memory_set(n);
+        fault_memory_go_on();
+        pawl_code code = open_and_attach(p, &store);
+        fault_memory_pause();
+        is_met = fault_memory_is_met();
+        if (is_met && code == PAWL_OK)
+            expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+        else if (is_met)
+            expect_failure(p, code, n);
+        else
+            expect_code(p, code, PAWL_OK);
+        if (store != NULL)
+            expect_code(p, store->ops->worker_close(store, NOW, &p->error), PAWL_OK);
+        pawl_store_close(store);
+        assert_int_equal(fault_memory_live(), live);
+    }
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_workers where \"Epoch\" > 0"), 0);
+}
+
+/* ---- A message ---------------------------------------------------------- */
+
+/* A message is claimed, its saga loaded, and one set settles it, marks it, saves
+ * the saga and sends. With a refusal a second group does what was done before. */
+typedef struct message_trip {
+    place            *p;
+    pawl_store       *store;
+    pawl_arena       *arena; /* of the calls under test */
+    long              n;
+    char              id[30];
+    bool              is_refused;
+    bool              is_held;
+    int64_t           version; /* of the saga, before */
+    pawl_queue_settle settle;
+    pawl_inbox_mark   marks[2];
+    pawl_saga_update  update;
+    pawl_queue_send   send;
+    pawl_changes      changes;
+} message_trip;
+
+static int64_t count_of(const message_trip *t, const char *format)
+{
+    char sql[300];
+    snprintf(sql, sizeof sql, format, t->id);
+    return raw_number(t->p->pg, sql);
+}
+
+static void make_changes(message_trip *t)
+{
+    t->settle     = (pawl_queue_settle){.queue = TEXT("orders")};
+    t->settle.seq = count_of(t, "select \"Seq\" from pawl_queue where \"Queue\" = 'orders' "
+                                "and \"MessageId\" = '%s'");
+    t->marks[0] =
+        (pawl_inbox_mark){.endpoint = TEXT("orders"), .message_id = pawl_text_of(t->id), .at = NOW};
+    t->marks[1] = (pawl_inbox_mark){
+        .unit = 1, .group = 1, .endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW};
+    t->update                     = (pawl_saga_update){.table    = &order_table,
+                                                       .id       = {uuid_of(1)},
+                                                       .version  = t->version,
+                                                       .metadata = TEXT("{}"),
+                                                       .data     = TEXT("{\"n\":2}")};
+    t->send                       = send_of("bills", t->id);
+    t->changes                    = (pawl_changes){.now = NOW, .group_count = 2, .unit_count = 2};
+    t->changes.queue_settle.items = &t->settle;
+    t->changes.queue_settle.count = 1;
+    t->changes.inbox_mark.items   = t->marks;
+    t->changes.inbox_mark.count   = t->is_refused ? 2 : 1;
+    t->changes.saga_update.items  = &t->update;
+    t->changes.saga_update.count  = 1;
+    t->changes.queue_send.items   = &t->send;
+    t->changes.queue_send.count   = 1;
+}
+
+/* The first code that is not OK. */
+static pawl_code go(message_trip *t)
+{
+    const pawl_store_ops *ops     = t->store->ops;
+    pawl_error           *error   = &t->p->error;
+    pawl_queue_rows       rows    = {0};
+    pawl_saga_row         row     = {0};
+    pawl_refusals         refused = {.arena = t->arena};
+    pawl_value            id      = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
+    pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 9, .now = NOW};
+    pawl_code        code  = ops->queue_claim(t->store, &claim, t->arena, &rows, error);
+    if (code == PAWL_OK && t->is_held)
+        code = ops->hold_begin(t->store, error);
+    if (code == PAWL_OK)
+        code = ops->saga_load(t->store, &order_table, PAWL_SAGA_BY_ID, &id, 1, PAWL_SAGA_UNLOCKED,
+                              t->arena, &row, error);
+    if (code == PAWL_OK)
+        code = pawl_store_commit(t->store, &t->changes, &refused, error);
+    if (code == PAWL_OK && refused.count != (size_t)t->is_refused)
+        fail_msg("allocation %ld: %zu refusals", t->n, refused.count);
+    ops->hold_end(t->store);
+    return code;
+}
+
+/* All of it, or nothing. */
+static void check_applied(const message_trip *t, bool is_applied)
+{
+    assert_int_equal(count_of(t, "select count(*) from pawl_queue where \"Queue\" = 'orders' "
+                                 "and \"MessageId\" = '%s'"),
+                     !is_applied);
+    assert_int_equal(count_of(t, "select count(*) from pawl_queue where \"Queue\" = 'bills' "
+                                 "and \"MessageId\" = '%s'"),
+                     is_applied);
+    assert_int_equal(count_of(t, "select count(*) from pawl_inbox where \"MessageId\" = '%s'"),
+                     is_applied);
+    assert_int_equal(order_version(t->p, 1), t->version + is_applied);
+}
+
+static bool try_message(message_trip *t)
+{
+    place *p    = t->p;
+    long   live = fault_memory_live();
+    make_changes(t);
+    t->store = open_more(p, p->url, 0);
+    t->arena = pawl_arena_create(0);
+    assert_non_null(t->arena);
+    fault_memory_set(t->n);
+    fault_memory_go_on();
+    pawl_code code = go(t);
+    fault_memory_pause();
+    bool is_met = fault_memory_is_met();
+    if (!is_met)
+        expect_code(p, code, PAWL_OK);
+    else if (code != PAWL_OK)
+        expect_failure(p, code, t->n);
+    check_applied(t, code == PAWL_OK);
+    if (code != PAWL_OK) {
+        t->is_held = t->is_refused  = false;
+        t->changes.inbox_mark.count = 1;
+        expect_code(p, go(t), PAWL_OK);
+        check_applied(t, true);
+    }
+    pawl_store_close(t->store);
+    pawl_arena_destroy(t->arena);
+    assert_int_equal(fault_memory_live(), live);
+    return is_met;
+}
+
+static void try_messages(place *p, bool is_refused, bool is_held)
+{
+    pawl_store *keeper = open_store(p, p->url);
+    bool        is_met = true;
+    begin_order(p, keeper, 1);
+    raw_run(p->pg, "insert into pawl_inbox values ('orders', 'm-0', 'handled', now())");
+    for (long n = 1; is_met; n++) {
+        message_trip t = {.p = p, .n = n, .is_refused = is_refused, .is_held = is_held};
+        assert_true(n < FAULTS_MAX);
+        t.version = order_version(p, 1);
+        snprintf(t.id, sizeof t.id, "m-%ld", n);
+        expect_code(p, send_one(p, keeper, "orders", t.id), PAWL_OK);
+        is_met = try_message(&t);
+    }
+    pawl_store_close(keeper);
+}
+
+static void a_message_survives(void **state)
+{
+    try_messages(*state, false, false);
+}
+
+static void a_refusal_survives(void **state)
+{
+    try_messages(*state, true, false);
+}
+
+static void a_hold_survives(void **state)
+{
+    try_messages(*state, false, true);
+}
+
+/* ---- Enlist ------------------------------------------------------------- */
+
+static void an_enlist_survives(void **state)
+{
+    place      *p      = *state;
+    pawl_store *store  = open_store(p, p->url);
+    PGconn     *pg     = raw_open(p->schema);
+    bool        is_met = true;
+    raw_run(pg, "create table mine (id integer)");
+    for (long n = 1; is_met; n++) {
+        char            id[30];
+        pawl_queue_send send    = {.queue = TEXT("orders"), .due = NOW};
+        pawl_changes    changes = one_send(&send);
+        long            live    = fault_memory_live();
+        snprintf(id, sizeof id, "m-%ld", n);
+        send.message = message_of(id);
+        assert_true(n < FAULTS_MAX);
+        raw_run(pg, "begin; insert into mine values (1)");
+        fault_memory_set(n);
+        fault_memory_go_on();
+        pawl_code code = store->ops->enlist(store, pg, &changes, &p->error);
+        fault_memory_pause();
+        is_met = fault_memory_is_met();
+        if (is_met && code != PAWL_OK)
+            assert_int_equal(code, PAWL_ENOMEM);
+        else
+            expect_code(p, code, PAWL_OK);
+        assert_int_equal(fault_memory_live(), live);
+        if (code != PAWL_OK) { /* the caller's transaction goes on without it */
+            assert_int_equal(raw_number(pg, "select count(*) from pawl_queue"), n - 1);
+            expect_code(p, store->ops->enlist(store, pg, &changes, &p->error), PAWL_OK);
+        }
+        raw_run(pg, "commit");
+        assert_int_equal(queue_count(p), n);
+        assert_int_equal(raw_number(p->pg, "select count(*) from mine"), n);
+    }
+    PQfinish(pg);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(opening_survives), CASE(a_message_survives), CASE(a_refusal_survives),
+        CASE(a_hold_survives),  CASE(an_enlist_survives),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    fault_memory_install();
+    return cmocka_run_group_tests_name("postgres_memory", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,192 @@
+/* test_postgres_notify.c - how often a commit on PostgreSQL notifies, and whom.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_sleep.h"
+
+/* ---- Counting notifications ---------------------------------------------------- */
+
+static void listen_to(place *p, PGconn *pg, pawl_store *store)
+{
+    char sql[100];
+    (void)p;
+    snprintf(sql, sizeof sql, "listen \"%s\"", pawl__postgres_of(store)->channel);
+    raw_run(pg, sql);
+}
+
+/* Since the last time; they come in the order of the commits. `last` is the payload of
+ * the last one. */
+static int count_notifies(pawl_store *store, PGconn *pg, char *last, size_t size)
+{
+    char      sql[100];
+    PGnotify *notify;
+    int       count  = 0;
+    bool      is_end = false;
+    last[0]          = '\0';
+    snprintf(sql, sizeof sql, "notify \"%s\", '/end'", pawl__postgres_of(store)->channel);
+    raw_run(pg, sql);
+    for (int64_t end = now_ms() + WAIT_SECONDS * 1000; !is_end;) {
+        assert_true(now_ms() < end);
+        assert_int_equal(PQconsumeInput(pg), 1);
+        while ((notify = PQnotifies(pg)) != NULL) {
+            is_end |= strcmp(notify->extra, "/end") == 0;
+            if (strcmp(notify->extra, "/end") != 0) {
+                snprintf(last, size, "%s", notify->extra);
+                count++;
+            }
+            PQfreemem(notify);
+        }
+    }
+    return count;
+}
+
+/* ---- How often is notified ------------------------------------------------------ */
+
+/* Messages for three queues, a timeout and a row for the outbox. */
+static void send_everything(place *p, pawl_store *store, unsigned number)
+{
+    char            ids[3][20];
+    pawl_queue_send sends[3];
+    for (int i = 0; i < 3; i++) {
+        static const char *const queues[] = {"orders", "billing", "orders"};
+        snprintf(ids[i], sizeof ids[i], "e-%u-%d", number, i);
+        sends[i] = (pawl_queue_send){
+            .queue = pawl_text_of(queues[i]), .message = message_of(ids[i]), .due = NOW};
+    }
+    pawl_timeout_set timeout = {
+        .id = {uuid_of(number)}, .destination = TEXT("orders"), .due = NOW + 1};
+    pawl_outbox_add add       = {.dispatch_id = {uuid_of(number + 100)},
+                                 .destination = TEXT("abroad"),
+                                 .endpoint    = TEXT("orders"),
+                                 .message     = message_of(ids[0]),
+                                 .due         = NOW,
+                                 .at          = NOW};
+    pawl_changes    changes   = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items  = sends;
+    changes.queue_send.count  = 3;
+    changes.timeout_set.items = &timeout;
+    changes.timeout_set.count = 1;
+    changes.outbox_add.items  = &add;
+    changes.outbox_add.count  = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+}
+
+static void one_notification_a_commit_at_most(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    PGconn     *ear   = raw_open(p->schema);
+    char        last[300];
+    listen_to(p, ear, store);
+    for (unsigned i = 0; i < 20; i++)
+        send_everything(p, store, i);
+    assert_int_equal(count_notifies(store, ear, last, sizeof last), 0); /* nobody sleeps */
+    raw_run(p->pg, "delete from pawl_queue");
+    pawl_store *orders = open_sleeper(p, "orders");
+    for (unsigned i = 20; i < 25; i++)
+        send_everything(p, store, i);
+    assert_int_equal(count_notifies(store, ear, last, sizeof last), 5);
+    assert_string_equal(last, ""); /* for all */
+    expect_code(p, send_one(p, store, "orders", "single"), PAWL_OK);
+    assert_int_equal(count_notifies(store, ear, last, sizeof last), 1);
+    assert_string_equal(last, "orders");
+    expect_code(p, send_one(p, store, "billing", "single"), PAWL_OK);
+    assert_int_equal(count_notifies(store, ear, last, sizeof last), 0);
+    pawl_store_close(orders);
+    PQfinish(ear);
+    pawl_store_close(store);
+}
+
+/* Who claims again and again has no time to sleep. */
+static void a_busy_queue_notifies_nobody(void **state)
+{
+    place      *p      = *state;
+    pawl_store *worker = open_sleeper(p, "orders");
+    pawl_store *store  = open_store(p, p->url);
+    PGconn     *ear    = raw_open(p->schema);
+    int64_t     lock   = lock_of(worker);
+    char        last[300], id[20];
+    int         notified = 0, quiet = 0;
+    listen_to(p, ear, store);
+    for (int i = 0; i < 40; i++) {
+        snprintf(id, sizeof id, "m-%d", i);
+        expect_code(p, send_one(p, store, "orders", id), PAWL_OK);
+        int count = count_notifies(store, ear, last, sizeof last);
+        notified += count;
+        quiet                = count == 0 ? quiet + 1 : 0;
+        pawl_queue_rows rows = claim_some(p, worker, "orders", NOW, 10);
+        assert_int_equal(rows.count, 1);
+        expect_code(p, settle_one(p, worker, "orders", rows.items[0].seq), PAWL_OK);
+    }
+    assert_true(notified > 0 && quiet >= 30);
+    wait_for_lock(p, lock, true, 0);
+    /* Idle again, it is called again. */
+    find_nothing(p, worker, "orders");
+    sleep_briefly(p, worker);
+    expect_code(p, send_one(p, store, "orders", "last"), PAWL_OK);
+    assert_int_equal(count_notifies(store, ear, last, sizeof last), 1);
+    expect_does_not_sleep(p, worker);
+    PQfinish(ear);
+    pawl_store_close(store);
+    pawl_store_close(worker);
+}
+
+static pawl_code claim_outbox(place *p, pawl_store *store, pawl_outbox_rows *rows)
+{
+    return store->ops->outbox_claim(store, TEXT("orders"), NOW, 10, p->arena, rows, &p->error);
+}
+
+/* A handle sleeps for what it claimed from; one that claimed nothing for nothing. */
+static void each_sleeps_for_what_it_claims(void **state)
+{
+    place           *p      = *state;
+    pawl_store      *store  = open_store(p, p->url);
+    pawl_store      *idle   = open_store(p, p->url);
+    pawl_store      *runner = open_store(p, p->url);
+    PGconn          *ear    = raw_open(p->schema);
+    pawl_outbox_rows rows;
+    char             last[300];
+    sleep_briefly(p, idle);
+    assert_false(pawl__postgres_of(idle)->sleeps);
+    assert_false(pawl__postgres_of(idle)->listens);
+    expect_code(p, claim_outbox(p, runner, &rows), PAWL_OK);
+    assert_int_equal(rows.count, 0);
+    sleep_briefly(p, runner);
+    listen_to(p, ear, store);
+    expect_code(p, send_one(p, store, "orders", "m"), PAWL_OK);
+    assert_int_equal(count_notifies(store, ear, last, sizeof last), 0);
+    send_everything(p, store, 1);
+    assert_int_equal(count_notifies(store, ear, last, sizeof last), 1);
+    expect_does_not_sleep(p, runner);
+    expect_code(p, claim_outbox(p, runner, &rows), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    PQfinish(ear);
+    pawl_store_close(runner);
+    pawl_store_close(idle);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(one_notification_a_commit_at_most),
+        CASE(a_busy_queue_notifies_nobody),
+        CASE(each_sleeps_for_what_it_claims),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif

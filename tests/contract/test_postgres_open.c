@@ -1,0 +1,244 @@
+/* test_postgres_open.c - URLs that lead nowhere, servers that refuse, poolers that
+ * nobody mentioned (contracts D37).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_trouble.h"
+
+#define SECRET "Se-kret" /* in every URL that is refused; in no text */
+
+/* ---- Refused URLs ------------------------------------------------------- */
+
+/* The text says one thing, and never the password. */
+static void expect_no_store(place *p, const char *url, pawl_code code, const char *part)
+{
+    pawl_store        *store   = NULL;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.mode               = PAWL_OPEN_CHECK;
+    expect_code(p, pawl_store_open(url, &options, &store, &p->error), code);
+    assert_null(store);
+    expect_text(p, part);
+    if (strstr(p->error.text, "kret") != NULL)
+        fail_msg("'%s' shows a password", p->error.text);
+}
+
+typedef struct url_case {
+    const char *format; /* %s: host:port of the server */
+    pawl_code   code;
+    const char *part;
+} url_case;
+
+static const url_case url_cases[] = {
+    {"postgres://pawl_nobody:" SECRET "@%s/postgres", PAWL_EDENIED,
+     "role \"pawl_nobody\" does not exist"},
+    {"postgres://postgres:" SECRET "@%s/pawl_nowhere", PAWL_ENOTSTORE,
+     "database \"pawl_nowhere\" does not exist"},
+    {"postgres://postgres:" SECRET "@127.0.0.1:1/postgres", PAWL_EUNREACHABLE, "port 1 failed"},
+    {"postgres://postgres:" SECRET "@pawl.invalid/postgres", PAWL_EUNREACHABLE,
+     "host name \"pawl.invalid\""},
+    {"postgres://postgres:" SECRET "@%%2Fpawl%%2Fnowhere/postgres", PAWL_EUNREACHABLE,
+     "/pawl/nowhere/.s.PGSQL.5432"},
+    {"postgres://%s/postgres?user=pawl_nobody&password=" SECRET, PAWL_EDENIED, "pawl_nobody"},
+    /* Not a URL that can be read. */
+    {"postgres://postgres:" SECRET "@%s/postgres?nonsense=1", PAWL_EINVAL, "\"nonsense\""},
+    {"postgres://postgres:" SECRET "@%s/postgres?sslmode=sometimes", PAWL_EUNREACHABLE,
+     "invalid sslmode value: \"sometimes\""},
+    {"postgres://postgres:" SECRET "@[::1]x/postgres", PAWL_EINVAL, "unexpected character"},
+    {"postgres://postgres:" SECRET "@%s/postgres?nonsense", PAWL_EINVAL, "missing key/value"},
+    {"postgres://postgres:" SECRET "%%zz@%s/postgres", PAWL_EINVAL, "the password cannot be read"},
+    {"postgres://%s/postgres?password=" SECRET "%%zz", PAWL_EINVAL, "the password cannot be read"},
+    {"postgres://postgres:" SECRET "/" SECRET "@%s/postgres", PAWL_EINVAL, "%2F and %40"},
+    {"postgres://postgres:" SECRET "@" SECRET "@%s/postgres", PAWL_EINVAL, "%2F and %40"},
+    {"postgres://postgres:@" SECRET "@%s/postgres", PAWL_EINVAL, "%2F and %40"},
+    /* pawl's own parameters. */
+    {"postgres://postgres:" SECRET "@%s/postgres?pooler=session", PAWL_ECONFIG,
+     "pooler is 'session', may be none or transaction"},
+    {"postgres://postgres:" SECRET "@%s/postgres?pooler", PAWL_ECONFIG, "pooler is ''"},
+    {"postgres://postgres:" SECRET "@%s/postgres?create=yes", PAWL_ECONFIG, "create is 'yes'"},
+    {"postgres://postgres:" SECRET "@%s/postgres?schema=", PAWL_EINVAL, "schema is empty"},
+    {"postgres://postgres:" SECRET "@%s/postgres?schema=a%%22b", PAWL_EINVAL,
+     "may not stand in a name"},
+    {"postgres://postgres:" SECRET "@%s/postgres?schema=a%%00b", PAWL_EINVAL,
+     "may not stand in a name"},
+    {"postgres://postgres:" SECRET
+     "@%s/postgres?schema=aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff1234",
+     PAWL_EINVAL, "limit 63"},
+    {"postgres://postgres:" SECRET "@%s/postgres?pooler=none&create=no&schema=pawl_nowhere",
+     PAWL_ESCHEMA, "pawl schema apply"},
+};
+
+static void what_is_wrong_is_named(void **state)
+{
+    place *p = *state;
+    char   server[200], url[600];
+    if (PQhost(p->pg)[0] == '/')
+        skip();
+    snprintf(server, sizeof server, "%s:%s", PQhost(p->pg), PQport(p->pg));
+    for (size_t i = 0; i < sizeof url_cases / sizeof url_cases[0]; i++) {
+        snprintf(url, sizeof url, url_cases[i].format, server);
+        expect_no_store(p, url, url_cases[i].code, url_cases[i].part);
+    }
+}
+
+static void options_that_do_not_fit_are_refused(void **state)
+{
+    place *p = *state;
+    char   url[2000];
+    size_t size = (size_t)snprintf(url, sizeof url, "%s&options=", p->url);
+    for (; size < 1700; size += 10)
+        memcpy(url + size, "-c%20a%3Db", 10);
+    url[size] = '\0';
+    expect_no_store(p, url, PAWL_ECONFIG, "options has");
+}
+
+/* As the URL says it, decoded. */
+static void a_schema_may_be_written_as_urls_are(void **state)
+{
+    place *p = *state;
+    char   url[1400];
+    place_url("pawl%5Ftest", url, sizeof url);
+    snprintf(url + strlen(url), sizeof url - strlen(url), "%s", p->schema + strlen("pawl_test"));
+    pawl_store *store = open_store(p, url);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    assert_int_equal(queue_count(p), 1);
+    pawl_store_close(store);
+}
+
+/* ---- Refusing servers --------------------------------------------------- */
+
+static void a_role_may_have_too_many_connections(void **state)
+{
+    place *p = *state;
+    char   url[1400], sql[300];
+    snprintf(sql, sizeof sql, "create role %s login connection limit 0", p->schema);
+    raw_run(p->pg, sql);
+    snprintf(url, sizeof url, "%s&user=%s&password=" SECRET, p->url, p->schema);
+    expect_no_store(p, url, PAWL_EUNREACHABLE, "too many connections");
+    snprintf(sql, sizeof sql, "alter role %s connection limit -1", p->schema);
+    raw_run(p->pg, sql);
+    apply_schema(p, p->url, order_tables, 1);
+    expect_no_store(p, url, PAWL_EDENIED, "permission denied for schema");
+    snprintf(sql, sizeof sql, "grant usage on schema %s to %s", p->schema, p->schema);
+    raw_run(p->pg, sql);
+    expect_no_store(p, url, PAWL_EDENIED, "permission denied for table");
+    snprintf(sql, sizeof sql, "drop owned by %s; drop role %s", p->schema, p->schema);
+    raw_run(p->pg, sql);
+}
+
+static void a_database_must_hold_utf8(void **state)
+{
+    place *p = *state;
+    char   url[1400], sql[300];
+    snprintf(sql, sizeof sql,
+             "create database %s encoding SQL_ASCII template template0 "
+             "lc_collate 'C' lc_ctype 'C' locale_provider libc",
+             p->schema);
+    raw_run(p->pg, sql);
+    snprintf(url, sizeof url, "%s&dbname=%s", p->url, p->schema);
+    expect_no_store(p, url, PAWL_ECONFIG, "the database's encoding is SQL_ASCII, UTF8 is needed");
+    snprintf(sql, sizeof sql, "drop database %s (force)", p->schema);
+    raw_run(p->pg, sql);
+}
+
+/* ---- Poolers ------------------------------------------------------------ */
+
+typedef struct heard {
+    char text[600];
+    int  count; /* warnings */
+} heard;
+
+static void hear(pawl_log_level level, const char *text, void *context)
+{
+    heard *h = context;
+    if (level != PAWL_LOG_WARNING)
+        return;
+    h->count++;
+    snprintf(h->text, sizeof h->text, "%s", text);
+}
+
+/* Two handles, so that sessions are mixed. */
+static void use_both(place *p, const char *url)
+{
+    heard h = {.count = 0};
+    pawl_log_set(hear, PAWL_LOG_WARNING, &h);
+    pawl_store *first  = open_more(p, url, 0);
+    pawl_store *second = open_more(p, url, 0);
+    pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
+    assert_int_equal(h.count, 2);
+    if (strstr(h.text, "say pooler=transaction in the URL") == NULL)
+        fail_msg("'%s' says nothing of a pooler", h.text);
+    /* No session is theirs: no lock says that they live. */
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_workers where \"Process\" = 0"),
+                     2);
+    for (int i = 0; i < 20; i++) {
+        char id[20];
+        snprintf(id, sizeof id, "m-%d", i);
+        pawl_store *sender = i % 2 == 0 ? first : second;
+        pawl_store *worker = i % 2 == 0 ? second : first;
+        expect_code(p, send_one(p, sender, "orders", id), PAWL_OK);
+        pawl_queue_rows rows = claim_some(p, worker, "orders", NOW, 9);
+        assert_int_equal(rows.count, 1);
+        expect_code(p, settle_one(p, worker, "orders", rows.items[0].seq), PAWL_OK);
+        expect_code(p, sender->ops->wait(sender, 1, -1, &p->error), PAWL_OK);
+    }
+    pawl_store_close(second);
+    pawl_store_close(first);
+}
+
+/* PgBouncer refuses the session options. */
+static void a_pooler_is_noticed_by_what_it_refuses(void **state)
+{
+    place      *p      = *state;
+    const char *pooled = getenv("PAWL_TEST_PGBOUNCER");
+    const char *end    = pooled != NULL ? strstr(pooled, "?pooler=transaction") : NULL;
+    char        url[1400];
+    if (end == NULL)
+        skip();
+    snprintf(url, sizeof url, "%.*s?schema=%s", (int)(end - pooled), pooled, p->schema);
+    apply_schema(p, p->url, order_tables, 1);
+    use_both(p, url);
+}
+
+/* Another has the session's settings ignored, and shows itself by the process. */
+static void a_pooler_is_noticed_by_its_process(void **state)
+{
+    place *p       = *state;
+    proxy *between = open_proxy(p);
+    char   url[1400];
+    if (between == NULL)
+        skip();
+    proxy_fake_pids(between);
+    proxy_url(p, between, url, sizeof url);
+    apply_schema(p, p->url, order_tables, 1);
+    use_both(p, url);
+    proxy_close(between);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(what_is_wrong_is_named),
+        CASE(options_that_do_not_fit_are_refused),
+        CASE(a_schema_may_be_written_as_urls_are),
+        CASE(a_role_may_have_too_many_connections),
+        CASE(a_database_must_hold_utf8),
+        CASE(a_pooler_is_noticed_by_what_it_refuses),
+        CASE(a_pooler_is_noticed_by_its_process),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests_name("postgres_open", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* test_postgres_pooled.c - what stands for LISTEN and for session locks behind a
+ * pooler that gives out transactions: short waits, and heartbeats.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_sleep.h"
+
+/* ---- Behind a pooler ------------------------------------------------------------ */
+
+/* The pooled form of the place's URL, or skips. */
+static void pooled_url(place *p, char *url, size_t size)
+{
+    const char *pooler   = getenv("PAWL_TEST_PGBOUNCER");
+    const char *required = getenv("PAWL_REQUIRE");
+    const char *missing  = getenv("PAWL_MISSING_SERVERS");
+    if (pooler != NULL && pooler[0] != '\0') {
+        snprintf(url, size, "%s%cschema=%s", pooler, strchr(pooler, '?') != NULL ? '&' : '?',
+                 p->schema);
+        return;
+    }
+    if (required != NULL && strcmp(required, "all") == 0 &&
+        (missing == NULL || strstr(missing, "pgbouncer") == NULL))
+        fail_msg("PAWL_TEST_PGBOUNCER names no server");
+    print_message("PAWL_TEST_PGBOUNCER names no server\n");
+    skip();
+}
+
+static pawl_store *open_pooled(place *p, pawl_time now)
+{
+    char        url[1200];
+    pawl_store *store = NULL;
+    pooled_url(p, url, sizeof url);
+    apply_schema(p, p->url, order_tables, 1);
+    expect_code(p, open_with(p, url, order_tables, 1, &store), PAWL_OK);
+    expect_code(p, store->ops->worker_open(store, TEXT("orders"), TEXT("[]"), now, &p->error),
+                PAWL_OK);
+    store->is_attached = true;
+    return store;
+}
+
+/* Nothing is listened to: a wait is over soon, whoever sent what. */
+static void a_pooled_wait_is_short(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_pooled(p, NOW);
+    sleeper     it;
+    find_nothing(p, store, "orders");
+    for (int i = 0; i < 3; i++) {
+        lie_down(&it, store);
+        expect_woken(&it);
+    }
+    assert_false(pawl__postgres_of(store)->listens);
+    raw_run(p->pg, "select pawl_send('orders', 'ping', '', due => '2026-01-01 00:00:00Z')");
+    assert_int_equal(claim_some(p, store, "orders", NOW, 10).count, 1);
+    pawl_store_close(store);
+}
+
+/* As if so much time had passed since the handle was last told the time. */
+static void let_pass(pawl_store *store, int64_t seconds)
+{
+    pawl__postgres *driver = pawl__postgres_of(store);
+    driver->last_now_ms -= seconds * 1000;
+    driver->beat_ms -= seconds * 1000;
+}
+
+static void a_pooled_worker_says_that_it_lives(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_pooled(p, NOW);
+    sleep_briefly(p, store);
+    expect_raw_text(
+        p->pg, "select \"Seen\" = '2026-01-01 00:00:00Z' from pawl_workers where \"Epoch\" > 0",
+        "t");
+    let_pass(store, 6);
+    sleep_briefly(p, store);
+    expect_raw_text(p->pg,
+                    "select \"Seen\" >= '2026-01-01 00:00:06Z' and \"Seen\" < '2026-01-01 "
+                    "00:00:30Z' from pawl_workers where \"Epoch\" > 0",
+                    "t");
+    pawl_store_close(store);
+}
+
+static size_t claim_timeouts(place *p, pawl_store *store, unsigned owner, pawl_time now)
+{
+    pawl_timeout_rows  rows;
+    pawl_timeout_claim claim = {.destination = TEXT("orders"),
+                                .due_max     = NOW,
+                                .count_max   = 10,
+                                .owner       = {uuid_of(owner)},
+                                .now         = now,
+                                .lease       = PAWL_MINUTES(5)};
+    expect_code(p, store->ops->timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    return rows.count;
+}
+
+/* It was seen at NOW, and is gone without a word. */
+static void a_dead_pooled_worker_is_known_after_15_s(void **state)
+{
+    place      *p     = *state;
+    pawl_store *dead  = open_pooled(p, NOW);
+    bool        leads = false;
+    add_row(p, true, "2026-01-01 00:00:00Z");
+    assert_int_equal(claim_timeouts(p, dead, 1, NOW), 1);
+    expect_code(p, dead->ops->lead(dead, TEXT("outbox"), NOW, PAWL_SECONDS(15), &leads, &p->error),
+                PAWL_OK);
+    assert_true(leads);
+    pawl_store_close(dead);
+    pawl_store *early = open_pooled(p, NOW + PAWL_SECONDS(14));
+    assert_int_equal(claim_timeouts(p, early, 2, NOW + PAWL_SECONDS(14)), 0);
+    expect_code(p,
+                early->ops->lead(early, TEXT("outbox"), NOW + PAWL_SECONDS(14), PAWL_SECONDS(15),
+                                 &leads, &p->error),
+                PAWL_OK);
+    assert_false(leads);
+    pawl_store *late = open_pooled(p, NOW + PAWL_SECONDS(16));
+    assert_int_equal(claim_timeouts(p, late, 3, NOW + PAWL_SECONDS(16)), 1);
+    expect_code(p,
+                late->ops->lead(late, TEXT("outbox"), NOW + PAWL_SECONDS(16), PAWL_SECONDS(15),
+                                &leads, &p->error),
+                PAWL_OK);
+    assert_true(leads);
+    pawl_store_close(early);
+    pawl_store_close(late);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(a_pooled_wait_is_short),
+        CASE(a_pooled_worker_says_that_it_lives),
+        CASE(a_dead_pooled_worker_is_known_after_15_s),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif

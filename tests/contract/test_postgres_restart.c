@@ -1,0 +1,237 @@
+/* test_postgres_restart.c - a server of the test's own that stops, crashes and
+ * comes back, and that asks for a password.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_trouble.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#define SECRET "Se-kret"
+
+typedef struct server {
+    char folder[100];
+    char script[600];
+    int  port;
+} server;
+
+static server shared;
+
+static int free_port(void)
+{
+    struct sockaddr_in address    = {.sin_family = AF_INET};
+    socklen_t          size       = sizeof address;
+    int                descriptor = socket(AF_INET, SOCK_STREAM, 0);
+    address.sin_addr.s_addr       = htonl(INADDR_LOOPBACK);
+    bool is_found                 = descriptor >= 0 &&
+                    bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0 &&
+                    getsockname(descriptor, (struct sockaddr *)&address, &size) == 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    return is_found ? ntohs(address.sin_port) : 0;
+}
+
+static bool run_script(const char *verb)
+{
+    char command[900];
+    snprintf(command, sizeof command, "bash '%s' %s '%s' %d >/dev/null 2>&1", shared.script, verb,
+             shared.folder, shared.port);
+    return system(command) == 0;
+}
+
+static void must_run(const char *verb)
+{
+    if (!run_script(verb))
+        fail_msg("%s %s does not work", shared.script, verb);
+}
+
+/* The database without pawl: raw_open connects to what the environment names. */
+static bool begin_server(void)
+{
+    const char *source = getenv("PAWL_SOURCE_DIR");
+    char        url[200];
+    if (source == NULL)
+        return false;
+    snprintf(shared.script, sizeof shared.script, "%s/tests/servers/postgres.sh", source);
+    snprintf(shared.folder, sizeof shared.folder, "/tmp/pawl-server-XXXXXX");
+    shared.port = free_port();
+    if (mkdtemp(shared.folder) == NULL || !run_script("start"))
+        return false;
+    snprintf(url, sizeof url, "postgres://postgres:" SECRET "@127.0.0.1:%d/postgres", shared.port);
+    return setenv("PAWL_TEST_POSTGRES", url, 1) == 0;
+}
+
+static void end_server(void)
+{
+    char command[200];
+    (void)run_script("crash");
+    snprintf(command, sizeof command, "rm -rf '%s'", shared.folder);
+    if (shared.folder[0] != '\0' && system(command) != 0)
+        fprintf(stderr, "%s stays\n", shared.folder);
+}
+
+static void expect_no_secret(const place *p)
+{
+    if (strstr(p->error.text, SECRET) != NULL)
+        fail_msg("'%s' shows a password", p->error.text);
+}
+
+/* Nothing was applied, and the text says why. */
+static void expect_no_server(place *p, pawl_code code, pawl_code expected, const char *part)
+{
+    expect_code(p, code, expected);
+    expect_text(p, part);
+    expect_no_secret(p);
+}
+
+/* The place's own connection, which the server ended too. */
+static void reopen(place *p)
+{
+    PQfinish(p->pg);
+    p->pg = raw_open(p->schema);
+}
+
+/* ---- Stopping and starting ---------------------------------------------- */
+
+static void try_end(place *p, pawl_store *store, const char *verb, const char *id)
+{
+    pawl_queue_rows rows;
+    expect_code(p, send_one(p, store, "orders", id), PAWL_OK);
+    rows = claim_some(p, store, "orders", NOW, 1);
+    assert_int_equal(rows.count, 1);
+    must_run(verb);
+    expect_no_server(p,
+                     store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+                     PAWL_ELOST, "postgres: ");
+    expect_no_server(p,
+                     store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+                     PAWL_EUNREACHABLE, "Connection refused");
+    expect_text(p, "postgres:***@127.0.0.1");
+    expect_no_server(p, send_one(p, store, "orders", "lost"), PAWL_EUNREACHABLE, "refused");
+    expect_no_server(p, store->ops->wait(store, 1, -1, &p->error), PAWL_EUNREACHABLE, "refused");
+    must_run("start");
+    reopen(p);
+    assert_int_equal(queue_count(p), 1);
+    rows = claim_some(p, store, "orders", NOW, 9);
+    assert_int_equal(rows.count, 1);
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    assert_int_equal(queue_count(p), 0);
+}
+
+static void a_handle_outlives_its_server(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    try_end(p, store, "stop", "m-1");
+    try_end(p, store, "crash", "m-2");
+    try_end(p, store, "stop", "m-3");
+    pawl_store_close(store);
+}
+
+/* The server goes while a commit waits in it. */
+static void a_commit_meets_the_end_of_the_server(void **state)
+{
+    place           *p       = *state;
+    pawl_store      *store   = open_store(p, p->url);
+    pawl_saga_update update  = begin_order(p, store, 1);
+    pawl_changes     changes = one_update(&update);
+    job              commit;
+    lock_order(p, 1);
+    start_job(p, &commit, store, &changes);
+    wait_for_waiting(p, 1);
+    must_run("crash");
+    must_run("start");
+    expect_job(p, &commit, PAWL_ELOST);
+    expect_no_secret(p);
+    reopen(p);
+    assert_int_equal(order_version(p, 1), 1);
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(order_version(p, 1), 2);
+    pawl_store_close(store);
+}
+
+/* The set is durable then: what comes behind the commit cannot undo it. */
+static void a_wake_up_that_fails_is_no_failure(void **state)
+{
+    place *p = *state;
+    char   url[1400], sql[600];
+    apply_schema(p, p->url, order_tables, 1);
+    snprintf(sql, sizeof sql,
+             "create role quiet login; grant usage on schema %s to quiet; "
+             "grant all on all tables in schema %s to quiet; "
+             "grant all on all sequences in schema %s to quiet; "
+             "revoke execute on function pg_notify(text, text) from public",
+             p->schema, p->schema, p->schema);
+    raw_run(p->pg, sql);
+    snprintf(url, sizeof url, "%s&user=quiet", p->url);
+    pawl_store *store = open_more(p, url, 0);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK);
+    assert_int_equal(queue_count(p), 2);
+    pawl_store_close(store);
+    raw_run(p->pg, "grant execute on function pg_notify(text, text) to public");
+    raw_run(p->pg, "drop owned by quiet; drop role quiet");
+}
+
+/* ---- Passwords ---------------------------------------------------------- */
+
+static void a_wrong_password_is_refused(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = NULL;
+    char        command[300], url[300];
+    raw_run(p->pg, "create role clerk login superuser password 'right'");
+    snprintf(command, sizeof command,
+             "echo 'host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256' "
+             ">'%s/data/pg_hba.conf'",
+             shared.folder);
+    assert_int_equal(system(command), 0);
+    raw_run(p->pg, "select pg_reload_conf()");
+    apply_schema(p, p->url, NULL, 0);
+    snprintf(url, sizeof url, "postgres://clerk:" SECRET "@127.0.0.1:%d/postgres?schema=%s",
+             shared.port, p->schema);
+    expect_no_server(p, open_with(p, url, NULL, 0, &store), PAWL_EDENIED,
+                     "password authentication failed for user \"clerk\"");
+    snprintf(url, sizeof url, "postgres://clerk@127.0.0.1:%d/postgres?schema=%s", shared.port,
+             p->schema);
+    expect_no_server(p, open_with(p, url, NULL, 0, &store), PAWL_EDENIED, "no password supplied");
+    snprintf(url, sizeof url, "postgres://clerk:right@127.0.0.1:%d/postgres?schema=%s", shared.port,
+             p->schema);
+    expect_code(p, open_with(p, url, NULL, 0, &store), PAWL_OK);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(a_handle_outlives_its_server),
+        CASE(a_commit_meets_the_end_of_the_server),
+        CASE(a_wake_up_that_fails_is_no_failure),
+        CASE(a_wrong_password_is_refused),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    if (!begin_server()) {
+        end_server();
+        puts("skipped: no server of the test's own can be started here");
+        return 77;
+    }
+    int result = cmocka_run_group_tests_name("postgres_restart", tests, NULL, NULL);
+    end_server();
+    return result;
+}
+
+#endif

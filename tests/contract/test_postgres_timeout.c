@@ -1,0 +1,395 @@
+/* test_postgres_timeout.c - leases of timeouts on PostgreSQL, which no index has:
+ * the marks that they are found by, and the indexes of an earlier version.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_place.h"
+#include "support/fault_memory.h"
+
+#define LEASE PAWL_MINUTES(5)
+#define FAR PAWL_DAYS(30)
+
+#define IS_LEASED "\"Owner\" is not null"
+#define IS_MARK "\"Name\" like 'timeouts:%'"
+
+static int64_t count_of(place *p, const char *table, const char *condition)
+{
+    char sql[300];
+    snprintf(sql, sizeof sql, "select count(*) from pawl_%s where %s", table, condition);
+    return raw_number(p->pg, sql);
+}
+
+static int64_t leased_count(place *p)
+{
+    return count_of(p, "timeouts", IS_LEASED);
+}
+
+/* `count` timeouts of the destination, the first due at `due`, one a second. */
+static void add_timeouts(place *p, const char *destination, pawl_time due, int count)
+{
+    char sql[500];
+    snprintf(sql, sizeof sql,
+             "insert into pawl_timeouts select gen_random_uuid(), 1, null, '', '', '%s', "
+             "'epoch'::timestamptz + interval '1 microsecond' * %lld + interval '1 second' * n, 0, "
+             "null, null, null, '', '' from generate_series(0, %d) as n",
+             destination, (long long)due, count - 1);
+    raw_run(p->pg, sql);
+}
+
+static pawl_timeout_claim claim_of(const char *destination, pawl_time due_max, size_t count,
+                                   unsigned owner)
+{
+    return (pawl_timeout_claim){.destination = pawl_text_of(destination),
+                                .due_max     = due_max,
+                                .count_max   = count,
+                                .owner       = {uuid_of(owner)},
+                                .now         = NOW,
+                                .lease       = LEASE};
+}
+
+static pawl_timeout_rows claim(place *p, pawl_store *store, pawl_timeout_claim wanted)
+{
+    pawl_timeout_rows rows;
+    expect_code(p, store->ops->timeout_claim(store, &wanted, p->arena, &rows, &p->error), PAWL_OK);
+    return rows;
+}
+
+static int64_t reap(place *p, pawl_store *store, pawl_time now)
+{
+    int64_t count = -1;
+    expect_code(p, store->ops->timeout_reap(store, now, &count, &p->error), PAWL_OK);
+    return count;
+}
+
+/* ---- Marks -------------------------------------------------------------- */
+
+/* Business time may be ahead of machine time: what was leased there is reaped as
+ * soon as its lease is over, and nobody looks so far once no lease is there. */
+static void leases_ahead_of_now_are_reaped(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    add_timeouts(p, "orders", NOW + FAR, 5);
+    add_timeouts(p, "elsewhere", NOW + FAR, 1);
+    pawl_time due_max = NOW + FAR + PAWL_SECONDS(2);
+    assert_int_equal(claim(p, store, claim_of("orders", due_max, 9, 70)).count, 3);
+    assert_int_equal(count_of(p, "leases", IS_MARK), 1);
+    assert_int_equal(reap(p, store, NOW + LEASE - 1), 0);
+    assert_int_equal(leased_count(p), 3);
+    assert_int_equal(reap(p, store, NOW + LEASE), 3);
+    assert_int_equal(leased_count(p), 0);
+    /* The mark speaks of all leases that end within its time. */
+    assert_int_equal(reap(p, store, NOW + LEASE + PAWL_MINUTES(10)), 0);
+    assert_int_equal(count_of(p, "leases", IS_MARK), 0);
+    assert_int_equal(claim(p, store, claim_of("orders", due_max, 9, 71)).count, 3);
+    assert_int_equal(count_of(p, "leases", IS_MARK), 1);
+    pawl_store_close(store);
+}
+
+static int64_t mark_version(place *p)
+{
+    return raw_number(p->pg, "select xmin from pawl_leases where " IS_MARK);
+}
+
+/* A mark is written when the due times leave it, not with each claim. */
+static void a_mark_is_written_once_a_minute(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    add_timeouts(p, "orders", NOW - PAWL_SECONDS(300), 200);
+    assert_int_equal(claim(p, store, claim_of("orders", NOW, 10, 70)).count, 10);
+    int64_t version = mark_version(p);
+    assert_int_equal(claim(p, store, claim_of("orders", NOW, 40, 71)).count, 40);
+    assert_int_equal(mark_version(p), version);
+    assert_int_equal(claim(p, store, claim_of("orders", NOW, 40, 72)).count, 40);
+    assert_int_not_equal(mark_version(p), version);
+    version = mark_version(p);
+    /* Another handle looks at earlier ones, too. */
+    pawl_store *second = open_store(p, p->url);
+    add_timeouts(p, "orders", NOW - PAWL_SECONDS(310), 3);
+    assert_int_equal(claim(p, second, claim_of("orders", NOW, 3, 73)).count, 3);
+    assert_int_equal(mark_version(p), version);
+    pawl_store *third = open_store(p, p->url);
+    add_timeouts(p, "orders", NOW - PAWL_SECONDS(400), 1);
+    assert_int_equal(claim(p, third, claim_of("orders", NOW, 1, 74)).count, 1);
+    assert_int_not_equal(mark_version(p), version);
+    /* All of them lie between its ends. When the leases are over the earliest is claimed
+     * again, with a mark of its own. */
+    pawl_timeout_claim later = claim_of("orders", NOW, 1, 75);
+    later.now += PAWL_MINUTES(10);
+    assert_int_equal(claim(p, store, later).count, 1);
+    assert_int_equal(count_of(p, "leases", IS_MARK), 2);
+    assert_int_equal(reap(p, store, NOW + LEASE), 93);
+    assert_int_equal(leased_count(p), 1);
+    pawl_store_close(store);
+    pawl_store_close(second);
+    pawl_store_close(third);
+}
+
+/* A claim for any destination marks each of them; names are texts of any kind. */
+static void each_destination_has_a_mark(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    add_timeouts(p, "orders", NOW - PAWL_SECONDS(3), 1);
+    add_timeouts(p, "a:b % _\\ caf\xC3\xA9", NOW - PAWL_DAYS(300), 1);
+    add_timeouts(p, "timeouts:", NOW - PAWL_DAYS(9), 1);
+    assert_int_equal(claim(p, store, claim_of("", NOW, 9, 70)).count, 3);
+    assert_int_equal(count_of(p, "leases", IS_MARK), 3);
+    assert_int_equal(reap(p, store, NOW + LEASE), 3);
+    assert_int_equal(leased_count(p), 0);
+    pawl_store_close(store);
+}
+
+static void odd_due_times_are_marked(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    add_timeouts(p, "orders", PAWL_TIME_MIN, 1);
+    add_timeouts(p, "orders", PAWL_TIME_MAX - 999999, 1);
+    assert_int_equal(claim(p, store, claim_of("orders", PAWL_TIME_MAX, 9, 70)).count, 2);
+    assert_int_equal(reap(p, store, NOW + LEASE), 2);
+    pawl_timeout_claim endless = claim_of("orders", PAWL_TIME_MAX, 9, 71);
+    endless.lease              = INT64_MAX;
+    assert_int_equal(claim(p, store, endless).count, 2);
+    assert_int_equal(reap(p, store, PAWL_TIME_MAX - 1), 0);
+    assert_int_equal(leased_count(p), 2);
+    pawl_store_close(store);
+}
+
+/* ---- Workers that end --------------------------------------------------- */
+
+static void a_worker_that_closes_frees_its_own(void **state)
+{
+    place      *p      = *state;
+    pawl_store *first  = open_store(p, p->url);
+    pawl_store *second = open_store(p, p->url);
+    add_timeouts(p, "orders", NOW - PAWL_SECONDS(9), 5);
+    assert_int_equal(claim(p, first, claim_of("orders", NOW, 2, 70)).count, 2);
+    assert_int_equal(claim(p, second, claim_of("orders", NOW, 3, 71)).count, 3);
+    expect_code(p, first->ops->worker_close(first, NOW, &p->error), PAWL_OK);
+    assert_int_equal(leased_count(p), 3);
+    expect_code(p, second->ops->worker_close(second, NOW, &p->error), PAWL_OK);
+    assert_int_equal(leased_count(p), 0);
+    pawl_store_close(first);
+    pawl_store_close(second);
+}
+
+/* It goes without worker_close; the server has noticed when this returns. */
+static void die(place *p, pawl_store *store)
+{
+    char sql[400], worker[PAWL_UUID_TEXT_SIZE + 1];
+    int  tries = 100000;
+    pawl_uuid_format(store->worker.uuid, worker);
+    snprintf(sql, sizeof sql,
+             "select count(*) from pg_locks as l join pawl_workers as w "
+             "on w.\"Process\" = l.classid::bigint << 32 | l.objid::bigint "
+             "where l.locktype = 'advisory' and w.\"Id\" = '%s'",
+             worker);
+    assert_int_equal(raw_number(p->pg, sql), 1);
+    pawl_store_close(store);
+    while (raw_number(p->pg, sql) != 0 && --tries > 0) {
+    }
+    assert_true(tries > 0);
+}
+
+static const char freed_count[] = "select count(*) from pawl_workers where \"Pid\" < 0";
+
+/* The lease of the one timeout is again that of the dead worker. */
+static void lease_to(place *p, const char *worker)
+{
+    char sql[300];
+    snprintf(sql, sizeof sql,
+             "update pawl_timeouts set \"Owner\" = '%s', \"LeaseWorker\" = '%s', "
+             "\"LeaseExpires\" = 'infinity'",
+             worker, worker);
+    raw_run(p->pg, sql);
+}
+
+/* All rows are looked at once for each death. Who was seen again since, behind a
+ * pooler, died anew. */
+static void a_death_frees_once(void **state)
+{
+    place      *p      = *state;
+    pawl_store *first  = open_store(p, p->url);
+    pawl_store *second = open_store(p, p->url);
+    char        dead[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(first->worker.uuid, dead);
+    add_timeouts(p, "orders", NOW, 1);
+    assert_int_equal(claim(p, first, claim_of("orders", NOW, 9, 70)).count, 1);
+    die(p, open_store(p, p->url));
+    assert_int_equal(leased_count(p), 1);
+    die(p, first);
+    assert_int_equal(reap(p, second, NOW), 0);
+    assert_int_equal(leased_count(p), 0);
+    assert_int_equal(raw_number(p->pg, freed_count), 2);
+    lease_to(p, dead);
+    assert_int_equal(reap(p, second, NOW), 0);
+    pawl_store *third = open_store(p, p->url);
+    assert_int_equal(leased_count(p), 1);
+    raw_run(p->pg, "update pawl_workers set \"Seen\" = \"Seen\" + interval '1 microsecond'");
+    pawl_store *fourth = open_store(p, p->url);
+    assert_int_equal(leased_count(p), 0);
+    pawl_store_close(second);
+    pawl_store_close(third);
+    pawl_store_close(fourth);
+}
+
+/* Of a worker behind a pooler it is only guessed: while the lease lasts, reaping
+ * leaves what it has. */
+static void reaping_does_not_guess(void **state)
+{
+    place      *p      = *state;
+    pawl_store *first  = open_store(p, p->url);
+    pawl_store *second = open_store(p, p->url);
+    add_timeouts(p, "orders", NOW, 1);
+    assert_int_equal(claim(p, first, claim_of("orders", NOW, 9, 70)).count, 1);
+    die(p, first);
+    raw_run(p->pg, "update pawl_workers set \"Process\" = 0, \"Seen\" = 'epoch'");
+    assert_int_equal(reap(p, second, NOW + LEASE - 1), 0);
+    assert_int_equal(leased_count(p), 1);
+    pawl_store *third = open_store(p, p->url);
+    assert_int_equal(leased_count(p), 0);
+    pawl_store_close(second);
+    pawl_store_close(third);
+}
+
+/* A sweep ends a worker that nobody had freed, too. */
+static void a_swept_worker_frees(void **state)
+{
+    place      *p      = *state;
+    pawl_store *first  = open_store(p, p->url);
+    pawl_store *second = open_store(p, p->url);
+    pawl_sweep  sweep  = {.inbox_before   = PAWL_TIME_MIN,
+                          .outbox_before  = PAWL_TIME_MIN,
+                          .workers_before = NOW + 1,
+                          .count_max      = 10};
+    int64_t     count  = 0;
+    bool        more   = false;
+    add_timeouts(p, "orders", NOW, 1);
+    assert_int_equal(claim(p, first, claim_of("orders", NOW, 9, 70)).count, 1);
+    die(p, first);
+    expect_code(p, second->ops->sweep(second, &sweep, &count, &more, &p->error), PAWL_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(leased_count(p), 0);
+    pawl_store_close(second);
+}
+
+/* ---- Claims ------------------------------------------------------------- */
+
+/* After a claim that was full the next one goes without a look; what is due a
+ * little earlier still comes first, and what is not there is not found. */
+static void full_claims_keep_the_order(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    add_timeouts(p, "orders", NOW - PAWL_SECONDS(60), 60);
+    for (unsigned i = 0; i < 25; i++) {
+        pawl_time early = NOW - PAWL_SECONDS(60) - (i + 1) * (PAWL_SECONDS(1) / 2);
+        assert_int_equal(claim(p, store, claim_of("orders", NOW, 2, 70 + i)).count, 2);
+        add_timeouts(p, "orders", early, 1);
+        pawl_timeout_rows rows = claim(p, store, claim_of("orders", NOW, 1, 170 + i));
+        assert_int_equal(rows.count, 1);
+        assert_int_equal(rows.items[0].due, early);
+    }
+    assert_int_equal(claim(p, store, claim_of("orders", NOW, 10, 250)).count, 10);
+    pawl_timeout_rows rows = claim(p, store, claim_of("orders", NOW, 10, 251));
+    assert_int_equal(rows.count, 0);
+    assert_int_equal(rows.next_due, PAWL_TIME_MAX);
+    add_timeouts(p, "orders", NOW + PAWL_SECONDS(7), 1);
+    assert_int_equal(claim(p, store, claim_of("orders", NOW, 10, 252)).next_due,
+                     NOW + PAWL_SECONDS(7));
+    pawl_store_close(store);
+}
+
+/* Whatever allocation fails, a claim that failed leaves nothing leased. */
+static void a_failed_claim_leases_nothing(void **state)
+{
+    place             *p      = *state;
+    pawl_store        *store  = open_store(p, p->url);
+    pawl_timeout_claim wanted = claim_of("orders", NOW, 1000, 70);
+    pawl_timeout_rows  rows;
+    long               failures = 0;
+    add_timeouts(p, "orders", NOW - PAWL_SECONDS(1000), 1000);
+    for (long n = 1;; n++) {
+        pawl_arena *arena = pawl_arena_create(0);
+        assert_non_null(arena);
+        fault_memory_set(n);
+        fault_memory_go_on();
+        pawl_code code    = store->ops->timeout_claim(store, &wanted, arena, &rows, &p->error);
+        bool      is_over = !fault_memory_is_met();
+        fault_memory_pause();
+        if (code == PAWL_OK)
+            assert_int_equal(rows.count, 1000);
+        else
+            assert_int_equal(leased_count(p), 0);
+        failures += code != PAWL_OK;
+        raw_run(p->pg, "update pawl_timeouts set \"Owner\" = null, \"LeaseExpires\" = null");
+        pawl_arena_destroy(arena);
+        if (is_over)
+            break;
+        expect_code(p, code, PAWL_ENOMEM);
+    }
+    assert_true(failures > 2);
+    pawl_store_close(store);
+}
+
+/* ---- The indexes of an earlier version ----------------------------------- */
+
+static const char index_count[] = "select count(*) from pg_indexes where schemaname = "
+                                  "current_schema() and tablename = 'pawl_timeouts' "
+                                  "and indexdef like '%Lease%'";
+
+static void apply_drops_indexes_on_leases(void **state)
+{
+    place *p   = *state;
+    lines *out = calloc(1, sizeof *out);
+    assert_non_null(out);
+    apply_schema(p, p->url, order_tables, 1);
+    assert_int_equal(raw_number(p->pg, index_count), 0);
+    raw_run(p->pg, "create index pawl_timeouts_lease on pawl_timeouts (\"LeaseExpires\"); "
+                   "create index pawl_timeouts_worker on pawl_timeouts (\"LeaseWorker\")");
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out), PAWL_OK);
+    assert_int_equal(out->count, 0);
+    pawl_store_close(open_store(p, p->url)); /* applies, too */
+    assert_int_equal(raw_number(p->pg, index_count), 0);
+    assert_int_equal(count_of(p, "schema", "true"), 1);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, order_tables, 1, out), PAWL_OK);
+    assert_non_null(strstr(out->text, "drop index if exists \"pawl_timeouts_lease\";\n"));
+    assert_non_null(strstr(out->text, "drop index if exists \"pawl_timeouts_worker\";\n"));
+    free(out);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(leases_ahead_of_now_are_reaped),
+        CASE(a_mark_is_written_once_a_minute),
+        CASE(each_destination_has_a_mark),
+        CASE(odd_due_times_are_marked),
+        CASE(a_worker_that_closes_frees_its_own),
+        CASE(a_death_frees_once),
+        CASE(reaping_does_not_guess),
+        CASE(a_swept_worker_frees),
+        CASE(full_claims_keep_the_order),
+        CASE(a_failed_claim_leases_nothing),
+        CASE(apply_drops_indexes_on_leases),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    fault_memory_install();
+    return cmocka_run_group_tests_name("postgres_timeout", tests, NULL, NULL);
+}
+
+#endif

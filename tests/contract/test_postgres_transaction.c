@@ -1,0 +1,340 @@
+/* test_postgres_transaction.c - commits that must wait, that are told to stop,
+ * that the server refuses: nothing is applied, and the handle works on.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_trouble.h"
+
+/* ---- The fence ---------------------------------------------------------- */
+
+static void a_replaced_worker_is_fenced(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    raw_run(p->pg, "update pawl_workers set \"Epoch\" = \"Epoch\" + 1");
+    for (int i = 0; i < 3; i++) {
+        expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EFENCED);
+        expect_text(p, "this worker was replaced (its epoch 1 is over)");
+    }
+    assert_int_equal(queue_count(p), 1);
+    raw_run(p->pg, "delete from pawl_workers");
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EFENCED);
+    assert_int_equal(queue_count(p), 1);
+    pawl_store_close(store);
+}
+
+/* The commit looks for its worker's row where it was last. */
+static void a_worker_row_may_move(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
+    raw_run(p->pg, "update pawl_workers set \"Seen\" = now()");
+    raw_run(p->pg, "vacuum full pawl_workers");
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    raw_run(p->pg, "update pawl_workers set \"Seen\" = now()");
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK);
+    raw_run(p->pg, "update pawl_workers set \"Seen\" = now()");
+    raw_run(p->pg, "vacuum pawl_workers");
+    expect_code(p, send_one(p, store, "orders", "m-3"), PAWL_OK);
+    expect_code(p, send_one(p, store, "orders", "m-4"), PAWL_OK);
+    assert_int_equal(queue_count(p), 3);
+    pawl_store_close(store);
+}
+
+/* ---- Errors of the server ----------------------------------------------- */
+
+typedef struct state_case {
+    const char *state;
+    pawl_code   code;
+} state_case;
+
+/* As the type of a message, which a trigger makes an error. */
+static const state_case state_cases[] = {
+    {"40001", PAWL_EBUSY},   {"40P01", PAWL_EBUSY},    {"55P03", PAWL_EBUSY},
+    {"53100", PAWL_EFULL},   {"53200", PAWL_ENOMEM},   {"57014", PAWL_ETIMEOUT},
+    {"25006", PAWL_EDENIED}, {"42501", PAWL_EDENIED},  {"08006", PAWL_ELOST},
+    {"57P01", PAWL_ELOST},   {"XX001", PAWL_EPERSIST}, {"P0001", PAWL_EPERSIST},
+};
+
+/* Every kind of the set, and the claim that it settles, is as it was before. */
+static void try_state(place *p, pawl_store *store, const state_case *c, int64_t seq)
+{
+    char              text[20];
+    pawl_queue_send   send     = send_of("orders", "m-2");
+    pawl_inbox_mark   mark     = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
+    pawl_queue_settle settle   = {.queue = TEXT("orders"), .seq = seq};
+    pawl_changes      changes  = one_send(&send);
+    send.message.type          = pawl_text_of(c->state);
+    changes.inbox_mark.items   = &mark;
+    changes.inbox_mark.count   = 1;
+    changes.queue_settle.items = &settle;
+    changes.queue_settle.count = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), c->code);
+    snprintf(text, sizeof text, "[%s]", c->state);
+    expect_text(p, text);
+    assert_int_equal(queue_count(p), 1);
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_inbox"), 0);
+}
+
+static void try_states(place *p, pawl_store *store, pawl_store *other)
+{
+    for (size_t i = 0; i < sizeof state_cases / sizeof state_cases[0]; i++) {
+        const state_case *c    = &state_cases[i];
+        pawl_queue_rows   rows = claim_some(p, store, "orders", NOW, 1);
+        assert_int_equal(rows.count, 1);
+        try_state(p, store, c, rows.items[0].seq);
+        /* After a loss the claim is gone, and to be had again. */
+        pawl_queue_settle settle = {
+            .queue = TEXT("orders"), .seq = rows.items[0].seq, .action = PAWL_QUEUE_RELEASE};
+        pawl_changes release       = {.now = NOW, .group_count = 1, .unit_count = 1};
+        release.queue_settle.items = &settle;
+        release.queue_settle.count = 1;
+        expect_code(p, pawl_store_commit(store, &release, NULL, &p->error),
+                    c->code == PAWL_ELOST ? PAWL_EGONE : PAWL_OK);
+        assert_int_equal(claim_some(p, other, "orders", NOW, 1).count, 1);
+        other->ops->worker_close(other, NOW, &p->error);
+    }
+}
+
+static void errors_leave_nothing_behind(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    pawl_store *other = open_store(p, p->url);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    raw_run(p->pg, "create function fail() returns trigger language plpgsql as "
+                   "$$ begin raise exception 'made' using errcode = new.\"Type\"; end $$");
+    raw_run(p->pg, "create trigger failing before insert on pawl_queue for each row "
+                   "execute function fail()");
+    try_states(p, store, other);
+    /* The commit itself fails. */
+    raw_run(p->pg, "drop trigger failing on pawl_queue");
+    raw_run(p->pg, "create constraint trigger failing after insert on pawl_queue deferrable "
+                   "initially deferred for each row execute function fail()");
+    try_states(p, store, other);
+    raw_run(p->pg, "drop trigger failing on pawl_queue");
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK);
+    pawl_store_close(other);
+    pawl_store_close(store);
+}
+
+/* ---- Deadlocks and limits ----------------------------------------------- */
+
+static void a_deadlock_can_be_tried_again(void **state)
+{
+    place           *p         = *state;
+    pawl_store      *store     = open_store(p, p->url);
+    pawl_saga_update updates[] = {begin_order(p, store, 1), begin_order(p, store, 2)};
+    pawl_changes     changes   = one_update(updates);
+    job              commit;
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    pawl_queue_rows   rows     = claim_some(p, store, "orders", NOW, 1);
+    pawl_queue_settle settle   = {.queue = TEXT("orders"), .seq = rows.items[0].seq};
+    changes.saga_update.count  = 2;
+    changes.queue_settle.items = &settle;
+    changes.queue_settle.count = 1;
+    /* The other side waits longer before it looks for a deadlock. */
+    raw_run(p->pg, "set deadlock_timeout = '10s'");
+    lock_order(p, 2);
+    start_job(p, &commit, store, &changes);
+    wait_for_waiting(p, 1);
+    raw_run(p->pg, "update \"shop_Order\" set \"Metadata\" = 'x' where \"Concurrency\" = 1");
+    raw_run(p->pg, "rollback");
+    expect_job(p, &commit, PAWL_EBUSY);
+    expect_text(p, "deadlock detected");
+    expect_text(p, "[40P01]");
+    assert_int_equal(order_version(p, 1), 1);
+    assert_int_equal(order_version(p, 2), 1);
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(order_version(p, 1), 2);
+    assert_int_equal(order_version(p, 2), 2);
+    assert_int_equal(queue_count(p), 0);
+    pawl_store_close(store);
+}
+
+static void limits_of_the_session_end_a_commit(void **state)
+{
+    static const struct {
+        const char *options;
+        pawl_code   code;
+        const char *text;
+    } limits[] = {
+        {"-c%20lock_timeout%3D50", PAWL_EBUSY, "due to lock timeout [55P03]"},
+        {"-c%20statement_timeout%3D50", PAWL_ETIMEOUT, "due to statement timeout [57014]"},
+    };
+    place *p = *state;
+    apply_schema(p, p->url, order_tables, 1);
+    for (unsigned i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        char url[1400];
+        snprintf(url, sizeof url, "%s&options=%s", p->url, limits[i].options);
+        pawl_store      *store   = open_more(p, url, 0);
+        pawl_saga_update update  = begin_order(p, store, i + 1);
+        pawl_changes     changes = one_update(&update);
+        lock_order(p, i + 1);
+        expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), limits[i].code);
+        expect_text(p, limits[i].text);
+        raw_run(p->pg, "commit");
+        assert_int_equal(order_version(p, i + 1), 1);
+        expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+        assert_int_equal(order_version(p, i + 1), 2);
+        pawl_store_close(store);
+    }
+}
+
+/* ---- Deadlines and interrupts ------------------------------------------- */
+
+/* A claimed message, and a saga whose row another connection holds. */
+typedef struct waiting {
+    pawl_store       *store;
+    pawl_saga_update  update;
+    pawl_queue_settle settle;
+    pawl_changes      changes;
+} waiting;
+
+static void begin_waiting(place *p, waiting *w, int64_t deadline_ms)
+{
+    apply_schema(p, p->url, order_tables, 1);
+    w->store  = open_more(p, p->url, deadline_ms);
+    w->update = begin_order(p, w->store, 1);
+    expect_code(p, send_one(p, w->store, "orders", "m-1"), PAWL_OK);
+    pawl_queue_rows rows = claim_some(p, w->store, "orders", NOW, 1);
+    w->settle            = (pawl_queue_settle){.queue = TEXT("orders"), .seq = rows.items[0].seq};
+    w->changes           = one_update(&w->update);
+    w->changes.queue_settle.items = &w->settle;
+    w->changes.queue_settle.count = 1;
+    lock_order(p, 1);
+}
+
+static void end_waiting(place *p, waiting *w)
+{
+    raw_run(p->pg, "rollback");
+    assert_int_equal(order_version(p, 1), 1);
+    assert_int_equal(queue_count(p), 1);
+    expect_code(p, pawl_store_commit(w->store, &w->changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(order_version(p, 1), 2);
+    assert_int_equal(queue_count(p), 0);
+    pawl_store_close(w->store);
+}
+
+static void a_commit_keeps_to_its_deadline(void **state)
+{
+    place  *p = *state;
+    waiting w;
+    begin_waiting(p, &w, 300);
+    int pid = pid_of(w.store);
+    expect_code(p, pawl_store_commit(w.store, &w.changes, NULL, &p->error), PAWL_ETIMEOUT);
+    expect_text(p, "took longer than 300 ms, its deadline");
+    assert_int_equal(pid_of(w.store), pid);
+    end_waiting(p, &w);
+}
+
+static void a_commit_is_interrupted(void **state)
+{
+    place  *p = *state;
+    waiting w;
+    job     commit;
+    begin_waiting(p, &w, 0);
+    int pid = pid_of(w.store);
+    start_job(p, &commit, w.store, &w.changes);
+    wait_for_waiting(p, 1);
+    pawl_store_interrupt(w.store);
+    expect_job(p, &commit, PAWL_EINTERRUPTED);
+    assert_int_equal(pid_of(w.store), pid);
+    /* One that came while nothing was under way ends nothing. */
+    pawl_store_interrupt(w.store);
+    end_waiting(p, &w);
+}
+
+/* A read that failed has ended the transaction that holds the claims: the commit
+ * that follows takes their locks again. */
+static void a_read_that_fails_keeps_the_claims(void **state)
+{
+    place             *p    = *state;
+    pawl_subscriptions list = {0};
+    waiting            w;
+    begin_waiting(p, &w, 300);
+    raw_run(p->pg, "lock table pawl_subscriptions in access exclusive mode");
+    expect_code(p, w.store->ops->subscriptions(w.store, p->arena, &list, &p->error), PAWL_ETIMEOUT);
+    raw_run(p->pg, "rollback; begin");
+    expect_code(p, w.store->ops->subscriptions(w.store, p->arena, &list, &p->error), PAWL_OK);
+    end_waiting(p, &w);
+}
+
+static void a_hold_keeps_to_its_deadline(void **state)
+{
+    place        *p   = *state;
+    pawl_value    id  = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
+    pawl_saga_row row = {0};
+    waiting       w;
+    begin_waiting(p, &w, 300);
+    for (int i = 0; i < 2; i++) {
+        expect_code(p, w.store->ops->hold_begin(w.store, &p->error), PAWL_OK);
+        if (i == 0)
+            expect_code(p,
+                        w.store->ops->saga_load(w.store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
+                                                PAWL_SAGA_LOCKED, p->arena, &row, &p->error),
+                        PAWL_ETIMEOUT);
+        else
+            expect_code(p, pawl_store_commit(w.store, &w.changes, NULL, &p->error), PAWL_ETIMEOUT);
+        expect_text(p, "its deadline");
+        w.store->ops->hold_end(w.store);
+    }
+    end_waiting(p, &w);
+}
+
+/* The caller's transaction is as it was before. */
+static void an_enlist_keeps_to_its_deadline(void **state)
+{
+    place           *p       = *state;
+    pawl_store      *store   = open_store(p, p->url);
+    pawl_store      *hasty   = open_more(p, p->url, 300);
+    pawl_saga_update update  = begin_order(p, store, 1);
+    pawl_changes     changes = one_update(&update);
+    PGconn          *pg      = raw_open(p->schema);
+    lock_order(p, 1);
+    raw_run(pg, "begin; create table mine (id integer)");
+    expect_code(p, store->ops->enlist(hasty, pg, &changes, &p->error), PAWL_ETIMEOUT);
+    raw_run(p->pg, "rollback");
+    expect_code(p, store->ops->enlist(hasty, pg, &changes, &p->error), PAWL_OK);
+    raw_run(pg, "commit");
+    assert_int_equal(order_version(p, 1), 2);
+    assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 0);
+    PQfinish(pg);
+    pawl_store_close(hasty);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(a_replaced_worker_is_fenced),
+        CASE(a_worker_row_may_move),
+        CASE(errors_leave_nothing_behind),
+        CASE(a_deadlock_can_be_tried_again),
+        CASE(limits_of_the_session_end_a_commit),
+        CASE(a_commit_keeps_to_its_deadline),
+        CASE(a_commit_is_interrupted),
+        CASE(a_read_that_fails_keeps_the_claims),
+        CASE(a_hold_keeps_to_its_deadline),
+        CASE(an_enlist_keeps_to_its_deadline),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests_name("postgres_transaction", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,277 @@
+/* test_postgres_wake.c - sleeping and waking on PostgreSQL: no commit is slept
+ * through, and what the dead had in hand is taken over.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_sleep.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#define TAKE_OVER_SECONDS 15
+
+/* ---- Other processes ----------------------------------------------------------- */
+
+/* Opens a handle, sends to the queue when it is told to, and ends. */
+typedef struct sender {
+    pid_t pid;
+    int   go;
+} sender;
+
+static sender start_sender(place *p, const char *queue)
+{
+    int    ends[2];
+    sender it;
+    assert_int_equal(pipe(ends), 0);
+    it.pid = fork();
+    assert_true(it.pid >= 0);
+    if (it.pid == 0) {
+        char        byte;
+        pawl_store *store = NULL;
+        close(ends[1]);
+        pawl_code code = open_with(p, p->url, order_tables, 1, &store);
+        if (read(ends[0], &byte, 1) == 1 && code == PAWL_OK)
+            code = store->ops->worker_open(store, TEXT("sender"), TEXT("[]"), NOW, &p->error);
+        if (code == PAWL_OK)
+            code = send_one(p, store, queue, "from afar");
+        if (code != PAWL_OK)
+            fprintf(stderr, "child: %s\n", p->error.text);
+        _exit(code == PAWL_OK ? 0 : 1);
+    }
+    close(ends[0]);
+    it.go = ends[1];
+    return it;
+}
+
+static void go(const sender *it)
+{
+    assert_int_equal(write(it->go, "!", 1), 1);
+    close(it->go);
+}
+
+static void join_sender(const sender *it)
+{
+    int status;
+    assert_int_equal(waitpid(it->pid, &status, 0), it->pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* ---- Waking -------------------------------------------------------------------- */
+
+static void a_commit_of_another_process_wakes(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_sleeper(p, "orders");
+    sender      other = start_sender(p, "orders");
+    sleeper     it;
+    lie_down(&it, store);
+    go(&other);
+    expect_woken(&it);
+    join_sender(&other);
+    assert_int_equal(claim_some(p, store, "orders", NOW, 10).count, 1);
+    pawl_store_close(store);
+}
+
+static void a_message_sent_with_sql_wakes(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_sleeper(p, "orders");
+    sleeper     it;
+    lie_down(&it, store);
+    raw_run(p->pg, "select pawl_send('orders', 'ping', '', due => '2026-01-01 00:00:00Z')");
+    expect_woken(&it);
+    assert_int_equal(claim_some(p, store, "orders", NOW, 10).count, 1);
+    pawl_store_close(store);
+}
+
+static void another_queue_wakes_nobody(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_sleeper(p, "orders");
+    char        sql[100];
+    raw_run(p->pg, "select pawl_send('billing', 'ping', '')");
+    snprintf(sql, sizeof sql, "notify \"%s\", '/outbox'", pawl__postgres_of(store)->channel);
+    raw_run(p->pg, sql);
+    /* A round trip: what was notified is there behind its answer. */
+    find_nothing(p, store, "orders");
+    expect_sleeps_on(p, store);
+    snprintf(sql, sizeof sql, "notify \"%s\", 'orders'", pawl__postgres_of(store)->channel);
+    raw_run(p->pg, sql);
+    expect_does_not_sleep(p, store);
+    pawl_store_close(store);
+}
+
+/* Whoever was woken and did not look since does not sleep, whatever it did else. */
+static void a_wake_up_counts_until_the_next_claim(void **state)
+{
+    place        *p     = *state;
+    pawl_store   *store = open_sleeper(p, "orders");
+    pawl_next_due next;
+    raw_run(p->pg, "select pawl_send('orders', 'ping', '', due => '2026-01-02 00:00:00Z')");
+    expect_does_not_sleep(p, store);
+    expect_does_not_sleep(p, store);
+    expect_code(p, store->ops->next_due(store, TEXT("orders"), NULL, 0, &next, &p->error), PAWL_OK);
+    assert_int_equal(next.queue, NOW + PAWL_DAYS(1));
+    expect_does_not_sleep(p, store);
+    find_nothing(p, store, "orders");
+    expect_sleeps_on(p, store);
+    pawl_store_close(store);
+}
+
+/* ---- No commit is slept through ------------------------------------------------ */
+
+/* The sleeper has looked, and has not got its lock yet, when the row is committed
+ * without a word. */
+static void commit_before_the_lock(place *p, bool is_timeout, const char *due)
+{
+    char        lock_sql[100];
+    sleeper     it;
+    pawl_store *first = open_sleeper(p, "orders");
+    int64_t     lock  = lock_of(first);
+    pawl_store_close(first);
+    wait_for_lock(p, lock, true, 0);
+    snprintf(lock_sql, sizeof lock_sql, "select pg_advisory_lock(%lld)", (long long)lock);
+    raw_run(p->pg, lock_sql);
+    pawl_store *store = open_store(p, p->url);
+    find_nothing(p, store, "orders");
+    lie_down(&it, store);
+    wait_for_lock(p, lock, false, 1);
+    add_row(p, is_timeout, due);
+    snprintf(lock_sql, sizeof lock_sql, "select pg_advisory_unlock(%lld)", (long long)lock);
+    raw_run(p->pg, lock_sql);
+    expect_woken(&it);
+    pawl_store_close(store);
+    raw_run(p->pg, "delete from pawl_queue; delete from pawl_timeouts");
+}
+
+static void no_commit_is_slept_through(void **state)
+{
+    place *p = *state;
+    commit_before_the_lock(p, false, "2026-01-01 00:00:00Z");
+    commit_before_the_lock(p, true, "2026-01-01 00:00:00Z");
+    /* It meant to sleep for longer than that. */
+    commit_before_the_lock(p, false, "2026-01-01 00:00:07Z");
+    commit_before_the_lock(p, true, "2026-01-01 00:00:07Z");
+}
+
+/* What it knew of already does not wake it. */
+static void what_is_known_may_wait(void **state)
+{
+    place        *p = *state;
+    pawl_next_due next;
+    pawl_store   *store = open_store(p, p->url);
+    add_row(p, false, "2026-01-01 00:00:07Z");
+    add_row(p, true, "2026-01-01 00:00:05Z");
+    assert_int_equal(claim_some(p, store, "orders", NOW, 10).count, 0);
+    expect_code(p, store->ops->next_due(store, TEXT("orders"), NULL, 0, &next, &p->error), PAWL_OK);
+    assert_int_equal(next.queue, NOW + PAWL_SECONDS(7));
+    assert_int_equal(next.timeout, NOW + PAWL_SECONDS(5));
+    expect_sleeps_on(p, store);
+    expect_sleeps_on(p, store);
+    pawl_store_close(store);
+}
+
+/* ---- Take-over ------------------------------------------------------------------ */
+
+/* Has a message and a timeout in hand, says so, and is killed. */
+static pid_t start_holder(place *p)
+{
+    int   ends[2];
+    char  byte;
+    pid_t child;
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        pawl_store       *store = NULL;
+        pawl_queue_rows   rows;
+        pawl_timeout_rows timeouts;
+        pawl_queue_claim  claim = {
+             .queue = TEXT("orders"), .due_max = NOW, .count_max = 10, .now = NOW};
+        pawl_timeout_claim timeout = {.destination = TEXT("orders"),
+                                      .due_max     = NOW,
+                                      .count_max   = 10,
+                                      .owner       = {uuid_of(7)},
+                                      .now         = NOW,
+                                      .lease       = PAWL_MINUTES(5)};
+        pawl_code          code    = open_with(p, p->url, order_tables, 1, &store);
+        if (code == PAWL_OK)
+            code = store->ops->worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error);
+        if (code == PAWL_OK)
+            code = store->ops->timeout_claim(store, &timeout, p->arena, &timeouts, &p->error);
+        if (code == PAWL_OK)
+            code = store->ops->queue_claim(store, &claim, p->arena, &rows, &p->error);
+        if (code != PAWL_OK || timeouts.count != 1 || rows.count != 1)
+            _exit(1);
+        if (write(ends[1], "!", 1) == 1)
+            pause();
+        _exit(2);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    return child;
+}
+
+static void what_the_dead_had_is_taken_over(void **state)
+{
+    place             *p     = *state;
+    pawl_store        *store = open_store(p, p->url);
+    pawl_timeout_rows  timeouts;
+    pawl_timeout_claim timeout       = {.destination = TEXT("orders"),
+                                        .due_max     = NOW,
+                                        .count_max   = 10,
+                                        .owner       = {uuid_of(8)},
+                                        .now         = NOW,
+                                        .lease       = PAWL_MINUTES(5)};
+    size_t             message_count = 0, timeout_count = 0;
+    add_row(p, false, "2026-01-01 00:00:00Z");
+    add_row(p, true, "2026-01-01 00:00:00Z");
+    pid_t child = start_holder(p);
+    find_nothing(p, store, "orders");
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    int64_t begin = now_ms();
+    while (message_count + timeout_count < 2 && now_ms() - begin < TAKE_OVER_SECONDS * 1000) {
+        pawl_next_due next;
+        expect_code(p, store->ops->wait(store, SLEEP, -1, &p->error), PAWL_OK);
+        pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 10);
+        message_count += rows.count;
+        if (rows.count != 0)
+            expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+        expect_code(p, store->ops->timeout_claim(store, &timeout, p->arena, &timeouts, &p->error),
+                    PAWL_OK);
+        timeout_count += timeouts.count;
+        expect_code(p, store->ops->next_due(store, TEXT("orders"), NULL, 0, &next, &p->error),
+                    PAWL_OK);
+    }
+    assert_int_equal(message_count, 1);
+    assert_int_equal(timeout_count, 1);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(a_commit_of_another_process_wakes), CASE(a_message_sent_with_sql_wakes),
+        CASE(another_queue_wakes_nobody),        CASE(a_wake_up_counts_until_the_next_claim),
+        CASE(no_commit_is_slept_through),        CASE(what_is_known_may_wait),
+        CASE(what_the_dead_had_is_taken_over),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif

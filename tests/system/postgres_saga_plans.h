@@ -1,0 +1,55 @@
+/* postgres_saga_plans.h - the table of postgres_plans.h for the statements on a saga
+ * table.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_SYSTEM_POSTGRES_SAGA_PLANS_H
+#define PAWL_TESTS_SYSTEM_POSTGRES_SAGA_PLANS_H
+
+#include "system/postgres_plans.h"
+
+#define SAGA_BY_ID HOT(2600, "uuid[]", "keys(1000, 3900)")
+#define SAGA_BY_MAIN HOT(2600, "text[]", "names('order-', 1000, 3900)")
+#define SAGA_BY_OTHER HOT(2600, "text[]", "names('old-', 1000, 3900)")
+
+#define SAVE_TYPES "uuid[], bigint[], text[], jsonb[], text[]"
+#define SAVE_VALUES ", same(1::bigint), same('{}'::text), same('{}'::jsonb), same('1'::text)"
+#define MOVE_TYPES SAVE_TYPES ", text[]"
+#define MOVE_VALUES SAVE_VALUES ", names('old-', 1000, 3900)"
+#define ORDER_PLACES PLACES_OF("\"shop_Order\"", "\"Id\"", "keys(1000, 3900)")
+#define MOVE_PLACES PLACES_OF("\"shop_Move\"", "\"Id\"", "keys(1000, 3900)")
+
+/* The same for the statements on a saga table. */
+static const plan_row saga_rows[pawl__postgres_saga_statement_count] = {
+    [PAWL__POSTGRES_SAGA_BY_ID]                  = SAGA_BY_ID,
+    [PAWL__POSTGRES_SAGA_BY_ID_LOCKED]           = SAGA_BY_ID,
+    [PAWL__POSTGRES_SAGA_BY_ID_SKIP]             = SAGA_BY_ID,
+    [PAWL__POSTGRES_SAGA_BY_ID_THERE]            = SAGA_BY_ID,
+    [PAWL__POSTGRES_SAGA_BY_MAIN]                = SAGA_BY_MAIN,
+    [PAWL__POSTGRES_SAGA_BY_MAIN_LOCKED]         = SAGA_BY_MAIN,
+    [PAWL__POSTGRES_SAGA_BY_MAIN_SKIP]           = SAGA_BY_MAIN,
+    [PAWL__POSTGRES_SAGA_BY_MAIN_THERE]          = SAGA_BY_MAIN,
+    [PAWL__POSTGRES_SAGA_BY_TRANSITIONAL]        = SAGA_BY_OTHER,
+    [PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_LOCKED] = SAGA_BY_OTHER,
+    [PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_SKIP]   = SAGA_BY_OTHER,
+    [PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_THERE]  = SAGA_BY_OTHER,
+    [PAWL__POSTGRES_SAGA_INSERT]    = HOT(6000, "uuid[], text[], jsonb[], text[], text[], text[]",
+                                          "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
+                                             "same('1'::text), names('n', 1, 7), names('n', 1, 7)"),
+    [PAWL__POSTGRES_SAGA_UPDATE]    = HOT(6000, "tid[], " MOVE_TYPES, MOVE_PLACES MOVE_VALUES),
+    [PAWL__POSTGRES_SAGA_UPDATE_ID] = HOT(6000, MOVE_TYPES, "keys(1000, 3900)" MOVE_VALUES),
+    [PAWL__POSTGRES_SAGA_DELETE] =
+        HOT(2600, "uuid[], bigint[]", "keys(1000, 3900), same(1::bigint)"),
+    [PAWL__POSTGRES_SAGA_COUNT] = RARE("", "statistics: counts all rows"),
+};
+
+/* And for a table without a transitional value, where they differ. */
+static const plan_row plain_saga_rows[pawl__postgres_saga_statement_count] = {
+    [PAWL__POSTGRES_SAGA_INSERT]    = HOT(5000, "uuid[], text[], jsonb[], text[], text[]",
+                                          "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
+                                             "same('1'::text), names('n', 1, 7)"),
+    [PAWL__POSTGRES_SAGA_UPDATE]    = HOT(5000, "tid[], " SAVE_TYPES, ORDER_PLACES SAVE_VALUES),
+    [PAWL__POSTGRES_SAGA_UPDATE_ID] = HOT(5000, SAVE_TYPES, "keys(1000, 3900)" SAVE_VALUES),
+};
+
+#endif

@@ -1,0 +1,491 @@
+/* test_runtime_idle.c - what an endpoint on PostgreSQL costs while nothing happens.
+ *
+ * An hour of idling passes in moments: a driver stands before PostgreSQL's whose
+ * wait() does what the real one does and then waits for the machine clock, which
+ * moves on when all threads of the endpoint wait. What the endpoint asked of the
+ * server meanwhile is counted twice: on its way into libpq, whose functions stand
+ * here once more; and by the server (pg_stat_statements), for a role of the
+ * endpoint's own, which tells what it was but counts a begin that was prepared
+ * only once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_place.h"
+#include "support/world.h"
+
+#include <dlfcn.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#define WAIT_SECONDS 25
+#define BUDGET 10 /* statements a minute and worker, what keeps a lease apart */
+#define MINUTES 60
+
+/* ---- The application -------------------------------------------------------- */
+
+#define ORDER_STATE(F) F(TEXT, order_id)
+PAWL_RECORD(order_state, ORDER_STATE)
+#define PLACE_ORDER(F) F(TEXT, order_id)
+PAWL_RECORD(place_order, PLACE_ORDER)
+#define PART(F) F(INT32, number)
+PAWL_RECORD(part, PART)
+#define LINE(F) F(INT32, number)
+PAWL_RECORD(line, LINE)
+#define PING(F) F(INT32, number)
+PAWL_RECORD(ping, PING)
+
+static pawl_code on_place_order(pawl_context *ctx, order_state *order, const place_order *message)
+{
+    (void)order;
+    (void)message;
+    return pawl_timeout(ctx, "payment", PAWL_MINUTES(15));
+}
+PAWL_HANDLER(on_place_order, order_state, place_order);
+
+static pawl_code on_payment(pawl_context *ctx, order_state *order)
+{
+    (void)ctx;
+    (void)order;
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_payment, order_state);
+
+static pawl_code on_parts(pawl_context *ctx, const part *messages, size_t count)
+{
+    (void)ctx;
+    (void)messages;
+    (void)count;
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_parts, part);
+
+static pawl_code on_lines(pawl_context *ctx, const line *messages, size_t count)
+{
+    (void)ctx;
+    (void)messages;
+    (void)count;
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_lines, line);
+
+static pawl_code on_ping(pawl_context *ctx, const ping *message)
+{
+    (void)ctx;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_ping, ping);
+
+static const pawl_saga order_saga = {
+    .name        = "Order",
+    .state       = PAWL_RECORD_OF(order_state),
+    .correlation = "order_id",
+    .on          = (const pawl_on[]){
+                 {.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true},
+                 {.handle = PAWL_HANDLE(on_payment), .timeout = "payment"},
+                 {.handle = NULL}}};
+static const pawl_aggregator parts = {
+    .name = "Parts", .handle = PAWL_HANDLE(on_parts), .size = 50, .max = 50};
+static const pawl_aggregator lines_of = {
+    .name = "Lines", .handle = PAWL_HANDLE(on_lines), .period = PAWL_HOURS(1), .max = 50};
+
+static const pawl_endpoint_spec plain = {
+    .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
+static const pawl_endpoint_spec orders  = {.name  = "orders",
+                                           .sagas = (const pawl_saga *const[]){&order_saga, NULL}};
+static const pawl_endpoint_spec packing = {
+    .name = "packing", .aggregators = (const pawl_aggregator *const[]){&parts, NULL}};
+static const pawl_endpoint_spec everything = {
+    .name        = "everything",
+    .sagas       = (const pawl_saga *const[]){&order_saga, NULL},
+    .aggregators = (const pawl_aggregator *const[]){&parts, &lines_of, NULL}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "idle",
+    .endpoints = (const pawl_endpoint_spec *const[]){&plain, &orders, &packing, &everything, NULL}};
+
+/* ---- Counting ---------------------------------------------------------------- */
+
+static atomic_llong sent_count;
+
+/* The driver's calls come here, since the program is searched first. */
+#define REAL(name) ((__typeof__(&name))real_function(#name))
+
+static void (*real_function(const char *name))(void)
+{
+    union {
+        void *object;
+        void (*function)(void);
+    } found = {.object = dlsym(RTLD_NEXT, name)};
+    assert_non_null(found.object);
+    return found.function;
+}
+
+PAWL_API int PQsendQueryPrepared(PGconn *pg, const char *name, int count, const char *const *values,
+                                 const int *sizes, const int *formats, int format)
+{
+    atomic_fetch_add(&sent_count, 1);
+    return REAL(PQsendQueryPrepared)(pg, name, count, values, sizes, formats, format);
+}
+
+PAWL_API int PQsendQueryParams(PGconn *pg, const char *text, int count, const Oid *types,
+                               const char *const *values, const int *sizes, const int *formats,
+                               int format)
+{
+    atomic_fetch_add(&sent_count, 1);
+    return REAL(PQsendQueryParams)(pg, text, count, types, values, sizes, formats, format);
+}
+
+PAWL_API PGresult *PQexecParams(PGconn *pg, const char *text, int count, const Oid *types,
+                                const char *const *values, const int *sizes, const int *formats,
+                                int format)
+{
+    atomic_fetch_add(&sent_count, 1);
+    return REAL(PQexecParams)(pg, text, count, types, values, sizes, formats, format);
+}
+
+/* ---- A driver whose waits pass in moments ----------------------------------- */
+
+#define SLEEPERS_MAX 16
+
+static pawl_store_ops        outer;
+static const pawl_store_ops *inner;
+static char                  inner_url[1400];
+
+static pthread_mutex_t mutex    = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_cond_t  is_moved = PTHREAD_COND_INITIALIZER;
+static pawl_clock     *machine;
+static pawl_time       limit; /* the clock stops here */
+static int             thread_count;
+static pawl_time       deadlines[SLEEPERS_MAX];
+static int             sleeper_count;
+
+/* When all sleep, the first to wake is due. */
+static void move_clock(void)
+{
+    pawl_time first = PAWL_TIME_MAX;
+    for (int i = 0; i < sleeper_count; i++)
+        first = deadlines[i] < first ? deadlines[i] : first;
+    if (sleeper_count == thread_count)
+        pawl_clock_set(machine, first < limit ? first : limit);
+    pthread_cond_broadcast(&is_moved);
+}
+
+static bool can_read(int fd)
+{
+    struct pollfd wake = {.fd = fd, .events = POLLIN};
+    return poll(&wake, 1, 0) > 0;
+}
+
+static void wait_a_moment(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += 5000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&is_moved, &mutex, &until);
+}
+
+static pawl_code wait_for_clock(pawl_store *store, int64_t microseconds, int wake_fd,
+                                pawl_error *error)
+{
+    pawl_time before = pawl_clock_now(machine);
+    pawl_code code   = inner->wait(store, 1, wake_fd, error);
+    if (code != PAWL_OK)
+        return code;
+    pthread_mutex_lock(&mutex);
+    pawl_time deadline         = pawl_time_add(before, microseconds);
+    deadlines[sleeper_count++] = deadline;
+    move_clock();
+    while (pawl_clock_now(machine) < deadline && !can_read(wake_fd))
+        wait_a_moment();
+    for (int i = 0; i < sleeper_count; i++)
+        if (deadlines[i] == deadline) {
+            deadlines[i] = deadlines[--sleeper_count];
+            break;
+        }
+    pthread_mutex_unlock(&mutex);
+    return PAWL_OK;
+}
+
+static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store_options *options,
+                            pawl_error *error)
+{
+    (void)url;
+    return inner->open(store, inner_url, options, error);
+}
+
+static void use_driver(const char *url)
+{
+    static bool is_registered;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *store = NULL;
+    snprintf(inner_url, sizeof inner_url, "%s", url);
+    if (is_registered)
+        return;
+    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    inner = store->ops;
+    pawl_store_close(store);
+    outer        = *inner;
+    outer.scheme = "idle";
+    outer.open   = open_inner;
+    outer.wait   = wait_for_clock;
+    world_ok(pawl_store_register(&outer, &error), &error);
+    is_registered = true;
+}
+
+/* ---- Running ------------------------------------------------------------------ */
+
+typedef struct runner {
+    pawl_endpoint *endpoint;
+    pthread_t      thread;
+    pawl_code      code;
+    pawl_error     error;
+} runner;
+
+static void *run(void *argument)
+{
+    runner *self = argument;
+    self->code   = pawl_endpoint_run(self->endpoint, &self->error);
+    return NULL;
+}
+
+static void start(runner *it, const char *url, const char *name, pawl_endpoint_options options)
+{
+    pawl_error error     = PAWL_ERROR_INIT;
+    options.options_size = sizeof options;
+    options.store        = url;
+    *it                  = (runner){.code = PAWL_EBUG};
+    world_ok(pawl_endpoint_create(&application, name, &options, &it->endpoint, &error), &error);
+    assert_int_equal(pthread_create(&it->thread, NULL, run, it), 0);
+}
+
+static void stop(runner *it)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += WAIT_SECONDS;
+    pawl_endpoint_stop(it->endpoint);
+    if (pthread_timedjoin_np(it->thread, NULL, &until) != 0)
+        fail_msg("the endpoint does not stop");
+    world_ok(it->code, &it->error);
+    pawl_endpoint_destroy(it->endpoint);
+}
+
+static void apply_tables(place *p)
+{
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    for (size_t i = 0; application.endpoints[i] != NULL; i++) {
+        expect_code(p,
+                    pawl_endpoint_tables(&application, application.endpoints[i]->name, NULL,
+                                         p->arena, &tables, &count, &p->error),
+                    PAWL_OK);
+        apply_schema(p, p->url, tables, count);
+    }
+}
+
+/* ---- What an idle endpoint costs ---------------------------------------------- */
+
+typedef struct idle_case {
+    const char *endpoint;
+    int         workers;
+    bool        has_route;
+    double      count_max; /* statements a minute */
+} idle_case;
+
+/* The clock stands at `time`, and all threads sleep. */
+static void idle_until(pawl_time time)
+{
+    struct timespec moment = {0, 2000000};
+    bool            is_there;
+    pthread_mutex_lock(&mutex);
+    limit = time;
+    move_clock();
+    pthread_mutex_unlock(&mutex);
+    for (int i = 0; i < WAIT_SECONDS * 500; i++) {
+        pthread_mutex_lock(&mutex);
+        is_there = pawl_clock_now(machine) == limit && sleeper_count == thread_count;
+        for (int j = 0; j < sleeper_count; j++)
+            is_there &= deadlines[j] > limit;
+        pthread_mutex_unlock(&mutex);
+        if (is_there)
+            return;
+        nanosleep(&moment, NULL);
+    }
+    fail_msg("the endpoint does not come to rest");
+}
+
+static int64_t count_of(place *p, const char *condition)
+{
+    char sql[600];
+    snprintf(sql, sizeof sql,
+             "select coalesce(sum(s.calls), 0) from public.pg_stat_statements as s "
+             "join pg_roles as r on r.oid = s.userid where r.rolname = '%s' and %s",
+             p->schema, condition);
+    return raw_number(p->pg, sql);
+}
+
+static void show_statements(place *p)
+{
+    char      sql[600];
+    PGresult *result;
+    snprintf(sql, sizeof sql,
+             "select s.calls, left(regexp_replace(s.query, '\\s+', ' ', 'g'), 150) "
+             "from public.pg_stat_statements as s join pg_roles as r on r.oid = s.userid "
+             "where r.rolname = '%s' order by 1 desc limit 25",
+             p->schema);
+    result = PQexec(p->pg, sql);
+    for (int i = 0; i < PQntuples(result); i++)
+        print_message("%8s  %s\n", PQgetvalue(result, i, 0), PQgetvalue(result, i, 1));
+    PQclear(result);
+}
+
+typedef struct counts {
+    int64_t sent;    /* by the driver */
+    int64_t seen;    /* by the server: begin and the like are missing */
+    int64_t keeping; /* of those seen: what keeps the outbox's lease */
+    int64_t gone;    /* how often the server forgot statements */
+} counts;
+
+static counts count_all(place *p)
+{
+    return (counts){.sent    = atomic_load(&sent_count),
+                    .seen    = count_of(p, "true"),
+                    .keeping = count_of(p, "s.query like '%_leases\" as l%'"),
+                    .gone =
+                        raw_number(p->pg, "select dealloc from public.pg_stat_statements_info")};
+}
+
+/* Of an hour, after six minutes in which all comes to rest. */
+static counts measure(place *p)
+{
+    counts    first, last;
+    pawl_time begin = pawl_clock_now(machine) + PAWL_MINUTES(6);
+    do {
+        idle_until(begin);
+        first = count_all(p);
+        idle_until(begin + PAWL_MINUTES(MINUTES));
+        last = count_all(p);
+        begin += PAWL_MINUTES(MINUTES);
+    } while (last.gone != first.gone); /* what it forgot is missing */
+    return (counts){.sent    = last.sent - first.sent,
+                    .seen    = last.seen - first.seen,
+                    .keeping = last.keeping - first.keeping};
+}
+
+static void make_role(place *p)
+{
+    char sql[300];
+    raw_run(p->pg, "create extension if not exists pg_stat_statements schema public");
+    snprintf(sql, sizeof sql, "create role %s superuser", p->schema);
+    raw_run(p->pg, sql);
+    snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&options=-c%%20role%%3D%s",
+             p->schema);
+}
+
+static void drop_role(place *p)
+{
+    char sql[300];
+    snprintf(sql, sizeof sql, "drop owned by %s cascade; drop role %s", p->schema, p->schema);
+    raw_run(p->pg, sql);
+}
+
+/* Marks and messages for later lie there, as they do in real tables. */
+static void fill_tables(place *p)
+{
+    raw_run(p->pg, "insert into pawl_inbox (\"Endpoint\", \"MessageId\", \"Outcome\", \"At\") "
+                   "select 'orders', gen_random_uuid()::text, 'handled', now() "
+                   "from generate_series(1, 1000)");
+    raw_run(p->pg, "select pawl_send(q, 'ping', '{}', due => now() + interval '1 day') "
+                   "from unnest(array['plain', 'orders', 'packing', 'everything']) as q");
+}
+
+static void idle_within_budget(place *p, const idle_case *it)
+{
+    runner           endpoint;
+    const pawl_route routes[] = {{.name = "abroad", .url = "memory:abroad"}, {.name = NULL}};
+    make_role(p);
+    apply_tables(p);
+    fill_tables(p);
+    use_driver(p->url);
+    machine       = pawl_clock_create(pawl_clock_now(NULL));
+    limit         = pawl_clock_now(machine);
+    thread_count  = it->workers + 1;
+    sleeper_count = 0;
+    start(&endpoint, "idle:store", it->endpoint,
+          (pawl_endpoint_options){
+              .workers = it->workers, .machine = machine, .routes = it->has_route ? routes : NULL});
+    counts hour  = measure(p);
+    double count = (double)(hour.sent - hour.keeping) / MINUTES;
+    print_message("%s, %d workers%s: %.1f a minute, and %.1f for the lease\n", it->endpoint,
+                  it->workers, it->has_route ? ", a route" : "", count,
+                  (double)hour.keeping / MINUTES);
+    if (count > it->count_max)
+        show_statements(p);
+    stop(&endpoint);
+    pawl_clock_destroy(machine);
+    drop_role(p);
+    assert_true(hour.seen > MINUTES && hour.seen <= hour.sent);
+    assert_true(count <= it->count_max);
+    assert_true(count <= BUDGET * (it->workers + 1));
+    assert_true(hour.keeping <= (it->has_route ? 9 * MINUTES : 0));
+}
+
+static void a_plain_endpoint_is_idle(void **state)
+{
+    idle_within_budget(*state, &(idle_case){"plain", 1, false, 5});
+}
+
+static void four_workers_are_idle(void **state)
+{
+    idle_within_budget(*state, &(idle_case){"plain", 4, false, 12});
+}
+
+static void an_endpoint_with_timeouts_is_idle(void **state)
+{
+    idle_within_budget(*state, &(idle_case){"orders", 1, false, 11});
+}
+
+static void an_endpoint_with_an_aggregator_is_idle(void **state)
+{
+    idle_within_budget(*state, &(idle_case){"packing", 1, false, 11});
+}
+
+static void an_endpoint_with_a_route_is_idle(void **state)
+{
+    idle_within_budget(*state, &(idle_case){"plain", 1, true, 8});
+}
+
+static void an_endpoint_with_everything_is_idle(void **state)
+{
+    idle_within_budget(*state, &(idle_case){"everything", 4, true, 36});
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(a_plain_endpoint_is_idle),          CASE(four_workers_are_idle),
+        CASE(an_endpoint_with_timeouts_is_idle), CASE(an_endpoint_with_an_aggregator_is_idle),
+        CASE(an_endpoint_with_a_route_is_idle),  CASE(an_endpoint_with_everything_is_idle),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,298 @@
+/* test_runtime_trouble.c - pawl_endpoint_run when the store is away: what is waited
+ * for, what ends it; and the settings that are refused at the start.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "runtime/runtime.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define WAIT_SECONDS 25
+#define FAILURES 5 /* the pauses between them grow: one and a half seconds in all */
+
+/* ---- The application -------------------------------------------------------- */
+
+#define PING(F) F(INT32, number)
+PAWL_RECORD(ping, PING)
+
+static atomic_int handled;
+
+static pawl_code on_ping(pawl_context *ctx, const ping *message)
+{
+    (void)ctx;
+    (void)message;
+    atomic_fetch_add(&handled, 1);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_ping, ping);
+
+static const pawl_endpoint_spec pinging = {
+    .name = "pinging", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "trouble",
+    .endpoints = (const pawl_endpoint_spec *const[]){&pinging, NULL}};
+
+/* ---- A server that can be away ------------------------------------------------ */
+
+static pawl_store_ops        outer;
+static const pawl_store_ops *inner;
+static atomic_int            away_count; /* claims and openings that fail from now on */
+static atomic_int            met_count;
+static atomic_int            away_code;
+
+static bool is_away(void)
+{
+    if (atomic_load(&away_count) <= 0)
+        return false;
+    atomic_fetch_sub(&away_count, 1);
+    atomic_fetch_add(&met_count, 1);
+    return true;
+}
+
+static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store_options *options,
+                            pawl_error *error)
+{
+    (void)url;
+    return inner->open(store, "memory:trouble", options, error);
+}
+
+static pawl_code claim(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                       pawl_queue_rows *rows, pawl_error *error)
+{
+    if (is_away())
+        return pawl_error_set(error, (pawl_code)atomic_load(&away_code), "the server is away");
+    return inner->queue_claim(store, claim, arena, rows, error);
+}
+
+static void use_driver(pawl_code code)
+{
+    static bool is_registered;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *store = NULL;
+    atomic_store(&handled, 0);
+    atomic_store(&met_count, 0);
+    atomic_store(&away_count, 0);
+    atomic_store(&away_code, (int)code);
+    if (is_registered)
+        return;
+    world_ok(pawl_store_open("memory:trouble", NULL, &store, &error), &error);
+    inner = store->ops;
+    pawl_store_close(store);
+    outer             = *inner;
+    outer.scheme      = "trouble";
+    outer.open        = open_inner;
+    outer.queue_claim = claim;
+    world_ok(pawl_store_register(&outer, &error), &error);
+    is_registered = true;
+}
+
+/* ---- Running ------------------------------------------------------------------ */
+
+typedef struct runner {
+    pawl_endpoint *endpoint;
+    pthread_t      thread;
+    pawl_code      code;
+    pawl_error     error;
+} runner;
+
+static void *run(void *argument)
+{
+    runner *self = argument;
+    self->code   = pawl_endpoint_run(self->endpoint, &self->error);
+    return NULL;
+}
+
+static void start(runner *it)
+{
+    pawl_error            error   = PAWL_ERROR_INIT;
+    pawl_endpoint_options options = PAWL_ENDPOINT_OPTIONS_INIT;
+    options.store                 = "trouble:store";
+    options.no_service            = true;
+    *it                           = (runner){.code = PAWL_EBUG};
+    world_ok(pawl_endpoint_create(&application, NULL, &options, &it->endpoint, &error), &error);
+    assert_int_equal(pthread_create(&it->thread, NULL, run, it), 0);
+}
+
+static void join(runner *it)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += WAIT_SECONDS;
+    if (pthread_timedjoin_np(it->thread, NULL, &until) != 0)
+        fail_msg("the endpoint does not stop");
+    pawl_endpoint_destroy(it->endpoint);
+}
+
+static void send_ping(void)
+{
+    pawl_error   error  = PAWL_ERROR_INIT;
+    pawl_sender *sender = NULL;
+    world_ok(pawl_sender_open("memory:trouble", NULL, &sender, &error), &error);
+    world_ok(pawl_sender_send(sender, "pinging", NULL, PAWL_MESSAGE(ping, .number = 1), &error),
+             &error);
+    world_ok(pawl_sender_commit(sender, &error), &error);
+    pawl_sender_close(sender);
+}
+
+static void wait_for(atomic_int *count, int wanted)
+{
+    struct timespec moment = {0, 2000000};
+    time_t          end    = time(NULL) + WAIT_SECONDS;
+    while (atomic_load(count) < wanted) {
+        if (time(NULL) > end)
+            fail_msg("is %d, waited for %d", atomic_load(count), wanted);
+        nanosleep(&moment, NULL);
+    }
+}
+
+/* The memory store is gone with its last handle. */
+static pawl_store *keep_store(void)
+{
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *store = NULL;
+    world_ok(pawl_store_open("memory:trouble", NULL, &store, &error), &error);
+    return store;
+}
+
+/* ---- Tests -------------------------------------------------------------------- */
+
+static void a_server_that_comes_back_was_waited_for(void **state)
+{
+    static const pawl_code codes[] = {PAWL_EUNREACHABLE, PAWL_ELOST};
+    (void)state;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        runner it;
+        use_driver(codes[i]);
+        pawl_store *store = keep_store();
+        start(&it);
+        send_ping();
+        wait_for(&handled, 1);
+        atomic_store(&away_count, FAILURES);
+        send_ping();
+        wait_for(&handled, 2);
+        assert_int_equal(atomic_load(&met_count), FAILURES);
+        pawl_endpoint_stop(it.endpoint);
+        join(&it);
+        world_ok(it.code, &it.error);
+        pawl_store_close(store);
+    }
+}
+
+static void a_server_never_reached_is_not_waited_for(void **state)
+{
+    runner it;
+    (void)state;
+    use_driver(PAWL_EUNREACHABLE);
+    pawl_store *store = keep_store();
+    atomic_store(&away_count, 1000);
+    start(&it);
+    join(&it);
+    assert_int_equal(it.code, PAWL_EUNREACHABLE);
+    assert_string_equal(it.error.text, "the server is away");
+    assert_int_equal(atomic_load(&met_count), 1);
+    pawl_store_close(store);
+}
+
+static void what_does_not_pass_ends_it(void **state)
+{
+    runner it;
+    (void)state;
+    use_driver(PAWL_EPERSIST);
+    pawl_store *store = keep_store();
+    start(&it);
+    send_ping();
+    wait_for(&handled, 1);
+    atomic_store(&away_count, 1000);
+    send_ping();
+    join(&it);
+    assert_int_equal(it.code, PAWL_EPERSIST);
+    assert_int_equal(atomic_load(&met_count), 1);
+    pawl_store_close(store);
+}
+
+/* As often as it takes, once it was there; the pauses grow up to five seconds. */
+static void patience_has_no_end(void **state)
+{
+    static const pawl_code away[] = {PAWL_EUNREACHABLE, PAWL_ELOST, PAWL_EUNKNOWN};
+    (void)state;
+    for (size_t i = 0; i < sizeof away / sizeof away[0]; i++)
+        for (int retries = 0; retries < 50; retries++)
+            assert_true(pawl__run_goes_on(away[i], true, retries));
+    for (int retries = 0; retries < 50; retries++) {
+        assert_false(pawl__run_goes_on(PAWL_EUNREACHABLE, false, retries));
+        assert_false(pawl__run_goes_on(PAWL_EFULL, true, retries));
+        assert_false(pawl__run_goes_on(PAWL_ESCHEMA, true, retries));
+        assert_int_equal(pawl__run_goes_on(PAWL_ELOST, false, retries), retries < 10);
+        assert_int_equal(pawl__run_goes_on(PAWL_EBUSY, true, retries), retries < 10);
+        assert_int_equal(pawl__run_goes_on(PAWL_EFENCED, true, retries), retries < 10);
+        assert_true(pawl__run_pause(retries) <= PAWL_SECONDS(5));
+        assert_true(retries == 0 || pawl__run_pause(retries) >= pawl__run_pause(retries - 1));
+    }
+    assert_int_equal(pawl__run_pause(0), PAWL_MILLISECONDS(50));
+    assert_int_equal(pawl__run_pause(49), PAWL_SECONDS(5));
+}
+
+/* ---- Settings ----------------------------------------------------------------- */
+
+static pawl_code create(pawl_endpoint_options options, pawl_error *error)
+{
+    pawl_endpoint *endpoint = NULL;
+    options.options_size    = sizeof options;
+    options.store           = "memory:settings";
+    pawl_code code          = pawl_endpoint_create(&application, NULL, &options, &endpoint, error);
+    pawl_endpoint_destroy(endpoint);
+    return code;
+}
+
+static void marks_outlive_the_last_retry(void **state)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    (void)state;
+    /* 10 + 20 + 40 s, and a fifth of each. */
+    pawl_endpoint_options delayed = {
+        .delayed_retries = 3, .outbox_attempts = 1, .inbox_retention = PAWL_SECONDS(84)};
+    world_ok(create(delayed, &error), &error);
+    delayed.inbox_retention--;
+    assert_int_equal(create(delayed, &error), PAWL_ECONFIG);
+    assert_string_equal(error.text,
+                        "option inbox_retention is 83 s, and delayed retries go on for up to 84 s: "
+                        "a message would be handled again when a copy of it comes after its mark "
+                        "is gone");
+    /* The second try comes after an hour, and the third. */
+    pawl_endpoint_options outbox = {.outbox_attempts  = 3,
+                                    .outbox_delay     = PAWL_HOURS(1),
+                                    .outbox_delay_max = PAWL_HOURS(1),
+                                    .inbox_retention  = PAWL_SECONDS(8640)};
+    world_ok(create(outbox, &error), &error);
+    outbox.inbox_retention = PAWL_HOURS(1);
+    assert_int_equal(create(outbox, &error), PAWL_ECONFIG);
+    assert_true(world_says(pawl_text_of(error.text),
+                           "inbox_retention is 3600 s, and tries of the outbox go on for up to "
+                           "8640 s"));
+    /* Sums that no clock can hold. */
+    pawl_endpoint_options endless = {
+        .delayed_retries = 1000, .retry_delay = PAWL_DAYS(365), .retry_delay_max = PAWL_DAYS(365)};
+    assert_int_equal(create(endless, &error), PAWL_ECONFIG);
+    pawl_endpoint_options none = {
+        .delayed_retries = -1, .outbox_attempts = 1, .inbox_retention = 1};
+    world_ok(create(none, &error), &error);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_server_that_comes_back_was_waited_for),
+        cmocka_unit_test(a_server_never_reached_is_not_waited_for),
+        cmocka_unit_test(what_does_not_pass_ends_it),
+        cmocka_unit_test(patience_has_no_end),
+        cmocka_unit_test(marks_outlive_the_last_retry),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
