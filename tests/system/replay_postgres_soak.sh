@@ -10,13 +10,28 @@ command -v psql >/dev/null || skip "no psql to end sessions with"
 
 # The server's user must be able to enter the folder of the data.
 chmod 755 "$work"
-port=$((20000 + RANDOM % 12000))
+free_port()
+{
+    local port
+    until port=$((20000 + RANDOM % 12000)) && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+        :
+    done
+    echo $port
+}
+port=$(free_port)
 server()
 {
-    "$source_dir/tests/servers/postgres.sh" "$1" "$work/postgres" $port >"$work/server" 2>&1
+    "$source_dir/tests/servers/postgres.sh" "$1" "$work/postgres" "$port" >"$work/server" 2>&1
+}
+pooler_port=$(free_port)
+pooler()
+{
+    "$source_dir/tests/servers/pgbouncer.sh" "$1" "$work/pgbouncer" "$pooler_port" "$port" \
+        >"$work/pooler" 2>&1
 }
 finish_server()
 {
+    [ ! -e "$work/pgbouncer" ] || pooler crash
     server crash
     finish
 }
@@ -50,7 +65,7 @@ outage()
 end_sessions()
 {
     psql -XAtq "$url" -c "select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = 'pawl'" >/dev/null
+        where backend_type = 'client backend' and pid <> pg_backend_pid()" >/dev/null
 }
 
 # trouble COMMAND SECONDS TIMES: in the background.
@@ -93,5 +108,15 @@ during restart 0.7 5 10 --crash 10 "${few[@]}"
 during crash 0.7 5 10 --crash 10 "${few[@]}"
 # The outbox of a store that is well, to an archive that is not.
 during end_sessions 0.1 10 0 --batch-messages 8 --archive "$url"
+
+# A pooler's server sessions end; its clients' do. A killed process is known to be
+# dead after 15 s only.
+if [ -x /usr/sbin/pgbouncer ]; then
+    pooler start || die "no pooler: $(cat "$work/pooler")"
+    pooled=$(cat "$work/pooler")
+    during end_sessions 0.4 10 0 --batch-messages 16 --store "$pooled" --archive "$pooled"
+    echo "== pooled, 2 kills"
+    verify "${counts[@]}" 2 "$log" --crash 2 --store "$pooled" --archive "$pooled"
+fi
 left=$(psql -XAtq "$url" -c "select count(*) from pg_tables where tablename like 'replay%'")
 [ "$left" = 0 ] || die "$left tables were left"

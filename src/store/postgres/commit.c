@@ -7,8 +7,8 @@
  *                      refused groups out, begin again
  *     the other kinds, commit, wake-up                  one round trip
  *
- * The first round is guarded: every statement fails when it does not apply all of
- * its items, and so the commit can follow at once, in one round trip for all. Only
+ * The first round is guarded (writer.c): every statement fails when it does not apply
+ * all of its items, and so the commit can follow at once, in one round trip for all. Only
  * when that fails is it asked what was refused, as above. Rounds end: each leaves
  * out one group more.
  *
@@ -251,7 +251,8 @@ static pawl_code run_round(committing *c, bool *is_done)
     drop_refused(c, before);
     if (!*is_done && !store->is_held)
         pawl__postgres_rollback_transaction(c->writer.connection);
-    if (code != PAWL_EFENCED || store->is_held)
+    bool is_guard = code == PAWL_EFENCED || (code == PAWL_EDUPLICATE && c->writer.is_guarded);
+    if (!is_guard || store->is_held)
         return code;
     if (c->writer.is_guarded) { /* the fence, or any other guard */
         c->writer.is_guarded   = false;

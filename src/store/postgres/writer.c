@@ -110,16 +110,30 @@ void pawl__postgres_step_fields(pawl__postgres_step *step, const pawl__postgres_
     }
 }
 
-/* The statement, made to fail with a division by zero when it returns another
- * number of rows than its last parameter says. */
+/* An insert that leaves out what is there fails for it without those words. They
+ * cost a third of its time, and stand at its end. */
+static const char *find_conflict(const pawl__postgres_statement *statement)
+{
+    bool is_insert = strncmp(statement->text, "insert into ", 12) == 0;
+    return is_insert ? strstr(statement->text, " on conflict ") : NULL;
+}
+
+/* The statement, made to fail for an item that it would leave out: an insert with a
+ * duplicate key, any other with a division by zero when it returns another number of
+ * rows than its last parameter says. */
 static pawl_code make_guarded(const pawl__postgres_step *step, pawl__postgres_statement *statement)
 {
-    pawl__sql_text            text = {0};
-    pawl__postgres_statement *made = pawl_allocate(sizeof *made);
-    pawl__sql_appendf(&text,
-                      "with pawl_changed as (%s) select 1 / (count(*) = $%d)::int "
-                      "from pawl_changed",
-                      statement->text, step->call.count + 1);
+    pawl__sql_text            text     = {0};
+    pawl__postgres_statement *made     = pawl_allocate(sizeof *made);
+    const char               *conflict = find_conflict(statement);
+    if (conflict != NULL)
+        pawl__sql_append_text(&text,
+                              (pawl_text){statement->text, (size_t)(conflict - statement->text)});
+    else
+        pawl__sql_appendf(&text,
+                          "with pawl_changed as (%s) select 1 / (count(*) = $%d)::int "
+                          "from pawl_changed",
+                          statement->text, step->call.count + 1);
     if (made == NULL || text.is_failed) {
         pawl__sql_text_free(&text);
         pawl_free(made);
@@ -149,7 +163,8 @@ pawl_code pawl__postgres_step_send(pawl__postgres_step *step)
             return code;
         step->call.statement = statement->guarded;
         step->check          = NULL;
-        pawl__postgres_put_int(&step->call, (int64_t)step->count);
+        if (find_conflict(statement) == NULL)
+            pawl__postgres_put_int(&step->call, (int64_t)step->count);
     } else if (is_wanted) {
         step->writer->has_unguarded = true;
     }
