@@ -97,6 +97,8 @@ struct pawl_store {
 #define PAWL_STORE_HAS_WAKE 4u    /* wait() notices other processes' commits */
 #define PAWL_STORE_FREE_CLAIMS 8u /* releasing a queue claim costs no statement */
 #define PAWL_STORE_ROW_LOCKS 16u  /* saga_load locks rows when it is asked to */
+/* With HAS_WAKE and ROW_LOCKS, a server: what woke a wait() is remembered until the
+ * handle claims again, so that a caller may wait twice without a claim between. */
 
 struct pawl_store_ops {
     size_t      ops_size;   /* sizeof(pawl_store_ops) the driver was built with */
