@@ -26,6 +26,18 @@ static void close_store(pawl_transport *transport)
     pawl_store_close(((store_transport *)transport)->store);
 }
 
+/* A connection that broke while nothing was sent is noticed only now, and the
+ * store makes it anew: that is worth one more try at once, not a failed attempt
+ * of every message. None is stored twice. */
+static pawl_code commit(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
+                        pawl_error *error)
+{
+    pawl_code code = pawl_store_commit(store, changes, refused, error);
+    if (code == PAWL_ELOST || code == PAWL_EUNKNOWN)
+        code = pawl_store_commit(store, changes, refused, error);
+    return code;
+}
+
 static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)
 {
@@ -40,7 +52,7 @@ static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t
             .queue = items[i].queue, .message = items[i].message, .due = items[i].due};
     changes.queue_send.items = sends;
     changes.queue_send.count = count;
-    pawl_code code           = pawl_store_commit(self->store, &changes, &refused, error);
+    pawl_code code           = commit(self->store, &changes, &refused, error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
         items[i].outcome = PAWL_ATTEMPT_SUCCESS;
     return code;
