@@ -296,7 +296,8 @@ static pawl_code beat(pawl__postgres *store, pawl_error *error)
     int64_t             now_ms = pawl__postgres_clock_ms();
     if (!store->is_pooled || !store->base.is_attached || now_ms - store->beat_ms < BEAT_MS)
         return PAWL_OK;
-    store->beat_ms = now_ms;
+    store->beat_ms        = now_ms;
+    store->has_worker_tid = false; /* the row moves */
     pawl__postgres_begin(&call, &store->main, pawl__postgres_worker_beat, error);
     pawl__postgres_put_time(&call, pawl__postgres_now(store));
     pawl__postgres_put_uuid(&call, store->base.worker.uuid);
@@ -408,10 +409,11 @@ void pawl__postgres_pause(pawl__postgres *store, int64_t milliseconds)
 
 void pawl__postgres_interrupt(pawl_store *base)
 {
-    const uint64_t one        = 1;
-    int            descriptor = atomic_load(&pawl__postgres_of(base)->interrupt_fd);
-    /* A counter that is full is readable already. */
-    if (descriptor >= 0) {
+    const uint64_t  one        = 1;
+    pawl__postgres *store      = pawl__postgres_of(base);
+    int             descriptor = atomic_load(&store->interrupt_fd);
+    /* A child's descriptor is its parent's. A counter that is full is readable already. */
+    if (descriptor >= 0 && store->pid == getpid()) {
         ssize_t written = write(descriptor, &one, sizeof one);
         (void)written;
     }
