@@ -30,9 +30,10 @@ pawl_code pawl__bench_background_start(pawl__bench_background *background, pawl_
 
 pawl_code pawl__bench_background_look(pawl__bench_background *background, pawl_error *error)
 {
-    if (atomic_load(&background->has_ended))
+    pawl_code code = pawl__bench_go_on(error);
+    if (code == PAWL_OK && atomic_load(&background->has_ended))
         return pawl_error_set(error, PAWL_EBUG, "the endpoint ended before its work was done");
-    return pawl__bench_go_on(error);
+    return code;
 }
 
 pawl_code pawl__bench_background_stop(pawl__bench_background *background, pawl_code code,
