@@ -32,6 +32,8 @@ extern const pawl__sql_dialect pawl__postgres_dialect;
 
 /* ---- Types on the wire -------------------------------------------------- */
 
+#define PAWL__POSTGRES_EPOCH INT64_C(946684800000000) /* 2000-01-01, in microseconds from 1970 */
+
 typedef enum pawl__postgres_type {
     PAWL__POSTGRES_INT,
     PAWL__POSTGRES_INT32, /* an int32_t here, a bigint there */

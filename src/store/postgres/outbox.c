@@ -3,25 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/postgres/outbox.h"
-
+#include "store/sql/outbox.h"
 #include "store/postgres/operations.h"
-
-#include <stdlib.h>
-
-const pawl_text pawl__postgres_outbox_states[] = {
-    [PAWL_OUTBOX_PENDING]    = {"pending", 7},
-    [PAWL_OUTBOX_HELD]       = {"held", 4},
-    [PAWL_OUTBOX_DISPATCHED] = {"dispatched", 10},
-    [PAWL_OUTBOX_DEAD]       = {"dead", 4},
-};
-
-const pawl_text pawl__postgres_outbox_outcomes[] = {
-    [PAWL_ATTEMPT_SUCCESS]   = {"success", 7},
-    [PAWL_ATTEMPT_REJECTED]  = {"rejected", 8},
-    [PAWL_ATTEMPT_TRANSIENT] = {"transient", 9},
-    [PAWL_ATTEMPT_POISON]    = {"poison", 6},
-};
 
 /* The number of a word; a word that is none, written by somebody else, ends
  * the call. */
@@ -48,59 +31,13 @@ static void read_row(pawl__postgres_call *call, pawl_outbox_row *row)
     row->endpoint         = pawl__postgres_get_text(call);
     row->destination      = pawl__postgres_get_text(call);
     row->due              = pawl__postgres_get_time(call);
-    row->state =
-        (pawl_outbox_state)read_word(call, pawl__postgres_outbox_states, PAWL_OUTBOX_DEAD + 1);
+    row->state = (pawl_outbox_state)read_word(call, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
     row->attempts = (int32_t)pawl__postgres_get_int(call);
     row->at       = pawl__postgres_get_time(call);
     pawl__postgres_get_message(call, &row->message);
 }
 
 /* ---- Claiming ----------------------------------------------------------- */
-
-static int by_source(const void *left, const void *right)
-{
-    const pawl_outbox_row *l     = *(const pawl_outbox_row *const *)left;
-    const pawl_outbox_row *r     = *(const pawl_outbox_row *const *)right;
-    int                    order = pawl_text_compare(l->source, r->source);
-    if (order == 0)
-        order = (l->version > r->version) - (l->version < r->version);
-    if (order == 0)
-        order = (l->index > r->index) - (l->index < r->index);
-    return order != 0 ? order : (l->id > r->id) - (l->id < r->id);
-}
-
-static int by_place(const void *left, const void *right)
-{
-    const pawl_outbox_row *l     = *(const pawl_outbox_row *const *)left;
-    const pawl_outbox_row *r     = *(const pawl_outbox_row *const *)right;
-    int                    order = pawl_text_compare(l->source, r->source);
-    return order != 0 ? order : (l->id > r->id) - (l->id < r->id);
-}
-
-/* Rows of one source take the places that they have among all, in the order
- * (version, index): ids 1:A2 2:B1 3:A1 become A1 B1 A2. */
-static pawl_code order_sources(pawl_outbox_rows *rows, pawl_arena *arena, pawl_error *error)
-{
-    size_t                  count  = rows->count;
-    const pawl_outbox_row **places = pawl_arena_take(arena, (count + 1) * sizeof *places);
-    const pawl_outbox_row **sorted = pawl_arena_take(arena, (count + 1) * sizeof *sorted);
-    pawl_outbox_row        *result = pawl_arena_take(arena, (count + 1) * sizeof *result);
-    if (places == NULL || sorted == NULL || result == NULL)
-        return pawl__postgres_no_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        places[i] = sorted[i] = &rows->items[i];
-        result[i]             = rows->items[i];
-    }
-    if (count > 1) {
-        qsort(places, count, sizeof(pawl_outbox_row *), by_place);
-        qsort(sorted, count, sizeof(pawl_outbox_row *), by_source);
-    }
-    for (size_t i = 0; i < count; i++)
-        if (sorted[i]->source.size != 0)
-            result[places[i] - rows->items] = *sorted[i];
-    rows->items = result;
-    return PAWL_OK;
-}
 
 /* Each row of the answer begins with what is known of the rows that wait; where
  * no row can be had, that stands alone. */
@@ -158,7 +95,7 @@ pawl_code pawl__postgres_outbox_claim(pawl_store *base, pawl_text endpoint, pawl
     pawl__postgres_outbox_place_end(&store->outbox, &look);
     rows->next_attempt =
         rows->count > count_max ? rows->items[--rows->count].next_attempt : store->outbox.later;
-    return order_sources(rows, arena, error);
+    return pawl__sql_order_sources(rows, arena, error);
 }
 
 /* ---- Looking ------------------------------------------------------------ */
@@ -211,11 +148,11 @@ pawl_code pawl__postgres_outbox_history(pawl_store *base, int64_t id, pawl_arena
     while (pawl__postgres_next(&call)) {
         pawl_attempt_row *row = &rows->items[rows->count++];
         row->attempt          = (int32_t)pawl__postgres_get_int(&call);
-        row->outcome  = (pawl_attempt_outcome)read_word(&call, pawl__postgres_outbox_outcomes,
-                                                        PAWL_ATTEMPT_POISON + 1);
-        row->error    = pawl__postgres_get_text(&call);
-        row->at       = pawl__postgres_get_time(&call);
-        row->duration = pawl__postgres_get_int(&call);
+        row->outcome          = (pawl_attempt_outcome)read_word(&call, pawl__sql_outcome_words,
+                                                                PAWL__SQL_OUTCOME_COUNT);
+        row->error            = pawl__postgres_get_text(&call);
+        row->at               = pawl__postgres_get_time(&call);
+        row->duration         = pawl__postgres_get_int(&call);
     }
     return call.code;
 }

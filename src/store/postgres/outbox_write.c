@@ -7,8 +7,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/postgres/outbox.h"
 #include "store/postgres/writer.h"
+#include "store/sql/outbox.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -123,14 +123,14 @@ static void put_words(pawl__postgres_step *step)
     for (size_t i = 0; i < step->count; i++) {
         const pawl_outbox_settle *settle = step->items[i];
         pawl__postgres_array_put(&step->call, PAWL__POSTGRES_TEXT,
-                                 &pawl__postgres_outbox_states[settle->state]);
+                                 &pawl__sql_state_words[settle->state]);
     }
     pawl__postgres_array_end(&step->call);
     pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++) {
         const pawl_outbox_settle *settle = step->items[i];
         pawl__postgres_array_put(&step->call, PAWL__POSTGRES_TEXT,
-                                 &pawl__postgres_outbox_outcomes[settle->outcome]);
+                                 &pawl__sql_outcome_words[settle->outcome]);
     }
     pawl__postgres_array_end(&step->call);
 }

@@ -13,9 +13,8 @@
 
 #include <string.h>
 
-#define EPOCH_2000 INT64_C(946684800000000) /* microseconds from 1970 */
-#define JSON_VERSION 1                      /* the first byte of a jsonb */
-#define HEADER_SIZE 20                      /* of an array with items */
+#define JSON_VERSION 1 /* the first byte of a jsonb */
+#define HEADER_SIZE 20 /* of an array with items */
 
 /* ---- Bytes -------------------------------------------------------------- */
 
@@ -66,7 +65,7 @@ static void append_number(pawl__postgres_bytes *bytes, int64_t value)
 
 static void append_time(pawl__postgres_bytes *bytes, pawl_time value)
 {
-    append_number(bytes, value - EPOCH_2000);
+    append_number(bytes, value - PAWL__POSTGRES_EPOCH);
 }
 
 static void append_raw(pawl__postgres_bytes *bytes, const void *data, size_t size)

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EPOCH_2000 INT64_C(946684800000000)
-
 int64_t pawl__postgres_rows(const pawl__postgres_call *call)
 {
     if (call->result == NULL)
@@ -98,9 +96,10 @@ pawl_time pawl__postgres_get_time(pawl__postgres_call *call)
         return 0;
     int64_t time = read_64(value);
     /* Infinity, and years that only the database knows. */
-    if (time > PAWL_TIME_MAX - EPOCH_2000)
+    if (time > PAWL_TIME_MAX - PAWL__POSTGRES_EPOCH)
         return PAWL_TIME_MAX;
-    return time < PAWL_TIME_MIN - EPOCH_2000 ? PAWL_TIME_MIN : time + EPOCH_2000;
+    return time < PAWL_TIME_MIN - PAWL__POSTGRES_EPOCH ? PAWL_TIME_MIN
+                                                       : time + PAWL__POSTGRES_EPOCH;
 }
 
 pawl_text pawl__postgres_peek_text(pawl__postgres_call *call)

@@ -365,45 +365,6 @@ static pawl_code verify(pawl__postgres *store, const pawl_schema_spec *spec, paw
     return code;
 }
 
-/* ---- Printing ----------------------------------------------------------- */
-
-typedef struct printer {
-    pawl_line_fn *line;
-    void         *context;
-} printer;
-
-static void print_lines(const printer *p, const char *text)
-{
-    while (*text != '\0') {
-        size_t size = strcspn(text, "\n");
-        p->line((pawl_text){text, size}, p->context);
-        text += size + (text[size] != '\0');
-    }
-}
-
-static pawl_code print_statement(const char *statement, void *context, pawl_error *error)
-{
-    pawl__sql_text text = {0};
-    pawl__sql_append(&text, statement);
-    pawl__sql_append(&text, ";");
-    if (!text.is_failed)
-        print_lines(context, text.data);
-    pawl_code code = text.is_failed ? pawl__postgres_no_memory(error) : PAWL_OK;
-    pawl__sql_text_free(&text);
-    return code;
-}
-
-static pawl_code print_script(const char *prefix, const pawl_schema_spec *spec, printer *p,
-                              pawl_error *error)
-{
-    print_lines(p, pawl__postgres_dialect.script_begin);
-    pawl_code code = pawl__sql_create(&pawl__postgres_dialect, prefix, spec->tables,
-                                      spec->table_count, print_statement, p, error);
-    if (code == PAWL_OK)
-        print_lines(p, pawl__postgres_dialect.script_end);
-    return code;
-}
-
 /* ---- The verbs ---------------------------------------------------------- */
 
 static pawl_code check_sagas_of(const pawl_schema_spec *spec, pawl_error *error)
@@ -419,13 +380,12 @@ pawl_code pawl__postgres_schema(pawl_store *base, pawl_schema_verb verb,
                                 pawl_error *error)
 {
     pawl__postgres *store  = pawl__postgres_of(base);
-    printer         p      = {line, context};
     const char     *prefix = spec->system_prefix != NULL ? spec->system_prefix : "pawl_";
     pawl_code       code   = pawl__postgres_prefix_check(prefix, error);
     if (code == PAWL_OK)
         code = check_sagas_of(spec, error);
     if (code == PAWL_OK && verb == PAWL_SCHEMA_PRINT)
-        return print_script(prefix, spec, &p, error);
+        return pawl__sql_print(&pawl__postgres_dialect, prefix, spec, line, context, error);
     if (code == PAWL_OK && store->main.pg == NULL)
         code = pawl__postgres_connect(store, &store->main, error);
     if (code != PAWL_OK)

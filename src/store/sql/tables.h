@@ -8,7 +8,7 @@
 #ifndef PAWL_STORE_SQL_TABLES_H
 #define PAWL_STORE_SQL_TABLES_H
 
-#include "pawl/change.h"
+#include "pawl/store.h"
 #include "store/sql/dialect.h"
 
 /* Raised with every change to the tables below that an older program cannot
@@ -86,5 +86,10 @@ pawl_code pawl__sql_create(const pawl__sql_dialect *dialect, const char *prefix,
 pawl_code pawl__sql_drop(const pawl__sql_dialect *dialect, const char *prefix,
                          const pawl_saga_table *const *sagas, size_t saga_count,
                          pawl__sql_emit_fn *emit, void *context, pawl_error *error);
+
+/* Hands the whole script to `line`, with what the dialect puts around it. */
+pawl_code pawl__sql_print(const pawl__sql_dialect *dialect, const char *prefix,
+                          const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
+                          pawl_error *error);
 
 #endif

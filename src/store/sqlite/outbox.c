@@ -6,26 +6,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/outbox.h"
 #include "store/sqlite/operations.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const pawl_text states[] = {
-    [PAWL_OUTBOX_PENDING]    = {"pending", 7},
-    [PAWL_OUTBOX_HELD]       = {"held", 4},
-    [PAWL_OUTBOX_DISPATCHED] = {"dispatched", 10},
-    [PAWL_OUTBOX_DEAD]       = {"dead", 4},
-};
-
-static const pawl_text outcomes[] = {
-    [PAWL_ATTEMPT_SUCCESS]   = {"success", 7},
-    [PAWL_ATTEMPT_REJECTED]  = {"rejected", 8},
-    [PAWL_ATTEMPT_TRANSIENT] = {"transient", 9},
-    [PAWL_ATTEMPT_POISON]    = {"poison", 6},
-};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The number of a word; a word that is none, written by somebody else, ends
  * the call. */
@@ -53,9 +38,9 @@ static void read_row(pawl__sqlite_call *call, pawl_outbox_row *row)
     row->endpoint         = pawl__sqlite_get_text(call);
     row->destination      = pawl__sqlite_get_text(call);
     row->due              = pawl__sqlite_get_int(call);
-    row->state            = (pawl_outbox_state)read_word(call, states, COUNT(states));
-    row->attempts         = (int32_t)pawl__sqlite_get_int(call);
-    row->at               = pawl__sqlite_get_int(call);
+    row->state = (pawl_outbox_state)read_word(call, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
+    row->attempts = (int32_t)pawl__sqlite_get_int(call);
+    row->at       = pawl__sqlite_get_int(call);
     pawl__sqlite_get_message(call, &row->message);
 }
 
@@ -74,47 +59,6 @@ static pawl_code read_rows(pawl__sqlite_call *call, pawl_outbox_rows *rows)
 }
 
 /* ---- Reading ------------------------------------------------------------ */
-
-static int by_source(const void *left, const void *right)
-{
-    const pawl_outbox_row *l     = *(const pawl_outbox_row *const *)left;
-    const pawl_outbox_row *r     = *(const pawl_outbox_row *const *)right;
-    int                    order = pawl_text_compare(l->source, r->source);
-    if (order == 0)
-        order = (l->version > r->version) - (l->version < r->version);
-    if (order == 0)
-        order = (l->index > r->index) - (l->index < r->index);
-    return order != 0 ? order : (l->id > r->id) - (l->id < r->id);
-}
-
-static int by_place(const void *left, const void *right)
-{
-    const pawl_outbox_row *l     = *(const pawl_outbox_row *const *)left;
-    const pawl_outbox_row *r     = *(const pawl_outbox_row *const *)right;
-    int                    order = pawl_text_compare(l->source, r->source);
-    return order != 0 ? order : (l->id > r->id) - (l->id < r->id);
-}
-
-/* Rows of one source take the places that they have among all, in the order
- * (version, index): ids 1:A2 2:B1 3:A1 become A1 B1 A2. */
-static pawl_code order_sources(pawl_outbox_rows *rows, pawl_arena *arena, pawl_error *error)
-{
-    size_t                  count  = rows->count;
-    const pawl_outbox_row **places = pawl_arena_take(arena, count * sizeof *places);
-    const pawl_outbox_row **sorted = pawl_arena_take(arena, count * sizeof *sorted);
-    pawl_outbox_row        *result = pawl_arena_copy(arena, rows->items, count * sizeof *result);
-    if (places == NULL || sorted == NULL || result == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
-    for (size_t i = 0; i < count; i++)
-        places[i] = sorted[i] = &rows->items[i];
-    qsort(places, count, sizeof(pawl_outbox_row *), by_place);
-    qsort(sorted, count, sizeof(pawl_outbox_row *), by_source);
-    for (size_t i = 0; i < count; i++)
-        if (sorted[i]->source.size != 0)
-            result[places[i] - rows->items] = *sorted[i];
-    rows->items = result;
-    return PAWL_OK;
-}
 
 static pawl_code read_next(pawl__sqlite *store, pawl_text endpoint, pawl_time now, pawl_time *next,
                            pawl_error *error)
@@ -152,7 +96,7 @@ pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_t
     else if (code == PAWL_OK)
         code = read_next(store, endpoint, now, &rows->next_attempt, error);
     code = pawl__sqlite_read_end(store, code, error);
-    return code == PAWL_OK ? order_sources(rows, arena, error) : code;
+    return code == PAWL_OK ? pawl__sql_order_sources(rows, arena, error) : code;
 }
 
 pawl_code pawl__sqlite_outbox_list(pawl_store *base, pawl_outbox_state state, size_t count_max,
@@ -166,7 +110,7 @@ pawl_code pawl__sqlite_outbox_list(pawl_store *base, pawl_outbox_state state, si
     pawl__sqlite_call call;
     pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_outbox_list, error);
     call.arena = arena;
-    pawl__sqlite_put_text(&call, states[state]);
+    pawl__sqlite_put_text(&call, pawl__sql_state_words[state]);
     pawl__sqlite_put_int(&call, count_max != 0 ? (int64_t)count_max : -1);
     return read_rows(&call, rows);
 }
@@ -193,7 +137,8 @@ pawl_code pawl__sqlite_outbox_history(pawl_store *base, int64_t id, pawl_arena *
         pawl_attempt_row *row = &grown[rows->count++];
         *row                  = (pawl_attempt_row){0};
         row->attempt          = (int32_t)pawl__sqlite_get_int(&call);
-        row->outcome          = (pawl_attempt_outcome)read_word(&call, outcomes, COUNT(outcomes));
+        row->outcome          = (pawl_attempt_outcome)read_word(&call, pawl__sql_outcome_words,
+                                                                PAWL__SQL_OUTCOME_COUNT);
         row->error            = pawl__sqlite_get_text(&call);
         row->at               = pawl__sqlite_get_int(&call);
         row->duration         = pawl__sqlite_get_int(&call);
@@ -252,7 +197,7 @@ static pawl_code add_attempt(pawl__sqlite_writer *writer, const pawl_outbox_sett
     pawl__sqlite_call call;
     pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_attempt, error);
     pawl__sqlite_put_int(&call, settle->id);
-    pawl__sqlite_put_text(&call, outcomes[settle->outcome]);
+    pawl__sqlite_put_text(&call, pawl__sql_outcome_words[settle->outcome]);
     pawl__sqlite_put_int(&call, settle->at);
     pawl__sqlite_put_int(&call, settle->duration);
     pawl__sqlite_put_text(&call, settle->error);
@@ -265,7 +210,7 @@ pawl_code pawl__sqlite_apply_outbox_settle(pawl__sqlite_writer *writer, const vo
     const pawl_outbox_settle *settle = change;
     pawl__sqlite_call         call;
     pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_settle, error);
-    pawl__sqlite_put_text(&call, states[settle->state]);
+    pawl__sqlite_put_text(&call, pawl__sql_state_words[settle->state]);
     pawl__sqlite_put_int(&call, settle->attempts);
     pawl__sqlite_put_int(&call, settle->next_attempt);
     if (settle->state == PAWL_OUTBOX_DISPATCHED)

@@ -257,45 +257,6 @@ static pawl_code drop_all(pawl__sqlite *store, const pawl_schema_spec *spec, paw
     return code;
 }
 
-/* ---- Printing ----------------------------------------------------------- */
-
-typedef struct printer {
-    pawl_line_fn *line;
-    void         *context;
-} printer;
-
-static void print_lines(const printer *p, const char *text)
-{
-    while (*text != '\0') {
-        size_t size = strcspn(text, "\n");
-        p->line((pawl_text){text, size}, p->context);
-        text += size + (text[size] != '\0');
-    }
-}
-
-static pawl_code print_statement(const char *statement, void *context, pawl_error *error)
-{
-    pawl__sql_text text = {0};
-    pawl__sql_append(&text, statement);
-    pawl__sql_append(&text, ";");
-    if (!text.is_failed)
-        print_lines(context, text.data);
-    pawl_code code =
-        text.is_failed ? pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory") : PAWL_OK;
-    pawl__sql_text_free(&text);
-    return code;
-}
-
-static pawl_code print_script(const char *prefix, const pawl_schema_spec *spec, printer *p,
-                              pawl_error *error)
-{
-    print_lines(p, pawl__sqlite_dialect.script_begin);
-    pawl_code code = pawl__sql_create(&pawl__sqlite_dialect, prefix, spec->tables,
-                                      spec->table_count, print_statement, p, error);
-    print_lines(p, pawl__sqlite_dialect.script_end);
-    return code;
-}
-
 static pawl_code apply(pawl__sqlite *store, const pawl_schema_spec *spec, pawl_error *error)
 {
     pawl_code code = pawl__sqlite_connect(store, true, error);
@@ -306,8 +267,8 @@ static pawl_code apply(pawl__sqlite *store, const pawl_schema_spec *spec, pawl_e
     return code;
 }
 
-static pawl_code verify(pawl__sqlite *store, const pawl_schema_spec *spec, printer *p,
-                        pawl_error *error)
+static pawl_code verify(pawl__sqlite *store, const pawl_schema_spec *spec, pawl_line_fn *line,
+                        void *context, pawl_error *error)
 {
     size_t    count   = 0;
     int64_t   version = 0;
@@ -317,7 +278,7 @@ static pawl_code verify(pawl__sqlite *store, const pawl_schema_spec *spec, print
     if (code == PAWL_OK)
         code = check_version(store, version, error);
     if (code == PAWL_OK)
-        code = pawl__sqlite_verify(store, spec, p->line, p->context, &count, error);
+        code = pawl__sqlite_verify(store, spec, line, context, &count, error);
     if (code == PAWL_OK && count != 0)
         code = pawl_error_set(error, PAWL_ESCHEMA,
                               "sqlite: %s: the schema has %zu difference%s; run: pawl schema apply "
@@ -329,7 +290,6 @@ static pawl_code verify(pawl__sqlite *store, const pawl_schema_spec *spec, print
 pawl_code pawl__sqlite_schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
                               pawl_line_fn *line, void *context, pawl_error *error)
 {
-    printer     p      = {line, context};
     const char *prefix = spec->system_prefix != NULL ? spec->system_prefix : "pawl_";
     if (prefix[0] != '\0') {
         pawl_code code = pawl__sql_name_check(pawl_text_of(prefix), "the system prefix",
@@ -338,13 +298,13 @@ pawl_code pawl__sqlite_schema(pawl_store *base, pawl_schema_verb verb, const paw
             return code;
     }
     if (verb == PAWL_SCHEMA_PRINT)
-        return print_script(prefix, spec, &p, error);
+        return pawl__sql_print(&pawl__sqlite_dialect, prefix, spec, line, context, error);
 
     pawl__sqlite *store      = pawl__sqlite_of(base);
     store->connection.prefix = prefix;
     switch (verb) {
     case PAWL_SCHEMA_APPLY: return apply(store, spec, error);
-    case PAWL_SCHEMA_VERIFY: return verify(store, spec, &p, error);
+    case PAWL_SCHEMA_VERIFY: return verify(store, spec, line, context, error);
     case PAWL_SCHEMA_DROP: {
         pawl_code code = pawl__sqlite_connect(store, false, error);
         return code == PAWL_OK ? drop_all(store, spec, error) : code;

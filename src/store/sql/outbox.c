@@ -1,0 +1,64 @@
+/* outbox.c - words and order of outbox rows.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/outbox.h"
+
+#include <stdlib.h>
+
+const pawl_text pawl__sql_state_words[] = {
+    [PAWL_OUTBOX_PENDING]    = {"pending", 7},
+    [PAWL_OUTBOX_HELD]       = {"held", 4},
+    [PAWL_OUTBOX_DISPATCHED] = {"dispatched", 10},
+    [PAWL_OUTBOX_DEAD]       = {"dead", 4},
+};
+
+const pawl_text pawl__sql_outcome_words[] = {
+    [PAWL_ATTEMPT_SUCCESS]   = {"success", 7},
+    [PAWL_ATTEMPT_REJECTED]  = {"rejected", 8},
+    [PAWL_ATTEMPT_TRANSIENT] = {"transient", 9},
+    [PAWL_ATTEMPT_POISON]    = {"poison", 6},
+};
+
+static int by_source(const void *left, const void *right)
+{
+    const pawl_outbox_row *l     = *(const pawl_outbox_row *const *)left;
+    const pawl_outbox_row *r     = *(const pawl_outbox_row *const *)right;
+    int                    order = pawl_text_compare(l->source, r->source);
+    if (order == 0)
+        order = (l->version > r->version) - (l->version < r->version);
+    if (order == 0)
+        order = (l->index > r->index) - (l->index < r->index);
+    return order != 0 ? order : (l->id > r->id) - (l->id < r->id);
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const pawl_outbox_row *l     = *(const pawl_outbox_row *const *)left;
+    const pawl_outbox_row *r     = *(const pawl_outbox_row *const *)right;
+    int                    order = pawl_text_compare(l->source, r->source);
+    return order != 0 ? order : (l->id > r->id) - (l->id < r->id);
+}
+
+pawl_code pawl__sql_order_sources(pawl_outbox_rows *rows, pawl_arena *arena, pawl_error *error)
+{
+    size_t                  count  = rows->count;
+    const pawl_outbox_row **places = pawl_arena_take(arena, (count + 1) * sizeof *places);
+    const pawl_outbox_row **sorted = pawl_arena_take(arena, (count + 1) * sizeof *sorted);
+    pawl_outbox_row        *result = pawl_arena_take(arena, (count + 1) * sizeof *result);
+    if (places == NULL || sorted == NULL || result == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory for outbox rows");
+    for (size_t i = 0; i < count; i++) {
+        places[i] = sorted[i] = &rows->items[i];
+        result[i]             = rows->items[i];
+    }
+    if (count > 1) {
+        qsort(places, count, sizeof(pawl_outbox_row *), by_place);
+        qsort(sorted, count, sizeof(pawl_outbox_row *), by_source);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (sorted[i]->source.size != 0)
+            result[places[i] - rows->items] = *sorted[i];
+    rows->items = result;
+    return PAWL_OK;
+}

@@ -1,0 +1,21 @@
+/* outbox.h - what outbox rows look like in every SQL database: the words in their
+ * columns, and the order in which they are handed out.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_OUTBOX_H
+#define PAWL_STORE_SQL_OUTBOX_H
+
+#include "pawl/store_rows.h"
+
+#define PAWL__SQL_STATE_COUNT (PAWL_OUTBOX_DEAD + 1)
+#define PAWL__SQL_OUTCOME_COUNT (PAWL_ATTEMPT_POISON + 1)
+
+extern const pawl_text pawl__sql_state_words[];   /* by pawl_outbox_state */
+extern const pawl_text pawl__sql_outcome_words[]; /* by pawl_attempt_outcome */
+
+/* Rows of one source take the places that they have among all, in the order
+ * (version, index): ids 1:A2 2:B1 3:A1 become A1 B1 A2. */
+pawl_code pawl__sql_order_sources(pawl_outbox_rows *rows, pawl_arena *arena, pawl_error *error);
+
+#endif
