@@ -60,6 +60,19 @@ void pawl__bench_order_id(uint64_t seed, int64_t number, char text[PAWL__BENCH_O
                    (unsigned long long)mix((uint64_t)number + (seed << 32)));
 }
 
+pawl_code pawl__bench_moved(pawl_arena *arena, pawl_text order_id, int64_t steps, int64_t cents,
+                            pawl_time at, pawl_text *body, pawl_error *error)
+{
+    bench_moved moved = {.order_id = order_id,
+                         .steps    = steps,
+                         .cents    = cents,
+                         .customer = PAWL_TEXT(PAWL__BENCH_CUSTOMER),
+                         .product  = PAWL_TEXT(PAWL__BENCH_PRODUCT),
+                         .at       = at,
+                         .note     = PAWL_TEXT(PAWL__BENCH_NOTE)};
+    return pawl_record_encode(PAWL_RECORD_OF(bench_moved)(), &moved, 0, arena, body, error);
+}
+
 pawl_code pawl__bench_endpoint(const pawl__bench_job *job, const pawl_route *routes,
                                bool no_service, pawl_endpoint **endpoint, pawl_error *error)
 {
@@ -74,6 +87,26 @@ pawl_code pawl__bench_endpoint(const pawl__bench_job *job, const pawl_route *rou
     options.outbox_batch          = (int32_t)job->batch;
     options.no_service            = no_service;
     return pawl_endpoint_create(&pawl__bench_application, NULL, &options, endpoint, error);
+}
+
+pawl_code pawl__bench_work_off(pawl_endpoint *endpoint, const char *what, int64_t count,
+                               int64_t *microseconds, pawl_error *error)
+{
+    pawl_code code  = PAWL_OK;
+    int64_t   done  = 0;
+    int64_t   begin = pawl__bench_clock();
+    while (code == PAWL_OK && done < count) {
+        pawl_step step;
+        code = pawl_endpoint_step(endpoint, &step, error);
+        if (code == PAWL_OK)
+            code = pawl__bench_go_on(error);
+        done += step.handled + step.sent;
+        if (code == PAWL_OK && step.is_idle)
+            code = pawl__bench_expect(what, done, count, error);
+    }
+    *microseconds = pawl__bench_clock() - begin;
+    pawl_endpoint_destroy(endpoint);
+    return code;
 }
 
 pawl_code pawl__bench_table(pawl_arena *arena, const pawl_saga_table **table, pawl_error *error)

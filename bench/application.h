@@ -57,12 +57,27 @@ PAWL_RECORD(bench_moved, BENCH_MOVED)
 /* The id of the order of that number: as random as a customer's. */
 void pawl__bench_order_id(uint64_t seed, int64_t number, char text[PAWL__BENCH_ORDER_ID_SIZE + 1]);
 
+/* What it costs. */
+static inline int64_t pawl__bench_cents(int64_t number)
+{
+    return 100 + number % 9900;
+}
+
+/* The JSON of a bench_moved, in the arena. */
+pawl_code pawl__bench_moved(pawl_arena *arena, pawl_text order_id, int64_t steps, int64_t cents,
+                            pawl_time at, pawl_text *body, pawl_error *error);
+
 extern const pawl_application pawl__bench_application;
 
 /* An endpoint for step(), or for run() with as many workers as the options say.
  * The routes must outlive it. */
 pawl_code pawl__bench_endpoint(const pawl__bench_job *job, const pawl_route *routes,
                                bool no_service, pawl_endpoint **endpoint, pawl_error *error);
+/* Takes an endpoint, and steps it until so many messages, timeouts and outbox rows are
+ * done; only that is in `*microseconds`. PAWL_EBUG when it is idle before: "timeouts
+ * fired: 99, should be 100". */
+pawl_code pawl__bench_work_off(pawl_endpoint *endpoint, const char *what, int64_t count,
+                               int64_t *microseconds, pawl_error *error);
 /* The saga's table, in the arena. */
 pawl_code pawl__bench_table(pawl_arena *arena, const pawl_saga_table **table, pawl_error *error);
 

@@ -1,4 +1,5 @@
-/* handle.c - a store handle on the tables of a round, with what belongs to it.
+/* handle.c - a store handle on the tables of a round, with what belongs to it, and
+ * filling the tables through it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,6 +57,48 @@ pawl_code pawl__bench_commit(pawl__bench_handle *handle, pawl_changes *changes, 
     pawl_code code       = pawl_store_commit(handle->store, changes, NULL, error);
     return code == PAWL_OK ? pawl__bench_go_on(error) : code;
 }
+
+pawl_code pawl__bench_stats(const pawl__bench_handle *handle, pawl_stats *stats, pawl_error *error)
+{
+    pawl_store *store = handle->store;
+    return store->ops->stats(store, pawl_clock_now(NULL), handle->arena, stats, error);
+}
+
+int64_t pawl__bench_ready(const pawl_stats *stats, const char *queue)
+{
+    for (size_t i = 0; i < stats->queue_count; i++)
+        if (pawl_text_equal(stats->queues[i].queue, pawl_text_of(queue)))
+            return stats->queues[i].ready;
+    return 0;
+}
+
+/* ---- Filling -------------------------------------------------------------- */
+
+static pawl_code fill_piece(pawl__bench_filler *filler, const pawl__bench_filling *filling,
+                            int64_t first, pawl_error *error)
+{
+    pawl_changes changes = {.group_count = 1};
+    int64_t      count   = pawl__bench_piece(filling->total, first, filling->of_commit);
+    pawl_arena_reset(filler->handle.arena);
+    pawl_code code = filling->make(filler, first, (size_t)count, &changes, error);
+    pawl__bench_progress(filling->what, first, filling->total);
+    return code == PAWL_OK ? pawl__bench_commit(&filler->handle, &changes, error) : code;
+}
+
+pawl_code pawl__bench_fill(const pawl__bench_job *job, const pawl__bench_filling *fillings,
+                           pawl_error *error)
+{
+    pawl__bench_filler filler = {.job = job};
+    pawl_random_seed(&filler.random, job->seed);
+    pawl_code code = pawl__bench_open(job->url, &filler.handle, error);
+    for (; code == PAWL_OK && fillings->what != NULL; fillings++)
+        for (int64_t i = 0; code == PAWL_OK && i < fillings->total; i += fillings->of_commit)
+            code = fill_piece(&filler, fillings, i, error);
+    pawl__bench_close(&filler.handle);
+    return code;
+}
+
+/* ---- Orders --------------------------------------------------------------- */
 
 static pawl_code read_steps(const pawl_saga_row *row, pawl_arena *arena, int64_t *steps,
                             pawl_error *error)

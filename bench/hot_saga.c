@@ -142,10 +142,9 @@ static pawl_code work(const pawl__bench_job *job, sender_thread *threads, watch 
 /* What the workers counted is complete when the endpoint has stopped. */
 static pawl_code note_conflicts(const pawl__bench_job *job, watch *w, pawl_error *error)
 {
-    pawl_store *store = w->handle.store;
-    pawl_stats  stats;
+    pawl_stats stats;
     pawl_arena_reset(w->handle.arena);
-    pawl_code code = store->ops->stats(store, pawl_clock_now(NULL), w->handle.arena, &stats, error);
+    pawl_code code = pawl__bench_stats(&w->handle, &stats, error);
     if (code == PAWL_OK)
         pawl__bench_note(job->figures, pawl__bench_conflicts_per_1000,
                          (double)stats.counters.conflicts * 1e3 / (double)job->messages);

@@ -9,10 +9,10 @@
  *     place_*.c        where a round's tables are, one kind of store each
  *     peer.c           the same work done by another program, beside pawl
  *     application.c    the records and handlers that pawl runs
- *     handle.c         a store handle with what belongs to it
+ *     handle.c         a store handle with what belongs to it, and filling through it
  *     background.c     an endpoint that runs while the benchmark watches
  *     timed.c          a driver that notes what passes through another one
- *     saga_step.c outbox_drain.c timeouts.c hot_saga.c steady.c retention.c
+ *     saga_step.c outbox_drain.c timeouts.c append.c hot_saga.c steady.c retention.c
  *                      fill, run, check: one workload each, on any store
  *     lateness.c       the second part of timeouts
  *     snapshot.c       an old snapshot, for steady
@@ -83,6 +83,7 @@ typedef struct pawl__bench_workload {
     int64_t     seconds; /* not 0: messages are what the rate makes in this time */
 } pawl__bench_workload;
 
+extern const pawl__bench_workload pawl__bench_append;
 extern const pawl__bench_workload pawl__bench_hot_saga;
 extern const pawl__bench_workload pawl__bench_outbox_drain;
 extern const pawl__bench_workload pawl__bench_retention;
@@ -133,6 +134,7 @@ extern const pawl__bench_kind pawl__bench_postgres_kind;
 /* The schema of one of its places, which the URL ends with. */
 const char *pawl__bench_postgres_schema(const char *url);
 /* limit_postgres_*.c */
+pawl__bench_timed_fn pawl__bench_postgres_append;
 pawl__bench_timed_fn pawl__bench_postgres_saga_step;
 pawl__bench_timed_fn pawl__bench_postgres_outbox_drain;
 pawl__bench_timed_fn pawl__bench_postgres_timeouts;
@@ -140,6 +142,7 @@ pawl__bench_timed_fn pawl__bench_postgres_timeouts;
 #ifdef PAWL_HAVE_SQLITE
 extern const pawl__bench_kind pawl__bench_sqlite_kind;
 /* limit_sqlite_*.c */
+pawl__bench_timed_fn pawl__bench_sqlite_append;
 pawl__bench_timed_fn pawl__bench_sqlite_saga_step;
 pawl__bench_timed_fn pawl__bench_sqlite_outbox_drain;
 pawl__bench_timed_fn pawl__bench_sqlite_timeouts;
@@ -175,6 +178,35 @@ pawl_code pawl__bench_open(const char *url, pawl__bench_handle *handle, pawl_err
 void      pawl__bench_close(pawl__bench_handle *handle);
 /* One commit of one group. */
 pawl_code pawl__bench_commit(pawl__bench_handle *handle, pawl_changes *changes, pawl_error *error);
+/* As of now, in the handle's arena. */
+pawl_code pawl__bench_stats(const pawl__bench_handle *handle, pawl_stats *stats, pawl_error *error);
+/* The messages of one queue that are due. */
+int64_t pawl__bench_ready(const pawl_stats *stats, const char *queue);
+
+/* How many of `total` there are from `first` on, `most` at the most. */
+static inline int64_t pawl__bench_piece(int64_t total, int64_t first, int64_t most)
+{
+    return total - first < most ? total - first : most;
+}
+
+/* What fills a store: rows of one kind after another, some of them a commit. */
+typedef struct pawl__bench_filler {
+    const pawl__bench_job *job;
+    pawl__bench_handle     handle; /* its arena is empty before each commit */
+    pawl_random            random; /* begins with the job's seed */
+} pawl__bench_filler;
+
+typedef struct pawl__bench_filling {
+    const char *what;      /* a literal, for the progress; NULL ends the list */
+    int64_t     total;     /* rows */
+    int64_t     of_commit; /* at the most */
+    /* Puts the rows from number `first` on into the changes of a commit. */
+    pawl_code (*make)(pawl__bench_filler *filler, int64_t first, size_t count,
+                      pawl_changes *changes, pawl_error *error);
+} pawl__bench_filling;
+
+pawl_code pawl__bench_fill(const pawl__bench_job *job, const pawl__bench_filling *fillings,
+                           pawl_error *error);
 /* PAWL_EBUG: "saga-step: 99 inbox marks, should be 100". */
 pawl_code pawl__bench_expect(const char *what, int64_t found, int64_t wanted, pawl_error *error);
 

@@ -1,8 +1,8 @@
 /* limit_postgres_outbox_drain.c - the row changes of outbox-drain with no engine.
  *
  *     read a batch of pending rows -> insert them into the other schema's queue,
- *     fence, commit there -> settle them, one attempt each, fence, commit here,
- *     read the next -> ...
+ *     fence, commit there -> fence, settle them, one attempt each, the leader's number,
+ *     commit here, read the next -> ...
  *
  * Two connections and two commits, each durable before the next begins: one
  * commit over both schemas would be faster, and would not survive that one of
@@ -17,7 +17,7 @@
 
 #include "limit_postgres.h"
 
-enum { READ, BEGIN, FENCE, SETTLE, ATTEMPT, COMMIT, STATEMENT_COUNT };
+enum { READ, BEGIN, FENCE, SETTLE, ATTEMPT, RAISE, COMMIT, STATEMENT_COUNT };
 enum { TO_BEGIN, TO_FENCE, DELIVER, TO_COMMIT, TO_STATEMENT_COUNT };
 
 /* clang-format off */
@@ -39,6 +39,12 @@ static const char *const texts[STATEMENT_COUNT] = {
         "insert into " TABLE("outbox_attempts") " (\"OutboxId\", \"Attempt\", \"Outcome\", "
         "\"At\", \"Duration\", \"Error\") "
         "select id, 1, 'success', $2::timestamptz, $3::int8, '' from unnest($1::int8[]) as id",
+    /* A runner that another one replaced would find the number raised. */
+    [RAISE] =
+        "insert into " TABLE("checkpoints") " as old (\"Name\", \"Position\", \"At\") "
+        "values ('outbox/" PAWL__BENCH_QUEUE "', $1::int8, $2::timestamptz) "
+        "on conflict (\"Name\") do update set \"Position\" = excluded.\"Position\", "
+        "\"At\" = excluded.\"At\" where old.\"Position\" = $1::int8 - 1",
     [COMMIT] = "commit",
 };
 
@@ -122,6 +128,7 @@ static void settle(session *s, int64_t count)
     pg_call begin   = pg_begin(BEGIN);
     pg_call update  = pg_begin(SETTLE);
     pg_call attempt = pg_begin(ATTEMPT);
+    pg_call raise   = pg_begin(RAISE);
     pg_call commit  = pg_begin(COMMIT);
     pg_put_array(&update, &s->columns[0]);
     pg_put_time(&update, s->now);
@@ -132,12 +139,16 @@ static void settle(session *s, int64_t count)
     pawl__pg_send_fence(&s->from, FENCE, s->now, 0);
     pawl__pg_send(&s->from, &update);
     pawl__pg_send(&s->from, &attempt);
+    pg_put_int(&raise, (int64_t)s->from.commits);
+    pg_put_time(&raise, s->now);
+    pawl__pg_send(&s->from, &raise);
     pawl__pg_send(&s->from, &commit);
     send_read(s);
     pawl__pg_expect(&s->from, -1, "begin");
     pawl__pg_expect(&s->from, 1, "fence");
     pawl__pg_expect(&s->from, count, "rows settled");
     pawl__pg_expect(&s->from, count, "attempts");
+    pawl__pg_expect(&s->from, 1, "the leader's number");
     pawl__pg_expect(&s->from, -1, "commit");
 }
 

@@ -63,11 +63,11 @@ static const char *const texts[STATEMENT_COUNT] = {
     [DISPATCH] =
         "insert into " TABLE("outbox") " (\"DispatchId\", \"State\", \"Attempts\", "
         "\"NextAttempt\", \"Due\", \"At\", \"Source\", \"Version\", \"Index\", \"Endpoint\", "
-        "\"Destination\", \"MessageId\", \"Type\", \"CorrelationId\", \"CausationId\", "
-        "\"Headers\", \"Body\") "
+        "\"Destination\", \"AttemptsBefore\", \"MessageId\", \"Type\", \"CorrelationId\", "
+        "\"CausationId\", \"Headers\", \"Body\") "
         "select id, 'pending', 0, $1::timestamptz, $1::timestamptz, $1::timestamptz, "
         "'" PAWL__BENCH_SAGA "/' || saga::text, version, index, '" PAWL__BENCH_QUEUE "', "
-        "'" PAWL__BENCH_OUTSIDE "', id::text, 'bench_moved', correlation, causation, "
+        "'" PAWL__BENCH_OUTSIDE "', 0, id::text, 'bench_moved', correlation, causation, "
         "'" LOOP_HEADERS "', body "
         "from unnest($2::uuid[], $3::uuid[], $4::int8[], $5::int8[], $6::text[], $7::text[], "
         "$8::bytea[]) as row(id, saga, version, index, correlation, causation, body)",

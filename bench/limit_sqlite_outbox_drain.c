@@ -1,7 +1,8 @@
 /* limit_sqlite_outbox_drain.c - the row changes of outbox-drain with no engine.
  *
  *     read a batch of pending rows -> insert each into the other file's queue,
- *     fence, commit there -> settle each, one attempt each, fence, commit here
+ *     fence, commit there -> settle each, one attempt each, the leader's number,
+ *     fence, commit here
  *
  * Two commits, each durable before the next begins: one commit over both files
  * would be faster, and would not survive that one of them is another machine's.
@@ -14,7 +15,7 @@
 
 #include "limit_sqlite.h"
 
-enum { READ, SETTLE, ATTEMPT, STATEMENT_COUNT };
+enum { READ, SETTLE, ATTEMPT, RAISE, STATEMENT_COUNT };
 
 static const char *const texts[STATEMENT_COUNT] = {
     [READ] =
@@ -29,6 +30,12 @@ static const char *const texts[STATEMENT_COUNT] = {
         "outbox_attempts") " (\"OutboxId\", \"Attempt\", "
                            "\"Outcome\", \"At\", \"Duration\", \"Error\") values (?1, 1, 'success', ?2, ?3, "
                            "'')",
+    /* A runner that another one replaced would find the number raised. */
+    [RAISE] = "insert into " TABLE(
+        "checkpoints") " (\"Name\", \"Position\", \"At\") values ('outbox/" PAWL__BENCH_QUEUE
+                       "', ?1 + 1, ?2) on conflict (\"Name\") do update set "
+                       "\"Position\" = excluded.\"Position\", \"At\" = excluded.\"At\" "
+                       "where \"Position\" = ?1",
 };
 
 static const char *const target_texts[] = {
@@ -73,6 +80,7 @@ static void settle_batch(loop *l, const int64_t *ids, size_t count, pawl_time no
 {
     sqlite3_stmt *settle  = l->statements[SETTLE];
     sqlite3_stmt *attempt = l->statements[ATTEMPT];
+    sqlite3_stmt *raise   = l->statements[RAISE];
     pawl__loop_begin(l);
     for (size_t i = 0; i < count; i++) {
         loop_int(settle, 1, now);
@@ -83,6 +91,9 @@ static void settle_batch(loop *l, const int64_t *ids, size_t count, pawl_time no
         loop_int(attempt, 3, duration);
         loop_change(l, attempt);
     }
+    loop_int(raise, 1, (int64_t)l->commits);
+    loop_int(raise, 2, now);
+    loop_change(l, raise);
     pawl__loop_commit(l, now, 0);
 }
 

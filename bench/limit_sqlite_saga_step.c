@@ -36,9 +36,10 @@ static const char *const texts[STATEMENT_COUNT] = {
     [DISPATCH] = "insert into " TABLE(
         "outbox") " (\"DispatchId\", \"State\", \"Attempts\", "
                   "\"NextAttempt\", \"Due\", \"At\", \"Source\", \"Version\", \"Index\", "
-                  "\"Endpoint\", \"Destination\", \"MessageId\", \"Type\", \"CorrelationId\", "
-                  "\"CausationId\", \"Headers\", \"Body\") values (?1, 'pending', 0, ?2, ?2, ?2, "
-                  "?3, ?4, 0, '" PAWL__BENCH_QUEUE "', '" PAWL__BENCH_OUTSIDE "', ?1, "
+                  "\"Endpoint\", \"Destination\", \"AttemptsBefore\", \"MessageId\", \"Type\", "
+                  "\"CorrelationId\", \"CausationId\", \"Headers\", \"Body\") "
+                  "values (?1, 'pending', 0, ?2, ?2, ?2, "
+                  "?3, ?4, 0, '" PAWL__BENCH_QUEUE "', '" PAWL__BENCH_OUTSIDE "', 0, ?1, "
                   "'bench_moved', ?5, ?6, ?7, ?8)",
     [DONE] = "delete from " TABLE("queue") " where \"Seq\" = ?1",
 };

@@ -5,98 +5,57 @@
  */
 #include "application.h"
 
-#include <string.h>
-
 #define ROWS_OF_SOURCE 6
 #define FILL_COUNT 1000 /* rows of one commit while the outbox is filled */
 
 /* ---- Filling -------------------------------------------------------------- */
 
-static pawl_code encode(const pawl__bench_job *job, int64_t number, pawl_arena *arena,
-                        pawl_text *body, pawl_error *error)
+static pawl_code make_row(pawl__bench_filler *filler, int64_t number, pawl_outbox_add *row,
+                          pawl_error *error)
 {
-    char order_id[PAWL__BENCH_ORDER_ID_SIZE + 1];
-    pawl__bench_order_id(job->seed, number / ROWS_OF_SOURCE, order_id);
-    bench_moved moved = {.order_id = pawl_text_of(order_id),
-                         .steps    = number % ROWS_OF_SOURCE + 1,
-                         .cents    = 100 + number % 9900,
-                         .customer = PAWL_TEXT(PAWL__BENCH_CUSTOMER),
-                         .product  = PAWL_TEXT(PAWL__BENCH_PRODUCT),
-                         .at       = pawl_clock_now(NULL),
-                         .note     = PAWL_TEXT(PAWL__BENCH_NOTE)};
-    return pawl_record_encode(PAWL_RECORD_OF(bench_moved)(), &moved, 0, arena, body, error);
-}
-
-static pawl_code make_row(const pawl__bench_job *job, int64_t number, pawl_random *random,
-                          pawl_arena *arena, pawl_outbox_add *row, pawl_error *error)
-{
-    char      id[PAWL_UUID_TEXT_SIZE + 1];
-    char      order_id[PAWL__BENCH_ORDER_ID_SIZE + 1];
-    pawl_time now = pawl_clock_now(NULL);
-    *row          = (pawl_outbox_add){.dispatch_id = {pawl_uuid_v7(random, now)},
-                                      .version     = number % ROWS_OF_SOURCE + 1,
-                                      .endpoint    = PAWL_TEXT(PAWL__BENCH_QUEUE),
-                                      .destination = PAWL_TEXT(PAWL__BENCH_OUTSIDE),
-                                      .due         = now,
-                                      .at          = now};
+    char        id[PAWL_UUID_TEXT_SIZE + 1];
+    char        order_id[PAWL__BENCH_ORDER_ID_SIZE + 1];
+    pawl_arena *arena = filler->handle.arena;
+    pawl_time   now   = pawl_clock_now(NULL);
+    *row              = (pawl_outbox_add){.dispatch_id = {pawl_uuid_v7(&filler->random, now)},
+                                          .version     = number % ROWS_OF_SOURCE + 1,
+                                          .endpoint    = PAWL_TEXT(PAWL__BENCH_QUEUE),
+                                          .destination = PAWL_TEXT(PAWL__BENCH_OUTSIDE),
+                                          .due         = now,
+                                          .at          = now};
     pawl_uuid_format(row->dispatch_id.uuid, id);
-    pawl__bench_order_id(job->seed, number / ROWS_OF_SOURCE, order_id);
+    pawl__bench_order_id(filler->job->seed, number / ROWS_OF_SOURCE, order_id);
     row->source                 = pawl_arena_printf(arena, PAWL__BENCH_SAGA "/%s", order_id);
     row->message.id             = pawl_arena_text(arena, pawl_text_of(id));
     row->message.type           = pawl_text_of(pawl_record_type(PAWL_RECORD_OF(bench_moved)()));
     row->message.correlation_id = row->message.id;
     if (row->source.data == NULL || row->message.id.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for an outbox row");
-    return encode(job, number, arena, &row->message.body, error);
+    return pawl__bench_moved(arena, pawl_text_of(order_id), row->version, pawl__bench_cents(number),
+                             now, &row->message.body, error);
 }
 
-static pawl_code add_rows(pawl__bench_handle *handle, const pawl__bench_job *job, int64_t first,
-                          pawl_random *random, pawl_error *error)
+static pawl_code make_rows(pawl__bench_filler *filler, int64_t first, size_t count,
+                           pawl_changes *changes, pawl_error *error)
 {
-    pawl_changes changes = {.group_count = 1};
-    pawl_arena_reset(handle->arena);
-    pawl_outbox_add *rows = pawl_arena_take(handle->arena, FILL_COUNT * sizeof *rows);
+    pawl_outbox_add *rows = pawl_arena_take(filler->handle.arena, count * sizeof *rows);
     pawl_code        code =
         rows != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "no memory for outbox rows");
-    size_t count = 0;
-    for (; code == PAWL_OK && count < FILL_COUNT && first + (int64_t)count < job->messages; count++)
-        code = make_row(job, first + (int64_t)count, random, handle->arena, &rows[count], error);
-    changes.outbox_add.items = rows;
-    changes.outbox_add.count = count;
-    return code == PAWL_OK ? pawl__bench_commit(handle, &changes, error) : code;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = make_row(filler, first + (int64_t)i, &rows[i], error);
+    changes->outbox_add.items = rows;
+    changes->outbox_add.count = count;
+    return code;
 }
 
 static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
 {
-    pawl__bench_handle handle;
-    pawl_random        random;
-    pawl_random_seed(&random, job->seed);
-    pawl_code code = pawl__bench_open(job->url, &handle, error);
-    for (int64_t i = 0; code == PAWL_OK && i < job->messages; i += FILL_COUNT) {
-        code = add_rows(&handle, job, i, &random, error);
-        pawl__bench_progress("filling the outbox", i, job->messages);
-    }
-    pawl__bench_close(&handle);
-    return code;
+    const pawl__bench_filling fillings[] = {
+        {"filling the outbox", job->messages, FILL_COUNT, make_rows}, {.what = NULL}};
+    return pawl__bench_fill(job, fillings, error);
 }
 
 /* ---- Running -------------------------------------------------------------- */
-
-static pawl_code drain(pawl_endpoint *endpoint, const pawl__bench_job *job, pawl_error *error)
-{
-    pawl_code code = PAWL_OK;
-    int64_t   sent = 0;
-    while (code == PAWL_OK && sent < job->messages) {
-        pawl_step step;
-        code = pawl_endpoint_step(endpoint, &step, error);
-        if (code == PAWL_OK)
-            code = pawl__bench_go_on(error);
-        sent += step.sent;
-        if (code == PAWL_OK && step.sent == 0)
-            code = pawl__bench_expect("messages sent", sent, job->messages, error);
-    }
-    return code;
-}
 
 /* The second store is there before the clock starts, as it is for the loop. */
 static pawl_code make_target(const pawl__bench_job *job, pawl_error *error)
@@ -116,13 +75,9 @@ static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_err
     pawl_code      code     = make_target(job, error);
     if (code == PAWL_OK)
         code = pawl__bench_endpoint(job, routes, false, &endpoint, error);
-    if (code != PAWL_OK)
-        return code;
-    int64_t begin = pawl__bench_clock();
-    code          = drain(endpoint, job, error);
-    *microseconds = pawl__bench_clock() - begin;
-    pawl_endpoint_destroy(endpoint);
-    return code;
+    return code == PAWL_OK
+               ? pawl__bench_work_off(endpoint, "messages sent", job->messages, microseconds, error)
+               : code;
 }
 
 /* ---- Checking ------------------------------------------------------------- */
@@ -131,16 +86,13 @@ static pawl_code check_target(const pawl__bench_job *job, pawl_error *error)
 {
     pawl__bench_handle handle;
     pawl_stats         stats;
-    int64_t            queued = 0;
-    pawl_code          code   = pawl__bench_open(job->target, &handle, error);
+    pawl_code          code = pawl__bench_open(job->target, &handle, error);
     if (code == PAWL_OK)
-        code = handle.store->ops->stats(handle.store, pawl_clock_now(NULL), handle.arena, &stats,
-                                        error);
-    for (size_t i = 0; code == PAWL_OK && i < stats.queue_count; i++)
-        if (pawl_text_equal(stats.queues[i].queue, PAWL_TEXT(PAWL__BENCH_OUTSIDE)))
-            queued = stats.queues[i].ready;
+        code = pawl__bench_stats(&handle, &stats, error);
     if (code == PAWL_OK)
-        code = pawl__bench_expect("messages in the second store", queued, job->messages, error);
+        code = pawl__bench_expect("messages in the second store",
+                                  pawl__bench_ready(&stats, PAWL__BENCH_OUTSIDE), job->messages,
+                                  error);
     pawl__bench_close(&handle);
     return code;
 }
@@ -149,10 +101,9 @@ static pawl_code check_target(const pawl__bench_job *job, pawl_error *error)
 static pawl_code check_attempts(const pawl__bench_handle *handle, const pawl__bench_job *job,
                                 pawl_error *error)
 {
-    pawl_store      *store = handle->store;
-    pawl_outbox_rows rows  = {.count = 0};
-    int64_t          wanted =
-        job->messages < PAWL__BENCH_CHECK_COUNT ? job->messages : PAWL__BENCH_CHECK_COUNT;
+    pawl_store      *store  = handle->store;
+    pawl_outbox_rows rows   = {.count = 0};
+    int64_t          wanted = pawl__bench_piece(job->messages, 0, PAWL__BENCH_CHECK_COUNT);
     pawl_code code = store->ops->outbox_list(store, PAWL_OUTBOX_DISPATCHED, PAWL__BENCH_CHECK_COUNT,
                                              handle->arena, &rows, error);
     if (code == PAWL_OK)
@@ -173,8 +124,7 @@ static pawl_code check(const pawl__bench_job *job, pawl_error *error)
     pawl_stats         stats;
     pawl_code          code = pawl__bench_open(job->url, &handle, error);
     if (code == PAWL_OK)
-        code = handle.store->ops->stats(handle.store, pawl_clock_now(NULL), handle.arena, &stats,
-                                        error);
+        code = pawl__bench_stats(&handle, &stats, error);
     if (code == PAWL_OK)
         code = pawl__bench_expect("rows that are not dispatched",
                                   stats.outbox_pending + stats.outbox_held + stats.outbox_dead, 0,

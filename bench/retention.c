@@ -26,116 +26,91 @@ static pawl_time old_time(int64_t number)
     return pawl_time_add(pawl_clock_now(NULL), number - AGE);
 }
 
-static pawl_code add_marks(pawl__bench_handle *handle, pawl_random *random, int64_t first,
-                           int64_t end, pawl_error *error)
+static pawl_code make_marks(pawl__bench_filler *filler, int64_t first, size_t count,
+                            pawl_changes *changes, pawl_error *error)
 {
-    pawl_changes changes = {.group_count = 1};
-    pawl_arena_reset(handle->arena);
-    pawl_inbox_mark *marks = pawl_arena_take(handle->arena, FILL_COUNT * sizeof *marks);
-    size_t           count = 0;
-    for (; marks != NULL && count < FILL_COUNT && first + (int64_t)count < end; count++) {
+    pawl_arena      *arena = filler->handle.arena;
+    pawl_inbox_mark *marks = pawl_arena_take(arena, count * sizeof *marks);
+    for (size_t i = 0; marks != NULL && i < count; i++) {
         char      id[PAWL_UUID_TEXT_SIZE + 1];
-        pawl_time at = old_time(first + (int64_t)count);
-        pawl_uuid_format(pawl_uuid_v7(random, at), id);
-        marks[count] =
-            (pawl_inbox_mark){.endpoint   = PAWL_TEXT(PAWL__BENCH_QUEUE),
-                              .message_id = pawl_arena_text(handle->arena, pawl_text_of(id)),
-                              .at         = at};
-        if (marks[count].message_id.data == NULL)
+        pawl_time at = old_time(first + (int64_t)i);
+        pawl_uuid_format(pawl_uuid_v7(&filler->random, at), id);
+        marks[i] = (pawl_inbox_mark){.endpoint   = PAWL_TEXT(PAWL__BENCH_QUEUE),
+                                     .message_id = pawl_arena_text(arena, pawl_text_of(id)),
+                                     .at         = at};
+        if (marks[i].message_id.data == NULL)
             marks = NULL;
     }
-    if (marks == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for inbox marks");
-    changes.inbox_mark.items = marks;
-    changes.inbox_mark.count = count;
-    return pawl__bench_commit(handle, &changes, error);
+    changes->inbox_mark.items = marks;
+    changes->inbox_mark.count = count;
+    return marks != NULL ? PAWL_OK
+                         : pawl_error_set(error, PAWL_ENOMEM, "no memory for inbox marks");
 }
 
-static pawl_code add_rows(pawl__bench_handle *handle, pawl_random *random, int64_t first,
-                          int64_t end, pawl_error *error)
+static pawl_code make_rows(pawl__bench_filler *filler, int64_t first, size_t count,
+                           pawl_changes *changes, pawl_error *error)
 {
-    pawl_changes changes = {.group_count = 1};
-    pawl_arena_reset(handle->arena);
-    pawl_outbox_add *rows  = pawl_arena_take(handle->arena, FILL_COUNT * sizeof *rows);
-    size_t           count = 0;
-    for (; rows != NULL && count < FILL_COUNT && first + (int64_t)count < end; count++) {
+    pawl_arena      *arena = filler->handle.arena;
+    pawl_outbox_add *rows  = pawl_arena_take(arena, count * sizeof *rows);
+    for (size_t i = 0; rows != NULL && i < count; i++) {
         char      id[PAWL_UUID_TEXT_SIZE + 1];
-        pawl_time at = old_time(first + (int64_t)count);
-        rows[count]  = (pawl_outbox_add){.dispatch_id = {pawl_uuid_v7(random, at)},
+        pawl_time at = old_time(first + (int64_t)i);
+        rows[i]      = (pawl_outbox_add){.dispatch_id = {pawl_uuid_v7(&filler->random, at)},
                                          .version     = 1,
                                          .endpoint    = PAWL_TEXT(PAWL__BENCH_QUEUE),
                                          .destination = PAWL_TEXT(PAWL__BENCH_OUTSIDE),
                                          .due         = at,
                                          .at          = at};
-        pawl_uuid_format(rows[count].dispatch_id.uuid, id);
-        rows[count].message.id   = pawl_arena_text(handle->arena, pawl_text_of(id));
-        rows[count].message.type = PAWL_TEXT("bench_moved");
-        rows[count].message.body = PAWL_TEXT("{\"note\":\"" PAWL__BENCH_NOTE "\"}");
-        if (rows[count].message.id.data == NULL)
+        pawl_uuid_format(rows[i].dispatch_id.uuid, id);
+        rows[i].message.id   = pawl_arena_text(arena, pawl_text_of(id));
+        rows[i].message.type = PAWL_TEXT("bench_moved");
+        rows[i].message.body = PAWL_TEXT("{\"note\":\"" PAWL__BENCH_NOTE "\"}");
+        if (rows[i].message.id.data == NULL)
             rows = NULL;
     }
-    if (rows == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for outbox rows");
-    changes.outbox_add.items = rows;
-    changes.outbox_add.count = count;
-    return pawl__bench_commit(handle, &changes, error);
+    changes->outbox_add.items = rows;
+    changes->outbox_add.count = count;
+    return rows != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "no memory for outbox rows");
 }
 
-/* As if they had been delivered when they were made. */
-static pawl_code settle_rows(pawl__bench_handle *handle, pawl_error *error)
+/* As if the rows had been delivered when they were made. */
+static pawl_code make_settles(pawl__bench_filler *filler, int64_t first, size_t count,
+                              pawl_changes *changes, pawl_error *error)
 {
-    pawl_store      *store   = handle->store;
-    pawl_changes     changes = {.group_count = 1};
-    pawl_outbox_rows rows    = {.count = 0};
-    pawl_arena_reset(handle->arena);
-    pawl_code code =
-        store->ops->outbox_claim(store, PAWL_TEXT(PAWL__BENCH_QUEUE), pawl_clock_now(NULL),
-                                 FILL_COUNT, handle->arena, &rows, error);
+    (void)first;
+    pawl_store      *store = filler->handle.store;
+    pawl_arena      *arena = filler->handle.arena;
+    pawl_outbox_rows rows  = {.count = 0};
+    pawl_code        code  = store->ops->outbox_claim(store, PAWL_TEXT(PAWL__BENCH_QUEUE),
+                                                      pawl_clock_now(NULL), count, arena, &rows, error);
+    if (code == PAWL_OK)
+        code = pawl__bench_expect("old outbox rows", (int64_t)rows.count, (int64_t)count, error);
     if (code != PAWL_OK)
         return code;
-    pawl_outbox_settle *settles =
-        pawl_arena_take(handle->arena, (rows.count + 1) * sizeof *settles);
+    pawl_outbox_settle *settles = pawl_arena_take(arena, count * sizeof *settles);
     if (settles == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for outbox rows");
-    for (size_t i = 0; i < rows.count; i++)
+    for (size_t i = 0; i < count; i++)
         settles[i] = (pawl_outbox_settle){.id       = rows.items[i].id,
                                           .source   = rows.items[i].source,
                                           .state    = PAWL_OUTBOX_DISPATCHED,
                                           .attempts = 1,
                                           .outcome  = PAWL_ATTEMPT_SUCCESS,
                                           .at       = rows.items[i].at};
-    changes.outbox_settle.items = settles;
-    changes.outbox_settle.count = rows.count;
-    return pawl__bench_commit(handle, &changes, error);
-}
-
-static pawl_code fill_old(pawl__bench_handle *handle, const pawl__bench_job *job, pawl_error *error)
-{
-    int64_t     marks = job->options->marks;
-    int64_t     rows  = marks / MARKS_OF_ROW;
-    pawl_random random;
-    pawl_code   code = PAWL_OK;
-    pawl_random_seed(&random, job->seed + 1);
-    for (int64_t i = 0; code == PAWL_OK && i < marks; i += FILL_COUNT) {
-        code = add_marks(handle, &random, i, marks, error);
-        pawl__bench_progress("old inbox marks", i, marks);
-    }
-    for (int64_t i = 0; code == PAWL_OK && i < rows; i += FILL_COUNT) {
-        code = add_rows(handle, &random, i, rows, error);
-        if (code == PAWL_OK)
-            code = settle_rows(handle, error);
-        pawl__bench_progress("old outbox rows", i, rows);
-    }
-    return code;
+    changes->outbox_settle.items = settles;
+    changes->outbox_settle.count = count;
+    return PAWL_OK;
 }
 
 static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
 {
-    pawl__bench_handle handle;
-    pawl_code          code = pawl__bench_open(job->url, &handle, error);
-    if (code == PAWL_OK)
-        code = fill_old(&handle, job, error);
-    pawl__bench_close(&handle);
+    const int64_t             marks      = job->options->marks;
+    const int64_t             rows       = marks / MARKS_OF_ROW;
+    const pawl__bench_filling fillings[] = {{"old inbox marks", marks, FILL_COUNT, make_marks},
+                                            {"old outbox rows", rows, FILL_COUNT, make_rows},
+                                            {"their delivery", rows, FILL_COUNT, make_settles},
+                                            {.what = NULL}};
+    pawl_code                 code       = pawl__bench_fill(job, fillings, error);
     return code == PAWL_OK ? pawl__bench_saga_step_fill(job, error) : code;
 }
 
@@ -164,8 +139,7 @@ static pawl_code count_marks(const pawl__bench_job *job, int64_t *marks, pawl_er
     pawl_stats         stats;
     pawl_code          code = pawl__bench_open(job->url, &handle, error);
     if (code == PAWL_OK)
-        code = handle.store->ops->stats(handle.store, pawl_clock_now(NULL), handle.arena, &stats,
-                                        error);
+        code = pawl__bench_stats(&handle, &stats, error);
     if (code == PAWL_OK)
         *marks = stats.inbox;
     pawl__bench_close(&handle);

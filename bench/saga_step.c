@@ -41,13 +41,14 @@ pawl_code pawl__bench_send_step(pawl_sender *sender, uint64_t seed, int64_t numb
 {
     char order_id[PAWL__BENCH_ORDER_ID_SIZE + 1];
     pawl__bench_order_id(seed, number, order_id);
-    return pawl_sender_send(
-        sender, PAWL__BENCH_QUEUE, NULL,
-        PAWL_MESSAGE(bench_step, .order_id = pawl_text_of(order_id), .step = step,
-                     .cents = 100 + number % 9900, .customer = PAWL_TEXT(PAWL__BENCH_CUSTOMER),
-                     .product = PAWL_TEXT(PAWL__BENCH_PRODUCT), .at = pawl_clock_now(NULL),
-                     .note = PAWL_TEXT(PAWL__BENCH_NOTE)),
-        error);
+    return pawl_sender_send(sender, PAWL__BENCH_QUEUE, NULL,
+                            PAWL_MESSAGE(bench_step, .order_id = pawl_text_of(order_id),
+                                         .step = step, .cents = pawl__bench_cents(number),
+                                         .customer = PAWL_TEXT(PAWL__BENCH_CUSTOMER),
+                                         .product  = PAWL_TEXT(PAWL__BENCH_PRODUCT),
+                                         .at       = pawl_clock_now(NULL),
+                                         .note     = PAWL_TEXT(PAWL__BENCH_NOTE)),
+                            error);
 }
 
 static pawl_code send_all(const pawl__bench_job *job, const int64_t *orders, pawl_error *error)
@@ -90,22 +91,6 @@ pawl_code pawl__bench_saga_step_fill(const pawl__bench_job *job, pawl_error *err
 
 /* ---- Running -------------------------------------------------------------- */
 
-static pawl_code work_off(pawl_endpoint *endpoint, const pawl__bench_job *job, pawl_error *error)
-{
-    pawl_code code    = PAWL_OK;
-    int64_t   handled = 0;
-    while (code == PAWL_OK && handled < job->messages) {
-        pawl_step step;
-        code = pawl_endpoint_step(endpoint, &step, error);
-        if (code == PAWL_OK)
-            code = pawl__bench_go_on(error);
-        handled += step.handled;
-        if (code == PAWL_OK && step.is_idle)
-            code = pawl__bench_expect("messages handled", handled, job->messages, error);
-    }
-    return code;
-}
-
 pawl_code pawl__bench_step_endpoint(const pawl__bench_job *job, pawl_endpoint **endpoint,
                                     pawl_error *error)
 {
@@ -119,21 +104,17 @@ pawl_code pawl__bench_saga_step_run(const pawl__bench_job *job, int64_t *microse
 {
     pawl_endpoint *endpoint = NULL;
     pawl_code      code     = pawl__bench_step_endpoint(job, &endpoint, error);
-    if (code != PAWL_OK)
-        return code;
-    int64_t begin = pawl__bench_clock();
-    code          = work_off(endpoint, job, error);
-    *microseconds = pawl__bench_clock() - begin;
-    pawl_endpoint_destroy(endpoint);
-    return code;
+    return code == PAWL_OK ? pawl__bench_work_off(endpoint, "messages handled", job->messages,
+                                                  microseconds, error)
+                           : code;
 }
 
 /* ---- Checking ------------------------------------------------------------- */
 
 static int64_t steps_of(const pawl__bench_job *job, int64_t number)
 {
-    int64_t left = job->messages - number * PAWL__BENCH_STEPS_OF_ORDER;
-    return left < PAWL__BENCH_STEPS_OF_ORDER ? left : PAWL__BENCH_STEPS_OF_ORDER;
+    return pawl__bench_piece(job->messages, number * PAWL__BENCH_STEPS_OF_ORDER,
+                             PAWL__BENCH_STEPS_OF_ORDER);
 }
 
 static pawl_code check_sagas(const pawl__bench_handle *handle, const pawl__bench_job *job,
@@ -159,8 +140,7 @@ pawl_code pawl__bench_check_counts(const pawl__bench_handle *handle, int64_t mes
 {
     pawl_stats stats;
     int64_t    found = 0;
-    pawl_code  code  = handle->store->ops->stats(handle->store, pawl_clock_now(NULL), handle->arena,
-                                                 &stats, error);
+    pawl_code  code  = pawl__bench_stats(handle, &stats, error);
     if (code == PAWL_OK)
         code =
             pawl__bench_expect("messages left in the queue", pawl__bench_queued(&stats), 0, error);

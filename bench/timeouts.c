@@ -7,33 +7,30 @@
  */
 #include "timeouts.h"
 
-#include <string.h>
-
 #define FILL_COUNT 1000    /* sagas of one commit */
 #define PENDING_COUNT 4000 /* pending timeouts of one commit */
 #define FAR PAWL_DAYS(365)
 
 /* ---- Filling -------------------------------------------------------------- */
 
-static pawl_code make_saga(const pawl__bench_handle *handle, const pawl__bench_job *job,
-                           int64_t number, pawl_random *random, pawl_saga_insert *row,
+static pawl_code make_saga(pawl__bench_filler *filler, int64_t number, pawl_saga_insert *row,
                            pawl_error *error)
 {
-    pawl_arena *arena = handle->arena;
+    pawl_arena *arena = filler->handle.arena;
     char        text[PAWL__BENCH_ORDER_ID_SIZE + 1];
-    pawl__bench_order_id(job->seed, number, text);
+    pawl__bench_order_id(filler->job->seed, number, text);
     pawl_text order_id = pawl_arena_text(arena, pawl_text_of(text));
     if (order_id.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a saga");
     bench_order order = {.order_id = order_id,
                          .steps    = 1,
-                         .cents    = 100 + number % 9900,
+                         .cents    = pawl__bench_cents(number),
                          .customer = PAWL_TEXT(PAWL__BENCH_CUSTOMER),
                          .product  = PAWL_TEXT(PAWL__BENCH_PRODUCT),
                          .at       = pawl_clock_now(NULL),
                          .note     = PAWL_TEXT(PAWL__BENCH_NOTE)};
-    *row              = (pawl_saga_insert){.table        = handle->table,
-                                           .id           = {pawl_uuid_v7(random, order.at)},
+    *row              = (pawl_saga_insert){.table        = filler->handle.table,
+                                           .id           = {pawl_uuid_v7(&filler->random, order.at)},
                                            .main         = pawl_value_text(order_id),
                                            .metadata     = PAWL_TEXT("{}"),
                                            .type_version = PAWL_TEXT("1.0")};
@@ -52,98 +49,63 @@ pawl_timeout_set pawl__bench_timeout_of(pawl_saga_id saga_id, pawl_text order_id
                               .correlation_id = order_id};
 }
 
-static pawl_code add_sagas(pawl__bench_handle *handle, const pawl__bench_job *job, int64_t first,
-                           pawl_random *random, pawl_error *error)
+static pawl_code make_sagas(pawl__bench_filler *filler, int64_t first, size_t count,
+                            pawl_changes *changes, pawl_error *error)
 {
-    pawl_changes changes = {.group_count = 1};
-    pawl_time    due     = pawl_time_add(pawl_clock_now(NULL), -PAWL_HOURS(1));
-    pawl_arena_reset(handle->arena);
-    pawl_saga_insert *sagas    = pawl_arena_take(handle->arena, FILL_COUNT * sizeof *sagas);
-    pawl_timeout_set *timeouts = pawl_arena_take(handle->arena, FILL_COUNT * sizeof *timeouts);
+    pawl_time         due      = pawl_time_add(pawl_clock_now(NULL), -PAWL_HOURS(1));
+    pawl_saga_insert *sagas    = pawl_arena_take(filler->handle.arena, count * sizeof *sagas);
+    pawl_timeout_set *timeouts = pawl_arena_take(filler->handle.arena, count * sizeof *timeouts);
     pawl_code         code     = sagas != NULL && timeouts != NULL
                                      ? PAWL_OK
                                      : pawl_error_set(error, PAWL_ENOMEM, "no memory for sagas");
-    size_t            count    = 0;
-    for (; code == PAWL_OK && count < FILL_COUNT && first + (int64_t)count < job->messages;
-         count++) {
-        code = make_saga(handle, job, first + (int64_t)count, random, &sagas[count], error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        code = make_saga(filler, first + (int64_t)i, &sagas[i], error);
         if (code == PAWL_OK)
-            timeouts[count] = pawl__bench_timeout_of(sagas[count].id, sagas[count].main.as.text,
-                                                     random, due + (int64_t)count);
+            timeouts[i] = pawl__bench_timeout_of(sagas[i].id, sagas[i].main.as.text,
+                                                 &filler->random, due + (int64_t)i);
     }
-    changes.saga_insert.items = sagas;
-    changes.saga_insert.count = count;
-    changes.timeout_set.items = timeouts;
-    changes.timeout_set.count = count;
-    return code == PAWL_OK ? pawl__bench_commit(handle, &changes, error) : code;
+    changes->saga_insert.items = sagas;
+    changes->saga_insert.count = count;
+    changes->timeout_set.items = timeouts;
+    changes->timeout_set.count = count;
+    return code;
 }
 
-static pawl_code add_pending(pawl__bench_handle *handle, const pawl__bench_job *job, int64_t first,
-                             pawl_random *random, pawl_error *error)
+static pawl_code make_pending(pawl__bench_filler *filler, int64_t first, size_t count,
+                              pawl_changes *changes, pawl_error *error)
 {
-    pawl_changes changes = {.group_count = 1};
-    pawl_time    due     = pawl_time_add(pawl_clock_now(NULL), FAR);
-    pawl_arena_reset(handle->arena);
-    pawl_timeout_set *timeouts = pawl_arena_take(handle->arena, PENDING_COUNT * sizeof *timeouts);
+    (void)first;
+    pawl_time         due      = pawl_time_add(pawl_clock_now(NULL), FAR);
+    pawl_timeout_set *timeouts = pawl_arena_take(filler->handle.arena, count * sizeof *timeouts);
     if (timeouts == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for timeouts");
-    int64_t left  = job->options->pending - first;
-    size_t  count = left < PENDING_COUNT ? (size_t)left : PENDING_COUNT;
     for (size_t i = 0; i < count; i++)
-        timeouts[i] = pawl__bench_timeout_of((pawl_saga_id){pawl_uuid_v7(random, due)},
-                                             PAWL_TEXT(PAWL__BENCH_SAGA), random, due + (int64_t)i);
-    changes.timeout_set.items = timeouts;
-    changes.timeout_set.count = count;
-    return pawl__bench_commit(handle, &changes, error);
+        timeouts[i] =
+            pawl__bench_timeout_of((pawl_saga_id){pawl_uuid_v7(&filler->random, due)},
+                                   PAWL_TEXT(PAWL__BENCH_SAGA), &filler->random, due + (int64_t)i);
+    changes->timeout_set.items = timeouts;
+    changes->timeout_set.count = count;
+    return PAWL_OK;
 }
 
 static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
 {
-    pawl__bench_handle handle;
-    pawl_random        random;
-    pawl_random_seed(&random, job->seed);
-    pawl_code code = pawl__bench_open(job->url, &handle, error);
-    for (int64_t i = 0; code == PAWL_OK && i < job->messages; i += FILL_COUNT) {
-        code = add_sagas(&handle, job, i, &random, error);
-        pawl__bench_progress("filling the sagas", i, job->messages);
-    }
-    for (int64_t i = 0; code == PAWL_OK && i < job->options->pending; i += PENDING_COUNT) {
-        code = add_pending(&handle, job, i, &random, error);
-        pawl__bench_progress("filling the timeouts", i, job->options->pending);
-    }
-    pawl__bench_close(&handle);
-    return code;
+    const pawl__bench_filling fillings[] = {
+        {"filling the sagas", job->messages, FILL_COUNT, make_sagas},
+        {"filling the timeouts", job->options->pending, PENDING_COUNT, make_pending},
+        {.what = NULL}};
+    return pawl__bench_fill(job, fillings, error);
 }
 
 /* ---- Running -------------------------------------------------------------- */
-
-static pawl_code fire_all(pawl_endpoint *endpoint, const pawl__bench_job *job, pawl_error *error)
-{
-    pawl_code code  = PAWL_OK;
-    int64_t   fired = 0;
-    while (code == PAWL_OK && fired < job->messages) {
-        pawl_step step;
-        code = pawl_endpoint_step(endpoint, &step, error);
-        if (code == PAWL_OK)
-            code = pawl__bench_go_on(error);
-        fired += step.handled;
-        if (code == PAWL_OK && step.is_idle)
-            code = pawl__bench_expect("timeouts fired", fired, job->messages, error);
-    }
-    return code;
-}
 
 static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
 {
     pawl_endpoint *endpoint = NULL;
     pawl_code      code     = pawl__bench_endpoint(job, NULL, true, &endpoint, error);
-    if (code != PAWL_OK)
-        return code;
-    int64_t begin = pawl__bench_clock();
-    code          = fire_all(endpoint, job, error);
-    *microseconds = pawl__bench_clock() - begin;
-    pawl_endpoint_destroy(endpoint);
-    return code;
+    return code == PAWL_OK ? pawl__bench_work_off(endpoint, "timeouts fired", job->messages,
+                                                  microseconds, error)
+                           : code;
 }
 
 /* ---- Checking ------------------------------------------------------------- */
@@ -152,18 +114,16 @@ static pawl_code check_counts(const pawl__bench_handle *handle, const pawl__benc
                               pawl_error *error)
 {
     pawl_stats stats;
-    int64_t    sent = 0;
-    pawl_code  code = handle->store->ops->stats(handle->store, pawl_clock_now(NULL), handle->arena,
-                                                &stats, error);
-    for (size_t i = 0; code == PAWL_OK && i < stats.queue_count; i++)
-        if (pawl_text_equal(stats.queues[i].queue, PAWL_TEXT(PAWL__BENCH_INSIDE)))
-            sent = stats.queues[i].ready;
+    pawl_code  code = pawl__bench_stats(handle, &stats, error);
     if (code == PAWL_OK)
         code = pawl__bench_expect("timeouts due", stats.timeouts_due, 0, error);
     if (code == PAWL_OK)
         code = pawl__bench_expect("timeouts pending", stats.timeouts_pending, job->options->pending,
                                   error);
-    return code == PAWL_OK ? pawl__bench_expect("messages sent", sent, job->messages, error) : code;
+    return code == PAWL_OK
+               ? pawl__bench_expect("messages sent", pawl__bench_ready(&stats, PAWL__BENCH_INSIDE),
+                                    job->messages, error)
+               : code;
 }
 
 static pawl_code check(const pawl__bench_job *job, pawl_error *error)
@@ -176,9 +136,8 @@ static pawl_code check(const pawl__bench_job *job, pawl_error *error)
     if (code == PAWL_OK)
         code = check_counts(&handle, job, error);
     for (int64_t i = 0; code == PAWL_OK && i < job->messages; i += PAWL__BENCH_CHECK_COUNT) {
-        int64_t left  = job->messages - i;
-        size_t  count = left < PAWL__BENCH_CHECK_COUNT ? (size_t)left : PAWL__BENCH_CHECK_COUNT;
-        code          = pawl__bench_check_orders(&handle, job->seed, i, steps, count, error);
+        int64_t count = pawl__bench_piece(job->messages, i, PAWL__BENCH_CHECK_COUNT);
+        code = pawl__bench_check_orders(&handle, job->seed, i, steps, (size_t)count, error);
     }
     pawl__bench_close(&handle);
     return code;

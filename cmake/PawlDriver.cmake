@@ -1,16 +1,19 @@
-# pawl_driver(NAME PACKAGE pkg-config-name FOLDERS folder ...)
+# pawl_driver(NAME PACKAGE pkg-config-name ... FOLDERS folder ...)
 #
 # Makes the module libpawl-NAME.so of the sources in the folders, under the
-# option PAWL_NAME: ON (the package must be there), OFF, or AUTO (the default:
-# built when the package is there). Says which. Sets UPPER_PACKAGE_FOUND.
+# option PAWL_NAME: ON (the packages must be there), OFF, or AUTO (the default:
+# built when they are there). Says which. Sets UPPER_PACKAGE_FOUND, by the first
+# package's name.
 #
 # SPDX-License-Identifier: Apache-2.0
 
 function(pawl_driver name)
-    cmake_parse_arguments(PARSE_ARGV 1 driver "" "PACKAGE" "FOLDERS")
+    cmake_parse_arguments(PARSE_ARGV 1 driver "" "" "PACKAGE;FOLDERS")
     string(TOUPPER "PAWL_${name}" option)
-    string(TOUPPER "${driver_PACKAGE}" package)
-    set(${option} AUTO CACHE STRING "The ${name} driver: ON, OFF or AUTO (when ${driver_PACKAGE} is there)")
+    list(GET driver_PACKAGE 0 first_package)
+    list(JOIN driver_PACKAGE ", " needed)
+    string(TOUPPER "${first_package}" package)
+    set(${option} AUTO CACHE STRING "The module ${name}: ON, OFF or AUTO (when ${needed} is there)")
     set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
 
     set(${package}_FOUND FALSE)
@@ -21,7 +24,7 @@ function(pawl_driver name)
     endif()
     set(${package}_FOUND "${${package}_FOUND}" PARENT_SCOPE)
     if(NOT ${package}_FOUND)
-        message(STATUS "driver ${name}: not built (${option}=${${option}}, package ${driver_PACKAGE})")
+        message(STATUS "driver ${name}: not built (${option}=${${option}}, package ${needed})")
         return()
     endif()
 
@@ -35,7 +38,16 @@ function(pawl_driver name)
         return()
     endif()
 
-    message(STATUS "driver ${name}: built with ${driver_PACKAGE} ${${package}_VERSION}")
+    set(versions "")
+    foreach(one IN LISTS driver_PACKAGE)
+        # Of several packages pkg-config says each version under a name of its own.
+        if(${package}_${one}_VERSION)
+            string(APPEND versions " ${one} ${${package}_${one}_VERSION}")
+        else()
+            string(APPEND versions " ${one} ${${package}_VERSION}")
+        endif()
+    endforeach()
+    message(STATUS "driver ${name}: built with${versions}")
     add_library(pawl-${name} MODULE ${sources})
     pawl_compile(pawl-${name})
     set_target_properties(pawl-${name} PROPERTIES INSTALL_RPATH "$ORIGIN/..")

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # check_style.sh [ROOT] - what a compiler does not say: files of at most 600
 # lines (headers 300), functions of at most 70, no marks of unfinished work, no
-# paths of one machine, a licence line in every file.
+# paths of one machine, a licence line in every file, and that the tests which a header
+# names exist.
 #
 # The check is first tried on made-up files, one violation at a time.
 #
@@ -55,6 +56,35 @@ check_licence()
     return $result
 }
 
+# The files behind "Tests:", up to an empty line of the comment. A name without a folder
+# stands in that of the name before it.
+check_tests_named()
+{
+    local file name result=0
+    while read -r file name; do
+        compgen -G "$name" >/dev/null && continue
+        echo "$file: there is no $name"
+        result=1
+    done < <(awk '
+    FNR == 1 { inside = 0 }
+    /^ \* Tests:/ { inside = 1; folder = "" }
+    inside && (/^ \*$/ || /\*\//) { inside = 0 }
+    inside {
+        for (i = 2; i <= NF; i++) {
+            name = $i
+            sub(/[.,;]+$/, "", name)
+            if (name !~ /\// && name !~ /\.(c|sh)$/)
+                continue
+            if (name ~ /\//)
+                folder = substr(name, 1, match(name, /[^\/]*$/) - 1)
+            else
+                name = folder name
+            print FILENAME, name
+        }
+    }' "$@")
+    return $result
+}
+
 check_tree()
 {
     local -a sources texts
@@ -67,6 +97,7 @@ check_tree()
     cd "$1" || exit 1
     if [ ${#sources[@]} -gt 0 ]; then
         check_sizes "${sources[@]}" || result=1
+        check_tests_named "${sources[@]}" || result=1
     fi
     check_words "${sources[@]}" "${texts[@]}" || result=1
     check_licence "${sources[@]}" "${texts[@]}" || result=1
@@ -101,6 +132,10 @@ function_of()
     lines $(($1 - 4)) '    a += b;'
     printf '}\n'
 }
+named()
+{
+    printf '/* a.h - a.\n *\n * Tests: %s\n *\n * SPDX-License-Identifier: Apache-2.0\n */\n' "$1"
+}
 
 { echo "$licence"; lines 599 'int x;'; } | try passed a.c "600 lines"
 { echo "$licence"; lines 600 'int x;'; } | try refused a.c "601 lines"
@@ -111,5 +146,9 @@ echo "int x;" | try refused a.c "no licence"
 echo "$licence /* TO""DO */" | try refused a.c "a mark"
 echo "$licence \"/ro""ot/x\"" | try refused a.c "a path"
 echo "$licence \"a/work/b\"" | try passed a.c "a relative path"
+named 'src/a.h, *.h' | try passed a.h "tests that exist"
+named 'src/b.c' | try refused a.h "a test that does not exist"
+named 'src/a.h,
+ *     b.c' | try refused a.h "one on the second line"
 
 check_tree "$root"

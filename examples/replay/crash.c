@@ -4,8 +4,10 @@
  */
 #include "crash.h"
 
-#include "interrupt.h"
 #include "progress.h"
+#include "support/interrupt.h"
+#include "support/process.h"
+#include "support/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -67,7 +68,7 @@ pawl_code replay_child_finished(const replay_run *run, replay_child *child, pawl
     ssize_t size;
     do
         size = recv(child->socket, &go, sizeof go, 0);
-    while (size < 0 && errno == EINTR && !replay_interrupted());
+    while (size < 0 && errno == EINTR && !example_interrupted());
     if (size == 1)
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EINTERRUPTED, "the process that started this one is gone");
@@ -92,11 +93,7 @@ typedef struct crash_parent {
 static void become_child(int socket, char **words)
 {
     fcntl(socket, F_SETFD, 0);
-    execv("/proc/self/exe", words);
-    static const char text[] = "pawl-replay: the program cannot be started again\n";
-    ssize_t           size   = write(STDERR_FILENO, text, sizeof text - 1);
-    (void)size;
-    _exit(pawl_code_exit(PAWL_EBUG));
+    example_run_self(words);
 }
 
 static pawl_code spawn(crash_parent *parent, char **words, int sockets[2], pawl_error *error)
@@ -174,7 +171,7 @@ static bool listen_to(crash_parent *parent, int flags)
 /* Waits for the child to say something, at most until the moment (-1: none). */
 static bool hears_child(const crash_parent *parent, int64_t moment)
 {
-    int64_t         rest    = moment - replay_monotonic();
+    int64_t         rest    = moment - example_monotonic();
     int64_t         longest = PAWL_MILLISECONDS(LOOK_MS);
     int64_t         wait    = moment < 0 || rest > longest ? longest : rest > 0 ? rest : 0;
     struct timespec timeout = {wait / 1000000, (wait % 1000000) * 1000};
@@ -190,14 +187,14 @@ static bool watch_child(crash_parent *parent, bool is_to_die)
     bool    told   = false;
     for (;;) {
         bool has_news = hears_child(parent, moment);
-        if (replay_interrupted() || (moment >= 0 && replay_monotonic() >= moment))
+        if (example_interrupted() || (moment >= 0 && example_monotonic() >= moment))
             return true;
         if (!has_news)
             continue;
         if (!listen_to(parent, 0))
             return false;
         if (is_to_die && moment < 0 && parent->last.commits > 0)
-            moment = replay_monotonic() +
+            moment = example_monotonic() +
                      (int64_t)pawl_random_below(&parent->random, (uint64_t)DELAY_MAX + 1);
         if (parent->last.is_finished && moment < 0 && !told)
             told = send(parent->socket, "g", 1, MSG_NOSIGNAL) == 1;
@@ -230,8 +227,8 @@ static pawl_code run_children(crash_parent *parent, int *status, pawl_error *err
         if (is_alive)
             kill(parent->child, SIGKILL);
         *status = end_child(parent);
-        if (replay_interrupted())
-            return replay_interrupt_check(error);
+        if (example_interrupted())
+            return example_interrupt_check(error);
         if (!is_alive || !WIFSIGNALED(*status) || WTERMSIG(*status) != SIGKILL) {
             /* One that failed has said why, and that is the last line. */
             if (!WIFEXITED(*status) || WEXITSTATUS(*status) <= REPLAY_NOT_VERIFIED)
@@ -247,13 +244,10 @@ static pawl_code run_children(crash_parent *parent, int *status, pawl_error *err
 
 static pawl_code seed_random(crash_parent *parent, pawl_error *error)
 {
-    uint64_t seed = (uint64_t)parent->options->seed;
-    if (seed == 0) {
-        if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)
-            return pawl_error_set(error, PAWL_EPERSIST, "the system gives no random numbers: %s",
-                                  strerror(errno));
-        seed = seed >> 1 | 1; /* what --seed can be given */
-    }
+    uint64_t  seed;
+    pawl_code code = example_seed(parent->options->seed, &seed, error);
+    if (code != PAWL_OK)
+        return code;
     pawl_random_seed(&parent->random, seed);
     fprintf(stderr,
             "pawl-replay: run %s, %" PRId64 " kills, --seed %" PRIu64 ", --batch-messages %" PRId64
@@ -263,20 +257,12 @@ static pawl_code seed_random(crash_parent *parent, pawl_error *error)
     return PAWL_OK;
 }
 
-static pawl_code check_store(const char *url, pawl_error *error)
-{
-    if (strncmp(url, "memory:", strlen("memory:")) != 0)
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_EINVAL,
-                          "--crash: '%s' is gone with the process that is killed; it needs a store "
-                          "that stays",
-                          url);
-}
-
 pawl_code replay_crash_check(const replay_place *place, pawl_error *error)
 {
-    pawl_code code = check_store(place->store, error);
-    return code == PAWL_OK ? check_store(place->archive, error) : code;
+    pawl_code code = example_store_stays(place->store, error);
+    if (code == PAWL_OK)
+        code = example_store_stays(place->archive, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--crash");
 }
 
 pawl_code replay_crash(const replay_options *options, const replay_place *place,
@@ -285,7 +271,7 @@ pawl_code replay_crash(const replay_options *options, const replay_place *place,
     crash_parent parent = {.options = options, .place = place, .log = log, .words = words};
     int          status = 0;
     pawl_code    code   = seed_random(&parent, error);
-    parent.started      = replay_monotonic();
+    parent.started      = example_monotonic();
     if (code == PAWL_OK)
         code = run_children(&parent, &status, error);
     if (code != PAWL_OK)

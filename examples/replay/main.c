@@ -6,18 +6,18 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "crash.h"
-#include "interrupt.h"
 #include "options.h"
 #include "place.h"
 #include "progress.h"
 #include "report.h"
 #include "run.h"
+#include "support/interrupt.h"
 
 #include <stdio.h>
 
 static int fail(pawl_code code, const pawl_error *error)
 {
-    replay_progress_say("%s", error->text);
+    replay_say("%s", error->text);
     return pawl_code_exit(code);
 }
 
@@ -43,7 +43,7 @@ static pawl_code draw(const replay_run *run, void *context, pawl_error *error)
     static int64_t started;
     (void)error;
     if (started == 0)
-        started = replay_monotonic();
+        started = example_monotonic();
     replay_progress_events(context, run->job.position, run->job.log->event_count, run->messages,
                            started);
     return PAWL_OK;
@@ -53,18 +53,18 @@ static pawl_code draw(const replay_run *run, void *context, pawl_error *error)
 static pawl_code work(replay_run *run, replay_report *report, pawl_error *error)
 {
     const char  *told  = run->options->child;
-    replay_child child = {.started = replay_monotonic()};
+    replay_child child = {.started = example_monotonic()};
     pawl_code    code  = told != NULL ? replay_child_parse(told, &child, error) : PAWL_OK;
     if (code != PAWL_OK)
         return code;
-    replay_progress progress;
-    replay_progress_init(&progress);
+    example_progress progress;
+    example_progress_init(&progress);
     if (told != NULL)
         code = replay_run_work(run, replay_child_committed, &child, error);
     else
         code = replay_run_work(run, draw, &progress, error);
-    int64_t elapsed = replay_monotonic() - child.started;
-    replay_progress_clear(&progress);
+    int64_t elapsed = example_monotonic() - child.started;
+    example_progress_clear(&progress);
     if (code == PAWL_OK && told != NULL)
         code = replay_child_finished(run, &child, error);
     return code == PAWL_OK ? replay_report_make(run, elapsed, child.kills, report, error) : code;
@@ -178,13 +178,13 @@ static pawl_code run_child(const replay_options *options, const replay_log *log,
 static pawl_code replay(const replay_options *options, char **words, int *exit_code,
                         pawl_error *error)
 {
-    replay_log      log = {.events = NULL};
-    replay_progress progress;
-    replay_progress_init(&progress);
+    replay_log       log = {.events = NULL};
+    example_progress progress;
+    example_progress_init(&progress);
     progress.is_shown = progress.is_shown && options->child == NULL;
     pawl_code code    = replay_log_read(options->log, &options->columns, replay_progress_reading,
                                         &progress, &log, error);
-    replay_progress_clear(&progress);
+    example_progress_clear(&progress);
     if (code == PAWL_OK)
         code = check_times(options, &log, error);
     if (code == PAWL_OK && options->child != NULL)
@@ -211,7 +211,7 @@ int main(int argc, char **argv)
         printf("pawl-replay %s\n", pawl_version());
         return 0;
     }
-    replay_interrupt_watch();
+    example_interrupt_watch();
     code = replay(&options, argv, &exit_code, &error);
     return code == PAWL_OK ? exit_code : fail(code, &error);
 }

@@ -31,7 +31,7 @@ typedef struct replay_options {
     bool           is_kept; /* the tables stay */
     bool           wants_help;
     bool           wants_version;
-    bool           wants_workers;
+    const char    *workers; /* refused */
 } replay_options;
 
 /* Reads the words behind the program's name. PAWL_EINVAL names the wrong one. */

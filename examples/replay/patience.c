@@ -4,8 +4,8 @@
  */
 #include "patience.h"
 
-#include "interrupt.h"
 #include "progress.h"
+#include "support/interrupt.h"
 
 #include <poll.h>
 
@@ -46,10 +46,10 @@ static bool survive(const replay_patience *patience, outage *o, int64_t begun, p
 {
     bool    is_first = o->begun == 0;
     int64_t since    = is_first ? begun : o->begun;
-    if (replay_interrupted() || replay_monotonic() - since >= longest(patience, code))
+    if (example_interrupted() || example_monotonic() - since >= longest(patience, code))
         return false;
     if (is_first)
-        replay_progress_say("%s; trying again", error->text);
+        replay_say("%s; trying again", error->text);
     o->begun = since;
     o->pause = is_first ? PAUSE_FIRST : o->pause * 2 < PAUSE_MAX ? o->pause * 2 : PAUSE_MAX;
     rest(o->pause);
@@ -63,7 +63,7 @@ pawl_code replay_patiently(replay_patience *patience, replay_try_fn *try, void *
     int64_t   begun;
     pawl_code code;
     do {
-        begun = replay_monotonic();
+        begun = example_monotonic();
         code  = try(context, error);
         if (code == PAWL_ELOST || code == PAWL_EUNKNOWN)
             patience->was_reached = true;
@@ -72,6 +72,6 @@ pawl_code replay_patiently(replay_patience *patience, replay_try_fn *try, void *
         return code;
     patience->outages++;
     if (code == PAWL_OK)
-        replay_progress_say("going on after %.1f s", (double)(replay_monotonic() - o.begun) / 1e6);
-    return code == PAWL_OK ? code : replay_interrupted() ? replay_interrupt_check(error) : code;
+        replay_say("going on after %.1f s", (double)(example_monotonic() - o.begun) / 1e6);
+    return code == PAWL_OK ? code : example_interrupted() ? example_interrupt_check(error) : code;
 }

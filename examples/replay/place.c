@@ -4,6 +4,8 @@
  */
 #include "place.h"
 
+#include "support/store.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -137,34 +139,6 @@ void replay_place_clear(replay_place *place, bool is_kept)
 
 /* ---- The tables ------------------------------------------------------------ */
 
-/* The part of a URL that an error text may hold: without scheme, parameters
- * and what may be secret. */
-static pawl_text path_of(const char *url)
-{
-    const char *path = strchr(url, ':');
-    path             = path != NULL ? path + 1 : url;
-    return (pawl_text){path, strcspn(path, "?")};
-}
-
-pawl_code replay_place_wrap(const char *url, pawl_code code, pawl_error *error)
-{
-    pawl_text path = path_of(url);
-    if (path.size != 0 && memmem(error->text, strlen(error->text), path.data, path.size) != NULL)
-        return code;
-    pawl_arena *arena  = pawl_arena_create(0);
-    pawl_text   masked = arena != NULL ? pawl_url_masked(url, arena) : (pawl_text){NULL, 0};
-    pawl_error_wrap(error, code, "%.*s", PAWL_TEXT_ARGS(masked));
-    pawl_arena_destroy(arena);
-    return code;
-}
-
-/* Lines of the schema verbs are of no interest here. */
-static void ignore_line(pawl_text line, void *context)
-{
-    (void)line;
-    (void)context;
-}
-
 /* Runs a schema verb for the tables of one endpoint. */
 static pawl_code run_schema(const replay_place *place, pawl_schema_verb verb, const char *endpoint,
                             const char *url, pawl_error *error)
@@ -181,9 +155,7 @@ static pawl_code run_schema(const replay_place *place, pawl_schema_verb verb, co
     if (code == PAWL_OK) {
         pawl_schema_spec spec = {
             .system_prefix = place->system_prefix, .tables = tables, .table_count = count};
-        code = pawl_store_schema(url, verb, &spec, ignore_line, NULL, error);
-        if (code != PAWL_OK)
-            replay_place_wrap(url, code, error);
+        code = example_store_schema(url, verb, &spec, error);
     }
     pawl_arena_destroy(arena);
     return code;
@@ -206,7 +178,7 @@ static pawl_code check_version(const char *url, int64_t deadline, pawl_error *er
     if (code != PAWL_ESCHEMA || strstr(detail.text, "newer") == NULL)
         return PAWL_OK;
     pawl_error_set(error, code, "%s", detail.text);
-    return replay_place_wrap(url, code, error);
+    return example_store_wrap(url, code, error);
 }
 
 /* Whether the store can be reached at all, and whether the tables are left to
@@ -223,7 +195,7 @@ static pawl_code check_store(const char *url, int64_t deadline, bool *needs_tabl
         return code;
     code = pawl_store_open(url, &options, &store, error);
     if (code != PAWL_OK)
-        return replay_place_wrap(url, code, error);
+        return example_store_wrap(url, code, error);
     *needs_tables = (store->ops->promises & PAWL_STORE_CREATES) == 0;
     pawl_store_close(store);
     return PAWL_OK;

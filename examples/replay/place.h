@@ -47,7 +47,4 @@ pawl_code replay_place_drop(const replay_place *place, pawl_error *error);
 /* Frees; removes the folder if the run made one, unless it is to be kept. */
 void replay_place_clear(replay_place *place, bool is_kept);
 
-/* Puts the store's URL before the error's text unless that names it already. */
-pawl_code replay_place_wrap(const char *url, pawl_code code, pawl_error *error);
-
 #endif

@@ -8,6 +8,7 @@
 #include "report.h"
 
 #include "records.h"
+#include "support/store.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -135,13 +136,13 @@ static pawl_code compare_all(const replay_run *run, const replay_expected *expec
         pawl_arena_reset(run->arena);
     }
     if (code != PAWL_OK)
-        return replay_place_wrap(run->place->archive, code, error);
+        return example_store_wrap(run->place->archive, code, error);
     for (size_t i = 0; code == PAWL_OK && i < run->job.log->group_count; i++) {
         if (expected->by_group[i].events != 0)
             code = compare_group(run, i, &expected->by_group[i], report, error);
         pawl_arena_reset(run->arena);
     }
-    return code == PAWL_OK ? code : replay_place_wrap(run->place->store, code, error);
+    return code == PAWL_OK ? code : example_store_wrap(run->place->store, code, error);
 }
 
 static pawl_code compare_reader(const replay_run *run, const replay_expected *expected,
@@ -180,27 +181,13 @@ static pawl_code count_sagas(void *context, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Everything that was sent, set or collected has come to its end. */
+/* Everything has come to its end. */
 static void check_leftovers(const char *store, const pawl_stats *stats, replay_report *report)
 {
-    int64_t queued = 0;
-    for (size_t i = 0; i < stats->queue_count; i++)
-        queued += stats->queues[i].ready + stats->queues[i].future;
-    const struct {
-        const char *what;
-        int64_t     count;
-    } left[] = {
-        {"messages in a queue", queued},
-        {"timeouts", stats->timeouts_due + stats->timeouts_pending},
-        {"outbox rows", stats->outbox_pending + stats->outbox_held},
-        {"dead outbox rows", stats->outbox_dead},
-        {"messages in the aggregator", stats->aggregator_rows},
-        {"dead flushes", stats->flushes_dead},
-        {"dead letters", stats->dead},
-    };
-    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
-        if (left[i].count != 0)
-            differ(report, "%s: %" PRId64 " %s left", store, left[i].count, left[i].what);
+    example_left left[EXAMPLE_LEFT_MAX];
+    size_t       count = example_store_left(stats, left);
+    for (size_t i = 0; i < count; i++)
+        differ(report, "%s: %" PRId64 " %s left", store, left[i].count, left[i].what);
 }
 
 static pawl_code count_messages(void *context, pawl_error *error)
@@ -212,7 +199,7 @@ static pawl_code count_messages(void *context, pawl_error *error)
     if (code == PAWL_OK && !run->place->is_one_store) {
         code = pawl_endpoint_stats(run->archive, run->arena, &archive, error);
         if (code != PAWL_OK)
-            return replay_place_wrap(run->place->archive, code, error);
+            return example_store_wrap(run->place->archive, code, error);
     }
     if (code != PAWL_OK)
         return code;
@@ -257,7 +244,7 @@ pawl_code replay_report_make(replay_run *run, int64_t elapsed, int64_t kills, re
         if (code == PAWL_OK)
             code = replay_patiently(run->patience, count_messages, &r, error);
         if (code != PAWL_OK)
-            replay_place_wrap(run->place->store, code, error);
+            example_store_wrap(run->place->store, code, error);
     }
     if (code == PAWL_OK)
         compare_totals(run, &expected, report);

@@ -11,9 +11,10 @@
  */
 #include "run.h"
 
-#include "interrupt.h"
 #include "progress.h"
 #include "records.h"
+#include "support/interrupt.h"
+#include "support/store.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -55,7 +56,7 @@ static pawl_code open_endpoint(replay_run *run, const char *name, const char *ur
     how.business                  = run->clock;
     how.user                      = &run->job;
     pawl_code code = pawl_endpoint_create(&run->made.application, name, &how, endpoint, error);
-    return code == PAWL_OK ? code : replay_place_wrap(url, code, error);
+    return code == PAWL_OK ? code : example_store_wrap(url, code, error);
 }
 
 typedef struct census {
@@ -75,20 +76,20 @@ static pawl_code count_workers(void *context, pawl_error *error)
 static pawl_code await_the_dead(const replay_run *run, pawl_error *error)
 {
     census    c        = {.run = run};
-    int64_t   begun    = replay_monotonic();
+    int64_t   begun    = example_monotonic();
     bool      was_said = false;
     pawl_code code     = replay_patiently(run->patience, count_workers, &c, error);
     while (code == PAWL_OK && c.count > 0) {
-        int64_t waited = replay_monotonic() - begun;
+        int64_t waited = example_monotonic() - begun;
         if (waited > PATIENCE)
             return pawl_error_set(error, PAWL_EBUSY, "run %s: another process works on it",
                                   run->place->run);
         if (waited > SOON && !was_said)
-            replay_progress_say("run %s: waiting until the process before is known to be dead",
-                                run->place->run);
+            replay_say("run %s: waiting until the process before is known to be dead",
+                       run->place->run);
         was_said = waited > SOON;
         poll(NULL, 0, was_said ? DEAD_WAIT_MS : WAIT_MS);
-        code = replay_interrupt_check(error);
+        code = example_interrupt_check(error);
         if (code == PAWL_OK)
             code = replay_patiently(run->patience, count_workers, &c, error);
     }
@@ -158,7 +159,7 @@ static pawl_code send_first(const replay_run *run, pawl_error *error)
     if (code == PAWL_OK)
         code = pawl_sender_commit(sender, error);
     pawl_sender_close(sender);
-    return code == PAWL_OK ? code : replay_place_wrap(run->place->store, code, error);
+    return code == PAWL_OK ? code : example_store_wrap(run->place->store, code, error);
 }
 
 /* The position is one in a certain log; another one would be replayed from its
@@ -189,7 +190,7 @@ static pawl_code begin(void *context, pawl_error *error)
     if (code == PAWL_OK)
         code = pawl_record_decode(log_reader_pawl_record(), data, 0, run->arena, &reader, error);
     if (code != PAWL_OK)
-        return replay_place_wrap(run->place->store, code, error);
+        return example_store_wrap(run->place->store, code, error);
     run->job.position = (size_t)reader.position;
     code              = check_log(run, &reader, error);
     pawl_arena_reset(run->arena);
@@ -211,7 +212,7 @@ static pawl_code step_side(void *context, pawl_error *error)
 {
     side     *s    = context;
     pawl_code code = pawl_endpoint_step(s->endpoint, &s->done, error);
-    return code == PAWL_OK ? code : replay_place_wrap(s->url, code, error);
+    return code == PAWL_OK ? code : example_store_wrap(s->url, code, error);
 }
 
 /* One step of each. `*is_idle`: neither had anything to do. */
@@ -222,7 +223,7 @@ static pawl_code step(replay_run *run, side sides[2], bool *is_idle, pawl_error 
         const pawl_step *done = &sides[i].done;
         pawl_code        code = replay_patiently(run->patience, step_side, &sides[i], error);
         if (code == PAWL_OK)
-            code = replay_interrupt_check(error);
+            code = example_interrupt_check(error);
         if (code != PAWL_OK)
             return code;
         *is_idle = *is_idle && done->is_idle && !done->is_elsewhere;
@@ -245,7 +246,7 @@ static pawl_code count_left(void *context, pawl_error *error)
     pawl_stats stats;
     pawl_code  code = pawl_endpoint_stats(s->endpoint, s->run->arena, &stats, error);
     if (code != PAWL_OK)
-        return replay_place_wrap(s->url, code, error);
+        return example_store_wrap(s->url, code, error);
     s->left = stats.timeouts_due + stats.timeouts_pending;
     for (size_t i = 0; i < stats.queue_count; i++)
         s->left += stats.queues[i].ready + stats.queues[i].future;
@@ -280,7 +281,7 @@ static pawl_code count_all_left(replay_run *run, side sides[2], int64_t *count, 
 static pawl_code flush(const replay_run *run, pawl_error *error)
 {
     pawl_code code = pawl_endpoint_flush(run->replay, REPLAY_AGGREGATOR, NULL, error);
-    return code == PAWL_OK ? code : replay_place_wrap(run->place->store, code, error);
+    return code == PAWL_OK ? code : example_store_wrap(run->place->store, code, error);
 }
 
 /* Steps until nothing is left. An idle endpoint may still have a delivery that
@@ -289,7 +290,7 @@ static pawl_code settle(replay_run *run, pawl_error *error)
 {
     side    sides[2] = {{.run = run, .endpoint = run->replay, .url = run->place->store},
                         {.run = run, .endpoint = run->archive, .url = run->place->archive}};
-    int64_t moved_at = replay_monotonic();
+    int64_t moved_at = example_monotonic();
     for (;;) {
         bool      is_idle;
         int64_t   left    = -1;
@@ -304,8 +305,8 @@ static pawl_code settle(replay_run *run, pawl_error *error)
         if (code != PAWL_OK || left == 0)
             return code;
         if (run->commits != commits || was_out)
-            moved_at = replay_monotonic();
-        else if (replay_monotonic() - moved_at > PATIENCE)
+            moved_at = example_monotonic();
+        else if (example_monotonic() - moved_at > PATIENCE)
             return pawl_error_set(error, PAWL_ETIMEOUT,
                                   "run %s: nothing moved for 60 s, and not all is done",
                                   run->place->run);

@@ -37,7 +37,10 @@ extern "C" {
 
 #define PAWL_ABI 1u
 
-typedef struct pawl_context pawl_context;
+typedef struct pawl_context    pawl_context;
+typedef struct pawl_process    pawl_process;
+typedef struct pawl_process    pawl_entity; /* the same fields */
+typedef struct pawl_projection pawl_projection;
 
 /* ---- Handlers ----------------------------------------------------------- */
 
@@ -56,6 +59,7 @@ typedef struct pawl_handler {
     pawl_record_fn *message; /* NULL: a timeout */
     bool            is_list; /* an aggregator's: an array of messages */
     pawl_call_fn   *call;
+    bool            is_folded; /* a process's or an entity's: the state is the fold of its events */
 } pawl_handler;
 
 #define PAWL_HANDLE(function) (&function##_pawl_handler)
@@ -64,30 +68,37 @@ typedef struct pawl_handler {
     _Static_assert(_Generic(&(function), pawl_code(*)(__VA_ARGS__) : 1, default : 0), \
                    #function " must be: pawl_code " #function "(" #__VA_ARGS__ ")")
 
-/* A saga's handler: pawl_code f(pawl_context *, state *, const message *). */
-#define PAWL_HANDLER(function, state_record, message_record)                                   \
-    PAWL__CHECK_TYPE(function, pawl_context *, state_record *, const message_record *);        \
-    static pawl_code function##_pawl_call(pawl_context *ctx, void *state, const void *message, \
-                                          size_t count)                                        \
-    {                                                                                          \
-        (void)count;                                                                           \
-        return function(ctx, (state_record *)state, (const message_record *)message);          \
-    }                                                                                          \
-    static const pawl_handler function##_pawl_handler = {                                      \
-        PAWL_RECORD_OF(state_record), PAWL_RECORD_OF(message_record), false, function##_pawl_call}
+#define PAWL__STATE_HANDLER(function, state_type, state_record, message_record, is_folded)      \
+    PAWL__CHECK_TYPE(function, pawl_context *, state_type *, const message_record *);           \
+    static pawl_code function##_pawl_call(pawl_context *ctx, void *state, const void *message,  \
+                                          size_t count)                                         \
+    {                                                                                           \
+        (void)count;                                                                            \
+        return function(ctx, (state_type *)state, (const message_record *)message);             \
+    }                                                                                           \
+    static const pawl_handler function##_pawl_handler = {PAWL_RECORD_OF(state_record),          \
+                                                         PAWL_RECORD_OF(message_record), false, \
+                                                         function##_pawl_call, is_folded}
 
-/* A saga's timeout handler: pawl_code f(pawl_context *, state *). */
-#define PAWL_TIMEOUT_HANDLER(function, state_record)                                           \
-    PAWL__CHECK_TYPE(function, pawl_context *, state_record *);                                \
+#define PAWL__STATE_TIMEOUT_HANDLER(function, state_type, state_record, is_folded)             \
+    PAWL__CHECK_TYPE(function, pawl_context *, state_type *);                                  \
     static pawl_code function##_pawl_call(pawl_context *ctx, void *state, const void *message, \
                                           size_t count)                                        \
     {                                                                                          \
         (void)message;                                                                         \
         (void)count;                                                                           \
-        return function(ctx, (state_record *)state);                                           \
+        return function(ctx, (state_type *)state);                                             \
     }                                                                                          \
     static const pawl_handler function##_pawl_handler = {PAWL_RECORD_OF(state_record), NULL,   \
-                                                         false, function##_pawl_call}
+                                                         false, function##_pawl_call, is_folded}
+
+/* A saga's handler: pawl_code f(pawl_context *, state *, const message *). */
+#define PAWL_HANDLER(function, state_record, message_record) \
+    PAWL__STATE_HANDLER(function, state_record, state_record, message_record, false)
+
+/* A saga's timeout handler: pawl_code f(pawl_context *, state *). */
+#define PAWL_TIMEOUT_HANDLER(function, state_record) \
+    PAWL__STATE_TIMEOUT_HANDLER(function, state_record, state_record, false)
 
 /* A handler without a saga: pawl_code f(pawl_context *, const message *). */
 #define PAWL_MESSAGE_HANDLER(function, message_record)                                         \
@@ -100,7 +111,7 @@ typedef struct pawl_handler {
         return function(ctx, (const message_record *)message);                                 \
     }                                                                                          \
     static const pawl_handler function##_pawl_handler = {NULL, PAWL_RECORD_OF(message_record), \
-                                                         false, function##_pawl_call}
+                                                         false, function##_pawl_call, false}
 
 /* An aggregator's handler, oldest message first:
  * pawl_code f(pawl_context *, const message *messages, size_t count). */
@@ -113,7 +124,7 @@ typedef struct pawl_handler {
         return function(ctx, (const message_record *)message, count);                          \
     }                                                                                          \
     static const pawl_handler function##_pawl_handler = {NULL, PAWL_RECORD_OF(message_record), \
-                                                         true, function##_pawl_call}
+                                                         true, function##_pawl_call, false}
 
 /* ---- Rows --------------------------------------------------------------- */
 
@@ -165,12 +176,51 @@ typedef struct pawl_aggregator {
     int32_t             attempts_max; /* failed flushes before the partition is dead; 0: 10 */
 } pawl_aggregator;
 
+/* What an event does to the state of its process or entity. Made by PAWL_APPLY
+ * from: void f(state *, const event *); or by PAWL_APPLY_WITH_ARENA. What the event
+ * points to, and what is taken from the arena, lives as long as the state does. */
+typedef pawl_code pawl_apply_fn(void *state, const void *event, pawl_arena *arena);
+
+typedef struct pawl_apply {
+    pawl_record_fn *state;
+    pawl_record_fn *event;
+    pawl_apply_fn  *call;
+} pawl_apply;
+
+/* A process or an entity (process.h). The stream of one is "NAME/key", at most
+ * PAWL_STREAM_SIZE_MAX bytes; the key is the text of the message's property that
+ * its row in .on names. */
+struct pawl_process {
+    const char     *name;
+    pawl_record_fn *state;
+    const pawl_on  *on; /* .starts: begins a process; an entity begins with its first event */
+    const pawl_apply *const *apply;      /* one for each event that it emits; ends with NULL */
+    int64_t                  fold_every; /* events between two stored folds; 0: none is stored */
+    int32_t                  dispatches_remembered; /* 0: PAWL_DISPATCHES_REMEMBERED */
+};
+
+/* Reads the events of all streams in the order of their positions, each once, and
+ * keeps its place in the commit of what its handlers do. One worker of all
+ * processes runs it at a time. A handler that fails, with whatever code, holds it up
+ * until it succeeds: an event is never passed over but by PAWL_DISCARD. What it sends
+ * has ids that a replay makes again. Filters do not run. pawl_now is the endpoint's
+ * time, under a virtual clock the event's. */
+struct pawl_projection {
+    const char                *name; /* of the checkpoint: another name begins anew */
+    const pawl_handler *const *on;   /* PAWL_MESSAGE_HANDLERs, one for each event; ends with NULL */
+    bool    own_sql; /* writes with pawl_sql(ctx), in one transaction with the place */
+    int32_t batch;   /* events in one commit; 0: 256 */
+};
+
 typedef struct pawl_endpoint_spec {
     const char                   *name;
     const char                   *queue;       /* NULL: the name */
     const pawl_saga *const       *sagas;       /* NULL-terminated, or NULL */
     const pawl_on                *handlers;    /* PAWL_MESSAGE_HANDLERs without a saga, or NULL */
     const pawl_aggregator *const *aggregators; /* NULL-terminated, or NULL */
+    const pawl_process *const    *processes;   /* likewise; process.h */
+    const pawl_entity *const     *entities;
+    const pawl_projection *const *projections;
 } pawl_endpoint_spec;
 
 /* Runs for each message before or after its handlers. `before` may answer
@@ -191,6 +241,7 @@ typedef struct pawl_application {
     const char                      *name;
     const pawl_endpoint_spec *const *endpoints; /* NULL-terminated */
     const pawl_filter               *filters;   /* ends with an empty row, or NULL */
+    uint32_t                         process_size, projection_size;
 } pawl_application;
 
 /* First in the initialiser of an application. */
@@ -198,7 +249,8 @@ typedef struct pawl_application {
     .abi = PAWL_ABI, .application_size = sizeof(pawl_application),               \
     .endpoint_size = sizeof(pawl_endpoint_spec), .saga_size = sizeof(pawl_saga), \
     .on_size = sizeof(pawl_on), .aggregator_size = sizeof(pawl_aggregator),      \
-    .handler_size = sizeof(pawl_handler), .filter_size = sizeof(pawl_filter)
+    .handler_size = sizeof(pawl_handler), .filter_size = sizeof(pawl_filter),    \
+    .process_size = sizeof(pawl_process), .projection_size = sizeof(pawl_projection)
 
 /* Makes a shared object loadable by `pawl run`: PAWL_EXPORT_APPLICATION(orders). */
 #define PAWL_EXPORT_APPLICATION(application)                        \

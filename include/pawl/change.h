@@ -19,6 +19,7 @@
 #define PAWL_CHANGE_H
 
 #include "pawl/base.h"
+#include "pawl/change_journal.h"
 #include "pawl/change_rows.h"
 #include "pawl/message.h"
 
@@ -33,13 +34,17 @@ extern "C" {
     X(saga_delete, true)       \
     X(saga_insert, true)       \
     X(saga_update, true)       \
+    X(event_append, true)      \
+    X(checkpoint_set, true)    \
     X(timeout_settle, true)    \
     X(outbox_settle, true)     \
+    X(outbox_reset, true)      \
     X(snapshot_remove, true)   \
     X(timeout_cancel, false)   \
     X(timeout_set, true)       \
     X(outbox_add, true)        \
     X(outbox_hold, false)      \
+    X(fold_set, false)         \
     X(queue_send, false)       \
     X(aggregator_add, false)   \
     X(aggregator_remove, true) \

@@ -124,6 +124,21 @@ typedef struct pawl_outbox_settle {
     int64_t              duration; /* microseconds */
 } pawl_outbox_settle;
 
+/* What an operator does with a dead row; a line of history says who and why.
+ * Refused with PAWL_EGONE unless the row is dead. */
+typedef enum pawl_outbox_action {
+    PAWL_OUTBOX_ENABLE,  /* pending and due; its attempts so far count no more (contracts O19) */
+    PAWL_OUTBOX_DISCARD, /* discarded; swept as the dispatched rows are */
+} pawl_outbox_action;
+
+typedef struct pawl_outbox_reset {
+    PAWL__CHANGE_BASE
+    int64_t            id;
+    pawl_outbox_action action;
+    pawl_text          note; /* who and why, or empty */
+    pawl_time          at;   /* of the line of history */
+} pawl_outbox_reset;
+
 /* Removes exactly the rows of a snapshot. Refused with PAWL_ECONFLICT unless
  * all `ids` are there under the session's lease (contracts A11, A12, A27). A
  * session of zero checks no lease and ignores ids that are gone. */
@@ -160,8 +175,10 @@ typedef struct pawl_timeout_cancel {
     pawl_text    name;
 } pawl_timeout_cancel;
 
-/* A new pending row. A dispatch id that exists is left untouched; one whose
- * stored type or body differs is refused with PAWL_EMISMATCH (contracts O5, O6). */
+/* A new pending row, due whatever `at` says: the rows of a source are made by several
+ * clocks, and none may go before the one that precedes it. A dispatch id that exists is left
+ * untouched; one whose stored type or body differs is refused with PAWL_EMISMATCH
+ * (contracts O5, O6). */
 typedef struct pawl_outbox_add {
     PAWL__CHANGE_BASE
     pawl_dispatch_id dispatch_id;

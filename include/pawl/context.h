@@ -51,12 +51,16 @@ PAWL_API pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, cons
 PAWL_API pawl_code pawl_send_now(pawl_context *ctx, const char *destination,
                                  const pawl_record *record, const void *message);
 
-/* Sets the saga's timeout of that name, or re-arms it. */
+/* Sets the timeout of that name of the saga or process in hand, or re-arms it. An entity
+ * has none. `delay` is microseconds of business time. PAWL_EINVAL when no handler is for
+ * it. */
 PAWL_API pawl_code pawl_timeout(pawl_context *ctx, const char *name, int64_t delay);
 PAWL_API pawl_code pawl_timeout_at(pawl_context *ctx, const char *name, pawl_time due);
 /* Harmless when it is not set. */
 PAWL_API pawl_code pawl_cancel_timeout(pawl_context *ctx, const char *name);
-/* Ends the saga: its row and its timeouts go. */
+/* Ends the saga: its row and its timeouts go. Ends the process: its timeouts go, its
+ * events stay, the last one says so, and no message begins it anew. PAWL_EINVAL for an
+ * entity, which has no end. */
 PAWL_API pawl_code pawl_complete(pawl_context *ctx);
 /* return pawl_retry_after(ctx, PAWL_SECONDS(5)); */
 PAWL_API pawl_code pawl_retry_after(pawl_context *ctx, int64_t delay);

@@ -14,7 +14,9 @@
 #define PAWL_ENDPOINT_H
 
 #include "pawl/context.h"
+#include "pawl/observe.h"
 #include "pawl/store.h"
+#include "pawl/transport.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,14 +37,27 @@ PAWL_API pawl_time   pawl_clock_now(const pawl_clock *clock); /* NULL: the syste
 
 /* ---- Options ------------------------------------------------------------- */
 
-/* Where a logical destination leads: a queue in this store (url NULL) or in
- * another one. Runtime configuration, never stored. */
+/* Where a logical destination leads: with neither url nor sink to a queue in this
+ * store, in the commit that sends; else through the outbox, to another store or a
+ * transport (url), or to code of the application (sink). Runtime configuration,
+ * never stored. */
 typedef struct pawl_route {
     const char *name;          /* NULL ends the list */
-    const char *url;           /* of a store; NULL: this one */
+    const char *url;           /* of a store or a transport */
     const char *queue;         /* NULL: the name */
     const char *system_prefix; /* of that store; NULL: "pawl_" */
+
+    const pawl_transport_ops *sink;    /* borrowed until destroy; see transport.h */
+    void                     *context; /* of the sink, likewise */
+    /* To the queue in this store, but through the outbox: later, in order, once. */
+    bool is_outbox;
 } pawl_route;
+
+/* Something that only a person can mend went wrong again and again: `what` is
+ * "retention", or "projection" when an event failed ten times (contracts O29). Both
+ * texts are borrowed for the call. Called on a thread of the endpoint, which goes on.
+ * Must not call pawl, but for pawl_endpoint_stop. */
+typedef void pawl_critical_fn(void *context, const char *what, const pawl_error *error);
 
 /* Zero means the default in brackets. Durations are microseconds. */
 typedef struct pawl_endpoint_options {
@@ -74,11 +89,16 @@ typedef struct pawl_endpoint_options {
     uint64_t          seed;              /* of ids and jitter; 0: from the system */
     void             *user;              /* pawl_user(ctx) */
     bool              no_service;        /* another process delivers the outbox, sweeps and reaps */
+    size_t            route_size;        /* sizeof(pawl_route); the INIT below says it */
+    int64_t           outbox_idle;       /* most between looks at an empty outbox [30 s] */
+    pawl_critical_fn *critical;          /* NULL: an error in the log */
+    void             *critical_context;
+    const pawl_observe_options *observe; /* NULL: nothing listens, nothing is sent */
 } pawl_endpoint_options;
 
-#define PAWL_ENDPOINT_OPTIONS_INIT                    \
-    {                                                 \
-        .options_size = sizeof(pawl_endpoint_options) \
+#define PAWL_ENDPOINT_OPTIONS_INIT                                                      \
+    {                                                                                   \
+        .options_size = sizeof(pawl_endpoint_options), .route_size = sizeof(pawl_route) \
     }
 
 /* ---- Running -------------------------------------------------------------- */
@@ -94,6 +114,7 @@ typedef struct pawl_step {
     bool      is_idle;      /* nothing was due */
     bool      is_elsewhere; /* another process works this queue */
     pawl_time next_due;     /* business time of the next thing known; PAWL_TIME_MAX */
+    int64_t   projected;    /* events that projections have dealt with or passed over */
 } pawl_step;
 
 /* Checks the tables (PAWL_ECONFIG names the saga and what is wrong), opens the
@@ -120,15 +141,19 @@ PAWL_API int pawl_endpoint_wake_fd(const pawl_endpoint *endpoint);
 PAWL_API pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
                                        const char *partition, pawl_error *error);
 /* The saga's state by its correlation value as JSON; `*version` 0 when there
- * is none. For programs that report; handlers use their state. */
+ * is none. For programs that report; handlers use their state. Of a process or an
+ * entity, by its key: the fold of all its events, also when a process is over. */
 PAWL_API pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga,
                                       const pawl_value *value, pawl_arena *arena, pawl_text *data,
                                       int64_t *version, pawl_error *error);
-/* How many there are. */
+/* How many there are. PAWL_EUNSUPPORTED for a process or an entity. */
 PAWL_API pawl_code pawl_endpoint_saga_count(pawl_endpoint *endpoint, const char *saga,
                                             int64_t *count, pawl_error *error);
 PAWL_API pawl_code pawl_endpoint_stats(pawl_endpoint *endpoint, pawl_arena *arena,
                                        pawl_stats *stats, pawl_error *error);
+/* The port of /livez, /readyz and /metrics; 0: nothing listens. From any thread, until
+ * destroy. */
+PAWL_API int pawl_endpoint_observe_port(const pawl_endpoint *endpoint);
 
 /* The saga tables of an endpoint, for the schema verbs. In the arena. */
 PAWL_API pawl_code pawl_endpoint_tables(const pawl_application *application, const char *name,

@@ -15,11 +15,15 @@
 #define PAWL_NAME_SIZE_MAX 200         /* queues, endpoints, types, destinations, timeouts */
 #define PAWL_PARTITION_SIZE_MAX 200    /* contracts A7 */
 #define PAWL_SOURCE_SIZE_MAX 401       /* of an outbox row: a type, '/' and an id */
+#define PAWL_STREAM_SIZE_MAX 200       /* of an event stream: a type, '/' and an id */
 #define PAWL_CORRELATION_CHARS_MAX 200 /* contracts D19; characters, not bytes */
 /* MongoDB's document is 16 MB with its headers, MySQL's packet 64 MB. */
 #define PAWL_BODY_SIZE_MAX (16 * 1024 * 1024)
 #define PAWL_HEADERS_SIZE_MAX (64 * 1024)
 #define PAWL_STATE_SIZE_MAX (16 * 1024 * 1024)
+/* Of all that one commit writes. PostgreSQL ends a connection that sends it a message of
+ * 1 GB, in which texts can be twice as long; a batch above this runs one by one. */
+#define PAWL_CHANGES_SIZE_MAX (256 * 1024 * 1024)
 #define PAWL_RECORD_FIELDS_MAX 256   /* keeps the decoder's "seen" bits in one small array */
 #define PAWL_RECORD_DEPTH_MAX 16     /* nesting of records; bounds the recursion */
 #define PAWL_LIST_COUNT_MAX 1000000  /* items of one list; bounds memory against hostile input */

@@ -44,6 +44,19 @@ typedef struct pawl_saga_table {
     pawl_correlation transitional;
 } pawl_saga_table;
 
+/* What happened, as a stream of the journal keeps it. */
+typedef struct pawl_event {
+    pawl_text        type;         /* the record's type name; "pawl." begins the library's own */
+    int32_t          type_version; /* of the record, for its upcasters */
+    pawl_text        body;         /* JSON */
+    pawl_text        headers;      /* JSON object of strings, or empty */
+    pawl_text        message_id;   /* of the message that was handled, or empty */
+    pawl_text        correlation_id;
+    pawl_text        causation_id; /* of the message before that one, or empty */
+    pawl_dispatch_id dispatch_id;  /* of the dispatch that was handled; zero: it was none */
+    pawl_time        at;           /* business time */
+} pawl_event;
+
 typedef enum pawl_inbox_outcome {
     PAWL_INBOX_HANDLED,
     PAWL_INBOX_DISCARDED,
@@ -55,6 +68,7 @@ typedef enum pawl_outbox_state {
     PAWL_OUTBOX_HELD, /* waits behind a retry of the same source */
     PAWL_OUTBOX_DISPATCHED,
     PAWL_OUTBOX_DEAD,
+    PAWL_OUTBOX_DISCARDED, /* dead, and an operator said that it stays so */
 } pawl_outbox_state;
 
 typedef enum pawl_attempt_outcome {
@@ -62,6 +76,9 @@ typedef enum pawl_attempt_outcome {
     PAWL_ATTEMPT_REJECTED,
     PAWL_ATTEMPT_TRANSIENT,
     PAWL_ATTEMPT_POISON,
+    /* Not attempts, but part of the same history: what an operator did. */
+    PAWL_ATTEMPT_ENABLED,
+    PAWL_ATTEMPT_DISCARDED,
 } pawl_attempt_outcome;
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* operations.h - the stores' contract as single calls: sagas, timeouts,
- * aggregators, outbox rows.
+ * aggregators, outbox rows, the journal.
  *
  *     pawl_store_open -> { one operation = one read, or one commit of one change }
  *                     -> pawl_store_close
@@ -25,19 +25,22 @@
  *     INVALID_ARG         PAWL_EINVAL; PAWL_ELIMIT for a size over its limit
  *     NOT_FOUND           PAWL_ENOTFOUND: aggregator_remove alone
  *     CONCURRENCY         PAWL_ECONFLICT: saga_update, saga_delete,
- *                             aggregator_remove, aggregator_remove_snapshot
+ *                             aggregator_remove, aggregator_remove_snapshot,
+ *                             append, checkpoint_set
  *                         PAWL_EDUPLICATE: saga_insert, saga_update (transitional
  *                             value), timeout_insert
  *                         PAWL_EGONE: timeout_remove and timeout_release with an
- *                             owner, outbox_settle
- *     mismatch            PAWL_EMISMATCH: outbox_insert
+ *                             owner, outbox_settle, outbox_enable, outbox_discard
+ *     mismatch            PAWL_EMISMATCH: outbox_insert, append
+ *     CONFIG              PAWL_ECONFIG: append
  *     PERSISTENCE         PAWL_EPERSIST; the text holds the lower error (A23)
  *     SCHEMA              PAWL_ESCHEMA
  *
  * All of CONCURRENCY has the retry class PAWL_RETRY_RELOAD, and changed nothing.
  * A driver without the read that an operation needs: PAWL_EUNSUPPORTED.
  *
- * Tests: src/conformance/case_op_*.c, tests/unit/test_store_operations.c
+ * Tests: src/conformance/case_op_*.c, tests/unit/test_store_operations.c,
+ *     tests/unit/test_store_journal.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,6 +48,7 @@
 #define PAWL_OPERATIONS_H
 
 #include "pawl/store_aggregator.h"
+#include "pawl/store_journal.h"
 #include "pawl/store_outbox.h"
 #include "pawl/store_saga.h"
 #include "pawl/store_timeout.h"

@@ -14,6 +14,7 @@
 #include "pawl/context.h"
 #include "pawl/endpoint.h"
 #include "pawl/limits.h"
+#include "pawl/process.h"
 #include "pawl/record.h"
 #include "pawl/store.h"
 

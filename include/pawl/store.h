@@ -26,6 +26,7 @@
 #include "pawl/base.h"
 #include "pawl/change.h"
 #include "pawl/limits.h"
+#include "pawl/store_options.h"
 #include "pawl/store_rows.h"
 
 #ifdef __cplusplus
@@ -34,46 +35,6 @@ extern "C" {
 
 typedef struct pawl_store     pawl_store;
 typedef struct pawl_store_ops pawl_store_ops;
-
-/* ---- Opening ------------------------------------------------------------ */
-
-typedef enum pawl_open_mode {
-    PAWL_OPEN_CREATE, /* make what is missing (memory, sqlite, mongodb); servers check only */
-    PAWL_OPEN_CHECK,  /* PAWL_ESCHEMA when something is missing, older or newer */
-    PAWL_OPEN_LOOK,   /* as CHECK; a file that does not exist is PAWL_EUNREACHABLE */
-    PAWL_OPEN_SCHEMA, /* connect only: for pawl_store_schema */
-} pawl_open_mode;
-
-typedef struct pawl_store_options {
-    size_t                        options_size; /* sizeof(pawl_store_options) */
-    pawl_open_mode                mode;
-    const char                   *system_prefix; /* NULL: "pawl_" */
-    int64_t                       deadline_ms;   /* of one call; 0: 30,000 */
-    const pawl_saga_table *const *tables;        /* saga tables that CREATE and CHECK look after */
-    size_t                        table_count;
-} pawl_store_options;
-
-#define PAWL_STORE_OPTIONS_INIT                    \
-    {                                              \
-        .options_size = sizeof(pawl_store_options) \
-    }
-
-typedef struct pawl_schema_spec {
-    const char                   *system_prefix; /* NULL: "pawl_" */
-    const pawl_saga_table *const *tables;
-    size_t                        table_count;
-    int64_t                       deadline_ms; /* of one call; 0: 30,000 */
-} pawl_schema_spec;
-
-typedef enum pawl_schema_verb {
-    PAWL_SCHEMA_PRINT,  /* the script, line by line; needs no connection */
-    PAWL_SCHEMA_APPLY,  /* run it; harmless when run again or by two at once */
-    PAWL_SCHEMA_VERIFY, /* one line for each difference; PAWL_ESCHEMA when there is one */
-    PAWL_SCHEMA_DROP,   /* drop the tables of the spec; harmless when they are gone */
-} pawl_schema_verb;
-
-/* One line without its newline. */
-typedef void pawl_line_fn(pawl_text line, void *context);
 
 /* ---- A driver ----------------------------------------------------------- */
 
@@ -241,6 +202,26 @@ struct pawl_store_ops {
                                  pawl_attempt_rows *rows, pawl_error *error);
     pawl_code (*dead_list)(pawl_store *store, pawl_text endpoint, size_t count_max,
                            pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
+
+    /* Rows in any state, by id. `causation_id` alone may cost a look at every row. */
+    pawl_code (*outbox_find)(pawl_store *store, const pawl_outbox_query *query, pawl_arena *arena,
+                             pawl_outbox_rows *rows, pawl_error *error);
+
+    /* streams[i] is what reads[i] asks for: one consistent look at each stream, commits
+     * that are under way not seen. */
+    pawl_code (*stream_load)(pawl_store *store, const pawl_stream_read *reads, size_t count,
+                             pawl_arena *arena, pawl_stream *streams, pawl_error *error);
+    /* What the query asks for, in the order that it names. */
+    pawl_code (*event_list)(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
+                            pawl_event_rows *rows, pawl_error *error);
+    /* Gives positions to at most count_max committed events that have none, in the
+     * order of their seqs; how many. Durable when it returns. One caller at a time,
+     * who leads. A store whose commits are ordered gives them at insertion: 0. */
+    pawl_code (*event_number)(pawl_store *store, size_t count_max, int64_t *count,
+                              pawl_error *error);
+    /* The position that the checkpoint of that name is at; 0: it was never set. */
+    pawl_code (*checkpoint_get)(pawl_store *store, pawl_text name, int64_t *position,
+                                pawl_error *error);
 
     /* Version 1 ends here. Append below; an entry past the driver's ops_size
      * counts as NULL, and NULL must be survivable. */

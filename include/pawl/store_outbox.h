@@ -1,15 +1,18 @@
-/* store_outbox.h - outbox rows, one call each: insert, and settle after an
- * attempt to deliver. operations.h says what holds for all of these calls.
+/* store_outbox.h - outbox rows, one call each: insert, settle after an attempt to
+ * deliver, find, what an operator does with a dead one, and the outbox of one
+ * message. operations.h says what holds for all of these calls.
  *
- *     insert -> { attempt -> settle }
+ *     insert -> { attempt -> settle } -> enable | discard, when it is dead
  *
  *     pending -> dispatched      success
  *     pending -> pending, later  transient failure, fewer attempts than the limit
  *     pending -> dead            rejected, poison, or attempts used up
+ *     dead    -> pending         enabled
+ *     dead    -> discarded
  *
  * Threads: as the handle's. Insert returns when the row is durable and waits
  *     for no delivery (O22).
- * Tests: src/conformance/case_op_outbox.c
+ * Tests: src/conformance/case_op_outbox.c, src/conformance/case_op_message.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +46,8 @@ typedef struct pawl_outbox_result {
     pawl_text            error;        /* why it failed, or empty */
     int64_t              duration;     /* microseconds */
     pawl_time            next_attempt; /* TRANSIENT: when to try again, after `now` */
-    int32_t attempts_max; /* TRANSIENT: dead at this number; 0: PAWL_OUTBOX_ATTEMPTS_MAX */
+    int32_t attempts_max; /* TRANSIENT: dead at this number; 0: PAWL_OUTBOX_ATTEMPTS_MAX. Those
+                             before the row was enabled do not count (O19) */
 } pawl_outbox_result;
 
 /* Records the attempt in the row's history, which only grows (O15), and settles
@@ -64,6 +68,45 @@ typedef struct pawl_outbox_result {
 PAWL_API pawl_code pawl_store_outbox_settle(pawl_store *store, pawl_outbox_row *row,
                                             const pawl_outbox_result *result, pawl_time now,
                                             pawl_error *error);
+
+/* Rows in any state that the query matches, by id. By `causation_id` alone it may cost a
+ * look at every row. PAWL_EUNSUPPORTED: the driver has no outbox_find. */
+PAWL_API pawl_code pawl_store_outbox_find(pawl_store *store, const pawl_outbox_query *query,
+                                          pawl_arena *arena, pawl_outbox_rows *rows,
+                                          pawl_error *error);
+
+/* An operator's answers to a dead row. `note` (who, why; may be empty) goes into its
+ * history. Enabled, the row is pending and due now, and its attempts are counted
+ * anew (O19); it goes out behind later rows of its source that went before (O14).
+ * Discarded, it is never delivered, and swept as a dispatched one is.
+ *
+ * PAWL_EGONE  the row is not dead, or there is none; nothing is recorded. */
+PAWL_API pawl_code pawl_store_outbox_enable(pawl_store *store, int64_t id, pawl_text note,
+                                            pawl_time now, pawl_error *error);
+PAWL_API pawl_code pawl_store_outbox_discard(pawl_store *store, int64_t id, pawl_text note,
+                                             pawl_time now, pawl_error *error);
+
+/* ---- The outbox of one message ------------------------------------------ */
+
+/* What is remembered of a handled message: a view of what the store holds anyway.
+ * The endpoint's inbox mark is the record; its operations are the outbox rows of the
+ * endpoint whose causation id is the message's (O33). */
+typedef struct pawl_outbox_record {
+    pawl_outbox_row *operations; /* not dispatched and not discarded, by id (O24) */
+    size_t           count;
+    pawl_time        dispatched; /* when the last of them was (O27); 0: one is left, or none was */
+} pawl_outbox_record;
+
+/* `*is_found` is false for a message that the endpoint has not handled: the mark is
+ * written by the commit that has the handler's effects, a second one for the same
+ * message is refused with PAWL_EDUPLICATE (O25). Once all operations are dispatched
+ * the record is there without any (O24, O27), until the mark is swept; while one is
+ * left it stays, whatever its age (O28). Costs a look at the endpoint's outbox rows:
+ * for tools and tests. */
+PAWL_API pawl_code pawl_store_outbox_get(pawl_store *store, pawl_text endpoint,
+                                         pawl_text message_id, pawl_arena *arena,
+                                         pawl_outbox_record *record, bool *is_found,
+                                         pawl_error *error);
 
 #ifdef __cplusplus
 }

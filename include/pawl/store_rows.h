@@ -10,6 +10,7 @@
 
 #include "pawl/base.h"
 #include "pawl/change.h"
+#include "pawl/journal_rows.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -170,8 +171,10 @@ typedef struct pawl_outbox_row {
     pawl_time         due;
     pawl_outbox_state state;
     int32_t           attempts;
-    pawl_time         next_attempt;
+    pawl_time         next_attempt; /* 0: not tried yet, and due whatever the time is */
     pawl_time         at;
+    pawl_time         dispatched;      /* when it was, or was discarded; else 0 */
+    int32_t           attempts_before; /* those that count no more: it was enabled again */
 } pawl_outbox_row;
 
 typedef struct pawl_outbox_rows {
@@ -179,6 +182,21 @@ typedef struct pawl_outbox_rows {
     size_t           count;
     pawl_time        next_attempt; /* earliest waiting row not returned; PAWL_TIME_MAX: none */
 } pawl_outbox_rows;
+
+/* Which outbox rows; what is empty or zero matches any. */
+typedef struct pawl_outbox_query {
+    unsigned         states; /* bits 1 << pawl_outbox_state; 0: any */
+    int64_t          id;
+    pawl_dispatch_id dispatch_id;
+    pawl_text        endpoint;
+    pawl_text        source;
+    pawl_text        destination;
+    pawl_text        message_type;
+    pawl_text        causation_id; /* id of the message whose handler sent it */
+    int64_t          after;        /* rows with a larger id */
+    size_t           count_max;    /* 0: all */
+    int32_t          attempts_min; /* rows that were tried as often, or oftener */
+} pawl_outbox_query;
 
 typedef struct pawl_subscription {
     pawl_text type;
@@ -253,6 +271,10 @@ typedef struct pawl_worker_info {
     pawl_worker_id id;
     pawl_text      endpoint; /* or "" for a sender */
     pawl_text      types;    /* JSON array of message types it handles */
+    int64_t        epoch;
+    int64_t        pid;  /* of its process; 0: not known */
+    pawl_time      seen; /* its last commit or heartbeat */
+    pawl_counters  counters;
 } pawl_worker_info;
 
 typedef struct pawl_sweep {
@@ -260,6 +282,7 @@ typedef struct pawl_sweep {
     pawl_time outbox_before;  /* dispatched rows older than this go */
     pawl_time workers_before; /* rows of dead workers not seen since go, their counters are kept */
     size_t    count_max;      /* rows of each kind in one call */
+    int64_t  *outbox_count;   /* or NULL: how many of them were outbox rows, written on PAWL_OK */
 } pawl_sweep;
 
 #ifdef __cplusplus

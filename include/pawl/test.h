@@ -129,6 +129,22 @@ PAWL_API pawl_code pawl_test_saga_row(pawl_test *test, const char *saga, const c
 PAWL_API pawl_code pawl_test_saga_count(pawl_test *test, const char *saga, int64_t *count,
                                         pawl_error *error);
 
+/* The state of a process or an entity by the text of its key, decoded into `state`, a
+ * struct of `record`: the fold of all events of its stream, also when a process is over.
+ * `version` may be NULL. PAWL_ENOTFOUND when it has no events; PAWL_EINVAL when its state
+ * is of another record. */
+PAWL_API pawl_code pawl_test_state(pawl_test *test, const char *name, const char *key,
+                                   pawl_record_fn *record, void *state, int64_t *version,
+                                   pawl_error *error);
+/* The events of a stream, "NAME/key", by version; NULL: of all, as they were
+ * appended. */
+PAWL_API pawl_code pawl_test_events(pawl_test *test, const char *stream, pawl_event_rows *rows,
+                                    pawl_error *error);
+/* The one at `index` among those of this type, from 0, decoded into `event`.
+ * PAWL_ENOTFOUND when there are not as many. */
+PAWL_API pawl_code pawl_test_event(pawl_test *test, const char *stream, pawl_record_fn *record,
+                                   size_t index, void *event, pawl_error *error);
+
 /* What is in a queue, oldest first: sent to a destination outside, or due later. */
 PAWL_API pawl_code pawl_test_sent(pawl_test *test, const char *queue, pawl_queue_rows *rows,
                                   pawl_error *error);
@@ -144,7 +160,8 @@ PAWL_API pawl_code pawl_test_message(pawl_test *test, const char *queue, pawl_re
 PAWL_API pawl_code pawl_test_read(pawl_test *test, const pawl_message *from, pawl_record_fn *record,
                                   void *message, pawl_error *error);
 
-/* Timeouts that are set, by due time: of one saga, or of all with NULL, NULL. */
+/* Timeouts that are set, by due time: of one saga or process, or of all with NULL,
+ * NULL. */
 PAWL_API pawl_code pawl_test_timeouts(pawl_test *test, const char *saga, const char *key,
                                       pawl_timeout_rows *rows, pawl_error *error);
 /* What an aggregator holds, oldest first. `partition` is the aggregator's name,

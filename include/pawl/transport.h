@@ -6,6 +6,25 @@
  * a broker, to an application's own code. Delivery is at least once; the
  * receiver drops what it knows by the message's id.
  *
+ * An application's own sink is a table with one function, named in a route:
+ *
+ *     static pawl_code mail(pawl_transport *transport, pawl_delivery *items, size_t count,
+ *                           pawl_arena *arena, pawl_error *error)
+ *     {
+ *         smtp *server = transport->context;
+ *         for (size_t i = 0; i < count; i++)
+ *             if (!smtp_send(server, items[i].message.body)) {
+ *                 items[i].outcome = PAWL_ATTEMPT_TRANSIENT;
+ *                 items[i].error   = PAWL_TEXT("the mail server is busy");
+ *             }
+ *         return PAWL_OK;
+ *     }
+ *     static const pawl_transport_ops mail_sink = PAWL_SINK(mail);
+ *     ... .routes = (const pawl_route[]){
+ *             {.name = "mail", .sink = &mail_sink, .context = &server}, {0}}
+ *
+ * One that is registered by a scheme serves every route whose URL begins with it.
+ *
  * Threads: a sink belongs to the runner's thread.
  * Tests: tests/unit/test_runtime_outbox.c, test_runtime_transport.c
  *
@@ -24,8 +43,15 @@ extern "C" {
 typedef struct pawl_transport     pawl_transport;
 typedef struct pawl_transport_ops pawl_transport_ops;
 
-/* One message to deliver. The sink writes `outcome` and, on failure, `error`
- * (in `arena` of the call). */
+/* One message to deliver. The sink writes `outcome`, which is SUCCESS before, and on
+ * failure `error`, kept until the call after (static, or in `arena` of the call):
+ *
+ *     SUCCESS    the receiver has it
+ *     REJECTED   the receiver will never take it: the row is dead at once
+ *     TRANSIENT  to be tried again, until the attempts are used up
+ *     POISON     nobody can read it, its type is not known: dead at once
+ *
+ * Of a rejection the error says why; an operator reads it. */
 typedef struct pawl_delivery {
     pawl_text            queue;
     pawl_message         message;
@@ -35,30 +61,40 @@ typedef struct pawl_delivery {
 } pawl_delivery;
 
 /* Deliveries of one call take effect in order, and none after one that failed:
- * several rows of one source may then be in flight. */
+ * several rows of one source may then be in flight. Without this promise a call has
+ * at most one row of a source. */
 #define PAWL_TRANSPORT_PREFIX 1u
 
 struct pawl_transport {
     const pawl_transport_ops *ops;
+    void                     *context; /* of the route */
 };
 
 struct pawl_transport_ops {
     size_t   ops_size;       /* sizeof(pawl_transport_ops) */
     size_t   transport_size; /* the core allocates this much, zeroed; begins with pawl_transport */
     unsigned promises;
-    const char *scheme; /* of the URLs it takes, "amqp"; NULL for the one that is built in */
+    const char *scheme; /* of the URLs it takes, "amqp"; NULL: for routes that name the table */
 
-    /* `system_prefix` of a store's tables, or NULL for the default. After a
-     * failed open the core still calls close(). */
+    /* `url` of the route, NULL when it names the table. `system_prefix` of a store's
+     * tables, or NULL for the default. After a failed open the core still calls
+     * close(). Both may be NULL for a table that a route names. */
     pawl_code (*open)(pawl_transport *transport, const char *url, const char *system_prefix,
                       pawl_error *error);
     void (*close)(pawl_transport *transport);
     /* PAWL_OK: every item has its outcome. Any other code: nothing is known to
      * have been delivered, and every item counts as a transient failure. May
-     * block up to the store's deadline. */
+     * block up to the store's deadline; while it takes longer than some seconds
+     * another runner may take over and deliver the same. */
     pawl_code (*deliver)(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error);
 };
+
+/* The table of a sink that is one function and keeps nothing open. */
+#define PAWL_SINK(function)                                           \
+    {                                                                 \
+        .ops_size = sizeof(pawl_transport_ops), .deliver = (function) \
+    }
 
 /* Delivers into the queue of another store: any URL that pawl_store_open takes. */
 PAWL_API extern const pawl_transport_ops pawl_transport_store;

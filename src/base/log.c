@@ -1,10 +1,12 @@
-/* log.c - one hook through which every line of log leaves.
+/* log.c - one hook through which every line of log leaves. What others wrote is part
+ * of some: it ends no line and does nothing to a terminal.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pawl/base.h"
+#include "base/calm.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define LINE_SIZE_MAX 2000
 
@@ -35,5 +37,6 @@ void pawl_log(pawl_log_level level, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    pawl__calm_line(line, strlen(line));
     log_function(level, line, log_context);
 }

@@ -13,6 +13,8 @@
 #define PAWL_CLI_CLI_H
 
 #include "cli/options.h"
+#include "cli/table.h"
+#include "pawl/operations.h"
 #include "pawl/pawl.h"
 
 #include <stdio.h>
@@ -23,12 +25,19 @@
 typedef struct pawl__verb pawl__verb;
 typedef int               pawl__verb_fn(const pawl__verb *verb, int count, char **words);
 
+/* Objects that a verb prints with --json: their keys stand in its help. */
+typedef struct pawl__report {
+    const char         *what; /* NULL ends the list */
+    const pawl__column *columns;
+} pawl__report;
+
 struct pawl__verb {
     const char           *name;
     const char           *help; /* one line */
     const pawl__argument *arguments;
     const pawl__option   *options;
     pawl__verb_fn        *run;
+    const pawl__report   *reports; /* NULL: none */
 };
 
 /* The table of main.c, sorted by name. */
@@ -41,18 +50,26 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
 #define PAWL__VERB_NAMES(X) \
     X(bench)                \
     X(conformance)          \
+    X(events)               \
     X(help)                 \
+    X(outbox)               \
     X(run)                  \
     X(schema)               \
     X(send)                 \
     X(stats)                \
-    X(version)
+    X(version)              \
+    X(worker)
 #define PAWL__VERB_DECLARE(name)                                 \
     extern const pawl__argument pawl__##name##_verb_arguments[]; \
     extern const pawl__option   pawl__##name##_verb_options[];   \
     pawl__verb_fn               pawl__##name##_verb;
 PAWL__VERB_NAMES(PAWL__VERB_DECLARE)
 #undef PAWL__VERB_DECLARE
+
+/* Of those whose objects are made from columns. */
+extern const pawl__report pawl__events_verb_reports[];
+extern const pawl__report pawl__outbox_verb_reports[];
+extern const pawl__report pawl__worker_verb_reports[];
 
 /* The page of one verb, made from its row. */
 void pawl__help_print(const pawl__verb *verb, FILE *out);
@@ -69,23 +86,32 @@ typedef struct pawl__store_fields {
 #define PAWL__OPTION_DEADLINE(fields, member)                                             \
     {                                                                                     \
         "deadline", PAWL__OPTION_DURATION, offsetof(fields, member.deadline), "DURATION", \
-            "longest wait for one call of the store; default 30s", 0, 0                   \
+            "longest wait for one call of the store; default 30s", 0, 0, 0                \
     }
-#define PAWL__OPTION_PREFIX(fields, member)                                       \
-    {                                                                             \
-        "prefix", PAWL__OPTION_TEXT, offsetof(fields, member.prefix), "NAME",     \
-            "what the names of the shared tables begin with; default pawl_", 0, 0 \
+#define PAWL__OPTION_PREFIX(fields, member)                                          \
+    {                                                                                \
+        "prefix", PAWL__OPTION_TEXT, offsetof(fields, member.prefix), "NAME",        \
+            "what the names of the shared tables begin with; default pawl_", 0, 0, 0 \
     }
-#define PAWL__OPTION_STORE(fields, member)                                 \
-    {                                                                      \
-        "store", PAWL__OPTION_TEXT, offsetof(fields, member.store), "URL", \
-            "memory:, sqlite:PATH ...; else the variable PAWL_STORE", 0, 0 \
+#define PAWL__OPTION_STORE(fields, member)                                    \
+    {                                                                         \
+        "store", PAWL__OPTION_TEXT, offsetof(fields, member.store), "URL",    \
+            "memory:, sqlite:PATH ...; else the variable PAWL_STORE", 0, 0, 0 \
     }
 
 /* Fills `store` from PAWL_STORE; PAWL_EINVAL when there is none. */
 pawl_code pawl__store_url(pawl__store_fields *fields, pawl_error *error);
 /* What a store is opened with. */
 pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_open_mode mode);
+
+/* What a verb does on an open store; the arena is its own to reset. */
+typedef pawl_code pawl__look_fn(const void *fields, pawl_store *store, pawl_arena *arena,
+                                pawl_error *error);
+/* Opens the store as one that is looked at (a mistyped path is no new database), runs
+ * `look` and closes it; prints what failed and returns the exit code. */
+int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fields);
+/* PAWL_EUNSUPPORTED unless the store can: "this kind of store cannot count". */
+pawl_code pawl__store_needs(bool is_there, const char *what, pawl_error *error);
 
 /* ---- Applications --------------------------------------------------------- */
 
@@ -114,10 +140,21 @@ const char *pawl__masked(const char *url, char *text, size_t size);
 pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out, pawl_error *error);
 /* NULL when out of memory. The root is an object. */
 yyjson_mut_doc *pawl__json_create(void);
+/* The value that `text` is, or a text of it when it is no JSON; NULL when out of memory. */
+yyjson_mut_val *pawl__json_value(yyjson_mut_doc *doc, pawl_text text);
 /* PAWL_EINPUT: not JSON, and why. */
 pawl_code pawl__json_check(pawl_text text, pawl_error *error);
 
+/* Long work, on standard error when that is a terminal: "sent 512 of 2000". */
+void pawl__progress(const char *done, int64_t count, int64_t total); /* total 0: not known */
+void pawl__progress_end(int64_t count);
+
 /* ---- Input ---------------------------------------------------------------- */
+
+/* Asks on the terminal; only "yes" is one. PAWL_EINVAL without a terminal, PAWL_REJECT
+ * for any other answer; both name what is not `done`: "dropped". */
+pawl_code pawl__agree(const char *action, const char *done, const char *question,
+                      pawl_error *error);
 
 /* A file read to its end, or line by line. */
 typedef struct pawl__input {

@@ -17,6 +17,7 @@ const pawl__argument pawl__help_verb_arguments[] = {
 const pawl__option pawl__help_verb_options[] = {{.name = NULL}};
 
 #define COLUMN_WIDTH 24
+#define LINE_WIDTH 72
 
 static void print_row(const char *left, const char *right, FILE *out)
 {
@@ -31,7 +32,7 @@ static void print_arguments(const pawl__verb *verb, FILE *out)
             fputs(argument->name, out);
         for (size_t i = 0; argument->choices != NULL && argument->choices[i] != NULL; i++)
             fprintf(out, "%s%s", i > 0 ? "|" : "", argument->choices[i]);
-        fputs(argument->is_optional ? "]" : "", out);
+        fprintf(out, "%s%s", argument->is_list ? " ..." : "", argument->is_optional ? "]" : "");
     }
 }
 
@@ -42,13 +43,42 @@ static const char *value_of(const pawl__option *option)
     return option->kind == PAWL__OPTION_FLAG ? "" : option->value;
 }
 
-static void print_option(const pawl__option *option, FILE *out)
+static void print_option(const pawl__verb *verb, const pawl__option *option, FILE *out)
 {
-    char        left[100];
+    char        left[100], actions[100], right[300];
     const char *value = value_of(option);
     snprintf(left, sizeof left, "--%s%s%s%s", option->name, value[0] != '\0' ? " " : "", value,
              option->kind == PAWL__OPTION_LIST ? " ..." : "");
-    print_row(left, option->help, out);
+    pawl__actions_text(verb->arguments, option->actions, actions, sizeof actions);
+    snprintf(right, sizeof right, "%s%s%s", actions, actions[0] != '\0' ? ": " : "", option->help);
+    print_row(left, right, out);
+}
+
+/* One way of looking on a line: "list      id state ...", folded where it is long. */
+static void print_keys(const char *what, const pawl__column *columns, pawl__level level, FILE *out)
+{
+    const char *left                 = what;
+    char        line[LINE_WIDTH + 1] = "";
+    for (const pawl__column *column = columns; column->key != NULL; column++) {
+        if (column->level != level)
+            continue;
+        if (strlen(line) + strlen(column->key) + 1 > LINE_WIDTH) {
+            print_row(left, line, out);
+            line[0] = '\0';
+            left    = "";
+        }
+        size_t used = strlen(line);
+        snprintf(line + used, sizeof line - used, "%s%s", used > 0 ? " " : "", column->key);
+    }
+    if (line[0] != '\0')
+        print_row(left, line, out);
+}
+
+static void print_report(const pawl__report *report, FILE *out)
+{
+    print_keys(report->what, report->columns, PAWL__LEVEL_LIST, out);
+    print_keys("show adds", report->columns, PAWL__LEVEL_SHOW, out);
+    print_keys("show --reveal adds", report->columns, PAWL__LEVEL_REVEAL, out);
 }
 
 void pawl__help_print(const pawl__verb *verb, FILE *out)
@@ -60,7 +90,12 @@ void pawl__help_print(const pawl__verb *verb, FILE *out)
     if (has_options)
         fputs("\noptions:\n", out);
     for (const pawl__option *option = verb->options; option->name != NULL; option++)
-        print_option(option, out);
+        print_option(verb, option, out);
+    if (verb->reports != NULL)
+        fputs("\nkeys of --json, null for what a row does not have:\n", out);
+    for (const pawl__report *report = verb->reports; report != NULL && report->what != NULL;
+         report++)
+        print_report(report, out);
 }
 
 static void print_overview(FILE *out)

@@ -1,4 +1,4 @@
-/* input.c - a file or standard input, whole or line by line.
+/* input.c - a file or standard input, whole or line by line; an answer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,8 +7,22 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define CHUNK_SIZE ((size_t)64 * 1024)
+
+pawl_code pawl__agree(const char *action, const char *done, const char *question, pawl_error *error)
+{
+    char answer[16] = "";
+    if (!isatty(STDIN_FILENO))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "%s asks first, and standard input is no terminal: give --yes",
+                              action);
+    fprintf(stderr, "%s [yes] ", question);
+    if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
+        return pawl_error_set(error, PAWL_REJECT, "the answer was not yes: nothing was %s", done);
+    return PAWL_OK;
+}
 
 pawl_code pawl__input_open(pawl__input *input, const char *path, pawl_error *error)
 {

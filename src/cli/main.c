@@ -14,18 +14,28 @@
 #define VERB(verb, line)                                                         \
     {                                                                            \
 #verb, line, pawl__##verb##_verb_arguments, pawl__##verb##_verb_options, \
-            pawl__##verb##_verb                                                  \
+            pawl__##verb##_verb, NULL                                            \
+    }
+#define VERB_REPORTS(verb, line)                                                 \
+    {                                                                            \
+#verb, line, pawl__##verb##_verb_arguments, pawl__##verb##_verb_options, \
+            pawl__##verb##_verb, pawl__##verb##_verb_reports                     \
     }
 static const pawl__verb verbs[] = {
     VERB(bench, "measure pawl beside a hand-written loop on the same tables"),
     VERB(conformance, "check that a store keeps every promise, on tables of its own"),
+    VERB_REPORTS(events, "look at what happened: the journal"),
     VERB(help, "say what the command or one verb can do"),
+    VERB_REPORTS(outbox,
+                 "look at what is to be delivered elsewhere; retry or discard what is dead"),
     VERB(run, "run the endpoints of an application until it is told to stop"),
     VERB(schema, "print, apply, verify or drop the tables of a store"),
     VERB(send, "send a message, or one for each line of a file"),
     VERB(stats, "count what is in a store"),
     VERB(version, "say which pawl this is"),
+    VERB_REPORTS(worker, "look at the workers that are alive"),
 };
+#undef VERB_REPORTS
 #undef VERB
 
 #define VERB_COUNT (sizeof verbs / sizeof verbs[0])

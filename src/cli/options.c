@@ -116,6 +116,20 @@ pawl_code pawl__duration_parse(const char *text, int64_t *duration, pawl_error *
                           "'%s' is no duration: expected a number and ms, s, m, h or d", text);
 }
 
+bool pawl__number_parse(const char *text, int64_t *number)
+{
+    errno   = 0;
+    *number = strtoll(text, NULL, 10);
+    return errno == 0 && *number > 0 && strspn(text, "0123456789") == strlen(text);
+}
+
+pawl_code pawl__filter_check(const char *name, const char *value, pawl_error *error)
+{
+    if (value == NULL || value[0] != '\0')
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL, "--%s is empty: leave it out to match all", name);
+}
+
 static pawl_code parse_count(const pawl__option *option, const char *text, int64_t *count,
                              pawl_error *error)
 {
@@ -172,7 +186,8 @@ typedef struct word_reader {
     int                   count;
     int                   at;
     size_t                argument_count;
-    uint64_t              seen; /* a bit for each option */
+    size_t                action; /* place of the first argument among its choices */
+    uint64_t              seen;   /* a bit for each option */
     void                 *fields;
 } word_reader;
 
@@ -187,6 +202,31 @@ static pawl_code refuse_option(const word_reader *reader, const char *name, size
     pawl__suggest(word, "--", names, suggestion, sizeof suggestion);
     return pawl_error_set(error, PAWL_EINVAL, "pawl %s has no option --%s%s", reader->verb, word,
                           suggestion);
+}
+
+void pawl__actions_text(const pawl__argument *argument, unsigned actions, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (size_t i = 0; argument->choices != NULL && argument->choices[i] != NULL; i++)
+        if ((actions & 1U << i) != 0)
+            append_name(text, size, text[0] == '\0', "", argument->choices[i]);
+}
+
+/* An option that the chosen action has no use for. */
+static pawl_code check_actions(const word_reader *reader, pawl_error *error)
+{
+    char valid[200];
+    for (size_t i = 0; reader->options[i].name != NULL; i++) {
+        const pawl__option *option = &reader->options[i];
+        if ((reader->seen & UINT64_C(1) << i) == 0 || option->actions == 0 ||
+            (option->actions & 1U << reader->action) != 0)
+            continue;
+        pawl__actions_text(reader->arguments, option->actions, valid, sizeof valid);
+        return pawl_error_set(error, PAWL_EINVAL, "pawl %s %s has no option --%s: it is for %s",
+                              reader->verb, reader->arguments->choices[reader->action],
+                              option->name, valid);
+    }
+    return PAWL_OK;
 }
 
 static const pawl__option *find_option(const word_reader *reader, const char *name, size_t size)
@@ -248,10 +288,18 @@ static pawl_code read_argument(word_reader *reader, const char *word, pawl_error
             return pawl_error_set(error, PAWL_EINVAL, "pawl %s: '%s' is no %s%s", reader->verb,
                                   word, argument->name, suggestion);
         }
-        if (strcmp(argument->choices[i], word) == 0)
-            break;
+        if (strcmp(argument->choices[i], word) != 0)
+            continue;
+        if (reader->argument_count == 0)
+            reader->action = i;
+        break;
     }
-    *(const char **)((char *)reader->fields + argument->offset) = word;
+    void *field = (char *)reader->fields + argument->offset;
+    if (argument->is_list) {
+        pawl_code code = add_text(field, word, error);
+        return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", argument->name);
+    }
+    *(const char **)field = word;
     reader->argument_count++;
     return PAWL_OK;
 }
@@ -294,5 +342,5 @@ pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
     const pawl__argument *next = &arguments[reader.argument_count];
     if (next->name != NULL && !next->is_optional)
         return refuse_missing(&reader, next, error);
-    return PAWL_OK;
+    return check_actions(&reader, error);
 }

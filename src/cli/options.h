@@ -44,15 +44,20 @@ typedef struct pawl__option {
     const char       *value; /* a word for the value, in the help */
     const char       *help;
     int64_t           min, max; /* COUNT */
+    /* Of a verb whose first argument is a choice: for which, a bit each by their
+     * order; 0: for all. */
+    unsigned actions;
 } pawl__option;
 
 /* A word without "--"; every verb needs all of its arguments but optional ones,
- * which come last. The field is a const char *. */
+ * which come last. The field is a const char *; that of a list, which is the last
+ * one and optional, a pawl__texts. */
 typedef struct pawl__argument {
     const char        *name; /* NULL ends the list */
     size_t             offset;
     const char *const *choices; /* ends with NULL; NULL: any word */
     bool               is_optional;
+    bool               is_list;
 } pawl__argument;
 
 /* Fills `fields`. PAWL_EINVAL names the wrong word and the nearest valid ones. */
@@ -65,6 +70,13 @@ pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
 void pawl__suggest(const char *word, const char *prefix, const char *const *names, char *text,
                    size_t size);
 
+/* "list, show": the choices of the first argument that have a bit in `actions`. */
+void pawl__actions_text(const pawl__argument *argument, unsigned actions, char *text, size_t size);
+
+/* A positive whole number; false when the text is none. */
+bool pawl__number_parse(const char *text, int64_t *number);
+/* PAWL_EINVAL when what is to be matched is given and empty. */
+pawl_code pawl__filter_check(const char *name, const char *value, pawl_error *error);
 /* "15m" as microseconds. PAWL_EINVAL names the text. */
 pawl_code pawl__duration_parse(const char *text, int64_t *duration, pawl_error *error);
 

@@ -1,11 +1,13 @@
-/* output.c - the one clear line of a failure, and JSON.
+/* output.c - the one clear line of a failure, progress, and JSON.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/calm.h"
 #include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Failures ------------------------------------------------------------- */
 
@@ -14,11 +16,19 @@ static const char *text_of(pawl_code code, const pawl_error *error)
     return error != NULL && error->text[0] != '\0' ? error->text : pawl_code_text(code);
 }
 
+/* One line, whatever a database or the user put into it. */
+static int say(pawl_code code, const char *place, const char *text)
+{
+    char line[PAWL_URL_SIZE_MAX + PAWL_ERROR_TEXT_SIZE_MAX + 3];
+    snprintf(line, sizeof line, "%s%s%s", place, place[0] != '\0' ? ": " : "", text);
+    pawl__calm_line(line, strlen(line));
+    fprintf(stderr, "pawl: %s\n", line);
+    return pawl_code_exit(code);
+}
+
 int pawl__fail(pawl_code code, const pawl_error *error)
 {
-    if (code != PAWL_OK)
-        fprintf(stderr, "pawl: %s\n", text_of(code, error));
-    return pawl_code_exit(code);
+    return code != PAWL_OK ? say(code, "", text_of(code, error)) : pawl_code_exit(code);
 }
 
 const char *pawl__masked(const char *url, char *text, size_t size)
@@ -46,8 +56,24 @@ int pawl__fail_store(pawl_code code, const pawl_error *error, const char *url)
     path[strcspn(path, "?")] = '\0';
     if (path[0] != '\0' && strstr(text, path) != NULL)
         return pawl__fail(code, error);
-    fprintf(stderr, "pawl: %s: %s\n", masked, text);
-    return pawl_code_exit(code);
+    return say(code, masked, text);
+}
+
+/* ---- Progress ------------------------------------------------------------- */
+
+void pawl__progress(const char *done, int64_t count, int64_t total)
+{
+    if (!isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r%s %lld", done, (long long)count);
+    if (total > 0)
+        fprintf(stderr, " of %lld", (long long)total);
+}
+
+void pawl__progress_end(int64_t count)
+{
+    if (isatty(STDERR_FILENO) && count > 0)
+        fputc('\n', stderr);
 }
 
 /* ---- JSON ----------------------------------------------------------------- */
@@ -81,25 +107,63 @@ yyjson_mut_doc *pawl__json_create(void)
     return doc;
 }
 
+/* JSON leaves DEL, C1 and characters that turn text around as they are; a terminal
+ * obeys them. Outside of strings there are none. */
+static void print_calm(const char *text, size_t size, FILE *out)
+{
+    size_t begin = 0, at = 0;
+    while (at < size) {
+        unsigned point;
+        size_t   unruly = pawl__unruly_size((const unsigned char *)text + at, size - at, &point);
+        if (unruly > 0) {
+            fwrite(text + begin, 1, at - begin, out);
+            fprintf(out, "\\u%04X", point);
+            begin = at + unruly;
+        }
+        at += unruly > 0 ? unruly : 1;
+    }
+    fwrite(text + begin, 1, size - begin, out);
+}
+
 pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out, pawl_error *error)
 {
-    char *text = doc != NULL
-                     ? yyjson_mut_write_opts(doc, YYJSON_WRITE_NOFLAG, &json_allocator, NULL, NULL)
-                     : NULL;
+    size_t size = 0;
+    char  *text = doc != NULL
+                      ? yyjson_mut_write_opts(doc, YYJSON_WRITE_NOFLAG, &json_allocator, &size, NULL)
+                      : NULL;
     yyjson_mut_doc_free(doc);
     if (text == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory for the JSON of the answer");
-    fprintf(out, "%s\n", text);
+    print_calm(text, size, out);
+    fputc('\n', out);
     pawl_free(text);
     return PAWL_OK;
+}
+
+/* Without INSITU the reader does not write to the text it is given. */
+static yyjson_doc *read_json(pawl_text text, yyjson_read_err *why)
+{
+    return yyjson_read_opts((char *)(uintptr_t)text.data, text.size, YYJSON_READ_NOFLAG,
+                            &json_allocator, why);
+}
+
+yyjson_mut_val *pawl__json_value(yyjson_mut_doc *doc, pawl_text text)
+{
+    yyjson_read_err why;
+    yyjson_doc     *read = read_json(text, &why);
+    if (read == NULL)
+        return why.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION
+                   ? NULL
+                   : yyjson_mut_strncpy(doc, text.data, text.size);
+    yyjson_mut_val *value = yyjson_val_mut_copy(doc, yyjson_doc_get_root(read));
+    yyjson_doc_free(read);
+    return value;
 }
 
 pawl_code pawl__json_check(pawl_text text, pawl_error *error)
 {
     yyjson_read_err why;
-    /* Without INSITU the reader does not write to the text it is given. */
-    yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text.data, text.size, YYJSON_READ_NOFLAG,
-                                       &json_allocator, &why);
+    yyjson_doc     *doc = read_json(text, &why);
     yyjson_doc_free(doc);
     if (doc != NULL)
         return PAWL_OK;

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,7 +24,9 @@ typedef struct verb_fields {
     pawl__store_fields at;
     const char        *endpoint;
     const char        *saga_prefix;
+    const char        *http;
     const char        *log;
+    const char        *otlp;
     pawl__texts        routes;
     int64_t            workers;
     int64_t            batch;
@@ -52,11 +55,21 @@ const pawl__option pawl__run_verb_options[] = {
      .offset = offsetof(verb_fields, endpoint),
      .value  = "NAME",
      .help   = "run this endpoint only; default all of the application"},
+    {.name   = "http",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, http),
+     .value  = "PORT",
+     .help   = "/livez, /readyz and /metrics on 127.0.0.1, or on ADDRESS:PORT; 0: any port"},
     {.name   = "log",
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, log),
      .value  = "LEVEL",
      .help   = "error, warning, info or debug, on standard error; default info"},
+    {.name   = "otlp",
+     .kind   = PAWL__OPTION_TEXT,
+     .offset = offsetof(verb_fields, otlp),
+     .value  = "URL",
+     .help   = "send traces and metrics to this collector, http://HOST:4318"},
     PAWL__OPTION_PREFIX(verb_fields, at),
     {.name   = "route",
      .kind   = PAWL__OPTION_LIST,
@@ -137,6 +150,47 @@ static pawl_code read_routes(const pawl__texts *texts, pawl_arena *arena, const 
         code = read_route(texts->items[i], arena, &list[i], error);
     *routes = list;
     return code;
+}
+
+/* ---- Health, metrics, traces ------------------------------------------------ */
+
+/* PORT, ADDRESS:PORT or [ADDRESS]:PORT. */
+static pawl_code read_http(const char *text, pawl_arena *arena, pawl_observe_options *observe,
+                           pawl_error *error)
+{
+    const char *colon = strrchr(text, ':');
+    const char *port  = colon != NULL ? colon + 1 : text;
+    size_t      size  = colon != NULL ? (size_t)(colon - text) : 0;
+    char       *end   = NULL;
+    long        value = strtol(port, &end, 10);
+    if (port[0] < '0' || port[0] > '9' || *end != '\0' || value > 65535 ||
+        (colon != NULL && size == 0))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--http: expected PORT or ADDRESS:PORT with a port up to 65535, got "
+                              "'%s'",
+                              text);
+    if (size > 1 && text[0] == '[' && text[size - 1] == ']') {
+        text++;
+        size -= 2;
+    }
+    pawl_text address = pawl_arena_text(arena, (pawl_text){text, size});
+    if (address.data == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    observe->address = colon != NULL ? address.data : NULL;
+    observe->port    = value != 0 ? (int)value : PAWL_OBSERVE_PORT_ANY;
+    return PAWL_OK;
+}
+
+static pawl_code read_observe(const verb_fields *fields, pawl_arena *arena,
+                              const pawl_observe_options **observe, pawl_error *error)
+{
+    static const pawl_observe_options defaults = PAWL_OBSERVE_OPTIONS_INIT;
+    pawl_observe_options             *made     = pawl_arena_copy(arena, &defaults, sizeof defaults);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+    made->otlp = fields->otlp;
+    *observe   = made;
+    return fields->http != NULL ? read_http(fields->http, arena, made, error) : PAWL_OK;
 }
 
 /* ---- Endpoints ------------------------------------------------------------ */
@@ -297,6 +351,8 @@ static pawl_code prepare(verb_fields *fields, pawl_arena *arena, pawl__loaded *l
         code = set_log(fields->log, error);
     if (code == PAWL_OK)
         code = read_routes(&fields->routes, arena, &options->routes, error);
+    if (code == PAWL_OK)
+        code = read_observe(fields, arena, &options->observe, error);
     if (code == PAWL_OK)
         code = pawl__application_load(fields->application, loaded, error);
     if (code == PAWL_OK && fields->endpoint != NULL)

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct verb_fields {
     const char        *action;
@@ -141,19 +140,13 @@ static void print_line(pawl_text line, void *context)
     fprintf(context, "%.*s\n", PAWL_TEXT_ARGS(line));
 }
 
-/* Only "yes" drops. Without a terminal nobody can be asked. */
 static pawl_code ask(const verb_fields *fields, size_t table_count, pawl_error *error)
 {
-    char url[PAWL_URL_SIZE_MAX + 1], answer[16] = "";
-    pawl__masked(fields->at.store, url, sizeof url);
-    if (!isatty(STDIN_FILENO))
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "drop asks first, and standard input is no terminal: give --yes");
-    fprintf(stderr, "drop the shared tables and %zu saga tables of %s, with all they hold? [yes] ",
-            table_count, url);
-    if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
-        return pawl_error_set(error, PAWL_REJECT, "the answer was not yes: nothing was dropped");
-    return PAWL_OK;
+    char url[PAWL_URL_SIZE_MAX + 1], question[PAWL_URL_SIZE_MAX + 100];
+    snprintf(question, sizeof question,
+             "drop the shared tables and %zu saga tables of %s, with all they hold?", table_count,
+             pawl__masked(fields->at.store, url, sizeof url));
+    return pawl__agree("drop", "dropped", question, error);
 }
 
 static pawl_code work(const verb_fields *fields, const schema_action *action,

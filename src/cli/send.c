@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #define COMMIT_LINES 256 /* as many as a worker takes in one commit */
 
@@ -205,18 +204,6 @@ static bool is_blank(pawl_text line)
     return true;
 }
 
-static void show_progress(int64_t sent)
-{
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\rsent %lld", (long long)sent);
-}
-
-static void end_progress(int64_t sent)
-{
-    if (isatty(STDERR_FILENO) && sent > 0)
-        fputc('\n', stderr);
-}
-
 /* Adds up to COMMIT_LINES messages; how many. */
 static pawl_code add_lines(const verb_fields *fields, pawl__input *input, pawl_sender *sender,
                            const pawl_send_options *options, int64_t *count, pawl_error *error)
@@ -251,10 +238,10 @@ static pawl_code send_lines(const verb_fields *fields, pawl__input *input, pawl_
             code = pawl_sender_commit(sender, error);
         if (code == PAWL_OK) {
             sent += count;
-            show_progress(sent);
+            pawl__progress("sent", sent, 0);
         }
     } while (code == PAWL_OK && count > 0);
-    end_progress(sent);
+    pawl__progress_end(sent);
     if (code == PAWL_OK)
         return print_sent(fields, NULL, sent, error);
     return pawl_error_wrap(error, code, "after %lld messages were sent", (long long)sent);

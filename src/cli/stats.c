@@ -94,15 +94,6 @@ static void print_page(const pawl_stats *stats, FILE *out)
     }
 }
 
-static void add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, pawl_time time)
-{
-    char text[PAWL_TIME_TEXT_SIZE + 1];
-    if (time == 0)
-        yyjson_mut_obj_add_null(doc, object, key);
-    else
-        yyjson_mut_obj_add_strcpy(doc, object, key, format_time(time, text));
-}
-
 static pawl_code print_json(const pawl_stats *stats, FILE *out, pawl_error *error)
 {
     yyjson_mut_doc *doc = pawl__json_create();
@@ -114,7 +105,7 @@ static pawl_code print_json(const pawl_stats *stats, FILE *out, pawl_error *erro
         if (numbers[i].kind == NUMBER_COUNT)
             yyjson_mut_obj_add_sint(doc, root, numbers[i].json, value);
         else
-            add_time(doc, root, numbers[i].json, value);
+            pawl__json_add_time(doc, root, numbers[i].json, value);
     }
     yyjson_mut_val *queues = yyjson_mut_obj_add_arr(doc, root, "queues");
     for (size_t i = 0; i < stats->queue_count; i++) {
@@ -123,18 +114,18 @@ static pawl_code print_json(const pawl_stats *stats, FILE *out, pawl_error *erro
         yyjson_mut_obj_add_strn(doc, object, "queue", queue->queue.data, queue->queue.size);
         yyjson_mut_obj_add_sint(doc, object, "ready", queue->ready);
         yyjson_mut_obj_add_sint(doc, object, "future", queue->future);
-        add_time(doc, object, "oldest", queue->oldest);
+        pawl__json_add_time(doc, object, "oldest", queue->oldest);
     }
     return pawl__json_print(doc, out, error);
 }
 
-static pawl_code look(const verb_fields *fields, pawl_store *store, pawl_arena *arena,
-                      pawl_error *error)
+static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
-    pawl_stats stats = {.queues = NULL};
-    if (store->ops->stats == NULL)
-        return pawl_error_set(error, PAWL_EUNSUPPORTED, "this kind of store does not count");
-    pawl_code code = store->ops->stats(store, pawl_clock_now(NULL), arena, &stats, error);
+    const verb_fields *fields = context;
+    pawl_stats         stats  = {.queues = NULL};
+    pawl_code          code   = pawl__store_needs(store->ops->stats != NULL, "count", error);
+    if (code == PAWL_OK)
+        code = store->ops->stats(store, pawl_clock_now(NULL), arena, &stats, error);
     if (code != PAWL_OK)
         return code;
     if (fields->is_json)
@@ -149,20 +140,7 @@ int pawl__stats_verb(const pawl__verb *verb, int count, char **words)
     pawl_error  error  = PAWL_ERROR_INIT;
     pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                            &fields, &error);
-    if (code == PAWL_OK)
-        code = pawl__store_url(&fields.at, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
-    pawl_store        *store   = NULL;
-    pawl_arena        *arena   = pawl_arena_create(0);
-    pawl_store_options options = pawl__store_options(&fields.at, PAWL_OPEN_LOOK);
-    if (arena == NULL)
-        code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
-    if (code == PAWL_OK)
-        code = pawl_store_open(fields.at.store, &options, &store, &error);
-    if (code == PAWL_OK)
-        code = look(&fields, store, arena, &error);
-    pawl_store_close(store);
-    pawl_arena_destroy(arena);
-    return pawl__fail_store(code, &error, fields.at.store);
+    return pawl__store_look(&fields.at, look, &fields);
 }

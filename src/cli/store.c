@@ -1,4 +1,4 @@
-/* store.c - which store a verb works on.
+/* store.c - which store a verb works on, and how it looks at one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,4 +24,31 @@ pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_op
     /* Zero would be the default: the shortest wait that can be asked for is 1 ms. */
     options.deadline_ms = (fields->deadline + 999) / 1000;
     return options;
+}
+
+pawl_code pawl__store_needs(bool is_there, const char *what, pawl_error *error)
+{
+    if (is_there)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EUNSUPPORTED, "this kind of store cannot %s", what);
+}
+
+int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fields)
+{
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *store = NULL;
+    pawl_code   code  = pawl__store_url(at, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    pawl_arena        *arena   = pawl_arena_create(0);
+    pawl_store_options options = pawl__store_options(at, PAWL_OPEN_LOOK);
+    if (arena == NULL)
+        code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
+    if (code == PAWL_OK)
+        code = pawl_store_open(at->store, &options, &store, &error);
+    if (code == PAWL_OK)
+        code = look(fields, store, arena, &error);
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+    return pawl__fail_store(code, &error, at->store);
 }

@@ -48,6 +48,24 @@ static void bad_saga_update(const suite_world *world, suite_set *set)
     add_update(set, 3, 9, "{\"bad\":true}");
 }
 
+static void bad_event_append(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    ADD(set, event_append, .stream = TEXT("Account/2"), .version = 1, .is_first = true,
+        .event = suite_event(set->s, TEXT("late")));
+}
+
+static void bad_checkpoint_set(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    ADD(set, checkpoint_set, .name = TEXT("totals"), .from = 9, .to = 10, .at = SUITE_NOW);
+}
+
+static void bad_outbox_reset(const suite_world *world, suite_set *set)
+{
+    ADD(set, outbox_reset, .id = world->held_after, .action = PAWL_OUTBOX_ENABLE, .at = SUITE_NOW);
+}
+
 static void bad_timeout_settle(const suite_world *world, suite_set *set)
 {
     (void)world;
@@ -99,6 +117,9 @@ static const struct {
     {pawl_change_saga_delete, PAWL_ECONFLICT, bad_saga_delete},
     {pawl_change_saga_insert, PAWL_EDUPLICATE, bad_saga_insert},
     {pawl_change_saga_update, PAWL_ECONFLICT, bad_saga_update},
+    {pawl_change_event_append, PAWL_ECONFLICT, bad_event_append},
+    {pawl_change_checkpoint_set, PAWL_ECONFLICT, bad_checkpoint_set},
+    {pawl_change_outbox_reset, PAWL_EGONE, bad_outbox_reset},
     {pawl_change_timeout_settle, PAWL_EGONE, bad_timeout_settle},
     {pawl_change_outbox_settle, PAWL_EGONE, bad_outbox_settle},
     {pawl_change_snapshot_remove, PAWL_ECONFLICT, bad_snapshot_remove},
@@ -164,11 +185,15 @@ static void the_same_group_lands_whole_when_nothing_is_bad(suite *s)
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 0);
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 2).version, 2);
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 4).version, 1);
+    EXPECT_EQ(s, suite_stream(s, b, TEXT("Account/1"), 0).version, 3);
+    EXPECT_EQ(s, suite_stream(s, b, TEXT("Account/1"), 1).fold.version, 2);
+    EXPECT_EQ(s, suite_checkpoint(s, b, TEXT("totals")), 8);
     pawl_timeout_rows timeouts = suite_timeouts(s, b);
     EXPECT_EQ(s, timeouts.count, 2);
     EXPECT_TEXT(s, timeouts.items[0].name, TEXT("second"));
     EXPECT_EQ(s, timeouts.items[1].generation, 2);
     EXPECT_EQ(s, suite_outbox_rows(s, b, PAWL_OUTBOX_DISPATCHED).count, 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, b, PAWL_OUTBOX_DISCARDED).count, 1);
     EXPECT_EQ(s, suite_outbox_rows(s, b, PAWL_OUTBOX_HELD).count, 1);
     EXPECT_EQ(s, suite_outbox_rows(s, b, PAWL_OUTBOX_PENDING).count, 2);
     EXPECT_EQ(s, suite_rows(s, b, TEXT("Bills")).count, 0);

@@ -263,6 +263,61 @@ static void only_a_pending_row_can_be_settled(suite *s)
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 1);
 }
 
+static void add_success(suite_set *set, int64_t id, uint32_t unit, pawl_time at)
+{
+    suite_unit(set, unit, unit);
+    ADD(set, outbox_settle, .id = id, .source = SOURCE, .state = PAWL_OUTBOX_DISPATCHED,
+        .attempts = 1, .next_attempt = at, .outcome = PAWL_ATTEMPT_SUCCESS, .at = at,
+        .duration = 100 + unit);
+}
+
+static void expect_success(suite *s, pawl_store *store, int64_t id, pawl_time at, int64_t duration)
+{
+    pawl_attempt_rows rows = suite_attempts(s, store, id);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].attempt, 1);
+    EXPECT_EQ(s, rows.items[0].outcome, PAWL_ATTEMPT_SUCCESS);
+    EXPECT_TEXT(s, rows.items[0].error, TEXT(""));
+    EXPECT_EQ(s, rows.items[0].at, at);
+    EXPECT_EQ(s, rows.items[0].duration, duration);
+}
+
+/* A driver may settle rows that went the same way in another manner than others. */
+static void rows_are_settled_together(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    int64_t     ids[7];
+    for (unsigned i = 0; i < 7; i++) {
+        add(s, a, i + 1, "Order/1", i + 1, 0);
+        ids[i] = id_of(s, a, i + 1);
+    }
+    suite_set alike = suite_changes(s);
+    for (unsigned i = 0; i < 3; i++)
+        add_success(&alike, ids[i], i, SUITE_NOW + 7);
+    COMMIT(&alike, a);
+    suite_set again = suite_changes(s);
+    for (unsigned i = 2; i < 5; i++)
+        add_success(&again, ids[i], i - 2, SUITE_NOW + 7);
+    pawl_refusals refused = REFUSED(&again, a);
+    EXPECT_EQ(s, refused.count, 1);
+    EXPECT_EQ(s, refused.items[0].unit, 0);
+    EXPECT_EQ(s, refused.items[0].reason, PAWL_EGONE);
+    suite_set mixed = suite_changes(s);
+    for (unsigned i = 5; i < 7; i++)
+        add_success(&mixed, ids[i], i - 5, SUITE_NOW + 2 + i);
+    COMMIT(&mixed, a);
+    for (unsigned i = 0; i < 7; i++)
+        expect_success(s, a, ids[i], SUITE_NOW + (i < 6 ? 7 : 8),
+                       100 + (i < 3   ? i
+                              : i < 5 ? i - 2
+                                      : i - 5));
+    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED);
+    EXPECT_EQ(s, rows.count, 7);
+    EXPECT_EQ(s, rows.items[4].attempts, 1);
+    EXPECT_EQ(s, rows.items[4].next_attempt, SUITE_NOW + 7);
+    EXPECT_EQ(s, rows.items[4].dispatched, SUITE_NOW + 7);
+}
+
 static void held_rows_wait_for_their_release(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -310,6 +365,24 @@ static void a_claim_says_when_to_look_next(suite *s)
     EXPECT_EQ(s, claim(s, a, SUITE_NOW + 10, 10).next_attempt, SUITE_NOW + 20);
 }
 
+/* Producers' clocks differ, and a message that is handled again has the time of its batch:
+ * what goes by the time that a row was made at goes past its predecessor. */
+static void a_new_row_is_due_by_any_clock(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    COMMIT_ONE(s, a, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = SOURCE,
+               .version = 1, .endpoint = TEXT("suite"), .destination = TEXT("billing"),
+               .message = suite_message(s, TEXT("m-1")), .at = SUITE_NOW + PAWL_MINUTES(1));
+    add(s, a, 2, "Order/1", 2, 0);
+    pawl_outbox_rows rows = claim(s, a, SUITE_NOW, 1);
+    expect_numbers(s, &rows, (const unsigned[]){1}, 1);
+    EXPECT(s, rows.next_attempt <= SUITE_NOW);
+    EXPECT_EQ(s, rows.items[0].at, SUITE_NOW + PAWL_MINUTES(1));
+    rows = claim(s, a, SUITE_NOW, 10);
+    expect_numbers(s, &rows, (const unsigned[]){1, 2}, 2);
+    EXPECT_EQ(s, rows.next_attempt, PAWL_TIME_MAX);
+}
+
 static void listing_is_by_state_and_id(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -345,6 +418,63 @@ static void a_claim_is_of_one_endpoint(suite *s)
     EXPECT(s, rows.next_attempt == PAWL_TIME_MAX);
 }
 
+/* ---- Late commits ------------------------------------------------------- */
+
+#define OTHERS 9000
+#define SETTLED 500
+
+static void put(suite_set *set, unsigned number, pawl_text source, int64_t version)
+{
+    ADD(set, outbox_add, .dispatch_id = suite_dispatch_id(number), .source = source,
+        .version = version, .endpoint = TEXT("suite"), .destination = TEXT("billing"),
+        .message = suite_message(set->s, suite_printf(set->s, "m-%u", number)), .at = SUITE_NOW);
+}
+
+static void commit_others(suite *s, pawl_store *store, unsigned round)
+{
+    suite_set set = suite_changes(s);
+    for (unsigned i = 0; i < OTHERS; i++)
+        put(&set, 10 + round * OTHERS + i, suite_printf(s, "Other/%u", i), round);
+    COMMIT(&set, store);
+}
+
+/* As many in one commit as a runner settles. */
+static void deliver_others(suite *s, pawl_store *store)
+{
+    pawl_outbox_rows rows = claim(s, store, SUITE_NOW, OTHERS);
+    EXPECT_EQ(s, rows.count, OTHERS);
+    for (size_t begin = 0; begin < rows.count; begin += SETTLED) {
+        suite_set set = suite_changes(s);
+        for (size_t i = begin; i < begin + SETTLED && i < rows.count; i++)
+            ADD(&set, outbox_settle, .id = rows.items[i].id, .source = rows.items[i].source,
+                .state = PAWL_OUTBOX_DISPATCHED, .attempts = 1, .outcome = PAWL_ATTEMPT_SUCCESS,
+                .at = SUITE_NOW);
+        COMMIT(&set, store);
+    }
+}
+
+/* A row gets its id early and is committed when more rows were delivered than a driver
+ * could look back on; the next one of its source must not be claimed without it. */
+static void a_late_commit_keeps_the_order(suite *s)
+{
+    pawl_store *a = suite_open(s), *slow = suite_open(s);
+    suite_set   late = suite_changes(s), next = suite_changes(s);
+    suite_need_overlap(s, a);
+    EXPECT_OK(s, slow->ops->hold_begin(slow, &s->error));
+    put(&late, 1, SOURCE, 1);
+    EXPECT_OK(s, slow->ops->enlist(slow, slow->ops->native(slow), &late.changes, &s->error));
+    for (unsigned round = 0; round < 4; round++) {
+        commit_others(s, a, round);
+        deliver_others(s, a);
+    }
+    COMMIT_ONE(s, slow, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
+               .at = SUITE_NOW);
+    put(&next, 2, SOURCE, 2);
+    COMMIT(&next, a);
+    pawl_outbox_rows rows = claim(s, a, SUITE_NOW, OTHERS);
+    expect_numbers(s, &rows, (const unsigned[]){1, 2}, 2);
+}
+
 static const suite_case cases[] = {
     {"O8 a claim is of one endpoint", a_claim_is_of_one_endpoint},
     {"O1 a row comes back as it was added", a_row_comes_back_as_it_was_added},
@@ -357,9 +487,12 @@ static const suite_case cases[] = {
     {"O10 O12 O15 a transient failure waits, each attempt on record", a_transient_failure_waits},
     {"O11 O13 rejection is dead at once and holds nothing back", rejection_is_dead_at_once},
     {"O16 only a pending row can be settled", only_a_pending_row_can_be_settled},
+    {"O15 O16 rows are settled together", rows_are_settled_together},
     {"O14 held rows wait for their release", held_rows_wait_for_their_release},
     {"O8 a claim says when to look next", a_claim_says_when_to_look_next},
+    {"O8 O14 a new row is due by any clock", a_new_row_is_due_by_any_clock},
     {"O8 listing is by state and id", listing_is_by_state_and_id},
+    {"O8 O14 a late commit does not break the order of its source", a_late_commit_keeps_the_order},
 };
 
 const suite_cases cases_outbox = SUITE_CASES("outbox", cases);

@@ -257,6 +257,7 @@ static void processes_settle_each_row_once(suite *s)
 #define WORKERS 2 /* in each process */
 #define STEPS 15
 #define TOGETHER 3 /* sagas in one group */
+#define APPENDS 40 /* versions of a stream, from 1 */
 
 static void begin_sagas(suite *s, unsigned index, unsigned *counts)
 {
@@ -284,6 +285,37 @@ static void racing_starters_leave_one_saga(suite *s)
     run_processes(s, PROCESSES, begin_sagas, counts);
     expect_each(s, counts, ROUNDS, 1);
     EXPECT_EQ(s, suite_saga_count(s, suite_open(s), SUITE_ORDER), ROUNDS);
+}
+
+/* At each version of one stream, one event and its dispatch. */
+static void append_events(suite *s, unsigned index, unsigned *counts)
+{
+    pawl_store *store = suite_open(s);
+    for (unsigned i = 1; i < APPENDS; i++) {
+        pawl_text     id  = suite_printf(s, "m-%u", index);
+        suite_set     set = suite_changes(s);
+        pawl_refusals refused;
+        ADD(&set, event_append, .stream = TEXT("Account/1"), .version = i, .is_first = true,
+            .event = suite_event(s, id));
+        ADD(&set, outbox_add, .dispatch_id = suite_dispatch_id(1000 * (index + 1) + i),
+            .source = TEXT("Account/1"), .version = i, .endpoint = TEXT("suite"),
+            .destination = TEXT("billing"), .message = suite_message(s, id), .at = SUITE_NOW);
+        EXPECT_OK(s, suite_try(&set, store, &refused));
+        counts[i] += refused.count == 0;
+        if (refused.count > 0)
+            EXPECT_EQ(s, refused.items[0].reason, PAWL_ECONFLICT);
+    }
+}
+
+static void racing_appends_leave_one_event(suite *s)
+{
+    unsigned counts[COUNTS];
+    need_processes(s);
+    run_processes(s, PROCESSES, append_events, counts);
+    expect_each(s, counts + 1, APPENDS - 1, 1);
+    pawl_store *a = suite_open(s);
+    EXPECT_EQ(s, suite_stream(s, a, TEXT("Account/1"), 0).count, APPENDS - 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).count, APPENDS - 1);
 }
 
 static int64_t count_in(suite *s, pawl_text data)
@@ -489,6 +521,7 @@ static void installing_again_changes_nothing(suite *s)
 static const suite_case cases[] = {
     {"E27 T7 processes settle each queue row once", processes_settle_each_row_once},
     {"S10 E7 starters that race in processes leave one saga", racing_starters_leave_one_saga},
+    {"O4 O3 appends that race in processes leave one event", racing_appends_leave_one_event},
     {"S9 no update of several processes is lost", no_update_is_lost},
     {"A2 A25 processes that race to add a key make one row", racing_adds_of_a_key_make_one_row},
     {"T7 processes claim each timeout once", each_timeout_is_claimed_once},

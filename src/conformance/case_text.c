@@ -229,6 +229,13 @@ static const nul_field nul_fields[] = {
     NUL_IN(saga_update, metadata),
     NUL_IN(saga_update, data),
     NUL_IN(saga_update, type_version),
+    NUL_IN(event_append, stream),
+    NUL_IN(event_append, event.type),
+    NUL_IN(event_append, event.headers),
+    NUL_IN(event_append, event.message_id),
+    NUL_IN(event_append, event.correlation_id),
+    NUL_IN(event_append, event.causation_id),
+    NUL_IN(checkpoint_set, name),
     NUL_IN(outbox_settle, source),
     NUL_IN(snapshot_remove, partition),
     NUL_IN(timeout_cancel, name),
@@ -242,6 +249,9 @@ static const nul_field nul_fields[] = {
     NUL_IN(outbox_add, destination),
     NUL_IN_MESSAGE(outbox_add),
     NUL_IN(outbox_hold, source),
+    NUL_IN(fold_set, stream),
+    NUL_IN(fold_set, state),
+    NUL_IN(fold_set, dispatches),
     NUL_IN(queue_send, queue),
     NUL_IN_MESSAGE(queue_send),
     NUL_IN(aggregator_add, name),
@@ -281,6 +291,11 @@ static void add_all(suite *s, suite_set *set)
     add_sagas(s, set);
     ADD(set, queue_settle, .queue = text, .seq = 1);
     ADD(set, inbox_mark, .endpoint = text, .message_id = text, .at = SUITE_NOW);
+    ADD(set, event_append, .stream = text, .version = 1, .is_first = true,
+        .event = suite_event(s, text));
+    ADD(set, checkpoint_set, .name = text, .from = 0, .to = 1);
+    ADD(set, fold_set, .stream = text, .version = 1, .type_version = 1, .state = text,
+        .dispatches = text);
     ADD(set, outbox_settle, .id = 1, .source = text, .state = PAWL_OUTBOX_DISPATCHED);
     ADD(set, snapshot_remove, .partition = text);
     ADD(set, timeout_cancel, .saga_id = suite_saga_id(1), .name = text);

@@ -7,14 +7,16 @@
 #include <string.h>
 
 static const suite_cases *const all_cases[] = {
-    &cases_queue,      &cases_inbox,         &cases_saga,        &cases_saga_value,
-    &cases_timeout,    &cases_timeout_set,   &cases_aggregator,  &cases_snapshot,
-    &cases_flush,      &cases_outbox,        &cases_group,       &cases_lead,
-    &cases_worker,     &cases_subscription,  &cases_dead,        &cases_stats,
-    &cases_sweep,      &cases_text,          &cases_size,        &cases_concurrent,
-    &cases_process,    &cases_number,        &cases_random,      &cases_op_saga,
-    &cases_op_timeout, &cases_op_aggregator, &cases_op_snapshot, &cases_op_outbox,
-    &cases_saga_lock,
+    &cases_queue,          &cases_inbox,         &cases_saga,        &cases_saga_value,
+    &cases_timeout,        &cases_timeout_set,   &cases_aggregator,  &cases_snapshot,
+    &cases_flush,          &cases_outbox,        &cases_group,       &cases_lead,
+    &cases_worker,         &cases_subscription,  &cases_dead,        &cases_stats,
+    &cases_sweep,          &cases_text,          &cases_size,        &cases_concurrent,
+    &cases_process,        &cases_number,        &cases_random,      &cases_op_saga,
+    &cases_op_timeout,     &cases_op_aggregator, &cases_op_snapshot, &cases_op_outbox,
+    &cases_saga_lock,      &cases_journal,       &cases_events,      &cases_journal_race,
+    &cases_journal_random, &cases_op_journal,    &cases_op_message,  &cases_op_enable,
+    &cases_prefix,
 };
 #define CASES_COUNT (sizeof all_cases / sizeof all_cases[0])
 
@@ -90,6 +92,14 @@ static void note_failure(suite *s, const char *what, pawl_code code)
                  s->error.text);
 }
 
+static void drop(const suite_place *place, suite *s, const suite_address *address,
+                 const suite_tables *tables)
+{
+    if (place->drop != NULL)
+        note_failure(s, "dropping the tables",
+                     place->drop(place, address, &tables->spec, &s->error));
+}
+
 static void run_at(const suite_place *place, case_run *run, const suite_case *item, unsigned number,
                    uint64_t seed)
 {
@@ -107,9 +117,11 @@ static void run_at(const suite_place *place, case_run *run, const suite_case *it
     if (code == PAWL_OK)
         run_guarded(s, item);
     suite_close_all(s);
-    if (place->drop != NULL)
-        note_failure(s, "dropping the tables",
-                     place->drop(place, &run->address, &run->tables.spec, &s->error));
+    drop(place, s, &run->address, &run->tables);
+    if (s->other.prefix[0] == '\0')
+        return;
+    suite_tables_make(&run->tables, &s->other);
+    drop(place, s, &s->other, &run->tables);
 }
 
 /* `reason` takes what is said about a case that did not pass. */

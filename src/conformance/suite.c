@@ -64,19 +64,44 @@ void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const cha
 
 /* ---- Handles ------------------------------------------------------------ */
 
-pawl_store *suite_open_bare(suite *s)
+static pawl_store *open_at(suite *s, const suite_address *address, size_t table_count)
 {
     EXPECT(s, s->store_count < SUITE_STORES_MAX);
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CREATE;
-    options.system_prefix      = s->address->prefix[0] != '\0' ? s->address->prefix : NULL;
+    options.deadline_ms        = 120000; /* no case is about it, and a server may be slow */
+    options.system_prefix      = address->prefix[0] != '\0' ? address->prefix : NULL;
     options.tables             = s->tables;
-    options.table_count        = SUITE_TABLE_COUNT;
+    options.table_count        = table_count;
     pawl_store *store          = NULL;
-    EXPECT_OK(s, pawl_store_open(s->address->url, &options, &store, &s->error));
+    EXPECT_OK(s, pawl_store_open(address->url, &options, &store, &s->error));
     EXPECT(s, store != NULL && store->ops != NULL);
     s->stores[s->store_count++] = store;
     return store;
+}
+
+pawl_store *suite_open_bare(suite *s)
+{
+    return open_at(s, s->address, SUITE_TABLE_COUNT);
+}
+
+static void ignore_line(pawl_text line, void *context)
+{
+    (void)line;
+    (void)context;
+}
+
+pawl_store *suite_open_other(suite *s)
+{
+    memcpy(s->other.url, s->address->url, sizeof s->other.url);
+    int size = snprintf(s->other.prefix, sizeof s->other.prefix, "%so_", s->address->prefix);
+    EXPECT(s, size > 0 && (size_t)size < sizeof s->other.prefix);
+    if ((s->stores[0]->ops->promises & PAWL_STORE_CREATES) == 0) {
+        pawl_schema_spec spec = {.system_prefix = s->other.prefix};
+        EXPECT_OK(s, pawl_store_schema(s->other.url, PAWL_SCHEMA_APPLY, &spec, ignore_line, NULL,
+                                       &s->error));
+    }
+    return open_at(s, &s->other, 0);
 }
 
 pawl_store *suite_open(suite *s)

@@ -46,6 +46,7 @@ typedef enum suite_table {
 
 typedef struct suite {
     const suite_address   *address;
+    suite_address          other; /* of suite_open_other, once it was called */
     const pawl_saga_table *tables[SUITE_TABLE_COUNT];
     pawl_arena            *arena;
     pawl_random            random;
@@ -75,11 +76,13 @@ typedef struct suite_cases {
         .noun = (noun_), .items = (array), .count = sizeof(array) / sizeof((array)[0]) \
     }
 
-extern const suite_cases cases_aggregator, cases_concurrent, cases_dead, cases_flush, cases_group,
-    cases_inbox, cases_lead, cases_number, cases_op_aggregator, cases_op_outbox, cases_op_saga,
-    cases_op_snapshot, cases_op_timeout, cases_outbox, cases_process, cases_queue, cases_random,
-    cases_saga, cases_saga_lock, cases_saga_value, cases_size, cases_snapshot, cases_stats,
-    cases_subscription, cases_sweep, cases_text, cases_timeout, cases_timeout_set, cases_worker;
+extern const suite_cases cases_aggregator, cases_concurrent, cases_dead, cases_events, cases_flush,
+    cases_group, cases_inbox, cases_journal, cases_journal_race, cases_journal_random, cases_lead,
+    cases_number, cases_op_aggregator, cases_op_enable, cases_op_journal, cases_op_message,
+    cases_op_outbox, cases_op_saga, cases_op_snapshot, cases_op_timeout, cases_outbox, cases_prefix,
+    cases_process, cases_queue, cases_random, cases_saga, cases_saga_lock, cases_saga_value,
+    cases_size, cases_snapshot, cases_stats, cases_subscription, cases_sweep, cases_text,
+    cases_timeout, cases_timeout_set, cases_worker;
 
 /* ---- Expectations ------------------------------------------------------- */
 
@@ -87,12 +90,14 @@ _Noreturn void suite_fail(suite *s, const char *file, int line, const char *form
     PAWL_PRINTF(4, 5);
 /* Leaves the case, which asks for what this store does not promise. */
 _Noreturn void suite_not_applicable(suite *s, const char *reason);
-void           suite_expect_integer(suite *s, int64_t actual, int64_t expected, const char *what,
-                                    const char *file, int line);
-void           suite_expect_text(suite *s, pawl_text actual, pawl_text expected, const char *what,
-                                 const char *file, int line);
-void           suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const char *what,
-                                 const char *file, int line);
+/* Not applicable unless transactions can end in another order than they began in. */
+void suite_need_overlap(suite *s, const pawl_store *store);
+void suite_expect_integer(suite *s, int64_t actual, int64_t expected, const char *what,
+                          const char *file, int line);
+void suite_expect_text(suite *s, pawl_text actual, pawl_text expected, const char *what,
+                       const char *file, int line);
+void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const char *what,
+                       const char *file, int line);
 
 #define EXPECT(s, condition) \
     ((condition) ? (void)0 : suite_fail((s), __FILE__, __LINE__, "%s", #condition))
@@ -115,6 +120,9 @@ void           suite_expect_code(suite *s, pawl_code actual, pawl_code expected,
 pawl_store *suite_open(suite *s);
 /* The same without a worker. */
 pawl_store *suite_open_bare(suite *s);
+/* Under another prefix of the same place, whose tables it makes; without the saga
+ * tables. */
+pawl_store *suite_open_other(suite *s);
 void        suite_close(suite *s, pawl_store *store);
 /* Ends the worker and leaves the handle open. */
 void suite_end_worker(suite *s, pawl_store *store);
@@ -156,8 +164,10 @@ pawl_dispatch_id suite_dispatch_id(unsigned number);
 
 /* Type "PlaceOrder", a body and headers that name the id. */
 pawl_message suite_message(suite *s, pawl_text id);
-void suite_expect_message(suite *s, const pawl_message *actual, const pawl_message *expected,
-                          const char *file, int line);
+/* Type "Deposited", of the message with that id; the body names it. */
+pawl_event suite_event(suite *s, pawl_text message_id);
+void       suite_expect_message(suite *s, const pawl_message *actual, const pawl_message *expected,
+                                const char *file, int line);
 #define EXPECT_MESSAGE(s, actual, expected) \
     suite_expect_message((s), (actual), (expected), __FILE__, __LINE__)
 
@@ -244,6 +254,9 @@ pawl_aggregator_counts suite_counts(suite *s, pawl_store *store, pawl_text parti
 pawl_outbox_rows  suite_outbox_rows(suite *s, pawl_store *store, pawl_outbox_state state);
 pawl_attempt_rows suite_attempts(suite *s, pawl_store *store, int64_t id);
 pawl_dead_rows    suite_dead_rows(suite *s, pawl_store *store, pawl_text endpoint);
-pawl_stats        suite_stats_of(suite *s, pawl_store *store, pawl_time now);
+/* The whole stream; the fold too, if its state's version is at most that one. */
+pawl_stream suite_stream(suite *s, pawl_store *store, pawl_text stream, int32_t fold_version_max);
+int64_t     suite_checkpoint(suite *s, pawl_store *store, pawl_text name);
+pawl_stats  suite_stats_of(suite *s, pawl_store *store, pawl_time now);
 
 #endif

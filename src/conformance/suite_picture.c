@@ -38,9 +38,43 @@ static void add_order(suite_set *set, unsigned number)
         .data = suite_printf(set->s, "{\"n\":%u}", number), .type_version = TEXT("1.0"));
 }
 
+static void add_event(suite_set *set, const char *stream, int64_t version, bool is_first)
+{
+    ADD(set, event_append, .stream = pawl_text_of(stream), .version = version, .is_first = is_first,
+        .event = suite_event(set->s, suite_printf(set->s, "e-%d", (int)version)));
+}
+
+static void add_fold(suite_set *set, int64_t version)
+{
+    ADD(set, fold_set, .stream = TEXT("Account/1"), .version = version, .type_version = 1,
+        .state = suite_printf(set->s, "{\"at\":%d}", (int)version), .dispatches = TEXT("[]"),
+        .at = SUITE_NOW);
+}
+
+static void add_journal(suite_set *set)
+{
+    add_event(set, "Account/1", 1, true);
+    add_event(set, "Account/1", 2, false);
+    add_event(set, "Account/2", 1, true);
+    add_fold(set, 1);
+    ADD(set, checkpoint_set, .name = TEXT("totals"), .from = 0, .to = 5, .at = SUITE_NOW);
+}
+
+/* The last pending row has come to its end. */
+static int64_t make_dead(suite *s, pawl_store *store)
+{
+    pawl_outbox_rows rows = suite_outbox_rows(s, store, PAWL_OUTBOX_PENDING);
+    EXPECT_EQ(s, rows.count, 4);
+    COMMIT_ONE(s, store, outbox_settle, .id = rows.items[3].id, .source = TEXT("Order/5"),
+               .state = PAWL_OUTBOX_DEAD, .attempts = 1, .outcome = PAWL_ATTEMPT_POISON,
+               .error = TEXT("no such queue"), .at = SUITE_NOW);
+    return rows.items[3].id;
+}
+
 void suite_world_make(suite_world *world, suite *s, pawl_store *store)
 {
     suite_set set = suite_changes(s);
+    add_journal(&set);
     for (int i = 1; i <= 2; i++)
         ADD(&set, queue_send, .queue = TEXT("orders"), .due = SUITE_NOW + i,
             .message = suite_message(s, suite_printf(s, "w-%d", i)));
@@ -55,6 +89,7 @@ void suite_world_make(suite_world *world, suite *s, pawl_store *store)
     add_outbox(&set, 1, "Order/1", 1);
     add_outbox(&set, 2, "Order/2", 1);
     add_outbox(&set, 3, "Order/2", 2);
+    add_outbox(&set, 5, "Order/5", 1);
     add_bill(&set, "Bills", "b-1");
     add_bill(&set, "Bills/2", "b-2");
     add_bill(&set, "Bills/3", "b-3");
@@ -62,6 +97,7 @@ void suite_world_make(suite_world *world, suite *s, pawl_store *store)
         .message = suite_message(s, TEXT("d-1")), .code = TEXT("EPERSIST"), .at = SUITE_NOW);
     ADD(&set, subscription_set, .type = TEXT("Placed"), .queue = TEXT("orders"));
     COMMIT(&set, store);
+    world->dead_id     = make_dead(s, store);
     world->claimed_seq = suite_claim(s, store, TEXT("orders"), SUITE_NOW + 1, 1).items[0].seq;
     world->free_seq    = suite_queue(s, store, TEXT("orders")).items[1].seq;
     EXPECT_EQ(s, suite_claim_timeouts(s, store, 70, SUITE_NOW + 1, 1).count, 1);
@@ -83,6 +119,10 @@ static void add_good_refusable(const suite_world *world, suite_set *set)
     ADD(set, saga_update, .table = order, .id = suite_saga_id(2), .version = 1,
         .metadata = TEXT("{\"by\":\"good\"}"), .data = TEXT("{\"n\":22}"),
         .type_version = TEXT("2.0"));
+    add_event(set, "Account/1", 3, true);
+    ADD(set, checkpoint_set, .name = TEXT("totals"), .from = 5, .to = 8, .at = SUITE_NOW);
+    ADD(set, outbox_reset, .id = world->dead_id, .action = PAWL_OUTBOX_DISCARD,
+        .note = TEXT("no longer wanted"), .at = SUITE_NOW);
     ADD(set, timeout_settle, .id = suite_timeout_id(1), .has_owner = true,
         .owner = suite_session_id(70), .generation = 1);
     ADD(set, outbox_settle, .id = world->outbox_id, .source = TEXT("Order/1"),
@@ -99,6 +139,7 @@ void suite_world_add_good(const suite_world *world, suite_set *set)
     add_good_refusable(world, set);
     ADD(set, timeout_cancel, .saga_id = suite_saga_id(9), .name = TEXT("payment"));
     ADD(set, outbox_hold, .source = TEXT("Order/2"), .after = world->held_after);
+    add_fold(set, 2);
     ADD(set, queue_send, .queue = TEXT("billing"), .due = SUITE_NOW,
         .message = suite_message(set->s, TEXT("sent")));
     add_bill(set, "Bills/4", "b-4");
@@ -190,17 +231,35 @@ static void draw_timeouts(picture *p, pawl_store *store)
 
 static void draw_outbox(picture *p, pawl_store *store)
 {
-    for (int state = PAWL_OUTBOX_PENDING; state <= PAWL_OUTBOX_DEAD; state++) {
+    for (int state = PAWL_OUTBOX_PENDING; state <= PAWL_OUTBOX_DISCARDED; state++) {
         pawl_outbox_rows rows = suite_outbox_rows(p->s, store, (pawl_outbox_state)state);
         for (size_t i = 0; i < rows.count; i++) {
             const pawl_outbox_row *row = &rows.items[i];
-            draw(p, "outbox %" PRId64 " %.*s state %d tries %d next %" PRId64 " history %zu",
+            draw(p, "outbox %" PRId64 " %.*s state %d tries %d,%d next %" PRId64 " history %zu",
                  row->id, PAWL_TEXT_ARGS(row->source), (int)row->state, row->attempts,
-                 row->next_attempt, suite_attempts(p->s, store, row->id).count);
+                 row->attempts_before, row->next_attempt,
+                 suite_attempts(p->s, store, row->id).count);
             draw_message(p, &row->message);
             draw(p, "\n");
         }
     }
+}
+
+static void draw_journal(picture *p, pawl_store *store)
+{
+    static const char *const streams[] = {"Account/1", "Account/2"};
+    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
+        pawl_stream stream = suite_stream(p->s, store, pawl_text_of(streams[i]), 0);
+        draw(p, "stream %s at %" PRId64 "\n", streams[i], stream.version);
+        for (size_t j = 0; j < stream.count; j++) {
+            const pawl_event_row *row = &stream.events[j];
+            draw(p, "event %" PRId64 " seq %" PRId64 " %.*s %.*s\n", row->version, row->seq,
+                 PAWL_TEXT_ARGS(row->event.type), PAWL_TEXT_ARGS(row->event.body));
+        }
+        pawl_fold_row fold = suite_stream(p->s, store, pawl_text_of(streams[i]), 1).fold;
+        draw(p, "fold at %" PRId64 " %.*s\n", fold.version, PAWL_TEXT_ARGS(fold.state));
+    }
+    draw(p, "checkpoint at %" PRId64 "\n", suite_checkpoint(p->s, store, TEXT("totals")));
 }
 
 static void draw_aggregators(picture *p, pawl_store *store)
@@ -254,6 +313,7 @@ pawl_text suite_picture(suite *s, pawl_store *store)
     draw_sagas(&p, store);
     draw_timeouts(&p, store);
     draw_outbox(&p, store);
+    draw_journal(&p, store);
     draw_aggregators(&p, store);
     draw_rest(&p, store);
     return (pawl_text){p.data, p.size};

@@ -18,10 +18,12 @@ typedef struct suite_world {
     int64_t held_after;  /* the first of two pending rows of "Order/2" */
     int64_t snapshot_id; /* in partition "Bills", under session 70 */
     int64_t unleased_id; /* in partition "Bills/3" */
+    int64_t dead_id;     /* a dead outbox row of "Order/5" */
 } suite_world;
 
 /* Orders 1 to 3 at version 1; inbox mark "known"; timeout 1 leased by session
- * 70, timeout 4 free; the claims are the store handle's. */
+ * 70, timeout 4 free; streams "Account/1" at version 2 and "Account/2" at 1;
+ * checkpoint "totals" at 5; the claims are the store handle's. */
 void suite_world_make(suite_world *world, suite *s, pawl_store *store);
 /* One change of every kind, each of which can be applied. */
 void suite_world_add_good(const suite_world *world, suite_set *set);

@@ -102,6 +102,19 @@ pawl_message suite_message(suite *s, pawl_text id)
     };
 }
 
+pawl_event suite_event(suite *s, pawl_text message_id)
+{
+    return (pawl_event){
+        .type           = TEXT("Deposited"),
+        .type_version   = 1,
+        .body           = suite_printf(s, "{\"by\":\"%.*s\"}", PAWL_TEXT_ARGS(message_id)),
+        .message_id     = message_id,
+        .correlation_id = TEXT("conversation-1"),
+        .causation_id   = TEXT("cause-1"),
+        .at             = SUITE_NOW,
+    };
+}
+
 void suite_expect_message(suite *s, const pawl_message *actual, const pawl_message *expected,
                           const char *file, int line)
 {
@@ -386,9 +399,33 @@ pawl_dead_rows suite_dead_rows(suite *s, pawl_store *store, pawl_text endpoint)
     return rows;
 }
 
+pawl_stream suite_stream(suite *s, pawl_store *store, pawl_text stream, int32_t fold_version_max)
+{
+    pawl_stream      found = {0};
+    pawl_stream_read read  = {.stream = stream, .fold_version_max = fold_version_max};
+    EXPECT(s, store->ops->stream_load != NULL);
+    EXPECT_OK(s, store->ops->stream_load(store, &read, 1, s->arena, &found, &s->error));
+    found.events = padded(s, found.events, found.count, sizeof found.events[0]);
+    return found;
+}
+
+int64_t suite_checkpoint(suite *s, pawl_store *store, pawl_text name)
+{
+    int64_t position = -1;
+    EXPECT(s, store->ops->checkpoint_get != NULL);
+    EXPECT_OK(s, store->ops->checkpoint_get(store, name, &position, &s->error));
+    return position;
+}
+
 pawl_stats suite_stats_of(suite *s, pawl_store *store, pawl_time now)
 {
     pawl_stats stats = {0};
     EXPECT_OK(s, store->ops->stats(store, now, s->arena, &stats, &s->error));
     return stats;
+}
+
+void suite_need_overlap(suite *s, const pawl_store *store)
+{
+    if ((store->ops->promises & PAWL_STORE_ROW_LOCKS) == 0)
+        suite_not_applicable(s, "one transaction writes at a time, so commits are in order");
 }

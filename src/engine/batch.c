@@ -155,13 +155,23 @@ static pawl_code prepare_unit(pawl__batch *batch, pawl__unit *unit, pawl_error *
         unit->is_alone = binding != NULL && binding->is_alone;
         unit->has_sql  = binding != NULL && binding->has_sql;
     }
+    if (unit->kind == PAWL__UNIT_EVENT)
+        unit->has_sql = unit->projection->own_sql;
     return PAWL_OK;
 }
 
+static bool has_events(const pawl__batch *batch)
+{
+    return batch->unit_count > 0 && batch->units[0].kind == PAWL__UNIT_EVENT;
+}
+
+/* Events share a checkpoint: they are one group. */
 static void number_units(pawl__batch *batch)
 {
-    for (size_t i = 0; i < batch->unit_count; i++)
-        batch->units[i].index = batch->units[i].parent = (uint32_t)i;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        batch->units[i].index  = (uint32_t)i;
+        batch->units[i].parent = has_events(batch) ? 0 : (uint32_t)i;
+    }
 }
 
 void pawl__batch_release(pawl__batch *batch)
@@ -172,7 +182,7 @@ void pawl__batch_release(pawl__batch *batch)
 
 pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error)
 {
-    if (batch->engine->is_virtual && batch->unit_count > 1)
+    if (batch->engine->is_virtual && batch->unit_count > 1 && !has_events(batch))
         qsort(batch->units, batch->unit_count, sizeof batch->units[0], compare_units);
     number_units(batch);
     for (size_t i = 0; i < batch->unit_count; i++) {
@@ -187,9 +197,9 @@ pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error)
             break;
         }
     }
-    bool can_hold = (batch->engine->store->ops->promises & PAWL_STORE_HAS_SQL) != 0;
-    batch->has_sql =
-        can_hold && batch->unit_count > 0 && batch->units[0].is_alone && batch->units[0].has_sql;
+    bool can_hold  = (batch->engine->store->ops->promises & PAWL_STORE_HAS_SQL) != 0;
+    batch->has_sql = can_hold && batch->unit_count > 0 && batch->units[0].has_sql &&
+                     (batch->units[0].is_alone || has_events(batch));
     return PAWL_OK;
 }
 
@@ -237,7 +247,7 @@ pawl_code pawl__batch_load(pawl__batch *batch, pawl_error *error)
  * time come after. */
 static bool is_cut(const pawl__batch *batch, const pawl__unit *unit)
 {
-    if (!batch->engine->is_virtual)
+    if (!batch->engine->is_virtual || unit->kind == PAWL__UNIT_EVENT)
         return false;
     return batch->cut_timeout <= unit->now || batch->cut_send < unit->now ||
            (unit->kind == PAWL__UNIT_MESSAGE && batch->cut_message <= unit->now);
@@ -261,6 +271,8 @@ pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
         pawl_code code = pawl__unit_run(batch, unit, error);
         if (code != PAWL_OK)
             return code;
+        if (unit->kind == PAWL__UNIT_EVENT && unit->end == PAWL__END_RETRY)
+            release_from(batch, i + 1); /* no event is passed over */
     }
     pawl__elsewhere_give_way(batch);
     return PAWL_OK;

@@ -20,6 +20,7 @@
 #ifndef PAWL_ENGINE_BATCH_H
 #define PAWL_ENGINE_BATCH_H
 
+#include "engine/entry.h"
 #include "pawl/context.h"
 #include "pawl/store.h"
 #include "workflow/model.h"
@@ -56,6 +57,8 @@ typedef struct pawl__engine {
     int32_t   immediate_retries, delayed_retries;
     int64_t   retry_delay, retry_delay_max, not_found_wait;
     int32_t   conflict_retries;
+    int64_t   dispatch_retention; /* how long a dispatch may be sent again */
+    bool      has_warned_recent;  /* that more come than are remembered for that long */
     pawl_time machine_now, business_now;
 } pawl__engine;
 
@@ -63,6 +66,7 @@ typedef enum pawl__unit_kind {
     PAWL__UNIT_MESSAGE,
     PAWL__UNIT_TIMEOUT,
     PAWL__UNIT_FLUSH,
+    PAWL__UNIT_EVENT, /* of a projection: event.c */
 } pawl__unit_kind;
 
 /* What became of a unit; decides its changes. One move only, from NEW. */
@@ -79,8 +83,6 @@ typedef enum pawl__unit_end {
     PAWL__END_RELEASED,   /* not run: free again */
     PAWL__END_AGAIN,      /* its own SQL is rolled back, then it runs again at once */
 } pawl__unit_end;
-
-typedef struct pawl__entry pawl__entry;
 
 /* A message's handler and the saga it looks for. */
 typedef struct pawl__lookup {
@@ -108,6 +110,8 @@ typedef struct pawl__unit {
     pawl_session_id               session;
     pawl_flush_row                flush;
     bool                          is_size_flush;
+    const pawl__projection_model *projection; /* EVENT */
+    const pawl_event_row         *event;
     pawl__lookup                 *lookups;
     size_t                        lookup_count;
     bool                          is_alone;
@@ -118,59 +122,6 @@ typedef struct pawl__unit {
     pawl_code                     code;      /* of the last failure */
     pawl_text                     error;
 } pawl__unit;
-
-/* A timeout that a saga set or cancelled in this batch; the last word wins. */
-typedef struct pawl__timeout_op {
-    pawl_text name;
-    pawl_time due;
-    bool      is_cancel;
-    uint32_t  unit;
-} pawl__timeout_op;
-
-typedef struct pawl__timeout_ops {
-    pawl__timeout_op *items;
-    size_t            count;
-    size_t            capacity;
-} pawl__timeout_ops;
-
-/* A saga in the batch: its stored row, if any, and what the units so far made
- * of it. */
-struct pawl__entry {
-    const pawl__saga_model *model;
-    pawl_value              main; /* NONE: the saga has no correlation property */
-    pawl_value              transitional;
-    bool                    is_loaded;      /* the store was asked */
-    bool                    is_elsewhere;   /* another worker has the row: no unit may touch it */
-    pawl_saga_row           stored;         /* version 0: no row */
-    bool                    is_stored_gone; /* the stored row is to be deleted */
-    bool                    exists;         /* now, in memory */
-    bool                    is_new;         /* the one that exists is not stored yet */
-    bool                    is_dirty;       /* to be saved */
-    pawl_saga_id            id;
-    void                   *state;
-    pawl_text               originator;  /* new: the message that began it */
-    pawl_code               broken;      /* the stored state cannot be decoded: units that */
-    pawl_text               broken_text; /* need it fail with this, others go on */
-    int32_t                 next_index;  /* of outbox rows under the version being made */
-    bool                    has_unit;
-    uint32_t                unit;   /* any unit that read or wrote it, for the group */
-    uint32_t                writer; /* the last unit that wrote it */
-    pawl__timeout_ops       timeouts;
-    bool     is_timeouts_dropped; /* the stored saga's timeouts are all to be cancelled */
-    uint64_t hashes[3];           /* by pawl__entry_key */
-};
-
-/* The three ways to find an entry; each an open hash table in the arena. */
-typedef enum pawl__entry_key {
-    PAWL__BY_MAIN,
-    PAWL__BY_TRANSITIONAL,
-    PAWL__BY_ID,
-} pawl__entry_key;
-
-typedef struct pawl__entry_index {
-    pawl__entry **slots;
-    size_t        count, capacity; /* capacity: a power of two, or 0 */
-} pawl__entry_index;
 
 /* What a batch or a unit wants written, but for the settling of its messages. */
 typedef struct pawl__effects {
@@ -213,6 +164,10 @@ pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *ro
 pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model *aggregator,
                                 const pawl_flush_row *flush, const pawl_snapshot *snapshot,
                                 pawl_session_id session, bool is_size_flush);
+/* Borrows the row. Events make a batch of their own, in the order of their positions:
+ * begin, run, changes. One group; what follows one that failed does not run. */
+pawl_code pawl__batch_add_event(pawl__batch *batch, const pawl__projection_model *projection,
+                                const pawl_event_row *row, int32_t attempts);
 /* Decodes, finds the handlers, cuts the batch at a message that runs alone.
  * Afterwards batch->has_sql says whether a hold is needed before load. */
 pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error);
@@ -276,10 +231,20 @@ pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *are
 /* subscribe.c: does subscription `index` make its queue get the record? Of a
  * queue that subscribes to several of its types only the first one does. */
 bool pawl__is_subscriber(const pawl_subscriptions *list, size_t index, const pawl_record *record);
-/* The headers of a message sent from `ctx` (NULL: from outside). */
+/* The handling of a message: what is sent then belongs to its trace. */
+typedef struct pawl__cause {
+    const pawl_message *message;
+    pawl_text           queue; /* of the endpoint that handles it */
+} pawl__cause;
+
+/* The headers of a message; NULL cause: sent from outside. */
 pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
-                              const pawl_header *extra, pawl_text inherited, pawl_arena *arena,
+                              const pawl_header *extra, const pawl__cause *cause, pawl_arena *arena,
                               pawl_text *headers, pawl_error *error);
+/* The same with those of `over` in their places, or behind them. PAWL_ENOMEM is the only
+ * failure. */
+pawl_code pawl__headers_merge(pawl_text headers, pawl_text over, pawl_arena *arena,
+                              pawl_text *merged);
 
 /* unit.c */
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error);

@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/batch.h"
+#include "engine/stream.h"
 
 #include <string.h>
 
@@ -19,12 +19,15 @@
 
 static pawl_code reserve(pawl__batch *batch)
 {
-    size_t units = batch->unit_count, entries = batch->entry_count, timeouts = 0;
-    for (size_t i = 0; i < entries; i++)
+    size_t units = batch->unit_count, entries = batch->entry_count, timeouts = 0, events = 0;
+    for (size_t i = 0; i < entries; i++) {
         timeouts += batch->entries[i]->timeouts.count + 1;
+        events += batch->entries[i]->stream != NULL ? batch->entries[i]->stream->event_count : 0;
+    }
     bool is_good =
         RESERVE(batch, queue_settle, units) && RESERVE(batch, inbox_mark, units) &&
         RESERVE(batch, saga_delete, entries) && RESERVE(batch, saga_insert, entries) &&
+        RESERVE(batch, event_append, events) && RESERVE(batch, fold_set, entries) &&
         RESERVE(batch, saga_update, entries) && RESERVE(batch, timeout_settle, units) &&
         RESERVE(batch, snapshot_remove, units) && RESERVE(batch, timeout_cancel, timeouts) &&
         RESERVE(batch, timeout_set, timeouts) && RESERVE(batch, snapshot_release, units) &&
@@ -258,7 +261,8 @@ static void put_delete(pawl__batch *batch, const pawl__entry *entry, uint32_t gr
         .unit = entry->writer, .group = group, .saga_id = entry->stored.id, .name = {"", 0}};
 }
 
-static void put_timeouts(pawl__batch *batch, const pawl__entry *entry, uint32_t group)
+static pawl_code put_timeouts(pawl__batch *batch, const pawl__entry *entry, uint32_t group,
+                              pawl_error *error)
 {
     for (size_t i = 0; i < entry->timeouts.count; i++) {
         const pawl__timeout_op *op = &entry->timeouts.items[i];
@@ -269,6 +273,12 @@ static void put_timeouts(pawl__batch *batch, const pawl__entry *entry, uint32_t 
             continue;
         const pawl__unit *unit = &batch->units[op->unit];
         pawl_timeout_id   id   = {pawl_uuid_v7(batch->engine->random, batch->engine->machine_now)};
+        pawl_text         headers = unit->message.headers;
+        if (entry->stream != NULL) {
+            pawl_code code = pawl__stream_headers(batch, entry, &unit->message, &headers, error);
+            if (code != PAWL_OK)
+                return code;
+        }
         *NEXT(batch, timeout_set) =
             (pawl_timeout_set){.unit           = op->unit,
                                .group          = group,
@@ -278,13 +288,57 @@ static void put_timeouts(pawl__batch *batch, const pawl__entry *entry, uint32_t 
                                .name           = op->name,
                                .destination    = batch->engine->model->queue,
                                .due            = op->due,
-                               .headers        = unit->message.headers,
+                               .headers        = headers,
                                .correlation_id = unit->message.correlation_id};
     }
+    return PAWL_OK;
+}
+
+/* A fold is a short cut: a state that cannot be stored goes without. */
+static pawl_code put_fold(pawl__batch *batch, const pawl__entry *entry, uint32_t group,
+                          pawl_error *error)
+{
+    const char   *stream = entry->stream->text.data;
+    pawl_error    why    = PAWL_ERROR_INIT;
+    pawl_fold_set fold;
+    pawl_code     code = pawl__stream_fold(batch, entry, &fold, &why);
+    if (code == PAWL_ENOMEM)
+        return pawl_error_set(error, code, "no memory for the fold of %s", stream);
+    if (code != PAWL_OK) {
+        pawl_log(PAWL_LOG_WARNING, "%s: its fold is not stored: %s", stream, why.text);
+        return PAWL_OK;
+    }
+    fold.group             = group;
+    *NEXT(batch, fold_set) = fold;
+    return PAWL_OK;
+}
+
+/* The events of a process or entity, the fold when it is time for one, and what
+ * became of its timeouts. */
+static pawl_code put_stream(pawl__batch *batch, const pawl__entry *entry, pawl_error *error)
+{
+    const pawl__stream_entry *stream = entry->stream;
+    uint32_t                  group  = pawl__group_of(batch, entry->unit);
+    if (stream->event_count == 0)
+        return PAWL_OK;
+    for (size_t i = 0; i < stream->event_count; i++) {
+        pawl_event_append *append = NEXT(batch, event_append);
+        *append                   = stream->events[i];
+        append->group             = group;
+    }
+    if (entry->is_timeouts_dropped)
+        *NEXT(batch, timeout_cancel) = (pawl_timeout_cancel){
+            .unit = entry->writer, .group = group, .saga_id = entry->id, .name = {"", 0}};
+    pawl_code code = PAWL_OK;
+    if (pawl__stream_is_fold_due(entry))
+        code = put_fold(batch, entry, group, error);
+    return code == PAWL_OK ? put_timeouts(batch, entry, group, error) : code;
 }
 
 static pawl_code put_entry(pawl__batch *batch, const pawl__entry *entry, pawl_error *error)
 {
+    if (entry->stream != NULL && entry->has_unit)
+        return put_stream(batch, entry, error);
     if (!entry->is_stored_gone && !entry->is_dirty)
         return PAWL_OK;
     uint32_t  group = pawl__group_of(batch, entry->unit);
@@ -301,9 +355,7 @@ static pawl_code put_entry(pawl__batch *batch, const pawl__entry *entry, pawl_er
         code = put_insert(batch, entry, group, data);
     else
         put_update(batch, entry, group, data);
-    if (code == PAWL_OK)
-        put_timeouts(batch, entry, group);
-    return code;
+    return code == PAWL_OK ? put_timeouts(batch, entry, group, error) : code;
 }
 
 /* ---- All of it -------------------------------------------------------------------- */
@@ -334,6 +386,7 @@ static pawl_code put_unit(pawl__batch *batch, const pawl__unit *unit)
     case PAWL__UNIT_MESSAGE: put_message(batch, unit, group); return PAWL_OK;
     case PAWL__UNIT_TIMEOUT: put_timeout(batch, unit, group); return PAWL_OK;
     case PAWL__UNIT_FLUSH: return put_flush(batch, unit, group);
+    case PAWL__UNIT_EVENT: return PAWL_OK; /* its checkpoint is one for all */
     }
     return PAWL_EBUG;
 }

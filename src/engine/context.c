@@ -8,6 +8,9 @@
  */
 #include "engine/context.h"
 
+#include "engine/stream.h"
+#include "pawl/process.h"
+
 #include <string.h>
 
 void pawl__context_init(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit)
@@ -38,10 +41,7 @@ pawl_code pawl__context_no_memory(pawl_context *ctx)
                               PAWL_TEXT_ARGS(ctx->unit->message.id));
 }
 
-static pawl_code refuse(pawl_context *ctx, pawl_code code, const char *format, ...)
-    PAWL_PRINTF(3, 4);
-
-static pawl_code refuse(pawl_context *ctx, pawl_code code, const char *format, ...)
+pawl_code pawl__context_refuse(pawl_context *ctx, pawl_code code, const char *format, ...)
 {
     if (ctx->failed == PAWL_OK) {
         va_list arguments;
@@ -54,8 +54,8 @@ static pawl_code refuse(pawl_context *ctx, pawl_code code, const char *format, .
 
 static pawl_code out_of_memory(pawl_context *ctx)
 {
-    return refuse(ctx, PAWL_ENOMEM, "no memory for an effect of message %.*s",
-                  PAWL_TEXT_ARGS(ctx->unit->message.id));
+    return pawl__context_refuse(ctx, PAWL_ENOMEM, "no memory for an effect of message %.*s",
+                                PAWL_TEXT_ARGS(ctx->unit->message.id));
 }
 
 static pawl__touch *touch_in_hand(pawl_context *ctx)
@@ -77,22 +77,55 @@ static pawl_code check_id(pawl_context *ctx, const pawl_message *message, const 
                           pawl_text id)
 {
     if (id.size == 0 || id.size > PAWL_MESSAGE_ID_SIZE_MAX)
-        return refuse(ctx, PAWL_ELIMIT, "message %s: %s has %zu bytes, the limit is 1 to %d",
-                      message->type.data, what, id.size, PAWL_MESSAGE_ID_SIZE_MAX);
+        return pawl__context_refuse(ctx, PAWL_ELIMIT,
+                                    "message %s: %s has %zu bytes, the limit is 1 to %d",
+                                    message->type.data, what, id.size, PAWL_MESSAGE_ID_SIZE_MAX);
     if (!pawl_text_is_valid(id, NULL))
-        return refuse(ctx, PAWL_EINVAL, "message %s: %s is not UTF-8", message->type.data, what);
+        return pawl__context_refuse(ctx, PAWL_EINVAL, "message %s: %s is not UTF-8",
+                                    message->type.data, what);
     return PAWL_OK;
 }
 
-static pawl_code build_message(pawl_context *ctx, const pawl_send_options *options,
+/* A process that handles answers says so to whom it sends: the extra headers with
+ * these two behind them, or as they are. NULL without memory. */
+static const pawl_header *headers_of(pawl_context *ctx, const pawl_header *extra, bool is_asking)
+{
+    static const pawl_header none  = {NULL, NULL};
+    const pawl__touch       *touch = touch_in_hand(ctx);
+    size_t                   count = 0;
+    if (extra == NULL)
+        extra = &none;
+    const pawl__stream_model *stream = touch != NULL ? touch->entry->model->stream : NULL;
+    if (!is_asking || stream == NULL || (!stream->wants_accepted && !stream->wants_rejected))
+        return extra;
+    while (extra[count].name != NULL)
+        count++;
+    pawl_header *all = pawl_arena_take(ctx->batch->arena, (count + 3) * sizeof *all);
+    if (all == NULL)
+        return NULL;
+    memcpy(all, extra, count * sizeof *all);
+    all[count++] = (pawl_header){PAWL_HEADER_PROCESS, touch->entry->stream->text.data};
+    all[count++] =
+        (pawl_header){PAWL_HEADER_ANSWER, !stream->wants_accepted   ? "rejected"
+                                          : !stream->wants_rejected ? "accepted"
+                                                                    : "accepted,rejected"};
+    return all;
+}
+
+/* `is_asking`: a command, whose answer a process may want to hear. What is published
+ * is nobody's to accept. */
+static pawl_code build_message(pawl_context *ctx, const pawl_send_options *options, bool is_asking,
                                const pawl_record *record, const void *body, pawl_message *message)
 {
     pawl_arena *arena = ctx->batch->arena;
+    pawl__cause cause = {&ctx->unit->message, ctx->batch->engine->model->queue};
     pawl_code   code  = pawl_record_encode(record, body, 0, arena, &message->body, &ctx->error);
+    const pawl_header *extra = headers_of(ctx, options->headers, is_asking);
+    if (code == PAWL_OK && extra == NULL)
+        code = PAWL_ENOMEM;
     if (code == PAWL_OK)
-        code =
-            pawl__headers_build(ctx->batch->engine->model->queue, record, options->headers,
-                                ctx->unit->message.headers, arena, &message->headers, &ctx->error);
+        code = pawl__headers_build(cause.queue, record, extra->name != NULL ? extra : NULL, &cause,
+                                   arena, &message->headers, &ctx->error);
     if (code != PAWL_OK) {
         pawl_error_wrap(&ctx->error, code, "message %s", pawl_record_type(record));
         return pawl__context_failed(ctx, code);
@@ -112,8 +145,9 @@ static pawl_code build_message(pawl_context *ctx, const pawl_send_options *optio
         check_id(ctx, message, "correlation id", message->correlation_id) != PAWL_OK)
         return ctx->failed;
     if (message->body.size > PAWL_BODY_SIZE_MAX)
-        return refuse(ctx, PAWL_ELIMIT, "message %s: body has %zu bytes, the limit is %d",
-                      message->type.data, message->body.size, PAWL_BODY_SIZE_MAX);
+        return pawl__context_refuse(ctx, PAWL_ELIMIT,
+                                    "message %s: body has %zu bytes, the limit is %d",
+                                    message->type.data, message->body.size, PAWL_BODY_SIZE_MAX);
     return PAWL_OK;
 }
 
@@ -124,8 +158,8 @@ static pawl_time due_of(const pawl_context *ctx, const pawl_send_options *option
     return pawl_time_add(ctx->unit->now, options->delay);
 }
 
-static pawl_code add_send(pawl_context *ctx, pawl_text queue, const pawl_message *message,
-                          pawl_time due)
+static pawl_code add_queued(pawl_context *ctx, pawl_text queue, const pawl_message *message,
+                            pawl_time due)
 {
     pawl__effects   *effects = &ctx->effects;
     pawl_queue_send *grown = pawl_arena_grow(ctx->batch->arena, effects->sends, effects->send_count,
@@ -140,7 +174,7 @@ static pawl_code add_send(pawl_context *ctx, pawl_text queue, const pawl_message
 }
 
 static pawl_code add_dispatch(pawl_context *ctx, pawl_text destination, const pawl_message *message,
-                              pawl_time due, bool has_id)
+                              pawl_time due, bool has_id, bool is_local)
 {
     pawl__dispatch *grown = pawl_arena_grow(ctx->batch->arena, ctx->dispatches, ctx->dispatch_count,
                                             &ctx->dispatch_capacity, sizeof ctx->dispatches[0]);
@@ -148,26 +182,49 @@ static pawl_code add_dispatch(pawl_context *ctx, pawl_text destination, const pa
         return out_of_memory(ctx);
     ctx->dispatches = grown;
     ctx->dispatches[ctx->dispatch_count++] =
-        (pawl__dispatch){.add    = {.unit        = ctx->unit->index,
-                                    .endpoint    = ctx->batch->engine->model->endpoint,
-                                    .destination = destination,
-                                    .message     = *message,
-                                    .due         = due,
-                                    .at          = ctx->batch->engine->machine_now},
-                         .touch  = ctx->touch,
-                         .has_id = has_id};
+        (pawl__dispatch){.add      = {.unit        = ctx->unit->index,
+                                      .endpoint    = ctx->batch->engine->model->endpoint,
+                                      .destination = destination,
+                                      .message     = *message,
+                                      .due         = due,
+                                      .at          = ctx->batch->engine->machine_now},
+                         .touch    = ctx->touch,
+                         .has_id   = has_id,
+                         .is_local = is_local};
     ctx->effect_count++;
     return PAWL_OK;
+}
+
+/* What a process, an entity or a projection sends has an id that a replay makes again,
+ * wherever it goes. */
+static pawl_code add_send(pawl_context *ctx, pawl_text queue, const pawl_message *message,
+                          pawl_time due, bool has_id)
+{
+    const pawl__touch *touch = touch_in_hand(ctx);
+    if (ctx->unit->kind == PAWL__UNIT_EVENT || (touch != NULL && touch->entry->stream != NULL))
+        return add_dispatch(ctx, queue, message, due, has_id, true);
+    return add_queued(ctx, queue, message, due);
+}
+
+pawl_code pawl__context_put(pawl_context *ctx, pawl_text destination, const pawl_message *message,
+                            pawl_time due, bool has_id)
+{
+    pawl__engine     *engine = ctx->batch->engine;
+    pawl__destination where  = engine->resolve(engine->runtime, destination);
+    if (where.is_remote)
+        return add_dispatch(ctx, destination, message, due, has_id, false);
+    return add_send(ctx, where.queue, message, due, has_id);
 }
 
 static pawl_code check_destination(pawl_context *ctx, const char *destination)
 {
     size_t size = destination != NULL ? strlen(destination) : 0;
     if (size == 0 || size > PAWL_NAME_SIZE_MAX)
-        return refuse(ctx, PAWL_EINVAL, "destination has %zu bytes, the limit is 1 to %d", size,
-                      PAWL_NAME_SIZE_MAX);
+        return pawl__context_refuse(ctx, PAWL_EINVAL,
+                                    "destination has %zu bytes, the limit is 1 to %d", size,
+                                    PAWL_NAME_SIZE_MAX);
     if (!pawl_text_is_valid(pawl_text_of(destination), NULL))
-        return refuse(ctx, PAWL_EINVAL, "destination '%s' is not UTF-8", destination);
+        return pawl__context_refuse(ctx, PAWL_EINVAL, "destination '%s' is not UTF-8", destination);
     return PAWL_OK;
 }
 
@@ -181,17 +238,13 @@ pawl_code pawl_send_with(pawl_context *ctx, const char *destination,
     if (options == NULL)
         options = &defaults;
     if (code == PAWL_OK)
-        code = build_message(ctx, options, record, message, &made);
+        code = build_message(ctx, options, true, record, message, &made);
     if (code != PAWL_OK)
         return code;
     pawl_text name = pawl_arena_text(ctx->batch->arena, pawl_text_of(destination));
     if (name.data == NULL)
         return out_of_memory(ctx);
-    pawl__engine     *engine = ctx->batch->engine;
-    pawl__destination where  = engine->resolve(engine->runtime, name);
-    if (where.is_remote)
-        return add_dispatch(ctx, name, &made, due_of(ctx, options), options->id != NULL);
-    return add_send(ctx, where.queue, &made, due_of(ctx, options));
+    return pawl__context_put(ctx, name, &made, due_of(ctx, options), options->id != NULL);
 }
 
 pawl_code pawl_send(pawl_context *ctx, const char *destination, const pawl_record *record,
@@ -206,8 +259,9 @@ pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *m
     if (ctx->failed != PAWL_OK)
         return ctx->failed;
     if (queue.size == 0)
-        return refuse(ctx, PAWL_EINVAL, "message %.*s has no header pawl.reply_to to reply to",
-                      PAWL_TEXT_ARGS(ctx->unit->message.id));
+        return pawl__context_refuse(ctx, PAWL_EINVAL,
+                                    "message %.*s has no header pawl.reply_to to reply to",
+                                    PAWL_TEXT_ARGS(ctx->unit->message.id));
     return pawl_send_with(ctx, queue.data, NULL, record, message);
 }
 
@@ -217,7 +271,7 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
     pawl__engine                  *engine   = ctx->batch->engine;
     const pawl_subscriptions      *list     = NULL;
     pawl_message                   made     = {.id = {NULL, 0}};
-    pawl_code                      code     = build_message(ctx, &defaults, record, message, &made);
+    pawl_code code = build_message(ctx, &defaults, false, record, message, &made);
     if (code != PAWL_OK)
         return code;
     /* Not knowing who subscribes is no reason to tell nobody. */
@@ -229,8 +283,8 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
         if (!pawl__is_subscriber(list, i, record))
             continue;
         pawl_text queue = pawl_arena_text(ctx->batch->arena, item->queue);
-        code =
-            queue.data != NULL ? add_send(ctx, queue, &made, ctx->unit->now) : out_of_memory(ctx);
+        code            = queue.data != NULL ? add_send(ctx, queue, &made, ctx->unit->now, false)
+                                             : out_of_memory(ctx);
     }
     ctx->effect_count++; /* publishing counts even when nobody subscribes */
     return code;
@@ -244,7 +298,7 @@ pawl_code pawl_send_now(pawl_context *ctx, const char *destination, const pawl_r
     pawl_message                   made     = {.id = {NULL, 0}};
     pawl_code                      code     = check_destination(ctx, destination);
     if (code == PAWL_OK)
-        code = build_message(ctx, &defaults, record, message, &made);
+        code = build_message(ctx, &defaults, true, record, message, &made);
     if (code != PAWL_OK)
         return code;
     pawl_text         name    = pawl_text_of(destination);
@@ -286,11 +340,11 @@ static pawl_code partition_of(pawl_context *ctx, const pawl__lookup *lookup, paw
     if (partition->data == NULL)
         return out_of_memory(ctx);
     if (partition->size > PAWL_PARTITION_SIZE_MAX)
-        return refuse(ctx, PAWL_ELIMIT,
-                      "aggregator %s: partition '%.40s...' has %zu bytes, the "
-                      "limit is %d",
-                      aggregator->name.data, partition->data, partition->size,
-                      PAWL_PARTITION_SIZE_MAX);
+        return pawl__context_refuse(ctx, PAWL_ELIMIT,
+                                    "aggregator %s: partition '%.40s...' has %zu bytes, the "
+                                    "limit is %d",
+                                    aggregator->name.data, partition->data, partition->size,
+                                    PAWL_PARTITION_SIZE_MAX);
     return PAWL_OK;
 }
 
@@ -328,12 +382,18 @@ static pawl_code put_timeout(pawl_context *ctx, const char *name, pawl_time due,
     pawl__touch *touch = touch_in_hand(ctx);
     pawl_text    text  = pawl_text_of(name);
     if (touch == NULL)
-        return refuse(ctx, PAWL_EINVAL, "timeout '%s': the handler has no saga to set it for",
-                      name != NULL ? name : "");
+        return pawl__context_refuse(
+            ctx, PAWL_EINVAL, "timeout '%s': the handler has no saga or process to set it for",
+            name != NULL ? name : "");
+    if (touch->entry->stream != NULL && touch->entry->model->stream->is_entity)
+        return pawl__context_refuse(ctx, PAWL_EINVAL,
+                                    "timeout '%s': only a process has timeouts, %s is an entity",
+                                    name != NULL ? name : "", touch->entry->stream->text.data);
     if (!is_cancel && pawl__model_timeout(ctx->batch->engine->model,
                                           touch->entry->model->table.type, text) == NULL)
-        return refuse(ctx, PAWL_EINVAL, "saga %s has no handler for timeout '%s'",
-                      touch->entry->model->saga->name, name != NULL ? name : "");
+        return pawl__context_refuse(ctx, PAWL_EINVAL, "%s %s has no handler for timeout '%s'",
+                                    pawl__model_kind(touch->entry->model),
+                                    touch->entry->model->saga->name, name != NULL ? name : "");
     pawl__timeout_ops *ops   = &touch->timeouts;
     pawl__timeout_op  *grown = pawl_arena_grow(ctx->batch->arena, ops->items, ops->count,
                                                &ops->capacity, sizeof ops->items[0]);
@@ -365,7 +425,12 @@ pawl_code pawl_complete(pawl_context *ctx)
 {
     pawl__touch *touch = touch_in_hand(ctx);
     if (touch == NULL)
-        return refuse(ctx, PAWL_EINVAL, "the handler has no saga to complete");
+        return pawl__context_refuse(ctx, PAWL_EINVAL,
+                                    "the handler has no saga or process to complete");
+    if (touch->entry->stream != NULL && touch->entry->model->stream->is_entity)
+        return pawl__context_refuse(ctx, PAWL_EINVAL,
+                                    "entity %s cannot be completed: only a process is over",
+                                    touch->entry->stream->text.data);
     touch->is_completed = true;
     return PAWL_OK;
 }
@@ -437,9 +502,13 @@ pawl_text pawl_partition_in_hand(const pawl_context *ctx)
 
 int32_t pawl_attempts(const pawl_context *ctx)
 {
-    return ctx->unit->kind == PAWL__UNIT_MESSAGE   ? ctx->unit->row.attempts
-           : ctx->unit->kind == PAWL__UNIT_TIMEOUT ? ctx->unit->timeout.attempts
-                                                   : ctx->unit->flush.attempts;
+    switch (ctx->unit->kind) {
+    case PAWL__UNIT_MESSAGE:
+    case PAWL__UNIT_EVENT: return ctx->unit->row.attempts;
+    case PAWL__UNIT_TIMEOUT: return ctx->unit->timeout.attempts;
+    case PAWL__UNIT_FLUSH: return ctx->unit->flush.attempts;
+    }
+    return 0;
 }
 
 void *pawl_user(const pawl_context *ctx)
@@ -460,6 +529,7 @@ pawl_arena *pawl_scratch(pawl_context *ctx)
 void *pawl_sql(pawl_context *ctx)
 {
     pawl_store *store = ctx->batch->engine->store;
-    bool        has   = ctx->is_sql_open && ctx->lookup != NULL && ctx->lookup->binding->has_sql;
+    bool        has   = ctx->is_sql_open && (ctx->unit->kind == PAWL__UNIT_EVENT ||
+                                    (ctx->lookup != NULL && ctx->lookup->binding->has_sql));
     return has && store->ops->native != NULL ? store->ops->native(store) : NULL;
 }

@@ -17,6 +17,9 @@ typedef struct pawl__touch {
     bool              is_completed;
     bool              is_changed; /* to be saved; known when the handlers are done */
     pawl__timeout_ops timeouts;
+    pawl_event       *events; /* of a stream: emitted by this unit */
+    size_t            event_count, event_capacity;
+    int32_t           next_index; /* of a stream: of its dispatches by this unit */
 } pawl__touch;
 
 typedef struct pawl__callback {
@@ -24,11 +27,13 @@ typedef struct pawl__callback {
     void                  *data;
 } pawl__callback;
 
-/* An outbox row whose source is known only when the unit is kept. */
+/* An outbox row whose source is known only when the unit is kept; or what a
+ * process or entity sends to a queue of this store, whose id is made alike. */
 typedef struct pawl__dispatch {
     pawl_outbox_add add;
     size_t          touch; /* index + 1; 0: no saga */
     bool            has_id;
+    bool            is_local; /* to the queue that is its destination */
 } pawl__dispatch;
 
 struct pawl_context {
@@ -48,7 +53,8 @@ struct pawl_context {
     pawl_error      error;        /* its text, or that of pawl_fail */
     int64_t         retry_delay;  /* -1: none asked for */
     bool            is_sql_open;
-    bool            is_keeping; /* a failure now leaves the batch half changed: drop it */
+    bool            is_keeping;  /* a failure now leaves the batch half changed: drop it */
+    bool            is_rejected; /* an entity said no: not a failure, an answer */
 };
 
 void pawl__context_init(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit);
@@ -60,6 +66,16 @@ pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code);
 pawl_code pawl__context_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
     PAWL_PRINTF(3, 4);
 pawl_code pawl__context_no_memory(pawl_context *ctx);
+
+/* event.c: calls the projection's handler for the event in hand. */
+pawl_code pawl__event_run(pawl_context *ctx);
+
+/* Adds a send to a queue of this store, or an outbox row. */
+pawl_code pawl__context_put(pawl_context *ctx, pawl_text destination, const pawl_message *message,
+                            pawl_time due, bool has_id);
+/* An id or a body of an effect that is over its limit fails the message. */
+pawl_code pawl__context_refuse(pawl_context *ctx, pawl_code code, const char *format, ...)
+    PAWL_PRINTF(3, 4);
 
 /* keep.c: makes the states and effects the batch's. A failure that leaves the
  * batch half changed sets is_keeping. */

@@ -4,12 +4,13 @@
  */
 #include "engine/batch.h"
 
+#include "engine/trace.h"
+
 #include <string.h>
 #include <yyjson.h>
 
 #define HEADER_REPLY_TO "pawl.reply_to"
 #define HEADER_BASE "pawl.base"
-#define HEADER_TRACE "traceparent"
 
 static void *json_resize(void *context, void *memory, size_t old_size, size_t size)
 {
@@ -90,14 +91,81 @@ static pawl_code put_extra(yyjson_mut_doc *doc, yyjson_mut_val *object, const pa
     return PAWL_OK;
 }
 
+/* A trace goes on in what is sent; one that cannot be read ends, and the state that
+ * belongs to it as well. */
+static pawl_code inherit(const pawl__cause *cause, pawl_arena *arena, pawl_text *trace,
+                         pawl_text *state)
+{
+    char        text[PAWL__TRACE_TEXT_SIZE + 1];
+    pawl__trace parent;
+    pawl_text   found;
+    *trace = *state = (pawl_text){NULL, 0};
+    if (cause == NULL)
+        return PAWL_OK;
+    pawl_code code =
+        pawl__headers_value(cause->message->headers, PAWL_TEXT(PAWL__HEADER_TRACE), arena, &found);
+    if (code != PAWL_OK || !pawl__trace_parse(found, &parent))
+        return code;
+    pawl__trace child = pawl__trace_child(&parent, cause->queue, cause->message->id);
+    pawl__trace_format(&child, text);
+    *trace = pawl_arena_text(arena, (pawl_text){text, PAWL__TRACE_TEXT_SIZE});
+    if (trace->data == NULL)
+        return PAWL_ENOMEM;
+    code = pawl__headers_value(cause->message->headers, PAWL_TEXT(PAWL__HEADER_TRACE_STATE), arena,
+                               state);
+    if (state->size > PAWL__TRACE_STATE_SIZE_MAX)
+        *state = (pawl_text){NULL, 0};
+    return code;
+}
+
+static bool put_all(yyjson_mut_doc *doc, yyjson_mut_val *object, yyjson_val *members)
+{
+    yyjson_obj_iter iter  = yyjson_obj_iter_with(members);
+    bool            is_ok = true;
+    for (yyjson_val *name = yyjson_obj_iter_next(&iter); name != NULL && is_ok;
+         name             = yyjson_obj_iter_next(&iter)) {
+        yyjson_mut_val *own   = yyjson_val_mut_copy(doc, name);
+        yyjson_mut_val *value = yyjson_val_mut_copy(doc, yyjson_obj_iter_get_val(name));
+        yyjson_mut_obj_remove(object, own);
+        is_ok = yyjson_mut_obj_add(object, own, value); /* not what is NULL */
+    }
+    return is_ok;
+}
+
+pawl_code pawl__headers_merge(pawl_text headers, pawl_text over, pawl_arena *arena,
+                              pawl_text *merged)
+{
+    yyjson_mut_doc *doc    = yyjson_mut_doc_new(&json_memory);
+    yyjson_mut_val *object = yyjson_mut_obj(doc);
+    size_t          size   = 0;
+    char           *json   = NULL;
+    bool            is_ok  = object != NULL;
+    yyjson_mut_doc_set_root(doc, object);
+    for (int i = 0; i < 2 && is_ok; i++) {
+        const pawl_text *from    = i == 0 ? &headers : &over;
+        yyjson_read_err  failure = {0};
+        yyjson_doc      *read =
+            yyjson_read_opts((char *)from->data, from->size, 0, &json_memory, &failure);
+        is_ok = read != NULL ? put_all(doc, object, yyjson_doc_get_root(read))
+                             : failure.code != YYJSON_READ_ERROR_MEMORY_ALLOCATION;
+        yyjson_doc_free(read);
+    }
+    if (is_ok)
+        json = yyjson_mut_write_opts(doc, 0, &json_memory, &size, NULL);
+    *merged = json != NULL ? pawl_arena_text(arena, (pawl_text){json, size}) : (pawl_text){NULL, 0};
+    pawl_free(json);
+    yyjson_mut_doc_free(doc);
+    return merged->data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
 pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
-                              const pawl_header *extra, pawl_text inherited, pawl_arena *arena,
+                              const pawl_header *extra, const pawl__cause *cause, pawl_arena *arena,
                               pawl_text *headers, pawl_error *error)
 {
     *headers        = (pawl_text){"", 0};
     pawl_text bases = base_names(record, arena);
-    pawl_text trace;
-    pawl_code code = pawl__headers_value(inherited, PAWL_TEXT(HEADER_TRACE), arena, &trace);
+    pawl_text trace, state;
+    pawl_code code = inherit(cause, arena, &trace, &state);
     if (bases.data == NULL || code != PAWL_OK)
         return PAWL_ENOMEM;
     if (reply_to.size == 0 && bases.size == 0 && extra == NULL && trace.size == 0)
@@ -106,7 +174,9 @@ pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
     yyjson_mut_val *object = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, object);
     code        = object != NULL && put(doc, object, HEADER_REPLY_TO, reply_to) &&
-                   put(doc, object, HEADER_BASE, bases) && put(doc, object, HEADER_TRACE, trace)
+                   put(doc, object, HEADER_BASE, bases) &&
+                   put(doc, object, PAWL__HEADER_TRACE, trace) &&
+                   put(doc, object, PAWL__HEADER_TRACE_STATE, state)
                       ? put_extra(doc, object, extra, error)
                       : PAWL_ENOMEM;
     size_t size = 0;

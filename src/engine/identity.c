@@ -8,6 +8,7 @@
 #include "engine/batch.h"
 
 #include "engine/elsewhere.h"
+#include "engine/stream.h"
 
 #include <string.h>
 
@@ -116,6 +117,8 @@ pawl__entry *pawl__identity_add(pawl__batch *batch, const pawl__saga_model *mode
     entry->main    = *main;
     batch->entries = grown;
     if (main->type != PAWL_VALUE_NONE && !add(batch, PAWL__BY_MAIN, entry))
+        return NULL;
+    if (model->stream != NULL && pawl__stream_prepare(batch, entry) != PAWL_OK)
         return NULL;
     batch->entries[batch->entry_count++] = entry;
     return entry;

@@ -7,8 +7,8 @@
 
 #include "pawl/base.h"
 
-/* UUIDv5 over (endpoint, source or else the message in hand, version, index);
- * the encoding is unambiguous: each text follows its size (contracts O5). */
+/* pawl_dispatch_id_make; without a source the message in hand takes its place
+ * (contracts O5). */
 pawl_dispatch_id pawl__dispatch_id(pawl_text endpoint, pawl_text source, pawl_text message_id,
                                    int64_t version, int32_t index);
 

@@ -6,6 +6,7 @@
 #include "engine/context.h"
 
 #include "engine/ids.h"
+#include "engine/stream.h"
 
 #include <string.h>
 
@@ -13,6 +14,8 @@
 static bool is_changed(const pawl_context *ctx, const pawl__touch *touch)
 {
     const pawl__entry *entry = touch->entry;
+    if (entry->stream != NULL)
+        return touch->event_count > 0;
     return touch->is_begun || ctx->effect_count > 0 ||
            !pawl_record_equal(entry->model->state, entry->state, touch->state);
 }
@@ -87,6 +90,10 @@ static pawl_code keep_state(pawl_context *ctx, pawl__touch *touch, const pawl_va
 {
     pawl__entry       *entry  = touch->entry;
     const pawl_record *record = entry->model->state;
+    if (entry->stream != NULL) {
+        pawl_code code = pawl__stream_keep(ctx, touch);
+        return code == PAWL_OK && !touch->is_completed ? keep_timeouts(ctx, entry, touch) : code;
+    }
     if (touch->is_completed) {
         entry->writer = ctx->unit->index;
         if (entry->exists)
@@ -132,7 +139,16 @@ static pawl_code keep_dispatch(pawl_context *ctx, pawl__dispatch *dispatch, int3
     pawl_outbox_add *add   = &dispatch->add;
     pawl_arena      *arena = ctx->batch->arena;
     add->index             = index;
-    if (dispatch->touch != 0) {
+    if (ctx->unit->kind == PAWL__UNIT_EVENT) {
+        add->source  = ctx->unit->projection->source;
+        add->version = ctx->unit->event->position;
+    } else if (dispatch->touch != 0 && ctx->touches[dispatch->touch - 1].entry->stream != NULL) {
+        pawl__touch        *touch  = &ctx->touches[dispatch->touch - 1];
+        pawl__stream_entry *stream = touch->entry->stream;
+        add->source                = stream->text;
+        add->version               = stream->version + (int64_t)touch->event_count;
+        add->index                 = touch->next_index++;
+    } else if (dispatch->touch != 0) {
         pawl__touch *touch = &ctx->touches[dispatch->touch - 1];
         pawl__entry *entry = touch->entry;
         char         id[PAWL_UUID_TEXT_SIZE + 1];
@@ -177,8 +193,9 @@ static pawl_code reserve_effects(pawl_context *ctx)
 {
     pawl__effects *all = &ctx->batch->effects;
     void          *sends, *dispatches, *adds;
-    pawl_code      code = reserve(ctx, all->sends, &all->send_count, &all->send_capacity,
-                                  ctx->effects.send_count, sizeof all->sends[0], &sends);
+    pawl_code      code =
+        reserve(ctx, all->sends, &all->send_count, &all->send_capacity,
+                ctx->effects.send_count + ctx->dispatch_count, sizeof all->sends[0], &sends);
     if (code != PAWL_OK)
         return code;
     all->sends = sends;
@@ -194,19 +211,28 @@ static pawl_code reserve_effects(pawl_context *ctx)
     return code;
 }
 
+static void keep_send(pawl__batch *batch, const pawl_queue_send *send)
+{
+    batch->effects.sends[batch->effects.send_count++] = *send;
+    if (pawl_text_equal(send->queue, batch->engine->model->queue) && send->due < batch->cut_send)
+        batch->cut_send = send->due;
+}
+
 static void keep_effects(pawl_context *ctx)
 {
     pawl__batch   *batch = ctx->batch;
     pawl__effects *all   = &batch->effects;
-    for (size_t i = 0; i < ctx->effects.send_count; i++) {
-        const pawl_queue_send *send   = &ctx->effects.sends[i];
-        all->sends[all->send_count++] = *send;
-        if (pawl_text_equal(send->queue, batch->engine->model->queue) &&
-            send->due < batch->cut_send)
-            batch->cut_send = send->due;
+    for (size_t i = 0; i < ctx->effects.send_count; i++)
+        keep_send(batch, &ctx->effects.sends[i]);
+    for (size_t i = 0; i < ctx->dispatch_count; i++) {
+        const pawl_outbox_add *add  = &ctx->dispatches[i].add;
+        const pawl_queue_send  send = {
+             .unit = add->unit, .queue = add->destination, .message = add->message, .due = add->due};
+        if (ctx->dispatches[i].is_local)
+            keep_send(batch, &send);
+        else
+            all->dispatches[all->dispatch_count++] = *add;
     }
-    for (size_t i = 0; i < ctx->dispatch_count; i++)
-        all->dispatches[all->dispatch_count++] = ctx->dispatches[i].add;
     for (size_t i = 0; i < ctx->effects.add_count; i++) {
         all->adds[all->add_count++] = ctx->effects.adds[i];
         if (ctx->effects.adds[i].due < batch->cut_timeout)
@@ -219,6 +245,9 @@ pawl_code pawl__unit_keep(pawl_context *ctx)
     pawl_value *transitional =
         pawl_arena_take(ctx->batch->arena, (ctx->touch_count + 1) * sizeof *transitional);
     pawl_code code = transitional != NULL ? PAWL_OK : pawl__context_no_memory(ctx);
+    for (size_t i = 0; i < ctx->touch_count && code == PAWL_OK; i++)
+        if (ctx->touches[i].entry->stream != NULL)
+            code = pawl__stream_seal(ctx, i);
     for (size_t i = 0; i < ctx->touch_count; i++)
         ctx->touches[i].is_changed = is_changed(ctx, &ctx->touches[i]);
     for (size_t i = 0; i < ctx->touch_count && code == PAWL_OK; i++)

@@ -10,6 +10,7 @@
 #include "engine/batch.h"
 
 #include "engine/elsewhere.h"
+#include "engine/stream.h"
 
 /* Entries or lookups that one read asks for. */
 typedef struct read_list {
@@ -204,6 +205,16 @@ static pawl_code look_at_queue(pawl__batch *batch, pawl_time *placed, int64_t *s
                                     seq, error);
 }
 
+static pawl_code read_streams_again(pawl__batch *batch, read_list *list, pawl_error *error)
+{
+    for (size_t i = 0; i < list->count; i++)
+        list->entries[i] = list->lookups[i]->entry;
+    pawl_code code = pawl__stream_read(batch, list->entries, list->count, error);
+    for (size_t i = 0; i < list->count && code == PAWL_OK; i++)
+        list->lookups[i]->is_final = list->entries[i]->stored.version == 0;
+    return code;
+}
+
 static pawl_code read_again(pawl__batch *batch, const pawl__saga_model *saga, pawl_time placed,
                             int64_t seq, pawl_error *error)
 {
@@ -221,6 +232,8 @@ static pawl_code read_again(pawl__batch *batch, const pawl__saga_model *saga, pa
         }
     if (list.count == 0)
         return PAWL_OK;
+    if (saga->stream != NULL)
+        return read_streams_again(batch, &list, error);
     pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_MAIN, pawl__lock_of(batch), &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
         pawl__entry *entry        = list.lookups[i]->entry;
@@ -255,6 +268,10 @@ static pawl_code load_all(pawl__batch *batch, pawl_saga_lock lock, pawl_error *e
     const pawl__model *model = batch->engine->model;
     pawl_code          code  = PAWL_OK;
     for (size_t i = 0; i < model->saga_count && code == PAWL_OK; i++) {
+        if (model->sagas[i].stream != NULL) {
+            code = pawl__stream_load(batch, &model->sagas[i], error);
+            continue;
+        }
         code = load_main(batch, &model->sagas[i], lock, error);
         if (code == PAWL_OK)
             code = load_transitional(batch, &model->sagas[i], lock, error);

@@ -7,7 +7,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/batch.h"
+#include "engine/stream.h"
+#include "pawl/process.h"
 
 #include <string.h>
 
@@ -69,28 +70,84 @@ static pawl_code key_value(pawl__batch *batch, const pawl__lookup *lookup, const
     if (code == PAWL_OK)
         code = pawl_value_check(value, key, error);
     if (code != PAWL_OK && code != PAWL_ENOMEM)
-        pawl_error_wrap(error, code, "message %s for saga %s: property '%s'",
+        pawl_error_wrap(error, code, "message %s for %s %s: property '%s'",
                         pawl_record_type(lookup->binding->message),
-                        lookup->binding->saga->saga->name, key);
+                        pawl__model_kind(lookup->binding->saga), lookup->binding->saga->saga->name,
+                        key);
     return code;
 }
 
 /* Contracts E11 and S18: what starts a saga needs a real value, what continues
  * one must not be null; a nested property that is not there is just "none". */
+static bool has_value(const pawl__binding *binding, const pawl_value *value)
+{
+    if (!binding->starts)
+        return value->type != PAWL_VALUE_NONE || strchr(binding->key, '.') != NULL;
+    return !pawl_value_is_default(value) || (binding->zero_is_key && value->type == PAWL_VALUE_INT);
+}
+
 static pawl_code check_value(const pawl__lookup *lookup, pawl_error *error)
 {
-    const pawl__binding *binding    = lookup->binding;
-    bool                 is_refused = binding->starts ? pawl_value_is_default(&lookup->value)
-                                                      : lookup->value.type == PAWL_VALUE_NONE &&
-                                            strchr(binding->key, '.') == NULL;
-    if (!is_refused)
+    const pawl__binding *binding = lookup->binding;
+    if (has_value(binding, &lookup->value))
         return PAWL_OK;
     char text[PAWL_VALUE_TEXT_SIZE];
-    return pawl_error_set(error, PAWL_EINVAL,
-                          "message %s for saga %s: property '%s' is %s; a saga cannot be %s by it",
-                          pawl_record_type(binding->message), binding->saga->saga->name,
-                          binding->key, pawl_value_format(&lookup->value, text, sizeof text),
-                          binding->starts ? "started" : "found");
+    return pawl_error_set(
+        error, PAWL_EINVAL, "message %s for %s %s: property '%s' is %s; a %s cannot be %s by it",
+        pawl_record_type(binding->message), pawl__model_kind(binding->saga),
+        binding->saga->saga->name, binding->key,
+        pawl_value_format(&lookup->value, text, sizeof text),
+        binding->saga->stream != NULL ? "stream" : "saga", binding->starts ? "started" : "found");
+}
+
+/* An answer names its process in a header. */
+static pawl_code answer_value(pawl__batch *batch, const pawl__unit *unit, pawl__lookup *lookup)
+{
+    const pawl__saga_model *process = lookup->binding->saga;
+    size_t                  name    = process->table.type.size;
+    pawl_text               stream;
+    pawl_code code = pawl__headers_value(unit->message.headers, PAWL_TEXT(PAWL_HEADER_PROCESS),
+                                         batch->arena, &stream);
+    if (code == PAWL_OK && stream.size > name + 1 && stream.data[name] == '/' &&
+        memcmp(stream.data, process->table.type.data, name) == 0)
+        lookup->value =
+            pawl_value_text((pawl_text){stream.data + name + 1, stream.size - name - 1});
+    return code;
+}
+
+/* The key is a text; whether what begins a stream has a real value (contracts E11) is
+ * asked before it is made one, as the text of a zero uuid is a text like others. */
+static pawl_code key_of_stream(pawl__batch *batch, pawl__lookup *lookup, pawl_error *error)
+{
+    const pawl__binding *binding = lookup->binding;
+    pawl_code            code =
+        pawl_record_value(binding->message, binding->key, lookup->message, &lookup->value, error);
+    if (code == PAWL_OK && binding->starts)
+        code = check_value(lookup, error);
+    if (code == PAWL_OK)
+        code = key_value(batch, lookup, binding->key, PAWL_VALUE_TEXT, &lookup->value, error);
+    return code == PAWL_OK ? check_value(lookup, error) : code;
+}
+
+/* The stream of a process or an entity. */
+static pawl_code find_stream(pawl__batch *batch, const pawl__unit *unit, pawl__lookup *lookup,
+                             pawl_error *error)
+{
+    const pawl__binding *binding = lookup->binding;
+    pawl_code            code    = PAWL_OK;
+    if (binding->key == NULL)
+        code = answer_value(batch, unit, lookup);
+    else
+        code = key_of_stream(batch, lookup, error);
+    if (code != PAWL_OK || lookup->value.type == PAWL_VALUE_NONE)
+        return code;
+    code = pawl__stream_check(binding->saga, lookup->value.as.text, error);
+    if (code != PAWL_OK)
+        return code;
+    lookup->entry = pawl__identity_find(batch, binding->saga, &lookup->value);
+    if (lookup->entry == NULL)
+        lookup->entry = pawl__identity_add(batch, binding->saga, &lookup->value);
+    return lookup->entry != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 
 static pawl_code find_entry(pawl__batch *batch, pawl__lookup *lookup, pawl_error *error)
@@ -141,8 +198,14 @@ static pawl_code build_type(pawl__batch *batch, pawl__unit *unit, const pawl__ty
         lookup->message      = message;
         unit->is_alone |= lookup->binding->is_alone;
         unit->has_sql |= lookup->binding->has_sql;
-        if (lookup->binding->kind == PAWL__BINDING_SAGA)
-            code = find_entry(batch, lookup, error);
+        if (lookup->binding->kind != PAWL__BINDING_SAGA)
+            continue;
+        code = lookup->binding->saga->stream != NULL ? find_stream(batch, unit, lookup, error)
+                                                     : find_entry(batch, lookup, error);
+        /* An answer to another process than this one. */
+        if (code == PAWL_OK && lookup->binding->key == NULL &&
+            lookup->binding->saga->stream != NULL && lookup->entry == NULL)
+            unit->lookup_count--;
     }
     return code;
 }
@@ -171,6 +234,25 @@ static pawl_code end_unknown(pawl__batch *batch, pawl__unit *unit, pawl_error *e
     return PAWL_OK;
 }
 
+/* An answer to a process that is not one of this program's: another worker's may know
+ * it, as with a type (contracts E28), for as long as a message waits for its saga. */
+static pawl_code end_stray(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
+{
+    pawl_text process;
+    if (!pawl__unit_wait(batch, unit))
+        return PAWL_OK;
+    if (pawl__headers_value(unit->message.headers, PAWL_TEXT(PAWL_HEADER_PROCESS), batch->arena,
+                            &process) != PAWL_OK)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
+    pawl__unit_dead(unit, PAWL_ENOTFOUND,
+                    pawl_arena_printf(batch->arena,
+                                      "message %.*s answers '%.*s', which is no process of "
+                                      "endpoint %s that wants it",
+                                      PAWL_TEXT_ARGS(unit->message.type), PAWL_TEXT_ARGS(process),
+                                      batch->engine->model->endpoint.data));
+    return PAWL_OK;
+}
+
 pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     type_list types = {{NULL}, 0};
@@ -192,5 +274,7 @@ pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *e
         return pawl_error_set(error, code, "no memory for a message");
     if (code != PAWL_OK)
         pawl__unit_dead(unit, code, pawl_arena_text(batch->arena, pawl_text_of(detail.text)));
+    else if (unit->lookup_count == 0)
+        return end_stray(batch, unit, error);
     return PAWL_OK;
 }

@@ -2,7 +2,8 @@
  *
  *     immediate retries   in memory, in unit.c
  *     delayed retries     the row gets a later due time, doubling, with jitter
- *     dead letter         after these; at once for what can never succeed
+ *     dead letter         after these; at once for what can never succeed; an event of a
+ *                         projection never is one
  *     wait                "no saga yet": 50 ms doubling to 1 s, uncounted
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -12,6 +13,9 @@
 #define WAIT_FIRST PAWL_MILLISECONDS(50)
 #define WAIT_LAST PAWL_SECONDS(1)
 #define DOUBLINGS_MAX 30
+/* An event that fails holds up all that follow. */
+#define EVENT_DELAY PAWL_SECONDS(1)
+#define EVENT_DELAY_MAX PAWL_MINUTES(1)
 
 /* Codes that the same message will meet again whatever happens. */
 static bool is_hopeless(pawl_code code)
@@ -55,8 +59,20 @@ static int32_t attempts_of(const pawl__unit *unit)
     case PAWL__UNIT_MESSAGE: return unit->row.attempts;
     case PAWL__UNIT_TIMEOUT: return unit->timeout.attempts;
     case PAWL__UNIT_FLUSH: return unit->flush.attempts;
+    case PAWL__UNIT_EVENT: return unit->row.attempts;
     }
     return 0;
+}
+
+/* However often it failed, and with whatever. Its time is the machine's. */
+static void fail_event(const pawl__engine *engine, pawl__unit *unit, pawl_code code,
+                       pawl_text error, int64_t asked_delay)
+{
+    int64_t delay = pawl__doubled(EVENT_DELAY, unit->row.attempts, EVENT_DELAY_MAX);
+    unit->end     = PAWL__END_RETRY;
+    unit->code    = code;
+    unit->error   = error;
+    unit->due     = pawl_time_add(engine->machine_now, asked_delay >= 0 ? asked_delay : delay);
 }
 
 void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error,
@@ -64,8 +80,12 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
 {
     pawl__engine *engine   = batch->engine;
     int32_t       attempts = attempts_of(unit);
-    int32_t       limit    = unit->kind == PAWL__UNIT_FLUSH ? unit->aggregator->attempts_max - 1
-                                                            : engine->delayed_retries;
+    if (unit->kind == PAWL__UNIT_EVENT) {
+        fail_event(engine, unit, code, error, asked_delay);
+        return;
+    }
+    int32_t limit = unit->kind == PAWL__UNIT_FLUSH ? unit->aggregator->attempts_max - 1
+                                                   : engine->delayed_retries;
     if (is_hopeless(code) && unit->kind != PAWL__UNIT_FLUSH)
         limit = 0;
     if (attempts >= limit) {

@@ -9,7 +9,11 @@
  */
 #include "engine/context.h"
 
+#include "base/calm.h"
 #include "engine/elsewhere.h"
+#include "engine/stream.h"
+
+#include <string.h>
 
 /* ---- Sagas in the unit's hands ---------------------------------------------- */
 
@@ -36,6 +40,8 @@ static pawl_code begin_saga(pawl_context *ctx, pawl__touch *touch)
 {
     const pawl__saga_model *model = touch->entry->model;
     touch->is_begun               = true;
+    if (model->stream != NULL)
+        return PAWL_OK; /* its id comes from its stream's name */
     touch->id.uuid = pawl_uuid_v7(ctx->batch->engine->random, ctx->batch->engine->machine_now);
     if (model->saga->correlation == NULL)
         return PAWL_OK;
@@ -90,15 +96,27 @@ static pawl_code call_handler(pawl_context *ctx, pawl__lookup *lookup, const paw
     pawl_code code = handler->call(ctx, touch != NULL ? touch->state : NULL, lookup->message, 1);
     ctx->lookup    = NULL;
     ctx->touch     = 0;
+    bool is_entity =
+        touch != NULL && touch->entry->stream != NULL && touch->entry->model->stream->is_entity;
+    ctx->is_rejected |= is_entity && code == PAWL_REJECT;
+    if (code == PAWL_OK && ctx->failed == PAWL_OK && is_entity)
+        return pawl__answer_accepted(ctx);
     return code == PAWL_OK ? ctx->failed : code;
+}
+
+/* A process that was completed: there is none any more, and none to wait for. */
+static bool is_over(const pawl__lookup *lookup)
+{
+    return lookup->entry != NULL && lookup->entry->stream != NULL &&
+           lookup->entry->stream->is_completed;
 }
 
 /* PAWL_ENOTFOUND here means: wait, the unit's end is set. */
 static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
 {
     const pawl__binding *binding = lookup->binding;
-    if (binding->find == NULL && !lookup->is_final && lookup->value.type != PAWL_VALUE_NONE &&
-        !pawl__unit_wait(ctx->batch, ctx->unit))
+    if (binding->find == NULL && !lookup->is_final && !is_over(lookup) &&
+        lookup->value.type != PAWL_VALUE_NONE && !pawl__unit_wait(ctx->batch, ctx->unit))
         return PAWL_ENOTFOUND;
     char value[PAWL_VALUE_TEXT_SIZE];
     pawl_value_format(&lookup->value, value, sizeof value);
@@ -106,14 +124,14 @@ static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
     switch (binding->not_found) {
     case PAWL_NOT_FOUND_CALL: return call_handler(ctx, lookup, binding->missing);
     case PAWL_NOT_FOUND_DEAD:
-        return pawl__context_fail(ctx, PAWL_REJECT, "message %s: no saga %s for %s",
-                                  pawl_record_type(binding->message), binding->saga->saga->name,
-                                  value);
+        return pawl__context_fail(
+            ctx, PAWL_REJECT, "message %s: no %s %s for %s", pawl_record_type(binding->message),
+            pawl__model_kind(binding->saga), binding->saga->saga->name, value);
     case PAWL_NOT_FOUND_DROP: break;
     }
-    pawl_log(PAWL_LOG_WARNING, "message %.*s of type %s dropped: no saga %s for %s",
+    pawl_log(PAWL_LOG_WARNING, "message %.*s of type %s dropped: no %s %s for %s",
              PAWL_TEXT_ARGS(ctx->unit->message.id), pawl_record_type(binding->message),
-             binding->saga->saga->name, value);
+             pawl__model_kind(binding->saga), binding->saga->saga->name, value);
     return PAWL_OK;
 }
 
@@ -182,8 +200,13 @@ static pawl_code run_saga(pawl_context *ctx, pawl__lookup *lookup)
     const pawl__touch *held = touch_of(ctx, entry != NULL ? entry : lookup->entry);
     if (held != NULL && held->is_completed)
         return PAWL_OK; /* an earlier handler of this message ended it */
+    const pawl__entry *own =
+        lookup->entry != NULL && lookup->entry->stream != NULL ? lookup->entry : NULL;
+    /* Asked first: a process knows what it handled when it is over, too. */
+    if (own != NULL && pawl__stream_knows(ctx, own))
+        return own->model->stream->is_entity ? pawl__answer_accepted(ctx) : PAWL_OK;
     bool begins = entry == NULL && held == NULL;
-    if (begins && !lookup->binding->starts)
+    if (begins && (!lookup->binding->starts || is_over(lookup)))
         return handle_missing(ctx, lookup);
     if (entry == NULL)
         code = find_missing_entry(ctx, lookup, &entry);
@@ -258,9 +281,12 @@ static pawl_code run_flush(pawl_context *ctx)
     return code == PAWL_OK ? ctx->failed : code;
 }
 
+/* Filters are about messages: an event is never discarded by one. */
 static pawl_code run_filters(pawl_context *ctx, bool is_before)
 {
     const pawl__model *model = ctx->batch->engine->model;
+    if (ctx->unit->kind == PAWL__UNIT_EVENT)
+        return PAWL_OK;
     for (size_t i = 0; i < model->filter_count; i++) {
         const pawl_filter *filter = &model->filters[i];
         pawl_filter_fn    *call   = is_before ? filter->before : filter->after;
@@ -277,6 +303,7 @@ static pawl_code run_handlers(pawl_context *ctx)
     case PAWL__UNIT_MESSAGE: return run_message(ctx);
     case PAWL__UNIT_TIMEOUT: return run_timeout(ctx);
     case PAWL__UNIT_FLUSH: return run_flush(ctx);
+    case PAWL__UNIT_EVENT: return pawl__event_run(ctx);
     }
     return PAWL_EBUG;
 }
@@ -318,9 +345,30 @@ static void describe(pawl_context *ctx, pawl_code code, pawl_text *text)
 {
     if (ctx->error.text[0] == '\0')
         pawl_error_set(&ctx->error, code, "%s", pawl_code_text(code));
+    /* It may have come from anywhere, and goes into rows and answers. */
+    pawl__make_utf8(ctx->error.text, strlen(ctx->error.text));
     *text = pawl_arena_text(ctx->batch->arena, pawl_text_of(ctx->error.text));
     if (text->data == NULL)
         *text = pawl_text_of(pawl_code_text(code));
+}
+
+/* An entity said no, for a reason or none. When the process that asked wants to know,
+ * it is told, and the command has reached its end; PAWL_REJECT: nobody does. */
+static pawl_code reject(pawl_context *ctx, pawl_text text, bool has_reason, bool *is_told)
+{
+    pawl__batch    *batch  = ctx->batch;
+    pawl__unit     *unit   = ctx->unit;
+    const pawl_text reason = has_reason ? text : (pawl_text){"", 0};
+    pawl__context_init(ctx, batch, unit);
+    pawl_code code = pawl__answer_rejected(ctx, reason, is_told);
+    if (code != PAWL_OK)
+        return code;
+    if (!*is_told)
+        return pawl__context_fail(ctx, PAWL_REJECT, "%.*s", PAWL_TEXT_ARGS(text));
+    code = pawl__unit_keep(ctx);
+    if (code == PAWL_OK)
+        unit->end = PAWL__END_DISCARDED;
+    return code;
 }
 
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
@@ -334,7 +382,7 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
         code = run_once(&ctx);
         if (code == PAWL_OK || unit->end != PAWL__END_NEW || code == PAWL_DISCARD)
             break;
-        batch->counters.failures++;
+        batch->counters.failures += code != PAWL_REJECT || !ctx.is_rejected;
         if (!is_worth_again(code))
             break;
     }
@@ -344,13 +392,22 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
         unit->end = code == PAWL_OK ? PAWL__END_HANDLED : PAWL__END_DISCARDED;
         return PAWL_OK;
     }
-    if (batch->has_sql && is_worth_again(code) && unit->runs < batch->engine->immediate_retries) {
+    pawl_text text;
+    bool      has_reason = ctx.error.text[0] != '\0';
+    describe(&ctx, code, &text);
+    if (code == PAWL_REJECT && ctx.is_rejected) {
+        bool is_told = false;
+        code         = reject(&ctx, text, has_reason, &is_told);
+        if (is_told && code == PAWL_OK)
+            return PAWL_OK;
+        describe(&ctx, code, &text);
+    }
+    if (batch->has_sql && unit->kind != PAWL__UNIT_EVENT && is_worth_again(code) &&
+        unit->runs < batch->engine->immediate_retries) {
         unit->end = PAWL__END_AGAIN;
         unit->runs++;
         return PAWL_OK;
     }
-    pawl_text text;
-    describe(&ctx, code, &text);
     if (ctx.is_keeping || (code == PAWL_ENOMEM && batch->unit_count > 1))
         return pawl_error_set(error, code, "%.*s", PAWL_TEXT_ARGS(text));
     pawl__unit_fail(batch, unit, code, text, ctx.retry_delay);

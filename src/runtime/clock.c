@@ -58,6 +58,11 @@ int64_t pawl__monotonic_now(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
+int64_t pawl__lease_now(void)
+{
+    return read_clock(CLOCK_BOOTTIME);
+}
+
 uint64_t pawl__system_seed(void)
 {
     uint64_t seed = 0;

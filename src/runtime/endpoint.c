@@ -4,7 +4,9 @@
  */
 #include "runtime/runtime.h"
 
+#include "engine/stream.h"
 #include "pawl/pawl.h"
+#include "store/core/wake.h"
 
 #include <string.h>
 #include <sys/eventfd.h>
@@ -54,8 +56,18 @@ static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
 /* A handler with its own SQL needs a store that has SQL. */
 static pawl_code check_sql(const pawl_endpoint *endpoint, pawl_error *error)
 {
-    const pawl_store_ops *ops = endpoint->worker->store->ops;
-    if (endpoint->model->own_sql == NULL || (ops->promises & PAWL_STORE_HAS_SQL) != 0)
+    const pawl_store_ops *ops   = endpoint->worker->store->ops;
+    const pawl__model    *model = endpoint->model;
+    if ((ops->promises & PAWL_STORE_HAS_SQL) != 0)
+        return PAWL_OK;
+    for (size_t i = 0; i < model->projection_count; i++)
+        if (model->projections[i].own_sql)
+            return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                                  "endpoint %s: projection %s says .own_sql, and a %s store has "
+                                  "no SQL",
+                                  model->endpoint.data, model->projections[i].name.data,
+                                  ops->scheme);
+    if (model->own_sql == NULL)
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
                           "endpoint %s: the handler of %s says .own_sql, and a %s store has no SQL",
@@ -74,10 +86,15 @@ static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *
         code = pawl__worker_create(endpoint, &endpoint->worker, error);
     if (code == PAWL_OK)
         code = pawl__worker_open(endpoint->worker, error);
+    if (code == PAWL_OK && endpoint->model->projection_count > 0 && !endpoint->settings.no_service)
+        code = pawl__wake_add_reader(endpoint->worker->store->identity, endpoint->worker->wake_fd,
+                                     error);
     if (code == PAWL_OK)
         code = check_sql(endpoint, error);
     if (code == PAWL_OK)
         code = subscribe(endpoint, error);
+    if (code == PAWL_OK)
+        code = pawl__observe_join(endpoint, error);
     return code;
 }
 
@@ -108,6 +125,7 @@ void pawl_endpoint_destroy(pawl_endpoint *endpoint)
 {
     if (endpoint == NULL)
         return;
+    pawl__observe_leave(endpoint);
     pawl__service_destroy(endpoint->service);
     pawl__worker_destroy(endpoint->worker);
     pawl__model_destroy(endpoint->model);
@@ -118,6 +136,18 @@ void pawl_endpoint_destroy(pawl_endpoint *endpoint)
 }
 
 /* ---- Steps ----------------------------------------------------------------------- */
+
+/* Business time at which a projection tries an event again that failed. */
+static pawl_time find_retry(const pawl_endpoint *endpoint)
+{
+    const pawl__service *service = endpoint->service;
+    pawl_time            retry =
+        service != NULL ? pawl__projections_retry(service->projections) : PAWL_TIME_MAX;
+    if (retry == PAWL_TIME_MAX)
+        return retry;
+    int64_t rest = retry - pawl__machine_now(endpoint);
+    return pawl_time_add(pawl__business_now(endpoint), rest > 0 ? rest : 0);
+}
 
 static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error)
 {
@@ -133,6 +163,9 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
     pawl_time soon = pawl_time_add(pawl__business_now(endpoint), PAWL__ELSEWHERE_WAIT);
     if (endpoint->worker->gave_way && step->next_due < soon)
         step->next_due = soon;
+    pawl_time retry = find_retry(endpoint);
+    if (retry < step->next_due)
+        step->next_due = retry;
     return code;
 }
 
@@ -156,10 +189,13 @@ static pawl_code step_service(pawl_endpoint *endpoint, pawl_step *step, pawl_err
         code = pawl__service_create(endpoint, endpoint->worker->store, &endpoint->service, error);
     if (code != PAWL_OK)
         return code;
-    if (endpoint->service->store != endpoint->worker->store)
+    if (endpoint->service->store != endpoint->worker->store) {
         pawl__outbox_forget(endpoint->service);
+        pawl__projections_forget(endpoint->service->projections);
+    }
     endpoint->service->store      = endpoint->worker->store;
     endpoint->service->outbox_due = PAWL_TIME_MIN;
+    pawl__projections_wake(endpoint->service->projections);
     return pawl__service_step(endpoint->service, step, error);
 }
 
@@ -174,7 +210,9 @@ pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_erro
         code = step_service(endpoint, step, error);
     else if (endpoint->service != NULL)
         endpoint->service->store = NULL; /* the worker's handle is closed */
-    step->is_idle = step->is_idle && step->sent == 0;
+    bool is_projecting = endpoint->service != NULL &&
+                         pawl__projections_due(endpoint->service->projections) == PAWL_TIME_MIN;
+    step->is_idle = step->is_idle && step->sent == 0 && !is_projecting;
     return code == PAWL_OK && step->is_idle ? find_next_due(endpoint, step, error) : code;
 }
 
@@ -187,6 +225,7 @@ pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_erro
         code = pawl_endpoint_step(endpoint, &step, error);
         total.handled += step.handled;
         total.sent += step.sent;
+        total.projected += step.projected;
         total.refused += step.refused;
         total.dead += step.dead;
         total.is_idle      = step.is_idle;
@@ -253,6 +292,19 @@ static pawl_code find_saga(pawl_endpoint *endpoint, const char *saga,
     return pawl__worker_open(endpoint->worker, error);
 }
 
+static pawl_code look_at_stream(pawl_store *store, const pawl__saga_model *model, pawl_text key,
+                                pawl_arena *arena, pawl_text *data, int64_t *version,
+                                pawl_error *error)
+{
+    pawl__stream_seen seen;
+    pawl_code         code = pawl__stream_look(store, model, key, arena, &seen, error);
+    if (code == PAWL_OK && seen.version > 0)
+        code = pawl_record_encode(model->state, seen.state, 0, arena, data, error);
+    if (code == PAWL_OK)
+        *version = seen.version;
+    return code;
+}
+
 pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga, const pawl_value *value,
                              pawl_arena *arena, pawl_text *data, int64_t *version,
                              pawl_error *error)
@@ -261,11 +313,15 @@ pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga, const pa
     pawl_value              by    = *value;
     pawl_saga_row           row   = {.version = 0};
     pawl_code               code  = find_saga(endpoint, saga, &model, error);
+    *version                      = 0;
+    *data                         = (pawl_text){NULL, 0};
     if (code == PAWL_OK && model->table.main.type == PAWL_VALUE_NONE)
         return pawl_error_set(error, PAWL_EINVAL, "saga %s has no correlation property", saga);
     if (code == PAWL_OK)
         code = pawl_value_coerce(model->table.main.type, &by, arena, error);
     pawl_store *store = endpoint->worker->store;
+    if (code == PAWL_OK && model->stream != NULL)
+        return look_at_stream(store, model, by.as.text, arena, data, version, error);
     if (code == PAWL_OK)
         code = store->ops->saga_load(store, &model->table, PAWL_SAGA_BY_MAIN, &by, 1,
                                      PAWL_SAGA_UNLOCKED, arena, &row, error);
@@ -279,8 +335,12 @@ pawl_code pawl_endpoint_saga_count(pawl_endpoint *endpoint, const char *saga, in
 {
     const pawl__saga_model *model = NULL;
     pawl_code               code  = find_saga(endpoint, saga, &model, error);
+    *count                        = 0;
     if (code != PAWL_OK)
         return code;
+    if (model->stream != NULL)
+        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                              "%s is no saga: processes and entities are not counted", saga);
     pawl_store *store = endpoint->worker->store;
     return store->ops->saga_count(store, &model->table, count, error);
 }
@@ -320,10 +380,10 @@ pawl_code pawl_endpoint_tables(const pawl_application *application, const char *
     if (code != PAWL_OK)
         return code;
     const pawl_saga_table **made =
-        pawl_arena_take(arena, (model->saga_count + 1) * sizeof(pawl_saga_table *));
-    *count = model->saga_count;
+        pawl_arena_take(arena, (model->table_count + 1) * sizeof(pawl_saga_table *));
+    *count = model->table_count;
     code   = made != NULL ? PAWL_OK : PAWL_ENOMEM;
-    for (size_t i = 0; i < model->saga_count && code == PAWL_OK; i++)
+    for (size_t i = 0; i < model->table_count && code == PAWL_OK; i++)
         code = copy_table(model->tables[i], arena, &made[i]);
     *tables = made;
     pawl__model_destroy(model);

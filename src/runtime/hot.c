@@ -11,6 +11,9 @@
 #include "runtime/runtime.h"
 
 #define HOT_TIME PAWL_MINUTES(1)
+#define STREAM_BACKS_MAX 200 /* one of 64 workers wins before, as a rule */
+#define STREAM_PAUSE PAWL_MILLISECONDS(40)
+#define STREAM_PAUSE_MAX PAWL_MILLISECONDS(320)
 
 /* 0 is "not known". */
 static uint64_t hash_of(const pawl_value *value)
@@ -118,9 +121,53 @@ static bool has_row_locks(const pawl__worker *worker)
     return (worker->store->ops->promises & PAWL_STORE_ROW_LOCKS) != 0;
 }
 
+/* Others have what it would work on. */
+static void pause_claims(pawl__worker *worker, int64_t time)
+{
+    if (!worker->engine.is_virtual)
+        worker->pause_end = pawl__monotonic_now() + time;
+}
+
+/* Where workers meet on the same streams a conflict costs the loser a batch and the
+ * winner time, and the work is done sooner by fewer of them. So who loses again and
+ * again stays away for longer, and no two for the same time; who lost less than half
+ * of a batch for so much less. */
+static int64_t stream_pause(pawl__worker *worker, const bool *is_back)
+{
+    pawl__batch *batch = worker->batch;
+    int64_t      time  = pawl__doubled(STREAM_PAUSE, worker->stream_backs, STREAM_PAUSE_MAX);
+    int64_t      count = (int64_t)batch->unit_count, lost = 0;
+    for (size_t i = 0; i < batch->unit_count; i++)
+        lost += is_back[pawl__group_of(batch, (uint32_t)i)];
+    if (lost < count - lost)
+        time = time * 2 * lost / count;
+    return time / 2 + (int64_t)pawl_random_below(&worker->random, (uint64_t)time + 1);
+}
+
+/* A stream has no row to lock. Its units go back, together: whoever is first the next time
+ * brings the stream forward by a batch, while one by one each would lose to batches, as
+ * one that came alone does. One that only ever loses runs its units alone in the end,
+ * which counts. */
+static void note_streams(pawl__worker *worker, const pawl_refusals *refused, bool *is_back)
+{
+    bool has = false, has_back = false;
+    for (size_t i = 0; i < refused->count; i++) {
+        const pawl_refusal *refusal = &refused->items[i];
+        if (refusal->kind != pawl_change_event_append)
+            continue;
+        has = true;
+        if (worker->stream_backs < STREAM_BACKS_MAX)
+            is_back[refusal->group] = has_back = true;
+    }
+    if (has_back && !worker->engine.is_virtual)
+        pause_claims(worker, stream_pause(worker, is_back));
+    worker->stream_backs = has ? worker->stream_backs + 1 : 0;
+}
+
 void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, bool *is_back)
 {
     pawl__batch *batch = worker->batch;
+    note_streams(worker, refused, is_back);
     if (!has_row_locks(worker))
         return;
     for (size_t i = 0; i < refused->count; i++) {
@@ -153,8 +200,7 @@ void pawl__hot_meet(pawl__worker *worker)
     if (!batch->is_elsewhere)
         return;
     worker->gave_way = true;
-    if (!worker->engine.is_virtual)
-        worker->pause_end = pawl__monotonic_now() + PAWL__ELSEWHERE_WAIT;
+    pause_claims(worker, PAWL__ELSEWHERE_WAIT);
 }
 
 bool pawl__hot_is(void *runtime, const pawl_saga_table *table, pawl_saga_key key,

@@ -43,6 +43,7 @@ static const number_row number_rows[] = {
     ROW(NUMBER_32, outbox_attempts, 10, 1, 1000),
     ROW(NUMBER_64, outbox_delay, PAWL_SECONDS(1), 1, PAWL_DAYS(365)),
     ROW(NUMBER_64, outbox_delay_max, PAWL_MINUTES(5), 1, PAWL_DAYS(365)),
+    ROW(NUMBER_64, outbox_idle, PAWL_SECONDS(30), 1, PAWL_DAYS(365)),
 };
 
 static pawl_code take_number(pawl_endpoint_options *settings, const number_row *row,
@@ -105,19 +106,60 @@ static pawl_code check_retention(const pawl_endpoint_options *settings, pawl_err
     return PAWL_OK;
 }
 
+static pawl_code check_sink(const pawl_route *route, pawl_error *error)
+{
+    const pawl_transport_ops *ops = route->sink;
+    if (ops->ops_size < sizeof *ops || ops->deliver == NULL)
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "route '%s': its sink's table has %zu bytes and %s; this library needs "
+            "%zu and a function deliver",
+            route->name, ops->ops_size,
+            ops->deliver != NULL ? "a function deliver" : "no function deliver", sizeof *ops);
+    return PAWL_OK;
+}
+
+static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *route,
+                             pawl_error *error)
+{
+    if (strlen(route->name) == 0 || strlen(route->name) > PAWL_NAME_SIZE_MAX)
+        return pawl_error_set(error, PAWL_ECONFIG, "route name has %zu bytes, the limit is 1 to %d",
+                              strlen(route->name), PAWL_NAME_SIZE_MAX);
+    if (pawl__route_find(endpoint, pawl_text_of(route->name)) != NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "route '%s' is given twice", route->name);
+    if ((route->url != NULL) + (route->sink != NULL) + route->is_outbox > 1)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "route '%s' leads to more than one place: give one of url, sink and "
+                              "is_outbox",
+                              route->name);
+    return route->sink != NULL ? check_sink(route, error) : PAWL_OK;
+}
+
+/* How far apart the rows stand that the application was compiled with: before
+ * options told, a row ended with system_prefix. */
+static size_t route_stride(const pawl_endpoint_options *settings)
+{
+    if (settings->options_size <= offsetof(pawl_endpoint_options, route_size))
+        return offsetof(pawl_route, sink);
+    return settings->route_size != 0 ? settings->route_size : sizeof(pawl_route);
+}
+
 static pawl_code take_routes(pawl_endpoint *endpoint, pawl_error *error)
 {
-    for (const pawl_route *route = endpoint->settings.routes; route != NULL && route->name != NULL;
-         route++) {
+    const char *next   = (const char *)endpoint->settings.routes;
+    size_t      stride = route_stride(&endpoint->settings);
+    size_t      size   = stride < sizeof(pawl_route) ? stride : sizeof(pawl_route);
+    for (; next != NULL; next += stride) {
+        pawl_route route = {.name = NULL};
+        memcpy(&route, next, size);
+        if (route.name == NULL)
+            break;
         if (endpoint->route_count == PAWL__ROUTES_MAX)
             return pawl_error_set(error, PAWL_ECONFIG, "more than %d routes", PAWL__ROUTES_MAX);
-        if (strlen(route->name) == 0 || strlen(route->name) > PAWL_NAME_SIZE_MAX)
-            return pawl_error_set(error, PAWL_ECONFIG,
-                                  "route name has %zu bytes, the limit is 1 to %d",
-                                  strlen(route->name), PAWL_NAME_SIZE_MAX);
-        if (pawl__route_find(endpoint, pawl_text_of(route->name)) != NULL)
-            return pawl_error_set(error, PAWL_ECONFIG, "route '%s' is given twice", route->name);
-        endpoint->routes[endpoint->route_count++] = *route;
+        pawl_code code = check_route(endpoint, &route, error);
+        if (code != PAWL_OK)
+            return code;
+        endpoint->routes[endpoint->route_count++] = route;
     }
     return PAWL_OK;
 }

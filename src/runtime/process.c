@@ -82,8 +82,12 @@ static pawl_code keep_again(pawl__worker *worker, const pawl_refusals *refused, 
         if (refusal->reason == PAWL_EMISMATCH && is_refused[refusal->group])
             continue;
         is_refused[refusal->group] = true;
-        if (is_lost(refusal))
+        if (is_lost(refusal)) {
+            /* The others of its group were as free as this message was, and would be
+             * asked for in vain one by one. */
             is_gone[refusal->unit] = true;
+            is_back[refusal->group] |= refusal->kind == pawl_change_queue_settle;
+        }
         batch->units[refusal->unit].code  = refusal->reason;
         batch->units[refusal->unit].error = refusal->text;
     }

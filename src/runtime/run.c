@@ -201,31 +201,51 @@ static void *run_worker(void *argument)
     return NULL;
 }
 
-static void clear(int fd)
+/* True when it could be read. */
+static bool clear(int fd)
 {
     uint64_t count;
-    while (read(fd, &count, sizeof count) == (ssize_t)sizeof count) {
-    }
+    bool     was_set = false;
+    while (read(fd, &count, sizeof count) == (ssize_t)sizeof count)
+        was_set = true;
+    return was_set;
 }
 
 /* Who leads is called when the outbox has news. A server's wait keeps the call, so
  * there the outbox is not looked at when only the time has come for something
- * else. Who does not lead is called by nobody. */
+ * else. Who does not lead is called by nobody, unless it reads the journal; but who
+ * led once would be called for an outbox that it does not look at any more. */
 static void sleep_service(thread *self)
 {
     pawl__service *service = self->service;
     pawl_time      due     = pawl__service_due(service);
     pawl_time      now     = pawl__machine_now(self->endpoint);
     pawl_error     error   = PAWL_ERROR_INIT;
-    bool           waits   = service->is_leader || self->endpoint->route_count == 0;
+    bool           waits   = service->is_leader || self->endpoint->route_count == 0 ||
+                 (service->projections != NULL && service->term == 0);
     if (due <= now)
         return;
     sleep_until(self, waits ? service->store : NULL, due - now);
     if (!waits) /* what is written to say that a worker lives is written by a wait */
         (void)service->store->ops->wait(service->store, 0, -1, &error);
     bool is_on_time = pawl__machine_now(self->endpoint) >= due;
+    if (!is_on_time)
+        pawl__projections_wake(service->projections);
     if (service->is_leader && !(is_on_time && pawl__store_is_server(service->store)))
         service->outbox_due = PAWL_TIME_MIN;
+}
+
+/* For the outbox, and for events. */
+static pawl_code register_wake(const thread *self, pawl_error *error)
+{
+    const pawl__service *service  = self->service;
+    const char          *identity = service->store->identity;
+    pawl_code            code     = PAWL_OK;
+    if (self->endpoint->route_count > 0)
+        code = pawl__wake_add(identity, self->wake_fd, error);
+    if (code == PAWL_OK && service->projections != NULL)
+        code = pawl__wake_add_reader(identity, self->wake_fd, error);
+    return code;
 }
 
 static void *run_service(void *argument)
@@ -233,12 +253,12 @@ static void *run_service(void *argument)
     thread        *self                = argument;
     pawl__service *service             = self->service;
     bool           is_awake_registered = false;
-    bool           has_routes          = self->endpoint->route_count > 0;
     while (!atomic_load(&self->endpoint->is_stopping)) {
         pawl_step  step     = {.next_due = PAWL_TIME_MAX};
         pawl_error error    = PAWL_ERROR_INIT;
         bool       was_open = service->store != NULL;
-        clear(self->wake_fd);
+        if (clear(self->wake_fd))
+            pawl__projections_wake(service->projections);
         pawl_code code = pawl__service_step(service, &step, &error);
         if (code != PAWL_OK) {
             if (!survive(self, code, &error))
@@ -247,10 +267,9 @@ static void *run_service(void *argument)
         }
         self->retries    = 0;
         self->has_worked = true;
-        if (has_routes && (!was_open || !is_awake_registered))
-            is_awake_registered =
-                pawl__wake_add(service->store->identity, self->wake_fd, &error) == PAWL_OK;
-        if (step.sent == 0 && !atomic_load(&self->endpoint->is_stopping))
+        if (!was_open || !is_awake_registered)
+            is_awake_registered = register_wake(self, &error) == PAWL_OK;
+        if (step.sent == 0 && step.projected == 0 && !atomic_load(&self->endpoint->is_stopping))
             sleep_service(self);
     }
     return NULL;

@@ -17,6 +17,7 @@
 #include "engine/batch.h"
 #include "pawl/endpoint.h"
 #include "pawl/transport.h"
+#include "runtime/metrics.h"
 #include "workflow/model.h"
 
 #include <pthread.h>
@@ -33,36 +34,52 @@ typedef struct pawl__flush_request {
 } pawl__flush_request;
 
 struct pawl_endpoint {
-    pawl_endpoint_options settings; /* defaults filled in */
-    pawl__model          *model;
-    pawl_route            routes[PAWL__ROUTES_MAX];
-    size_t                route_count;
-    struct pawl__worker  *worker;      /* of step mode, and of the first thread of run() */
-    struct pawl__service *service;     /* of step mode */
-    int64_t               service_due; /* step mode: monotonic time of the next look */
-    int                   stop_fd;     /* eventfd, readable from stop on */
-    atomic_bool           is_stopping;
-    _Atomic pawl_time     flush_check;  /* machine time: one worker looks at all partitions next */
-    atomic_bool           is_elsewhere; /* said in the log: another process works the queue */
-    pthread_mutex_t       mutex;
-    pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
-    size_t                request_count;
-    pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
-    size_t                lost_count;
-    pawl_code             failed; /* under the mutex: the first thread that cannot go on */
-    pawl_error            error;
+    pawl_endpoint_options  settings; /* defaults filled in */
+    pawl__model           *model;
+    pawl_route             routes[PAWL__ROUTES_MAX];
+    size_t                 route_count;
+    struct pawl__worker   *worker;      /* of step mode, and of the first thread of run() */
+    struct pawl__service  *service;     /* of step mode */
+    int64_t                service_due; /* step mode: monotonic time of the next look */
+    int                    stop_fd;     /* eventfd, readable from stop on */
+    atomic_bool            is_stopping;
+    _Atomic pawl_time      flush_check;  /* machine time: one worker looks at all partitions next */
+    atomic_bool            is_elsewhere; /* said in the log: another process works the queue */
+    pthread_mutex_t        mutex;
+    pawl__flush_request    requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
+    size_t                 request_count;
+    pawl_worker_id         lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
+    size_t                 lost_count;
+    pawl__metrics          metrics;
+    struct pawl__observer *observer; /* who shows the metrics, or NULL */
+    pawl_code              failed;   /* under the mutex: the first thread that cannot go on */
+    pawl_error             error;
 };
 
 /* clock.c */
 pawl_time pawl__business_now(const pawl_endpoint *endpoint);
 pawl_time pawl__machine_now(const pawl_endpoint *endpoint);
 int64_t   pawl__monotonic_now(void); /* microseconds; for durations only */
+int64_t   pawl__lease_now(void);     /* the same; passes while the machine sleeps, too */
 uint64_t  pawl__system_seed(void);
 
 /* options.c: checks, fills in defaults, takes the routes. */
 pawl_code         pawl__settings_take(pawl_endpoint *endpoint, const pawl_endpoint_options *options,
                                       pawl_error *error);
 const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name);
+/* By way of the outbox? */
+static inline bool pawl__route_is_remote(const pawl_route *route)
+{
+    return route->url != NULL || route->sink != NULL || route->is_outbox;
+}
+
+/* observe.c: see observe.h. Joining comes last when an endpoint is made, leaving
+ * first when it ends. */
+pawl_code pawl__observe_join(pawl_endpoint *endpoint, pawl_error *error);
+void      pawl__observe_leave(pawl_endpoint *endpoint);
+/* An attempt to deliver the row, as claimed, came to this outcome just now. */
+void pawl__observe_attempt(pawl_endpoint *endpoint, const pawl_outbox_row *row,
+                           pawl_attempt_outcome outcome, int64_t duration, pawl_time now);
 
 /* store.c: a handle as the endpoint's settings want it, with its worker row. */
 pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl_store **store, pawl_error *error);
@@ -121,9 +138,10 @@ typedef struct pawl__worker {
     struct pawl__deferred *deferred; /* sends "now" that wait for a hold to end */
     pawl__hot_saga         hot[PAWL__HOT_MAX];
     size_t                 hot_count;
-    pawl_time              hot_until; /* machine time: of all of them */
-    bool                   gave_way;  /* in this step: others have all that it could work on */
-    int64_t                pause_end; /* monotonic time before which it claims nothing, or 0 */
+    pawl_time              hot_until;    /* machine time: of all of them */
+    int32_t                stream_backs; /* commits in a row in which a stream was refused */
+    bool                   gave_way;     /* in this step: others have all that it could work on */
+    int64_t                pause_end;    /* monotonic time before which it claims nothing, or 0 */
 } pawl__worker;
 
 pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error);
@@ -187,22 +205,42 @@ typedef struct pawl__sink {
     pawl_transport   *transport; /* NULL: not open */
 } pawl__sink;
 
+typedef struct pawl__source_item {
+    pawl_text source;
+    size_t    value;
+} pawl__source_item;
+
+/* A number for each source; see sources.c. Zeroed but for the arena: empty. */
+typedef struct pawl__sources {
+    pawl_arena        *arena;
+    pawl__source_item *items;
+    size_t             count, capacity;
+} pawl__sources;
+
 typedef struct pawl__service {
-    pawl_endpoint *endpoint;
-    pawl_store    *store; /* borrowed from the worker in step mode */
-    bool           owns_store;
-    pawl_random    random;
-    pawl_arena    *arena;
-    pawl__sink     sinks[PAWL__ROUTES_MAX];
-    pawl_text     *waiting; /* sources that wait behind a retry, sorted by nothing */
-    size_t         waiting_count, waiting_capacity;
-    pawl_arena    *waiting_arena;
-    bool           is_leader;
-    pawl_time      lease_renewal; /* machine time */
-    pawl_time      orphans_due;   /* machine time of the next look at held rows */
-    pawl_time      outbox_due;    /* machine time of the next look at the outbox */
-    pawl_time      sweep_due;
-    pawl_time      reap_due;
+    pawl_endpoint            *endpoint;
+    pawl_store               *store; /* borrowed from the worker in step mode */
+    bool                      owns_store;
+    pawl_random               random;
+    pawl_arena               *arena;
+    pawl__sink                sinks[PAWL__ROUTES_MAX];
+    pawl_arena               *names;
+    pawl__sources             waiting; /* those behind a row that is tried again */
+    bool                      is_leader;
+    pawl_text                 lease_name;
+    pawl_time                 lease_renewal; /* machine time */
+    int64_t                   lease_end;     /* by pawl__lease_now */
+    int64_t                   call_time;     /* of the sinks' slow calls lately */
+    int64_t                   answered;      /* when the store said last that it leads */
+    int64_t                   number;        /* of the leader, in the store: see leader.c */
+    int64_t                   term;          /* how often it took over */
+    pawl_time                 orphans_due;   /* machine time of the next look at held rows */
+    pawl_time                 outbox_due;    /* machine time of the next look at the outbox */
+    pawl_time                 last_now;      /* machine time of the last step */
+    pawl_time                 sweep_due;
+    int                       sweep_failures; /* in a row */
+    pawl_time                 reap_due;
+    struct pawl__projections *projections; /* NULL: the endpoint has none */
 } pawl__service;
 
 pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
@@ -211,6 +249,21 @@ void      pawl__service_destroy(pawl__service *service); /* accepts NULL */
 pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error *error);
 /* Machine time of the next thing to do. */
 pawl_time pawl__service_due(const pawl__service *service);
+
+/* projection.c; each accepts NULL for what has no projections. */
+typedef struct pawl__projections pawl__projections;
+
+void      pawl__projections_destroy(pawl__projections *projections);
+pawl_code pawl__projections_run(pawl__projections *projections, pawl_store *store, pawl_step *step,
+                                pawl_error *error);
+/* Forgets its leases and places: after the store handle was lost. */
+void pawl__projections_forget(pawl__projections *projections);
+/* There may be new events: the next run looks. */
+void pawl__projections_wake(pawl__projections *projections);
+/* Machine time of the next look; PAWL_TIME_MIN when the last one left something to do. */
+pawl_time pawl__projections_due(const pawl__projections *projections);
+/* Machine time at which an event that failed is tried again, or PAWL_TIME_MAX. */
+pawl_time pawl__projections_retry(const pawl__projections *projections);
 
 /* outbox.c */
 pawl_code pawl__outbox_run(pawl__service *service, pawl_step *step, pawl_error *error);

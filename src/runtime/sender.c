@@ -148,7 +148,7 @@ static pawl_code build(pawl_sender *sender, const pawl_send_options *options,
     pawl_text none = {"", 0};
     pawl_code code = pawl_record_encode(record, body, 0, sender->arena, &message->body, error);
     if (code == PAWL_OK)
-        code = pawl__headers_build(none, record, options->headers, none, sender->arena,
+        code = pawl__headers_build(none, record, options->headers, NULL, sender->arena,
                                    &message->headers, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "message %s", pawl_record_type(record));
@@ -174,7 +174,7 @@ pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
     pawl_text none    = {"", 0};
     pawl_code code    = made.body.data != NULL ? PAWL_OK : PAWL_ENOMEM;
     if (code == PAWL_OK)
-        code = pawl__headers_build(none, NULL, options->headers, none, sender->arena, &made.headers,
+        code = pawl__headers_build(none, NULL, options->headers, NULL, sender->arena, &made.headers,
                                    error);
     if (code == PAWL_OK)
         code = fill(sender, options, type, &made);
@@ -221,15 +221,30 @@ static bool has_row(const pawl_on *rows, uint32_t stride, const pawl_record *rec
     return false;
 }
 
+static bool is_started_by(const pawl_endpoint_spec *spec, uint32_t stride,
+                          const pawl_record *record)
+{
+    for (size_t i = 0; i < pawl__list_count(spec->sagas); i++)
+        if (has_row(spec->sagas[i]->on, stride, record, true))
+            return true;
+    for (size_t i = 0; i < pawl__list_count(spec->processes); i++)
+        if (has_row(spec->processes[i]->on, stride, record, true))
+            return true;
+    for (size_t i = 0; i < pawl__list_count(spec->entities); i++)
+        if (has_row(spec->entities[i]->on, stride, record, false) ||
+            has_row(spec->entities[i]->on, stride, record, true))
+            return true;
+    return has_row(spec->handlers, stride, record, false);
+}
+
 static const char *queue_started_by(const pawl_application *application, const pawl_record *record)
 {
     for (size_t i = 0; application->endpoints[i] != NULL; i++) {
-        const pawl_endpoint_spec *spec = application->endpoints[i];
-        for (size_t j = 0; spec->sagas != NULL && spec->sagas[j] != NULL; j++)
-            if (has_row(spec->sagas[j]->on, application->on_size, record, true))
-                return spec->queue != NULL ? spec->queue : spec->name;
-        if (has_row(spec->handlers, application->on_size, record, false))
-            return spec->queue != NULL ? spec->queue : spec->name;
+        pawl_endpoint_spec spec;
+        pawl__table_row(application->endpoints[i], 0, application->endpoint_size, &spec,
+                        sizeof spec);
+        if (is_started_by(&spec, application->on_size, record))
+            return spec.queue != NULL ? spec.queue : spec.name;
     }
     return NULL;
 }
@@ -244,7 +259,8 @@ pawl_code pawl_sender_start(pawl_sender *sender, const pawl_application *applica
     const char *queue = queue_started_by(application, record);
     if (queue == NULL)
         return pawl_error_set(
-            error, PAWL_ENOTFOUND, "message %s starts no saga and no handler of application %s",
+            error, PAWL_ENOTFOUND,
+            "message %s starts no saga, process, entity or handler of application %s",
             pawl_record_type(record), application->name != NULL ? application->name : "");
     return pawl_sender_send(sender, queue, options, record, message, error);
 }

@@ -1,17 +1,19 @@
-/* service.c - what runs beside the workers: the outbox runner, retention,
- * leases of the dead.
+/* service.c - what runs beside the workers: the outbox runner, projections,
+ * retention, leases of the dead.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runtime.h"
+#include "runtime/projection.h"
 
 #define SWEEP_PERIOD PAWL_MINUTES(1)
 #define SWEEP_PERIOD_IDLE PAWL_MINUTES(5) /* on a server, while nothing is old */
 #define SWEEP_COUNT_MAX 2000
+#define SWEEP_FAILURES_MAX 10 /* in a row: then somebody is told */
 /* While much is old, sweeping takes one part in so many of the time: it keeps up with
  * all that two cores can handle, and takes less than a tenth of it away. */
 #define SWEEP_SHARE 12
 #define WORKER_RETENTION PAWL_DAYS(1)
+#define SET_BACK_MIN PAWL_SECONDS(1) /* less is waited for */
 
 pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
                                pawl__service **service, pawl_error *error)
@@ -23,15 +25,22 @@ pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
     made->store         = borrowed;
     made->owns_store    = borrowed == NULL;
     made->arena         = pawl_arena_create(0);
-    made->waiting_arena = pawl_arena_create(4096);
-    made->sweep_due     = pawl__machine_now(endpoint);
-    made->reap_due      = made->sweep_due;
+    made->names         = pawl_arena_create(1024);
+    made->waiting.arena = pawl_arena_create(4096);
+    made->last_now      = pawl__machine_now(endpoint);
+    made->sweep_due     = made->last_now;
+    made->reap_due      = made->last_now;
     pawl__outbox_forget(made);
     pawl_random_seed(&made->random, endpoint->settings.seed != 0 ? endpoint->settings.seed + 1
                                                                  : pawl__system_seed());
-    if (made->arena == NULL || made->waiting_arena == NULL) {
+    if (made->arena == NULL || made->names == NULL || made->waiting.arena == NULL) {
         pawl__service_destroy(made);
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the service");
+    }
+    pawl_code code = pawl__projections_create(endpoint, &made->projections, error);
+    if (code != PAWL_OK) {
+        pawl__service_destroy(made);
+        return code;
     }
     *service = made;
     return PAWL_OK;
@@ -42,35 +51,73 @@ void pawl__service_destroy(pawl__service *service)
     if (service == NULL)
         return;
     pawl__outbox_close(service);
+    pawl__projections_destroy(service->projections);
     if (service->owns_store)
         pawl__endpoint_store_close(service->endpoint, &service->store);
     pawl_arena_destroy(service->arena);
-    pawl_arena_destroy(service->waiting_arena);
+    pawl_arena_destroy(service->names);
+    pawl_arena_destroy(service->waiting.arena);
     pawl_free(service);
+}
+
+/* After these the store handle is opened anew, or the endpoint cannot go on. */
+static bool is_handle_lost(pawl_code code)
+{
+    return code == PAWL_ELOST || code == PAWL_EUNKNOWN || code == PAWL_EFENCED ||
+           code == PAWL_EUNREACHABLE;
+}
+
+/* Clean-up that fails stops nothing, but a table that only grows has to be heard of
+ * (contracts O29). */
+static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_error *error)
+{
+    const pawl_endpoint_options *settings = &service->endpoint->settings;
+    pawl_log(PAWL_LOG_WARNING, "retention of %s: %s", service->endpoint->model->endpoint.data,
+             error->text);
+    if (++service->sweep_failures == SWEEP_FAILURES_MAX) {
+        service->sweep_failures = 0;
+        if (settings->critical != NULL)
+            settings->critical(settings->critical_context, "retention", error);
+        else
+            pawl_log(PAWL_LOG_ERROR, "retention of %s failed %d times in a row: %s",
+                     service->endpoint->model->endpoint.data, SWEEP_FAILURES_MAX, error->text);
+    }
+    return is_handle_lost(code) ? code : PAWL_OK;
 }
 
 /* A bounded piece at a time; the next one follows soon when more is left. */
 static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
 {
     const pawl_endpoint_options *settings = &service->endpoint->settings;
+    int64_t                      outbox   = 0;
     pawl_sweep request = {.inbox_before   = pawl_time_add(now, -settings->inbox_retention),
                           .outbox_before  = pawl_time_add(now, -settings->outbox_retention),
                           .workers_before = pawl_time_add(now, -WORKER_RETENTION),
-                          .count_max      = SWEEP_COUNT_MAX};
+                          .count_max      = SWEEP_COUNT_MAX,
+                          .outbox_count   = &outbox};
     int64_t    count   = 0;
     bool       more    = false;
+    pawl_error failure = PAWL_ERROR_INIT;
     if (now < service->sweep_due)
         return PAWL_OK;
     int64_t   begin = pawl__monotonic_now();
-    pawl_code code  = service->store->ops->sweep(service->store, &request, &count, &more, error);
+    pawl_code code  = service->store->ops->sweep(service->store, &request, &count, &more, &failure);
     int64_t   pause = (pawl__monotonic_now() - begin) * (SWEEP_SHARE - 1);
     if (settings->machine != NULL) /* a clock that is set by hand does not pass */
         pause = 0;
-    bool    is_idle    = count == 0 && pawl__store_is_server(service->store);
+    bool    is_idle    = code == PAWL_OK && count == 0 && pawl__store_is_server(service->store);
     int64_t period     = is_idle ? SWEEP_PERIOD_IDLE : SWEEP_PERIOD;
-    service->sweep_due = pawl_time_add(now, more ? pause : period);
+    service->sweep_due = pawl_time_add(now, more && code == PAWL_OK ? pause : period);
     if (count > 0)
         pawl_log(PAWL_LOG_DEBUG, "retention: %lld rows deleted", (long long)count);
+    if (code == PAWL_OK) {
+        pawl__metric_add(&service->endpoint->metrics, PAWL__METRIC_RETENTION_DELETED, 0, outbox);
+        service->sweep_failures = 0;
+        return code;
+    }
+    code = bear_sweep(service, code, &failure);
+    if (error != NULL)
+        *error = failure;
     return code;
 }
 
@@ -86,20 +133,37 @@ static pawl_code reap(pawl__service *service, pawl_time now, pawl_error *error)
     return service->store->ops->timeout_reap(service->store, now, &count, error);
 }
 
+/* The machine's clock was set back: by what was planned before, nothing would be done, and
+ * nobody's lease asked for, until it is as late again. */
+static void note_time(pawl__service *service, pawl_time now)
+{
+    if (now < pawl_time_add(service->last_now, -SET_BACK_MIN)) {
+        pawl__outbox_forget(service);
+        pawl__projections_forget(service->projections);
+        service->sweep_due = now;
+        service->reap_due  = now;
+    }
+    service->last_now = now;
+}
+
 pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error *error)
 {
     pawl_time now  = pawl__machine_now(service->endpoint);
     pawl_code code = PAWL_OK;
+    note_time(service, now);
     if (service->store == NULL)
         code = pawl__endpoint_store_open(service->endpoint, &service->store, error);
     if (code == PAWL_OK)
         code = pawl__outbox_run(service, step, error);
+    if (code == PAWL_OK)
+        code = pawl__projections_run(service->projections, service->store, step, error);
     if (code == PAWL_OK)
         code = sweep(service, now, error);
     if (code == PAWL_OK)
         code = reap(service, now, error);
     if (code != PAWL_OK) {
         pawl__outbox_forget(service);
+        pawl__projections_forget(service->projections);
         if (service->owns_store)
             pawl__endpoint_store_close(service->endpoint, &service->store);
     }
@@ -109,6 +173,8 @@ pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error
 pawl_time pawl__service_due(const pawl__service *service)
 {
     pawl_time due = service->sweep_due < service->reap_due ? service->sweep_due : service->reap_due;
+    pawl_time look = pawl__projections_due(service->projections);
+    due            = look < due ? look : due;
     if (service->endpoint->route_count == 0)
         return due;
     if (service->is_leader && service->lease_renewal < due)

@@ -53,7 +53,7 @@ pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl_store **store,
     options.system_prefix                 = settings->system_prefix;
     options.deadline_ms                   = settings->deadline_ms;
     options.tables                        = endpoint->model->tables;
-    options.table_count                   = endpoint->model->saga_count;
+    options.table_count                   = endpoint->model->table_count;
     pawl_code code = pawl_store_open(settings->store, &options, store, error);
     if (code == PAWL_OK)
         code = end_lost(endpoint, *store, error);

@@ -127,6 +127,7 @@ static void add_step(pawl_step *sum, const pawl_step *step, pawl_time now)
 {
     sum->handled += step->handled;
     sum->sent += step->sent;
+    sum->projected += step->projected;
     sum->refused += step->refused;
     sum->dead += step->dead;
     if (step->next_due > now && step->next_due < sum->next_due)

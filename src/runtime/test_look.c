@@ -4,6 +4,8 @@
  */
 #include "runtime/test.h"
 
+#include "engine/stream.h"
+
 #include <string.h>
 
 pawl_time pawl_test_now(const pawl_test *test)
@@ -23,6 +25,23 @@ static pawl_code find_saga(pawl_test *test, const char *saga, const pawl__saga_m
         return pawl_error_set(error, PAWL_ENOTFOUND, "application has no saga '%s'",
                               saga != NULL ? saga : "");
     return PAWL_OK;
+}
+
+/* The model is one of an endpoint's. */
+static pawl_text endpoint_of(const pawl_test *test, const pawl__saga_model *model)
+{
+    size_t i = 0;
+    while (pawl__model_saga(test->endpoints[i]->model, model->table.type) != model)
+        i++;
+    return test->endpoints[i]->model->endpoint;
+}
+
+static pawl_code check_is_saga(const pawl__saga_model *model, pawl_error *error)
+{
+    if (model->stream == NULL)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL, "%s is no saga: look at it with pawl_test_state",
+                          model->saga->name);
 }
 
 static pawl_code load_row(pawl_test *test, const pawl__saga_model *model, const char *key,
@@ -48,6 +67,8 @@ pawl_code pawl_test_saga_row(pawl_test *test, const char *saga, const char *key,
     const pawl__saga_model *model = NULL;
     *row                          = (pawl_saga_row){.version = 0};
     pawl_code code                = find_saga(test, saga, &model, error);
+    if (code == PAWL_OK)
+        code = check_is_saga(model, error);
     return code == PAWL_OK ? load_row(test, model, key, row, error) : code;
 }
 
@@ -59,6 +80,8 @@ pawl_code pawl_test_saga(pawl_test *test, const char *saga, const char *key, paw
     if (version != NULL)
         *version = 0;
     pawl_code code = find_saga(test, saga, &model, error);
+    if (code == PAWL_OK)
+        code = check_is_saga(model, error);
     if (code == PAWL_OK && strcmp(pawl_record_type(record()), pawl_record_type(model->state)) != 0)
         return pawl_error_set(error, PAWL_EINVAL, "state of saga %s is of record %s, not %s", saga,
                               pawl_record_type(model->state), pawl_record_type(record()));
@@ -77,9 +100,74 @@ pawl_code pawl_test_saga_count(pawl_test *test, const char *saga, int64_t *count
     const pawl__saga_model *model = NULL;
     *count                        = 0;
     pawl_code code                = find_saga(test, saga, &model, error);
+    if (code == PAWL_OK)
+        code = check_is_saga(model, error);
     if (code != PAWL_OK)
         return code;
     return test->store->ops->saga_count(test->store, &model->table, count, error);
+}
+
+/* ---- Processes and entities --------------------------------------------------------- */
+
+static pawl_code look_at_stream(pawl_test *test, const pawl__saga_model *model, const char *key,
+                                pawl__stream_seen *seen, pawl_error *error)
+{
+    pawl_code code =
+        pawl__stream_look(test->store, model, pawl_text_of(key), test->arena, seen, error);
+    if (code == PAWL_OK && seen->version == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "there is no %s with key '%s'",
+                              model->saga->name, key);
+    return code;
+}
+
+pawl_code pawl_test_state(pawl_test *test, const char *name, const char *key,
+                          pawl_record_fn *record, void *state, int64_t *version, pawl_error *error)
+{
+    const pawl__saga_model *model = NULL;
+    pawl__stream_seen       seen  = {.version = 0};
+    if (version != NULL)
+        *version = 0;
+    pawl_code code = find_saga(test, name, &model, error);
+    if (code == PAWL_OK && model->stream == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "%s is a saga: look at it with pawl_test_saga",
+                              name);
+    if (code == PAWL_OK && strcmp(pawl_record_type(record()), pawl_record_type(model->state)) != 0)
+        return pawl_error_set(error, PAWL_EINVAL, "state of %s is of record %s, not %s", name,
+                              pawl_record_type(model->state), pawl_record_type(record()));
+    if (code == PAWL_OK)
+        code = look_at_stream(test, model, key, &seen, error);
+    if (code != PAWL_OK)
+        return code;
+    memcpy(state, seen.state, model->state->size);
+    if (version != NULL)
+        *version = seen.version;
+    return PAWL_OK;
+}
+
+pawl_code pawl_test_events(pawl_test *test, const char *stream, pawl_event_rows *rows,
+                           pawl_error *error)
+{
+    const pawl_event_query query = {.stream = pawl_text_of(stream)};
+    *rows                        = (pawl_event_rows){.count = 0};
+    return test->store->ops->event_list(test->store, &query, test->arena, rows, error);
+}
+
+pawl_code pawl_test_event(pawl_test *test, const char *stream, pawl_record_fn *record, size_t index,
+                          void *event, pawl_error *error)
+{
+    pawl_event_rows rows;
+    const char     *type  = pawl_record_type(record());
+    size_t          count = 0;
+    pawl_code       code  = pawl_test_events(test, stream, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    for (size_t i = 0; i < rows.count; i++)
+        if (pawl_text_equal(rows.items[i].event.type, pawl_text_of(type)) && count++ == index)
+            return pawl_record_decode(record(), rows.items[i].event.body, PAWL_DECODE_KEEP_EXTRA,
+                                      test->arena, event, error);
+    return pawl_error_set(error, PAWL_ENOTFOUND,
+                          "stream '%s' holds %zu events of type %s, none at %zu",
+                          stream != NULL ? stream : "", count, type, index);
 }
 
 /* ---- Messages --------------------------------------------------------------------- */
@@ -140,9 +228,16 @@ pawl_code pawl_test_read(pawl_test *test, const pawl_message *from, pawl_record_
 pawl_code pawl_test_timeouts(pawl_test *test, const char *saga, const char *key,
                              pawl_timeout_rows *rows, pawl_error *error)
 {
-    pawl_saga_row row = {.version = 0};
-    *rows             = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
-    pawl_code code    = saga != NULL ? pawl_test_saga_row(test, saga, key, &row, error) : PAWL_OK;
+    const pawl__saga_model *model = NULL;
+    pawl_saga_row           row   = {.version = 0};
+    pawl__stream_seen       seen  = {.version = 0};
+    *rows                         = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
+    pawl_code code                = saga != NULL ? find_saga(test, saga, &model, error) : PAWL_OK;
+    if (code == PAWL_OK && model != NULL && model->stream != NULL) {
+        code   = look_at_stream(test, model, key, &seen, error);
+        row.id = pawl__stream_id(endpoint_of(test, model), seen.name);
+    } else if (code == PAWL_OK && model != NULL)
+        code = load_row(test, model, key, &row, error);
     if (code != PAWL_OK)
         return code;
     return test->store->ops->timeout_list(test->store, row.id, 0, test->arena, rows, error);

@@ -13,7 +13,7 @@ static pawl__destination resolve(void *runtime, pawl_text destination)
     const pawl_route   *route  = pawl__route_find(worker->endpoint, destination);
     if (route == NULL)
         return (pawl__destination){.queue = destination};
-    if (route->url != NULL)
+    if (pawl__route_is_remote(route))
         return (pawl__destination){.is_remote = true};
     return (pawl__destination){.queue =
                                    route->queue != NULL ? pawl_text_of(route->queue) : destination};
@@ -181,24 +181,25 @@ void pawl__worker_lend(pawl__worker *worker)
     pawl_arena                  *scratch  = worker->engine.scratch;
 
     worker->engine = (pawl__engine){
-        .model             = worker->endpoint->model,
-        .random            = &worker->random,
-        .scratch           = scratch,
-        .user              = settings->user,
-        .runtime           = worker,
-        .resolve           = resolve,
-        .subscriptions     = subscriptions,
-        .send_now          = send_now,
-        .find_elsewhere    = find_elsewhere,
-        .is_stopping       = is_stopping,
-        .is_time_over      = is_time_over,
-        .is_hot            = pawl__hot_is,
-        .is_virtual        = settings->business != NULL,
-        .immediate_retries = settings->immediate_retries,
-        .delayed_retries   = settings->delayed_retries,
-        .retry_delay       = settings->retry_delay,
-        .retry_delay_max   = settings->retry_delay_max,
-        .not_found_wait    = settings->not_found_wait,
-        .conflict_retries  = settings->conflict_retries,
+        .model              = worker->endpoint->model,
+        .random             = &worker->random,
+        .scratch            = scratch,
+        .user               = settings->user,
+        .runtime            = worker,
+        .resolve            = resolve,
+        .subscriptions      = subscriptions,
+        .send_now           = send_now,
+        .find_elsewhere     = find_elsewhere,
+        .is_stopping        = is_stopping,
+        .is_time_over       = is_time_over,
+        .is_hot             = pawl__hot_is,
+        .is_virtual         = settings->business != NULL,
+        .immediate_retries  = settings->immediate_retries,
+        .delayed_retries    = settings->delayed_retries,
+        .retry_delay        = settings->retry_delay,
+        .retry_delay_max    = settings->retry_delay_max,
+        .not_found_wait     = settings->not_found_wait,
+        .conflict_retries   = settings->conflict_retries,
+        .dispatch_retention = settings->outbox_retention,
     };
 }

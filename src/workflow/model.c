@@ -7,6 +7,7 @@
  */
 #include "workflow/model.h"
 
+#include "pawl/process.h"
 #include "workflow/names.h"
 
 #include <stdio.h>
@@ -60,17 +61,21 @@ static pawl_code build_table(pawl__model *model, pawl__saga_model *made, pawl_te
     return pawl__table_name_check(saga->name, made->table.name, error);
 }
 
-static pawl_code check_unique(const pawl__model *model, const pawl__saga_model *made,
-                              pawl_error *error)
+pawl_code pawl__model_unique(const pawl__model *model, const pawl__saga_model *made,
+                             pawl_error *error)
 {
     for (const pawl__saga_model *other = model->sagas; other < made; other++) {
         if (pawl_text_equal(other->table.type, made->table.type))
-            return pawl_error_set(error, PAWL_ECONFIG, "two sagas are named %s", made->saga->name);
-        if (pawl_text_equal(other->table.name, made->table.name))
+            return pawl_error_set(error, PAWL_ECONFIG, "two %s are named %s",
+                                  other->stream == NULL && made->stream == NULL
+                                      ? "sagas"
+                                      : "sagas, processes or entities",
+                                  made->saga->name);
+        if (made->stream == NULL && pawl_text_equal(other->table.name, made->table.name))
             return pawl_error_set(error, PAWL_ECONFIG, "sagas %s and %s share the table '%.*s'",
                                   other->saga->name, made->saga->name,
                                   PAWL_TEXT_ARGS(made->table.name));
-        if (strcmp(other->state->name, made->state->name) == 0)
+        if (made->stream == NULL && strcmp(other->state->name, made->state->name) == 0)
             return pawl_error_set(error, PAWL_ECONFIG, "sagas %s and %s share the state record %s",
                                   other->saga->name, made->saga->name, made->state->name);
     }
@@ -95,8 +100,9 @@ static pawl_code build_saga(pawl__model *model, const pawl_saga *saga, pawl_text
         return pawl_error_wrap(error, PAWL_ECONFIG, "saga %s", saga->name);
     code = build_table(model, made, prefix, error);
     if (code == PAWL_OK)
-        code = check_unique(model, made, error);
-    model->tables[model->saga_count++] = &made->table;
+        code = pawl__model_unique(model, made, error);
+    model->tables[model->table_count++] = &made->table;
+    model->saga_count++;
     return code;
 }
 
@@ -152,8 +158,9 @@ static pawl_code add_binding(pawl__model *model, const pawl_record *record,
         return code;
     for (size_t i = 0; binding->saga != NULL && i < type->count; i++)
         if (type->bindings[i]->saga == binding->saga)
-            return pawl_error_set(error, PAWL_ECONFIG, "saga %s handles message %s twice",
-                                  binding->saga->saga->name, type->type.data);
+            return pawl_error_set(error, PAWL_ECONFIG, "%s %s handles message %s twice",
+                                  pawl__model_kind(binding->saga), binding->saga->saga->name,
+                                  type->type.data);
     const pawl__binding **grown = pawl_arena_grow(model->arena, type->bindings, type->count,
                                                   &type->capacity, sizeof type->bindings[0]);
     if (grown == NULL)
@@ -163,42 +170,73 @@ static pawl_code add_binding(pawl__model *model, const pawl_record *record,
     return PAWL_OK;
 }
 
-static pawl_code check_key(const pawl_saga *saga, const pawl_record *message, const char *key,
-                           pawl_value_type to, pawl_error *error)
+static pawl_code check_key(const pawl__saga_model *model, const pawl_record *message,
+                           const char *key, pawl_value_type to, pawl_error *error)
 {
+    const pawl_saga  *saga  = model->saga;
     const pawl_field *field = pawl_record_field(message, key);
     if (field == NULL)
-        return pawl_error_set(error, PAWL_ECONFIG, "saga %s: message %s has no property '%s'",
-                              saga->name, pawl_record_type(message), key);
+        return pawl_error_set(error, PAWL_ECONFIG, "%s %s: message %s has no property '%s'",
+                              pawl__model_kind(model), saga->name, pawl_record_type(message), key);
     pawl_value_type from;
     pawl_code       code = pawl_field_value_type(field, &from, error);
     if (code != PAWL_OK)
-        return pawl_error_wrap(error, PAWL_ECONFIG, "saga %s: message %s", saga->name,
-                               pawl_record_type(message));
+        return pawl_error_wrap(error, PAWL_ECONFIG, "%s %s: message %s", pawl__model_kind(model),
+                               saga->name, pawl_record_type(message));
     if (!pawl_value_can_coerce(from, to))
         return pawl_error_set(error, PAWL_ECONFIG,
-                              "saga %s: message %s finds the saga by '%s', a %s, which cannot "
+                              "%s %s: message %s finds the %s by '%s', a %s, which cannot "
                               "become the %s '%s'",
-                              saga->name, pawl_record_type(message), key,
-                              pawl_value_type_name(from), pawl_value_type_name(to),
-                              saga->correlation);
+                              pawl__model_kind(model), saga->name, pawl_record_type(message),
+                              pawl__model_kind(model), key, pawl_value_type_name(from),
+                              pawl_value_type_name(to),
+                              saga->correlation != NULL ? saga->correlation : "key");
     return PAWL_OK;
 }
 
-static pawl_code check_saga_row(const pawl__saga_model *saga, const pawl_on *row,
+static pawl_code refuse_handler(const pawl__saga_model *saga, const pawl_on *row,
+                                const pawl_record *message, pawl_error *error)
+{
+    const char *what = message != NULL        ? pawl_record_type(message)
+                       : row->timeout != NULL ? row->timeout
+                                              : "a timeout without a name";
+    const char *made = saga->stream == NULL      ? ""
+                       : saga->stream->is_entity ? " by PAWL_ENTITY_HANDLER"
+                                                 : " by PAWL_PROCESS_HANDLER";
+    return pawl_error_set(error, PAWL_ECONFIG,
+                          "%s %s: the handler of %s is not made for its state record %s%s",
+                          pawl__model_kind(saga), saga->saga->name, what, saga->state->name, made);
+}
+
+static pawl_code check_timeout_row(const pawl__saga_model *saga, const pawl_on *row,
+                                   pawl_error *error)
+{
+    if (row->timeout == NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "%s %s: a timeout handler needs .timeout",
+                              pawl__model_kind(saga), saga->saga->name);
+    if (saga->stream != NULL && saga->stream->is_entity)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "entity %s: timeout '%s' has a handler, but only a process has "
+                              "timeouts",
+                              saga->saga->name, row->timeout);
+    return pawl__name_check("timeout", row->timeout, error);
+}
+
+static pawl_code check_saga_row(const pawl__saga_model *saga, const pawl_on *row, bool is_folded,
                                 const pawl_record *message, pawl_error *error)
 {
     const char *name = saga->saga->name;
-    if (row->handle->state == NULL || row->handle->is_list ||
+    if (row->handle->state == NULL || row->handle->is_list || is_folded != (saga->stream != NULL) ||
         strcmp(row->handle->state()->name, saga->state->name) != 0)
-        return pawl_error_set(
-            error, PAWL_ECONFIG, "saga %s: the handler of %s is not made for its state record %s",
-            name, message != NULL ? pawl_record_type(message) : row->timeout, saga->state->name);
+        return refuse_handler(saga, row, message, error);
     if (message == NULL)
-        return row->timeout != NULL
-                   ? pawl__name_check("timeout", row->timeout, error)
-                   : pawl_error_set(error, PAWL_ECONFIG,
-                                    "saga %s: a timeout handler needs .timeout", name);
+        return check_timeout_row(saga, row, error);
+    if (saga->stream != NULL) {
+        pawl_code code = pawl__model_stream_row(saga, row, message, error);
+        return code != PAWL_OK || row->key == NULL
+                   ? code
+                   : check_key(saga, message, row->key, saga->table.main.type, error);
+    }
     /* A finder that finds none begins a saga, which needs its correlation value. */
     if (row->find != NULL && !row->starts)
         return PAWL_OK;
@@ -208,9 +246,9 @@ static pawl_code check_saga_row(const pawl__saga_model *saga, const pawl_on *row
         return pawl_error_set(
             error, PAWL_ECONFIG, "saga %s: message %s needs %s to find the saga by", name,
             pawl_record_type(message), row->key == NULL ? ".key" : "a .correlation property");
-    pawl_code code = check_key(saga->saga, message, row->key, saga->table.main.type, error);
+    pawl_code code = check_key(saga, message, row->key, saga->table.main.type, error);
     if (code == PAWL_OK && saga->saga->transitional != NULL)
-        code = check_key(saga->saga, message,
+        code = check_key(saga, message,
                          row->transitional_key != NULL ? row->transitional_key : row->key,
                          saga->table.transitional.type, error);
     return code;
@@ -236,8 +274,8 @@ static pawl_code add_timeout(pawl__model *model, const pawl__saga_model *saga, c
 {
     pawl_text text = pawl_text_of(name);
     if (pawl__model_timeout(model, saga->table.type, text) != NULL)
-        return pawl_error_set(error, PAWL_ECONFIG, "saga %s handles timeout '%s' twice",
-                              saga->saga->name, name);
+        return pawl_error_set(error, PAWL_ECONFIG, "%s %s handles timeout '%s' twice",
+                              pawl__model_kind(saga), saga->saga->name, name);
     model->timeouts[model->timeout_count++] = (pawl__timeout_model){saga, text, binding};
     return PAWL_OK;
 }
@@ -245,8 +283,9 @@ static pawl_code add_timeout(pawl__model *model, const pawl__saga_model *saga, c
 static pawl_code build_saga_row(pawl__model *model, const pawl__saga_model *saga,
                                 const pawl_on *row, pawl_error *error)
 {
-    const pawl_record *message = row->handle->message != NULL ? row->handle->message() : NULL;
-    pawl_code          code    = check_saga_row(saga, row, message, error);
+    const pawl_record *message   = row->handle->message != NULL ? row->handle->message() : NULL;
+    bool               is_folded = pawl__handler_is_folded(model->application, row->handle);
+    pawl_code          code      = check_saga_row(saga, row, is_folded, message, error);
     if (code == PAWL_OK)
         code = check_missing(saga->saga->name, row, error);
     pawl__binding *binding = pawl_arena_take(model->arena, sizeof *binding);
@@ -259,7 +298,8 @@ static pawl_code build_saga_row(pawl__model *model, const pawl__saga_model *saga
         .saga             = saga,
         .key              = row->key,
         .transitional_key = row->transitional_key != NULL ? row->transitional_key : row->key,
-        .starts           = row->starts,
+        .starts           = row->starts || (saga->stream != NULL && saga->stream->is_entity),
+        .zero_is_key      = pawl__model_zero_is_key(saga, message, row->key),
         .is_alone         = row->own_sql || row->find != NULL || saga->saga->is_pessimistic,
         .has_sql          = row->own_sql || saga->saga->is_pessimistic,
         .not_found        = row->not_found,
@@ -285,8 +325,12 @@ static size_t count_rows(const pawl_on *rows, uint32_t stride)
     return count;
 }
 
-static pawl_code build_saga_rows(pawl__model *model, const pawl__saga_model *saga,
-                                 pawl_error *error)
+size_t pawl__model_row_count(const pawl__model *model, const pawl_on *rows)
+{
+    return count_rows(rows, model->application->on_size);
+}
+
+pawl_code pawl__model_rows(pawl__model *model, const pawl__saga_model *saga, pawl_error *error)
 {
     uint32_t  stride = model->application->on_size;
     size_t    count  = count_rows(saga->saga->on, stride);
@@ -298,10 +342,10 @@ static pawl_code build_saga_rows(pawl__model *model, const pawl__saga_model *sag
         starts |= row.starts;
         code = build_saga_row(model, saga, &row, error);
     }
-    if (code == PAWL_OK && !starts)
+    if (code == PAWL_OK && !starts && (saga->stream == NULL || !saga->stream->is_entity))
         return pawl_error_set(error, PAWL_ECONFIG,
-                              "saga %s: no message starts it; set .starts on one",
-                              saga->saga->name);
+                              "%s %s: no message starts it; set .starts on one",
+                              pawl__model_kind(saga), saga->saga->name);
     return code;
 }
 
@@ -443,18 +487,21 @@ static size_t count_timeouts(const pawl__model *model)
     size_t count = 0;
     for (size_t i = 0; i < pawl__list_count(model->spec->sagas); i++)
         if (model->spec->sagas[i]->on != NULL)
-            count += count_rows(model->spec->sagas[i]->on, model->application->on_size);
+            count += pawl__model_row_count(model, model->spec->sagas[i]->on);
+    for (size_t i = 0; i < pawl__list_count(model->spec->processes); i++)
+        count += pawl__model_row_count(model, model->spec->processes[i]->on);
     return count;
 }
 
 static pawl_code allocate(pawl__model *model)
 {
-    pawl_arena *arena       = model->arena;
-    size_t      sagas       = pawl__list_count(model->spec->sagas) + 1;
-    size_t      aggregators = pawl__list_count(model->spec->aggregators) + 1;
-    model->sagas            = pawl_arena_take(arena, sagas * sizeof model->sagas[0]);
-    model->tables           = pawl_arena_take(arena, sagas * sizeof model->tables[0]);
-    model->aggregators      = pawl_arena_take(arena, aggregators * sizeof model->aggregators[0]);
+    pawl_arena *arena = model->arena;
+    size_t sagas = pawl__list_count(model->spec->sagas) + pawl__list_count(model->spec->processes) +
+                   pawl__list_count(model->spec->entities) + 1;
+    size_t aggregators = pawl__list_count(model->spec->aggregators) + 1;
+    model->sagas       = pawl_arena_take(arena, sagas * sizeof model->sagas[0]);
+    model->tables      = pawl_arena_take(arena, sagas * sizeof model->tables[0]);
+    model->aggregators = pawl_arena_take(arena, aggregators * sizeof model->aggregators[0]);
     model->aggregator_names =
         pawl_arena_take(arena, aggregators * sizeof model->aggregator_names[0]);
     model->timeouts =
@@ -479,8 +526,10 @@ static pawl_code build(pawl__model *model, const char *saga_prefix, pawl_error *
     for (size_t i = 0; code == PAWL_OK && i < pawl__list_count(spec->sagas); i++) {
         code = build_saga(model, spec->sagas[i], prefix, error);
         if (code == PAWL_OK)
-            code = build_saga_rows(model, &model->sagas[i], error);
+            code = pawl__model_rows(model, &model->sagas[i], error);
     }
+    if (code == PAWL_OK)
+        code = pawl__model_streams(model, error);
     if (code == PAWL_OK)
         code = build_plain_rows(model, error);
     for (size_t i = 0; code == PAWL_OK && i < pawl__list_count(spec->aggregators); i++)
@@ -506,10 +555,13 @@ pawl_code pawl__model_create(const pawl_application *application, const char *na
         pawl_arena_destroy(arena);
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for endpoint %s", spec->name);
     }
-    made->arena       = arena;
-    made->application = application;
-    made->spec        = spec;
-    code              = build(made, saga_prefix, error);
+    pawl_endpoint_spec *whole = pawl_arena_take(arena, sizeof *whole);
+    made->arena               = arena;
+    made->application         = application;
+    made->spec                = whole;
+    if (whole != NULL)
+        pawl__table_row(spec, 0, application->endpoint_size, whole, sizeof *whole);
+    code = whole != NULL ? build(made, saga_prefix, error) : PAWL_ENOMEM;
     if (code != PAWL_OK) {
         if (code == PAWL_ENOMEM)
             pawl_error_set(error, code, "no memory for endpoint %s", spec->name);
@@ -533,30 +585,4 @@ const pawl__type_model *pawl__model_type(const pawl__model *model, pawl_text typ
     size_t place    = type_place(model, type);
     bool   is_found = place < model->type_count && pawl_text_equal(model->types[place]->type, type);
     return is_found ? model->types[place] : NULL;
-}
-
-const pawl__binding *pawl__model_timeout(const pawl__model *model, pawl_text saga_type,
-                                         pawl_text name)
-{
-    for (size_t i = 0; i < model->timeout_count; i++)
-        if (pawl_text_equal(model->timeouts[i].name, name) &&
-            pawl_text_equal(model->timeouts[i].saga->table.type, saga_type))
-            return model->timeouts[i].binding;
-    return NULL;
-}
-
-const pawl__saga_model *pawl__model_saga(const pawl__model *model, pawl_text saga_type)
-{
-    for (size_t i = 0; i < model->saga_count; i++)
-        if (pawl_text_equal(model->sagas[i].table.type, saga_type))
-            return &model->sagas[i];
-    return NULL;
-}
-
-const pawl__aggregator_model *pawl__model_aggregator(const pawl__model *model, pawl_text name)
-{
-    for (size_t i = 0; i < model->aggregator_count; i++)
-        if (pawl_text_equal(model->aggregators[i].name, name))
-            return &model->aggregators[i];
-    return NULL;
 }

@@ -20,14 +20,50 @@
 #define PAWL__AGGREGATOR_LEASE_DEFAULT PAWL_MINUTES(5)
 #define PAWL__AGGREGATOR_ATTEMPTS_DEFAULT 10
 
+/* What an event does to the state. */
+typedef struct pawl__apply_model {
+    pawl_text          type;
+    const pawl_record *event;
+    pawl_apply_fn     *call;
+} pawl__apply_model;
+
+/* What a process or an entity has beside what it shares with sagas. */
+typedef struct pawl__stream_model {
+    bool               is_entity;
+    bool               wants_accepted, wants_rejected; /* a process that handles the answers */
+    pawl__apply_model *applies;                        /* sorted bytewise by type */
+    size_t             apply_count;
+    int64_t            fold_every;
+    size_t             remembered; /* dispatch ids */
+} pawl__stream_model;
+
+/* A saga; or a process or entity, whose state is the fold of a stream and whose
+ * `saga` and `table` hold no more than its name and the type of its key. */
 typedef struct pawl__saga_model {
-    const pawl_saga   *saga;
-    const pawl_record *state;
-    pawl_saga_table    table;
-    pawl_text          type_version; /* of the state's record: "1.0" */
-    pawl_text          metadata;     /* what a new row carries beside its originator */
-    size_t             index;        /* among the endpoint's sagas */
+    const pawl_saga          *saga;
+    const pawl__stream_model *stream; /* NULL: a saga */
+    const pawl_record        *state;
+    pawl_saga_table           table;
+    pawl_text                 type_version; /* of the state's record: "1.0" */
+    pawl_text                 metadata;     /* what a new row carries beside its originator */
+    size_t                    index;        /* among the endpoint's sagas */
 } pawl__saga_model;
+
+/* A projection's handler for an event type. */
+typedef struct pawl__projection_on {
+    pawl_text           type;
+    const pawl_handler *handler;
+    const pawl_record  *event;
+} pawl__projection_on;
+
+typedef struct pawl__projection_model {
+    pawl_text            name;
+    pawl_text            source; /* "projection/NAME": its lease, its checkpoint, what it sends */
+    pawl__projection_on *on;     /* sorted bytewise by type */
+    size_t               on_count;
+    bool                 own_sql;
+    size_t               batch;
+} pawl__projection_model;
 
 typedef struct pawl__aggregator_model {
     const pawl_aggregator *aggregator;
@@ -51,11 +87,12 @@ typedef struct pawl__binding {
     const pawl_record            *message; /* NULL for a timeout */
     const pawl__saga_model       *saga;
     const pawl__aggregator_model *aggregator;
-    const char                   *key;
+    const char                   *key; /* NULL with a process: an answer, found by its header */
     const char                   *transitional_key;
     bool                          starts;
-    bool                          is_alone; /* own SQL, own finder or a pessimistic saga */
-    bool                          has_sql;  /* needs the transaction open while it runs */
+    bool                          zero_is_key; /* of a stream: 0 is no missing value */
+    bool                          is_alone;    /* own SQL, own finder or a pessimistic saga */
+    bool                          has_sql;     /* needs the transaction open while it runs */
     pawl_not_found                not_found;
     const pawl_handler           *missing;
     pawl_find_fn                 *find;
@@ -81,9 +118,12 @@ typedef struct pawl__model {
     const pawl_endpoint_spec *spec;
     pawl_text                 endpoint;
     pawl_text                 queue;
-    pawl__saga_model         *sagas;
+    pawl__saga_model         *sagas; /* the sagas, then processes and entities */
     size_t                    saga_count;
-    const pawl_saga_table   **tables; /* of the sagas */
+    const pawl_saga_table   **tables; /* of the sagas alone */
+    size_t                    table_count;
+    pawl__projection_model   *projections;
+    size_t                    projection_count;
     pawl__aggregator_model   *aggregators;
     size_t                    aggregator_count;
     pawl_text                *aggregator_names;
@@ -111,12 +151,39 @@ const pawl__binding          *pawl__model_timeout(const pawl__model *model, pawl
 const pawl__saga_model       *pawl__model_saga(const pawl__model *model, pawl_text saga_type);
 const pawl__aggregator_model *pawl__model_aggregator(const pawl__model *model, pawl_text name);
 
+/* "saga", "process" or "entity". */
+const char *pawl__model_kind(const pawl__saga_model *saga);
+
+/* NULL when the stream's states do not know the event. */
+const pawl__apply_model *pawl__model_apply(const pawl__stream_model *stream, pawl_text type);
+/* NULL when the projection passes over events of the type. */
+const pawl__projection_on *pawl__model_projection_on(const pawl__projection_model *projection,
+                                                     pawl_text                     type);
+
 /* Row `index` of a table whose rows the application was built with `stride`
  * bytes each. Fields beyond an older, smaller row read as zero. */
 void pawl__table_row(const void *rows, size_t index, uint32_t stride, void *row, size_t size);
 
 /* Items of a list of pointers that ends with NULL; 0 for no list. */
 size_t pawl__list_count(const void *list);
+
+/* Is the handler made for a fold's state? Older programs have none. */
+bool pawl__handler_is_folded(const pawl_application *application, const pawl_handler *handler);
+
+/* streams.c: the model's processes, entities and projections. */
+pawl_code pawl__model_streams(pawl__model *model, pawl_error *error);
+
+/* Between model.c and streams.c. */
+pawl_code pawl__model_rows(pawl__model *model, const pawl__saga_model *saga, pawl_error *error);
+/* A row of a process or an entity that has a message; without .key: answers. */
+pawl_code pawl__model_stream_row(const pawl__saga_model *saga, const pawl_on *row,
+                                 const pawl_record *message, pawl_error *error);
+/* Does the key of a process's or an entity's row tell 0 from no value? */
+bool      pawl__model_zero_is_key(const pawl__saga_model *saga, const pawl_record *message,
+                                  const char *key);
+size_t    pawl__model_row_count(const pawl__model *model, const pawl_on *rows);
+pawl_code pawl__model_unique(const pawl__model *model, const pawl__saga_model *made,
+                             pawl_error *error);
 
 /* The endpoint of that name, or the only one. */
 pawl_code pawl__application_endpoint(const pawl_application *application, const char *name,

@@ -12,6 +12,12 @@ void pawl__table_row(const void *rows, size_t index, uint32_t stride, void *row,
     memcpy(row, (const char *)rows + index * stride, stride < size ? stride : size);
 }
 
+bool pawl__handler_is_folded(const pawl_application *application, const pawl_handler *handler)
+{
+    return application->handler_size >= offsetof(pawl_handler, is_folded) + sizeof(bool) &&
+           handler->is_folded;
+}
+
 size_t pawl__list_count(const void *list)
 {
     size_t count = 0;

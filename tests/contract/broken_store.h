@@ -32,9 +32,9 @@ typedef struct defect {
     pawl_store_ops ops; /* what is not NULL stands in for the memory store's */
 } defect;
 
-/* Those of change sets, and those of claims and reads. */
-extern const defect broken_changes[], broken_reads[];
-extern const size_t broken_changes_count, broken_reads_count;
+/* Those of change sets, of claims and reads, and of the journal. */
+extern const defect broken_changes[], broken_reads[], broken_journal[];
+extern const size_t broken_changes_count, broken_reads_count, broken_journal_count;
 
 void broken_register(void);
 /* NULL: none. */

@@ -146,7 +146,7 @@ static inline int place_teardown(void **state)
     char   sql[200];
     if (PQtransactionStatus(p->pg) != PQTRANS_IDLE)
         PQclear(PQexec(p->pg, "rollback"));
-    snprintf(sql, sizeof sql, "set lock_timeout = 5000; drop schema if exists \"%s\" cascade",
+    snprintf(sql, sizeof sql, "set lock_timeout = '60s'; drop schema if exists \"%s\" cascade",
              p->schema);
     raw_run(p->pg, sql);
     PQfinish(p->pg);

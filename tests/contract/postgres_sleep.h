@@ -17,8 +17,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#define SLEEP PAWL_SECONDS(60)
-#define WAIT_SECONDS 20
+#define SLEEP PAWL_SECONDS(600)
+#define WAIT_SECONDS 120
 
 /* ---- Sleeping ----------------------------------------------------------------- */
 

@@ -9,11 +9,22 @@
 #include "contract/postgres_place.h"
 #include "contract/postgres_proxy.h"
 
+#include "store/postgres/postgres.h"
+
 #include <poll.h>
 #include <pthread.h>
 #include <time.h>
 
-#define PATIENCE_MS 30000 /* for what must come */
+#define PATIENCE_MS 120000 /* for what must come */
+
+/* For the end of every transaction of the whole server that is older than one's own: some
+ * tests beside this one keep one open for minutes, where the machine is slow. */
+#define OTHERS_MS 600000
+
+/* A deadline for calls that cannot keep it. The server has as long to answer the cancel,
+ * also when it is busy. */
+#define SHORT_MS 2000
+#define ENOUGH_MS PATIENCE_MS /* for all others */
 
 /* Every session of the place's URL has this name. */
 static inline void name_sessions(place *p)
@@ -60,6 +71,15 @@ static inline void wait_for_waiting(place *p, int64_t number)
                     number);
 }
 
+/* For the calls to come. */
+static inline void set_deadline(pawl_store *store, int64_t deadline_ms)
+{
+    pawl__postgres *driver   = pawl__postgres_of(store);
+    store->deadline_ms       = deadline_ms;
+    driver->main.deadline_ms = deadline_ms;
+    driver->side.deadline_ms = deadline_ms;
+}
+
 static inline int pid_of(pawl_store *store)
 {
     return PQbackendPID(store->ops->native(store));
@@ -79,6 +99,13 @@ static inline int64_t session_count(place *p)
     snprintf(sql, sizeof sql, "select count(*) from pg_stat_activity where application_name = '%s'",
              p->schema);
     return raw_number(p->pg, sql);
+}
+
+/* A session that its client has left is there for a moment. */
+static inline void wait_for_sessions(place *p, int64_t number)
+{
+    wait_for_number(p, "select count(*) from pg_stat_activity where application_name = '%s'",
+                    number);
 }
 
 /* ---- Calls on a thread -------------------------------------------------- */
@@ -185,20 +212,42 @@ static inline int64_t queue_count(place *p)
     return raw_number(p->pg, "select count(*) from pawl_queue");
 }
 
-/* A handle with options of its own, tables there already; a worker too. */
-static inline pawl_store *open_more(place *p, const char *url, int64_t deadline_ms)
+/* A handle where the tables are there already; a worker too. */
+static inline pawl_store *open_more(place *p, const char *url)
 {
     pawl_store        *store   = NULL;
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = PAWL_OPEN_CHECK;
     options.tables             = order_tables;
     options.table_count        = 1;
-    options.deadline_ms        = deadline_ms;
+    options.deadline_ms        = ENOUGH_MS;
     expect_code(p, pawl_store_open(url, &options, &store, &p->error), PAWL_OK);
     expect_code(p, store->ops->worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
                 PAWL_OK);
     store->is_attached = true;
     return store;
+}
+
+/* Two workers, and a saga that the first one's session locks and the second one updates. */
+typedef struct pair {
+    pawl_store      *first, *second;
+    pawl_saga_update update;
+    pawl_changes     changes;
+} pair;
+
+static inline void begin_pair(place *p, pair *it)
+{
+    apply_schema(p, p->url, order_tables, 1);
+    it->first   = open_more(p, p->url);
+    it->second  = open_more(p, p->url);
+    it->update  = begin_order(p, it->second, 1);
+    it->changes = one_update(&it->update);
+}
+
+static inline void end_pair(pair *it)
+{
+    pawl_store_close(it->first);
+    pawl_store_close(it->second);
 }
 
 /* ---- Behind a proxy ----------------------------------------------------- */

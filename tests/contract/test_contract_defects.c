@@ -1,6 +1,6 @@
 /* test_contract_defects.c - the suite catches broken stores: each of the defects
- * of broken_changes.c and broken_reads.c, applied alone to the memory store, is
- * caught by a case that names the item which it breaks.
+ * of broken_changes.c, broken_reads.c and broken_journal.c, applied alone to the
+ * memory store, is caught by a case that names the item which it breaks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -115,8 +115,8 @@ int main(void)
 {
     static struct CMUnitTest tests[128];
     size_t                   count = 0;
-    if (broken_changes_count + broken_reads_count < DEFECTS_MIN ||
-        broken_changes_count + broken_reads_count + 2 > sizeof tests / sizeof tests[0])
+    size_t                   all = broken_changes_count + broken_reads_count + broken_journal_count;
+    if (all < DEFECTS_MIN || all + 2 > sizeof tests / sizeof tests[0])
         return 1;
     broken_register();
     add(tests, &count, "without_a_defect_all_pass", without_a_defect_all_pass, NULL);
@@ -126,5 +126,7 @@ int main(void)
         add(tests, &count, broken_changes[i].name, is_caught, &broken_changes[i]);
     for (size_t i = 0; i < broken_reads_count; i++)
         add(tests, &count, broken_reads[i].name, is_caught, &broken_reads[i]);
+    for (size_t i = 0; i < broken_journal_count; i++)
+        add(tests, &count, broken_journal[i].name, is_caught, &broken_journal[i]);
     return _cmocka_run_group_tests("defects", tests, count, NULL, NULL);
 }

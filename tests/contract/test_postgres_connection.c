@@ -197,14 +197,12 @@ static void a_lost_answer_is_found_out(void **state)
     proxy_url(p, between, url, sizeof url);
     apply_schema(p, p->url, order_tables, 1);
     for (size_t i = 0; i < sizeof loss_cases / sizeof loss_cases[0]; i++) {
-        pawl_store *store = open_more(p, url, 0);
+        pawl_store *store = open_more(p, url);
         try_loss(p, between, store, &loss_cases[i], (int)i);
         /* An old session that the server kept was ended. */
-        wait_for_number(p, "select count(*) from pg_stat_activity where application_name = '%s'",
-                        1);
+        wait_for_sessions(p, 1);
         pawl_store_close(store);
-        wait_for_number(p, "select count(*) from pg_stat_activity where application_name = '%s'",
-                        0);
+        wait_for_sessions(p, 0);
     }
     expect_each_once(p);
     proxy_close(between);
@@ -231,7 +229,7 @@ static void a_lost_answer_is_found_out_behind_a_pooler(void **state)
              (int)(end - pooled), pooled, p->schema, proxy_port(between));
     apply_schema(p, p->url, order_tables, 1);
     for (size_t i = 0; i < sizeof loss_cases / sizeof loss_cases[0]; i++) {
-        pawl_store *store = open_more(p, url, 0);
+        pawl_store *store = open_more(p, url);
         try_loss(p, between, store, &loss_cases[i], (int)i);
         pawl_store_close(store);
     }
@@ -256,12 +254,13 @@ static void a_lost_second_connection_is_found_out(void **state)
     be_refused(p, store);
     pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
     assert_int_equal(rows.count, 1);
+    wait_for_sessions(p, 2);
     expect_code(p, send_one(p, store, "other", "m-2"), PAWL_OK);
     assert_int_equal(session_count(p), 3);
     proxy_cut(between, PROXY_LOSES_REQUEST, 2, true);
     expect_code(p, send_one(p, store, "other", "m-3"), PAWL_ELOST);
     assert_true(proxy_was_cut(between));
-    wait_for_number(p, "select count(*) from pg_stat_activity where application_name = '%s'", 2);
+    wait_for_sessions(p, 2);
     expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_EGONE);
     assert_int_equal(claim_some(p, other, "orders", NOW, 1).count, 1);
     expect_code(p, send_one(p, store, "other", "m-3"), PAWL_OK);
@@ -282,20 +281,24 @@ static void a_silent_server_is_given_up(void **state)
         skip();
     proxy_url(p, between, url, sizeof url);
     apply_schema(p, p->url, order_tables, 1);
-    pawl_store *store = open_more(p, url, 300);
+    pawl_store *store = open_more(p, url);
     proxy_stall(between, true);
+    set_deadline(store, 300);
     expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                 PAWL_ELOST);
     expect_text(p, "not even to a cancel");
     expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                 PAWL_EUNREACHABLE);
     expect_text(p, "no connection within 300 ms");
+    set_deadline(store, ENOUGH_MS);
     proxy_stall(between, false);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     /* A commit that cannot be asked about stays unknown. */
     proxy_stall(between, true);
+    set_deadline(store, 300);
     expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EUNKNOWN);
     expect_text(p, "the outcome is unknown and the store cannot be asked");
+    set_deadline(store, ENOUGH_MS);
     proxy_stall(between, false);
     expect_code(p, send_one(p, store, "orders", "m-3"), PAWL_OK);
     pawl_store_close(store);

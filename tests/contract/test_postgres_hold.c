@@ -50,7 +50,7 @@ static int64_t mine_count(place *p)
 /* The claim is this handle's still, and its commit works. */
 static void end_hold(place *p, held *h)
 {
-    pawl_store *other = open_more(p, p->url, 0);
+    pawl_store *other = open_more(p, p->url);
     assert_int_equal(queue_count(p), 1);
     expect_code(p, send_one(p, h->store, "elsewhere", "m-2"), PAWL_OK);
     assert_int_equal(claim_some(p, h->store, "orders", NOW, 9).count, 0);
@@ -235,7 +235,7 @@ static void a_send_that_does_not_wait_keeps_the_claims(void **state)
     pawl_store *other = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
-    assert_int_equal(session_count(p), 2);
+    wait_for_sessions(p, 2);
     expect_code(p, send_one(p, store, "bills", "m-2"), PAWL_OK);
     assert_int_equal(session_count(p), 3);
     assert_int_equal(queue_count(p), 2);

@@ -164,7 +164,7 @@ static bool try_message(message_trip *t)
     place *p    = t->p;
     long   live = fault_memory_live();
     make_changes(t);
-    t->store = open_more(p, p->url, 0);
+    t->store = open_more(p, p->url);
     t->arena = pawl_arena_create(0);
     assert_non_null(t->arena);
     fault_memory_set(t->n);

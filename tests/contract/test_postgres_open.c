@@ -171,8 +171,8 @@ static void use_both(place *p, const char *url)
 {
     heard h = {.count = 0};
     pawl_log_set(hear, PAWL_LOG_WARNING, &h);
-    pawl_store *first  = open_more(p, url, 0);
-    pawl_store *second = open_more(p, url, 0);
+    pawl_store *first  = open_more(p, url);
+    pawl_store *second = open_more(p, url);
     pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
     assert_int_equal(h.count, 2);
     if (strstr(h.text, "say pooler=transaction in the URL") == NULL)

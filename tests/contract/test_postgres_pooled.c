@@ -75,8 +75,9 @@ static void let_pass(pawl_store *store, int64_t seconds)
 
 static void a_pooled_worker_says_that_it_lives(void **state)
 {
-    place      *p     = *state;
-    pawl_store *store = open_pooled(p, NOW);
+    place      *p                     = *state;
+    pawl_store *store                 = open_pooled(p, NOW);
+    pawl__postgres_of(store)->beat_ms = now_ms(); /* it said so just now */
     sleep_briefly(p, store);
     expect_raw_text(
         p->pg, "select \"Seen\" = '2026-01-01 00:00:00Z' from pawl_workers where \"Epoch\" > 0",
@@ -133,6 +134,39 @@ static void a_dead_pooled_worker_is_known_after_15_s(void **state)
     pawl_store_close(late);
 }
 
+/* It has the queue locked in a commit that does not end. The worker's row tells which of the
+ * pooler's sessions that is. */
+static void a_pooled_commit_that_stands_still_is_ended(void **state)
+{
+    place      *p     = *state;
+    pawl_store *first = open_pooled(p, NOW), *second = open_pooled(p, NOW);
+    bool        leads = false;
+    char        sql[200];
+    expect_code(p,
+                first->ops->lead(first, TEXT("outbox"), NOW, PAWL_SECONDS(11), &leads, &p->error),
+                PAWL_OK);
+    assert_true(leads);
+    expect_code(p, first->ops->hold_begin(first, &p->error), PAWL_OK);
+    snprintf(sql, sizeof sql,
+             "update %s.pawl_workers set \"Seen\" = \"Seen\" where \"Id\" = "
+             "(select \"Worker\" from %s.pawl_leases)",
+             p->schema, p->schema);
+    raw_run(first->ops->native(first), sql);
+    snprintf(sql, sizeof sql, "lock table %s.pawl_queue in exclusive mode", p->schema);
+    raw_run(first->ops->native(first), sql);
+    expect_code(p,
+                second->ops->lead(second, TEXT("outbox"), NOW + PAWL_SECONDS(11), PAWL_SECONDS(11),
+                                  &leads, &p->error),
+                PAWL_OK);
+    assert_true(leads);
+    expect_code(p, send_one(p, second, "orders", "m-1"), PAWL_OK);
+    expect_code(p, send_one(p, first, "orders", "m-2"), PAWL_ELOST);
+    expect_code(p, send_one(p, first, "orders", "m-2"), PAWL_OK);
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_queue"), 2);
+    pawl_store_close(second);
+    pawl_store_close(first);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
@@ -140,6 +174,7 @@ int main(void)
         CASE(a_pooled_wait_is_short),
         CASE(a_pooled_worker_says_that_it_lives),
         CASE(a_dead_pooled_worker_is_known_after_15_s),
+        CASE(a_pooled_commit_that_stands_still_is_ended),
     };
     if (place_server() == NULL)
         return place_skip();

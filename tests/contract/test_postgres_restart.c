@@ -28,18 +28,29 @@ typedef struct server {
 
 static server shared;
 
-static int free_port(void)
+static bool is_free(int port)
 {
-    struct sockaddr_in address    = {.sin_family = AF_INET};
-    socklen_t          size       = sizeof address;
+    struct sockaddr_in address    = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     int                descriptor = socket(AF_INET, SOCK_STREAM, 0);
     address.sin_addr.s_addr       = htonl(INADDR_LOOPBACK);
-    bool is_found                 = descriptor >= 0 &&
-                    bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0 &&
-                    getsockname(descriptor, (struct sockaddr *)&address, &size) == 0;
+    bool is_bound =
+        descriptor >= 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0;
     if (descriptor >= 0)
         close(descriptor);
-    return is_found ? ntohs(address.sin_port) : 0;
+    return is_bound;
+}
+
+/* Below the ports that the system hands out for connections: while the server is away
+ * none of those takes its port. */
+static int free_port(void)
+{
+    pawl_random random;
+    int         port;
+    pawl_random_seed(&random, (uint64_t)clock_ms() << 20 ^ (uint64_t)getpid());
+    do
+        port = 20000 + (int)pawl_random_below(&random, 12000);
+    while (!is_free(port));
+    return port;
 }
 
 static bool run_script(const char *verb)
@@ -65,8 +76,13 @@ static bool begin_server(void)
         return false;
     snprintf(shared.script, sizeof shared.script, "%s/tests/servers/postgres.sh", source);
     snprintf(shared.folder, sizeof shared.folder, "/tmp/pawl-server-XXXXXX");
-    shared.port = free_port();
-    if (mkdtemp(shared.folder) == NULL || !run_script("start"))
+    if (mkdtemp(shared.folder) == NULL)
+        return false;
+    int tries = 3; /* somebody else may take the port first */
+    do
+        shared.port = free_port();
+    while (!run_script("start") && --tries > 0);
+    if (tries == 0)
         return false;
     snprintf(url, sizeof url, "postgres://postgres:" SECRET "@127.0.0.1:%d/postgres", shared.port);
     return setenv("PAWL_TEST_POSTGRES", url, 1) == 0;
@@ -147,6 +163,7 @@ static void a_commit_meets_the_end_of_the_server(void **state)
     pawl_saga_update update  = begin_order(p, store, 1);
     pawl_changes     changes = one_update(&update);
     job              commit;
+    set_deadline(store, ENOUGH_MS); /* the server has to come back within it */
     lock_order(p, 1);
     start_job(p, &commit, store, &changes);
     wait_for_waiting(p, 1);
@@ -175,7 +192,7 @@ static void a_wake_up_that_fails_is_no_failure(void **state)
              p->schema, p->schema, p->schema);
     raw_run(p->pg, sql);
     snprintf(url, sizeof url, "%s&user=quiet", p->url);
-    pawl_store *store = open_more(p, url, 0);
+    pawl_store *store = open_more(p, url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
     expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK);
@@ -186,6 +203,22 @@ static void a_wake_up_that_fails_is_no_failure(void **state)
 }
 
 /* ---- Passwords ---------------------------------------------------------- */
+
+/* The server reads its settings a moment after it was told to. */
+static void wait_for_refusal(const char *user)
+{
+    char    url[200];
+    bool    is_refused = false;
+    int64_t end        = clock_ms() + PATIENCE_MS;
+    snprintf(url, sizeof url, "postgres://%s@127.0.0.1:%d/postgres", user, shared.port);
+    while (!is_refused) {
+        PGconn *pg = PQconnectdb(url);
+        is_refused = PQstatus(pg) != CONNECTION_OK;
+        PQfinish(pg);
+        if (clock_ms() > end)
+            fail_msg("%s needs no password", user);
+    }
+}
 
 static void a_wrong_password_is_refused(void **state)
 {
@@ -199,6 +232,7 @@ static void a_wrong_password_is_refused(void **state)
              shared.folder);
     assert_int_equal(system(command), 0);
     raw_run(p->pg, "select pg_reload_conf()");
+    wait_for_refusal("clerk");
     apply_schema(p, p->url, NULL, 0);
     snprintf(url, sizeof url, "postgres://clerk:" SECRET "@127.0.0.1:%d/postgres?schema=%s",
              shared.port, p->schema);

@@ -15,6 +15,9 @@ int main(void)
 
 #include "contract/postgres_trouble.h"
 
+#define FIRST "01000000-0000-0000-0000-000000000001" /* uuid_of(1) */
+#define SECOND "01000000-0000-0000-0000-000000000002"
+
 /* ---- The fence ---------------------------------------------------------- */
 
 static void a_replaced_worker_is_fenced(void **state)
@@ -133,6 +136,40 @@ static void errors_leave_nothing_behind(void **state)
 
 /* ---- Deadlocks and limits ----------------------------------------------- */
 
+/* A commit that has the row of the first saga waits for the advisory lock 1 before it goes
+ * on to the second one. */
+static void stop_behind_the_first(place *p)
+{
+    raw_run(p->pg, "create function stop() returns trigger language plpgsql as $$ begin "
+                   "perform pg_advisory_xact_lock(tg_relid::integer, 1); return new; end $$");
+    raw_run(p->pg, "create trigger stopping before update on \"shop_Order\" for each row when "
+                   "(old.\"Id\" = '" FIRST "') execute function stop()");
+}
+
+/* Has the row of the second saga, and waits for ever, whatever deadlock it is in. */
+static PGconn *open_opponent(place *p)
+{
+    char    sql[200];
+    PGconn *pg = raw_open(p->schema);
+    snprintf(sql, sizeof sql, "set deadlock_timeout = '1d'; set application_name = '%s'",
+             p->schema);
+    raw_run(pg, sql);
+    raw_run(pg, "begin; select 1 from \"shop_Order\" where \"Id\" = '" SECOND "' for update");
+    return pg;
+}
+
+static void close_opponent(PGconn *pg)
+{
+    PGresult *result = PQgetResult(pg);
+    assert_int_equal(PQresultStatus(result), PGRES_COMMAND_OK);
+    PQclear(result);
+    assert_null(PQgetResult(pg));
+    raw_run(pg, "rollback");
+    PQfinish(pg);
+}
+
+/* A session looks for a deadlock once, some time after it began to wait. The commit is the
+ * last to wait: it finds the deadlock, however slow the others are. */
 static void a_deadlock_can_be_tried_again(void **state)
 {
     place           *p         = *state;
@@ -146,16 +183,20 @@ static void a_deadlock_can_be_tried_again(void **state)
     changes.saga_update.count  = 2;
     changes.queue_settle.items = &settle;
     changes.queue_settle.count = 1;
-    /* The other side waits longer before it looks for a deadlock. */
-    raw_run(p->pg, "set deadlock_timeout = '10s'");
-    lock_order(p, 2);
+    stop_behind_the_first(p);
+    PGconn *opponent = open_opponent(p);
+    raw_run(p->pg, "select pg_advisory_lock('\"shop_Order\"'::regclass::integer, 1)");
     start_job(p, &commit, store, &changes);
     wait_for_waiting(p, 1);
-    raw_run(p->pg, "update \"shop_Order\" set \"Metadata\" = 'x' where \"Concurrency\" = 1");
-    raw_run(p->pg, "rollback");
+    assert_int_equal(PQsendQuery(opponent, "update \"shop_Order\" set \"Metadata\" = 'x' "
+                                           "where \"Id\" = '" FIRST "'"),
+                     1);
+    wait_for_waiting(p, 2);
+    raw_run(p->pg, "select pg_advisory_unlock('\"shop_Order\"'::regclass::integer, 1)");
     expect_job(p, &commit, PAWL_EBUSY);
     expect_text(p, "deadlock detected");
     expect_text(p, "[40P01]");
+    close_opponent(opponent);
     assert_int_equal(order_version(p, 1), 1);
     assert_int_equal(order_version(p, 2), 1);
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
@@ -172,15 +213,17 @@ static void limits_of_the_session_end_a_commit(void **state)
         pawl_code   code;
         const char *text;
     } limits[] = {
-        {"-c%20lock_timeout%3D50", PAWL_EBUSY, "due to lock timeout [55P03]"},
-        {"-c%20statement_timeout%3D50", PAWL_ETIMEOUT, "due to statement timeout [57014]"},
+        {"-c%20lock_timeout%3D2s", PAWL_EBUSY, "due to lock timeout [55P03]"},
+        /* What is not to be limited waits for no disk. */
+        {"-c%20statement_timeout%3D2s%20-c%20synchronous_commit%3Doff", PAWL_ETIMEOUT,
+         "due to statement timeout [57014]"},
     };
     place *p = *state;
     apply_schema(p, p->url, order_tables, 1);
     for (unsigned i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         char url[1400];
         snprintf(url, sizeof url, "%s&options=%s", p->url, limits[i].options);
-        pawl_store      *store   = open_more(p, url, 0);
+        pawl_store      *store   = open_more(p, url);
         pawl_saga_update update  = begin_order(p, store, i + 1);
         pawl_changes     changes = one_update(&update);
         lock_order(p, i + 1);
@@ -207,7 +250,7 @@ typedef struct waiting {
 static void begin_waiting(place *p, waiting *w, int64_t deadline_ms)
 {
     apply_schema(p, p->url, order_tables, 1);
-    w->store  = open_more(p, p->url, deadline_ms);
+    w->store  = open_more(p, p->url);
     w->update = begin_order(p, w->store, 1);
     expect_code(p, send_one(p, w->store, "orders", "m-1"), PAWL_OK);
     pawl_queue_rows rows = claim_some(p, w->store, "orders", NOW, 1);
@@ -216,10 +259,12 @@ static void begin_waiting(place *p, waiting *w, int64_t deadline_ms)
     w->changes.queue_settle.items = &w->settle;
     w->changes.queue_settle.count = 1;
     lock_order(p, 1);
+    set_deadline(w->store, deadline_ms);
 }
 
 static void end_waiting(place *p, waiting *w)
 {
+    set_deadline(w->store, ENOUGH_MS);
     raw_run(p->pg, "rollback");
     assert_int_equal(order_version(p, 1), 1);
     assert_int_equal(queue_count(p), 1);
@@ -233,20 +278,20 @@ static void a_commit_keeps_to_its_deadline(void **state)
 {
     place  *p = *state;
     waiting w;
-    begin_waiting(p, &w, 300);
+    begin_waiting(p, &w, SHORT_MS);
     int pid = pid_of(w.store);
     expect_code(p, pawl_store_commit(w.store, &w.changes, NULL, &p->error), PAWL_ETIMEOUT);
-    expect_text(p, "took longer than 300 ms, its deadline");
+    expect_text(p, "took longer than 2000 ms, its deadline");
     assert_int_equal(pid_of(w.store), pid);
     end_waiting(p, &w);
 }
 
-static void a_commit_is_interrupted(void **state)
+static void o30_a_commit_is_interrupted(void **state)
 {
     place  *p = *state;
     waiting w;
     job     commit;
-    begin_waiting(p, &w, 0);
+    begin_waiting(p, &w, ENOUGH_MS);
     int pid = pid_of(w.store);
     start_job(p, &commit, w.store, &w.changes);
     wait_for_waiting(p, 1);
@@ -265,9 +310,10 @@ static void a_read_that_fails_keeps_the_claims(void **state)
     place             *p    = *state;
     pawl_subscriptions list = {0};
     waiting            w;
-    begin_waiting(p, &w, 300);
+    begin_waiting(p, &w, SHORT_MS);
     raw_run(p->pg, "lock table pawl_subscriptions in access exclusive mode");
     expect_code(p, w.store->ops->subscriptions(w.store, p->arena, &list, &p->error), PAWL_ETIMEOUT);
+    set_deadline(w.store, ENOUGH_MS);
     raw_run(p->pg, "rollback; begin");
     expect_code(p, w.store->ops->subscriptions(w.store, p->arena, &list, &p->error), PAWL_OK);
     end_waiting(p, &w);
@@ -279,9 +325,10 @@ static void a_hold_keeps_to_its_deadline(void **state)
     pawl_value    id  = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
     pawl_saga_row row = {0};
     waiting       w;
-    begin_waiting(p, &w, 300);
+    begin_waiting(p, &w, ENOUGH_MS);
     for (int i = 0; i < 2; i++) {
         expect_code(p, w.store->ops->hold_begin(w.store, &p->error), PAWL_OK);
+        set_deadline(w.store, SHORT_MS);
         if (i == 0)
             expect_code(p,
                         w.store->ops->saga_load(w.store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
@@ -290,6 +337,7 @@ static void a_hold_keeps_to_its_deadline(void **state)
         else
             expect_code(p, pawl_store_commit(w.store, &w.changes, NULL, &p->error), PAWL_ETIMEOUT);
         expect_text(p, "its deadline");
+        set_deadline(w.store, ENOUGH_MS);
         w.store->ops->hold_end(w.store);
     }
     end_waiting(p, &w);
@@ -300,13 +348,15 @@ static void an_enlist_keeps_to_its_deadline(void **state)
 {
     place           *p       = *state;
     pawl_store      *store   = open_store(p, p->url);
-    pawl_store      *hasty   = open_more(p, p->url, 300);
+    pawl_store      *hasty   = open_more(p, p->url);
     pawl_saga_update update  = begin_order(p, store, 1);
     pawl_changes     changes = one_update(&update);
     PGconn          *pg      = raw_open(p->schema);
     lock_order(p, 1);
     raw_run(pg, "begin; create table mine (id integer)");
+    set_deadline(hasty, SHORT_MS);
     expect_code(p, store->ops->enlist(hasty, pg, &changes, &p->error), PAWL_ETIMEOUT);
+    set_deadline(hasty, ENOUGH_MS);
     raw_run(p->pg, "rollback");
     expect_code(p, store->ops->enlist(hasty, pg, &changes, &p->error), PAWL_OK);
     raw_run(pg, "commit");
@@ -321,16 +371,11 @@ int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(a_replaced_worker_is_fenced),
-        CASE(a_worker_row_may_move),
-        CASE(errors_leave_nothing_behind),
-        CASE(a_deadlock_can_be_tried_again),
-        CASE(limits_of_the_session_end_a_commit),
-        CASE(a_commit_keeps_to_its_deadline),
-        CASE(a_commit_is_interrupted),
-        CASE(a_read_that_fails_keeps_the_claims),
-        CASE(a_hold_keeps_to_its_deadline),
-        CASE(an_enlist_keeps_to_its_deadline),
+        CASE(a_replaced_worker_is_fenced),        CASE(a_worker_row_may_move),
+        CASE(errors_leave_nothing_behind),        CASE(a_deadlock_can_be_tried_again),
+        CASE(limits_of_the_session_end_a_commit), CASE(a_commit_keeps_to_its_deadline),
+        CASE(o30_a_commit_is_interrupted),        CASE(a_read_that_fails_keeps_the_claims),
+        CASE(a_hold_keeps_to_its_deadline),       CASE(an_enlist_keeps_to_its_deadline),
     };
     if (place_server() == NULL)
         return place_skip();

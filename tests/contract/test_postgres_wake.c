@@ -241,10 +241,12 @@ static void what_the_dead_had_is_taken_over(void **state)
     find_nothing(p, store, "orders");
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
-    int64_t begin = now_ms();
-    while (message_count + timeout_count < 2 && now_ms() - begin < TAKE_OVER_SECONDS * 1000) {
+    int64_t slept_ms = 0; /* what else is done here takes as long as the server likes */
+    while (message_count + timeout_count < 2 && slept_ms < TAKE_OVER_SECONDS * 1000) {
         pawl_next_due next;
+        int64_t       begin = now_ms();
         expect_code(p, store->ops->wait(store, SLEEP, -1, &p->error), PAWL_OK);
+        slept_ms += now_ms() - begin;
         pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 10);
         message_count += rows.count;
         if (rows.count != 0)

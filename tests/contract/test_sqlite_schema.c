@@ -13,9 +13,8 @@ int main(void)
 }
 #else
 
+#include "contract/at_once.h"
 #include "contract/sqlite_place.h"
-
-#include <sys/wait.h>
 
 #define LINES_SIZE 60000
 
@@ -153,6 +152,22 @@ static void verify_names_each_difference(void **state)
     free(out);
 }
 
+/* The version says that all is there; apply looks further, as verify does. */
+static void apply_makes_what_verify_misses(void **state)
+{
+    place *p   = *state;
+    lines *out = calloc(1, sizeof *out);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_OK);
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, "drop index pawl_outbox_tried; drop index pawl_queue_due");
+    sqlite3_close(db);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out), PAWL_ESCHEMA);
+    assert_int_equal(out->count, 2);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_OK);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out), PAWL_OK);
+    free(out);
+}
+
 /* D27: rows stay and are null in the new column; then it is used. */
 static void a_correlation_column_is_added(void **state)
 {
@@ -281,37 +296,21 @@ static void ids_are_never_used_again(void **state)
     pawl_store_close(store);
 }
 
+static pawl_code create_both(void *context, pawl_error *error)
+{
+    place      *p     = context;
+    pawl_store *store = NULL;
+    pawl_code   code  = open_as(p, p->url, PAWL_OPEN_CREATE, both_tables, 2, &store);
+    *error            = p->error;
+    pawl_store_close(store);
+    return code;
+}
+
 /* D34: whoever comes second waits, and finds it done. */
 static void processes_may_create_at_once(void **state)
 {
-    enum { child_count = 4 };
     place *p = *state;
-    pid_t  children[child_count];
-    int    start[2];
-    char   byte = 0;
-    assert_int_equal(pipe(start), 0);
-    for (int i = 0; i < child_count; i++) {
-        children[i] = fork();
-        assert_true(children[i] >= 0);
-        if (children[i] == 0) {
-            pawl_store *store = NULL;
-            close(start[1]);
-            if (read(start[0], &byte, 1) != 0)
-                _exit(2);
-            pawl_code code = open_as(p, p->url, PAWL_OPEN_CREATE, both_tables, 2, &store);
-            if (code != PAWL_OK)
-                fprintf(stderr, "child: %s\n", p->error.text);
-            pawl_store_close(store);
-            _exit(code == PAWL_OK ? 0 : 1);
-        }
-    }
-    close(start[0]);
-    close(start[1]); /* all children go on */
-    for (int i = 0; i < child_count; i++) {
-        int status = -1;
-        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
-        assert_int_equal(status, 0);
-    }
+    run_at_once(create_both, p);
     lines *out = calloc(1, sizeof *out);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_OK);
     free(out);
@@ -321,11 +320,17 @@ int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(the_script_makes_what_create_makes), CASE(applying_twice_changes_nothing),
-        CASE(dropping_leaves_what_is_not_ours),   CASE(verify_names_each_difference),
-        CASE(a_correlation_column_is_added),      CASE(another_type_of_correlation_is_refused),
-        CASE(quotes_in_names_are_refused),        CASE(index_names_hold_the_table),
-        CASE(columns_hold_readable_values),       CASE(ids_are_never_used_again),
+        CASE(the_script_makes_what_create_makes),
+        CASE(applying_twice_changes_nothing),
+        CASE(dropping_leaves_what_is_not_ours),
+        CASE(verify_names_each_difference),
+        CASE(apply_makes_what_verify_misses),
+        CASE(a_correlation_column_is_added),
+        CASE(another_type_of_correlation_is_refused),
+        CASE(quotes_in_names_are_refused),
+        CASE(index_names_hold_the_table),
+        CASE(columns_hold_readable_values),
+        CASE(ids_are_never_used_again),
         CASE(processes_may_create_at_once),
     };
     return cmocka_run_group_tests_name("sqlite_schema", tests, NULL, NULL);

@@ -56,7 +56,12 @@ static bool is_for_people(fault_op op, bool has_sql)
     case fault_op_outbox_attempts:
     case fault_op_dead_list:
     case fault_op_unlead:
-    case fault_op_enlist: return true;
+    case fault_op_enlist:
+    case fault_op_outbox_list:
+    case fault_op_event_list:
+    case fault_op_stream_load:  /* of processes: tests/fault/test_fault_process.c */
+    case fault_op_event_number: /* of projections: tests/unit/test_projection_failure.c */
+        return true;
     case fault_op_hold_begin: return !has_sql;
     case fault_op_resolve: return true; /* reached once a commit's outcome is unknown */
     default: return false;

@@ -64,10 +64,10 @@ pidfile = $dir/pid
 END
 }
 
-# within_10_s COMMAND ...: until it succeeds.
-within_10_s()
+# within_60_s COMMAND ...: until it succeeds.
+within_60_s()
 {
-    local tries=200
+    local tries=1200
     until "$@"; do
         [ $((tries--)) -gt 0 ] || return 1
         sleep 0.05
@@ -89,8 +89,8 @@ start()
     if ! is_running; then
         configure
         as_postgres rm -f "$dir/pid"
-        if ! as_postgres pgbouncer -d -q "$dir/pgbouncer.ini" || ! within_10_s is_running ||
-            ! within_10_s listens; then
+        if ! as_postgres pgbouncer -d -q "$dir/pgbouncer.ini" || ! within_60_s is_running ||
+            ! within_60_s listens; then
             tail -n 20 "$dir/log" >&2
             die "PgBouncer does not start in $dir at port $port"
         fi
@@ -105,7 +105,7 @@ stop()
 {
     is_running || return 0
     kill -TERM "$pid"
-    within_10_s is_gone || kill -KILL "$pid"
+    within_60_s is_gone || kill -KILL "$pid"
 }
 
 mkdir -p "$dir"

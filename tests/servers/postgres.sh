@@ -89,7 +89,8 @@ make_data()
 
 # Everything else is the default, fsync above all. 128 MB of buffers and 1 GB of
 # log are small for any server in use: with them the tests and the bench would
-# time evictions and checkpoints that come every few seconds.
+# time evictions and checkpoints that come every few seconds. A session whose
+# statements are to be counted says so: those of all tests would be too many.
 configure()
 {
     as_postgres tee "$data/pawl.conf" >/dev/null <<END
@@ -98,6 +99,7 @@ unix_socket_directories = ''
 port = $port
 max_connections = 200
 shared_preload_libraries = 'pg_stat_statements'
+pg_stat_statements.track = none
 shared_buffers = 256MB
 max_wal_size = 2GB
 END

@@ -5,6 +5,7 @@
 #   expect        runs something and checks exit code and last line of stderr
 #   poll          waits, bounded, until a command succeeds
 #   start, stop   a `pawl run` in the background
+#   own_schema    a schema of this test's own on a server
 #
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
@@ -21,6 +22,8 @@ finish()
     for pid in "${started[@]}"; do
         kill -KILL "$pid" 2>/dev/null
     done
+    [ -z "${schema:-}" ] ||
+        psql -XAtq "$url" -c "drop schema if exists $schema cascade" >/dev/null 2>&1
     rm -rf "$work"
 }
 trap finish EXIT
@@ -64,10 +67,17 @@ expect()
     fi
 }
 
-# poll SECONDS COMMAND ...: until it succeeds.
+# lines N: what was printed last has so many.
+lines()
+{
+    [ "$(wc -l <"$work/out")" = "$1" ] || die "$(wc -l <"$work/out") lines, not $1"
+}
+
+# poll SECONDS COMMAND ...: until it succeeds. The seconds are those of an idle machine: a busy
+# one has ten times as long.
 poll()
 {
-    local tries=$(($1 * 20))
+    local tries=$(($1 * 200))
     shift
     while ! "$@"; do
         [ $((tries--)) -gt 0 ] || return 1
@@ -147,6 +157,21 @@ build_app()
         die "$source does not compile"
 }
 
+# build_program SOURCE NAME: a program of libpawl from tests/system, or from where an
+# absolute path says, with the sanitizer that the library has.
+build_program()
+{
+    local sanitizer source=$1
+    [[ $source == /* ]] || source=$source_dir/tests/system/$source
+    local -a flags=()
+    for sanitizer in address thread; do
+        grep -qa "__${sanitizer:0:1}san_init" "$build_dir/libpawl.so" && flags=("-fsanitize=$sanitizer")
+    done
+    "$cc" -std=c17 -D_GNU_SOURCE -Wall -Wextra "${flags[@]}" -I "$source_dir/include" -o "$work/$2" \
+        "$source" -L "$build_dir" -lpawl -Wl,-rpath,"$build_dir" ||
+        die "$1 does not compile"
+}
+
 # build_sql: the tool `sql`, see sql_tool.c. Needs the SQLite headers.
 build_sql()
 {
@@ -155,6 +180,16 @@ build_sql()
     read -ra flags <<<"$(pkg-config --cflags --libs sqlite3)"
     "$cc" -std=c17 -D_GNU_SOURCE -Wall -Wextra -o "$work/sql" \
         "$source_dir/tests/system/sql_tool.c" "${flags[@]}" || die "sql_tool.c does not compile"
+}
+
+# build_fill: the tool of fill_tool.c; fill WHAT ... puts that into $PAWL_STORE.
+build_fill()
+{
+    build_program fill_tool.c fill
+}
+fill()
+{
+    "$work/fill" "$PAWL_STORE" "$@" >"$work/out" 2>"$work/err" || die "fill $*"
 }
 
 need_sqlite()
@@ -170,4 +205,18 @@ need_server() # NAME
     *" $1 "*) echo "skipped: no $1 here"; exit 77 ;;
     esac
     skip "$variable names no server"
+}
+
+# own_schema NAME: a new one on the test server, dropped at the end of the test. Sets
+# `schema`, `url`, of the server, and `store`, of the schema.
+own_schema()
+{
+    local separator='?'
+    need_server postgres
+    command -v psql >/dev/null || skip "no psql to make a schema with"
+    url=$PAWL_TEST_POSTGRES schema=$1_$$
+    psql -XAtq "$url" -c "create schema $schema" >/dev/null || die "no schema on $url"
+    [[ $url != *\?* ]] || separator='&'
+    # shellcheck disable=SC2034 # the test's
+    store="$url${separator}schema=$schema"
 }

@@ -52,7 +52,12 @@
     X(timeout_list)     \
     X(outbox_list)      \
     X(outbox_attempts)  \
-    X(dead_list)
+    X(dead_list)        \
+    X(outbox_find)      \
+    X(stream_load)      \
+    X(event_list)       \
+    X(event_number)     \
+    X(checkpoint_get)
 
 typedef enum fault_op {
     fault_op_any, /* in a plan: every call that its kind is about */

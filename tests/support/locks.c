@@ -30,6 +30,7 @@ static locks_counts      counts;
 static const pawl_store *ignored;
 static world_log         loads, loads_shown;
 static pawl_saga_lock    taken_as;
+static bool              loses;
 
 static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store_options *options,
                             pawl_error *error)
@@ -127,9 +128,24 @@ static bool is_release(const pawl_changes *changes)
            memcmp(&changes->counters, &none, sizeof none) == 0;
 }
 
+static void lose_first(pawl_store *store, const pawl_changes *changes)
+{
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_changes      set   = {.group_count = 1, .unit_count = 1, .now = changes->now};
+    pawl_queue_settle first = changes->queue_settle.items[0];
+    first.action            = PAWL_QUEUE_RELEASE;
+    first.group = first.unit = 0;
+    set.queue_settle.items   = &first;
+    set.queue_settle.count   = 1;
+    loses                    = false;
+    world_ok(pawl_store_commit(store, &set, NULL, &error), &error);
+}
+
 static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                         pawl_error *error)
 {
+    if (loses && changes->queue_settle.count > 1)
+        lose_first(store, changes);
     pawl_code code = inner->commit(store, changes, refused, error);
     drop_all(store);
     pthread_mutex_lock(&mutex);
@@ -169,6 +185,7 @@ const char *locks_url(const char *url)
     counts     = (locks_counts){0};
     ignored    = NULL;
     taken_as   = PAWL_SAGA_SKIP_LOCKED;
+    loses      = false;
     locks_hold(NULL);
     locks_loads();
     if (!is_registered)
@@ -187,6 +204,11 @@ void locks_hold(const char *main)
 void locks_take_as(pawl_saga_lock lock)
 {
     taken_as = lock;
+}
+
+void locks_lose(void)
+{
+    loses = true;
 }
 
 void locks_ignore(const pawl_store *store)

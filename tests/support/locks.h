@@ -26,6 +26,10 @@ void locks_hold(const char *main);
  * locks_url. */
 void locks_take_as(pawl_saga_lock lock);
 
+/* The first message of the next commit that settles several is claimed no longer by
+ * then. */
+void locks_lose(void);
+
 typedef struct locks_counts {
     long elsewhere; /* rows that were answered with PAWL_SAGA_ELSEWHERE */
     long commits;   /* that write something */

@@ -4,7 +4,8 @@
  *     scenario_run: url -> world_open -> { world_post, world_go, world_* }* -> world_close
  *
  * A scenario is a function that takes the URL of an empty store; ON_STORES runs
- * it on memory and on a fresh SQLite file. Whatever fails fails the test.
+ * it on memory and on a fresh SQLite file, ON_ALL_STORES also on a fresh schema of
+ * the PostgreSQL that PAWL_TEST_POSTGRES names. Whatever fails fails the test.
  *
  * Threads: a world belongs to one thread.
  *
@@ -30,15 +31,16 @@ typedef void scenario_fn(const char *url);
 
 typedef struct scenario {
     scenario_fn *run;
-    const char  *scheme; /* "memory" or "sqlite" */
+    const char  *scheme; /* "memory", "sqlite" or "postgres" */
 } scenario;
 
-/* For cmocka: the state is a scenario. Skips what has no driver, or fails when
- * PAWL_REQUIRE is "all". */
+/* For cmocka: the state is a scenario. Skips what has no driver or no server, or
+ * fails when PAWL_REQUIRE is "all". */
 void scenario_run(void **state);
-/* A URL of an empty store of the scheme; false when its driver is not built. */
+/* A URL of an empty store of the scheme; false when its driver is not built, or its
+ * server not there. */
 bool scenario_url(const char *scheme, char *url, size_t size);
-/* Removes the file behind a URL made by scenario_url. */
+/* Removes the file or the schema behind a URL made by scenario_url. */
 void scenario_forget(const char *url);
 
 #define ON_STORE(function, scheme)                                     \
@@ -49,6 +51,7 @@ void scenario_forget(const char *url);
         }                                                              \
     }
 #define ON_STORES(function) ON_STORE(function, "memory"), ON_STORE(function, "sqlite")
+#define ON_ALL_STORES(function) ON_STORES(function), ON_STORE(function, "postgres")
 
 /* ---- The world -------------------------------------------------------------- */
 
@@ -62,6 +65,10 @@ typedef struct world {
     pawl_sender          *sender;
     pawl_arena           *arena;
 } world;
+
+/* The tables of all its endpoints, in a store that does not make them on the way; who
+ * opens a world on PostgreSQL has those of its endpoint. */
+void world_make_tables(const char *url, const pawl_application *application);
 
 /* Options: zero means what the library takes by default; store, clocks and seed
  * are set here. NULL name: the application's only endpoint. */
@@ -99,6 +106,7 @@ pawl_timeout_rows      world_timeouts(world *it);
 pawl_outbox_rows       world_outbox(world *it, pawl_outbox_state state);
 pawl_attempt_rows      world_attempts(world *it, int64_t id);
 pawl_dead_rows         world_dead(world *it);
+pawl_event_rows        world_events(world *it, const char *stream);
 pawl_stats             world_stats(world *it);
 bool                   world_is_marked(world *it, const char *message_id);
 pawl_aggregator_counts world_aggregated(world *it, const char *partition, const char *type);
@@ -116,6 +124,7 @@ typedef struct world_log {
     size_t size;
 } world_log;
 
+/* Nothing without a log. */
 void world_note(world_log *log, const char *format, ...) PAWL_PRINTF(2, 3);
 void world_forget(world_log *log);
 

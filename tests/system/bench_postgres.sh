@@ -52,18 +52,20 @@ run_json()
 
 [ -z "$(schemas)" ] || die "schemas of another benchmark: $(schemas)"
 
-for workload in saga-step outbox-drain timeouts; do
+for workload in saga-step outbox-drain timeouts append; do
     echo "== $workload"
     run_json $workload --messages 700 --batch 64 --rounds 2
     [ "$(member workload)" = "\"$workload\"" ] || die "workload is $(member workload)"
 done
 
 echo "== odd numbers"
-for workload in saga-step outbox-drain timeouts; do
+for workload in saga-step outbox-drain timeouts append; do
     run_json $workload --messages 1 --batch 1 --rounds 1
     run_json $workload --messages 13 --batch 5 --rounds 1
 done
-run_json saga-step --messages 60 --batch 4096 --rounds 1 # sagas with several messages in a batch
+for workload in saga-step append; do # sagas and streams with several messages in a batch
+    run_json $workload --messages 60 --batch 4096 --rounds 1
+done
 
 echo "== a peer that is not there"
 PAWL_BENCH_PEERS=$work run_json saga-step --messages 10 --rounds 1 --peer nobody

@@ -12,7 +12,8 @@ echo "== not there"
 expect 3 "nosuchscheme" pawl stats --store nosuchscheme:x
 expect 2 "'orders.db' is no URL of a store" pawl stats --store orders.db
 for url in "nosuchscheme://me:hush@host/x" "nosuchscheme://host/x?password=hush" "x y://me:hush@host"; do
-    for verb in stats "schema apply" "send --to q --type t --body 1" "run $build_dir/orders.so"; do
+    for verb in stats "schema apply" "send --to q --type t --body 1" "run $build_dir/orders.so" \
+        "outbox list" "outbox retry 1" "outbox discard --all --yes" "events list" "worker list"; do
         # shellcheck disable=SC2086
         pawl $verb --store "$url" >"$work/out" 2>"$work/err" && die "$verb found a store at $url"
         ! grep -q hush "$work/out" "$work/err" || die "$verb shows the password of $url"
@@ -20,7 +21,7 @@ for url in "nosuchscheme://me:hush@host/x" "nosuchscheme://host/x?password=hush"
 done
 need_sqlite
 build_sql
-for verb in "stats" "schema verify"; do
+for verb in "stats" "schema verify" "outbox list" "outbox retry 1" "events list" "worker list"; do
     # shellcheck disable=SC2086
     expect 3 "$work/typo.db" pawl $verb --store "sqlite:$work/typo.db"
     [ ! -e "$work/typo.db" ] || die "$verb made a database of a mistyped path"
@@ -51,6 +52,26 @@ if [ "$(id -u)" != 0 ]; then
     expect 3 "$work/closed/x.db" pawl schema apply --store "sqlite:$work/closed/x.db"
 fi
 
+echo "== ours, and closed to who looks"
+as_nobody()
+{
+    [ "$(id -u)" = 0 ] || { "$@"; return; }
+    setpriv --reuid 65534 --clear-groups "$@"
+}
+if [ "$(id -u)" != 0 ] || command -v setpriv >/dev/null; then
+    chmod 755 "$work"
+    mkdir "$work/kept"
+    cp "$work/whole.db" "$work/kept/x.db"
+    chmod 444 "$work/kept/x.db"
+    chmod 555 "$work/kept"
+    for verb in "stats" "outbox list" "outbox retry 1" "worker list"; do
+        # shellcheck disable=SC2086
+        expect 3 "kept/x.db: the file or its folder may not be written" \
+            as_nobody "$build_dir/pawl" $verb --store "sqlite:$work/kept/x.db"
+    done
+    chmod 755 "$work/kept"
+fi
+
 echo "== schema"
 : >"$work/empty.db"
 expect 4 "$work/empty.db" pawl stats --store "sqlite:$work/empty.db"
@@ -59,7 +80,8 @@ store=sqlite:$work/good.db
 expect 0 '' pawl schema apply --store "$store"
 expect 0 '^sent ' "${send[@]}" --store "$store"
 "$work/sql" "$work/good.db" 'UPDATE pawl_schema SET version = version + 1000' || die "no pawl_schema"
-for verb in stats "schema verify" "run $build_dir/orders.so" "send --to q --type t --body {}"; do
+for verb in stats "schema verify" "run $build_dir/orders.so" "send --to q --type t --body {}" \
+    "outbox show 1" "events list" "worker list"; do
     # shellcheck disable=SC2086
     expect 4 "$work/good.db" pawl $verb --store "$store"
 done
@@ -74,6 +96,7 @@ started+=($!)
 exec 9>"$work/held"
 poll 10 grep -q held "$work/said" || die "the lock was not taken"
 expect 5 "$work/good.db" "${send[@]}" --store "$store" --deadline 300ms
+expect 0 '' pawl outbox list --store "$store" --deadline 300ms
 expect 5 "$work/good.db" pawl run "$build_dir/orders.so" --store "$store" --deadline 300ms
 expect 5 "$work/good.db" pawl schema drop --yes --store "$store" --deadline 300ms
 expect 0 '"queue":"q","ready":1,' pawl stats --json --store "$store"

@@ -17,7 +17,8 @@ finish_database()
     finish
 }
 trap finish_database EXIT
-psql -Xq "$PAWL_TEST_POSTGRES" -c "create database $database" || die "no database"
+# Not from template1: a test that looks at it would be in the way.
+psql -Xq "$PAWL_TEST_POSTGRES" -c "create database $database template template0" || die "no database"
 url=$(sed -E "s|^([a-z]+://[^/]*)(/[^?]*)?|\1/$database|" <<<"$PAWL_TEST_POSTGRES")
 
 # says LINE ...: the program, and all that it prints.

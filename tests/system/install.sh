@@ -65,7 +65,7 @@ test "$("$work/user/build/by_cmake")" = OK
 
 echo "== no optional driver"
 rm -f "$work/build"/libpawl-*.so
-build -DPAWL_SQLITE=OFF -DPAWL_POSTGRES=OFF
+build -DPAWL_SQLITE=OFF -DPAWL_POSTGRES=OFF -DPAWL_OBSERVE=OFF
 if ls "$work/build"/libpawl-*.so 2>/dev/null; then
     echo "a driver was built with PAWL_SQLITE=OFF"
     exit 1

@@ -94,10 +94,12 @@ static inline void complain(look *l, const char *what, const char *where, double
     l->bad++;
 }
 
-/* Those that are filled with a million rows, not workers, leases and the catalog. */
+/* Those that are filled with a million rows, not workers, leases, checkpoints and the
+ * catalog. */
 static inline bool is_large(const char *table)
 {
-    static const char *const small[] = {"pawl_workers", "pawl_leases", "pawl_schema"};
+    static const char *const small[] = {"pawl_workers", "pawl_leases", "pawl_schema",
+                                        "pawl_checkpoints"};
     for (size_t i = 0; i < COUNT(small); i++)
         if (strncmp(small[i], table, strlen(small[i])) == 0) /* and its indexes */
             return false;

@@ -28,10 +28,10 @@ static const char *const fill_functions[] = {
 
 /* Attempts refer to the outbox, which may be unlogged only when they are. */
 static const char *const fill_tables[] = {
-    "pawl_queue",         "pawl_dead",     "pawl_inbox",      "pawl_outbox_attempts",
-    "pawl_outbox",        "pawl_timeouts", "pawl_aggregator", "pawl_aggregator_flush",
-    "pawl_subscriptions", "pawl_workers",  "pawl_leases",     "\"shop_Order\"",
-    "\"shop_Move\"",
+    "pawl_queue",         "pawl_dead",        "pawl_inbox",      "pawl_outbox_attempts",
+    "pawl_outbox",        "pawl_timeouts",    "pawl_aggregator", "pawl_aggregator_flush",
+    "pawl_subscriptions", "pawl_workers",     "pawl_leases",     "pawl_events",
+    "pawl_folds",         "pawl_checkpoints", "\"shop_Order\"",  "\"shop_Move\"",
 };
 
 /* The numbers of the rows, a part of a million, stand where @ is. */
@@ -54,15 +54,25 @@ static const char *const fill_statements[] = {
     "insert into pawl_inbox (\"Endpoint\", \"MessageId\", \"Outcome\", \"At\") "
     "select case when n % 2 = 0 then 'orders' else 'billing' end, name('m', n), 'handled', "
     "at(n - 1000000) from " ROWS,
-    /* 10,000 pending, a tenth of them later; two endpoints. */
+    /* 10,000 pending, a tenth of them later, twenty tried before; two endpoints. */
     "insert into pawl_outbox (\"Id\", \"DispatchId\", \"State\", \"Attempts\", \"NextAttempt\", "
     "\"Due\", \"At\", \"DispatchedAt\", \"Source\", \"Version\", \"Index\", \"Endpoint\", "
-    "\"Destination\", " MESSAGE_COLUMNS ") select n, key(n), s, 1, "
+    "\"Destination\", \"AttemptsBefore\", " MESSAGE_COLUMNS ") select n, key(n), s, "
+    "case when s = 'pending' and n % 500 <> 0 then 0 else 1 end, "
     "case when n % 10 = 0 then at(3600) else at(-3600) end, at(-3600), at(n - 1000000), "
     "case when s = 'dispatched' then at(n - 1000000) end, name('order-', n), 1, 0, "
-    "case when n % 2 = 0 then 'orders' else 'billing' end, 'mail', " MESSAGE_VALUES " from " ROWS
+    "case when n % 2 = 0 then 'orders' else 'billing' end, 'mail', 0, " MESSAGE_VALUES " from " ROWS
     ", lateral (select case when n > 990000 then 'pending' "
     "when n % 10007 = 0 then 'held' when n % 10009 = 0 then 'dead' else 'dispatched' end as s) as t",
+    /* Streams of ten, the last 10,000 events without a position. */
+    "insert into pawl_events (\"Seq\", \"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
+    "\"MessageId\", \"CorrelationId\", \"CausationId\", \"DispatchId\", \"At\", \"Position\", "
+    "\"Headers\", \"Body\") select n, name('Account/', (n - 1) / 10), (n - 1) % 10 + 1, "
+    "'Deposited', 1, name('m', n), 'c1', '', key(n), at(n - 1000000), "
+    "case when n <= 990000 then n end, '{}', '{\"amount\":1}' from " ROWS,
+    "insert into pawl_folds (\"Stream\", \"Version\", \"TypeVersion\", \"At\", \"State\", "
+    "\"Dispatches\") select name('Account/', n), 5, 1, at(n - 1000000), '{\"balance\":1}', '[]' "
+    "from " ROWS,
     /* 2,000 are due and 600 leased, a few of those by leases that are over. */
     "insert into pawl_timeouts (\"Id\", \"Generation\", \"SagaId\", \"SagaType\", \"Name\", "
     "\"Destination\", \"Due\", \"Attempts\", \"Owner\", \"LeaseExpires\", \"LeaseWorker\", "
@@ -95,6 +105,8 @@ static const char *const fill_statements[] = {
     /* What is small: a row for each pair of type and queue, worker, leader. */
     "insert into pawl_subscriptions (\"Type\", \"Queue\") select name('t', n * 100), 'bulk' "
     "from generate_series(1, 10000) as n",
+    "insert into pawl_checkpoints (\"Name\", \"Position\", \"At\") "
+    "select name('c', n), n, at(0) from generate_series(1, 300) as n",
     "insert into pawl_workers (\"Id\", \"Endpoint\", \"Epoch\", \"Process\", \"Pid\", \"Seen\", "
     "\"Messages\", \"Timeouts\", \"Flushes\", \"Failures\", \"Conflicts\", \"Dead\", \"Types\") "
     "select key(n), 'orders', 1, case when n % 2 = 0 then n else 0 end, n, at(0), 0, 0, 0, 0, 0, 0, "
@@ -107,7 +119,8 @@ static const char *const fill_statements[] = {
     "extract(epoch from at(600)) * 1000000, at(-2940) from unnest('{orders,billing}'::text[]) as d",
     "select setval(pg_get_serial_sequence('pawl_queue', 'Seq'), 1000000), "
     "setval(pg_get_serial_sequence('pawl_outbox', 'Id'), 1000000), "
-    "setval(pg_get_serial_sequence('pawl_aggregator', 'Id'), 1000000)",
+    "setval(pg_get_serial_sequence('pawl_aggregator', 'Id'), 1000000), "
+    "setval(pg_get_serial_sequence('pawl_events', 'Seq'), 1000000)",
 };
 
 #endif

@@ -11,6 +11,8 @@
 #define PAWL_TESTS_SYSTEM_POSTGRES_PLANS_H
 
 #include "store/postgres/connection.h"
+#include "system/postgres_journal_plans.h"
+#include "system/postgres_outbox_plans.h"
 
 typedef struct plan_row {
     int         blocks; /* of the tables and their indexes, at most; 0: rare */
@@ -80,17 +82,19 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
     [pawl__postgres_worker_guard_any] = HOT(20, COUNTER_TYPES, COUNTER_VALUES),
     [pawl__postgres_worker_guard_hard] =
         HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES PLACE_OF_WORKER),
-    [pawl__postgres_worker_beat]        = HOT(20, "timestamptz, uuid, bigint", "at(0), key(1), 1"),
-    [pawl__postgres_worker_take]        = HOT(20, "uuid, text, text, bigint, bigint, timestamptz",
-                                              "key(1), 'orders', '', 1, 1, at(0)"),
-    [pawl__postgres_worker_raise_row]   = HOT(20, "uuid", "key(1)"),
-    [pawl__postgres_end_holder_of]      = HOT(20, "uuid", "key(1)"),
+    [pawl__postgres_worker_beat]      = HOT(20, "timestamptz, uuid, bigint", "at(0), key(1), 1"),
+    [pawl__postgres_worker_take]      = HOT(20, "uuid, text, text, bigint, bigint, timestamptz",
+                                            "key(1), 'orders', '', 1, 1, at(0)"),
+    [pawl__postgres_worker_raise_row] = HOT(20, "uuid", "key(1)"),
+    [pawl__postgres_end_holder_of]    = HOT(20, "uuid", "key(1)"),
+    [pawl__postgres_end_standing_of] = RARE("bigint, bigint", "after a wait as long as a deadline"),
     [pawl__postgres_worker_alive_list]  = RARE("timestamptz", "a list for people"),
     [pawl__postgres_worker_alive_count] = RARE("timestamptz", "statistics"),
     [pawl__postgres_worker_dead_list] =
         HOT(31, "timestamptz, timestamptz, bigint", "at(0), at(-3600), 100"),
-    [pawl__postgres_worker_retain]   = HOT(20, "uuid", "key(0)"),
-    [pawl__postgres_lease_free_dead] = HOT(66, "timestamptz", "at(0)"),
+    [pawl__postgres_worker_retain]    = HOT(20, "uuid", "key(0)"),
+    [pawl__postgres_lease_free_dead]  = HOT(66, "timestamptz", "at(0)"),
+    [pawl__postgres_end_lease_holder] = HOT(20, "text, timestamptz", "'lead:000000001', at(0)"),
     [pawl__postgres_lead_take] = HOT(20, "text, uuid, bigint, bigint, timestamptz, timestamptz",
                                      "'lead:000000001', key(1), 1, 1, at(0), at(30)"),
     [pawl__postgres_lead_take_alone] =
@@ -202,38 +206,9 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
     [pawl__postgres_timeout_put] =
         HOT(6000, ARM_TYPES, ARM_VALUES("keys(3000000, 7)", "keys(3000000, 7)", "pay")),
 
-    /* The outbox: 10,000 rows are pending, a few held and dead. */
-    [pawl__sql_outbox_held]     = RARE("", "statistics, over an index of the held rows alone"),
-    [pawl__sql_outbox_dead]     = RARE("", "statistics, over an index of the dead rows alone"),
-    [pawl__sql_outbox_attempts] = HOT(20, "bigint", "500000"),
-    [pawl__postgres_outbox_pending_count] =
-        RARE("", "statistics, over an index of the pending rows"),
-    [pawl__postgres_outbox_there] = HOT(20, "timestamptz", "at(0)"),
-    [pawl__postgres_outbox_due] =
-        HOT(76, "timestamptz, text, bigint, bigint", "at(0), 'orders', -1, 256"),
-    [pawl__postgres_outbox_list_pending]    = RARE("bigint", "a list for people"),
-    [pawl__postgres_outbox_list_held]       = RARE("bigint", "a list for people"),
-    [pawl__postgres_outbox_list_dispatched] = RARE("bigint", "a list for people"),
-    [pawl__postgres_outbox_list_dead]       = RARE("bigint", "a list for people"),
-    [pawl__postgres_outbox_put] =
-        HOT(5100,
-            "uuid[], timestamptz[], timestamptz[], text[], bigint[], bigint[], text[], "
-            "text[], " MESSAGE_TYPES,
-            "keys(3000000, 7), same(at(0)), same(at(0)), same('order-1'::text), same(1::bigint), "
-            "same(0::bigint), same('orders'::text), "
-            "same('mail'::text), " MESSAGE_OF("names('new', 1, 7)")),
-    [pawl__postgres_outbox_differs] = HOT(1500, "uuid[], text[], bytea[]",
-                                          "keys(1000, 3900), same('line'::text), same(''::bytea)"),
-    [pawl__postgres_outbox_end]     = HOT(
-            14000, "bigint[], bigint[], timestamptz[], timestamptz[], bigint[], text[], text[], text[]",
-            "numbers(990001, 30), same(1::bigint), same(at(0)), same(at(0)), same(5::bigint), "
-                "same(''::text), same('dispatched'::text), same('success'::text)"),
-    [pawl__postgres_outbox_release] = HOT(4000, "text[]", "names('order-', 10007, 10007)"),
-    [pawl__postgres_outbox_keep]    = WIDE(8500, 40000, "bigint, text[], bigint[]",
-                                           "990000, names('order-', 990001, 30), numbers(990000, 30)",
-                                           "no index on the source of pending rows: walks over those"),
-    [pawl__postgres_outbox_clear] =
-        HOT(4000, "timestamptz, timestamptz, bigint", "at(-9999999), at(-500000), 256"),
+    OUTBOX_PLANS,
+
+    JOURNAL_PLANS,
 
     /* Aggregators: partitions of 1,000 rows. */
     [pawl__sql_aggregator_count] = RARE("", "statistics: counts all rows"),

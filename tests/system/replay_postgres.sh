@@ -4,9 +4,6 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 . "${PAWL_SOURCE_DIR:?}/tests/support/replay.sh"
-need_server postgres
-url=$PAWL_TEST_POSTGRES
-command -v psql >/dev/null || skip "no psql to look at the server with"
 
 # pg STATEMENT: the rows, each as "a|b".
 pg()
@@ -14,19 +11,10 @@ pg()
     psql -XAtq "$url" -c "$1"
 }
 
-# A schema of this test's own, so that what is left can be counted. The sessions
-# of this test have a name, so that no other's are ended.
-schema=replay_test_$$
-finish_schema()
-{
-    pg "drop schema if exists $schema cascade" >/dev/null 2>&1
-    finish
-}
-trap finish_schema EXIT
-pg "create schema $schema" >/dev/null || die "no schema on $url"
-separator='?'
-[[ $url != *\?* ]] || separator='&'
-store="$url${separator}schema=$schema&application_name=$schema"
+# So that what is left can be counted. The sessions of this test have a name, so that
+# no other's are ended.
+own_schema replay_test
+store="$store&application_name=$schema"
 
 no_tables_left()
 {
@@ -45,11 +33,18 @@ verify 2331 300 327 9 51 3 "$example" --crash 3 --store "$store" --archive "$sto
 no_tables_left
 
 echo "== its sessions ended on the way"
-# Ten times, as soon as there is one again.
+# Up to ten times, as soon as there is one again, once the first one has made its tables.
+has_begun()
+{
+    [ "$(pg "select count(*) > 0 from pg_tables where schemaname = '$schema'")" = t ]
+}
 end_sessions()
 {
     local ended=0
-    while [ $ended -lt 10 ]; do
+    until has_begun || [ -e "$work/over" ]; do
+        sleep 0.02
+    done
+    while [ $ended -lt 10 ] && [ ! -e "$work/over" ]; do
         [ -z "$(pg "select pg_terminate_backend(pid) from pg_stat_activity
             where application_name = '$schema'")" ] || ended=$((ended + 1))
         sleep 0.2
@@ -58,6 +53,7 @@ end_sessions()
 end_sessions &
 started+=($!)
 verify 2331 300 327 9 51 0 "$example" --batch-messages 16 --store "$store" --archive "$store"
+: >"$work/over"
 wait "${started[-1]}"
 grep -q '; trying again$' "$work/err" || die "no session was ended"
 grep -qE '^pawl-replay: going on after [0-9.]+ s$' "$work/err" || die "it does not say that it goes on"

@@ -11,6 +11,7 @@
 
 #include "pawl/base.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct sample {
@@ -127,12 +128,35 @@ static void test_times_have_one_form(void **state)
     }
 }
 
+static char logged[2001];
+
+static void keep_line(pawl_log_level level, const char *text, void *context)
+{
+    (void)level;
+    (void)context;
+    snprintf(logged, sizeof logged, "%s", text);
+}
+
+/* What a sink says of its failure ends no line of the log, turns none around, and a
+ * terminal obeys none of it. */
+static void a_log_line_is_one_line_that_does_nothing(void **state)
+{
+    (void)state;
+    pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
+    pawl_log(PAWL_LOG_WARNING, "refused:\n\tis %s there?", "\x1b[31mit\r\xff\xC2\x9B");
+    assert_string_equal(logged, "refused:  is ?[31mit ??? there?");
+    pawl_log(PAWL_LOG_WARNING, "caf\xC3\xA9 \xE2\x82\xAC \xE2\x80\xAEx\xE2\x81\xA9\xE2");
+    assert_string_equal(logged, "caf\xC3\xA9 \xE2\x82\xAC ???x????");
+    pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_sample_at_each_place),
         cmocka_unit_test(test_two_in_one_text),
         cmocka_unit_test(test_times_have_one_form),
+        cmocka_unit_test(a_log_line_is_one_line_that_does_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

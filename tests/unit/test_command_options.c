@@ -22,6 +22,7 @@ typedef struct sample {
     int64_t     duration;
     bool        is_flag;
     bool        is_yes;
+    pawl__texts rest;
 } sample;
 
 static const char *const colours[] = {"green", "red", NULL};
@@ -46,6 +47,22 @@ static const pawl__option sample_options[] = {
     {.name = "list", .kind = PAWL__OPTION_LIST, .offset = offsetof(sample, list), .value = "X"},
     {.name = "name", .kind = PAWL__OPTION_TEXT, .offset = offsetof(sample, name), .value = "NAME"},
     {.name = "yes", .kind = PAWL__OPTION_YES_NO, .offset = offsetof(sample, is_yes)},
+    {.name = NULL},
+};
+
+/* Arguments that end in a list, and options that are for one action. */
+static const pawl__argument coat_arguments[] = {
+    {.name = "WHAT", .offset = offsetof(sample, what), .choices = colours},
+    {.name = "WALL", .offset = offsetof(sample, rest), .is_optional = true, .is_list = true},
+    {.name = NULL},
+};
+static const pawl__option coat_options[] = {
+    {.name = "flag", .kind = PAWL__OPTION_FLAG, .offset = offsetof(sample, is_flag), .actions = 1},
+    {.name    = "name",
+     .kind    = PAWL__OPTION_TEXT,
+     .offset  = offsetof(sample, name),
+     .value   = "NAME",
+     .actions = 3},
     {.name = NULL},
 };
 
@@ -126,6 +143,77 @@ static void what_is_wrong_is_named(void **state)
     }
 }
 
+static pawl_code parse_coat(char **words, sample *fields, pawl_error *error)
+{
+    int count = 0;
+    while (words[count] != NULL)
+        count++;
+    *fields = (sample){.what = NULL};
+    return pawl__options_parse("coat", coat_arguments, coat_options, count, words, fields, error);
+}
+
+static void the_last_argument_may_be_a_list(void **state)
+{
+    char      *words[PAWL__TEXTS_MAX + 3] = {"red"};
+    sample     fields;
+    pawl_error error = PAWL_ERROR_INIT;
+    (void)state;
+    assert_int_equal(parse_coat(words, &fields, &error), PAWL_OK);
+    assert_int_equal(fields.rest.count, 0);
+    assert_int_equal(parse_coat(WORDS("red", "a", "--name=x", "b"), &fields, &error), PAWL_OK);
+    assert_int_equal(fields.rest.count, 2);
+    assert_string_equal(fields.rest.items[0], "a");
+    assert_string_equal(fields.rest.items[1], "b");
+    for (int i = 1; i <= PAWL__TEXTS_MAX + 1; i++)
+        words[i] = "wall";
+    assert_int_equal(parse_coat(words, &fields, &error), PAWL_ELIMIT);
+    assert_string_equal(error.text, "WALL: given more than 64 times");
+}
+
+static void an_option_may_be_for_one_action(void **state)
+{
+    sample     fields;
+    pawl_error error = PAWL_ERROR_INIT;
+    char       text[40];
+    (void)state;
+    assert_int_equal(parse_coat(WORDS("--flag", "green", "--name", "x"), &fields, &error), PAWL_OK);
+    assert_true(fields.is_flag);
+    assert_int_equal(parse_coat(WORDS("--name", "x", "red"), &fields, &error), PAWL_OK);
+    assert_int_equal(parse_coat(WORDS("--flag", "red"), &fields, &error), PAWL_EINVAL);
+    assert_string_equal(error.text, "pawl coat red has no option --flag: it is for green");
+    pawl__actions_text(coat_arguments, 3, text, sizeof text);
+    assert_string_equal(text, "green, red");
+    pawl__actions_text(coat_arguments, 0, text, sizeof text);
+    assert_string_equal(text, "");
+}
+
+static void numbers(void **state)
+{
+    const struct {
+        const char *text;
+        int64_t     number; /* 0: none */
+    } rows[] = {
+        {"1", 1},
+        {"9223372036854775807", INT64_MAX},
+        {"007", 7},
+        {"0", 0},
+        {"", 0},
+        {"-1", 0},
+        {"+1", 0},
+        {" 1", 0},
+        {"1 ", 0},
+        {"1x", 0},
+        {"9223372036854775808", 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t number = 0;
+        assert_int_equal(pawl__number_parse(rows[i].text, &number), rows[i].number != 0);
+        if (rows[i].number != 0)
+            assert_int_equal(number, rows[i].number);
+    }
+}
+
 static void a_list_has_a_limit(void **state)
 {
     char *words[PAWL__TEXTS_MAX + 3] = {"red"};
@@ -202,6 +290,9 @@ int main(void)
         cmocka_unit_test(each_kind_lands_in_its_field),
         cmocka_unit_test(what_is_not_given_keeps_its_default),
         cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(the_last_argument_may_be_a_list),
+        cmocka_unit_test(an_option_may_be_for_one_action),
+        cmocka_unit_test(numbers),
         cmocka_unit_test(a_list_has_a_limit),
         cmocka_unit_test(durations),
         cmocka_unit_test(suggestions),

@@ -90,6 +90,28 @@ static void a_refused_batch_is_claimed_again_with_the_lock(const char *url)
     world_close(&it);
 }
 
+/* Another worker was faster with one message of a group: it may have any of them by
+ * now, and what it left is claimed again with it, as a batch. */
+static void e7_a_group_that_lost_a_claim_is_claimed_again(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    for (int i = 0; i < 3; i++)
+        hot_bump(&it, "a");
+    locks_lose();
+    pawl_step step = world_step(&it);
+    assert_int_equal(step.refused, 3);
+    assert_int_equal(step.handled, 0);
+    assert_int_equal(hot_count(&it, "a"), 1);
+    assert_int_equal(world_queue(&it, "desk").count, 3);
+    locks_counts before = locks_counted();
+    assert_int_equal(world_step(&it).handled, 3);
+    assert_int_equal(locks_counted().commits, before.commits + 1);
+    assert_int_equal(hot_count(&it, "a"), 4);
+    assert_int_equal(world_stats(&it).counters.messages, 5);
+    world_close(&it);
+}
+
 /* Other is declared before Counter. */
 static void locks_come_before_all_other_loads(const char *url)
 {
@@ -197,6 +219,7 @@ int main(void)
         ON_STORES(the_lock_is_taken_when_a_unit_runs_alone),
         ON_STORES(conflicts_far_apart_lock_nothing),
         ON_STORES(a_refused_batch_is_claimed_again_with_the_lock),
+        ON_STORES(e7_a_group_that_lost_a_claim_is_claimed_again),
         ON_STORES(locks_come_before_all_other_loads),
         ON_STORES(the_lock_is_left_after_a_minute),
         ON_STORES(what_others_have_stays_hot),

@@ -5,11 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/world.h"
-
-#include "workflow/model.h"
-
-#include <string.h>
+#include "unit/test_model_sample.h"
 
 /* ---- Records and handlers ---------------------------------------------------- */
 
@@ -80,27 +76,10 @@ static pawl_code find_none(pawl_context *ctx, const void *message, pawl_saga_id 
 /* ---- Mistakes -------------------------------------------------------------------- */
 
 #define STATE .state = PAWL_RECORD_OF(order_state)
-#define ON(...)             \
-    .on = (const pawl_on[]) \
-    {                       \
-        __VA_ARGS__,        \
-        {                   \
-            .handle = NULL  \
-        }                   \
-    }
 #define START                                                              \
     {                                                                      \
         .handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true \
     }
-
-typedef struct mistake {
-    const char     *says;
-    pawl_saga       saga;
-    pawl_saga       second; /* when it has a name */
-    pawl_aggregator aggregator;
-    pawl_aggregator second_aggregator;
-    pawl_on         handler;
-} mistake;
 
 static const mistake mistakes[] = {
     {.says = "saga has no name", .saga = {STATE, .correlation = "order_id", ON(START)}},
@@ -174,15 +153,15 @@ static const mistake mistakes[] = {
      .saga = {.name = "S", STATE, .transitional = "order_id", ON(START)}},
     {.says = "table name 'books_a]b' may not contain",
      .saga = {.name = "S", .table = "a]b", STATE, .correlation = "order_id", ON(START)}},
-    {.says   = "two sagas are named S",
-     .saga   = {.name = "S", STATE, .correlation = "order_id", ON(START)},
-     .second = {.name = "S", STATE, .correlation = "order_id", ON(START)}},
-    {.says   = "share the table 'books_S'",
-     .saga   = {.name = "S", STATE, .correlation = "order_id", ON(START)},
-     .second = {.name = "R", .table = "S", STATE, .correlation = "order_id", ON(START)}},
-    {.says   = "sagas S and R share the state record order_state",
-     .saga   = {.name = "S", STATE, .correlation = "order_id", ON(START)},
-     .second = {.name = "R", STATE, .correlation = "order_id", ON(START)}},
+    {.says        = "two sagas are named S",
+     .saga        = {.name = "S", STATE, .correlation = "order_id", ON(START)},
+     .second_saga = {.name = "S", STATE, .correlation = "order_id", ON(START)}},
+    {.says        = "share the table 'books_S'",
+     .saga        = {.name = "S", STATE, .correlation = "order_id", ON(START)},
+     .second_saga = {.name = "R", .table = "S", STATE, .correlation = "order_id", ON(START)}},
+    {.says        = "sagas S and R share the state record order_state",
+     .saga        = {.name = "S", STATE, .correlation = "order_id", ON(START)},
+     .second_saga = {.name = "R", STATE, .correlation = "order_id", ON(START)}},
     {.says    = "handler 1 of .handlers is not made by PAWL_MESSAGE_HANDLER",
      .handler = {.handle = PAWL_HANDLE(on_place)}},
     {.says       = "aggregator A: .handle is not made by PAWL_BATCH_HANDLER",
@@ -198,34 +177,10 @@ static const mistake mistakes[] = {
      .second_aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch)}},
 };
 
-static pawl_code create(const mistake *row, pawl__model **model, pawl_error *error)
-{
-    const bool             has_saga = row->saga.on != NULL || row->saga.state != NULL;
-    const pawl_saga *const sagas[]  = {has_saga ? &row->saga : NULL,
-                                      row->second.name != NULL ? &row->second : NULL, NULL};
-    const pawl_aggregator *const aggregators[] = {
-        row->aggregator.name != NULL ? &row->aggregator : NULL,
-        row->second_aggregator.name != NULL ? &row->second_aggregator : NULL, NULL};
-    const pawl_on            handlers[] = {row->handler, {.handle = NULL}};
-    const pawl_endpoint_spec spec       = {
-              .name = "books", .sagas = sagas, .aggregators = aggregators, .handlers = handlers};
-    const pawl_application application = {
-        PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){&spec, NULL}};
-    return pawl__model_create(&application, NULL, NULL, model, error);
-}
-
 static void every_mistake_is_refused_and_named(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
-        pawl_error   error = PAWL_ERROR_INIT;
-        pawl__model *model = NULL;
-        pawl_code    code  = create(&mistakes[i], &model, &error);
-        if (code != PAWL_ECONFIG || strstr(error.text, mistakes[i].says) == NULL)
-            fail_msg("mistake %zu: %s '%s' does not say '%s'", i, pawl_code_name(code), error.text,
-                     mistakes[i].says);
-        assert_null(model);
-    }
+    check_refused(mistakes, sizeof mistakes / sizeof mistakes[0]);
 }
 
 /* ---- What is right ------------------------------------------------------------------ */

@@ -6,19 +6,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/world.h"
-
 #include "support/locks.h"
+#include "support/thread.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define SENDERS 4
 #define MESSAGES 200 /* of each sender */
-#define WAIT_SECONDS 25
 
 /* ---- The application -------------------------------------------------------- */
 
@@ -94,59 +89,31 @@ static void meddle(void)
 
 /* ---- Running ---------------------------------------------------------------------- */
 
-typedef struct runner {
-    pawl_endpoint *endpoint;
-    pawl_sender   *sender;
-    pawl_arena    *arena;
-    pthread_t      thread;
-    pawl_code      code;
-    pawl_error     error;
-} runner;
+typedef struct fixture {
+    runner       run;
+    pawl_sender *sender;
+    pawl_arena  *arena;
+} fixture;
 
-static void *run(void *argument)
+static void create(fixture *it, const char *url, pawl_endpoint_options options)
 {
-    runner *self = argument;
-    self->code   = pawl_endpoint_run(self->endpoint, &self->error);
-    return NULL;
-}
-
-static void create(runner *it, const char *url, pawl_endpoint_options options)
-{
-    pawl_error error     = PAWL_ERROR_INIT;
-    options.options_size = sizeof options;
-    options.store = store_url = locks_url(url);
-    *it                       = (runner){.code = PAWL_EBUG};
-    it->arena                 = pawl_arena_create(0);
+    pawl_error error = PAWL_ERROR_INIT;
+    store_url        = locks_url(url);
+    it->arena        = pawl_arena_create(0);
     atomic_store(&handled, 0);
     atomic_store(&meddlings, 0);
-    world_ok(pawl_endpoint_create(&application, NULL, &options, &it->endpoint, &error), &error);
+    runner_create(&it->run, &application, NULL, store_url, options);
     world_ok(pawl_sender_open(store_url, NULL, &it->sender, &error), &error);
 }
 
-static void start(runner *it)
-{
-    assert_int_equal(pthread_create(&it->thread, NULL, run, it), 0);
-}
-
-static void stop(runner *it)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += WAIT_SECONDS;
-    pawl_endpoint_stop(it->endpoint);
-    if (pthread_timedjoin_np(it->thread, NULL, &until) != 0)
-        fail_msg("the endpoint does not stop");
-    world_ok(it->code, &it->error);
-}
-
-static void destroy(runner *it)
+static void destroy(fixture *it)
 {
     pawl_sender_close(it->sender);
-    pawl_endpoint_destroy(it->endpoint);
+    runner_destroy(&it->run);
     pawl_arena_destroy(it->arena);
 }
 
-static void post(runner *it, int count)
+static void post(fixture *it, int count)
 {
     for (int i = 0; i < count; i++)
         assert_int_equal(pawl_sender_send(it->sender, "counting", NULL,
@@ -155,24 +122,24 @@ static void post(runner *it, int count)
     assert_int_equal(pawl_sender_commit(it->sender, NULL), PAWL_OK);
 }
 
-static pawl_step step(runner *it)
+static pawl_step step(fixture *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_step  done;
-    world_ok(pawl_endpoint_step(it->endpoint, &done, &error), &error);
+    world_ok(pawl_endpoint_step(it->run.endpoint, &done, &error), &error);
     return done;
 }
 
-static pawl_counters counters(runner *it)
+static pawl_counters counters(fixture *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats;
     pawl_arena_reset(it->arena);
-    world_ok(pawl_endpoint_stats(it->endpoint, it->arena, &stats, &error), &error);
+    world_ok(pawl_endpoint_stats(it->run.endpoint, it->arena, &stats, &error), &error);
     return stats.counters;
 }
 
-static int count_of_a(runner *it)
+static int count_of_a(fixture *it)
 {
     pawl_error error   = PAWL_ERROR_INIT;
     pawl_value value   = pawl_value_text(PAWL_TEXT("a"));
@@ -180,30 +147,26 @@ static int count_of_a(runner *it)
     int64_t    version = 0;
     int        count   = 0;
     world_ok(
-        pawl_endpoint_saga(it->endpoint, "Counter", &value, it->arena, &data, &version, &error),
+        pawl_endpoint_saga(it->run.endpoint, "Counter", &value, it->arena, &data, &version, &error),
         &error);
     assert_int_equal(sscanf(data.data, "{\"name\":\"a\",\"count\":%d", &count), 1);
     return count;
 }
 
-static void wait_until(bool (*is_reached)(runner *it, long wanted), runner *it, long wanted)
+static void wait_until(bool (*is_reached)(fixture *it, long wanted), fixture *it, long wanted)
 {
-    struct timespec moment = {0, 1000000};
-    time_t          end    = time(NULL) + WAIT_SECONDS;
-    while (!is_reached(it, wanted)) {
-        if (time(NULL) > end)
-            fail_msg("%ld did not come", wanted);
-        nanosleep(&moment, NULL);
-    }
+    patience left = patience_of(THREAD_SECONDS);
+    while (!is_reached(it, wanted))
+        patience_wait(&left, "%ld did not come", wanted);
 }
 
-static bool is_elsewhere(runner *it, long wanted)
+static bool is_elsewhere(fixture *it, long wanted)
 {
     (void)it;
     return locks_counted().elsewhere >= wanted;
 }
 
-static bool is_counted(runner *it, long wanted)
+static bool is_counted(fixture *it, long wanted)
 {
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_stats  stats;
@@ -225,7 +188,7 @@ static int64_t monotonic(void)
 /* ---- Tests ------------------------------------------------------------------------------ */
 
 /* Two conflicts on "a", then a stranger has it and a message waits for it. */
-static void make_hot_and_held(runner *it)
+static void make_hot_and_held(fixture *it)
 {
     post(it, 1);
     step(it);
@@ -238,13 +201,14 @@ static void make_hot_and_held(runner *it)
 
 static void a_step_that_gave_way_claims_nothing_for_a_while(const char *url)
 {
-    runner it;
+    fixture it;
     create(&it, url, (pawl_endpoint_options){.no_service = true});
     make_hot_and_held(&it);
-    int64_t   from = monotonic();
-    pawl_step done = step(&it);
+    int64_t   from  = monotonic();
+    pawl_time begin = pawl_clock_now(NULL);
+    pawl_step done  = step(&it);
     assert_true(done.is_idle);
-    assert_true(done.next_due > pawl_clock_now(NULL));
+    assert_true(done.next_due >= begin + PAWL_MILLISECONDS(20));
     assert_int_equal(locks_counted().elsewhere, 1);
     locks_hold(NULL);
     while (!done.handled)
@@ -258,12 +222,12 @@ static void a_step_that_gave_way_claims_nothing_for_a_while(const char *url)
  * writes nothing; a stop ends its pause. */
 static void s9_a_worker_that_gives_way_pauses(const char *url)
 {
-    runner it;
+    fixture it;
     create(&it, url, (pawl_endpoint_options){.workers = 1, .no_service = true});
     make_hot_and_held(&it);
     locks_counts before = locks_counted();
     int64_t      from   = monotonic();
-    start(&it);
+    runner_start(&it.run);
     wait_until(is_elsewhere, &it, before.elsewhere + 5);
     locks_counts after  = locks_counted();
     int64_t      length = monotonic() - from;
@@ -271,7 +235,7 @@ static void s9_a_worker_that_gives_way_pauses(const char *url)
     assert_true((looks - 1) * PAWL_MILLISECONDS(20) <= length);
     assert_int_equal(after.commits, before.commits);
     assert_true(after.releases - before.releases >= looks - 1);
-    stop(&it);
+    runner_stop(&it.run);
     assert_int_equal(atomic_load(&handled), 4); /* as before the run: one, and three runs of one */
     locks_hold(NULL);
     while (step(&it).handled == 0)
@@ -297,11 +261,11 @@ static void *send_all(void *argument)
 
 static void s9_many_workers_on_one_saga_lose_nothing(const char *url)
 {
-    runner    it;
+    fixture   it;
     pthread_t threads[SENDERS];
     pawl_code codes[SENDERS];
     create(&it, url, (pawl_endpoint_options){.workers = 4, .batch_messages = 16});
-    start(&it);
+    runner_start(&it.run);
     for (int i = 0; i < SENDERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, send_all, &codes[i]), 0);
     for (int i = 0; i < SENDERS; i++) {
@@ -309,7 +273,7 @@ static void s9_many_workers_on_one_saga_lose_nothing(const char *url)
         assert_int_equal(codes[i], PAWL_OK);
     }
     wait_until(is_counted, &it, SENDERS * MESSAGES);
-    stop(&it);
+    runner_stop(&it.run);
     assert_int_equal(count_of_a(&it), SENDERS * MESSAGES);
     pawl_counters sum = counters(&it);
     assert_int_equal(sum.messages, SENDERS * MESSAGES);

@@ -13,13 +13,7 @@ int main(void)
 #else
 
 #include "contract/postgres_place.h"
-#include "support/world.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
-#include <time.h>
-
-#define WAIT_SECONDS 25
+#include "support/thread.h"
 
 /* ---- The application -------------------------------------------------------- */
 
@@ -74,87 +68,21 @@ static const pawl_application   application = {
       PAWL_APPLICATION_INIT, .name = "waking",
       .endpoints = (const pawl_endpoint_spec *const[]){&plain, &orders, NULL}};
 
-/* ---- Running ------------------------------------------------------------------ */
-
-typedef struct runner {
-    pawl_endpoint *endpoint;
-    pthread_t      thread;
-    pawl_code      code;
-    pawl_error     error;
-} runner;
-
-static void *run(void *argument)
-{
-    runner *self = argument;
-    self->code   = pawl_endpoint_run(self->endpoint, &self->error);
-    return NULL;
-}
-
-static void start(runner *it, const char *url, const char *name, pawl_endpoint_options options)
-{
-    pawl_error error     = PAWL_ERROR_INIT;
-    options.options_size = sizeof options;
-    options.store        = url;
-    *it                  = (runner){.code = PAWL_EBUG};
-    world_ok(pawl_endpoint_create(&application, name, &options, &it->endpoint, &error), &error);
-    assert_int_equal(pthread_create(&it->thread, NULL, run, it), 0);
-}
-
-static void stop(runner *it)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += WAIT_SECONDS;
-    pawl_endpoint_stop(it->endpoint);
-    if (pthread_timedjoin_np(it->thread, NULL, &until) != 0)
-        fail_msg("the endpoint does not stop");
-    world_ok(it->code, &it->error);
-    pawl_endpoint_destroy(it->endpoint);
-}
-
-static void apply_tables(place *p)
-{
-    const pawl_saga_table *const *tables = NULL;
-    size_t                        count  = 0;
-    for (size_t i = 0; application.endpoints[i] != NULL; i++) {
-        expect_code(p,
-                    pawl_endpoint_tables(&application, application.endpoints[i]->name, NULL,
-                                         p->arena, &tables, &count, &p->error),
-                    PAWL_OK);
-        apply_schema(p, p->url, tables, count);
-    }
-}
-
 /* ---- Waking ------------------------------------------------------------------- */
-
-static void wait_for(atomic_int *count, int wanted)
-{
-    struct timespec moment = {0, 2000000};
-    time_t          end    = time(NULL) + WAIT_SECONDS;
-    while (atomic_load(count) < wanted) {
-        if (time(NULL) > end)
-            fail_msg("is %d, waited for %d", atomic_load(count), wanted);
-        nanosleep(&moment, NULL);
-    }
-}
 
 /* As many sessions of the schema's wait for their clients, and hold the lock that
  * sleepers share. The lock's number is in no table: all of the database are seen. */
 static void wait_for_sleepers(place *p, int wanted)
 {
-    struct timespec moment = {0, 2000000};
-    time_t          end    = time(NULL) + WAIT_SECONDS;
-    char            sql[500];
+    patience left = patience_of(THREAD_SECONDS);
+    char     sql[500];
     snprintf(sql, sizeof sql,
              "select count(*) from pg_locks as l join pg_stat_activity as a on a.pid = l.pid "
              "where l.locktype = 'advisory' and l.mode = 'ShareLock' and l.granted "
              "and a.state = 'idle' and a.application_name = '%s'",
              p->schema);
-    while (raw_number(p->pg, sql) != wanted) {
-        if (time(NULL) > end)
-            fail_msg("%d workers do not sleep", wanted);
-        nanosleep(&moment, NULL);
-    }
+    while (raw_number(p->pg, sql) != wanted)
+        patience_wait(&left, "%d workers do not sleep", wanted);
 }
 
 /* Sent by a session without pawl. Without a call they would sleep for a minute. */
@@ -162,17 +90,17 @@ static void messages_of_others_wake_all_workers(void **state)
 {
     place *p = *state;
     runner it;
-    apply_tables(p);
+    world_make_tables(p->url, &application);
     atomic_store(&pings, 0);
     snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
              p->schema);
-    start(&it, p->url, "plain", (pawl_endpoint_options){.workers = 4});
+    runner_open(&it, &application, "plain", p->url, (pawl_endpoint_options){.workers = 4});
     for (int i = 1; i <= 10; i++) {
         wait_for_sleepers(p, 4);
         raw_run(p->pg, "select pawl_send('plain', 'ping', '{\"number\":1}')");
-        wait_for(&pings, i);
+        wait_for_count(&pings, i);
     }
-    stop(&it);
+    runner_close(&it);
 }
 
 /* The worker sleeps until then, not for the minute that it would sleep else. */
@@ -180,17 +108,18 @@ static void a_worker_sleeps_until_its_timeout(void **state)
 {
     place *p = *state;
     runner it;
-    apply_tables(p);
+    world_make_tables(p->url, &application);
     atomic_store(&payments, 0);
     snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
              p->schema);
-    start(&it, p->url, "orders", (pawl_endpoint_options){.workers = 1, .no_service = true});
+    runner_open(&it, &application, "orders", p->url,
+                (pawl_endpoint_options){.workers = 1, .no_service = true});
     wait_for_sleepers(p, 1);
     raw_run(p->pg, "select pawl_send('orders', 'place_order', '{\"order_id\":\"o-1\"}')");
-    wait_for(&payments, 1);
+    wait_for_count(&payments, 1);
     raw_run(p->pg, "select pawl_send('orders', 'place_order', '{\"order_id\":\"o-2\"}')");
-    wait_for(&payments, 2);
-    stop(&it);
+    wait_for_count(&payments, 2);
+    runner_close(&it);
 }
 
 /* Nobody calls there. */
@@ -209,16 +138,16 @@ static void behind_a_pooler_workers_poll(void **state)
         print_message("PAWL_TEST_PGBOUNCER names no server\n");
         skip();
     }
-    apply_tables(p);
+    world_make_tables(p->url, &application);
     atomic_store(&pings, 0);
     snprintf(url, sizeof url, "%s%cschema=%s", pooler, strchr(pooler, '?') != NULL ? '&' : '?',
              p->schema);
-    start(&it, url, "plain", (pawl_endpoint_options){.workers = 2});
+    runner_open(&it, &application, "plain", url, (pawl_endpoint_options){.workers = 2});
     for (int i = 1; i <= 3; i++) {
         raw_run(p->pg, "select pawl_send('plain', 'ping', '{\"number\":1}')");
-        wait_for(&pings, i);
+        wait_for_count(&pings, i);
     }
-    stop(&it);
+    runner_close(&it);
 }
 
 int main(void)

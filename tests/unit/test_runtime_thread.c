@@ -6,19 +6,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/world.h"
+#include "support/thread.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define SENDERS 3
 #define MESSAGES 120 /* of each sender */
 #define COUNTERS 7
-/* A worker without wake-ups would sleep for 30 s. */
-#define WAIT_SECONDS 25
 
 /* ---- The application -------------------------------------------------------- */
 
@@ -123,53 +118,9 @@ static const pawl_application application = {
 
 /* ---- Running ---------------------------------------------------------------------- */
 
-typedef struct runner {
-    pawl_endpoint *endpoint;
-    pthread_t      thread;
-    pawl_code      code;
-    pawl_error     error;
-} runner;
-
-static void *run(void *argument)
-{
-    runner *self = argument;
-    self->code   = pawl_endpoint_run(self->endpoint, &self->error);
-    return NULL;
-}
-
 static void start(runner *it, const char *url, const char *name, pawl_endpoint_options options)
 {
-    pawl_error error     = PAWL_ERROR_INIT;
-    options.options_size = sizeof options;
-    options.store        = url;
-    *it                  = (runner){.code = PAWL_EBUG};
-    world_ok(pawl_endpoint_create(&application, name, &options, &it->endpoint, &error), &error);
-    assert_int_equal(pthread_create(&it->thread, NULL, run, it), 0);
-}
-
-static void stop(runner *it)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += WAIT_SECONDS;
-    pawl_endpoint_stop(it->endpoint);
-    if (pthread_timedjoin_np(it->thread, NULL, &until) != 0)
-        fail_msg("the endpoint does not stop");
-    world_ok(it->code, &it->error);
-    pawl_endpoint_destroy(it->endpoint);
-}
-
-typedef bool condition_fn(void *context);
-
-static void wait_for(condition_fn *is_reached, void *context, const char *what)
-{
-    struct timespec moment = {0, 2000000};
-    time_t          end    = time(NULL) + WAIT_SECONDS;
-    while (!is_reached(context)) {
-        if (time(NULL) > end)
-            fail_msg("%s: the wait is over", what);
-        nanosleep(&moment, NULL);
-    }
+    runner_open(it, &application, name, url, options);
 }
 
 /* ---- Looking from outside ------------------------------------------------------------- */
@@ -215,30 +166,29 @@ static int64_t queued(looker *it, const char *queue)
     return 0;
 }
 
+static void wait_for(bool (*is_reached)(looker *it), looker *it, const char *what)
+{
+    patience left = patience_of(THREAD_SECONDS);
+    while (!is_reached(it))
+        patience_wait(&left, "%s: the wait is over", what);
+}
+
 /* What a refused group counted is taken back by the worker's next commit: the
  * counter may stand above for a moment. */
-static bool has_counted(void *context)
+static bool has_counted(looker *it)
 {
-    looker *it = context;
     return queued(it, "counted") == it->wanted && stats_of(it).counters.messages == it->wanted;
 }
 
-static bool has_handled(void *context)
+static bool is_packed(looker *it)
 {
-    return atomic_load(&handled) >= *(const int *)context;
-}
-
-static bool has_started(void *context)
-{
-    (void)context;
-    return atomic_load(&started) == 1;
-}
-
-static bool is_packed(void *context)
-{
-    looker    *it    = context;
     pawl_stats stats = stats_of(it);
     return stats.aggregator_rows == 0 && stats.counters.messages == it->wanted;
+}
+
+static bool has_arrived(looker *it)
+{
+    return queued(it, "abroad") == it->wanted;
 }
 
 /* ---- Senders ---------------------------------------------------------------------------- */
@@ -299,9 +249,7 @@ static void all_messages_are_handled_once(const char *url)
     look.wanted = SENDERS * MESSAGES;
     wait_for(has_counted, &look, "messages handled");
     assert_int_equal(queued(&look, "counting"), 0);
-    pawl_endpoint_stop(it.endpoint);
-    pthread_join(it.thread, NULL);
-    world_ok(it.code, &it.error);
+    runner_stop(&it);
     int64_t sum = 0;
     for (int i = 1; i <= COUNTERS; i++) {
         pawl_value number  = pawl_value_integer(i);
@@ -315,7 +263,7 @@ static void all_messages_are_handled_once(const char *url)
         sum += count;
     }
     assert_int_equal(sum, SENDERS * MESSAGES);
-    pawl_endpoint_destroy(it.endpoint);
+    runner_destroy(&it);
     close_looker(&look);
 }
 
@@ -343,7 +291,7 @@ static void e36_flushes_of_fifty_whoever_adds(const char *url)
     wait_for(is_packed, &look, "parts packed");
     assert_int_equal(atomic_load(&flushes), 8);
     assert_int_equal(atomic_load(&odd_flushes), 0);
-    stop(&it);
+    runner_close(&it);
     close_looker(&look);
     pawl_clock_destroy(machine);
 }
@@ -362,10 +310,10 @@ static void a_message_wakes_a_sleeping_worker(const char *url)
                                           PAWL_MESSAGE(forward, .to = PAWL_TEXT("")), NULL),
                          PAWL_OK);
         assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
-        wait_for(has_handled, &i, "a sleeping worker");
+        wait_for_count(&handled, i);
     }
     pawl_sender_close(sender);
-    stop(&it);
+    runner_close(&it);
     close_looker(&look);
 }
 
@@ -374,7 +322,6 @@ static void a_timeout_wakes_a_sleeping_worker(const char *url)
     runner       it;
     looker       look;
     pawl_sender *sender = NULL;
-    int          rings  = 1;
     open_looker(&look, url);
     start(&it, url, "counting", (pawl_endpoint_options){.workers = 2});
     assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
@@ -382,9 +329,9 @@ static void a_timeout_wakes_a_sleeping_worker(const char *url)
         pawl_sender_start(sender, &application, NULL, PAWL_MESSAGE(alarm_set, .number = 3), NULL),
         PAWL_OK);
     assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
-    wait_for(has_handled, &rings, "the timeout");
+    wait_for_count(&handled, 1);
     pawl_sender_close(sender);
-    stop(&it);
+    runner_close(&it);
     close_looker(&look);
 }
 
@@ -396,7 +343,7 @@ static void e29_stop_is_graceful_and_prompt(const char *url)
     pawl_sender *sender = NULL;
     open_looker(&look, url);
     start(&it, url, "counting", (pawl_endpoint_options){.workers = 3});
-    stop(&it);
+    runner_close(&it);
 
     start(&it, url, "counting", (pawl_endpoint_options){.workers = 3});
     assert_int_equal(pawl_sender_open(url, NULL, &sender, NULL), PAWL_OK);
@@ -404,8 +351,8 @@ static void e29_stop_is_graceful_and_prompt(const char *url)
         pawl_sender_send(sender, "counting", NULL, PAWL_MESSAGE(slow, .number = 1), NULL), PAWL_OK);
     assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
     pawl_sender_close(sender);
-    wait_for(has_started, NULL, "the slow handler");
-    stop(&it);
+    wait_for_count(&started, 1);
+    runner_close(&it);
     assert_int_equal(queued(&look, "counting"), 0);
     assert_int_equal(stats_of(&look).counters.messages, 1);
     assert_int_equal(stats_of(&look).workers, 0);
@@ -417,7 +364,6 @@ static void two_endpoints_in_one_process(const char *url)
     runner       it, other;
     looker       look;
     pawl_sender *sender = NULL;
-    int          wanted = 40;
     open_looker(&look, url);
     start(&it, url, "counting", (pawl_endpoint_options){.workers = 2});
     start(&other, url, "second", (pawl_endpoint_options){.workers = 2});
@@ -428,9 +374,9 @@ static void two_endpoints_in_one_process(const char *url)
                          PAWL_OK);
     assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
     pawl_sender_close(sender);
-    wait_for(has_handled, &wanted, "both endpoints");
-    stop(&other);
-    stop(&it);
+    wait_for_count(&handled, 40);
+    runner_close(&other);
+    runner_close(&it);
     assert_int_equal(stats_of(&look).counters.messages, 40);
     close_looker(&look);
 }
@@ -457,14 +403,11 @@ static void the_service_delivers_to_another_store(const char *url)
                          PAWL_OK);
     assert_int_equal(pawl_sender_commit(sender, NULL), PAWL_OK);
     pawl_sender_close(sender);
-    int             wanted = 5;
-    struct timespec moment = {0, 2000000};
-    wait_for(has_handled, &wanted, "the first endpoint");
-    for (int i = 0; i < 5000 && queued(&far, "abroad") < 5; i++)
-        nanosleep(&moment, NULL);
-    assert_int_equal(queued(&far, "abroad"), 5);
-    stop(&receiver);
-    stop(&it);
+    wait_for_count(&handled, 5);
+    far.wanted = 5;
+    wait_for(has_arrived, &far, "what goes abroad");
+    runner_close(&receiver);
+    runner_close(&it);
     close_looker(&far);
     close_looker(&look);
     scenario_forget(target);

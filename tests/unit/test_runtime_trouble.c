@@ -3,17 +3,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/world.h"
+#include "support/thread.h"
 
 #include "runtime/runtime.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#define WAIT_SECONDS 25
 #define FAILURES 5 /* the pauses between them grow: one and a half seconds in all */
 
 /* ---- The application -------------------------------------------------------- */
@@ -94,39 +90,10 @@ static void use_driver(pawl_code code)
 
 /* ---- Running ------------------------------------------------------------------ */
 
-typedef struct runner {
-    pawl_endpoint *endpoint;
-    pthread_t      thread;
-    pawl_code      code;
-    pawl_error     error;
-} runner;
-
-static void *run(void *argument)
-{
-    runner *self = argument;
-    self->code   = pawl_endpoint_run(self->endpoint, &self->error);
-    return NULL;
-}
-
 static void start(runner *it)
 {
-    pawl_error            error   = PAWL_ERROR_INIT;
-    pawl_endpoint_options options = PAWL_ENDPOINT_OPTIONS_INIT;
-    options.store                 = "trouble:store";
-    options.no_service            = true;
-    *it                           = (runner){.code = PAWL_EBUG};
-    world_ok(pawl_endpoint_create(&application, NULL, &options, &it->endpoint, &error), &error);
-    assert_int_equal(pthread_create(&it->thread, NULL, run, it), 0);
-}
-
-static void join(runner *it)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += WAIT_SECONDS;
-    if (pthread_timedjoin_np(it->thread, NULL, &until) != 0)
-        fail_msg("the endpoint does not stop");
-    pawl_endpoint_destroy(it->endpoint);
+    runner_open(it, &application, NULL, "trouble:store",
+                (pawl_endpoint_options){.no_service = true});
 }
 
 static void send_ping(void)
@@ -138,17 +105,6 @@ static void send_ping(void)
              &error);
     world_ok(pawl_sender_commit(sender, &error), &error);
     pawl_sender_close(sender);
-}
-
-static void wait_for(atomic_int *count, int wanted)
-{
-    struct timespec moment = {0, 2000000};
-    time_t          end    = time(NULL) + WAIT_SECONDS;
-    while (atomic_load(count) < wanted) {
-        if (time(NULL) > end)
-            fail_msg("is %d, waited for %d", atomic_load(count), wanted);
-        nanosleep(&moment, NULL);
-    }
 }
 
 /* The memory store is gone with its last handle. */
@@ -172,14 +128,12 @@ static void a_server_that_comes_back_was_waited_for(void **state)
         pawl_store *store = keep_store();
         start(&it);
         send_ping();
-        wait_for(&handled, 1);
+        wait_for_count(&handled, 1);
         atomic_store(&away_count, FAILURES);
         send_ping();
-        wait_for(&handled, 2);
+        wait_for_count(&handled, 2);
         assert_int_equal(atomic_load(&met_count), FAILURES);
-        pawl_endpoint_stop(it.endpoint);
-        join(&it);
-        world_ok(it.code, &it.error);
+        runner_close(&it);
         pawl_store_close(store);
     }
 }
@@ -192,7 +146,8 @@ static void a_server_never_reached_is_not_waited_for(void **state)
     pawl_store *store = keep_store();
     atomic_store(&away_count, 1000);
     start(&it);
-    join(&it);
+    runner_join(&it);
+    runner_destroy(&it);
     assert_int_equal(it.code, PAWL_EUNREACHABLE);
     assert_string_equal(it.error.text, "the server is away");
     assert_int_equal(atomic_load(&met_count), 1);
@@ -207,10 +162,11 @@ static void what_does_not_pass_ends_it(void **state)
     pawl_store *store = keep_store();
     start(&it);
     send_ping();
-    wait_for(&handled, 1);
+    wait_for_count(&handled, 1);
     atomic_store(&away_count, 1000);
     send_ping();
-    join(&it);
+    runner_join(&it);
+    runner_destroy(&it);
     assert_int_equal(it.code, PAWL_EPERSIST);
     assert_int_equal(atomic_load(&met_count), 1);
     pawl_store_close(store);

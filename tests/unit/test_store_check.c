@@ -142,6 +142,24 @@ static void sizes_are_limited(void **state)
     assert_non_null(strstr(error.text, "200"));
 }
 
+/* Each is small enough; together they are more than a server takes. */
+static void the_size_of_all_is_limited(void **state)
+{
+    (void)state;
+    good_set        set;
+    pawl_queue_send sends[16];
+    make_good(&set);
+    for (size_t i = 0; i < 16; i++) {
+        sends[i]              = set.queue_send;
+        sends[i].message.body = of_size(PAWL_BODY_SIZE_MAX);
+    }
+    set.changes.queue_send.items = sends;
+    set.changes.queue_send.count = 15;
+    assert_int_equal(pawl_changes_check(&set.changes, NULL), PAWL_OK);
+    set.changes.queue_send.count = 16;
+    expect(&set, PAWL_ELIMIT, "change set: its texts have 268435879 bytes, limit 268435456");
+}
+
 static void what_is_needed_may_not_be_empty(void **state)
 {
     (void)state;
@@ -226,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_set_passes),
         cmocka_unit_test(sizes_are_limited),
+        cmocka_unit_test(the_size_of_all_is_limited),
         cmocka_unit_test(what_is_needed_may_not_be_empty),
         cmocka_unit_test(texts_are_utf8_without_nul),
         cmocka_unit_test(numbers_are_in_range),

@@ -400,6 +400,55 @@ static uint64_t wakes_of(int fd)
     return read(fd, &count, sizeof count) == (ssize_t)sizeof count ? count : 0;
 }
 
+static void events_wake_who_reads_the_journal(void **state)
+{
+    (void)state;
+    int worker = eventfd(0, EFD_NONBLOCK), reader = eventfd(0, EFD_NONBLOCK);
+    int both = eventfd(0, EFD_NONBLOCK);
+    assert_int_equal(pawl__wake_add("fake:data", worker, NULL), PAWL_OK);
+    assert_int_equal(pawl__wake_add_reader("fake:data", reader, NULL), PAWL_OK);
+    assert_int_equal(pawl__wake_add_reader("fake:data", reader, NULL), PAWL_OK);
+    assert_int_equal(pawl__wake_add("fake:data", both, NULL), PAWL_OK);
+    assert_int_equal(pawl__wake_add_reader("fake:data", both, NULL), PAWL_OK);
+
+    pawl_store       *store    = open_store("fake:");
+    pawl_queue_send   send     = {.queue = PAWL_TEXT("orders"), .message = some_message};
+    pawl_event_append event    = {.stream   = PAWL_TEXT("A/1"),
+                                  .version  = 1,
+                                  .is_first = true,
+                                  .event    = {.type = PAWL_TEXT("t"), .type_version = 1}};
+    pawl_changes      changes  = {.unit_count = 1, .group_count = 1};
+    changes.event_append.items = &event;
+    changes.event_append.count = 1;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
+    assert_int_equal(wakes_of(worker), 0);
+    assert_int_equal(wakes_of(reader), 1);
+    assert_int_equal(wakes_of(both), 1);
+
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
+    assert_int_equal(wakes_of(worker), 1);
+    assert_int_equal(wakes_of(reader), 1);
+    assert_int_equal(wakes_of(both), 2);
+
+    pawl__wake_remove(both);
+    changes.queue_send.count = 0;
+    fake.commit_code         = PAWL_EBUSY;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_EBUSY);
+    assert_int_equal(wakes_of(reader), 0);
+    fake.commit_code = PAWL_OK;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
+    assert_int_equal(wakes_of(reader), 1);
+    assert_int_equal(wakes_of(both), 0);
+    pawl_store_close(store);
+    pawl__wake_remove(reader);
+    pawl__wake_remove(worker);
+    close(reader);
+    close(worker);
+    close(both);
+}
+
 static void commits_wake_who_waits_on_the_store(void **state)
 {
     (void)state;
@@ -428,6 +477,13 @@ static void commits_wake_who_waits_on_the_store(void **state)
     changes.inbox_mark.count = 1;
     assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
     assert_int_equal(wakes_of(here), 0);
+
+    pawl_outbox_reset reset    = {.id = 1}; /* an operator made a dead row due again */
+    changes.outbox_reset.items = &reset;
+    changes.outbox_reset.count = 1;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
+    assert_int_equal(wakes_of(here), 1);
+    changes.outbox_reset.count = 0;
 
     pawl__wake_remove(here);
     changes.queue_send.count = 1;
@@ -461,6 +517,7 @@ int main(void)
         cmocka_unit_test_setup(without_a_list_the_refusal_is_the_answer, reset_fake),
         cmocka_unit_test_setup(a_handle_is_refused_after_fork, reset_fake),
         cmocka_unit_test_setup(commits_wake_who_waits_on_the_store, reset_fake),
+        cmocka_unit_test_setup(events_wake_who_reads_the_journal, reset_fake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

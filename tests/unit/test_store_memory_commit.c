@@ -3,12 +3,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/fault_memory.h"
+
 #include "pawl/store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -57,11 +58,13 @@ static void must(pawl_store *store, pawl_changes *changes)
 }
 
 /* What the rich commit needs to find: a claimed message, two sagas, a leased
- * timeout, an outbox row, a leased snapshot, a dead letter. */
+ * timeout, a pending and a dead outbox row, a leased snapshot, a dead letter, a
+ * stream with a fold, a checkpoint. */
 typedef struct found {
     int64_t seq;
     int64_t outbox_id;
     int64_t aggregator_id;
+    int64_t dead_id;
 } found;
 
 static void claim_what_was_made(pawl_store *store, pawl_arena *arena, found *ids)
@@ -88,7 +91,40 @@ static void claim_what_was_made(pawl_store *store, pawl_arena *arena, found *ids
     assert_int_equal(store->ops->outbox_claim(store, (pawl_text){"", 0}, 10, 1, arena, &rows, NULL),
                      PAWL_OK);
     assert_int_equal(rows.count, 1);
-    *ids = (found){messages.items[0].seq, rows.items[0].id, snapshot.items[0].id};
+    *ids = (found){messages.items[0].seq, rows.items[0].id, snapshot.items[0].id, 0};
+}
+
+/* Stream s/1 at version 1 with a fold of it, a checkpoint at 1, a dead outbox row. */
+static int64_t make_journal(pawl_store *store, pawl_arena *arena)
+{
+    pawl_event_append   event = {.stream   = PAWL_TEXT("s/1"),
+                                 .version  = 1,
+                                 .is_first = true,
+                                 .event    = {.type = PAWL_TEXT("Opened"), .type_version = 1}};
+    pawl_fold_set       fold  = {.stream       = PAWL_TEXT("s/1"),
+                                 .version      = 1,
+                                 .type_version = 1,
+                                 .state        = PAWL_TEXT("{\"sum\":0}")};
+    pawl_checkpoint_set point = {.name = PAWL_TEXT("totals"), .to = 1};
+    pawl_outbox_add     out   = {
+              .dispatch_id = {{{9}}}, .destination = PAWL_TEXT("billing"), .message = message_of("m-0")};
+    pawl_changes changes = {.unit_count     = 1,
+                            .group_count    = 1,
+                            .event_append   = {&event, 1},
+                            .checkpoint_set = {&point, 1},
+                            .outbox_add     = {&out, 1},
+                            .fold_set       = {&fold, 1}};
+    must(store, &changes);
+    pawl_outbox_rows rows;
+    assert_int_equal(store->ops->outbox_list(store, PAWL_OUTBOX_PENDING, 0, arena, &rows, NULL), 0);
+    assert_int_equal(rows.count, 1);
+    pawl_outbox_settle dead = {.id       = rows.items[0].id,
+                               .state    = PAWL_OUTBOX_DEAD,
+                               .attempts = 1,
+                               .outcome  = PAWL_ATTEMPT_POISON};
+    pawl_changes       end  = {.unit_count = 1, .group_count = 1, .outbox_settle = {&dead, 1}};
+    must(store, &end);
+    return rows.items[0].id;
 }
 
 static void make_ground(pawl_store *store, pawl_arena *arena, found *ids)
@@ -125,8 +161,10 @@ static void make_ground(pawl_store *store, pawl_arena *arena, found *ids)
                                    .queue_send     = {&send, 1},
                                    .aggregator_add = {&add, 1},
                                    .dead_set       = {&dead, 1}};
+    int64_t             dead_id = make_journal(store, arena);
     must(store, &changes);
     claim_what_was_made(store, arena, ids);
+    ids->dead_id = dead_id;
 }
 
 /* One change of every kind; group 1 is refused, because the saga it updates is
@@ -137,13 +175,17 @@ typedef struct rich_set {
     pawl_saga_delete       ended;
     pawl_saga_insert       begun;
     pawl_saga_update       updates[2];
+    pawl_event_append      events[2];
+    pawl_checkpoint_set    point;
     pawl_timeout_settle    fired;
     pawl_outbox_settle     sent;
+    pawl_outbox_reset      enabled;
     pawl_snapshot_remove   flushed;
     pawl_timeout_cancel    cancel;
     pawl_timeout_set       timeouts[2];
     pawl_outbox_add        out;
     pawl_outbox_hold       hold;
+    pawl_fold_set          fold;
     pawl_queue_send        sends[2];
     pawl_aggregator_add    add;
     pawl_aggregator_remove remove;
@@ -204,6 +246,23 @@ static void fill_refusable(rich_set *set, const found *ids)
                                  .message     = message_of("m-5")};
 }
 
+static void fill_journal(rich_set *set, const found *ids)
+{
+    for (int i = 0; i < 2; i++)
+        set->events[i] =
+            (pawl_event_append){.stream   = PAWL_TEXT("s/1"),
+                                .version  = 2 + i,
+                                .is_first = i == 0,
+                                .event    = {.type = PAWL_TEXT("Deposited"), .type_version = 1}};
+    set->point   = (pawl_checkpoint_set){.name = PAWL_TEXT("totals"), .from = 1, .to = 3};
+    set->enabled = (pawl_outbox_reset){
+        .id = ids->dead_id, .action = PAWL_OUTBOX_ENABLE, .note = PAWL_TEXT("by hand"), .at = 9};
+    set->fold = (pawl_fold_set){.stream       = PAWL_TEXT("s/1"),
+                                .version      = 3,
+                                .type_version = 1,
+                                .state        = PAWL_TEXT("{\"sum\":2}")};
+}
+
 static void fill_others(rich_set *set, const found *ids)
 {
     set->cancel   = (pawl_timeout_cancel){.saga_id = old_saga};
@@ -230,6 +289,7 @@ static pawl_code commit_all(pawl_store *store, const found *ids, pawl_refusals *
 {
     rich_set set;
     fill_refusable(&set, ids);
+    fill_journal(&set, ids);
     fill_others(&set, ids);
     pawl_changes all = {.unit_count        = 1,
                         .group_count       = 2,
@@ -239,13 +299,17 @@ static pawl_code commit_all(pawl_store *store, const found *ids, pawl_refusals *
                         .saga_delete       = {&set.ended, 1},
                         .saga_insert       = {&set.begun, 1},
                         .saga_update       = {set.updates, 2},
+                        .event_append      = {set.events, 2},
+                        .checkpoint_set    = {&set.point, 1},
                         .timeout_settle    = {&set.fired, 1},
                         .outbox_settle     = {&set.sent, 1},
+                        .outbox_reset      = {&set.enabled, 1},
                         .snapshot_remove   = {&set.flushed, 1},
                         .timeout_cancel    = {&set.cancel, 1},
                         .timeout_set       = {set.timeouts, 2},
                         .outbox_add        = {&set.out, 1},
                         .outbox_hold       = {&set.hold, 1},
+                        .fold_set          = {&set.fold, 1},
                         .queue_send        = {set.sends, 2},
                         .aggregator_add    = {&set.add, 1},
                         .aggregator_remove = {&set.remove, 1},
@@ -264,7 +328,27 @@ static void find_sagas(pawl_store *store, pawl_arena *arena, pawl_saga_row rows[
                      PAWL_OK);
 }
 
-static void check_nothing_happened(pawl_store *store, pawl_arena *arena)
+/* The stream and the fold end at that version, the checkpoint is there too, and
+ * the row that was dead has so many lines of history. */
+static void check_journal(pawl_store *store, pawl_arena *arena, const found *ids, int64_t version,
+                          size_t line_count)
+{
+    const pawl_stream_read read     = {.stream = PAWL_TEXT("s/1"), .fold_version_max = 1};
+    int64_t                position = -1;
+    pawl_stream            stream;
+    pawl_attempt_rows      lines;
+    assert_int_equal(store->ops->stream_load(store, &read, 1, arena, &stream, NULL), PAWL_OK);
+    assert_int_equal(stream.version, version);
+    assert_int_equal(stream.fold.version, version);
+    assert_string_equal(stream.fold.state.data, version == 1 ? "{\"sum\":0}" : "{\"sum\":2}");
+    assert_int_equal(stream.count, 0);
+    assert_int_equal(store->ops->checkpoint_get(store, PAWL_TEXT("totals"), &position, NULL), 0);
+    assert_int_equal(position, version);
+    assert_int_equal(store->ops->outbox_attempts(store, ids->dead_id, arena, &lines, NULL), 0);
+    assert_int_equal(lines.count, line_count);
+}
+
+static void check_nothing_happened(pawl_store *store, pawl_arena *arena, const found *ids)
 {
     pawl_saga_row rows[3];
     find_sagas(store, arena, rows);
@@ -280,6 +364,8 @@ static void check_nothing_happened(pawl_store *store, pawl_arena *arena)
     assert_int_equal(stats.timeouts_pending, 0);
     assert_int_equal(stats.outbox_pending, 1);
     assert_int_equal(stats.outbox_held, 0);
+    assert_int_equal(stats.outbox_dead, 1);
+    check_journal(store, arena, ids, 1, 1);
     assert_int_equal(stats.aggregator_rows, 1);
     assert_int_equal(stats.dead, 1);
     assert_int_equal(stats.counters.messages, 0);
@@ -304,8 +390,10 @@ static void check_all_happened(pawl_store *store, pawl_arena *arena, const found
     assert_int_equal(stats.queues[1].ready, 1);
     assert_int_equal(stats.inbox, 1);
     assert_int_equal(stats.timeouts_pending, 2);
-    assert_int_equal(stats.outbox_pending, 1);
+    assert_int_equal(stats.outbox_pending, 2);
     assert_int_equal(stats.outbox_held, 1);
+    assert_int_equal(stats.outbox_dead, 0);
+    check_journal(store, arena, ids, 3, 2);
     assert_int_equal(stats.aggregator_rows, 1);
     assert_int_equal(stats.dead, 1);
     assert_int_equal(stats.counters.messages, 3);
@@ -334,7 +422,7 @@ static void a_commit_takes_every_kind_of_change(void **state)
     pawl_refusals refused = {.arena = arena};
     found         ids;
     make_ground(store, arena, &ids);
-    check_nothing_happened(store, arena);
+    check_nothing_happened(store, arena, &ids);
     assert_int_equal(commit_all(store, &ids, &refused), PAWL_OK);
     check_all_happened(store, arena, &ids);
     assert_int_equal(refused.count, 1);
@@ -347,30 +435,12 @@ static void a_commit_takes_every_kind_of_change(void **state)
     pawl_arena_destroy(arena);
 }
 
-/* Allocations that still succeed; negative: all do. */
-static int allocations_left = -1;
-
-static void *resize_limited(void *memory, size_t size, void *context)
-{
-    (void)context;
-    if (size == 0) {
-        free(memory);
-        return NULL;
-    }
-    if (allocations_left == 0)
-        return NULL;
-    if (allocations_left > 0)
-        allocations_left--;
-    return realloc(memory, size);
-}
-
 /* Fails the first allocation of the commit, then the second ..., until it runs
  * untouched. Whenever one fails, nothing was applied. */
 static void a_commit_without_memory_leaves_nothing(void **state)
 {
     (void)state;
-    static const pawl_allocator limited = {resize_limited, NULL};
-    pawl_allocator_set(&limited);
+    fault_memory_install();
     pawl_code code = PAWL_ENOMEM;
     int       n    = 0;
     for (; code == PAWL_ENOMEM; n++) {
@@ -380,11 +450,12 @@ static void a_commit_without_memory_leaves_nothing(void **state)
         make_ground(store, arena, &ids);
         /* A small arena, so that refusals ask for memory as well. */
         pawl_refusals refused = {.arena = pawl_arena_create(16)};
-        allocations_left      = n;
-        code                  = commit_all(store, &ids, &refused);
-        allocations_left      = -1;
+        fault_memory_set(n + 1);
+        fault_memory_go_on();
+        code = commit_all(store, &ids, &refused);
+        fault_memory_pause();
         if (code == PAWL_ENOMEM) {
-            check_nothing_happened(store, arena);
+            check_nothing_happened(store, arena, &ids);
             assert_int_equal(refused.count, 0);
             refused = (pawl_refusals){.arena = refused.arena};
             assert_int_equal(commit_all(store, &ids, &refused), PAWL_OK);
@@ -397,6 +468,7 @@ static void a_commit_without_memory_leaves_nothing(void **state)
     }
     pawl_allocator_set(NULL);
     assert_int_equal(code, PAWL_OK);
+    assert_false(fault_memory_is_met());
     assert_in_range(n, 30, 1000); /* the commit allocates that often at least */
 }
 
@@ -454,10 +526,9 @@ static pawl_code claim_snapshot(pawl_store *store, pawl_arena *arena, size_t *co
 static void a_claim_without_memory_takes_nothing(void **state)
 {
     (void)state;
-    typedef pawl_code           claim_fn(pawl_store * store, pawl_arena * arena, size_t * count);
-    static claim_fn *const      claims[] = {claim_message, claim_timeout, claim_snapshot};
-    static const pawl_allocator limited  = {resize_limited, NULL};
-    pawl_allocator_set(&limited);
+    typedef pawl_code      claim_fn(pawl_store * store, pawl_arena * arena, size_t * count);
+    static claim_fn *const claims[] = {claim_message, claim_timeout, claim_snapshot};
+    fault_memory_install();
     for (size_t i = 0; i < COUNT(claims); i++) {
         pawl_store *store = open_store("memory:short");
         size_t      count = 0;
@@ -466,13 +537,15 @@ static void a_claim_without_memory_takes_nothing(void **state)
         make_claimable(store);
         for (; code == PAWL_ENOMEM; n++) {
             pawl_arena *arena = pawl_arena_create(16);
-            allocations_left  = n;
-            code              = claims[i](store, arena, &count);
-            allocations_left  = -1;
+            fault_memory_set(n + 1);
+            fault_memory_go_on();
+            code = claims[i](store, arena, &count);
+            fault_memory_pause();
             assert_int_equal(count, code == PAWL_OK ? 1 : 0);
             pawl_arena_destroy(arena);
         }
         assert_int_equal(code, PAWL_OK);
+        assert_false(fault_memory_is_met());
         assert_in_range(n, 3, 100);
         pawl_store_close(store);
     }

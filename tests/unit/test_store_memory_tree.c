@@ -30,15 +30,20 @@ static int by_key(const void *left, const void *right)
 /* The tree holds exactly the marked rows, in order, and finds each. */
 static void check_tree(const memory_tree *tree, tree_row *rows)
 {
-    size_t    count = 0;
-    tree_row *seen  = pawl__tree_first(tree);
+    size_t    count  = 0;
+    tree_row *before = NULL;
+    tree_row *seen   = pawl__tree_first(tree);
     for (int i = 0; i < ROWS; i++) {
         const tree_row probe = {.key = i};
         assert_ptr_equal(pawl__tree_find(tree, &probe), rows[i].is_in ? &rows[i] : NULL);
+        assert_ptr_equal(pawl__tree_at_least(tree, &probe), seen);
+        assert_ptr_equal(pawl__tree_below(tree, &probe), before);
         if (!rows[i].is_in)
             continue;
         assert_ptr_equal(seen, &rows[i]);
-        seen = pawl__tree_next(tree, seen);
+        before = seen;
+        seen   = pawl__tree_next(tree, seen);
+        assert_ptr_equal(pawl__tree_above(tree, &probe), seen);
         count++;
     }
     assert_null(seen);

@@ -4,15 +4,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/lean.h"
+
 #include "pawl/operations.h"
 #include "store/core/operation.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define NOW INT64_C(1767225600000000)
 
@@ -20,62 +18,9 @@
 
 static struct {
     pawl_code commit_code, load_code, count_code, claim_code;
-    bool      is_applied; /* what resolve says */
-    int64_t   row_count;  /* of every partition */
-    unsigned  commit_count, claim_count, claim_good, release_count, worker_count;
+    int64_t   row_count; /* of every partition */
+    unsigned  commit_count, claim_count, claim_good, release_count;
 } fake;
-
-static pawl_code fake_open(pawl_store *store, const char *url, const pawl_store_options *options,
-                           pawl_error *error)
-{
-    (void)url;
-    (void)options;
-    (void)error;
-    strcpy(store->identity, "lean");
-    return PAWL_OK;
-}
-
-static void fake_close(pawl_store *store)
-{
-    (void)store;
-}
-
-static pawl_code fake_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
-                             pawl_line_fn *line, void *context, pawl_error *error)
-{
-    (void)store;
-    (void)verb;
-    (void)spec;
-    (void)line;
-    (void)context;
-    (void)error;
-    return PAWL_OK;
-}
-
-static pawl_code fake_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
-                                  pawl_time now, pawl_error *error)
-{
-    (void)endpoint;
-    (void)types;
-    (void)now;
-    (void)error;
-    store->epoch = 1;
-    fake.worker_count++;
-    return PAWL_OK;
-}
-
-static pawl_code fake_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
-{
-    (void)store;
-    (void)now;
-    (void)error;
-    return PAWL_OK;
-}
-
-static pawl_code answer(pawl_code code, pawl_error *error)
-{
-    return code == PAWL_OK ? code : pawl_error_set(error, code, "page 7 is damaged");
-}
 
 static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
                              pawl_error *error)
@@ -86,17 +31,7 @@ static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, paw
     if (fake.commit_code == PAWL_ECONFLICT)
         return pawl_refusals_add(refused, pawl_change_aggregator_remove, 0, 0, PAWL_ECONFLICT,
                                  PAWL_TEXT("nothing removed"));
-    return answer(fake.commit_code, error);
-}
-
-static pawl_code fake_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
-                              pawl_error *error)
-{
-    (void)store;
-    (void)commit_id;
-    (void)error;
-    *is_applied = fake.is_applied;
-    return PAWL_OK;
+    return lean_answer(fake.commit_code, error);
 }
 
 static pawl_code fake_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
@@ -111,7 +46,7 @@ static pawl_code fake_load(pawl_store *store, const pawl_saga_table *table, pawl
     (void)lock;
     (void)arena;
     rows[0].version = 9; /* what a failed call leaves is not looked at */
-    return answer(fake.load_code, error);
+    return lean_answer(fake.load_code, error);
 }
 
 static pawl_code fake_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
@@ -120,7 +55,7 @@ static pawl_code fake_saga_count(pawl_store *store, const pawl_saga_table *table
     (void)store;
     (void)table;
     *count = 0;
-    return answer(fake.count_code, error);
+    return lean_answer(fake.count_code, error);
 }
 
 static pawl_code fake_aggregator_count(pawl_store *store, pawl_text partition,
@@ -133,7 +68,7 @@ static pawl_code fake_aggregator_count(pawl_store *store, pawl_text partition,
     (void)type_count;
     (void)now;
     counts->all = fake.row_count;
-    return answer(fake.count_code, error);
+    return lean_answer(fake.count_code, error);
 }
 
 /* One row a call; after `claim_good` calls what the test says. */
@@ -143,7 +78,7 @@ static pawl_code fake_snapshot_claim(pawl_store *store, const pawl_snapshot_clai
     (void)store;
     *snapshot = (pawl_snapshot){0};
     if (fake.claim_count++ >= fake.claim_good)
-        return answer(fake.claim_code, error);
+        return lean_answer(fake.claim_code, error);
     snapshot->items = pawl_arena_take(arena, sizeof snapshot->items[0]);
     snapshot->count = claim->count_max;
     assert_int_equal(claim->count_max, 1);
@@ -151,16 +86,9 @@ static pawl_code fake_snapshot_claim(pawl_store *store, const pawl_snapshot_clai
 }
 
 static const pawl_store_ops fake_driver = {
-    .ops_size         = sizeof(pawl_store_ops),
+    LEAN_STORE,
     .scheme           = "full",
-    .store_size       = sizeof(pawl_store),
-    .open             = fake_open,
-    .close            = fake_close,
-    .schema           = fake_schema,
-    .worker_open      = fake_worker_open,
-    .worker_close     = fake_worker_close,
     .commit           = fake_commit,
-    .resolve          = fake_resolve,
     .saga_load        = fake_load,
     .saga_count       = fake_saga_count,
     .aggregator_count = fake_aggregator_count,
@@ -168,43 +96,15 @@ static const pawl_store_ops fake_driver = {
 };
 
 /* The least that a driver may have. */
-static const pawl_store_ops lean_driver = {
-    .ops_size     = sizeof(pawl_store_ops),
-    .scheme       = "lean",
-    .store_size   = sizeof(pawl_store),
-    .open         = fake_open,
-    .close        = fake_close,
-    .schema       = fake_schema,
-    .worker_open  = fake_worker_open,
-    .worker_close = fake_worker_close,
-    .commit       = fake_commit,
-    .resolve      = fake_resolve,
-};
+static const pawl_store_ops lean_driver = {LEAN_STORE, .scheme = "lean", .commit = fake_commit};
 
 static const pawl_saga_table table = {
     .type = {"Order", 5}, .name = {"t_order", 7}, .main = {{"Ref", 3}, PAWL_VALUE_TEXT}};
 
-typedef struct fixture {
-    pawl_store *store;
-    pawl_arena *arena;
-    pawl_error  error;
-} fixture;
-
 static fixture *open_fixture(const char *url)
 {
-    static fixture f;
     memset(&fake, 0, sizeof fake);
-    f       = (fixture){.arena = pawl_arena_create(0)};
-    f.error = (pawl_error)PAWL_ERROR_INIT;
-    assert_non_null(f.arena);
-    assert_int_equal(pawl_store_open(url, NULL, &f.store, &f.error), PAWL_OK);
-    return &f;
-}
-
-static void close_fixture(fixture *f)
-{
-    pawl_store_close(f->store);
-    pawl_arena_destroy(f->arena);
+    return lean_open(url);
 }
 
 static void expect_text(const fixture *f, const char *part)
@@ -242,7 +142,7 @@ static void an_absent_entry_is_unsupported(void **state)
         assert_int_equal(answers[i], PAWL_EUNSUPPORTED);
     assert_string_equal(f->error.text, "driver 'lean' has no aggregator_count");
     assert_int_equal(count, 0);
-    close_fixture(f);
+    lean_close(f);
 }
 
 /* S1: a missing table is one that cannot be counted either. */
@@ -272,7 +172,7 @@ static void only_a_missing_table_counts_as_none(void **state)
         pawl_store_saga_find(f->store, &table, PAWL_SAGA_BY_MAIN, value, f->arena, &row, &f->error),
         PAWL_EPERSIST);
     expect_text(f, "page 7 is damaged");
-    close_fixture(f);
+    lean_close(f);
 }
 
 /* A23, and the reads behind the two answers of A21. */
@@ -298,7 +198,7 @@ static void a_failure_in_remove_keeps_its_cause(void **state)
                      PAWL_ECONFLICT);
     assert_string_equal(f->error.text,
                         "aggregator 'Bills': no row has correlation id 'c-1', it holds 3 rows");
-    close_fixture(f);
+    lean_close(f);
 }
 
 /* O32: operations of one change ask for an unknown outcome as well. */
@@ -318,7 +218,7 @@ static void an_unknown_outcome_is_settled_before_the_row(void **state)
     assert_int_equal(outbox.state, PAWL_OUTBOX_PENDING);
     assert_int_equal(outbox.attempts, 2);
 
-    fake.is_applied = true;
+    lean_is_applied = true;
     assert_int_equal(pawl_store_saga_insert(f->store, &table, &row, NOW, &f->error), PAWL_OK);
     assert_false(pawl_uuid_is_zero(row.id.uuid));
     assert_int_equal(row.version, 1);
@@ -326,11 +226,11 @@ static void an_unknown_outcome_is_settled_before_the_row(void **state)
     assert_int_equal(row.version, 2);
     assert_int_equal(pawl_store_outbox_settle(f->store, &outbox, &sent, NOW, &f->error), PAWL_OK);
     assert_int_equal(outbox.state, PAWL_OUTBOX_DISPATCHED);
-    fake.is_applied = false;
+    lean_is_applied = false;
     assert_int_equal(pawl_store_saga_update(f->store, &table, &row, NOW, &f->error), PAWL_ELOST);
     assert_int_equal(row.version, 2);
-    assert_int_equal(fake.worker_count, 1);
-    close_fixture(f);
+    assert_int_equal(lean_worker_count, 1);
+    lean_close(f);
 }
 
 static bool decodes_nothing(const pawl_message *message, void *context)
@@ -365,7 +265,7 @@ static void a_snapshot_that_fails_leaves_no_lease(void **state)
     assert_int_equal(pawl_store_aggregator_remove_snapshot(f->store, &snapshot, NOW, &f->error),
                      PAWL_OK);
     assert_int_equal(fake.commit_count, 0);
-    close_fixture(f);
+    lean_close(f);
 }
 
 static void handles_make_different_ids(void **state)

@@ -118,6 +118,58 @@ static const pawl_application echoes = {PAWL_APPLICATION_INIT, .name = "echoes",
                                         .endpoints =
                                             (const pawl_endpoint_spec *const[]){&echo, NULL}};
 
+/* ---- What is told by events ---------------------------------------------------- */
+
+#define BASKET(F)   \
+    F(INT64, items) \
+    F(TEXT, last)
+PAWL_RECORD(basket, BASKET)
+#define PUT(F)     \
+    F(INT64, game) \
+    F(TEXT, what)
+PAWL_RECORD(put, PUT)
+PAWL_RECORD(was_put, PUT)
+
+static pawl_code on_put(pawl_context *ctx, const basket *state, const put *message)
+{
+    (void)state;
+    if (pawl_text_equal(message->what, PAWL_TEXT("end")))
+        return pawl_complete(ctx);
+    pawl_timeout(ctx, "old", PAWL_HOURS(1));
+    return pawl_emit(ctx, PAWL_MESSAGE(was_put, .game = message->game, .what = message->what));
+}
+PAWL_PROCESS_HANDLER(on_put, basket, put);
+
+static pawl_code on_old(pawl_context *ctx, const basket *state)
+{
+    (void)state;
+    return pawl_complete(ctx);
+}
+PAWL_PROCESS_TIMEOUT_HANDLER(on_old, basket);
+
+static void apply_was_put(basket *state, const was_put *event)
+{
+    state->items++;
+    state->last = event->what;
+}
+PAWL_APPLY(apply_was_put, basket, was_put);
+
+static const pawl_process basket_process = {
+    .name       = "Basket",
+    .state      = PAWL_RECORD_OF(basket),
+    .on         = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put), .key = "game", .starts = true},
+                                    {.handle = PAWL_HANDLE(on_old), .timeout = "old"},
+                                    {.handle = NULL}},
+    .apply      = (const pawl_apply *const[]){PAWL_APPLIES(apply_was_put), NULL},
+    .fold_every = 2};
+static const pawl_endpoint_spec shop     = {.name  = "shop",
+                                            .sagas = (const pawl_saga *const[]){&game_saga, NULL},
+                                            .processes =
+                                                (const pawl_process *const[]){&basket_process, NULL}};
+static const pawl_application   shopping = {PAWL_APPLICATION_INIT, .name = "shopping",
+                                            .endpoints =
+                                                (const pawl_endpoint_spec *const[]){&shop, NULL}};
+
 /* ---- The tests -------------------------------------------------------------- */
 
 static notes seen;
@@ -347,6 +399,129 @@ static void a_refused_application_is_a_code(void **state)
     assert_null(test);
 }
 
+static pawl_test *open_shop(void)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_test *test  = NULL;
+    if (pawl_test_create(&shopping, NULL, &test, &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+    return test;
+}
+
+static void put_into(pawl_test *test, const char *what)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (pawl_test_deliver(test, NULL, PAWL_MESSAGE(put, .game = 7, .what = pawl_text_of(what)),
+                          &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+}
+
+static void the_state_of_a_process_is_what_its_events_say(void **state)
+{
+    (void)state;
+    pawl_test        *test = open_shop();
+    basket            has  = {.items = -1};
+    was_put           event;
+    int64_t           version = -1;
+    pawl_event_rows   rows;
+    pawl_timeout_rows timeouts;
+    for (int i = 0; i < 3; i++)
+        put_into(test, i < 2 ? "apple" : "pear");
+    assert_int_equal(
+        pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, &version, NULL),
+        PAWL_OK);
+    assert_int_equal(version, 3);
+    assert_int_equal(has.items, 3);
+    assert_string_equal(has.last.data, "pear");
+    assert_int_equal(pawl_test_events(test, "Basket/7", &rows, NULL), PAWL_OK);
+    assert_int_equal(rows.count, 3);
+    assert_int_equal(pawl_test_events(test, NULL, &rows, NULL), PAWL_OK);
+    assert_int_equal(rows.count, 3);
+    assert_int_equal(pawl_test_event(test, "Basket/7", PAWL_RECORD_OF(was_put), 2, &event, NULL),
+                     PAWL_OK);
+    assert_string_equal(event.what.data, "pear");
+    assert_int_equal(pawl_test_timeouts(test, "Basket", "7", &timeouts, NULL), PAWL_OK);
+    assert_int_equal(timeouts.count, 1);
+    assert_string_equal(timeouts.items[0].name.data, "old");
+    /* It is over: what it was can be seen still. */
+    assert_int_equal(pawl_test_advance(test, PAWL_HOURS(1), NULL), PAWL_OK);
+    assert_int_equal(
+        pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, &version, NULL),
+        PAWL_OK);
+    assert_int_equal(version, 4);
+    assert_int_equal(has.items, 3);
+    assert_int_equal(pawl_test_timeouts(test, "Basket", "7", &timeouts, NULL), PAWL_OK);
+    assert_int_equal(timeouts.count, 0);
+    pawl_test_destroy(test);
+}
+
+static void an_endpoint_tells_the_state_of_a_process(void **state)
+{
+    (void)state;
+    pawl_test     *test     = open_shop();
+    pawl_endpoint *endpoint = pawl_test_endpoint(test, NULL);
+    pawl_arena    *arena    = pawl_arena_create(0);
+    pawl_value     seven    = pawl_value_text(PAWL_TEXT("7"));
+    pawl_value     number   = {.type = PAWL_VALUE_INT, .as.integer = 7};
+    pawl_text      data;
+    int64_t        version, count;
+    pawl_error     error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_endpoint_saga(endpoint, "Basket", &seven, arena, &data, &version, &error),
+                     PAWL_OK);
+    assert_int_equal(version, 0);
+    put_into(test, "apple");
+    assert_int_equal(
+        pawl_endpoint_saga(endpoint, "Basket", &number, arena, &data, &version, &error), PAWL_OK);
+    assert_int_equal(version, 1);
+    assert_string_equal(data.data, "{\"items\":1,\"last\":\"apple\"}");
+    assert_int_equal(pawl_endpoint_saga_count(endpoint, "Basket", &count, &error),
+                     PAWL_EUNSUPPORTED);
+    assert_non_null(strstr(error.text, "Basket is no saga"));
+    pawl_arena_destroy(arena);
+    pawl_test_destroy(test);
+}
+
+static void a_look_at_the_wrong_kind_is_a_code(void **state)
+{
+    (void)state;
+    pawl_test        *test = open_shop();
+    basket            has;
+    was_put           event;
+    int64_t           count;
+    pawl_saga_row     row;
+    pawl_timeout_rows timeouts;
+    pawl_error        error = PAWL_ERROR_INIT;
+    put_into(test, "apple");
+    assert_int_equal(
+        pawl_test_saga(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, NULL, &error),
+        PAWL_EINVAL);
+    assert_non_null(strstr(error.text, "look at it with pawl_test_state"));
+    assert_int_equal(pawl_test_saga_row(test, "Basket", "7", &row, NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_test_saga_count(test, "Basket", &count, NULL), PAWL_EINVAL);
+    assert_int_equal(
+        pawl_test_state(test, "GameSaga", "7", PAWL_RECORD_OF(game_state), &has, NULL, &error),
+        PAWL_EINVAL);
+    assert_non_null(strstr(error.text, "look at it with pawl_test_saga"));
+    assert_int_equal(
+        pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(game_state), &has, NULL, &error),
+        PAWL_EINVAL);
+    assert_non_null(strstr(error.text, "of record basket, not game_state"));
+    assert_int_equal(
+        pawl_test_state(test, "Basket", "8", PAWL_RECORD_OF(basket), &has, NULL, &error),
+        PAWL_ENOTFOUND);
+    assert_non_null(strstr(error.text, "no Basket with key '8'"));
+    assert_int_equal(pawl_test_state(test, "Basket", "", PAWL_RECORD_OF(basket), &has, NULL, NULL),
+                     PAWL_EINVAL);
+    assert_int_equal(
+        pawl_test_state(test, "Nothing", "7", PAWL_RECORD_OF(basket), &has, NULL, NULL),
+        PAWL_ENOTFOUND);
+    assert_int_equal(pawl_test_timeouts(test, "Basket", "8", &timeouts, NULL), PAWL_ENOTFOUND);
+    assert_int_equal(pawl_test_event(test, "Basket/7", PAWL_RECORD_OF(was_put), 1, &event, &error),
+                     PAWL_ENOTFOUND);
+    assert_non_null(strstr(error.text, "holds 1 events of type was_put, none at 1"));
+    pawl_test_destroy(test);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +537,9 @@ int main(void)
         cmocka_unit_test(clocks_do_not_go_back),
         cmocka_unit_test(two_tests_do_not_meet),
         cmocka_unit_test(a_refused_application_is_a_code),
+        cmocka_unit_test(the_state_of_a_process_is_what_its_events_say),
+        cmocka_unit_test(an_endpoint_tells_the_state_of_a_process),
+        cmocka_unit_test(a_look_at_the_wrong_kind_is_a_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,7 @@ typedef enum form {
     FORM_ID_OPTIONAL,
     FORM_PARTITION,
     FORM_SOURCE,
+    FORM_STREAM,
     FORM_HEADERS,
     FORM_BODY,  /* any bytes */
     FORM_STATE, /* JSON of a saga */
@@ -47,6 +48,7 @@ static const form_rule forms[] = {
     [FORM_ID_OPTIONAL]   = {PAWL_MESSAGE_ID_SIZE_MAX, false, true},
     [FORM_PARTITION]     = {PAWL_PARTITION_SIZE_MAX, true, true},
     [FORM_SOURCE]        = {PAWL_SOURCE_SIZE_MAX, false, true},
+    [FORM_STREAM]        = {PAWL_STREAM_SIZE_MAX, true, true},
     [FORM_HEADERS]       = {PAWL_HEADERS_SIZE_MAX, false, true},
     [FORM_BODY]          = {PAWL_BODY_SIZE_MAX, false, false},
     [FORM_STATE]         = {PAWL_STATE_SIZE_MAX, false, true},
@@ -89,11 +91,23 @@ static const field_rule fields[] = {
     FIELD(saga_update, metadata, FORM_STATE),
     FIELD(saga_update, data, FORM_STATE),
     FIELD(saga_update, type_version, FORM_NAME_OPTIONAL),
+    FIELD(event_append, stream, FORM_STREAM),
+    FIELD(event_append, event.type, FORM_NAME),
+    FIELD(event_append, event.body, FORM_BODY),
+    FIELD(event_append, event.headers, FORM_HEADERS),
+    FIELD(event_append, event.message_id, FORM_ID_OPTIONAL),
+    FIELD(event_append, event.correlation_id, FORM_ID_OPTIONAL),
+    FIELD(event_append, event.causation_id, FORM_ID_OPTIONAL),
+    FIELD(event_append, event.at, FORM_TIME),
+    FIELD(checkpoint_set, name, FORM_NAME),
+    FIELD(checkpoint_set, at, FORM_TIME),
     FIELD(timeout_settle, due, FORM_TIME),
     FIELD(outbox_settle, source, FORM_SOURCE),
     FIELD(outbox_settle, next_attempt, FORM_TIME),
     FIELD(outbox_settle, error, FORM_ERROR),
     FIELD(outbox_settle, at, FORM_TIME),
+    FIELD(outbox_reset, note, FORM_ERROR),
+    FIELD(outbox_reset, at, FORM_TIME),
     FIELD(snapshot_remove, partition, FORM_PARTITION),
     FIELD(timeout_cancel, name, FORM_NAME_OPTIONAL),
     FIELD(timeout_set, saga_type, FORM_NAME_OPTIONAL),
@@ -109,6 +123,10 @@ static const field_rule fields[] = {
     FIELD(outbox_add, due, FORM_TIME),
     FIELD(outbox_add, at, FORM_TIME),
     FIELD(outbox_hold, source, FORM_SOURCE),
+    FIELD(fold_set, stream, FORM_STREAM),
+    FIELD(fold_set, state, FORM_STATE),
+    FIELD(fold_set, dispatches, FORM_STATE),
+    FIELD(fold_set, at, FORM_TIME),
     FIELD(queue_send, queue, FORM_NAME),
     MESSAGE_FIELDS(queue_send, FORM_NAME),
     FIELD(queue_send, due, FORM_TIME),
@@ -198,7 +216,9 @@ static pawl_code check_time(place at, const char *field, pawl_time time, pawl_er
                   (long long)time);
 }
 
-static pawl_code check_field(place at, const field_rule *rule, const char *item, pawl_error *error)
+/* Adds to `*size` what the field holds. */
+static pawl_code check_field(place at, const field_rule *rule, const char *item, size_t *size,
+                             pawl_error *error)
 {
     if (rule->form == FORM_TIME) {
         pawl_time time;
@@ -207,7 +227,10 @@ static pawl_code check_field(place at, const field_rule *rule, const char *item,
     }
     pawl_text text;
     memcpy(&text, item + rule->offset, sizeof text);
-    return check_text(at, rule->name, text, rule->form, error);
+    pawl_code code = check_text(at, rule->name, text, rule->form, error);
+    if (code == PAWL_OK)
+        *size += text.size;
+    return code;
 }
 
 static pawl_code check_choice(place at, const char *field, int choice, int last, pawl_error *error)
@@ -291,6 +314,46 @@ static pawl_code check_saga_update(place at, const void *item, pawl_error *error
     return code;
 }
 
+/* The order and the gaplessness of a stream's events in the set are checked once
+ * for all, behind the single ones. */
+static pawl_code check_event_append(place at, const void *item, pawl_error *error)
+{
+    const pawl_event_append *change = item;
+    if (change->version < 1)
+        return refuse(at, "version", PAWL_EINVAL, error, "it is %lld, the first is 1",
+                      (long long)change->version);
+    if (change->event.type_version < 1)
+        return refuse(at, "event.type_version", PAWL_EINVAL, error, "it is %d, the first is 1",
+                      (int)change->event.type_version);
+    return PAWL_OK;
+}
+
+static pawl_code check_checkpoint_set(place at, const void *item, pawl_error *error)
+{
+    const pawl_checkpoint_set *change = item;
+    if (change->from < 0 || change->to <= change->from)
+        return refuse(at, "to", PAWL_EINVAL, error, "it is %lld, which is not behind %lld",
+                      (long long)change->to, (long long)change->from);
+    return PAWL_OK;
+}
+
+static pawl_code check_outbox_reset(place at, const void *item, pawl_error *error)
+{
+    const pawl_outbox_reset *change = item;
+    return check_choice(at, "action", (int)change->action, PAWL_OUTBOX_DISCARD, error);
+}
+
+static pawl_code check_fold_set(place at, const void *item, pawl_error *error)
+{
+    const pawl_fold_set *change = item;
+    if (change->version >= 1 && change->type_version >= 1)
+        return PAWL_OK;
+    return refuse(at, "version", PAWL_EINVAL, error,
+                  "it is %lld of a state of version %d, both "
+                  "begin at 1",
+                  (long long)change->version, (int)change->type_version);
+}
+
 static pawl_code check_timeout_settle(place at, const void *item, pawl_error *error)
 {
     const pawl_timeout_settle *change = item;
@@ -349,6 +412,10 @@ static check_fn *const extra_checks[pawl_change_kind_count] = {
     [pawl_change_saga_delete]     = check_saga_delete,
     [pawl_change_saga_insert]     = check_saga_insert,
     [pawl_change_saga_update]     = check_saga_update,
+    [pawl_change_event_append]    = check_event_append,
+    [pawl_change_checkpoint_set]  = check_checkpoint_set,
+    [pawl_change_outbox_reset]    = check_outbox_reset,
+    [pawl_change_fold_set]        = check_fold_set,
     [pawl_change_timeout_settle]  = check_timeout_settle,
     [pawl_change_outbox_settle]   = check_outbox_settle,
     [pawl_change_snapshot_remove] = check_snapshot_remove,
@@ -376,18 +443,19 @@ static pawl_code check_base(place at, const pawl_changes *changes, const char *i
 }
 
 static pawl_code check_item(place at, const pawl_changes *changes, const char *item,
-                            const field_rule *rule, pawl_error *error)
+                            const field_rule *rule, size_t *size, pawl_error *error)
 {
     const field_rule *end  = fields + sizeof fields / sizeof fields[0];
     pawl_code         code = check_base(at, changes, item, error);
     for (; code == PAWL_OK && rule < end && rule->kind == at.kind; rule++)
-        code = check_field(at, rule, item, error);
+        code = check_field(at, rule, item, size, error);
     if (code == PAWL_OK && extra_checks[at.kind] != NULL)
         code = extra_checks[at.kind](at, item, error);
     return code;
 }
 
-static pawl_code check_kind(pawl_change_kind kind, const pawl_changes *changes, pawl_error *error)
+static pawl_code check_kind(pawl_change_kind kind, const pawl_changes *changes, size_t *size,
+                            pawl_error *error)
 {
     const char *items;
     size_t      count;
@@ -403,9 +471,32 @@ static pawl_code check_kind(pawl_change_kind kind, const pawl_changes *changes, 
         rule++;
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code =
-            check_item((place){kind, i}, changes, items + i * kinds[kind].item_size, rule, error);
+        code = check_item((place){kind, i}, changes, items + i * kinds[kind].item_size, rule, size,
+                          error);
     return code;
+}
+
+/* Versions of a stream that follow one another, and only the first one marked. */
+static pawl_code check_streams(const pawl_changes *changes, pawl_error *error)
+{
+    const pawl_event_append *items = changes->event_append.items;
+    for (size_t i = 0; i < changes->event_append.count; i++) {
+        place                    at     = {pawl_change_event_append, i};
+        const pawl_event_append *before = i > 0 ? &items[i - 1] : NULL;
+        if (before != NULL && !pawl_text_equal(before->stream, items[i].stream))
+            before = NULL;
+        if ((before == NULL) != items[i].is_first)
+            return refuse(at, "is_first", PAWL_EINVAL, error,
+                          "events of one stream stand together, the first one marked");
+        if (before == NULL)
+            continue;
+        if (items[i].version != before->version + 1 || items[i].group != before->group)
+            return refuse(at, "version", PAWL_EINVAL, error,
+                          "it is %lld of group %u behind %lld of group %u",
+                          (long long)items[i].version, items[i].group, (long long)before->version,
+                          before->group);
+    }
+    return PAWL_OK;
 }
 
 pawl_code pawl_changes_check(const pawl_changes *changes, pawl_error *error)
@@ -417,7 +508,11 @@ pawl_code pawl_changes_check(const pawl_changes *changes, pawl_error *error)
         return pawl_error_set(error, PAWL_ELIMIT, "change set: it has %u groups, limit %d",
                               changes->group_count, PAWL_BATCH_MESSAGES_MAX);
     pawl_code code = PAWL_OK;
+    size_t    size = 0;
     for (int kind = 0; code == PAWL_OK && kind < (int)pawl_change_kind_count; kind++)
-        code = check_kind((pawl_change_kind)kind, changes, error);
-    return code;
+        code = check_kind((pawl_change_kind)kind, changes, &size, error);
+    if (code == PAWL_OK && size > PAWL_CHANGES_SIZE_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "change set: its texts have %zu bytes, limit %d",
+                              size, PAWL_CHANGES_SIZE_MAX);
+    return code == PAWL_OK ? check_streams(changes, error) : code;
 }

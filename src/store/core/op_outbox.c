@@ -1,4 +1,5 @@
-/* op_outbox.c - outbox rows as single calls: insert and settle.
+/* op_outbox.c - outbox rows as single calls: insert, settle, find, what an operator
+ * does with a dead one, and the outbox of one message.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +54,8 @@ static pawl_code decide(const pawl_outbox_row *row, const pawl_outbox_result *re
               .at           = now,
               .duration     = result->duration,
     };
-    if (change->outcome == PAWL_ATTEMPT_TRANSIENT && change->attempts >= limit)
+    if (change->outcome == PAWL_ATTEMPT_TRANSIENT &&
+        change->attempts - row->attempts_before >= limit)
         change->outcome = PAWL_ATTEMPT_POISON;
     if (change->outcome == PAWL_ATTEMPT_REJECTED || change->outcome == PAWL_ATTEMPT_POISON)
         change->state = PAWL_OUTBOX_DEAD;
@@ -92,5 +94,82 @@ pawl_code pawl_store_outbox_settle(pawl_store *store, pawl_outbox_row *row,
     row->state        = change.state;
     row->attempts     = change.attempts;
     row->next_attempt = change.next_attempt;
+    return PAWL_OK;
+}
+
+/* ---- Find, enable, discard ---------------------------------------------- */
+
+pawl_code pawl_store_outbox_find(pawl_store *store, const pawl_outbox_query *query,
+                                 pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+{
+    *rows = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
+    pawl_code code =
+        pawl__operation_needs(store, store->ops->outbox_find != NULL, "outbox_find", error);
+    return code == PAWL_OK ? store->ops->outbox_find(store, query, arena, rows, error) : code;
+}
+
+static pawl_code reset(pawl_store *store, int64_t id, pawl_outbox_action action, pawl_text note,
+                       pawl_time now, pawl_error *error)
+{
+    pawl_outbox_reset change  = {.id = id, .action = action, .note = note, .at = now};
+    pawl_changes      changes = {PAWL__ONE_UNIT(now), .outbox_reset = {&change, 1}};
+    return pawl_store_commit(store, &changes, NULL, error);
+}
+
+pawl_code pawl_store_outbox_enable(pawl_store *store, int64_t id, pawl_text note, pawl_time now,
+                                   pawl_error *error)
+{
+    return reset(store, id, PAWL_OUTBOX_ENABLE, note, now, error);
+}
+
+pawl_code pawl_store_outbox_discard(pawl_store *store, int64_t id, pawl_text note, pawl_time now,
+                                    pawl_error *error)
+{
+    return reset(store, id, PAWL_OUTBOX_DISCARD, note, now, error);
+}
+
+/* ---- The outbox of one message ------------------------------------------ */
+
+/* Keeps the rows that are still to be sent, and notes when the last other one was. */
+static void take_operations(pawl_outbox_record *record, const pawl_outbox_rows *rows)
+{
+    record->operations = rows->items;
+    for (size_t i = 0; i < rows->count; i++) {
+        const pawl_outbox_row *row = &rows->items[i];
+        if (row->state != PAWL_OUTBOX_DISPATCHED && row->state != PAWL_OUTBOX_DISCARDED)
+            record->operations[record->count++] = *row;
+        else if (row->dispatched > record->dispatched)
+            record->dispatched = row->dispatched;
+    }
+    if (record->count != 0)
+        record->dispatched = 0;
+}
+
+/* The mark first: the rows of a mark that is seen are there. An operation that is
+ * still to be sent is a record as well: the mark may be swept before it. */
+pawl_code pawl_store_outbox_get(pawl_store *store, pawl_text endpoint, pawl_text message_id,
+                                pawl_arena *arena, pawl_outbox_record *record, bool *is_found,
+                                pawl_error *error)
+{
+    pawl_outbox_rows  rows  = {0};
+    pawl_outbox_query query = {.endpoint = endpoint, .causation_id = message_id};
+    bool              known = false;
+    *record                 = (pawl_outbox_record){0};
+    *is_found               = false;
+    if (endpoint.size == 0 || message_id.size == 0)
+        return pawl_error_set(error, PAWL_EINVAL, "outbox of a message: the %s is empty",
+                              endpoint.size == 0 ? "endpoint" : "message id");
+    pawl_code code =
+        pawl__operation_needs(store, store->ops->inbox_known != NULL, "inbox_known", error);
+    if (code == PAWL_OK)
+        code = store->ops->inbox_known(store, endpoint, &message_id, 1, &known, error);
+    if (code == PAWL_OK)
+        code = pawl_store_outbox_find(store, &query, arena, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    take_operations(record, &rows);
+    *is_found = known || record->count != 0;
+    if (!*is_found)
+        *record = (pawl_outbox_record){0};
     return PAWL_OK;
 }

@@ -4,9 +4,6 @@
  * A module stays loaded until the process ends: its functions may be on any
  * thread's stack.
  *
- * This file reads one environment variable, PAWL_DRIVER_PATH, because drivers
- * are found before there is a runtime that could hand it down.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/core.h"
@@ -14,16 +11,9 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define DRIVERS_MAX 32        /* more than there are databases in one program */
-#define MODULE_PATH_SIZE 4096 /* the system's own limit of a path */
-
-#ifndef PAWL_DRIVER_DIR
-#define PAWL_DRIVER_DIR "/usr/local/lib/pawl"
-#endif
+#define DRIVERS_MAX 32 /* more than there are databases in one program */
 
 static pthread_mutex_t       mutex                = PTHREAD_MUTEX_INITIALIZER;
 static const pawl_store_ops *drivers[DRIVERS_MAX] = {&pawl__memory_driver};
@@ -156,53 +146,18 @@ static pawl_code load_file(const char *path, pawl_error *error)
 
 pawl_code pawl_store_load(const char *path, pawl_error *error)
 {
-    char here[MODULE_PATH_SIZE];
+    char here[PAWL__MODULE_PATH_SIZE];
     if (path == NULL || *path == '\0')
         return pawl_error_set(error, PAWL_EINVAL, "the path of the driver to load is empty");
     /* Without a slash the system would look in its own folders. */
     int size = snprintf(here, sizeof here, "%s%s", strchr(path, '/') == NULL ? "./" : "", path);
     if (size >= (int)sizeof here)
         return pawl_error_set(error, PAWL_ELIMIT, "path of a driver: it has %zu bytes, limit %d",
-                              strlen(path), MODULE_PATH_SIZE - 1);
+                              strlen(path), PAWL__MODULE_PATH_SIZE - 1);
     pthread_mutex_lock(&mutex);
     pawl_code code = load_file(here, error);
     pthread_mutex_unlock(&mutex);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "load of a driver");
-}
-
-/* Whether `folder` (of `size` bytes) holds the scheme's module. */
-static bool find_module(const char *folder, size_t size, const char *scheme,
-                        char path[MODULE_PATH_SIZE])
-{
-    int length = snprintf(path, MODULE_PATH_SIZE, "%.*s/libpawl-%s.so", (int)size, folder, scheme);
-    return size != 0 && length < MODULE_PATH_SIZE && access(path, F_OK) == 0;
-}
-
-static bool find_in_own_folder(const char *scheme, char path[MODULE_PATH_SIZE])
-{
-    Dl_info info;
-    if (dladdr(&mutex, &info) == 0 || info.dli_fname == NULL)
-        return false;
-    const char *slash = strrchr(info.dli_fname, '/');
-    return slash != NULL &&
-           find_module(info.dli_fname, (size_t)(slash - info.dli_fname), scheme, path);
-}
-
-/* The folders in their order: those of PAWL_DRIVER_PATH, separated by colons,
- * the library's own, the one it was built for. */
-static bool find_anywhere(const char *scheme, char path[MODULE_PATH_SIZE])
-{
-    const char *folders = secure_getenv("PAWL_DRIVER_PATH");
-    while (folders != NULL && *folders != '\0') {
-        size_t size = strcspn(folders, ":");
-        if (find_module(folders, size, scheme, path))
-            return true;
-        folders += size;
-        if (*folders == ':')
-            folders++;
-    }
-    return find_in_own_folder(scheme, path) ||
-           find_module(PAWL_DRIVER_DIR, strlen(PAWL_DRIVER_DIR), scheme, path);
 }
 
 static pawl_code find_or_load(const char *url, size_t size, const pawl_store_ops **ops,
@@ -212,9 +167,9 @@ static pawl_code find_or_load(const char *url, size_t size, const pawl_store_ops
     if (*ops != NULL)
         return PAWL_OK;
     char scheme[PAWL_PREFIX_SIZE_MAX + 1];
-    char path[MODULE_PATH_SIZE];
+    char path[PAWL__MODULE_PATH_SIZE];
     snprintf(scheme, sizeof scheme, "%.*s", (int)size, url);
-    if (find_anywhere(scheme, path))
+    if (pawl__module_find(scheme, path))
         return load_module(path, scheme, ops, error);
     const char *slashes = strncmp(url + size, "://", 3) == 0 ? "//" : "";
     return pawl_error_set(error, PAWL_EUNREACHABLE,

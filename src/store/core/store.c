@@ -225,7 +225,8 @@ pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb, const pawl_s
 static bool is_of_interest(const pawl_changes *changes)
 {
     if (changes->queue_send.count + changes->timeout_set.count + changes->outbox_add.count +
-            changes->aggregator_add.count + changes->subscription_set.count !=
+            changes->outbox_reset.count + changes->aggregator_add.count +
+            changes->subscription_set.count !=
         0)
         return true;
     for (size_t i = 0; i < changes->queue_settle.count; i++)
@@ -281,8 +282,10 @@ static pawl_code commit_checked(pawl_store *store, pawl_changes *changes, pawl_r
         code = settle_unknown(store, changes->commit_id, error);
     if (code != PAWL_OK)
         refused->count = 0;
-    else if (is_of_interest(changes))
+    if (code == PAWL_OK && is_of_interest(changes))
         pawl__wake_all(store->identity);
+    if (code == PAWL_OK && changes->event_append.count != 0)
+        pawl__wake_readers(store->identity);
     if (error != NULL && code != PAWL_OK)
         error->code = code;
     return code;

@@ -13,6 +13,7 @@
 typedef struct waiter {
     char identity[sizeof((pawl_store *)NULL)->identity];
     int  eventfd;
+    bool is_reader; /* of the journal: called for events alone */
 } waiter;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -20,10 +21,11 @@ static waiter         *waiters;
 static size_t          waiter_count;
 static size_t          waiter_capacity;
 
-static bool is_listed(const char *identity, int eventfd)
+static bool is_listed(const char *identity, int eventfd, bool is_reader)
 {
     for (size_t i = 0; i < waiter_count; i++)
-        if (waiters[i].eventfd == eventfd && strcmp(waiters[i].identity, identity) == 0)
+        if (waiters[i].eventfd == eventfd && waiters[i].is_reader == is_reader &&
+            strcmp(waiters[i].identity, identity) == 0)
             return true;
     return false;
 }
@@ -41,19 +43,21 @@ static bool reserve_one(void)
     return true;
 }
 
-static pawl_code add_waiter(const char *identity, size_t size, int eventfd, pawl_error *error)
+static pawl_code add_waiter(const char *identity, size_t size, int eventfd, bool is_reader,
+                            pawl_error *error)
 {
-    if (is_listed(identity, eventfd))
+    if (is_listed(identity, eventfd, is_reader))
         return PAWL_OK;
     if (!reserve_one())
         return pawl_error_set(error, PAWL_ENOMEM, "wake-up of '%s': out of memory", identity);
     waiter *added = &waiters[waiter_count++];
     memcpy(added->identity, identity, size + 1);
-    added->eventfd = eventfd;
+    added->eventfd   = eventfd;
+    added->is_reader = is_reader;
     return PAWL_OK;
 }
 
-pawl_code pawl__wake_add(const char *identity, int eventfd, pawl_error *error)
+static pawl_code add_to_list(const char *identity, int eventfd, bool is_reader, pawl_error *error)
 {
     size_t size = strlen(identity);
     if (size >= sizeof(((waiter *)NULL)->identity))
@@ -61,9 +65,19 @@ pawl_code pawl__wake_add(const char *identity, int eventfd, pawl_error *error)
                               "identity of a store: it has %zu bytes, limit %zu", size,
                               sizeof(((waiter *)NULL)->identity) - 1);
     pthread_mutex_lock(&mutex);
-    pawl_code code = add_waiter(identity, size, eventfd, error);
+    pawl_code code = add_waiter(identity, size, eventfd, is_reader, error);
     pthread_mutex_unlock(&mutex);
     return code;
+}
+
+pawl_code pawl__wake_add(const char *identity, int eventfd, pawl_error *error)
+{
+    return add_to_list(identity, eventfd, false, error);
+}
+
+pawl_code pawl__wake_add_reader(const char *identity, int eventfd, pawl_error *error)
+{
+    return add_to_list(identity, eventfd, true, error);
 }
 
 void pawl__wake_remove(int eventfd)
@@ -82,16 +96,26 @@ void pawl__wake_remove(int eventfd)
     pthread_mutex_unlock(&mutex);
 }
 
-void pawl__wake_all(const char *identity)
+static void wake(const char *identity, bool is_reader)
 {
     pthread_mutex_lock(&mutex);
     for (size_t i = 0; i < waiter_count; i++) {
         const uint64_t one = 1;
-        if (strcmp(waiters[i].identity, identity) != 0)
+        if (waiters[i].is_reader != is_reader || strcmp(waiters[i].identity, identity) != 0)
             continue;
         /* A counter that is full is readable already; nothing else can fail. */
         ssize_t written = write(waiters[i].eventfd, &one, sizeof one);
         (void)written;
     }
     pthread_mutex_unlock(&mutex);
+}
+
+void pawl__wake_all(const char *identity)
+{
+    wake(identity, false);
+}
+
+void pawl__wake_readers(const char *identity)
+{
+    wake(identity, true);
 }

@@ -18,9 +18,13 @@
 /* Borrows the descriptor until it is removed. One descriptor may wait for
  * several stores; adding the same pair twice is harmless. */
 pawl_code pawl__wake_add(const char *identity, int eventfd, pawl_error *error);
+/* The same for one that reads the journal: called for events, and for nothing else. */
+pawl_code pawl__wake_add_reader(const char *identity, int eventfd, pawl_error *error);
 /* From all stores. Afterwards nothing writes to the descriptor any more. */
 void pawl__wake_remove(int eventfd);
-/* Adds 1 to each eventfd that waits for the store. */
+/* Adds 1 to each eventfd that waits for the store, but for those of readers. */
 void pawl__wake_all(const char *identity);
+/* To those of readers. */
+void pawl__wake_readers(const char *identity);
 
 #endif

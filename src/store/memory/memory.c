@@ -85,6 +85,8 @@ pawl_code pawl__memory_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t
     size_t rows  = pawl__memory_outbox_sweep(data, sweep->outbox_before, sweep->count_max);
     *count       = (int64_t)(marks + rows);
     *more        = marks == sweep->count_max || rows == sweep->count_max;
+    if (sweep->outbox_count != NULL)
+        *sweep->outbox_count = (int64_t)rows;
     pawl__memory_leave(data);
     return PAWL_OK;
 }
@@ -191,4 +193,9 @@ const pawl_store_ops pawl__memory_driver = {
     .outbox_list      = pawl__memory_outbox_list,
     .outbox_attempts  = pawl__memory_outbox_attempts,
     .dead_list        = pawl__memory_dead_list,
+    .outbox_find      = pawl__memory_outbox_find,
+    .stream_load      = pawl__memory_stream_load,
+    .event_list       = pawl__memory_event_list,
+    .event_number     = pawl__memory_event_number,
+    .checkpoint_get   = pawl__memory_checkpoint_get,
 };

@@ -51,12 +51,15 @@ typedef struct memory_data {
     memory_table        flushes;
     memory_table        outbox;
     memory_table        attempts;
+    memory_table        events;
+    memory_table        folds;
+    memory_table        checkpoints;
     memory_table        dead;
     memory_table        subscriptions;
     memory_table        workers;
     memory_table        leads;
     pawl_counters       retained;    /* of workers that ended */
-    int64_t             last_id;     /* of all rows that have a number; never used again */
+    int64_t             last_id;     /* of all rows with a number but events; never used again */
     uint64_t            last_holder; /* number of the handle opened last */
     uint64_t            last_stamp;  /* of outbox_claim */
     char                identity[sizeof((pawl_store *)NULL)->identity];
@@ -113,6 +116,7 @@ PAWL_CHANGE_KINDS(MEMORY_APPLY)
 extern const memory_table_kind pawl__memory_queue_kind, pawl__memory_inbox_kind,
     pawl__memory_saga_kind, pawl__memory_timeout_kind, pawl__memory_aggregator_kind,
     pawl__memory_flush_kind, pawl__memory_outbox_kind, pawl__memory_attempt_kind,
+    pawl__memory_event_kind, pawl__memory_fold_kind, pawl__memory_checkpoint_kind,
     pawl__memory_dead_kind, pawl__memory_subscription_kind, pawl__memory_worker_kind,
     pawl__memory_lead_kind;
 
@@ -137,7 +141,12 @@ void      pawl__memory_flush_count(const memory_data *data, pawl_text partition,
                                    pawl_aggregator_counts *counts);
 bool      pawl__memory_partition_is_empty(const memory_data *data, pawl_text partition);
 pawl_code pawl__memory_inbox_remove(memory_commit *commit, pawl_text endpoint, pawl_text id);
-bool      pawl__memory_type_is_known(pawl_text type, const pawl_text *types, size_t count);
+/* Whether a query that wants the text, or any when it is empty, finds this one. */
+static inline bool pawl__memory_is_like(pawl_text wanted, pawl_text text)
+{
+    return wanted.size == 0 || pawl_text_equal(wanted, text);
+}
+bool pawl__memory_type_is_known(pawl_text type, const pawl_text *types, size_t count);
 
 /* Parts of next_due and stats. */
 pawl_time pawl__memory_queue_next_due(const memory_data *data, pawl_text queue);
@@ -241,5 +250,15 @@ pawl_code pawl__memory_outbox_attempts(pawl_store *store, int64_t id, pawl_arena
                                        pawl_attempt_rows *rows, pawl_error *error);
 pawl_code pawl__memory_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
                                  pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
+pawl_code pawl__memory_outbox_find(pawl_store *store, const pawl_outbox_query *query,
+                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
+pawl_code pawl__memory_stream_load(pawl_store *store, const pawl_stream_read *reads, size_t count,
+                                   pawl_arena *arena, pawl_stream *streams, pawl_error *error);
+pawl_code pawl__memory_event_list(pawl_store *store, const pawl_event_query *query,
+                                  pawl_arena *arena, pawl_event_rows *rows, pawl_error *error);
+pawl_code pawl__memory_event_number(pawl_store *store, size_t count_max, int64_t *count,
+                                    pawl_error *error);
+pawl_code pawl__memory_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,
+                                      pawl_error *error);
 
 #endif

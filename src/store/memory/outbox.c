@@ -5,13 +5,12 @@
 #include "store/memory/memory.h"
 
 typedef struct outbox_row {
-    MEMORY_ROW(6)
+    MEMORY_ROW(7)
     pawl_outbox_row fields;
-    pawl_time       dispatched; /* when it was, in that state */
-    uint64_t        stamp;      /* of the claim that listed it last */
+    uint64_t        stamp; /* of the claim that listed it last */
 } outbox_row;
 
-enum { BY_ID, BY_DISPATCH, BY_STATE, BY_SOURCE, BY_NEXT, BY_DISPATCHED };
+enum { BY_ID, BY_DISPATCH, BY_STATE, BY_SOURCE, BY_NEXT, BY_DISPATCHED, BY_TRIED };
 
 /* ---- Order -------------------------------------------------------------- */
 
@@ -55,7 +54,7 @@ static int by_next(const void *left, const void *right)
 static int by_dispatched(const void *left, const void *right)
 {
     const outbox_row *a = left, *b = right;
-    int               order = pawl__order_integers(a->dispatched, b->dispatched);
+    int               order = pawl__order_integers(a->fields.dispatched, b->fields.dispatched);
     return order != 0 ? order : by_id(left, right);
 }
 
@@ -72,10 +71,16 @@ static bool is_pending(const void *row)
     return it->fields.state == PAWL_OUTBOX_PENDING;
 }
 
-static bool is_dispatched(const void *row)
+static bool is_tried(const void *row)
 {
     const outbox_row *it = row;
-    return it->fields.state == PAWL_OUTBOX_DISPATCHED;
+    return is_pending(row) && it->fields.attempts > 0;
+}
+
+static bool is_done(const void *row)
+{
+    const outbox_row *it = row;
+    return it->fields.state == PAWL_OUTBOX_DISPATCHED || it->fields.state == PAWL_OUTBOX_DISCARDED;
 }
 
 const memory_table_kind pawl__memory_outbox_kind = {
@@ -94,7 +99,8 @@ const memory_table_kind pawl__memory_outbox_kind = {
                       [BY_STATE]      = {by_state, NULL},
                       [BY_SOURCE]     = {by_source, is_waiting},
                       [BY_NEXT]       = {by_next, is_pending},
-                      [BY_DISPATCHED] = {by_dispatched, is_dispatched}},
+                      [BY_DISPATCHED] = {by_dispatched, is_done},
+                      [BY_TRIED]      = {by_id, is_tried}},
 };
 
 typedef struct attempt_row {
@@ -177,18 +183,13 @@ static outbox_row *in_order(const memory_data *data, outbox_row *row, pawl_time 
     return found;
 }
 
-static bool is_of(const outbox_row *row, pawl_text endpoint)
-{
-    return endpoint.size == 0 || pawl_text_equal(row->fields.endpoint, endpoint);
-}
-
 static bool list_due(memory_data *data, pawl_text endpoint, pawl_time now, size_t count_max,
                      memory_list *list, pawl_arena *arena)
 {
     data->last_stamp++;
     outbox_row *row = first_in_state(data, PAWL_OUTBOX_PENDING);
     for (; row != NULL && list->count < count_max; row = next_in_state(data, row)) {
-        if (!is_due(row, now) || !is_of(row, endpoint))
+        if (!is_due(row, now) || !pawl__memory_is_like(endpoint, row->fields.endpoint))
             continue;
         outbox_row *taken = in_order(data, row, now);
         taken->stamp      = data->last_stamp;
@@ -203,7 +204,8 @@ static pawl_time earliest_left(const memory_data *data, pawl_text endpoint)
 {
     const memory_tree *tree = &data->outbox.trees[BY_NEXT];
     const outbox_row  *row  = pawl__tree_first(tree);
-    while (row != NULL && (row->stamp == data->last_stamp || !is_of(row, endpoint)))
+    while (row != NULL && (row->stamp == data->last_stamp ||
+                           !pawl__memory_is_like(endpoint, row->fields.endpoint)))
         row = pawl__tree_next(tree, row);
     return row != NULL ? row->fields.next_attempt : PAWL_TIME_MAX;
 }
@@ -247,6 +249,62 @@ pawl_code pawl__memory_outbox_list(pawl_store *store, pawl_outbox_state state, s
     pawl__memory_leave(data);
     if (!is_ok)
         return pawl__memory_out_of_memory("list of the outbox", error);
+    rows->items = items;
+    rows->count = list.count;
+    return PAWL_OK;
+}
+
+static bool is_wanted(const pawl_outbox_query *query, const pawl_outbox_row *row)
+{
+    return (query->states == 0 || (query->states & (1u << row->state)) != 0) &&
+           row->attempts >= query->attempts_min &&
+           (pawl_uuid_is_zero(query->dispatch_id.uuid) ||
+            pawl_uuid_compare(query->dispatch_id.uuid, row->dispatch_id.uuid) == 0) &&
+           pawl__memory_is_like(query->endpoint, row->endpoint) &&
+           pawl__memory_is_like(query->source, row->source) &&
+           pawl__memory_is_like(query->destination, row->destination) &&
+           pawl__memory_is_like(query->message_type, row->message.type) &&
+           pawl__memory_is_like(query->causation_id, row->message.causation_id);
+}
+
+/* The rows among which those of the query are, by id. */
+static const memory_tree *tree_of(const memory_data *data, const pawl_outbox_query *query)
+{
+    bool is_of_tried = query->states == 1u << PAWL_OUTBOX_PENDING && query->attempts_min > 0;
+    return &data->outbox.trees[is_of_tried ? BY_TRIED : BY_ID];
+}
+
+/* Rows of any state are in no order but that of their ids: this looks at each,
+ * unless the query names one, or wants those alone that wait after a failure. */
+static bool list_wanted(const memory_data *data, const pawl_outbox_query *query, pawl_arena *arena,
+                        memory_list *list)
+{
+    const memory_tree *tree  = tree_of(data, query);
+    const outbox_row   probe = {.fields.id = query->after};
+    bool               is_ok = true;
+    outbox_row *row = query->id != 0 ? find_id(data, query->id) : pawl__tree_above(tree, &probe);
+    while (is_ok && row != NULL && (query->count_max == 0 || list->count < query->count_max)) {
+        if (row->fields.id > query->after && is_wanted(query, &row->fields))
+            is_ok = pawl__memory_list_add(list, arena, row);
+        row = query->id == 0 ? pawl__tree_next(tree, row) : NULL;
+    }
+    return is_ok;
+}
+
+pawl_code pawl__memory_outbox_find(pawl_store *store, const pawl_outbox_query *query,
+                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+{
+    *rows             = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    memory_list list  = {0};
+    void       *items = NULL;
+    bool        is_ok = list_wanted(data, query, arena, &list) &&
+                 pawl__memory_list_show(&list, &data->outbox, arena, &items);
+    pawl__memory_leave(data);
+    if (!is_ok)
+        return pawl__memory_out_of_memory("search of the outbox", error);
     rows->items = items;
     rows->count = list.count;
     return PAWL_OK;
@@ -301,7 +359,7 @@ size_t pawl__memory_outbox_sweep(memory_data *data, pawl_time before, size_t cou
     outbox_row *row;
     while (count < count_max &&
            (row = pawl__tree_first(&data->outbox.trees[BY_DISPATCHED])) != NULL &&
-           row->dispatched < before) {
+           row->fields.dispatched < before) {
         attempt_row *attempt;
         while ((attempt = find_attempt(data, row->fields.id, 1)) != NULL) {
             pawl__table_unlink(&data->attempts, attempt);
@@ -316,20 +374,15 @@ size_t pawl__memory_outbox_sweep(memory_data *data, pawl_time before, size_t cou
 
 /* ---- Changes ------------------------------------------------------------ */
 
-static pawl_code add_attempt(memory_commit *commit, const pawl_outbox_settle *change)
+/* Behind the lines that are there. */
+static pawl_code add_attempt(memory_commit *commit, int64_t outbox_id, pawl_attempt_row fields)
 {
-    memory_data *data  = commit->data;
-    attempt_row  model = {
-         .outbox_id = change->id,
-         .fields    = {.attempt  = 1,
-                       .outcome  = change->outcome,
-                       .error    = change->error,
-                       .at       = change->at,
-                       .duration = change->duration},
-    };
-    const attempt_row *last;
-    while ((last = find_attempt(data, change->id, model.fields.attempt)) != NULL)
-        model.fields.attempt = last->fields.attempt + 1;
+    memory_data       *data     = commit->data;
+    const attempt_row  end      = {.outbox_id = outbox_id, .fields.attempt = INT32_MAX};
+    const attempt_row *last     = pawl__tree_below(&data->attempts.trees[0], &end);
+    bool               is_first = last == NULL || last->outbox_id != outbox_id;
+    attempt_row        model    = {.outbox_id = outbox_id, .fields = fields};
+    model.fields.attempt        = is_first ? 1 : last->fields.attempt + 1;
     return pawl__journal_insert(&data->journal, &data->attempts,
                                 pawl__row_create(&data->attempts, &model));
 }
@@ -349,9 +402,41 @@ pawl_code pawl__memory_apply_outbox_settle(memory_commit *commit, const void *it
     copy->fields.attempts     = change->attempts;
     copy->fields.next_attempt = change->next_attempt;
     if (change->state == PAWL_OUTBOX_DISPATCHED)
-        copy->dispatched = change->at;
-    pawl_code code = pawl__journal_replace(&data->journal, &data->outbox, row, copy);
-    return code != PAWL_OK ? code : add_attempt(commit, change);
+        copy->fields.dispatched = change->at;
+    pawl_code              code = pawl__journal_replace(&data->journal, &data->outbox, row, copy);
+    const pawl_attempt_row attempt = {.outcome  = change->outcome,
+                                      .error    = change->error,
+                                      .at       = change->at,
+                                      .duration = change->duration};
+    return code != PAWL_OK ? code : add_attempt(commit, change->id, attempt);
+}
+
+pawl_code pawl__memory_apply_outbox_reset(memory_commit *commit, const void *item)
+{
+    const pawl_outbox_reset *change     = item;
+    memory_data             *data       = commit->data;
+    bool                     is_enabled = change->action == PAWL_OUTBOX_ENABLE;
+    outbox_row              *row        = find_id(data, change->id);
+    if (row == NULL || row->fields.state != PAWL_OUTBOX_DEAD)
+        return pawl__memory_refuse(commit, PAWL_EGONE, "outbox row %lld is not dead",
+                                   (long long)change->id);
+    outbox_row *copy = pawl__row_clone(&data->outbox, row);
+    if (copy == NULL)
+        return PAWL_ENOMEM;
+    copy->fields.attempts++;
+    if (is_enabled) {
+        copy->fields.state           = PAWL_OUTBOX_PENDING;
+        copy->fields.next_attempt    = change->at;
+        copy->fields.attempts_before = copy->fields.attempts;
+    } else {
+        copy->fields.state      = PAWL_OUTBOX_DISCARDED;
+        copy->fields.dispatched = change->at;
+    }
+    pawl_attempt_row line = {.outcome = is_enabled ? PAWL_ATTEMPT_ENABLED : PAWL_ATTEMPT_DISCARDED,
+                             .error   = change->note,
+                             .at      = change->at};
+    pawl_code        code = pawl__journal_replace(&data->journal, &data->outbox, row, copy);
+    return code != PAWL_OK ? code : add_attempt(commit, change->id, line);
 }
 
 static pawl_code refuse_mismatch(memory_commit *commit, const pawl_outbox_add *change)
@@ -368,17 +453,16 @@ pawl_code pawl__memory_apply_outbox_add(memory_commit *commit, const void *item)
     const pawl_outbox_add *change = item;
     memory_data           *data   = commit->data;
     outbox_row             model  = {
-                     .fields = {.dispatch_id  = change->dispatch_id,
-                                .source       = change->source,
-                                .version      = change->version,
-                                .index        = change->index,
-                                .endpoint     = change->endpoint,
-                                .destination  = change->destination,
-                                .message      = change->message,
-                                .due          = change->due,
-                                .state        = PAWL_OUTBOX_PENDING,
-                                .next_attempt = change->at,
-                                .at           = change->at},
+                     .fields = {.dispatch_id = change->dispatch_id,
+                                .source      = change->source,
+                                .version     = change->version,
+                                .index       = change->index,
+                                .endpoint    = change->endpoint,
+                                .destination = change->destination,
+                                .message     = change->message,
+                                .due         = change->due,
+                                .state       = PAWL_OUTBOX_PENDING,
+                                .at          = change->at},
     };
     const outbox_row *known = pawl__tree_find(&data->outbox.trees[BY_DISPATCH], &model);
     if (known != NULL && (!pawl_text_equal(known->fields.message.type, change->message.type) ||

@@ -23,7 +23,7 @@
 #include "pawl/base.h"
 #include "store/memory/tree.h"
 
-#define MEMORY_INDEXES_MAX 6
+#define MEMORY_INDEXES_MAX 7
 #define MEMORY_TEXTS_MAX 10
 
 typedef struct memory_pack {

@@ -118,6 +118,36 @@ void *pawl__tree_at_least(const memory_tree *tree, const void *probe)
     return row_of(tree, best);
 }
 
+void *pawl__tree_above(const memory_tree *tree, const void *probe)
+{
+    const memory_node *node = tree->root;
+    const memory_node *best = NULL;
+    while (node != NULL) {
+        if (tree->compare(probe, row_of(tree, node)) < 0) {
+            best = node;
+            node = node->left;
+        } else {
+            node = node->right;
+        }
+    }
+    return row_of(tree, best);
+}
+
+void *pawl__tree_below(const memory_tree *tree, const void *probe)
+{
+    const memory_node *node = tree->root;
+    const memory_node *best = NULL;
+    while (node != NULL) {
+        if (tree->compare(probe, row_of(tree, node)) > 0) {
+            best = node;
+            node = node->right;
+        } else {
+            node = node->left;
+        }
+    }
+    return row_of(tree, best);
+}
+
 void *pawl__tree_first(const memory_tree *tree)
 {
     const memory_node *node = tree->root;

@@ -40,6 +40,8 @@ void pawl__tree_remove(memory_tree *tree, void *row);
 /* Rows, or NULL when there is none. */
 void *pawl__tree_find(const memory_tree *tree, const void *probe);
 void *pawl__tree_at_least(const memory_tree *tree, const void *probe);
+void *pawl__tree_above(const memory_tree *tree, const void *probe); /* the next larger one */
+void *pawl__tree_below(const memory_tree *tree, const void *probe); /* the next smaller one */
 void *pawl__tree_first(const memory_tree *tree);
 void *pawl__tree_next(const memory_tree *tree, const void *row);
 

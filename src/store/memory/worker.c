@@ -10,10 +10,8 @@
 typedef struct worker_row {
     MEMORY_ROW(1)
     pawl_worker_info fields;
-    int64_t          epoch;
     uint64_t         holder; /* its handle */
     pawl_uuid        last_commit;
-    pawl_counters    counters;
 } worker_row;
 
 static int by_id(const void *left, const void *right)
@@ -41,7 +39,7 @@ static worker_row *find(const memory_data *data, pawl_worker_id id)
 static worker_row *find_own(const memory_store *self)
 {
     worker_row *row = find(self->data, self->base.worker);
-    return row != NULL && row->epoch == self->base.epoch ? row : NULL;
+    return row != NULL && row->fields.epoch == self->base.epoch ? row : NULL;
 }
 
 static void add_counters(pawl_counters *sum, const pawl_counters *counters)
@@ -56,7 +54,7 @@ static void add_counters(pawl_counters *sum, const pawl_counters *counters)
 
 static void remove_worker(memory_data *data, worker_row *row)
 {
-    add_counters(&data->retained, &row->counters);
+    add_counters(&data->retained, &row->fields.counters);
     pawl__table_unlink(&data->workers, row);
     pawl__row_free(row);
 }
@@ -82,15 +80,18 @@ static void replace_worker(memory_data *data, worker_row *old, uint64_t holder)
 pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                    pawl_time now, pawl_error *error)
 {
-    (void)now;
     memory_data *data = pawl__memory_enter(store, error);
     if (data == NULL)
         return PAWL_EINVAL;
     memory_store    *self  = (memory_store *)store;
     worker_row      *old   = find(data, store->worker);
     const worker_row model = {
-        .fields = {.id = store->worker, .endpoint = endpoint, .types = types},
-        .epoch  = old != NULL ? old->epoch + 1 : 1,
+        .fields = {.id       = store->worker,
+                   .endpoint = endpoint,
+                   .types    = types,
+                   .epoch    = old != NULL ? old->fields.epoch + 1 : 1,
+                   .pid      = (int64_t)self->process,
+                   .seen     = now},
         .holder = self->holder,
     };
     worker_row *row = pawl__row_create(&data->workers, &model);
@@ -98,7 +99,7 @@ pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_t
         if (old != NULL)
             replace_worker(data, old, self->holder);
         pawl__table_link(&data->workers, row);
-        store->epoch       = row->epoch;
+        store->epoch       = row->fields.epoch;
         store->is_attached = true;
     }
     pawl__memory_leave(data);
@@ -170,7 +171,8 @@ void pawl__memory_fence_write(memory_store *store, const pawl_changes *changes)
 {
     worker_row *row  = find_own(store);
     row->last_commit = changes->commit_id;
-    add_counters(&row->counters, &changes->counters);
+    row->fields.seen = changes->now;
+    add_counters(&row->fields.counters, &changes->counters);
 }
 
 pawl_code pawl__memory_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
@@ -183,7 +185,7 @@ pawl_code pawl__memory_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_
     worker_row *row  = find(data, store->worker);
     pawl_code   code = PAWL_OK;
     if (row != NULL) {
-        store->epoch = ++row->epoch;
+        store->epoch = ++row->fields.epoch;
         *is_applied  = pawl_uuid_compare(row->last_commit, commit_id) == 0;
     } else {
         code = refuse_fenced(store->worker, store->epoch, error);
@@ -199,7 +201,7 @@ void pawl__memory_worker_stats(const memory_data *data, pawl_stats *stats)
     stats->counters         = data->retained;
     for (const worker_row *row = pawl__tree_first(tree); row != NULL;
          row                   = pawl__tree_next(tree, row))
-        add_counters(&stats->counters, &row->counters);
+        add_counters(&stats->counters, &row->fields.counters);
 }
 
 /* ---- Named leases -------------------------------------------------------- */

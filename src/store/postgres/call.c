@@ -205,7 +205,7 @@ static void send_pipelined(pawl__postgres_call *call)
                      : PQsendQueryParams(connection->pg, statement->text, call->count, call->types,
                                          list.values, call->sizes, list.formats, 1);
     /* On its way now: the server works while the next call is made. */
-    if (sent_well(call, result))
+    if (sent_well(call, result) && !connection->is_gathered)
         (void)PQflush(connection->pg);
 }
 
@@ -238,6 +238,7 @@ void pawl__postgres_send(pawl__postgres_call *call)
 
 pawl_code pawl__postgres_run(pawl__postgres_call *call)
 {
+    call->connection->is_gathered = true;
     pawl__postgres_send(call);
     pawl_code code = pawl__postgres_flush(call->connection, call->error);
     if (call->code == PAWL_OK)

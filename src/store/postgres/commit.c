@@ -2,15 +2,19 @@
  *
  *     begin            unless the claim's transaction is open
  *     fence            the worker's row, where worker and epoch match
+ *     savepoint
  *     kinds up to the last that may be refused          one round trip
- *       any refused:   roll back, lock the claimed rows again, leave the
- *                      refused groups out, begin again
+ *       any refused:   back to the savepoint, which leaves the claimed rows
+ *                      locked, and again without the refused groups
  *     the other kinds, commit, wake-up                  one round trip
  *
  * The first round is guarded (writer.c): every statement fails when it does not apply
- * all of its items, and so the commit can follow at once, in one round trip for all. Only
- * when that fails is it asked what was refused, as above. Rounds end: each leaves
- * out one group more.
+ * all of its items, and so the commit can follow at once, in one round trip for all, and
+ * needs no savepoint. Only when that fails is it asked what was refused, as above, once
+ * the claimed rows are locked again. Rounds end: each leaves out one group more.
+ *
+ * The savepoint stands behind the fence: the row of the worker then names the
+ * transaction itself, by which others find who has it (end_holder_of).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,7 +46,9 @@ typedef struct committing {
     pawl_error           *error;
     int                   split; /* kinds before it are sent first */
     bool                  is_guard_hard;
+    bool                  is_saved; /* the fence and the savepoint are behind it */
     pawl__postgres_call   notify;
+    pawl__postgres_call   notify_events;
 } committing;
 
 static size_t count_of(const pawl_changes *changes, int kind)
@@ -178,6 +184,14 @@ static pawl_code outcome(committing *c, const pawl__postgres_call *end, pawl_cod
     return PAWL_OK;
 }
 
+static void send_news(committing *c)
+{
+    pawl__postgres_connection *connection = c->writer.connection;
+    (void)pawl__postgres_send_notify(c->store, connection, &c->notify, c->changes);
+    if (c->changes->event_append.count != 0)
+        pawl__postgres_send_notify_events(c->store, connection, &c->notify_events, NULL);
+}
+
 /* The rest and the commit itself. */
 static pawl_code finish(committing *c)
 {
@@ -189,10 +203,11 @@ static pawl_code finish(committing *c)
     if (is_tried)
         pawl__postgres_send(&end);
     if (is_tried && end.code == PAWL_OK)
-        (void)pawl__postgres_send_notify(c->store, connection, &c->notify, c->changes);
+        send_news(c);
     pawl_code answered = pawl__postgres_flush(connection, c->error);
     code               = is_tried ? outcome(c, &end, answered) : code;
     pawl__postgres_end(&c->notify);
+    pawl__postgres_end(&c->notify_events);
     pawl__postgres_end(&end);
     return code;
 }
@@ -210,8 +225,12 @@ static pawl_code send_first(committing *c)
     c->writer.has_unguarded = !c->store->has_worker_tid;
     c->is_guard_hard        = c->writer.is_guarded && c->store->has_worker_tid;
     pawl_code code          = begin_round(c);
-    if (code == PAWL_OK)
+    if (code == PAWL_OK && !c->is_saved)
         code = send_guard(c);
+    if (code == PAWL_OK && !c->is_saved && !c->writer.is_guarded && !c->store->is_held) {
+        pawl__postgres_send_plain(c->writer.connection, pawl__postgres_round_begin, c->error);
+        c->is_saved = true;
+    }
     return code == PAWL_OK ? send_kinds(c, 0, c->split) : code;
 }
 
@@ -240,6 +259,18 @@ static pawl_code send_round(committing *c, size_t refused_before, bool *is_done)
     return code;
 }
 
+/* Refused groups go, and with them what the others wrote; the claims stay. It leaves
+ * with the next round. After a failure all goes. */
+static void undo_round(committing *c, pawl_code code)
+{
+    if (code == PAWL_OK && c->is_saved) {
+        pawl__postgres_send_plain(c->writer.connection, pawl__postgres_round_undo, NULL);
+        return;
+    }
+    c->is_saved = false;
+    pawl__postgres_rollback_transaction(c->writer.connection);
+}
+
 static pawl_code run_round(committing *c, bool *is_done)
 {
     size_t          before   = c->writer.refused->count;
@@ -250,7 +281,9 @@ static pawl_code run_round(committing *c, bool *is_done)
     drop_steps(c);
     drop_refused(c, before);
     if (!*is_done && !store->is_held)
-        pawl__postgres_rollback_transaction(c->writer.connection);
+        undo_round(c, code);
+    if (c->writer.refused->count != before) /* where there was one there are more */
+        store->careful_commits = CAREFUL_COMMITS;
     bool is_guard = code == PAWL_EFENCED || (code == PAWL_EDUPLICATE && c->writer.is_guarded);
     if (!is_guard || store->is_held)
         return code;
@@ -398,6 +431,13 @@ static pawl_code commit_on(committing *c)
     return only_releases(c->changes) ? release_rows(c) : commit_rounds(c);
 }
 
+/* It may have been waited for them. */
+static void end_blockers(committing *c)
+{
+    pawl__postgres_end_holder(c->store, c->writer.connection);
+    pawl__postgres_end_standing(c->store, c->writer.connection);
+}
+
 pawl_code pawl__postgres_commit(pawl_store *base, const pawl_changes *changes,
                                 pawl_refusals *refused, pawl_error *error)
 {
@@ -429,7 +469,7 @@ pawl_code pawl__postgres_commit(pawl_store *base, const pawl_changes *changes,
         pawl__postgres_hold_end(base);
         refused->count = before; /* nothing was applied, so nothing was left out */
         if (code == PAWL_ETIMEOUT && c.writer.connection != NULL)
-            pawl__postgres_end_holder(store, c.writer.connection); /* it may be for that */
+            end_blockers(&c);
     }
     return code;
 }

@@ -136,6 +136,8 @@ typedef struct pawl__postgres_connection {
     bool                     is_ours;      /* false in an enlist */
     bool                     is_named;     /* statements are prepared by name: no pooler between */
     bool                     is_pipelined; /* not while a handler has the connection */
+    bool                     is_gathered;  /* what is sent leaves in one piece, with the flush:
+                                              nobody can be stopped in the middle of it */
     bool                     in_transaction;
     unsigned                 generation; /* of the statements' names; see call.c */
     int64_t                  deadline_ms;
@@ -225,6 +227,8 @@ int64_t pawl__postgres_get_hint(pawl__postgres_call *call);
 void    pawl__postgres_get_tid(pawl__postgres_call *call, unsigned char tid[6]);
 void pawl__postgres_get_value(pawl__postgres_call *call, pawl_value_type type, pawl_value *value);
 void pawl__postgres_get_message(pawl__postgres_call *call, pawl_message *message);
+/* PAWL__SQL_COUNTERS */
+void pawl__postgres_get_counters(pawl__postgres_call *call, pawl_counters *counters);
 void pawl__postgres_skip(pawl__postgres_call *call); /* one column */
 /* Zeroed room for one item for each row of the answer; NULL with call->code
  * set. Never of size zero. */

@@ -119,6 +119,9 @@ const char pawl__postgres_send_function[] =
  * The inbox holds a week of marks, and each pass reads its whole index: a fiftieth
  * of it is worth one, at the server's own pace.
  *
+ * An event is written once more, for its position, and leaves an entry in the index
+ * of those without: the same. Folds and checkpoints are written anew in their place.
+ *
  * workers: one row for each, written by each of its commits. With most of a page
  * free the new version stays on it, and no index is touched. timeouts: a lease is
  * stamped and cleared, and no index has its columns.
@@ -140,6 +143,11 @@ static const char *const after_create[] = {
     "alter table {inbox} set (autovacuum_vacuum_scale_factor = 0.02, "
     "autovacuum_vacuum_threshold = 10000)",
     "alter table {workers} set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, "
+    "autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0)",
+    "alter table {events} set (autovacuum_vacuum_scale_factor = 0.02, "
+    "autovacuum_vacuum_threshold = 10000)",
+    "alter table {folds} set (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05)",
+    "alter table {checkpoints} set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, "
     "autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0)",
     pawl__postgres_send_function,
     "comment on function {send} (text, text, text, timestamptz, text, text, text) is "

@@ -32,11 +32,37 @@ static pawl_code name_of(pawl_text name, lease_name *result, pawl_error *error)
     return PAWL_OK;
 }
 
+/* Whoever led before may have been stopped inside a commit: the rows that it has locked
+ * are those that its successor writes, and they stay locked until it goes on. That session
+ * is ended, and no other. One that is slow between its commits keeps what it has under
+ * way, a handler's transaction say: as a leader it is told that another one leads. */
+static void end_previous(pawl__postgres_connection *connection, pawl_text name, pawl_uuid previous)
+{
+    if (pawl__postgres_end_commit_of(connection, previous))
+        pawl_log(PAWL_LOG_WARNING,
+                 "postgres: %.*s: who had this lease stood still inside a commit: its session was "
+                 "ended",
+                 PAWL_TEXT_ARGS(name));
+}
+
+/* It may have been stopped while it renewed the lease, too: then the row itself is locked,
+ * and is free for the next try. */
+static void end_renewal(pawl__postgres *store, pawl_text name, pawl_time now)
+{
+    pawl__postgres_call call;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_end_lease_holder, NULL);
+    pawl__postgres_put_text(&call, name);
+    pawl__postgres_put_time(&call, now);
+    (void)pawl__postgres_run(&call);
+    pawl__postgres_end(&call);
+}
+
 static pawl_code take(pawl__postgres *store, pawl_text name, pawl_time now, int64_t lease,
                       bool *is_held, pawl_error *error)
 {
     pawl__postgres_connection *connection = &store->main;
     pawl__postgres_call        call;
+    pawl_uuid                  previous = {{0}};
     pawl_code                  code     = PAWL_OK;
     bool                       is_alone = !store->main.in_transaction;
     if (!is_alone)
@@ -53,11 +79,17 @@ static pawl_code take(pawl__postgres *store, pawl_text name, pawl_time now, int6
     pawl__postgres_put_time(&call, now);
     pawl__postgres_put_time(&call, pawl_time_add(now, lease));
     code          = pawl__postgres_run(&call);
-    bool is_taken = pawl__postgres_rows(&call) == 1;
+    bool is_taken = code == PAWL_OK && pawl__postgres_next(&call);
+    if (is_taken)
+        previous = pawl__postgres_get_uuid(&call);
     pawl__postgres_end(&call);
     if (!is_alone)
         code = pawl__postgres_stamp_end(connection, code, error);
     *is_held = code == PAWL_OK && is_taken;
+    if (*is_held && !pawl_uuid_is_zero(previous) && !store->is_held)
+        end_previous(connection, name, previous);
+    if (code == PAWL_ETIMEOUT && is_alone)
+        end_renewal(store, name, now);
     return code;
 }
 

@@ -190,18 +190,6 @@ static pawl_code take_queues(pawl__postgres_call *call, pawl_stats *stats)
     return call->code;
 }
 
-static void take_counters(pawl__postgres_call *call, pawl_counters *counters)
-{
-    if (!pawl__postgres_next(call))
-        return;
-    counters->messages  = pawl__postgres_get_int(call);
-    counters->timeouts  = pawl__postgres_get_int(call);
-    counters->flushes   = pawl__postgres_get_int(call);
-    counters->failures  = pawl__postgres_get_int(call);
-    counters->conflicts = pawl__postgres_get_int(call);
-    counters->dead      = pawl__postgres_get_int(call);
-}
-
 static pawl_code take_stats(pawl__postgres_call *calls, pawl_stats *stats)
 {
     pawl_code code = take_queues(&calls[CALL_QUEUES], stats);
@@ -214,7 +202,8 @@ static pawl_code take_stats(pawl__postgres_call *calls, pawl_stats *stats)
         stats->outbox_pending = pawl__postgres_get_int(&calls[CALL_PENDING]);
         stats->outbox_oldest  = pawl__postgres_get_time(&calls[CALL_PENDING]);
     }
-    take_counters(&calls[CALL_COUNTERS], &stats->counters);
+    if (pawl__postgres_next(&calls[CALL_COUNTERS]))
+        pawl__postgres_get_counters(&calls[CALL_COUNTERS], &stats->counters);
     for (size_t i = 0; i < COUNT_MAX; i++)
         if (pawl__postgres_next(&calls[CALL_COUNTS + i])) {
             int64_t number = pawl__postgres_get_int(&calls[CALL_COUNTS + i]);
@@ -376,6 +365,8 @@ static pawl_code sweep_outbox(sweep_state *s)
     pawl__postgres_end(&call);
     s->count += found;
     s->more |= found == s->limit;
+    if (s->sweep->outbox_count != NULL)
+        *s->sweep->outbox_count = found;
     return code == PAWL_OK ? call.code : code;
 }
 

@@ -57,7 +57,7 @@
       "select count(*), max(place) from k")                                                         \
     X(outbox_clear,                                                                                 \
       "with k as materialized (select ctid as place, [DispatchedAt] as at from {outbox} "           \
-      "where [State] = 'dispatched' and [DispatchedAt] >= ?1 and [DispatchedAt] < ?2 "              \
+      "where [DispatchedAt] >= ?1 and [DispatchedAt] < ?2 "                                         \
       "order by [DispatchedAt] limit ?3 for update skip locked), "                                  \
       "gone as (delete from {outbox} where ctid = any (array(select place from k))) "               \
       "select count(*), max(at) from k")                                                            \

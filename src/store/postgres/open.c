@@ -30,12 +30,14 @@
 #define CLOSE_MS 1000 /* for the farewell */
 
 /* Server-side: a session that forgot its transaction loses it after a minute,
- * and a client that is gone is noticed. */
+ * and a client that is gone is noticed, in half a minute, also where an answer is still on
+ * its way to it. */
 static const char session_options[] =
     "-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off "
     "-c enable_mergejoin=off -c enable_sort=off -c enable_incremental_sort=off -c plan_cache_mode=force_generic_plan "
     "-c client_min_messages=warning -c idle_in_transaction_session_timeout=60000 "
-    "-c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3";
+    "-c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 "
+    "-c tcp_user_timeout=30000";
 
 /* ---- Connecting --------------------------------------------------------- */
 
@@ -63,6 +65,9 @@ static pawl_code fill_settings(const pawl__postgres *store, const PQconninfoOpti
     set(s, "fallback_application_name", "pawl");
     set(s, "client_encoding", "UTF8");
     set(s, "keepalives_idle", "15");
+    set(s, "keepalives_interval", "5");
+    set(s, "keepalives_count", "3");
+    set(s, "tcp_user_timeout", "30000");
     for (; list->keyword != NULL; list++) {
         if (list->val == NULL || strcmp(list->keyword, "client_encoding") == 0 ||
             strcmp(list->keyword, "fallback_application_name") == 0)
@@ -280,6 +285,10 @@ pawl_code pawl__postgres_connect(pawl__postgres *store, pawl__postgres_connectio
     connection->interrupt_fd   = atomic_load(&store->interrupt_fd);
     pawl_code code             = dial(store, &connection->pg, error);
     connection->is_named       = !store->is_pooled;
+    if (connection == &store->main) { /* it may be another server's now */
+        store->numbering = (pawl__postgres_numbering){0};
+        pawl__postgres_outbox_place_forget(&store->outbox);
+    }
     if (code == PAWL_OK)
         code = pawl__postgres_set_pipeline(connection, true, error);
     if (code == PAWL_OK)

@@ -68,6 +68,23 @@ pawl_code pawl__postgres_outbox_list(pawl_store *base, pawl_outbox_state state, 
 pawl_code pawl__postgres_outbox_history(pawl_store *base, int64_t id, pawl_arena *arena,
                                         pawl_attempt_rows *rows, pawl_error *error);
 
+pawl_code pawl__postgres_outbox_find(pawl_store *base, const pawl_outbox_query *query,
+                                     pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
+
+/* journal.c */
+pawl_code pawl__postgres_stream_load(pawl_store *base, const pawl_stream_read *reads, size_t count,
+                                     pawl_arena *arena, pawl_stream *streams, pawl_error *error);
+pawl_code pawl__postgres_event_list(pawl_store *base, const pawl_event_query *query,
+                                    pawl_arena *arena, pawl_event_rows *rows, pawl_error *error);
+pawl_code pawl__postgres_checkpoint_get(pawl_store *base, pawl_text name, int64_t *position,
+                                        pawl_error *error);
+
+/* position.c */
+/* Of the lock that whoever numbers events has. */
+int64_t   pawl__postgres_turn_number(const pawl__postgres *store);
+pawl_code pawl__postgres_event_number(pawl_store *base, size_t count_max, int64_t *count,
+                                      pawl_error *error);
+
 /* dead.c */
 pawl_code pawl__postgres_dead_list(pawl_store *base, pawl_text endpoint, size_t count_max,
                                    pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);

@@ -6,6 +6,8 @@
 #include "store/sql/outbox.h"
 #include "store/postgres/operations.h"
 
+#include <stdlib.h>
+
 /* The number of a word; a word that is none, written by somebody else, ends
  * the call. */
 static int read_word(pawl__postgres_call *call, const pawl_text *words, int count)
@@ -20,41 +22,60 @@ static int read_word(pawl__postgres_call *call, const pawl_text *words, int coun
     return 0;
 }
 
-static void read_row(pawl__postgres_call *call, pawl_outbox_row *row)
+static void read_claimed(pawl__postgres_call *call, pawl_outbox_row *row)
 {
     row->id               = pawl__postgres_get_int(call);
     row->next_attempt     = pawl__postgres_get_time(call);
-    row->dispatch_id.uuid = pawl__postgres_get_uuid(call);
-    row->source           = pawl__postgres_get_text(call);
     row->version          = pawl__postgres_get_int(call);
     row->index            = (int32_t)pawl__postgres_get_int(call);
+    row->attempts         = (int32_t)pawl__postgres_get_int(call);
+    row->dispatch_id.uuid = pawl__postgres_get_uuid(call);
+    row->source           = pawl__postgres_get_text(call);
     row->endpoint         = pawl__postgres_get_text(call);
     row->destination      = pawl__postgres_get_text(call);
     row->due              = pawl__postgres_get_time(call);
-    row->state = (pawl_outbox_state)read_word(call, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
-    row->attempts = (int32_t)pawl__postgres_get_int(call);
-    row->at       = pawl__postgres_get_time(call);
+    row->at               = pawl__postgres_get_time(call);
+    row->attempts_before  = (int32_t)pawl__postgres_get_int(call);
     pawl__postgres_get_message(call, &row->message);
+}
+
+static void read_row(pawl__postgres_call *call, pawl_outbox_row *row)
+{
+    read_claimed(call, row);
+    row->state = (pawl_outbox_state)read_word(call, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
+    row->dispatched = pawl__postgres_get_time(call);
 }
 
 /* ---- Claiming ----------------------------------------------------------- */
 
-/* Each row of the answer begins with what is known of the rows that wait; where
- * no row can be had, that stands alone. */
+/* The row without an id says what the claim saw, in the columns behind that. */
+static void read_look(pawl__postgres_call *call, pawl__postgres_outbox_look *look)
+{
+    pawl__postgres_skip(call);
+    bool      is_waiting = !pawl__postgres_is_null(call);
+    pawl_time later      = pawl__postgres_get_time(call);
+    int64_t   waiting    = pawl__postgres_get_int(call);
+    look->sight.oldest   = pawl__postgres_get_int(call);
+    look->sight.next     = pawl__postgres_get_int(call);
+    look->later          = is_waiting ? later : PAWL_TIME_MAX;
+    look->waiting        = is_waiting ? waiting : INT64_MAX;
+}
+
 static void read_due(pawl__postgres_call *call, pawl_outbox_rows *rows,
                      pawl__postgres_outbox_look *look)
 {
     rows->items = pawl__postgres_take_rows(call, sizeof *rows->items);
     while (pawl__postgres_next(call)) {
-        bool      is_waiting = !pawl__postgres_is_null(call);
-        pawl_time later      = pawl__postgres_get_time(call);
-        int64_t   waiting    = pawl__postgres_get_int(call);
-        look->later          = is_waiting ? later : PAWL_TIME_MAX;
-        look->waiting        = is_waiting ? waiting : INT64_MAX;
-        if (!pawl__postgres_is_null(call))
-            read_row(call, &rows->items[rows->count++]);
+        if (pawl__postgres_is_null(call)) {
+            read_look(call, look);
+            continue;
+        }
+        pawl_outbox_row *row = &rows->items[rows->count++];
+        read_claimed(call, row);
+        row->state = PAWL_OUTBOX_PENDING;
     }
-    look->first = rows->count != 0 ? rows->items[0].id : 0;
+    look->sight.limit = rows->count != 0 ? rows->items[0].id : INT64_MAX;
+    look->sight.last  = rows->count != 0 ? rows->items[rows->count - 1].id : 0;
 }
 
 static pawl_code claim_from(pawl__postgres *store, pawl_text endpoint, pawl_time now,
@@ -68,6 +89,8 @@ static pawl_code claim_from(pawl__postgres *store, pawl_text endpoint, pawl_time
     pawl__postgres_put_text(&call, endpoint);
     pawl__postgres_put_int(&call, look->start);
     pawl__postgres_put_int(&call, (int64_t)count_max);
+    /* The number of a transaction that is open already says nothing. */
+    pawl__postgres_put_int(&call, store->main.in_transaction ? INT64_MAX : look->far);
     pawl_code code = pawl__postgres_run(&call);
     if (code != PAWL_OK)
         return code;
@@ -88,8 +111,8 @@ pawl_code pawl__postgres_outbox_claim(pawl_store *base, pawl_text endpoint, pawl
         return code;
     store->is_woken = false;
     pawl__postgres_note_now(store, now);
-    look.start = pawl__postgres_outbox_place_begin(&store->outbox, endpoint, now);
-    code       = claim_from(store, endpoint, now, count_max + 1, arena, rows, &look, error);
+    pawl__postgres_outbox_place_begin(&store->outbox, endpoint, now, &look);
+    code = claim_from(store, endpoint, now, count_max + 1, arena, rows, &look, error);
     if (code != PAWL_OK)
         return code;
     pawl__postgres_outbox_place_end(&store->outbox, &look);
@@ -106,6 +129,7 @@ static const int list_statements[] = {
     [PAWL_OUTBOX_HELD]       = pawl__postgres_outbox_list_held,
     [PAWL_OUTBOX_DISPATCHED] = pawl__postgres_outbox_list_dispatched,
     [PAWL_OUTBOX_DEAD]       = pawl__postgres_outbox_list_dead,
+    [PAWL_OUTBOX_DISCARDED]  = pawl__postgres_outbox_list_discarded,
 };
 
 pawl_code pawl__postgres_outbox_list(pawl_store *base, pawl_outbox_state state, size_t count_max,
@@ -127,6 +151,127 @@ pawl_code pawl__postgres_outbox_list(pawl_store *base, pawl_outbox_state state, 
     while (pawl__postgres_next(&call))
         read_row(&call, &rows->items[rows->count++]);
     return call.code;
+}
+
+/* ---- Finding ------------------------------------------------------------ */
+
+#define BIT(state) (1u << (state))
+/* States that most rows leave: each has an index of its own. */
+#define FEW (BIT(PAWL_OUTBOX_PENDING) | BIT(PAWL_OUTBOX_HELD) | BIT(PAWL_OUTBOX_DEAD))
+
+static const int find_statements[] = {
+    [PAWL_OUTBOX_PENDING] = pawl__postgres_outbox_find_pending,
+    [PAWL_OUTBOX_HELD]    = pawl__postgres_outbox_find_held,
+    [PAWL_OUTBOX_DEAD]    = pawl__postgres_outbox_find_dead,
+};
+
+typedef struct finding {
+    pawl__postgres          *store;
+    const pawl_outbox_query *query;
+    pawl_error              *error;
+    pawl__postgres_call      calls[PAWL__SQL_STATE_COUNT];
+    size_t                   count;
+} finding;
+
+static int statement_of(const pawl_outbox_query *query, int state)
+{
+    return state == PAWL_OUTBOX_PENDING && query->attempts_min > 0
+               ? pawl__postgres_outbox_find_tried
+               : find_statements[state];
+}
+
+static void put_states(pawl__postgres_call *call, unsigned states)
+{
+    pawl_text words[PAWL__SQL_STATE_COUNT];
+    size_t    count = 0;
+    for (int state = 0; state < PAWL__SQL_STATE_COUNT; state++)
+        if (states == 0 || (states & BIT(state)) != 0)
+            words[count++] = pawl__sql_state_words[state];
+    pawl__postgres_put_texts(call, words, count);
+}
+
+/* An id is a range of one. */
+static pawl__postgres_call *add_find(finding *f, int statement)
+{
+    const pawl_outbox_query *query = f->query;
+    pawl__postgres_call     *call  = &f->calls[f->count++];
+    bool                     is_id = query->id != 0;
+    pawl__postgres_begin(call, &f->store->main, statement, f->error);
+    pawl__postgres_put_int(call, is_id && query->id > query->after ? query->id - 1 : query->after);
+    pawl__postgres_put_int(call, is_id ? query->id : INT64_MAX);
+    pawl__postgres_put_text(call, query->endpoint);
+    pawl__postgres_put_text(call, query->source);
+    pawl__postgres_put_text(call, query->destination);
+    pawl__postgres_put_text(call, query->message_type);
+    pawl__postgres_put_text(call, query->causation_id);
+    pawl__postgres_put_int(call, query->count_max != 0 ? (int64_t)query->count_max : INT64_MAX);
+    pawl__postgres_put_int(call, query->attempts_min);
+    return call;
+}
+
+static void send_find(finding *f)
+{
+    const pawl_outbox_query *query       = f->query;
+    bool                     is_dispatch = !pawl_uuid_is_zero(query->dispatch_id.uuid);
+    if (is_dispatch || query->id != 0 || query->states == 0 || (query->states & ~FEW) != 0) {
+        pawl__postgres_call *call = add_find(f, is_dispatch ? pawl__postgres_outbox_find_dispatch
+                                                            : pawl__postgres_outbox_find_any);
+        put_states(call, query->states);
+        if (is_dispatch)
+            pawl__postgres_put_uuid(call, query->dispatch_id.uuid);
+        pawl__postgres_send(call);
+        return;
+    }
+    for (int state = 0; state < PAWL__SQL_STATE_COUNT; state++)
+        if ((query->states & BIT(state)) != 0)
+            pawl__postgres_send(add_find(f, statement_of(query, state)));
+}
+
+static int by_id(const void *left, const void *right)
+{
+    const pawl_outbox_row *l = left, *r = right;
+    return (l->id > r->id) - (l->id < r->id);
+}
+
+/* The first of all that was found. */
+static pawl_code take_found(finding *f, pawl_arena *arena, pawl_outbox_rows *rows)
+{
+    pawl_code code  = PAWL_OK;
+    int64_t   total = 1;
+    for (size_t i = 0; i < f->count; i++)
+        total += pawl__postgres_rows(&f->calls[i]);
+    rows->items = pawl_arena_take(arena, (size_t)total * sizeof *rows->items);
+    if (rows->items == NULL)
+        return pawl__postgres_no_memory(f->error);
+    for (size_t i = 0; code == PAWL_OK && i < f->count; i++) {
+        f->calls[i].arena = arena;
+        while (pawl__postgres_next(&f->calls[i]))
+            read_row(&f->calls[i], &rows->items[rows->count++]);
+        code = f->calls[i].code;
+    }
+    if (f->count > 1)
+        qsort(rows->items, rows->count, sizeof *rows->items, by_id);
+    if (f->query->count_max != 0 && rows->count > f->query->count_max)
+        rows->count = f->query->count_max;
+    return code;
+}
+
+pawl_code pawl__postgres_outbox_find(pawl_store *base, const pawl_outbox_query *query,
+                                     pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+{
+    pawl__postgres *store = pawl__postgres_of(base);
+    finding         f     = {.store = store, .query = query, .error = error};
+    *rows                 = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
+    pawl_code code        = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    send_find(&f);
+    code = pawl__postgres_flush(&store->main, error);
+    if (code == PAWL_OK)
+        code = take_found(&f, arena, rows);
+    for (size_t i = 0; i < f.count; i++)
+        pawl__postgres_end(&f.calls[i]);
+    return code;
 }
 
 pawl_code pawl__postgres_outbox_history(pawl_store *base, int64_t id, pawl_arena *arena,

@@ -8,15 +8,15 @@
 
 #include <string.h>
 
-/* Twice the rows of the largest commit. */
-#define MARGIN (2 * PAWL_BATCH_MESSAGES_MAX)
+/* The horizon follows in steps: a number of a transaction is drawn for each. */
+#define STEP PAWL_BATCH_MESSAGES_MAX
 #define WHOLE_MS_MAX 3 /* a look at the whole that takes less costs nothing */
 #define PAUSE_FACTOR 100
 #define PAUSE_MS_MAX 60000
 
 static bool is_of(const pawl__postgres_outbox_place *place, pawl_text endpoint)
 {
-    return place->from != 0 &&
+    return place->is_claimed &&
            pawl_text_equal((pawl_text){place->endpoint, place->endpoint_size}, endpoint);
 }
 
@@ -24,7 +24,7 @@ static bool is_of(const pawl__postgres_outbox_place *place, pawl_text endpoint)
 static void reset(pawl__postgres_outbox_place *place, pawl_text endpoint)
 {
     *place = (pawl__postgres_outbox_place){
-        .from = INT64_MIN, .waiting = INT64_MAX, .later = PAWL_TIME_MAX};
+        .is_claimed = true, .waiting = INT64_MAX, .later = PAWL_TIME_MAX};
     if (endpoint.size < sizeof place->endpoint) {
         if (endpoint.size != 0)
             memcpy(place->endpoint, endpoint.data, endpoint.size);
@@ -32,15 +32,19 @@ static void reset(pawl__postgres_outbox_place *place, pawl_text endpoint)
     }
 }
 
-int64_t pawl__postgres_outbox_place_begin(pawl__postgres_outbox_place *place, pawl_text endpoint,
-                                          pawl_time now)
+/* While a look at the whole costs nothing, nothing is asked. */
+void pawl__postgres_outbox_place_begin(pawl__postgres_outbox_place *place, pawl_text endpoint,
+                                       pawl_time now, pawl__postgres_outbox_look *look)
 {
     if (!is_of(place, endpoint))
         reset(place, endpoint);
+    int64_t from    = pawl__postgres_horizon_begin(&place->horizon);
     place->begun_ms = pawl__postgres_clock_ms();
+    look->far =
+        place->pause_ms != 0 && place->horizon.seen == 0 ? place->horizon.from + STEP : INT64_MAX;
+    look->start = now >= place->later && place->waiting < from ? place->waiting : from;
     if (place->begun_ms >= place->whole_ms + place->pause_ms)
-        return INT64_MIN;
-    return now >= place->later && place->waiting < place->from ? place->waiting : place->from;
+        look->start = 0;
 }
 
 void pawl__postgres_outbox_place_end(pawl__postgres_outbox_place      *place,
@@ -48,7 +52,7 @@ void pawl__postgres_outbox_place_end(pawl__postgres_outbox_place      *place,
 {
     int64_t now  = pawl__postgres_clock_ms();
     int64_t took = now - place->begun_ms;
-    if (look->start == INT64_MIN) {
+    if (look->start == 0) {
         int64_t pause   = took < WHOLE_MS_MAX ? 0 : took * PAUSE_FACTOR;
         place->whole_ms = now;
         place->pause_ms = pause > PAUSE_MS_MAX ? PAUSE_MS_MAX : pause;
@@ -59,12 +63,16 @@ void pawl__postgres_outbox_place_end(pawl__postgres_outbox_place      *place,
         place->waiting = look->waiting;
     if (is_all || look->later < place->later)
         place->later = look->later;
-    /* Never 0, which says that nothing was claimed yet. */
-    if (look->first != 0)
-        place->from = look->first > MARGIN ? look->first - MARGIN : INT64_MIN;
+    pawl__postgres_horizon_move(&place->horizon, &look->sight);
 }
 
 void pawl__postgres_outbox_place_restart(pawl__postgres_outbox_place *place)
 {
+    place->pause_ms = 0;
+}
+
+void pawl__postgres_outbox_place_forget(pawl__postgres_outbox_place *place)
+{
+    place->horizon  = (pawl__postgres_horizon){0};
     place->pause_ms = 0;
 }

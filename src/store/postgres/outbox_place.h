@@ -3,10 +3,11 @@
  * Rows that were delivered stay in the index of pending ones until no snapshot
  * can see them: with one held open somewhere for minutes, every claim from the
  * beginning would walk over all rows delivered since. Once that takes long, a
- * claim begins where the last one found its first row, less a margin for rows
- * that were numbered before and committed later. Rows that were passed over
- * because they wait are gone back to when the first of them is due, and the whole
- * is looked at for a hundredth of the time.
+ * claim begins at the first row that is due, but not behind the horizon (horizon.h):
+ * a row that is committed late must not be passed over, a later one of its source
+ * would come first. Rows that were passed over because they wait are gone back to
+ * when the first of them is due, and the whole is looked at for a hundredth of the
+ * time.
  *
  *     begin -> the claim -> end
  *
@@ -19,33 +20,40 @@
 
 #include "pawl/base.h"
 #include "pawl/limits.h"
+#include "store/postgres/horizon.h"
+
+#include <stdbool.h>
 
 /* All zero: nothing was claimed yet. */
 typedef struct pawl__postgres_outbox_place {
-    char      endpoint[PAWL_NAME_SIZE_MAX + 1];
-    size_t    endpoint_size;
-    int64_t   from;     /* the next claim begins with this id */
-    int64_t   waiting;  /* before it no row waits, ... */
-    pawl_time later;    /* ... and before this time none of those passed over is due */
-    int64_t   whole_ms; /* monotonic: when the whole was looked at last */
-    int64_t   pause_ms; /* until it is looked at again */
-    int64_t   begun_ms; /* of the claim under way */
+    char                   endpoint[PAWL_NAME_SIZE_MAX + 1];
+    size_t                 endpoint_size;
+    bool                   is_claimed; /* something was */
+    pawl__postgres_horizon horizon;
+    int64_t                waiting;  /* before it no row waits, ... */
+    pawl_time              later;    /* ... and before this time none of those passed over is due */
+    int64_t                whole_ms; /* monotonic: when the whole was looked at last */
+    int64_t                pause_ms; /* until it is looked at again */
+    int64_t                begun_ms; /* of the claim under way */
 } pawl__postgres_outbox_place;
 
 /* What a claim saw. */
 typedef struct pawl__postgres_outbox_look {
-    int64_t   start;   /* the id it began with */
-    int64_t   first;   /* of the rows that are due, 0: there are none */
-    int64_t   waiting; /* of the rows that wait, INT64_MAX: there are none */
-    pawl_time later;   /* when the first of them is due, or PAWL_TIME_MAX */
+    int64_t              start;   /* the id it began with, 0: the whole */
+    int64_t              far;     /* with a row that is due from here on, it asks for sight.next */
+    pawl__postgres_sight sight;   /* of the rows that are due; its limit is the first of them */
+    int64_t              waiting; /* of the rows that wait, INT64_MAX: there are none */
+    pawl_time            later;   /* when the first of them is due, or PAWL_TIME_MAX */
 } pawl__postgres_outbox_look;
 
-/* The id from which to claim. */
-int64_t pawl__postgres_outbox_place_begin(pawl__postgres_outbox_place *place, pawl_text endpoint,
-                                          pawl_time now);
-void    pawl__postgres_outbox_place_end(pawl__postgres_outbox_place      *place,
-                                        const pawl__postgres_outbox_look *look);
+/* From which id to claim, and from which on the horizon is to follow. */
+void pawl__postgres_outbox_place_begin(pawl__postgres_outbox_place *place, pawl_text endpoint,
+                                       pawl_time now, pawl__postgres_outbox_look *look);
+void pawl__postgres_outbox_place_end(pawl__postgres_outbox_place      *place,
+                                     const pawl__postgres_outbox_look *look);
 /* Rows from before the place are pending again. */
 void pawl__postgres_outbox_place_restart(pawl__postgres_outbox_place *place);
+/* It may be another server's now. */
+void pawl__postgres_outbox_place_forget(pawl__postgres_outbox_place *place);
 
 #endif

@@ -109,6 +109,10 @@ static const pawl__postgres_field settle_fields[] = {
     PAWL__POSTGRES_FIELD(outbox_settle, error, ERROR_TEXT),
 };
 
+static const pawl__postgres_field id_field = PAWL__POSTGRES_FIELD(outbox_settle, id, INT);
+static const pawl__postgres_field duration_field =
+    PAWL__POSTGRES_FIELD(outbox_settle, duration, INT);
+
 /* Settles of one row stay in their order. */
 static int by_row(const void *left, const void *right)
 {
@@ -146,15 +150,70 @@ static pawl_code check_settled(pawl__postgres_writer *writer, pawl__postgres_ste
     return pawl__postgres_check_numbers(writer, step, why_gone);
 }
 
-static pawl_code send_settles(pawl__postgres_writer *writer, const void **items, size_t count)
+static pawl_code send_any_settles(pawl__postgres_writer *writer, const void **items, size_t count)
 {
-    pawl__postgres_step *step = pawl__postgres_step_add(
-        writer, pawl__postgres_outbox_end, pawl_change_outbox_settle, items, count, check_settled);
+    bool                 is_sure = writer->is_guarded;
+    pawl__postgres_step *step    = pawl__postgres_step_add(
+           writer, is_sure ? pawl__postgres_outbox_end_sure : pawl__postgres_outbox_end,
+           pawl_change_outbox_settle, items, count, is_sure ? NULL : check_settled);
     if (step == NULL)
         return PAWL_ENOMEM;
     pawl__postgres_step_fields(step, settle_fields, COUNT(settle_fields));
     put_words(step);
+    if (is_sure)
+        pawl__postgres_put_int(&step->call, (int64_t)count);
     return pawl__postgres_step_send(step);
+}
+
+/* Rows that were delivered at the first attempt are, but for their ids. */
+static bool are_alike(const void **items, size_t count)
+{
+    const pawl_outbox_settle *first    = items[0];
+    bool                      is_alike = true;
+    for (size_t i = 0; i < count && is_alike; i++) {
+        const pawl_outbox_settle *other = items[i];
+        is_alike = other->state == first->state && other->outcome == first->outcome &&
+                   other->attempts == first->attempts && other->at == first->at &&
+                   other->next_attempt == first->next_attempt && other->error.size == 0;
+    }
+    return is_alike;
+}
+
+/* Each value goes over the wire once, not once for each row; the history follows in a
+ * statement of its own, since it need not wait for which rows were settled: all of them
+ * were, or there is no commit. */
+static pawl_code send_alike(pawl__postgres_writer *writer, const void **items, size_t count)
+{
+    const pawl_outbox_settle *first = items[0];
+    pawl__postgres_step      *step  = pawl__postgres_step_add(
+              writer, pawl__postgres_outbox_end_alike, pawl_change_outbox_settle, items, count, NULL);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_step_fields(step, &id_field, 1);
+    pawl__postgres_put_text(&step->call, pawl__sql_state_words[first->state]);
+    pawl__postgres_put_int(&step->call, first->attempts);
+    pawl__postgres_put_time(&step->call, first->next_attempt);
+    pawl__postgres_put_time(&step->call, first->at);
+    pawl__postgres_put_int(&step->call, (int64_t)count);
+    pawl_code code = pawl__postgres_step_send(step);
+    if (code != PAWL_OK)
+        return code;
+    step = pawl__postgres_step_add(writer, pawl__postgres_outbox_note_alike,
+                                   pawl_change_outbox_settle, items, count, NULL);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_step_fields(step, &id_field, 1);
+    pawl__postgres_step_fields(step, &duration_field, 1);
+    pawl__postgres_put_int(&step->call, first->attempts);
+    pawl__postgres_put_text(&step->call, pawl__sql_outcome_words[first->outcome]);
+    pawl__postgres_put_time(&step->call, first->at);
+    return pawl__postgres_step_send(step);
+}
+
+static pawl_code send_settles(pawl__postgres_writer *writer, const void **items, size_t count)
+{
+    return writer->is_guarded && are_alike(items, count) ? send_alike(writer, items, count)
+                                                         : send_any_settles(writer, items, count);
 }
 
 /* Takes the first settle of each row out of the sorted list; how many stay. */
@@ -192,6 +251,65 @@ pawl_code pawl__postgres_send_outbox_settle(pawl__postgres_writer *writer)
         count       = left;
     }
     return code;
+}
+
+/* ---- What an operator does ---------------------------------------------- */
+
+static const pawl__postgres_field reset_fields[] = {
+    PAWL__POSTGRES_FIELD(outbox_reset, id, INT),
+    PAWL__POSTGRES_FIELD(outbox_reset, at, TIME),
+    PAWL__POSTGRES_FIELD(outbox_reset, note, ERROR_TEXT),
+};
+
+static int by_reset_row(const void *left, const void *right)
+{
+    const pawl_outbox_reset *l = *(const pawl_outbox_reset *const *)left;
+    const pawl_outbox_reset *r = *(const pawl_outbox_reset *const *)right;
+    return l->id != r->id ? (l->id > r->id) - (l->id < r->id) : (l > r) - (l < r);
+}
+
+static void why_not_dead(const void *change, pawl_error *why)
+{
+    const pawl_outbox_reset *reset = change;
+    (void)pawl_error_set(why, PAWL_EGONE, "outbox row %lld is not dead", (long long)reset->id);
+}
+
+static pawl_code check_reset(pawl__postgres_writer *writer, pawl__postgres_step *step)
+{
+    return pawl__postgres_check_numbers(writer, step, why_not_dead);
+}
+
+static void put_enabled(pawl__postgres_step *step)
+{
+    pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_BOOL, PAWL_VALUE_NONE, step->count);
+    for (size_t i = 0; i < step->count; i++) {
+        const pawl_outbox_reset *reset      = step->items[i];
+        bool                     is_enabled = reset->action == PAWL_OUTBOX_ENABLE;
+        pawl__postgres_array_put(&step->call, PAWL__POSTGRES_BOOL, &is_enabled);
+    }
+    pawl__postgres_array_end(&step->call);
+}
+
+/* Of two for one row the second finds it not dead any more. */
+pawl_code pawl__postgres_send_outbox_reset(pawl__postgres_writer *writer)
+{
+    size_t       count;
+    const void **items =
+        pawl__postgres_select(writer, pawl_change_outbox_reset, NULL, NULL, &count);
+    if (items == NULL)
+        return PAWL_ENOMEM;
+    if (count == 0)
+        return PAWL_OK;
+    pawl__postgres_sort(items, count, by_reset_row);
+    pawl__postgres_step *step = pawl__postgres_step_add(
+        writer, pawl__postgres_outbox_again, pawl_change_outbox_reset, items, count, check_reset);
+    if (step == NULL)
+        return PAWL_ENOMEM;
+    pawl__postgres_step_fields(step, reset_fields, COUNT(reset_fields));
+    put_enabled(step);
+    if (writer->store != NULL)
+        pawl__postgres_outbox_place_restart(&writer->store->outbox);
+    return pawl__postgres_step_send(step);
 }
 
 /* ---- Holding back ------------------------------------------------------- */

@@ -55,4 +55,9 @@ const pawl_store_ops pawl_store_driver = {
     .outbox_list      = pawl__postgres_outbox_list,
     .outbox_attempts  = pawl__postgres_outbox_history,
     .dead_list        = pawl__postgres_dead_list,
+    .outbox_find      = pawl__postgres_outbox_find,
+    .stream_load      = pawl__postgres_stream_load,
+    .event_list       = pawl__postgres_event_list,
+    .event_number     = pawl__postgres_event_number,
+    .checkpoint_get   = pawl__postgres_checkpoint_get,
 };

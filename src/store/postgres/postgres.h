@@ -18,6 +18,7 @@
 
 #include "pawl/store.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/horizon.h"
 #include "store/postgres/outbox_place.h"
 
 #include <sys/types.h>
@@ -54,6 +55,12 @@ typedef struct pawl__postgres_place {
     unsigned  unlooked;               /* ... and so many claims came without a look since */
 } pawl__postgres_place;
 
+/* Where numbering begins; see position.c. Of the main connection's server. */
+typedef struct pawl__postgres_numbering {
+    pawl__postgres_horizon horizon;
+    int64_t                whole_ms; /* monotonic: when it began from the beginning last */
+} pawl__postgres_numbering;
+
 typedef struct pawl__postgres {
     pawl_store                base; /* first: the core's */
     pawl__postgres_connection main;
@@ -88,15 +95,19 @@ typedef struct pawl__postgres {
     atomic_int                interrupt_fd;
 
     pawl__postgres_outbox_place outbox;
+    pawl__postgres_numbering    numbering;
 
     /* Wake-up; see wait.c. */
     char    channel[48]; /* of NOTIFY */
     bool    listens;
-    bool    sleeps;      /* has the sleepers' locks: commits of others notify */
-    bool    is_woken;    /* and did not claim since */
+    bool    sleeps;       /* has the sleepers' locks: commits of others notify */
+    bool    is_woken;     /* and did not claim since */
+    bool    reads_events; /* by position, up to events_read */
+    bool    has_events;   /* woken for them, in the wait under way */
+    int64_t events_read;
     bool    others_have; /* what is due is in hands that may die */
     int64_t freed_ms;    /* monotonic: when the leases of the dead were ended last */
-    int64_t sleep_locks[PAWL__POSTGRES_QUEUES_MAX + 1]; /* and the outbox */
+    int64_t sleep_locks[PAWL__POSTGRES_QUEUES_MAX + 2]; /* and the outbox, and the journal */
     size_t  sleep_lock_count;
     int     busy_claims;
     int64_t poll_ms;
@@ -195,8 +206,11 @@ int64_t pawl__postgres_lock_number(const pawl__postgres *store, const char *kind
 /* Sends, behind a commit, the statement that notifies those that sleep for what
  * the set has news for; false when there is none. In an enlist NOTIFY is part of
  * the caller's transaction, and sent whoever sleeps. */
-bool      pawl__postgres_send_notify(pawl__postgres *store, pawl__postgres_connection *connection,
-                                     pawl__postgres_call *call, const pawl_changes *changes);
+bool pawl__postgres_send_notify(pawl__postgres *store, pawl__postgres_connection *connection,
+                                pawl__postgres_call *call, const pawl_changes *changes);
+/* The same for those that read the journal. */
+void pawl__postgres_send_notify_events(pawl__postgres *store, pawl__postgres_connection *connection,
+                                       pawl__postgres_call *call, pawl_error *error);
 pawl_code pawl__postgres_stop_sleeping(pawl__postgres *store, pawl_error *error);
 /* A claim found something, or not. */
 void pawl__postgres_note_claim(pawl__postgres *store, bool is_empty);
@@ -216,9 +230,16 @@ pawl_code pawl__postgres_worker_list(pawl_store *base, pawl_arena *arena, pawl_w
                                      size_t *count, pawl_error *error);
 pawl_code pawl__postgres_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
                                  pawl_error *error);
+/* Ends the session, whoever's it is behind a pooler, that is inside a commit of this
+ * worker; whether there was one. Without the right to do so nothing is ended. */
+bool pawl__postgres_end_commit_of(pawl__postgres_connection *connection, pawl_uuid worker);
 /* Ends the session that has locked the worker's row: outside a commit that is an
  * old one of its own, which the server, or a pooler, has not noticed to be gone. */
 void pawl__postgres_end_holder(pawl__postgres *store, pawl__postgres_connection *connection);
+/* After a wait that was too long: ends the sessions that stand still inside a commit, or
+ * with the turn to number events, since their clients were stopped or cut off there. The
+ * server does not: in a pipeline whose end never came it waits for ever. */
+void pawl__postgres_end_standing(pawl__postgres *store, pawl__postgres_connection *connection);
 /* Takes the worker's session lock on the main connection again. */
 pawl_code pawl__postgres_worker_lock(pawl__postgres *store, pawl_error *error);
 /* Ends up to `count_max` dead workers not seen since `before`. */

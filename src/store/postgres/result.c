@@ -186,6 +186,16 @@ void pawl__postgres_get_message(pawl__postgres_call *call, pawl_message *message
     message->body           = pawl__postgres_get_text(call);
 }
 
+void pawl__postgres_get_counters(pawl__postgres_call *call, pawl_counters *counters)
+{
+    counters->messages  = pawl__postgres_get_int(call);
+    counters->timeouts  = pawl__postgres_get_int(call);
+    counters->flushes   = pawl__postgres_get_int(call);
+    counters->failures  = pawl__postgres_get_int(call);
+    counters->conflicts = pawl__postgres_get_int(call);
+    counters->dead      = pawl__postgres_get_int(call);
+}
+
 pawl_code pawl__postgres_one_int(pawl__postgres_call *call, int64_t *number)
 {
     *number        = 0;

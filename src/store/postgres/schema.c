@@ -218,6 +218,21 @@ static pawl_code check_sagas(const pawl__postgres *store, saga_look *look, pawl_
     return code;
 }
 
+/* Version 0: there are no tables, or half of them. */
+static pawl_code too_old(const pawl__postgres *store, int64_t version, pawl_error *error)
+{
+    if (version > 0)
+        return pawl_error_set(error, PAWL_ESCHEMA,
+                              "postgres: %s: its schema has version %lld, this program needs "
+                              "version %d; run: pawl schema apply --store '%s'",
+                              store->given, (long long)version, PAWL__SQL_SCHEMA_VERSION,
+                              store->given);
+    return pawl_error_set(error, PAWL_ESCHEMA,
+                          "postgres: %s: table %s.%sschema is missing or incomplete; run: pawl "
+                          "schema apply --store '%s'",
+                          store->given, store->schema, store->base.system_prefix, store->given);
+}
+
 /* One round trip: the version last, since without the tables it fails. */
 static pawl_code check_all(pawl__postgres *store, saga_look *look, pawl_error *error)
 {
@@ -234,10 +249,7 @@ static pawl_code check_all(pawl__postgres *store, saga_look *look, pawl_error *e
         return code;
     code = check_version(store, version, error);
     if (code == PAWL_OK && version < PAWL__SQL_SCHEMA_VERSION)
-        code = pawl_error_set(error, PAWL_ESCHEMA,
-                              "postgres: %s: table %s.%sschema is missing or incomplete; run: pawl "
-                              "schema apply --store '%s'",
-                              store->given, store->schema, store->base.system_prefix, store->given);
+        code = too_old(store, version, error);
     return code == PAWL_OK ? check_sagas(store, look, error) : code;
 }
 
@@ -304,6 +316,20 @@ static pawl_code enter_schema(pawl__postgres *store, pawl_error *error)
     return code;
 }
 
+/* A worker claims before it writes, and making an index locks table by table: the
+ * two would end in a deadlock. So claims wait first. */
+static pawl_code keep_workers_out(pawl__postgres *store, pawl_error *error)
+{
+    static const char lock[] = "do $pawl$ begin lock table {queue} in exclusive mode; "
+                               "exception when undefined_table then null; end $pawl$";
+    pawl__sql_text    text   = {0};
+    pawl__sql_expand(&text, &store->main.dialect, store->base.system_prefix, lock);
+    pawl_code code = text.is_failed ? pawl__postgres_no_memory(error)
+                                    : run_statement(text.data, &store->main, error);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
 static pawl_code make_all(pawl__postgres *store, const pawl_schema_spec *spec, pawl_error *error)
 {
     saga_look look = {0};
@@ -311,6 +337,8 @@ static pawl_code make_all(pawl__postgres *store, const pawl_schema_spec *spec, p
     pawl_code code = pawl__postgres_version(store, &version, error);
     if (code == PAWL_OK)
         code = enter_schema(store, error);
+    if (code == PAWL_OK)
+        code = keep_workers_out(store, error);
     if (code == PAWL_OK)
         code = ask_sagas(store, spec->tables, spec->table_count, &look, error);
     if (code == PAWL_OK)

@@ -12,6 +12,7 @@
 #define PAWL_STORE_POSTGRES_STATEMENTS_H
 
 #include "store/postgres/aggregator_statements.h"
+#include "store/postgres/journal_statements.h"
 #include "store/postgres/look_statements.h"
 #include "store/postgres/outbox_statements.h"
 #include "store/postgres/timeout_statements.h"
@@ -42,8 +43,8 @@
     "(select 1 from {workers} as w where w.[Id] = l.[Worker] "                        \
     "and (w.[Process] = 0 or " PAWL__POSTGRES_IS_ALIVE(now) ")))"
 
-/* The lease ?1, for the worker ?2, until ?6. A stamp, which need not survive a power
- * cut: what comes last can say so for a statement that is alone. */
+/* The lease ?1, for the worker ?2, until ?6; which other one had it. A stamp, which need
+ * not survive a power cut: what comes last can say so for a statement that is alone. */
 #define PAWL__POSTGRES_LEAD_TAKE                                                                      \
     "with seen as materialized (select l.[Worker], l.[Epoch], "                                       \
     "l.[Expires], " PAWL__POSTGRES_LEASE_FREE(                                                        \
@@ -56,7 +57,8 @@
               "case when l.[Worker] = excluded.[Worker] then 0 else 1 end, "                          \
               "[Expires] = excluded.[Expires] where exists (select 1 from seen as s "                 \
               "where s.[Worker] is not distinct from l.[Worker] and s.[Epoch] = l.[Epoch] "           \
-              "and s.[Expires] = l.[Expires]) returning "
+              "and s.[Expires] = l.[Expires]) "                                                       \
+              "returning (select s.[Worker] from seen as s where s.[Worker] <> ?2)"
 
 #define PAWL__POSTGRES_STATEMENTS(X)                                                                 \
     PAWL__POSTGRES_LOOK_STATEMENTS(X)                                                                \
@@ -64,6 +66,8 @@
     X(begin_work, "begin isolation level read committed")                                            \
     X(commit_work, "commit")                                                                         \
     X(rollback, "rollback")                                                                          \
+    X(round_begin, "savepoint pawl_round")                                                           \
+    X(round_undo, "rollback to savepoint pawl_round")                                                \
     X(handler_plans,                                                                                 \
       "select set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', "      \
       "true), set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', "      \
@@ -117,8 +121,19 @@
     X(end_holder_of, "select pg_terminate_backend(a.pid) from {workers} as w "                       \
                      "join pg_stat_activity as a on a.backend_xid = w.xmax "                         \
                      "where w.[Id] = ?1 and a.pid <> pg_backend_pid()")                              \
+    /* Inside a commit, or with the turn to number events, and no word from its client. */           \
+    X(end_standing_of,                                                                               \
+      "select pg_terminate_backend(a.pid) from pg_stat_activity as a "                               \
+      "where a.pid <> pg_backend_pid() and a.wait_event = 'ClientRead' "                             \
+      "and a.state_change < clock_timestamp() - ?1 * interval '1 millisecond' "                      \
+      "and (a.backend_xid in (select w.xmax from {workers} as w) or a.pid in "                       \
+      "(select l.pid from pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 "           \
+      "and l.granted and l.classid = ((?2 >> 32) & 4294967295)::oid "                                \
+      "and l.objid = (?2 & 4294967295)::oid "                                                        \
+      "and l.database = (select oid from pg_database where datname = current_database())))")         \
     X(worker_alive_list,                                                                             \
-      "select w.[Id], w.[Endpoint], w.[Types] from {workers} as w "                                  \
+      "select w.[Id], w.[Endpoint], w.[Types], w.[Epoch], greatest(w.[Pid], 0), "                    \
+      "w.[Seen], " PAWL__SQL_COUNTERS " from {workers} as w "                                        \
       "where w.[Epoch] > 0 and " PAWL__POSTGRES_IS_ALIVE(PAWL__POSTGRES_TOLD) " order by w.[Id]")    \
     X(worker_alive_count, "select count(*) from {workers} as w "                                     \
                           "where w.[Epoch] > 0 and " PAWL__POSTGRES_IS_ALIVE(PAWL__POSTGRES_TOLD))   \
@@ -137,11 +152,15 @@
       "[Seen], " PAWL__SQL_COUNTERS ") values (?1, '', '', 0, 0, 0, 'epoch', 0, 0, 0, 0, 0, 0) "     \
       "{ignore:[Id]}")                                                                               \
     /* Leases. */                                                                                    \
-    X(lead_take, PAWL__POSTGRES_LEAD_TAKE "[Epoch]")                                                 \
-    X(lead_take_alone, PAWL__POSTGRES_LEAD_TAKE "set_config('synchronous_commit', 'off', true)")     \
+    X(end_lease_holder, "select pg_terminate_backend(a.pid) from {leases} as l "                     \
+                        "join pg_stat_activity as a on a.backend_xid = l.xmax "                      \
+                        "where l.[Name] = ?1 and l.[Expires] <= ?2 and a.pid <> pg_backend_pid()")   \
+    X(lead_take, PAWL__POSTGRES_LEAD_TAKE)                                                           \
+    X(lead_take_alone, PAWL__POSTGRES_LEAD_TAKE ", set_config('synchronous_commit', 'off', true)")   \
     PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                             \
     PAWL__POSTGRES_OUTBOX_STATEMENTS(X)                                                              \
     PAWL__POSTGRES_AGGREGATOR_STATEMENTS(X)                                                          \
+    PAWL__POSTGRES_JOURNAL_STATEMENTS(X)                                                             \
     /* Dead letters and subscriptions. */                                                            \
     X(dead_add,                                                                                      \
       "insert into {dead} ([Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], "             \
@@ -193,12 +212,14 @@
       "queue, due, attempts, deaths, waiting_since, error, n) "                                      \
       "where q.ctid = k.place and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                \
       "returning k.n")                                                                               \
+    /* Of so many columns: see PAWL__POSTGRES_EVENT_INSERT. */                                       \
     X(queue_add,                                                                                     \
       "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "        \
       "[Error], " PAWL__SQL_MESSAGE ") select k.queue, k.due, k.due, k.attempts, 0, 'epoch', "       \
-      "'', " PAWL__POSTGRES_MESSAGE_ITEMS " from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "        \
-      "as k (queue, due, attempts, " PAWL__POSTGRES_MESSAGE_NAMES ") "                               \
-      "{ignore:[Queue], [MessageId]}")                                                               \
+      "'', " PAWL__POSTGRES_MESSAGE_ITEMS " from (select unnest(?1) as queue, unnest(?2) as due, "   \
+      "unnest(?3) as attempts, unnest(?4) as message_id, unnest(?5) as type, "                       \
+      "unnest(?6) as correlation_id, unnest(?7) as causation_id, unnest(?8) as headers, "            \
+      "unnest(?9) as body) as k {ignore:[Queue], [MessageId]}")                                      \
     X(queue_first_place, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "   \
                          "and [Attempts] = 0 and [WaitingSince] = 'epoch' and [Seq] <> all (?3) "    \
                          "order by [Due], [Seq] limit 1")                                            \

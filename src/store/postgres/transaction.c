@@ -61,6 +61,7 @@ pawl_code pawl__postgres_stamp_begin(pawl__postgres *store, pawl__postgres_conne
         code = pawl__postgres_side(store, connection, error);
     if (code != PAWL_OK)
         return code;
+    (*connection)->is_gathered = true;
     pawl__postgres_begin_on(*connection, error);
     pawl__postgres_send_plain(*connection, pawl__postgres_stamp, error);
     return PAWL_OK;

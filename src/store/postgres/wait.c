@@ -7,8 +7,9 @@
  * makes it safe: a sleeper takes the lock and then looks once more, for what became
  * due before the time until which it means to sleep; a sender commits and then
  * tries the lock. A handle sleeps for the queues and the outbox that it claimed
- * from; one that claimed nothing listens to nobody. A wake-up counts until the
- * next claim: a wait before it returns at once.
+ * from, and for the journal when it read there by position; one that did nothing of
+ * this listens to nobody. A wake-up counts until the next claim: a wait before it
+ * returns at once. That of the journal ends one wait.
  *
  * What others hold when they die is free without a word. A handle that met such
  * rows sleeps for seconds only, and ends the leases of the dead.
@@ -47,6 +48,7 @@ int64_t pawl__postgres_lock_number(const pawl__postgres *store, const char *kind
 /* ---- News --------------------------------------------------------------- */
 
 #define OUTBOX_PAYLOAD "/outbox"
+#define EVENTS_PAYLOAD "/events"
 #define TOPICS_MAX 16 /* queues of one commit; with more all are woken */
 
 /* What a commit has news for. */
@@ -70,7 +72,9 @@ static void add_topic(topics *list, pawl_text queue)
 
 static bool find_topics(const pawl_changes *changes, topics *list)
 {
-    *list = (topics){.has_outbox = changes->outbox_add.count + changes->outbox_hold.count != 0};
+    *list = (topics){.has_outbox = changes->outbox_add.count + changes->outbox_hold.count +
+                                       changes->outbox_reset.count !=
+                                   0};
     for (size_t i = 0; i < changes->queue_send.count && !list->is_all; i++)
         add_topic(list, changes->queue_send.items[i].queue);
     for (size_t i = 0; i < changes->timeout_set.count && !list->is_all; i++)
@@ -93,6 +97,25 @@ static int64_t queue_lock(const pawl__postgres *store, pawl_text queue)
 static int64_t outbox_lock(const pawl__postgres *store)
 {
     return pawl__postgres_lock_number(store, "sleep-outbox", (pawl_text){0});
+}
+
+static int64_t events_lock(const pawl__postgres *store)
+{
+    return pawl__postgres_lock_number(store, "sleep-events", (pawl_text){0});
+}
+
+void pawl__postgres_send_notify_events(pawl__postgres *store, pawl__postgres_connection *connection,
+                                       pawl__postgres_call *call, pawl_error *error)
+{
+    const int64_t lock = events_lock(store);
+    pawl__postgres_begin(call, connection,
+                         connection->is_ours ? pawl__postgres_notify : pawl__postgres_notify_always,
+                         error);
+    pawl__postgres_put_text(call, pawl_text_of(store->channel));
+    pawl__postgres_put_text(call, PAWL_TEXT(EVENTS_PAYLOAD));
+    if (connection->is_ours)
+        pawl__postgres_put_ints(call, &lock, 1);
+    pawl__postgres_send(call);
 }
 
 bool pawl__postgres_send_notify(pawl__postgres *store, pawl__postgres_connection *connection,
@@ -123,7 +146,7 @@ bool pawl__postgres_send_notify(pawl__postgres *store, pawl__postgres_connection
 
 static bool has_outbox(const pawl__postgres *store)
 {
-    return store->outbox.from != 0; /* it was claimed from */
+    return store->outbox.is_claimed;
 }
 
 static pawl_text name_of(const pawl__postgres_place *place)
@@ -141,10 +164,15 @@ static size_t list_queues(const pawl__postgres *store, const pawl__postgres_plac
     return count;
 }
 
-static bool has_topics(const pawl__postgres *store)
+static bool has_claims(const pawl__postgres *store)
 {
     const pawl__postgres_place *queues[PAWL__POSTGRES_QUEUES_MAX];
     return has_outbox(store) || list_queues(store, queues) != 0;
+}
+
+static bool has_topics(const pawl__postgres *store)
+{
+    return store->reads_events || has_claims(store);
 }
 
 static pawl_code take_sleep_locks(pawl__postgres *store, pawl_error *error)
@@ -156,6 +184,8 @@ static pawl_code take_sleep_locks(pawl__postgres *store, pawl_error *error)
         store->sleep_locks[i] = queue_lock(store, name_of(queues[i]));
     if (has_outbox(store))
         store->sleep_locks[count++] = outbox_lock(store);
+    if (store->reads_events)
+        store->sleep_locks[count++] = events_lock(store);
     store->sleep_lock_count = count;
     pawl__postgres_begin(&call, &store->main, pawl__postgres_listen_locks, error);
     pawl__postgres_put_ints(&call, store->sleep_locks, count);
@@ -210,7 +240,10 @@ static void take_notifies(pawl__postgres *store)
 {
     PGnotify *notify;
     while ((notify = PQnotifies(store->main.pg)) != NULL) {
-        store->is_woken |= is_for_us(store, notify);
+        if (strcmp(notify->extra, EVENTS_PAYLOAD) == 0)
+            store->has_events |= store->reads_events && notify->be_pid != store->backend_pid;
+        else
+            store->is_woken |= is_for_us(store, notify);
         PQfreemem(notify);
     }
 }
@@ -224,11 +257,10 @@ static void put_times(pawl__postgres_call *call, const pawl__postgres_place *con
     pawl__postgres_array_end(call);
 }
 
-static pawl_code is_there(pawl__postgres *store, pawl__postgres_call *call)
+static pawl_code is_there(pawl__postgres_call *call, bool *is_woken)
 {
     pawl_code code = pawl__postgres_run(call);
-    store->is_woken |=
-        code == PAWL_OK && pawl__postgres_next(call) && pawl__postgres_get_bool(call);
+    *is_woken |= code == PAWL_OK && pawl__postgres_next(call) && pawl__postgres_get_bool(call);
     pawl__postgres_end(call);
     return code == PAWL_OK ? call->code : code;
 }
@@ -250,7 +282,7 @@ static pawl_code look_at_queues(pawl__postgres *store, pawl_error *error)
     put_times(&call, queues, count, offsetof(pawl__postgres_place, from));
     put_times(&call, queues, count, offsetof(pawl__postgres_place, queue_due));
     put_times(&call, queues, count, offsetof(pawl__postgres_place, timeout_due));
-    return is_there(store, &call);
+    return is_there(&call, &store->is_woken);
 }
 
 static pawl_code look_at_outbox(pawl__postgres *store, pawl_error *error)
@@ -260,7 +292,17 @@ static pawl_code look_at_outbox(pawl__postgres *store, pawl_error *error)
         return PAWL_OK;
     pawl__postgres_begin(&call, &store->main, pawl__postgres_outbox_there, error);
     pawl__postgres_put_time(&call, pawl__postgres_now(store));
-    return is_there(store, &call);
+    return is_there(&call, &store->is_woken);
+}
+
+static pawl_code look_at_events(pawl__postgres *store, pawl_error *error)
+{
+    pawl__postgres_call call;
+    if (!store->reads_events)
+        return PAWL_OK;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_events_there, error);
+    pawl__postgres_put_int(&call, store->events_read);
+    return is_there(&call, &store->has_events);
 }
 
 /* Listens, takes the sleepers' locks, and looks once more: what was committed
@@ -280,7 +322,9 @@ static pawl_code prepare_to_sleep(pawl__postgres *store, pawl_error *error)
     store->busy_claims = 0;
     if (code == PAWL_OK)
         code = look_at_queues(store, error);
-    return code == PAWL_OK ? look_at_outbox(store, error) : code;
+    if (code == PAWL_OK)
+        code = look_at_outbox(store, error);
+    return code == PAWL_OK ? look_at_events(store, error) : code;
 }
 
 pawl_time pawl__postgres_now(const pawl__postgres *store)
@@ -390,14 +434,15 @@ pawl_code pawl__postgres_wait(pawl_store *base, int64_t microseconds, int wake_f
     if (!store->is_pooled)
         take_notifies(store);
     int64_t end = pawl__postgres_clock_ms() + slice_of(store, (microseconds + 999) / 1000);
-    for (int64_t rest = 1; code == PAWL_OK && !store->is_woken && rest > 0;) {
+    for (int64_t rest = 1; code == PAWL_OK && !store->is_woken && !store->has_events && rest > 0;) {
         rest = end - pawl__postgres_clock_ms();
         if (rest > 0)
             code = sleep_once(store, rest, wake_fd, error);
     }
     /* Nothing is claimed here that could answer the call. */
-    if (!has_topics(store))
+    if (!has_claims(store))
         store->is_woken = false;
+    store->has_events = false;
     return code;
 }
 

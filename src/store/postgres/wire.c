@@ -266,8 +266,9 @@ pawl_code pawl__postgres_flush(pawl__postgres_connection *connection, pawl_error
     bool was_sent = connection->is_pipelined && connection->sent_count > 0;
     if (was_sent)
         sync_and_pump(connection);
-    connection->sent_count = 0;
-    pawl_code code         = connection->failed;
+    connection->sent_count  = 0;
+    connection->is_gathered = false;
+    pawl_code code          = connection->failed;
     if (code != PAWL_OK && error != NULL)
         *error = connection->failed_error;
     connection->failed = PAWL_OK;

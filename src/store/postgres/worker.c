@@ -15,6 +15,10 @@
 #include <string.h>
 
 #define RAISE_LOCK_MS "2000"
+/* For how long a client that is slow is waited for inside a commit: as long as who waits
+ * for it has waited, within these. */
+#define STAND_MS_MIN 2000
+#define STAND_MS_MAX 10000
 
 static const pawl_uuid kept_row; /* the id of zeroes */
 
@@ -138,7 +142,7 @@ static pawl_code take_row(pawl__postgres *store, pawl__postgres_connection *conn
     pawl__postgres_put_text(&call, endpoint);
     pawl__postgres_put_text(&call, types);
     pawl__postgres_put_int(&call, store->lock_number);
-    pawl__postgres_put_int(&call, store->backend_pid);
+    pawl__postgres_put_int(&call, store->pid);
     pawl__postgres_put_time(&call, now);
     pawl_code code = pawl__postgres_run(&call);
     if (code == PAWL_OK && pawl__postgres_next(&call)) {
@@ -242,12 +246,36 @@ static pawl_code raise_epoch(pawl__postgres *store, int64_t *epoch, pawl_uuid *l
     return code;
 }
 
-void pawl__postgres_end_holder(pawl__postgres *store, pawl__postgres_connection *connection)
+bool pawl__postgres_end_commit_of(pawl__postgres_connection *connection, pawl_uuid worker)
 {
     pawl__postgres_call call;
-    pawl__postgres_begin(&call, connection, pawl__postgres_end_holder_of, NULL);
-    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
-    (void)pawl__postgres_run(&call);
+    send_with_ids(connection, &call, pawl__postgres_end_holder_of, &worker, NULL, NULL);
+    bool is_ended = pawl__postgres_flush(connection, NULL) == PAWL_OK &&
+                    pawl__postgres_next(&call) && pawl__postgres_get_bool(&call);
+    pawl__postgres_end(&call);
+    return is_ended;
+}
+
+void pawl__postgres_end_holder(pawl__postgres *store, pawl__postgres_connection *connection)
+{
+    (void)pawl__postgres_end_commit_of(connection, store->base.worker.uuid);
+}
+
+void pawl__postgres_end_standing(pawl__postgres *store, pawl__postgres_connection *connection)
+{
+    pawl__postgres_call call;
+    int64_t             stand_ms = store->base.deadline_ms;
+    stand_ms                     = stand_ms < STAND_MS_MIN   ? STAND_MS_MIN
+                                   : stand_ms > STAND_MS_MAX ? STAND_MS_MAX
+                                                             : stand_ms;
+    pawl__postgres_begin(&call, connection, pawl__postgres_end_standing_of, NULL);
+    pawl__postgres_put_int(&call, stand_ms);
+    pawl__postgres_put_int(&call, pawl__postgres_turn_number(store));
+    if (pawl__postgres_run(&call) == PAWL_OK && pawl__postgres_rows(&call) > 0)
+        pawl_log(PAWL_LOG_WARNING,
+                 "postgres: %s: %lld sessions stood still inside a commit for %lld ms and were "
+                 "waited for: they were ended",
+                 store->given, (long long)pawl__postgres_rows(&call), (long long)stand_ms);
     pawl__postgres_end(&call);
 }
 
@@ -327,6 +355,10 @@ pawl_code pawl__postgres_worker_list(pawl_store *base, pawl_arena *arena, pawl_w
         row->id.uuid          = pawl__postgres_get_uuid(&call);
         row->endpoint         = pawl__postgres_get_text(&call);
         row->types            = pawl__postgres_get_text(&call);
+        row->epoch            = pawl__postgres_get_int(&call);
+        row->pid              = pawl__postgres_get_int(&call);
+        row->seen             = pawl__postgres_get_time(&call);
+        pawl__postgres_get_counters(&call, &row->counters);
     }
     pawl__postgres_end(&call);
     return call.code;

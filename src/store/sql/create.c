@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/tables.h"
+#include "store/sql/steps.h"
 
 #include <string.h>
 
@@ -232,21 +232,42 @@ static void create_index(script *s, const pawl__sql_table *table, const pawl__sq
     finish_statement(s);
 }
 
+/* The steps of one table; NULL: indexes that went. A driver whose database cannot
+ * say "if not exists" looks, and adds the columns before the script is run. */
+static void run_steps(script *s, const pawl__sql_table *table)
+{
+    for (size_t i = 0; i < pawl__sql_step_count; i++) {
+        const pawl__sql_step *step = &pawl__sql_steps[i];
+        if (table == NULL ? step->table != NULL
+                          : !s->dialect->adds_columns || step->table == NULL ||
+                                strcmp(step->table, table->name) != 0)
+            continue;
+        pawl__sql_run_step(&s->text, s->dialect, s->prefix, step);
+        finish_statement(s);
+    }
+}
+
 static void create_shared(script *s)
 {
     for (size_t t = 0; t < pawl__sql_table_count; t++) {
         const pawl__sql_table *table = &pawl__sql_tables[t];
         pawl__sql_create_table(&s->text, s->dialect, s->prefix, table);
         finish_statement(s);
+        run_steps(s, table);
         for (size_t i = 0; i < table->index_count; i++)
             create_index(s, table, &table->indexes[i]);
     }
+    run_steps(s, NULL);
     run_templates(s, s->dialect->after_create);
     pawl__sql_expand(&s->text, s->dialect, s->prefix,
                      "insert into {schema} ([Part], [Version]) values ('pawl', ");
     pawl__sql_appendf(&s->text, "%d) ", PAWL__SQL_SCHEMA_VERSION);
     pawl__sql_expand(&s->text, s->dialect, s->prefix, "{ignore:[Part]}");
     finish_statement(s);
+    if (s->dialect->adds_columns) {
+        pawl__sql_raise_version(&s->text, s->dialect, s->prefix);
+        finish_statement(s);
+    }
 }
 
 static void create_saga(script *s, const pawl_saga_table *table)

@@ -7,17 +7,15 @@
 #include <stdlib.h>
 
 const pawl_text pawl__sql_state_words[] = {
-    [PAWL_OUTBOX_PENDING]    = {"pending", 7},
-    [PAWL_OUTBOX_HELD]       = {"held", 4},
-    [PAWL_OUTBOX_DISPATCHED] = {"dispatched", 10},
-    [PAWL_OUTBOX_DEAD]       = {"dead", 4},
+    [PAWL_OUTBOX_PENDING] = {"pending", 7},        [PAWL_OUTBOX_HELD] = {"held", 4},
+    [PAWL_OUTBOX_DISPATCHED] = {"dispatched", 10}, [PAWL_OUTBOX_DEAD] = {"dead", 4},
+    [PAWL_OUTBOX_DISCARDED] = {"discarded", 9},
 };
 
 const pawl_text pawl__sql_outcome_words[] = {
-    [PAWL_ATTEMPT_SUCCESS]   = {"success", 7},
-    [PAWL_ATTEMPT_REJECTED]  = {"rejected", 8},
-    [PAWL_ATTEMPT_TRANSIENT] = {"transient", 9},
-    [PAWL_ATTEMPT_POISON]    = {"poison", 6},
+    [PAWL_ATTEMPT_SUCCESS] = {"success", 7},     [PAWL_ATTEMPT_REJECTED] = {"rejected", 8},
+    [PAWL_ATTEMPT_TRANSIENT] = {"transient", 9}, [PAWL_ATTEMPT_POISON] = {"poison", 6},
+    [PAWL_ATTEMPT_ENABLED] = {"enabled", 7},     [PAWL_ATTEMPT_DISCARDED] = {"discarded", 9},
 };
 
 static int by_source(const void *left, const void *right)

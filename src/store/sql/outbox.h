@@ -8,8 +8,8 @@
 
 #include "pawl/store_rows.h"
 
-#define PAWL__SQL_STATE_COUNT (PAWL_OUTBOX_DEAD + 1)
-#define PAWL__SQL_OUTCOME_COUNT (PAWL_ATTEMPT_POISON + 1)
+#define PAWL__SQL_STATE_COUNT (PAWL_OUTBOX_DISCARDED + 1)
+#define PAWL__SQL_OUTCOME_COUNT (PAWL_ATTEMPT_DISCARDED + 1)
 
 extern const pawl_text pawl__sql_state_words[];   /* by pawl_outbox_state */
 extern const pawl_text pawl__sql_outcome_words[]; /* by pawl_attempt_outcome */

@@ -6,6 +6,13 @@
 
 #include <string.h>
 
+static const char whole_note[] = "-- Makes what is missing: in an empty database, and in one of an "
+                                 "earlier version.";
+static const char part_note[] =
+    "-- Makes the tables and indexes that are missing. A database of an "
+    "earlier version\n-- lacks columns too: run \"pawl schema apply\" on "
+    "it, which adds them.";
+
 typedef struct printer {
     pawl_line_fn *line;
     void         *context;
@@ -39,6 +46,7 @@ pawl_code pawl__sql_print(const pawl__sql_dialect *dialect, const char *prefix,
                           pawl_error *error)
 {
     printer p = {line, context};
+    print_lines(&p, dialect->adds_columns ? whole_note : part_note);
     print_lines(&p, dialect->script_begin);
     pawl_code code = pawl__sql_create(dialect, prefix, spec->tables, spec->table_count,
                                       print_statement, &p, error);

@@ -26,7 +26,12 @@
 
 #define PAWL__SQL_OUTBOX_ROW                                                               \
     "select [Id], [NextAttempt], [DispatchId], [Source], [Version], [Index], [Endpoint], " \
-    "[Destination], [Due], [State], [Attempts], [At], " PAWL__SQL_MESSAGE " from {outbox} "
+    "[Destination], [Due], [State], [Attempts], [At], " PAWL__SQL_MESSAGE                  \
+    ", [DispatchedAt], [AttemptsBefore] from {outbox} "
+
+#define PAWL__SQL_EVENT                                                                  \
+    "[Type], [TypeVersion], [MessageId], [CorrelationId], [CausationId], [DispatchId], " \
+    "[At], [Headers], [Body]"
 
 #define PAWL__SQL_DEAD_ROW                                                \
     "select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], " \
@@ -70,7 +75,8 @@
                    "from {workers} as w where {workers}.[Id] = ?1 and w.[Id] = ?2")                                              \
     X(worker_delete, "delete from {workers} where [Id] = ?1")                                                                    \
     X(worker_list,                                                                                                               \
-      "select [Id], [Endpoint], [Types], [Process], [Seen] from {workers} where [Process] <> 0 "                                 \
+      "select [Id], [Endpoint], [Types], [Process], [Seen], [Epoch], [Pid], " PAWL__SQL_COUNTERS                                 \
+      " from {workers} where [Process] <> 0 "                                                                                    \
       "order by [Id]")                                                                                                           \
     X(worker_counters,                                                                                                           \
       "select " PAWL__SQL_SUM("[Messages]") ", " PAWL__SQL_SUM("[Timeouts]") ", " PAWL__SQL_SUM("[Flushes]") ", " PAWL__SQL_SUM( \
@@ -159,12 +165,21 @@
     /* The outbox. */                                                                                                            \
     X(outbox_add,                                                                                                                \
       "insert into {outbox} ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At], "                                    \
-      "[Source], [Version], [Index], [Endpoint], [Destination], " PAWL__SQL_MESSAGE ") values "                                  \
-      "(?1, 'pending', 0, ?2, ?3, ?2, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) "                                         \
+      "[Source], [Version], [Index], [Endpoint], [Destination], [AttemptsBefore], " PAWL__SQL_MESSAGE                            \
+      ") values "                                                                                                                \
+      "(?1, 'pending', 0, ?15, ?3, ?2, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11, ?12, ?13, ?14) "                                     \
       "{ignore:[DispatchId]}")                                                                                                   \
     X(outbox_known, "select [Type], [Body] from {outbox} where [DispatchId] = ?1")                                               \
     X(outbox_settle, "update {outbox} set [State] = ?1, [Attempts] = ?2, [NextAttempt] = ?3, "                                   \
                      "[DispatchedAt] = ?4 where [Id] = ?5 and [State] = 'pending'")                                              \
+    X(outbox_enable,                                                                                                             \
+      "update {outbox} set [State] = 'pending', [NextAttempt] = ?1, [Attempts] = [Attempts] + 1, "                               \
+      "[AttemptsBefore] = [Attempts] + 1 where [Id] = ?2 and [State] = 'dead'")                                                  \
+    X(outbox_discard, "update {outbox} set [State] = 'discarded', [DispatchedAt] = ?1, "                                         \
+                      "[Attempts] = [Attempts] + 1 where [Id] = ?2 and [State] = 'dead'")                                        \
+    X(outbox_attempt_put,                                                                                                        \
+      "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], "                                      \
+      "[Error]) values (?1, ?2, ?3, ?4, ?5, ?6)")                                                                                \
     X(outbox_attempt,                                                                                                            \
       "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], "                                      \
       "[Error]) select ?1, coalesce(max([Attempt]), 0) + 1, ?2, ?3, ?4, ?5 "                                                     \
@@ -179,9 +194,19 @@
       "where [OutboxId] = ?1 order by [Attempt]")                                                                                \
     X(outbox_held, "select count(*) from {outbox} where [State] = 'held'")                                                       \
     X(outbox_dead, "select count(*) from {outbox} where [State] = 'dead'")                                                       \
-    X(outbox_sweep,                                                                                                              \
-      "delete from {outbox} where [Id] in (select [Id] from {outbox} "                                                           \
-      "where [State] = 'dispatched' and [DispatchedAt] < ?1 order by [DispatchedAt] limit ?2)")                                  \
+    X(outbox_sweep, "delete from {outbox} where [Id] in (select [Id] from {outbox} "                                             \
+                    "where [DispatchedAt] < ?1 order by [DispatchedAt] limit ?2)")                                               \
+    /* The journal. */                                                                                                           \
+    X(event_last, "select max([Version]) from {events} where [Stream] = ?1")                                                     \
+    X(event_behind, "select [Seq], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "                                      \
+                    "where [Stream] = ?1 and [Version] > ?2 order by [Version]")                                                 \
+    X(fold_read, "select [Version], [TypeVersion], [State], [Dispatches], [At] from {folds} "                                    \
+                 "where [Stream] = ?1 and [TypeVersion] <= ?2 and [Version] > ?3")                                               \
+    X(checkpoint_add,                                                                                                            \
+      "insert into {checkpoints} ([Name], [Position], [At]) values (?1, ?2, ?3) {ignore:[Name]}")                                \
+    X(checkpoint_move,                                                                                                           \
+      "update {checkpoints} set [Position] = ?2, [At] = ?3 where [Name] = ?1 and [Position] = ?4")                               \
+    X(checkpoint_read, "select [Position] from {checkpoints} where [Name] = ?1")                                                 \
     /* Aggregators. */                                                                                                           \
     X(aggregator_add,                                                                                                            \
       "insert into {aggregator} ([Name], [Partition], [Key], [At], " PAWL__SQL_MESSAGE ") "                                      \

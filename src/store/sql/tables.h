@@ -11,9 +11,9 @@
 #include "pawl/store.h"
 #include "store/sql/dialect.h"
 
-/* Raised with every change to the tables below that an older program cannot
- * live with. */
-#define PAWL__SQL_SCHEMA_VERSION 1
+/* Raised with every change to the tables below that this program cannot do
+ * without; what a database of the version before needs then stands in steps.c. */
+#define PAWL__SQL_SCHEMA_VERSION 2
 
 /* Names of saga tables and their columns. */
 #define PAWL__SQL_TABLE_NAME_SIZE_MAX 128

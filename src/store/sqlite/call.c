@@ -26,6 +26,7 @@ typedef struct code_row {
 
 static const code_row codes[] = {
     {SQLITE_PERM, PAWL_EDENIED},     {SQLITE_BUSY, PAWL_EBUSY},
+    {SQLITE_PROTOCOL, PAWL_EBUSY}, /* a stopped process is in the way */
     {SQLITE_LOCKED, PAWL_EBUSY},     {SQLITE_NOMEM, PAWL_ENOMEM},
     {SQLITE_READONLY, PAWL_EDENIED}, {SQLITE_INTERRUPT, PAWL_EINTERRUPTED},
     {SQLITE_FULL, PAWL_EFULL},       {SQLITE_CANTOPEN, PAWL_EUNREACHABLE},
@@ -154,6 +155,14 @@ void pawl__sqlite_put_null(pawl__sqlite_call *call)
 {
     if (call->code == PAWL_OK)
         bound(call, sqlite3_bind_null(call->statement, call->column));
+}
+
+void pawl__sqlite_put_uuid_or_null(pawl__sqlite_call *call, pawl_uuid uuid)
+{
+    if (pawl_uuid_is_zero(uuid))
+        pawl__sqlite_put_null(call);
+    else
+        pawl__sqlite_put_uuid(call, uuid);
 }
 
 void pawl__sqlite_put_value(pawl__sqlite_call *call, const pawl_value *value)
@@ -287,6 +296,16 @@ void pawl__sqlite_get_message(pawl__sqlite_call *call, pawl_message *message)
     message->causation_id   = pawl__sqlite_get_text(call);
     message->headers        = pawl__sqlite_get_text(call);
     message->body           = pawl__sqlite_get_text(call);
+}
+
+void pawl__sqlite_get_counters(pawl__sqlite_call *call, pawl_counters *counters)
+{
+    counters->messages  = pawl__sqlite_get_int(call);
+    counters->timeouts  = pawl__sqlite_get_int(call);
+    counters->flushes   = pawl__sqlite_get_int(call);
+    counters->failures  = pawl__sqlite_get_int(call);
+    counters->conflicts = pawl__sqlite_get_int(call);
+    counters->dead      = pawl__sqlite_get_int(call);
 }
 
 void *pawl__sqlite_grow(pawl__sqlite_call *call, void *items, size_t count, size_t *capacity,

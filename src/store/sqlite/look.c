@@ -85,12 +85,7 @@ static pawl_code read_counters(pawl__sqlite *store, pawl_counters *counters, paw
     pawl__sqlite_call call;
     pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_counters, error);
     if (pawl__sqlite_next(&call)) {
-        counters->messages  = pawl__sqlite_get_int(&call);
-        counters->timeouts  = pawl__sqlite_get_int(&call);
-        counters->flushes   = pawl__sqlite_get_int(&call);
-        counters->failures  = pawl__sqlite_get_int(&call);
-        counters->conflicts = pawl__sqlite_get_int(&call);
-        counters->dead      = pawl__sqlite_get_int(&call);
+        pawl__sqlite_get_counters(&call, counters);
         pawl__sqlite_stop(&call);
     }
     return call.code;
@@ -194,6 +189,8 @@ static pawl_code sweep_outbox(pawl__sqlite *store, const pawl_sweep *sweep, int6
     if (code == PAWL_OK) {
         *count += call.changes;
         *more |= call.changes == (int64_t)sweep->count_max;
+        if (sweep->outbox_count != NULL)
+            *sweep->outbox_count = call.changes;
     }
     return code;
 }

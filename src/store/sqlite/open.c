@@ -33,6 +33,9 @@
 #define CACHE_MB_MAX (1024 * 1024)
 #define WAL_TRIES_MAX 500 /* of 10 ms: another process is making the file */
 
+/* The number of an event is its position here. */
+static const char *const no_indexes[] = {"events_position", "events_unnumbered", NULL};
+
 const pawl__sql_dialect pawl__sqlite_dialect = {
     .name        = "sqlite",
     .quote_open  = '"',
@@ -58,6 +61,7 @@ const pawl__sql_dialect pawl__sqlite_dialect = {
     .table_end    = " strict",
     .keyed_end    = " strict, without rowid",
     .keeps_ties   = true,
+    .no_indexes   = no_indexes,
     .script_begin = "pragma journal_mode = wal;\nbegin immediate;",
     .script_end   = "commit;",
 };
@@ -258,6 +262,19 @@ static pawl_code check_file(pawl__sqlite *store, bool is_made, pawl_error *error
     return PAWL_OK;
 }
 
+/* A file that was closed properly has no log beside it, and SQLite makes one for who only
+ * reads. Its own words speak of writing. */
+static pawl_code refuse_closed(const pawl__sqlite *store, pawl_code code, pawl_error *error)
+{
+    int why = sqlite3_errcode(store->connection.db) & 0xFF;
+    if (why != SQLITE_READONLY && why != SQLITE_CANTOPEN)
+        return pawl_error_wrap(error, code, "%s", store->given_path);
+    return unreachable(store,
+                       "the file or its folder may not be written, which looking needs too: a "
+                       "database in WAL mode keeps files beside itself",
+                       error);
+}
+
 pawl_code pawl__sqlite_connect(pawl__sqlite *store, bool is_made, pawl_error *error)
 {
     pawl_code code = check_file(store, is_made, error);
@@ -279,7 +296,7 @@ pawl_code pawl__sqlite_connect(pawl__sqlite *store, bool is_made, pawl_error *er
     if ((code = configure(store, error)) == PAWL_OK &&
         (code = check_encoding(store, error)) == PAWL_OK)
         code = identify(store, error);
-    return code == PAWL_OK ? PAWL_OK : pawl_error_wrap(error, code, "%s", store->given_path);
+    return code == PAWL_OK ? PAWL_OK : refuse_closed(store, code, error);
 }
 
 /* The switch takes a lock that the busy handler is not asked about. */

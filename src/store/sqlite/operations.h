@@ -55,8 +55,20 @@ pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_t
                                     pawl_error *error);
 pawl_code pawl__sqlite_outbox_list(pawl_store *base, pawl_outbox_state state, size_t count_max,
                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
+pawl_code pawl__sqlite_outbox_find(pawl_store *base, const pawl_outbox_query *query,
+                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
 pawl_code pawl__sqlite_outbox_history(pawl_store *base, int64_t id, pawl_arena *arena,
                                       pawl_attempt_rows *rows, pawl_error *error);
+
+/* journal.c */
+pawl_code pawl__sqlite_stream_load(pawl_store *base, const pawl_stream_read *reads, size_t count,
+                                   pawl_arena *arena, pawl_stream *streams, pawl_error *error);
+pawl_code pawl__sqlite_event_list(pawl_store *base, const pawl_event_query *query,
+                                  pawl_arena *arena, pawl_event_rows *rows, pawl_error *error);
+pawl_code pawl__sqlite_event_number(pawl_store *base, size_t count_max, int64_t *count,
+                                    pawl_error *error);
+pawl_code pawl__sqlite_checkpoint_get(pawl_store *base, pawl_text name, int64_t *position,
+                                      pawl_error *error);
 
 /* dead.c */
 pawl_code pawl__sqlite_dead_list(pawl_store *base, pawl_text endpoint, size_t count_max,

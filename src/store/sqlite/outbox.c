@@ -42,6 +42,8 @@ static void read_row(pawl__sqlite_call *call, pawl_outbox_row *row)
     row->attempts = (int32_t)pawl__sqlite_get_int(call);
     row->at       = pawl__sqlite_get_int(call);
     pawl__sqlite_get_message(call, &row->message);
+    row->dispatched      = pawl__sqlite_get_int(call);
+    row->attempts_before = (int32_t)pawl__sqlite_get_int(call);
 }
 
 static pawl_code read_rows(pawl__sqlite_call *call, pawl_outbox_rows *rows)
@@ -115,6 +117,48 @@ pawl_code pawl__sqlite_outbox_list(pawl_store *base, pawl_outbox_state state, si
     return read_rows(&call, rows);
 }
 
+/* The statement whose index leads to the rows of the query, if one does. */
+static int find_statement(const pawl_outbox_query *query)
+{
+    if (query->id != 0)
+        return pawl__sqlite_outbox_find_id;
+    if (!pawl_uuid_is_zero(query->dispatch_id.uuid))
+        return pawl__sqlite_outbox_find_dispatch;
+    switch (query->states) {
+    case 1u << PAWL_OUTBOX_PENDING:
+        return query->attempts_min > 0 ? pawl__sqlite_outbox_find_tried
+                                       : pawl__sqlite_outbox_find_pending;
+    case 1u << PAWL_OUTBOX_HELD: return pawl__sqlite_outbox_find_held;
+    case 1u << PAWL_OUTBOX_DEAD: return pawl__sqlite_outbox_find_dead;
+    default: return pawl__sqlite_outbox_find_any;
+    }
+}
+
+pawl_code pawl__sqlite_outbox_find(pawl_store *base, const pawl_outbox_query *query,
+                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    *rows               = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
+    pawl_code code      = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, find_statement(query), error);
+    call.arena = arena;
+    pawl__sqlite_put_int(&call, query->id);
+    pawl__sqlite_put_uuid_or_null(&call, query->dispatch_id.uuid);
+    pawl__sqlite_put_int(&call, query->after);
+    pawl__sqlite_put_int(&call, query->states);
+    pawl__sqlite_put_text(&call, query->endpoint);
+    pawl__sqlite_put_text(&call, query->source);
+    pawl__sqlite_put_text(&call, query->destination);
+    pawl__sqlite_put_text(&call, query->message_type);
+    pawl__sqlite_put_text(&call, query->causation_id);
+    pawl__sqlite_put_int(&call, query->count_max != 0 ? (int64_t)query->count_max : -1);
+    pawl__sqlite_put_int(&call, query->attempts_min);
+    return read_rows(&call, rows);
+}
+
 pawl_code pawl__sqlite_outbox_history(pawl_store *base, int64_t id, pawl_arena *arena,
                                       pawl_attempt_rows *rows, pawl_error *error)
 {
@@ -185,23 +229,38 @@ pawl_code pawl__sqlite_apply_outbox_add(pawl__sqlite_writer *writer, const void 
     pawl__sqlite_put_text(&call, add->endpoint);
     pawl__sqlite_put_text(&call, add->destination);
     pawl__sqlite_put_message(&call, &add->message);
+    pawl__sqlite_put_int(&call, 0);
     pawl_code code = pawl__sqlite_run(&call);
     if (code != PAWL_OK || call.changes != 0)
         return code;
     return check_known(writer, add, error);
 }
 
-static pawl_code add_attempt(pawl__sqlite_writer *writer, const pawl_outbox_settle *settle,
-                             pawl_error *error)
+static pawl_code put_attempt(pawl__sqlite_writer *writer, const pawl_outbox_settle *settle,
+                             bool is_numbered, pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_attempt, error);
+    pawl__sqlite_call_begin(&call, writer->connection,
+                            is_numbered ? pawl__sql_outbox_attempt_put : pawl__sql_outbox_attempt,
+                            error);
     pawl__sqlite_put_int(&call, settle->id);
+    if (is_numbered)
+        pawl__sqlite_put_int(&call, settle->attempts);
     pawl__sqlite_put_text(&call, pawl__sql_outcome_words[settle->outcome]);
     pawl__sqlite_put_int(&call, settle->at);
     pawl__sqlite_put_int(&call, settle->duration);
     pawl__sqlite_put_text(&call, settle->error);
     return pawl__sqlite_run(&call);
+}
+
+/* A line of history. Its number is the row's attempts, as a rule; to look for the last
+ * one would copy what is inserted through a temporary table. A number that stands
+ * there already is numbered on. */
+static pawl_code add_attempt(pawl__sqlite_writer *writer, const pawl_outbox_settle *settle,
+                             pawl_error *error)
+{
+    pawl_code code = put_attempt(writer, settle, true, error);
+    return code == PAWL_EDUPLICATE ? put_attempt(writer, settle, false, error) : code;
 }
 
 pawl_code pawl__sqlite_apply_outbox_settle(pawl__sqlite_writer *writer, const void *change,
@@ -223,6 +282,31 @@ pawl_code pawl__sqlite_apply_outbox_settle(pawl__sqlite_writer *writer, const vo
         return pawl_error_set(error, PAWL_EGONE, "outbox row %lld is not pending",
                               (long long)settle->id);
     return code == PAWL_OK ? add_attempt(writer, settle, error) : code;
+}
+
+pawl_code pawl__sqlite_apply_outbox_reset(pawl__sqlite_writer *writer, const void *change,
+                                          pawl_error *error)
+{
+    const pawl_outbox_reset *reset      = change;
+    bool                     is_enabled = reset->action == PAWL_OUTBOX_ENABLE;
+    pawl__sqlite_call        call;
+    pawl__sqlite_call_begin(&call, writer->connection,
+                            is_enabled ? pawl__sql_outbox_enable : pawl__sql_outbox_discard, error);
+    pawl__sqlite_put_int(&call, reset->at);
+    pawl__sqlite_put_int(&call, reset->id);
+    pawl_code code = pawl__sqlite_run(&call);
+    if (code != PAWL_OK)
+        return code;
+    if (call.changes == 0)
+        return pawl_error_set(error, PAWL_EGONE, "outbox row %lld is not dead",
+                              (long long)reset->id);
+    const pawl_outbox_settle line = {
+        .id      = reset->id,
+        .outcome = is_enabled ? PAWL_ATTEMPT_ENABLED : PAWL_ATTEMPT_DISCARDED,
+        .error   = reset->note,
+        .at      = reset->at,
+    };
+    return put_attempt(writer, &line, false, error);
 }
 
 static pawl_code hold_row(pawl__sqlite_writer *writer, int64_t id, pawl_error *error)

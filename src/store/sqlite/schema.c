@@ -7,7 +7,7 @@
  */
 #include "store/sqlite/sqlite.h"
 
-#include "store/sql/tables.h"
+#include "store/sql/steps.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -148,14 +148,19 @@ static bool is_complete(const pawl_saga_table *table, const saga_state *state)
     return whole;
 }
 
-static pawl_code incomplete(const pawl__sqlite *store, const char *what, pawl_text name,
-                            pawl_error *error)
+/* Version 0: there are no tables, or half of them. */
+static pawl_code too_old(const pawl__sqlite *store, int64_t version, pawl_error *error)
 {
+    if (version > 0)
+        return pawl_error_set(error, PAWL_ESCHEMA,
+                              "sqlite: %s: its schema has version %lld, this program needs version "
+                              "%d; run: pawl schema apply --store sqlite:%s",
+                              store->given_path, (long long)version, PAWL__SQL_SCHEMA_VERSION,
+                              store->given_path);
     return pawl_error_set(error, PAWL_ESCHEMA,
-                          "sqlite: %s: %s %s%.*s is missing or incomplete; run: pawl schema apply "
-                          "--store sqlite:%s",
-                          store->given_path, what, store->connection.prefix, PAWL_TEXT_ARGS(name),
-                          store->given_path);
+                          "sqlite: %s: table %sschema is missing or incomplete; run: pawl schema "
+                          "apply --store sqlite:%s",
+                          store->given_path, store->connection.prefix, store->given_path);
 }
 
 pawl_code pawl__sqlite_schema_check(pawl__sqlite *store, const pawl_saga_table *const *tables,
@@ -166,7 +171,7 @@ pawl_code pawl__sqlite_schema_check(pawl__sqlite *store, const pawl_saga_table *
     if (code == PAWL_OK)
         code = check_version(store, version, error);
     if (code == PAWL_OK && version < PAWL__SQL_SCHEMA_VERSION)
-        code = incomplete(store, "table", PAWL_TEXT("schema"), error);
+        code = too_old(store, version, error);
     for (size_t i = 0; code == PAWL_OK && i < table_count; i++) {
         saga_state state;
         code = look_at_saga(store->connection.db, tables[i], &state, error);
@@ -206,6 +211,52 @@ static pawl_code add_columns(sqlite3 *db, const pawl_saga_table *table, const sa
     return code;
 }
 
+/* What an earlier version's tables lack; those that are not there get it from
+ * the script. SQLite has no "add column if not exists". */
+static pawl_code run_step(pawl__sqlite *store, const pawl__sql_step *step, pawl_error *error)
+{
+    sqlite3       *db       = store->connection.db;
+    pawl__sql_text name     = {0};
+    pawl__sql_text text     = {0};
+    bool           exists   = false;
+    char           type[32] = "";
+    pawl__sql_append(&name, store->connection.prefix);
+    pawl__sql_append(&name, step->table);
+    pawl__sql_run_step(&text, &pawl__sqlite_dialect, store->connection.prefix, step);
+    pawl_text table = {name.data, name.size};
+    pawl_code code  = PAWL_OK;
+    if (name.is_failed || text.is_failed)
+        code = pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    if (code == PAWL_OK)
+        code = pawl__sqlite_exists(db, "table", table, &exists, error);
+    if (code == PAWL_OK && exists)
+        code = pawl__sqlite_column_type(db, table, step->name, type, error);
+    if (code == PAWL_OK && exists && type[0] == '\0')
+        code = pawl__sqlite_execute(db, text.data, error);
+    pawl__sql_text_free(&name);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+static pawl_code run_steps(pawl__sqlite *store, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < pawl__sql_step_count; i++)
+        if (pawl__sql_steps[i].table != NULL) /* the script does the others */
+            code = run_step(store, &pawl__sql_steps[i], error);
+    return code;
+}
+
+static pawl_code raise_version(pawl__sqlite *store, pawl_error *error)
+{
+    pawl__sql_text text = {0};
+    pawl__sql_raise_version(&text, &pawl__sqlite_dialect, store->connection.prefix);
+    pawl_code code = text.is_failed ? pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory")
+                                    : pawl__sqlite_execute(store->connection.db, text.data, error);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
 static pawl_code make_all(pawl__sqlite *store, const pawl_saga_table *const *tables,
                           size_t table_count, pawl_error *error)
 {
@@ -221,8 +272,21 @@ static pawl_code make_all(pawl__sqlite *store, const pawl_saga_table *const *tab
             code = add_columns(db, tables[i], &state, error);
     }
     if (code == PAWL_OK)
+        code = run_steps(store, error);
+    if (code == PAWL_OK)
         code = pawl__sql_create(&pawl__sqlite_dialect, store->connection.prefix, tables,
                                 table_count, run_statement, db, error);
+    return code == PAWL_OK ? raise_version(store, error) : code;
+}
+
+static pawl_code make_at_once(pawl__sqlite *store, const pawl_saga_table *const *tables,
+                              size_t table_count, pawl_error *error)
+{
+    pawl_code code = pawl__sqlite_write_begin(store, error);
+    if (code == PAWL_OK) {
+        code = make_all(store, tables, table_count, error);
+        code = pawl__sqlite_write_end(store, code, error);
+    }
     return code;
 }
 
@@ -232,12 +296,7 @@ pawl_code pawl__sqlite_schema_make(pawl__sqlite *store, const pawl_saga_table *c
     /* Nothing to make, as a rule: then no lock is taken. */
     if (pawl__sqlite_schema_check(store, tables, table_count, NULL) == PAWL_OK)
         return PAWL_OK;
-    pawl_code code = pawl__sqlite_write_begin(store, error);
-    if (code == PAWL_OK) {
-        code = make_all(store, tables, table_count, error);
-        code = pawl__sqlite_write_end(store, code, error);
-    }
-    return code;
+    return make_at_once(store, tables, table_count, error);
 }
 
 /* What a newer program made, this one would drop in part only. */
@@ -257,13 +316,14 @@ static pawl_code drop_all(pawl__sqlite *store, const pawl_schema_spec *spec, paw
     return code;
 }
 
+/* Makes whatever verify misses, which is more than a look at the version tells. */
 static pawl_code apply(pawl__sqlite *store, const pawl_schema_spec *spec, pawl_error *error)
 {
     pawl_code code = pawl__sqlite_connect(store, true, error);
     if (code == PAWL_OK)
         code = pawl__sqlite_use_wal(store, error);
     if (code == PAWL_OK)
-        code = pawl__sqlite_schema_make(store, spec->tables, spec->table_count, error);
+        code = make_at_once(store, spec->tables, spec->table_count, error);
     return code;
 }
 
@@ -278,7 +338,7 @@ static pawl_code verify(pawl__sqlite *store, const pawl_schema_spec *spec, pawl_
     if (code == PAWL_OK)
         code = check_version(store, version, error);
     if (code == PAWL_OK)
-        code = pawl__sqlite_verify(store, spec, line, context, &count, error);
+        code = pawl__sqlite_verify(store, spec, version, line, context, &count, error);
     if (code == PAWL_OK && count != 0)
         code = pawl_error_set(error, PAWL_ESCHEMA,
                               "sqlite: %s: the schema has %zu difference%s; run: pawl schema apply "

@@ -56,4 +56,9 @@ const pawl_store_ops pawl_store_driver = {
     .outbox_list      = pawl__sqlite_outbox_list,
     .outbox_attempts  = pawl__sqlite_outbox_history,
     .dead_list        = pawl__sqlite_dead_list,
+    .outbox_find      = pawl__sqlite_outbox_find,
+    .stream_load      = pawl__sqlite_stream_load,
+    .event_list       = pawl__sqlite_event_list,
+    .event_number     = pawl__sqlite_event_number,
+    .checkpoint_get   = pawl__sqlite_checkpoint_get,
 };

@@ -9,7 +9,7 @@
  *     lease.c       queue leases of processes, leader leases of workers
  *     worker.c      worker rows
  *     commit.c      groups, refusals, fence, enlist
- *     queue.c inbox.c saga.c timeout.c aggregator.c outbox.c dead.c   by noun
+ *     queue.c inbox.c saga.c timeout.c aggregator.c outbox.c dead.c journal.c   by noun
  *     look.c        statistics, next due times, sweep
  *     wait.c        wake-up
  *
@@ -83,6 +83,7 @@ void pawl__sqlite_call_statement(pawl__sqlite_call *call, pawl__sqlite_connectio
 void pawl__sqlite_put_text(pawl__sqlite_call *call, pawl_text text); /* borrowed until it ran */
 void pawl__sqlite_put_int(pawl__sqlite_call *call, int64_t number);
 void pawl__sqlite_put_uuid(pawl__sqlite_call *call, pawl_uuid uuid);
+void pawl__sqlite_put_uuid_or_null(pawl__sqlite_call *call, pawl_uuid uuid); /* zero is null */
 void pawl__sqlite_put_null(pawl__sqlite_call *call);
 void pawl__sqlite_put_value(pawl__sqlite_call *call, const pawl_value *value);
 /* id, type, correlation, causation, headers, body. */
@@ -100,6 +101,7 @@ pawl_text pawl__sqlite_get_text(pawl__sqlite_call *call);  /* a copy in call->ar
 pawl_text pawl__sqlite_peek_text(pawl__sqlite_call *call); /* lives until the next step */
 pawl_uuid pawl__sqlite_get_uuid(pawl__sqlite_call *call);  /* null is zero */
 void      pawl__sqlite_get_message(pawl__sqlite_call *call, pawl_message *message);
+void      pawl__sqlite_get_counters(pawl__sqlite_call *call, pawl_counters *counters);
 /* Room for one more item in an array that grows in call->arena, or NULL with
  * call->code set. */
 void *pawl__sqlite_grow(pawl__sqlite_call *call, void *items, size_t count, size_t *capacity,
@@ -194,8 +196,8 @@ pawl_code pawl__sqlite_schema_make(pawl__sqlite *store, const pawl_saga_table *c
 pawl_code pawl__sqlite_schema_check(pawl__sqlite *store, const pawl_saga_table *const *tables,
                                     size_t table_count, pawl_error *error);
 /* Reports each difference; `*count` is how many. */
-pawl_code pawl__sqlite_verify(pawl__sqlite *store, const pawl_schema_spec *spec, pawl_line_fn *line,
-                              void *context, size_t *count, pawl_error *error);
+pawl_code pawl__sqlite_verify(pawl__sqlite *store, const pawl_schema_spec *spec, int64_t version,
+                              pawl_line_fn *line, void *context, size_t *count, pawl_error *error);
 /* Type of a column in `type`, empty when the column, or the table, is missing. */
 pawl_code pawl__sqlite_column_type(sqlite3 *db, pawl_text table, const char *column, char type[32],
                                    pawl_error *error);
@@ -280,5 +282,9 @@ pawl__sqlite_apply_fn pawl__sqlite_apply_aggregator_remove;
 pawl__sqlite_apply_fn pawl__sqlite_apply_flush_set;
 pawl__sqlite_apply_fn pawl__sqlite_apply_dead_set;
 pawl__sqlite_apply_fn pawl__sqlite_apply_subscription_set;
+pawl__sqlite_apply_fn pawl__sqlite_apply_event_append;
+pawl__sqlite_apply_fn pawl__sqlite_apply_checkpoint_set;
+pawl__sqlite_apply_fn pawl__sqlite_apply_outbox_reset;
+pawl__sqlite_apply_fn pawl__sqlite_apply_fold_set;
 
 #endif

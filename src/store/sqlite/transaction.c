@@ -53,7 +53,7 @@ void pawl__sqlite_rollback(sqlite3 *db)
 /* Says how long it waited, and for what. */
 static pawl_code explain_busy(pawl__sqlite *store, pawl_code code, pawl_error *error)
 {
-    if (code != PAWL_EBUSY)
+    if (code != PAWL_EBUSY || sqlite3_errcode(store->connection.db) == SQLITE_PROTOCOL)
         return code;
     if (atomic_load(&store->is_interrupted))
         return pawl_error_set(error, PAWL_EINTERRUPTED,

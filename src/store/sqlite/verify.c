@@ -120,6 +120,8 @@ static void check_shared(verifier *v, const char *prefix, const pawl__sql_table 
     for (size_t i = 0; i < table->column_count; i++)
         check_column(v, table->columns[i].name, table->columns[i].type);
     for (size_t i = 0; i < table->index_count; i++) {
+        if (!pawl__sql_has_index(&pawl__sqlite_dialect, &table->indexes[i]))
+            continue;
         pawl__sql_text name = {0};
         pawl__sql_append(&name, prefix);
         pawl__sql_append(&name, table->indexes[i].name);
@@ -150,12 +152,31 @@ static void check_saga(verifier *v, const pawl_saga_table *table)
     }
 }
 
-pawl_code pawl__sqlite_verify(pawl__sqlite *store, const pawl_schema_spec *spec, pawl_line_fn *line,
-                              void *context, size_t *count, pawl_error *error)
+/* A missing table was said already. */
+static void check_version(verifier *v, const char *prefix, int64_t version)
+{
+    pawl__sql_text name   = {0};
+    bool           exists = false;
+    pawl__sql_append(&name, prefix);
+    pawl__sql_append(&name, "schema");
+    if (v->code == PAWL_OK && name.is_failed)
+        v->code = pawl_error_set(v->error, PAWL_ENOMEM, "sqlite: out of memory");
+    if (v->code == PAWL_OK && version < PAWL__SQL_SCHEMA_VERSION)
+        v->code = pawl__sqlite_exists(v->db, "table", (pawl_text){name.data, name.size}, &exists,
+                                      v->error);
+    if (v->code == PAWL_OK && exists)
+        report(v, "table %s: expected version %d, found %lld", name.data, PAWL__SQL_SCHEMA_VERSION,
+               (long long)version);
+    pawl__sql_text_free(&name);
+}
+
+pawl_code pawl__sqlite_verify(pawl__sqlite *store, const pawl_schema_spec *spec, int64_t version,
+                              pawl_line_fn *line, void *context, size_t *count, pawl_error *error)
 {
     verifier v = {.db = store->connection.db, .line = line, .context = context, .error = error};
     for (size_t i = 0; i < pawl__sql_table_count; i++)
         check_shared(&v, store->connection.prefix, &pawl__sql_tables[i]);
+    check_version(&v, store->connection.prefix, version);
     for (size_t i = 0; i < spec->table_count; i++)
         check_saga(&v, spec->tables[i]);
     pawl__sql_text_free(&v.table);

@@ -31,7 +31,6 @@ static pawl_code run_with_ids(pawl__sqlite *store, int statement, const pawl_uui
 
 typedef struct worker_row {
     pawl_worker_info info;
-    pawl_time        seen;
     bool             is_alive;
 } worker_row;
 
@@ -41,7 +40,10 @@ static bool read_worker(pawl__sqlite *store, pawl__sqlite_call *call, worker_row
     row->info.endpoint = pawl__sqlite_get_text(call);
     row->info.types    = pawl__sqlite_get_text(call);
     int64_t process    = pawl__sqlite_get_int(call);
-    row->seen          = pawl__sqlite_get_int(call);
+    row->info.seen     = pawl__sqlite_get_int(call);
+    row->info.epoch    = pawl__sqlite_get_int(call);
+    row->info.pid      = pawl__sqlite_get_int(call);
+    pawl__sqlite_get_counters(call, &row->info.counters);
     if (call->code == PAWL_OK)
         call->code = pawl__sqlite_process_alive(store->process, store->path, process,
                                                 &row->is_alive, call->error);
@@ -282,7 +284,7 @@ pawl_code pawl__sqlite_worker_sweep(pawl__sqlite *store, pawl_time before, size_
     pawl_code   code  = arena != NULL ? list_workers(store, arena, false, &rows, &found, error)
                                       : pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
     for (size_t i = 0; code == PAWL_OK && i < found; i++) {
-        if (rows[i].seen >= before)
+        if (rows[i].info.seen >= before)
             continue;
         *more |= ended == count_max;
         if (ended == count_max)

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "interrupt.h"
+#include "support/interrupt.h"
 
 #include <signal.h>
 
@@ -14,7 +14,7 @@ static void on_signal(int number)
     is_interrupted = 1;
 }
 
-void replay_interrupt_watch(void)
+void example_interrupt_watch(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
@@ -22,14 +22,14 @@ void replay_interrupt_watch(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-bool replay_interrupted(void)
+bool example_interrupted(void)
 {
     return is_interrupted != 0;
 }
 
-pawl_code replay_interrupt_check(pawl_error *error)
+pawl_code example_interrupt_check(pawl_error *error)
 {
-    if (!replay_interrupted())
+    if (!example_interrupted())
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EINTERRUPTED, "interrupted; what was committed stays");
 }

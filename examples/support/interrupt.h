@@ -1,0 +1,16 @@
+/* interrupt.h - SIGINT and SIGTERM end a program's work at its next step; a second
+ * one ends the process at once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef EXAMPLE_INTERRUPT_H
+#define EXAMPLE_INTERRUPT_H
+
+#include "pawl/base.h"
+
+void example_interrupt_watch(void);
+bool example_interrupted(void);
+/* PAWL_EINTERRUPTED with its text, or PAWL_OK. */
+pawl_code example_interrupt_check(pawl_error *error);
+
+#endif

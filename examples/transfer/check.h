@@ -1,0 +1,36 @@
+/* check.h - one pass over the journal, from its first event to its last.
+ *
+ * It knows nothing of handlers, folds and queues: it moves the money of every event
+ * itself, follows every transfer through its states, and matches each debit and credit
+ * with the transfer that sent it, by the dispatch id that this transfer's event makes
+ * (docs/dispatch-ids.md). An event that does not fit is a difference.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TRANSFER_CHECK_H
+#define TRANSFER_CHECK_H
+
+#include "pawl/operations.h"
+#include "pawl/pawl.h"
+#include "plan.h"
+
+#define TRANSFER_DIFFERENCES_SHOWN 10
+
+typedef struct transfer_found {
+    int64_t  events;
+    int64_t  done;
+    int64_t  failed;   /* before any money moved */
+    int64_t  refunded; /* after the second leg was rejected */
+    int64_t  overdue;
+    int64_t  cents; /* in all accounts at the end */
+    uint64_t difference_count;
+    char     differences[TRANSFER_DIFFERENCES_SHOWN][300]; /* the first ones */
+} transfer_found;
+
+/* Nobody may write meanwhile. An error only when the store cannot be read. */
+pawl_code transfer_check(pawl_store *store, const transfer_plan *plan, transfer_found *found,
+                         pawl_error *error);
+
+void transfer_differ(transfer_found *found, const char *format, ...) PAWL_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,33 @@
+/* plan.h - what is asked of the bank, all of it made from one seed: which accounts
+ * there are, and which transfer is from where to where.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TRANSFER_PLAN_H
+#define TRANSFER_PLAN_H
+
+#include "records.h"
+
+typedef struct transfer_plan {
+    uint64_t          seed;
+    open_account     *accounts; /* account i is number i + 1 */
+    size_t            account_count;
+    request_transfer *transfers; /* likewise */
+    size_t            transfer_count;
+    int64_t           cents; /* in all accounts together */
+} transfer_plan;
+
+/* PAWL_ENOMEM. What was made is to be cleared whatever the answer. */
+pawl_code transfer_plan_make(uint64_t seed, int64_t accounts, int64_t transfers,
+                             transfer_plan *plan, pawl_error *error);
+void      transfer_plan_clear(transfer_plan *plan);
+
+/* The id of the message that asks for it; the same whenever it is sent. */
+void transfer_plan_id(const transfer_plan *plan, int64_t transfer,
+                      char id[PAWL_UUID_TEXT_SIZE + 1]);
+
+/* Whether the outcome is certain, whatever else happens meanwhile. */
+bool transfer_plan_is_closed(const transfer_plan *plan, int64_t transfer);   /* never done */
+bool transfer_plan_is_too_much(const transfer_plan *plan, int64_t transfer); /* never begun */
+
+#endif

@@ -1,0 +1,62 @@
+/* change_journal.h - the changes to the journal: events, stored folds, checkpoints.
+ *
+ *     stream      the events of one process or entity, versions 1, 2, 3 ...
+ *     fold        the state that folding a stream's events gave, stored so that a
+ *                 load need not read them all
+ *     position    an event's place among those of all streams, given after its
+ *                 commit, so that whoever reads by position misses none
+ *     checkpoint  the position that a projection has come to
+ *
+ * Threads: plain data.
+ * Tests: src/conformance/case_journal*.c, src/conformance/case_events.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CHANGE_JOURNAL_H
+#define PAWL_CHANGE_JOURNAL_H
+
+#include "pawl/change_rows.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One event. Those of a stream stand together in the set, by version, without a
+ * gap, and all in one group. Refused with PAWL_ECONFLICT unless the
+ * stream, before this set, ended at the version before the first one: the version
+ * is taken, or the one before is missing (contracts O4). */
+typedef struct pawl_event_append {
+    PAWL__CHANGE_BASE
+    pawl_text  stream;   /* "type/id" */
+    int64_t    version;  /* from 1 */
+    bool       is_first; /* of those that this set appends to the stream */
+    pawl_event event;
+} pawl_event_append;
+
+/* Stores a fold, with what its stream remembers (contracts O18). One of the same or a
+ * later version that is there stays. */
+typedef struct pawl_fold_set {
+    PAWL__CHANGE_BASE
+    pawl_text stream;
+    int64_t   version;      /* of the last event in it */
+    int32_t   type_version; /* of the state's record */
+    pawl_text state;        /* JSON */
+    /* JSON array of the dispatch ids remembered, oldest first; behind one, as a number, the
+     * second of its event, unless that is the one of the id before. */
+    pawl_text dispatches;
+    pawl_time at; /* for people */
+} pawl_fold_set;
+
+/* Refused with PAWL_ECONFLICT unless the checkpoint is at `from`. */
+typedef struct pawl_checkpoint_set {
+    PAWL__CHANGE_BASE
+    pawl_text name; /* of whoever reads */
+    int64_t   from; /* 0: it was never set */
+    int64_t   to;   /* larger than `from` */
+    pawl_time at;   /* for people */
+} pawl_checkpoint_set;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,69 @@
+/* journal_rows.h - what the journal is asked for and what it answers.
+ *
+ * Threads: plain data. Answers live in the arena of the call.
+ * Tests: src/conformance/case_journal*.c, src/conformance/case_events.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_JOURNAL_ROWS_H
+#define PAWL_JOURNAL_ROWS_H
+
+#include "pawl/base.h"
+#include "pawl/message.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct pawl_event_row {
+    pawl_text  stream;   /* "type/id" */
+    int64_t    version;  /* in its stream, from 1 */
+    int64_t    seq;      /* order of insertion, which need not be that of the commits */
+    int64_t    position; /* 0: not given yet */
+    pawl_event event;
+} pawl_event_row;
+
+typedef struct pawl_event_rows {
+    pawl_event_row *items;
+    size_t          count;
+} pawl_event_rows;
+
+/* Which events; what is empty or zero matches any. Texts are borrowed for the call. */
+typedef struct pawl_event_query {
+    pawl_text stream;         /* events of this stream, by version */
+    bool      is_by_position; /* without a stream: those that have a position, by it; else by seq */
+    int64_t   after;          /* larger than this: version, position or seq */
+    bool      is_backward;    /* newest first; `after` 0: from the end, else smaller than it */
+    pawl_text type;
+    pawl_text message_id;
+    pawl_text correlation_id;
+    size_t    count_max; /* 0: all */
+} pawl_event_query;
+
+/* A stored fold; version 0: there is none. */
+typedef struct pawl_fold_row {
+    int64_t   version;      /* of the last event in it */
+    int32_t   type_version; /* of the state's record */
+    pawl_text state;        /* JSON */
+    pawl_text dispatches;   /* JSON array of the dispatch ids remembered, oldest first (O18) */
+    pawl_time at;           /* when it was stored; for people */
+} pawl_fold_row;
+
+/* What to load of a stream. */
+typedef struct pawl_stream_read {
+    pawl_text stream;
+    int64_t   after;            /* events with a larger version; a fold before it is left out */
+    int32_t   fold_version_max; /* a fold whose state has at most this version; 0: no fold */
+} pawl_stream_read;
+
+typedef struct pawl_stream {
+    int64_t         version; /* of the last event; 0: there is none */
+    pawl_fold_row   fold;
+    pawl_event_row *events; /* behind the fold, by version; those before it are not read */
+    size_t          count;
+} pawl_stream;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,162 @@
+/* observe.h - health, metrics and traces, and who carries them out of the process.
+ *
+ *     pawl_observe_options in pawl_endpoint_options -> /livez /readyz /metrics on a
+ *                                                      port, OTLP/HTTP to a collector
+ *     pawl_health_check                             -> the same health, in your own code
+ *
+ * Counting always goes on and costs a few additions. What is listened on or sent
+ * needs the module libpawl-observe.so, which is loaded when a port or a collector
+ * is asked for. Nothing here ever makes the delivery of messages wait.
+ *
+ * Threads: pawl_health_check uses the store handle it is given; the module has
+ * threads of its own and a store handle of its own.
+ * Tests: tests/unit/test_health.c, test_runtime_metrics.c, test_runtime_observe*.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_OBSERVE_H
+#define PAWL_OBSERVE_H
+
+#include "pawl/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Health -------------------------------------------------------------- */
+
+typedef enum pawl_health_state {
+    PAWL_HEALTHY,
+    PAWL_DEGRADED,  /* works, and somebody should look */
+    PAWL_UNHEALTHY, /* does not do what it is for */
+} pawl_health_state;
+
+/* "healthy", "degraded", "unhealthy". Static text. */
+PAWL_API const char *pawl_health_name(pawl_health_state state);
+
+/* At or above a limit a check is no longer healthy. Zero means the default in
+ * brackets, -1 that the limit is never reached. Durations are microseconds. */
+typedef struct pawl_health_options {
+    int64_t lag_degraded;   /* age of the oldest pending outbox row [1 min] */
+    int64_t lag_unhealthy;  /* [5 min] */
+    int64_t dead_degraded;  /* dead outbox rows [1] */
+    int64_t dead_unhealthy; /* [100] */
+} pawl_health_options;
+
+#define PAWL_HEALTH_CHECKS_MAX 8
+
+typedef struct pawl_health_result {
+    const char       *name; /* "outbox_lag", "outbox_dead", "store", "endpoint" */
+    pawl_health_state state;
+    int64_t           value;       /* microseconds or rows */
+    char              reason[200]; /* empty when healthy */
+} pawl_health_result;
+
+typedef struct pawl_health {
+    pawl_health_state  state; /* the worst of the checks */
+    pawl_health_result checks[PAWL_HEALTH_CHECKS_MAX];
+    size_t             check_count;
+} pawl_health;
+
+/* Asks the store and judges (contracts O23). `now` is machine time; NULL options: all
+ * defaults. `*health` is written whatever the answer.
+ *
+ * PAWL_EINVAL  the unhealthy limit is below the degraded one.
+ * Others       what the store answered; health is then unhealthy and its check
+ *              "store" says why. */
+PAWL_API pawl_code pawl_health_check(pawl_store *store, const pawl_health_options *options,
+                                     pawl_time now, pawl_health *health, pawl_error *error);
+
+/* ---- What an endpoint shows ------------------------------------------------ */
+
+#define PAWL_OBSERVE_PORT_ANY (-1) /* one that is free; pawl_endpoint_observe_port says which */
+
+/* Zero means the default in brackets. Endpoints with equal options and the same
+ * store share one server and one sender; with other options or another store a
+ * port is taken only once. Durations are microseconds
+ * (contracts O23).
+ *
+ * What pawl_endpoint_create answers because of them:
+ *
+ * PAWL_ECONFIG       a value over its limit, an address that is not numeric, a port that
+ *                    is taken.
+ * PAWL_EUNREACHABLE  the module libpawl-observe.so is not there.
+ * PAWL_ELIMIT        more endpoints than can share a port. */
+typedef struct pawl_observe_options {
+    size_t              options_size; /* sizeof(pawl_observe_options) */
+    int                 port;         /* 0: nothing listens [0] */
+    const char         *address;      /* numeric; who may connect is the system's to say
+                                         ["127.0.0.1"] */
+    const char         *otlp;         /* "http://HOST:4318" of a collector; NULL: nothing is sent */
+    int64_t             otlp_period;  /* between two exports [10 s] */
+    int32_t             span_count;   /* spans that wait; more are dropped and counted [2048] */
+    const char         *service_name; /* in OTLP ["pawl"] */
+    pawl_health_options health;
+} pawl_observe_options;
+
+#define PAWL_OBSERVE_OPTIONS_INIT                    \
+    {                                                \
+        .options_size = sizeof(pawl_observe_options) \
+    }
+
+/* ---- The module ------------------------------------------------------------ */
+
+/* What a request gets. */
+typedef struct pawl_observe_answer {
+    int         status;
+    const char *content_type; /* static */
+    pawl_text   body;         /* in the arena of the call */
+} pawl_observe_answer;
+
+typedef enum pawl_observe_signal {
+    PAWL_OBSERVE_TRACES,  /* POST .../v1/traces */
+    PAWL_OBSERVE_METRICS, /* POST .../v1/metrics */
+} pawl_observe_signal;
+
+typedef enum pawl_observe_outcome {
+    PAWL_OBSERVE_ACCEPTED,
+    PAWL_OBSERVE_AGAIN,   /* may be sent again later */
+    PAWL_OBSERVE_REFUSED, /* would be refused again */
+} pawl_observe_outcome;
+
+/* What the library gives the module. Every function may be called from any thread,
+ * `next` and `done` of one signal from one at a time. */
+typedef struct pawl_observe_source {
+    void *context;
+    /* The page at `path`; one of status 404 when there is none. */
+    void (*answer)(void *context, pawl_text path, pawl_arena *arena, pawl_observe_answer *answer);
+    /* The JSON to send next, in the arena; false: none for now. After a `next` that was
+     * true comes `done`; `why`, for the log, is borrowed for the call. */
+    bool (*next)(void *context, pawl_observe_signal signal, pawl_arena *arena, pawl_text *body);
+    void (*done)(void *context, pawl_observe_signal signal, pawl_observe_outcome outcome,
+                 const char *why);
+} pawl_observe_source;
+
+typedef struct pawl_observe_plan {
+    pawl_observe_source source;
+    const char         *address; /* of the server */
+    int                 port;    /* 0: none, PORT_ANY, else this one */
+    const char         *otlp;    /* or NULL; no '/' at its end */
+    int64_t             period;  /* between two exports, microseconds */
+} pawl_observe_plan;
+
+typedef struct pawl_observe_ops {
+    size_t ops_size; /* sizeof(pawl_observe_ops) */
+    /* Borrows the plan until stop. `*port` is the one that listens, 0 for none. After a
+     * failure nothing is left behind, and stop is not called. PAWL_ECONFIG: the address
+     * is wrong or the port is taken. */
+    pawl_code (*start)(const pawl_observe_plan *plan, void **carrier, int *port, pawl_error *error);
+    /* Traces wait: sends them before the period is over. Never blocks. */
+    void (*wake)(void *carrier);
+    /* Finishes requests in hand, sends what waits if that takes no longer than a
+     * second or so. Nothing of the source is called afterwards. */
+    void (*stop)(void *carrier);
+} pawl_observe_ops;
+
+/* The module libpawl-observe.so exports a `const pawl_observe_ops` of this name. */
+#define PAWL_OBSERVE_MODULE_SYMBOL "pawl_observe_module"
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,70 @@
+/* calm.h - texts of others on their way to a terminal: an error that a sink gave, an
+ * id that came with a message, a line of log. Some characters are obeyed there and not
+ * shown, or they end a line where the text does not.
+ *
+ * In the header, as the library and the command both need it.
+ *
+ * Tests: tests/unit/test_command_table.c, tests/unit/test_base_text.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_BASE_CALM_H
+#define PAWL_BASE_CALM_H
+
+#include "pawl/base.h"
+
+/* Bytes of the character that `at` begins with when it is such a one, else 0: control
+ * characters, U+2028 and U+2029 (ends of lines), and those that turn the direction of
+ * what follows. `*point` is the character. */
+static inline size_t pawl__unruly_size(const unsigned char *at, size_t left, unsigned *point)
+{
+    *point = at[0];
+    if (at[0] < 0x20 || at[0] == 0x7F)
+        return 1;
+    if (at[0] == 0xC2 && left >= 2 && at[1] < 0xA0) {
+        *point = at[1];
+        return 2;
+    }
+    if (at[0] != 0xE2 || left < 3)
+        return 0;
+    *point = 0x2000U | (at[1] & 0x3FU) << 6 | (at[2] & 0x3FU);
+    return (*point >= 0x2028 && *point <= 0x202E) || (*point >= 0x2066 && *point <= 0x2069) ? 3 : 0;
+}
+
+/* Writes '?' over each byte of them, and `line` over line feeds, carriage returns and
+ * tabs; 0 keeps these but for carriage returns. */
+static inline void pawl__calm(char *text, size_t size, char line)
+{
+    unsigned point;
+    for (size_t i = 0, next; i < size; i = next) {
+        size_t unruly = pawl__unruly_size((const unsigned char *)text + i, size - i, &point);
+        bool   is_end = unruly == 1 && (point == '\n' || point == '\t');
+        next          = i + (unruly > 0 ? unruly : 1);
+        if (is_end && line == 0)
+            continue;
+        for (size_t j = i; unruly > 0 && j < next; j++)
+            text[j] = (is_end || point == '\r') && line != 0 ? line : '?';
+    }
+}
+
+/* Writes '?' over each byte that is no UTF-8: of such a text the rest is what is read, and
+ * a store takes no other. */
+static inline void pawl__make_utf8(char *text, size_t size)
+{
+    pawl_text rest = {text, size};
+    size_t    bad;
+    while (!pawl_text_is_valid(rest, &bad)) {
+        size_t at  = (size_t)(rest.data - text) + bad;
+        text[at++] = '?';
+        rest       = (pawl_text){text + at, size - at};
+    }
+}
+
+/* The same for one line of which nothing is known, not even that it is UTF-8. */
+static inline void pawl__calm_line(char *text, size_t size)
+{
+    pawl__make_utf8(text, size);
+    pawl__calm(text, size, ' ');
+}
+
+#endif

@@ -1,0 +1,238 @@
+/* events.c - `pawl events list|show`: the journal.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct verb_fields {
+    pawl__store_fields at;
+    const char        *action;
+    const char        *shown_stream, *shown_version; /* arguments of show */
+    const char        *stream, *type, *message_id, *correlation_id;
+    int64_t            after, limit;
+    bool               is_backward, is_by_position, is_json, is_revealed;
+} verb_fields;
+
+enum { ACTION_LIST, ACTION_SHOW };
+static const char *const action_names[] = {"list", "show", NULL};
+
+#define FOR_LIST (1U << ACTION_LIST)
+#define FOR_SHOW (1U << ACTION_SHOW)
+
+const pawl__argument pawl__events_verb_arguments[] = {
+    {.name = "ACTION", .offset = offsetof(verb_fields, action), .choices = action_names},
+    {.name = "STREAM", .offset = offsetof(verb_fields, shown_stream), .is_optional = true},
+    {.name = "VERSION", .offset = offsetof(verb_fields, shown_version), .is_optional = true},
+    {.name = NULL},
+};
+
+#define EVENTS_OPTION(name_, kind_, member, value_, actions_, help_)                          \
+    {                                                                                         \
+        .name = name_, .kind = PAWL__OPTION_##kind_, .offset = offsetof(verb_fields, member), \
+        .value = value_, .min = 1, .max = INT64_MAX, .actions = actions_, .help = help_       \
+    }
+const pawl__option pawl__events_verb_options[] = {
+    {.name    = "after",
+     .kind    = PAWL__OPTION_COUNT,
+     .offset  = offsetof(verb_fields, after),
+     .value   = "N",
+     .help    = "behind this seq, version (--stream) or position (--by-position)",
+     .max     = INT64_MAX,
+     .actions = FOR_LIST},
+    EVENTS_OPTION("backward", FLAG, is_backward, NULL, FOR_LIST,
+                  "newest first; --after N: those before N"),
+    EVENTS_OPTION("by-position", FLAG, is_by_position, NULL, FOR_LIST,
+                  "in the order projections read; what has no position yet is left out"),
+    EVENTS_OPTION("correlation-id", TEXT, correlation_id, "ID", FOR_LIST, "of this conversation"),
+    PAWL__OPTION_DEADLINE(verb_fields, at),
+    EVENTS_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    EVENTS_OPTION("limit", COUNT, limit, "N", FOR_LIST,
+                  "at most N events; default 100, with --json all"),
+    EVENTS_OPTION("message-id", TEXT, message_id, "ID", FOR_LIST, "emitted while it was handled"),
+    PAWL__OPTION_PREFIX(verb_fields, at),
+    EVENTS_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the bodies as well"),
+    PAWL__OPTION_STORE(verb_fields, at),
+    EVENTS_OPTION("stream", TEXT, stream, "TYPE/ID", FOR_LIST, "of this stream, by version"),
+    EVENTS_OPTION("type", TEXT, type, "TYPE", FOR_LIST, "of this type"),
+    {.name = NULL},
+};
+
+#define EVENT(key, kind, member, heading, level)                                                  \
+    {                                                                                             \
+        key, PAWL__COLUMN_##kind, offsetof(pawl_event_row, member), heading, PAWL__LEVEL_##level, \
+            NULL                                                                                  \
+    }
+static const pawl__column columns[] = {
+    EVENT("seq", COUNT, seq, "seq", LIST),
+    EVENT("position", PLACE, position, "position", LIST),
+    EVENT("stream", TEXT, stream, "stream", LIST),
+    EVENT("version", COUNT, version, "version", LIST),
+    EVENT("type", TEXT, event.type, "type", LIST),
+    EVENT("type_version", COUNT_32, event.type_version, NULL, LIST),
+    EVENT("at", TIME, event.at, "at", LIST),
+    EVENT("message_id", TEXT, event.message_id, "message id", LIST),
+    EVENT("correlation_id", TEXT, event.correlation_id, NULL, LIST),
+    EVENT("causation_id", TEXT, event.causation_id, NULL, LIST),
+    EVENT("dispatch_id", ID, event.dispatch_id, NULL, LIST),
+    EVENT("body_size", SIZE, event.body, NULL, LIST),
+    EVENT("headers", JSON, event.headers, NULL, SHOW),
+    EVENT("body", TEXT, event.body, NULL, REVEAL),
+    {.key = NULL},
+};
+const pawl__report pawl__events_verb_reports[] = {{"list, show", columns}, {NULL, NULL}};
+
+/* ---- Reading --------------------------------------------------------------- */
+
+typedef struct list_place {
+    pawl_store      *store;
+    pawl_event_query query;
+} list_place;
+
+static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
+                           size_t *count, pawl_error *error)
+{
+    list_place     *place  = context;
+    pawl_event_rows found  = {.count = 0};
+    place->query.count_max = count_max;
+    pawl_code code         = pawl_store_events(place->store, &place->query, arena, &found, error);
+    if (code != PAWL_OK)
+        return code;
+    *rows  = found.items;
+    *count = found.count;
+    if (found.count == 0)
+        return PAWL_OK;
+    const pawl_event_row *last = &found.items[found.count - 1];
+    if (place->query.stream.size > 0)
+        place->query.after = last->version;
+    else
+        place->query.after = place->query.is_by_position ? last->position : last->seq;
+    return PAWL_OK;
+}
+
+static pawl__view view_of(const verb_fields *fields, pawl_arena *arena)
+{
+    return (pawl__view){.columns  = columns,
+                        .noun     = "event",
+                        .row_size = sizeof(pawl_event_row),
+                        .is_json  = fields->is_json,
+                        .now      = pawl_clock_now(NULL),
+                        .arena    = arena,
+                        .out      = stdout};
+}
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    pawl__view         view   = view_of(fields, arena);
+    list_place         place  = {store,
+                                 {.stream         = pawl_text_of(fields->stream),
+                                  .is_by_position = fields->is_by_position,
+                                  .after          = fields->after,
+                                  .is_backward    = fields->is_backward,
+                                  .type           = pawl_text_of(fields->type),
+                                  .message_id     = pawl_text_of(fields->message_id),
+                                  .correlation_id = pawl_text_of(fields->correlation_id)}};
+    return pawl__rows_list(&view, fields->limit, next_page, &place, error);
+}
+
+/* ---- Show ------------------------------------------------------------------ */
+
+static pawl_code print_events(pawl__view *view, const pawl_event_row *rows, size_t count,
+                              pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (view->is_json)
+        return pawl__rows_print(view, rows, count, error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        if (view->printed++ > 0)
+            fputc('\n', view->out);
+        code = pawl__row_page(view, &rows[i], error);
+    }
+    return code;
+}
+
+/* The whole stream, page by page, or the one event right behind `place`. */
+static pawl_code print_stream(pawl__view *view, list_place *place, size_t page_size,
+                              bool is_one_page, pawl_error *error)
+{
+    const void *rows;
+    size_t      count;
+    do {
+        count = 0;
+        pawl_arena_reset(view->arena);
+        pawl_code code = next_page(place, page_size, view->arena, &rows, &count, error);
+        if (code == PAWL_OK)
+            code = print_events(view, rows, count, error);
+        if (code != PAWL_OK)
+            return code;
+    } while (count == page_size && !is_one_page);
+    return PAWL_OK;
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const verb_fields *fields = context;
+    pawl__view         view   = view_of(fields, arena);
+    list_place         place  = {store, {.stream = pawl_text_of(fields->shown_stream)}};
+    bool               is_one = fields->shown_version != NULL;
+    int64_t            version;
+    view.level = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
+    if (is_one && pawl__number_parse(fields->shown_version, &version))
+        place.query.after = version - 1;
+    pawl_code code = print_stream(&view, &place, is_one ? 1 : 100, is_one, error);
+    if (code != PAWL_OK || view.printed > 0)
+        return code;
+    if (is_one)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "stream %s: there is no version %s",
+                              fields->shown_stream, fields->shown_version);
+    return pawl_error_set(error, PAWL_ENOTFOUND, "stream %s: there is no event",
+                          fields->shown_stream);
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+static pawl_code check_filters(const verb_fields *fields, pawl_error *error)
+{
+    pawl_code code = pawl__filter_check("stream", fields->stream, error);
+    if (code == PAWL_OK)
+        code = pawl__filter_check("type", fields->type, error);
+    if (code == PAWL_OK)
+        code = pawl__filter_check("message-id", fields->message_id, error);
+    return code == PAWL_OK ? pawl__filter_check("correlation-id", fields->correlation_id, error)
+                           : code;
+}
+
+static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
+{
+    int64_t version;
+    bool    is_show = strcmp(fields->action, "show") == 0;
+    if (is_show && fields->shown_stream == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "pawl events show needs STREAM");
+    if (!is_show && fields->shown_stream != NULL)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl events list takes options, not '%s'; did you mean --stream %s?",
+                              fields->shown_stream, fields->shown_stream);
+    if (fields->shown_version != NULL && !pawl__number_parse(fields->shown_version, &version))
+        return pawl_error_set(error, PAWL_EINVAL, "'%s' is no version of an event: they begin at 1",
+                              fields->shown_version);
+    if (fields->stream != NULL && fields->is_by_position)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "a stream is read by version: give --stream or --by-position");
+    return check_filters(fields, error);
+}
+
+int pawl__events_verb(const pawl__verb *verb, int count, char **words)
+{
+    verb_fields fields = {.action = NULL};
+    pawl_error  error  = PAWL_ERROR_INIT;
+    pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                           &fields, &error);
+    if (code == PAWL_OK)
+        code = check_fields(&fields, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    return pawl__store_look(&fields.at, strcmp(fields.action, "show") == 0 ? show : list, &fields);
+}

@@ -1,0 +1,489 @@
+/* outbox.c - `pawl outbox list|show`: what is to be delivered elsewhere, what came of
+ * it, and what happens next. outbox_reset.c has retry and discard.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/outbox.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define BLOCKERS_MAX 100 /* pending rows of a source that are looked at for the first one */
+
+/* ---- Words ----------------------------------------------------------------- */
+
+enum { ACTION_DISCARD, ACTION_LIST, ACTION_RETRY, ACTION_SHOW };
+static const char *const action_names[] = {"discard", "list", "retry", "show", NULL};
+
+#define FOR_LIST (1U << ACTION_LIST)
+#define FOR_SHOW (1U << ACTION_SHOW)
+#define FOR_RESET (1U << ACTION_DISCARD | 1U << ACTION_RETRY)
+#define FOR_MANY (FOR_LIST | FOR_RESET)
+
+const pawl__argument pawl__outbox_verb_arguments[] = {
+    {.name = "ACTION", .offset = offsetof(pawl__outbox_fields, action), .choices = action_names},
+    {.name        = "ID|DISPATCH-ID",
+     .offset      = offsetof(pawl__outbox_fields, ids),
+     .is_optional = true,
+     .is_list     = true},
+    {.name = NULL},
+};
+
+#define OUTBOX_OPTION(name_, kind_, member, value_, actions_, help_)                \
+    {                                                                               \
+        .name = name_, .kind = PAWL__OPTION_##kind_,                                \
+        .offset = offsetof(pawl__outbox_fields, member), .value = value_, .min = 1, \
+        .max = INT64_MAX, .actions = actions_, .help = help_                        \
+    }
+const pawl__option pawl__outbox_verb_options[] = {
+    {.name    = "after",
+     .kind    = PAWL__OPTION_COUNT,
+     .offset  = offsetof(pawl__outbox_fields, after),
+     .value   = "ID",
+     .help    = "rows with a larger number; 0: from the first one",
+     .max     = INT64_MAX,
+     .actions = FOR_LIST},
+    OUTBOX_OPTION("all", FLAG, is_all, NULL, FOR_RESET, "every dead row that the options match"),
+    {.name    = "attempts",
+     .kind    = PAWL__OPTION_COUNT,
+     .offset  = offsetof(pawl__outbox_fields, attempts),
+     .value   = "N",
+     .min     = 1,
+     .max     = INT32_MAX,
+     .actions = FOR_MANY,
+     .help    = "tried N times or more"},
+    OUTBOX_OPTION("causation-id", TEXT, causation_id, "ID", FOR_MANY,
+                  "what was sent while this message was handled"),
+    PAWL__OPTION_DEADLINE(pawl__outbox_fields, at),
+    OUTBOX_OPTION("destination", TEXT, destination, "NAME", FOR_MANY, "for this destination"),
+    OUTBOX_OPTION("dispatch-id", TEXT, dispatch_id, "UUID", FOR_MANY, "the row of this dispatch"),
+    OUTBOX_OPTION("endpoint", TEXT, endpoint, "NAME", FOR_MANY, "from this endpoint"),
+    OUTBOX_OPTION("id", COUNT, id, "ID", FOR_MANY, "the row of this number"),
+    OUTBOX_OPTION("json", FLAG, is_json, NULL, 0, "one JSON object on a line each"),
+    OUTBOX_OPTION("limit", COUNT, limit, "N", FOR_LIST,
+                  "at most N rows; default 100, with --json all"),
+    PAWL__OPTION_PREFIX(pawl__outbox_fields, at),
+    OUTBOX_OPTION("reason", TEXT, reason, "TEXT", FOR_RESET, "why, for the row's history"),
+    OUTBOX_OPTION("reveal", FLAG, is_revealed, NULL, FOR_SHOW, "the body as well"),
+    OUTBOX_OPTION("source", TEXT, source, "TYPE/ID", FOR_MANY, "from this saga, process or entity"),
+    OUTBOX_OPTION("state", TEXT, states, "STATE,...", FOR_MANY,
+                  "pending, held, dispatched, dead, discarded"),
+    PAWL__OPTION_STORE(pawl__outbox_fields, at),
+    OUTBOX_OPTION("type", TEXT, type, "TYPE", FOR_MANY, "messages of this type"),
+    OUTBOX_OPTION("yes", FLAG, is_agreed, NULL, FOR_RESET, "with --all: without asking"),
+    {.name = NULL},
+};
+
+/* ---- Columns --------------------------------------------------------------- */
+
+static const char *const state_names[] = {
+    [PAWL_OUTBOX_PENDING] = "pending",       [PAWL_OUTBOX_HELD] = "held",
+    [PAWL_OUTBOX_DISPATCHED] = "dispatched", [PAWL_OUTBOX_DEAD] = "dead",
+    [PAWL_OUTBOX_DISCARDED] = "discarded",   NULL,
+};
+static const char *const outcome_names[] = {
+    [PAWL_ATTEMPT_SUCCESS]   = "success",
+    [PAWL_ATTEMPT_REJECTED]  = "rejected",
+    [PAWL_ATTEMPT_TRANSIENT] = "transient",
+    [PAWL_ATTEMPT_POISON]    = "poison",
+    [PAWL_ATTEMPT_ENABLED]   = "enabled",
+    [PAWL_ATTEMPT_DISCARDED] = "discarded",
+    NULL,
+};
+
+typedef struct shown_row {
+    pawl_outbox_row row; /* first: the columns of a list are its own */
+    pawl_text       next;
+} shown_row;
+
+#define ROW(key, kind, member, heading)                                                         \
+    {                                                                                           \
+        key, PAWL__COLUMN_##kind, offsetof(pawl_outbox_row, member), heading, PAWL__LEVEL_LIST, \
+            NULL                                                                                \
+    }
+static const pawl__column row_columns[] = {
+    ROW("id", COUNT, id, "id"),
+    {"state", PAWL__COLUMN_NAME, offsetof(pawl_outbox_row, state), "state", PAWL__LEVEL_LIST,
+     state_names},
+    ROW("attempts", COUNT_32, attempts, "attempts"),
+    ROW("attempts_before", COUNT_32, attempts_before, NULL),
+    ROW("dispatch_id", ID, dispatch_id, NULL),
+    ROW("endpoint", TEXT, endpoint, "endpoint"),
+    ROW("source", TEXT, source, "source"),
+    ROW("version", COUNT, version, NULL),
+    ROW("index", COUNT_32, index, NULL),
+    ROW("destination", TEXT, destination, "destination"),
+    ROW("type", TEXT, message.type, "type"),
+    ROW("message_id", TEXT, message.id, "message id"),
+    ROW("correlation_id", TEXT, message.correlation_id, NULL),
+    ROW("causation_id", TEXT, message.causation_id, NULL),
+    ROW("at", TIME, at, "at"),
+    ROW("due", TIME, due, NULL),
+    ROW("next_attempt", TIME, next_attempt, NULL),
+    ROW("dispatched", TIME, dispatched, NULL),
+    ROW("body_size", SIZE, message.body, NULL),
+    {"headers", PAWL__COLUMN_JSON, offsetof(pawl_outbox_row, message.headers), NULL,
+     PAWL__LEVEL_SHOW, NULL},
+    {"next", PAWL__COLUMN_TEXT, offsetof(shown_row, next), NULL, PAWL__LEVEL_SHOW, NULL},
+    {"body", PAWL__COLUMN_TEXT, offsetof(pawl_outbox_row, message.body), NULL, PAWL__LEVEL_REVEAL,
+     NULL},
+    {.key = NULL},
+};
+
+#define ATTEMPT(key, kind, member, heading, names)                                               \
+    {                                                                                            \
+        key, PAWL__COLUMN_##kind, offsetof(pawl_attempt_row, member), heading, PAWL__LEVEL_LIST, \
+            names                                                                                \
+    }
+static const pawl__column attempt_columns[] = {
+    ATTEMPT("attempt", COUNT_32, attempt, "attempt", NULL),
+    ATTEMPT("outcome", NAME, outcome, "outcome", outcome_names),
+    ATTEMPT("at", TIME, at, "at", NULL),
+    ATTEMPT("duration_us", DURATION, duration, "duration", NULL),
+    ATTEMPT("error", TEXT, error, "error", NULL),
+    {.key = NULL},
+};
+
+const pawl__report pawl__outbox_verb_reports[] = {
+    {"list, show", row_columns},
+    {"history, of show", attempt_columns},
+    {NULL, NULL},
+};
+
+const char *pawl__outbox_state_name(pawl_outbox_state state)
+{
+    return state_names[state];
+}
+
+/* ---- Finding --------------------------------------------------------------- */
+
+static pawl_code read_states(const char *list, unsigned *states, pawl_error *error)
+{
+    while (list != NULL) {
+        char   word[40], suggestion[200];
+        size_t size = strcspn(list, ","), i = 0;
+        snprintf(word, sizeof word, "%.*s", (int)(size < 39 ? size : 39), list);
+        while (state_names[i] != NULL && strcmp(state_names[i], word) != 0)
+            i++;
+        if (state_names[i] == NULL) {
+            pawl__suggest(word, "", state_names, suggestion, sizeof suggestion);
+            return pawl_error_set(error, PAWL_EINVAL, "--state: there is no state '%s'%s", word,
+                                  suggestion);
+        }
+        *states |= 1U << i;
+        list = list[size] == ',' ? list + size + 1 : NULL;
+    }
+    return PAWL_OK;
+}
+
+/* To the store an empty one would match every row: a variable of a script that is not
+ * set must not discard them all. */
+static pawl_code check_filters(const pawl__outbox_fields *fields, pawl_error *error)
+{
+    const char *const names[]  = {"causation-id", "destination", "endpoint", "source", "type"};
+    const char *const values[] = {fields->causation_id, fields->destination, fields->endpoint,
+                                  fields->source, fields->type};
+    pawl_code         code     = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < sizeof names / sizeof names[0]; i++)
+        code = pawl__filter_check(names[i], values[i], error);
+    return code;
+}
+
+static pawl_code read_dispatch_id(const char *text, pawl_dispatch_id *id, pawl_error *error)
+{
+    pawl_code code = pawl_uuid_parse(pawl_text_of(text), &id->uuid, error);
+    if (code == PAWL_OK && pawl_uuid_is_zero(id->uuid))
+        code = pawl_error_set(error, PAWL_EINVAL, "%s is no row's", text);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--dispatch-id");
+}
+
+pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_query *query,
+                             pawl_error *error)
+{
+    *query         = (pawl_outbox_query){.id           = fields->id,
+                                         .endpoint     = pawl_text_of(fields->endpoint),
+                                         .source       = pawl_text_of(fields->source),
+                                         .destination  = pawl_text_of(fields->destination),
+                                         .message_type = pawl_text_of(fields->type),
+                                         .causation_id = pawl_text_of(fields->causation_id),
+                                         .after        = fields->after,
+                                         .attempts_min = (int32_t)fields->attempts};
+    pawl_code code = check_filters(fields, error);
+    if (code == PAWL_OK)
+        code = read_states(fields->states, &query->states, error);
+    if (code == PAWL_OK && fields->dispatch_id != NULL)
+        code = read_dispatch_id(fields->dispatch_id, &query->dispatch_id, error);
+    return code;
+}
+
+/* What waits for no attempt has no time of the next one. */
+static void forget_past(pawl_outbox_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->items[i].state != PAWL_OUTBOX_PENDING)
+            rows->items[i].next_attempt = 0;
+}
+
+pawl_code pawl__outbox_row_find(pawl_store *store, const char *word, pawl_arena *arena,
+                                pawl_outbox_row *row, pawl_error *error)
+{
+    pawl_outbox_query query = {.count_max = 1};
+    pawl_outbox_rows  rows  = {.count = 0};
+    if (!pawl__number_parse(word, &query.id)) {
+        query.id = 0;
+        if (pawl_uuid_parse(pawl_text_of(word), &query.dispatch_id.uuid, NULL) != PAWL_OK ||
+            pawl_uuid_is_zero(query.dispatch_id.uuid))
+            return pawl_error_set(error, PAWL_EINVAL,
+                                  "'%s' is neither the number of an outbox row nor a dispatch id",
+                                  word);
+    }
+    pawl_code code = pawl_store_outbox_find(store, &query, arena, &rows, error);
+    if (code != PAWL_OK)
+        return code;
+    if (rows.count == 0)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "there is no outbox row %s", word);
+    forget_past(&rows);
+    *row = rows.items[0];
+    return PAWL_OK;
+}
+
+/* ---- List ------------------------------------------------------------------ */
+
+typedef struct list_place {
+    pawl_store       *store;
+    pawl_outbox_query query;
+} list_place;
+
+static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
+                           size_t *count, pawl_error *error)
+{
+    list_place      *place = context;
+    pawl_outbox_rows found = {.count = 0};
+    place->query.count_max = count_max;
+    pawl_code code = pawl_store_outbox_find(place->store, &place->query, arena, &found, error);
+    if (code != PAWL_OK)
+        return code;
+    forget_past(&found);
+    *rows  = found.items;
+    *count = found.count;
+    if (found.count > 0)
+        place->query.after = found.items[found.count - 1].id;
+    return PAWL_OK;
+}
+
+static pawl__view view_of(const pawl__outbox_fields *fields, pawl_arena *arena)
+{
+    return (pawl__view){.columns  = row_columns,
+                        .noun     = "outbox row",
+                        .row_size = sizeof(pawl_outbox_row),
+                        .is_json  = fields->is_json,
+                        .now      = pawl_clock_now(NULL),
+                        .arena    = arena,
+                        .out      = stdout};
+}
+
+static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__outbox_fields *fields = context;
+    pawl__view                 view   = view_of(fields, arena);
+    list_place                 place  = {.store = store};
+    pawl_code                  code   = pawl__outbox_query(fields, &place.query, error);
+    if (code != PAWL_OK)
+        return code;
+    return pawl__rows_list(&view, fields->limit, next_page, &place, error);
+}
+
+/* ---- What happens next ----------------------------------------------------- */
+
+static bool is_before(const pawl_outbox_row *left, const pawl_outbox_row *right)
+{
+    return left->version != right->version ? left->version < right->version
+                                           : left->index < right->index;
+}
+
+/* The number of the pending row that goes before this one, 0 when there is none. A row
+ * that was retried goes out of order: it waits for none, and none waits for it. */
+static pawl_code find_blocker(pawl_store *store, const pawl_outbox_row *row, pawl_arena *arena,
+                              int64_t *id, pawl_error *error)
+{
+    /* Another endpoint may have a source of the same name. */
+    pawl_outbox_query query = {.states    = 1U << PAWL_OUTBOX_PENDING,
+                               .endpoint  = row->endpoint,
+                               .source    = row->source,
+                               .count_max = BLOCKERS_MAX};
+    pawl_outbox_rows  rows  = {.count = 0};
+    *id                     = 0;
+    if (row->source.size == 0 || row->attempts_before > 0)
+        return PAWL_OK;
+    pawl_code              code  = pawl_store_outbox_find(store, &query, arena, &rows, error);
+    const pawl_outbox_row *first = NULL;
+    for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)
+        if (rows.items[i].attempts_before == 0 && is_before(&rows.items[i], row) &&
+            (first == NULL || is_before(&rows.items[i], first)))
+            first = &rows.items[i];
+    if (first != NULL)
+        *id = first->id;
+    return code;
+}
+
+/* Somebody has to run for anything to happen. */
+static pawl_code has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *arena,
+                            bool *is_there, pawl_error *error)
+{
+    pawl_worker_info *workers;
+    size_t            count = 0;
+    pawl_code         code  = store->ops->worker_list(store, arena, &workers, &count, error);
+    *is_there               = false;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        *is_there = *is_there || pawl_text_equal(workers[i].endpoint, endpoint);
+    return code;
+}
+
+static pawl_text next_of_pending(const pawl_outbox_row *row, int64_t blocker, pawl_time now,
+                                 pawl_arena *arena)
+{
+    char age[PAWL__SPAN_SIZE];
+    if (blocker != 0)
+        return pawl_arena_printf(arena, "goes behind row %" PRId64 " of the same source", blocker);
+    if (row->next_attempt > now)
+        return pawl_arena_printf(arena, "next attempt %s",
+                                 pawl__age_text(row->next_attempt, now, age));
+    return PAWL_TEXT("due: goes with the next look at the outbox");
+}
+
+/* data NULL when out of memory. */
+static pawl_text next_text(const pawl_outbox_row *row, int64_t blocker, pawl_time now,
+                           pawl_arena *arena)
+{
+    switch (row->state) {
+    case PAWL_OUTBOX_PENDING: return next_of_pending(row, blocker, now, arena);
+    case PAWL_OUTBOX_HELD:
+        if (blocker != 0)
+            return pawl_arena_printf(arena, "held behind row %" PRId64 " of the same source",
+                                     blocker);
+        return PAWL_TEXT("held, but no row waits before it: let go within a minute");
+    case PAWL_OUTBOX_DEAD:
+        return pawl_arena_printf(arena, "dead: `pawl outbox retry %" PRId64 "` sends it again%s",
+                                 row->id, row->source.size > 0 ? ", out of order" : "");
+    case PAWL_OUTBOX_DISPATCHED: return PAWL_TEXT("nothing: it was delivered");
+    case PAWL_OUTBOX_DISCARDED: break;
+    }
+    return PAWL_TEXT("nothing: it was discarded");
+}
+
+static pawl_code find_next(pawl_store *store, shown_row *shown, pawl_time now, pawl_arena *arena,
+                           pawl_error *error)
+{
+    const pawl_outbox_row *row = &shown->row;
+    bool      is_waiting = row->state == PAWL_OUTBOX_PENDING || row->state == PAWL_OUTBOX_HELD;
+    bool      is_there   = true;
+    int64_t   blocker    = 0;
+    pawl_code code       = PAWL_OK;
+    if (is_waiting)
+        code = find_blocker(store, row, arena, &blocker, error);
+    if (code == PAWL_OK && is_waiting)
+        code = has_worker(store, row->endpoint, arena, &is_there, error);
+    if (code != PAWL_OK)
+        return code;
+    shown->next = next_text(row, blocker, now, arena);
+    if (shown->next.data != NULL && !is_there)
+        shown->next =
+            pawl_arena_printf(arena, "%.*s, once endpoint '%.*s' runs: no worker of it is alive",
+                              PAWL_TEXT_ARGS(shown->next), PAWL_TEXT_ARGS(row->endpoint));
+    return shown->next.data != NULL ? PAWL_OK : pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+}
+
+/* ---- Show ------------------------------------------------------------------ */
+
+static pawl_code print_object(const pawl__view *view, const pawl__view *history,
+                              const shown_row *shown, const pawl_attempt_rows *attempts,
+                              pawl_error *error)
+{
+    yyjson_mut_doc *doc = pawl__json_create();
+    if (doc == NULL)
+        return pawl__json_print(doc, view->out, error);
+    yyjson_mut_val *root         = yyjson_mut_doc_get_root(doc);
+    pawl_code       code         = pawl__row_json(view, doc, root, shown, error);
+    yyjson_mut_val *history_list = yyjson_mut_obj_add_arr(doc, root, "history");
+    if (code == PAWL_OK && history_list == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "out of memory for the history");
+    for (size_t i = 0; code == PAWL_OK && i < attempts->count; i++)
+        code = pawl__row_json(history, doc, yyjson_mut_arr_add_obj(doc, history_list),
+                              &attempts->items[i], error);
+    if (code == PAWL_OK)
+        return pawl__json_print(doc, view->out, error);
+    yyjson_mut_doc_free(doc);
+    return code;
+}
+
+static pawl_code print_shown(const pawl__view *view, const shown_row *shown,
+                             const pawl_attempt_rows *attempts, pawl_error *error)
+{
+    pawl__view history = *view;
+    history.columns    = attempt_columns;
+    history.row_size   = sizeof(pawl_attempt_row);
+    if (view->is_json)
+        return print_object(view, &history, shown, attempts, error);
+    pawl_code code = pawl__row_page(view, shown, error);
+    if (code != PAWL_OK || attempts->count == 0)
+        return code;
+    fputc('\n', view->out);
+    return pawl__rows_print(&history, attempts->items, attempts->count, error);
+}
+
+static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__outbox_fields *fields   = context;
+    pawl__view                 view     = view_of(fields, arena);
+    shown_row                  shown    = {.row.id = 0};
+    pawl_attempt_rows          attempts = {.count = 0};
+    view.level     = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
+    pawl_code code = pawl__outbox_row_find(store, fields->ids.items[0], arena, &shown.row, error);
+    if (code == PAWL_OK)
+        code = pawl__store_needs(store->ops->outbox_attempts != NULL, "list attempts", error);
+    if (code == PAWL_OK)
+        code = store->ops->outbox_attempts(store, shown.row.id, arena, &attempts, error);
+    if (code == PAWL_OK)
+        code = find_next(store, &shown, view.now, arena, error);
+    return code == PAWL_OK ? print_shown(&view, &shown, &attempts, error) : code;
+}
+
+/* ---- The verb -------------------------------------------------------------- */
+
+static pawl_code check_ids(const pawl__outbox_fields *fields, pawl_error *error)
+{
+    size_t count = fields->ids.count;
+    if (strcmp(fields->action, "list") == 0 && count > 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl outbox list takes options, not '%s'; did you mean show %s?",
+                              fields->ids.items[0], fields->ids.items[0]);
+    if (strcmp(fields->action, "show") == 0 && count != 1)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl outbox show needs one ID or DISPATCH-ID, got %zu", count);
+    if (strcmp(fields->action, "retry") == 0 || strcmp(fields->action, "discard") == 0)
+        return pawl__outbox_reset_check(fields, error);
+    return PAWL_OK;
+}
+
+int pawl__outbox_verb(const pawl__verb *verb, int count, char **words)
+{
+    pawl__look_fn *const looks[] = {[ACTION_DISCARD] = pawl__outbox_reset,
+                                    [ACTION_LIST]    = list,
+                                    [ACTION_RETRY]   = pawl__outbox_reset,
+                                    [ACTION_SHOW]    = show};
+    pawl__outbox_fields  fields  = {.action = NULL};
+    pawl_outbox_query    query;
+    pawl_error           error = PAWL_ERROR_INIT;
+    size_t               i     = 0;
+    pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
+                                         &fields, &error);
+    if (code == PAWL_OK)
+        code = check_ids(&fields, &error);
+    if (code == PAWL_OK) /* wrong words are refused before the store is opened */
+        code = pawl__outbox_query(&fields, &query, &error);
+    if (code != PAWL_OK)
+        return pawl__fail(code, &error);
+    while (strcmp(action_names[i], fields.action) != 0)
+        i++;
+    return pawl__store_look(&fields.at, looks[i], &fields);
+}

@@ -1,0 +1,101 @@
+/* table.h - rows of one kind for people and for programs, by one list of columns.
+ *
+ * A verb lists the columns of its rows once: the table for people, the page of one
+ * row, the JSON objects and their keys in the help all come from that list.
+ *
+ *     list     the columns with a heading, aligned; every key as JSON
+ *     show     one row, a line for each key; keys of PAWL__LEVEL_SHOW as well
+ *     reveal   bodies as well, which never appear otherwise
+ *
+ * Keys of the JSON objects are never renamed: programs read them. What a row does
+ * not have is null there and left out for people.
+ *
+ * Threads: none; called from main.
+ * Tests: tests/unit/test_command_table.c, tests/system/command_outbox.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_TABLE_H
+#define PAWL_CLI_TABLE_H
+
+#include "pawl/pawl.h"
+
+#include <stdio.h>
+#include <yyjson.h>
+
+/* What the field at `offset` is. */
+typedef enum pawl__column_kind {
+    PAWL__COLUMN_TEXT,     /* pawl_text; empty: none */
+    PAWL__COLUMN_SIZE,     /* pawl_text, of which only the size is said */
+    PAWL__COLUMN_JSON,     /* pawl_text, a JSON value of its own; empty: none */
+    PAWL__COLUMN_ID,       /* pawl_uuid; zero: none */
+    PAWL__COLUMN_NAME,     /* an enum; its words are `names` */
+    PAWL__COLUMN_COUNT,    /* int64_t */
+    PAWL__COLUMN_COUNT_32, /* int32_t */
+    PAWL__COLUMN_PLACE,    /* int64_t; 0: none */
+    PAWL__COLUMN_TIME,     /* pawl_time; 0: none */
+    PAWL__COLUMN_DURATION, /* int64_t, microseconds */
+} pawl__column_kind;
+
+/* From which way of looking on a column is seen. */
+typedef enum pawl__level {
+    PAWL__LEVEL_LIST,
+    PAWL__LEVEL_SHOW,
+    PAWL__LEVEL_REVEAL,
+} pawl__level;
+
+typedef struct pawl__column {
+    const char        *key; /* NULL ends the list */
+    pawl__column_kind  kind;
+    size_t             offset;
+    const char        *heading; /* NULL: not in the table */
+    pawl__level        level;
+    const char *const *names;
+} pawl__column;
+
+#define PAWL__COLUMNS_MAX 32
+
+/* How rows are looked at. Zero but for what is set. */
+typedef struct pawl__view {
+    const pawl__column *columns;
+    const char         *noun; /* of a row, for "no outbox row matches" */
+    size_t              row_size;
+    pawl__level         level;
+    bool                is_json;
+    pawl_time           now;   /* ages are counted from it */
+    pawl_arena         *arena; /* for texts; not reset here */
+    FILE               *out;
+    size_t              widths[PAWL__COLUMNS_MAX]; /* so far; they grow */
+    int64_t             printed;
+} pawl__view;
+
+/* Rows one after another: lines of a table, or one JSON object on a line each.
+ * PAWL_ENOMEM. */
+pawl_code pawl__rows_print(pawl__view *view, const void *rows, size_t count, pawl_error *error);
+/* One row: a line for each key that it has. */
+pawl_code pawl__row_page(const pawl__view *view, const void *row, pawl_error *error);
+/* Adds the keys of one row to a JSON object. PAWL_ENOMEM. */
+pawl_code pawl__row_json(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_val *object,
+                         const void *row, pawl_error *error);
+
+/* The next rows behind those that it gave before, at most count_max; fewer only at the
+ * end. */
+typedef pawl_code pawl__page_fn(void *context, size_t count_max, pawl_arena *arena,
+                                const void **rows, size_t *count, pawl_error *error);
+
+/* All rows, or at most `limit` (0: as many as there are, but PAWL__LINES_DEFAULT in a
+ * table, and a word about the rest on standard error). Resets the arena between pages. */
+#define PAWL__LINES_DEFAULT 100
+pawl_code pawl__rows_list(pawl__view *view, int64_t limit, pawl__page_fn *page, void *context,
+                          pawl_error *error);
+
+/* "12 s", "1.5 h", "340 us" */
+#define PAWL__SPAN_SIZE 48
+const char *pawl__span_text(int64_t span, char text[PAWL__SPAN_SIZE]);
+/* "3 m ago", "in 12 s" */
+const char *pawl__age_text(pawl_time time, pawl_time now, char text[PAWL__SPAN_SIZE]);
+/* Null when it is 0. False when out of memory. */
+bool pawl__json_add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
+                         pawl_time time);
+
+#endif

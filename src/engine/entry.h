@@ -1,0 +1,71 @@
+/* entry.h - what a batch knows of a saga, a process or an entity, and how it finds it.
+ *
+ * Threads: as the batch.
+ * Tests: tests/unit/test_engine_*.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_ENGINE_ENTRY_H
+#define PAWL_ENGINE_ENTRY_H
+
+#include "pawl/store.h"
+#include "workflow/model.h"
+
+typedef struct pawl__entry        pawl__entry;
+typedef struct pawl__stream_entry pawl__stream_entry; /* stream.h */
+
+/* A timeout that a saga set or cancelled in this batch; the last word wins. */
+typedef struct pawl__timeout_op {
+    pawl_text name;
+    pawl_time due;
+    bool      is_cancel;
+    uint32_t  unit;
+} pawl__timeout_op;
+
+typedef struct pawl__timeout_ops {
+    pawl__timeout_op *items;
+    size_t            count;
+    size_t            capacity;
+} pawl__timeout_ops;
+
+/* A saga in the batch: its stored row, if any, and what the units so far made
+ * of it. */
+struct pawl__entry {
+    const pawl__saga_model *model;
+    pawl__stream_entry     *stream; /* NULL: a saga */
+    pawl_value              main;   /* NONE: the saga has no correlation property */
+    pawl_value              transitional;
+    bool                    is_loaded;      /* the store was asked */
+    bool                    is_elsewhere;   /* another worker has the row: no unit may touch it */
+    pawl_saga_row           stored;         /* version 0: no row */
+    bool                    is_stored_gone; /* the stored row is to be deleted */
+    bool                    exists;         /* now, in memory */
+    bool                    is_new;         /* the one that exists is not stored yet */
+    bool                    is_dirty;       /* to be saved */
+    pawl_saga_id            id;
+    void                   *state;
+    pawl_text               originator;  /* new: the message that began it */
+    pawl_code               broken;      /* the stored state cannot be decoded: units that */
+    pawl_text               broken_text; /* need it fail with this, others go on */
+    int32_t                 next_index;  /* of outbox rows under the version being made */
+    bool                    has_unit;
+    uint32_t                unit;   /* any unit that read or wrote it, for the group */
+    uint32_t                writer; /* the last unit that wrote it */
+    pawl__timeout_ops       timeouts;
+    bool     is_timeouts_dropped; /* the stored saga's timeouts are all to be cancelled */
+    uint64_t hashes[3];           /* by pawl__entry_key */
+};
+
+/* The three ways to find an entry; each an open hash table in the arena. */
+typedef enum pawl__entry_key {
+    PAWL__BY_MAIN,
+    PAWL__BY_TRANSITIONAL,
+    PAWL__BY_ID,
+} pawl__entry_key;
+
+typedef struct pawl__entry_index {
+    pawl__entry **slots;
+    size_t        count, capacity; /* capacity: a power of two, or 0 */
+} pawl__entry_index;
+
+#endif

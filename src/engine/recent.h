@@ -1,0 +1,42 @@
+/* recent.h - the dispatch ids that a process or an entity has handled of late: a
+ * bounded set, first in first out (contracts O17).
+ *
+ * Memory: the batch's arena; it grows with what is in it, up to its bound.
+ * Threads: as the batch.
+ * Tests: tests/unit/test_engine_recent.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_ENGINE_RECENT_H
+#define PAWL_ENGINE_RECENT_H
+
+#include "pawl/base.h"
+
+typedef struct pawl__recent_item {
+    pawl_uuid id;
+    uint32_t  next; /* of its chain: place + 1; 0: the last */
+    pawl_time at;   /* of its event; 0: not known */
+} pawl__recent_item;
+
+typedef struct pawl__recent {
+    pawl__recent_item *items;  /* a ring once it is full */
+    uint32_t          *chains; /* by hash: place + 1 of the first item; as many as `capacity`, or a
+                                  power of two above it */
+    size_t             bound;
+    size_t             first, count, capacity, chain_count;
+} pawl__recent;
+
+bool pawl__recent_has(const pawl__recent *recent, pawl_uuid id);
+/* `pushed_out`, unless NULL, is what had to go, or zero. An id that is there stays
+ * where it is. PAWL_ENOMEM. */
+pawl_code pawl__recent_add(pawl__recent *recent, pawl_uuid id, pawl_time at, pawl_arena *arena,
+                           pawl__recent_item *pushed_out);
+/* Empty again; what it has of memory stays its own. */
+void pawl__recent_clear(pawl__recent *recent);
+/* A JSON array of the ids, oldest first, each followed by the second of its event when
+ * that is not the second of the one before; data NULL without memory. */
+pawl_text pawl__recent_write(const pawl__recent *recent, pawl_arena *arena);
+/* PAWL_EDECODE: it is none. */
+pawl_code pawl__recent_read(pawl__recent *recent, pawl_text json, pawl_arena *arena);
+
+#endif

@@ -1,0 +1,444 @@
+/* stream.c - loads streams, folds their events, and takes what handlers emit.
+ *
+ * What is emitted is encoded, decoded and applied at once, so that a handler sees
+ * the very state that a load would fold, and an event that cannot be read again
+ * fails the message that emitted it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/stream.h"
+
+#include "pawl/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+pawl_code pawl__stream_check(const pawl__saga_model *model, pawl_text key, pawl_error *error)
+{
+    size_t size = model->table.type.size + 1 + key.size;
+    if (key.size == 0)
+        return pawl_error_set(error, PAWL_EINVAL, "%s: the key is empty", model->saga->name);
+    if (size > PAWL_STREAM_SIZE_MAX)
+        return pawl_error_set(
+            error, PAWL_ELIMIT,
+            "%s: the key '%.40s...' makes a stream's name of %zu bytes, the limit "
+            "is %d",
+            model->saga->name, key.data, size, PAWL_STREAM_SIZE_MAX);
+    return PAWL_OK;
+}
+
+pawl_code pawl__stream_prepare(pawl__batch *batch, pawl__entry *entry)
+{
+    pawl__stream_entry *stream = pawl_arena_take(batch->arena, sizeof *stream);
+    if (stream == NULL)
+        return PAWL_ENOMEM;
+    stream->text         = pawl_arena_printf(batch->arena, "%s/%.*s", entry->model->saga->name,
+                                             PAWL_TEXT_ARGS(entry->main.as.text));
+    stream->recent.bound = entry->model->stream->remembered;
+    entry->stream        = stream;
+    if (stream->text.data == NULL)
+        return PAWL_ENOMEM;
+    return pawl__identity_set_id(batch, entry,
+                                 pawl__stream_id(batch->engine->model->endpoint, stream->text))
+               ? PAWL_OK
+               : PAWL_ENOMEM;
+}
+
+/* ---- Folding ---------------------------------------------------------------- */
+
+/* More dispatches come than are remembered for as long as they may come again. */
+static void warn(pawl__batch *batch, const pawl__entry *entry, const pawl__recent_item *gone)
+{
+    pawl__engine *engine = batch->engine;
+    if (gone->at == 0 || engine->has_warned_recent ||
+        engine->business_now - gone->at >= engine->dispatch_retention)
+        return;
+    engine->has_warned_recent = true;
+    pawl_log(PAWL_LOG_WARNING,
+             "%s: the %zu dispatch ids that it remembers reach back %lld s, dispatches may be sent "
+             "again for %lld s: raise .dispatches_remembered",
+             entry->stream->text.data, entry->model->stream->remembered,
+             (long long)((engine->business_now - gone->at) / PAWL_SECONDS(1)),
+             (long long)(engine->dispatch_retention / PAWL_SECONDS(1)));
+}
+
+static pawl_code remember(pawl__batch *batch, pawl__entry *entry, const pawl_event *event)
+{
+    pawl__recent_item gone;
+    if (pawl_uuid_is_zero(event->dispatch_id.uuid))
+        return PAWL_OK;
+    pawl_code code = pawl__recent_add(&entry->stream->recent, event->dispatch_id.uuid, event->at,
+                                      batch->arena, &gone);
+    if (code == PAWL_OK && gone.at != 0)
+        warn(batch, entry, &gone);
+    return code;
+}
+
+static pawl_code fold_events(pawl__batch *batch, pawl__entry *entry, const pawl_stream *loaded,
+                             void *state, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < loaded->count && code == PAWL_OK; i++) {
+        const pawl_event *event = &loaded->events[i].event;
+        code = pawl__stream_apply(entry->model->stream, event, state, batch->arena, error);
+        if (code == PAWL_OK)
+            code = remember(batch, entry, event);
+        else if (code != PAWL_ENOMEM)
+            pawl_error_wrap(error, code, "%s: version %lld", entry->stream->text.data,
+                            (long long)loaded->events[i].version);
+        entry->stream->is_completed |=
+            pawl_text_equal(event->type, PAWL_TEXT(PAWL__EVENT_COMPLETED));
+    }
+    return code;
+}
+
+/* `last` is the version that the stream has come to. */
+static pawl_code fold_stored(pawl__batch *batch, pawl__entry *entry, const pawl_fold_row *fold,
+                             int64_t last, void *state, pawl_error *error)
+{
+    const pawl_record *record = entry->model->state;
+    pawl_text          json   = fold->state;
+    pawl_code          code   = PAWL_OK;
+    if (fold->version > last)
+        return pawl_error_set(error, PAWL_EDECODE, "the fold is of version %lld, the last is %lld",
+                              (long long)fold->version, (long long)last);
+    if (fold->type_version != pawl_record_version(record))
+        code = pawl_record_upcast(record, fold->type_version, json, batch->arena, &json, error);
+    if (code == PAWL_OK)
+        code = pawl_record_decode(record, json, PAWL_DECODE_KEEP_EXTRA, batch->arena, state, error);
+    if (code == PAWL_OK)
+        code = pawl__recent_read(&entry->stream->recent, fold->dispatches, batch->arena);
+    if (code == PAWL_OK)
+        entry->stream->fold_version = fold->version;
+    return code;
+}
+
+static pawl_code fill(pawl__batch *batch, pawl__entry *entry, const pawl_stream *loaded,
+                      pawl_error *error)
+{
+    pawl__stream_entry *stream = entry->stream;
+    void               *state  = pawl_arena_take(batch->arena, entry->model->state->size);
+    pawl_error          broken = PAWL_ERROR_INIT;
+    if (state == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the state of %s",
+                              stream->text.data);
+    stream->is_completed = false;
+    stream->fold_version = 0;
+    entry->broken        = PAWL_OK;
+    pawl__recent_clear(&stream->recent);
+    if (loaded->fold.version > 0)
+        entry->broken = fold_stored(batch, entry, &loaded->fold, loaded->version, state, &broken);
+    stream->is_fold_bad = entry->broken != PAWL_OK;
+    if (entry->broken == PAWL_OK)
+        entry->broken = fold_events(batch, entry, loaded, state, &broken);
+    if (entry->broken == PAWL_ENOMEM)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the state of %s",
+                              stream->text.data);
+    if (entry->broken != PAWL_OK) {
+        /* The program of another version may be able to: retries, then a dead letter. */
+        if (entry->broken == PAWL_EDECODE)
+            entry->broken = PAWL_ECONFIG;
+        entry->broken_text = pawl_arena_text(batch->arena, pawl_text_of(broken.text));
+        memset(state, 0, entry->model->state->size);
+    }
+    entry->is_loaded      = true;
+    entry->state          = state;
+    entry->stored.version = stream->version = loaded->version;
+    entry->exists                           = loaded->version > 0 && !stream->is_completed;
+    return PAWL_OK;
+}
+
+/* ---- Loading ------------------------------------------------------------------ */
+
+static pawl_code read_streams(pawl__batch *batch, pawl__entry *const *entries, size_t count,
+                              bool with_folds, pawl_error *error)
+{
+    pawl_store       *store   = batch->engine->store;
+    pawl_stream_read *reads   = pawl_arena_take(batch->arena, count * sizeof *reads);
+    pawl_stream      *streams = pawl_arena_take(batch->arena, count * sizeof *streams);
+    if (reads == NULL || streams == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for %zu streams", count);
+    for (size_t i = 0; i < count; i++) {
+        int version = pawl_record_version(entries[i]->model->state);
+        reads[i]    = (pawl_stream_read){.stream           = entries[i]->stream->text,
+                                         .fold_version_max = with_folds ? version : 0};
+    }
+    pawl_code code = store->ops->stream_load(store, reads, count, batch->arena, streams, error);
+    for (size_t i = 0; i < count && code == PAWL_OK; i++)
+        code = fill(batch, entries[i], &streams[i], error);
+    return code;
+}
+
+pawl_code pawl__stream_read(pawl__batch *batch, pawl__entry *const *entries, size_t count,
+                            pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (count > 0)
+        code = read_streams(batch, entries, count, true, error);
+    /* A fold that this program cannot read is no more than a short cut. */
+    for (size_t i = 0; i < count && code == PAWL_OK; i++) {
+        if (entries[i]->stream->is_fold_bad)
+            code = read_streams(batch, &entries[i], 1, false, error);
+    }
+    return code;
+}
+
+/* A timeout names its stream in a header; one that does not belongs to nobody. */
+static pawl_code find_timeout(pawl__batch *batch, const pawl__saga_model *model, pawl__unit *unit)
+{
+    pawl_text stream;
+    pawl_code code = pawl__headers_value(unit->timeout.headers, PAWL_TEXT(PAWL_HEADER_PROCESS),
+                                         batch->arena, &stream);
+    size_t    name = model->table.type.size;
+    if (code != PAWL_OK || stream.size <= name + 1 || stream.data[name] != '/')
+        return code;
+    pawl_value key = {.type = PAWL_VALUE_TEXT};
+    key.as.text    = (pawl_text){stream.data + name + 1, stream.size - name - 1};
+    unit->entry    = pawl__identity_find(batch, model, &key);
+    if (unit->entry == NULL)
+        unit->entry = pawl__identity_add(batch, model, &key);
+    return unit->entry != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+pawl_code pawl__stream_load(pawl__batch *batch, const pawl__saga_model *model, pawl_error *error)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        pawl__unit *unit = &batch->units[i];
+        if (unit->kind == PAWL__UNIT_TIMEOUT && unit->end == PAWL__END_NEW &&
+            pawl_text_equal(unit->timeout.saga_type, model->table.type) &&
+            find_timeout(batch, model, unit) != PAWL_OK)
+            return pawl_error_set(error, PAWL_ENOMEM, "no memory for a timeout's process");
+    }
+    pawl__entry **wanted = pawl_arena_take(batch->arena, (batch->entry_count + 1) * sizeof *wanted);
+    if (wanted == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the streams of a batch");
+    for (size_t i = 0; i < batch->entry_count; i++)
+        if (batch->entries[i]->model == model && !batch->entries[i]->is_loaded)
+            wanted[count++] = batch->entries[i];
+    return pawl__stream_read(batch, wanted, count, error);
+}
+
+/* ---- Dispatch ids --------------------------------------------------------------- */
+
+pawl_uuid pawl__carried_dispatch(const pawl_message *message)
+{
+    static const size_t version = 14; /* the place of the version's digit */
+    pawl_uuid           id      = {{0}};
+    if (message->id.size != PAWL_UUID_TEXT_SIZE || message->id.data[version] != '5' ||
+        pawl_uuid_parse(message->id, &id, NULL) != PAWL_OK)
+        return (pawl_uuid){{0}};
+    return id;
+}
+
+bool pawl__stream_knows(const pawl_context *ctx, const pawl__entry *entry)
+{
+    pawl_uuid id = pawl__carried_dispatch(&ctx->unit->message);
+    return !pawl_uuid_is_zero(id) && pawl__recent_has(&entry->stream->recent, id);
+}
+
+/* ---- Emitting ------------------------------------------------------------------- */
+
+static pawl_code add_event(pawl_context *ctx, pawl__touch *touch, const pawl_event *event)
+{
+    pawl_event *grown = pawl_arena_grow(ctx->batch->arena, touch->events, touch->event_count,
+                                        &touch->event_capacity, sizeof touch->events[0]);
+    if (grown == NULL)
+        return PAWL_ENOMEM;
+    touch->events                       = grown;
+    touch->events[touch->event_count++] = *event;
+    return PAWL_OK;
+}
+
+/* What every event of the unit says about where it comes from. */
+static pawl_event event_of(const pawl_context *ctx, pawl_text type)
+{
+    const pawl_message *message = &ctx->unit->message;
+    return (pawl_event){.type           = type,
+                        .type_version   = 1,
+                        .message_id     = message->id,
+                        .correlation_id = message->correlation_id,
+                        .causation_id   = message->causation_id,
+                        .dispatch_id    = {pawl__carried_dispatch(message)},
+                        .at             = ctx->unit->now};
+}
+
+static pawl_code emit(pawl_context *ctx, pawl__touch *touch, const pawl__apply_model *known,
+                      const pawl_record *record, const void *event)
+{
+    pawl_arena *arena = ctx->batch->arena;
+    pawl__cause cause = {&ctx->unit->message, ctx->batch->engine->model->queue};
+    pawl_event  made  = event_of(ctx, known->type);
+    made.type_version = pawl_record_version(record);
+    pawl_code code    = pawl_record_encode(record, event, 0, arena, &made.body, &ctx->error);
+    if (code == PAWL_OK && made.body.size > PAWL_BODY_SIZE_MAX)
+        code = pawl_error_set(&ctx->error, PAWL_ELIMIT, "body has %zu bytes, the limit is %d",
+                              made.body.size, PAWL_BODY_SIZE_MAX);
+    if (code == PAWL_OK)
+        code = pawl__headers_build((pawl_text){"", 0}, NULL, NULL, &cause, arena, &made.headers,
+                                   &ctx->error);
+    if (code == PAWL_OK)
+        code = pawl__stream_apply(touch->entry->model->stream, &made, touch->state, arena,
+                                  &ctx->error);
+    if (code == PAWL_OK)
+        code = add_event(ctx, touch, &made);
+    return code;
+}
+
+pawl_code pawl_emit(pawl_context *ctx, const pawl_record *record, const void *event)
+{
+    pawl__touch *touch = ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
+    const char  *type  = pawl_record_type(record);
+    if (touch == NULL || touch->entry->stream == NULL)
+        return pawl__context_refuse(ctx, PAWL_EINVAL,
+                                    "event %s: the handler has no process or entity to emit it for",
+                                    type);
+    const pawl__apply_model *known =
+        pawl__model_apply(touch->entry->model->stream, pawl_text_of(type));
+    if (known == NULL)
+        return pawl__context_refuse(ctx, PAWL_EINVAL, "event %s has no function in .apply of %s",
+                                    type, touch->entry->model->saga->name);
+    if (ctx->failed != PAWL_OK)
+        return ctx->failed;
+    pawl_code code = emit(ctx, touch, known, record, event);
+    if (code != PAWL_OK) {
+        pawl_error_wrap(&ctx->error, code, "event %s", type);
+        return pawl__context_failed(ctx, code);
+    }
+    ctx->effect_count++;
+    return PAWL_OK;
+}
+
+int64_t pawl_stream_version(const pawl_context *ctx)
+{
+    const pawl__touch *touch = ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
+    if (touch == NULL || touch->entry->stream == NULL)
+        return 0;
+    return touch->entry->stream->version + (int64_t)touch->event_count;
+}
+
+pawl_text pawl_stream_in_hand(const pawl_context *ctx)
+{
+    const pawl__touch *touch = ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
+    return touch != NULL && touch->entry->stream != NULL ? touch->entry->stream->text
+                                                         : (pawl_text){"", 0};
+}
+
+/* ---- Keeping -------------------------------------------------------------------- */
+
+static bool has_dispatches(const pawl_context *ctx, size_t touch)
+{
+    for (size_t i = 0; i < ctx->dispatch_count; i++)
+        if (ctx->dispatches[i].touch == touch + 1)
+            return true;
+    return false;
+}
+
+/* An event of the library's own. */
+static pawl_code add_own(pawl_context *ctx, pawl__touch *touch, const char *type)
+{
+    pawl_event event = event_of(ctx, pawl_text_of(type));
+    event.body       = PAWL_TEXT("{}");
+    if (strcmp(type, PAWL__EVENT_HANDLED) == 0) {
+        const pawl_handled handled = {.message_id = ctx->unit->message.id,
+                                      .type       = ctx->unit->message.type};
+        pawl_code          code    = pawl_record_encode(PAWL_RECORD_OF(pawl_handled)(), &handled, 0,
+                                                        ctx->batch->arena, &event.body, &ctx->error);
+        if (code != PAWL_OK)
+            return code;
+    }
+    pawl_code code = add_event(ctx, touch, &event);
+    return code == PAWL_OK ? PAWL_OK : pawl__context_no_memory(ctx);
+}
+
+pawl_code pawl__stream_seal(pawl_context *ctx, size_t index)
+{
+    pawl__touch *touch     = &ctx->touches[index];
+    pawl_code    code      = PAWL_OK;
+    bool         is_needed = touch->event_count == 0 && !touch->is_completed &&
+                     (has_dispatches(ctx, index) || touch->timeouts.count > 0);
+    if (is_needed)
+        code = add_own(ctx, touch, PAWL__EVENT_HANDLED);
+    if (code == PAWL_OK && touch->is_completed)
+        code = add_own(ctx, touch, PAWL__EVENT_COMPLETED);
+    return code;
+}
+
+static pawl_code append(pawl_context *ctx, pawl__entry *entry, const pawl_event *event)
+{
+    pawl__stream_entry *stream = entry->stream;
+    pawl_event_append  *grown =
+        pawl_arena_grow(ctx->batch->arena, stream->events, stream->event_count,
+                        &stream->event_capacity, sizeof stream->events[0]);
+    if (grown == NULL)
+        return PAWL_ENOMEM;
+    stream->events                      = grown;
+    stream->events[stream->event_count] = (pawl_event_append){.unit     = ctx->unit->index,
+                                                              .stream   = stream->text,
+                                                              .version  = stream->version + 1,
+                                                              .is_first = stream->event_count == 0,
+                                                              .event    = *event};
+    stream->event_count++;
+    stream->version++;
+    return remember(ctx->batch, entry, event);
+}
+
+pawl_code pawl__stream_keep(pawl_context *ctx, pawl__touch *touch)
+{
+    pawl__entry *entry = touch->entry;
+    pawl_code    code  = PAWL_OK;
+    if (touch->event_count == 0)
+        return PAWL_OK;
+    for (size_t i = 0; i < touch->event_count && code == PAWL_OK; i++)
+        code = append(ctx, entry, &touch->events[i]);
+    if (code != PAWL_OK)
+        return pawl__context_no_memory(ctx);
+    entry->state                = touch->state;
+    entry->writer               = ctx->unit->index;
+    entry->exists               = !touch->is_completed;
+    entry->stream->is_completed = touch->is_completed;
+    if (touch->is_completed) {
+        entry->timeouts.count      = 0;
+        entry->is_timeouts_dropped = true;
+    }
+    return PAWL_OK;
+}
+
+pawl_code pawl__stream_headers(pawl__batch *batch, const pawl__entry *entry,
+                               const pawl_message *message, pawl_text *headers, pawl_error *error)
+{
+    const pawl__cause cause   = {message, batch->engine->model->queue};
+    const pawl_header extra[] = {{PAWL_HEADER_PROCESS, entry->stream->text.data}, {NULL, NULL}};
+    pawl_text         over;
+    pawl_code         code =
+        pawl__headers_build((pawl_text){"", 0}, NULL, extra, &cause, batch->arena, &over, error);
+    return code == PAWL_OK ? pawl__headers_merge(message->headers, over, batch->arena, headers)
+                           : code;
+}
+
+bool pawl__stream_is_fold_due(const pawl__entry *entry)
+{
+    const pawl__stream_entry *stream = entry->stream;
+    int64_t                   every  = entry->model->stream->fold_every;
+    return every > 0 && stream->event_count > 0 && entry->exists &&
+           stream->version / every > stream->fold_version / every;
+}
+
+pawl_code pawl__stream_fold(pawl__batch *batch, const pawl__entry *entry, pawl_fold_set *fold,
+                            pawl_error *error)
+{
+    *fold = (pawl_fold_set){.unit         = entry->writer,
+                            .stream       = entry->stream->text,
+                            .version      = entry->stream->version,
+                            .type_version = pawl_record_version(entry->model->state),
+                            .dispatches = pawl__recent_write(&entry->stream->recent, batch->arena),
+                            .at         = batch->engine->machine_now};
+    if (fold->dispatches.data == NULL)
+        return PAWL_ENOMEM;
+    pawl_code code =
+        pawl_record_encode(entry->model->state, entry->state, 0, batch->arena, &fold->state, error);
+    if (code == PAWL_OK && fold->state.size > PAWL_STATE_SIZE_MAX)
+        code = pawl_error_set(error, PAWL_ELIMIT, "the state has %zu bytes, the limit is %d",
+                              fold->state.size, PAWL_STATE_SIZE_MAX);
+    return code;
+}

@@ -1,0 +1,172 @@
+/* server.c - answers GET requests with what the source says.
+ *
+ * Each connection has a thread: who asks whether the process lives does not wait for one
+ * who asks a store that does not answer. The socket is opened here and not by the HTTP
+ * library, which would not say why it cannot listen.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "observe/carrier.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BACKLOG 16
+#define CONNECTIONS_MAX 128u      /* a thread each; more are closed at once */
+#define CONNECTION_SECONDS_MAX 5u /* of silence */
+
+struct pawl__server {
+    pawl_observe_source source;
+    struct MHD_Daemon  *daemon;
+};
+
+/* ---- Requests -------------------------------------------------------------- */
+
+/* Allocates nothing that can be left behind; the text is copied. */
+static enum MHD_Result reply(struct MHD_Connection *connection, const pawl_observe_answer *answer)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        answer->body.size, (void *)(uintptr_t)answer->body.data, MHD_RESPMEM_MUST_COPY);
+    if (response == NULL)
+        return MHD_NO;
+    enum MHD_Result result =
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
+    if (result == MHD_YES && answer->status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        result = MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    if (result == MHD_YES)
+        result = MHD_queue_response(connection, (unsigned)answer->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
+                                  const char *path, const char *method, const char *version,
+                                  const char *data, size_t *data_size, void **request)
+{
+    static char         seen;
+    pawl__server       *server = context;
+    pawl_observe_answer answer = {MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
+                                  PAWL_TEXT("only GET and HEAD are answered\n")};
+    (void)version;
+    (void)data;
+    if (*request == NULL) { /* the first call is about the headers alone */
+        *request = &seen;
+        return MHD_YES;
+    }
+    if (*data_size != 0) { /* what a request carries is read and forgotten */
+        *data_size = 0;
+        return MHD_YES;
+    }
+    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+        return reply(connection, &answer);
+    pawl_arena *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return MHD_NO;
+    server->source.answer(server->source.context, pawl_text_of(path), arena, &answer);
+    enum MHD_Result result = reply(connection, &answer);
+    pawl_arena_destroy(arena);
+    return result;
+}
+
+/* ---- Start and stop -------------------------------------------------------- */
+
+typedef union address {
+    struct sockaddr     any;
+    struct sockaddr_in  four;
+    struct sockaddr_in6 six;
+} address;
+
+static pawl_code read_address(const pawl_observe_plan *plan, address *at, socklen_t *size,
+                              pawl_error *error)
+{
+    uint16_t port = htons((uint16_t)(plan->port > 0 ? plan->port : 0));
+    memset(at, 0, sizeof *at);
+    if (inet_pton(AF_INET, plan->address, &at->four.sin_addr) == 1) {
+        at->four.sin_family = AF_INET;
+        at->four.sin_port   = port;
+        *size               = sizeof at->four;
+        return PAWL_OK;
+    }
+    if (inet_pton(AF_INET6, plan->address, &at->six.sin6_addr) == 1) {
+        at->six.sin6_family = AF_INET6;
+        at->six.sin6_port   = port;
+        *size               = sizeof at->six;
+        return PAWL_OK;
+    }
+    return pawl_error_set(error, PAWL_ECONFIG, "'%s' is no numeric address", plan->address);
+}
+
+/* `*fd` is to be closed when it is not -1, failed or not. */
+static pawl_code listen_at(const pawl_observe_plan *plan, int *fd, int *port, pawl_error *error)
+{
+    static const int one = 1;
+    address          at;
+    socklen_t        size = 0;
+    pawl_code        code = read_address(plan, &at, &size, error);
+    if (code != PAWL_OK)
+        return code;
+    *fd = socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (*fd < 0 || setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
+        bind(*fd, &at.any, size) != 0 || listen(*fd, BACKLOG) != 0 ||
+        getsockname(*fd, &at.any, &size) != 0)
+        return pawl_error_set(error, PAWL_ECONFIG, "cannot listen on %s port %d: %s", plan->address,
+                              plan->port > 0 ? plan->port : 0, strerror(errno));
+    *port = ntohs(at.any.sa_family == AF_INET ? at.four.sin_port : at.six.sin6_port);
+    return PAWL_OK;
+}
+
+/* Its threads inherit the mask: signals are for the application's threads. Takes the
+ * socket unless it fails. */
+static struct MHD_Daemon *start_daemon(pawl__server *server, int fd)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    struct MHD_Daemon *daemon = MHD_start_daemon(
+        MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION, 0, NULL, NULL, on_request,
+        server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, CONNECTION_SECONDS_MAX, MHD_OPTION_END);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return daemon;
+}
+
+pawl_code pawl__server_start(const pawl_observe_plan *plan, pawl__server **server, int *port,
+                             pawl_error *error)
+{
+    int           fd   = -1;
+    pawl__server *made = pawl_allocate(sizeof *made);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a server");
+    made->source   = plan->source;
+    pawl_code code = listen_at(plan, &fd, port, error);
+    if (code == PAWL_OK) {
+        made->daemon = start_daemon(made, fd);
+        if (made->daemon == NULL)
+            code = pawl_error_set(error, PAWL_ENOMEM, "no thread for a server on port %d", *port);
+        else
+            fd = -1; /* the daemon's now */
+    }
+    if (code != PAWL_OK) {
+        if (fd >= 0)
+            close(fd);
+        pawl__server_stop(made);
+        return code;
+    }
+    *server = made;
+    return PAWL_OK;
+}
+
+void pawl__server_stop(pawl__server *server)
+{
+    if (server == NULL)
+        return;
+    if (server->daemon != NULL)
+        MHD_stop_daemon(server->daemon);
+    pawl_free(server);
+}

@@ -1,0 +1,170 @@
+/* health.c - judging a store by what it counts: one row for each check.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/health.h"
+
+#include <stdio.h>
+
+/* ---- Checks -------------------------------------------------------------- */
+
+static int64_t outbox_lag(const pawl_stats *stats, pawl_time now)
+{
+    return stats->outbox_oldest == 0 || stats->outbox_oldest > now ? 0 : now - stats->outbox_oldest;
+}
+
+static int64_t outbox_dead(const pawl_stats *stats, pawl_time now)
+{
+    (void)now;
+    return stats->outbox_dead;
+}
+
+typedef struct check_row {
+    const char *name;
+    int64_t (*measure)(const pawl_stats *stats, pawl_time now);
+    size_t      degraded, unhealthy; /* offsets in pawl_health_options */
+    int64_t     degraded_default, unhealthy_default;
+    const char *what; /* with the value and the limit it reached */
+    int64_t     unit; /* of both, as they are shown */
+} check_row;
+
+#define LIMIT(field) offsetof(pawl_health_options, field)
+
+static const check_row check_rows[] = {
+    {"outbox_lag", outbox_lag, LIMIT(lag_degraded), LIMIT(lag_unhealthy), PAWL_MINUTES(1),
+     PAWL_MINUTES(5), "the oldest pending outbox row is %lld s old, the limit is %lld s",
+     PAWL_SECONDS(1)},
+    {"outbox_dead", outbox_dead, LIMIT(dead_degraded), LIMIT(dead_unhealthy), 1, 100,
+     "dead outbox rows: %lld, the limit is %lld", 1},
+};
+#define CHECK_COUNT (sizeof check_rows / sizeof check_rows[0])
+
+_Static_assert(CHECK_COUNT < PAWL_HEALTH_CHECKS_MAX, "the endpoint itself is a check too");
+
+/* ---- Limits -------------------------------------------------------------- */
+
+static int64_t limit_of(const pawl_health_options *options, size_t offset, int64_t value_default)
+{
+    int64_t limit =
+        options != NULL ? *(const int64_t *)(const void *)((const char *)options + offset) : 0;
+    if (limit < 0)
+        return INT64_MAX;
+    return limit > 0 ? limit : value_default;
+}
+
+pawl_code pawl__health_options_check(const pawl_health_options *options, pawl_error *error)
+{
+    for (size_t i = 0; i < CHECK_COUNT; i++) {
+        const check_row *row       = &check_rows[i];
+        int64_t          degraded  = limit_of(options, row->degraded, row->degraded_default);
+        int64_t          unhealthy = limit_of(options, row->unhealthy, row->unhealthy_default);
+        if (unhealthy < degraded && degraded != INT64_MAX)
+            return pawl_error_set(error, PAWL_EINVAL,
+                                  "health, %s: unhealthy from %lld is below degraded from %lld",
+                                  row->name, (long long)unhealthy, (long long)degraded);
+    }
+    return PAWL_OK;
+}
+
+/* ---- Judging --------------------------------------------------------------- */
+
+const char *pawl_health_name(pawl_health_state state)
+{
+    static const char *const names[] = {"healthy", "degraded", "unhealthy"};
+    return state >= PAWL_HEALTHY && state <= PAWL_UNHEALTHY ? names[state] : "?";
+}
+
+pawl_health_result *pawl__health_add(pawl_health *health, const char *name, pawl_health_state state)
+{
+    pawl_health_result *result = &health->checks[health->check_count++];
+    *result                    = (pawl_health_result){.name = name, .state = state};
+    if (state > health->state)
+        health->state = state;
+    return result;
+}
+
+static void run_check(const check_row *row, const pawl_health_options *options,
+                      const pawl_stats *stats, pawl_time now, pawl_health *health)
+{
+    int64_t             value     = row->measure(stats, now);
+    int64_t             degraded  = limit_of(options, row->degraded, row->degraded_default);
+    int64_t             unhealthy = limit_of(options, row->unhealthy, row->unhealthy_default);
+    pawl_health_state   state     = value >= unhealthy  ? PAWL_UNHEALTHY
+                                    : value >= degraded ? PAWL_DEGRADED
+                                                        : PAWL_HEALTHY;
+    pawl_health_result *result    = pawl__health_add(health, row->name, state);
+    result->value                 = value;
+    if (state == PAWL_HEALTHY)
+        return;
+    int64_t limit = state == PAWL_UNHEALTHY ? unhealthy : degraded;
+    snprintf(result->reason, sizeof result->reason, row->what, (long long)(value / row->unit),
+             (long long)(limit / row->unit));
+}
+
+void pawl__health_of_stats(const pawl_stats *stats, const pawl_health_options *options,
+                           pawl_time now, pawl_health *health)
+{
+    *health = (pawl_health){.state = PAWL_HEALTHY};
+    for (size_t i = 0; i < CHECK_COUNT; i++)
+        run_check(&check_rows[i], options, stats, now, health);
+}
+
+void pawl__health_of_failure(const char *reason, pawl_health *health)
+{
+    *health                    = (pawl_health){.state = PAWL_HEALTHY};
+    pawl_health_result *result = pawl__health_add(health, "store", PAWL_UNHEALTHY);
+    snprintf(result->reason, sizeof result->reason, "%.*s", (int)sizeof result->reason - 1, reason);
+}
+
+pawl_code pawl_health_check(pawl_store *store, const pawl_health_options *options, pawl_time now,
+                            pawl_health *health, pawl_error *error)
+{
+    pawl_error  own   = PAWL_ERROR_INIT;
+    pawl_stats  stats = {.queues = NULL};
+    pawl_arena *arena = NULL;
+    *health           = (pawl_health){.state = PAWL_UNHEALTHY};
+    if (error == NULL)
+        error = &own;
+    pawl_code code = pawl__health_options_check(options, error);
+    if (code != PAWL_OK)
+        return code;
+    if (store->ops->stats == NULL) {
+        code = pawl_error_set(error, PAWL_EUNSUPPORTED, "a %s store does not count",
+                              store->ops->scheme);
+    } else {
+        arena = pawl_arena_create(0);
+        code  = arena != NULL ? store->ops->stats(store, now, arena, &stats, error)
+                              : pawl_error_set(error, PAWL_ENOMEM, "no memory for statistics");
+    }
+    if (code == PAWL_OK)
+        pawl__health_of_stats(&stats, options, now, health);
+    else
+        pawl__health_of_failure(error->text, health);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+/* ---- JSON ------------------------------------------------------------------ */
+
+pawl_code pawl__health_json(const pawl_health *health, pawl_arena *arena, pawl_text *json)
+{
+    yyjson_alc      memory = pawl__json_allocator(arena);
+    yyjson_mut_doc *doc    = yyjson_mut_doc_new(&memory);
+    yyjson_mut_val *root   = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_obj_add_str(doc, root, "status", pawl_health_name(health->state));
+    yyjson_mut_val *checks = yyjson_mut_obj_add_arr(doc, root, "checks");
+    for (size_t i = 0; i < health->check_count; i++) {
+        const pawl_health_result *result = &health->checks[i];
+        yyjson_mut_val           *check  = yyjson_mut_arr_add_obj(doc, checks);
+        yyjson_mut_obj_add_str(doc, check, "name", result->name);
+        yyjson_mut_obj_add_str(doc, check, "status", pawl_health_name(result->state));
+        if (result->reason[0] != '\0')
+            yyjson_mut_obj_add_str(doc, check, "reason", result->reason);
+    }
+    size_t size = 0;
+    char  *text =
+        yyjson_mut_write_opts(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &memory, &size, NULL);
+    *json = (pawl_text){text, size};
+    return text != NULL && checks != NULL ? PAWL_OK : PAWL_ENOMEM;
+}

@@ -1,0 +1,25 @@
+/* health.h - what the files of the runtime share about health.
+ *
+ * Tests: tests/unit/test_health.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNTIME_HEALTH_H
+#define PAWL_RUNTIME_HEALTH_H
+
+#include "pawl/observe.h"
+#include "record/record_internal.h"
+
+pawl_code pawl__health_options_check(const pawl_health_options *options, pawl_error *error);
+/* Runs every check; the options were checked. */
+void pawl__health_of_stats(const pawl_stats *stats, const pawl_health_options *options,
+                           pawl_time now, pawl_health *health);
+/* Nothing could be asked: unhealthy for this reason alone. */
+void pawl__health_of_failure(const char *reason, pawl_health *health);
+/* One more result; its reason is the caller's to write. There must be room. */
+pawl_health_result *pawl__health_add(pawl_health *health, const char *name,
+                                     pawl_health_state state);
+/* {"status":"degraded","checks":[{"name":..,"status":..,"reason":..}]} */
+pawl_code pawl__health_json(const pawl_health *health, pawl_arena *arena, pawl_text *json);
+
+#endif

@@ -1,0 +1,312 @@
+/* leader.c - one runner at a time drains what an endpoint produced.
+ *
+ * Who leads has a lease in the store: free at once when the holder's connection or
+ * process is gone, as the database's own locks tell, and otherwise when its time is
+ * over. Three guards keep a runner that was stopped for a while, or cut off, from
+ * disturbing the one that leads now:
+ *
+ *     before it sends    a clock that passes while it is stopped says whether the
+ *                        lease is over; an answer of the store that is not fresh is
+ *                        asked for again
+ *     before it settles  the same
+ *     in its commits     a number in the store, a checkpoint that every commit of the
+ *                        leader and every take-over raise: with an old one nothing
+ *                        is applied
+ *
+ *     runner A    claim  send ......... stopped ......... settle: refused
+ *     runner B                    take over (7 -> 8)   send  settle (8 -> 9)
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runner.h"
+
+/* A runner that is stopped is followed within LEASE and TRIAL, 14 seconds, and what the
+ * slowest of its sinks took of late, twice. */
+#define LEASE PAWL_SECONDS(11)
+#define RENEWAL PAWL_SECONDS(7)
+#define TRIAL PAWL_SECONDS(3)     /* between looks of one that does not lead */
+#define LEFT_MIN PAWL_SECONDS(5)  /* of the lease, while it is kept in what takes long */
+#define MARGIN PAWL_SECONDS(1)    /* of the lease, in which nothing is sent any more */
+#define CALL_MAX PAWL_MINUTES(10) /* more is waited for no sink */
+#define ANSWER_AGE_MAX PAWL_SECONDS(1)
+#define ORPHAN_PERIOD PAWL_MINUTES(1) /* between looks for rows that are held for nothing */
+#define ORPHAN_PAUSE 20               /* times as long as such a look took, when that is more */
+#define TAKE_OVERS_MAX 5
+#define PAGE_COUNT 500
+
+/* ---- Sources that wait ----------------------------------------------------------- */
+
+bool pawl__leader_is_waiting(const pawl__service *service, pawl_text source)
+{
+    return pawl__sources_get(&service->waiting, source) != 0;
+}
+
+pawl_code pawl__leader_set_waiting(pawl__service *service, pawl_text source, bool is_waiting)
+{
+    return pawl__sources_put(&service->waiting, source, is_waiting);
+}
+
+static void forget_waiting(pawl__service *service)
+{
+    if (service->waiting.arena != NULL)
+        pawl_arena_reset(service->waiting.arena);
+    service->waiting = (pawl__sources){.arena = service->waiting.arena};
+}
+
+void pawl__outbox_forget(pawl__service *service)
+{
+    service->is_leader     = false;
+    service->lease_renewal = PAWL_TIME_MIN;
+    service->outbox_due    = PAWL_TIME_MIN;
+    forget_waiting(service);
+}
+
+/* ---- Commits of the leader --------------------------------------------------------- */
+
+/* Under a clock that is set by hand, leases pass as that one does. */
+static pawl_time lease_now(const pawl__service *service)
+{
+    const pawl_endpoint *endpoint = service->endpoint;
+    return endpoint->settings.machine != NULL ? pawl__machine_now(endpoint) : pawl__lease_now();
+}
+
+static bool is_stale(const pawl_refusals *refused)
+{
+    for (size_t i = 0; i < refused->count; i++)
+        if (refused->items[i].kind == pawl_change_checkpoint_set)
+            return true;
+    return false;
+}
+
+pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, pawl_refusals *refused,
+                              pawl_error *error)
+{
+    pawl_checkpoint_set raise     = {.name = service->lease_name,
+                                     .from = service->number,
+                                     .to   = service->number + 1,
+                                     .at   = changes->now};
+    changes->checkpoint_set.items = &raise;
+    changes->checkpoint_set.count = 1;
+    pawl_time begin               = lease_now(service);
+    pawl_code code                = pawl_store_commit(service->store, changes, refused, error);
+    if (code == PAWL_OK && refused->count == 0) {
+        service->number++;
+        service->answered = begin;
+    }
+    if (code == PAWL_OK && is_stale(refused)) {
+        pawl_log(PAWL_LOG_WARNING, "outbox of %s: another runner leads",
+                 service->endpoint->model->endpoint.data);
+        service->is_leader = false;
+    }
+    return code;
+}
+
+/* Whoever led before can commit nothing more. */
+static pawl_code raise_number(pawl__service *service, pawl_error *error)
+{
+    for (int i = 0; i < TAKE_OVERS_MAX; i++) {
+        pawl_refusals refused = {.arena = service->arena};
+        pawl_changes  changes = {
+             .group_count = 1, .unit_count = 1, .now = pawl__machine_now(service->endpoint)};
+        pawl_store *store = service->store;
+        pawl_code   code =
+            store->ops->checkpoint_get(store, service->lease_name, &service->number, error);
+        service->is_leader = true;
+        if (code == PAWL_OK)
+            code = pawl__leader_commit(service, &changes, &refused, error);
+        if (code != PAWL_OK || service->is_leader)
+            return code;
+    }
+    return PAWL_OK;
+}
+
+/* ---- The lease ------------------------------------------------------------------------ */
+
+/* A lease has a name of limited size. */
+static pawl_code name_lease(pawl__service *service, pawl_error *error)
+{
+    pawl_text endpoint = service->endpoint->model->endpoint;
+    char      id[PAWL_UUID_TEXT_SIZE + 1];
+    if (service->lease_name.data != NULL)
+        return PAWL_OK;
+    pawl_uuid_format(pawl_uuid_v5((pawl_uuid){{0}}, endpoint.data, endpoint.size), id);
+    service->lease_name = endpoint.size + sizeof "outbox/" <= PAWL_NAME_SIZE_MAX
+                              ? pawl_arena_printf(service->names, "outbox/%s", endpoint.data)
+                              : pawl_arena_printf(service->names, "outbox/%s", id);
+    return service->lease_name.data != NULL
+               ? PAWL_OK
+               : pawl_error_set(error, PAWL_ENOMEM, "no memory for the name of a lease");
+}
+
+/* While a sink is called the lease is not renewed, and who has to wait for its answer
+ * longer than the lease lasts would never settle a row. */
+static int64_t time_of_call(const pawl__service *service)
+{
+    if (service->call_time <= MARGIN)
+        return 0;
+    return 2 * service->call_time < CALL_MAX ? 2 * service->call_time : CALL_MAX;
+}
+
+pawl_time pawl__leader_call_begin(const pawl__service *service)
+{
+    return lease_now(service);
+}
+
+void pawl__leader_call_end(pawl__service *service, pawl_time begin)
+{
+    int64_t more = lease_now(service) - begin - service->call_time;
+    service->call_time += more > 0 ? more : more / 8;
+}
+
+/* Takes the lease, or renews it: is_leader says whether it is held. */
+static pawl_code hold_lease(pawl__service *service, pawl_error *error)
+{
+    bool      is_held = false;
+    int64_t   lease   = LEASE + time_of_call(service);
+    pawl_time now     = pawl__machine_now(service->endpoint);
+    pawl_time begin   = lease_now(service);
+    pawl_code code    = name_lease(service, error);
+    if (code == PAWL_OK)
+        code = service->store->ops->lead(service->store, service->lease_name, now, lease, &is_held,
+                                         error);
+    service->is_leader     = code == PAWL_OK && is_held;
+    service->answered      = begin;
+    service->lease_end     = pawl_time_add(begin, lease - MARGIN);
+    service->lease_renewal = pawl_time_add(now, is_held ? RENEWAL : TRIAL);
+    return code;
+}
+
+/* Between the parts of what may take long. Of a lease that is over nobody knows who had
+ * it since: what was seen under it does not count, and the next run asks anew. */
+static pawl_code keep_lease(pawl__service *service, pawl_error *error)
+{
+    pawl_time left = service->lease_end - lease_now(service);
+    if (left > LEFT_MIN)
+        return PAWL_OK;
+    if (left > 0)
+        return hold_lease(service, error);
+    service->is_leader     = false;
+    service->lease_renewal = PAWL_TIME_MIN;
+    return PAWL_OK;
+}
+
+/* ---- Rows that wait, and rows that are held for nothing ---------------------------------- */
+
+typedef pawl_code page_fn(pawl__service *service, const pawl_outbox_rows *rows, pawl_error *error);
+
+/* Rows of this endpoint in a state, some at a time: there may be very many, and the lease is
+ * kept meanwhile. is_leader false: another one has it, and the rest is not looked at. */
+static pawl_code for_rows(pawl__service *service, pawl_outbox_state state, int32_t attempts_min,
+                          page_fn *each, pawl_error *error)
+{
+    pawl_store       *store = service->store;
+    pawl_outbox_query query = {.states       = 1u << state,
+                               .endpoint     = service->endpoint->model->endpoint,
+                               .count_max    = PAGE_COUNT,
+                               .attempts_min = attempts_min};
+    pawl_outbox_rows  rows  = {.count = PAGE_COUNT};
+    pawl_code         code  = PAWL_OK;
+    while (code == PAWL_OK && service->is_leader && rows.count == PAGE_COUNT) {
+        pawl_arena_mark mark = pawl_arena_position(service->arena);
+        code                 = store->ops->outbox_find(store, &query, service->arena, &rows, error);
+        if (code == PAWL_OK && rows.count > 0) {
+            query.after = rows.items[rows.count - 1].id;
+            code        = each(service, &rows, error);
+        }
+        pawl_arena_rewind(service->arena, mark);
+        if (code == PAWL_OK && service->is_leader)
+            code = keep_lease(service, error);
+    }
+    return code;
+}
+
+/* A source waits behind a row that failed before. */
+static pawl_code note_waiting(pawl__service *service, const pawl_outbox_rows *rows,
+                              pawl_error *error)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (pawl__leader_set_waiting(service, pawl__round_source(&rows->items[i]), true) != PAWL_OK)
+            return pawl_error_set(error, PAWL_ENOMEM, "no memory for sources that wait");
+    return PAWL_OK;
+}
+
+static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows *rows,
+                                 pawl_error *error)
+{
+    pawl_refusals refused = {.arena = service->arena};
+    pawl_changes  changes = {
+         .group_count = 1, .unit_count = 1, .now = pawl__machine_now(service->endpoint)};
+    pawl__sources     known    = {.arena = service->arena};
+    pawl_outbox_hold *releases = pawl_arena_take(service->arena, rows->count * sizeof *releases);
+    if (releases == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory to release held rows");
+    for (size_t i = 0; i < rows->count; i++) {
+        pawl_text source = rows->items[i].source;
+        if (pawl__leader_is_waiting(service, source) || pawl__sources_get(&known, source) != 0)
+            continue;
+        if (pawl__sources_put(&known, source, 1) != PAWL_OK)
+            return pawl_error_set(error, PAWL_ENOMEM, "no memory to release held rows");
+        releases[changes.outbox_hold.count++] =
+            (pawl_outbox_hold){.source = source, .after = 0, .is_release = true};
+    }
+    changes.outbox_hold.items = releases;
+    if (changes.outbox_hold.count == 0 || !service->is_leader)
+        return PAWL_OK;
+    return pawl__leader_commit(service, &changes, &refused, error);
+}
+
+/* Nothing is sent meanwhile. */
+static pawl_code look_for_orphans(pawl__service *service, pawl_error *error)
+{
+    pawl_time begin      = lease_now(service);
+    pawl_code code       = for_rows(service, PAWL_OUTBOX_HELD, 0, release_orphans, error);
+    int64_t   pause      = (lease_now(service) - begin) * ORPHAN_PAUSE;
+    service->orphans_due = pawl_time_add(pawl__machine_now(service->endpoint),
+                                         pause > ORPHAN_PERIOD ? pause : ORPHAN_PERIOD);
+    return code;
+}
+
+static pawl_code take_over(pawl__service *service, pawl_error *error)
+{
+    forget_waiting(service);
+    service->term++;
+    pawl_code code = raise_number(service, error);
+    if (code == PAWL_OK && service->is_leader)
+        code = for_rows(service, PAWL_OUTBOX_PENDING, 1, note_waiting, error);
+    return code;
+}
+
+/* ---- Leading -------------------------------------------------------------------------- */
+
+/* Asks for the lease, and does what whoever has it anew has to do first. */
+static pawl_code ask(pawl__service *service, pawl_error *error)
+{
+    pawl_time now  = pawl__machine_now(service->endpoint);
+    bool      was  = service->is_leader && lease_now(service) < service->lease_end;
+    pawl_code code = hold_lease(service, error);
+    if (!service->is_leader)
+        return code;
+    if (!was)
+        code = take_over(service, error);
+    if (code != PAWL_OK || !service->is_leader || (was && now < service->orphans_due))
+        return code;
+    return look_for_orphans(service, error);
+}
+
+pawl_code pawl__leader_keep(pawl__service *service, pawl_error *error)
+{
+    if (service->is_leader && pawl__machine_now(service->endpoint) < service->lease_renewal &&
+        lease_now(service) < service->lease_end)
+        return PAWL_OK;
+    return ask(service, error);
+}
+
+pawl_code pawl__leader_check(pawl__service *service, pawl_error *error)
+{
+    pawl_time now  = lease_now(service);
+    int64_t   left = service->lease_end - now;
+    if (service->is_leader && left > time_of_call(service) &&
+        now - service->answered <= ANSWER_AGE_MAX)
+        return PAWL_OK;
+    return ask(service, error);
+}

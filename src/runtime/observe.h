@@ -1,0 +1,76 @@
+/* observe.h - what shows the endpoints of one store to the outside.
+ *
+ *     join -> { attempts are counted; answer, next and done are called } -> leave
+ *
+ * Endpoints with equal options and the same store share an observer. It begins with
+ * the first that joins and ends with the last that leaves.
+ *
+ *     endpoint --counts--> its own metrics <--reads-- observer <--asks-- module
+ *         |                                              |                 HTTP, OTLP
+ *         +--spans--> ring ----------------------------->+
+ *
+ * Threads: join and leave from any; what the module calls from its own.
+ * Tests: tests/unit/test_runtime_observe.c, test_runtime_observe_http.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNTIME_OBSERVE_H
+#define PAWL_RUNTIME_OBSERVE_H
+
+#include "runtime/health.h"
+#include "runtime/runtime.h"
+#include "runtime/span.h"
+
+#define PAWL__OBSERVED_MAX 64 /* endpoints of one observer */
+
+/* A store's answer is good for a moment, so that many who ask cost one look. */
+typedef struct pawl__look {
+    pthread_mutex_t mutex; /* guards what follows: the handle is one thread's at a time */
+    pawl_store     *store;
+    int64_t         due; /* monotonic time of the next look; 0: now */
+    bool            has_store;
+    pawl_health     health;
+} pawl__look;
+
+typedef struct pawl__observer {
+    struct pawl__observer  *next; /* under the mutex of all observers */
+    pawl_arena             *arena;
+    pawl_observe_options    options; /* texts are in the arena, defaults are filled in */
+    const char             *store;
+    const char             *system_prefix; /* or NULL */
+    int64_t                 deadline_ms;
+    pthread_mutex_t         mutex;
+    pawl_endpoint          *endpoints[PAWL__OBSERVED_MAX]; /* under the mutex */
+    size_t                  endpoint_count;
+    pawl__look              look;
+    pawl__metrics           metrics;    /* of the store and the observer */
+    pawl__spans            *spans;      /* NULL without a collector */
+    size_t                  held;       /* spans in the export in hand */
+    int                     tries;      /* of that export */
+    atomic_bool             is_failing; /* said in the log */
+    _Atomic uint64_t        ids;
+    char                    instance[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_time               start;
+    pawl_observe_plan       plan;
+    const pawl_observe_ops *ops;
+    void                   *carrier;
+    int                     port; /* that listens, or 0 */
+} pawl__observer;
+
+/* observe_look.c: what the module calls; `context` is the observer. */
+void pawl__observe_answer(void *context, pawl_text path, pawl_arena *arena,
+                          pawl_observe_answer *answer);
+bool pawl__observe_next(void *context, pawl_observe_signal signal, pawl_arena *arena,
+                        pawl_text *body);
+void pawl__observe_done(void *context, pawl_observe_signal signal, pawl_observe_outcome outcome,
+                        const char *why);
+
+/* How long the next look waits after one that took so long. */
+int64_t pawl__look_pause(int64_t took, bool has_answered);
+
+/* observe_module.c: the module's table, loaded once. */
+pawl_code pawl__observe_load(const pawl_observe_ops **ops, pawl_error *error);
+/* For tests: these instead of a module's; NULL takes it back. */
+void pawl__observe_load_set(const pawl_observe_ops *ops);
+
+#endif

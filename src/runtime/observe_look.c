@@ -1,0 +1,280 @@
+/* observe_look.c - what is answered to who asks, and what is sent.
+ *
+ * The store is asked through a handle of its own. An answer is good for a second,
+ * or for ten times as long as it took: looking takes at most a tenth of the time. That
+ * a store does not answer is good for a few seconds: that it does again is soon seen.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/observe.h"
+
+#include "runtime/otlp.h"
+
+#include <stdio.h>
+
+#define LOOK_PERIOD PAWL_SECONDS(1)
+#define LOOK_SHARE 10
+#define FAILURE_PERIOD_MAX PAWL_SECONDS(5)
+#define EXPORT_COUNT_MAX 512 /* spans: about half a megabyte of JSON */
+#define TRIES_MAX 5
+
+/* ---- The store ------------------------------------------------------------- */
+
+static pawl_time now_of(pawl__observer *observer, bool *is_virtual)
+{
+    pthread_mutex_lock(&observer->mutex);
+    const pawl_endpoint *first = observer->endpoints[0];
+    pawl_time            now   = pawl__machine_now(first);
+    *is_virtual                = first->settings.machine != NULL;
+    pthread_mutex_unlock(&observer->mutex);
+    return now;
+}
+
+static void keep_numbers(pawl__metrics *metrics, const pawl_stats *stats, pawl_time now)
+{
+    const pawl_counters *counters = &stats->counters;
+    int64_t              age =
+        stats->outbox_oldest != 0 && stats->outbox_oldest < now ? now - stats->outbox_oldest : 0;
+    pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_PENDING, stats->outbox_pending);
+    pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_HELD, stats->outbox_held);
+    pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_DEAD, stats->outbox_dead);
+    pawl__metric_set(metrics, PAWL__METRIC_OUTBOX_AGE, age);
+    pawl__metric_set(metrics, PAWL__METRIC_TIMEOUTS_DUE, stats->timeouts_due);
+    pawl__metric_set(metrics, PAWL__METRIC_TIMEOUTS_PENDING, stats->timeouts_pending);
+    pawl__metric_set(metrics, PAWL__METRIC_DEAD_LETTERS, stats->dead);
+    pawl__metric_set(metrics, PAWL__METRIC_INBOX_MARKS, stats->inbox);
+    pawl__metric_set(metrics, PAWL__METRIC_AGGREGATOR_ROWS, stats->aggregator_rows);
+    pawl__metric_set(metrics, PAWL__METRIC_FLUSHES_DEAD, stats->flushes_dead);
+    pawl__metric_set(metrics, PAWL__METRIC_WORKERS, stats->workers);
+    pawl__metric_raise(metrics, PAWL__METRIC_HANDLED, counters->messages);
+    pawl__metric_raise(metrics, PAWL__METRIC_HANDLED_TIMEOUTS, counters->timeouts);
+    pawl__metric_raise(metrics, PAWL__METRIC_HANDLED_FLUSHES, counters->flushes);
+    pawl__metric_raise(metrics, PAWL__METRIC_FAILURES, counters->failures);
+    pawl__metric_raise(metrics, PAWL__METRIC_CONFLICTS, counters->conflicts);
+    pawl__metric_raise(metrics, PAWL__METRIC_DEAD, counters->dead);
+}
+
+static pawl_code ask(pawl__observer *observer, pawl_time now, pawl_stats *stats, pawl_arena *arena,
+                     pawl_error *error)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.mode               = PAWL_OPEN_LOOK;
+    options.system_prefix      = observer->system_prefix;
+    options.deadline_ms        = observer->deadline_ms;
+    pawl_code code             = PAWL_OK;
+    if (observer->look.store == NULL)
+        code = pawl_store_open(observer->store, &options, &observer->look.store, error);
+    pawl_store *store = observer->look.store;
+    if (code == PAWL_OK && store->ops->stats == NULL)
+        code = pawl_error_set(error, PAWL_EUNSUPPORTED, "a %s store does not count",
+                              store->ops->scheme);
+    return code == PAWL_OK ? store->ops->stats(store, now, arena, stats, error) : code;
+}
+
+static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)
+{
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_stats  stats = {.queues = NULL};
+    pawl__look *at    = &observer->look;
+    pawl_code   code  = ask(observer, now, &stats, arena, &error);
+    at->has_store     = code == PAWL_OK;
+    pawl__metric_set(&observer->metrics, PAWL__METRIC_STORE_UP, code == PAWL_OK);
+    if (code == PAWL_OK) {
+        keep_numbers(&observer->metrics, &stats, now);
+        pawl__health_of_stats(&stats, &observer->options.health, now, &at->health);
+        return;
+    }
+    pawl__health_of_failure(error.text, &at->health);
+    pawl_store_close(at->store);
+    at->store = NULL;
+}
+
+int64_t pawl__look_pause(int64_t took, bool has_answered)
+{
+    int64_t pause = took * LOOK_SHARE;
+    if (!has_answered && pause > FAILURE_PERIOD_MAX)
+        pause = FAILURE_PERIOD_MAX;
+    return pause > LOOK_PERIOD ? pause : LOOK_PERIOD;
+}
+
+/* Looks when the last answer is too old; gives the health. `*has_store`: the counts
+ * of the store are good. */
+static pawl_health look_at(pawl__observer *observer, pawl_arena *arena, bool *has_store)
+{
+    bool        is_virtual;
+    pawl_time   now = now_of(observer, &is_virtual);
+    pawl__look *at  = &observer->look;
+    pthread_mutex_lock(&at->mutex);
+    int64_t begin = pawl__monotonic_now();
+    if (begin >= at->due || is_virtual) { /* a clock that is set by hand does not pass */
+        look(observer, now, arena);
+        int64_t end = pawl__monotonic_now();
+        at->due     = end + pawl__look_pause(end - begin, at->has_store);
+    }
+    pawl_health health = at->health;
+    *has_store         = at->has_store;
+    pthread_mutex_unlock(&at->mutex);
+    return health;
+}
+
+/* ---- Answers ----------------------------------------------------------------- */
+
+static void answer_live(pawl__observer *observer, pawl_arena *arena, pawl_observe_answer *answer)
+{
+    (void)observer;
+    (void)arena;
+    *answer = (pawl_observe_answer){200, "text/plain; charset=utf-8", PAWL_TEXT("alive\n")};
+}
+
+static void check_endpoints(pawl__observer *observer, pawl_health *health)
+{
+    pthread_mutex_lock(&observer->mutex);
+    for (size_t i = 0; i < observer->endpoint_count; i++) {
+        const pawl_endpoint *endpoint = observer->endpoints[i];
+        if (!atomic_load(&endpoint->is_stopping))
+            continue;
+        pawl_health_result *result = pawl__health_add(health, "endpoint", PAWL_UNHEALTHY);
+        snprintf(result->reason, sizeof result->reason, "endpoint %.*s is stopping",
+                 PAWL_TEXT_ARGS(endpoint->model->endpoint));
+        break; /* one is enough to say that no more should come here */
+    }
+    pthread_mutex_unlock(&observer->mutex);
+}
+
+static void answer_ready(pawl__observer *observer, pawl_arena *arena, pawl_observe_answer *answer)
+{
+    bool        has_store;
+    pawl_health health = look_at(observer, arena, &has_store);
+    check_endpoints(observer, &health);
+    *answer = (pawl_observe_answer){
+        health.state == PAWL_UNHEALTHY ? 503 : 200, "application/json", {NULL, 0}};
+    pawl__health_json(&health, arena, &answer->body);
+}
+
+/* One view for each endpoint, and the last one for the store and the observer. */
+static pawl__metrics_view *read_views(pawl__observer *observer, pawl_arena *arena, size_t *count)
+{
+    bool has_store;
+    look_at(observer, arena, &has_store);
+    pthread_mutex_lock(&observer->mutex);
+    *count                    = observer->endpoint_count + 1;
+    pawl__metrics_view *views = pawl_arena_take(arena, *count * sizeof *views);
+    for (size_t i = 0; views != NULL && i + 1 < *count; i++) {
+        const pawl_endpoint *endpoint = observer->endpoints[i];
+        views[i].endpoint             = pawl_arena_text(arena, endpoint->model->endpoint);
+        pawl__metrics_read(&endpoint->metrics, &views[i]);
+        if (views[i].endpoint.data == NULL)
+            views = NULL;
+    }
+    pthread_mutex_unlock(&observer->mutex);
+    if (views == NULL)
+        return NULL;
+    views[*count - 1].has_store = has_store;
+    pawl__metrics_read(&observer->metrics, &views[*count - 1]);
+    return views;
+}
+
+static void answer_metrics(pawl__observer *observer, pawl_arena *arena, pawl_observe_answer *answer)
+{
+    size_t              count = 0;
+    pawl__metrics_view *views = read_views(observer, arena, &count);
+    *answer = (pawl_observe_answer){200, "text/plain; version=0.0.4; charset=utf-8", {NULL, 0}};
+    if (views != NULL)
+        pawl__metrics_text(views, count, arena, &answer->body);
+}
+
+static const struct {
+    const char *path;
+    void (*answer)(pawl__observer *observer, pawl_arena *arena, pawl_observe_answer *answer);
+} path_rows[] = {
+    {"/livez", answer_live},
+    {"/metrics", answer_metrics},
+    {"/readyz", answer_ready},
+};
+
+void pawl__observe_answer(void *context, pawl_text path, pawl_arena *arena,
+                          pawl_observe_answer *answer)
+{
+    *answer = (pawl_observe_answer){404, "text/plain; charset=utf-8",
+                                    PAWL_TEXT("there are /livez, /readyz and /metrics\n")};
+    for (size_t i = 0; i < sizeof path_rows / sizeof path_rows[0]; i++)
+        if (pawl_text_equal(path, pawl_text_of(path_rows[i].path)))
+            path_rows[i].answer(context, arena, answer);
+    if (answer->body.data == NULL)
+        *answer =
+            (pawl_observe_answer){500, "text/plain; charset=utf-8", PAWL_TEXT("out of memory\n")};
+}
+
+/* ---- Exports ----------------------------------------------------------------- */
+
+static void drop_held(pawl__observer *observer, pawl__metric into)
+{
+    pawl__metric_add(&observer->metrics, into, 0, (int64_t)observer->held);
+    pawl__spans_release(observer->spans, observer->held);
+    observer->held  = 0;
+    observer->tries = 0;
+}
+
+static bool next_traces(pawl__observer *observer, const pawl__otlp_source *source,
+                        pawl_arena *arena, pawl_text *body)
+{
+    const pawl__span *items = NULL;
+    observer->held          = pawl__spans_hold(observer->spans, EXPORT_COUNT_MAX, &items);
+    if (observer->held == 0)
+        return false;
+    if (pawl__otlp_traces(source, items, observer->held, arena, body) == PAWL_OK)
+        return true;
+    drop_held(observer, PAWL__METRIC_SPANS_DROPPED);
+    return false;
+}
+
+static bool next_metrics(pawl__observer *observer, const pawl__otlp_source *source,
+                         pawl_arena *arena, pawl_text *body)
+{
+    bool                is_virtual;
+    size_t              count = 0;
+    pawl__metrics_view *views = read_views(observer, arena, &count);
+    return views != NULL && pawl__otlp_metrics(source, views, count, now_of(observer, &is_virtual),
+                                               arena, body) == PAWL_OK;
+}
+
+bool pawl__observe_next(void *context, pawl_observe_signal signal, pawl_arena *arena,
+                        pawl_text *body)
+{
+    pawl__observer   *observer = context;
+    pawl__otlp_source source   = {observer->options.service_name, observer->instance,
+                                  observer->start};
+    return signal == PAWL_OBSERVE_TRACES ? next_traces(observer, &source, arena, body)
+                                         : next_metrics(observer, &source, arena, body);
+}
+
+/* One line when it begins to fail, one when it is well again. */
+static void say(pawl__observer *observer, pawl_observe_signal signal, bool is_failing,
+                const char *why)
+{
+    if (atomic_exchange(&observer->is_failing, is_failing) == is_failing)
+        return;
+    if (is_failing)
+        pawl_log(PAWL_LOG_WARNING, "the collector does not take %s: %s",
+                 pawl__signal_names[signal + 1], why);
+    else
+        pawl_log(PAWL_LOG_INFO, "the collector takes %s again", pawl__signal_names[signal + 1]);
+}
+
+void pawl__observe_done(void *context, pawl_observe_signal signal, pawl_observe_outcome outcome,
+                        const char *why)
+{
+    pawl__observer *observer = context;
+    bool            is_ok    = outcome == PAWL_OBSERVE_ACCEPTED;
+    if (!is_ok)
+        pawl__metric_add(&observer->metrics, PAWL__METRIC_EXPORT_FAILURES, signal, 1);
+    say(observer, signal, !is_ok, why);
+    if (signal != PAWL_OBSERVE_TRACES)
+        return; /* metrics are sent whole the next time */
+    if (is_ok)
+        drop_held(observer, PAWL__METRIC_SPANS_EXPORTED);
+    else if (outcome == PAWL_OBSERVE_REFUSED || ++observer->tries == TRIES_MAX)
+        drop_held(observer, PAWL__METRIC_SPANS_DROPPED);
+    else
+        observer->held = 0; /* they are held again by the next one */
+}

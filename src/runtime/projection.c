@@ -1,0 +1,395 @@
+/* projection.c - reads the journal for projections.
+ *
+ *     look:  leases -> positions -> { read -> handlers -> commit } for each projection
+ *
+ * A commit holds what the handlers did and the place that was come to, so an event
+ * takes effect once. What a handler wrote with its own SQL is in the same transaction.
+ * When an event fails, those before it are committed; then it comes first, and all
+ * wait for it. A commit that others' changes made impossible, or that is too large,
+ * is tried with fewer events, until it is known which one it is about.
+ *
+ *     e1 e2 e3! e4       commit e1 e2 | e3! e4       wait | e3! e4       commit e3 e4
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/projection.h"
+
+#define PAUSE_MIN PAWL_SECONDS(1) /* after a look that finds nothing, doubling */
+#define PAUSE_MAX PAWL_SECONDS(30)
+#define STUCK_ATTEMPTS 10 /* then somebody is told */
+
+/* ---- Life ---------------------------------------------------------------------- */
+
+/* The engine is lent as workers lend it, with ids drawn from a source of its own. */
+static pawl_code create_worker(pawl__projections *made, pawl_error *error)
+{
+    uint64_t  seed = made->endpoint->settings.seed;
+    pawl_code code = pawl__worker_create(made->endpoint, &made->worker, error);
+    if (code == PAWL_OK && seed != 0)
+        pawl_random_seed(&made->worker->random, seed + 2);
+    return code;
+}
+
+pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__projections **projections,
+                                   pawl_error *error)
+{
+    const pawl__model *model = endpoint->model;
+    *projections             = NULL;
+    if (model->projection_count == 0)
+        return PAWL_OK;
+    pawl__projections *made = pawl_allocate(sizeof *made);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for projections");
+    made->endpoint       = endpoint;
+    made->sequencer.name = PAWL_TEXT("sequencer");
+    made->readers        = pawl_allocate(model->projection_count * sizeof made->readers[0]);
+    pawl_code code       = made->readers != NULL
+                               ? create_worker(made, error)
+                               : pawl_error_set(error, PAWL_ENOMEM, "no memory for projections");
+    if (code != PAWL_OK) {
+        pawl__projections_destroy(made);
+        return code;
+    }
+    made->count = model->projection_count;
+    for (size_t i = 0; i < made->count; i++) {
+        made->readers[i].model      = &model->projections[i];
+        made->readers[i].lease.name = model->projections[i].source;
+    }
+    pawl__projections_forget(made);
+    *projections = made;
+    return PAWL_OK;
+}
+
+void pawl__projections_destroy(pawl__projections *projections)
+{
+    if (projections == NULL)
+        return;
+    if (projections->worker != NULL)
+        projections->worker->store = NULL; /* the service's */
+    pawl__worker_destroy(projections->worker);
+    pawl_free(projections->readers);
+    pawl_free(projections);
+}
+
+static void leave(pawl__reader *reader)
+{
+    pawl__lease_forget(&reader->lease);
+    reader->is_placed = false;
+    reader->attempts  = 0;
+    reader->retry_due = PAWL_TIME_MIN;
+    reader->limit     = reader->model->batch;
+}
+
+void pawl__projections_forget(pawl__projections *projections)
+{
+    if (projections == NULL)
+        return;
+    pawl__lease_forget(&projections->sequencer);
+    for (size_t i = 0; i < projections->count; i++)
+        leave(&projections->readers[i]);
+    pawl__projections_wake(projections);
+}
+
+void pawl__projections_wake(pawl__projections *projections)
+{
+    if (projections == NULL)
+        return;
+    projections->look_due = PAWL_TIME_MIN;
+    projections->pause    = PAUSE_MIN;
+}
+
+/* ---- Failures -------------------------------------------------------------------- */
+
+static void hold_up(pawl__projections *projections, pawl__reader *reader, const pawl__unit *unit)
+{
+    const pawl_endpoint_options *settings = &projections->endpoint->settings;
+    pawl_error                   why      = PAWL_ERROR_INIT;
+    reader->attempts++;
+    reader->retry_due = unit->due;
+    reader->limit     = 1;
+    pawl_error_set(&why, unit->code,
+                   "projection %s waits for the event at position %lld, version %lld of stream "
+                   "%.*s, which failed %d times: %.*s",
+                   reader->model->name.data, (long long)unit->event->position,
+                   (long long)unit->event->version, PAWL_TEXT_ARGS(unit->event->stream),
+                   (int)reader->attempts, PAWL_TEXT_ARGS(unit->error));
+    pawl_log(reader->attempts == STUCK_ATTEMPTS ? PAWL_LOG_ERROR : PAWL_LOG_WARNING, "%s",
+             why.text);
+    if (reader->attempts == STUCK_ATTEMPTS && settings->critical != NULL)
+        settings->critical(settings->critical_context, "projection", &why);
+}
+
+/* The commit cannot succeed because of this event: those before it go first. */
+static void go_back(pawl__projections *projections, pawl__reader *reader, pawl__unit *unit,
+                    size_t before, pawl_code code, pawl_text text)
+{
+    if (before > 0) {
+        reader->limit = before;
+        return;
+    }
+    pawl__unit_fail(projections->worker->batch, unit, code, text, -1);
+    hold_up(projections, reader, unit);
+}
+
+static size_t row_of(const pawl_event_rows *rows, const pawl__unit *unit)
+{
+    return (size_t)(unit->event - rows->items);
+}
+
+static void take_refusals(pawl__projections *projections, pawl__reader *reader,
+                          const pawl_event_rows *rows, const pawl_refusals *refused)
+{
+    const pawl_refusal *first = &refused->items[0];
+    for (size_t i = 0; i < refused->count; i++) {
+        const pawl_refusal *refusal = &refused->items[i];
+        if (refusal->kind == pawl_change_checkpoint_set) {
+            pawl_log(PAWL_LOG_INFO, "projection %s: another worker reads it",
+                     reader->model->name.data);
+            leave(reader);
+            return;
+        }
+        if (refusal->unit < first->unit)
+            first = refusal;
+    }
+    pawl__unit *unit = &projections->worker->batch->units[first->unit];
+    go_back(projections, reader, unit, row_of(rows, unit), first->reason, first->text);
+}
+
+static bool is_about_content(pawl_code code)
+{
+    return code == PAWL_EINVAL || code == PAWL_ELIMIT || code == PAWL_EUNSUPPORTED ||
+           code == PAWL_EDECODE;
+}
+
+/* ---- A commit ---------------------------------------------------------------------- */
+
+static pawl_code run_events(pawl__worker *worker, pawl_error *error)
+{
+    pawl_store  *store = worker->store;
+    pawl__batch *batch = worker->batch;
+    pawl_code    code  = pawl__batch_begin(batch, error);
+    if (code == PAWL_OK && batch->has_sql)
+        code = store->ops->hold_begin(store, error);
+    if (code == PAWL_OK)
+        code = pawl__batch_run(batch, error);
+    return code == PAWL_OK ? pawl__batch_changes(batch, error) : code;
+}
+
+/* How many events have been dealt with, from the first one on; `*failed` is the one
+ * after them when it failed, else NULL. */
+static size_t count_done(pawl__batch *batch, const pawl_event_rows *rows, pawl__unit **failed)
+{
+    *failed = NULL;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        pawl__unit *unit = &batch->units[i];
+        if (unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED)
+            continue;
+        *failed = unit->end == PAWL__END_RETRY ? unit : NULL;
+        return row_of(rows, unit);
+    }
+    return rows->count;
+}
+
+static pawl_code commit(pawl__worker *worker, const pawl__reader *reader, int64_t to,
+                        pawl_refusals *refused, pawl_error *error)
+{
+    pawl_changes       *changes   = &worker->batch->changes;
+    pawl_checkpoint_set set       = {.name = reader->model->source,
+                                     .from = reader->position,
+                                     .to   = to,
+                                     .at   = worker->engine.machine_now};
+    changes->checkpoint_set.items = &set;
+    changes->checkpoint_set.count = 1;
+    if (changes->group_count == 0) /* nothing but events that are passed over */
+        changes->group_count = changes->unit_count = 1;
+    pawl_code code                = pawl_store_commit(worker->store, changes, refused, error);
+    changes->checkpoint_set.items = NULL;
+    changes->checkpoint_set.count = 0;
+    return code;
+}
+
+static void go_on(pawl__reader *reader, const pawl_event_rows *rows, size_t done, pawl_step *step)
+{
+    reader->position  = rows->items[done - 1].position;
+    reader->attempts  = 0;
+    reader->retry_due = PAWL_TIME_MIN;
+    reader->limit =
+        reader->limit * 2 < reader->model->batch ? reader->limit * 2 : reader->model->batch;
+    step->projected += (int64_t)done;
+}
+
+/* The handlers' own SQL is all or nothing: when one fails, those before it run again
+ * without it. */
+static pawl_code project(pawl__projections *projections, pawl__reader *reader,
+                         const pawl_event_rows *rows, pawl_step *step, pawl_error *error)
+{
+    pawl__worker *worker  = projections->worker;
+    pawl__batch  *batch   = worker->batch;
+    pawl_refusals refused = {.arena = worker->kept};
+    pawl_error    inner   = PAWL_ERROR_INIT;
+    pawl__unit   *failed  = NULL;
+    pawl_code     code    = run_events(worker, &inner);
+    size_t        done    = code == PAWL_OK ? count_done(batch, rows, &failed) : 0;
+    bool          is_lost = code == PAWL_OK && failed != NULL && (done == 0 || batch->has_sql);
+    if (code == PAWL_OK && !is_lost)
+        code = commit(worker, reader, rows->items[done - 1].position, &refused, &inner);
+    if (batch->has_sql)
+        worker->store->ops->hold_end(worker->store);
+    if (is_lost && done > 0)
+        reader->limit = done;
+    else if (is_lost)
+        hold_up(projections, reader, failed);
+    else if ((is_about_content(code) || code == PAWL_ENOMEM) && rows->count > 1)
+        reader->limit = rows->count / 2;
+    else if (is_about_content(code) && batch->unit_count == 1)
+        go_back(projections, reader, &batch->units[0], 0, code, pawl_text_of(inner.text));
+    else if (code == PAWL_OK && refused.count > 0)
+        take_refusals(projections, reader, rows, &refused);
+    else if (code == PAWL_OK)
+        go_on(reader, rows, done, step);
+    else {
+        if (error != NULL)
+            *error = inner;
+        return code;
+    }
+    return pawl__worker_send_deferred(worker, error);
+}
+
+/* ---- A look ------------------------------------------------------------------------ */
+
+static pawl_code place(pawl__reader *reader, pawl_store *store, pawl_error *error)
+{
+    if (reader->is_placed)
+        return PAWL_OK;
+    pawl_code code =
+        store->ops->checkpoint_get(store, reader->model->source, &reader->position, error);
+    reader->is_placed = code == PAWL_OK;
+    return code;
+}
+
+static pawl_code list_events(pawl__worker *worker, const pawl__reader *reader,
+                             pawl_event_rows *rows, pawl_error *error)
+{
+    pawl_event_query query = {
+        .is_by_position = true, .after = reader->position, .count_max = reader->limit};
+    pawl__batch_reset(worker->batch);
+    pawl_arena_reset(worker->read);
+    pawl_arena_reset(worker->kept);
+    worker->has_subscriptions = false;
+    pawl__worker_clocks(worker, pawl__business_now(worker->endpoint));
+    return worker->store->ops->event_list(worker->store, &query, worker->batch->arena, rows, error);
+}
+
+/* Up to a commit's events. Behind `*end` there are none, as far as is known. */
+static pawl_code read_some(pawl__projections *projections, pawl__reader *reader, int64_t *end,
+                           pawl_step *step, pawl_error *error)
+{
+    pawl__worker   *worker = projections->worker;
+    pawl_event_rows rows   = {.count = 0};
+    pawl_code       code   = place(reader, worker->store, error);
+    if (code != PAWL_OK || reader->position >= *end)
+        return code;
+    code = list_events(worker, reader, &rows, error);
+    if (code == PAWL_OK && rows.count == 0)
+        *end = reader->position;
+    if (code != PAWL_OK || rows.count == 0)
+        return code;
+    for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
+        if (pawl__model_projection_on(reader->model, rows.items[i].event.type) != NULL)
+            code = pawl__batch_add_event(worker->batch, reader->model, &rows.items[i],
+                                         i == 0 ? reader->attempts : 0);
+    if (code != PAWL_OK)
+        return pawl_error_set(error, code, "no memory for %zu events", rows.count);
+    projections->look_due = PAWL_TIME_MIN;
+    return project(projections, reader, &rows, step, error);
+}
+
+static pawl_code keep_leases(pawl__projections *projections, pawl_store *store, pawl_time now,
+                             bool *any, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < projections->count && code == PAWL_OK; i++) {
+        pawl__reader *reader = &projections->readers[i];
+        bool          was    = reader->lease.is_held;
+        code                 = pawl__lease_keep(&reader->lease, store, now, error);
+        if (was && !reader->lease.is_held) {
+            pawl_time renewal = reader->lease.renewal;
+            leave(reader);
+            reader->lease.renewal = renewal;
+        }
+        *any |= reader->lease.is_held;
+    }
+    return code;
+}
+
+static pawl_code read_all(pawl__projections *projections, pawl_time now, pawl_step *step,
+                          pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    int64_t   end  = INT64_MAX;
+    for (size_t i = 0; i < projections->count && code == PAWL_OK; i++) {
+        pawl__reader *reader = &projections->readers[i];
+        if (!reader->lease.is_held || now < reader->retry_due)
+            continue;
+        code = read_some(projections, reader, &end, step, error);
+        if (code != PAWL_OK && code != PAWL_EINTERRUPTED)
+            pawl_error_wrap(error, code, "projection %s", reader->model->name.data);
+    }
+    return code;
+}
+
+static pawl_time sooner(pawl_time left, pawl_time right)
+{
+    return left < right ? left : right;
+}
+
+pawl_time pawl__projections_retry(const pawl__projections *projections)
+{
+    pawl_time due = PAWL_TIME_MAX;
+    for (size_t i = 0; projections != NULL && i < projections->count; i++)
+        if (projections->readers[i].attempts > 0)
+            due = sooner(due, projections->readers[i].retry_due);
+    return due;
+}
+
+/* When nothing was found: after a pause, when an event is to be tried again, or when
+ * somebody else's lease may be over. */
+static void rest(pawl__projections *projections, pawl_time now)
+{
+    projections->look_due =
+        sooner(pawl_time_add(now, projections->pause), pawl__projections_retry(projections));
+    projections->pause = projections->pause * 2 < PAUSE_MAX ? projections->pause * 2 : PAUSE_MAX;
+    for (size_t i = 0; i < projections->count; i++)
+        if (!projections->readers[i].lease.is_held)
+            projections->look_due =
+                sooner(projections->look_due, projections->readers[i].lease.renewal);
+}
+
+pawl_code pawl__projections_run(pawl__projections *projections, pawl_store *store, pawl_step *step,
+                                pawl_error *error)
+{
+    if (projections == NULL)
+        return PAWL_OK;
+    pawl_time now   = pawl__machine_now(projections->endpoint);
+    int64_t   count = 0;
+    bool      any = false, more = false;
+    if (now < projections->look_due)
+        return PAWL_OK;
+    projections->worker->store = store;
+    projections->look_due      = PAWL_TIME_MAX; /* unless events are found */
+    pawl_code code             = keep_leases(projections, store, now, &any, error);
+    if (code == PAWL_OK)
+        code = pawl__sequencer_run(&projections->sequencer, store, any, now, &count, &more, error);
+    if (code == PAWL_OK)
+        code = read_all(projections, now, step, error);
+    if (code != PAWL_OK || more || projections->look_due != PAWL_TIME_MAX)
+        pawl__projections_wake(projections);
+    else
+        rest(projections, now);
+    return code;
+}
+
+pawl_time pawl__projections_due(const pawl__projections *projections)
+{
+    return projections != NULL ? projections->look_due : PAWL_TIME_MAX;
+}

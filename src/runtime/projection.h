@@ -1,0 +1,63 @@
+/* projection.h - the readers of the journal, and who gives events their positions.
+ *
+ *     create -> { run }* -> destroy
+ *
+ * Each of these is done by one worker of all processes, which holds a lease: reading
+ * for one projection ("projection/NAME"), and giving positions in the whole store
+ * ("sequencer"). A lease saves double work; what makes it right is in the store: a
+ * checkpoint moves from the place at which it was read, or the commit is refused, and
+ * positions are given by one statement.
+ *
+ * Threads: as the service that they belong to.
+ * Tests: tests/unit/test_projection.c, tests/unit/test_projection_postgres.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNTIME_PROJECTION_H
+#define PAWL_RUNTIME_PROJECTION_H
+
+#include "runtime/runtime.h"
+
+/* ---- Leases: sequencer.c ------------------------------------------------------ */
+
+typedef struct pawl__lease {
+    pawl_text name;
+    bool      is_held;
+    pawl_time renewal; /* machine time: when the store is asked next */
+} pawl__lease;
+
+void pawl__lease_forget(pawl__lease *lease);
+/* Asks the store when it is time to; lease->is_held is the answer. */
+pawl_code pawl__lease_keep(pawl__lease *lease, pawl_store *store, pawl_time now, pawl_error *error);
+/* Gives positions to the events that have none; `*count` of them, `*more` when some are
+ * left. Holds the lease only while `is_needed`. */
+pawl_code pawl__sequencer_run(pawl__lease *lease, pawl_store *store, bool is_needed, pawl_time now,
+                              int64_t *count, bool *more, pawl_error *error);
+
+/* ---- Readers: projection.c ---------------------------------------------------- */
+
+typedef struct pawl__reader {
+    const pawl__projection_model *model;
+    pawl__lease                   lease;
+    bool                          is_placed; /* `position` is the checkpoint's */
+    int64_t                       position;
+    size_t                        limit;     /* events to read next */
+    int32_t                       attempts;  /* of the event that comes next */
+    pawl_time                     retry_due; /* machine time; PAWL_TIME_MIN: at once */
+} pawl__reader;
+
+struct pawl__projections {
+    pawl_endpoint *endpoint;
+    pawl__worker  *worker; /* lends to the engine; its store is the service's */
+    pawl__lease    sequencer;
+    pawl__reader  *readers;
+    size_t         count;
+    pawl_time      look_due; /* machine time of the next look for events */
+    int64_t        pause;    /* after a look that finds none */
+};
+
+/* *projections is NULL when the endpoint has none. */
+pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__projections **projections,
+                                   pawl_error *error);
+
+#endif

@@ -1,0 +1,93 @@
+/* runner.h - what the files of the outbox runner share.
+ *
+ *     outbox.c   a round: claim -> { choose -> deliver -> settle }*
+ *     leader.c   who leads, and which sources wait
+ *     sink.c     where rows go
+ *     settle.c   what came of them, in one commit
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNNER_H
+#define PAWL_RUNNER_H
+
+#include "runtime/runtime.h"
+
+/* ---- Sources ------------------------------------------------------------------ */
+
+/* The number kept for a source; 0 when none is. sources.c */
+size_t    pawl__sources_get(const pawl__sources *sources, pawl_text source);
+pawl_code pawl__sources_put(pawl__sources *sources, pawl_text source, size_t value);
+
+/* ---- A round -------------------------------------------------------------------- */
+
+typedef enum pawl__row_state {
+    PAWL__ROW_OPEN,    /* to be tried when its turn comes */
+    PAWL__ROW_CHOSEN,  /* handed to its sink in this pass */
+    PAWL__ROW_MET,     /* came as pending behind a row that waits: to be held */
+    PAWL__ROW_LEFT,    /* stays as it is in the store */
+    PAWL__ROW_SETTLED, /* out of the way of what follows it */
+} pawl__row_state;
+
+/* One row of a claim, with what was tried and what came of it. */
+typedef struct pawl__round_row {
+    pawl_outbox_row *row;
+    pawl_delivery    delivery;
+    pawl__sink      *sink;     /* NULL: no route */
+    size_t           previous; /* of the same source: its index + 1, 0 when there is none */
+    int64_t          duration;
+    pawl__row_state  state;
+} pawl__round_row;
+
+typedef struct pawl__round {
+    pawl__round_row *rows;
+    size_t           count;
+    int64_t          term; /* of the leadership in which the rows were claimed */
+} pawl__round;
+
+/* The source as far as it orders the row: one that an operator enabled again goes
+ * out of order, and neither waits nor makes others wait. */
+static inline pawl_text pawl__round_source(const pawl_outbox_row *row)
+{
+    return row->attempts_before > 0 ? (pawl_text){"", 0} : row->source;
+}
+
+static inline const pawl__round_row *pawl__round_previous(const pawl__round     *round,
+                                                          const pawl__round_row *row)
+{
+    return row->previous > 0 ? &round->rows[row->previous - 1] : NULL;
+}
+
+/* ---- Leading ---------------------------------------------------------------------- */
+
+/* Renews the lease when it is time; service->is_leader says whether it leads. */
+pawl_code pawl__leader_keep(pawl__service *service, pawl_error *error);
+/* Before something is sent or settled: as keep, and asks the store when the last
+ * answer is more than a moment old. */
+pawl_code pawl__leader_check(pawl__service *service, pawl_error *error);
+/* Around each call of a sink: from what calls take follows how long a lease has to last. */
+pawl_time pawl__leader_call_begin(const pawl__service *service);
+void      pawl__leader_call_end(pawl__service *service, pawl_time begin);
+/* Commits what only the leader may write, all of it in group 0. When another one has
+ * led since, nothing is applied and is_leader becomes false; else `refused` is as
+ * after pawl_store_commit. */
+pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, pawl_refusals *refused,
+                              pawl_error *error);
+bool      pawl__leader_is_waiting(const pawl__service *service, pawl_text source);
+pawl_code pawl__leader_set_waiting(pawl__service *service, pawl_text source, bool is_waiting);
+
+/* ---- Delivering and settling --------------------------------------------------------- */
+
+pawl__sink *pawl__sink_find(pawl__service *service, pawl_text destination);
+/* Does what it delivers take effect in the commit that settles it? */
+bool pawl__sink_is_here(const pawl__sink *sink);
+/* May a row follow another one of its source to the same sink before that is settled? */
+bool pawl__sink_keeps_order(const pawl__sink *sink);
+/* Hands over the chosen rows of the sink, in order. */
+void pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *sink);
+
+/* Settles the chosen rows and holds those that were met. Rows become SETTLED or
+ * LEFT; nothing is written when another runner leads. */
+pawl_code pawl__round_settle(pawl__service *service, pawl__round *round, pawl_step *step,
+                             pawl_error *error);
+
+#endif

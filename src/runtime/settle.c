@@ -1,0 +1,219 @@
+/* settle.c - what came of the rows of a pass, in one commit.
+ *
+ *     pending -> dispatched      delivered; into a queue of this store by the
+ *                                same commit
+ *     pending -> pending, later  transient failure; later rows of the same
+ *                                source are held
+ *     pending -> dead            rejected, poison, or attempts used up
+ *     held    -> pending         with the row before
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runner.h"
+
+/* Rows that somebody else settled meanwhile leave the set: with each try fewer. */
+#define TRIES_MAX 4
+
+/* Attempts since the row was made, or enabled again. */
+static int32_t attempts_of(const pawl_outbox_row *row)
+{
+    return row->attempts + 1 - row->attempts_before;
+}
+
+static int64_t back_off(pawl__service *service, int32_t attempts)
+{
+    const pawl_endpoint_options *settings = &service->endpoint->settings;
+    int64_t delay = pawl__doubled(settings->outbox_delay, attempts - 1, settings->outbox_delay_max);
+    return delay + (int64_t)pawl_random_below(&service->random, (uint64_t)delay / 5 + 1);
+}
+
+/* A failure of what stands behind another failure is not its own: it is held
+ * with it, and its attempts do not count. */
+static bool is_behind_failed(const pawl__round *round, const pawl__round_row *row)
+{
+    const pawl__round_row *previous = pawl__round_previous(round, row);
+    if (previous == NULL || row->delivery.outcome != PAWL_ATTEMPT_TRANSIENT)
+        return false;
+    return previous->state == PAWL__ROW_LEFT ||
+           (previous->state == PAWL__ROW_CHOSEN &&
+            previous->delivery.outcome == PAWL_ATTEMPT_TRANSIENT);
+}
+
+/* What becomes of the rows, before anything is written. */
+static void judge(const pawl__service *service, pawl__round *round)
+{
+    for (size_t i = 0; i < round->count; i++) {
+        pawl__round_row *row = &round->rows[i];
+        if (row->state == PAWL__ROW_CHOSEN && is_behind_failed(round, row))
+            row->state = PAWL__ROW_LEFT;
+    }
+    for (size_t i = 0; i < round->count; i++) {
+        pawl__round_row *row = &round->rows[i];
+        if (row->state == PAWL__ROW_CHOSEN && row->delivery.outcome == PAWL_ATTEMPT_TRANSIENT &&
+            attempts_of(row->row) >= service->endpoint->settings.outbox_attempts)
+            row->delivery.outcome = PAWL_ATTEMPT_POISON;
+    }
+}
+
+static pawl_outbox_state state_of(const pawl__round_row *row)
+{
+    switch (row->delivery.outcome) {
+    case PAWL_ATTEMPT_SUCCESS: return PAWL_OUTBOX_DISPATCHED;
+    case PAWL_ATTEMPT_TRANSIENT: return PAWL_OUTBOX_PENDING;
+    default: return PAWL_OUTBOX_DEAD;
+    }
+}
+
+/* A row met behind a waiting one is held itself; a release starts from the row
+ * that was settled. */
+static void put_hold(const pawl__service *service, pawl_changes *changes,
+                     const pawl__round_row *row, uint32_t index)
+{
+    pawl_text source = pawl__round_source(row->row);
+    bool      is_met = row->state == PAWL__ROW_MET;
+    bool      waits  = row->delivery.outcome == PAWL_ATTEMPT_TRANSIENT;
+    if (source.size == 0 || (!is_met && !waits && !pawl__leader_is_waiting(service, source)))
+        return;
+    changes->outbox_hold.items[changes->outbox_hold.count++] =
+        (pawl_outbox_hold){.unit       = index,
+                           .source     = source,
+                           .after      = row->row->id - is_met,
+                           .is_release = !is_met && !waits};
+}
+
+static void put_settle(pawl__service *service, pawl_changes *changes, const pawl__round_row *row,
+                       uint32_t index)
+{
+    const pawl_delivery *delivery = &row->delivery;
+    pawl_outbox_settle  *settle   = &changes->outbox_settle.items[changes->outbox_settle.count++];
+    *settle                       = (pawl_outbox_settle){.unit         = index,
+                                                         .id           = row->row->id,
+                                                         .source       = row->row->source,
+                                                         .state        = state_of(row),
+                                                         .attempts     = row->row->attempts + 1,
+                                                         .next_attempt = changes->now,
+                                                         .outcome      = delivery->outcome,
+                                                         .error        = delivery->error,
+                                                         .at           = changes->now,
+                                                         .duration     = row->duration};
+    pawl__observe_attempt(service->endpoint, row->row, settle->outcome, row->duration,
+                          changes->now);
+    if (delivery->outcome == PAWL_ATTEMPT_TRANSIENT)
+        settle->next_attempt =
+            pawl_time_add(changes->now, back_off(service, attempts_of(row->row)));
+    if (delivery->outcome == PAWL_ATTEMPT_SUCCESS && pawl__sink_is_here(row->sink))
+        changes->queue_send.items[changes->queue_send.count++] =
+            (pawl_queue_send){.unit    = index,
+                              .queue   = delivery->queue,
+                              .message = delivery->message,
+                              .due     = delivery->due};
+}
+
+static pawl_code make_changes(pawl__service *service, const pawl__round *round,
+                              pawl_changes *changes, pawl_error *error)
+{
+    pawl_arena *arena = service->arena;
+    size_t      count = round->count;
+    *changes          = (pawl_changes){.group_count = 1,
+                                       .unit_count  = (uint32_t)count,
+                                       .now         = pawl__machine_now(service->endpoint)};
+    changes->outbox_settle.items =
+        pawl_arena_take(arena, count * sizeof changes->outbox_settle.items[0]);
+    changes->outbox_hold.items =
+        pawl_arena_take(arena, count * sizeof changes->outbox_hold.items[0]);
+    changes->queue_send.items = pawl_arena_take(arena, count * sizeof changes->queue_send.items[0]);
+    if (changes->outbox_settle.items == NULL || changes->outbox_hold.items == NULL ||
+        changes->queue_send.items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory to settle outbox rows");
+    for (uint32_t i = 0; i < count; i++) {
+        const pawl__round_row *row = &round->rows[i];
+        if (row->state == PAWL__ROW_CHOSEN)
+            put_settle(service, changes, row, i);
+        if (row->state == PAWL__ROW_CHOSEN || row->state == PAWL__ROW_MET)
+            put_hold(service, changes, row, i);
+    }
+    return PAWL_OK;
+}
+
+/* Somebody else settled it: whether its source waits still is looked up anew. */
+static pawl_code leave_refused(pawl__service *service, pawl__round *round,
+                               const pawl_refusals *refused)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; i < refused->count && code == PAWL_OK; i++) {
+        pawl__round_row *row = &round->rows[refused->items[i].unit];
+        row->state           = PAWL__ROW_LEFT;
+        code = pawl__leader_set_waiting(service, pawl__round_source(row->row), false);
+    }
+    service->orphans_due   = PAWL_TIME_MIN;
+    service->lease_renewal = PAWL_TIME_MIN; /* before anything else is claimed */
+    return code;
+}
+
+/* On OK the rows that are still chosen are settled in the store, and is_leader
+ * says whether that was this runner's to do. */
+static pawl_code commit(pawl__service *service, pawl__round *round, pawl_error *error)
+{
+    pawl_changes changes;
+    for (int i = 0; i < TRIES_MAX; i++) {
+        pawl_refusals refused = {.arena = service->arena};
+        pawl_code     code    = make_changes(service, round, &changes, error);
+        if (code != PAWL_OK || changes.outbox_settle.count + changes.outbox_hold.count == 0)
+            return code;
+        code = pawl__leader_commit(service, &changes, &refused, error);
+        if (code != PAWL_OK || !service->is_leader || refused.count == 0)
+            return code;
+        code = leave_refused(service, round, &refused);
+        if (code != PAWL_OK)
+            return code;
+    }
+    return pawl_error_set(error, PAWL_ECONFLICT, "rows are settled by others again and again");
+}
+
+static void say_dead(const pawl__round_row *row)
+{
+    int32_t attempts = attempts_of(row->row);
+    pawl_log(PAWL_LOG_ERROR, "outbox: message %.*s for '%.*s' is dead after %d attempt%s: %.*s",
+             PAWL_TEXT_ARGS(row->row->message.id), PAWL_TEXT_ARGS(row->row->destination), attempts,
+             attempts == 1 ? "" : "s", PAWL_TEXT_ARGS(row->delivery.error));
+}
+
+/* What was committed, in the runner's own books. */
+static pawl_code note(pawl__service *service, pawl__round_row *row, pawl_step *step)
+{
+    bool waits = row->delivery.outcome == PAWL_ATTEMPT_TRANSIENT;
+    if (row->state != PAWL__ROW_CHOSEN)
+        return PAWL_OK;
+    row->state = waits ? PAWL__ROW_LEFT : PAWL__ROW_SETTLED;
+    step->sent += row->delivery.outcome == PAWL_ATTEMPT_SUCCESS;
+    step->is_idle = step->is_idle && waits;
+    if (state_of(row) == PAWL_OUTBOX_DEAD)
+        say_dead(row);
+    return pawl__leader_set_waiting(service, pawl__round_source(row->row), waits);
+}
+
+pawl_code pawl__round_settle(pawl__service *service, pawl__round *round, pawl_step *step,
+                             pawl_error *error)
+{
+    judge(service, round);
+    pawl_code code = pawl__leader_check(service, error);
+    if (code == PAWL_OK && service->is_leader)
+        code = commit(service, round, error);
+    if (code != PAWL_OK)
+        return code;
+    if (!service->is_leader) {
+        pawl_log(PAWL_LOG_WARNING,
+                 "outbox of %s: another runner leads; it delivers again what "
+                 "was delivered and not settled",
+                 service->endpoint->model->endpoint.data);
+        return PAWL_OK;
+    }
+    for (size_t i = 0; i < round->count && code == PAWL_OK; i++) {
+        pawl__round_row *row = &round->rows[i];
+        if (row->state == PAWL__ROW_MET)
+            row->state = PAWL__ROW_LEFT;
+        code = note(service, row, step);
+    }
+    return code == PAWL_ENOMEM ? pawl_error_set(error, code, "no memory for sources that wait")
+                               : code;
+}

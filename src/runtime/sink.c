@@ -1,0 +1,176 @@
+/* sink.c - where rows go: opened when the first one comes, closed after a failure.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/runner.h"
+
+#include "base/calm.h"
+
+#include <string.h>
+
+pawl__sink *pawl__sink_find(pawl__service *service, pawl_text destination)
+{
+    const pawl_route *route = pawl__route_find(service->endpoint, destination);
+    if (route == NULL || !pawl__route_is_remote(route))
+        return NULL;
+    pawl__sink *sink = &service->sinks[route - service->endpoint->routes];
+    sink->route      = route;
+    return sink;
+}
+
+bool pawl__sink_is_here(const pawl__sink *sink)
+{
+    return sink->route->is_outbox;
+}
+
+static const pawl_transport_ops *ops_of(const pawl__sink *sink)
+{
+    return sink->route->sink != NULL ? sink->route->sink : pawl_transport_find(sink->route->url);
+}
+
+bool pawl__sink_keeps_order(const pawl__sink *sink)
+{
+    return pawl__sink_is_here(sink) || (ops_of(sink)->promises & PAWL_TRANSPORT_PREFIX) != 0;
+}
+
+/* ---- Open and close -------------------------------------------------------------- */
+
+static void close_transport(pawl_transport *transport)
+{
+    if (transport->ops->close != NULL)
+        transport->ops->close(transport);
+    pawl_free(transport);
+}
+
+static void close_sink(pawl__sink *sink)
+{
+    if (sink->transport != NULL)
+        close_transport(sink->transport);
+    sink->transport = NULL;
+}
+
+static pawl_code open_sink(pawl__sink *sink, pawl_error *error)
+{
+    const pawl_route *route = sink->route;
+    pawl_code         code  = PAWL_OK;
+    if (sink->transport != NULL)
+        return PAWL_OK;
+    const pawl_transport_ops *ops  = ops_of(sink);
+    size_t                    size = ops->transport_size;
+    pawl_transport           *made = pawl_allocate(size > sizeof *made ? size : sizeof *made);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for route '%s'", route->name);
+    made->ops     = ops;
+    made->context = route->context;
+    if (ops->open != NULL)
+        code = ops->open(made, route->url, route->system_prefix, error);
+    if (code != PAWL_OK) {
+        close_transport(made);
+        return pawl_error_wrap(error, code, "route '%s'", route->name);
+    }
+    sink->transport = made;
+    return PAWL_OK;
+}
+
+void pawl__outbox_close(pawl__service *service)
+{
+    for (size_t i = 0; i < service->endpoint->route_count; i++)
+        close_sink(&service->sinks[i]);
+}
+
+/* ---- Deliver ------------------------------------------------------------------------ */
+
+/* A sink may say whatever it likes; a store takes valid text of limited size. What is
+ * none becomes '?': the rest of it is what an operator reads. */
+static pawl_text error_text(pawl_arena *arena, pawl_text text)
+{
+    if (text.size > PAWL_ERROR_TEXT_SIZE_MAX) {
+        text.size = PAWL_ERROR_TEXT_SIZE_MAX;
+        while (text.size > 0 && ((unsigned char)text.data[text.size] & 0xC0) == 0x80)
+            text.size--; /* between characters */
+    }
+    if (text.size == 0)
+        return PAWL_TEXT("the sink does not say why");
+    pawl_text made = pawl_arena_text(arena, text);
+    pawl__make_utf8((char *)(uintptr_t)made.data, made.size);
+    return made;
+}
+
+static void fail_row(pawl__round_row *row, pawl_text error)
+{
+    row->delivery.outcome = PAWL_ATTEMPT_TRANSIENT;
+    row->delivery.error   = error;
+}
+
+/* Only what a sink may answer counts as an answer. */
+static void take_answer(pawl__service *service, pawl__round_row *row, const pawl_delivery *answer)
+{
+    switch (answer->outcome) {
+    case PAWL_ATTEMPT_SUCCESS: row->delivery.outcome = answer->outcome; break;
+    case PAWL_ATTEMPT_REJECTED:
+    case PAWL_ATTEMPT_TRANSIENT:
+    case PAWL_ATTEMPT_POISON:
+        row->delivery.outcome = answer->outcome;
+        row->delivery.error   = error_text(service->arena, answer->error);
+        break;
+    default:
+        fail_row(row, pawl_arena_printf(service->arena, "the sink answered %d, which is no outcome",
+                                        (int)answer->outcome));
+    }
+}
+
+static bool is_for(const pawl__round_row *row, const pawl__sink *sink)
+{
+    return row->state == PAWL__ROW_CHOSEN && row->sink == sink;
+}
+
+static void call_sink(pawl__service *service, pawl__round *round, pawl__sink *sink,
+                      pawl_delivery *items, size_t count)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    size_t     next  = 0;
+    int64_t    begin = pawl__monotonic_now();
+    pawl_code  code  = open_sink(sink, &error);
+    if (code == PAWL_OK)
+        code = sink->transport->ops->deliver(sink->transport, items, count, service->arena, &error);
+    int64_t     duration = pawl__monotonic_now() - begin;
+    const char *why      = error.text[0] != '\0' ? error.text : pawl_code_text(code);
+    pawl_text   text     = error_text(service->arena, pawl_text_of(why));
+    for (size_t i = 0; i < round->count; i++) {
+        pawl__round_row *row = &round->rows[i];
+        if (!is_for(row, sink))
+            continue;
+        row->duration = duration;
+        if (code != PAWL_OK)
+            fail_row(row, text);
+        else
+            take_answer(service, row, &items[next]);
+        next++;
+    }
+    if (code == PAWL_OK)
+        return;
+    close_sink(sink);
+    pawl_log(PAWL_LOG_WARNING, "outbox: %zu message%s for '%s' not delivered: %s", count,
+             count == 1 ? "" : "s", sink->route->name, why);
+}
+
+void pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *sink)
+{
+    size_t         count = 0;
+    pawl_delivery *items = pawl_arena_take(service->arena, round->count * sizeof *items);
+    for (size_t i = 0; i < round->count; i++) {
+        pawl__round_row *row = &round->rows[i];
+        if (!is_for(row, sink))
+            continue;
+        if (items == NULL)
+            row->state = PAWL__ROW_LEFT;
+        else if (sink == NULL)
+            fail_row(row,
+                     pawl_arena_printf(service->arena, "no route to another store is named '%.*s'",
+                                       PAWL_TEXT_ARGS(row->row->destination)));
+        else
+            items[count++] = row->delivery;
+    }
+    if (count > 0 && !pawl__sink_is_here(sink))
+        call_sink(service, round, sink, items, count);
+}

@@ -1,0 +1,77 @@
+/* span.c - the ring.
+ *
+ *     first = 5, count = 6 of 8:    [6][7][8] .  . [3][4][5]
+ *                                           ^put    ^hold gives 3 4 5, then 6 7 8
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/span.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+
+struct pawl__spans {
+    pthread_mutex_t mutex;
+    size_t          capacity, first, count; /* first and count under the mutex */
+    pawl__span      items[];
+};
+
+pawl__spans *pawl__spans_create(size_t capacity)
+{
+    pawl__spans *spans = pawl_allocate(sizeof *spans + capacity * sizeof spans->items[0]);
+    if (spans == NULL)
+        return NULL;
+    spans->capacity = capacity;
+    pthread_mutex_init(&spans->mutex, NULL);
+    return spans;
+}
+
+void pawl__spans_destroy(pawl__spans *spans)
+{
+    if (spans == NULL)
+        return;
+    pthread_mutex_destroy(&spans->mutex);
+    pawl_free(spans);
+}
+
+bool pawl__spans_put(pawl__spans *spans, const pawl__span *span, size_t *waiting)
+{
+    pthread_mutex_lock(&spans->mutex);
+    bool has_room = spans->count < spans->capacity;
+    if (has_room)
+        spans->items[(spans->first + spans->count++) % spans->capacity] = *span;
+    *waiting = spans->count;
+    pthread_mutex_unlock(&spans->mutex);
+    return has_room;
+}
+
+size_t pawl__spans_hold(pawl__spans *spans, size_t count_max, const pawl__span **items)
+{
+    pthread_mutex_lock(&spans->mutex);
+    size_t row = spans->capacity - spans->first;
+    if (row > spans->count)
+        row = spans->count;
+    *items = &spans->items[spans->first];
+    pthread_mutex_unlock(&spans->mutex);
+    return row < count_max ? row : count_max;
+}
+
+void pawl__spans_release(pawl__spans *spans, size_t count)
+{
+    pthread_mutex_lock(&spans->mutex);
+    assert(count <= spans->count);
+    spans->first = (spans->first + count) % spans->capacity;
+    spans->count -= count;
+    pthread_mutex_unlock(&spans->mutex);
+}
+
+void pawl__span_text(char *to, size_t size, pawl_text from)
+{
+    size_t used = from.size < size ? from.size : size - 1;
+    while (used > 0 && used < from.size && ((unsigned char)from.data[used] & 0xC0) == 0x80)
+        used--;
+    if (used > 0)
+        memcpy(to, from.data, used);
+    to[used] = '\0';
+}

@@ -1,0 +1,50 @@
+/* span.h - spans that wait for the collector: a ring of fixed size.
+ *
+ *     put ... put        any thread; false when the ring is full
+ *     hold -> release    the one thread that exports
+ *
+ * What is held stays where it is until it is released, so that it is read without
+ * a copy. A full ring refuses what is new: what waits was promised first.
+ *
+ * Tests: tests/unit/test_span.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNTIME_SPAN_H
+#define PAWL_RUNTIME_SPAN_H
+
+#include "engine/trace.h"
+#include "pawl/limits.h"
+
+#define PAWL__SPANS_COUNT_MAX (1 << 20) /* of one ring: a gigabyte */
+
+/* One attempt to deliver an outbox row. */
+typedef struct pawl__span {
+    pawl__trace          trace;
+    uint8_t              parent[8];
+    bool                 has_parent;
+    pawl_time            begin, end;
+    pawl_dispatch_id     dispatch_id;
+    pawl_attempt_outcome outcome;
+    int32_t              attempt; /* from 1 */
+    char                 endpoint[PAWL_NAME_SIZE_MAX + 1];
+    char                 destination[PAWL_NAME_SIZE_MAX + 1];
+    char                 message_id[PAWL_MESSAGE_ID_SIZE_MAX + 1];
+    char                 message_type[PAWL_NAME_SIZE_MAX + 1];
+} pawl__span;
+
+typedef struct pawl__spans pawl__spans;
+
+pawl__spans *pawl__spans_create(size_t capacity);     /* NULL: out of memory */
+void         pawl__spans_destroy(pawl__spans *spans); /* accepts NULL */
+/* Copies the span. `*waiting` is how many wait then. */
+bool pawl__spans_put(pawl__spans *spans, const pawl__span *span, size_t *waiting);
+/* The oldest ones, at most count_max: how many. They lie in a row. */
+size_t pawl__spans_hold(pawl__spans *spans, size_t count_max, const pawl__span **items);
+/* The `count` oldest are done with. */
+void pawl__spans_release(pawl__spans *spans, size_t count);
+
+/* Copies into a text of a span what fits, cut between characters. */
+void pawl__span_text(char *to, size_t size, pawl_text from);
+
+#endif

@@ -1,0 +1,302 @@
+/* stream.c - the journal: events by stream, stored folds, checkpoints.
+ *
+ * Commits are serial, so an event's number is its position as well, and nobody
+ * has to give it one later. Events never go: the numbers have no gaps.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/memory/memory.h"
+
+typedef struct event_row {
+    MEMORY_ROW(2)
+    pawl_event_row fields;
+} event_row;
+
+enum { BY_STREAM, BY_SEQ };
+
+static int by_stream(const void *left, const void *right)
+{
+    const event_row *a = left, *b = right;
+    int              order = pawl_text_compare(a->fields.stream, b->fields.stream);
+    return order != 0 ? order : pawl__order_integers(a->fields.version, b->fields.version);
+}
+
+static int by_seq(const void *left, const void *right)
+{
+    const event_row *a = left, *b = right;
+    return pawl__order_integers(a->fields.seq, b->fields.seq);
+}
+
+const memory_table_kind pawl__memory_event_kind = {
+    .row_size      = sizeof(event_row),
+    .fields_offset = offsetof(event_row, fields),
+    .fields_size   = sizeof(pawl_event_row),
+    .fixed         = {offsetof(event_row, fields.stream), offsetof(event_row, fields.event.type),
+                      offsetof(event_row, fields.event.body), offsetof(event_row, fields.event.headers),
+                      offsetof(event_row, fields.event.message_id),
+                      offsetof(event_row, fields.event.correlation_id),
+                      offsetof(event_row, fields.event.causation_id)},
+    .index_count   = MEMORY_INDEX_COUNT(event_row),
+    .indexes       = {[BY_STREAM] = {by_stream, NULL}, [BY_SEQ] = {by_seq, NULL}},
+};
+
+typedef struct fold_row {
+    MEMORY_ROW(1)
+    pawl_fold_row fields;
+    pawl_text     stream;
+} fold_row;
+
+static int by_name_of_stream(const void *left, const void *right)
+{
+    const fold_row *a = left, *b = right;
+    return pawl_text_compare(a->stream, b->stream);
+}
+
+const memory_table_kind pawl__memory_fold_kind = {
+    .row_size      = sizeof(fold_row),
+    .fields_offset = offsetof(fold_row, fields),
+    .fields_size   = sizeof(pawl_fold_row),
+    .fixed         = {offsetof(fold_row, stream)},
+    .loose         = {offsetof(fold_row, fields.state), offsetof(fold_row, fields.dispatches)},
+    .index_count   = MEMORY_INDEX_COUNT(fold_row),
+    .indexes       = {{by_name_of_stream, NULL}},
+};
+
+typedef struct checkpoint_row {
+    MEMORY_ROW(1)
+    pawl_text name;
+    int64_t   position;
+} checkpoint_row;
+
+static int by_name(const void *left, const void *right)
+{
+    const checkpoint_row *a = left, *b = right;
+    return pawl_text_compare(a->name, b->name);
+}
+
+const memory_table_kind pawl__memory_checkpoint_kind = {
+    .row_size    = sizeof(checkpoint_row),
+    .fixed       = {offsetof(checkpoint_row, name)},
+    .index_count = MEMORY_INDEX_COUNT(checkpoint_row),
+    .indexes     = {{by_name, NULL}},
+};
+
+static const event_row *find_event(const memory_data *data, pawl_text stream, int64_t version)
+{
+    const event_row probe = {.fields = {.stream = stream, .version = version}};
+    return pawl__tree_find(&data->events.trees[BY_STREAM], &probe);
+}
+
+static fold_row *find_fold(const memory_data *data, pawl_text stream)
+{
+    const fold_row probe = {.stream = stream};
+    return pawl__tree_find(&data->folds.trees[0], &probe);
+}
+
+static checkpoint_row *find_checkpoint(const memory_data *data, pawl_text name)
+{
+    const checkpoint_row probe = {.name = name};
+    return pawl__tree_find(&data->checkpoints.trees[0], &probe);
+}
+
+/* ---- Reads -------------------------------------------------------------- */
+
+static bool is_wanted(const pawl_event_query *query, const pawl_event *event)
+{
+    return pawl__memory_is_like(query->type, event->type) &&
+           pawl__memory_is_like(query->message_id, event->message_id) &&
+           pawl__memory_is_like(query->correlation_id, event->correlation_id);
+}
+
+/* The event next to `place`, which is a version when the query names a stream,
+ * else a seq. */
+static event_row *step(const memory_data *data, const pawl_event_query *query, int64_t place)
+{
+    bool               is_of_stream = query->stream.size != 0;
+    const memory_tree *tree         = &data->events.trees[is_of_stream ? BY_STREAM : BY_SEQ];
+    event_row  probe = {.fields = {.stream = query->stream, .version = place, .seq = place}};
+    event_row *row =
+        query->is_backward ? pawl__tree_below(tree, &probe) : pawl__tree_above(tree, &probe);
+    return row != NULL && pawl__memory_is_like(query->stream, row->fields.stream) ? row : NULL;
+}
+
+static bool list_events(const memory_data *data, const pawl_event_query *query, pawl_arena *arena,
+                        memory_list *list)
+{
+    int64_t    place = query->is_backward && query->after == 0 ? INT64_MAX : query->after;
+    event_row *row;
+    while ((row = step(data, query, place)) != NULL &&
+           (query->count_max == 0 || list->count < query->count_max)) {
+        place = query->stream.size != 0 ? row->fields.version : row->fields.seq;
+        if (is_wanted(query, &row->fields.event) && !pawl__memory_list_add(list, arena, row))
+            return false;
+    }
+    return true;
+}
+
+pawl_code pawl__memory_event_list(pawl_store *store, const pawl_event_query *query,
+                                  pawl_arena *arena, pawl_event_rows *rows, pawl_error *error)
+{
+    *rows             = (pawl_event_rows){0};
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    memory_list list  = {0};
+    void       *items = NULL;
+    bool        is_ok = list_events(data, query, arena, &list) &&
+                 pawl__memory_list_show(&list, &data->events, arena, &items);
+    pawl__memory_leave(data);
+    if (!is_ok)
+        return pawl__memory_out_of_memory("list of events", error);
+    rows->items = items;
+    rows->count = list.count;
+    return PAWL_OK;
+}
+
+static int64_t last_version(const memory_data *data, pawl_text stream)
+{
+    const pawl_event_query query = {.stream = stream, .is_backward = true};
+    const event_row       *row   = step(data, &query, INT64_MAX);
+    return row != NULL ? row->fields.version : 0;
+}
+
+static bool is_of_use(const fold_row *fold, const pawl_stream_read *read)
+{
+    return fold != NULL && fold->fields.type_version <= read->fold_version_max &&
+           fold->fields.version > read->after;
+}
+
+static bool load(const memory_data *data, const pawl_stream_read *read, pawl_arena *arena,
+                 pawl_stream *stream)
+{
+    *stream              = (pawl_stream){.version = last_version(data, read->stream)};
+    const fold_row *fold = find_fold(data, read->stream);
+    if (is_of_use(fold, read) && !pawl__row_show(&data->folds, fold, arena, &stream->fold))
+        return false;
+    bool                   is_folded = stream->fold.version > read->after;
+    const pawl_event_query query     = {.stream = read->stream,
+                                        .after  = is_folded ? stream->fold.version : read->after};
+    memory_list            list      = {0};
+    void                  *events    = NULL;
+    if (!list_events(data, &query, arena, &list) ||
+        !pawl__memory_list_show(&list, &data->events, arena, &events))
+        return false;
+    stream->events = events;
+    stream->count  = list.count;
+    return true;
+}
+
+pawl_code pawl__memory_stream_load(pawl_store *store, const pawl_stream_read *reads, size_t count,
+                                   pawl_arena *arena, pawl_stream *streams, pawl_error *error)
+{
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    bool is_ok = true;
+    for (size_t i = 0; is_ok && i < count; i++)
+        is_ok = load(data, &reads[i], arena, &streams[i]);
+    pawl__memory_leave(data);
+    return is_ok ? PAWL_OK : pawl__memory_out_of_memory("load of streams", error);
+}
+
+pawl_code pawl__memory_event_number(pawl_store *store, size_t count_max, int64_t *count,
+                                    pawl_error *error)
+{
+    (void)count_max; /* every event was given its position when it was inserted */
+    *count            = 0;
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    pawl__memory_leave(data);
+    return PAWL_OK;
+}
+
+pawl_code pawl__memory_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,
+                                      pawl_error *error)
+{
+    *position         = 0;
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    const checkpoint_row *row = find_checkpoint(data, name);
+    if (row != NULL)
+        *position = row->position;
+    pawl__memory_leave(data);
+    return PAWL_OK;
+}
+
+/* ---- Changes ------------------------------------------------------------ */
+
+/* One refusal tells it of all the events that the set appends to the stream: it
+ * is that of the first one, which stands right before. */
+static bool was_refused_just_now(const memory_commit *commit)
+{
+    const pawl_refusals *refused = commit->refused;
+    if (commit->refused_count == 0)
+        return false;
+    const pawl_refusal *last = &refused->items[refused->count - 1];
+    return last->kind == pawl_change_event_append && last->group == commit->group;
+}
+
+static int64_t next_seq(const memory_data *data)
+{
+    const pawl_event_query all  = {.is_backward = true};
+    const event_row       *last = step(data, &all, INT64_MAX);
+    return last != NULL ? last->fields.seq + 1 : 1;
+}
+
+pawl_code pawl__memory_apply_event_append(memory_commit *commit, const void *item)
+{
+    const pawl_event_append *change = item;
+    memory_data             *data   = commit->data;
+    if (!change->is_first && was_refused_just_now(commit))
+        return PAWL_OK;
+    if (find_event(data, change->stream, change->version) != NULL)
+        return pawl__memory_refuse(
+            commit, PAWL_ECONFLICT,
+            "stream %.*s: version %lld is taken: another worker appended first",
+            PAWL_TEXT_ARGS(change->stream), (long long)change->version);
+    if (change->version > 1 && find_event(data, change->stream, change->version - 1) == NULL)
+        return pawl__memory_refuse(commit, PAWL_ECONFLICT, "stream %.*s: version %lld is missing",
+                                   PAWL_TEXT_ARGS(change->stream), (long long)change->version - 1);
+    int64_t         seq   = next_seq(data);
+    const event_row model = {.fields = {.stream   = change->stream,
+                                        .version  = change->version,
+                                        .seq      = seq,
+                                        .position = seq,
+                                        .event    = change->event}};
+    return pawl__journal_insert(&data->journal, &data->events,
+                                pawl__row_create(&data->events, &model));
+}
+
+pawl_code pawl__memory_apply_fold_set(memory_commit *commit, const void *item)
+{
+    const pawl_fold_set *change = item;
+    memory_data         *data   = commit->data;
+    fold_row            *row    = find_fold(data, change->stream);
+    if (row != NULL && row->fields.version >= change->version)
+        return PAWL_OK;
+    const fold_row model = {.stream = change->stream,
+                            .fields = {.version      = change->version,
+                                       .type_version = change->type_version,
+                                       .state        = change->state,
+                                       .dispatches   = change->dispatches,
+                                       .at           = change->at}};
+    return pawl__journal_replace(&data->journal, &data->folds, row,
+                                 pawl__row_create(&data->folds, &model));
+}
+
+pawl_code pawl__memory_apply_checkpoint_set(memory_commit *commit, const void *item)
+{
+    const pawl_checkpoint_set *change = item;
+    memory_data               *data   = commit->data;
+    checkpoint_row            *row    = find_checkpoint(data, change->name);
+    int64_t                    stored = row != NULL ? row->position : 0;
+    if (stored != change->from)
+        return pawl__memory_refuse(
+            commit, PAWL_ECONFLICT, "checkpoint %.*s: expected position %lld, it is %lld",
+            PAWL_TEXT_ARGS(change->name), (long long)change->from, (long long)stored);
+    const checkpoint_row model = {.name = change->name, .position = change->to};
+    return pawl__journal_replace(&data->journal, &data->checkpoints, row,
+                                 pawl__row_create(&data->checkpoints, &model));
+}

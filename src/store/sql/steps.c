@@ -1,0 +1,59 @@
+/* steps.c - the steps between versions, and their statements.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/steps.h"
+
+#include <assert.h>
+#include <string.h>
+
+const pawl__sql_step pawl__sql_steps[] = {
+    /* outbox_ended took its place: a row that was given up has an end as well. */
+    {2, NULL, "outbox_dispatched", NULL},
+    {2, "outbox", "AttemptsBefore", "0"},
+};
+const size_t pawl__sql_step_count = sizeof pawl__sql_steps / sizeof pawl__sql_steps[0];
+
+static const pawl__sql_column *find_column(const pawl__sql_step *step)
+{
+    for (size_t t = 0; t < pawl__sql_table_count; t++) {
+        const pawl__sql_table *table = &pawl__sql_tables[t];
+        for (size_t c = 0; strcmp(table->name, step->table) == 0 && c < table->column_count; c++)
+            if (strcmp(table->columns[c].name, step->name) == 0)
+                return &table->columns[c];
+    }
+    return NULL;
+}
+
+static void add_column(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
+                       const pawl__sql_step *step)
+{
+    const pawl__sql_column *column = find_column(step);
+    assert(column != NULL && "a step whose column is in no table");
+    pawl__sql_append(text, "alter table ");
+    pawl__sql_append_table(text, dialect, prefix, pawl_text_of(step->table));
+    pawl__sql_append(text, dialect->adds_columns ? " add column if not exists " : " add column ");
+    pawl__sql_append_name(text, dialect, "", pawl_text_of(step->name));
+    pawl__sql_appendf(text, " %s %s default %s", dialect->types[column->type],
+                      column->is_nullable ? "null" : "not null", step->initial);
+}
+
+void pawl__sql_run_step(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
+                        const pawl__sql_step *step)
+{
+    if (step->table != NULL) {
+        add_column(text, dialect, prefix, step);
+        return;
+    }
+    pawl__sql_append(text, "drop index if exists ");
+    pawl__sql_append_table(text, dialect, prefix, pawl_text_of(step->name));
+}
+
+void pawl__sql_raise_version(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                             const char *prefix)
+{
+    pawl__sql_expand(text, dialect, prefix, "update {schema} set [Version] = ");
+    pawl__sql_appendf(text, "%d ", PAWL__SQL_SCHEMA_VERSION);
+    pawl__sql_expand(text, dialect, prefix, "where [Part] = 'pawl' and [Version] < ");
+    pawl__sql_appendf(text, "%d", PAWL__SQL_SCHEMA_VERSION);
+}

@@ -1,0 +1,36 @@
+/* steps.h - what the tables of an earlier version lack, one step for each.
+ *
+ * A fresh database gets all from the description of the tables (tables.h). What
+ * an earlier version made lacks columns, and has indexes that went. Tables and
+ * indexes that are new need no step: the script makes what is missing. So that
+ * this holds, an index never changes under its name: it goes, and one of another
+ * name comes. Each step is harmless when it is done already, and programs of the
+ * version before go on working: a column that is new has a default.
+ *
+ * Tests: tests/contract/test_sqlite_upgrade.c, test_postgres_upgrade.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_STEPS_H
+#define PAWL_STORE_SQL_STEPS_H
+
+#include "store/sql/tables.h"
+
+typedef struct pawl__sql_step {
+    int         version; /* the first that has it so */
+    const char *table;   /* a column comes to it; NULL: an index goes */
+    const char *name;    /* of the column (described in tables.c), or of the index */
+    const char *initial; /* what the rows that are there get, in SQL */
+} pawl__sql_step;
+
+extern const pawl__sql_step pawl__sql_steps[];
+extern const size_t         pawl__sql_step_count;
+
+/* One statement: adds the column, or drops the index. */
+void pawl__sql_run_step(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
+                        const pawl__sql_step *step);
+/* One statement: tables of an earlier version are of this one from now on. */
+void pawl__sql_raise_version(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                             const char *prefix);
+
+#endif

@@ -1,0 +1,248 @@
+/* journal.c - events, stored folds, checkpoints.
+ *
+ * One connection writes at a time, so numbers of events are given in the order
+ * of the commits: an event's number is its position.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/operations.h"
+
+/* ---- Reading ------------------------------------------------------------ */
+
+static void read_event(pawl__sqlite_call *call, pawl_event *event)
+{
+    event->type             = pawl__sqlite_get_text(call);
+    event->type_version     = (int32_t)pawl__sqlite_get_int(call);
+    event->message_id       = pawl__sqlite_get_text(call);
+    event->correlation_id   = pawl__sqlite_get_text(call);
+    event->causation_id     = pawl__sqlite_get_text(call);
+    event->dispatch_id.uuid = pawl__sqlite_get_uuid(call);
+    event->at               = pawl__sqlite_get_int(call);
+    event->headers          = pawl__sqlite_get_text(call);
+    event->body             = pawl__sqlite_get_text(call);
+}
+
+/* All rows of a call that begin with number, stream and version. */
+static pawl_code read_events(pawl__sqlite_call *call, pawl_event_row **items, size_t *count)
+{
+    size_t capacity = 0;
+    while (pawl__sqlite_next(call)) {
+        pawl_event_row *grown = pawl__sqlite_grow(call, *items, *count, &capacity, sizeof *grown);
+        if (grown == NULL)
+            break;
+        *items              = grown;
+        pawl_event_row *row = &grown[(*count)++];
+        *row                = (pawl_event_row){0};
+        row->seq            = pawl__sqlite_get_int(call);
+        row->position       = row->seq;
+        row->stream         = pawl__sqlite_get_text(call);
+        row->version        = pawl__sqlite_get_int(call);
+        read_event(call, &row->event);
+    }
+    return call->code;
+}
+
+static pawl_code read_last(pawl__sqlite *store, pawl_text stream, int64_t *version,
+                           pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_event_last, error);
+    pawl__sqlite_put_text(&call, stream);
+    return pawl__sqlite_one_int(&call, version);
+}
+
+static pawl_code read_fold(pawl__sqlite *store, const pawl_stream_read *read, pawl_arena *arena,
+                           pawl_fold_row *fold, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_fold_read, error);
+    call.arena = arena;
+    pawl__sqlite_put_text(&call, read->stream);
+    pawl__sqlite_put_int(&call, read->fold_version_max);
+    pawl__sqlite_put_int(&call, read->after);
+    if (pawl__sqlite_next(&call)) {
+        fold->version      = pawl__sqlite_get_int(&call);
+        fold->type_version = (int32_t)pawl__sqlite_get_int(&call);
+        fold->state        = pawl__sqlite_get_text(&call);
+        fold->dispatches   = pawl__sqlite_get_text(&call);
+        fold->at           = pawl__sqlite_get_int(&call);
+        pawl__sqlite_stop(&call);
+    }
+    return call.code;
+}
+
+static pawl_code read_behind(pawl__sqlite *store, pawl_text stream, int64_t after,
+                             pawl_arena *arena, pawl_stream *loaded, pawl_error *error)
+{
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_event_behind, error);
+    call.arena = arena;
+    pawl__sqlite_put_text(&call, stream);
+    pawl__sqlite_put_int(&call, after);
+    pawl_code code = read_events(&call, &loaded->events, &loaded->count);
+    if (code == PAWL_OK && loaded->count != 0)
+        loaded->version = loaded->events[loaded->count - 1].version;
+    return code;
+}
+
+/* Who knows the stream already asks as a rule whether it went on, and it did not:
+ * that is one look into an index. */
+static pawl_code load_stream(pawl__sqlite *store, const pawl_stream_read *read, pawl_arena *arena,
+                             pawl_stream *loaded, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    *loaded        = (pawl_stream){0};
+    if (read->after > 0) {
+        code = read_last(store, read->stream, &loaded->version, error);
+        if (code != PAWL_OK || loaded->version <= read->after)
+            return code;
+    }
+    if (read->fold_version_max > 0)
+        code = read_fold(store, read, arena, &loaded->fold, error);
+    int64_t after = loaded->fold.version != 0 ? loaded->fold.version : read->after;
+    if (code == PAWL_OK)
+        code = read_behind(store, read->stream, after, arena, loaded, error);
+    if (code == PAWL_OK && loaded->count == 0 && loaded->fold.version != 0)
+        code = read_last(store, read->stream, &loaded->version, error);
+    return code;
+}
+
+pawl_code pawl__sqlite_stream_load(pawl_store *base, const pawl_stream_read *reads, size_t count,
+                                   pawl_arena *arena, pawl_stream *streams, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code     code  = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_read_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = load_stream(store, &reads[i], arena, &streams[i], error);
+    return pawl__sqlite_read_end(store, code, error);
+}
+
+pawl_code pawl__sqlite_event_list(pawl_store *base, const pawl_event_query *query,
+                                  pawl_arena *arena, pawl_event_rows *rows, pawl_error *error)
+{
+    static const int statements[2][2] = {
+        {pawl__sqlite_event_all, pawl__sqlite_event_all_back},
+        {pawl__sqlite_event_stream, pawl__sqlite_event_stream_back},
+    };
+    pawl__sqlite *store     = pawl__sqlite_of(base);
+    bool          is_stream = query->stream.size != 0;
+    *rows                   = (pawl_event_rows){0};
+    pawl_code code          = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, statements[is_stream][query->is_backward],
+                            error);
+    call.arena = arena;
+    pawl__sqlite_put_int(&call, query->is_backward && query->after == 0 ? INT64_MAX : query->after);
+    pawl__sqlite_put_text(&call, query->type);
+    pawl__sqlite_put_text(&call, query->message_id);
+    pawl__sqlite_put_text(&call, query->correlation_id);
+    pawl__sqlite_put_int(&call, query->count_max != 0 ? (int64_t)query->count_max : -1);
+    if (is_stream)
+        pawl__sqlite_put_text(&call, query->stream);
+    return read_events(&call, &rows->items, &rows->count);
+}
+
+pawl_code pawl__sqlite_event_number(pawl_store *base, size_t count_max, int64_t *count,
+                                    pawl_error *error)
+{
+    (void)count_max;
+    *count = 0;
+    return pawl__sqlite_ready(pawl__sqlite_of(base), error);
+}
+
+pawl_code pawl__sqlite_checkpoint_get(pawl_store *base, pawl_text name, int64_t *position,
+                                      pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    *position           = 0;
+    pawl_code code      = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_checkpoint_read, error);
+    pawl__sqlite_put_text(&call, name);
+    return pawl__sqlite_one_int(&call, position);
+}
+
+/* ---- Changes ------------------------------------------------------------ */
+
+/* The insert leaves the stream out when the event before is not there, which no
+ * row may. */
+static pawl_code refuse_event(pawl__sqlite_writer *writer, const pawl_event_append *append,
+                              pawl_code code, pawl_error *error)
+{
+    if (code == PAWL_EDUPLICATE)
+        return pawl_error_set(error, PAWL_ECONFLICT,
+                              "stream %.*s: version %lld is taken: another worker appended first",
+                              PAWL_TEXT_ARGS(append->stream), (long long)append->version);
+    if (code == PAWL_EPERSIST &&
+        sqlite3_extended_errcode(writer->connection->db) == SQLITE_CONSTRAINT_NOTNULL)
+        return pawl_error_set(error, PAWL_ECONFLICT, "stream %.*s: version %lld is missing",
+                              PAWL_TEXT_ARGS(append->stream), (long long)append->version - 1);
+    return code;
+}
+
+pawl_code pawl__sqlite_apply_event_append(pawl__sqlite_writer *writer, const void *change,
+                                          pawl_error *error)
+{
+    const pawl_event_append *append = change;
+    const pawl_event        *event  = &append->event;
+    pawl__sqlite_call        call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sqlite_event_insert, error);
+    pawl__sqlite_put_int(&call, append->is_first ? append->version - 1 : 0);
+    pawl__sqlite_put_text(&call, append->stream);
+    pawl__sqlite_put_int(&call, append->version);
+    pawl__sqlite_put_text(&call, event->type);
+    pawl__sqlite_put_int(&call, event->type_version);
+    pawl__sqlite_put_text(&call, event->message_id);
+    pawl__sqlite_put_text(&call, event->correlation_id);
+    pawl__sqlite_put_text(&call, event->causation_id);
+    pawl__sqlite_put_uuid_or_null(&call, event->dispatch_id.uuid);
+    pawl__sqlite_put_int(&call, event->at);
+    pawl__sqlite_put_text(&call, event->headers);
+    pawl__sqlite_put_text(&call, event->body);
+    pawl_code code = pawl__sqlite_run(&call);
+    return code == PAWL_OK ? code : refuse_event(writer, append, code, error);
+}
+
+pawl_code pawl__sqlite_apply_fold_set(pawl__sqlite_writer *writer, const void *change,
+                                      pawl_error *error)
+{
+    const pawl_fold_set *fold = change;
+    pawl__sqlite_call    call;
+    pawl__sqlite_call_begin(&call, writer->connection, pawl__sqlite_fold_set, error);
+    pawl__sqlite_put_text(&call, fold->stream);
+    pawl__sqlite_put_int(&call, fold->version);
+    pawl__sqlite_put_int(&call, fold->type_version);
+    pawl__sqlite_put_text(&call, fold->state);
+    pawl__sqlite_put_text(&call, fold->dispatches);
+    pawl__sqlite_put_int(&call, fold->at);
+    return pawl__sqlite_run(&call);
+}
+
+pawl_code pawl__sqlite_apply_checkpoint_set(pawl__sqlite_writer *writer, const void *change,
+                                            pawl_error *error)
+{
+    const pawl_checkpoint_set *set = change;
+    pawl__sqlite_call          call;
+    pawl__sqlite_call_begin(&call, writer->connection,
+                            set->from == 0 ? pawl__sql_checkpoint_add : pawl__sql_checkpoint_move,
+                            error);
+    pawl__sqlite_put_text(&call, set->name);
+    pawl__sqlite_put_int(&call, set->to);
+    pawl__sqlite_put_int(&call, set->at);
+    if (set->from != 0)
+        pawl__sqlite_put_int(&call, set->from);
+    pawl_code code = pawl__sqlite_run(&call);
+    if (code == PAWL_OK && call.changes == 0)
+        return pawl_error_set(error, PAWL_ECONFLICT,
+                              "checkpoint %.*s: it is not at %lld: another worker moved it first",
+                              PAWL_TEXT_ARGS(set->name), (long long)set->from);
+    return code;
+}

@@ -1,0 +1,48 @@
+/* find.c - looks up parts of a model by their names.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "workflow/model.h"
+
+const pawl__apply_model *pawl__model_apply(const pawl__stream_model *stream, pawl_text type)
+{
+    for (size_t i = 0; i < stream->apply_count; i++)
+        if (pawl_text_equal(stream->applies[i].type, type))
+            return &stream->applies[i];
+    return NULL;
+}
+
+const pawl__projection_on *pawl__model_projection_on(const pawl__projection_model *projection,
+                                                     pawl_text                     type)
+{
+    for (size_t i = 0; i < projection->on_count; i++)
+        if (pawl_text_equal(projection->on[i].type, type))
+            return &projection->on[i];
+    return NULL;
+}
+
+const pawl__binding *pawl__model_timeout(const pawl__model *model, pawl_text saga_type,
+                                         pawl_text name)
+{
+    for (size_t i = 0; i < model->timeout_count; i++)
+        if (pawl_text_equal(model->timeouts[i].name, name) &&
+            pawl_text_equal(model->timeouts[i].saga->table.type, saga_type))
+            return model->timeouts[i].binding;
+    return NULL;
+}
+
+const pawl__saga_model *pawl__model_saga(const pawl__model *model, pawl_text saga_type)
+{
+    for (size_t i = 0; i < model->saga_count; i++)
+        if (pawl_text_equal(model->sagas[i].table.type, saga_type))
+            return &model->sagas[i];
+    return NULL;
+}
+
+const pawl__aggregator_model *pawl__model_aggregator(const pawl__model *model, pawl_text name)
+{
+    for (size_t i = 0; i < model->aggregator_count; i++)
+        if (pawl_text_equal(model->aggregators[i].name, name))
+            return &model->aggregators[i];
+    return NULL;
+}

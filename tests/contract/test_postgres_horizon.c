@@ -1,0 +1,245 @@
+/* test_postgres_horizon.c - where claims on the outbox and the numbering of events
+ * begin, beside transactions that are still under way on PostgreSQL.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_trouble.h"
+
+#define MANY 5000
+
+/* `count` rows of the sources or streams NAME/1, NAME/2 ... */
+static void insert_rows(PGconn *pg, const char *name, int count)
+{
+    char sql[600];
+    snprintf(sql, sizeof sql,
+             "insert into pawl_outbox (\"DispatchId\", \"State\", \"Attempts\", "
+             "\"NextAttempt\", \"Due\", \"At\", \"Source\", \"Version\", \"Index\", "
+             "\"Endpoint\", \"Destination\", \"AttemptsBefore\", \"MessageId\", \"Type\", "
+             "\"CorrelationId\", \"CausationId\", \"Headers\", \"Body\") select "
+             "gen_random_uuid(), 'pending', 0, t, t, t, '%s/' || n, 1, 0, 'orders', 'billing', 0, "
+             "'', 'ping', '', '', '', '' from generate_series(1, %d) as n, "
+             "(select timestamptz '2026-01-01 00:00:00Z' as t) as x",
+             name, count);
+    raw_run(pg, sql);
+}
+
+static void insert_events(PGconn *pg, const char *name, int count)
+{
+    char sql[400];
+    snprintf(sql, sizeof sql,
+             "insert into pawl_events (\"Stream\", \"Version\", \"Type\", \"TypeVersion\", "
+             "\"MessageId\", \"CorrelationId\", \"CausationId\", \"At\", \"Headers\", \"Body\") "
+             "select '%s/' || n, 1, 'Deposited', 1, '', '', '', now(), '', '' "
+             "from generate_series(1, %d) as n",
+             name, count);
+    raw_run(pg, sql);
+}
+
+/* As after a look at the whole that took long. */
+static void stay_away_from_the_whole(pawl_store *store)
+{
+    pawl__postgres_outbox_place *outbox = &pawl__postgres_of(store)->outbox;
+    outbox->whole_ms                    = INT64_MAX / 2;
+    outbox->pause_ms                    = 1;
+}
+
+static size_t claim(place *p, pawl_store *store)
+{
+    pawl_outbox_rows rows;
+    stay_away_from_the_whole(store);
+    expect_code(
+        p,
+        store->ops->outbox_claim(store, TEXT("orders"), NOW, 2 * MANY, p->arena, &rows, &p->error),
+        PAWL_OK);
+    return rows.count;
+}
+
+static void deliver_all(const place *p)
+{
+    raw_run(p->pg, "update pawl_outbox set \"State\" = 'dispatched', \"DispatchedAt\" = \"At\" "
+                   "where \"State\" = 'pending'");
+}
+
+static int64_t claims_from(pawl_store *store)
+{
+    return pawl__postgres_of(store)->outbox.horizon.from;
+}
+
+static int64_t numbers_from(pawl_store *store)
+{
+    return pawl__postgres_of(store)->numbering.horizon.from;
+}
+
+static int64_t number(place *p, pawl_store *store)
+{
+    int64_t count = -1;
+    expect_code(p, store->ops->event_number(store, 2 * MANY, &count, &p->error), PAWL_OK);
+    return count;
+}
+
+/* The rows that are seen come from a transaction that began before the late one: that
+ * it is over says nothing of the other. */
+static void a_claim_begins_before_what_is_committed_late(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    PGconn     *early = raw_open(p->schema), *late = raw_open(p->schema);
+    assert_int_equal(claim(p, store), 0);
+    raw_run(early, "begin; select pg_current_xact_id()");
+    raw_run(late, "begin");
+    insert_rows(late, "late", 1);
+    insert_rows(early, "early", MANY);
+    raw_run(early, "commit");
+    assert_int_equal(claim(p, store), MANY);
+    deliver_all(p);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(claim(p, store), 0);
+    raw_run(late, "commit");
+    insert_rows(p->pg, "after", 1);
+    assert_int_equal(claim(p, store), 2);
+    PQfinish(early);
+    PQfinish(late);
+    pawl_store_close(store);
+}
+
+static void an_event_of_such_a_transaction_is_numbered(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    PGconn     *early = raw_open(p->schema), *late = raw_open(p->schema);
+    assert_int_equal(number(p, store), 0);
+    raw_run(early, "begin; select pg_current_xact_id()");
+    raw_run(late, "begin");
+    insert_events(late, "late", 1);
+    insert_events(early, "early", MANY);
+    raw_run(early, "commit");
+    assert_int_equal(number(p, store), MANY);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(number(p, store), 0);
+    assert_int_equal(numbers_from(store), 0);
+    raw_run(late, "commit");
+    insert_events(p->pg, "after", 1);
+    assert_int_equal(number(p, store), 2);
+    PQfinish(early);
+    PQfinish(late);
+    pawl_store_close(store);
+}
+
+/* It does not move before others are over that were under way. */
+static void wait_for_horizon(place *p, pawl_store *store, int64_t from)
+{
+    int64_t end = clock_ms() + OTHERS_MS;
+    while (claims_from(store) < from && clock_ms() < end) {
+        assert_int_equal(claim(p, store), 0);
+        (void)poll(NULL, 0, 2);
+    }
+}
+
+/* What was delivered stays in the index while somebody's snapshot can see it pending;
+ * that one writes nothing, and so nothing can come late. */
+static void claims_begin_behind_what_was_delivered(void **state)
+{
+    place      *p        = *state;
+    pawl_store *store    = open_store(p, p->url);
+    PGconn     *snapshot = raw_open(p->schema);
+    raw_run(snapshot, "begin isolation level repeatable read; select 1 from pawl_outbox limit 1");
+    assert_int_equal(claim(p, store), 0);
+    for (int round = 1; round < 3; round++) {
+        insert_rows(p->pg, "many", MANY);
+        assert_int_equal(claim(p, store), MANY);
+        /* Rows in sight stay in sight. */
+        assert_int_equal(claim(p, store), MANY);
+        deliver_all(p);
+        wait_for_horizon(p, store, round * MANY);
+        assert_int_equal(claims_from(store), round * MANY);
+    }
+    raw_run(snapshot, "rollback");
+    PQfinish(snapshot);
+    pawl_store_close(store);
+}
+
+/* Fails for a row that has its number before its transaction has. */
+static void check_rows_of(const place *p, const char *table)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql,
+             "create trigger numbered before insert on %s for each row execute function "
+             "check_number()",
+             table);
+    raw_run(p->pg, sql);
+}
+
+/* A row can wait for the end of another transaction that has the same key, so that
+ * any number of others are numbered, delivered and over before it is there. */
+static void a_transaction_is_numbered_before_its_rows(void **state)
+{
+    place            *p      = *state;
+    pawl_store       *store  = open_store(p, p->url);
+    pawl_outbox_add   add    = {.dispatch_id = {uuid_of(1)},
+                                .source      = TEXT("Order/1"),
+                                .version     = 1,
+                                .endpoint    = TEXT("orders"),
+                                .destination = TEXT("billing"),
+                                .message     = message_of("m-1"),
+                                .at          = NOW};
+    pawl_event_append append = {
+        .stream   = TEXT("Order/1"),
+        .version  = 1,
+        .is_first = true,
+        .event    = {
+               .type = TEXT("Deposited"), .type_version = 1, .message_id = TEXT("m-1"), .at = NOW}};
+    pawl_changes changes[2]       = {{.now = NOW, .group_count = 1, .unit_count = 1},
+                                     {.now = NOW, .group_count = 1, .unit_count = 1}};
+    changes[0].outbox_add.items   = &add;
+    changes[0].outbox_add.count   = 1;
+    changes[1].event_append.items = &append;
+    changes[1].event_append.count = 1;
+    raw_run(p->pg, "create function check_number() returns trigger language plpgsql as $$ begin "
+                   "if pg_current_xact_id_if_assigned() is null then "
+                   "raise exception 'no number'; end if; return new; end $$");
+    /* The first value of a sequence numbers the transaction by the way. */
+    insert_rows(p->pg, "first", 1);
+    insert_events(p->pg, "first", 1);
+    check_rows_of(p, "pawl_outbox");
+    check_rows_of(p, "pawl_events");
+    for (int i = 0; i < 2; i++) {
+        PGconn *app = raw_open(p->schema);
+        raw_run(app, "begin");
+        expect_code(p, store->ops->enlist(store, app, &changes[i], &p->error), PAWL_OK);
+        raw_run(app, "commit");
+        PQfinish(app);
+    }
+    assert_int_equal(claim(p, store), 2);
+    assert_int_equal(number(p, store), 2);
+    /* The check can fail. */
+    raw_run(p->pg, "drop table if exists one; create table one (\"Id\" int)");
+    check_rows_of(p, "one");
+    expect_refused(p->pg, "insert into one values (1)", "P0001", "no number");
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(a_claim_begins_before_what_is_committed_late),
+        CASE(an_event_of_such_a_transaction_is_numbered),
+        CASE(claims_begin_behind_what_was_delivered),
+        CASE(a_transaction_is_numbered_before_its_rows),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests_name("postgres_horizon", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,243 @@
+/* test_postgres_stand.c - a client that is stopped in the middle of a commit, or cut off
+ * there, keeps what it has locked: whoever waited for it ends its session, and nobody
+ * else's. What is short leaves in one piece, so that nobody is stopped in it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_trouble.h"
+#include "store/postgres/postgres.h"
+
+#include <dlfcn.h>
+
+#define DEADLINE_MS 2500 /* longer than a slow client is waited for at least */
+
+/* ---- What goes to the server, and when ---------------------------------------------- */
+
+static int flushes; /* before the end of the pipeline that is being made */
+static int flushes_at_end;
+
+/* The driver's calls come here, since the program is searched first. */
+static int (*real_function(const char *name))(PGconn *)
+{
+    union {
+        void *object;
+        int (*function)(PGconn *);
+    } found = {.object = dlsym(RTLD_NEXT, name)};
+    assert_non_null(found.object);
+    return found.function;
+}
+
+PAWL_API int PQflush(PGconn *pg)
+{
+    flushes++;
+    return real_function("PQflush")(pg);
+}
+
+PAWL_API int PQpipelineSync(PGconn *pg)
+{
+    flushes_at_end = flushes;
+    return real_function("PQpipelineSync")(pg);
+}
+
+/* ---- Sessions that stand still -------------------------------------------------------- */
+
+/* Locks the saga as a commit of that worker does, in a session of its own. */
+static void lock_saga(const pawl_store *store, PGconn *pg)
+{
+    char sql[300], worker[PAWL_UUID_TEXT_SIZE + 1], order[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(store->worker.uuid, worker);
+    pawl_uuid_format(uuid_of(1), order);
+    raw_run(pg, "begin");
+    snprintf(sql, sizeof sql, "update pawl_workers set \"Seen\" = \"Seen\" where \"Id\" = '%s'",
+             worker);
+    raw_run(pg, sql);
+    snprintf(sql, sizeof sql, "select 1 from \"shop_Order\" where \"Id\" = '%s' for update", order);
+    raw_run(pg, sql);
+}
+
+static void miss_the_saga(place *p, pair *it)
+{
+    set_deadline(it->second, DEADLINE_MS);
+    expect_code(p, pawl_store_commit(it->second, &it->changes, NULL, &p->error), PAWL_ETIMEOUT);
+    set_deadline(it->second, ENOUGH_MS);
+}
+
+/* A statement of a pipeline whose end never comes. */
+static void send_without_end(PGconn *pg, const char *sql)
+{
+    assert_int_equal(PQenterPipelineMode(pg), 1);
+    assert_int_equal(PQsendQueryParams(pg, sql, 0, NULL, NULL, NULL, NULL, 0), 1);
+    while (PQflush(pg) == 1) {
+    }
+}
+
+static void wait_for_state(place *p, int pid, const char *event)
+{
+    char sql[300];
+    snprintf(sql, sizeof sql,
+             "select count(*) from pg_stat_activity where pid = %d and state <> 'idle' and "
+             "wait_event = '%s' and '%%s' <> ''",
+             pid, event);
+    wait_for_number(p, sql, 1);
+}
+
+static int64_t is_there(place *p, int pid)
+{
+    char sql[100];
+    snprintf(sql, sizeof sql, "select count(*) from pg_stat_activity where pid = %d", pid);
+    return raw_number(p->pg, sql);
+}
+
+static void a_worker_stopped_in_its_commit_is_waited_for_once(void **state)
+{
+    place  *p = *state;
+    pair    it;
+    PGconn *pg = NULL;
+    begin_pair(p, &it);
+    pg = raw_open(p->schema);
+    lock_saga(it.first, pg);
+    send_without_end(pg, "select 1");
+    wait_for_state(p, PQbackendPID(pg), "ClientRead");
+    miss_the_saga(p, &it);
+    expect_code(p, pawl_store_commit(it.second, &it.changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(order_version(p, 1), 2);
+    assert_int_equal(is_there(p, PQbackendPID(pg)), 0);
+    /* Whoever it was goes on. */
+    expect_code(p, send_one(p, it.first, "orders", "m-1"), PAWL_OK);
+    PQfinish(pg);
+    end_pair(&it);
+}
+
+/* The server works for the one; the other one is no commit. */
+static void one_that_works_and_one_that_is_not_ours_are_left_alone(void **state)
+{
+    place  *p = *state;
+    pair    it;
+    PGconn *busy, *other;
+    begin_pair(p, &it);
+    busy  = raw_open(p->schema);
+    other = raw_open(p->schema);
+    lock_saga(it.first, busy);
+    raw_run(other, "begin; select pg_current_xact_id()");
+    send_without_end(busy, "select pg_sleep(100)");
+    wait_for_state(p, PQbackendPID(busy), "PgSleep");
+    miss_the_saga(p, &it);
+    assert_int_equal(is_there(p, PQbackendPID(busy)), 1);
+    assert_int_equal(is_there(p, PQbackendPID(other)), 1);
+    kill_pid(p, PQbackendPID(busy));
+    PQfinish(busy);
+    PQfinish(other);
+    end_pair(&it);
+}
+
+static void *number_events(void *context)
+{
+    pawl_store *store = context;
+    int64_t     count;
+    (void)store->ops->event_number(store, 10, &count, NULL);
+    return NULL;
+}
+
+/* The lock that the store has, beside its worker's, while it numbers events. */
+static int64_t find_turn(place *p, pawl_store *store)
+{
+    char      sql[400];
+    pthread_t thread;
+    raw_run(p->pg, "begin; lock table pawl_events");
+    assert_int_equal(pthread_create(&thread, NULL, number_events, store), 0);
+    wait_for_waiting(p, 1);
+    snprintf(sql, sizeof sql,
+             "select classid::bigint << 32 | objid::bigint from pg_locks where pid = %d and "
+             "locktype = 'advisory' and (classid::bigint << 32 | objid::bigint) <> %lld",
+             pid_of(store), (long long)pawl__postgres_of(store)->lock_number);
+    int64_t number = raw_number(p->pg, sql);
+    raw_run(p->pg, "rollback");
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    return number;
+}
+
+static void the_turn_to_number_events_is_not_kept_by_one_that_stands_still(void **state)
+{
+    place  *p = *state;
+    char    sql[100];
+    int64_t count = -1;
+    apply_schema(p, p->url, order_tables, 1);
+    pawl_store *store = open_more(p, p->url);
+    PGconn     *pg    = raw_open(p->schema);
+    raw_run(pg, "begin");
+    snprintf(sql, sizeof sql, "select pg_advisory_xact_lock(%lld)", (long long)find_turn(p, store));
+    send_without_end(pg, sql);
+    wait_for_state(p, PQbackendPID(pg), "ClientRead");
+    set_deadline(store, DEADLINE_MS);
+    expect_code(p, store->ops->event_number(store, 10, &count, &p->error), PAWL_ETIMEOUT);
+    set_deadline(store, ENOUGH_MS);
+    expect_code(p, store->ops->event_number(store, 10, &count, &p->error), PAWL_OK);
+    assert_int_equal(count, 0);
+    PQfinish(pg);
+    pawl_store_close(store);
+}
+
+static void what_is_short_leaves_in_one_piece(void **state)
+{
+    place *p       = *state;
+    bool   is_held = false;
+    apply_schema(p, p->url, order_tables, 1);
+    pawl_store *store = open_more(p, p->url);
+    int64_t     count = -1;
+    flushes           = 0;
+    expect_code(p,
+                store->ops->lead(store, TEXT("outbox"), NOW, PAWL_SECONDS(10), &is_held, &p->error),
+                PAWL_OK);
+    assert_true(is_held);
+    assert_int_equal(flushes_at_end, 0);
+    flushes = 0;
+    expect_code(p, store->ops->event_number(store, 10, &count, &p->error), PAWL_OK);
+    assert_int_equal(flushes_at_end, 0);
+    /* The check can fail: a commit is on its way while it is made. */
+    flushes = 0;
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    assert_int_not_equal(flushes_at_end, 0);
+    pawl_store_close(store);
+}
+
+static void a_client_that_is_gone_is_noticed(void **state)
+{
+    place *p = *state;
+    apply_schema(p, p->url, order_tables, 1);
+    pawl_store *store = open_more(p, p->url);
+    PGconn     *pg    = store->ops->native(store);
+    assert_int_equal(PQexitPipelineMode(pg), 1);
+    PGresult *shown = PQexec(pg, "show tcp_user_timeout");
+    /* A local socket has none. */
+    assert_string_equal(PQgetvalue(shown, 0, 0), PQhost(pg)[0] == '/' ? "0" : "30000");
+    PQclear(shown);
+    assert_int_equal(PQenterPipelineMode(pg), 1);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(a_worker_stopped_in_its_commit_is_waited_for_once),
+        CASE(one_that_works_and_one_that_is_not_ours_are_left_alone),
+        CASE(the_turn_to_number_events_is_not_kept_by_one_that_stands_still),
+        CASE(what_is_short_leaves_in_one_piece),
+        CASE(a_client_that_is_gone_is_noticed),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests_name("postgres_stand", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,164 @@
+/* test_postgres_upgrade.c - a database that an earlier version of pawl made:
+ * refused, brought to this version, and worked with (contracts D26, D33, D34).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_place.h"
+
+#include "contract/upgrade.h"
+
+#define AT "'2026-01-01 00:00:00+00'"
+
+static void make_version_1(place *p)
+{
+    char  sql[100];
+    char *script = old_script("schema_1_postgres.sql");
+    snprintf(sql, sizeof sql, "create schema \"%s\"", p->schema);
+    raw_run(p->pg, sql);
+    raw_run(p->pg, script);
+    raw_run(p->pg, OLD_ROWS(AT));
+    free(script);
+}
+
+static void the_first_version_is_upgraded(void **state)
+{
+    static const char versions[] = "select sum(xmin::text::bigint + oid::bigint) from pg_class "
+                                   "where relnamespace = current_schema()::regnamespace";
+    place            *p          = *state;
+    make_version_1(p);
+    expect_refused_as_old(p);
+    apply_upgrade(p, PAWL_OK);
+    expect_differences(p, NULL, 0);
+    int64_t before = raw_number(p->pg, versions);
+    apply_upgrade(p, PAWL_OK);
+    assert_int_equal(raw_number(p->pg, versions), before);
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_outbox where \"AttemptsBefore\" "
+                                       "= 0 and (\"DispatchedAt\" is not null) = (\"State\" = "
+                                       "'dispatched')"),
+                     3);
+    expect_raw_text(p->pg, "select to_regclass('pawl_outbox_dispatched') is null", "t");
+    expect_delivered(p);
+}
+
+static void the_script_upgrades(void **state)
+{
+    place *p = *state;
+    make_version_1(p);
+    upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
+    raw_run(p->pg, script->text);
+    raw_run(p->pg, script->text);
+    free(script);
+    expect_differences(p, NULL, 0);
+    expect_delivered(p);
+}
+
+/* What a newer program made stays of its version. */
+static void the_script_lowers_no_version(void **state)
+{
+    place *p = *state;
+    make_version_1(p);
+    raw_run(p->pg, "update pawl_schema set \"Version\" = 3");
+    upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
+    raw_run(p->pg, script->text);
+    free(script);
+    expect_raw_text(p->pg, "select \"Version\" from pawl_schema", "3");
+}
+
+static void appliers_wait_for_one_another(void **state)
+{
+    place *p = *state;
+    make_version_1(p);
+    apply_at_once(p);
+    expect_differences(p, NULL, 0);
+    expect_delivered(p);
+}
+
+/* A program of the version before is at work while its tables change. */
+static void an_older_program_goes_on(void **state)
+{
+    place *p = *state;
+    make_version_1(p);
+    raw_run(p->pg, "set plan_cache_mode = force_generic_plan; prepare go_on as " OLD_ROW(
+                       "4", "pending", "0", AT, "null"));
+    raw_run(p->pg, "prepare look as select \"State\", \"Body\" from pawl_outbox where \"Id\" = 1");
+    raw_run(p->pg, "execute look");
+    apply_upgrade(p, PAWL_OK);
+    raw_run(p->pg, "execute go_on");
+    raw_run(p->pg, "execute look");
+    expect_raw_text(p->pg, "select \"AttemptsBefore\" from pawl_outbox where \"MessageId\" = 'm-4'",
+                    "0");
+}
+
+/* Until the applier waits for a lock on the queue; fails when it never does. */
+static void await_waiter(place *p)
+{
+    static const char look[] = "select (count(*) > 0)::integer from pg_locks where not granted "
+                               "and relation = 'pawl_queue'::regclass";
+    for (int i = 0; i < 12000; i++) {
+        if (raw_number(p->pg, look) == 1)
+            return;
+        raw_run(p->pg, "select pg_sleep(0.01)");
+    }
+    fail_msg("nobody waits for the queue");
+}
+
+/* A worker has claimed, and writes what its handlers did: it is not met half-way,
+ * where each of the two would wait for the other. */
+static void apply_waits_for_what_is_claimed(void **state)
+{
+    place *p      = *state;
+    int    status = -1;
+    make_version_1(p);
+    raw_run(p->pg, "begin; select * from pawl_queue for update");
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        pawl_schema_spec spec = {.table_count = 0};
+        _exit(pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, NULL) != PAWL_OK);
+    }
+    await_waiter(p);
+    raw_run(p->pg, OLD_ROW("4", "pending", "0", AT, "null"));
+    raw_run(p->pg, "delete from pawl_queue; commit");
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    expect_differences(p, NULL, 0);
+}
+
+static void a_failed_upgrade_leaves_version_1(void **state)
+{
+    place *p = *state;
+    make_version_1(p);
+    raw_run(p->pg, "create type pawl_folds as enum ('mine')");
+    apply_upgrade(p, PAWL_EPERSIST);
+    expect_text(p, "pawl_folds");
+    expect_refused_as_old(p);
+    raw_run(p->pg, "drop type pawl_folds");
+    apply_upgrade(p, PAWL_OK);
+    expect_delivered(p);
+}
+
+int main(void)
+{
+    if (place_server() == NULL)
+        return place_skip();
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(the_first_version_is_upgraded),     CASE(the_script_upgrades),
+        CASE(the_script_lowers_no_version),      CASE(appliers_wait_for_one_another),
+        CASE(an_older_program_goes_on),          CASE(apply_waits_for_what_is_claimed),
+        CASE(a_failed_upgrade_leaves_version_1),
+    };
+    return cmocka_run_group_tests_name("postgres_upgrade", tests, NULL, NULL);
+}
+
+#endif

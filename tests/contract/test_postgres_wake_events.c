@@ -1,0 +1,168 @@
+/* test_postgres_wake_events.c - who reads the journal on PostgreSQL is woken by events
+ * and by their positions, and nobody else is.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_sleep.h"
+
+/* ---- Events ---------------------------------------------------------------------- */
+
+static void append_event(place *p, pawl_store *store, int64_t version)
+{
+    pawl_event_append append   = {.stream   = TEXT("A/1"),
+                                  .version  = version,
+                                  .is_first = true,
+                                  .event    = {.type           = TEXT("noted"),
+                                               .type_version   = 1,
+                                               .body           = TEXT("{}"),
+                                               .message_id     = TEXT("m"),
+                                               .correlation_id = TEXT("m"),
+                                               .at             = NOW}};
+    pawl_changes      changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.event_append.items = &append;
+    changes.event_append.count = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+}
+
+static void expect_events(place *p, pawl_store *store, int64_t after, size_t count)
+{
+    pawl_event_query query = {.is_by_position = true, .after = after};
+    pawl_event_rows  rows;
+    expect_code(p, store->ops->event_list(store, &query, p->arena, &rows, &p->error), PAWL_OK);
+    assert_int_equal(rows.count, count);
+}
+
+static void give_positions(place *p, pawl_store *store, int64_t expected)
+{
+    int64_t count = -1;
+    expect_code(p, store->ops->event_number(store, 100, &count, &p->error), PAWL_OK);
+    assert_int_equal(count, expected);
+}
+
+/* A handle that sleeps for the journal, and whose locks are taken. */
+static pawl_store *open_reader(place *p)
+{
+    pawl_store *store = open_store(p, p->url);
+    expect_events(p, store, 0, 0);
+    sleep_briefly(p, store);
+    return store;
+}
+
+static pawl_store *open_other(place *p)
+{
+    pawl_store *store = NULL;
+    expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_OK);
+    return store;
+}
+
+/* ---- Waking ------------------------------------------------------------------------ */
+
+static void events_and_their_positions_wake_a_reader(void **state)
+{
+    place      *p      = *state;
+    pawl_store *reader = open_reader(p), *other = open_other(p);
+    sleeper     it;
+    lie_down(&it, reader);
+    append_event(p, other, 1);
+    expect_woken(&it);
+    expect_events(p, reader, 0, 0);
+    lie_down(&it, reader);
+    give_positions(p, other, 1);
+    expect_woken(&it);
+    expect_events(p, reader, 0, 1);
+    /* A call ends one wait, whatever was done since. */
+    expect_sleeps_on(p, reader);
+    pawl_store_close(other);
+    pawl_store_close(reader);
+}
+
+/* Committed before the reader had the lock that makes others call it. */
+static void no_event_is_slept_through(void **state)
+{
+    place      *p      = *state;
+    pawl_store *reader = open_store(p, p->url), *other = open_other(p);
+    expect_events(p, reader, 0, 0);
+    append_event(p, other, 1);
+    expect_does_not_sleep(p, reader);
+    expect_sleeps_on(p, reader);
+    pawl_store_close(reader);
+    reader = open_store(p, p->url);
+    expect_events(p, reader, 0, 0);
+    give_positions(p, other, 1);
+    expect_does_not_sleep(p, reader);
+    pawl_store_close(reader);
+    reader = open_store(p, p->url);
+    expect_events(p, reader, 0, 1);
+    expect_sleeps_on(p, reader);
+    pawl_store_close(other);
+    pawl_store_close(reader);
+}
+
+/* A handle that sleeps for a queue begins to read the journal. */
+static void what_it_sleeps_for_may_grow(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_sleeper(p, "orders"), *other = open_other(p);
+    sleeper     it;
+    expect_events(p, store, 0, 0);
+    sleep_briefly(p, store);
+    assert_int_equal(pawl__postgres_of(store)->sleep_lock_count, 2);
+    lie_down(&it, store);
+    append_event(p, other, 1);
+    expect_woken(&it);
+    pawl_store_close(other);
+    pawl_store_close(store);
+}
+
+static void others_are_not_called(void **state)
+{
+    place           *p      = *state;
+    pawl_store      *worker = open_sleeper(p, "orders");
+    pawl_store      *reader = open_reader(p), *other = open_other(p);
+    pawl_event_query query = {.stream = TEXT("A/1")};
+    pawl_event_rows  rows;
+    append_event(p, other, 1);
+    give_positions(p, other, 1);
+    find_nothing(p, worker, "orders");
+    expect_sleeps_on(p, worker);
+    expect_does_not_sleep(p, reader);
+    expect_events(p, reader, 0, 1);
+    raw_run(p->pg, "select pawl_send('orders', 'ping', '')");
+    expect_sleeps_on(p, reader);
+    /* Nothing was given a position: nobody is told. */
+    give_positions(p, other, 0);
+    expect_sleeps_on(p, reader);
+    /* A look at one stream is no reading of the journal. */
+    expect_code(p, other->ops->event_list(other, &query, p->arena, &rows, &p->error), PAWL_OK);
+    sleep_briefly(p, other);
+    assert_false(pawl__postgres_of(other)->sleeps);
+    pawl_store_close(other);
+    pawl_store_close(reader);
+    pawl_store_close(worker);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(events_and_their_positions_wake_a_reader),
+        CASE(no_event_is_slept_through),
+        CASE(what_it_sleeps_for_may_grow),
+        CASE(others_are_not_called),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* test_sqlite_upgrade.c - a file that an earlier version of pawl made: refused,
+ * brought to this version, and worked with (contracts D26, D34).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_SQLITE
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without SQLite");
+    return 77;
+}
+#else
+
+#include "contract/sqlite_place.h"
+
+#include "contract/upgrade.h"
+
+#define AT "1767225600000000"
+
+static void make_version_1(place *p)
+{
+    char    *script = old_script("schema_1_sqlite.sql");
+    sqlite3 *db     = raw_open(p->path);
+    raw_run(db, script);
+    raw_run(db, OLD_ROWS(AT));
+    sqlite3_close(db);
+    free(script);
+}
+
+static void the_first_version_is_upgraded(void **state)
+{
+    place *p = *state;
+    make_version_1(p);
+    expect_refused_as_old(p);
+    apply_upgrade(p, PAWL_OK);
+    expect_differences(p, NULL, 0);
+    int64_t version = path_number(p->path, "pragma schema_version");
+    apply_upgrade(p, PAWL_OK);
+    assert_int_equal(path_number(p->path, "pragma schema_version"), version);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_outbox where AttemptsBefore "
+                                          "= 0 and DispatchedAt is not null = (State = "
+                                          "'dispatched')"),
+                     3);
+    assert_int_equal(path_number(p->path, "select count(*) from sqlite_schema where name = "
+                                          "'pawl_outbox_dispatched'"),
+                     0);
+    expect_delivered(p);
+}
+
+/* Opening for work makes what is missing, here too. */
+static void opening_for_work_upgrades(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = NULL;
+    char        url[400];
+    make_version_1(p);
+    snprintf(url, sizeof url, "%s?create=no", p->url);
+    expect_code(p, open_as(p, url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_ESCHEMA);
+    expect_text(p, "this program needs version 2");
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_OK);
+    pawl_store_close(store);
+    expect_differences(p, NULL, 0);
+    expect_delivered(p);
+}
+
+static void appliers_wait_for_one_another(void **state)
+{
+    place *p = *state;
+    make_version_1(p);
+    apply_at_once(p);
+    expect_differences(p, NULL, 0);
+    expect_delivered(p);
+}
+
+/* A program of the version before is at work while its tables change. */
+static void an_older_program_goes_on(void **state)
+{
+    place        *p         = *state;
+    sqlite3_stmt *statement = NULL;
+    make_version_1(p);
+    sqlite3 *db = raw_open(p->path);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, OLD_ROW("4", "pending", "0", AT, "null"), -1, &statement, NULL),
+        SQLITE_OK);
+    apply_upgrade(p, PAWL_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
+    sqlite3_finalize(statement);
+    assert_int_equal(raw_number(db, "select AttemptsBefore from pawl_outbox where MessageId = "
+                                    "'m-4'"),
+                     0);
+    sqlite3_close(db);
+}
+
+/* SQLite cannot say "if not exists" of a column, so the script leaves it, and the
+ * version with it: apply does the rest. */
+static void the_script_leaves_the_column_to_apply(void **state)
+{
+    static const char *const left[] = {"column AttemptsBefore is missing", "found 1"};
+    place                   *p      = *state;
+    make_version_1(p);
+    upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
+    assert_non_null(strstr(script->text, "-- lacks columns too: run \"pawl schema apply\""));
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, script->text);
+    sqlite3_close(db);
+    free(script);
+    expect_differences(p, left, 2);
+    apply_upgrade(p, PAWL_OK);
+    expect_differences(p, NULL, 0);
+}
+
+static void a_failed_upgrade_leaves_version_1(void **state)
+{
+    place *p = *state;
+    make_version_1(p);
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, "create table pawl_events_stream (mine integer)");
+    apply_upgrade(p, PAWL_EPERSIST);
+    expect_text(p, "pawl_events_stream");
+    expect_refused_as_old(p);
+    raw_run(db, "drop table pawl_events_stream");
+    sqlite3_close(db);
+    apply_upgrade(p, PAWL_OK);
+    expect_delivered(p);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(the_first_version_is_upgraded),         CASE(opening_for_work_upgrades),
+        CASE(appliers_wait_for_one_another),         CASE(an_older_program_goes_on),
+        CASE(the_script_leaves_the_column_to_apply), CASE(a_failed_upgrade_leaves_version_1),
+    };
+    return cmocka_run_group_tests_name("sqlite_upgrade", tests, NULL, NULL);
+}
+
+#endif

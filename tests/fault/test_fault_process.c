@@ -1,0 +1,344 @@
+/* test_fault_process.c - money that moves between two accounts while every call of
+ * the store, and every allocation, fails in turn.
+ *
+ * Contracts O1, O4, O7, O16 to O18, O32. Three transfers go through the outbox of one
+ * store: one succeeds, one is rejected at its first leg, one at its second and gets
+ * its money back. The program is stopped and started in between. Whatever fails, the
+ * journal must then tell the same story.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/bank.h"
+#include "support/fault_memory.h"
+#include "support/fault_store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define STEPS_MAX 400
+
+static const pawl_entity account_entity = {.name       = "Account",
+                                           .state      = PAWL_RECORD_OF(account),
+                                           .on         = account_on,
+                                           .apply      = account_apply,
+                                           .fold_every = 2};
+
+static const pawl_endpoint_spec bank = {
+    .name      = "bank",
+    .processes = (const pawl_process *const[]){&transfer_process, NULL},
+    .entities  = (const pawl_entity *const[]){&account_entity, NULL}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "bank",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&bank, NULL}};
+
+/* ---- The play --------------------------------------------------------------------- */
+
+typedef struct play {
+    char                  name[120]; /* of the plan */
+    char                  made[300]; /* URL that the scenario was given */
+    char                  url[330];  /* the same, of a store that waits for no disk */
+    pawl_clock           *business, *machine;
+    pawl_endpoint_options options;
+    pawl_endpoint        *endpoint;
+    pawl_store           *store; /* without faults, to look */
+    pawl_arena           *arena;
+    long                  failures;
+} play;
+
+#define CHECK(it, condition, ...)            \
+    do {                                     \
+        if (!(condition)) {                  \
+            print_error("%s: ", (it)->name); \
+            print_error(__VA_ARGS__);        \
+            fail_msg("%s", #condition);      \
+        }                                    \
+    } while (0)
+
+static void send(play *it, const char *id, const pawl_record *record, const void *message)
+{
+    pawl_error              error  = PAWL_ERROR_INIT;
+    pawl_sender            *sender = NULL;
+    const pawl_send_options with   = {PAWL_SEND_OPTIONS_INIT, .id = id,
+                                      .due = pawl_clock_now(it->business)};
+    world_ok(pawl_sender_open(it->url, NULL, &sender, &error), &error);
+    world_ok(pawl_sender_send(sender, "bank", &with, record, message, &error), &error);
+    world_ok(pawl_sender_commit(sender, &error), &error);
+    pawl_sender_close(sender);
+}
+
+static void open_endpoint(play *it)
+{
+    for (int i = 0; it->endpoint == NULL; i++) {
+        pawl_error error = PAWL_ERROR_INIT;
+        CHECK(it, i < 10, "the endpoint cannot be created: ");
+        fault_memory_go_on();
+        pawl_code code =
+            pawl_endpoint_create(&application, NULL, &it->options, &it->endpoint, &error);
+        fault_memory_pause();
+        it->failures += code != PAWL_OK;
+    }
+}
+
+/* What failed several times waits for minutes; which calls fail depends on how fast the machine
+ * is. */
+static bool has_waiting(play *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_stats stats;
+    world_ok(it->store->ops->stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
+    return stats.queue_count +
+               (size_t)(stats.outbox_pending + stats.outbox_held + stats.timeouts_pending) !=
+           0;
+}
+
+/* Until nothing is due for a while: what failed waits for its next try. */
+static void go(play *it)
+{
+    int idle = 0;
+    for (int i = 0; idle < 6 || has_waiting(it); i++) {
+        pawl_error error = PAWL_ERROR_INIT;
+        pawl_step  step;
+        CHECK(it, i < STEPS_MAX, "it does not come to rest: ");
+        open_endpoint(it);
+        fault_memory_go_on();
+        pawl_code code = pawl_endpoint_step(it->endpoint, &step, &error);
+        fault_memory_pause();
+        it->failures += code != PAWL_OK;
+        if (code == PAWL_OK && !step.is_idle) {
+            idle = 0;
+            continue;
+        }
+        idle++;
+        pawl_clock_set(it->machine, pawl_clock_now(it->machine) + PAWL_SECONDS(20));
+        pawl_clock_set(it->business, pawl_clock_now(it->business) + PAWL_SECONDS(20));
+    }
+}
+
+static void close_endpoint(play *it)
+{
+    pawl_endpoint_destroy(it->endpoint);
+    it->endpoint = NULL;
+}
+
+/* ---- What must be true -------------------------------------------------------------- */
+
+static pawl_event_rows events_of(play *it, const char *stream)
+{
+    pawl_error             error = PAWL_ERROR_INIT;
+    pawl_event_rows        rows  = {.count = 0};
+    const pawl_event_query query = {.stream = pawl_text_of(stream)};
+    world_ok(it->store->ops->event_list(it->store, &query, it->arena, &rows, &error), &error);
+    for (size_t i = 0; i < rows.count; i++)
+        CHECK(it, rows.items[i].version == (int64_t)i + 1, "%s has a gap: ", stream);
+    return rows;
+}
+
+static size_t count_of(play *it, const char *stream, const char *type, const char *body)
+{
+    pawl_event_rows rows  = events_of(it, stream);
+    size_t          count = 0;
+    for (size_t i = 0; i < rows.count; i++)
+        count += pawl_text_equal(rows.items[i].event.type, pawl_text_of(type)) &&
+                 (body == NULL || pawl_text_equal(rows.items[i].event.body, pawl_text_of(body)));
+    return count;
+}
+
+static void check_count(play *it, const char *stream, const char *type, const char *body,
+                        size_t wanted)
+{
+    size_t found = count_of(it, stream, type, body);
+    CHECK(it, found == wanted, "%s has %zu of %s %s, wanted are %zu: ", stream, found, type,
+          body != NULL ? body : "", wanted);
+}
+
+static void check_total(play *it, const char *stream, size_t wanted)
+{
+    size_t found = events_of(it, stream).count;
+    CHECK(it, found == wanted, "%s has %zu events, wanted are %zu: ", stream, found, wanted);
+}
+
+static void check_story(play *it)
+{
+    check_count(it, "Account/a", "credited", "{\"cents\":100}", 1);
+    check_count(it, "Account/a", "debited", "{\"cents\":30}", 1);
+    check_count(it, "Account/a", "debited", "{\"cents\":10}", 1);
+    check_count(it, "Account/a", "credited", "{\"cents\":10}", 1);
+    check_total(it, "Account/a", 4);
+    check_count(it, "Account/b", "credited", "{\"cents\":30}", 1);
+    check_total(it, "Account/b", 1);
+    check_total(it, "Account/c", 0);
+    check_count(it, "Transfer/1", "advanced", NULL, 2);
+    check_count(it, "Transfer/1", "pawl.completed", NULL, 1);
+    check_total(it, "Transfer/1", 4);
+    check_count(it, "Transfer/2", "failed", NULL, 1);
+    check_count(it, "Transfer/2", "pawl.completed", NULL, 1);
+    check_total(it, "Transfer/2", 3);
+    check_count(it, "Transfer/3", "advanced", NULL, 2);
+    check_count(it, "Transfer/3", "failed", NULL, 1);
+    check_count(it, "Transfer/3", "pawl.completed", NULL, 1);
+    check_total(it, "Transfer/3", 5);
+}
+
+static void check_rows(play *it)
+{
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_queue_rows   queue;
+    pawl_timeout_rows timeouts;
+    pawl_outbox_rows  outbox;
+    pawl_dead_rows    dead;
+    pawl_store       *store = it->store;
+    world_ok(store->ops->queue_list(store, PAWL_TEXT("bank"), 0, it->arena, &queue, &error),
+             &error);
+    CHECK(it, queue.count == 0, "%zu messages are left: ", queue.count);
+    world_ok(
+        store->ops->timeout_list(store, (pawl_saga_id){{{0}}}, 0, it->arena, &timeouts, &error),
+        &error);
+    CHECK(it, timeouts.count == 0, "%zu timeouts are left: ", timeouts.count);
+    world_ok(store->ops->dead_list(store, (pawl_text){"", 0}, 0, it->arena, &dead, &error), &error);
+    CHECK(it, dead.count == 0,
+          "%.*s is a dead letter: %.*s: ", PAWL_TEXT_ARGS(dead.items[0].message.id),
+          PAWL_TEXT_ARGS(dead.items[0].error));
+    world_ok(store->ops->outbox_list(store, PAWL_OUTBOX_DISPATCHED, 0, it->arena, &outbox, &error),
+             &error);
+    /* Six commands and six answers. */
+    CHECK(it, outbox.count == 12, "%zu outbox rows are delivered: ", outbox.count);
+}
+
+/* ---- Playing it ---------------------------------------------------------------------- */
+
+static void set_up(play *it, const char *scheme)
+{
+    static const pawl_route routes[] = {{.name = "bank", .is_outbox = true}, {.name = NULL}};
+    pawl_error              error    = PAWL_ERROR_INIT;
+    assert_true(scenario_url(scheme, it->made, sizeof it->made));
+    snprintf(it->url, sizeof it->url, "%s%s", it->made,
+             strcmp(scheme, "sqlite") == 0 ? "?synchronous=off" : "");
+    fault_bind("bank", it->url);
+    it->business         = pawl_clock_create(WORLD_START);
+    it->machine          = pawl_clock_create(WORLD_START);
+    it->arena            = pawl_arena_create(0);
+    it->options          = (pawl_endpoint_options)PAWL_ENDPOINT_OPTIONS_INIT;
+    it->options.store    = "fault:bank";
+    it->options.business = it->business;
+    it->options.machine  = it->machine;
+    it->options.routes   = routes;
+    it->options.seed     = 7;
+    world_ok(pawl_store_open(it->url, NULL, &it->store, &error), &error);
+}
+
+static bool play_once(const char *scheme, const fault_plan *given, long memory_n, long *failures)
+{
+    play       it   = {.failures = 0};
+    fault_plan plan = *given;
+    set_up(&it, scheme);
+    snprintf(it.name, sizeof it.name, "%s: kind %d of call %ld, seed %llu, allocation %ld", scheme,
+             (int)plan.kind, plan.n, (unsigned long long)plan.seed, memory_n);
+    plan.clock = it.machine;
+    fault_memory_set(memory_n);
+    fault_memory_pause();
+    fault_plan_set(&plan);
+    send(&it, "m-1", PAWL_MESSAGE(credit, .account = PAWL_TEXT("a"), .cents = 100));
+    send(&it, "m-2",
+         PAWL_MESSAGE(request, .number = 1, .from = PAWL_TEXT("a"), .to = PAWL_TEXT("b"),
+                      .cents = 30));
+    send(&it, "m-3",
+         PAWL_MESSAGE(request, .number = 2, .from = PAWL_TEXT("a"), .to = PAWL_TEXT("b"),
+                      .cents = 500));
+    go(&it);
+    close_endpoint(&it);
+    send(&it, "m-4",
+         PAWL_MESSAGE(request, .number = 3, .from = PAWL_TEXT("a"), .to = PAWL_TEXT("c"),
+                      .cents = 10, .how = PAWL_TEXT("closed")));
+    go(&it);
+    close_endpoint(&it);
+    check_story(&it);
+    check_rows(&it);
+    bool is_met = memory_n > 0 ? fault_memory_is_met() : fault_is_met();
+    *failures += it.failures;
+    fault_plan_set(NULL);
+    fault_memory_set(0);
+    pawl_store_close(it.store);
+    pawl_clock_destroy(it.business);
+    pawl_clock_destroy(it.machine);
+    pawl_arena_destroy(it.arena);
+    scenario_forget(it.made);
+    return is_met;
+}
+
+static const char *scheme_of(const char *url)
+{
+    return strncmp(url, "memory:", 7) == 0 ? "memory" : "sqlite";
+}
+
+static void raise_n(const char *url, const char *name, fault_plan plan)
+{
+    long failures = 0;
+    for (plan.n = 1; play_once(scheme_of(url), &plan, 0, &failures); plan.n++)
+        assert_true(plan.n < 5000);
+    print_message("%s, %s: %ld calls went wrong in turn, %ld failures were borne\n", scheme_of(url),
+                  name, plan.n - 1, failures);
+    assert_true(plan.n > 20);
+}
+
+static void many(const char *url, const char *name, fault_plan plan)
+{
+    long failures = 0;
+    for (plan.seed = 1; plan.seed <= 10; plan.seed++)
+        (void)play_once(scheme_of(url), &plan, 0, &failures);
+    print_message("%s, %s: %d of 1000 calls, seeds 1 to 10, %ld failures were borne\n",
+                  scheme_of(url), name, plan.chance, failures);
+}
+
+static void o1_o16_a_call_fails_before_it_does_anything(const char *url)
+{
+    raise_n(url, "before", (fault_plan){.kind = FAULT_BEFORE, .code = PAWL_ELOST});
+}
+
+static void o7_o16_an_answer_is_lost(const char *url)
+{
+    raise_n(url, "after", (fault_plan){.kind = FAULT_AFTER});
+}
+
+static void o32_a_commit_lands_late(const char *url)
+{
+    raise_n(url, "late", (fault_plan){.kind = FAULT_LATE});
+    raise_n(url, "just late", (fault_plan){.kind = FAULT_JUST_LATE});
+}
+
+static void o4_o7_one_commit_of_three_is_in_doubt(const char *url)
+{
+    many(url, "unknown", (fault_plan){.kind = FAULT_UNKNOWN, .chance = 333});
+    many(url, "late", (fault_plan){.kind = FAULT_LATE, .chance = 333});
+}
+
+static void o17_claims_are_handed_out_twice_or_taken(const char *url)
+{
+    many(url, "again", (fault_plan){.kind = FAULT_AGAIN, .chance = 500});
+    many(url, "steal", (fault_plan){.kind = FAULT_STEAL, .chance = 500});
+}
+
+static void every_allocation_fails_in_turn(const char *url)
+{
+    static const fault_plan none     = {.kind = FAULT_NONE};
+    long                    failures = 0, n = 1;
+    for (; play_once(scheme_of(url), &none, n, &failures); n++)
+        assert_true(n < 20000);
+    print_message("%s: %ld allocations failed in turn, %ld failures were borne\n", scheme_of(url),
+                  n - 1, failures);
+    assert_true(n > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(o1_o16_a_call_fails_before_it_does_anything),
+        ON_STORES(o7_o16_an_answer_is_lost),
+        ON_STORES(o32_a_commit_lands_late),
+        ON_STORES(o4_o7_one_commit_of_three_is_in_doubt),
+        ON_STORES(o17_claims_are_handed_out_twice_or_taken),
+        ON_STORES(every_allocation_fails_in_turn),
+    };
+    fault_memory_install();
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,88 @@
+/* lean.c - entries of a driver that store nothing and succeed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/lean.h"
+
+#include <string.h>
+
+bool     lean_is_applied;
+unsigned lean_worker_count;
+
+pawl_code lean_store_open(pawl_store *store, const char *url, const pawl_store_options *options,
+                          pawl_error *error)
+{
+    (void)url;
+    (void)options;
+    (void)error;
+    strcpy(store->identity, "lean");
+    return PAWL_OK;
+}
+
+void lean_store_close(pawl_store *store)
+{
+    (void)store;
+}
+
+pawl_code lean_schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
+                      pawl_line_fn *line, void *context, pawl_error *error)
+{
+    (void)store;
+    (void)verb;
+    (void)spec;
+    (void)line;
+    (void)context;
+    (void)error;
+    return PAWL_OK;
+}
+
+pawl_code lean_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,
+                           pawl_error *error)
+{
+    (void)endpoint;
+    (void)types;
+    (void)now;
+    (void)error;
+    store->epoch = 1;
+    lean_worker_count++;
+    return PAWL_OK;
+}
+
+pawl_code lean_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
+{
+    (void)store;
+    (void)now;
+    (void)error;
+    return PAWL_OK;
+}
+
+pawl_code lean_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied, pawl_error *error)
+{
+    (void)store;
+    (void)commit_id;
+    (void)error;
+    *is_applied = lean_is_applied;
+    return PAWL_OK;
+}
+
+pawl_code lean_answer(pawl_code code, pawl_error *error)
+{
+    return code == PAWL_OK ? code : pawl_error_set(error, code, "page 7 is damaged");
+}
+
+fixture *lean_open(const char *url)
+{
+    static fixture it;
+    lean_is_applied   = false;
+    lean_worker_count = 0;
+    it                = (fixture){.arena = pawl_arena_create(0), .error = PAWL_ERROR_INIT};
+    assert_non_null(it.arena);
+    assert_int_equal(pawl_store_open(url, NULL, &it.store, &it.error), PAWL_OK);
+    return &it;
+}
+
+void lean_close(fixture *it)
+{
+    pawl_store_close(it->store);
+    pawl_arena_destroy(it->arena);
+}

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# command_events.sh - looking at the journal.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+build_fill
+export PAWL_STORE=sqlite:$work/events.db PAWL_DRIVER_PATH=$build_dir
+
+# events WANTED OPTION ...: stream:version of those that are listed, in order.
+events()
+{
+    local wanted=$1 found
+    shift
+    expect 0 '' pawl events list --json "$@"
+    found=$(sed -E 's/.*"stream":"([^"]+)","version":([0-9]+),.*/\1:\2/' "$work/out" | tr '\n' ' ')
+    [ "$found" = "$wanted" ] || die "events '$found' instead of '$wanted': $*"
+}
+
+echo "== wrong words"
+expect 2 "pawl events needs ACTION; valid are list, show" pawl events
+expect 2 "pawl events show needs STREAM" pawl events show
+expect 2 "did you mean --stream Account/7\?" pawl events list Account/7
+expect 2 "'first' is no version of an event: they begin at 1" pawl events show Account/7 first
+expect 2 "'0' is no version" pawl events show Account/7 0
+expect 2 "give --stream or --by-position" pawl events list --stream Account/7 --by-position
+expect 2 "pawl events list has no option --reveal: it is for show" pawl events list --reveal
+for option in stream type message-id correlation-id; do
+    expect 2 "--$option is empty: leave it out to match all" pawl events list "--$option" ''
+done
+expect 3 "events.db: No such file" pawl events list
+[ ! -e "$work/events.db" ] || die "looking made a database"
+
+echo "== list"
+expect 0 '' pawl schema apply
+expect 0 '' pawl events list
+grep -q '^no event matches$' "$work/err" || die "no word that nothing matches"
+fill events
+expect 0 '^seq  position  stream     version  type       at +message id$' pawl events list
+lines 5
+expect 0 '^  3 +3  Account/7 +2  Deposited  [0-9T:-]+Z \(3(\.[0-9])? m ago\)  m-3$' pawl events list
+! grep -q ' $' "$work/out" || die "blanks at the end of a line"
+events 'Account/7:1 Account/8:1 Account/7:2 Account/7:3 '
+events 'Account/7:1 Account/7:2 Account/7:3 ' --stream Account/7
+events 'Account/7:2 Account/7:3 ' --stream Account/7 --after 1
+events 'Account/7:3 Account/7:2 ' --stream Account/7 --backward --limit 2
+events 'Account/7:1 ' --stream Account/7 --backward --after 2
+events 'Account/7:3 Account/7:2 Account/8:1 Account/7:1 ' --backward
+events 'Account/7:1 Account/8:1 ' --by-position --limit 2
+events 'Account/7:3 ' --by-position --after 3
+events 'Account/7:1 Account/8:1 Account/7:2 Account/7:3 ' --after 0
+events 'Account/7:1 Account/8:1 ' --type Opened
+events 'Account/8:1 ' --message-id m-2
+events 'Account/7:1 Account/8:1 Account/7:2 Account/7:3 ' --correlation-id c-1
+events '' --stream Account/6
+! grep -q 4711 "$work/out" || die "a body in a list"
+expect 0 '^\{"seq":1,"position":1,"stream":"Account/7","version":1,"type":"Opened","type_version":2,"at":"[^"]+Z","message_id":"m-1","correlation_id":"c-1","causation_id":null,"dispatch_id":null,"body_size":22\}$' \
+    pawl events list --json --limit 1
+
+echo "== show"
+expect 0 '^body size +22 bytes; --reveal shows it$' pawl events show Account/7
+[ "$(grep -c '^version  ' "$work/out")" = 3 ] || die "not three events"
+! grep -q 4711 "$work/out" || die "a body that nobody asked for"
+expect 0 '^body +\{"card":"4711-secret"\}$' pawl events show Account/7 2 --reveal
+[ "$(grep -c '^version  ' "$work/out")" = 1 ] || die "not one event"
+expect 0 '"type":"Deposited".*"headers":\{"tenant":"blue"\},"body":"\{\\"card\\"' \
+    pawl events show Account/7 2 --reveal --json
+lines 1
+expect 6 'stream Account/7: there is no version 9$' pawl events show Account/7 9
+expect 6 'stream Account/6: there is no event$' pawl events show Account/6
+
+echo "== many, page by page"
+fill events 250
+expect 0 '' pawl events list
+lines 101
+grep -q '^these are 100; there are more' "$work/err" || die "no word about the rest"
+expect 0 '' pawl events list --stream Account/9 --limit 250
+lines 251
+[ ! -s "$work/err" ] || die "a word about a rest that is not there"
+expect 0 '' pawl events list --stream Account/9 --backward --json
+lines 250
+[ "$(sed -E 's/.*"version":([0-9]+),.*/\1/' "$work/out")" = "$(seq 250 -1 1)" ] || die "not every one once"
+expect 0 '' pawl events show Account/9 --json
+lines 250
+[ "$(sed -E 's/.*"version":([0-9]+),.*/\1/' "$work/out")" = "$(seq 250)" ] || die "not every one once"
+
+echo "== every key stands in the help"
+pawl help events >"$work/page"
+pawl events show Account/7 1 --reveal --json | tr '{},' '\n' | sed -nE 's/^"([a-z_]+)":.*/\1/p' |
+    grep -vE '^(tenant|card)$' | while read -r key; do
+    grep -qE "(^| )$key( |$)" "$work/page" || echo "$key"
+done >"$work/out"
+[ ! -s "$work/out" ] || die "keys that the help does not have"

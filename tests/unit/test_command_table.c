@@ -1,0 +1,367 @@
+/* test_command_table.c - rows as a table, a page and JSON objects.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Parts of the command, not of the library. */
+#include "cli/output.c"
+#include "cli/table.c"
+
+#include "support/fault_memory.h"
+
+typedef enum colour { GREEN, RED } colour;
+static const char *const colours[] = {"green", "red", NULL};
+
+typedef struct sample {
+    int64_t   id;
+    pawl_text name;
+    colour    colour;
+    int32_t   count;
+    int64_t   place;
+    pawl_time at;
+    int64_t   took;
+    pawl_uuid key;
+    pawl_text headers;
+    pawl_text body;
+} sample;
+
+#define SAMPLE(key, kind, member, heading, level)                                              \
+    {                                                                                          \
+        key, PAWL__COLUMN_##kind, offsetof(sample, member), heading, PAWL__LEVEL_##level, NULL \
+    }
+static const pawl__column columns[] = {
+    SAMPLE("id", COUNT, id, "id", LIST),
+    SAMPLE("name", TEXT, name, "name", LIST),
+    {"colour", PAWL__COLUMN_NAME, offsetof(sample, colour), "colour", PAWL__LEVEL_LIST, colours},
+    SAMPLE("count", COUNT_32, count, NULL, LIST),
+    SAMPLE("place", PLACE, place, "place", LIST),
+    SAMPLE("first_at", TIME, at, "at", LIST),
+    SAMPLE("took", DURATION, took, NULL, LIST),
+    SAMPLE("key", ID, key, "key", LIST),
+    SAMPLE("body_size", SIZE, body, NULL, LIST),
+    SAMPLE("headers", JSON, headers, NULL, SHOW),
+    SAMPLE("body", TEXT, body, NULL, REVEAL),
+    {.key = NULL},
+};
+
+#define NOON INT64_C(1767182400000000) /* 2025-12-31T12:00:00Z */
+
+static const sample rows[] = {
+    {7, {"a", 1}, RED, 3, 5, NOON, 1500, {{1}}, {"{\"x\":\"1\"}", 9}, {"{\"n\":1}", 7}},
+    {12, {"lon\xC3\xA9", 5}, GREEN, -1, 0, 0, 0, {{0}}, {NULL, 0}, {NULL, 0}},
+};
+
+/* What a view printed; freed by the caller. */
+typedef struct printed {
+    pawl__view view;
+    char      *text;
+    size_t     size;
+} printed;
+
+static void begin(printed *page, bool is_json, pawl__level level)
+{
+    *page          = (printed){.text = NULL};
+    page->view     = (pawl__view){.columns  = columns,
+                                  .noun     = "sample",
+                                  .row_size = sizeof(sample),
+                                  .level    = level,
+                                  .is_json  = is_json,
+                                  .now      = NOON + PAWL_SECONDS(90),
+                                  .arena    = pawl_arena_create(0)};
+    page->view.out = open_memstream(&page->text, &page->size);
+    assert_non_null(page->view.out);
+}
+
+static void expect_end(printed *page, const char *text)
+{
+    fclose(page->view.out);
+    assert_string_equal(page->text, text);
+    pawl_arena_destroy(page->view.arena);
+    free(page->text);
+}
+
+static void a_table_is_aligned_by_characters(void **state)
+{
+    printed page;
+    (void)state;
+    begin(&page, false, PAWL__LEVEL_LIST);
+    assert_int_equal(pawl__rows_print(&page.view, rows, 2, NULL), PAWL_OK);
+    expect_end(&page, "id  name  colour  place  at                                key\n"
+                      " 7  a     red         5  2025-12-31T12:00:00Z (1.5 m ago)  "
+                      "01000000-0000-0000-0000-000000000000\n"
+                      "12  lon\xC3\xA9  green\n");
+}
+
+/* Two places for a character of Chinese, none for an accent that joins the one before. */
+static void a_table_is_aligned_by_what_is_seen(void **state)
+{
+    sample  wide[] = {{.name = PAWL_TEXT("\xE4\xB8\xAD\xE6\x96\x87")},
+                      {.name = PAWL_TEXT("e\xCC\x81te\xCC\x81")},
+                      {.name = PAWL_TEXT("\xF0\x9F\x98\x80!")}};
+    printed page;
+    (void)state;
+    begin(&page, false, PAWL__LEVEL_LIST);
+    assert_int_equal(pawl__rows_print(&page.view, wide, 3, NULL), PAWL_OK);
+    expect_end(&page, "id  name  colour  place  at  key\n"
+                      " 0  \xE4\xB8\xAD\xE6\x96\x87  green\n"
+                      " 0  e\xCC\x81te\xCC\x81   green\n"
+                      " 0  \xF0\x9F\x98\x80!   green\n");
+}
+
+static void a_page_leaves_out_what_a_row_does_not_have(void **state)
+{
+    printed page;
+    (void)state;
+    begin(&page, false, PAWL__LEVEL_SHOW);
+    assert_int_equal(pawl__row_page(&page.view, &rows[0], NULL), PAWL_OK);
+    assert_int_equal(pawl__row_page(&page.view, &rows[1], NULL), PAWL_OK);
+    expect_end(&page, "id                 7\n"
+                      "name               a\n"
+                      "colour             red\n"
+                      "count              3\n"
+                      "place              5\n"
+                      "first at           2025-12-31T12:00:00.000000Z (1.5 m ago)\n"
+                      "took               1.5 ms\n"
+                      "key                01000000-0000-0000-0000-000000000000\n"
+                      "body size          7 bytes; --reveal shows it\n"
+                      "headers            {\"x\":\"1\"}\n"
+                      "id                 12\n"
+                      "name               lon\xC3\xA9\n"
+                      "colour             green\n"
+                      "count              -1\n"
+                      "took               0 us\n"
+                      "body size          0 bytes; --reveal shows it\n");
+}
+
+static void objects_have_every_key(void **state)
+{
+    printed page;
+    (void)state;
+    begin(&page, true, PAWL__LEVEL_REVEAL);
+    assert_int_equal(pawl__rows_print(&page.view, rows, 2, NULL), PAWL_OK);
+    expect_end(&page, "{\"id\":7,\"name\":\"a\",\"colour\":\"red\",\"count\":3,\"place\":5,"
+                      "\"first_at\":\"2025-12-31T12:00:00.000000Z\",\"took\":1500,"
+                      "\"key\":\"01000000-0000-0000-0000-000000000000\",\"body_size\":7,"
+                      "\"headers\":{\"x\":\"1\"},\"body\":\"{\\\"n\\\":1}\"}\n"
+                      "{\"id\":12,\"name\":\"lon\xC3\xA9\",\"colour\":\"green\",\"count\":-1,"
+                      "\"place\":null,\"first_at\":null,\"took\":0,\"key\":null,\"body_size\":0,"
+                      "\"headers\":null,\"body\":null}\n");
+}
+
+static void bodies_are_revealed_alone(void **state)
+{
+    const pawl__level levels[] = {PAWL__LEVEL_LIST, PAWL__LEVEL_SHOW};
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        printed page;
+        begin(&page, i < 2, levels[i % 2]);
+        assert_int_equal(pawl__rows_print(&page.view, rows, 1, NULL), PAWL_OK);
+        assert_int_equal(pawl__row_page(&page.view, rows, NULL), PAWL_OK);
+        fflush(page.view.out);
+        assert_null(strstr(page.text, "\"n\":"));
+        assert_null(strstr(page.text, "\\\"n\\\":"));
+        fclose(page.view.out);
+        pawl_arena_destroy(page.view.arena);
+        free(page.text);
+    }
+}
+
+/* A handler's error may hold anything; a terminal would obey some of it. */
+static void texts_are_made_harmless(void **state)
+{
+    const pawl_text text = PAWL_TEXT("a\x1b[1mb\n\x7f\xC2\x9B\xC2\xA0\xE2\x80\xAE\xffz");
+    sample          row  = {.name = text, .body = text, .headers = PAWL_TEXT("{spoilt")};
+    printed         page;
+    (void)state;
+    begin(&page, true, PAWL__LEVEL_REVEAL);
+    assert_int_equal(pawl__rows_print(&page.view, &row, 1, NULL), PAWL_OK);
+    expect_end(&page,
+               "{\"id\":0,\"name\":\"a\\u001B[1mb\\n\\u007F\\u009B\xC2\xA0\\u202E\xEF\xBF\xBDz\","
+               "\"colour\":\"green\",\"count\":0,\"place\":null,\"first_at\":null,"
+               "\"took\":0,\"key\":null,\"body_size\":17,\"headers\":\"{spoilt\","
+               "\"body\":\"a\\u001B[1mb\\n\\u007F\\u009B\xC2\xA0\\u202E\xEF\xBF\xBDz\"}\n");
+    begin(&page, false, PAWL__LEVEL_REVEAL);
+    assert_int_equal(pawl__row_page(&page.view, &row, NULL), PAWL_OK);
+    expect_end(&page, "id                 0\n"
+                      "name               a?[1mb????\xC2\xA0???\xEF\xBF\xBDz\n"
+                      "colour             green\n"
+                      "count              0\n"
+                      "took               0 us\n"
+                      "body size          17 bytes\n"
+                      "headers            {spoilt\n"
+                      "body               a?[1mb\n???\xC2\xA0???\xEF\xBF\xBDz\n");
+}
+
+static void spans_and_ages(void **state)
+{
+    const struct {
+        int64_t     span;
+        const char *text, *age;
+    } cases[] = {
+        {-5, "0 us", NULL},
+        {0, "0 us", "0 us ago"},
+        {999, "999 us", "999 us ago"},
+        {1000, "1 ms", "1 ms ago"},
+        {1500, "1.5 ms", NULL},
+        {12999, "12 ms", NULL},
+        {PAWL_SECONDS(1), "1 s", NULL},
+        {PAWL_SECONDS(59), "59 s", NULL},
+        {PAWL_MINUTES(3), "3 m", NULL},
+        {PAWL_MINUTES(90), "1.5 h", NULL},
+        {PAWL_DAYS(400), "400 d", "400 d ago"},
+    };
+    char text[PAWL__SPAN_SIZE];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_string_equal(pawl__span_text(cases[i].span, text), cases[i].text);
+        if (cases[i].age != NULL)
+            assert_string_equal(pawl__age_text(NOON - cases[i].span, NOON, text), cases[i].age);
+    }
+    assert_string_equal(pawl__age_text(NOON + PAWL_SECONDS(12), NOON, text), "in 12 s");
+    assert_string_equal(pawl__age_text(PAWL_TIME_MAX, 0, text), "in 2932896 d");
+}
+
+/* A source of so many rows; what it was asked for. */
+typedef struct source {
+    sample items[350];
+    size_t count, at, calls, largest;
+} source;
+
+static pawl_code next_rows(void *context, size_t count_max, pawl_arena *arena, const void **found,
+                           size_t *count, pawl_error *error)
+{
+    source *all = context;
+    (void)arena;
+    (void)error;
+    all->calls++;
+    if (all->largest < count_max)
+        all->largest = count_max;
+    *count = all->count - all->at < count_max ? all->count - all->at : count_max;
+    *found = all->items + all->at;
+    all->at += *count;
+    return PAWL_OK;
+}
+
+static int64_t list(source *all, size_t count, bool is_json, int64_t limit)
+{
+    printed page;
+    begin(&page, is_json, PAWL__LEVEL_LIST);
+    *all = (source){.count = count};
+    assert_int_equal(pawl__rows_list(&page.view, limit, next_rows, all, NULL), PAWL_OK);
+    fclose(page.view.out);
+    int64_t lines = 0;
+    for (size_t i = 0; i < page.size; i++)
+        lines += page.text[i] == '\n';
+    assert_int_equal(page.view.printed, lines - (!is_json && count > 0));
+    pawl_arena_destroy(page.view.arena);
+    free(page.text);
+    return page.view.printed;
+}
+
+static void lists_come_in_pages(void **state)
+{
+    static source all;
+    (void)state;
+    assert_int_equal(list(&all, 350, true, 0), 350);
+    assert_int_equal(all.calls, 4);
+    assert_int_equal(all.largest, 100);
+    assert_int_equal(list(&all, 350, true, 101), 101);
+    assert_int_equal(list(&all, 350, false, 0), PAWL__LINES_DEFAULT);
+    assert_int_equal(all.at, PAWL__LINES_DEFAULT + 1); /* one more, to know that there are more */
+    assert_int_equal(list(&all, 350, false, 250), 250);
+    assert_int_equal(all.at, 250);
+    assert_int_equal(list(&all, 350, false, 1000), 350);
+    assert_int_equal(list(&all, 200, true, 0), 200);
+    assert_int_equal(all.calls, 3);
+    assert_int_equal(list(&all, 0, true, 0), 0);
+    assert_int_equal(list(&all, 0, false, 0), 0);
+}
+
+static pawl_code failing(void *context, size_t count_max, pawl_arena *arena, const void **found,
+                         size_t *count, pawl_error *error)
+{
+    source *all = context;
+    if (all->calls == 1)
+        return pawl_error_set(error, PAWL_ELOST, "the connection is gone");
+    return next_rows(context, count_max, arena, found, count, error);
+}
+
+static void a_page_that_fails_ends_the_list(void **state)
+{
+    static source all;
+    printed       page;
+    pawl_error    error = PAWL_ERROR_INIT;
+    (void)state;
+    all.count = 350;
+    begin(&page, true, PAWL__LEVEL_LIST);
+    assert_int_equal(pawl__rows_list(&page.view, 0, failing, &all, &error), PAWL_ELOST);
+    assert_int_equal(page.view.printed, 100);
+    assert_string_equal(error.text, "the connection is gone");
+    fclose(page.view.out);
+    pawl_arena_destroy(page.view.arena);
+    free(page.text);
+}
+
+/* Whatever cannot be had: an answer is whole, or there is an error. */
+static void every_allocation_may_fail(void **state)
+{
+    static char big[40000]; /* more than an arena has at first */
+    sample      many[3] = {rows[0], rows[1], rows[0]};
+    long        n       = 0;
+    bool        is_met  = true;
+    char       *whole   = NULL;
+    (void)state;
+    memset(big, 'x', sizeof big);
+    many[2].body = (pawl_text){big, sizeof big};
+    for (n = 0; is_met || n <= 1; n++) {
+        printed page;
+        begin(&page, true, PAWL__LEVEL_REVEAL);
+        fault_memory_set(n);
+        fault_memory_go_on();
+        pawl_code code    = pawl__rows_print(&page.view, many, 3, NULL);
+        page.view.is_json = false;
+        page.view.printed = 0;
+        if (code == PAWL_OK)
+            code = pawl__rows_print(&page.view, many, 3, NULL);
+        if (code == PAWL_OK)
+            code = pawl__row_page(&page.view, &many[2], NULL);
+        fault_memory_pause();
+        is_met = fault_memory_is_met();
+        fclose(page.view.out);
+        pawl_arena_destroy(page.view.arena);
+        assert_int_equal(code, is_met && n > 0 ? PAWL_ENOMEM : PAWL_OK);
+        if (whole == NULL)
+            whole = page.text;
+        else if (code == PAWL_OK)
+            assert_string_equal(page.text, whole);
+        if (whole != page.text)
+            free(page.text);
+    }
+    assert_true(n > 8);
+    assert_int_equal(fault_memory_live(), 0);
+    free(whole);
+}
+
+int main(void)
+{
+    fault_memory_install();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_table_is_aligned_by_characters),
+        cmocka_unit_test(a_table_is_aligned_by_what_is_seen),
+        cmocka_unit_test(a_page_leaves_out_what_a_row_does_not_have),
+        cmocka_unit_test(objects_have_every_key),
+        cmocka_unit_test(bodies_are_revealed_alone),
+        cmocka_unit_test(texts_are_made_harmless),
+        cmocka_unit_test(spans_and_ages),
+        cmocka_unit_test(lists_come_in_pages),
+        cmocka_unit_test(a_page_that_fails_ends_the_list),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+/* test_engine_large.c - messages whose effects are too large for one commit: each is
+ * committed alone; one that is too large by itself is a dead letter, and the others go on.
+ *
+ * Contracts E35.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE_SIZE ((size_t)15 * 1024 * 1024)
+#define PIECES_TOO_MANY 18 /* they are 270 MB */
+
+static char *piece; /* the text of an event */
+
+#define BOX(F) F(INT64, count)
+PAWL_RECORD(box, BOX)
+#define FILL(F)   \
+    F(TEXT, name) \
+    F(INT32, pieces)
+PAWL_RECORD(fill, FILL)
+#define FILLED(F) F(TEXT, piece)
+PAWL_RECORD(filled, FILLED)
+
+static pawl_code on_fill(pawl_context *ctx, const box *state, const fill *command)
+{
+    pawl_code code = PAWL_OK;
+    (void)state;
+    for (int i = 0; i < command->pieces && code == PAWL_OK; i++)
+        code = pawl_emit(ctx, PAWL_MESSAGE(filled, .piece = {piece, PIECE_SIZE}));
+    return code;
+}
+PAWL_ENTITY_HANDLER(on_fill, box, fill);
+
+static void apply_filled(box *state, const filled *event)
+{
+    (void)event;
+    state->count++;
+}
+PAWL_APPLY(apply_filled, box, filled);
+
+static const pawl_entity box_entity = {
+    .name  = "Box",
+    .state = PAWL_RECORD_OF(box),
+    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_fill), .key = "name"}, {.handle = NULL}},
+    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_filled), NULL}};
+static const pawl_endpoint_spec boxes = {
+    .name = "boxes", .entities = (const pawl_entity *const[]){&box_entity, NULL}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "boxes",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&boxes, NULL}};
+
+static void open_world(world *it, const char *url)
+{
+    const pawl_endpoint_options options = {.delayed_retries = -1};
+    world_open(it, url, &application, NULL, &options);
+}
+
+static void post_fill(world *it, int number, int pieces)
+{
+    const char name[] = {(char)('a' + number), '\0'};
+    world_post(it, NULL, PAWL_MESSAGE(fill, .name = pawl_text_of(name), .pieces = pieces));
+}
+
+static int64_t count_of(world *it, const char *name)
+{
+    int64_t version;
+    (void)world_saga_text(it, "Box", name, &version);
+    return version;
+}
+
+static void e35_what_is_too_large_for_a_commit_spoils_no_other(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_fill(&it, 0, PIECES_TOO_MANY);
+    post_fill(&it, 1, 1);
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "change set: its texts have "));
+    assert_int_equal(count_of(&it, "a"), 0);
+    assert_int_equal(count_of(&it, "b"), 1);
+    world_close(&it);
+}
+
+static int make_piece(void **state)
+{
+    (void)state;
+    piece = malloc(PIECE_SIZE);
+    if (piece != NULL)
+        memset(piece, 'x', PIECE_SIZE);
+    return piece != NULL ? 0 : -1;
+}
+
+static int free_piece(void **state)
+{
+    (void)state;
+    free(piece);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORE(e35_what_is_too_large_for_a_commit_spoils_no_other, "memory"),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, make_piece, free_piece);
+}

@@ -1,0 +1,593 @@
+/* test_engine_process_answers.c - what passes between processes and entities:
+ * commands, answers, replies, publications, traces; in one store and between two.
+ *
+ * Contracts O4, O5, O17, E24.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/process.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifdef PAWL_HAVE_SQLITE
+#include <sqlite3.h>
+#endif
+
+static world_log seen;
+
+static bool is(pawl_text text, const char *what)
+{
+    return pawl_text_equal(text, pawl_text_of(what));
+}
+
+/* ---- Desks that do what they are asked -------------------------------------------- */
+
+#define DESK(F) F(INT32, jobs)
+PAWL_RECORD(desk, DESK)
+#define WORK(F)   \
+    F(TEXT, desk) \
+    F(TEXT, how)
+PAWL_RECORD(work, WORK)
+PAWL_RECORD(work_sql, WORK)
+#define NOTHING(F) F(TEXT, nothing)
+PAWL_RECORD(worked, NOTHING)
+PAWL_RECORD(done, NOTHING)
+
+static pawl_code on_work(pawl_context *ctx, const desk *state, const work *command)
+{
+    (void)state;
+    world_note(&seen, "work(%.*s)", PAWL_TEXT_ARGS(command->how));
+    if (is(command->how, "no"))
+        return pawl_fail(ctx, PAWL_REJECT, "the desk is closed");
+    if (is(command->how, "nothing"))
+        return PAWL_OK;
+    if (is(command->how, "reply"))
+        return pawl_reply(ctx, PAWL_MESSAGE(done, .nothing = PAWL_TEXT("to see")));
+    return pawl_emit(ctx, PAWL_MESSAGE(worked, .nothing = command->how));
+}
+PAWL_ENTITY_HANDLER(on_work, desk, work);
+
+#ifdef PAWL_HAVE_SQLITE
+static pawl_code on_work_sql(pawl_context *ctx, const desk *state, const work_sql *command)
+{
+    char sql[200];
+    world_note(&seen, "sql(%d)", (int)state->jobs);
+    snprintf(sql, sizeof sql, "insert into own_rows values (%d)", (int)state->jobs);
+    if (sqlite3_exec(pawl_sql(ctx), sql, NULL, NULL, NULL) != SQLITE_OK)
+        return pawl_fail(ctx, PAWL_REJECT, "%s", sqlite3_errmsg(pawl_sql(ctx)));
+    pawl_code code = pawl_emit(ctx, PAWL_MESSAGE(worked, .nothing = command->how));
+    return code == PAWL_OK && is(command->how, "no") ? pawl_fail(ctx, PAWL_REJECT, "no") : code;
+}
+PAWL_ENTITY_HANDLER(on_work_sql, desk, work_sql);
+#endif
+
+static void apply_worked(desk *state, const worked *event)
+{
+    (void)event;
+    state->jobs++;
+}
+PAWL_APPLY(apply_worked, desk, worked);
+
+static const pawl_entity desk_entity = {
+    .name  = "Desk",
+    .state = PAWL_RECORD_OF(desk),
+    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work), .key = "desk"}, {.handle = NULL}},
+    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_worked), NULL}};
+static const pawl_entity board_entity = {
+    .name  = "Board",
+    .state = PAWL_RECORD_OF(desk),
+    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work), .key = "desk"}, {.handle = NULL}},
+    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_worked), NULL}};
+
+/* ---- Two processes whose names begin alike ------------------------------------------ */
+
+#define CASE_STATE(F) \
+    F(INT32, answers) \
+    F(INT32, replies)
+PAWL_RECORD(case_state, CASE_STATE)
+#define BEGIN(F)     \
+    F(INT64, number) \
+    F(TEXT, how)
+PAWL_RECORD(begin, BEGIN)
+#define ANNOUNCED(F) F(INT64, number)
+PAWL_RECORD(announced, ANNOUNCED)
+PAWL_RECORD(begun, NOTHING)
+PAWL_RECORD(answered, NOTHING)
+
+static pawl_code start_case(pawl_context *ctx, const begin *message, const char *how)
+{
+    world_note(&seen, "%.*s", PAWL_TEXT_ARGS(pawl_stream_in_hand(ctx)));
+    if (is(message->how, "announce"))
+        return pawl_publish(ctx, PAWL_MESSAGE(announced, .number = message->number));
+    pawl_emit(ctx, PAWL_MESSAGE(begun, .nothing = message->how));
+    return pawl_send(ctx, "desks",
+                     PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = pawl_text_of(how)));
+}
+
+static pawl_code on_begin(pawl_context *ctx, const case_state *state, const begin *message)
+{
+    (void)state;
+    char how[20];
+    snprintf(how, sizeof how, "%.*s", PAWL_TEXT_ARGS(message->how));
+    return start_case(ctx, message, how);
+}
+PAWL_PROCESS_HANDLER(on_begin, case_state, begin);
+
+static pawl_code on_begin_too(pawl_context *ctx, const case_state *state, const begin *message)
+{
+    (void)state;
+    return start_case(ctx, message, "no");
+}
+PAWL_PROCESS_HANDLER(on_begin_too, case_state, begin);
+
+static pawl_code hear(pawl_context *ctx, const char *what, const pawl_uuid *id)
+{
+    assert_int_equal(id->bytes[6] >> 4, 5);
+    world_note(&seen, "%.*s:%s", PAWL_TEXT_ARGS(pawl_stream_in_hand(ctx)), what);
+    return pawl_emit(ctx, PAWL_MESSAGE(answered, .nothing = pawl_text_of(what)));
+}
+
+static pawl_code on_accepted(pawl_context *ctx, const case_state *state,
+                             const pawl_accepted *answer)
+{
+    (void)state;
+    return hear(ctx, "accepted", &answer->dispatch_id);
+}
+PAWL_PROCESS_HANDLER(on_accepted, case_state, pawl_accepted);
+
+static pawl_code on_rejected(pawl_context *ctx, const case_state *state,
+                             const pawl_rejected *answer)
+{
+    (void)state;
+    assert_true(is(answer->reason, "the desk is closed"));
+    return hear(ctx, "rejected", &answer->dispatch_id);
+}
+PAWL_PROCESS_HANDLER(on_rejected, case_state, pawl_rejected);
+
+static void apply_begun(case_state *state, const begun *event)
+{
+    (void)state, (void)event;
+}
+PAWL_APPLY(apply_begun, case_state, begun);
+
+static void apply_answered(case_state *state, const answered *event)
+{
+    (void)event;
+    state->answers++;
+}
+PAWL_APPLY(apply_answered, case_state, answered);
+
+static const pawl_apply *const case_applies[] = {PAWL_APPLIES(apply_begun),
+                                                 PAWL_APPLIES(apply_answered), NULL};
+static const pawl_process      case_process   = {
+           .name  = "Case",
+           .state = PAWL_RECORD_OF(case_state),
+           .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_begin), .key = "number", .starts = true},
+                                   {.handle = PAWL_HANDLE(on_accepted)},
+                                   {.handle = PAWL_HANDLE(on_rejected)},
+                                   {.handle = NULL}},
+           .apply = case_applies};
+static const pawl_process cases_process = {
+    .name  = "Cases",
+    .state = PAWL_RECORD_OF(case_state),
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_begin_too), .key = "number", .starts = true},
+                            {.handle = PAWL_HANDLE(on_accepted)},
+                            {.handle = PAWL_HANDLE(on_rejected)},
+                            {.handle = NULL}},
+    .apply = case_applies};
+
+/* ---- Endpoints ---------------------------------------------------------------------- */
+
+static const pawl_endpoint_spec desks = {
+    .name = "desks", .entities = (const pawl_entity *const[]){&desk_entity, NULL}};
+static const pawl_endpoint_spec cases = {
+    .name = "cases", .processes = (const pawl_process *const[]){&case_process, NULL}};
+static const pawl_endpoint_spec both_kinds = {
+    .name      = "desks",
+    .entities  = (const pawl_entity *const[]){&desk_entity, NULL},
+    .processes = (const pawl_process *const[]){&case_process, NULL}};
+static const pawl_endpoint_spec three_kinds = {
+    .name      = "desks",
+    .entities  = (const pawl_entity *const[]){&desk_entity, NULL},
+    .processes = (const pawl_process *const[]){&case_process, &cases_process, NULL}};
+static const pawl_application apart = {
+    PAWL_APPLICATION_INIT, .name = "apart",
+    .endpoints = (const pawl_endpoint_spec *const[]){&cases, &desks, NULL}};
+static const pawl_application together = {
+    PAWL_APPLICATION_INIT, .name = "together",
+    .endpoints = (const pawl_endpoint_spec *const[]){&both_kinds, NULL}};
+static const pawl_application alike = {PAWL_APPLICATION_INIT, .name = "alike",
+                                       .endpoints =
+                                           (const pawl_endpoint_spec *const[]){&three_kinds, NULL}};
+
+static const pawl_endpoint_spec two_desks = {
+    .name      = "desks",
+    .entities  = (const pawl_entity *const[]){&desk_entity, &board_entity, NULL},
+    .processes = (const pawl_process *const[]){&case_process, NULL}};
+static const pawl_application doubled = {PAWL_APPLICATION_INIT, .name = "doubled",
+                                         .endpoints =
+                                             (const pawl_endpoint_spec *const[]){&two_desks, NULL}};
+
+static void open_world(world *it, const char *url, const pawl_application *application)
+{
+    world_forget(&seen);
+    world_open(it, url, application, NULL, NULL);
+}
+
+static void post_begin(world *it, int number, const char *how)
+{
+    world_post(it, NULL, PAWL_MESSAGE(begin, .number = number, .how = pawl_text_of(how)));
+}
+
+/* ---- Answers -------------------------------------------------------------------------- */
+
+static int lines; /* of the log */
+
+static void count_line(pawl_log_level level, const char *text, void *context)
+{
+    (void)level, (void)text, (void)context;
+    lines++;
+}
+
+/* And no other looks for it in vain. */
+static void each_answer_reaches_its_own_process(const char *url)
+{
+    world it;
+    lines = 0;
+    pawl_log_set(count_line, PAWL_LOG_WARNING, NULL);
+    open_world(&it, url, &alike);
+    post_begin(&it, 7, "yes");
+    world_drain(&it);
+    assert_string_equal(seen.text,
+                        "Case/7 Cases/7 work(yes) work(no) Case/7:accepted Cases/7:rejected ");
+    world_quiet();
+    assert_int_equal(lines, 0);
+    assert_int_equal(world_events(&it, "Case/7").count, 2);
+    assert_int_equal(world_events(&it, "Cases/7").count, 2);
+    assert_int_equal(world_events(&it, "Desk/d").count, 1);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+static void an_accepted_command_need_not_emit(const char *url)
+{
+    world it;
+    open_world(&it, url, &together);
+    post_begin(&it, 7, "nothing");
+    world_drain(&it);
+    assert_string_equal(seen.text, "Case/7 work(nothing) Case/7:accepted ");
+    assert_int_equal(world_events(&it, "Desk/d").count, 0);
+    world_close(&it);
+}
+
+/* The command's message id is its dispatch id, which its event keeps. */
+static void an_event_knows_the_dispatch_that_caused_it(const char *url)
+{
+    world it;
+    char  id[PAWL_UUID_TEXT_SIZE + 1];
+    open_world(&it, url, &together);
+    post_begin(&it, 7, "yes");
+    world_drain(&it);
+    pawl_event_rows  desk_rows = world_events(&it, "Desk/d");
+    pawl_event_rows  case_rows = world_events(&it, "Case/7");
+    pawl_dispatch_id expected =
+        pawl_dispatch_id_make(PAWL_TEXT("desks"), PAWL_TEXT("Case/7"), 1, 0);
+    pawl_uuid_format(expected.uuid, id);
+    assert_memory_equal(desk_rows.items[0].event.dispatch_id.uuid.bytes, expected.uuid.bytes, 16);
+    assert_true(is(desk_rows.items[0].event.message_id, id));
+    /* The answer, which the process heard, was caused by the command. */
+    assert_true(is(case_rows.items[1].event.causation_id, id));
+    assert_true(pawl_text_equal(case_rows.items[0].event.correlation_id,
+                                desk_rows.items[0].event.correlation_id));
+    world_close(&it);
+}
+
+/* A command that two entities handle is accepted once. */
+static void two_entities_answer_as_one(const char *url)
+{
+    world it;
+    open_world(&it, url, &doubled);
+    post_begin(&it, 7, "yes");
+    world_drain(&it);
+    assert_string_equal(seen.text, "Case/7 work(yes) work(yes) Case/7:accepted ");
+    assert_int_equal(world_events(&it, "Desk/d").count, 1);
+    assert_int_equal(world_events(&it, "Board/d").count, 1);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+/* ---- Replies and publications ------------------------------------------------------------ */
+
+static void an_entity_can_reply(const char *url)
+{
+    world             it;
+    pawl_error        error   = PAWL_ERROR_INIT;
+    const pawl_header list[]  = {{"pawl.reply_to", "asker"}, {NULL, NULL}};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START, .headers = list};
+    open_world(&it, url, &together);
+    world_ok(pawl_sender_send(it.sender, "desks", &options,
+                              PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("reply")),
+                              &error),
+             &error);
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    world_drain(&it);
+    pawl_queue_rows rows = world_queue(&it, "asker");
+    assert_int_equal(rows.count, 1);
+    assert_true(is(rows.items[0].message.type, "done"));
+    /* A replay must send the same: its id is a dispatch id, and an event says that. */
+    assert_int_equal(rows.items[0].message.id.data[14], '5');
+    assert_true(is(world_events(&it, "Desk/d").items[0].event.type, "pawl.handled"));
+    world_close(&it);
+}
+
+static void subscribe(world *it, const char *queue)
+{
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_subscription_set set      = {.type = PAWL_TEXT("announced"), .queue = pawl_text_of(queue)};
+    pawl_changes          changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.subscription_set.items = &set;
+    changes.subscription_set.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+}
+
+static void a_process_can_publish(const char *url)
+{
+    world it;
+    open_world(&it, url, &together);
+    subscribe(&it, "one");
+    subscribe(&it, "two");
+    post_begin(&it, 7, "announce");
+    world_drain(&it);
+    pawl_queue_rows one = world_queue(&it, "one"), two = world_queue(&it, "two");
+    assert_int_equal(one.count, 1);
+    assert_int_equal(two.count, 1);
+    assert_true(is(one.items[0].message.body, "{\"number\":7}"));
+    assert_int_equal(one.items[0].message.id.data[14], '5');
+    assert_false(pawl_text_equal(one.items[0].message.id, two.items[0].message.id));
+    assert_true(is(world_events(&it, "Case/7").items[0].event.type, "pawl.handled"));
+    /* It is no command: nobody is asked for an answer. */
+    assert_false(world_says(one.items[0].message.headers, PAWL_HEADER_ANSWER));
+    world_close(&it);
+}
+
+/* ---- Traces ---------------------------------------------------------------------------------- */
+
+#define TRACE "0af7651916cd43dd8448eb211c80319c"
+
+static void a_trace_goes_through_events_and_answers(const char *url)
+{
+    static const char *const streams[] = {"Case/7", "Desk/d"};
+    world                    it;
+    pawl_error               error = PAWL_ERROR_INIT;
+    const pawl_header list[]  = {{"traceparent", "00-" TRACE "-b7ad6b7169203331-01"}, {NULL, NULL}};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START, .headers = list};
+    open_world(&it, url, &together);
+    world_ok(pawl_sender_send(it.sender, "desks", &options,
+                              PAWL_MESSAGE(begin, .number = 7, .how = PAWL_TEXT("yes")), &error),
+             &error);
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    world_drain(&it);
+    size_t count = 0;
+    for (size_t i = 0; i < 2; i++) {
+        pawl_event_rows rows = world_events(&it, streams[i]);
+        for (size_t j = 0; j < rows.count; j++, count++)
+            assert_true(world_says(rows.items[j].event.headers, "\"traceparent\":\"00-" TRACE "-"));
+    }
+    assert_int_equal(count, 3);
+    /* Each in the span of what caused it. */
+    pawl_event_rows rows = world_events(&it, "Case/7");
+    assert_false(pawl_text_equal(rows.items[0].event.headers, rows.items[1].event.headers));
+    world_close(&it);
+}
+
+/* ---- Two stores --------------------------------------------------------------------------------- */
+
+typedef struct pair {
+    world      cases, desks;
+    char       target[1000];
+    pawl_route to_desks[2], to_cases[2];
+} pair;
+
+static void open_pair(pair *both, const char *url)
+{
+    char scheme[20];
+    snprintf(scheme, sizeof scheme, "%.*s", (int)strcspn(url, ":"), url);
+    assert_true(scenario_url(scheme, both->target, sizeof both->target));
+    both->to_desks[0] = (pawl_route){.name = "desks", .url = both->target};
+    both->to_cases[0] = (pawl_route){.name = "cases", .url = url};
+    both->to_desks[1] = both->to_cases[1] = (pawl_route){.name = NULL};
+    world_forget(&seen);
+    /* Schemas first: each opens the other's store. */
+    world_open(&both->desks, both->target, &apart, "desks",
+               &(pawl_endpoint_options){.routes = both->to_cases});
+    world_open(&both->cases, url, &apart, "cases",
+               &(pawl_endpoint_options){.routes = both->to_desks});
+}
+
+static void close_pair(pair *both)
+{
+    world_close(&both->cases);
+    world_close(&both->desks);
+    scenario_forget(both->target);
+}
+
+static void drain_pair(pair *both)
+{
+    for (int i = 0; i < 4; i++) {
+        world_drain(&both->cases);
+        world_drain(&both->desks);
+    }
+}
+
+static void answers_come_from_another_store(const char *url)
+{
+    pair both;
+    open_pair(&both, url);
+    post_begin(&both.cases, 7, "yes");
+    post_begin(&both.cases, 8, "no");
+    world_drain(&both.cases);
+    assert_string_equal(seen.text, "Case/7 Case/8 ");
+    assert_int_equal(world_queue(&both.desks, "desks").count, 2);
+    world_drain(&both.desks);
+    world_forget(&seen);
+    drain_pair(&both);
+    assert_true(world_says(pawl_text_of(seen.text), "Case/7:accepted"));
+    assert_true(world_says(pawl_text_of(seen.text), "Case/8:rejected"));
+    assert_int_equal(world_events(&both.cases, "Case/7").count, 2);
+    assert_int_equal(world_events(&both.cases, "Case/8").count, 2);
+    assert_int_equal(world_events(&both.desks, "Desk/d").count, 1);
+    assert_int_equal(world_outbox(&both.cases, PAWL_OUTBOX_DISPATCHED).count, 2);
+    assert_int_equal(world_outbox(&both.desks, PAWL_OUTBOX_DISPATCHED).count, 2);
+    assert_int_equal(world_dead(&both.desks).count, 0);
+    close_pair(&both);
+}
+
+/* The command of Case/7 comes again when no inbox knows it any more: the stream's
+ * memory does. */
+static void redeliver(world *at, const char *from)
+{
+    pawl_error              error = PAWL_ERROR_INIT;
+    char                    id[PAWL_UUID_TEXT_SIZE + 1];
+    const pawl_header       list[]  = {{"pawl.reply_to", from},
+                                       {PAWL_HEADER_PROCESS, "Case/7"},
+                                       {PAWL_HEADER_ANSWER, "accepted,rejected"},
+                                       {NULL, NULL}};
+    const pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START, .id = id,
+                                       .headers = list};
+    pawl_uuid_format(pawl_dispatch_id_make(pawl_text_of(from), PAWL_TEXT("Case/7"), 1, 0).uuid, id);
+    assert_true(world_is_marked(at, id));
+    pawl_changes  changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_dead_set forget   = {.is_remove = true,
+                              .endpoint  = PAWL_TEXT("desks"),
+                              .message   = {.id = pawl_text_of(id), .type = PAWL_TEXT("work")}};
+    changes.dead_set.items = &forget;
+    changes.dead_set.count = 1;
+    world_ok(pawl_store_commit(at->store, &changes, NULL, &error), &error);
+    assert_false(world_is_marked(at, id));
+    world_ok(pawl_sender_send(at->sender, "desks", &options,
+                              PAWL_MESSAGE(work, .desk = PAWL_TEXT("d"), .how = PAWL_TEXT("yes")),
+                              &error),
+             &error);
+    world_ok(pawl_sender_commit(at->sender, &error), &error);
+    world_forget(&seen);
+    world_drain(at);
+    assert_true(world_is_marked(at, id));
+}
+
+/* Answered with the very message of the first time, which the process's inbox drops. */
+static void o17_a_command_that_comes_again_is_answered_again(const char *url)
+{
+    world it;
+    open_world(&it, url, &together);
+    post_begin(&it, 7, "yes");
+    world_drain(&it);
+    redeliver(&it, "desks");
+    assert_string_equal(seen.text, ""); /* no handler ran */
+    assert_int_equal(world_events(&it, "Desk/d").count, 1);
+    assert_int_equal(world_events(&it, "Case/7").count, 2);
+    world_close(&it);
+}
+
+static void o17_a_command_comes_again_from_another_store(const char *url)
+{
+    pair both;
+    open_pair(&both, url);
+    post_begin(&both.cases, 7, "yes");
+    drain_pair(&both);
+    redeliver(&both.desks, "cases");
+    drain_pair(&both);
+    assert_string_equal(seen.text, "");
+    assert_int_equal(world_events(&both.desks, "Desk/d").count, 1);
+    assert_int_equal(world_events(&both.cases, "Case/7").count, 2);
+    close_pair(&both);
+}
+
+/* ---- Own SQL ------------------------------------------------------------------------------------- */
+
+#ifdef PAWL_HAVE_SQLITE
+
+static const pawl_entity sql_desk = {
+    .name  = "Desk",
+    .state = PAWL_RECORD_OF(desk),
+    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work_sql), .key = "desk", .own_sql = true},
+                               {.handle = NULL}},
+    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_worked), NULL}};
+static const pawl_endpoint_spec sql_desks = {
+    .name = "desks", .entities = (const pawl_entity *const[]){&sql_desk, NULL}};
+static const pawl_application with_sql = {
+    PAWL_APPLICATION_INIT, .name = "sql",
+    .endpoints = (const pawl_endpoint_spec *const[]){&sql_desks, NULL}};
+
+/* The sum of the numbers that are there, or what a statement without rows gives. */
+static int ask(const char *url, const char *sql)
+{
+    sqlite3      *db        = NULL;
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_open(strchr(url, ':') + 1, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    int value = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int(statement, 0) : -1;
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return value;
+}
+
+static void post_sql(world *it, const char *how)
+{
+    const pawl_header list[]  = {{"pawl.reply_to", "asker"},
+                                 {PAWL_HEADER_PROCESS, "Case/7"},
+                                 {PAWL_HEADER_ANSWER, "rejected"},
+                                 {NULL, NULL}};
+    pawl_error        error   = PAWL_ERROR_INIT;
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START, .headers = list};
+    world_ok(pawl_sender_send(
+                 it->sender, "desks", &options,
+                 PAWL_MESSAGE(work_sql, .desk = PAWL_TEXT("d"), .how = pawl_text_of(how)), &error),
+             &error);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+}
+
+static void e24_own_sql_of_an_entity_is_in_the_commit_of_its_events(const char *url)
+{
+    world it;
+    open_world(&it, url, &with_sql);
+    ask(url, "create table own_rows (number integer)");
+    post_sql(&it, "yes");
+    post_sql(&it, "no"); /* told so: what it wrote is undone, the answer is not */
+    post_sql(&it, "yes");
+    world_drain(&it);
+    assert_string_equal(seen.text, "sql(0) sql(1) sql(1) ");
+    assert_int_equal(ask(url, "select count(*) from own_rows"), 2);
+    assert_int_equal(ask(url, "select sum(number) from own_rows"), 1);
+    assert_int_equal(world_events(&it, "Desk/d").count, 2);
+    pawl_queue_rows answers = world_queue(&it, "asker");
+    assert_int_equal(answers.count, 1);
+    assert_true(is(answers.items[0].message.type, "pawl.rejected"));
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(each_answer_reaches_its_own_process),
+        ON_STORES(an_accepted_command_need_not_emit),
+        ON_ALL_STORES(two_entities_answer_as_one),
+        ON_ALL_STORES(an_event_knows_the_dispatch_that_caused_it),
+        ON_STORES(an_entity_can_reply),
+        ON_STORES(a_process_can_publish),
+        ON_ALL_STORES(a_trace_goes_through_events_and_answers),
+        ON_ALL_STORES(answers_come_from_another_store),
+        ON_ALL_STORES(o17_a_command_that_comes_again_is_answered_again),
+        ON_ALL_STORES(o17_a_command_comes_again_from_another_store),
+#ifdef PAWL_HAVE_SQLITE
+        ON_STORE(e24_own_sql_of_an_entity_is_in_the_commit_of_its_events, "sqlite"),
+#endif
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,292 @@
+/* test_engine_process_folds.c - what a stored fold must not change: which dispatches are
+ * known and since when, for programs that remember more or fewer of them; folds that do
+ * not fit their stream; and states that grow.
+ *
+ * Contracts O17, O18.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/process.h"
+#include "pawl/store_journal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static world_log seen, said;
+
+/* ---- A meter that counts what it is told ---------------------------------------- */
+
+#define METER(F) F(INT64, total)
+PAWL_RECORD(meter, METER)
+#define READING(F) \
+    F(TEXT, name)  \
+    F(INT64, by)
+PAWL_RECORD(reading, READING)
+#define ADVANCED(F) F(INT64, by)
+PAWL_RECORD(advanced, ADVANCED)
+
+static pawl_code on_reading(pawl_context *ctx, const meter *state, const reading *command)
+{
+    world_note(&seen, "%d", (int)state->total);
+    return pawl_emit(ctx, PAWL_MESSAGE(advanced, .by = command->by));
+}
+PAWL_ENTITY_HANDLER(on_reading, meter, reading);
+
+static void apply_advanced(meter *state, const advanced *event)
+{
+    state->total += event->by;
+}
+PAWL_APPLY(apply_advanced, meter, advanced);
+
+/* Programs that differ in how many dispatches they remember. */
+#define PROGRAM(program, folds, remembered)                                                  \
+    static const pawl_entity program##_meter = {                                             \
+        .name       = "Meter",                                                               \
+        .state      = PAWL_RECORD_OF(meter),                                                 \
+        .on         = (const pawl_on[]){{.handle = PAWL_HANDLE(on_reading), .key = "name"},  \
+                                        {.handle = NULL}},                                   \
+        .apply      = (const pawl_apply *const[]){PAWL_APPLIES(apply_advanced), NULL},       \
+        .fold_every = folds,                                                                 \
+        .dispatches_remembered = remembered};                                                \
+    static const pawl_endpoint_spec program##_endpoint = {                                   \
+        .name = "meters", .entities = (const pawl_entity *const[]){&program##_meter, NULL}}; \
+    static const pawl_application program = {                                                \
+        PAWL_APPLICATION_INIT, .name = "meters",                                             \
+        .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
+PROGRAM(three, 2, 3);
+PROGRAM(ten, 2, 10);
+PROGRAM(one, 1, 1);
+
+static void open_program(world *it, const char *url, const pawl_application *program)
+{
+    world_forget(&seen);
+    world_open(it, url, program, NULL, NULL);
+}
+
+/* A store in memory lives as long as somebody has it open. */
+static pawl_store *hold(const char *url)
+{
+    pawl_store *store = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    if (strncmp(url, "memory:", 7) == 0)
+        world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    return store;
+}
+
+static void post_reading(world *it, const char *id)
+{
+    world_post(it, id, PAWL_MESSAGE(reading, .name = PAWL_TEXT("a"), .by = 1));
+}
+
+/* Each in a batch of its own, one a second, so that each is loaded from a fold. */
+static void post_dispatches(world *it, int first, int count)
+{
+    for (int i = first; i < first + count; i++) {
+        char id[40];
+        snprintf(id, sizeof id, "%08d-7d7e-5c4e-9d5b-0c2f4e6a8b1c", i);
+        post_reading(it, id);
+        world_drain(it);
+        world_go_both(it, PAWL_SECONDS(1));
+    }
+}
+
+/* The marks of what was handled are swept after a week: only the stream knows it. */
+static void forget_marks(world *it)
+{
+    world_go_both(it, PAWL_HOURS(24) * 8);
+    assert_false(world_is_marked(it, "00000001-7d7e-5c4e-9d5b-0c2f4e6a8b1c"));
+}
+
+/* ---- What is known ---------------------------------------------------------------- */
+
+static void run_again(const char *url, const pawl_application *program, int first, int count,
+                      const char *expected)
+{
+    world it;
+    open_program(&it, url, program);
+    post_dispatches(&it, first, count);
+    assert_string_equal(seen.text, expected);
+    assert_int_equal(world_dead(&it).count, 0);
+    forget_marks(&it);
+    world_close(&it);
+}
+
+/* What one of them has forgotten none after it can know. */
+static void o18_a_fold_is_for_programs_that_remember_more_or_fewer(const char *url)
+{
+    pawl_store *held = hold(url);
+    run_again(url, &ten, 1, 12, "0 1 2 3 4 5 6 7 8 9 10 11 ");
+    run_again(url, &ten, 3, 10, "");
+    run_again(url, &three, 10, 3, "");
+    run_again(url, &three, 13, 1, "12 ");
+    run_again(url, &ten, 11, 3, "");
+    run_again(url, &ten, 14, 7, "13 14 15 16 17 18 19 ");
+    run_again(url, &ten, 11, 10, "");
+    run_again(url, &one, 20, 1, "");
+    run_again(url, &one, 21, 1, "20 ");
+    run_again(url, &one, 20, 1, "21 ");
+    pawl_store_close(held);
+}
+
+/* ---- Since when -------------------------------------------------------------------- */
+
+static void keep_line(pawl_log_level level, const char *text, void *context)
+{
+    (void)level, (void)context;
+    if (strstr(text, "dispatch ids") != NULL)
+        world_note(&said, "%s", text);
+}
+
+static void say(const char *url, int64_t retention, const char *expected)
+{
+    world                       it;
+    const pawl_endpoint_options options = {.outbox_retention = retention};
+    world_forget(&seen);
+    world_forget(&said);
+    pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
+    world_open(&it, url, &three, NULL, &options);
+    post_dispatches(&it, 1, 9);
+    world_close(&it);
+    world_quiet();
+    assert_string_equal(said.text, expected);
+}
+
+static void o17_what_is_remembered_too_shortly_is_said_of_folds_too(const char *url)
+{
+    say(url, PAWL_SECONDS(4),
+        "Meter/a: the 3 dispatch ids that it remembers reach back 3 s, dispatches may be "
+        "sent again for 4 s: raise .dispatches_remembered ");
+}
+
+static void o17_what_is_remembered_long_enough_is_not(const char *url)
+{
+    say(url, PAWL_SECONDS(3), "");
+}
+
+/* ---- Folds that do not fit -------------------------------------------------------- */
+
+/* As after a restore that brought back the events of yesterday and the folds of today. */
+static void a_fold_ahead_of_its_stream_is_passed_over(const char *url)
+{
+    world               it;
+    pawl_error          error = PAWL_ERROR_INIT;
+    const pawl_fold_row fold  = {.version      = 7,
+                                 .type_version = 1,
+                                 .state        = PAWL_TEXT("{\"total\":700}"),
+                                 .dispatches   = PAWL_TEXT("[]")};
+    open_program(&it, url, &three);
+    post_dispatches(&it, 1, 3);
+    world_ok(pawl_store_fold_save(it.store, PAWL_TEXT("Meter/a"), &fold, world_now(&it), &error),
+             &error);
+    post_dispatches(&it, 4, 3);
+    assert_string_equal(seen.text, "0 1 2 3 4 5 ");
+    forget_marks(&it);
+    post_dispatches(&it, 4, 3); /* known, though the fold knows nobody */
+    assert_string_equal(seen.text, "0 1 2 3 4 5 ");
+    assert_int_equal(world_events(&it, "Meter/a").count, 6);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+/* ---- States that grow -------------------------------------------------------------- */
+
+#define LINE(F)      \
+    F(TEXT, article) \
+    F(INT64, count)
+PAWL_RECORD(line, LINE)
+PAWL_RECORD(put_in, LINE)
+#define CART(F) F(LIST_RECORD, lines, line)
+PAWL_RECORD(cart, CART)
+
+static pawl_code on_put_in(pawl_context *ctx, const cart *state, const put_in *command)
+{
+    for (size_t i = 0; i < state->lines.count; i++)
+        world_note(&seen, "%d%.*s", (int)state->lines.items[i].count,
+                   PAWL_TEXT_ARGS(state->lines.items[i].article));
+    world_note(&seen, "/");
+    return pawl_emit(ctx, PAWL_MESSAGE(line, .article = command->article, .count = command->count));
+}
+PAWL_ENTITY_HANDLER(on_put_in, cart, put_in);
+
+static pawl_code apply_line(cart *state, const line *event, pawl_arena *arena)
+{
+    size_t count = state->lines.count;
+    if (event->count < 0)
+        return PAWL_EINVAL;
+    line *lines = pawl_arena_grow(arena, state->lines.items, count, &count, sizeof *lines);
+    if (lines == NULL)
+        return PAWL_ENOMEM;
+    lines[state->lines.count++] = *event;
+    state->lines.items          = lines;
+    return PAWL_OK;
+}
+PAWL_APPLY_WITH_ARENA(apply_line, cart, line);
+
+static const pawl_entity cart_entity = {
+    .name  = "Cart",
+    .state = PAWL_RECORD_OF(cart),
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put_in), .key = "article"}, {.handle = NULL}},
+    .apply      = (const pawl_apply *const[]){PAWL_APPLIES(apply_line), NULL},
+    .fold_every = 4};
+static const pawl_endpoint_spec carts_endpoint = {
+    .name = "carts", .entities = (const pawl_entity *const[]){&cart_entity, NULL}};
+static const pawl_application carts = {
+    PAWL_APPLICATION_INIT, .name = "carts",
+    .endpoints = (const pawl_endpoint_spec *const[]){&carts_endpoint, NULL}};
+
+static void post_line(world *it, int64_t count)
+{
+    world_post(it, NULL, PAWL_MESSAGE(put_in, .article = PAWL_TEXT("a"), .count = count));
+}
+
+/* In a batch, from events, from a fold and events: the same list. */
+static void a_list_of_the_state_can_grow(const char *url)
+{
+    world it;
+    world_forget(&seen);
+    world_open(&it, url, &carts, NULL, NULL);
+    for (int i = 1; i <= 2; i++)
+        post_line(&it, i);
+    world_drain(&it);
+    for (int i = 3; i <= 6; i++) {
+        post_line(&it, i);
+        world_drain(&it);
+    }
+    assert_string_equal(seen.text, "/ 1a / 1a 2a / 1a 2a 3a / 1a 2a 3a 4a / 1a 2a 3a 4a 5a / ");
+    world_close(&it);
+}
+
+static void an_event_that_cannot_be_applied_is_not_emitted(const char *url)
+{
+    world                       it;
+    const pawl_endpoint_options options = {.delayed_retries = -1};
+    world_forget(&seen);
+    world_open(&it, url, &carts, NULL, &options);
+    post_line(&it, 1);
+    post_line(&it, -1);
+    post_line(&it, 2);
+    world_drain(&it);
+    assert_string_equal(seen.text, "/ 1a / 1a / ");
+    assert_int_equal(world_events(&it, "Cart/a").count, 2);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_string_equal(dead.items[0].error.data, "event line: event type line: its function in "
+                                                  ".apply says: invalid argument");
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(o18_a_fold_is_for_programs_that_remember_more_or_fewer),
+        ON_ALL_STORES(o17_what_is_remembered_too_shortly_is_said_of_folds_too),
+        ON_STORES(o17_what_is_remembered_long_enough_is_not),
+        ON_ALL_STORES(a_fold_ahead_of_its_stream_is_passed_over),
+        ON_ALL_STORES(a_list_of_the_state_can_grow),
+        ON_STORES(an_event_that_cannot_be_applied_is_not_emitted),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,289 @@
+/* test_engine_process_keys.c - how a stream is found by the text of a key.
+ *
+ * A stream's name is NAME/key, compared byte by byte, at most 200 bytes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/process.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------------- */
+
+#define THING(F) F(INT32, count)
+PAWL_RECORD(thing, THING)
+#define INNER(F) F(TEXT, name)
+PAWL_RECORD(inner, INNER)
+#define BY_NAME(F) F(TEXT, name)
+PAWL_RECORD(by_name, BY_NAME)
+#define BY_NUMBER(F) F(INT64, number)
+PAWL_RECORD(by_number, BY_NUMBER)
+#define BY_ACCOUNT(F) F(INT64, account, .required = true)
+PAWL_RECORD(by_account, BY_ACCOUNT)
+#define BY_SEAT(F) F(OPT_INT64, seat)
+PAWL_RECORD(by_seat, BY_SEAT)
+#define BY_UUID(F) F(UUID, id)
+PAWL_RECORD(by_uuid, BY_UUID)
+#define BY_INNER(F) F(RECORD, inner, inner)
+PAWL_RECORD(by_inner, BY_INNER)
+#define NOTHING(F) F(INT32, nothing)
+PAWL_RECORD(counted, NOTHING)
+#define WATCH(F) F(TEXT, name)
+PAWL_RECORD(watch, WATCH)
+
+static world_log seen;
+
+#define COUNT_IT(name)                                                                     \
+    static pawl_code on_##name(pawl_context *ctx, const thing *state, const name *command) \
+    {                                                                                      \
+        (void)command;                                                                     \
+        world_note(&seen, "%d", (int)state->count);                                        \
+        return pawl_emit(ctx, PAWL_MESSAGE(counted, .nothing = 0));                        \
+    }                                                                                      \
+    PAWL_ENTITY_HANDLER(on_##name, thing, name)
+COUNT_IT(by_name);
+COUNT_IT(by_number);
+COUNT_IT(by_account);
+COUNT_IT(by_seat);
+COUNT_IT(by_uuid);
+COUNT_IT(by_inner);
+
+static void apply_counted(thing *state, const counted *event)
+{
+    (void)event;
+    state->count++;
+}
+PAWL_APPLY(apply_counted, thing, counted);
+
+static const pawl_entity thing_entity = {
+    .name  = "Thing",
+    .state = PAWL_RECORD_OF(thing),
+    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_by_name), .key = "name"},
+                               {.handle = PAWL_HANDLE(on_by_number), .key = "number"},
+                               {.handle = PAWL_HANDLE(on_by_account), .key = "account"},
+                               {.handle = PAWL_HANDLE(on_by_seat), .key = "seat"},
+                               {.handle = PAWL_HANDLE(on_by_uuid), .key = "id"},
+                               {.handle = PAWL_HANDLE(on_by_inner), .key = "inner.name"},
+                               {.handle = NULL}},
+    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_counted), NULL}};
+
+static pawl_code on_watch(pawl_context *ctx, const thing *state, const watch *message)
+{
+    (void)state;
+    if (pawl_text_equal(message->name, PAWL_TEXT("short")))
+        return pawl_complete(ctx);
+    return pawl_timeout(ctx, "over", PAWL_MINUTES(1));
+}
+PAWL_PROCESS_HANDLER(on_watch, thing, watch);
+
+static pawl_code on_over(pawl_context *ctx, const thing *state)
+{
+    (void)state;
+    world_note(&seen, "over(%.*s)", PAWL_TEXT_ARGS(pawl_stream_in_hand(ctx)));
+    return pawl_complete(ctx);
+}
+PAWL_PROCESS_TIMEOUT_HANDLER(on_over, thing);
+
+static const pawl_process watch_process = {
+    .name  = "Watch",
+    .state = PAWL_RECORD_OF(thing),
+    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_watch), .key = "name", .starts = true},
+                               {.handle = PAWL_HANDLE(on_over), .timeout = "over"},
+                               {.handle = NULL}}};
+
+static const pawl_endpoint_spec things = {
+    .name      = "things",
+    .entities  = (const pawl_entity *const[]){&thing_entity, NULL},
+    .processes = (const pawl_process *const[]){&watch_process, NULL}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "things",
+    .endpoints = (const pawl_endpoint_spec *const[]){&things, NULL}};
+
+static void open_world(world *it, const char *url)
+{
+    const pawl_endpoint_options options = {.delayed_retries = -1};
+    world_forget(&seen);
+    world_open(it, url, &application, NULL, &options);
+}
+
+/* ---- What is found ------------------------------------------------------------------ */
+
+static void keys_of_all_kinds_become_text(const char *url)
+{
+    world     it;
+    pawl_uuid id = {{0xab, 0xcd, 0xef}};
+    open_world(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(by_number, .number = -5));
+    world_post(&it, NULL, PAWL_MESSAGE(by_number, .number = INT64_MAX));
+    world_post(&it, NULL, PAWL_MESSAGE(by_uuid, .id = id));
+    world_post(&it, NULL, PAWL_MESSAGE(by_inner, .inner = {.name = PAWL_TEXT("deep")}));
+    world_post(&it, NULL, PAWL_MESSAGE(by_number, .number = 7));
+    world_post(&it, NULL, PAWL_MESSAGE(by_name, .name = PAWL_TEXT("7"))); /* the same one */
+    world_drain(&it);
+    assert_string_equal(seen.text, "0 0 0 0 0 1 ");
+    assert_int_equal(world_events(&it, "Thing/-5").count, 1);
+    assert_int_equal(world_events(&it, "Thing/9223372036854775807").count, 1);
+    assert_int_equal(world_events(&it, "Thing/abcdef00-0000-0000-0000-000000000000").count, 1);
+    assert_int_equal(world_events(&it, "Thing/deep").count, 1);
+    assert_int_equal(world_events(&it, "Thing/7").count, 2);
+    world_close(&it);
+}
+
+static void a_key_is_compared_byte_by_byte(const char *url)
+{
+    static const char *const names[] = {"a",         "A",         "a ",
+                                        "a/b/c",     "a/b",       "/",
+                                        "%s",        "a'b\"c\\d", "Ünï 漢字 \xf0\x9f\x90\xbe",
+                                        "u\xcc\x88", "\xc3\xbc"};
+    const size_t             count   = sizeof names / sizeof names[0];
+    world                    it;
+    char                     stream[100];
+    open_world(&it, url);
+    for (int i = 0; i < 2; i++) /* a batch, then each loaded again */
+        for (size_t j = 0; j < count; j++)
+            world_post(&it, NULL, PAWL_MESSAGE(by_name, .name = pawl_text_of(names[j])));
+    world_drain(&it);
+    for (size_t j = 0; j < count; j++)
+        world_post(&it, NULL, PAWL_MESSAGE(by_name, .name = pawl_text_of(names[j])));
+    world_drain(&it);
+    for (size_t j = 0; j < count; j++) {
+        snprintf(stream, sizeof stream, "Thing/%s", names[j]);
+        if (world_events(&it, stream).count != 3)
+            fail_msg("%s has %zu events", stream, world_events(&it, stream).count);
+    }
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+static void timeouts_find_keys_of_all_kinds(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(watch, .name = PAWL_TEXT("a/b\"ü")));
+    world_drain(&it);
+    world_go(&it, PAWL_MINUTES(1));
+    assert_string_equal(seen.text, "over(Watch/a/b\"ü) ");
+    assert_int_equal(world_events(&it, "Watch/a/b\"ü").count, 2);
+    world_close(&it);
+}
+
+/* Where JSON says whether it has the property, 0 is a number like others. */
+static void zero_is_a_key_where_it_cannot_be_a_missing_value(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(by_account, .account = 0));
+    world_post(&it, NULL, PAWL_MESSAGE(by_seat, .seat = {.is_set = true, .value = 0}));
+    world_drain(&it);
+    assert_string_equal(seen.text, "0 1 ");
+    assert_int_equal(world_events(&it, "Thing/0").count, 2);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_post_json(&it, NULL, "by_account", "{}");
+    world_post(&it, NULL, PAWL_MESSAGE(by_seat, .seat = {.is_set = false}));
+    world_post(&it, NULL, PAWL_MESSAGE(by_number, .number = 0));
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 3);
+    assert_true(world_says(dead.items[0].error, "account: required, but it is missing"));
+    assert_true(world_says(dead.items[1].error, "property 'seat' is "));
+    assert_true(world_says(dead.items[2].error, "property 'number' is 0"));
+    assert_string_equal(seen.text, "0 1 ");
+    world_close(&it);
+}
+
+/* Neither in the batch that ended it nor in another. */
+static void what_is_over_does_not_begin_again(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    for (int i = 0; i < 2; i++) {
+        world_post(&it, NULL, PAWL_MESSAGE(watch, .name = PAWL_TEXT("short")));
+        world_post(&it, NULL, PAWL_MESSAGE(watch, .name = PAWL_TEXT("short")));
+        world_drain(&it);
+    }
+    assert_int_equal(world_events(&it, "Watch/short").count, 1);
+    assert_int_equal(world_queue(&it, "things").count, 0);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+/* ---- What is refused ------------------------------------------------------------------- */
+
+static void expect_dead(world *it, const char *says)
+{
+    world_drain(it);
+    pawl_dead_rows dead = world_dead(it);
+    assert_int_equal(dead.count, 1);
+    if (!world_says(dead.items[0].error, says))
+        fail_msg("'%s' does not say '%s'", dead.items[0].error.data, says);
+    assert_string_equal(seen.text, "");
+}
+
+static void a_stream_has_at_most_200_bytes(const char *url)
+{
+    world it;
+    char  longest[195 + 1], stream[210];
+    open_world(&it, url);
+    /* In characters it is shorter: bytes count. */
+    for (size_t i = 0; i < 194; i += 2)
+        memcpy(longest + i, "\xc3\xbc", 3);
+    snprintf(stream, sizeof stream, "Thing/%s", longest);
+    assert_int_equal(strlen(stream), PAWL_STREAM_SIZE_MAX);
+    world_post(&it, NULL, PAWL_MESSAGE(by_name, .name = pawl_text_of(longest)));
+    world_drain(&it);
+    assert_int_equal(world_events(&it, stream).count, 1);
+    world_forget(&seen);
+    strcat(longest, "x");
+    world_post(&it, NULL, PAWL_MESSAGE(by_name, .name = pawl_text_of(longest)));
+    expect_dead(&it, "makes a stream's name of 201 bytes, the limit is 200");
+    world_close(&it);
+}
+
+static void an_empty_key_is_refused(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(by_name, .name = PAWL_TEXT("")));
+    expect_dead(&it, "entity Thing: property 'name' is");
+    world_close(&it);
+}
+
+static void no_key_is_refused(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post_json(&it, NULL, "by_inner", "{}");
+    expect_dead(&it, "entity Thing: property 'inner.name' is");
+    world_close(&it);
+}
+
+/* Else it would be cut there, and be another's. */
+static void a_key_with_a_nul_is_refused(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post_json(&it, NULL, "by_name", "{\"name\":\"a\\u0000b\"}");
+    expect_dead(&it, "name");
+    assert_int_equal(world_events(&it, "Thing/a").count, 0);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(keys_of_all_kinds_become_text),
+        ON_ALL_STORES(a_key_is_compared_byte_by_byte),
+        ON_ALL_STORES(timeouts_find_keys_of_all_kinds),
+        ON_STORES(zero_is_a_key_where_it_cannot_be_a_missing_value),
+        ON_STORES(what_is_over_does_not_begin_again),
+        ON_ALL_STORES(a_stream_has_at_most_200_bytes),
+        ON_STORES(an_empty_key_is_refused),
+        ON_STORES(no_key_is_refused),
+        ON_ALL_STORES(a_key_with_a_nul_is_refused),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

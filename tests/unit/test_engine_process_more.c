@@ -1,0 +1,594 @@
+/* test_engine_process_more.c - streams under trouble: written by another version of
+ * the program, with stored folds that are of no use, found by all kinds of keys,
+ * appended to by others in the middle of a batch.
+ *
+ * Contracts O1, O4, O17, O18, E35.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/process.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static world_log seen;
+static world    *meddled; /* whose store a handler appends to, behind the batch's back */
+
+static bool is(pawl_text text, const char *what)
+{
+    return pawl_text_equal(text, pawl_text_of(what));
+}
+
+/* ---- A program of yesterday ------------------------------------------------------ */
+
+#define TALLY(F)    \
+    F(INT64, total) \
+    F(TEXT, last)
+PAWL_RECORD(tally, TALLY)
+#define ADD(F)       \
+    F(TEXT, name)    \
+    F(INT64, amount) \
+    F(TEXT, how)
+PAWL_RECORD(add, ADD)
+#define ADDED(F)     \
+    F(INT64, amount) \
+    F(TEXT, how)
+PAWL_RECORD(added, ADDED)
+#define STRUCK(F) F(INT64, amount)
+PAWL_RECORD(struck, STRUCK)
+
+/* As another handle does it. */
+static void append(pawl_store *store, int64_t version, const char *body)
+{
+    pawl_error        error    = PAWL_ERROR_INIT;
+    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_event_append event    = {.stream   = PAWL_TEXT("Tally/a"),
+                                  .version  = version,
+                                  .is_first = true,
+                                  .event    = {.type           = PAWL_TEXT("added"),
+                                               .type_version   = 1,
+                                               .body           = pawl_text_of(body),
+                                               .message_id     = PAWL_TEXT("other"),
+                                               .correlation_id = PAWL_TEXT("other"),
+                                               .at             = WORLD_START}};
+    changes.event_append.items = &event;
+    changes.event_append.count = 1;
+    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+}
+
+static pawl_code on_add(pawl_context *ctx, const tally *state, const add *command)
+{
+    world_note(&seen, "%.*s+%d=%d", PAWL_TEXT_ARGS(command->name), (int)command->amount,
+               (int)(state->total + command->amount));
+    if (is(command->how, "meddle") && meddled != NULL) {
+        append(meddled->store, 1, "{\"amount\":100}");
+        meddled = NULL;
+    }
+    if (is(command->how, "fail"))
+        return PAWL_REJECT;
+    if (is(command->how, "strike"))
+        return pawl_emit(ctx, PAWL_MESSAGE(struck, .amount = command->amount));
+    pawl_code code =
+        pawl_emit(ctx, PAWL_MESSAGE(added, .amount = command->amount, .how = command->how));
+    if (is(command->how, "late")) /* after it emitted */
+        return pawl_fail(ctx, PAWL_REJECT, "too late");
+    return code;
+}
+PAWL_ENTITY_HANDLER(on_add, tally, add);
+
+static void apply_added(tally *state, const added *event)
+{
+    state->total += event->amount;
+    state->last = event->how;
+}
+PAWL_APPLY(apply_added, tally, added);
+
+static void apply_struck(tally *state, const struck *event)
+{
+    state->total -= event->amount;
+}
+PAWL_APPLY(apply_struck, tally, struck);
+
+/* Counts double from now on: another version of the state, with no way there. */
+PAWL_RECORD_WITH(double_tally, TALLY, .type = "tally", .version = 2)
+
+static pawl_code on_add_double(pawl_context *ctx, const double_tally *state, const add *command)
+{
+    world_note(&seen, "%d", (int)state->total);
+    return pawl_emit(ctx, PAWL_MESSAGE(added, .amount = command->amount));
+}
+PAWL_ENTITY_HANDLER(on_add_double, double_tally, add);
+
+static void apply_double(double_tally *state, const added *event)
+{
+    state->total += 2 * event->amount;
+}
+PAWL_APPLY(apply_double, double_tally, added);
+
+static const pawl_entity double_entity = {
+    .name  = "Tally",
+    .state = PAWL_RECORD_OF(double_tally),
+    .on =
+        (const pawl_on[]){{.handle = PAWL_HANDLE(on_add_double), .key = "name"}, {.handle = NULL}},
+    .apply      = (const pawl_apply *const[]){PAWL_APPLIES(apply_double), NULL},
+    .fold_every = 4};
+
+/* A state that is in order, but cannot be written. */
+#define RATIO(F)    \
+    F(INT64, total) \
+    F(DOUBLE, ratio)
+PAWL_RECORD(ratio_state, RATIO)
+
+static pawl_code on_add_ratio(pawl_context *ctx, const ratio_state *state, const add *command)
+{
+    world_note(&seen, "%d", (int)state->total);
+    return pawl_emit(ctx, PAWL_MESSAGE(added, .amount = command->amount));
+}
+PAWL_ENTITY_HANDLER(on_add_ratio, ratio_state, add);
+
+static void apply_to_ratio(ratio_state *state, const added *event)
+{
+    state->total += event->amount;
+    state->ratio = event->amount == 2 ? INFINITY : 1.0;
+}
+PAWL_APPLY(apply_to_ratio, ratio_state, added);
+
+static const pawl_entity ratio_tally = {
+    .name  = "Tally",
+    .state = PAWL_RECORD_OF(ratio_state),
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_add_ratio), .key = "name"}, {.handle = NULL}},
+    .apply      = (const pawl_apply *const[]){PAWL_APPLIES(apply_to_ratio), NULL},
+    .fold_every = 1};
+
+static const pawl_on     old_rows[] = {{.handle = PAWL_HANDLE(on_add), .key = "name"},
+                                       {.handle = NULL}};
+static const pawl_entity old_tally  = {
+     .name  = "Tally",
+     .state = PAWL_RECORD_OF(tally),
+     .on    = old_rows,
+     .apply =
+         (const pawl_apply *const[]){PAWL_APPLIES(apply_added), PAWL_APPLIES(apply_struck), NULL},
+     .dispatches_remembered = 3};
+static const pawl_entity old_tally_with_folds = {
+    .name  = "Tally",
+    .state = PAWL_RECORD_OF(tally),
+    .on    = old_rows,
+    .apply =
+        (const pawl_apply *const[]){PAWL_APPLIES(apply_added), PAWL_APPLIES(apply_struck), NULL},
+    .fold_every = 2};
+
+/* ---- The one of today: counts in hundredths, and strikes no more ------------------ */
+
+/* The two forms of the number that a body of version 1 begins with. */
+static pawl_code upcast_number(const char *format, pawl_text json, pawl_arena *arena,
+                               pawl_text *upcast)
+{
+    long long   number = 0;
+    const char *digits = json.data != NULL ? strpbrk(json.data, "-0123456789") : NULL;
+    if (digits == NULL || sscanf(digits, "%lld", &number) != 1)
+        return PAWL_EDECODE;
+    *upcast = pawl_arena_printf(arena, format, number * 100);
+    return upcast->data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+static pawl_code upcast_tally(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
+                              pawl_error *error)
+{
+    (void)version, (void)error;
+    return upcast_number("{\"cents\":%lld}", json, arena, upcast);
+}
+
+static pawl_code upcast_added(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
+                              pawl_error *error)
+{
+    (void)version, (void)error;
+    return upcast_number("{\"cents\":%lld}", json, arena, upcast);
+}
+
+#define CENTS(F) F(INT64, cents)
+PAWL_RECORD_WITH(new_tally, CENTS, .type = "tally", .version = 2, .upcast = upcast_tally)
+PAWL_RECORD_WITH(new_added, CENTS, .type = "added", .version = 2, .upcast = upcast_added)
+
+static pawl_code on_add_cents(pawl_context *ctx, const new_tally *state, const add *command)
+{
+    world_note(&seen, "%.*s:%d", PAWL_TEXT_ARGS(command->name), (int)state->cents);
+    return pawl_emit(ctx, PAWL_MESSAGE(new_added, .cents = command->amount));
+}
+PAWL_ENTITY_HANDLER(on_add_cents, new_tally, add);
+
+static void apply_new_added(new_tally *state, const new_added *event)
+{
+    state->cents += event->cents;
+}
+PAWL_APPLY(apply_new_added, new_tally, new_added);
+
+static const pawl_entity today_tally = {
+    .name  = "Tally",
+    .state = PAWL_RECORD_OF(new_tally),
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_add_cents), .key = "name"}, {.handle = NULL}},
+    .apply      = (const pawl_apply *const[]){PAWL_APPLIES(apply_new_added), NULL},
+    .fold_every = 3};
+
+#define PROGRAM(program, entity)                                                       \
+    static const pawl_endpoint_spec program##_endpoint = {                             \
+        .name = "tallies", .entities = (const pawl_entity *const[]){&(entity), NULL}}; \
+    static const pawl_application program = {                                          \
+        PAWL_APPLICATION_INIT, .name = "tallies",                                      \
+        .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
+PROGRAM(old, old_tally);
+PROGRAM(folding, old_tally_with_folds);
+PROGRAM(today, today_tally);
+PROGRAM(ratios, ratio_tally);
+PROGRAM(doubling, double_entity);
+
+/* ---- Running ------------------------------------------------------------------------ */
+
+static void open_program(world *it, const char *url, const pawl_application *program, int retries)
+{
+    const pawl_endpoint_options options = {.delayed_retries = retries};
+    world_forget(&seen);
+    world_open(it, url, program, NULL, &options);
+}
+
+static void post_add(world *it, const char *id, const char *name, int amount, const char *how)
+{
+    world_post(
+        it, id,
+        PAWL_MESSAGE(add, .name = pawl_text_of(name), .amount = amount, .how = pawl_text_of(how)));
+}
+
+/* A store in memory lives as long as somebody has it open. */
+static pawl_store *hold(const char *url)
+{
+    pawl_store *store = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    if (strncmp(url, "memory:", 7) == 0)
+        world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    return store;
+}
+
+static void run_program(const char *url, const pawl_application *program, int amount, int count,
+                        const char *expected)
+{
+    world it;
+    open_program(&it, url, program, -1);
+    for (int i = 0; i < count; i++)
+        post_add(&it, NULL, "a", amount, "");
+    world_drain(&it);
+    assert_string_equal(seen.text, expected);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+/* ---- Versions ------------------------------------------------------------------------- */
+
+static void events_and_folds_of_yesterday(const char *url, const pawl_application *yesterday)
+{
+    world       it;
+    pawl_store *held = hold(url);
+    run_program(url, yesterday, 5, 3, "a+5=5 a+5=10 a+5=15 ");
+    open_program(&it, url, &today, -1);
+    post_add(&it, NULL, "a", 7, "");
+    post_add(&it, NULL, "a", 1, "");
+    world_drain(&it);
+    assert_string_equal(seen.text, "a:1500 a:1507 ");
+    pawl_event_rows rows = world_events(&it, "Tally/a");
+    assert_int_equal(rows.count, 5);
+    assert_int_equal(rows.items[2].event.type_version, 1);
+    assert_int_equal(rows.items[3].event.type_version, 2);
+    post_add(&it, NULL, "a", 1, ""); /* what it wrote itself, and a fold at 6 */
+    world_drain(&it);
+    post_add(&it, NULL, "a", 1, "");
+    world_drain(&it);
+    assert_string_equal(seen.text, "a:1500 a:1507 a:1508 a:1509 ");
+    world_close(&it);
+    pawl_store_close(held);
+}
+
+static void events_of_an_older_program_are_upcast(const char *url)
+{
+    events_and_folds_of_yesterday(url, &old);
+}
+
+static void folds_of_an_older_program_are_upcast(const char *url)
+{
+    events_and_folds_of_yesterday(url, &folding);
+}
+
+static void folds_of_before_are_passed_over_without_an_upcaster(const char *url)
+{
+    pawl_store *held = hold(url);
+    run_program(url, &folding, 5, 3, "a+5=5 a+5=10 a+5=15 ");
+    run_program(url, &doubling, 1, 1, "30 ");
+    run_program(url, &doubling, 1, 2, "32 34 "); /* from its own fold */
+    pawl_store_close(held);
+}
+
+/* The stream waits for a program that can read it; the others of the batch go on. */
+static void events_of_a_newer_program_fail_the_command(const char *url)
+{
+    world       it;
+    pawl_store *held = hold(url);
+    run_program(url, &today, 7, 1, "a:0 ");
+    open_program(&it, url, &old, 2);
+    post_add(&it, "m-a", "a", 1, "");
+    post_add(&it, "m-b", "b", 2, "");
+    world_drain(&it);
+    assert_string_equal(seen.text, "b+2=2 ");
+    assert_int_equal(world_events(&it, "Tally/a").count, 1);
+    assert_int_equal(world_events(&it, "Tally/b").count, 1);
+    assert_int_equal(world_queue(&it, "tallies").count, 1); /* it will be tried again */
+    assert_int_equal(world_dead(&it).count, 0);
+    world_go_both(&it, PAWL_HOURS(10));
+    world_go_both(&it, PAWL_HOURS(10));
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "Tally/a: version 1: event type added"));
+    assert_true(world_says(dead.items[0].error, "this program has version 1 and no way back"));
+    world_close(&it);
+    pawl_store_close(held);
+}
+
+static void an_unknown_event_waits_for_a_program_that_knows_it(const char *url)
+{
+    world       it;
+    pawl_store *held = hold(url);
+    open_program(&it, url, &old, -1);
+    post_add(&it, NULL, "a", 9, "");
+    post_add(&it, NULL, "a", 4, "strike");
+    world_drain(&it);
+    world_close(&it);
+    open_program(&it, url, &today, 5);
+    post_add(&it, "m-a", "a", 1, "");
+    world_drain(&it);
+    assert_string_equal(seen.text, "");
+    pawl_queue_rows waiting = world_queue(&it, "tallies");
+    assert_int_equal(waiting.count, 1);
+    assert_int_equal(waiting.items[0].attempts, 1);
+    world_close(&it);
+    open_program(&it, url, &old, 5);
+    world_go_both(&it, PAWL_HOURS(1));
+    assert_string_equal(seen.text, "a+1=6 "); /* nothing is lost */
+    world_close(&it);
+    open_program(&it, url, &today, -1);
+    post_add(&it, NULL, "a", 1, "");
+    world_drain(&it);
+    assert_true(world_says(world_dead(&it).items[0].error,
+                           "Tally/a: version 2: event type 'struck' has no function in .apply"));
+    world_close(&it);
+    pawl_store_close(held);
+}
+
+static void an_event_that_cannot_be_decoded_is_named(const char *url)
+{
+    world it;
+    open_program(&it, url, &old, -1);
+    post_add(&it, NULL, "a", 1, "");
+    world_drain(&it);
+    append(it.store, 2, "{\"amount\":\"x\"}");
+    post_add(&it, NULL, "a", 1, "");
+    world_drain(&it);
+    assert_int_equal(world_events(&it, "Tally/a").count, 2);
+    assert_true(world_says(world_dead(&it).items[0].error,
+                           "Tally/a: version 2: event type added: amount:"));
+    world_close(&it);
+}
+
+/* ---- Folds ------------------------------------------------------------------------------ */
+
+static void store_fold(world *it, int64_t version, int32_t type_version, const char *state,
+                       const char *dispatches)
+{
+    pawl_error    error    = PAWL_ERROR_INIT;
+    pawl_changes  changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    pawl_fold_set fold     = {.stream       = PAWL_TEXT("Tally/a"),
+                              .version      = version,
+                              .type_version = type_version,
+                              .state        = pawl_text_of(state),
+                              .dispatches   = pawl_text_of(dispatches),
+                              .at           = WORLD_START};
+    changes.fold_set.items = &fold;
+    changes.fold_set.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+}
+
+/* Each is worse than the one before; a fold that could be read would be believed. */
+static void a_fold_that_is_of_no_use_is_passed_over(const char *url)
+{
+    world it;
+    open_program(&it, url, &old, -1);
+    for (int i = 0; i < 5; i++)
+        post_add(&it, NULL, "a", 1, "");
+    world_drain(&it);
+    world_forget(&seen);
+    store_fold(&it, 1, 1, "{\"total\":\"x\"}", "[]");
+    post_add(&it, NULL, "a", 1, "");
+    world_drain(&it);
+    store_fold(&it, 2, 2, "{\"total\":5000}", "[]"); /* of a program to come */
+    post_add(&it, NULL, "a", 1, "");
+    world_drain(&it);
+    store_fold(&it, 3, 1, "{\"total\":5000}", "[17]");
+    post_add(&it, NULL, "a", 1, "");
+    world_drain(&it);
+    assert_string_equal(seen.text, "a+1=6 a+1=7 a+1=8 ");
+    store_fold(&it, 4, 1, "{\"total\":5000}", "[]");
+    post_add(&it, NULL, "a", 1, "");
+    world_drain(&it);
+    assert_true(world_says(pawl_text_of(seen.text), "a+1=5005"));
+    world_close(&it);
+}
+
+static int64_t fold_version(world *it)
+{
+    const pawl_stream_read read = {.stream = PAWL_TEXT("Tally/a"), .fold_version_max = 1};
+    pawl_stream            loaded;
+    pawl_error             error = PAWL_ERROR_INIT;
+    world_ok(it->store->ops->stream_load(it->store, &read, 1, it->arena, &loaded, &error), &error);
+    return loaded.fold.version;
+}
+
+/* The same commands, one batch or many: the same states. */
+static void folds_change_no_state(const char *url)
+{
+    static const pawl_application *const programs[] = {&old, &folding};
+    static const char *const expected  = "a+1=1 a+1=2 a+2=4 a+3=7 a+5=12 a+8=20 a+13=33 ";
+    static const int         amounts[] = {1, 1, 2, 3, 5, 8, 13};
+    char                     other[1000], scheme[20];
+    snprintf(scheme, sizeof scheme, "%.*s", (int)strcspn(url, ":"), url);
+    assert_true(scenario_url(scheme, other, sizeof other));
+    for (int i = 0; i < 2; i++) {
+        world it;
+        open_program(&it, i == 0 ? url : other, programs[i], -1);
+        for (int j = 0; j < 7; j++) {
+            post_add(&it, NULL, "a", amounts[j], "");
+            if (j != 3)
+                world_drain(&it);
+            if (j == 4) /* the batch of two brought it from 3 to 5: one fold, of its end */
+                assert_int_equal(fold_version(&it), i == 0 ? 0 : 5);
+        }
+        assert_string_equal(seen.text, expected);
+        assert_int_equal(fold_version(&it), i == 0 ? 0 : 6);
+        world_close(&it);
+    }
+    scenario_forget(other);
+}
+
+/* ---- Batches ------------------------------------------------------------------------------ */
+
+static void o4_e35_only_the_stream_that_moved_is_run_again(const char *url)
+{
+    world it;
+    open_program(&it, url, &old, -1);
+    meddled = &it;
+    post_add(&it, NULL, "a", 1, "");
+    post_add(&it, NULL, "b", 2, "meddle");
+    post_add(&it, NULL, "a", 3, "");
+    world_drain(&it);
+    assert_null(meddled);
+    assert_string_equal(seen.text, "a+1=1 b+2=2 a+3=4 a+1=101 a+3=104 ");
+    pawl_event_rows rows = world_events(&it, "Tally/a");
+    assert_int_equal(rows.count, 3);
+    assert_true(is(rows.items[0].event.message_id, "other"));
+    assert_int_equal(rows.items[2].version, 3);
+    assert_int_equal(world_events(&it, "Tally/b").count, 1);
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_queue(&it, "tallies").count, 0);
+    world_close(&it);
+}
+
+/* What it had emitted already is gone with it. */
+static void o1_a_unit_that_fails_leaves_the_others_of_its_stream(const char *url)
+{
+    world it;
+    open_program(&it, url, &folding, -1);
+    post_add(&it, NULL, "a", 1, "");
+    post_add(&it, NULL, "a", 10, "late");
+    post_add(&it, NULL, "a", 2, "");
+    post_add(&it, NULL, "a", 10, "fail");
+    post_add(&it, NULL, "a", 3, "");
+    pawl_step step = world_step(&it);
+    assert_int_equal(step.handled, 5); /* one batch */
+    assert_int_equal(step.dead, 2);
+    world_drain(&it);
+    assert_string_equal(seen.text, "a+1=1 a+10=11 a+2=3 a+10=13 a+3=6 ");
+    pawl_event_rows rows = world_events(&it, "Tally/a");
+    assert_int_equal(rows.count, 3);
+    for (size_t i = 0; i < rows.count; i++)
+        assert_int_equal(rows.items[i].version, i + 1);
+    assert_int_equal(world_dead(&it).count, 2);
+    post_add(&it, NULL, "a", 1, "");
+    world_drain(&it);
+    assert_true(world_says(pawl_text_of(seen.text), "a+1=7"));
+    world_close(&it);
+}
+
+/* ---- The warning ---------------------------------------------------------------------------- */
+
+static world_log said;
+
+static void keep_line(pawl_log_level level, const char *text, void *context)
+{
+    (void)level, (void)context;
+    if (strstr(text, "dispatch ids") != NULL || strstr(text, "fold") != NULL)
+        world_note(&said, "%s", text);
+}
+
+static void post_dispatches(world *it, int first, int count)
+{
+    for (int i = first; i < first + count; i++) {
+        char id[40];
+        snprintf(id, sizeof id, "%08d-7d7e-5c4e-9d5b-0c2f4e6a8b1c", i);
+        post_add(it, id, "a", 1, "");
+        world_drain(it);
+        world_go_both(it, PAWL_SECONDS(1));
+    }
+}
+
+/* It remembers three, one a second. */
+static void say(const char *url, int64_t retention, const char *expected)
+{
+    world                       it;
+    const pawl_endpoint_options options = {.outbox_retention = retention};
+    world_forget(&said);
+    pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
+    world_open(&it, url, &old, NULL, &options);
+    post_dispatches(&it, 1, 6);
+    world_close(&it);
+    world_quiet();
+    assert_string_equal(said.text, expected);
+}
+
+static void o17_what_is_remembered_too_shortly_is_said_once(const char *url)
+{
+    say(url, 0,
+        "Tally/a: the 3 dispatch ids that it remembers reach back 3 s, dispatches may be "
+        "sent again for 2592000 s: raise .dispatches_remembered ");
+}
+
+static void what_is_remembered_long_enough_is_not_worth_a_word(const char *url)
+{
+    say(url, PAWL_SECONDS(3), "");
+}
+
+static void a_state_that_cannot_be_stored_goes_without_a_fold(const char *url)
+{
+    world it;
+    world_forget(&said);
+    pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
+    open_program(&it, url, &ratios, -1);
+    for (int i = 1; i <= 3; i++) {
+        post_add(&it, NULL, "a", i, "");
+        world_drain(&it);
+        assert_int_equal(fold_version(&it), i == 2 ? 1 : i);
+    }
+    world_quiet();
+    assert_string_equal(seen.text, "0 1 3 ");
+    assert_int_equal(world_events(&it, "Tally/a").count, 3);
+    assert_true(world_says(pawl_text_of(said.text), "Tally/a: its fold is not stored: "));
+    assert_true(world_says(pawl_text_of(said.text), "ratio"));
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(events_of_an_older_program_are_upcast),
+        ON_ALL_STORES(folds_of_an_older_program_are_upcast),
+        ON_STORES(folds_of_before_are_passed_over_without_an_upcaster),
+        ON_ALL_STORES(events_of_a_newer_program_fail_the_command),
+        ON_ALL_STORES(an_unknown_event_waits_for_a_program_that_knows_it),
+        ON_STORES(an_event_that_cannot_be_decoded_is_named),
+        ON_ALL_STORES(a_fold_that_is_of_no_use_is_passed_over),
+        ON_ALL_STORES(folds_change_no_state),
+        ON_STORES(a_state_that_cannot_be_stored_goes_without_a_fold),
+        ON_ALL_STORES(o4_e35_only_the_stream_that_moved_is_run_again),
+        ON_ALL_STORES(o1_a_unit_that_fails_leaves_the_others_of_its_stream),
+        ON_STORES(o17_what_is_remembered_too_shortly_is_said_once),
+        ON_STORES(what_is_remembered_long_enough_is_not_worth_a_word),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

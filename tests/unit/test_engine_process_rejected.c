@@ -1,0 +1,171 @@
+/* test_engine_process_rejected.c - what a process hears of a command that its entity did
+ * not accept: the reason, whatever it is made of, or nothing of what was discarded.
+ *
+ * Contracts O11, O17.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/process.h"
+
+#include <string.h>
+
+static world_log seen;
+
+static bool is(pawl_text text, const char *what)
+{
+    return pawl_text_equal(text, pawl_text_of(what));
+}
+
+/* ---- A clerk who says no in many ways, and somebody who asks ----------------------- */
+
+#define CASE_FILE(F) F(INT64, count)
+PAWL_RECORD(case_file, CASE_FILE)
+#define QUESTION(F) \
+    F(TEXT, name)   \
+    F(TEXT, how)
+PAWL_RECORD(question, QUESTION)
+PAWL_RECORD(wish, QUESTION)
+#define NOTED(F) F(INT64, count)
+PAWL_RECORD(noted, NOTED)
+
+static pawl_code on_question(pawl_context *ctx, const case_file *state, const question *command)
+{
+    (void)state;
+    (void)pawl_emit(ctx, PAWL_MESSAGE(noted, .count = 1));
+    (void)pawl_send(ctx, "archive", PAWL_MESSAGE(noted, .count = 1));
+    if (is(command->how, "without a word"))
+        return PAWL_REJECT;
+    if (is(command->how, "in latin 1"))
+        return pawl_fail(ctx, PAWL_REJECT, "zu gro\xdf f\xfcr uns");
+    if (is(command->how, "on two lines"))
+        return pawl_fail(ctx, PAWL_REJECT, "a\nb \"\\\x1b");
+    return PAWL_DISCARD;
+}
+PAWL_ENTITY_HANDLER(on_question, case_file, question);
+
+static void apply_noted(case_file *state, const noted *event)
+{
+    state->count += event->count;
+}
+PAWL_APPLY(apply_noted, case_file, noted);
+
+static const pawl_apply *const applied[]    = {PAWL_APPLIES(apply_noted), NULL};
+static const pawl_entity       clerk_entity = {
+          .name  = "Clerk",
+          .state = PAWL_RECORD_OF(case_file),
+          .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_question), .key = "name"}, {.handle = NULL}},
+          .apply = applied};
+
+static pawl_code on_wish(pawl_context *ctx, const case_file *state, const wish *message)
+{
+    (void)state;
+    return pawl_send(ctx, "office",
+                     PAWL_MESSAGE(question, .name = message->name, .how = message->how));
+}
+PAWL_PROCESS_HANDLER(on_wish, case_file, wish);
+
+static pawl_code on_accepted(pawl_context *ctx, const case_file *state, const pawl_accepted *answer)
+{
+    (void)state, (void)answer;
+    world_note(&seen, "accepted");
+    return pawl_emit(ctx, PAWL_MESSAGE(noted, .count = 1));
+}
+PAWL_PROCESS_HANDLER(on_accepted, case_file, pawl_accepted);
+
+static pawl_code on_rejected(pawl_context *ctx, const case_file *state, const pawl_rejected *answer)
+{
+    (void)state;
+    world_note(&seen, "[%.*s]", PAWL_TEXT_ARGS(answer->reason));
+    return pawl_emit(ctx, PAWL_MESSAGE(noted, .count = 1));
+}
+PAWL_PROCESS_HANDLER(on_rejected, case_file, pawl_rejected);
+
+static const pawl_process wish_process = {
+    .name  = "Wish",
+    .state = PAWL_RECORD_OF(case_file),
+    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_wish), .key = "name", .starts = true},
+                               {.handle = PAWL_HANDLE(on_accepted)},
+                               {.handle = PAWL_HANDLE(on_rejected)},
+                               {.handle = NULL}},
+    .apply = applied};
+
+static const pawl_endpoint_spec office = {
+    .name      = "office",
+    .entities  = (const pawl_entity *const[]){&clerk_entity, NULL},
+    .processes = (const pawl_process *const[]){&wish_process, NULL}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "office",
+    .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
+
+static void open_world(world *it, const char *url)
+{
+    const pawl_endpoint_options options = {.delayed_retries = -1};
+    world_forget(&seen);
+    world_open(it, url, &application, NULL, &options);
+}
+
+/* ---- Tests ------------------------------------------------------------------------- */
+
+/* Through a process, which hears no, and with nobody who asked. */
+static void expect_reason(const char *url, const char *how, const char *reason, const char *error)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = pawl_text_of(how)));
+    world_drain(&it);
+    assert_string_equal(seen.text, reason);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_post(&it, NULL, PAWL_MESSAGE(question, .name = PAWL_TEXT("a"), .how = pawl_text_of(how)));
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_string_equal(dead.items[0].error.data, error);
+    assert_int_equal(world_events(&it, "Clerk/a").count, 0);
+    assert_int_equal(world_queue(&it, "archive").count, 0);
+    world_close(&it);
+}
+
+static void a_rejection_needs_no_reason(const char *url)
+{
+    expect_reason(url, "without a word", "[] ", pawl_code_text(PAWL_REJECT));
+}
+
+static void a_reason_that_is_no_utf8_is_told_all_the_same(const char *url)
+{
+    expect_reason(url, "in latin 1", "[zu gro? f?r uns] ", "zu gro? f?r uns");
+}
+
+static void a_reason_may_have_any_characters(const char *url)
+{
+    expect_reason(url, "on two lines", "[a\nb \"\\\x1b] ", "a\nb \"\\\x1b");
+}
+
+/* Neither accepted nor rejected: who waits for an answer sets a timeout. */
+static void a_command_that_is_discarded_is_not_answered(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, "w-1", PAWL_MESSAGE(wish, .name = PAWL_TEXT("a"), .how = PAWL_TEXT("")));
+    world_drain(&it);
+    assert_string_equal(seen.text, "");
+    assert_int_equal(world_events(&it, "Wish/a").count, 1);
+    assert_int_equal(world_events(&it, "Clerk/a").count, 0);
+    assert_int_equal(world_queue(&it, "archive").count, 0);
+    assert_int_equal(world_queue(&it, "office").count, 0);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(a_rejection_needs_no_reason),
+        ON_ALL_STORES(a_reason_that_is_no_utf8_is_told_all_the_same),
+        ON_ALL_STORES(a_reason_may_have_any_characters),
+        ON_STORES(a_command_that_is_discarded_is_not_answered),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,309 @@
+/* test_engine_process_review.c - processes and entities at their edges: a dispatch that
+ * comes again when its process is over, what a timeout knows of the message that set it,
+ * commands under ids of their own, keys without a value, answers that nobody here asked
+ * for.
+ *
+ * Contracts O17, E11, E12, E28.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/process.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static world_log seen;
+
+static bool is(pawl_text text, const char *what)
+{
+    return pawl_text_equal(text, pawl_text_of(what));
+}
+
+/* ---- Shelves ------------------------------------------------------------------ */
+
+#define SHELF(F) F(INT64, count)
+PAWL_RECORD(shelf, SHELF)
+#define PUT(F) F(TEXT, shelf)
+PAWL_RECORD(put, PUT)
+#define WAS_PUT(F) F(INT64, count)
+PAWL_RECORD(was_put, WAS_PUT)
+
+static pawl_code on_put(pawl_context *ctx, const shelf *state, const put *command)
+{
+    (void)state;
+    (void)command;
+    return pawl_emit(ctx, PAWL_MESSAGE(was_put, .count = 1));
+}
+PAWL_ENTITY_HANDLER(on_put, shelf, put);
+
+static void apply_was_put(shelf *state, const was_put *event)
+{
+    state->count += event->count;
+}
+PAWL_APPLY(apply_was_put, shelf, was_put);
+
+#define SHELF_ENTITY(entity_name)                                                                 \
+    {                                                                                             \
+        .name = entity_name, .state = PAWL_RECORD_OF(shelf),                                      \
+        .on =                                                                                     \
+            (const pawl_on[]){{.handle = PAWL_HANDLE(on_put), .key = "shelf"}, {.handle = NULL}}, \
+        .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_was_put), NULL},                  \
+    }
+
+static const pawl_entity north_entity = SHELF_ENTITY("North");
+static const pawl_entity south_entity = SHELF_ENTITY("South");
+
+/* ---- Jobs ----------------------------------------------------------------------- */
+
+#define JOB(F) F(INT64, steps)
+PAWL_RECORD(job, JOB)
+#define GO(F)    \
+    F(UUID, id)  \
+    F(TEXT, how) \
+    F(INT64, number)
+PAWL_RECORD(go, GO)
+PAWL_RECORD(count_up, GO)
+#define STEPPED(F) F(INT64, by)
+PAWL_RECORD(stepped, STEPPED)
+
+/* To two queues under one id of the application's own. */
+static pawl_code send_twice(pawl_context *ctx)
+{
+    const pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .id = "order-7"};
+    (void)pawl_send_with(ctx, "north", &options, PAWL_MESSAGE(put, .shelf = PAWL_TEXT("a")));
+    return pawl_send_with(ctx, "south", &options, PAWL_MESSAGE(put, .shelf = PAWL_TEXT("a")));
+}
+
+static pawl_code on_go(pawl_context *ctx, const job *state, const go *message)
+{
+    world_note(&seen, "go(%d)", (int)state->steps);
+    if (is(message->how, "twice"))
+        return send_twice(ctx);
+    if (is(message->how, "wait"))
+        return pawl_timeout(ctx, "late", PAWL_MINUTES(5));
+    (void)pawl_emit(ctx, PAWL_MESSAGE(stepped, .by = 1));
+    return is(message->how, "end") ? pawl_complete(ctx) : PAWL_OK;
+}
+PAWL_PROCESS_HANDLER(on_go, job, go);
+
+static pawl_code on_count(pawl_context *ctx, const job *state, const count_up *message)
+{
+    (void)message;
+    world_note(&seen, "count(%d)", (int)state->steps);
+    return pawl_emit(ctx, PAWL_MESSAGE(stepped, .by = 1));
+}
+PAWL_PROCESS_HANDLER(on_count, job, count_up);
+
+static pawl_code on_accepted(pawl_context *ctx, const job *state, const pawl_accepted *answer)
+{
+    (void)answer;
+    world_note(&seen, "accepted(%d)", (int)state->steps);
+    return pawl_emit(ctx, PAWL_MESSAGE(stepped, .by = 1));
+}
+PAWL_PROCESS_HANDLER(on_accepted, job, pawl_accepted);
+
+static pawl_code on_late(pawl_context *ctx, const job *state)
+{
+    (void)state;
+    world_note(&seen, "late(%.*s,%.*s)", PAWL_TEXT_ARGS(pawl_header_value(ctx, "tenant")),
+               PAWL_TEXT_ARGS(pawl_stream_in_hand(ctx)));
+    return pawl_reply(ctx, PAWL_MESSAGE(stepped, .by = 1));
+}
+PAWL_PROCESS_TIMEOUT_HANDLER(on_late, job);
+
+static void apply_stepped(job *state, const stepped *event)
+{
+    state->steps += event->by;
+}
+PAWL_APPLY(apply_stepped, job, stepped);
+
+static const pawl_process job_process = {
+    .name  = "Job",
+    .state = PAWL_RECORD_OF(job),
+    .on    = (const pawl_on[]){{.handle    = PAWL_HANDLE(on_go),
+                                .key       = "id",
+                                .starts    = true,
+                                .not_found = PAWL_NOT_FOUND_DEAD},
+                               {.handle = PAWL_HANDLE(on_count), .key = "number", .starts = true},
+                               {.handle = PAWL_HANDLE(on_accepted)},
+                               {.handle = PAWL_HANDLE(on_late), .timeout = "late"},
+                               {.handle = NULL}},
+    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_stepped), NULL},
+};
+
+static const pawl_endpoint_spec jobs = {
+    .name      = "jobs",
+    .processes = (const pawl_process *const[]){&job_process, NULL},
+};
+static const pawl_endpoint_spec north = {
+    .name     = "north",
+    .entities = (const pawl_entity *const[]){&north_entity, NULL},
+};
+static const pawl_endpoint_spec south = {
+    .name     = "south",
+    .entities = (const pawl_entity *const[]){&south_entity, NULL},
+};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "yard",
+    .endpoints = (const pawl_endpoint_spec *const[]){&jobs, &north, &south, NULL}};
+
+#define JOB_ID "0b9c3d1e-2f4a-4c6e-8d7b-1a2b3c4d5e6f"
+#define STREAM "Job/" JOB_ID
+
+static void open_world(world *it, const char *url)
+{
+    const pawl_endpoint_options options = {.delayed_retries = -1};
+    world_forget(&seen);
+    world_open(it, url, &application, "jobs", &options);
+}
+
+static void post_go(world *it, const char *id, const char *how, const pawl_header *headers)
+{
+    pawl_error        error   = PAWL_ERROR_INIT;
+    go                message = {.how = pawl_text_of(how)};
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(it), .id = id,
+                                 .headers = headers};
+    world_ok(pawl_uuid_parse(PAWL_TEXT(JOB_ID), &message.id, &error), &error);
+    world_ok(pawl_sender_send(it->sender, "jobs", &options, PAWL_RECORD_OF(go)(), &message, &error),
+             &error);
+    world_ok(pawl_sender_commit(it->sender, &error), &error);
+}
+
+/* Lets another endpoint of the application do what is there for it. */
+static void drain_other(const world *it, const char *name)
+{
+    pawl_error     error = PAWL_ERROR_INIT;
+    pawl_endpoint *other = NULL;
+    pawl_step      sum;
+    world_ok(pawl_endpoint_create(&application, name, &it->options, &other, &error), &error);
+    world_ok(pawl_endpoint_drain(other, &sum, &error), &error);
+    pawl_endpoint_destroy(other);
+}
+
+/* ---- Tests ------------------------------------------------------------------------- */
+
+/* As if its mark had been swept. */
+static void forget(world *it, const char *id)
+{
+    pawl_error    error    = PAWL_ERROR_INIT;
+    pawl_changes  changes  = {.group_count = 1, .unit_count = 1, .now = world_now(it)};
+    pawl_dead_set unmark   = {.is_remove = true,
+                              .endpoint  = PAWL_TEXT("jobs"),
+                              .message   = {.id = pawl_text_of(id), .type = PAWL_TEXT("go")}};
+    changes.dead_set.items = &unmark;
+    changes.dead_set.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    assert_false(world_is_marked(it, id));
+}
+
+static void o17_a_known_dispatch_is_dropped_when_its_process_is_over(const char *url)
+{
+    static const char *const first = "00000001-7d7e-5c4e-9d5b-0c2f4e6a8b1c";
+    static const char *const last  = "00000002-7d7e-5c4e-9d5b-0c2f4e6a8b1c";
+    world                    it;
+    open_world(&it, url);
+    post_go(&it, first, "", NULL);
+    world_drain(&it);
+    post_go(&it, last, "end", NULL);
+    world_drain(&it);
+    forget(&it, first);
+    forget(&it, last);
+    post_go(&it, first, "", NULL);
+    post_go(&it, last, "end", NULL);
+    world_drain(&it);
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_string_equal(seen.text, "go(0) go(1) ");
+    assert_int_equal(world_events(&it, STREAM).count, 3);
+    post_go(&it, NULL, "", NULL); /* one that it never saw */
+    world_drain(&it);
+    assert_int_equal(world_dead(&it).count, 1);
+    world_close(&it);
+}
+
+static void e12_a_timeout_of_a_process_has_the_headers_of_its_message(const char *url)
+{
+    static const pawl_header headers[] = {
+        {"tenant", "north"}, {"pawl.reply_to", "asker"}, {NULL, NULL}};
+    world it;
+    open_world(&it, url);
+    post_go(&it, NULL, "wait", headers);
+    world_drain(&it);
+    world_go(&it, PAWL_MINUTES(5));
+    assert_string_equal(seen.text, "go(0) late(north," STREAM ") ");
+    assert_int_equal(world_queue(&it, "asker").count, 1);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+static void each_queue_answers_a_command_under_an_id_of_its_own(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_go(&it, NULL, "twice", NULL);
+    world_drain(&it);
+    drain_other(&it, "north");
+    world_drain(&it);
+    drain_other(&it, "south");
+    world_drain(&it);
+    assert_int_equal(world_events(&it, "North/a").count, 1);
+    assert_int_equal(world_events(&it, "South/a").count, 1);
+    assert_string_equal(seen.text, "go(0) accepted(0) accepted(1) ");
+    world_close(&it);
+}
+
+static void e11_a_key_without_a_value_begins_no_process(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(go, .how = PAWL_TEXT("")));
+    world_post(&it, NULL, PAWL_MESSAGE(count_up, .number = 0));
+    world_drain(&it);
+    assert_string_equal(seen.text, "");
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 2);
+    for (size_t i = 0; i < dead.count; i++)
+        assert_true(world_says(dead.items[i].error, "cannot be started by it"));
+    world_post(&it, NULL, PAWL_MESSAGE(count_up, .number = -1));
+    world_drain(&it);
+    assert_int_equal(world_events(&it, "Job/-1").count, 1);
+    world_close(&it);
+}
+
+/* As from a process that a newer program has. */
+static void e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter(const char *url)
+{
+    static const pawl_header headers[] = {{PAWL_HEADER_PROCESS, "Errand/1"}, {NULL, NULL}};
+    world                    it;
+    pawl_error               error = PAWL_ERROR_INIT;
+    open_world(&it, url);
+    const pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(&it),
+                                       .headers = headers};
+    world_ok(pawl_sender_send(it.sender, "jobs", &options,
+                              PAWL_MESSAGE(pawl_accepted, .type = PAWL_TEXT("put")), &error),
+             &error);
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    world_drain(&it);
+    assert_int_equal(world_queue(&it, "jobs").count, 1);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_go_both(&it, PAWL_SECONDS(30));
+    assert_int_equal(world_queue(&it, "jobs").count, 0);
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_true(world_says(world_dead(&it).items[0].error, "answers 'Errand/1'"));
+    assert_string_equal(seen.text, "");
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(o17_a_known_dispatch_is_dropped_when_its_process_is_over),
+        ON_STORES(e12_a_timeout_of_a_process_has_the_headers_of_its_message),
+        ON_STORES(each_queue_answers_a_command_under_an_id_of_its_own),
+        ON_STORES(e11_a_key_without_a_value_begins_no_process),
+        ON_STORES(e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+/* test_otlp.c - what a collector gets, field by field as the protocol names them.
+ * Contract O23.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "runtime/otlp.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <yyjson.h>
+
+static const pawl__otlp_source source = {"shop", "instance-1", INT64_C(1767258000000000)};
+
+typedef struct body {
+    pawl_arena *arena;
+    yyjson_doc *doc;
+} body;
+
+static yyjson_val *at(yyjson_val *value, const char *pointer)
+{
+    yyjson_val *found = yyjson_ptr_get(value, pointer);
+    if (found == NULL)
+        fail_msg("there is no %s", pointer);
+    return found;
+}
+
+static void assert_text(yyjson_val *value, const char *pointer, const char *expected)
+{
+    assert_string_equal(yyjson_get_str(at(value, pointer)), expected);
+}
+
+/* The value of an attribute, whatever its type, as text; NULL: no such one. */
+static const char *attribute(yyjson_val *object, const char *key)
+{
+    yyjson_val *item;
+    size_t      index, count;
+    yyjson_arr_foreach(at(object, "/attributes"), index, count, item)
+    {
+        if (strcmp(yyjson_get_str(at(item, "/key")), key) != 0)
+            continue;
+        yyjson_val *number = yyjson_ptr_get(item, "/value/intValue");
+        return yyjson_get_str(number != NULL ? number : at(item, "/value/stringValue"));
+    }
+    return NULL;
+}
+
+static yyjson_val *open_body(body *it, pawl_text json)
+{
+    it->doc = yyjson_read(json.data, json.size, 0);
+    assert_non_null(it->doc);
+    return yyjson_doc_get_root(it->doc);
+}
+
+static void close_body(body *it)
+{
+    yyjson_doc_free(it->doc);
+    pawl_arena_destroy(it->arena);
+}
+
+static pawl__span make_span(void)
+{
+    pawl__span span  = {.trace       = {.trace_id = {0x4b, [15] = 0x36}, .span_id = {[7] = 0xb7}},
+                        .parent      = {1, [7] = 2},
+                        .has_parent  = true,
+                        .begin       = INT64_C(1767258000123456),
+                        .end         = INT64_C(1767258000223456),
+                        .dispatch_id = {{{0x87, [15] = 0x41}}},
+                        .outcome     = PAWL_ATTEMPT_TRANSIENT,
+                        .attempt     = 3};
+    span.trace.flags = PAWL__TRACE_SAMPLED;
+    strcpy(span.endpoint, "orders");
+    strcpy(span.destination, "far \"away\"");
+    strcpy(span.message_id, "m1");
+    strcpy(span.message_type, "charge");
+    return span;
+}
+
+static void o23_a_span_for_each_dispatch(void **state)
+{
+    pawl__span spans[2] = {make_span(), make_span()};
+    body       it       = {.arena = pawl_arena_create(0)};
+    pawl_text  json;
+    (void)state;
+    spans[1].outcome    = PAWL_ATTEMPT_SUCCESS;
+    spans[1].has_parent = false;
+    assert_int_equal(pawl__otlp_traces(&source, spans, 2, it.arena, &json), PAWL_OK);
+    yyjson_val *root = open_body(&it, json);
+    assert_string_equal(attribute(at(root, "/resourceSpans/0/resource"), "service.name"), "shop");
+    assert_string_equal(attribute(at(root, "/resourceSpans/0/resource"), "service.instance.id"),
+                        "instance-1");
+    assert_text(root, "/resourceSpans/0/scopeSpans/0/scope/name", "pawl");
+    assert_int_equal(yyjson_arr_size(at(root, "/resourceSpans/0/scopeSpans/0/spans")), 2);
+    yyjson_val *span = at(root, "/resourceSpans/0/scopeSpans/0/spans/0");
+    assert_text(span, "/name", "pawl.outbox.dispatch");
+    assert_text(span, "/traceId", "4b000000000000000000000000000036");
+    assert_text(span, "/spanId", "00000000000000b7");
+    assert_text(span, "/parentSpanId", "0100000000000002");
+    assert_int_equal(yyjson_get_int(at(span, "/kind")), 3);
+    assert_int_equal(yyjson_get_int(at(span, "/flags")), 1);
+    assert_text(span, "/startTimeUnixNano", "1767258000123456000");
+    assert_text(span, "/endTimeUnixNano", "1767258000223456000");
+    assert_string_equal(attribute(span, "pawl.dispatch_id"),
+                        "87000000-0000-0000-0000-000000000041");
+    assert_string_equal(attribute(span, "pawl.endpoint"), "orders");
+    assert_string_equal(attribute(span, "pawl.outcome"), "transient");
+    assert_string_equal(attribute(span, "pawl.attempt"), "3");
+    assert_string_equal(attribute(span, "pawl.message.type"), "charge");
+    assert_string_equal(attribute(span, "messaging.destination.name"), "far \"away\"");
+    assert_string_equal(attribute(span, "messaging.message.id"), "m1");
+    assert_string_equal(attribute(span, "error.type"), "transient");
+    assert_int_equal(yyjson_get_int(at(span, "/status/code")), 2);
+    span = at(root, "/resourceSpans/0/scopeSpans/0/spans/1");
+    assert_null(yyjson_ptr_get(span, "/parentSpanId"));
+    assert_null(yyjson_ptr_get(span, "/status/code"));
+    assert_null(attribute(span, "error.type"));
+    close_body(&it);
+}
+
+static yyjson_val *metric(yyjson_val *root, const char *name)
+{
+    yyjson_val *item;
+    size_t      index, count;
+    yyjson_arr_foreach(at(root, "/resourceMetrics/0/scopeMetrics/0/metrics"), index, count, item)
+    {
+        if (strcmp(yyjson_get_str(at(item, "/name")), name) == 0)
+            return item;
+    }
+    fail_msg("no metric %s", name);
+    return NULL;
+}
+
+static void o23_metrics_for_a_collector(void **state)
+{
+    static pawl__metrics      metrics;
+    static pawl__metrics_view views[3];
+    body                      it = {.arena = pawl_arena_create(0)};
+    pawl_text                 json;
+    (void)state;
+    pawl__metric_add(&metrics, PAWL__METRIC_ATTEMPTS, PAWL_ATTEMPT_REJECTED, 5);
+    pawl__metric_observe(&metrics, PAWL__METRIC_DISPATCH_DURATION, 1500);
+    pawl__metric_set(&metrics, PAWL__METRIC_OUTBOX_AGE, 2500000);
+    pawl__metric_set(&metrics, PAWL__METRIC_OUTBOX_PENDING, 6);
+    for (size_t i = 0; i < 3; i++)
+        pawl__metrics_read(&metrics, &views[i]);
+    views[0].endpoint  = PAWL_TEXT("left");
+    views[1].endpoint  = PAWL_TEXT("right");
+    views[2].has_store = true;
+    assert_int_equal(pawl__otlp_metrics(&source, views, 3, source.start + 7, it.arena, &json),
+                     PAWL_OK);
+    yyjson_val *root     = open_body(&it, json);
+    yyjson_val *attempts = metric(root, "pawl.outbox.attempts");
+    assert_text(attempts, "/unit", "{attempt}");
+    assert_int_equal(yyjson_get_int(at(attempts, "/sum/aggregationTemporality")), 2);
+    assert_true(yyjson_get_bool(at(attempts, "/sum/isMonotonic")));
+    assert_int_equal(yyjson_arr_size(at(attempts, "/sum/dataPoints")), 8);
+    yyjson_val *point = at(attempts, "/sum/dataPoints/5");
+    assert_text(point, "/asInt", "5");
+    assert_text(point, "/startTimeUnixNano", "1767258000000000000");
+    assert_text(point, "/timeUnixNano", "1767258000000007000");
+    assert_string_equal(attribute(point, "endpoint"), "right");
+    assert_string_equal(attribute(point, "outcome"), "rejected");
+    yyjson_val *duration = metric(root, "pawl.outbox.dispatch.duration");
+    assert_text(duration, "/unit", "s");
+    point = at(duration, "/histogram/dataPoints/0");
+    assert_text(point, "/count", "1");
+    assert_true(yyjson_get_real(at(point, "/sum")) == 0.0015);
+    assert_int_equal(yyjson_arr_size(at(point, "/bucketCounts")), PAWL__BUCKET_COUNT);
+    assert_int_equal(yyjson_arr_size(at(point, "/explicitBounds")), PAWL__BUCKET_COUNT - 1);
+    assert_text(point, "/bucketCounts/0", "0");
+    assert_text(point, "/bucketCounts/1", "1");
+    assert_true(yyjson_get_real(at(point, "/explicitBounds/1")) == 0.0025);
+    yyjson_val *age = metric(root, "pawl.outbox.oldest_age");
+    assert_true(yyjson_get_real(at(age, "/gauge/dataPoints/0/asDouble")) == 2.5);
+    assert_null(yyjson_ptr_get(age, "/gauge/dataPoints/0/startTimeUnixNano"));
+    assert_text(metric(root, "pawl.outbox.pending"), "/gauge/dataPoints/0/asInt", "6");
+    close_body(&it);
+}
+
+/* The n-th allocation fails, for every n: no memory is the only answer until all
+ * succeed, and then the JSON is whole. */
+typedef struct failing {
+    int left;
+} failing;
+
+static void *fail_later(void *memory, size_t size, void *context)
+{
+    failing *it = context;
+    if (size == 0) {
+        free(memory);
+        return NULL;
+    }
+    return it->left-- > 0 ? realloc(memory, size) : NULL;
+}
+
+static void o23_no_memory_makes_no_half_export(void **state)
+{
+    static pawl__span spans[40];
+    failing           it        = {0};
+    pawl_allocator    allocator = {fail_later, &it};
+    bool              is_done   = false;
+    (void)state;
+    for (size_t i = 0; i < 40; i++)
+        spans[i] = make_span();
+    for (int n = 0; !is_done; n++) {
+        pawl_text json = {NULL, 0};
+        it.left        = n;
+        pawl_allocator_set(&allocator);
+        pawl_arena *arena = pawl_arena_create(512);
+        pawl_code   code =
+            arena != NULL ? pawl__otlp_traces(&source, spans, 40, arena, &json) : PAWL_ENOMEM;
+        pawl_allocator_set(NULL);
+        is_done = code == PAWL_OK;
+        assert_true(is_done || code == PAWL_ENOMEM);
+        if (is_done) {
+            yyjson_doc *doc = yyjson_read(json.data, json.size, 0);
+            assert_non_null(doc);
+            yyjson_doc_free(doc);
+            assert_true(n > 3);
+        }
+        pawl_arena_destroy(arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(o23_a_span_for_each_dispatch),
+        cmocka_unit_test(o23_metrics_for_a_collector),
+        cmocka_unit_test(o23_no_memory_makes_no_half_export),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,46 @@
+/* test_outbox_sample.h - what the tests of the outbox share of their applications: the
+ * state of a saga that sends notes, and the endpoint that receives them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_UNIT_OUTBOX_SAMPLE_H
+#define PAWL_TESTS_UNIT_OUTBOX_SAMPLE_H
+
+#include "support/world.h"
+
+#define FLOW_STATE(F) \
+    F(TEXT, name)     \
+    F(INT32, steps)
+PAWL_RECORD(flow_state, FLOW_STATE)
+#define NOTE(F) F(INT32, number)
+PAWL_RECORD(note, NOTE)
+
+/* "note7 note8 ": the notes that arrived. */
+static world_log seen;
+
+static pawl_code on_note(pawl_context *ctx, const note *message)
+{
+    (void)ctx;
+    world_note(&seen, "note%d", message->number);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_note, note);
+
+static const pawl_endpoint_spec notes = {
+    .name     = "notes",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
+
+/* A saga that `handler` starts. */
+#define FLOW_SAGA(handler)                                                          \
+    {                                                                               \
+        .name = "Flow", .state = PAWL_RECORD_OF(flow_state), .correlation = "name", \
+        .on = (const pawl_on[])                                                     \
+        {                                                                           \
+            {.handle = PAWL_HANDLE(handler), .key = "name", .starts = true},        \
+            {                                                                       \
+                .handle = NULL                                                      \
+            }                                                                       \
+        }                                                                           \
+    }
+
+#endif

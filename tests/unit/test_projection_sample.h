@@ -1,0 +1,287 @@
+/* test_projection_sample.h - the projections that the tests share, and what they do.
+ *
+ * Events are appended by hand, so that each test says which stand where; one endpoint
+ * has an entity make them. `plan` says what the handlers do, `seen` what they saw.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_UNIT_PROJECTION_SAMPLE_H
+#define PAWL_TESTS_UNIT_PROJECTION_SAMPLE_H
+
+#include "support/world.h"
+
+#include "pawl/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef PAWL_HAVE_SQLITE
+#include <sqlite3.h>
+#endif
+
+/* ---- The application -------------------------------------------------------- */
+
+#define NOTED(F) F(INT32, number)
+PAWL_RECORD(noted, NOTED)
+#define NOTICE(F)    \
+    F(INT32, number) \
+    F(INT64, position)
+PAWL_RECORD(notice, NOTICE)
+
+/* Version 1 was called "name". */
+#define RENAMED(F) F(TEXT, title)
+static pawl_code upcast_renamed(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
+                                pawl_error *error)
+{
+    (void)version;
+    (void)error;
+    *upcast = pawl_arena_printf(arena, "{\"title\":\"upcast %zu\"}", json.size);
+    return upcast->data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+PAWL_RECORD_WITH(renamed, RENAMED, .version = 2, .upcast = upcast_renamed)
+
+static world_log seen;
+static struct {
+    int         fails; /* the event of this number, so often; -1: always */
+    int         number;
+    pawl_code   code;
+    bool        sends, publishes, writes;
+    const char *destination;
+} plan;
+
+static inline pawl_code fail_if_planned(pawl_context *ctx, int number)
+{
+    if (plan.fails == 0 || number != plan.number)
+        return PAWL_OK;
+    plan.fails -= plan.fails > 0;
+    world_note(&seen, "fail(%d,%d)", number, (int)pawl_attempts(ctx));
+    if (plan.code == PAWL_RETRY_AFTER)
+        return pawl_retry_after(ctx, PAWL_SECONDS(7));
+    return pawl_fail(ctx, plan.code, "number %d is not wanted", number);
+}
+
+static inline void write_row(pawl_context *ctx, int number)
+{
+#ifdef PAWL_HAVE_SQLITE
+    char sql[100];
+    snprintf(sql, sizeof sql, "insert into own_rows values (%d)", number);
+    assert_int_equal(sqlite3_exec(pawl_sql(ctx), sql, NULL, NULL, NULL), SQLITE_OK);
+#else
+    assert_null(pawl_sql(ctx));
+    (void)number;
+#endif
+}
+
+static pawl_code on_noted(pawl_context *ctx, const noted *event)
+{
+    const pawl_event_row *row = pawl_event_in_hand(ctx);
+    assert_non_null(row);
+    assert_true(row->position > 0);
+    if (plan.writes)
+        write_row(ctx, event->number);
+    if (plan.sends)
+        (void)pawl_send(ctx, plan.destination != NULL ? plan.destination : "out",
+                        PAWL_MESSAGE(notice, .number = event->number, .position = row->position));
+    if (plan.publishes)
+        (void)pawl_publish(ctx, PAWL_MESSAGE(notice, .number = -event->number));
+    pawl_code code = fail_if_planned(ctx, event->number);
+    if (code != PAWL_OK)
+        return code;
+    world_note(&seen, "%.*s.%d=%d", PAWL_TEXT_ARGS(row->stream), (int)row->version,
+               (int)event->number);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_noted, noted);
+
+static pawl_code on_renamed(pawl_context *ctx, const renamed *event)
+{
+    (void)ctx;
+    world_note(&seen, "%.*s", PAWL_TEXT_ARGS(event->title));
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_renamed, renamed);
+
+static pawl_code on_notice(pawl_context *ctx, const notice *message)
+{
+    assert_null(pawl_event_in_hand(ctx));
+    world_note(&seen, "heard(%d)", (int)message->number);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_notice, notice);
+
+static const pawl_projection names = {
+    .name = "names",
+    .on   = (const pawl_handler *const[]){PAWL_HANDLE(on_noted), PAWL_HANDLE(on_renamed), NULL}};
+static const pawl_projection small_names = {
+    .name  = "names",
+    .on    = (const pawl_handler *const[]){PAWL_HANDLE(on_noted), PAWL_HANDLE(on_renamed), NULL},
+    .batch = 3};
+static const pawl_projection own_names = {
+    .name    = "names",
+    .on      = (const pawl_handler *const[]){PAWL_HANDLE(on_noted), NULL},
+    .own_sql = true};
+static const pawl_projection titles = {
+    .name = "titles", .on = (const pawl_handler *const[]){PAWL_HANDLE(on_renamed), NULL}};
+
+/* An entity whose events are projected. */
+#define BOX(F) F(INT32, count)
+PAWL_RECORD(box, BOX)
+#define PUT(F)   \
+    F(TEXT, box) \
+    F(INT32, number)
+PAWL_RECORD(put, PUT)
+
+static pawl_code on_put(pawl_context *ctx, const box *state, const put *command)
+{
+    (void)state;
+    (void)pawl_emit(ctx, PAWL_MESSAGE(noted, .number = command->number));
+    return pawl_emit(ctx, PAWL_MESSAGE(noted, .number = command->number + 1));
+}
+PAWL_ENTITY_HANDLER(on_put, box, put);
+static void apply_noted(box *state, const noted *event)
+{
+    state->count += event->number;
+}
+PAWL_APPLY(apply_noted, box, noted);
+static const pawl_entity box_entity = {
+    .name  = "Box",
+    .state = PAWL_RECORD_OF(box),
+    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put), .key = "box"}, {.handle = NULL}},
+    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_noted), NULL}};
+
+#define ENDPOINT(spec, endpoint_name, ...)                                  \
+    static const pawl_endpoint_spec spec = {                                \
+        .name        = endpoint_name,                                       \
+        .projections = (const pawl_projection *const[]){__VA_ARGS__, NULL}, \
+    }
+#define APPLICATION(variable, ...)                   \
+    static const pawl_application variable = {       \
+        PAWL_APPLICATION_INIT, .name = "projecting", \
+        .endpoints = (const pawl_endpoint_spec *const[]){__VA_ARGS__, NULL}}
+
+ENDPOINT(plain, "plain", &names);
+APPLICATION(application, &plain);
+ENDPOINT(other, "other", &names);
+APPLICATION(other_application, &other);
+ENDPOINT(small, "plain", &small_names);
+APPLICATION(small_application, &small);
+ENDPOINT(own, "plain", &own_names);
+APPLICATION(own_application, &own);
+ENDPOINT(both, "plain", &names, &titles);
+APPLICATION(both_application, &both);
+static const pawl_endpoint_spec boxes = {
+    .name        = "plain",
+    .entities    = (const pawl_entity *const[]){&box_entity, NULL},
+    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_notice)}, {.handle = NULL}},
+    .projections = (const pawl_projection *const[]){&names, NULL}};
+APPLICATION(box_application, &boxes);
+
+/* ---- What the tests do -------------------------------------------------------- */
+
+static inline void begin(world *it, const char *url, const pawl_application *it_application)
+{
+    memset(&plan, 0, sizeof plan);
+    world_forget(&seen);
+    world_open(it, url, it_application, NULL, NULL);
+}
+
+static inline void append_as(world *it, const char *stream, int64_t version, const char *type,
+                             int32_t type_version, const char *json)
+{
+    pawl_error        error    = PAWL_ERROR_INIT;
+    pawl_event_append append   = {.stream   = pawl_text_of(stream),
+                                  .version  = version,
+                                  .is_first = true,
+                                  .event    = {.type           = pawl_text_of(type),
+                                               .type_version   = type_version,
+                                               .body           = pawl_text_of(json),
+                                               .message_id     = PAWL_TEXT("cause"),
+                                               .correlation_id = PAWL_TEXT("talk"),
+                                               .at             = world_now(it)}};
+    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = world_now(it)};
+    changes.event_append.items = &append;
+    changes.event_append.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+}
+
+static inline void append(world *it, const char *stream, int64_t version, int number)
+{
+    char json[40];
+    snprintf(json, sizeof json, "{\"number\":%d}", number);
+    append_as(it, stream, version, "noted", 1, json);
+}
+
+/* Numbers 1 to `count` on one stream, from version `first` on. */
+static inline void append_many(world *it, const char *stream, int first, int count)
+{
+    for (int i = 0; i < count; i++)
+        append(it, stream, first + i, first + i);
+}
+
+static inline int64_t place_of(world *it, const char *checkpoint)
+{
+    int64_t    position = -1;
+    pawl_error error    = PAWL_ERROR_INIT;
+    world_ok(it->store->ops->checkpoint_get(it->store, pawl_text_of(checkpoint), &position, &error),
+             &error);
+    return position;
+}
+
+static inline pawl_event_rows all_events(world *it)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_event_rows  rows;
+    pawl_event_query query = {.is_by_position = true};
+    world_ok(it->store->ops->event_list(it->store, &query, it->arena, &rows, &error), &error);
+    return rows;
+}
+
+static inline int64_t last_position(world *it)
+{
+    pawl_event_rows rows = all_events(it);
+    return rows.count > 0 ? rows.items[rows.count - 1].position : 0;
+}
+
+static inline void expect_seen(const char *text)
+{
+    char expected[1000];
+    snprintf(expected, sizeof expected, "%s%s", text, text[0] != '\0' ? " " : "");
+    assert_string_equal(seen.text, expected);
+    world_forget(&seen);
+}
+
+/* The messages in "out" are those of the events of this type, one each, with the ids
+ * that anybody can make again. */
+static inline void expect_sent_once(world *it, const char *endpoint)
+{
+    pawl_event_rows events = all_events(it);
+    pawl_queue_rows rows   = world_queue(it, "out");
+    assert_int_equal(rows.count, events.count);
+    for (size_t i = 0; i < rows.count; i++) {
+        char             id[PAWL_UUID_TEXT_SIZE + 1], body[100];
+        pawl_dispatch_id made = pawl_dispatch_id_make(
+            pawl_text_of(endpoint), PAWL_TEXT("projection/names"), events.items[i].position, 0);
+        pawl_uuid_format(made.uuid, id);
+        snprintf(body, sizeof body, "\"position\":%lld", (long long)events.items[i].position);
+        assert_true(pawl_text_equal(rows.items[i].message.id, pawl_text_of(id)));
+        assert_true(world_says(rows.items[i].message.body, body));
+        assert_true(pawl_text_equal(rows.items[i].message.causation_id, PAWL_TEXT("cause")));
+        assert_true(pawl_text_equal(rows.items[i].message.correlation_id, PAWL_TEXT("talk")));
+    }
+}
+
+static inline void steps_until_idle(world *it)
+{
+    for (int failures = 0;;) {
+        pawl_step  sum;
+        pawl_error error = PAWL_ERROR_INIT;
+        pawl_code  code  = pawl_endpoint_drain(it->endpoint, &sum, &error);
+        if (code == PAWL_OK)
+            return;
+        assert_true(failures++ < 20);
+    }
+}
+
+#endif

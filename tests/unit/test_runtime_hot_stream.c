@@ -1,0 +1,290 @@
+/* test_runtime_hot_stream.c - several workers on one stream: each command is handled
+ * once and in its turn, none is put off because others were faster. Contracts O1, O4.
+ *
+ * Who loses a race on a stream tries again with all that it had in hand. Would it
+ * try one by one, it would lose each time to a batch of others, until conflicts
+ * count as failures and commands wait for seconds.
+ *
+ * Nothing here is timed: a test waits for a state, with a bound far beyond what
+ * it takes, and fails when the state does not come.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/thread.h"
+
+#include "pawl/process.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COMMANDS 2000 /* to the entity */
+#define ASKS 600      /* to the process, each of which is a command and an answer as well */
+#define WORKERS 8
+#define BATCH 32
+#define WAIT_SECONDS 100
+
+/* ---- The application -------------------------------------------------------- */
+
+#define PUT(F)   \
+    F(TEXT, box) \
+    F(INT64, number)
+PAWL_RECORD(put, PUT)
+#define ASK(F)    \
+    F(TEXT, name) \
+    F(INT64, number)
+PAWL_RECORD(ask, ASK)
+
+#define NUMBERED(F) F(INT64, number)
+PAWL_RECORD(was_put, NUMBERED)
+PAWL_RECORD(asked, NUMBERED)
+#define TOLD(F) F(UUID, dispatch)
+PAWL_RECORD(told, TOLD)
+
+#define BOX(F)      \
+    F(INT64, count) \
+    F(INT64, sum)
+PAWL_RECORD(box, BOX)
+#define ASKER(F)    \
+    F(INT64, asked) \
+    F(INT64, told)
+PAWL_RECORD(asker, ASKER)
+
+static pawl_code on_put(pawl_context *ctx, const box *state, const put *command)
+{
+    (void)state;
+    return pawl_emit(ctx, PAWL_MESSAGE(was_put, .number = command->number));
+}
+PAWL_ENTITY_HANDLER(on_put, box, put);
+
+static void apply_put(box *state, const was_put *event)
+{
+    state->count++;
+    state->sum += event->number;
+}
+PAWL_APPLY(apply_put, box, was_put);
+
+static pawl_code on_ask(pawl_context *ctx, const asker *state, const ask *message)
+{
+    (void)state;
+    pawl_emit(ctx, PAWL_MESSAGE(asked, .number = message->number));
+    return pawl_send(ctx, "shop",
+                     PAWL_MESSAGE(put, .box = PAWL_TEXT("a"), .number = message->number));
+}
+PAWL_PROCESS_HANDLER(on_ask, asker, ask);
+
+static pawl_code on_accepted(pawl_context *ctx, const asker *state, const pawl_accepted *answer)
+{
+    (void)state;
+    return pawl_emit(ctx, PAWL_MESSAGE(told, .dispatch = answer->dispatch_id));
+}
+PAWL_PROCESS_HANDLER(on_accepted, asker, pawl_accepted);
+
+static void apply_asked(asker *state, const asked *event)
+{
+    (void)event;
+    state->asked++;
+}
+PAWL_APPLY(apply_asked, asker, asked);
+
+static void apply_told(asker *state, const told *event)
+{
+    (void)event;
+    state->told++;
+}
+PAWL_APPLY(apply_told, asker, told);
+
+static const pawl_entity box_entity = {
+    .name  = "Box",
+    .state = PAWL_RECORD_OF(box),
+    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put), .key = "box"}, {.handle = NULL}},
+    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_put), NULL},
+    .fold_every = 50};
+static const pawl_process asker_process = {
+    .name  = "Asker",
+    .state = PAWL_RECORD_OF(asker),
+    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ask), .key = "name", .starts = true},
+                               {.handle = PAWL_HANDLE(on_accepted)},
+                               {.handle = NULL}},
+    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_asked), PAWL_APPLIES(apply_told), NULL},
+    .fold_every = 50};
+static const pawl_endpoint_spec shop = {
+    .name      = "shop",
+    .processes = (const pawl_process *const[]){&asker_process, NULL},
+    .entities  = (const pawl_entity *const[]){&box_entity, NULL}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "hot_streams",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&shop, NULL}};
+
+/* ---- Running ------------------------------------------------------------------ */
+
+typedef struct fixture {
+    runner       run;
+    pawl_sender *sender;
+    pawl_store  *store; /* to look */
+    pawl_arena  *arena;
+} fixture;
+
+static void create(fixture *it, const char *url, const pawl_route *routes)
+{
+    pawl_error                  error   = PAWL_ERROR_INIT;
+    const pawl_endpoint_options options = {
+        .routes = routes, .workers = WORKERS, .batch_messages = BATCH};
+    world_make_tables(url, &application);
+    it->arena = pawl_arena_create(0);
+    runner_create(&it->run, &application, NULL, url, options);
+    world_ok(pawl_store_open(url, NULL, &it->store, &error), &error);
+    world_ok(pawl_sender_open(url, NULL, &it->sender, &error), &error);
+}
+
+static pawl_stats stats_of(fixture *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_stats stats;
+    world_ok(it->store->ops->stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
+    return stats;
+}
+
+/* A row that failed waits for its next attempt: there may be none, ever. */
+static void check_queue(fixture *it)
+{
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_queue_rows rows  = {.count = 0};
+    world_ok(it->store->ops->queue_list(it->store, PAWL_TEXT("shop"), 0, it->arena, &rows, &error),
+             &error);
+    for (size_t i = 0; i < rows.count; i++)
+        if (rows.items[i].attempts > 0)
+            fail_msg("%.*s %.*s is put off after %d attempts",
+                     PAWL_TEXT_ARGS(rows.items[i].message.type),
+                     PAWL_TEXT_ARGS(rows.items[i].message.id), (int)rows.items[i].attempts);
+}
+
+static void wait_until_handled(fixture *it, int64_t wanted)
+{
+    patience   left  = patience_of(WAIT_SECONDS);
+    pawl_stats stats = stats_of(it);
+    while (stats.counters.messages < wanted || stats.queue_count > 0) {
+        check_queue(it);
+        patience_wait(&left, "%" PRId64 " of %" PRId64 " are handled", stats.counters.messages,
+                      wanted);
+        pawl_arena_reset(it->arena);
+        stats = stats_of(it);
+    }
+}
+
+/* From the first message to the last of `wanted`. */
+static void run_all(fixture *it, int64_t wanted)
+{
+    runner_start(&it->run);
+    wait_until_handled(it, wanted);
+    runner_stop(&it->run);
+    pawl_stats stats = stats_of(it);
+    assert_int_equal(stats.counters.messages, wanted);
+    assert_int_equal(stats.counters.failures, 0);
+    assert_int_equal(stats.dead, 0);
+    print_message("%" PRId64 " messages, %" PRId64 " conflicts\n", stats.counters.messages,
+                  stats.counters.conflicts);
+}
+
+static void destroy(fixture *it)
+{
+    pawl_sender_close(it->sender);
+    pawl_store_close(it->store);
+    runner_destroy(&it->run);
+    pawl_arena_destroy(it->arena);
+}
+
+/* ---- What is there -------------------------------------------------------------- */
+
+/* All versions from 1 on, `count` of them. */
+static pawl_event_rows events_of(fixture *it, const char *stream, size_t count)
+{
+    pawl_error             error = PAWL_ERROR_INIT;
+    pawl_event_rows        rows  = {.count = 0};
+    const pawl_event_query query = {.stream = pawl_text_of(stream)};
+    world_ok(it->store->ops->event_list(it->store, &query, it->arena, &rows, &error), &error);
+    assert_int_equal(rows.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(rows.items[i].version, i + 1);
+    return rows;
+}
+
+/* Each number from 1 to the last one wanted, in one event of the type. */
+static void check_numbers(const pawl_event_rows *rows, const char *type, int wanted)
+{
+    static bool is_there[COMMANDS + 1];
+    int         count = 0;
+    memset(is_there, 0, sizeof is_there);
+    for (size_t i = 0; i < rows->count; i++) {
+        int number = 0;
+        if (!pawl_text_equal(rows->items[i].event.type, pawl_text_of(type)))
+            continue;
+        assert_int_equal(sscanf(rows->items[i].event.body.data, "{\"number\":%d}", &number), 1);
+        assert_in_range(number, 1, wanted);
+        assert_false(is_there[number]);
+        is_there[number] = true;
+        count++;
+    }
+    assert_int_equal(count, wanted);
+}
+
+static void check_state(fixture *it, const char *name, const char *key, const char *wanted)
+{
+    pawl_error error   = PAWL_ERROR_INIT;
+    pawl_value value   = pawl_value_text(pawl_text_of(key));
+    pawl_text  data    = {NULL, 0};
+    int64_t    version = 0;
+    world_ok(pawl_endpoint_saga(it->run.endpoint, name, &value, it->arena, &data, &version, &error),
+             &error);
+    assert_string_equal(data.data, wanted);
+}
+
+/* ---- Tests ---------------------------------------------------------------------- */
+
+static void o4_many_workers_on_one_entity_put_nothing_off(const char *url)
+{
+    fixture    it;
+    pawl_error error = PAWL_ERROR_INIT;
+    create(&it, url, NULL);
+    for (int i = 1; i <= COMMANDS; i++)
+        world_ok(pawl_sender_send(it.sender, "shop", NULL,
+                                  PAWL_MESSAGE(put, .box = PAWL_TEXT("a"), .number = i), &error),
+                 &error);
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    run_all(&it, COMMANDS);
+    pawl_event_rows rows = events_of(&it, "Box/a", COMMANDS);
+    check_numbers(&rows, "was_put", COMMANDS);
+    check_state(&it, "Box", "a", "{\"count\":2000,\"sum\":2001000}");
+    destroy(&it);
+}
+
+/* Commands and answers go through the outbox: two hot streams, and the runner beside. */
+static void o4_many_workers_on_one_process_put_nothing_off(const char *url)
+{
+    static const pawl_route routes[] = {{.name = "shop", .is_outbox = true}, {.name = NULL}};
+    fixture                 it;
+    pawl_error              error = PAWL_ERROR_INIT;
+    create(&it, url, routes);
+    for (int i = 1; i <= ASKS; i++)
+        world_ok(pawl_sender_send(it.sender, "shop", NULL,
+                                  PAWL_MESSAGE(ask, .name = PAWL_TEXT("b"), .number = i), &error),
+                 &error);
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    run_all(&it, INT64_C(3) * ASKS);
+    pawl_event_rows rows = events_of(&it, "Box/a", ASKS);
+    check_numbers(&rows, "was_put", ASKS);
+    rows = events_of(&it, "Asker/b", (size_t)2 * ASKS);
+    check_numbers(&rows, "asked", ASKS);
+    check_state(&it, "Asker", "b", "{\"asked\":600,\"told\":600}");
+    destroy(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(o4_many_workers_on_one_entity_put_nothing_off),
+        ON_ALL_STORES(o4_many_workers_on_one_process_put_nothing_off),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

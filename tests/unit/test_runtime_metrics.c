@@ -1,0 +1,229 @@
+/* test_runtime_metrics.c - counting, and the page that Prometheus reads. Contract
+ * O23.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pawl/message.h"
+#include "runtime/metrics.h"
+#include "support/exposition.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static exposition page;
+
+static pawl_text write_page(const pawl__metrics_view *views, size_t count, pawl_arena *arena)
+{
+    pawl_text text;
+    assert_int_equal(pawl__metrics_text(views, count, arena, &text), PAWL_OK);
+    exposition_read(&page, text);
+    return text;
+}
+
+/* ---- The table ------------------------------------------------------------------ */
+
+/* The one rule that makes Prometheus's name of OpenTelemetry's. */
+static void translate(const pawl__metric_row *row, char name[200])
+{
+    snprintf(name, 200, "%s%s%s", row->otlp_name, pawl__metric_is_seconds(row) ? ".seconds" : "",
+             row->type == PAWL__COUNTER ? ".total" : "");
+    for (char *at = name; *at != '\0'; at++)
+        if (*at == '.')
+            *at = '_';
+}
+
+static void o23_every_metric_has_names_unit_and_help(void **state)
+{
+    size_t slot = 0;
+    (void)state;
+    for (size_t i = 0; i < PAWL__METRIC_COUNT; i++) {
+        const pawl__metric_row *row    = &pawl__metric_rows[i];
+        size_t                  labels = 0;
+        char                    name[200];
+        translate(row, name);
+        assert_string_equal(row->name, name);
+        assert_true(strlen(row->otlp_unit) > 0);
+        assert_int_equal(row->help[strlen(row->help) - 1], '.');
+        assert_int_equal(row->slot, slot);
+        for (size_t j = 0; row->label != NULL && j <= row->slot_count; j++)
+            labels += strlen(row->label[j]) > 0;
+        assert_int_equal(labels, row->label != NULL ? row->slot_count + 1 : 0);
+        slot += row->slot_count;
+    }
+    assert_int_equal(slot, PAWL__SLOT_COUNT);
+}
+
+static void o23_outcomes_are_named_in_their_order(void **state)
+{
+    (void)state;
+    assert_string_equal(pawl__outcome_names[PAWL_ATTEMPT_SUCCESS + 1], "success");
+    assert_string_equal(pawl__outcome_names[PAWL_ATTEMPT_REJECTED + 1], "rejected");
+    assert_string_equal(pawl__outcome_names[PAWL_ATTEMPT_TRANSIENT + 1], "transient");
+    assert_string_equal(pawl__outcome_names[PAWL_ATTEMPT_POISON + 1], "poison");
+}
+
+/* ---- The page ------------------------------------------------------------------- */
+
+static void o23_attempts_by_outcome(void **state)
+{
+    pawl__metrics      metrics = {{0}};
+    pawl__metrics_view view    = {.endpoint = PAWL_TEXT("orders")};
+    pawl_arena        *arena   = pawl_arena_create(0);
+    (void)state;
+    pawl__metric_add(&metrics, PAWL__METRIC_ATTEMPTS, PAWL_ATTEMPT_SUCCESS, 3);
+    pawl__metric_add(&metrics, PAWL__METRIC_ATTEMPTS, PAWL_ATTEMPT_POISON, 1);
+    pawl__metrics_read(&metrics, &view);
+    pawl_text text = write_page(&view, 1, arena);
+#define ATTEMPTS(outcome) "pawl_outbox_attempts_total{endpoint=\"orders\",outcome=\"" outcome "\"}"
+    assert_true(exposition_value(&page, ATTEMPTS("success")) == 3);
+    assert_true(exposition_value(&page, ATTEMPTS("rejected")) == 0);
+    assert_true(exposition_value(&page, ATTEMPTS("transient")) == 0);
+    assert_true(exposition_value(&page, ATTEMPTS("poison")) == 1);
+    static const char head[] =
+        "# HELP pawl_outbox_attempts_total Attempts to deliver an outbox row, by outcome.\n"
+        "# TYPE pawl_outbox_attempts_total counter\n" ATTEMPTS("success") " 3\n";
+    assert_memory_equal(text.data, head, sizeof head - 1);
+    pawl_arena_destroy(arena);
+}
+
+/* A duration on a bound belongs to it; every duration is in one bucket. */
+static void o23_buckets_are_cumulative(void **state)
+{
+    pawl__metrics      metrics = {{0}};
+    pawl__metrics_view view    = {.endpoint = PAWL_TEXT("o")};
+    pawl_arena        *arena   = pawl_arena_create(0);
+    (void)state;
+    static const int64_t durations[] = {-5, 0, 1000, 1001, 2500, 30000000, 30000001, 999};
+    for (size_t i = 0; i < sizeof durations / sizeof durations[0]; i++)
+        pawl__metric_observe(&metrics, PAWL__METRIC_DISPATCH_DURATION, durations[i]);
+    pawl__metrics_read(&metrics, &view);
+    write_page(&view, 1, arena);
+#define BUCKET(le) "pawl_outbox_dispatch_duration_seconds_bucket{endpoint=\"o\",le=\"" le "\"}"
+    assert_true(exposition_value(&page, BUCKET("0.001")) == 4);
+    assert_true(exposition_value(&page, BUCKET("0.0025")) == 6);
+    assert_true(exposition_value(&page, BUCKET("10")) == 6);
+    assert_true(exposition_value(&page, BUCKET("30")) == 7);
+    assert_true(exposition_value(&page, BUCKET("+Inf")) == 8);
+    assert_true(exposition_value(
+                    &page, "pawl_outbox_dispatch_duration_seconds_count{endpoint=\"o\"}") == 8);
+    double sum =
+        exposition_value(&page, "pawl_outbox_dispatch_duration_seconds_sum{endpoint=\"o\"}");
+    assert_true(sum > 60.005499 && sum < 60.005502); /* 1000 + 1001 + 2500 + 60000001 + 999 us */
+    pawl_arena_destroy(arena);
+}
+
+static void o23_labels_are_escaped(void **state)
+{
+    pawl__metrics_view view  = {.endpoint = PAWL_TEXT("a\\b\"c\nd\xC3\xA4")};
+    pawl_arena        *arena = pawl_arena_create(0);
+    (void)state;
+    write_page(&view, 1, arena);
+    assert_true(exposition_has(
+        &page, "pawl_outbox_retention_deleted_total{endpoint=\"a\\\\b\\\"c\\nd\xC3\xA4\"}"));
+    pawl_arena_destroy(arena);
+}
+
+/* Two endpoints stand under one head; what the store has is left out without it. */
+static void o23_each_owner_shows_its_own(void **state)
+{
+    pawl__metrics       metrics = {{0}};
+    pawl__metrics_view *views   = pawl_allocate(3 * sizeof *views);
+    pawl_arena         *arena   = pawl_arena_create(0);
+    (void)state;
+    assert_non_null(views);
+    views[0].endpoint = PAWL_TEXT("left");
+    views[1].endpoint = PAWL_TEXT("right");
+    pawl__metric_set(&metrics, PAWL__METRIC_OUTBOX_AGE, 61500000);
+    pawl__metric_set(&metrics, PAWL__METRIC_OUTBOX_PENDING, 7);
+    pawl__metric_set(&metrics, PAWL__METRIC_STORE_UP, 1);
+    pawl__metrics_read(&metrics, &views[2]);
+    views[2].has_store = true;
+    write_page(views, 3, arena);
+    assert_true(exposition_has(&page, "pawl_outbox_retention_deleted_total{endpoint=\"left\"}"));
+    assert_true(exposition_has(&page, "pawl_outbox_retention_deleted_total{endpoint=\"right\"}"));
+    assert_true(exposition_value(&page, "pawl_outbox_pending") == 7);
+    assert_true(exposition_value(&page, "pawl_outbox_oldest_age_seconds") == 61.5);
+    views[2].has_store = false;
+    write_page(views, 3, arena);
+    assert_false(exposition_has(&page, "pawl_outbox_pending"));
+    assert_true(exposition_value(&page, "pawl_store_up") == 1);
+    pawl_arena_destroy(arena);
+    pawl_free(views);
+}
+
+/* ---- Counting -------------------------------------------------------------------- */
+
+static void o23_a_counter_read_elsewhere_never_falls(void **state)
+{
+    pawl__metrics      metrics = {{0}};
+    pawl__metrics_view view    = {.has_store = true};
+    static const int   read[]  = {5, 3, 4, 6};
+    static const int   shown[] = {5, 5, 5, 6};
+    (void)state;
+    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+        pawl__metric_raise(&metrics, PAWL__METRIC_HANDLED, read[i]);
+        pawl__metrics_read(&metrics, &view);
+        assert_int_equal(view.values[PAWL__SLOT_HANDLED], shown[i]);
+    }
+}
+
+#define THREADS 4
+#define ROUNDS 20000
+
+static void *count_much(void *argument)
+{
+    pawl__metrics *metrics = argument;
+    for (int i = 0; i < ROUNDS; i++) {
+        pawl__metric_add(metrics, PAWL__METRIC_ATTEMPTS, PAWL_ATTEMPT_TRANSIENT, 1);
+        pawl__metric_observe(metrics, PAWL__METRIC_DISPATCH_DURATION, 2);
+        pawl__metric_raise(metrics, PAWL__METRIC_HANDLED, i);
+    }
+    return NULL;
+}
+
+/* While others count, every value read is one that was there, and none falls. */
+static void o23_threads_lose_no_count(void **state)
+{
+    static pawl__metrics metrics;
+    pawl__metrics_view   view = {.has_store = true};
+    pthread_t            threads[THREADS];
+    int64_t              last = 0;
+    (void)state;
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, count_much, &metrics), 0);
+    do {
+        pawl__metrics_read(&metrics, &view);
+        int64_t seen = view.values[PAWL__SLOT_ATTEMPTS + PAWL_ATTEMPT_TRANSIENT];
+        assert_true(seen >= last && seen <= THREADS * ROUNDS);
+        last = seen;
+    } while (last < THREADS * ROUNDS);
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    pawl__metrics_read(&metrics, &view);
+    assert_int_equal(view.values[PAWL__SLOT_DISPATCH_DURATION], THREADS * ROUNDS);
+    assert_int_equal(view.values[PAWL__SLOT_DISPATCH_DURATION_LAST], 2 * THREADS * ROUNDS);
+    assert_int_equal(view.values[PAWL__SLOT_HANDLED], ROUNDS - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(o23_every_metric_has_names_unit_and_help),
+        cmocka_unit_test(o23_outcomes_are_named_in_their_order),
+        cmocka_unit_test(o23_attempts_by_outcome),
+        cmocka_unit_test(o23_buckets_are_cumulative),
+        cmocka_unit_test(o23_labels_are_escaped),
+        cmocka_unit_test(o23_each_owner_shows_its_own),
+        cmocka_unit_test(o23_a_counter_read_elsewhere_never_falls),
+        cmocka_unit_test(o23_threads_lose_no_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+/* test_runtime_retention.c - clean-up that fails again and again, and what an
+ * endpoint is told about its outbox that it does not take. Contracts O28, O29.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <string.h>
+
+#define NOTE(F) F(INT32, number)
+PAWL_RECORD(note, NOTE)
+#define CALL(F) F(INT32, number)
+PAWL_RECORD(call, CALL)
+
+static pawl_code on_call(pawl_context *ctx, const call *message)
+{
+    return pawl_send(ctx, "far", PAWL_MESSAGE(note, .number = message->number));
+}
+PAWL_MESSAGE_HANDLER(on_call, call);
+
+static const pawl_endpoint_spec source = {
+    .name     = "source",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_call)}, {.handle = NULL}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "retention",
+    .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
+
+static size_t heard;
+
+static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t count,
+                      pawl_arena *arena, pawl_error *error)
+{
+    (void)transport;
+    (void)items;
+    (void)arena;
+    (void)error;
+    heard += count;
+    return PAWL_OK;
+}
+static const pawl_transport_ops ear      = PAWL_SINK(hear);
+static const pawl_route         routes[] = {{.name = "far", .sink = &ear}, {.name = NULL}};
+
+/* ---- Clean-up that fails -------------------------------------------------------------------- */
+
+static int criticals;
+static int sweeps_failing;
+static pawl_code (*inner_sweep)(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
+                                bool *more, pawl_error *error);
+
+static void note_critical(void *context, const char *what, const pawl_error *error)
+{
+    assert_ptr_equal(context, &criticals);
+    assert_string_equal(what, "retention");
+    assert_string_equal(error->text, "no sweeping today");
+    criticals++;
+}
+
+static pawl_code fail_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
+                            pawl_error *error)
+{
+    if (sweeps_failing-- > 0)
+        return pawl_error_set(error, PAWL_EDENIED, "no sweeping today");
+    return inner_sweep(store, sweep, count, more, error);
+}
+
+static pawl_store_ops        unswept;
+static const pawl_store_ops *swept;
+
+static pawl_code open_memory(pawl_store *store, const char *url, const pawl_store_options *options,
+                             pawl_error *error)
+{
+    (void)url;
+    return swept->open(store, "memory:unswept", options, error);
+}
+
+static void o29_ten_failures_in_a_row_are_critical(void **state)
+{
+    world      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    (void)state;
+    pawl_store *store = NULL;
+    world_ok(pawl_store_open("memory:unswept", NULL, &store, &error), &error);
+    swept   = store->ops;
+    unswept = *swept;
+    pawl_store_close(store);
+    unswept.scheme = "unswept";
+    unswept.open   = open_memory;
+    inner_sweep    = unswept.sweep;
+    unswept.sweep  = fail_sweep;
+    criticals      = 0;
+    sweeps_failing = 9;
+    world_ok(pawl_store_register(&unswept, &error), &error);
+    heard = 0;
+    world_open(&it, "unswept:x", &application, "source",
+               &(pawl_endpoint_options){
+                   .routes = routes, .critical = note_critical, .critical_context = &criticals});
+    for (int i = 0; i < 10; i++)
+        world_go_machine(&it, PAWL_MINUTES(1));
+    assert_int_equal(criticals, 0); /* the tenth was good, and counts anew */
+    sweeps_failing = 25;
+    for (int i = 0; i < 9; i++)
+        world_go_machine(&it, PAWL_MINUTES(1));
+    assert_int_equal(criticals, 0);
+    world_go_machine(&it, PAWL_MINUTES(1));
+    assert_int_equal(criticals, 1);
+    for (int i = 0; i < 9; i++)
+        world_go_machine(&it, PAWL_MINUTES(1));
+    assert_int_equal(criticals, 1);
+    world_go_machine(&it, PAWL_MINUTES(1));
+    assert_int_equal(criticals, 2);
+    /* All the while it delivered. */
+    world_post(&it, NULL, PAWL_MESSAGE(call, .number = 1));
+    world_drain(&it);
+    assert_int_equal(heard, 1);
+    world_close(&it);
+}
+
+/* ---- Options ---------------------------------------------------------------------------------- */
+
+static void refused(pawl_endpoint_options options, const char *text)
+{
+    pawl_endpoint *endpoint = NULL;
+    pawl_error     error    = PAWL_ERROR_INIT;
+    options.options_size    = sizeof options;
+    options.store           = "memory:refused";
+    assert_int_equal(pawl_endpoint_create(&application, "source", &options, &endpoint, &error),
+                     PAWL_ECONFIG);
+    if (strstr(error.text, text) == NULL)
+        fail_msg("'%s' does not say '%s'", error.text, text);
+}
+
+static void o28_options_out_of_bounds_are_refused(void **state)
+{
+    (void)state;
+    refused((pawl_endpoint_options){.outbox_retention = -1}, "option outbox_retention is -1");
+    refused((pawl_endpoint_options){.inbox_retention = -1}, "option inbox_retention is -1");
+    refused((pawl_endpoint_options){.outbox_idle = -1}, "option outbox_idle is -1");
+    refused((pawl_endpoint_options){.outbox_attempts = -1}, "option outbox_attempts is -1");
+    refused((pawl_endpoint_options){.outbox_delay = -5}, "option outbox_delay is -5");
+    refused((pawl_endpoint_options){.outbox_delay_max = -5}, "option outbox_delay_max is -5");
+    refused((pawl_endpoint_options){.outbox_batch = 1000000}, "option outbox_batch is 1000000");
+}
+
+static void bad_routes_are_refused(void **state)
+{
+    static const pawl_transport_ops deaf = {.ops_size = sizeof deaf};
+    static const pawl_transport_ops old  = {.ops_size = 8, .deliver = hear};
+    (void)state;
+    pawl_route both[] = {{.name = "x", .url = "memory:x", .sink = &ear}, {.name = NULL}};
+    refused((pawl_endpoint_options){.routes = both}, "route 'x' leads to more than one place");
+    both[0] = (pawl_route){.name = "x", .url = "memory:x", .is_outbox = true};
+    refused((pawl_endpoint_options){.routes = both}, "route 'x' leads to more than one place");
+    both[0] = (pawl_route){.name = "x", .sink = &deaf};
+    refused((pawl_endpoint_options){.routes = both}, "no function deliver");
+    both[0] = (pawl_route){.name = "x", .sink = &old};
+    refused((pawl_endpoint_options){.routes = both}, "has 8 bytes");
+}
+
+/* The rows as they were before a route had a sink. */
+typedef struct old_route {
+    const char *name, *url, *queue, *system_prefix;
+} old_route;
+
+static void rows_of_an_older_header_are_read(void **state)
+{
+    static const old_route old[] = {
+        {.name = "x"}, {.name = "y", .url = "memory:y"}, {.name = NULL}};
+    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_endpoint        *endpoint = NULL;
+    pawl_error            error    = PAWL_ERROR_INIT;
+    (void)state;
+    options.options_size = offsetof(pawl_endpoint_options, route_size);
+    options.store        = "memory:older";
+    options.routes       = (const pawl_route *)(const void *)old;
+    world_ok(pawl_endpoint_create(&application, "source", &options, &endpoint, &error), &error);
+    pawl_endpoint_destroy(endpoint);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(o29_ten_failures_in_a_row_are_critical),
+        cmocka_unit_test(o28_options_out_of_bounds_are_refused),
+        cmocka_unit_test(bad_routes_are_refused),
+        cmocka_unit_test(rows_of_an_older_header_are_read),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

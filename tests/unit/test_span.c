@@ -1,0 +1,90 @@
+/* test_span.c - the ring of spans. Contract O23.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "runtime/span.h"
+
+#include <string.h>
+
+static bool put(pawl__spans *spans, int32_t attempt, size_t waiting_expected)
+{
+    pawl__span span = {.attempt = attempt};
+    size_t     waiting;
+    bool       is_taken = pawl__spans_put(spans, &span, &waiting);
+    assert_int_equal(waiting, waiting_expected);
+    return is_taken;
+}
+
+static void o23_a_full_ring_refuses_what_is_new(void **state)
+{
+    pawl__spans      *spans = pawl__spans_create(3);
+    const pawl__span *items = NULL;
+    (void)state;
+    assert_int_equal(pawl__spans_hold(spans, 9, &items), 0);
+    for (int32_t i = 1; i <= 3; i++)
+        assert_true(put(spans, i, (size_t)i));
+    assert_false(put(spans, 4, 3));
+    assert_int_equal(pawl__spans_hold(spans, 2, &items), 2);
+    assert_int_equal(items[0].attempt, 1);
+    assert_int_equal(items[1].attempt, 2);
+    assert_false(put(spans, 5, 3)); /* what is held is still there */
+    pawl__spans_release(spans, 2);
+    assert_true(put(spans, 6, 2));
+    assert_true(put(spans, 7, 3));
+    assert_false(put(spans, 8, 3));
+    pawl__spans_destroy(spans);
+    pawl__spans_destroy(NULL);
+}
+
+/* Around the end of the ring the rest comes with the next hold. */
+static void o23_spans_leave_in_their_order(void **state)
+{
+    pawl__spans      *spans = pawl__spans_create(4);
+    const pawl__span *items = NULL;
+    int32_t           in = 0, out = 0;
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < 1 + round % 4 && in - out < 4; i++, in++)
+            assert_true(put(spans, in, (size_t)(in - out + 1)));
+        size_t held = pawl__spans_hold(spans, 1 + (size_t)round % 3, &items);
+        assert_true(held > 0);
+        for (size_t i = 0; i < held; i++)
+            assert_int_equal(items[i].attempt, out++);
+        pawl__spans_release(spans, held);
+    }
+    assert_true(out > 50);
+    pawl__spans_destroy(spans);
+}
+
+static void o23_texts_are_cut_between_characters(void **state)
+{
+    char text[5];
+    (void)state;
+    pawl__span_text(text, sizeof text, PAWL_TEXT("abcd"));
+    assert_string_equal(text, "abcd");
+    pawl__span_text(text, sizeof text, PAWL_TEXT("abcde"));
+    assert_string_equal(text, "abcd");
+    pawl__span_text(text, sizeof text, PAWL_TEXT("abc\xC3\xA4"));
+    assert_string_equal(text, "abc");
+    pawl__span_text(text, sizeof text, PAWL_TEXT("ab\xC3\xA4x"));
+    assert_string_equal(text, "ab\xC3\xA4");
+    pawl__span_text(text, sizeof text, (pawl_text){NULL, 0});
+    assert_string_equal(text, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(o23_a_full_ring_refuses_what_is_new),
+        cmocka_unit_test(o23_spans_leave_in_their_order),
+        cmocka_unit_test(o23_texts_are_cut_between_characters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

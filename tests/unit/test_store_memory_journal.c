@@ -1,0 +1,259 @@
+/* test_store_memory_journal.c - the memory store's journal where it differs from
+ * that of a database: numbers without gaps, and reads without memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/fault_memory.h"
+
+#include "pawl/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static pawl_store *open_store(const char *url)
+{
+    pawl_store *store = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    if (pawl_store_open(url, NULL, &store, &error) != PAWL_OK)
+        fail_msg("%s: %s", url, error.text);
+    return store;
+}
+
+static pawl_event_append event_of(const char *stream, int64_t version, bool is_first)
+{
+    return (pawl_event_append){
+        .stream   = pawl_text_of(stream),
+        .version  = version,
+        .is_first = is_first,
+        .event    = {.type = PAWL_TEXT("Deposited"), .type_version = 1, .body = PAWL_TEXT("{}")}};
+}
+
+static pawl_code append(pawl_store *store, pawl_event_append *events, size_t count,
+                        pawl_refusals *refused)
+{
+    pawl_changes changes = {
+        .unit_count = 1, .group_count = 1, .now = 70, .event_append = {events, count}};
+    return pawl_store_commit(store, &changes, refused, NULL);
+}
+
+/* Streams a/1 at version 2, with a fold at 1, and b/1 at 1; a checkpoint; an
+ * outbox row. */
+static void make_ground(pawl_store *store)
+{
+    pawl_event_append   events[] = {event_of("a/1", 1, true), event_of("a/1", 2, false),
+                                    event_of("b/1", 1, true)};
+    pawl_fold_set       fold     = {.stream       = PAWL_TEXT("a/1"),
+                                    .version      = 1,
+                                    .type_version = 1,
+                                    .state        = PAWL_TEXT("{\"sum\":1}"),
+                                    .dispatches   = PAWL_TEXT("[]")};
+    pawl_checkpoint_set point    = {.name = PAWL_TEXT("totals"), .to = 2};
+    pawl_outbox_add     out      = {.dispatch_id = {{{7}}},
+                                    .source      = PAWL_TEXT("a/1"),
+                                    .destination = PAWL_TEXT("billing"),
+                                    .message     = {.id = PAWL_TEXT("m"), .type = PAWL_TEXT("pay")}};
+    pawl_changes        changes  = {.unit_count     = 1,
+                                    .group_count    = 1,
+                                    .event_append   = {events, COUNT(events)},
+                                    .fold_set       = {&fold, 1},
+                                    .checkpoint_set = {&point, 1},
+                                    .outbox_add     = {&out, 1}};
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
+}
+
+static pawl_event_rows all_events(pawl_store *store, pawl_arena *arena)
+{
+    const pawl_event_query query = {.is_by_position = true};
+    pawl_event_rows        rows;
+    assert_int_equal(store->ops->event_list(store, &query, arena, &rows, NULL), PAWL_OK);
+    return rows;
+}
+
+/* ---- Numbers ---------------------------------------------------------------- */
+
+/* What was taken back leaves no gap, and nobody has to give positions. */
+static void positions_are_seqs_without_gaps(void **state)
+{
+    (void)state;
+    pawl_arena       *arena    = pawl_arena_create(0);
+    pawl_store       *store    = open_store("memory:numbers");
+    pawl_refusals     refused  = {.arena = arena};
+    pawl_event_append failed[] = {event_of("c/1", 1, true), event_of("a/1", 2, true)};
+    pawl_event_append next[]   = {event_of("a/1", 3, true)};
+    int64_t           count    = -1;
+    make_ground(store);
+    assert_int_equal(append(store, failed, COUNT(failed), &refused), PAWL_OK);
+    assert_int_equal(refused.count, 1);
+    assert_int_equal(append(store, next, 1, NULL), PAWL_OK);
+    assert_int_equal(store->ops->event_number(store, 10, &count, NULL), PAWL_OK);
+    assert_int_equal(count, 0);
+    pawl_event_rows rows = all_events(store, arena);
+    assert_int_equal(rows.count, 4);
+    for (size_t i = 0; i < rows.count; i++) {
+        assert_int_equal(rows.items[i].seq, i + 1);
+        assert_int_equal(rows.items[i].position, i + 1);
+    }
+    assert_string_equal(rows.items[3].stream.data, "a/1");
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+}
+
+static void one_refusal_tells_of_all_events_of_a_stream(void **state)
+{
+    (void)state;
+    pawl_arena       *arena   = pawl_arena_create(0);
+    pawl_store       *store   = open_store("memory:refusals");
+    pawl_refusals     refused = {.arena = arena};
+    pawl_event_append late[]  = {event_of("a/1", 1, true), event_of("a/1", 2, false),
+                                 event_of("a/1", 3, false), event_of("b/1", 5, true),
+                                 event_of("b/1", 6, false)};
+    make_ground(store);
+    assert_int_equal(append(store, late, COUNT(late), &refused), PAWL_OK);
+    assert_int_equal(refused.count, 2);
+    assert_string_equal(refused.items[0].text.data,
+                        "stream a/1: version 1 is taken: another worker appended first");
+    assert_string_equal(refused.items[1].text.data, "stream b/1: version 4 is missing");
+    assert_int_equal(all_events(store, arena).count, 3);
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+}
+
+/* ---- The whole store ---------------------------------------------------------- */
+
+static void dropping_the_schema_empties_the_journal(void **state)
+{
+    (void)state;
+    pawl_arena            *arena    = pawl_arena_create(0);
+    pawl_store            *store    = open_store("memory:dropped");
+    const pawl_schema_spec spec     = {.table_count = 0};
+    const pawl_stream_read read     = {.stream = PAWL_TEXT("a/1"), .fold_version_max = 1};
+    int64_t                position = -1;
+    pawl_stream            stream;
+    make_ground(store);
+    assert_int_equal(store->ops->stream_load(store, &read, 1, arena, &stream, NULL), PAWL_OK);
+    assert_int_equal(stream.version, 2);
+    assert_int_equal(stream.fold.version, 1);
+    assert_int_equal(stream.count, 1);
+    assert_int_equal(store->ops->schema(store, PAWL_SCHEMA_DROP, &spec, NULL, NULL, NULL), PAWL_OK);
+    assert_int_equal(store->ops->stream_load(store, &read, 1, arena, &stream, NULL), PAWL_OK);
+    assert_int_equal(stream.version, 0);
+    assert_int_equal(stream.fold.version, 0);
+    assert_int_equal(store->ops->checkpoint_get(store, PAWL_TEXT("totals"), &position, NULL),
+                     PAWL_OK);
+    assert_int_equal(position, 0);
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+}
+
+static void a_worker_is_of_this_process(void **state)
+{
+    (void)state;
+    pawl_arena       *arena   = pawl_arena_create(0);
+    pawl_store       *store   = open_store("memory:workers");
+    pawl_event_append first[] = {event_of("a/1", 1, true)};
+    pawl_worker_info *items;
+    size_t            count;
+    assert_int_equal(store->ops->worker_open(store, PAWL_TEXT("shop"), PAWL_TEXT("[]"), 60, NULL),
+                     PAWL_OK);
+    assert_int_equal(store->ops->worker_list(store, arena, &items, &count, NULL), PAWL_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(items[0].pid, getpid());
+    assert_int_equal(items[0].epoch, store->epoch);
+    assert_int_equal(items[0].seen, 60);
+    assert_int_equal(append(store, first, 1, NULL), PAWL_OK);
+    assert_int_equal(store->ops->worker_list(store, arena, &items, &count, NULL), PAWL_OK);
+    assert_int_equal(items[0].seen, 70);
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+}
+
+/* ---- Without memory ------------------------------------------------------------ */
+
+static pawl_code read_events(pawl_store *store, pawl_arena *arena, size_t *count, pawl_error *error)
+{
+    const pawl_event_query query = {.type = PAWL_TEXT("Deposited")};
+    pawl_event_rows        rows;
+    pawl_code              code = store->ops->event_list(store, &query, arena, &rows, error);
+    *count                      = rows.count;
+    return code;
+}
+
+static pawl_code read_streams(pawl_store *store, pawl_arena *arena, size_t *count,
+                              pawl_error *error)
+{
+    const pawl_stream_read reads[] = {{.stream = PAWL_TEXT("a/1"), .fold_version_max = 1},
+                                      {.stream = PAWL_TEXT("b/1")},
+                                      {.stream = PAWL_TEXT("none")}};
+    pawl_stream            streams[COUNT(reads)] = {{0}};
+    pawl_code code = store->ops->stream_load(store, reads, COUNT(reads), arena, streams, error);
+    *count         = code == PAWL_OK ? streams[0].count + streams[1].count + streams[2].count : 0;
+    return code;
+}
+
+static pawl_code read_outbox(pawl_store *store, pawl_arena *arena, size_t *count, pawl_error *error)
+{
+    const pawl_outbox_query query = {.source = PAWL_TEXT("a/1")};
+    pawl_outbox_rows        rows;
+    pawl_code               code = store->ops->outbox_find(store, &query, arena, &rows, error);
+    *count                       = rows.count;
+    return code;
+}
+
+typedef struct short_read {
+    pawl_code (*run)(pawl_store *store, pawl_arena *arena, size_t *count, pawl_error *error);
+    size_t      count;
+    const char *text;
+} short_read;
+
+/* Fails the first allocation of a read, then the second ..., until it runs. */
+static void a_read_without_memory_says_so(void **state)
+{
+    (void)state;
+    static const short_read reads[] = {{read_events, 3, "list of events: out of memory"},
+                                       {read_streams, 2, "load of streams: out of memory"},
+                                       {read_outbox, 1, "search of the outbox: out of memory"}};
+    fault_memory_install();
+    for (size_t i = 0; i < COUNT(reads); i++) {
+        pawl_store *store = open_store("memory:short");
+        pawl_code   code  = PAWL_ENOMEM;
+        int         n     = 0;
+        make_ground(store);
+        for (; code == PAWL_ENOMEM; n++) {
+            pawl_arena *arena = pawl_arena_create(16);
+            pawl_error  error = PAWL_ERROR_INIT;
+            size_t      count = 99;
+            fault_memory_set(n + 1);
+            fault_memory_go_on();
+            code = reads[i].run(store, arena, &count, &error);
+            fault_memory_pause();
+            assert_int_equal(count, code == PAWL_OK ? reads[i].count : 0);
+            if (code != PAWL_OK)
+                assert_string_equal(error.text, reads[i].text);
+            pawl_arena_destroy(arena);
+        }
+        assert_int_equal(code, PAWL_OK);
+        assert_false(fault_memory_is_met());
+        assert_in_range(n, 3, 100);
+        pawl_store_close(store);
+    }
+    pawl_allocator_set(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(positions_are_seqs_without_gaps),
+        cmocka_unit_test(one_refusal_tells_of_all_events_of_a_stream),
+        cmocka_unit_test(dropping_the_schema_empties_the_journal),
+        cmocka_unit_test(a_worker_is_of_this_process),
+        cmocka_unit_test(a_read_without_memory_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
