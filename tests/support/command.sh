@@ -6,6 +6,7 @@
 #   poll          waits, bounded, until a command succeeds
 #   start, stop   a `pawl run` in the background
 #   own_schema    a schema of this test's own on a server
+#   own_database  a database of this test's own on a server
 #
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
@@ -23,7 +24,11 @@ finish()
         kill -KILL "$pid" 2>/dev/null
     done
     [ -z "${schema:-}" ] ||
-        psql -XAtq "$url" -c "drop schema if exists $schema cascade" >/dev/null 2>&1
+        psql -XAtq "$url" -c "set lock_timeout = '60s'" \
+            -c "drop schema if exists $schema cascade" >/dev/null 2>&1
+    [ -z "${database:-}" ] ||
+        psql -XAtq "$PAWL_TEST_POSTGRES" -c "drop database if exists $database with (force)" \
+            -c "drop role if exists $database" >/dev/null 2>&1
     rm -rf "$work"
 }
 trap finish EXIT
@@ -207,16 +212,40 @@ need_server() # NAME
     skip "$variable names no server"
 }
 
+# own_name NAME: what a killed test made stays on the server, which outlives it, and process
+# numbers come again: the time tells them apart.
+own_name()
+{
+    printf '%s_%d_%x' "$1" $$ "$(date +%s)"
+}
+
+need_psql()
+{
+    need_server postgres
+    command -v psql >/dev/null || skip "no psql to talk to the server with"
+}
+
 # own_schema NAME: a new one on the test server, dropped at the end of the test. Sets
 # `schema`, `url`, of the server, and `store`, of the schema.
 own_schema()
 {
     local separator='?'
-    need_server postgres
-    command -v psql >/dev/null || skip "no psql to make a schema with"
-    url=$PAWL_TEST_POSTGRES schema=$1_$$
+    need_psql
+    url=$PAWL_TEST_POSTGRES schema=$(own_name "$1")
     psql -XAtq "$url" -c "create schema $schema" >/dev/null || die "no schema on $url"
     [[ $url != *\?* ]] || separator='&'
     # shellcheck disable=SC2034 # the test's
     store="$url${separator}schema=$schema"
+}
+
+# own_database NAME: a new one on the test server, dropped at the end of the test, as is a role
+# of its name. Sets `database` and `url`. Not from template1: a test that looks at it would be
+# in the way.
+own_database()
+{
+    need_psql
+    database=$(own_name "$1")
+    psql -XAtq "$PAWL_TEST_POSTGRES" -c "create database $database template template0" ||
+        die "no database on $PAWL_TEST_POSTGRES"
+    url=$(sed -E "s|^([a-z]+://[^/]*)(/[^?]*)?|\1/$database|" <<<"$PAWL_TEST_POSTGRES")
 }

@@ -6,20 +6,7 @@
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
 need_server postgres
 [ -x "$build_dir/enlist" ] || skip "enlist was not built (it needs libpq)"
-command -v psql >/dev/null || skip "no psql"
-
-# A database of this test's own.
-database=pawl_enlist_$$
-finish_database()
-{
-    psql -Xq "$PAWL_TEST_POSTGRES" -c "drop database if exists $database with (force)" \
-        -c "drop role if exists $database" >/dev/null 2>&1
-    finish
-}
-trap finish_database EXIT
-# Not from template1: a test that looks at it would be in the way.
-psql -Xq "$PAWL_TEST_POSTGRES" -c "create database $database template template0" || die "no database"
-url=$(sed -E "s|^([a-z]+://[^/]*)(/[^?]*)?|\1/$database|" <<<"$PAWL_TEST_POSTGRES")
+own_database pawl_enlist
 
 # says LINE ...: the program, and all that it prints.
 says()
