@@ -44,8 +44,9 @@ static const url_case url_cases[] = {
     {"postgres://postgres:" SECRET "@%s/pawl_nowhere", PAWL_ENOTSTORE,
      "database \"pawl_nowhere\" does not exist"},
     {"postgres://postgres:" SECRET "@127.0.0.1:1/postgres", PAWL_EUNREACHABLE, "port 1 failed"},
-    {"postgres://postgres:" SECRET "@pawl.invalid/postgres", PAWL_EUNREACHABLE,
-     "host name \"pawl.invalid\""},
+    /* A name that no server is asked for. */
+    {"postgres://postgres:" SECRET "@pawl..invalid/postgres", PAWL_EUNREACHABLE,
+     "host name \"pawl..invalid\""},
     {"postgres://postgres:" SECRET "@%%2Fpawl%%2Fnowhere/postgres", PAWL_EUNREACHABLE,
      "/pawl/nowhere/.s.PGSQL.5432"},
     {"postgres://%s/postgres?user=pawl_nobody&password=" SECRET, PAWL_EDENIED, "pawl_nobody"},
