@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/world.h"
+#include "support/thread.h"
 
 #ifdef PAWL_HAVE_OBSERVE
 
@@ -16,6 +16,7 @@
 #include <arpa/inet.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <yyjson.h>
+
+#define WAIT_SECONDS 120 /* for what must come */
 
 /* ---- The application ----------------------------------------------------------- */
 
@@ -243,13 +246,17 @@ static void o23_an_absent_collector_stops_nothing(const char *url)
                                      .otlp        = "http://127.0.0.1:1",
                                      .otlp_period = PAWL_MILLISECONDS(1)};
     static const char    failed[] = "pawl_export_failures_total{signal=\"metrics\"}";
+    patience             left     = patience_of(THREAD_SECONDS);
     open_place(&p, url, observe);
     world_quiet();
     send_one(&p);
-    do {
+    for (;;) {
         assert_int_equal(get(&p, "GET", "/metrics"), 200);
         exposition_read(&metrics, content());
-    } while (exposition_value(&metrics, failed) == 0);
+        if (exposition_value(&metrics, failed) != 0)
+            break;
+        patience_wait(&left, "no failure of the exporter is counted");
+    }
     send_one(&p);
     close_place(&p);
 }
@@ -268,6 +275,9 @@ static void o23_a_silent_collector_holds_nobody_up(const char *url)
     snprintf(otlp, sizeof otlp, "http://127.0.0.1:%d", ntohs(at.sin_port));
     open_place(&p, url, (pawl_observe_options){.otlp = otlp, .otlp_period = PAWL_MILLISECONDS(1)});
     world_quiet();
+    struct pollfd caller = {.fd = fd, .events = POLLIN};
+    if (poll(&caller, 1, WAIT_SECONDS * 1000) != 1)
+        fail_msg("the exporter does not connect");
     int peer = accept(fd, NULL, NULL); /* from now on a post is in hand */
     assert_true(peer >= 0);
     send_one(&p);
@@ -280,7 +290,6 @@ static void o23_a_silent_collector_holds_nobody_up(const char *url)
 
 /* A source that gives the module what a test is about; who waits in it waits no longer
  * than WAIT_SECONDS, and says so. */
-#define WAIT_SECONDS 20
 #define TRACES_MAX 100000 /* more than a second has room for */
 
 typedef struct source {
@@ -393,6 +402,14 @@ static void o23_who_lives_says_so_while_the_store_is_asked(const char *url)
     ops->stop(carrier);
 }
 
+static bool has_metrics(source *it)
+{
+    pthread_mutex_lock(&it->mutex);
+    bool has_some = it->metrics != 0 || it->traces > TRACES_MAX;
+    pthread_mutex_unlock(&it->mutex);
+    return has_some;
+}
+
 /* There is always another span to send: metrics go out all the same, and the end does
  * not wait for all of them. */
 static void o23_traces_without_an_end(const char *url)
@@ -400,14 +417,13 @@ static void o23_traces_without_an_end(const char *url)
     const pawl_observe_ops *ops;
     source                  it;
     int                     port;
+    patience                left    = patience_of(WAIT_SECONDS);
     collector              *far     = collector_open(INT_MAX, 200); /* which keeps nothing */
     pawl_observe_plan       plan    = {.otlp = collector_url(far), .period = PAWL_MILLISECONDS(5)};
     void                   *carrier = start_module(&it, &plan, &ops, &port);
     (void)url;
-    pthread_mutex_lock(&it.mutex);
-    while (it.metrics == 0 && it.traces <= TRACES_MAX)
-        pthread_cond_wait(&it.change, &it.mutex);
-    pthread_mutex_unlock(&it.mutex);
+    while (!has_metrics(&it))
+        patience_wait(&left, "no metrics were asked for");
     ops->stop(carrier);
     assert_true(it.traces > 0 && it.traces <= TRACES_MAX);
     collector_close(far);
