@@ -6,18 +6,11 @@
 #ifndef PAWL_TESTS_CONTRACT_POSTGRES_PLACE_H
 #define PAWL_TESTS_CONTRACT_POSTGRES_PLACE_H
 
+#include "contract/postgres_raw.h"
+
 #include "pawl/store.h"
 
-#include <libpq-fe.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-/* After the headers that it needs. */
-#include <cmocka.h>
 
 #define NOW INT64_C(1767225600000000)
 #define TEXT(literal) PAWL_TEXT(literal)
@@ -38,84 +31,6 @@ static const pawl_saga_table order_table = {
 };
 static const pawl_saga_table *const order_tables[] = {&order_table};
 
-/* ---- Whether there is a server ------------------------------------------ */
-
-static inline const char *place_server(void)
-{
-    const char *url = getenv("PAWL_TEST_POSTGRES");
-    return url != NULL && url[0] != '\0' ? url : NULL;
-}
-
-/* What the program ends with when there is none. */
-static inline int place_skip(void)
-{
-    const char *required = getenv("PAWL_REQUIRE");
-    const char *missing  = getenv("PAWL_MISSING_SERVERS");
-    puts("skipped: PAWL_TEST_POSTGRES names no server");
-    if (required == NULL || strcmp(required, "all") != 0)
-        return 77;
-    return missing != NULL && strstr(missing, "postgres") != NULL ? 77 : 1;
-}
-
-/* ---- The database, without pawl ----------------------------------------- */
-
-static inline PGconn *raw_open(const char *schema)
-{
-    char    path[200];
-    PGconn *pg = PQconnectdb(place_server());
-    if (PQstatus(pg) != CONNECTION_OK)
-        fail_msg("%s", PQerrorMessage(pg));
-    snprintf(path, sizeof path, "set search_path = \"%s\"; set client_min_messages = warning",
-             schema);
-    PQclear(PQexec(pg, path));
-    return pg;
-}
-
-static inline void raw_run(PGconn *pg, const char *sql)
-{
-    PGresult      *result = PQexec(pg, sql);
-    ExecStatusType status = PQresultStatus(result);
-    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-        fail_msg("%s: %s", sql, PQerrorMessage(pg));
-    PQclear(result);
-}
-
-/* First column of the first row, copied to `text`; "" for null and no row. */
-static inline void raw_text(PGconn *pg, const char *sql, char *text, size_t size)
-{
-    PGresult *result = PQexec(pg, sql);
-    if (PQresultStatus(result) != PGRES_TUPLES_OK)
-        fail_msg("%s: %s", sql, PQerrorMessage(pg));
-    snprintf(text, size, "%s", PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
-    PQclear(result);
-}
-
-static inline int64_t raw_number(PGconn *pg, const char *sql)
-{
-    char text[100];
-    raw_text(pg, sql, text, sizeof text);
-    return text[0] != '\0' ? strtoll(text, NULL, 10) : -1;
-}
-
-static inline void expect_raw_text(PGconn *pg, const char *sql, const char *expected)
-{
-    char text[1000];
-    raw_text(pg, sql, text, sizeof text);
-    assert_string_equal(text, expected);
-}
-
-/* It is refused with this SQLSTATE, and says so. */
-static inline void expect_refused(PGconn *pg, const char *sql, const char *state, const char *part)
-{
-    PGresult   *result = PQexec(pg, sql);
-    const char *found  = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    if (found == NULL || strcmp(found, state) != 0 ||
-        strstr(PQresultErrorMessage(result), part) == NULL)
-        fail_msg("%s: is %s '%s', expected %s '%s'", sql, found != NULL ? found : "no error",
-                 PQresultErrorMessage(result), state, part);
-    PQclear(result);
-}
-
 /* ---- The place ---------------------------------------------------------- */
 
 /* The server's URL with `?schema=`. */
@@ -125,13 +40,16 @@ static inline void place_url(const char *schema, char *url, size_t size)
     snprintf(url, size, "%s%cschema=%s", server, strchr(server, '?') != NULL ? '&' : '?', schema);
 }
 
+/* What a killed test made stays on the server, which outlives it, and process numbers come
+ * again: the time tells them apart. */
 static inline int place_setup(void **state)
 {
     static unsigned number;
     place          *p = calloc(1, sizeof *p);
     if (p == NULL)
         return -1;
-    snprintf(p->schema, sizeof p->schema, "pawl_test_%ld_%u", (long)getpid(), ++number);
+    snprintf(p->schema, sizeof p->schema, "pawl_test_%ld_%llx_%u", (long)getpid(),
+             (unsigned long long)time(NULL), ++number);
     place_url(p->schema, p->url, sizeof p->url);
     p->pg    = raw_open(p->schema);
     p->arena = pawl_arena_create(0);
@@ -139,20 +57,50 @@ static inline int place_setup(void **state)
     return p->arena != NULL ? 0 : -1;
 }
 
-/* A transaction that a failed test left open would keep the schema. */
+/* False when somebody else has it locked for too long. */
+static inline bool drop_schema(place *p)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "set lock_timeout = '60s'; drop schema if exists \"%s\" cascade",
+             p->schema);
+    PGresult *result     = PQexec(p->pg, sql);
+    bool      is_dropped = PQresultStatus(result) == PGRES_COMMAND_OK;
+    if (!is_dropped)
+        print_error("%s: %s", p->schema, PQerrorMessage(p->pg));
+    PQclear(result);
+    return is_dropped;
+}
+
+/* Of sessions that have something of the schema locked. */
+static inline void end_transactions(place *p)
+{
+    char sql[600];
+    snprintf(sql, sizeof sql,
+             "select pg_terminate_backend(a.pid, 10000) from pg_stat_activity as a "
+             "where a.state like 'idle in transaction%%' and a.pid <> pg_backend_pid() "
+             "and a.datname = current_database() and a.pid in (select l.pid from pg_locks as l "
+             "join pg_class as c on c.oid = l.relation "
+             "where c.relnamespace = to_regnamespace('%s'))",
+             p->schema);
+    raw_run(p->pg, sql);
+}
+
+/* A transaction that a failed test left open would keep the schema, and hold up whoever
+ * waits for the end of all that are open. */
 static inline int place_teardown(void **state)
 {
     place *p = *state;
-    char   sql[200];
     if (PQtransactionStatus(p->pg) != PQTRANS_IDLE)
         PQclear(PQexec(p->pg, "rollback"));
-    snprintf(sql, sizeof sql, "set lock_timeout = '60s'; drop schema if exists \"%s\" cascade",
-             p->schema);
-    raw_run(p->pg, sql);
+    bool is_dropped = drop_schema(p);
+    if (!is_dropped) {
+        end_transactions(p);
+        (void)drop_schema(p);
+    }
     PQfinish(p->pg);
     pawl_arena_destroy(p->arena);
     free(p);
-    return 0;
+    return is_dropped ? 0 : -1;
 }
 
 static inline void expect_code(const place *p, pawl_code code, pawl_code expected)

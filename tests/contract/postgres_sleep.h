@@ -15,7 +15,6 @@
 #include "store/postgres/postgres.h"
 
 #include <pthread.h>
-#include <time.h>
 
 #define SLEEP PAWL_SECONDS(600)
 #define WAIT_SECONDS 120
@@ -53,24 +52,6 @@ static inline void expect_woken(sleeper *it)
         fail_msg("%s: %s", pawl_code_name(it->code), it->error.text);
 }
 
-static inline int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static inline void wait_for_number(place *p, const char *sql, int64_t wanted)
-{
-    struct timespec moment = {0, 2000000};
-    int64_t         end    = now_ms() + WAIT_SECONDS * 1000;
-    while (raw_number(p->pg, sql) != wanted) {
-        if (now_ms() > end)
-            fail_msg("%s: is not %lld", sql, (long long)wanted);
-        nanosleep(&moment, NULL);
-    }
-}
-
 /* Nothing was found: the handle knows when it means to look again. */
 static inline void find_nothing(place *p, pawl_store *store, const char *queue)
 {
@@ -98,17 +79,17 @@ static inline pawl_store *open_sleeper(place *p, const char *queue)
 /* Not woken by what came before: it sleeps as long as it is told. */
 static inline void expect_sleeps_on(place *p, pawl_store *store)
 {
-    int64_t begin = now_ms();
+    int64_t begin = clock_ms();
     expect_code(p, store->ops->wait(store, PAWL_MILLISECONDS(60), -1, &p->error), PAWL_OK);
-    assert_true(now_ms() - begin >= 59);
+    assert_true(clock_ms() - begin >= 59);
 }
 
 /* Woken by what came before: it does not sleep at all. */
 static inline void expect_does_not_sleep(place *p, pawl_store *store)
 {
-    int64_t begin = now_ms();
+    int64_t begin = clock_ms();
     expect_code(p, store->ops->wait(store, PAWL_SECONDS(WAIT_SECONDS), -1, &p->error), PAWL_OK);
-    assert_true(now_ms() - begin < WAIT_SECONDS * 1000);
+    assert_true(clock_ms() - begin < WAIT_SECONDS * 1000);
 }
 
 /* ---- The sleepers' lock, seen from outside ------------------------------------ */
@@ -128,7 +109,7 @@ static inline void wait_for_lock(place *p, int64_t lock, bool is_granted, int64_
              "select count(*) from pg_locks where locktype = 'advisory' and mode = 'ShareLock' "
              "and objsubid = 1 and (classid::bigint << 32 | objid::bigint) = %lld and %s granted",
              (long long)lock, is_granted ? "" : "not");
-    wait_for_number(p, sql, count);
+    raw_wait(p->pg, sql, count);
 }
 
 /* ---- Rows that nobody hears of -------------------------------------------------- */

@@ -8,14 +8,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SKIPPED 77
 
+static time_t begun;
+
+/* What a killed run made stays on the server, and process numbers come again. */
 static void fresh(const suite_place *place, unsigned number, suite_address *address)
 {
     snprintf(address->url, sizeof address->url, "%s", (const char *)place->context);
-    snprintf(address->prefix, sizeof address->prefix, "c%d_%u_", (int)(getpid() % 100000), number);
+    snprintf(address->prefix, sizeof address->prefix, "c%05d%06x_%u_", (int)(getpid() % 100000),
+             (unsigned)begun & 0xffffff, number);
 }
 
 static void ignore(pawl_text line, void *context)
@@ -54,6 +59,7 @@ int postgres_suite_main(const char *variable, const char *server, int argument_c
     char *url = getenv(variable);
     if (url == NULL || url[0] == '\0')
         return skip(variable, server);
+    begun                   = time(NULL);
     const suite_place place = {
         .name = server, .context = url, .fresh = fresh, .make = make, .drop = drop};
     return suite_main(&place, argument_count, arguments);

@@ -11,11 +11,7 @@
 
 #include "store/postgres/postgres.h"
 
-#include <poll.h>
 #include <pthread.h>
-#include <time.h>
-
-#define PATIENCE_MS 120000 /* for what must come */
 
 /* For the end of every transaction of the whole server that is older than one's own: some
  * tests beside this one keep one open for minutes, where the machine is slow. */
@@ -43,32 +39,14 @@ static inline int trouble_setup(void **state)
 
 /* ---- Waiting for others ------------------------------------------------- */
 
-static inline int64_t clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Until the number that `format` with the schema's name selects is that. */
-static inline void wait_for_number(place *p, const char *format, int64_t number)
-{
-    char    sql[1000];
-    int64_t end = clock_ms() + PATIENCE_MS;
-    snprintf(sql, sizeof sql, format, p->schema);
-    while (raw_number(p->pg, sql) != number) {
-        if (clock_ms() > end)
-            fail_msg("%s: is not %lld in time", sql, (long long)number);
-        (void)poll(NULL, 0, 2);
-    }
-}
-
 static inline void wait_for_waiting(place *p, int64_t number)
 {
-    wait_for_number(p,
-                    "select count(*) from pg_stat_activity where application_name = '%s' "
-                    "and wait_event_type = 'Lock'",
-                    number);
+    char sql[200];
+    snprintf(sql, sizeof sql,
+             "select count(*) from pg_stat_activity where application_name = '%s' "
+             "and wait_event_type = 'Lock'",
+             p->schema);
+    raw_wait(p->pg, sql, number);
 }
 
 /* For the calls to come. */
@@ -93,19 +71,21 @@ static inline void kill_pid(place *p, int pid)
     assert_int_equal(raw_number(p->pg, sql), 1);
 }
 
+#define SESSIONS_SQL "select count(*) from pg_stat_activity where application_name = '%s'"
+
 static inline int64_t session_count(place *p)
 {
     char sql[200];
-    snprintf(sql, sizeof sql, "select count(*) from pg_stat_activity where application_name = '%s'",
-             p->schema);
+    snprintf(sql, sizeof sql, SESSIONS_SQL, p->schema);
     return raw_number(p->pg, sql);
 }
 
 /* A session that its client has left is there for a moment. */
 static inline void wait_for_sessions(place *p, int64_t number)
 {
-    wait_for_number(p, "select count(*) from pg_stat_activity where application_name = '%s'",
-                    number);
+    char sql[200];
+    snprintf(sql, sizeof sql, SESSIONS_SQL, p->schema);
+    raw_wait(p->pg, sql, number);
 }
 
 /* ---- Calls on a thread -------------------------------------------------- */

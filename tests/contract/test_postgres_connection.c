@@ -321,8 +321,11 @@ static void connecting_can_be_interrupted(void **state)
     int before = proxy_accepted(between);
     proxy_stall(between, true);
     start_job(p, &look, store, NULL);
-    while (proxy_accepted(between) == before)
+    for (int64_t end = clock_ms() + PATIENCE_MS; proxy_accepted(between) == before;) {
+        if (clock_ms() > end)
+            fail_msg("the store does not connect again");
         (void)poll(NULL, 0, 2);
+    }
     pawl_store_interrupt(store);
     expect_job(p, &look, PAWL_EINTERRUPTED);
     proxy_stall(between, false);

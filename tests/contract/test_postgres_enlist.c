@@ -238,7 +238,8 @@ static void a_lost_connection_is_told(void **state)
     pawl_store *store = open_with_own_table(p, &other);
     raw_run(other, "begin; insert into mine values (1)");
     expect_code(p, enlist_one(p, store, other, "m-1"), PAWL_OK);
-    snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, 10000)::int", PQbackendPID(other));
+    snprintf(sql, sizeof sql, "select pg_terminate_backend(%d, %d)::int", PQbackendPID(other),
+             WAIT_SECONDS * 1000);
     assert_int_equal(raw_number(p->pg, sql), 1);
     expect_code(p, enlist_one(p, store, other, "m-2"), PAWL_ELOST);
     expect_no_enlist(p, store, other, "the connection is not open");

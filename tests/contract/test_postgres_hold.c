@@ -189,9 +189,9 @@ static void expect_waking(place *p, pawl_store *sleeper, pawl_store *sender, con
     assert_int_equal(pthread_create(&j.thread, NULL, sleep_long, &j), 0);
     snprintf(sql, sizeof sql,
              "select (count(*) > 0)::integer from pg_locks where locktype = 'advisory' "
-             "and mode = 'ShareLock' and pid = %d /* %%s */",
+             "and mode = 'ShareLock' and pid = %d",
              pid_of(sleeper));
-    wait_for_number(p, sql, 1);
+    raw_wait(p->pg, sql, 1);
     expect_code(p, send_one(p, sender, "orders", id), PAWL_OK);
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += PATIENCE_MS / 1000;

@@ -109,8 +109,7 @@ static void a_pipeline_without_its_end_is_ended(void **state)
              "select count(*) from %s.pawl_workers as w join pg_stat_activity as a "
              "on a.backend_xid = w.xmax where a.pid = %d",
              p->schema, PQbackendPID(pg));
-    while (raw_number(p->pg, lock) == 0) {
-    }
+    raw_wait(p->pg, lock, 1);
     int pid = pid_of(it.first);
     miss_the_saga(p, &it);
     assert_true(leads(p, it.second, NOW + LEASE));

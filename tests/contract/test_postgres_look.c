@@ -173,7 +173,7 @@ static void one_worker_sweeps_at_a_time(void **state)
     place      *p     = *state;
     pawl_store *store = open_store(p, p->url);
     bool        more  = true;
-    int         status, tries = 100000;
+    int         status;
     char        sql[300];
     add_marks(p, 10000, 10);
     add_marks(p, 10, 90);
@@ -185,9 +185,7 @@ static void one_worker_sweeps_at_a_time(void **state)
              "select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
              "and query like 'insert into \"%s\"%%leases%%'",
              p->schema);
-    while (raw_number(p->pg, sql) != 1 && --tries > 0)
-        raw_run(p->pg, "select pg_stat_clear_snapshot()");
-    assert_true(tries > 0);
+    raw_wait(p->pg, sql, 1);
     assert_int_equal(sweep_once(p, store, a_minute_old, &more), 0);
     assert_false(more);
     raw_run(p->pg, "commit");

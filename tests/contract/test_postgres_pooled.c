@@ -77,7 +77,7 @@ static void a_pooled_worker_says_that_it_lives(void **state)
 {
     place      *p                     = *state;
     pawl_store *store                 = open_pooled(p, NOW);
-    pawl__postgres_of(store)->beat_ms = now_ms(); /* it said so just now */
+    pawl__postgres_of(store)->beat_ms = clock_ms(); /* it said so just now */
     sleep_briefly(p, store);
     expect_raw_text(
         p->pg, "select \"Seen\" = '2026-01-01 00:00:00Z' from pawl_workers where \"Epoch\" > 0",

@@ -86,16 +86,26 @@ static void wait_for_state(place *p, int pid, const char *event)
     char sql[300];
     snprintf(sql, sizeof sql,
              "select count(*) from pg_stat_activity where pid = %d and state <> 'idle' and "
-             "wait_event = '%s' and '%%s' <> ''",
+             "wait_event = '%s'",
              pid, event);
-    wait_for_number(p, sql, 1);
+    raw_wait(p->pg, sql, 1);
 }
+
+#define THERE_SQL "select count(*) from pg_stat_activity where pid = %d"
 
 static int64_t is_there(place *p, int pid)
 {
     char sql[100];
-    snprintf(sql, sizeof sql, "select count(*) from pg_stat_activity where pid = %d", pid);
+    snprintf(sql, sizeof sql, THERE_SQL, pid);
     return raw_number(p->pg, sql);
+}
+
+/* A session that is ended leaves its locks first, and the list of sessions a moment later. */
+static void wait_for_end(place *p, int pid)
+{
+    char sql[100];
+    snprintf(sql, sizeof sql, THERE_SQL, pid);
+    raw_wait(p->pg, sql, 0);
 }
 
 static void a_worker_stopped_in_its_commit_is_waited_for_once(void **state)
@@ -111,7 +121,7 @@ static void a_worker_stopped_in_its_commit_is_waited_for_once(void **state)
     miss_the_saga(p, &it);
     expect_code(p, pawl_store_commit(it.second, &it.changes, NULL, &p->error), PAWL_OK);
     assert_int_equal(order_version(p, 1), 2);
-    assert_int_equal(is_there(p, PQbackendPID(pg)), 0);
+    wait_for_end(p, PQbackendPID(pg));
     /* Whoever it was goes on. */
     expect_code(p, send_one(p, it.first, "orders", "m-1"), PAWL_OK);
     PQfinish(pg);

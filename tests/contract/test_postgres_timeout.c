@@ -190,7 +190,6 @@ static void a_worker_that_closes_frees_its_own(void **state)
 static void die(place *p, pawl_store *store)
 {
     char sql[400], worker[PAWL_UUID_TEXT_SIZE + 1];
-    int  tries = 100000;
     pawl_uuid_format(store->worker.uuid, worker);
     snprintf(sql, sizeof sql,
              "select count(*) from pg_locks as l join pawl_workers as w "
@@ -199,9 +198,7 @@ static void die(place *p, pawl_store *store)
              worker);
     assert_int_equal(raw_number(p->pg, sql), 1);
     pawl_store_close(store);
-    while (raw_number(p->pg, sql) != 0 && --tries > 0) {
-    }
-    assert_true(tries > 0);
+    raw_wait(p->pg, sql, 0);
 }
 
 static const char freed_count[] = "select count(*) from pawl_workers where \"Pid\" < 0";

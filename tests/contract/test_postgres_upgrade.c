@@ -99,19 +99,6 @@ static void an_older_program_goes_on(void **state)
                     "0");
 }
 
-/* Until the applier waits for a lock on the queue; fails when it never does. */
-static void await_waiter(place *p)
-{
-    static const char look[] = "select (count(*) > 0)::integer from pg_locks where not granted "
-                               "and relation = 'pawl_queue'::regclass";
-    for (int i = 0; i < 12000; i++) {
-        if (raw_number(p->pg, look) == 1)
-            return;
-        raw_run(p->pg, "select pg_sleep(0.01)");
-    }
-    fail_msg("nobody waits for the queue");
-}
-
 /* A worker has claimed, and writes what its handlers did: it is not met half-way,
  * where each of the two would wait for the other. */
 static void apply_waits_for_what_is_claimed(void **state)
@@ -126,7 +113,10 @@ static void apply_waits_for_what_is_claimed(void **state)
         pawl_schema_spec spec = {.table_count = 0};
         _exit(pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, NULL) != PAWL_OK);
     }
-    await_waiter(p);
+    raw_wait(p->pg,
+             "select (count(*) > 0)::integer from pg_locks where not granted "
+             "and relation = 'pawl_queue'::regclass",
+             1);
     raw_run(p->pg, OLD_ROW("4", "pending", "0", AT, "null"));
     raw_run(p->pg, "delete from pawl_queue; commit");
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -244,9 +244,9 @@ static void what_the_dead_had_is_taken_over(void **state)
     int64_t slept_ms = 0; /* what else is done here takes as long as the server likes */
     while (message_count + timeout_count < 2 && slept_ms < TAKE_OVER_SECONDS * 1000) {
         pawl_next_due next;
-        int64_t       begin = now_ms();
+        int64_t       begin = clock_ms();
         expect_code(p, store->ops->wait(store, SLEEP, -1, &p->error), PAWL_OK);
-        slept_ms += now_ms() - begin;
+        slept_ms += clock_ms() - begin;
         pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 10);
         message_count += rows.count;
         if (rows.count != 0)

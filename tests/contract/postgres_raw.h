@@ -1,0 +1,122 @@
+/* postgres_raw.h - the server that the environment names, without pawl.
+ *
+ * What does not work, or does not come, fails the test.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_CONTRACT_POSTGRES_RAW_H
+#define PAWL_TESTS_CONTRACT_POSTGRES_RAW_H
+
+#include <libpq-fe.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* After the headers that it needs. */
+#include <cmocka.h>
+
+#define PATIENCE_MS 120000 /* for what must come */
+
+/* ---- Whether there is a server ------------------------------------------ */
+
+static inline const char *place_server(void)
+{
+    const char *url = getenv("PAWL_TEST_POSTGRES");
+    return url != NULL && url[0] != '\0' ? url : NULL;
+}
+
+/* What the program ends with when there is none. */
+static inline int place_skip(void)
+{
+    const char *required = getenv("PAWL_REQUIRE");
+    const char *missing  = getenv("PAWL_MISSING_SERVERS");
+    puts("skipped: PAWL_TEST_POSTGRES names no server");
+    if (required == NULL || strcmp(required, "all") != 0)
+        return 77;
+    return missing != NULL && strstr(missing, "postgres") != NULL ? 77 : 1;
+}
+
+/* ---- Statements --------------------------------------------------------- */
+
+static inline PGconn *raw_open(const char *schema)
+{
+    char    path[200];
+    PGconn *pg = PQconnectdb(place_server());
+    if (PQstatus(pg) != CONNECTION_OK)
+        fail_msg("%s", PQerrorMessage(pg));
+    snprintf(path, sizeof path, "set search_path = \"%s\"; set client_min_messages = warning",
+             schema);
+    PQclear(PQexec(pg, path));
+    return pg;
+}
+
+static inline void raw_run(PGconn *pg, const char *sql)
+{
+    PGresult      *result = PQexec(pg, sql);
+    ExecStatusType status = PQresultStatus(result);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(pg));
+    PQclear(result);
+}
+
+/* First column of the first row, copied to `text`; "" for null and no row. */
+static inline void raw_text(PGconn *pg, const char *sql, char *text, size_t size)
+{
+    PGresult *result = PQexec(pg, sql);
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        fail_msg("%s: %s", sql, PQerrorMessage(pg));
+    snprintf(text, size, "%s", PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
+    PQclear(result);
+}
+
+static inline int64_t raw_number(PGconn *pg, const char *sql)
+{
+    char text[100];
+    raw_text(pg, sql, text, sizeof text);
+    return text[0] != '\0' ? strtoll(text, NULL, 10) : -1;
+}
+
+static inline int64_t clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Until the statement selects that number, within a transaction as well. */
+static inline void raw_wait(PGconn *pg, const char *sql, int64_t number)
+{
+    int64_t end = clock_ms() + PATIENCE_MS, found;
+    while ((found = raw_number(pg, sql)) != number) {
+        if (clock_ms() > end)
+            fail_msg("%s: is %lld, not %lld", sql, (long long)found, (long long)number);
+        (void)poll(NULL, 0, 2);
+        raw_run(pg, "select pg_stat_clear_snapshot()");
+    }
+}
+
+static inline void expect_raw_text(PGconn *pg, const char *sql, const char *expected)
+{
+    char text[1000];
+    raw_text(pg, sql, text, sizeof text);
+    assert_string_equal(text, expected);
+}
+
+/* It is refused with this SQLSTATE, and says so. */
+static inline void expect_refused(PGconn *pg, const char *sql, const char *state, const char *part)
+{
+    PGresult   *result = PQexec(pg, sql);
+    const char *found  = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    if (found == NULL || strcmp(found, state) != 0 ||
+        strstr(PQresultErrorMessage(result), part) == NULL)
+        fail_msg("%s: is %s '%s', expected %s '%s'", sql, found != NULL ? found : "no error",
+                 PQresultErrorMessage(result), state, part);
+    PQclear(result);
+}
+
+#endif
