@@ -81,11 +81,12 @@ static void send_without_end(PGconn *pg, const char *sql)
     }
 }
 
+/* Of what was sent, not of the transaction that it was sent in: that is idle until it comes. */
 static void wait_for_state(place *p, int pid, const char *event)
 {
     char sql[300];
     snprintf(sql, sizeof sql,
-             "select count(*) from pg_stat_activity where pid = %d and state <> 'idle' and "
+             "select count(*) from pg_stat_activity where pid = %d and state = 'active' and "
              "wait_event = '%s'",
              pid, event);
     raw_wait(p->pg, sql, 1);
@@ -187,6 +188,10 @@ static void the_turn_to_number_events_is_not_kept_by_one_that_stands_still(void 
     raw_run(pg, "begin");
     snprintf(sql, sizeof sql, "select pg_advisory_xact_lock(%lld)", (long long)find_turn(p, store));
     send_without_end(pg, sql);
+    snprintf(sql, sizeof sql,
+             "select count(*) from pg_locks where locktype = 'advisory' and granted and pid = %d",
+             PQbackendPID(pg));
+    raw_wait(p->pg, sql, 1);
     wait_for_state(p, PQbackendPID(pg), "ClientRead");
     set_deadline(store, DEADLINE_MS);
     expect_code(p, store->ops->event_number(store, 10, &count, &p->error), PAWL_ETIMEOUT);
