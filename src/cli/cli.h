@@ -151,7 +151,7 @@ void pawl__progress_end(int64_t count);
 
 /* ---- Input ---------------------------------------------------------------- */
 
-/* Asks on the terminal; only "yes" is one. PAWL_EINVAL without a terminal, PAWL_REJECT
+/* Asks on the terminal; only "yes" agrees. PAWL_EINVAL without a terminal, PAWL_REJECT
  * for any other answer; both name what is not `done`: "dropped". */
 pawl_code pawl__agree(const char *action, const char *done, const char *question,
                       pawl_error *error);

@@ -196,12 +196,12 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 
 static pawl_code check_filters(const verb_fields *fields, pawl_error *error)
 {
-    pawl_code code = pawl__filter_check("stream", fields->stream, error);
+    pawl_code code = pawl__filter_check("--stream", fields->stream, error);
     if (code == PAWL_OK)
-        code = pawl__filter_check("type", fields->type, error);
+        code = pawl__filter_check("--type", fields->type, error);
     if (code == PAWL_OK)
-        code = pawl__filter_check("message-id", fields->message_id, error);
-    return code == PAWL_OK ? pawl__filter_check("correlation-id", fields->correlation_id, error)
+        code = pawl__filter_check("--message-id", fields->message_id, error);
+    return code == PAWL_OK ? pawl__filter_check("--correlation-id", fields->correlation_id, error)
                            : code;
 }
 
@@ -221,7 +221,11 @@ static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
     if (fields->stream != NULL && fields->is_by_position)
         return pawl_error_set(error, PAWL_EINVAL,
                               "a stream is read by version: give --stream or --by-position");
-    return check_filters(fields, error);
+    /* To the store an empty stream is the whole journal. */
+    if (is_show && fields->shown_stream[0] == '\0')
+        return pawl_error_set(error, PAWL_EINVAL, "STREAM is empty: it is TYPE/ID");
+    pawl_code code = pawl__text_check("STREAM", fields->shown_stream, error);
+    return code == PAWL_OK ? check_filters(fields, error) : code;
 }
 
 int pawl__events_verb(const pawl__verb *verb, int count, char **words)

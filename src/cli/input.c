@@ -18,7 +18,7 @@ pawl_code pawl__agree(const char *action, const char *done, const char *question
         return pawl_error_set(error, PAWL_EINVAL,
                               "%s asks first, and standard input is no terminal: give --yes",
                               action);
-    fprintf(stderr, "%s [yes] ", question);
+    fprintf(stderr, "%s Type yes to do it: ", question);
     if (fgets(answer, sizeof answer, stdin) == NULL || strcmp(answer, "yes\n") != 0)
         return pawl_error_set(error, PAWL_REJECT, "the answer was not yes: nothing was %s", done);
     return PAWL_OK;

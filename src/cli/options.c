@@ -123,11 +123,19 @@ bool pawl__number_parse(const char *text, int64_t *number)
     return errno == 0 && *number > 0 && strspn(text, "0123456789") == strlen(text);
 }
 
+pawl_code pawl__text_check(const char *name, const char *value, pawl_error *error)
+{
+    size_t at;
+    if (value == NULL || pawl_text_is_valid(pawl_text_of(value), &at))
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL, "%s: byte %zu is no UTF-8", name, at);
+}
+
 pawl_code pawl__filter_check(const char *name, const char *value, pawl_error *error)
 {
-    if (value == NULL || value[0] != '\0')
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_EINVAL, "--%s is empty: leave it out to match all", name);
+    if (value != NULL && value[0] == '\0')
+        return pawl_error_set(error, PAWL_EINVAL, "%s is empty: leave it out to match all", name);
+    return pawl__text_check(name, value, error);
 }
 
 static pawl_code parse_count(const pawl__option *option, const char *text, int64_t *count,
@@ -191,8 +199,9 @@ typedef struct word_reader {
     void                 *fields;
 } word_reader;
 
-static pawl_code refuse_option(const word_reader *reader, const char *name, size_t size,
-                               pawl_error *error)
+/* `dashes` as they were written: a negative number is no option with two of them. */
+static pawl_code refuse_option(const word_reader *reader, const char *dashes, const char *name,
+                               size_t size, pawl_error *error)
 {
     const char *names[PAWL__OPTIONS_MAX + 1] = {NULL};
     char        word[WORD_SIZE_MAX], suggestion[400];
@@ -200,8 +209,8 @@ static pawl_code refuse_option(const word_reader *reader, const char *name, size
         names[i] = reader->options[i].name;
     snprintf(word, sizeof word, "%.*s", (int)least(size, sizeof word - 1), name);
     pawl__suggest(word, "--", names, suggestion, sizeof suggestion);
-    return pawl_error_set(error, PAWL_EINVAL, "pawl %s has no option --%s%s", reader->verb, word,
-                          suggestion);
+    return pawl_error_set(error, PAWL_EINVAL, "pawl %s has no option %s%s%s", reader->verb, dashes,
+                          word, suggestion);
 }
 
 void pawl__actions_text(const pawl__argument *argument, unsigned actions, char *text, size_t size)
@@ -262,7 +271,7 @@ static pawl_code read_option(word_reader *reader, const char *name, pawl_error *
     size_t              size   = equals != NULL ? (size_t)(equals - name) : strlen(name);
     const pawl__option *option = find_option(reader, name, size);
     if (option == NULL)
-        return refuse_option(reader, name, size, error);
+        return refuse_option(reader, "--", name, size, error);
     uint64_t bit = UINT64_C(1) << (option - reader->options);
     if ((reader->seen & bit) != 0 && option->kind != PAWL__OPTION_LIST)
         return pawl_error_set(error, PAWL_EINVAL, "--%s is given twice", option->name);
@@ -333,7 +342,7 @@ pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
         else if (is_options && strncmp(word, "--", 2) == 0)
             code = read_option(&reader, word + 2, error);
         else if (is_options && word[0] == '-' && word[1] != '\0')
-            code = refuse_option(&reader, word + 1, strlen(word + 1), error);
+            code = refuse_option(&reader, "-", word + 1, strlen(word + 1), error);
         else
             code = read_argument(&reader, word, error);
         if (code != PAWL_OK)

@@ -75,7 +75,10 @@ void pawl__actions_text(const pawl__argument *argument, unsigned actions, char *
 
 /* A positive whole number; false when the text is none. */
 bool pawl__number_parse(const char *text, int64_t *number);
-/* PAWL_EINVAL when what is to be matched is given and empty. */
+/* PAWL_EINVAL when the text is no UTF-8: a store would refuse it in its own words, or take
+ * it for one that matches nothing. `name` is "--source" or an argument's, NULL is well. */
+pawl_code pawl__text_check(const char *name, const char *value, pawl_error *error);
+/* The same, and PAWL_EINVAL when what is to be matched is given and empty. */
 pawl_code pawl__filter_check(const char *name, const char *value, pawl_error *error);
 /* "15m" as microseconds. PAWL_EINVAL names the text. */
 pawl_code pawl__duration_parse(const char *text, int64_t *duration, pawl_error *error);

@@ -180,7 +180,8 @@ static pawl_code read_states(const char *list, unsigned *states, pawl_error *err
  * set must not discard them all. */
 static pawl_code check_filters(const pawl__outbox_fields *fields, pawl_error *error)
 {
-    const char *const names[]  = {"causation-id", "destination", "endpoint", "source", "type"};
+    const char *const names[]  = {"--causation-id", "--destination", "--endpoint", "--source",
+                                  "--type"};
     const char *const values[] = {fields->causation_id, fields->destination, fields->endpoint,
                                   fields->source, fields->type};
     pawl_code         code     = PAWL_OK;

@@ -215,14 +215,19 @@ pawl_code pawl__outbox_reset_check(const pawl__outbox_fields *fields, pawl_error
                       fields->states != NULL || fields->attempts != 0;
     if (fields->is_all && fields->ids.count > 0)
         return pawl_error_set(error, PAWL_EINVAL, "give --all or rows, not both");
-    if (!fields->is_all && (fields->ids.count == 0 || has_filter || fields->is_agreed))
+    if (!fields->is_all && fields->ids.count == 0)
         return pawl_error_set(error, PAWL_EINVAL,
                               "pawl outbox %s needs rows, or --all and what they have in common",
                               fields->action);
+    if (!fields->is_all && (has_filter || fields->is_agreed))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "pawl outbox %s: %s goes with --all, not with rows that are named",
+                              fields->action, has_filter ? "a filter" : "--yes");
     if (fields->states != NULL && strcmp(fields->states, "dead") != 0)
         return pawl_error_set(error, PAWL_EINVAL, "--state %s: only dead rows can be %s",
                               fields->states, kind_of(fields)->done);
-    return make_note(fields->reason, note, error);
+    pawl_code code = pawl__text_check("--reason", fields->reason, error);
+    return code == PAWL_OK ? make_note(fields->reason, note, error) : code;
 }
 
 pawl_code pawl__outbox_reset(const void *context, pawl_store *store, pawl_arena *arena,

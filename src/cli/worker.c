@@ -81,7 +81,9 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
                        .arena    = arena,
                        .out      = stdout};
     if (count == 0 && !fields->is_json)
-        fputs("no worker is alive\n", stderr);
+        fputs(fields->endpoint == NULL ? "no worker is alive\n"
+                                       : "no worker of this endpoint is alive\n",
+              stderr);
     return pawl__rows_print(&view, items, count, error);
 }
 
@@ -91,6 +93,9 @@ int pawl__worker_verb(const pawl__verb *verb, int count, char **words)
     pawl_error  error  = PAWL_ERROR_INIT;
     pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                            &fields, &error);
+    /* A sender's endpoint is empty. */
+    if (code == PAWL_OK)
+        code = pawl__filter_check("--endpoint", fields.endpoint, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
     return pawl__store_look(&fields.at, list, &fields);

@@ -30,8 +30,11 @@ expect 2 "--dispatch-id: .*'x'" pawl outbox list --dispatch-id x
 expect 2 "pawl outbox show has no option --limit: it is for list" pawl outbox show 1 --limit 3
 expect 2 "pawl outbox list has no option --yes: it is for discard, retry" pawl outbox list --yes
 expect 2 "pawl outbox retry needs rows, or --all" pawl outbox retry
-expect 2 "pawl outbox discard needs rows, or --all" pawl outbox discard 3 --type x
-expect 2 "pawl outbox discard needs rows, or --all" pawl outbox discard 3 --attempts 1
+expect 2 "pawl outbox discard needs rows, or --all" pawl outbox discard --type x
+expect 2 "discard: a filter goes with --all, not with rows that are named" pawl outbox discard 3 --type x
+expect 2 "discard: a filter goes with --all" pawl outbox discard 3 --attempts 1
+expect 2 "retry: --yes goes with --all, not with rows that are named" pawl outbox retry 3 --yes
+expect 2 "pawl outbox has no option -3; valid are" pawl outbox show -3
 expect 2 "--attempts" pawl outbox list --attempts 0
 expect 2 "give --all or rows, not both" pawl outbox retry --all 3
 expect 2 "--state pending: only dead rows can be retried" pawl outbox retry --all --state pending
@@ -42,8 +45,16 @@ for option in causation-id destination endpoint source type; do
     expect 2 "--$option is empty: leave it out to match all" \
         pawl outbox discard --all --yes "--$option" ''
 done
+expect 2 "--endpoint is empty: leave it out to match all" pawl worker list --endpoint ''
 expect 2 "--dispatch-id: 00000000-.* is no row's" \
     pawl outbox discard --all --yes --dispatch-id 00000000-0000-0000-0000-000000000000
+
+echo "== what is no UTF-8 is named, and asked of no store"
+for option in causation-id destination endpoint source type; do
+    expect 2 "--$option: byte 1 is no UTF-8" pawl outbox list "--$option" $'x\xff'
+done
+expect 2 "--endpoint: byte 0 is no UTF-8" pawl worker list --endpoint $'\xff'
+expect 2 "--reason: byte 2 is no UTF-8" pawl outbox retry 3 --reason $'it\xff'
 
 echo "== a failure is one line, whatever is in it"
 expect 2 "'a b.\[31mc' is neither the number" pawl outbox show $'a\nb\e[31mc' --store memory:
@@ -175,12 +186,12 @@ if command -v python3 >/dev/null; then
     fill dead 300
     terminal no outbox discard --all
     [ $? = 1 ] || die "an answer that was not yes did not exit 1"
-    grep -q "discard 300 dead outbox rows of sqlite:.*asked.db.*, for good? \[yes\]" "$work/out" ||
+    grep -q "discard 300 dead outbox rows of sqlite:.*asked.db.*, for good? Type yes to do it: " "$work/out" ||
         die "the question is another one"
     grep -q "the answer was not yes: nothing was discarded" "$work/out" || die "no word about no"
     has outbox_dead 300 || die "no discarded"
     terminal yes outbox retry --all || die "yes did not retry"
-    grep -q "again, out of order? \[yes\]" "$work/out" || die "no word about the order"
+    grep -q "again, out of order? Type yes to do it: " "$work/out" || die "no word about the order"
     grep -q "retried 256 of 300.*retried 300 of 300" "$work/out" || die "no progress"
     has outbox_dead 0 || die "dead: $(number outbox_dead)"
 
@@ -216,6 +227,8 @@ expect 0 "^[0-9a-f-]{36}  left +$pid +[0-9]+ +1 +0 +0 +0  .*Z \(.* ago\)$" pawl 
 expect 0 "^\{\"id\":\"[0-9a-f-]{36}\",\"endpoint\":\"right\",\"pid\":$pid,\"epoch\":[0-9]+,\"messages\":1,.*\"types\":\[\"pong\"\]\}$" \
     pawl worker list --json --endpoint right
 ! grep -v '"endpoint":"right"' "$work/out" || die "a worker of another endpoint"
+expect 0 '' pawl worker list --endpoint middle
+grep -q '^no worker of this endpoint is alive$' "$work/err" || die "no word that others are alive"
 stop "$pid" TERM 0
 expect 0 '' pawl worker list --json
 lines 0

@@ -37,7 +37,7 @@ done
 echo "== options"
 usage "pawl stats has no option --stroe; did you mean --store\?" pawl stats --stroe x
 usage "pawl version has no option --store; valid are --json" pawl version --store x
-usage "pawl stats has no option --j" pawl stats -j
+usage "pawl stats has no option -j; valid are" pawl stats -j
 usage "pawl stats: 'extra' is one argument too many" pawl stats extra
 usage "--store is given twice" pawl stats --store memory: --store memory:
 usage "--store needs a value: URL" pawl stats --store

@@ -123,6 +123,8 @@ static void what_is_wrong_is_named(void **state)
         {WORDS("red", "--coun=3"), "pawl paint has no option --coun; did you mean --count?"},
         {WORDS("red", "--zzzzzz"), "pawl paint has no option --zzzzzz; valid are --count, "
                                    "--duration, --flag, --list, --name, --yes"},
+        {WORDS("red", "-1"), "pawl paint has no option -1; valid are --count, "
+                             "--duration, --flag, --list, --name, --yes"},
         {WORDS("red", "--flag", "--flag"), "--flag is given twice"},
         {WORDS("red", "--flag=1"), "--flag takes no value, but has '1'"},
         {WORDS("red", "--name"), "--name needs a value: NAME"},
