@@ -298,6 +298,12 @@ static void opening_says_what_to_run(void **state)
     expect_code(p, open_with(p, url, NULL, 0, &store), PAWL_ESCHEMA);
     expect_text(p, "run: pawl schema apply --store 'postgres://");
     assert_null(strstr(p->error.text, "sesame"));
+    assert_null(strstr(p->error.text, "--prefix"));
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.mode               = PAWL_OPEN_CHECK;
+    options.system_prefix      = "shop_";
+    expect_code(p, pawl_store_open(p->url, &options, &store, &p->error), PAWL_ESCHEMA);
+    expect_text(p, "' --prefix 'shop_'");
     apply_schema(p, p->url, NULL, 0);
     expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_ESCHEMA);
     expect_text(p, "saga table shop_Order is missing or incomplete; run: pawl schema apply");

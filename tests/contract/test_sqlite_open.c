@@ -137,8 +137,8 @@ static void a_database_without_a_schema_names_the_command(void **state)
     place   *p  = *state;
     sqlite3 *db = raw_open(p->path);
     raw_run(db, "create table mine (id integer)");
-    refuse_at(p, p->url, PAWL_OPEN_CHECK, PAWL_ESCHEMA, "pawl schema apply --store sqlite:");
-    refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_ESCHEMA, "pawl schema apply --store sqlite:");
+    refuse_at(p, p->url, PAWL_OPEN_CHECK, PAWL_ESCHEMA, "pawl schema apply --store 'sqlite:");
+    refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_ESCHEMA, "pawl schema apply --store 'sqlite:");
     assert_int_equal(raw_number(db, "select count(*) from sqlite_schema"), 1);
     assert_int_equal(raw_number(db, "select journal_mode = 'delete' from pragma_journal_mode"), 1);
     sqlite3_close(db);

@@ -63,9 +63,14 @@ file=$work/old.db
 at=(--store "sqlite:$file")
 : >"$file"
 "$work/sql" "$file" "$(cat "$PAWL_SOURCE_DIR/tests/contract/schema_1_sqlite.sql")" || die "the script does not run"
-expect 4 'has version 1, this program needs version 2; run: pawl schema apply --store sqlite:' pawl stats "${at[@]}"
+expect 4 'has version 1, this program needs version 2; run: pawl schema apply --store .sqlite:.*old.db.$' pawl stats "${at[@]}"
 expect 4 'the schema has 8 differences' pawl schema verify "${at[@]}"
 grep -q 'column AttemptsBefore is missing' "$work/out" || die "the missing column is not named"
 expect 0 '' pawl schema apply "${at[@]}"
 expect 0 '' pawl schema verify "${at[@]}"
 expect 0 '' pawl stats "${at[@]}"
+
+echo "== what is to be run names the prefix"
+expect 4 "table shop_schema is missing or incomplete; run: pawl schema apply --store 'sqlite:$file' --prefix 'shop_'\$" \
+    pawl stats "${at[@]}" --prefix shop_
+expect 4 "--prefix ''\$" pawl stats "${at[@]}" --prefix ''

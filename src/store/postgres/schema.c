@@ -202,6 +202,11 @@ pawl_code pawl__postgres_version(pawl__postgres *store, int64_t *version, pawl_e
 
 /* ---- The check at open -------------------------------------------------- */
 
+static pawl__sql_advice advice_of(const pawl__postgres *store)
+{
+    return pawl__sql_advise("", store->given, store->base.system_prefix);
+}
+
 static pawl_code check_sagas(const pawl__postgres *store, saga_look *look, pawl_error *error)
 {
     pawl_code code = take_sagas(look, error);
@@ -210,10 +215,11 @@ static pawl_code check_sagas(const pawl__postgres *store, saga_look *look, pawl_
         if (state->is_there &&
             (state->correlation == NULL || (state->type[0] != '\0' && state->has_index)))
             continue;
-        code = pawl_error_set(error, PAWL_ESCHEMA,
-                              "postgres: %s: saga table %.*s is missing or incomplete; run: pawl "
-                              "schema apply --store '%s' --app APP",
-                              store->given, PAWL_TEXT_ARGS(state->table->name), store->given);
+        code =
+            pawl_error_set(error, PAWL_ESCHEMA,
+                           "postgres: %s: saga table %.*s is missing or incomplete; %s --app "
+                           "APP",
+                           store->given, PAWL_TEXT_ARGS(state->table->name), advice_of(store).text);
     }
     return code;
 }
@@ -224,13 +230,12 @@ static pawl_code too_old(const pawl__postgres *store, int64_t version, pawl_erro
     if (version > 0)
         return pawl_error_set(error, PAWL_ESCHEMA,
                               "postgres: %s: its schema has version %lld, this program needs "
-                              "version %d; run: pawl schema apply --store '%s'",
+                              "version %d; %s",
                               store->given, (long long)version, PAWL__SQL_SCHEMA_VERSION,
-                              store->given);
-    return pawl_error_set(error, PAWL_ESCHEMA,
-                          "postgres: %s: table %s.%sschema is missing or incomplete; run: pawl "
-                          "schema apply --store '%s'",
-                          store->given, store->schema, store->base.system_prefix, store->given);
+                              advice_of(store).text);
+    return pawl_error_set(
+        error, PAWL_ESCHEMA, "postgres: %s: table %s.%sschema is missing or incomplete; %s",
+        store->given, store->schema, store->base.system_prefix, advice_of(store).text);
 }
 
 /* One round trip: the version last, since without the tables it fails. */
@@ -386,10 +391,9 @@ static pawl_code verify(pawl__postgres *store, const pawl_schema_spec *spec, paw
     bool      has_relic = false;
     pawl_code code = pawl__postgres_verify(store, spec, line, context, &count, &has_relic, error);
     if (code == PAWL_OK && count != 0)
-        code = pawl_error_set(error, PAWL_ESCHEMA,
-                              "postgres: %s: the schema has %zu difference%s; run: pawl schema "
-                              "apply --store '%s'",
-                              store->given, count, count == 1 ? "" : "s", store->given);
+        code =
+            pawl_error_set(error, PAWL_ESCHEMA, "postgres: %s: the schema has %zu difference%s; %s",
+                           store->given, count, count == 1 ? "" : "s", advice_of(store).text);
     return code;
 }
 

@@ -21,6 +21,7 @@
 #define PAWL_STORE_SQL_DIALECT_H
 
 #include "pawl/base.h"
+#include "pawl/limits.h"
 
 /* What a column holds. */
 typedef enum pawl__sql_type {
@@ -83,6 +84,15 @@ void pawl__sql_append_table(pawl__sql_text *text, const pawl__sql_dialect *diale
                             const char *before, pawl_text name);
 void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                       const char *template_text);
+
+/* What to run where tables are missing or old, for the end of an error's text. */
+typedef struct pawl__sql_advice {
+    char text[PAWL_ERROR_TEXT_SIZE_MAX]; /* "run: pawl schema apply --store 'sqlite:a.db'" */
+} pawl__sql_advice;
+
+/* `scheme` and `rest` are the URL as it was given, without a password. A prefix that is not
+ * the default's is named: without it the command would make other tables. */
+pawl__sql_advice pawl__sql_advise(const char *scheme, const char *rest, const char *prefix);
 
 /* Names become parts of statements: none may hold a quote of any dialect or a
  * NUL, or be empty or longer than `size_max`. PAWL_EINVAL says `what` and the

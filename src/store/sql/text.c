@@ -167,6 +167,16 @@ void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, co
     }
 }
 
+pawl__sql_advice pawl__sql_advise(const char *scheme, const char *rest, const char *prefix)
+{
+    pawl__sql_advice advice;
+    bool             is_default = strcmp(prefix, "pawl_") == 0;
+    snprintf(advice.text, sizeof advice.text, "run: pawl schema apply --store '%s%s'%s%s%s", scheme,
+             rest, is_default ? "" : " --prefix '", is_default ? "" : prefix,
+             is_default ? "" : "'");
+    return advice;
+}
+
 pawl_code pawl__sql_name_check(pawl_text name, const char *what, size_t size_max, pawl_error *error)
 {
     if (name.size == 0)

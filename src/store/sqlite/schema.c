@@ -148,19 +148,23 @@ static bool is_complete(const pawl_saga_table *table, const saga_state *state)
     return whole;
 }
 
+static pawl__sql_advice advice_of(const pawl__sqlite *store)
+{
+    return pawl__sql_advise("sqlite:", store->given_path, store->connection.prefix);
+}
+
 /* Version 0: there are no tables, or half of them. */
 static pawl_code too_old(const pawl__sqlite *store, int64_t version, pawl_error *error)
 {
     if (version > 0)
         return pawl_error_set(error, PAWL_ESCHEMA,
                               "sqlite: %s: its schema has version %lld, this program needs version "
-                              "%d; run: pawl schema apply --store sqlite:%s",
+                              "%d; %s",
                               store->given_path, (long long)version, PAWL__SQL_SCHEMA_VERSION,
-                              store->given_path);
+                              advice_of(store).text);
     return pawl_error_set(error, PAWL_ESCHEMA,
-                          "sqlite: %s: table %sschema is missing or incomplete; run: pawl schema "
-                          "apply --store sqlite:%s",
-                          store->given_path, store->connection.prefix, store->given_path);
+                          "sqlite: %s: table %sschema is missing or incomplete; %s",
+                          store->given_path, store->connection.prefix, advice_of(store).text);
 }
 
 pawl_code pawl__sqlite_schema_check(pawl__sqlite *store, const pawl_saga_table *const *tables,
@@ -177,10 +181,10 @@ pawl_code pawl__sqlite_schema_check(pawl__sqlite *store, const pawl_saga_table *
         code = look_at_saga(store->connection.db, tables[i], &state, error);
         if (code == PAWL_OK && !is_complete(tables[i], &state))
             code = pawl_error_set(error, PAWL_ESCHEMA,
-                                  "sqlite: %s: saga table %.*s is missing or incomplete; run: pawl "
-                                  "schema apply --store sqlite:%s --app APP",
+                                  "sqlite: %s: saga table %.*s is missing or incomplete; %s "
+                                  "--app APP",
                                   store->given_path, PAWL_TEXT_ARGS(tables[i]->name),
-                                  store->given_path);
+                                  advice_of(store).text);
     }
     return code;
 }
@@ -340,10 +344,9 @@ static pawl_code verify(pawl__sqlite *store, const pawl_schema_spec *spec, pawl_
     if (code == PAWL_OK)
         code = pawl__sqlite_verify(store, spec, version, line, context, &count, error);
     if (code == PAWL_OK && count != 0)
-        code = pawl_error_set(error, PAWL_ESCHEMA,
-                              "sqlite: %s: the schema has %zu difference%s; run: pawl schema apply "
-                              "--store sqlite:%s",
-                              store->given_path, count, count == 1 ? "" : "s", store->given_path);
+        code =
+            pawl_error_set(error, PAWL_ESCHEMA, "sqlite: %s: the schema has %zu difference%s; %s",
+                           store->given_path, count, count == 1 ? "" : "s", advice_of(store).text);
     return code;
 }
 
