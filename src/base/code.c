@@ -4,6 +4,8 @@
  */
 #include "pawl/base.h"
 
+#include "base/cut.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -54,15 +56,6 @@ int pawl_code_exit(pawl_code code)
     return row != NULL ? row->exit_code : 70;
 }
 
-/* Ends a text that did not fit in "...", never inside a UTF-8 character. */
-static void mark_cut(char *text, size_t size)
-{
-    size_t end = size - 4;
-    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80)
-        end--;
-    memcpy(text + end, "...", 4);
-}
-
 pawl_code pawl_error_setv(pawl_error *error, pawl_code code, const char *format, va_list arguments)
 {
     if (error == NULL)
@@ -72,7 +65,7 @@ pawl_code pawl_error_setv(pawl_error *error, pawl_code code, const char *format,
     if (size < 0)
         error->text[0] = '\0';
     else if ((size_t)size >= sizeof error->text)
-        mark_cut(error->text, sizeof error->text);
+        pawl__text_mark_cut(error->text, sizeof error->text);
     return code;
 }
 
@@ -100,6 +93,6 @@ pawl_code pawl_error_wrap(pawl_error *error, pawl_code code, const char *format,
         snprintf(inner.text, sizeof inner.text, "%s", pawl_code_text(code));
     int size = snprintf(error->text + used, room, ": %s", inner.text);
     if (size >= 0 && (size_t)size >= room)
-        mark_cut(error->text, sizeof error->text);
+        pawl__text_mark_cut(error->text, sizeof error->text);
     return code;
 }

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/cut.h"
+
 #include "pawl/base.h"
 
 #include <string.h>
@@ -24,6 +26,14 @@ int pawl_text_compare(pawl_text left, pawl_text right)
     if (order != 0)
         return order;
     return left.size < right.size ? -1 : left.size > right.size;
+}
+
+void pawl__text_mark_cut(char *text, size_t size)
+{
+    size_t end = size - 4;
+    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80)
+        end--;
+    memcpy(text + end, "...", 4);
 }
 
 /* Size of the character at `at`, 0 when it is not well-formed: overlong forms,

@@ -13,6 +13,7 @@
 #include "engine/elsewhere.h"
 #include "engine/stream.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Sagas in the unit's hands ---------------------------------------------- */
@@ -111,6 +112,19 @@ static bool is_over(const pawl__lookup *lookup)
            lookup->entry->stream->is_completed;
 }
 
+#define NONE_SIZE (PAWL_VALUE_TEXT_SIZE + PAWL_NAME_SIZE_MAX + 40)
+
+/* "no saga OrderSaga for 'o-1'", "process Order for 'o-1' is over". */
+static void format_none(const pawl__lookup *lookup, char text[NONE_SIZE])
+{
+    const pawl__saga_model *saga    = lookup->binding->saga;
+    bool                    is_past = is_over(lookup);
+    char                    value[PAWL_VALUE_TEXT_SIZE];
+    pawl_value_format(&lookup->value, value, sizeof value);
+    snprintf(text, NONE_SIZE, "%s%s %s for %s%s", is_past ? "" : "no ", pawl__model_kind(saga),
+             saga->saga->name, value, is_past ? " is over" : "");
+}
+
 /* PAWL_ENOTFOUND here means: wait, the unit's end is set. */
 static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
 {
@@ -118,20 +132,18 @@ static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
     if (binding->find == NULL && !lookup->is_final && !is_over(lookup) &&
         lookup->value.type != PAWL_VALUE_NONE && !pawl__unit_wait(ctx->batch, ctx->unit))
         return PAWL_ENOTFOUND;
-    char value[PAWL_VALUE_TEXT_SIZE];
-    pawl_value_format(&lookup->value, value, sizeof value);
+    char none[NONE_SIZE];
+    format_none(lookup, none);
     ctx->batch->not_found++;
     switch (binding->not_found) {
     case PAWL_NOT_FOUND_CALL: return call_handler(ctx, lookup, binding->missing);
     case PAWL_NOT_FOUND_DEAD:
-        return pawl__context_fail(
-            ctx, PAWL_REJECT, "message %s: no %s %s for %s", pawl_record_type(binding->message),
-            pawl__model_kind(binding->saga), binding->saga->saga->name, value);
+        return pawl__context_fail(ctx, PAWL_REJECT, "message %s: %s",
+                                  pawl_record_type(binding->message), none);
     case PAWL_NOT_FOUND_DROP: break;
     }
-    pawl_log(PAWL_LOG_WARNING, "message %.*s of type %s dropped: no %s %s for %s",
-             PAWL_TEXT_ARGS(ctx->unit->message.id), pawl_record_type(binding->message),
-             pawl__model_kind(binding->saga), binding->saga->saga->name, value);
+    pawl_log(PAWL_LOG_WARNING, "message %.*s of type %s dropped: %s",
+             PAWL_TEXT_ARGS(ctx->unit->message.id), pawl_record_type(binding->message), none);
     return PAWL_OK;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "runtime/health.h"
 
+#include "base/cut.h"
+
 #include <stdio.h>
 
 /* ---- Checks -------------------------------------------------------------- */
@@ -113,7 +115,9 @@ void pawl__health_of_failure(const char *reason, pawl_health *health)
 {
     *health                    = (pawl_health){.state = PAWL_HEALTHY};
     pawl_health_result *result = pawl__health_add(health, "store", PAWL_UNHEALTHY);
-    snprintf(result->reason, sizeof result->reason, "%.*s", (int)sizeof result->reason - 1, reason);
+    int                 size   = snprintf(result->reason, sizeof result->reason, "%s", reason);
+    if ((size_t)size >= sizeof result->reason)
+        pawl__text_mark_cut(result->reason, sizeof result->reason);
 }
 
 pawl_code pawl_health_check(pawl_store *store, const pawl_health_options *options, pawl_time now,

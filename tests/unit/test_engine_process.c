@@ -226,6 +226,7 @@ static void a_process_moves_money_and_is_over(const char *url)
     world_post(&it, NULL, PAWL_MESSAGE(poke, .number = 7));
     world_drain(&it); /* it is over: there is none any more, and no waiting for one */
     assert_int_equal(world_dead(&it).count, 1);
+    assert_true(world_says(world_dead(&it).items[0].error, "process Transfer for '7' is over"));
     post_request(&it, 7, "");
     world_drain(&it); /* nor does it begin again */
     assert_int_equal(world_events(&it, "Transfer/7").count, 4);

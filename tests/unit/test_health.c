@@ -173,6 +173,24 @@ static void o23_a_store_that_does_not_answer_is_unhealthy(void **state)
     assert_int_equal(health.state, PAWL_UNHEALTHY);
 }
 
+static void o23_a_reason_that_is_too_long_says_so(void **state)
+{
+    pawl_health health;
+    char        reason[402] = "";
+    (void)state;
+    for (size_t i = 0; i < 400; i += 2)
+        memcpy(reason + i, "é", 3);
+    pawl__health_of_failure(reason, &health);
+    const char *cut = health.checks[0].reason;
+    assert_true(pawl_text_is_valid(pawl_text_of(cut), NULL));
+    assert_string_equal(cut + strlen(cut) - 5, "é...");
+    assert_in_range(strlen(cut), sizeof health.checks[0].reason - 2,
+                    sizeof health.checks[0].reason - 1);
+    memcpy(reason + 198, "x", 2);
+    pawl__health_of_failure(reason, &health);
+    assert_string_equal(health.checks[0].reason, reason);
+}
+
 static void o23_health_as_json(void **state)
 {
     pawl_health health;
@@ -202,6 +220,7 @@ int main(void)
         cmocka_unit_test(o23_limits_in_the_wrong_order_are_refused),
         ON_STORES(o23_a_store_is_asked),
         cmocka_unit_test(o23_a_store_that_does_not_answer_is_unhealthy),
+        cmocka_unit_test(o23_a_reason_that_is_too_long_says_so),
         cmocka_unit_test(o23_health_as_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
