@@ -117,8 +117,9 @@ typedef struct pawl_step {
     int64_t   projected;    /* events that projections have dealt with or passed over */
 } pawl_step;
 
-/* Checks the tables (PAWL_ECONFIG names the saga and what is wrong), opens the
- * store, checks or creates the schema, subscribes to the types it handles.
+/* Checks the tables and options (PAWL_ECONFIG names the saga or the route and what is
+ * wrong; a URL of a route that no driver and no sink is for is wrong, a store that is away
+ * is not), opens the store, checks or creates the schema, subscribes to the types it handles.
  * `name` NULL: the application's only endpoint. The application and what the
  * options point to must outlive the endpoint. */
 PAWL_API pawl_code pawl_endpoint_create(const pawl_application *application, const char *name,

@@ -5,6 +5,8 @@
  */
 #include "runtime/runtime.h"
 
+#include "store/core/core.h"
+
 #include <string.h>
 
 typedef enum number_kind {
@@ -119,6 +121,17 @@ static pawl_code check_sink(const pawl_route *route, pawl_error *error)
     return PAWL_OK;
 }
 
+/* With a scheme that nobody knows each row would use up its attempts and be dead. */
+static pawl_code check_url(const pawl_route *route, pawl_error *error)
+{
+    pawl_error            why = PAWL_ERROR_INIT;
+    const pawl_store_ops *ops;
+    if (pawl_transport_find(route->url) != &pawl_transport_store ||
+        pawl__driver_find(route->url, &ops, &why) == PAWL_OK)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_ECONFIG, "route '%s': %s", route->name, why.text);
+}
+
 static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *route,
                              pawl_error *error)
 {
@@ -132,6 +145,8 @@ static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *ro
                               "route '%s' leads to more than one place: give one of url, sink and "
                               "is_outbox",
                               route->name);
+    if (route->url != NULL)
+        return check_url(route, error);
     return route->sink != NULL ? check_sink(route, error) : PAWL_OK;
 }
 

@@ -274,7 +274,8 @@ static void a_target_that_cannot_be_opened_is_transient(const char *url)
     pair both;
     open_pair(&both, url, (pawl_endpoint_options){0});
     world_close(&both.it);
-    both.routes[0].url = "nosuchdriver:store";
+    both.routes[0].url           = both.target;
+    both.routes[0].system_prefix = "no prefix";
     open_source(&both, url, (pawl_endpoint_options){0});
     world_post(&both.it, "m1", PAWL_MESSAGE(call, .number = 5));
     advance_flow(&both, "g", 9, 1, "near");

@@ -154,6 +154,10 @@ static void bad_routes_are_refused(void **state)
     refused((pawl_endpoint_options){.routes = both}, "no function deliver");
     both[0] = (pawl_route){.name = "x", .sink = &old};
     refused((pawl_endpoint_options){.routes = both}, "has 8 bytes");
+    both[0] = (pawl_route){.name = "x", .url = "nosuch:place"};
+    refused((pawl_endpoint_options){.routes = both}, "route 'x': no driver for 'nosuch:'");
+    both[0] = (pawl_route){.name = "x", .url = "place"};
+    refused((pawl_endpoint_options){.routes = both}, "route 'x': 'place' is no URL of a store");
 }
 
 /* The rows as they were before a route had a sink. */

@@ -199,9 +199,11 @@ static void a_missing_driver_names_its_package(void **state)
     assert_int_equal(pawl_store_open("nosuch://u:secret@host/db", NULL, &store, &error),
                      PAWL_EUNREACHABLE);
     assert_string_equal(error.text,
-                        "no driver for 'nosuch://': install the package libpawl-nosuch");
+                        "no driver for 'nosuch://': install the package libpawl-nosuch, "
+                        "or load one of your own");
     assert_int_equal(pawl_store_open("nosuch:file", NULL, &store, &error), PAWL_EUNREACHABLE);
-    assert_string_equal(error.text, "no driver for 'nosuch:': install the package libpawl-nosuch");
+    assert_string_equal(error.text, "no driver for 'nosuch:': install the package libpawl-nosuch, "
+                                    "or load one of your own");
 }
 
 static void a_failed_open_is_closed(void **state)

@@ -173,8 +173,9 @@ static pawl_code find_or_load(const char *url, size_t size, const pawl_store_ops
         return load_module(path, scheme, ops, error);
     const char *slashes = strncmp(url + size, "://", 3) == 0 ? "//" : "";
     return pawl_error_set(error, PAWL_EUNREACHABLE,
-                          "no driver for '%s:%s': install the package libpawl-%s", scheme, slashes,
-                          scheme);
+                          "no driver for '%s:%s': install the package libpawl-%s, or load one of "
+                          "your own",
+                          scheme, slashes, scheme);
 }
 
 pawl_code pawl__driver_find(const char *url, const pawl_store_ops **ops, pawl_error *error)
