@@ -95,7 +95,7 @@ PAWL_API void *pawl_user(const pawl_context *ctx);
 PAWL_API bool pawl_stopping(const pawl_context *ctx);
 /* Memory that lives until the handler returns. */
 PAWL_API pawl_arena *pawl_scratch(pawl_context *ctx);
-/* The store's connection inside the open transaction (sqlite3 *, ...); NULL
+/* The store's connection inside the open transaction (sqlite3 *, PGconn *); NULL
  * unless the handler's row says .own_sql. */
 PAWL_API void *pawl_sql(pawl_context *ctx);
 
