@@ -89,7 +89,7 @@ typedef struct pawl_observe_options {
                                          ["127.0.0.1"] */
     const char         *otlp;         /* "http://HOST:4318" of a collector; NULL: nothing is sent */
     int64_t             otlp_period;  /* between two exports [10 s] */
-    int32_t             span_count;   /* spans that wait; more are dropped and counted [2048] */
+    int32_t             span_count;   /* spans that wait; of more the oldest are dropped [2048] */
     const char         *service_name; /* in OTLP ["pawl"] */
     pawl_health_options health;
 } pawl_observe_options;
@@ -119,6 +119,15 @@ typedef enum pawl_observe_outcome {
     PAWL_OBSERVE_REFUSED, /* would be refused again */
 } pawl_observe_outcome;
 
+#define PAWL_OBSERVE_ANSWER_SIZE_MAX 16384 /* one with a message for each span of a large export */
+
+/* How a POST ended. */
+typedef struct pawl_observe_result {
+    pawl_observe_outcome outcome;
+    const char          *why;    /* for the log: "it answers with status 400" */
+    pawl_text            answer; /* the collector's, as far as the limit; may be empty */
+} pawl_observe_result;
+
 /* What the library gives the module. Every function may be called from any thread,
  * `next` and `done` of one signal from one at a time. */
 typedef struct pawl_observe_source {
@@ -126,10 +135,9 @@ typedef struct pawl_observe_source {
     /* The page at `path`; one of status 404 when there is none. */
     void (*answer)(void *context, pawl_text path, pawl_arena *arena, pawl_observe_answer *answer);
     /* The JSON to send next, in the arena; false: none for now. After a `next` that was
-     * true comes `done`; `why`, for the log, is borrowed for the call. */
+     * true comes `done`, which borrows the result for the call. */
     bool (*next)(void *context, pawl_observe_signal signal, pawl_arena *arena, pawl_text *body);
-    void (*done)(void *context, pawl_observe_signal signal, pawl_observe_outcome outcome,
-                 const char *why);
+    void (*done)(void *context, pawl_observe_signal signal, const pawl_observe_result *result);
 } pawl_observe_source;
 
 typedef struct pawl_observe_plan {

@@ -6,7 +6,8 @@
  * What is said comes from the source the library gives; this module knows sockets
  * and URLs only.
  *
- * Tests: tests/unit/test_runtime_observe.c, test_runtime_observe_http.c
+ * Tests: tests/unit/test_runtime_observe.c, test_runtime_observe_export.c,
+ * test_runtime_observe_http.c, test_runtime_observe_module.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,6 +4,8 @@
  *                                  -> metrics, after a period -> wait ...
  *                                      stop: once more, briefly, and end
  *
+ * A collector that names a time (Retry-After) is asked nothing before it: calls wait, and
+ * at stop nothing is sent.
  * A slow collector delays this thread alone; traces that come faster than it takes them
  * do not keep metrics from it. At stop what is in hand has a moment to come to its end.
  *
@@ -20,7 +22,8 @@
 #include <time.h>
 
 #define POST_MS_MAX 10000L
-#define LAST_MS_MAX 1000L /* of the post in hand at stop, and of all posts after it */
+#define LAST_MS_MAX 1000L   /* of the post in hand at stop, and of all posts after it */
+#define PAUSE_MS_MAX 300000 /* a collector that asks for more is asked again all the same */
 #define URL_SIZE 2100
 
 struct pawl__exporter {
@@ -35,16 +38,23 @@ struct pawl__exporter {
     atomic_bool              is_stopping;
     int64_t                  stop_seen;  /* by the post in hand: milliseconds, or 0 */
     int64_t                  end;        /* of this round's traces: milliseconds */
+    int64_t                  pause_end;  /* milliseconds; nothing is sent before */
     bool                     is_last;    /* the round after stop */
     bool                     has_failed; /* the last post */
+    size_t                   answer_size;
+    char                     answer[PAWL_OBSERVE_ANSWER_SIZE_MAX]; /* to the last post */
 };
 
 /* ---- One post -------------------------------------------------------------- */
 
-static size_t forget(char *data, size_t size, size_t count, void *context)
+/* What is over the limit is read and forgotten: the connection stays good. */
+static size_t keep_answer(char *data, size_t size, size_t count, void *context)
 {
-    (void)data;
-    (void)context;
+    pawl__exporter *exporter = context;
+    size_t          room     = sizeof exporter->answer - exporter->answer_size;
+    size_t          kept     = size * count < room ? size * count : room;
+    memcpy(exporter->answer + exporter->answer_size, data, kept);
+    exporter->answer_size += kept;
     return size * count;
 }
 
@@ -90,20 +100,46 @@ static long time_for_post(const pawl__exporter *exporter)
     return left > 1 ? (long)left : 1;
 }
 
+/* Seconds: what the last answer asks for, as a number or as a date; 0 without. */
+static int pause_asked(pawl__exporter *exporter)
+{
+    curl_off_t asked = 0;
+    curl_easy_getinfo(exporter->curl, CURLINFO_RETRY_AFTER, &asked);
+    if (asked > PAUSE_MS_MAX / 1000)
+        return PAUSE_MS_MAX / 1000;
+    return asked > 0 ? (int)asked : 0;
+}
+
+static pawl_observe_outcome read_status(pawl__exporter *exporter, char why[CURL_ERROR_SIZE])
+{
+    long status = 0;
+    int  pause  = 0;
+    curl_easy_getinfo(exporter->curl, CURLINFO_RESPONSE_CODE, &status);
+    pawl_observe_outcome outcome = outcome_of(status);
+    if (outcome == PAWL_OBSERVE_AGAIN)
+        pause = pause_asked(exporter);
+    exporter->pause_end = now_ms() + pause * INT64_C(1000);
+    if (pause == 0)
+        snprintf(why, CURL_ERROR_SIZE, "it answers with status %ld", status);
+    else
+        snprintf(why, CURL_ERROR_SIZE, "it answers with status %ld and is left alone for %d s",
+                 status, pause);
+    return outcome;
+}
+
 static pawl_observe_outcome post(pawl__exporter *exporter, pawl_observe_signal signal,
                                  pawl_text body, char why[CURL_ERROR_SIZE])
 {
     static const char *const paths[] = {"traces", "metrics"};
     char                     url[URL_SIZE];
-    long                     status = 0;
     snprintf(url, sizeof url, "%s/v1/%s", exporter->plan->otlp, paths[signal]);
-    exporter->failure[0] = '\0';
+    exporter->failure[0]  = '\0';
+    exporter->answer_size = 0;
     curl_easy_setopt(exporter->curl, CURLOPT_URL, url);
     curl_easy_setopt(exporter->curl, CURLOPT_POSTFIELDS, body.data);
     curl_easy_setopt(exporter->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.size);
     curl_easy_setopt(exporter->curl, CURLOPT_TIMEOUT_MS, time_for_post(exporter));
     CURLcode result = curl_easy_perform(exporter->curl);
-    curl_easy_getinfo(exporter->curl, CURLINFO_RESPONSE_CODE, &status);
     if (result == CURLE_ABORTED_BY_CALLBACK) {
         snprintf(why, CURL_ERROR_SIZE, "it had not answered when the end came");
         return PAWL_OBSERVE_AGAIN;
@@ -113,8 +149,7 @@ static pawl_observe_outcome post(pawl__exporter *exporter, pawl_observe_signal s
                  exporter->failure[0] != '\0' ? exporter->failure : curl_easy_strerror(result));
         return PAWL_OBSERVE_AGAIN;
     }
-    snprintf(why, CURL_ERROR_SIZE, "it answers with status %ld", status);
-    return outcome_of(status);
+    return read_status(exporter, why);
 }
 
 /* False when there was nothing, or the collector did not take it. */
@@ -122,19 +157,20 @@ static bool export_one(pawl__exporter *exporter, pawl_observe_signal signal)
 {
     const pawl_observe_source *source = &exporter->plan->source;
     char                       why[CURL_ERROR_SIZE];
-    pawl_text                  body    = {NULL, 0};
-    pawl_arena                *arena   = pawl_arena_create(0);
-    pawl_observe_outcome       outcome = PAWL_OBSERVE_REFUSED;
+    pawl_text                  body   = {NULL, 0};
+    pawl_observe_result        result = {.outcome = PAWL_OBSERVE_REFUSED, .why = why};
+    pawl_arena                *arena  = pawl_arena_create(0);
     if (arena == NULL)
         return false;
     bool is_there = source->next(source->context, signal, arena, &body);
     if (is_there) {
-        outcome              = post(exporter, signal, body, why);
-        exporter->has_failed = outcome != PAWL_OBSERVE_ACCEPTED;
-        source->done(source->context, signal, outcome, why);
+        result.outcome       = post(exporter, signal, body, why);
+        result.answer        = (pawl_text){exporter->answer, exporter->answer_size};
+        exporter->has_failed = result.outcome != PAWL_OBSERVE_ACCEPTED;
+        source->done(source->context, signal, &result);
     }
     pawl_arena_destroy(arena);
-    return is_there && outcome == PAWL_OBSERVE_ACCEPTED;
+    return is_there && result.outcome == PAWL_OBSERVE_ACCEPTED;
 }
 
 static void export_traces(pawl__exporter *exporter)
@@ -143,12 +179,17 @@ static void export_traces(pawl__exporter *exporter)
     }
 }
 
+static bool is_paused(const pawl__exporter *exporter)
+{
+    return now_ms() < exporter->pause_end;
+}
+
 /* Stop waits for it, so a collector that fails is not asked again. */
 static void export_last(pawl__exporter *exporter)
 {
     exporter->is_last = true;
     exporter->end     = now_ms() + LAST_MS_MAX;
-    if (exporter->stop_seen != 0 && exporter->has_failed)
+    if (is_paused(exporter) || (exporter->stop_seen != 0 && exporter->has_failed))
         return;
     exporter->has_failed = false;
     export_traces(exporter);
@@ -158,26 +199,27 @@ static void export_last(pawl__exporter *exporter)
 
 /* ---- The thread -------------------------------------------------------------- */
 
-static void find_end(pawl__exporter *exporter, struct timespec *end)
+static int64_t end_of_period(const pawl__exporter *exporter)
 {
-    int64_t period = exporter->plan->period;
-    clock_gettime(CLOCK_MONOTONIC, end);
-    end->tv_sec += period / 1000000;
-    end->tv_nsec += period % 1000000 * 1000;
-    if (end->tv_nsec >= 1000000000) {
-        end->tv_sec++;
-        end->tv_nsec -= 1000000000;
-    }
-    exporter->end = (int64_t)end->tv_sec * 1000 + end->tv_nsec / 1000000;
+    int64_t period = exporter->plan->period / 1000;
+    return now_ms() + (period > 0 ? period : 1);
 }
 
-/* Until the period is over, or a call. */
-static void wait_until(pawl__exporter *exporter, const struct timespec *end)
+/* For something to happen, until `end` at most. Under the mutex. */
+static void wait_some(pawl__exporter *exporter, int64_t end)
 {
-    int result = 0;
+    struct timespec until = {.tv_sec = end / 1000, .tv_nsec = end % 1000 * 1000000};
+    pthread_cond_timedwait(&exporter->call, &exporter->mutex, &until);
+}
+
+/* Until the period is over, or a call; not before the end of a pause. */
+static void wait_for_round(pawl__exporter *exporter)
+{
     pthread_mutex_lock(&exporter->mutex);
-    while (!exporter->is_awake && !atomic_load(&exporter->is_stopping) && result == 0)
-        result = pthread_cond_timedwait(&exporter->call, &exporter->mutex, end);
+    while (!atomic_load(&exporter->is_stopping) && is_paused(exporter))
+        wait_some(exporter, exporter->pause_end);
+    while (!atomic_load(&exporter->is_stopping) && !exporter->is_awake && now_ms() < exporter->end)
+        wait_some(exporter, exporter->end);
     exporter->is_awake = false;
     pthread_mutex_unlock(&exporter->mutex);
 }
@@ -185,17 +227,16 @@ static void wait_until(pawl__exporter *exporter, const struct timespec *end)
 static void *run(void *argument)
 {
     pawl__exporter *exporter = argument;
-    struct timespec end;
-    find_end(exporter, &end);
+    exporter->end            = end_of_period(exporter);
     while (!atomic_load(&exporter->is_stopping)) {
-        wait_until(exporter, &end);
+        wait_for_round(exporter);
         if (atomic_load(&exporter->is_stopping))
             break;
         bool is_over = now_ms() >= exporter->end;
         if (is_over)
-            find_end(exporter, &end);
+            exporter->end = end_of_period(exporter);
         export_traces(exporter);
-        if (is_over)
+        if (is_over && !is_paused(exporter))
             export_one(exporter, PAWL_OBSERVE_METRICS);
     }
     export_last(exporter);
@@ -234,7 +275,8 @@ static pawl_code open_curl(pawl__exporter *exporter, pawl_error *error)
                               "the collector's URL has %zu bytes, the limit is %zu",
                               strlen(exporter->plan->otlp), URL_SIZE - sizeof "/v1/metrics");
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, exporter->headers);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, forget);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, keep_answer);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, exporter);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, exporter->failure);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);

@@ -91,7 +91,10 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
     X(SPANS_DROPPED, OBSERVER, COUNTER, 1, "pawl_spans_dropped_total", "pawl.spans.dropped",       \
       "{span}", NULL, "Spans lost because too many waited or the collector did not take them.")    \
     X(EXPORT_FAILURES, OBSERVER, COUNTER, 2, "pawl_export_failures_total", "pawl.export.failures", \
-      "{export}", pawl__signal_names, "Exports that the collector did not take, by signal.")
+      "{export}", pawl__signal_names, "Exports that the collector did not take, by signal.")       \
+    X(EXPORT_REJECTED, OBSERVER, COUNTER, 2, "pawl_export_rejected_total", "pawl.export.rejected", \
+      "{item}", pawl__signal_names,                                                                \
+      "Spans and data points that the collector rejected out of an export it took, by signal.")
 
 typedef enum pawl__metric {
 #define PAWL__METRIC_ID(id, scope, type, slots, name, otlp_name, unit, label, help) \

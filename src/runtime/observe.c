@@ -143,6 +143,10 @@ static void destroy(pawl__observer *observer)
 {
     if (observer->carrier != NULL)
         observer->ops->stop(observer->carrier);
+    size_t lost = observer->spans != NULL ? pawl__spans_waiting(observer->spans) : 0;
+    if (lost > 0)
+        pawl_log(PAWL_LOG_WARNING, "%zu spans were not sent: the collector did not take them",
+                 lost);
     pawl_store_close(observer->look.store);
     pawl__spans_destroy(observer->spans);
     pawl_arena_destroy(observer->arena);

@@ -10,7 +10,8 @@
  *         +--spans--> ring ----------------------------->+
  *
  * Threads: join and leave from any; what the module calls from its own.
- * Tests: tests/unit/test_runtime_observe.c, test_runtime_observe_http.c
+ * Tests: tests/unit/test_runtime_observe.c, test_runtime_observe_export.c,
+ * test_runtime_observe_http.c, test_runtime_observe_module.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,6 +33,13 @@ typedef struct pawl__look {
     pawl_health     health;
 } pawl__look;
 
+/* What the log says of one signal; belongs to the thread that exports. */
+typedef struct pawl__export {
+    pawl_observe_outcome said;
+    int64_t              rejected; /* spans or data points, since the last line about them */
+    int64_t              due;      /* of the next such line: monotonic time */
+} pawl__export;
+
 typedef struct pawl__observer {
     struct pawl__observer  *next; /* under the mutex of all observers */
     pawl_arena             *arena;
@@ -47,7 +55,7 @@ typedef struct pawl__observer {
     pawl__spans            *spans;      /* NULL without a collector */
     size_t                  held;       /* spans in the export in hand */
     int                     tries;      /* of that export */
-    atomic_bool             is_failing; /* said in the log */
+    pawl__export            exports[2]; /* by signal */
     _Atomic uint64_t        ids;
     char                    instance[PAWL_UUID_TEXT_SIZE + 1];
     pawl_time               start;
@@ -57,13 +65,19 @@ typedef struct pawl__observer {
     int                     port; /* that listens, or 0 */
 } pawl__observer;
 
-/* observe_look.c: what the module calls; `context` is the observer. */
+/* What the module calls; `context` is the observer. observe_look.c: */
 void pawl__observe_answer(void *context, pawl_text path, pawl_arena *arena,
                           pawl_observe_answer *answer);
+/* observe_export.c: */
 bool pawl__observe_next(void *context, pawl_observe_signal signal, pawl_arena *arena,
                         pawl_text *body);
-void pawl__observe_done(void *context, pawl_observe_signal signal, pawl_observe_outcome outcome,
-                        const char *why);
+void pawl__observe_done(void *context, pawl_observe_signal signal,
+                        const pawl_observe_result *result);
+
+/* One view for each endpoint, and the last one for the store and the observer. */
+pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *arena, size_t *count);
+/* Machine time; is it a virtual clock's? */
+pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual);
 
 /* How long the next look waits after one that took so long. */
 int64_t pawl__look_pause(int64_t took, bool has_answered);

@@ -1,4 +1,4 @@
-/* observe_look.c - what is answered to who asks, and what is sent.
+/* observe_look.c - what is answered to who asks.
  *
  * The store is asked through a handle of its own. An answer is good for a second,
  * or for ten times as long as it took: looking takes at most a tenth of the time. That
@@ -8,19 +8,15 @@
  */
 #include "runtime/observe.h"
 
-#include "runtime/otlp.h"
-
 #include <stdio.h>
 
 #define LOOK_PERIOD PAWL_SECONDS(1)
 #define LOOK_SHARE 10
 #define FAILURE_PERIOD_MAX PAWL_SECONDS(5)
-#define EXPORT_COUNT_MAX 512 /* spans: about half a megabyte of JSON */
-#define TRIES_MAX 5
 
 /* ---- The store ------------------------------------------------------------- */
 
-static pawl_time now_of(pawl__observer *observer, bool *is_virtual)
+pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual)
 {
     pthread_mutex_lock(&observer->mutex);
     const pawl_endpoint *first = observer->endpoints[0];
@@ -102,7 +98,7 @@ int64_t pawl__look_pause(int64_t took, bool has_answered)
 static pawl_health look_at(pawl__observer *observer, pawl_arena *arena, bool *has_store)
 {
     bool        is_virtual;
-    pawl_time   now = now_of(observer, &is_virtual);
+    pawl_time   now = pawl__observe_now(observer, &is_virtual);
     pawl__look *at  = &observer->look;
     pthread_mutex_lock(&at->mutex);
     int64_t begin = pawl__monotonic_now();
@@ -151,8 +147,7 @@ static void answer_ready(pawl__observer *observer, pawl_arena *arena, pawl_obser
     pawl__health_json(&health, arena, &answer->body);
 }
 
-/* One view for each endpoint, and the last one for the store and the observer. */
-static pawl__metrics_view *read_views(pawl__observer *observer, pawl_arena *arena, size_t *count)
+pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *arena, size_t *count)
 {
     bool has_store;
     look_at(observer, arena, &has_store);
@@ -177,7 +172,7 @@ static pawl__metrics_view *read_views(pawl__observer *observer, pawl_arena *aren
 static void answer_metrics(pawl__observer *observer, pawl_arena *arena, pawl_observe_answer *answer)
 {
     size_t              count = 0;
-    pawl__metrics_view *views = read_views(observer, arena, &count);
+    pawl__metrics_view *views = pawl__observe_views(observer, arena, &count);
     *answer = (pawl_observe_answer){200, "text/plain; version=0.0.4; charset=utf-8", {NULL, 0}};
     if (views != NULL)
         pawl__metrics_text(views, count, arena, &answer->body);
@@ -203,78 +198,4 @@ void pawl__observe_answer(void *context, pawl_text path, pawl_arena *arena,
     if (answer->body.data == NULL)
         *answer =
             (pawl_observe_answer){500, "text/plain; charset=utf-8", PAWL_TEXT("out of memory\n")};
-}
-
-/* ---- Exports ----------------------------------------------------------------- */
-
-static void drop_held(pawl__observer *observer, pawl__metric into)
-{
-    pawl__metric_add(&observer->metrics, into, 0, (int64_t)observer->held);
-    pawl__spans_release(observer->spans, observer->held);
-    observer->held  = 0;
-    observer->tries = 0;
-}
-
-static bool next_traces(pawl__observer *observer, const pawl__otlp_source *source,
-                        pawl_arena *arena, pawl_text *body)
-{
-    const pawl__span *items = NULL;
-    observer->held          = pawl__spans_hold(observer->spans, EXPORT_COUNT_MAX, &items);
-    if (observer->held == 0)
-        return false;
-    if (pawl__otlp_traces(source, items, observer->held, arena, body) == PAWL_OK)
-        return true;
-    drop_held(observer, PAWL__METRIC_SPANS_DROPPED);
-    return false;
-}
-
-static bool next_metrics(pawl__observer *observer, const pawl__otlp_source *source,
-                         pawl_arena *arena, pawl_text *body)
-{
-    bool                is_virtual;
-    size_t              count = 0;
-    pawl__metrics_view *views = read_views(observer, arena, &count);
-    return views != NULL && pawl__otlp_metrics(source, views, count, now_of(observer, &is_virtual),
-                                               arena, body) == PAWL_OK;
-}
-
-bool pawl__observe_next(void *context, pawl_observe_signal signal, pawl_arena *arena,
-                        pawl_text *body)
-{
-    pawl__observer   *observer = context;
-    pawl__otlp_source source   = {observer->options.service_name, observer->instance,
-                                  observer->start};
-    return signal == PAWL_OBSERVE_TRACES ? next_traces(observer, &source, arena, body)
-                                         : next_metrics(observer, &source, arena, body);
-}
-
-/* One line when it begins to fail, one when it is well again. */
-static void say(pawl__observer *observer, pawl_observe_signal signal, bool is_failing,
-                const char *why)
-{
-    if (atomic_exchange(&observer->is_failing, is_failing) == is_failing)
-        return;
-    if (is_failing)
-        pawl_log(PAWL_LOG_WARNING, "the collector does not take %s: %s",
-                 pawl__signal_names[signal + 1], why);
-    else
-        pawl_log(PAWL_LOG_INFO, "the collector takes %s again", pawl__signal_names[signal + 1]);
-}
-
-void pawl__observe_done(void *context, pawl_observe_signal signal, pawl_observe_outcome outcome,
-                        const char *why)
-{
-    pawl__observer *observer = context;
-    bool            is_ok    = outcome == PAWL_OBSERVE_ACCEPTED;
-    if (!is_ok)
-        pawl__metric_add(&observer->metrics, PAWL__METRIC_EXPORT_FAILURES, signal, 1);
-    say(observer, signal, !is_ok, why);
-    if (signal != PAWL_OBSERVE_TRACES)
-        return; /* metrics are sent whole the next time */
-    if (is_ok)
-        drop_held(observer, PAWL__METRIC_SPANS_EXPORTED);
-    else if (outcome == PAWL_OBSERVE_REFUSED || ++observer->tries == TRIES_MAX)
-        drop_held(observer, PAWL__METRIC_SPANS_DROPPED);
-    else
-        observer->held = 0; /* they are held again by the next one */
 }

@@ -1,4 +1,5 @@
-/* otlp.h - spans and metrics as the OpenTelemetry protocol writes them in JSON.
+/* otlp.h - spans and metrics as the OpenTelemetry protocol writes them in JSON, and what
+ * a collector answers.
  *
  * Tests: tests/unit/test_otlp.c
  *
@@ -7,6 +8,7 @@
 #ifndef PAWL_RUNTIME_OTLP_H
 #define PAWL_RUNTIME_OTLP_H
 
+#include "pawl/observe.h"
 #include "runtime/metrics.h"
 #include "runtime/span.h"
 
@@ -23,5 +25,20 @@ pawl_code pawl__otlp_traces(const pawl__otlp_source *source, const pawl__span *s
 /* The same to /v1/metrics. Counters are cumulative. */
 pawl_code pawl__otlp_metrics(const pawl__otlp_source *source, const pawl__metrics_view *views,
                              size_t count, pawl_time now, pawl_arena *arena, pawl_text *json);
+
+#define PAWL__REJECTED_MAX (1 << 20) /* more than an export holds: who says so counts wrongly */
+
+/* Of an export that was taken in: what was not. All zero: nothing is said. */
+typedef struct pawl__otlp_partial {
+    int64_t   rejected; /* spans or data points */
+    pawl_text message;  /* for people, in the arena of the call */
+} pawl__otlp_partial;
+
+/* otlp_answer.c: what an answer with a status of success says. */
+pawl__otlp_partial pawl__otlp_accepted(pawl_observe_signal signal, pawl_text answer,
+                                       pawl_arena *arena);
+/* The message in another answer, in the arena; the answer itself when it is not the
+ * protocol's. */
+pawl_text pawl__otlp_refused(pawl_text answer, pawl_arena *arena);
 
 #endif

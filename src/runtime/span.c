@@ -13,7 +13,8 @@
 
 struct pawl__spans {
     pthread_mutex_t mutex;
-    size_t          capacity, first, count; /* first and count under the mutex */
+    size_t          capacity;
+    size_t          first, count, held; /* under the mutex */
     pawl__span      items[];
 };
 
@@ -35,11 +36,20 @@ void pawl__spans_destroy(pawl__spans *spans)
     pawl_free(spans);
 }
 
+/* Under the mutex. */
+static void drop(pawl__spans *spans, size_t count)
+{
+    spans->first = (spans->first + count) % spans->capacity;
+    spans->count -= count;
+}
+
 bool pawl__spans_put(pawl__spans *spans, const pawl__span *span, size_t *waiting)
 {
     pthread_mutex_lock(&spans->mutex);
     bool has_room = spans->count < spans->capacity;
-    if (has_room)
+    if (!has_room && spans->held == 0)
+        drop(spans, 1);
+    if (spans->count < spans->capacity)
         spans->items[(spans->first + spans->count++) % spans->capacity] = *span;
     *waiting = spans->count;
     pthread_mutex_unlock(&spans->mutex);
@@ -52,18 +62,29 @@ size_t pawl__spans_hold(pawl__spans *spans, size_t count_max, const pawl__span *
     size_t row = spans->capacity - spans->first;
     if (row > spans->count)
         row = spans->count;
-    *items = &spans->items[spans->first];
+    if (row > count_max)
+        row = count_max;
+    *items      = &spans->items[spans->first];
+    spans->held = row;
     pthread_mutex_unlock(&spans->mutex);
-    return row < count_max ? row : count_max;
+    return row;
 }
 
 void pawl__spans_release(pawl__spans *spans, size_t count)
 {
     pthread_mutex_lock(&spans->mutex);
-    assert(count <= spans->count);
-    spans->first = (spans->first + count) % spans->capacity;
-    spans->count -= count;
+    assert(count <= spans->held);
+    drop(spans, count);
+    spans->held = 0;
     pthread_mutex_unlock(&spans->mutex);
+}
+
+size_t pawl__spans_waiting(pawl__spans *spans)
+{
+    pthread_mutex_lock(&spans->mutex);
+    size_t count = spans->count;
+    pthread_mutex_unlock(&spans->mutex);
+    return count;
 }
 
 void pawl__span_text(char *to, size_t size, pawl_text from)

@@ -39,6 +39,7 @@ struct collector {
     pthread_mutex_t    mutex;
     pthread_cond_t     arrival;
     int                refusals, status;
+    const char        *said, *retry_after; /* of answers */
     body               bodies[BODIES_MAX];
     size_t             count;
 };
@@ -66,9 +67,13 @@ static enum MHD_Result answer(collector *it, struct MHD_Connection *connection, 
     pthread_mutex_lock(&it->mutex);
     unsigned status =
         type == NULL || strcmp(type, "application/json") != 0 ? 415 : take(it, taken, path);
+    const char *said        = it->said;
+    const char *retry_after = status != 200 ? it->retry_after : NULL;
     pthread_mutex_unlock(&it->mutex);
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(2, (void *)(uintptr_t) "{}", MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        strlen(said), (void *)(uintptr_t)said, MHD_RESPMEM_PERSISTENT);
+    if (retry_after != NULL)
+        MHD_add_response_header(response, "Retry-After", retry_after);
     enum MHD_Result result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
@@ -116,6 +121,7 @@ collector *collector_open(int refusals, int status)
     pthread_cond_init(&it->arrival, NULL);
     it->refusals = refusals;
     it->status   = status;
+    it->said     = "{}";
     it->daemon   = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, on_request, it,
                                     MHD_OPTION_SOCK_ADDR, &at, MHD_OPTION_NOTIFY_COMPLETED, forget,
                                     NULL, MHD_OPTION_END);
@@ -123,6 +129,14 @@ collector *collector_open(int refusals, int status)
     snprintf(it->url, sizeof it->url, "http://127.0.0.1:%d",
              (int)MHD_get_daemon_info(it->daemon, MHD_DAEMON_INFO_BIND_PORT)->port);
     return it;
+}
+
+void collector_say(collector *it, const char *said, const char *retry_after)
+{
+    pthread_mutex_lock(&it->mutex);
+    it->said        = said;
+    it->retry_after = retry_after;
+    pthread_mutex_unlock(&it->mutex);
 }
 
 const char *collector_url(const collector *it)

@@ -12,8 +12,11 @@
 
 typedef struct collector collector;
 
-/* Answers `refusals` posts with `status`, then 200 to everything. */
-collector  *collector_open(int refusals, int status);
+/* Answers `refusals` posts with `status`, then 200 to everything; always with "{}". */
+collector *collector_open(int refusals, int status);
+/* From now on answers say this, and refusals this Retry-After (NULL: none). Borrows
+ * both to the end. */
+void        collector_say(collector *it, const char *said, const char *retry_after);
 const char *collector_url(const collector *it);
 /* Waits until so many bodies were taken, then gives the first one of "traces" or
  * "metrics" not given yet; static until the next call. Fails after 30 seconds. */

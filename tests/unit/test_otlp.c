@@ -183,6 +183,66 @@ static void o23_metrics_for_a_collector(void **state)
     close_body(&it);
 }
 
+/* Whatever a collector or a proxy says, it is a count and a text. */
+static void o23_answers_of_a_collector(void **state)
+{
+    static const struct {
+        const char         *answer;
+        pawl_observe_signal signal;
+        int64_t             rejected;
+        const char         *message;
+    } rows[] = {
+        {"{\"partialSuccess\":{\"rejectedSpans\":\"3\",\"errorMessage\":\"old\"}}",
+         PAWL_OBSERVE_TRACES, 3, "old"},
+        {"{\"partialSuccess\":{\"rejectedSpans\":3}}", PAWL_OBSERVE_TRACES, 3, ""},
+        {"{\"partialSuccess\":{\"rejectedSpans\":3}}", PAWL_OBSERVE_METRICS, 0, ""},
+        {"{\"partialSuccess\":{\"rejectedDataPoints\":\"4\"}}", PAWL_OBSERVE_METRICS, 4, ""},
+        {"{\"partialSuccess\":{\"errorMessage\":\"soon\"}}", PAWL_OBSERVE_TRACES, 0, "soon"},
+        {"{\"partialSuccess\":{\"rejectedSpans\":-1}}", PAWL_OBSERVE_TRACES, 0, ""},
+        {"{\"partialSuccess\":{\"rejectedSpans\":\"-1\"}}", PAWL_OBSERVE_TRACES, 0, ""},
+        {"{\"partialSuccess\":{\"rejectedSpans\":1e300}}", PAWL_OBSERVE_TRACES, PAWL__REJECTED_MAX,
+         ""},
+        {"{\"partialSuccess\":{\"rejectedSpans\":\"99999999999999999999\"}}", PAWL_OBSERVE_TRACES,
+         PAWL__REJECTED_MAX, ""},
+        {"{\"partialSuccess\":{\"rejectedSpans\":99999999999999999999}}", PAWL_OBSERVE_TRACES, 0,
+         ""},
+        {"{\"partialSuccess\":{\"rejectedSpans\":[1],\"errorMessage\":[2]}}", PAWL_OBSERVE_TRACES,
+         0, ""},
+        {"{\"partialSuccess\":null}", PAWL_OBSERVE_TRACES, 0, ""},
+        {"{\"partialSuccess\":{\"rejectedSpans\":\"3\"", PAWL_OBSERVE_TRACES, 0, ""},
+        {"[]", PAWL_OBSERVE_TRACES, 0, ""},
+        {"", PAWL_OBSERVE_TRACES, 0, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pawl_arena        *arena = pawl_arena_create(0);
+        pawl__otlp_partial found =
+            pawl__otlp_accepted(rows[i].signal, pawl_text_of(rows[i].answer), arena);
+        if (found.rejected != rows[i].rejected ||
+            !pawl_text_equal(found.message, pawl_text_of(rows[i].message)))
+            fail_msg("%s: %lld '%.*s'", rows[i].answer, (long long)found.rejected,
+                     PAWL_TEXT_ARGS(found.message));
+        pawl_arena_destroy(arena);
+    }
+}
+
+static void o23_a_refusal_says_why_or_is_shown_as_it_is(void **state)
+{
+    static const char *const rows[][2] = {
+        {"{\"code\":3,\"message\":\"no tenant\"}", "no tenant"},
+        {"{\"code\":3}", "{\"code\":3}"},
+        {"404 page not found\n", "404 page not found\n"},
+        {"", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pawl_arena *arena   = pawl_arena_create(0);
+        pawl_text   message = pawl__otlp_refused(pawl_text_of(rows[i][0]), arena);
+        assert_true(pawl_text_equal(message, pawl_text_of(rows[i][1])));
+        pawl_arena_destroy(arena);
+    }
+}
+
 /* The n-th allocation fails, for every n: no memory is the only answer until all
  * succeed, and then the JSON is whole. */
 typedef struct failing {
@@ -233,6 +293,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(o23_a_span_for_each_dispatch),
         cmocka_unit_test(o23_metrics_for_a_collector),
+        cmocka_unit_test(o23_answers_of_a_collector),
+        cmocka_unit_test(o23_a_refusal_says_why_or_is_shown_as_it_is),
         cmocka_unit_test(o23_no_memory_makes_no_half_export),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static bool put(pawl__spans *spans, int32_t attempt, size_t waiting_expected)
     return is_taken;
 }
 
-static void o23_a_full_ring_refuses_what_is_new(void **state)
+static void o23_in_a_full_ring_the_oldest_gives_way(void **state)
 {
     pawl__spans      *spans = pawl__spans_create(3);
     const pawl__span *items = NULL;
@@ -30,15 +30,22 @@ static void o23_a_full_ring_refuses_what_is_new(void **state)
     assert_int_equal(pawl__spans_hold(spans, 9, &items), 0);
     for (int32_t i = 1; i <= 3; i++)
         assert_true(put(spans, i, (size_t)i));
-    assert_false(put(spans, 4, 3));
-    assert_int_equal(pawl__spans_hold(spans, 2, &items), 2);
-    assert_int_equal(items[0].attempt, 1);
-    assert_int_equal(items[1].attempt, 2);
-    assert_false(put(spans, 5, 3)); /* what is held is still there */
-    pawl__spans_release(spans, 2);
-    assert_true(put(spans, 6, 2));
+    assert_false(put(spans, 4, 3)); /* 1 is lost: [4] 2 3 */
+    assert_int_equal(pawl__spans_hold(spans, 9, &items), 2);
+    assert_false(put(spans, 5, 3)); /* 5 is lost: 2 and 3 are held */
+    assert_int_equal(items[0].attempt, 2);
+    assert_int_equal(items[1].attempt, 3);
+    pawl__spans_release(spans, 0);
+    assert_int_equal(pawl__spans_waiting(spans), 3);
+    assert_false(put(spans, 6, 3)); /* 2 is lost, as it is no longer held: 4 [6] 3 */
+    assert_int_equal(pawl__spans_hold(spans, 1, &items), 1);
+    assert_int_equal(items[0].attempt, 3);
+    pawl__spans_release(spans, 1);
     assert_true(put(spans, 7, 3));
-    assert_false(put(spans, 8, 3));
+    assert_int_equal(pawl__spans_hold(spans, 9, &items), 3);
+    assert_int_equal(items[0].attempt, 4);
+    assert_int_equal(items[1].attempt, 6);
+    assert_int_equal(items[2].attempt, 7);
     pawl__spans_destroy(spans);
     pawl__spans_destroy(NULL);
 }
@@ -82,7 +89,7 @@ static void o23_texts_are_cut_between_characters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(o23_a_full_ring_refuses_what_is_new),
+        cmocka_unit_test(o23_in_a_full_ring_the_oldest_gives_way),
         cmocka_unit_test(o23_spans_leave_in_their_order),
         cmocka_unit_test(o23_texts_are_cut_between_characters),
     };
