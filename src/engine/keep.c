@@ -86,14 +86,35 @@ static void end_entry(pawl__entry *entry)
     entry->timeouts.count = 0;
 }
 
-static pawl_code keep_state(pawl_context *ctx, pawl__touch *touch, const pawl_value *transitional)
+/* Into the batch's arena. */
+static pawl_code copy_state(pawl_context *ctx, const pawl__touch *touch, void **state)
 {
-    pawl__entry       *entry  = touch->entry;
-    const pawl_record *record = entry->model->state;
-    if (entry->stream != NULL) {
-        pawl_code code = pawl__stream_keep(ctx, touch);
-        return code == PAWL_OK && !touch->is_completed ? keep_timeouts(ctx, entry, touch) : code;
-    }
+    const pawl__saga_model *model = touch->entry->model;
+    *state                        = pawl_arena_take(ctx->batch->arena, model->state->size);
+    pawl_code code                = *state != NULL
+                                        ? pawl_record_copy(model->state, touch->state, *state, ctx->batch->arena)
+                                        : PAWL_ENOMEM;
+    if (code == PAWL_OK)
+        return PAWL_OK;
+    if (code == PAWL_ENOMEM)
+        return pawl__context_no_memory(ctx);
+    return pawl__context_fail(ctx, code,
+                              "saga %s: the handler left a text or list in the state that has "
+                              "a size but no data, or is over its limit",
+                              model->saga->name);
+}
+
+/* Its state needs no copy: it is the fold of events that were encoded. */
+static pawl_code keep_stream(pawl_context *ctx, pawl__touch *touch)
+{
+    pawl_code code = pawl__stream_keep(ctx, touch);
+    return code == PAWL_OK && !touch->is_completed ? keep_timeouts(ctx, touch->entry, touch) : code;
+}
+
+static pawl_code keep_saga(pawl_context *ctx, pawl__touch *touch, const pawl_value *transitional)
+{
+    pawl__entry *entry = touch->entry;
+    void        *state = NULL;
     if (touch->is_completed) {
         entry->writer = ctx->unit->index;
         if (entry->exists)
@@ -102,17 +123,9 @@ static pawl_code keep_state(pawl_context *ctx, pawl__touch *touch, const pawl_va
     }
     if (!touch->is_changed)
         return PAWL_OK;
-    void     *state = pawl_arena_take(ctx->batch->arena, record->size);
-    pawl_code code  = state != NULL
-                          ? pawl_record_copy(record, touch->state, state, ctx->batch->arena)
-                          : PAWL_ENOMEM;
-    if (code == PAWL_ENOMEM)
-        return pawl__context_no_memory(ctx);
+    pawl_code code = copy_state(ctx, touch, &state);
     if (code != PAWL_OK)
-        return pawl__context_fail(ctx, code,
-                                  "saga %s: the handler left a text or list in the state that has "
-                                  "a size but no data, or is over its limit",
-                                  entry->model->saga->name);
+        return code;
     entry->writer   = ctx->unit->index;
     entry->state    = state;
     entry->is_dirty = true;
@@ -258,7 +271,9 @@ pawl_code pawl__unit_keep(pawl_context *ctx)
     for (size_t i = 0; i < ctx->dispatch_count && code == PAWL_OK; i++)
         code = keep_dispatch(ctx, &ctx->dispatches[i], (int32_t)i);
     for (size_t i = 0; i < ctx->touch_count && code == PAWL_OK; i++)
-        code = keep_state(ctx, &ctx->touches[i], &transitional[i]);
+        code = ctx->touches[i].entry->stream != NULL
+                   ? keep_stream(ctx, &ctx->touches[i])
+                   : keep_saga(ctx, &ctx->touches[i], &transitional[i]);
     if (code == PAWL_OK)
         keep_effects(ctx);
     return code;
