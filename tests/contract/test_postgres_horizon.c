@@ -87,28 +87,42 @@ static int64_t number(place *p, pawl_store *store)
     return count;
 }
 
-/* The rows that are seen come from a transaction that began before the late one: that
- * it is over says nothing of the other. */
+typedef void insert_fn(PGconn *pg, const char *name, int count);
+
+/* One row in a transaction that is still under way, and many of one that began before
+ * it: that this one is over says nothing of the other. */
+static PGconn *insert_beside_late(const place *p, insert_fn *insert)
+{
+    PGconn *early = raw_open(p->schema), *late = raw_open(p->schema);
+    raw_run(early, "begin; select pg_current_xact_id()");
+    raw_run(late, "begin");
+    insert(late, "late", 1);
+    insert(early, "early", MANY);
+    raw_run(early, "commit");
+    PQfinish(early);
+    return late;
+}
+
+/* The late row comes, and one more behind it. */
+static void commit_late(const place *p, PGconn *late, insert_fn *insert)
+{
+    raw_run(late, "commit");
+    insert(p->pg, "after", 1);
+    PQfinish(late);
+}
+
 static void a_claim_begins_before_what_is_committed_late(void **state)
 {
     place      *p     = *state;
     pawl_store *store = open_store(p, p->url);
-    PGconn     *early = raw_open(p->schema), *late = raw_open(p->schema);
     assert_int_equal(claim(p, store), 0);
-    raw_run(early, "begin; select pg_current_xact_id()");
-    raw_run(late, "begin");
-    insert_rows(late, "late", 1);
-    insert_rows(early, "early", MANY);
-    raw_run(early, "commit");
+    PGconn *late = insert_beside_late(p, insert_rows);
     assert_int_equal(claim(p, store), MANY);
     deliver_all(p);
     for (int i = 0; i < 3; i++)
         assert_int_equal(claim(p, store), 0);
-    raw_run(late, "commit");
-    insert_rows(p->pg, "after", 1);
+    commit_late(p, late, insert_rows);
     assert_int_equal(claim(p, store), 2);
-    PQfinish(early);
-    PQfinish(late);
     pawl_store_close(store);
 }
 
@@ -116,22 +130,14 @@ static void an_event_of_such_a_transaction_is_numbered(void **state)
 {
     place      *p     = *state;
     pawl_store *store = open_store(p, p->url);
-    PGconn     *early = raw_open(p->schema), *late = raw_open(p->schema);
     assert_int_equal(number(p, store), 0);
-    raw_run(early, "begin; select pg_current_xact_id()");
-    raw_run(late, "begin");
-    insert_events(late, "late", 1);
-    insert_events(early, "early", MANY);
-    raw_run(early, "commit");
+    PGconn *late = insert_beside_late(p, insert_events);
     assert_int_equal(number(p, store), MANY);
     for (int i = 0; i < 3; i++)
         assert_int_equal(number(p, store), 0);
     assert_int_equal(numbers_from(store), 0);
-    raw_run(late, "commit");
-    insert_events(p->pg, "after", 1);
+    commit_late(p, late, insert_events);
     assert_int_equal(number(p, store), 2);
-    PQfinish(early);
-    PQfinish(late);
     pawl_store_close(store);
 }
 
