@@ -223,6 +223,12 @@ struct pawl_store_ops {
     pawl_code (*checkpoint_get)(pawl_store *store, pawl_text name, int64_t *position,
                                 pawl_error *error);
 
+    /* For people: the leases that lead() would give to nobody else at `now`, in the
+     * order of their names. Those that ended, and those of workers that ended or died,
+     * are not among them. */
+    pawl_code (*lead_list)(pawl_store *store, pawl_time now, pawl_arena *arena,
+                           pawl_lead_row **items, size_t *count, pawl_error *error);
+
     /* Version 1 ends here. Append below; an entry past the driver's ops_size
      * counts as NULL, and NULL must be survivable. */
 };

@@ -277,6 +277,13 @@ typedef struct pawl_worker_info {
     pawl_counters  counters;
 } pawl_worker_info;
 
+/* A lease that its worker holds. */
+typedef struct pawl_lead_row {
+    pawl_text      name; /* as it was given to lead() */
+    pawl_worker_id worker;
+    pawl_time      expires; /* machine time, unless it is renewed */
+} pawl_lead_row;
+
 typedef struct pawl_sweep {
     pawl_time inbox_before;   /* marks older than this go */
     pawl_time outbox_before;  /* dispatched rows older than this go */

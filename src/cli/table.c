@@ -98,6 +98,20 @@ static pawl_text calmed(pawl_text text, bool keeps_lines, pawl_arena *arena)
     return calm;
 }
 
+/* "one, two" */
+static pawl_text joined(const pawl__text_list *texts, pawl_arena *arena)
+{
+    pawl_text all = PAWL_TEXT("");
+    for (size_t i = 0; i < texts->count && all.data != NULL; i++) {
+        pawl_text calm = calmed(texts->items[i], false, arena);
+        if (calm.data == NULL)
+            return calm;
+        all = pawl_arena_printf(arena, "%.*s%s%.*s", PAWL_TEXT_ARGS(all), i > 0 ? ", " : "",
+                                PAWL_TEXT_ARGS(calm));
+    }
+    return all;
+}
+
 static const void *field_of(const pawl__column *column, const void *row)
 {
     return (const char *)row + column->offset;
@@ -141,6 +155,7 @@ static pawl_text cell_text(const pawl__view *view, const pawl__column *column, c
     case PAWL__COLUMN_TEXT:
     case PAWL__COLUMN_JSON: return calmed(*text, column->level == PAWL__LEVEL_REVEAL, view->arena);
     case PAWL__COLUMN_SIZE: return pawl_arena_printf(view->arena, "%zu bytes", text->size);
+    case PAWL__COLUMN_LIST: return joined(field_of(column, row), view->arena);
     case PAWL__COLUMN_ID: return id_text(column, row, view->arena);
     case PAWL__COLUMN_NAME:
         return pawl_text_of(column->names[*(const unsigned *)field_of(column, row)]);
@@ -296,6 +311,20 @@ static bool add_value(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *k
     return value != NULL && yyjson_mut_obj_add_val(doc, object, key, value);
 }
 
+static bool add_list(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_val *object,
+                     const char *key, const pawl__text_list *texts)
+{
+    if (texts->items == NULL)
+        return yyjson_mut_obj_add_null(doc, object, key);
+    yyjson_mut_val *list  = yyjson_mut_obj_add_arr(doc, object, key);
+    bool            is_ok = list != NULL;
+    for (size_t i = 0; i < texts->count && is_ok; i++) {
+        pawl_text text = mended(texts->items[i], view->arena);
+        is_ok = text.data != NULL && yyjson_mut_arr_add_strncpy(doc, list, text.data, text.size);
+    }
+    return is_ok;
+}
+
 static bool add_field(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_val *object,
                       const pawl__column *column, const void *row)
 {
@@ -311,6 +340,7 @@ static bool add_field(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_va
     case PAWL__COLUMN_SIZE:
         return yyjson_mut_obj_add_uint(doc, object, key,
                                        ((const pawl_text *)field_of(column, row))->size);
+    case PAWL__COLUMN_LIST: return add_list(view, doc, object, key, field_of(column, row));
     case PAWL__COLUMN_TIME: return pawl__json_add_time(doc, object, key, number_of(column, row));
     case PAWL__COLUMN_PLACE:
         if (number_of(column, row) == 0)

@@ -28,6 +28,7 @@ typedef enum pawl__column_kind {
     PAWL__COLUMN_TEXT,     /* pawl_text; empty: none */
     PAWL__COLUMN_SIZE,     /* pawl_text, of which only the size is said */
     PAWL__COLUMN_JSON,     /* pawl_text, a JSON value of its own; empty: none */
+    PAWL__COLUMN_LIST,     /* pawl__text_list; an array in JSON */
     PAWL__COLUMN_ID,       /* pawl_uuid; zero: none */
     PAWL__COLUMN_NAME,     /* an enum; its words are `names` */
     PAWL__COLUMN_COUNT,    /* int64_t */
@@ -36,6 +37,12 @@ typedef enum pawl__column_kind {
     PAWL__COLUMN_TIME,     /* pawl_time; 0: none */
     PAWL__COLUMN_DURATION, /* int64_t, microseconds */
 } pawl__column_kind;
+
+/* items NULL: it is not known; that there are none is another thing. */
+typedef struct pawl__text_list {
+    const pawl_text *items;
+    size_t           count;
+} pawl__text_list;
 
 /* From which way of looking on a column is seen. */
 typedef enum pawl__level {

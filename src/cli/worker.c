@@ -1,4 +1,4 @@
-/* worker.c - `pawl worker list`: who is alive and what it did.
+/* worker.c - `pawl worker list`: who is alive, what it leads and what it did.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,58 +33,101 @@ const pawl__option pawl__worker_verb_options[] = {
     {.name = NULL},
 };
 
-#define WORKER(key, kind, member, heading)                                                       \
-    {                                                                                            \
-        key, PAWL__COLUMN_##kind, offsetof(pawl_worker_info, member), heading, PAWL__LEVEL_LIST, \
-            NULL                                                                                 \
+typedef struct worker_row {
+    pawl_worker_info info;
+    pawl__text_list  leads;
+} worker_row;
+
+#define WORKER(key, kind, member, heading)                                                      \
+    {                                                                                           \
+        key, PAWL__COLUMN_##kind, offsetof(worker_row, member), heading, PAWL__LEVEL_LIST, NULL \
     }
 static const pawl__column columns[] = {
-    WORKER("id", ID, id, "id"),
-    WORKER("endpoint", TEXT, endpoint, "endpoint"),
-    WORKER("pid", PLACE, pid, "pid"),
-    WORKER("epoch", COUNT, epoch, "epoch"),
-    WORKER("messages", COUNT, counters.messages, "handled"),
-    WORKER("timeouts", COUNT, counters.timeouts, NULL),
-    WORKER("flushes", COUNT, counters.flushes, NULL),
-    WORKER("failures", COUNT, counters.failures, "failures"),
-    WORKER("conflicts", COUNT, counters.conflicts, "conflicts"),
-    WORKER("dead", COUNT, counters.dead, "dead letters"),
-    WORKER("seen", TIME, seen, "last seen"),
-    WORKER("types", JSON, types, NULL),
+    WORKER("id", ID, info.id, "id"),
+    WORKER("endpoint", TEXT, info.endpoint, "endpoint"),
+    WORKER("pid", PLACE, info.pid, "pid"),
+    WORKER("epoch", COUNT, info.epoch, "epoch"),
+    WORKER("leads", LIST, leads, "leads"),
+    WORKER("messages", COUNT, info.counters.messages, "handled"),
+    WORKER("timeouts", COUNT, info.counters.timeouts, NULL),
+    WORKER("flushes", COUNT, info.counters.flushes, NULL),
+    WORKER("failures", COUNT, info.counters.failures, "failures"),
+    WORKER("conflicts", COUNT, info.counters.conflicts, "conflicts"),
+    WORKER("dead", COUNT, info.counters.dead, "dead letters"),
+    WORKER("seen", TIME, info.seen, "last seen"),
+    WORKER("types", JSON, info.types, NULL),
     {.key = NULL},
 };
 const pawl__report pawl__worker_verb_reports[] = {{"list", columns}, {NULL, NULL}};
 
-static void keep_endpoint(pawl_worker_info *items, size_t *count, const char *endpoint)
+typedef struct lead_rows {
+    pawl_lead_row *items;
+    size_t         count;
+    bool           is_known; /* the store can tell */
+} lead_rows;
+
+/* Those of one worker. */
+static pawl_code take_leads(const lead_rows *leads, pawl_arena *arena, worker_row *row)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < *count; i++)
-        if (endpoint == NULL || pawl_text_equal(items[i].endpoint, pawl_text_of(endpoint)))
-            items[kept++] = items[i];
+    pawl_text *names = pawl_arena_take(arena, (leads->count + 1) * sizeof *names);
+    row->leads       = (pawl__text_list){.items = names};
+    if (names == NULL)
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < leads->count; i++)
+        if (pawl_uuid_compare(leads->items[i].worker.uuid, row->info.id.uuid) == 0)
+            names[row->leads.count++] = leads->items[i].name;
+    return PAWL_OK;
+}
+
+static pawl_code make_rows(const pawl_worker_info *items, size_t *count, const char *endpoint,
+                           const lead_rows *leads, pawl_arena *arena, worker_row **rows,
+                           pawl_error *error)
+{
+    size_t      kept = 0;
+    pawl_code   code = PAWL_OK;
+    worker_row *made = pawl_arena_take(arena, (*count + 1) * sizeof *made);
+    for (size_t i = 0; made != NULL && code == PAWL_OK && i < *count; i++) {
+        if (endpoint != NULL && !pawl_text_equal(items[i].endpoint, pawl_text_of(endpoint)))
+            continue;
+        made[kept] = (worker_row){.info = items[i]};
+        if (leads->is_known)
+            code = take_leads(leads, arena, &made[kept]);
+        kept++;
+    }
+    *rows  = made;
     *count = kept;
+    return made != NULL && code == PAWL_OK
+               ? PAWL_OK
+               : pawl_error_set(error, PAWL_ENOMEM, "out of memory for the answer");
 }
 
 static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena, pawl_error *error)
 {
     const verb_fields *fields = context;
     pawl_worker_info  *items  = NULL;
+    worker_row        *rows   = NULL;
     size_t             count  = 0;
+    lead_rows          leads  = {.is_known = store->ops->lead_list != NULL};
+    pawl_time          now    = pawl_clock_now(NULL);
     pawl_code          code   = store->ops->worker_list(store, arena, &items, &count, error);
+    if (code == PAWL_OK && leads.is_known)
+        code = store->ops->lead_list(store, now, arena, &leads.items, &leads.count, error);
+    if (code == PAWL_OK)
+        code = make_rows(items, &count, fields->endpoint, &leads, arena, &rows, error);
     if (code != PAWL_OK)
         return code;
-    keep_endpoint(items, &count, fields->endpoint);
     pawl__view view = {.columns  = columns,
                        .noun     = "worker",
-                       .row_size = sizeof *items,
+                       .row_size = sizeof *rows,
                        .is_json  = fields->is_json,
-                       .now      = pawl_clock_now(NULL),
+                       .now      = now,
                        .arena    = arena,
                        .out      = stdout};
     if (count == 0 && !fields->is_json)
         fputs(fields->endpoint == NULL ? "no worker is alive\n"
                                        : "no worker of this endpoint is alive\n",
               stderr);
-    return pawl__rows_print(&view, items, count, error);
+    return pawl__rows_print(&view, rows, count, error);
 }
 
 int pawl__worker_verb(const pawl__verb *verb, int count, char **words)

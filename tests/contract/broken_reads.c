@@ -399,6 +399,14 @@ static pawl_code everybody_leads(pawl_store *store, pawl_text name, pawl_time no
     return code;
 }
 
+/* Those of all times. */
+static pawl_code list_old_leads(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                pawl_lead_row **items, size_t *count, pawl_error *error)
+{
+    (void)now;
+    return SELF->lead_list(store, PAWL_TIME_MIN, arena, items, count, error);
+}
+
 /* A worker that was replaced takes its place back. */
 static pawl_code commit_unfenced(pawl_store *store, const pawl_changes *changes,
                                  pawl_refusals *refused, pawl_error *error)
@@ -455,6 +463,7 @@ const defect broken_reads[] = {
     {"attempts overwritten", "O15", NULL, {.outbox_attempts = no_attempts}},
     {"sweep of young rows", "O19", NULL, {.sweep = sweep_young_rows}},
     {"many leaders", "O20", NULL, {.lead = everybody_leads}},
+    {"leaders of the past", "O20", NULL, {.lead_list = list_old_leads}},
     {"fence skipped", "O32", NULL, {.commit = commit_unfenced}},
     {"resolve says no", "O32", NULL, {.resolve = nothing_ever_landed}},
     {"counters lost", "O23", NULL, {.stats = count_no_work}},

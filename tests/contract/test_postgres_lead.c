@@ -196,6 +196,26 @@ static void without_the_right_the_lead_is_taken_all_the_same(void **state)
     raw_run(p->pg, sql);
 }
 
+static size_t lead_count(place *p, pawl_store *store, pawl_time now)
+{
+    pawl_lead_row *rows;
+    size_t         count = 9;
+    expect_code(p, store->ops->lead_list(store, now, p->arena, &rows, &count, &p->error), PAWL_OK);
+    return count;
+}
+
+/* Long before its lease is over. */
+static void a_leader_without_its_session_is_not_listed(void **state)
+{
+    place *p = *state;
+    pair   it;
+    begin_led(p, &it);
+    assert_int_equal(lead_count(p, it.second, NOW), 1);
+    kill_pid(p, pid_of(it.first));
+    assert_int_equal(lead_count(p, it.second, NOW), 0);
+    end_pair(&it);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
@@ -205,6 +225,7 @@ int main(void)
         CASE(a_renewal_that_stands_still_is_ended),
         CASE(a_leader_that_is_slow_is_left_alone),
         CASE(without_the_right_the_lead_is_taken_all_the_same),
+        CASE(a_leader_without_its_session_is_not_listed),
     };
     if (place_server() == NULL)
         return place_skip();

@@ -104,6 +104,14 @@ static size_t claim_timeouts(place *p, pawl_store *store, unsigned owner, pawl_t
     return rows.count;
 }
 
+static size_t lead_count(place *p, pawl_store *store, pawl_time now)
+{
+    pawl_lead_row *rows;
+    size_t         count = 9;
+    expect_code(p, store->ops->lead_list(store, now, p->arena, &rows, &count, &p->error), PAWL_OK);
+    return count;
+}
+
 /* It was seen at NOW, and is gone without a word. */
 static void a_dead_pooled_worker_is_known_after_15_s(void **state)
 {
@@ -123,8 +131,10 @@ static void a_dead_pooled_worker_is_known_after_15_s(void **state)
                                  &leads, &p->error),
                 PAWL_OK);
     assert_false(leads);
+    assert_int_equal(lead_count(p, early, NOW + PAWL_SECONDS(14)), 1);
     pawl_store *late = open_pooled(p, NOW + PAWL_SECONDS(16));
     assert_int_equal(claim_timeouts(p, late, 3, NOW + PAWL_SECONDS(16)), 1);
+    assert_int_equal(lead_count(p, late, NOW + PAWL_SECONDS(16)), 0);
     expect_code(p,
                 late->ops->lead(late, TEXT("outbox"), NOW + PAWL_SECONDS(16), PAWL_SECONDS(15),
                                 &leads, &p->error),

@@ -170,6 +170,14 @@ static void set_timeout(place *p)
     pawl_store_close(store);
 }
 
+static size_t lead_count(place *p, pawl_store *store)
+{
+    pawl_lead_row *leads;
+    size_t         count = 9;
+    expect_code(p, store->ops->lead_list(store, NOW, p->arena, &leads, &count, &p->error), PAWL_OK);
+    return count;
+}
+
 static void a_dead_process_holds_nothing(void **state)
 {
     place *p = *state;
@@ -194,8 +202,10 @@ static void a_dead_process_holds_nothing(void **state)
                 store->ops->lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
                 PAWL_OK);
     assert_false(is_led);
+    assert_int_equal(lead_count(p, store), 1);
 
     finish(&c, true);
+    assert_int_equal(lead_count(p, store), 0);
     expect_code(p, store->ops->worker_list(store, p->arena, &workers, &count, &p->error), PAWL_OK);
     assert_int_equal(count, 1);
     expect_code(p,

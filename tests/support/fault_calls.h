@@ -44,6 +44,10 @@ HAND_ON(lead,
          pawl_error *error),
         (inner, name, now, lease, is_held, error))
 HAND_ON(unlead, (pawl_store * store, pawl_text name, pawl_error *error), (inner, name, error))
+HAND_ON(lead_list,
+        (pawl_store * store, pawl_time now, pawl_arena *arena, pawl_lead_row **items, size_t *count,
+         pawl_error *error),
+        (inner, now, arena, items, count, error))
 HAND_ON(subscriptions,
         (pawl_store * store, pawl_arena *arena, pawl_subscriptions *list, pawl_error *error),
         (inner, arena, list, error))

@@ -57,7 +57,8 @@
     X(stream_load)      \
     X(event_list)       \
     X(event_number)     \
-    X(checkpoint_get)
+    X(checkpoint_get)   \
+    X(lead_list)
 
 typedef enum fault_op {
     fault_op_any, /* in a plan: every call that its kind is about */

@@ -218,13 +218,21 @@ grep -q '^no worker is alive$' "$work/err" || die "no word that there is none"
 expect 2 "pawl worker needs ACTION; valid are list" pawl worker
 build_app app_pair.c pair.so
 export PAWL_STORE=sqlite:$work/workers.db
-start pair "$work/pair.so" --workers 1
+start pair "$work/pair.so" --workers 1 --route aside=#aside
 expect 0 '^sent ' pawl send --to left --type ping --body '{"n":1}'
 poll 20 has_ready finished 1 || die "the ping was not handled"
-expect 0 '^id +endpoint +pid +epoch +handled +failures +conflicts +dead letters +last seen$' \
+left_is_led()
+{
+    pawl worker list --json --endpoint left | grep -q '"leads":\["outbox/left"\]'
+}
+poll 20 left_is_led || die "nobody leads: $(pawl worker list)"
+[ "$(pawl worker list --json | grep -c '"leads":\["outbox/left"\]')" = 1 ] || die "two lead"
+expect 0 '^id +endpoint +pid +epoch +leads +handled +failures +conflicts +dead letters +last seen$' \
     pawl worker list
 expect 0 "^[0-9a-f-]{36}  left +$pid +[0-9]+ +1 +0 +0 +0  .*Z \(.* ago\)$" pawl worker list
-expect 0 "^\{\"id\":\"[0-9a-f-]{36}\",\"endpoint\":\"right\",\"pid\":$pid,\"epoch\":[0-9]+,\"messages\":1,.*\"types\":\[\"pong\"\]\}$" \
+expect 0 "^[0-9a-f-]{36}  left +$pid +[0-9]+  outbox/left +0 +0 +0 +0  .*Z \(.* ago\)$" \
+    pawl worker list
+expect 0 "^\{\"id\":\"[0-9a-f-]{36}\",\"endpoint\":\"right\",\"pid\":$pid,\"epoch\":[0-9]+,\"leads\":\[\],\"messages\":1,.*\"types\":\[\"pong\"\]\}$" \
     pawl worker list --json --endpoint right
 ! grep -v '"endpoint":"right"' "$work/out" || die "a worker of another endpoint"
 expect 0 '' pawl worker list --endpoint middle

@@ -90,6 +90,7 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
     [pawl__postgres_end_standing_of] = RARE("bigint, bigint", "after a wait as long as a deadline"),
     [pawl__postgres_worker_alive_list]  = RARE("timestamptz", "a list for people"),
     [pawl__postgres_worker_alive_count] = RARE("timestamptz", "statistics"),
+    [pawl__postgres_lead_alive_list]    = RARE("timestamptz", "a list for people"),
     [pawl__postgres_worker_dead_list] =
         HOT(31, "timestamptz, timestamptz, bigint", "at(0), at(-3600), 100"),
     [pawl__postgres_worker_retain]    = HOT(20, "uuid", "key(0)"),

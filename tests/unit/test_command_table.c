@@ -114,6 +114,33 @@ static void a_table_is_aligned_by_what_is_seen(void **state)
                       " 0  \xF0\x9F\x98\x80!   green\n");
 }
 
+typedef struct listed {
+    pawl__text_list names;
+} listed;
+
+/* That a list is empty is another thing than that nobody knows it. */
+static void a_list_is_an_array_and_a_cell(void **state)
+{
+    static const pawl__column list_columns[] = {
+        {"names", PAWL__COLUMN_LIST, offsetof(listed, names), "names", PAWL__LEVEL_LIST, NULL},
+        {.key = NULL},
+    };
+    const pawl_text names[] = {PAWL_TEXT("one"), PAWL_TEXT("t\x1Bwo")};
+    const listed    lists[] = {{{names, 2}}, {{names, 0}}, {{NULL, 0}}};
+    printed         page;
+    (void)state;
+    begin(&page, true, PAWL__LEVEL_LIST);
+    page.view.columns  = list_columns;
+    page.view.row_size = sizeof(listed);
+    assert_int_equal(pawl__rows_print(&page.view, lists, 3, NULL), PAWL_OK);
+    expect_end(&page, "{\"names\":[\"one\",\"t\\u001Bwo\"]}\n{\"names\":[]}\n{\"names\":null}\n");
+    begin(&page, false, PAWL__LEVEL_LIST);
+    page.view.columns  = list_columns;
+    page.view.row_size = sizeof(listed);
+    assert_int_equal(pawl__rows_print(&page.view, lists, 3, NULL), PAWL_OK);
+    expect_end(&page, "names\none, t?wo\n\n\n");
+}
+
 static void a_page_leaves_out_what_a_row_does_not_have(void **state)
 {
     printed page;
@@ -354,6 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_is_aligned_by_characters),
         cmocka_unit_test(a_table_is_aligned_by_what_is_seen),
+        cmocka_unit_test(a_list_is_an_array_and_a_cell),
         cmocka_unit_test(a_page_leaves_out_what_a_row_does_not_have),
         cmocka_unit_test(objects_have_every_key),
         cmocka_unit_test(bodies_are_revealed_alone),

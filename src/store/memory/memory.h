@@ -224,6 +224,8 @@ pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_
 pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
                             bool *is_held, pawl_error *error);
 pawl_code pawl__memory_unlead(pawl_store *store, pawl_text name, pawl_error *error);
+pawl_code pawl__memory_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                 pawl_lead_row **items, size_t *count, pawl_error *error);
 pawl_code pawl__memory_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
                                      pawl_error *error);
 pawl_code pawl__memory_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,

@@ -208,22 +208,23 @@ void pawl__memory_worker_stats(const memory_data *data, pawl_stats *stats)
 
 typedef struct lead_row {
     MEMORY_ROW(1)
-    pawl_text name;
-    uint64_t  holder;
-    pawl_time expires;
+    pawl_lead_row fields;
+    uint64_t      holder; /* the handle of its worker */
 } lead_row;
 
 static int by_name(const void *left, const void *right)
 {
     const lead_row *a = left, *b = right;
-    return pawl_text_compare(a->name, b->name);
+    return pawl_text_compare(a->fields.name, b->fields.name);
 }
 
 const memory_table_kind pawl__memory_lead_kind = {
-    .row_size    = sizeof(lead_row),
-    .fixed       = {offsetof(lead_row, name)},
-    .index_count = MEMORY_INDEX_COUNT(lead_row),
-    .indexes     = {{by_name, NULL}},
+    .row_size      = sizeof(lead_row),
+    .fields_offset = offsetof(lead_row, fields),
+    .fields_size   = sizeof(pawl_lead_row),
+    .fixed         = {offsetof(lead_row, fields.name)},
+    .index_count   = MEMORY_INDEX_COUNT(lead_row),
+    .indexes       = {{by_name, NULL}},
 };
 
 /* Makes the lease ours. False when out of memory. */
@@ -231,14 +232,15 @@ static bool take_lead(memory_store *self, lead_row *row, pawl_text name, pawl_ti
 {
     memory_table *leads = &self->data->leads;
     if (row == NULL) {
-        const lead_row model = {.name = name};
+        const lead_row model = {.fields.name = name};
         row                  = pawl__row_create(leads, &model);
         if (row == NULL)
             return false;
         pawl__table_link(leads, row);
     }
-    row->holder  = self->holder;
-    row->expires = expires;
+    row->holder         = self->holder;
+    row->fields.worker  = self->base.worker;
+    row->fields.expires = expires;
     return true;
 }
 
@@ -251,10 +253,10 @@ pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, in
     if (data == NULL)
         return PAWL_EINVAL;
     memory_store  *self  = (memory_store *)store;
-    const lead_row probe = {.name = name};
+    const lead_row probe = {.fields.name = name};
     lead_row      *row   = pawl__tree_find(&data->leads.trees[0], &probe);
     bool           is_ok = true;
-    if (row == NULL || row->holder == self->holder || row->expires <= now) {
+    if (row == NULL || row->holder == self->holder || row->fields.expires <= now) {
         is_ok    = take_lead(self, row, name, pawl_time_add(now, lease));
         *is_held = is_ok;
     }
@@ -273,7 +275,7 @@ pawl_code pawl__memory_unlead(pawl_store *store, pawl_text name, pawl_error *err
     memory_data *data = pawl__memory_enter(store, error);
     if (data == NULL)
         return PAWL_EINVAL;
-    const lead_row probe = {.name = name};
+    const lead_row probe = {.fields.name = name};
     lead_row      *row   = pawl__tree_find(&data->leads.trees[0], &probe);
     if (row != NULL && row->holder == ((memory_store *)store)->holder)
         remove_lead(data, row);
@@ -289,4 +291,28 @@ void pawl__memory_leads_free(memory_data *data, uint64_t holder)
         if (row->holder == holder)
             remove_lead(data, row);
     }
+}
+
+pawl_code pawl__memory_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                 pawl_lead_row **items, size_t *count, pawl_error *error)
+{
+    *items            = NULL;
+    *count            = 0;
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    memory_list list  = {0};
+    void       *shown = NULL;
+    bool        is_ok = true;
+    for (lead_row *row = pawl__tree_first(&data->leads.trees[0]); is_ok && row != NULL;
+         row           = pawl__tree_next(&data->leads.trees[0], row))
+        if (row->fields.expires > now)
+            is_ok = pawl__memory_list_add(&list, arena, row);
+    is_ok = is_ok && pawl__memory_list_show(&list, &data->leads, arena, &shown);
+    pawl__memory_leave(data);
+    if (!is_ok)
+        return pawl__memory_out_of_memory("list of named leases", error);
+    *items = shown;
+    *count = list.count;
+    return PAWL_OK;
 }

@@ -129,3 +129,30 @@ pawl_code pawl__postgres_unlead(pawl_store *base, pawl_text name, pawl_error *er
     pawl__postgres_end(&call);
     return pawl__postgres_stamp_end(connection, code, error);
 }
+
+pawl_code pawl__postgres_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,
+                                   pawl_lead_row **items, size_t *count, pawl_error *error)
+{
+    pawl__postgres     *store = pawl__postgres_of(base);
+    pawl__postgres_call call;
+    *items         = NULL;
+    *count         = 0;
+    pawl_code code = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_lead_alive_list, error);
+    pawl__postgres_put_time(&call, now);
+    code       = pawl__postgres_run(&call);
+    call.arena = arena;
+    if (code != PAWL_OK)
+        return code;
+    *items = pawl__postgres_take_rows(&call, sizeof **items);
+    while (*items != NULL && pawl__postgres_next(&call)) {
+        pawl_lead_row *row = &(*items)[(*count)++];
+        row->name          = pawl__postgres_get_text(&call);
+        row->worker.uuid   = pawl__postgres_get_uuid(&call);
+        row->expires       = pawl__postgres_get_time(&call);
+    }
+    pawl__postgres_end(&call);
+    return call.code;
+}

@@ -252,6 +252,8 @@ pawl_code pawl__postgres_worker_count(pawl__postgres *store, int64_t *count, paw
 pawl_code pawl__postgres_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
                               bool *is_held, pawl_error *error);
 pawl_code pawl__postgres_unlead(pawl_store *base, pawl_text name, pawl_error *error);
+pawl_code pawl__postgres_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,
+                                   pawl_lead_row **items, size_t *count, pawl_error *error);
 
 /* commit.c */
 pawl_code pawl__postgres_commit(pawl_store *base, const pawl_changes *changes,

@@ -155,6 +155,11 @@
     X(end_lease_holder, "select pg_terminate_backend(a.pid) from {leases} as l "                     \
                         "join pg_stat_activity as a on a.backend_xid = l.xmax "                      \
                         "where l.[Name] = ?1 and l.[Expires] <= ?2 and a.pid <> pg_backend_pid()")   \
+    X(lead_alive_list,                                                                               \
+      "select substr(l.[Name], 6), l.[Worker], l.[Expires] from {leases} as l "                      \
+      "join {workers} as w on w.[Id] = l.[Worker] where substr(l.[Name], 1, 5) = 'lead:' "           \
+      "and l.[Expires] > ?1 and (w.[Process] = 0 or " PAWL__POSTGRES_IS_ALIVE(                       \
+          "?1") ") order by l.[Name] collate \"C\"")                                                 \
     X(lead_take, PAWL__POSTGRES_LEAD_TAKE)                                                           \
     X(lead_take_alone, PAWL__POSTGRES_LEAD_TAKE ", set_config('synchronous_commit', 'off', true)")   \
     PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                             \

@@ -89,6 +89,10 @@
     X(lease_update,                                                                                                              \
       "update {leases} set [Worker] = ?2, [Process] = ?3, [Pid] = ?4, [Epoch] = ?5, "                                            \
       "[Expires] = ?6 where [Name] = ?1")                                                                                        \
+    X(lead_list,                                                                                                                 \
+      "select substr([Name], 6), [Worker], [Process], [Expires] from {leases} as l "                                             \
+      "where substr([Name], 1, 5) = 'lead:' and [Expires] > ?1 "                                                                 \
+      "and exists (select 1 from {workers} as w where w.[Id] = l.[Worker]) order by [Name]")                                     \
     X(lease_free, "update {leases} set [Worker] = null, [Process] = 0 where [Name] = ?1 "                                        \
                   "and [Process] = ?2")                                                                                          \
     X(lease_delete, "delete from {leases} where [Name] = ?1 and [Worker] = ?2")                                                  \

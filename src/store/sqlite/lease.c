@@ -315,3 +315,35 @@ pawl_code pawl__sqlite_unlead(pawl_store *base, pawl_text name, pawl_error *erro
     pawl__sqlite_put_uuid(&call, base->worker.uuid);
     return pawl__sqlite_stamp_end(store, pawl__sqlite_run(&call), error);
 }
+
+pawl_code pawl__sqlite_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,
+                                 pawl_lead_row **items, size_t *count, pawl_error *error)
+{
+    pawl__sqlite     *store    = pawl__sqlite_of(base);
+    size_t            capacity = 0;
+    pawl__sqlite_call call;
+    *items         = NULL;
+    *count         = 0;
+    pawl_code code = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_lead_list, error);
+    call.arena = arena;
+    pawl__sqlite_put_int(&call, now);
+    while (pawl__sqlite_next(&call)) {
+        bool           alive = false;
+        pawl_lead_row *grown = pawl__sqlite_grow(&call, *items, *count, &capacity, sizeof **items);
+        if (grown == NULL)
+            break;
+        *items             = grown;
+        pawl_lead_row *row = &grown[*count];
+        row->name          = pawl__sqlite_get_text(&call);
+        row->worker.uuid   = pawl__sqlite_get_uuid(&call);
+        int64_t process    = pawl__sqlite_get_int(&call);
+        row->expires       = pawl__sqlite_get_int(&call);
+        if (call.code == PAWL_OK)
+            call.code = is_alive(store, process, &alive, error);
+        *count += alive;
+    }
+    return call.code;
+}
