@@ -34,6 +34,19 @@
 #define TAKE_OVERS_MAX 5
 #define PAGE_COUNT 500
 
+/* ---- Who leads -------------------------------------------------------------------- */
+
+/* Under a clock that is set by hand, leases pass as that one does. */
+static int64_t now_of_leases(const pawl_endpoint *endpoint)
+{
+    return endpoint->settings.machine != NULL ? pawl__machine_now(endpoint) : pawl__lease_now();
+}
+
+bool pawl__leader_is(const pawl_endpoint *endpoint)
+{
+    return now_of_leases(endpoint) < atomic_load(&endpoint->lead_end);
+}
+
 /* ---- Sources that wait ----------------------------------------------------------- */
 
 bool pawl__leader_is_waiting(const pawl__service *service, pawl_text source)
@@ -53,9 +66,16 @@ static void forget_waiting(pawl__service *service)
     service->waiting = (pawl__sources){.arena = service->waiting.arena};
 }
 
+/* For who asks from another thread a lease that was not renewed ends by itself. */
+static void set_leader(pawl__service *service, bool is_leader)
+{
+    service->is_leader = is_leader;
+    atomic_store(&service->endpoint->lead_end, is_leader ? service->lease_end : 0);
+}
+
 void pawl__outbox_forget(pawl__service *service)
 {
-    service->is_leader     = false;
+    set_leader(service, false);
     service->lease_renewal = PAWL_TIME_MIN;
     service->outbox_due    = PAWL_TIME_MIN;
     forget_waiting(service);
@@ -63,11 +83,9 @@ void pawl__outbox_forget(pawl__service *service)
 
 /* ---- Commits of the leader --------------------------------------------------------- */
 
-/* Under a clock that is set by hand, leases pass as that one does. */
-static pawl_time lease_now(const pawl__service *service)
+static int64_t lease_now(const pawl__service *service)
 {
-    const pawl_endpoint *endpoint = service->endpoint;
-    return endpoint->settings.machine != NULL ? pawl__machine_now(endpoint) : pawl__lease_now();
+    return now_of_leases(service->endpoint);
 }
 
 static bool is_stale(const pawl_refusals *refused)
@@ -96,7 +114,7 @@ pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, paw
     if (code == PAWL_OK && is_stale(refused)) {
         pawl_log(PAWL_LOG_WARNING, "outbox of %s: another runner leads",
                  service->endpoint->model->endpoint.data);
-        service->is_leader = false;
+        set_leader(service, false);
     }
     return code;
 }
@@ -111,7 +129,7 @@ static pawl_code raise_number(pawl__service *service, pawl_error *error)
         pawl_store *store = service->store;
         pawl_code   code =
             store->ops->checkpoint_get(store, service->lease_name, &service->number, error);
-        service->is_leader = true;
+        set_leader(service, true);
         if (code == PAWL_OK)
             code = pawl__leader_commit(service, &changes, &refused, error);
         if (code != PAWL_OK || service->is_leader)
@@ -169,10 +187,10 @@ static pawl_code hold_lease(pawl__service *service, pawl_error *error)
     if (code == PAWL_OK)
         code = service->store->ops->lead(service->store, service->lease_name, now, lease, &is_held,
                                          error);
-    service->is_leader     = code == PAWL_OK && is_held;
     service->answered      = begin;
     service->lease_end     = pawl_time_add(begin, lease - MARGIN);
     service->lease_renewal = pawl_time_add(now, is_held ? RENEWAL : TRIAL);
+    set_leader(service, code == PAWL_OK && is_held);
     return code;
 }
 
@@ -185,7 +203,7 @@ static pawl_code keep_lease(pawl__service *service, pawl_error *error)
         return PAWL_OK;
     if (left > 0)
         return hold_lease(service, error);
-    service->is_leader     = false;
+    set_leader(service, false);
     service->lease_renewal = PAWL_TIME_MIN;
     return PAWL_OK;
 }

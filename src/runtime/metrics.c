@@ -76,7 +76,5 @@ void pawl__metrics_read(const pawl__metrics *metrics, pawl__metrics_view *view)
 
 bool pawl__metrics_has(const pawl__metrics_view *view, const pawl__metric_row *row)
 {
-    if (view->endpoint.size > 0)
-        return row->scope == PAWL__OF_ENDPOINT;
-    return row->scope == PAWL__OF_OBSERVER || (row->scope == PAWL__OF_STORE && view->has_store);
+    return (view->scopes & 1u << row->scope) != 0;
 }

@@ -5,8 +5,8 @@
  * for the sum. Everything that shows metrics walks the table, so a new metric is a
  * new row and the line of code that counts.
  *
- * A count belongs to an endpoint, to the store (it comes from pawl_stats), or to
- * the observer that shows them.
+ * A count belongs to an endpoint, to the runner that delivers for one, to the store
+ * (it comes from pawl_stats), or to the observer that shows them.
  *
  * Threads: any; a count is an atomic, readers take what they find.
  * Tests: tests/unit/test_runtime_metrics.c
@@ -28,9 +28,12 @@ typedef enum pawl__metric_type {
 
 typedef enum pawl__metric_scope {
     PAWL__OF_ENDPOINT, /* shown with the label "endpoint" */
+    PAWL__OF_RUNNER,   /* of an endpoint with routes; shown with that label, too */
     PAWL__OF_STORE,
     PAWL__OF_OBSERVER,
 } pawl__metric_scope;
+
+#define PAWL__SCOPE(name) (1u << PAWL__OF_##name)
 
 #define PAWL__BUCKET_COUNT 15 /* the last one has no bound */
 /* Inclusive upper bounds in microseconds: a local store takes about a millisecond,
@@ -49,6 +52,8 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
     X(RETENTION_DELETED, ENDPOINT, COUNTER, 1, "pawl_outbox_retention_deleted_total",              \
       "pawl.outbox.retention.deleted", "{row}", NULL,                                              \
       "Dispatched outbox rows deleted because they were old.")                                     \
+    X(LEADER, RUNNER, GAUGE, 1, "pawl_leader", "pawl.leader", "1", NULL,                           \
+      "1 when this process delivers the outbox rows of the endpoint, else 0.")                     \
     X(OUTBOX_PENDING, STORE, GAUGE, 1, "pawl_outbox_pending", "pawl.outbox.pending", "{row}",      \
       NULL, "Outbox rows that wait to be delivered.")                                              \
     X(OUTBOX_HELD, STORE, GAUGE, 1, "pawl_outbox_held", "pawl.outbox.held", "{row}", NULL,         \
@@ -146,8 +151,8 @@ void pawl__metric_observe(pawl__metrics *metrics, pawl__metric id, int64_t micro
 
 /* The counts of one owner, as they were read. */
 typedef struct pawl__metrics_view {
-    pawl_text endpoint;  /* of OF_ENDPOINT; empty: counts of the store and the observer */
-    bool      has_store; /* the others: there are counts of the store */
+    pawl_text endpoint; /* its label; empty: none */
+    unsigned  scopes;   /* PAWL__SCOPE of what is in it */
     int64_t   values[PAWL__SLOT_COUNT];
 } pawl__metrics_view;
 

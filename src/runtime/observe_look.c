@@ -147,6 +147,15 @@ static void answer_ready(pawl__observer *observer, pawl_arena *arena, pawl_obser
     pawl__health_json(&health, arena, &answer->body);
 }
 
+static bool read_endpoint(pawl_endpoint *endpoint, pawl_arena *arena, pawl__metrics_view *view)
+{
+    pawl__metric_set(&endpoint->metrics, PAWL__METRIC_LEADER, pawl__leader_is(endpoint));
+    pawl__metrics_read(&endpoint->metrics, view);
+    view->endpoint = pawl_arena_text(arena, endpoint->model->endpoint);
+    view->scopes   = PAWL__SCOPE(ENDPOINT) | (endpoint->route_count > 0 ? PAWL__SCOPE(RUNNER) : 0);
+    return view->endpoint.data != NULL;
+}
+
 pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *arena, size_t *count)
 {
     bool has_store;
@@ -154,17 +163,13 @@ pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *ar
     pthread_mutex_lock(&observer->mutex);
     *count                    = observer->endpoint_count + 1;
     pawl__metrics_view *views = pawl_arena_take(arena, *count * sizeof *views);
-    for (size_t i = 0; views != NULL && i + 1 < *count; i++) {
-        const pawl_endpoint *endpoint = observer->endpoints[i];
-        views[i].endpoint             = pawl_arena_text(arena, endpoint->model->endpoint);
-        pawl__metrics_read(&endpoint->metrics, &views[i]);
-        if (views[i].endpoint.data == NULL)
+    for (size_t i = 0; views != NULL && i + 1 < *count; i++)
+        if (!read_endpoint(observer->endpoints[i], arena, &views[i]))
             views = NULL;
-    }
     pthread_mutex_unlock(&observer->mutex);
     if (views == NULL)
         return NULL;
-    views[*count - 1].has_store = has_store;
+    views[*count - 1].scopes = PAWL__SCOPE(OBSERVER) | (has_store ? PAWL__SCOPE(STORE) : 0);
     pawl__metrics_read(&observer->metrics, &views[*count - 1]);
     return views;
 }

@@ -34,23 +34,24 @@ typedef struct pawl__flush_request {
 } pawl__flush_request;
 
 struct pawl_endpoint {
-    pawl_endpoint_options  settings; /* defaults filled in */
-    pawl__model           *model;
-    pawl_route             routes[PAWL__ROUTES_MAX];
-    size_t                 route_count;
-    struct pawl__worker   *worker;      /* of step mode, and of the first thread of run() */
-    struct pawl__service  *service;     /* of step mode */
-    int64_t                service_due; /* step mode: monotonic time of the next look */
-    int                    stop_fd;     /* eventfd, readable from stop on */
-    atomic_bool            is_stopping;
-    _Atomic pawl_time      flush_check;  /* machine time: one worker looks at all partitions next */
-    atomic_bool            is_elsewhere; /* said in the log: another process works the queue */
-    pthread_mutex_t        mutex;
-    pawl__flush_request    requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
-    size_t                 request_count;
-    pawl_worker_id         lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
-    size_t                 lost_count;
-    pawl__metrics          metrics;
+    pawl_endpoint_options settings; /* defaults filled in */
+    pawl__model          *model;
+    pawl_route            routes[PAWL__ROUTES_MAX];
+    size_t                route_count;
+    struct pawl__worker  *worker;      /* of step mode, and of the first thread of run() */
+    struct pawl__service *service;     /* of step mode */
+    int64_t               service_due; /* step mode: monotonic time of the next look */
+    int                   stop_fd;     /* eventfd, readable from stop on */
+    atomic_bool           is_stopping;
+    _Atomic pawl_time     flush_check;  /* machine time: one worker looks at all partitions next */
+    atomic_bool           is_elsewhere; /* said in the log: another process works the queue */
+    pthread_mutex_t       mutex;
+    pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
+    size_t                request_count;
+    pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
+    size_t                lost_count;
+    pawl__metrics         metrics;
+    _Atomic int64_t lead_end; /* its runner leads until then, by the clock of leader.c; or 0 */
     struct pawl__observer *observer; /* who shows the metrics, or NULL */
     pawl_code              failed;   /* under the mutex: the first thread that cannot go on */
     pawl_error             error;
@@ -264,6 +265,9 @@ void pawl__projections_wake(pawl__projections *projections);
 pawl_time pawl__projections_due(const pawl__projections *projections);
 /* Machine time at which an event that failed is tried again, or PAWL_TIME_MAX. */
 pawl_time pawl__projections_retry(const pawl__projections *projections);
+
+/* leader.c: does the runner of the endpoint lead now? From any thread. */
+bool pawl__leader_is(const pawl_endpoint *endpoint);
 
 /* outbox.c */
 pawl_code pawl__outbox_run(pawl__service *service, pawl_step *step, pawl_error *error);

@@ -50,6 +50,7 @@ void pawl__service_destroy(pawl__service *service)
 {
     if (service == NULL)
         return;
+    pawl__outbox_forget(service);
     pawl__outbox_close(service);
     pawl__projections_destroy(service->projections);
     if (service->owns_store)

@@ -149,9 +149,10 @@ static void o23_metrics_for_a_collector(void **state)
     pawl__metric_set(&metrics, PAWL__METRIC_OUTBOX_PENDING, 6);
     for (size_t i = 0; i < 3; i++)
         pawl__metrics_read(&metrics, &views[i]);
-    views[0].endpoint  = PAWL_TEXT("left");
-    views[1].endpoint  = PAWL_TEXT("right");
-    views[2].has_store = true;
+    views[0].endpoint = PAWL_TEXT("left");
+    views[1].endpoint = PAWL_TEXT("right");
+    views[0].scopes = views[1].scopes = PAWL__SCOPE(ENDPOINT);
+    views[2].scopes                   = PAWL__SCOPE(STORE);
     assert_int_equal(pawl__otlp_metrics(&source, views, 3, source.start + 7, it.arena, &json),
                      PAWL_OK);
     yyjson_val *root     = open_body(&it, json);

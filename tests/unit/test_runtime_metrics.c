@@ -75,7 +75,7 @@ static void o23_outcomes_are_named_in_their_order(void **state)
 static void o23_attempts_by_outcome(void **state)
 {
     pawl__metrics      metrics = {{0}};
-    pawl__metrics_view view    = {.endpoint = PAWL_TEXT("orders")};
+    pawl__metrics_view view    = {.endpoint = PAWL_TEXT("orders"), .scopes = PAWL__SCOPE(ENDPOINT)};
     pawl_arena        *arena   = pawl_arena_create(0);
     (void)state;
     pawl__metric_add(&metrics, PAWL__METRIC_ATTEMPTS, PAWL_ATTEMPT_SUCCESS, 3);
@@ -98,7 +98,7 @@ static void o23_attempts_by_outcome(void **state)
 static void o23_buckets_are_cumulative(void **state)
 {
     pawl__metrics      metrics = {{0}};
-    pawl__metrics_view view    = {.endpoint = PAWL_TEXT("o")};
+    pawl__metrics_view view    = {.endpoint = PAWL_TEXT("o"), .scopes = PAWL__SCOPE(ENDPOINT)};
     pawl_arena        *arena   = pawl_arena_create(0);
     (void)state;
     static const int64_t durations[] = {-5, 0, 1000, 1001, 2500, 30000000, 30000001, 999};
@@ -122,7 +122,8 @@ static void o23_buckets_are_cumulative(void **state)
 
 static void o23_labels_are_escaped(void **state)
 {
-    pawl__metrics_view view  = {.endpoint = PAWL_TEXT("a\\b\"c\nd\xC3\xA4")};
+    pawl__metrics_view view  = {.endpoint = PAWL_TEXT("a\\b\"c\nd\xC3\xA4"),
+                                .scopes   = PAWL__SCOPE(ENDPOINT)};
     pawl_arena        *arena = pawl_arena_create(0);
     (void)state;
     write_page(&view, 1, arena);
@@ -140,18 +141,22 @@ static void o23_each_owner_shows_its_own(void **state)
     (void)state;
     assert_non_null(views);
     views[0].endpoint = PAWL_TEXT("left");
+    views[0].scopes   = PAWL__SCOPE(ENDPOINT) | PAWL__SCOPE(RUNNER);
     views[1].endpoint = PAWL_TEXT("right");
+    views[1].scopes   = PAWL__SCOPE(ENDPOINT);
     pawl__metric_set(&metrics, PAWL__METRIC_OUTBOX_AGE, 61500000);
     pawl__metric_set(&metrics, PAWL__METRIC_OUTBOX_PENDING, 7);
     pawl__metric_set(&metrics, PAWL__METRIC_STORE_UP, 1);
     pawl__metrics_read(&metrics, &views[2]);
-    views[2].has_store = true;
+    views[2].scopes = PAWL__SCOPE(STORE) | PAWL__SCOPE(OBSERVER);
     write_page(views, 3, arena);
     assert_true(exposition_has(&page, "pawl_outbox_retention_deleted_total{endpoint=\"left\"}"));
     assert_true(exposition_has(&page, "pawl_outbox_retention_deleted_total{endpoint=\"right\"}"));
     assert_true(exposition_value(&page, "pawl_outbox_pending") == 7);
     assert_true(exposition_value(&page, "pawl_outbox_oldest_age_seconds") == 61.5);
-    views[2].has_store = false;
+    assert_true(exposition_has(&page, "pawl_leader{endpoint=\"left\"}"));
+    assert_false(exposition_has(&page, "pawl_leader{endpoint=\"right\"}"));
+    views[2].scopes = PAWL__SCOPE(OBSERVER);
     write_page(views, 3, arena);
     assert_false(exposition_has(&page, "pawl_outbox_pending"));
     assert_true(exposition_value(&page, "pawl_store_up") == 1);
@@ -164,7 +169,7 @@ static void o23_each_owner_shows_its_own(void **state)
 static void o23_a_counter_read_elsewhere_never_falls(void **state)
 {
     pawl__metrics      metrics = {{0}};
-    pawl__metrics_view view    = {.has_store = true};
+    pawl__metrics_view view    = {.scopes = PAWL__SCOPE(STORE)};
     static const int   read[]  = {5, 3, 4, 6};
     static const int   shown[] = {5, 5, 5, 6};
     (void)state;
@@ -193,7 +198,7 @@ static void *count_much(void *argument)
 static void o23_threads_lose_no_count(void **state)
 {
     static pawl__metrics metrics;
-    pawl__metrics_view   view = {.has_store = true};
+    pawl__metrics_view   view = {.scopes = PAWL__SCOPE(STORE)};
     pthread_t            threads[THREADS];
     int64_t              last = 0;
     (void)state;

@@ -65,6 +65,34 @@ static void o23_deleted_rows_are_counted(const char *url)
     observed_close(&p);
 }
 
+#define LEADER(endpoint) "pawl_leader{endpoint=\"" endpoint "\"}"
+
+/* Until its lease is over, whatever became of the runner; nothing is said of an endpoint
+ * that delivers nothing. */
+static void o20_o23_who_leads_is_shown(const char *url)
+{
+    observed              p;
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_endpoint        *endpoint = NULL;
+    pawl_endpoint_options options;
+    observed_open(&p, url, served, (pawl_endpoint_options){0});
+    assert_true(exposition_value(observed_metrics(&p), LEADER("left")) == 0);
+    world_drain(&p.it);
+    assert_true(exposition_value(observed_metrics(&p), LEADER("left")) == 1);
+    pawl_clock_set(p.it.machine, WORLD_START + PAWL_SECONDS(11));
+    assert_true(exposition_value(observed_metrics(&p), LEADER("left")) == 0);
+    world_drain(&p.it);
+    assert_true(exposition_value(observed_metrics(&p), LEADER("left")) == 1);
+    options        = p.it.options;
+    options.routes = NULL;
+    world_ok(pawl_endpoint_create(&observed_application, "right", &options, &endpoint, &error),
+             &error);
+    assert_int_equal(observed_starts, 1);
+    assert_false(exposition_has(observed_metrics(&p), LEADER("right")));
+    pawl_endpoint_destroy(endpoint);
+    observed_close(&p);
+}
+
 /* Without options nothing is loaded, and counting goes on. */
 static void o23_nothing_is_loaded_unless_asked_for(const char *url)
 {
@@ -242,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_MODULE_AND_STORES(o23_attempts_are_counted_by_outcome),
         ON_MODULE_AND_STORES(o23_deleted_rows_are_counted),
+        ON_MODULE_AND_STORES(o20_o23_who_leads_is_shown),
         ON_MODULE_AND_STORES(o23_nothing_is_loaded_unless_asked_for),
         ON_MODULE_AND_STORES(o23_ready_says_why_not),
         ON_MODULE_AND_STORES(o23_a_stopping_endpoint_is_not_ready),

@@ -220,7 +220,7 @@ static void o23_what_a_collector_rejects_shows_in_the_metrics(const char *url)
 {
     static const char rejected[] = "pawl_export_rejected_total{signal=\"traces\"}";
     observed          p;
-    collector        *far = collector_open(0, 0);
+    collector        *far  = collector_open(0, 0);
     patience          left = patience_of(THREAD_SECONDS);
     collector_say(far, "{\"partialSuccess\":{\"rejectedSpans\":\"1\"}}", NULL);
     world_quiet();
