@@ -29,6 +29,14 @@ typedef struct pawl_message {
     pawl_text causation_id;   /* id of the message that caused this one, or empty */
 } pawl_message;
 
+/* What a message, or an event, counts against a size_max: what of it can be long. */
+#define PAWL_MESSAGE_SIZE(message) ((message)->headers.size + (message)->body.size)
+
+/* A claim or list with a size_max ends with the row that makes its messages come to it:
+ * one row at least, and less than size_max and the largest message in all. Bytes; 0: no
+ * limit. */
+#define PAWL_SIZE_IS_REACHED(size, size_max) ((size_max) != 0 && (size) >= (size_max))
+
 /* A correlation column: a property of the state and the type it is compared as.
  * PAWL_VALUE_NONE: the saga has no such column. */
 typedef struct pawl_correlation {

@@ -42,6 +42,7 @@ typedef struct pawl_queue_claim {
     const int64_t *seqs; /* with seq_count > 0: these rows and no others (claimed again) */
     size_t         seq_count;
     pawl_time      now;
+    size_t         size_max; /* not for `seqs` */
 } pawl_queue_claim;
 
 typedef struct pawl_timeout_row {

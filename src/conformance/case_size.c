@@ -200,6 +200,114 @@ static void a_batch_of_4096_units_commits(suite *s)
     EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, 4000);
 }
 
+/* ---- What a claim reads at once ------------------------------------------------ */
+
+#define LATE (SUITE_NOW + PAWL_HOURS(1))
+#define CLAIMED_MAX 5
+
+/* Bodies that a store may read in more than one way. */
+static const size_t body_sizes[CLAIMED_MAX] = {10, 2000, 0, 9000, 10};
+
+static pawl_message sized_message(suite *s, size_t number)
+{
+    pawl_message message = suite_message(s, suite_printf(s, "m-%zu", number));
+    message.body         = suite_bytes(s, body_sizes[number]);
+    return message;
+}
+
+/* Queued, and in the outbox; what was sent is in `sent`. */
+static void send_sized(suite *s, pawl_store *store, pawl_message sent[CLAIMED_MAX])
+{
+    for (size_t i = 0; i < CLAIMED_MAX; i++) {
+        suite_set set = suite_changes(s);
+        sent[i]       = sized_message(s, i);
+        ADD(&set, queue_send, .queue = TEXT("orders"), .message = sent[i], .due = SUITE_NOW);
+        ADD(&set, outbox_add, .dispatch_id = suite_dispatch_id((unsigned)i + 1),
+            .source = TEXT("S"), .version = (int64_t)i + 1, .endpoint = TEXT("suite"),
+            .destination = TEXT("billing"), .message = sent[i], .at = SUITE_NOW);
+        COMMIT(&set, store);
+    }
+}
+
+static size_t size_of_first(const pawl_message *messages, size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        size += PAWL_MESSAGE_SIZE(&messages[i]);
+    return size;
+}
+
+static pawl_queue_rows claim_sized(suite *s, pawl_store *store, size_t size_max)
+{
+    pawl_queue_rows  rows  = {0};
+    pawl_queue_claim claim = {.queue     = TEXT("orders"),
+                              .due_max   = LATE,
+                              .count_max = CLAIMED_MAX,
+                              .now       = SUITE_NOW,
+                              .size_max  = size_max};
+    EXPECT_OK(s, store->ops->queue_claim(store, &claim, s->arena, &rows, &s->error));
+    return rows;
+}
+
+static void expect_messages(suite *s, const pawl_queue_rows *rows, const pawl_message *sent,
+                            size_t count)
+{
+    EXPECT_EQ(s, rows->count, count);
+    for (size_t i = 0; i < count; i++)
+        EXPECT_MESSAGE(s, &rows->items[i].message, &sent[i]);
+}
+
+static void release_all(suite *s, pawl_store *store, const pawl_queue_rows *rows)
+{
+    suite_set set = suite_changes(s);
+    for (size_t i = 0; i < rows->count; i++)
+        ADD(&set, queue_settle, .action = PAWL_QUEUE_RELEASE, .queue = TEXT("orders"),
+            .seq = rows->items[i].seq);
+    COMMIT(&set, store);
+}
+
+/* Whatever the limit: the first rows that come to it, or all. */
+static void a_claim_ends_with_the_row_that_makes_its_size(suite *s)
+{
+    pawl_store  *a = suite_open(s), *b = suite_open(s);
+    pawl_message sent[CLAIMED_MAX];
+    send_sized(s, a, sent);
+    for (size_t count = 1; count <= CLAIMED_MAX; count++) {
+        pawl_queue_rows rows = claim_sized(s, a, size_of_first(sent, count));
+        expect_messages(s, &rows, sent, count);
+        release_all(s, a, &rows);
+        rows = claim_sized(s, b, size_of_first(sent, count - 1) + 1);
+        expect_messages(s, &rows, sent, count);
+        release_all(s, b, &rows);
+    }
+    pawl_queue_rows all = claim_sized(s, a, size_of_first(sent, CLAIMED_MAX) + 1);
+    expect_messages(s, &all, sent, CLAIMED_MAX);
+    release_all(s, a, &all);
+    all = claim_sized(s, b, 0);
+    expect_messages(s, &all, sent, CLAIMED_MAX);
+}
+
+/* They are neither lost nor kept: this handle has them with its next claim, another
+ * one after the commit. */
+static void rows_behind_the_size_of_a_claim_are_free(suite *s)
+{
+    pawl_store  *a = suite_open(s), *b = suite_open(s);
+    pawl_message sent[CLAIMED_MAX];
+    send_sized(s, a, sent);
+    pawl_queue_rows first = claim_sized(s, a, 1);
+    expect_messages(s, &first, sent, 1);
+    pawl_queue_rows second = claim_sized(s, a, 1);
+    expect_messages(s, &second, sent + 1, 1);
+    suite_set set = suite_changes(s);
+    ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
+        .seq = first.items[0].seq);
+    ADD(&set, queue_settle, .action = PAWL_QUEUE_RELEASE, .queue = TEXT("orders"),
+        .seq = second.items[0].seq);
+    COMMIT(&set, a);
+    pawl_queue_rows rest = claim_sized(s, b, 0);
+    expect_messages(s, &rest, sent + 1, CLAIMED_MAX - 1);
+}
+
 static const suite_case cases[] = {
     {"A12 A13 a snapshot of 20,000 rows is removed at once or not at all",
      a_snapshot_of_20000_rows_is_removed_at_once},
@@ -210,6 +318,9 @@ static const suite_case cases[] = {
     {"A1 D19 an aggregated body reaches its limit and no byte more",
      aggregated_bodies_reach_their_limit},
     {"E26 D19 a dead body reaches its limit and no byte more", dead_bodies_reach_their_limit},
+    {"a claim ends with the row that makes its size",
+     a_claim_ends_with_the_row_that_makes_its_size},
+    {"rows behind the size of a claim are free", rows_behind_the_size_of_a_claim_are_free},
     {"S15 a state of a megabyte is kept", a_state_of_a_megabyte_is_kept},
     {"E35 a batch of 4,096 units commits, less what is refused", a_batch_of_4096_units_commits},
 };

@@ -123,7 +123,8 @@ typedef struct pawl__worker {
     pawl_subscriptions     subscriptions;
     bool                   has_subscriptions; /* loaded for this step */
     int64_t                batch_end;         /* monotonic time at which handlers have to stop */
-    size_t                 claim_count; /* messages to claim next; small after one that ran alone */
+    size_t                 claim_count;       /* messages to claim next: see adapt_claim */
+    size_t                 cut_count;   /* those of the last claim, if their size ended it, or 0 */
     pawl_time              virtual_now; /* business time of the last unit */
     pawl_time              flush_check; /* machine time of the next look at all partitions, unless
                                            another worker looks; PAWL_TIME_MIN: its first */

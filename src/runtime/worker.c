@@ -93,9 +93,15 @@ static pawl_code claim_messages(pawl__worker *worker, pawl_time due_max, pawl_qu
     pawl_queue_claim claim = {.queue     = worker->endpoint->model->queue,
                               .due_max   = due_max,
                               .count_max = worker->claim_count,
-                              .now       = worker->engine.machine_now};
-    return worker->store->ops->queue_claim(worker->store, &claim, worker->batch->arena, rows,
-                                           error);
+                              .now       = worker->engine.machine_now,
+                              .size_max  = PAWL_CLAIM_SIZE_MAX};
+    size_t           size  = 0;
+    pawl_code        code =
+        worker->store->ops->queue_claim(worker->store, &claim, worker->batch->arena, rows, error);
+    for (size_t i = 0; i < rows->count; i++)
+        size += PAWL_MESSAGE_SIZE(&rows->items[i].message);
+    worker->cut_count = PAWL_SIZE_IS_REACHED(size, claim.size_max) ? rows->count : 0;
+    return code;
 }
 
 static pawl_code claim_timeouts(pawl__worker *worker, pawl_time due_max, pawl_timeout_rows *rows,
@@ -117,7 +123,7 @@ static pawl_code claim_timeouts(pawl__worker *worker, pawl_time due_max, pawl_ti
 static pawl_time horizon_of(const pawl__worker *worker, const pawl_queue_rows *rows,
                             pawl_time due_max)
 {
-    bool is_full = rows->count == worker->claim_count;
+    bool is_full = rows->count == worker->claim_count || worker->cut_count > 0;
     return worker->engine.is_virtual && is_full ? rows->items[rows->count - 1].due : due_max;
 }
 
@@ -163,11 +169,17 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
 }
 
 /* After a message that had to run alone few are claimed, since the others of a
- * batch would only be given back; the number doubles while all goes well. */
+ * batch would only be given back; after large ones as many as came, since a store may
+ * keep the others from everybody. The number doubles while all goes well. */
 static void adapt_claim(pawl__worker *worker)
 {
-    size_t limit        = (size_t)worker->endpoint->settings.batch_messages;
-    worker->claim_count = worker->was_alone ? 1 : worker->claim_count * 2;
+    size_t limit = (size_t)worker->endpoint->settings.batch_messages;
+    if (worker->was_alone)
+        worker->claim_count = 1;
+    else if (worker->cut_count > 0)
+        worker->claim_count = worker->cut_count;
+    else
+        worker->claim_count *= 2;
     if (worker->claim_count > limit)
         worker->claim_count = limit;
 }

@@ -117,8 +117,9 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
         HOT(65, "text, timestamptz, bigint[], timestamptz, text[], timestamptz, uuid",
             "'orders', at(-9999999), numbers(1, 1), at(0), '{daily,hourly}', at(0), key(1)"),
     [pawl__postgres_queue_claim] =
-        HOT(1900, "text, timestamptz, timestamptz, bigint[], bigint, text",
-            "'bulk', at(0), at(-9999999), numbers(1, 1), 256, 'billing'"),
+        HOT(1900, "text, timestamptz, timestamptz, bigint[], bigint, text, bigint",
+            "'bulk', at(0), at(-9999999), numbers(1, 1), 256, 'billing', 65536"),
+    [pawl__postgres_queue_bodies] = HOT(2200, "bigint[]", "numbers(1000, 1900)"),
     [pawl__postgres_queue_claim_again] =
         HOT(2200, "bigint[], text, timestamptz, bigint", "numbers(1000, 1900), 'bulk', at(0), 256"),
     [pawl__postgres_queue_lock] =

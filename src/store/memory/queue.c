@@ -151,12 +151,15 @@ static bool list_due(const memory_table *table, const pawl_queue_claim *claim, m
     const memory_tree *ready = &table->trees[READY];
     const queue_row    probe = {
            .queue = claim->queue, .fields.due = INT64_MIN, .fields.seq = INT64_MIN};
-    queue_row *row = pawl__tree_at_least(ready, &probe);
+    queue_row *row  = pawl__tree_at_least(ready, &probe);
+    size_t     size = 0;
     for (; row != NULL && list->count < claim->count_max; row = pawl__tree_next(ready, row)) {
-        if (row->fields.due > claim->due_max || !pawl_text_equal(row->queue, claim->queue))
+        if (row->fields.due > claim->due_max || !pawl_text_equal(row->queue, claim->queue) ||
+            PAWL_SIZE_IS_REACHED(size, claim->size_max))
             break;
         if (!pawl__memory_list_add(list, arena, row))
             return false;
+        size += PAWL_MESSAGE_SIZE(&row->fields.message);
     }
     return true;
 }

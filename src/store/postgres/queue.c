@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/operations.h"
+#include "store/postgres/page.h"
 #include "store/postgres/place.h"
 #include "store/postgres/writer.h"
 
@@ -34,6 +35,7 @@ static void put_due(pawl__postgres_call *call, const pawl__postgres *store,
     pawl__postgres_put_ints(call, store->claimed, store->claim_count);
     pawl__postgres_put_int(call, (int64_t)claim->count_max);
     pawl__postgres_put_text(call, (pawl_text){store->endpoint, store->endpoint_size});
+    pawl__postgres_put_share(call, claim->size_max, claim->count_max);
 }
 
 static void put_again(pawl__postgres_call *call, const pawl_queue_claim *claim)
@@ -44,27 +46,34 @@ static void put_again(pawl__postgres_call *call, const pawl_queue_claim *claim)
     pawl__postgres_put_int(call, (int64_t)claim->count_max);
 }
 
-/* The rows, and the claims on them. */
-static pawl_code read_claimed(pawl__postgres *store, pawl__postgres_call *call, bool has_marks,
-                              pawl_queue_rows *rows, pawl_error *error)
+/* The rows, up to size_max, and the claims on them: those behind it stay locked, for
+ * nobody, until the transaction ends. With `is_due` they come with their marks. */
+static pawl_code read_claimed(pawl__postgres *store, pawl__postgres_call *call, bool is_due,
+                              size_t size_max, pawl_queue_rows *rows, pawl_error *error)
 {
     rows->items                  = pawl__postgres_take_rows(call, sizeof *rows->items);
     pawl__postgres_claim *claims = pawl__postgres_take_rows(call, sizeof *claims);
     while (rows->items != NULL && claims != NULL && pawl__postgres_next(call)) {
         pawl_queue_row       *row      = &rows->items[rows->count];
         pawl__postgres_claim *claim    = &claims[rows->count++];
-        bool                  is_known = has_marks && pawl__postgres_get_bool(call);
+        bool                  is_known = is_due && pawl__postgres_get_bool(call);
         pawl__postgres_get_tid(call, claim->tid);
         read_row(call, row);
         claim->seq = row->seq;
         claim->due = row->due;
-        if (has_marks)
-            pawl__postgres_seen_add(store, row->message.id, is_known);
+        if (!is_due)
+            continue;
+        pawl__postgres_get_size(call, &row->message.body);
+        pawl__postgres_seen_add(store, row->message.id, is_known);
     }
     pawl__postgres_end(call);
     if (call->code != PAWL_OK)
         return call->code;
-    return pawl__postgres_claims_add(store, claims, rows->count, error);
+    pawl__postgres_page page = PAWL__POSTGRES_PAGE(rows, pawl_queue_row, seq, message);
+    pawl_code           code = pawl__postgres_page_end(&page, size_max, &store->main,
+                                                       pawl__postgres_queue_bodies, call->arena, error);
+    rows->count              = page.count;
+    return code == PAWL_OK ? pawl__postgres_claims_add(store, claims, rows->count, error) : code;
 }
 
 static pawl_code claim_from(pawl__postgres *store, const pawl_queue_claim *claim, pawl_time from,
@@ -81,7 +90,9 @@ static pawl_code claim_from(pawl__postgres *store, const pawl_queue_claim *claim
         put_due(&call, store, claim, from);
     pawl_code code = pawl__postgres_run(&call);
     call.arena     = arena;
-    return code == PAWL_OK ? read_claimed(store, &call, !is_again, rows, error) : code;
+    if (code != PAWL_OK)
+        return code;
+    return read_claimed(store, &call, !is_again, is_again ? 0 : claim->size_max, rows, error);
 }
 
 static pawl_code look(pawl__postgres *store, const pawl_queue_claim *claim, pawl_time from,

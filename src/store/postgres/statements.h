@@ -15,6 +15,7 @@
 #include "store/postgres/journal_statements.h"
 #include "store/postgres/look_statements.h"
 #include "store/postgres/outbox_statements.h"
+#include "store/postgres/page_statements.h"
 #include "store/postgres/timeout_statements.h"
 #include "store/sql/statements.h"
 
@@ -192,9 +193,10 @@
     X(queue_claim,                                                                                   \
       "select (select true from {inbox} as i where i.[Endpoint] = ?6 "                               \
       "and i.[MessageId] = q.[MessageId] limit 1), q.ctid, q.[Seq], q.[Due], q.[Placed], "           \
-      "q.[Attempts], q.[Deaths], q.[WaitingSince], " PAWL__SQL_MESSAGE " from {queue} as q "         \
-      "where q.[Queue] = ?1 and q.[Due] <= ?2 and q.[Due] >= ?3 and q.[Seq] <> all (?4) "            \
-      "order by q.[Due], q.[Seq] limit ?5 for update of q skip locked")                              \
+      "q.[Attempts], q.[Deaths], q.[WaitingSince], " PAWL__POSTGRES_MESSAGE_WITHIN(                  \
+          "?7") " from {queue} as q "                                                                \
+                "where q.[Queue] = ?1 and q.[Due] <= ?2 and q.[Due] >= ?3 and q.[Seq] <> all (?4) "  \
+                "order by q.[Due], q.[Seq] limit ?5 for update of q skip locked")                    \
     /* Each row is looked up by its number: any order but that would walk the queue. */              \
     X(queue_claim_again,                                                                             \
       "select q.* from (select distinct u.seq from unnest(?1) as u (seq)) as k "                     \
@@ -202,6 +204,7 @@
       "[WaitingSince], " PAWL__SQL_MESSAGE " from {queue} where [Seq] >= k.seq "                     \
       "and [Seq] <= k.seq and [Queue] || '' = ?2 and [Due] <= ?3 order by [Seq] limit 1 "            \
       "for update skip locked) as q order by q.[Due], q.[Seq] limit ?4")                             \
+    X(queue_bodies, PAWL__POSTGRES_BODIES("queue", "Seq"))                                           \
     X(queue_lock,                                                                                    \
       "select f.[Seq], f.place from unnest(?1, ?2) as k (seq, due) cross join lateral "              \
       "(select o.[Seq], o.ctid as place from {queue} as o where o.[Seq] >= k.seq "                   \

@@ -42,6 +42,7 @@ typedef struct claiming {
     pawl_arena             *arena;
     pawl_queue_rows        *rows;
     size_t                  capacity;
+    size_t                  size;
     pawl_error             *error;
 } claiming;
 
@@ -56,9 +57,10 @@ static void claim_row(claiming *c, pawl__sqlite_call *call)
     if (call->code != PAWL_OK)
         return;
     pawl_code code = pawl__sqlite_claim(c->store->book, row->seq, c->store, c->epoch);
-    if (code == PAWL_OK)
+    if (code == PAWL_OK) {
         c->rows->count++;
-    else if (code != PAWL_EGONE)
+        c->size += PAWL_MESSAGE_SIZE(&row->message);
+    } else if (code != PAWL_EGONE)
         call->code = pawl_error_set(c->error, code, "sqlite: out of memory for a claim");
 }
 
@@ -70,8 +72,9 @@ static pawl_code claim_due(claiming *c)
     pawl__sqlite_put_text(&call, c->claim->queue);
     pawl__sqlite_put_int(&call, c->claim->due_max);
     pawl__sqlite_put_int(&call, (int64_t)c->claim->count_max);
-    while (pawl__sqlite_next(&call))
+    while (!PAWL_SIZE_IS_REACHED(c->size, c->claim->size_max) && pawl__sqlite_next(&call))
         claim_row(c, &call);
+    pawl__sqlite_stop(&call);
     return call.code;
 }
 
@@ -166,7 +169,7 @@ pawl_code pawl__sqlite_claim_queue(pawl_store *base, const pawl_queue_claim *cla
     if (use == NULL)
         return PAWL_OK;
 
-    claiming c = {store, claim, use->epoch, arena, rows, 0, error};
+    claiming c = {store, claim, use->epoch, arena, rows, 0, 0, error};
     code       = claim_rows(&c);
     if (code != PAWL_OK) {
         /* The caller learns of none, so it must hold none; those it named it

@@ -1,0 +1,57 @@
+/* page.h - rows up to a size: what a claim or a list with a size_max reads.
+ *
+ * libpq keeps an answer whole, so what is large must not be in it. A body no longer than
+ * its share of the size comes with its row. Of a longer one the length comes; when that
+ * has shown where the page ends, the bodies still missing in it are read by the numbers
+ * of their rows.
+ *
+ *     size_max 16 MB, count_max 256: a share is 64 KB
+ *     sent         1 KB   9 MB: its length   2 KB   8 MB: its length   1 KB
+ *     then read           9 MB                      8 MB
+ *     the page     1 KB   9 MB               2 KB   8 MB
+ *
+ * A row with a small body costs the comparison. Sizes that the server added up, in a
+ * window over the rows, cost a claim of small messages a tenth of its time.
+ *
+ *     put_share -> run -> { the row, get_size }* -> page_end
+ *
+ * Threads: as the handle.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_POSTGRES_PAGE_H
+#define PAWL_STORE_POSTGRES_PAGE_H
+
+#include "store/postgres/connection.h"
+
+#include <stddef.h>
+
+typedef struct pawl__postgres_page {
+    void  *items; /* in their order */
+    size_t count;
+    size_t item_size;
+    size_t number; /* offsets in an item */
+    size_t headers;
+    size_t body;
+} pawl__postgres_page;
+
+#define PAWL__POSTGRES_PAGE(rows, type, number_, message_)                              \
+    {                                                                                   \
+        .items = (rows)->items, .count = (rows)->count, .item_size = sizeof(type),      \
+        .number = offsetof(type, number_), .headers = offsetof(type, message_.headers), \
+        .body = offsetof(type, message_.body)                                           \
+    }
+
+/* What a body may have to come with its row. A count_max of 0: every body stays. */
+void pawl__postgres_put_share(pawl__postgres_call *call, size_t size_max, size_t count_max);
+/* The column behind that of the body. */
+void pawl__postgres_get_size(pawl__postgres_call *call, pawl_text *body);
+/* Cuts the page at its size (0: not at all) and reads the bodies that are missing;
+ * `statement` is one of PAWL__POSTGRES_BODIES.
+ *
+ * PAWL_EBUSY  a row went meanwhile. */
+pawl_code pawl__postgres_page_end(pawl__postgres_page *page, size_t size_max,
+                                  pawl__postgres_connection *connection, int statement,
+                                  pawl_arena *arena, pawl_error *error);
+
+#endif

@@ -1,0 +1,153 @@
+/* test_runtime_size.c - large messages: what an endpoint reads at once, and in what
+ * order it handles what comes after it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEGABYTE ((size_t)1024 * 1024)
+#define LARGE (4 * MEGABYTE)
+#define AT_ONCE (PAWL_CLAIM_SIZE_MAX / LARGE)
+
+/* ---- How much memory there is in use ---------------------------------------------- */
+
+static size_t in_use, in_use_most;
+
+static void *resize_counted(void *memory, size_t size, void *context)
+{
+    (void)context;
+    in_use -= memory != NULL ? malloc_usable_size(memory) : 0;
+    if (size == 0) {
+        free(memory);
+        return NULL;
+    }
+    void *made = realloc(memory, size);
+    in_use += malloc_usable_size(made);
+    if (in_use > in_use_most)
+        in_use_most = in_use;
+    return made;
+}
+
+static const pawl_allocator counted = {resize_counted, NULL};
+
+/* ---- The application ----------------------------------------------------------------- */
+
+#define PAGE(F) F(TEXT, book_id) F(INT32, number) F(TEXT, text)
+PAWL_RECORD(page, PAGE)
+#define BOOK(F) F(TEXT, book_id)
+PAWL_RECORD(book, BOOK)
+
+static world_log said;
+
+static pawl_code on_page(pawl_context *ctx, book *state, const page *message)
+{
+    (void)state;
+    world_note(&said, "%d", (int)message->number);
+    return message->number == 0 ? pawl_timeout(ctx, "reading", PAWL_SECONDS(10)) : PAWL_OK;
+}
+PAWL_HANDLER(on_page, book, page);
+
+static pawl_code on_reading(pawl_context *ctx, book *state)
+{
+    (void)ctx;
+    (void)state;
+    world_note(&said, "late");
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_reading, book);
+
+static const pawl_saga book_saga = {
+    .name        = "Book",
+    .state       = PAWL_RECORD_OF(book),
+    .correlation = "book_id",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_page), .key = "book_id", .starts = true},
+                            {.handle = PAWL_HANDLE(on_reading), .timeout = "reading"},
+                            {0}}};
+static const pawl_endpoint_spec reader      = {.name  = "reader",
+                                               .sagas = (const pawl_saga *const[]){&book_saga, NULL}};
+static const pawl_application   application = {
+      PAWL_APPLICATION_INIT, .name = "books",
+      .endpoints = (const pawl_endpoint_spec *const[]){&reader, NULL}};
+
+static void open_world(world *it, const char *url)
+{
+    const pawl_endpoint_options options = {.batch_messages = 64};
+    world_forget(&said);
+    world_open(it, url, &application, NULL, &options);
+}
+
+/* Page `number`, after as many seconds. */
+static void post_page(world *it, int number, size_t size)
+{
+    char *text = malloc(size + 1);
+    assert_non_null(text);
+    memset(text, 'x', size);
+    text[size]         = '\0';
+    const page message = {.book_id = PAWL_TEXT("b"), .number = number, .text = pawl_text_of(text)};
+    world_post_at(it, NULL, world_now(it) + PAWL_SECONDS(number), PAWL_MESSAGE_OF(page, &message));
+    free(text);
+}
+
+/* ---- Tests ---------------------------------------------------------------------------- */
+
+static void large_messages_are_read_some_at_a_time(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    for (size_t i = 0; i < 3 * AT_ONCE; i++)
+        post_page(&it, 1, LARGE);
+    pawl_clock_set(it.business, WORLD_START + PAWL_SECONDS(1));
+    size_t before = in_use;
+    in_use_most   = in_use;
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(world_step(&it).handled, AT_ONCE);
+    /* They are read, parsed and decoded: five times what a claim holds. All of the
+     * messages at once would take three times as much. */
+    assert_true(in_use_most - before < 6 * PAWL_CLAIM_SIZE_MAX);
+    world_close(&it);
+}
+
+static void as_many_are_claimed_as_came(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    for (size_t i = 0; i < AT_ONCE; i++)
+        post_page(&it, 0, LARGE);
+    for (size_t i = 0; i < 5 * AT_ONCE; i++)
+        post_page(&it, 0, 1);
+    assert_int_equal(world_step(&it).handled, AT_ONCE);
+    assert_int_equal(world_step(&it).handled, AT_ONCE);
+    assert_int_equal(world_step(&it).handled, 2 * AT_ONCE);
+    assert_int_equal(world_step(&it).handled, 2 * AT_ONCE);
+    world_close(&it);
+}
+
+/* What is due between two messages is handled between them, though a claim ended
+ * before it by its size. */
+static void due_times_keep_their_order(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_page(&it, 0, 1);
+    assert_int_equal(world_drain(&it).handled, 1);
+    for (int i = 1; i <= 12; i++)
+        post_page(&it, i, LARGE);
+    assert_int_equal(world_go(&it, PAWL_SECONDS(20)).handled, 13);
+    assert_string_equal(said.text, "0 1 2 3 4 5 6 7 8 9 late 10 11 12 ");
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(large_messages_are_read_some_at_a_time),
+        ON_ALL_STORES(as_many_are_claimed_as_came),
+        ON_ALL_STORES(due_times_keep_their_order),
+    };
+    pawl_allocator_set(&counted);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
