@@ -26,22 +26,6 @@ static pawl_outbox_rows find(suite *s, pawl_store *store, pawl_outbox_query quer
     return rows;
 }
 
-static pawl_outbox_row row_of(suite *s, pawl_store *store, unsigned number)
-{
-    pawl_outbox_rows rows =
-        find(s, store, (pawl_outbox_query){.dispatch_id = suite_dispatch_id(number)});
-    EXPECT_EQ(s, rows.count, 1);
-    return rows.items[0];
-}
-
-static void settle(suite *s, pawl_store *store, unsigned number, pawl_attempt_outcome outcome,
-                   pawl_time now)
-{
-    pawl_outbox_row    row    = row_of(s, store, number);
-    pawl_outbox_result result = {.outcome = outcome, .next_attempt = now + 1};
-    EXPECT_OK(s, pawl_store_outbox_settle(store, &row, &result, now, &s->error));
-}
-
 static size_t due(suite *s, pawl_store *store, pawl_time now)
 {
     pawl_outbox_rows rows = {0};
@@ -67,15 +51,15 @@ static void an_enabled_row_is_due_again(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open_bare(s);
     insert(s, a, 1, "Order/1");
-    settle(s, a, 1, PAWL_ATTEMPT_TRANSIENT, SUITE_NOW);
-    settle(s, a, 1, PAWL_ATTEMPT_REJECTED, SUITE_NOW + 1);
-    pawl_outbox_row before = row_of(s, a, 1);
+    suite_outbox_settle(s, a, 1, PAWL_ATTEMPT_TRANSIENT, SUITE_NOW);
+    suite_outbox_settle(s, a, 1, PAWL_ATTEMPT_REJECTED, SUITE_NOW + 1);
+    pawl_outbox_row before = suite_outbox_row(s, a, 1);
     EXPECT_EQ(s, before.state, PAWL_OUTBOX_DEAD);
     EXPECT_EQ(s, before.attempts_before, 0);
     EXPECT_EQ(s, due(s, a, SUITE_NOW + MINUTE), 0);
     EXPECT_OK(s, pawl_store_outbox_enable(b, before.id, TEXT("ada: fixed"), SUITE_NOW + MINUTE,
                                           &s->error));
-    pawl_outbox_row row = row_of(s, a, 1);
+    pawl_outbox_row row = suite_outbox_row(s, a, 1);
     EXPECT_EQ(s, row.id, before.id);
     EXPECT_EQ(s, row.state, PAWL_OUTBOX_PENDING);
     EXPECT_EQ(s, row.next_attempt, SUITE_NOW + MINUTE);
@@ -89,8 +73,8 @@ static void an_enabled_row_is_due_again(suite *s)
     pawl_attempt_rows lines = suite_attempts(s, a, row.id);
     EXPECT_EQ(s, lines.count, 3);
     expect_line(s, &lines, 2, PAWL_ATTEMPT_ENABLED, "ada: fixed", SUITE_NOW + MINUTE);
-    settle(s, a, 1, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + 2 * MINUTE);
-    row = row_of(s, a, 1);
+    suite_outbox_settle(s, a, 1, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + 2 * MINUTE);
+    row = suite_outbox_row(s, a, 1);
     EXPECT_EQ(s, row.state, PAWL_OUTBOX_DISPATCHED);
     EXPECT_EQ(s, row.dispatched, SUITE_NOW + 2 * MINUTE);
     lines = suite_attempts(s, a, row.id);
@@ -105,16 +89,16 @@ static void attempts_are_counted_anew(suite *s)
     insert(s, a, 1, "Order/1");
     for (int round = 1; round <= 3; round++) {
         for (int i = 1; i <= PAWL_OUTBOX_ATTEMPTS_MAX; i++) {
-            EXPECT_EQ(s, row_of(s, a, 1).state, PAWL_OUTBOX_PENDING);
-            settle(s, a, 1, PAWL_ATTEMPT_TRANSIENT, now++);
+            EXPECT_EQ(s, suite_outbox_row(s, a, 1).state, PAWL_OUTBOX_PENDING);
+            suite_outbox_settle(s, a, 1, PAWL_ATTEMPT_TRANSIENT, now++);
         }
-        pawl_outbox_row row = row_of(s, a, 1);
+        pawl_outbox_row row = suite_outbox_row(s, a, 1);
         EXPECT_EQ(s, row.state, PAWL_OUTBOX_DEAD);
         EXPECT_EQ(s, row.attempts - row.attempts_before, PAWL_OUTBOX_ATTEMPTS_MAX);
         EXPECT_EQ(s, row.attempts, round * (PAWL_OUTBOX_ATTEMPTS_MAX + 1) - 1);
         EXPECT_OK(s, pawl_store_outbox_enable(a, row.id, TEXT(""), now, &s->error));
     }
-    pawl_attempt_rows lines = suite_attempts(s, a, row_of(s, a, 1).id);
+    pawl_attempt_rows lines = suite_attempts(s, a, suite_outbox_row(s, a, 1).id);
     EXPECT_EQ(s, lines.count, 3 * (PAWL_OUTBOX_ATTEMPTS_MAX + 1));
     for (size_t i = 0; i < lines.count; i++)
         EXPECT_EQ(s, lines.items[i].attempt, i + 1);
@@ -127,10 +111,10 @@ static void an_enabled_row_holds_nothing_back(suite *s)
     insert(s, a, 1, "Order/1");
     insert(s, a, 2, "Order/1");
     insert(s, a, 3, "Order/1");
-    settle(s, a, 1, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
-    settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
-    EXPECT_OK(s,
-              pawl_store_outbox_enable(a, row_of(s, a, 1).id, TEXT(""), SUITE_NOW + 1, &s->error));
+    suite_outbox_settle(s, a, 1, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
+    suite_outbox_settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
+    EXPECT_OK(s, pawl_store_outbox_enable(a, suite_outbox_row(s, a, 1).id, TEXT(""), SUITE_NOW + 1,
+                                          &s->error));
     EXPECT_EQ(s, due(s, a, SUITE_NOW), 1); /* the third */
     EXPECT_EQ(s, due(s, a, SUITE_NOW + 1), 2);
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 0);
@@ -145,11 +129,11 @@ static void a_discarded_row_goes_with_the_dispatched(suite *s)
     bool        more  = true;
     for (unsigned i = 1; i <= 2; i++) {
         insert(s, a, i, "Order/1");
-        settle(s, a, i, PAWL_ATTEMPT_POISON, SUITE_NOW);
+        suite_outbox_settle(s, a, i, PAWL_ATTEMPT_POISON, SUITE_NOW);
     }
-    int64_t id = row_of(s, a, 1).id;
+    int64_t id = suite_outbox_row(s, a, 1).id;
     EXPECT_OK(s, pawl_store_outbox_discard(b, id, TEXT("not wanted"), SUITE_NOW + 5, &s->error));
-    pawl_outbox_row row = row_of(s, b, 1);
+    pawl_outbox_row row = suite_outbox_row(s, b, 1);
     EXPECT_EQ(s, row.state, PAWL_OUTBOX_DISCARDED);
     EXPECT_EQ(s, row.dispatched, SUITE_NOW + 5);
     EXPECT_EQ(s, row.attempts, 2);
@@ -176,12 +160,12 @@ static void only_a_dead_row_can_be_enabled_or_discarded(suite *s)
     int64_t     ids[6];
     for (unsigned i = 1; i <= 5; i++)
         insert(s, a, i, i == 3 ? "Held/1" : suite_printf(s, "Order/%u", i).data);
-    settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
+    suite_outbox_settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
     COMMIT_ONE(s, a, outbox_hold, .source = TEXT("Held/1"), .after = 0);
-    settle(s, a, 4, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
-    settle(s, a, 5, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
+    suite_outbox_settle(s, a, 4, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
+    suite_outbox_settle(s, a, 5, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
     for (unsigned i = 1; i <= 5; i++)
-        ids[i - 1] = row_of(s, a, i).id;
+        ids[i - 1] = suite_outbox_row(s, a, i).id;
     ids[5] = ids[4] + 1000;
     EXPECT_OK(s, pawl_store_outbox_discard(a, ids[3], TEXT(""), SUITE_NOW, &s->error));
     EXPECT_OK(s, pawl_store_outbox_enable(a, ids[4], TEXT(""), SUITE_NOW, &s->error));
@@ -199,7 +183,7 @@ static void only_a_dead_row_can_be_enabled_or_discarded(suite *s)
                                                PAWL_OUTBOX_HELD, PAWL_OUTBOX_DISCARDED,
                                                PAWL_OUTBOX_PENDING};
     for (unsigned i = 1; i <= 5; i++)
-        EXPECT_EQ(s, row_of(s, a, i).state, states[i - 1]);
+        EXPECT_EQ(s, suite_outbox_row(s, a, i).state, states[i - 1]);
 }
 
 /* ---- Find --------------------------------------------------------------- */
@@ -235,9 +219,9 @@ static void rows_are_found_by_what_they_carry(suite *s)
     add_labelled(&set, 4, "Orders", "order/1", "Billing", "charge", "C-1");
     add_labelled(&set, 5, "orders", "", "mail", "Tell", "");
     COMMIT(&set, a);
-    settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
-    settle(s, a, 3, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
-    int64_t third = row_of(s, a, 3).id;
+    suite_outbox_settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
+    suite_outbox_settle(s, a, 3, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
+    int64_t third = suite_outbox_row(s, a, 3).id;
     expect_found(s, a, (pawl_outbox_query){0}, "1 2 3 4 5");
     expect_found(s, a, (pawl_outbox_query){.states = 1u << PAWL_OUTBOX_PENDING}, "1 4 5");
     expect_found(
@@ -276,13 +260,14 @@ static void rows_are_found_by_how_often_they_were_tried(suite *s)
     COMMIT(&set, a);
     for (unsigned i = 2; i <= 7; i++)
         if (i < 4 || i > 5)
-            settle(s, a, i, PAWL_ATTEMPT_TRANSIENT, SUITE_NOW);
-    settle(s, a, 3, PAWL_ATTEMPT_TRANSIENT, SUITE_NOW);
-    settle(s, a, 4, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
-    settle(s, a, 5, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
-    settle(s, a, 6, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
-    EXPECT_OK(s, pawl_store_outbox_enable(a, row_of(s, a, 6).id, TEXT(""), SUITE_NOW, &s->error));
-    int64_t second = row_of(s, a, 2).id;
+            suite_outbox_settle(s, a, i, PAWL_ATTEMPT_TRANSIENT, SUITE_NOW);
+    suite_outbox_settle(s, a, 3, PAWL_ATTEMPT_TRANSIENT, SUITE_NOW);
+    suite_outbox_settle(s, a, 4, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
+    suite_outbox_settle(s, a, 5, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
+    suite_outbox_settle(s, a, 6, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
+    EXPECT_OK(s, pawl_store_outbox_enable(a, suite_outbox_row(s, a, 6).id, TEXT(""), SUITE_NOW,
+                                          &s->error));
+    int64_t second = suite_outbox_row(s, a, 2).id;
     expect_found(s, b, (pawl_outbox_query){.states = waits}, "1 2 3 6 7");
     expect_found(s, b, (pawl_outbox_query){.states = waits, .attempts_min = 1}, "2 3 6 7");
     expect_found(s, b, (pawl_outbox_query){.states = waits, .attempts_min = 2}, "3 6");
@@ -298,8 +283,8 @@ static void rows_are_found_by_how_often_they_were_tried(suite *s)
     page.after = second;
     expect_found(s, b, page, "3 6");
     /* What is settled is found by it no more. */
-    settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
-    settle(s, a, 3, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
+    suite_outbox_settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
+    suite_outbox_settle(s, a, 3, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
     expect_found(s, b, (pawl_outbox_query){.states = waits, .attempts_min = 1}, "6 7");
     expect_found(s, b, (pawl_outbox_query){.id = second, .states = waits, .attempts_min = 1}, "");
 }

@@ -38,23 +38,6 @@ static bool get(suite *s, pawl_store *store, const char *message_id, pawl_outbox
     return is_found;
 }
 
-static pawl_outbox_row row_of(suite *s, pawl_store *store, unsigned number)
-{
-    pawl_outbox_rows  rows  = {0};
-    pawl_outbox_query query = {.dispatch_id = suite_dispatch_id(number)};
-    EXPECT_OK(s, pawl_store_outbox_find(store, &query, s->arena, &rows, &s->error));
-    EXPECT_EQ(s, rows.count, 1);
-    return rows.items[0];
-}
-
-static void settle(suite *s, pawl_store *store, unsigned number, pawl_attempt_outcome outcome,
-                   pawl_time now)
-{
-    pawl_outbox_row    row    = row_of(s, store, number);
-    pawl_outbox_result result = {.outcome = outcome, .next_attempt = now + 1};
-    EXPECT_OK(s, pawl_store_outbox_settle(store, &row, &result, now, &s->error));
-}
-
 static void a_record_is_none_then_whole_then_empty(suite *s)
 {
     pawl_store        *a = suite_open(s), *b = suite_open_bare(s);
@@ -78,7 +61,7 @@ static void a_record_is_none_then_whole_then_empty(suite *s)
         EXPECT_EQ(s, row->due, SUITE_NOW + i + 1);
     }
     for (unsigned i = 1; i <= 3; i++)
-        settle(s, a, i, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + i);
+        suite_outbox_settle(s, a, i, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + i);
     EXPECT(s, get(s, b, "m-1", &record));
     EXPECT_EQ(s, record.count, 0);
     EXPECT(s, get(s, b, "m-2", &record));
@@ -165,21 +148,21 @@ static void dispatching_clears_the_operations_and_stamps_the_time(suite *s)
     pawl_store        *a = suite_open(s);
     pawl_outbox_record record;
     handle(s, a, "m-1", 1, 3, SUITE_NOW);
-    settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + 7);
-    EXPECT_EQ(s, row_of(s, a, 2).dispatched, SUITE_NOW + 7);
-    EXPECT_EQ(s, row_of(s, a, 1).dispatched, 0);
+    suite_outbox_settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + 7);
+    EXPECT_EQ(s, suite_outbox_row(s, a, 2).dispatched, SUITE_NOW + 7);
+    EXPECT_EQ(s, suite_outbox_row(s, a, 1).dispatched, 0);
     EXPECT(s, get(s, a, "m-1", &record));
     EXPECT_EQ(s, record.count, 2);
     EXPECT_EQ(s, record.dispatched, 0);
     EXPECT_EQ(s, pawl_uuid_compare(record.operations[1].dispatch_id.uuid, suite_uuid(3)), 0);
-    settle(s, a, 1, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + 5);
-    settle(s, a, 3, PAWL_ATTEMPT_REJECTED, SUITE_NOW + 9);
+    suite_outbox_settle(s, a, 1, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + 5);
+    suite_outbox_settle(s, a, 3, PAWL_ATTEMPT_REJECTED, SUITE_NOW + 9);
     EXPECT(s, get(s, a, "m-1", &record));
     EXPECT_EQ(s, record.count, 1); /* what is dead was not dispatched */
     EXPECT_EQ(s, record.operations[0].state, PAWL_OUTBOX_DEAD);
     EXPECT_OK(s, pawl_store_outbox_enable(a, record.operations[0].id, TEXT(""), SUITE_NOW + 10,
                                           &s->error));
-    settle(s, a, 3, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + 11);
+    suite_outbox_settle(s, a, 3, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + 11);
     EXPECT(s, get(s, a, "m-1", &record));
     EXPECT_EQ(s, record.count, 0);
     EXPECT_EQ(s, record.dispatched, SUITE_NOW + 11);
@@ -201,14 +184,14 @@ static void what_was_not_sent_is_sent_with_the_same_ids(suite *s)
     handle(s, a, "m-1", 1, 2, SUITE_NOW);
     pawl_outbox_rows first = due(s, a);
     EXPECT_EQ(s, first.count, 2);
-    settle(s, a, 1, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
+    suite_outbox_settle(s, a, 1, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
     suite_end_worker(s, a);
     EXPECT(s, suite_knows(s, b, ENDPOINT, TEXT("m-1")));
     pawl_outbox_rows again = due(s, b);
     EXPECT_EQ(s, again.count, 1);
     EXPECT_EQ(s, pawl_uuid_compare(again.items[0].dispatch_id.uuid, suite_uuid(2)), 0);
     EXPECT_MESSAGE(s, &again.items[0].message, &first.items[1].message);
-    settle(s, b, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
+    suite_outbox_settle(s, b, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
     EXPECT_EQ(s, due(s, b).count, 0);
     EXPECT(s, suite_knows(s, b, ENDPOINT, TEXT("m-1")));
 }
@@ -220,9 +203,9 @@ static void make_records(suite *s, pawl_store *store, pawl_time cut_off)
         pawl_time at = i == 14 ? cut_off : cut_off - 1;
         handle(s, store, suite_printf(s, "m-%u", i).data, i, 1, at);
         if (i <= 14)
-            settle(s, store, i, PAWL_ATTEMPT_SUCCESS, at);
+            suite_outbox_settle(s, store, i, PAWL_ATTEMPT_SUCCESS, at);
         if (i == 16)
-            settle(s, store, i, PAWL_ATTEMPT_REJECTED, at);
+            suite_outbox_settle(s, store, i, PAWL_ATTEMPT_REJECTED, at);
     }
 }
 

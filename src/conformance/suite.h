@@ -251,7 +251,12 @@ pawl_snapshot suite_snapshot_of(suite *s, pawl_store *store, pawl_text partition
 pawl_aggregator_counts suite_counts(suite *s, pawl_store *store, pawl_text partition,
                                     pawl_time now);
 
-pawl_outbox_rows  suite_outbox_rows(suite *s, pawl_store *store, pawl_outbox_state state);
+pawl_outbox_rows suite_outbox_rows(suite *s, pawl_store *store, pawl_outbox_state state);
+/* The row with suite_dispatch_id(number), which must be there. */
+pawl_outbox_row suite_outbox_row(suite *s, pawl_store *store, unsigned number);
+/* An attempt at it; one that is to be repeated is due a microsecond later. */
+void suite_outbox_settle(suite *s, pawl_store *store, unsigned number, pawl_attempt_outcome outcome,
+                         pawl_time now);
 pawl_attempt_rows suite_attempts(suite *s, pawl_store *store, int64_t id);
 pawl_dead_rows    suite_dead_rows(suite *s, pawl_store *store, pawl_text endpoint);
 /* The whole stream; the fold too, if its state's version is at most that one. */

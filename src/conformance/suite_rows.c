@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "conformance/suite.h"
+#include "pawl/operations.h"
 
 #include <string.h>
 
@@ -381,6 +382,23 @@ pawl_outbox_rows suite_outbox_rows(suite *s, pawl_store *store, pawl_outbox_stat
     EXPECT_OK(s, store->ops->outbox_list(store, state, 0, s->arena, &rows, &s->error));
     PAD(s, rows);
     return rows;
+}
+
+pawl_outbox_row suite_outbox_row(suite *s, pawl_store *store, unsigned number)
+{
+    pawl_outbox_rows  rows  = {0};
+    pawl_outbox_query query = {.dispatch_id = suite_dispatch_id(number)};
+    EXPECT_OK(s, pawl_store_outbox_find(store, &query, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 1);
+    return rows.items[0];
+}
+
+void suite_outbox_settle(suite *s, pawl_store *store, unsigned number, pawl_attempt_outcome outcome,
+                         pawl_time now)
+{
+    pawl_outbox_row    row    = suite_outbox_row(s, store, number);
+    pawl_outbox_result result = {.outcome = outcome, .next_attempt = now + 1};
+    EXPECT_OK(s, pawl_store_outbox_settle(store, &row, &result, now, &s->error));
 }
 
 pawl_attempt_rows suite_attempts(suite *s, pawl_store *store, int64_t id)

@@ -222,6 +222,15 @@ void world_close(world *it)
     pawl_arena_destroy(it->arena);
 }
 
+pawl_store *world_hold(const char *url)
+{
+    pawl_store *store = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    if (strncmp(url, "memory:", 7) == 0)
+        world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    return store;
+}
+
 /* ---- Sending -------------------------------------------------------------------- */
 
 pawl_time world_now(const world *it)

@@ -75,6 +75,9 @@ void world_make_tables(const char *url, const pawl_application *application);
 void world_open(world *it, const char *url, const pawl_application *application, const char *name,
                 const pawl_endpoint_options *options);
 void world_close(world *it);
+/* A store in memory lives as long as somebody has it open: this one does, until
+ * pawl_store_close. NULL, which may be closed, for a store that lives by itself. */
+pawl_store *world_hold(const char *url);
 
 /* Sends to the endpoint's queue, due now. `id` NULL: made by pawl. */
 void world_post(world *it, const char *id, const pawl_record *record, const void *message);

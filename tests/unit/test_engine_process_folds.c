@@ -65,16 +65,6 @@ static void open_program(world *it, const char *url, const pawl_application *pro
     world_open(it, url, program, NULL, NULL);
 }
 
-/* A store in memory lives as long as somebody has it open. */
-static pawl_store *hold(const char *url)
-{
-    pawl_store *store = NULL;
-    pawl_error  error = PAWL_ERROR_INIT;
-    if (strncmp(url, "memory:", 7) == 0)
-        world_ok(pawl_store_open(url, NULL, &store, &error), &error);
-    return store;
-}
-
 static void post_reading(world *it, const char *id)
 {
     world_post(it, id, PAWL_MESSAGE(reading, .name = PAWL_TEXT("a"), .by = 1));
@@ -116,7 +106,7 @@ static void run_again(const char *url, const pawl_application *program, int firs
 /* What one of them has forgotten none after it can know. */
 static void o18_a_fold_is_for_programs_that_remember_more_or_fewer(const char *url)
 {
-    pawl_store *held = hold(url);
+    pawl_store *held = world_hold(url);
     run_again(url, &ten, 1, 12, "0 1 2 3 4 5 6 7 8 9 10 11 ");
     run_again(url, &ten, 3, 10, "");
     run_again(url, &three, 10, 3, "");

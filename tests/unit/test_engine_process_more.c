@@ -240,16 +240,6 @@ static void post_add(world *it, const char *id, const char *name, int amount, co
         PAWL_MESSAGE(add, .name = pawl_text_of(name), .amount = amount, .how = pawl_text_of(how)));
 }
 
-/* A store in memory lives as long as somebody has it open. */
-static pawl_store *hold(const char *url)
-{
-    pawl_store *store = NULL;
-    pawl_error  error = PAWL_ERROR_INIT;
-    if (strncmp(url, "memory:", 7) == 0)
-        world_ok(pawl_store_open(url, NULL, &store, &error), &error);
-    return store;
-}
-
 static void run_program(const char *url, const pawl_application *program, int amount, int count,
                         const char *expected)
 {
@@ -268,7 +258,7 @@ static void run_program(const char *url, const pawl_application *program, int am
 static void events_and_folds_of_yesterday(const char *url, const pawl_application *yesterday)
 {
     world       it;
-    pawl_store *held = hold(url);
+    pawl_store *held = world_hold(url);
     run_program(url, yesterday, 5, 3, "a+5=5 a+5=10 a+5=15 ");
     open_program(&it, url, &today, -1);
     post_add(&it, NULL, "a", 7, "");
@@ -300,7 +290,7 @@ static void folds_of_an_older_program_are_upcast(const char *url)
 
 static void folds_of_before_are_passed_over_without_an_upcaster(const char *url)
 {
-    pawl_store *held = hold(url);
+    pawl_store *held = world_hold(url);
     run_program(url, &folding, 5, 3, "a+5=5 a+5=10 a+5=15 ");
     run_program(url, &doubling, 1, 1, "30 ");
     run_program(url, &doubling, 1, 2, "32 34 "); /* from its own fold */
@@ -311,7 +301,7 @@ static void folds_of_before_are_passed_over_without_an_upcaster(const char *url)
 static void events_of_a_newer_program_fail_the_command(const char *url)
 {
     world       it;
-    pawl_store *held = hold(url);
+    pawl_store *held = world_hold(url);
     run_program(url, &today, 7, 1, "a:0 ");
     open_program(&it, url, &old, 2);
     post_add(&it, "m-a", "a", 1, "");
@@ -335,7 +325,7 @@ static void events_of_a_newer_program_fail_the_command(const char *url)
 static void an_unknown_event_waits_for_a_program_that_knows_it(const char *url)
 {
     world       it;
-    pawl_store *held = hold(url);
+    pawl_store *held = world_hold(url);
     open_program(&it, url, &old, -1);
     post_add(&it, NULL, "a", 9, "");
     post_add(&it, NULL, "a", 4, "strike");
