@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# mutate.sh - plants the defects of tests/mutants, one at a time, in a copy of the
+# tree, and says which of them the tests see.
+#
+#   scripts/mutate.sh [--area NAME] [--only REGEX] [--resume] [--jobs N] ...
+#
+# Without servers in PAWL_TEST_POSTGRES and PAWL_TEST_PGBOUNCER its own are started
+# when a chosen area needs them. All arguments: scripts/mutate.sh --help. The format of
+# the list, and how a survivor is dealt with: docs/TESTING.md.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u -o pipefail
+cd "$(dirname "$0")/.." || exit 2
+# shellcheck source=scripts/install.sh
+. scripts/install.sh
+# shellcheck source=scripts/servers.sh
+. scripts/servers.sh
+
+if ! command -v python3 >/dev/null; then
+    say "python3 is not installed; install it and start again"
+    exit 2
+fi
+if [ -z "${PAWL_TEST_POSTGRES:-}" ] && python3 scripts/mutate.py --needs-servers "$@"; then
+    servers_start postgres pgbouncer || exit 1
+fi
+nice python3 scripts/mutate.py "$@"

@@ -1,0 +1,170 @@
+#!/usr/bin/env bash
+# check_mutants.sh - every planted defect of tests/mutants still fits the source, and
+# scripts/mutate.py tells caught from survived: it is tried on a made-up project.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+top=$(cd "$(dirname "$0")/.." && pwd)
+if ! command -v python3 >/dev/null; then
+    echo "python3 is not installed; the planted defects are not checked"
+    [ "${PAWL_REQUIRE:-}" = all ] && exit 1
+    exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+result=0
+
+# expect WHAT TEXT FILE: the file has a line with the text.
+expect()
+{
+    grep -qF -- "$2" "$3" && return
+    echo "self-test: $1: no line '$2' in"
+    sed 's/^/    /' "$3"
+    result=1
+}
+
+# mutate WANTED-EXIT-CODE OUTPUT ARGUMENTS ...
+mutate()
+{
+    local wanted=$1 output=$2 code
+    shift 2
+    python3 "$top/scripts/mutate.py" --root "$work/tree" "$@" >"$work/$output" 2>&1
+    code=$?
+    [ "$code" = "$wanted" ] && return
+    echo "self-test: mutate.py $* ended with $code, should be $wanted:"
+    sed 's/^/    /' "$work/$output"
+    result=1
+}
+
+# The project: add.c in a library, a test that knows what it should do, one that is
+# skipped, one that fails whatever is planted.
+mkdir -p "$work/tree/src/made" "$work/tree/tests/mutants"
+cd "$work/tree" || exit 1
+cat >CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(made LANGUAGES C)
+enable_testing()
+add_library(made SHARED src/made/add.c)
+add_executable(test_add tests/test_add.c)
+target_link_libraries(test_add made)
+add_test(NAME test_add COMMAND test_add)
+add_test(NAME test_left_out COMMAND sh -c "exit 77")
+set_tests_properties(test_left_out PROPERTIES SKIP_RETURN_CODE 77)
+add_test(NAME test_broken COMMAND false)
+END
+cat >CMakePresets.json <<'END'
+{"version": 6, "configurePresets": [{"name": "default", "generator": "Ninja", "binaryDir": "${sourceDir}/build"}]}
+END
+cat >src/made/add.c <<'END'
+int add(int a, int b)
+{
+    return a + b;
+}
+int nobody_looks(void)
+{
+    return 1;
+}
+END
+cat >tests/test_add.c <<'END'
+int add(int a, int b);
+int main(void)
+{
+    return add(1, 2) == 3 ? 0 : 1;
+}
+END
+cat >tests/mutants/made.txt <<'END'
+# made.txt - for the self-test
+folder: src/made
+tests: test_add
+
+=== one off
+file: src/made/add.c
+--- old
+    return a + b;
+--- new
+    return a + b + 1;
+
+=== it hangs
+file: src/made/add.c
+--- old
+    return a + b;
+--- new
+    for (volatile int i = 0; i == 0;) {
+    }
+    return a + b;
+
+=== it dies
+file: src/made/add.c
+--- old
+    return a + b;
+--- new
+    return a + *(volatile int *)(long)(b - 2);
+
+=== nobody sees it
+file: src/made/add.c
+--- old
+    return 1;
+--- new
+    return 2;
+
+=== its tests are skipped
+file: src/made/add.c
+tests: test_left_out
+--- old
+    return 1;
+--- new
+    return 3;
+
+=== only a broken test fails
+file: src/made/add.c
+tests: test_broken
+--- old
+    return 1;
+--- new
+    return 4;
+
+=== no compiler takes it
+file: src/made/add.c
+--- old
+    return 1;
+--- new
+    return one;
+
+=== the same in other words
+file: src/made/add.c
+equivalent: a sum has no order
+--- old
+    return a + b;
+--- new
+    return b + a;
+END
+
+mutate 1 all --limit 3
+expect "a failure" "caught: made: one off (test_add: exit code 1)" "$work/all"
+expect "a hang" "caught: made: it hangs (test_add: hung, ended after 3 s)" "$work/all"
+expect "a signal" "caught: made: it dies (test_add: died of signal" "$work/all"
+expect "a survivor" "survived: made: nobody sees it (src/made/add.c)" "$work/all"
+expect "its command" "scripts/mutate.sh --area made --only 'nobody sees it'" "$work/all"
+expect "skipped tests" "survived: made: its tests are skipped (src/made/add.c)" "$work/all"
+expect "a broken test" "test_broken fails without a defect; it counts for nothing" "$work/all"
+expect "a broken test's defect" "survived: made: only a broken test fails" "$work/all"
+expect "what does not build" "does not build: made: no compiler takes it" "$work/all"
+expect "the score" "all               6        3         3     50.0           1" "$work/all"
+mutate 0 equivalent --equivalent --at-least 0
+expect "an equivalent one" "survived: made: the same in other words" "$work/equivalent"
+mutate 0 enough --resume --only 'one off|hangs|dies|nobody' --at-least 75
+mutate 1 too_few --resume --only 'one off|hangs|dies|nobody' --at-least 76
+expect "the score" "75.0 of 100 were caught, at least 76 are wanted" "$work/too_few"
+mutate 0 survivors --survivors --list
+expect "the survivors" "made: nobody sees it" "$work/survivors"
+mutate 2 usage --area no_such
+mutate 0 patch --patch --only "one off"
+expect "a patch" "+    return a + b + 1;" "$work/patch"
+mutate 0 check --check
+sed -i 's/return a + b;/return b + a;/' src/made/add.c
+mutate 1 misfit --check
+expect "what no longer fits" "'one off': the old text that begins 'return a + b;' stands 0 times in src/made/add.c" \
+    "$work/misfit"
+
+python3 "$top/scripts/mutate.py" --check || result=1
+exit $result
