@@ -164,9 +164,11 @@ typedef struct pawl_saga {
 
 /* Collects messages under its name (and key) until `size` are there or the
  * period ends, then hands them over together. Neither size nor period: size 10
- * (contracts E17). */
+ * (contracts E17). It takes messages of its handler's type and of types derived from
+ * it (E9); a row has the handler's type, and the message's own in the header
+ * pawl.type when that is another one. */
 typedef struct pawl_aggregator {
-    const char         *name;
+    const char         *name;         /* without '/', which stands before a partition's key */
     const pawl_handler *handle;       /* a PAWL_BATCH_HANDLER */
     const char         *key;          /* property of the message: one partition for each value */
     int64_t             size;         /* 0: no flush by size */

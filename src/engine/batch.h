@@ -245,6 +245,10 @@ pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
  * failure. */
 pawl_code pawl__headers_merge(pawl_text headers, pawl_text over, pawl_arena *arena,
                               pawl_text *merged);
+/* The same with one of this name, in place of what it was; an empty value: as they are.
+ * PAWL_ENOMEM is the only failure. */
+pawl_code pawl__headers_set(pawl_text headers, const char *name, pawl_text value, pawl_arena *arena,
+                            pawl_text *made);
 
 /* unit.c */
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error);

@@ -348,12 +348,33 @@ static pawl_code partition_of(pawl_context *ctx, const pawl__lookup *lookup, paw
     return PAWL_OK;
 }
 
+/* A row says how its body is read: as the aggregator's type, which may be a base of the
+ * message's own. That one is kept in a header, if there is room for it. */
+static pawl_code message_of(pawl_context *ctx, const pawl__aggregator_model *aggregator,
+                            pawl_message *message)
+{
+    pawl_text headers;
+    *message = ctx->unit->message;
+    if (pawl_text_equal(message->type, aggregator->type))
+        return PAWL_OK;
+    if (pawl__headers_set(message->headers, "pawl.type", message->type, ctx->batch->arena,
+                          &headers) != PAWL_OK)
+        return out_of_memory(ctx);
+    message->type = aggregator->type;
+    if (headers.size <= PAWL_HEADERS_SIZE_MAX)
+        message->headers = headers;
+    return PAWL_OK;
+}
+
 pawl_code pawl__context_aggregate(pawl_context *ctx, const pawl__lookup *lookup)
 {
     const pawl__aggregator_model *aggregator = lookup->binding->aggregator;
     pawl__effects                *effects    = &ctx->effects;
     pawl_text                     partition;
+    pawl_message                  message;
     pawl_code                     code = partition_of(ctx, lookup, &partition);
+    if (code == PAWL_OK)
+        code = message_of(ctx, aggregator, &message);
     if (code != PAWL_OK)
         return code;
     pawl_aggregator_add *grown =
@@ -367,7 +388,7 @@ pawl_code pawl__context_aggregate(pawl_context *ctx, const pawl__lookup *lookup)
         .name      = aggregator->name,
         .partition = partition,
         .key       = ctx->unit->message.id,
-        .message   = ctx->unit->message,
+        .message   = message,
         .at        = ctx->batch->engine->machine_now,
         .due       = aggregator->period > 0 ? pawl_time_add(ctx->unit->now, aggregator->period)
                                             : PAWL_TIME_MAX};

@@ -132,30 +132,49 @@ static bool put_all(yyjson_mut_doc *doc, yyjson_mut_val *object, yyjson_val *mem
     return is_ok;
 }
 
+/* The members of the JSON object; what is no JSON has none. False without memory. */
+static bool put_headers(yyjson_mut_doc *doc, yyjson_mut_val *object, pawl_text headers)
+{
+    yyjson_read_err failure = {0};
+    yyjson_doc     *read =
+        yyjson_read_opts((char *)headers.data, headers.size, 0, &json_memory, &failure);
+    bool is_ok = read != NULL ? put_all(doc, object, yyjson_doc_get_root(read))
+                              : failure.code != YYJSON_READ_ERROR_MEMORY_ALLOCATION;
+    yyjson_doc_free(read);
+    return is_ok;
+}
+
+/* The object as text, and the end of the document. */
+static pawl_code write_headers(yyjson_mut_doc *doc, bool is_ok, pawl_arena *arena, pawl_text *made)
+{
+    size_t size = 0;
+    char  *json = is_ok ? yyjson_mut_write_opts(doc, 0, &json_memory, &size, NULL) : NULL;
+    *made = json != NULL ? pawl_arena_text(arena, (pawl_text){json, size}) : (pawl_text){NULL, 0};
+    pawl_free(json);
+    yyjson_mut_doc_free(doc);
+    return made->data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
 pawl_code pawl__headers_merge(pawl_text headers, pawl_text over, pawl_arena *arena,
                               pawl_text *merged)
 {
     yyjson_mut_doc *doc    = yyjson_mut_doc_new(&json_memory);
     yyjson_mut_val *object = yyjson_mut_obj(doc);
-    size_t          size   = 0;
-    char           *json   = NULL;
-    bool            is_ok  = object != NULL;
     yyjson_mut_doc_set_root(doc, object);
-    for (int i = 0; i < 2 && is_ok; i++) {
-        const pawl_text *from    = i == 0 ? &headers : &over;
-        yyjson_read_err  failure = {0};
-        yyjson_doc      *read =
-            yyjson_read_opts((char *)from->data, from->size, 0, &json_memory, &failure);
-        is_ok = read != NULL ? put_all(doc, object, yyjson_doc_get_root(read))
-                             : failure.code != YYJSON_READ_ERROR_MEMORY_ALLOCATION;
-        yyjson_doc_free(read);
-    }
-    if (is_ok)
-        json = yyjson_mut_write_opts(doc, 0, &json_memory, &size, NULL);
-    *merged = json != NULL ? pawl_arena_text(arena, (pawl_text){json, size}) : (pawl_text){NULL, 0};
-    pawl_free(json);
-    yyjson_mut_doc_free(doc);
-    return merged->data != NULL ? PAWL_OK : PAWL_ENOMEM;
+    bool is_ok =
+        object != NULL && put_headers(doc, object, headers) && put_headers(doc, object, over);
+    return write_headers(doc, is_ok, arena, merged);
+}
+
+pawl_code pawl__headers_set(pawl_text headers, const char *name, pawl_text value, pawl_arena *arena,
+                            pawl_text *made)
+{
+    yyjson_mut_doc *doc    = yyjson_mut_doc_new(&json_memory);
+    yyjson_mut_val *object = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, object);
+    bool is_ok =
+        object != NULL && put_headers(doc, object, headers) && put(doc, object, name, value);
+    return write_headers(doc, is_ok, arena, made);
 }
 
 pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define TYPES_MAX 16 /* a message's own type and its base types */
+#define TYPES_MAX PAWL__BASES_MAX /* a message's own type and its base types */
 
 typedef struct type_list {
     const pawl__type_model *items[TYPES_MAX];

@@ -20,6 +20,7 @@
 
 #define PARTITIONS_AT_ONCE 32
 #define CHECK_PERIOD PAWL_SECONDS(10)
+#define STRANGE_PERIOD PAWL_HOURS(1)
 
 /* A partition that is to be handed over. */
 typedef struct target {
@@ -57,6 +58,24 @@ static pawl_code add_target(pawl__worker *worker, targets *list,
 
 /* ---- One piece of one partition -------------------------------------------------- */
 
+/* Rows that stay for their type hold nothing up and fail nothing (contracts A10): a line
+ * in the log, now and then, is all that tells of them. */
+static void say_strange(pawl__worker *worker, pawl_text partition,
+                        const pawl_aggregator_counts *counts)
+{
+    pawl_time now = worker->engine.machine_now;
+    pawl_time due = atomic_load(&worker->endpoint->strange_due);
+    if (counts->all == counts->resolved || now < due ||
+        !atomic_compare_exchange_strong(&worker->endpoint->strange_due, &due,
+                                        pawl_time_add(now, STRANGE_PERIOD)))
+        return;
+    pawl_log(PAWL_LOG_WARNING,
+             "aggregator partition %.*s: %lld of its %lld rows are of types that this program does "
+             "not know; they stay",
+             PAWL_TEXT_ARGS(partition), (long long)(counts->all - counts->resolved),
+             (long long)counts->all);
+}
+
 /* Is there something to hand over? A dead partition, and one that waits for its
  * next try after a failure, is left alone by size. */
 static pawl_code check_gate(pawl__worker *worker, target *item, pawl_aggregator_counts *counts,
@@ -64,10 +83,12 @@ static pawl_code check_gate(pawl__worker *worker, target *item, pawl_aggregator_
 {
     pawl_store *store = worker->store;
     memset(counts, 0, sizeof *counts);
-    pawl_code code = store->ops->aggregator_count(store, item->partition, &item->aggregator->type,
-                                                  1, worker->engine.machine_now, counts, error);
+    pawl_code code = store->ops->aggregator_count(store, item->partition, item->aggregator->types,
+                                                  item->aggregator->type_count,
+                                                  worker->engine.machine_now, counts, error);
     if (code != PAWL_OK)
         return code;
+    say_strange(worker, item->partition, counts);
     bool is_waiting = counts->flush_attempts > 0 && counts->flush_due > worker->engine.business_now;
     if (item->is_by_size)
         item->is_done =
@@ -122,8 +143,8 @@ static pawl_code take_piece(pawl__worker *worker, target *item,
     pawl_snapshot       piece   = {.count = 0};
     pawl_snapshot_claim claim   = {.partition  = item->partition,
                                    .session    = session,
-                                   .types      = &item->aggregator->type,
-                                   .type_count = 1,
+                                   .types      = item->aggregator->types,
+                                   .type_count = item->aggregator->type_count,
                                    .count_max  = (size_t)item->aggregator->max,
                                    .id_max     = item->id_max,
                                    .now        = worker->engine.machine_now,

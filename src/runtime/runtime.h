@@ -44,6 +44,7 @@ struct pawl_endpoint {
     int                   stop_fd;     /* eventfd, readable from stop on */
     atomic_bool           is_stopping;
     _Atomic pawl_time     flush_check;  /* machine time: one worker looks at all partitions next */
+    _Atomic pawl_time     strange_due;  /* machine time: rows of unknown type are spoken of again */
     atomic_bool           is_elsewhere; /* said in the log: another process works the queue */
     pthread_mutex_t       mutex;
     pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */

@@ -1,7 +1,7 @@
 /* model.c - checks an application's tables and makes them ready for look-ups.
  *
- * Contents: sagas; bindings; aggregators; creation; look-ups. Reading the tables
- * by their strides is in tables.c.
+ * Contents: sagas; bindings; creation; look-ups. Aggregators are in aggregators.c,
+ * processes and the like in streams.c, reading the tables by their strides in tables.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -149,8 +149,8 @@ static pawl_code add_type(pawl__model *model, const pawl_record *record, pawl__t
     return PAWL_OK;
 }
 
-static pawl_code add_binding(pawl__model *model, const pawl_record *record,
-                             const pawl__binding *binding, pawl_error *error)
+pawl_code pawl__model_bind(pawl__model *model, const pawl_record *record,
+                           const pawl__binding *binding, pawl_error *error)
 {
     pawl__type_model *type = NULL;
     pawl_code         code = add_type(model, record, &type, error);
@@ -310,7 +310,7 @@ static pawl_code build_saga_row(pawl__model *model, const pawl__saga_model *saga
         model->own_sql = message != NULL ? pawl_record_type(message) : row->timeout;
     if (message == NULL)
         return add_timeout(model, saga, row->timeout, binding, error);
-    return add_binding(model, message, binding, error);
+    return pawl__model_bind(model, message, binding, error);
 }
 
 static size_t count_rows(const pawl_on *rows, uint32_t stride)
@@ -371,85 +371,11 @@ static pawl_code build_plain_rows(pawl__model *model, pawl_error *error)
                                    .has_sql  = row.own_sql};
         if (row.own_sql)
             model->own_sql = pawl_record_type(binding->message);
-        pawl_code code = add_binding(model, binding->message, binding, error);
+        pawl_code code = pawl__model_bind(model, binding->message, binding, error);
         if (code != PAWL_OK)
             return code;
     }
     return PAWL_OK;
-}
-
-/* ---- Aggregators -------------------------------------------------------- */
-
-static pawl_code check_aggregator(const pawl_aggregator *aggregator, pawl_error *error)
-{
-    pawl_code code = pawl__name_check("aggregator", aggregator->name, error);
-    if (code != PAWL_OK)
-        return code;
-    const char *name = aggregator->name;
-    if (aggregator->handle == NULL || !aggregator->handle->is_list)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "aggregator %s: .handle is not made by PAWL_BATCH_HANDLER", name);
-    if (aggregator->size < 0 || aggregator->max < 0 || aggregator->period < 0 ||
-        aggregator->lease < 0 || aggregator->attempts_max < 0)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "aggregator %s: size, max, period, lease and attempts_max may not "
-                              "be negative",
-                              name);
-    if (aggregator->max != 0 && aggregator->size > aggregator->max)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "aggregator %s: size %lld is above max %lld, so it would never "
-                              "flush by size",
-                              name, (long long)aggregator->size, (long long)aggregator->max);
-    return PAWL_OK;
-}
-
-static pawl_code check_aggregator_key(const pawl_aggregator *aggregator, const pawl_record *message,
-                                      pawl_error *error)
-{
-    if (aggregator->key == NULL)
-        return PAWL_OK;
-    const pawl_field *field = pawl_record_field(message, aggregator->key);
-    pawl_value_type   type;
-    if (field == NULL || pawl_field_value_type(field, &type, NULL) != PAWL_OK)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "aggregator %s: '%s' is no property of message %s that can be a key",
-                              aggregator->name, aggregator->key, pawl_record_type(message));
-    return PAWL_OK;
-}
-
-static pawl_code build_aggregator(pawl__model *model, const pawl_aggregator *row, pawl_error *error)
-{
-    pawl_code code = check_aggregator(row, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__aggregator_model *made = &model->aggregators[model->aggregator_count];
-    *made                        = (pawl__aggregator_model){
-                               .aggregator = row,
-                               .message    = row->handle->message(),
-                               .name       = pawl_text_of(row->name),
-                               .size       = row->size,
-                               .max        = row->max,
-                               .period     = row->period,
-                               .lease      = row->lease != 0 ? row->lease : PAWL__AGGREGATOR_LEASE_DEFAULT,
-                               .attempts_max =
-            row->attempts_max != 0 ? row->attempts_max : PAWL__AGGREGATOR_ATTEMPTS_DEFAULT};
-    made->type = pawl_text_of(pawl_record_type(made->message));
-    if (made->size == 0 && made->period == 0)
-        made->size = PAWL__AGGREGATOR_SIZE_DEFAULT;
-    if (pawl__model_aggregator(model, made->name) != NULL)
-        return pawl_error_set(error, PAWL_ECONFIG, "two aggregators are named %s", row->name);
-    code = check_aggregator_key(row, made->message, error);
-    if (code != PAWL_OK)
-        return code;
-    model->aggregator_names[model->aggregator_count++] = made->name;
-    pawl__binding *binding = pawl_arena_take(model->arena, sizeof *binding);
-    if (binding == NULL)
-        return PAWL_ENOMEM;
-    *binding = (pawl__binding){.kind       = PAWL__BINDING_AGGREGATOR,
-                               .handler    = row->handle,
-                               .message    = made->message,
-                               .aggregator = made};
-    return add_binding(model, made->message, binding, error);
 }
 
 /* ---- Creation ----------------------------------------------------------- */
@@ -498,16 +424,11 @@ static pawl_code allocate(pawl__model *model)
     pawl_arena *arena = model->arena;
     size_t sagas = pawl__list_count(model->spec->sagas) + pawl__list_count(model->spec->processes) +
                    pawl__list_count(model->spec->entities) + 1;
-    size_t aggregators = pawl__list_count(model->spec->aggregators) + 1;
-    model->sagas       = pawl_arena_take(arena, sagas * sizeof model->sagas[0]);
-    model->tables      = pawl_arena_take(arena, sagas * sizeof model->tables[0]);
-    model->aggregators = pawl_arena_take(arena, aggregators * sizeof model->aggregators[0]);
-    model->aggregator_names =
-        pawl_arena_take(arena, aggregators * sizeof model->aggregator_names[0]);
+    model->sagas  = pawl_arena_take(arena, sagas * sizeof model->sagas[0]);
+    model->tables = pawl_arena_take(arena, sagas * sizeof model->tables[0]);
     model->timeouts =
         pawl_arena_take(arena, (count_timeouts(model) + 1) * sizeof model->timeouts[0]);
-    bool is_good = model->sagas != NULL && model->tables != NULL && model->aggregators != NULL &&
-                   model->aggregator_names != NULL && model->timeouts != NULL;
+    bool is_good = model->sagas != NULL && model->tables != NULL && model->timeouts != NULL;
     return is_good ? PAWL_OK : PAWL_ENOMEM;
 }
 
@@ -532,8 +453,8 @@ static pawl_code build(pawl__model *model, const char *saga_prefix, pawl_error *
         code = pawl__model_streams(model, error);
     if (code == PAWL_OK)
         code = build_plain_rows(model, error);
-    for (size_t i = 0; code == PAWL_OK && i < pawl__list_count(spec->aggregators); i++)
-        code = build_aggregator(model, spec->aggregators[i], error);
+    if (code == PAWL_OK)
+        code = pawl__model_aggregators(model, error);
     if (code == PAWL_OK)
         code = take_filters(model, error);
     return code == PAWL_OK ? build_types_json(model) : code;

@@ -16,6 +16,7 @@
 #include "pawl/application.h"
 #include "pawl/limits.h"
 
+#define PAWL__BASES_MAX 16               /* of a message type: more of them are not looked at */
 #define PAWL__AGGREGATOR_SIZE_DEFAULT 10 /* contracts E17 */
 #define PAWL__AGGREGATOR_LEASE_DEFAULT PAWL_MINUTES(5)
 #define PAWL__AGGREGATOR_ATTEMPTS_DEFAULT 10
@@ -69,7 +70,9 @@ typedef struct pawl__aggregator_model {
     const pawl_aggregator *aggregator;
     const pawl_record     *message;
     pawl_text              name;
-    pawl_text              type; /* of the message */
+    pawl_text              type;  /* of the message */
+    pawl_text             *types; /* of the rows it takes: its own, then derived ones */
+    size_t                 type_count;
     int64_t                size, max, period, lease;
     int32_t                attempts_max;
 } pawl__aggregator_model;
@@ -173,7 +176,12 @@ bool pawl__handler_is_folded(const pawl_application *application, const pawl_han
 /* streams.c: the model's processes, entities and projections. */
 pawl_code pawl__model_streams(pawl__model *model, pawl_error *error);
 
-/* Between model.c and streams.c. */
+/* aggregators.c: after all that has message types. */
+pawl_code pawl__model_aggregators(pawl__model *model, pawl_error *error);
+
+/* Between model.c, aggregators.c and streams.c. */
+pawl_code pawl__model_bind(pawl__model *model, const pawl_record *record,
+                           const pawl__binding *binding, pawl_error *error);
 pawl_code pawl__model_rows(pawl__model *model, const pawl__saga_model *saga, pawl_error *error);
 /* A row of a process or an entity that has a message; without .key: answers. */
 pawl_code pawl__model_stream_row(const pawl__saga_model *saga, const pawl_on *row,

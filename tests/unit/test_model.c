@@ -172,6 +172,8 @@ static const mistake mistakes[] = {
      .aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch), .size = 5, .max = 4}},
     {.says       = "aggregator A: 'weight' is no property",
      .aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch), .key = "weight"}},
+    {.says       = "aggregator A/x: a name may not hold '/'",
+     .aggregator = {.name = "A/x", .handle = PAWL_HANDLE(on_batch)}},
     {.says              = "two aggregators are named A",
      .aggregator        = {.name = "A", .handle = PAWL_HANDLE(on_batch)},
      .second_aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch)}},

@@ -1,0 +1,243 @@
+/* test_engine_aggregator_base.c - an aggregator over a base type collects messages of
+ * the types derived from it. Contracts E9, A10.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define READING(F)  \
+    F(TEXT, sensor) \
+    F(INT32, value)
+PAWL_RECORD(reading, READING)
+#define WARM_READING(F) \
+    F(TEXT, sensor)     \
+    F(INT32, value)     \
+    F(TEXT, unit)
+PAWL_RECORD_WITH(warm_reading, WARM_READING, .base = PAWL_RECORD_OF(reading))
+#define HOT_READING(F) \
+    F(TEXT, sensor)    \
+    F(INT32, value)    \
+    F(INT32, alarm)
+PAWL_RECORD_WITH(hot_reading, HOT_READING, .base = PAWL_RECORD_OF(warm_reading))
+
+static world_log seen;
+
+static void note(pawl_context *ctx, const reading *messages, size_t count)
+{
+    char      text[200] = "";
+    size_t    size      = 0;
+    pawl_text partition = pawl_partition_in_hand(ctx);
+    for (size_t i = 0; i < count; i++)
+        size += (size_t)snprintf(text + size, sizeof text - size, i > 0 ? ",%d" : "%d",
+                                 messages[i].value);
+    world_note(&seen, "%.*s(%s)", PAWL_TEXT_ARGS(partition), text);
+}
+
+static pawl_code on_readings(pawl_context *ctx, const reading *messages, size_t count)
+{
+    note(ctx, messages, count);
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_readings, reading);
+
+static pawl_code on_hot(pawl_context *ctx, const hot_reading *message)
+{
+    (void)ctx;
+    world_note(&seen, "hot(%d)", message->value);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_hot, hot_reading);
+
+static const pawl_aggregator by_sensor = {
+    .name = "BySensor", .handle = PAWL_HANDLE(on_readings), .key = "sensor", .size = 3};
+static const pawl_aggregator by_minute = {
+    .name = "ByMinute", .handle = PAWL_HANDLE(on_readings), .period = PAWL_SECONDS(60)};
+
+/* Of the derived types it knows the hot one; of the warm one it hears by its header. */
+static const pawl_endpoint_spec meter = {
+    .name        = "meter",
+    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_hot)}, {.handle = NULL}},
+    .aggregators = (const pawl_aggregator *const[]){&by_sensor, &by_minute, NULL}};
+
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "readings",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&meter, NULL}};
+
+static void open_world(world *it, const char *url)
+{
+    world_forget(&seen);
+    world_open(it, url, &application, NULL, NULL);
+}
+
+/* ---- Derived messages ----------------------------------------------------------- */
+
+static void post_three(world *it)
+{
+    world_post(it, "m-1", PAWL_MESSAGE(reading, .sensor = PAWL_TEXT("s"), .value = 1));
+    world_post(
+        it, "m-2",
+        PAWL_MESSAGE(warm_reading, .sensor = PAWL_TEXT("s"), .value = 2, .unit = PAWL_TEXT("C")));
+    world_post(it, "m-3",
+               PAWL_MESSAGE(hot_reading, .sensor = PAWL_TEXT("s"), .value = 3, .alarm = 1));
+}
+
+static void e9_an_aggregator_takes_derived_messages_by_size(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_three(&it);
+    world_drain(&it);
+    assert_string_equal(seen.text, "hot(3) BySensor/s(1,2,3) ");
+    assert_int_equal(world_aggregated(&it, "BySensor/s", "reading").all, 0);
+    world_close(&it);
+}
+
+static void e9_an_aggregator_takes_derived_messages_by_period(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_three(&it);
+    world_drain(&it);
+    world_forget(&seen);
+    world_go(&it, PAWL_SECONDS(60));
+    assert_string_equal(seen.text, "ByMinute(1,2,3) ");
+    assert_int_equal(world_aggregated(&it, "ByMinute", "reading").all, 0);
+    world_close(&it);
+}
+
+/* What the message was, and all of its body, is there for whoever looks at the rows. */
+static void a_row_keeps_the_type_that_its_message_came_as(const char *url)
+{
+    world         it;
+    pawl_error    error = PAWL_ERROR_INIT;
+    pawl_snapshot rows  = {.count = 0};
+    open_world(&it, url);
+    post_three(&it);
+    world_drain(&it);
+    world_ok(
+        it.store->ops->aggregator_get(it.store, PAWL_TEXT("ByMinute"), it.arena, &rows, &error),
+        &error);
+    assert_int_equal(rows.count, 3);
+    for (size_t i = 0; i < rows.count; i++)
+        assert_true(pawl_text_equal(rows.items[i].message.type, PAWL_TEXT("reading")));
+    assert_false(world_says(rows.items[0].message.headers, "pawl.type"));
+    assert_true(world_says(rows.items[1].message.headers, "\"pawl.type\":\"warm_reading\""));
+    assert_true(world_says(rows.items[1].message.headers, "\"pawl.base\":\"reading\""));
+    assert_true(world_says(rows.items[1].message.body, "\"unit\":\"C\""));
+    assert_true(world_says(rows.items[2].message.headers, "\"pawl.type\":\"hot_reading\""));
+    world_close(&it);
+}
+
+/* Headers that leave no room for one more are kept as they are. */
+static void a_derived_message_with_full_headers_is_taken(const char *url)
+{
+    world             it;
+    pawl_error        error = PAWL_ERROR_INIT;
+    static char       long_value[PAWL_HEADERS_SIZE_MAX];
+    pawl_snapshot     rows      = {.count = 0};
+    const pawl_header headers[] = {{"note", long_value}, {"pawl.base", "reading"}, {NULL, NULL}};
+    open_world(&it, url);
+    memset(long_value, 'x', sizeof long_value - strlen("{'note':'','pawl.base':'reading'}"));
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = world_now(&it), .headers = headers};
+    world_ok(pawl_sender_send_json(it.sender, "meter", &options, "warm_reading",
+                                   PAWL_TEXT("{\"sensor\":\"s\",\"value\":7}"), &error),
+             &error);
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    world_drain(&it);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_ok(
+        it.store->ops->aggregator_get(it.store, PAWL_TEXT("ByMinute"), it.arena, &rows, &error),
+        &error);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].message.headers.size, PAWL_HEADERS_SIZE_MAX);
+    world_go(&it, PAWL_SECONDS(60));
+    assert_string_equal(seen.text, "ByMinute(7) ");
+    world_close(&it);
+}
+
+/* ---- Rows of older programs -------------------------------------------------------- */
+
+static void add_row(world *it, const char *id, const char *type, int value)
+{
+    pawl_error          error = PAWL_ERROR_INIT;
+    char                body[60];
+    pawl_aggregator_add add = {.name      = PAWL_TEXT("BySensor"),
+                               .partition = PAWL_TEXT("BySensor/s"),
+                               .key       = pawl_text_of(id),
+                               .message   = {.id = pawl_text_of(id), .type = pawl_text_of(type)},
+                               .at        = WORLD_START,
+                               .due       = PAWL_TIME_MAX};
+    snprintf(body, sizeof body, "{\"sensor\":\"s\",\"value\":%d}", value);
+    add.message.body             = pawl_text_of(body);
+    pawl_changes changes         = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.aggregator_add.items = &add;
+    changes.aggregator_add.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+}
+
+/* They are stored as the type that they came as; one that nobody here knows stays (A10). */
+static void a10_rows_stored_as_a_derived_type_are_handed_over(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    add_row(&it, "x-1", "hot_reading", 1);
+    add_row(&it, "x-2", "hot_reading", 2);
+    add_row(&it, "x-3", "cold_reading", 3);
+    world_drain(&it);
+    assert_string_equal(seen.text, "");
+    world_post(&it, NULL, PAWL_MESSAGE(reading, .sensor = PAWL_TEXT("s"), .value = 4));
+    world_drain(&it);
+    assert_string_equal(seen.text, "BySensor/s(1,2,4) ");
+    assert_int_equal(world_aggregated(&it, "BySensor/s", "cold_reading").all, 1);
+    world_close(&it);
+}
+
+static int line_count;
+
+static void count_lines(pawl_log_level level, const char *text, void *context)
+{
+    (void)level;
+    (void)context;
+    line_count += strstr(text, "BySensor/s: 1 of its 2 rows are of types") != NULL;
+}
+
+/* Not a word for each look, but one an hour. */
+static void a10_rows_that_stay_are_spoken_of(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    line_count = 0;
+    pawl_log_set(count_lines, PAWL_LOG_WARNING, NULL);
+    add_row(&it, "x-1", "hot_reading", 1);
+    world_go_machine(&it, PAWL_SECONDS(10));
+    assert_int_equal(line_count, 0);
+    add_row(&it, "x-2", "cold_reading", 2);
+    world_go_machine(&it, PAWL_SECONDS(10));
+    assert_int_equal(line_count, 1);
+    for (int i = 0; i < 6; i++)
+        world_go_machine(&it, PAWL_MINUTES(10) - 1);
+    assert_int_equal(line_count, 1);
+    world_go_machine(&it, PAWL_SECONDS(10));
+    assert_int_equal(line_count, 2);
+    world_quiet();
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e9_an_aggregator_takes_derived_messages_by_size),
+        ON_ALL_STORES(e9_an_aggregator_takes_derived_messages_by_period),
+        ON_ALL_STORES(a_row_keeps_the_type_that_its_message_came_as),
+        ON_ALL_STORES(a_derived_message_with_full_headers_is_taken),
+        ON_ALL_STORES(a10_rows_stored_as_a_derived_type_are_handed_over),
+        ON_ALL_STORES(a10_rows_that_stay_are_spoken_of),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
