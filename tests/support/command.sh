@@ -5,6 +5,7 @@
 #   expect        runs something and checks exit code and last line of stderr
 #   poll          waits, bounded, until a command succeeds
 #   start, stop   a `pawl run` in the background
+#   keep_to_modes runs something that may write only what its file's mode allows
 #   own_schema    a schema of this test's own on a server
 #   own_database  a database of this test's own on a server
 #
@@ -70,6 +71,14 @@ expect()
     elif [[ $line != "pawl: "* ]] || ! grep -qE -- "$regex" <<<"$line"; then
         die "the last line is not 'pawl: ... $regex': $*"
     fi
+}
+
+# keep_to_modes COMMAND ...: root may write whatever its mode says, and here it must not. It
+# stays root: another user may not enter a folder of root's, where the sources may well be.
+keep_to_modes()
+{
+    [ "$(id -u)" = 0 ] || { "$@"; return; }
+    setpriv --bounding-set=-dac_override --inh-caps=-dac_override "$@"
 }
 
 # lines N: what was printed last has so many.

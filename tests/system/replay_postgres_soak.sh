@@ -8,8 +8,10 @@ need_server postgres
 compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || skip "no PostgreSQL to start here"
 command -v psql >/dev/null || skip "no psql to end sessions with"
 
-# The server's user must be able to enter the folder of the data.
-chmod 755 "$work"
+# The servers' user must be able to enter the folder of the data, and those of TMPDIR may be
+# closed to it.
+servers=$(mktemp -d /tmp/pawl-servers-XXXXXX)
+chmod 755 "$servers"
 free_port()
 {
     local port
@@ -21,18 +23,19 @@ free_port()
 port=$(free_port)
 server()
 {
-    "$source_dir/tests/servers/postgres.sh" "$1" "$work/postgres" "$port" >"$work/server" 2>&1
+    "$source_dir/tests/servers/postgres.sh" "$1" "$servers/postgres" "$port" >"$work/server" 2>&1
 }
 pooler_port=$(free_port)
 pooler()
 {
-    "$source_dir/tests/servers/pgbouncer.sh" "$1" "$work/pgbouncer" "$pooler_port" "$port" \
+    "$source_dir/tests/servers/pgbouncer.sh" "$1" "$servers/pgbouncer" "$pooler_port" "$port" \
         >"$work/pooler" 2>&1
 }
 finish_server()
 {
-    [ ! -e "$work/pgbouncer" ] || pooler crash
+    [ ! -e "$servers/pgbouncer" ] || pooler crash
     server crash
+    rm -rf "$servers"
     finish
 }
 trap finish_server EXIT
