@@ -33,7 +33,7 @@ typedef struct pawl__bench_options {
 
 /* Makes its own tables, measures, writes the result to `out`, drops the tables.
  * The exit code of the command: 0; 1 when the result is not to be trusted (the
- * limit was slower than what it limits); else pawl_code_exit of what failed.
+ * limit was slower than what it limits) or lacks the peer that failed; else pawl_code_exit of what failed.
  * On any but 0 `error` says why; it names the store only where that matters. */
 int pawl__bench_run(const pawl__bench_options *options, FILE *out, pawl_error *error);
 

@@ -35,6 +35,7 @@ typedef struct session {
     double                      beside_rates[PAWL__BENCH_ROUNDS_MAX];
     double                      limit_rates[PAWL__BENCH_ROUNDS_MAX];
     pawl__bench_figures         figures;
+    pawl_error                  missed; /* what came after the rounds and failed */
 } session;
 
 /* What takes its turn in a round. */
@@ -94,6 +95,15 @@ static pawl_code take_turn(session *s, const side *turn, int64_t round, pawl_err
     return pawl__bench_go_on(error);
 }
 
+static pawl_code run_after(session *s, pawl_error *error)
+{
+    double    rate = pawl__bench_median(s->pawl_rates, (size_t)s->options.rounds);
+    pawl_code code = s->workload->after(&s->job, rate, &s->missed);
+    if (code == PAWL_OK || code == PAWL_REJECT)
+        return PAWL_OK;
+    return pawl_error_set(error, code, "%s: %s", s->workload->name, s->missed.text);
+}
+
 static pawl_code run_rounds(session *s, pawl_error *error)
 {
     static const pawl__bench_beside none    = {.who = "nothing"};
@@ -110,12 +120,8 @@ static pawl_code run_rounds(session *s, pawl_error *error)
     for (int64_t i = 0; i < s->options.rounds; i++)
         for (size_t j = 0; code == PAWL_OK && j < sizeof sides / sizeof sides[0]; j++)
             code = take_turn(s, &sides[j], i, error);
-    if (code == PAWL_OK && w->after != NULL) {
-        double rate = pawl__bench_median(s->pawl_rates, (size_t)s->options.rounds);
-        code        = w->after(&s->job, rate, error);
-        if (code != PAWL_OK)
-            pawl_error_wrap(error, code, "%s", w->name);
-    }
+    if (code == PAWL_OK && w->after != NULL)
+        code = run_after(s, error);
     pawl__bench_progress_end();
     return code;
 }
@@ -161,6 +167,8 @@ static pawl__bench_result result_of(session *s)
 
 static pawl_code judge(const session *s, const pawl__bench_result *r, pawl_error *error)
 {
+    if (s->missed.code != PAWL_OK)
+        return pawl_error_set(error, s->missed.code, "%s: %s", s->workload->name, s->missed.text);
     if (s->limit == NULL || !pawl__bench_is_broken(r->ratio))
         return PAWL_OK;
     return pawl_error_set(error, PAWL_REJECT,
@@ -227,6 +235,8 @@ static pawl_code begin(session *s, const pawl__bench_options *options, pawl_erro
         return pawl_error_set(error, PAWL_EINVAL, "there is no benchmark '%s'", options->workload);
     pawl_code code = settle_options(s, options, error);
     if (code == PAWL_OK)
+        code = pawl__bench_peer_find(options, error);
+    if (code == PAWL_OK)
         code = pawl__bench_place_take(options->store, &s->place, error);
     if (code != PAWL_OK)
         return code;
@@ -234,13 +244,14 @@ static pawl_code begin(session *s, const pawl__bench_options *options, pawl_erro
     for (; limit != NULL && limit->workload != NULL; limit++)
         if (strcmp(limit->workload, s->workload->name) == 0)
             s->limit = limit->run;
-    s->job = (pawl__bench_job){.messages = s->options.messages,
-                               .batch    = s->options.batch,
-                               .seed     = SEED,
-                               .url      = s->place.round,
-                               .target   = s->place.target,
-                               .options  = &s->options,
-                               .figures  = &s->figures};
+    s->missed = (pawl_error)PAWL_ERROR_INIT;
+    s->job    = (pawl__bench_job){.messages = s->options.messages,
+                                  .batch    = s->options.batch,
+                                  .seed     = SEED,
+                                  .url      = s->place.round,
+                                  .target   = s->place.target,
+                                  .options  = &s->options,
+                                  .figures  = &s->figures};
     return PAWL_OK;
 }
 

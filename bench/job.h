@@ -74,7 +74,8 @@ typedef struct pawl__bench_workload {
     /* After pawl and after the loop alike: did it do all of the work? */
     pawl__bench_fn           *check;
     const pawl__bench_beside *beside; /* or NULL */
-    /* Once, on what the last round left; or NULL. */
+    /* Once, on what the last round left; or NULL. After PAWL_REJECT the rounds count, and
+     * the result is printed before the error. */
     pawl_code (*after)(const pawl__bench_job *job, double messages_per_s, pawl_error *error);
     const char *no_limit; /* why it has no loop on any store; NULL: a store may have one */
     int64_t     rounds;   /* defaults of the options */
@@ -91,8 +92,11 @@ extern const pawl__bench_workload pawl__bench_saga_step;
 extern const pawl__bench_workload pawl__bench_steady;
 extern const pawl__bench_workload pawl__bench_timeouts;
 
-/* peer.c. For saga-step's `after`: notes peer_per_second and peer_ratio when the
- * options name a peer, and says on stderr why it cannot be measured. */
+/* peer.c. When the options name a peer: that it is there and can be run here, with the
+ * packages it needs, before anything is measured. Else PAWL_EINVAL. */
+pawl_code pawl__bench_peer_find(const pawl__bench_options *options, pawl_error *error);
+/* For saga-step's `after`: notes peer_per_second and peer_ratio when the options name a
+ * peer; PAWL_REJECT, with what it said, when that failed. */
 pawl_code pawl__bench_peer(const pawl__bench_job *job, double messages_per_s, pawl_error *error);
 
 /* ---- Places --------------------------------------------------------------- */

@@ -3,9 +3,10 @@
  *
  * The program of a peer NAME is peers/NAME/saga_step.mjs, run with node. It
  * gets the store's URL in its environment, where nobody else can read it, and
- * prints one line of JSON with the member per_second. Its folder is looked for
- * under PAWL_BENCH_PEERS, else bench/peers. What cannot be run is not measured:
- * the benchmark says so and goes on.
+ * prints one line of JSON with the member per_second, or error. Its folder is
+ * looked for under PAWL_BENCH_PEERS, else bench/peers; packages that its
+ * package.json asks for and that are not there are installed by npm. A peer that
+ * cannot be run is refused before anything is measured.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +25,7 @@
 
 #define MESSAGES_MAX 20000 /* of a round; a peer is slower */
 #define PATH_SIZE 1000
-#define OUTPUT_SIZE 1000
+#define OUTPUT_SIZE 8000
 
 extern char **environ;
 
@@ -32,50 +33,106 @@ typedef struct peer {
     const char            *name;
     const pawl__bench_job *job;
     int64_t                messages;
+    char                   folder[PATH_SIZE];
     char                   program[PATH_SIZE];
     char                   output[OUTPUT_SIZE];
 } peer;
 
-/* False when its program or the package that it uses is missing. */
-static bool find_program(peer *p)
+/* ---- Finding ---------------------------------------------------------------- */
+
+static bool has_file(const peer *p, const char *name)
 {
-    char        package[PATH_SIZE];
-    const char *given  = getenv("PAWL_BENCH_PEERS");
-    const char *folder = given != NULL ? given : "bench/peers";
-    int size = snprintf(p->program, sizeof p->program, "%s/%s/saga_step.mjs", folder, p->name);
-    (void)snprintf(package, sizeof package, "%s/%s/node_modules", folder, p->name);
-    if (size < 0 || size >= PATH_SIZE || access(p->program, R_OK) != 0) {
-        fprintf(stderr,
-                "pawl: peer %s is not measured: there is no %s/%s/saga_step.mjs; run the command "
-                "in the folder of pawl's sources, or name its bench/peers in PAWL_BENCH_PEERS\n",
-                p->name, folder, p->name);
-        return false;
-    }
-    if (access(package, X_OK) != 0) {
-        fprintf(stderr, "pawl: peer %s is not measured: run 'npm install' in %s/%s first\n",
-                p->name, folder, p->name);
-        return false;
-    }
-    return true;
+    char path[2 * PATH_SIZE];
+    (void)snprintf(path, sizeof path, "%s/%s", p->folder, name);
+    return access(path, R_OK) == 0;
 }
 
-static bool start(const peer *p, int output, pid_t *pid)
+static pawl_code find_program(peer *p, pawl_error *error)
 {
-    char                       messages[32];
-    char                      *arguments[] = {"node", (char *)p->program, messages, NULL};
+    const char *given  = getenv("PAWL_BENCH_PEERS");
+    const char *folder = given != NULL ? given : "bench/peers";
+    (void)snprintf(p->folder, sizeof p->folder, "%s/%s", folder, p->name);
+    int size = snprintf(p->program, sizeof p->program, "%s/saga_step.mjs", p->folder);
+    if (size >= 0 && size < PATH_SIZE && has_file(p, "saga_step.mjs"))
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "peer %s: there is no %s/%s/saga_step.mjs; run the command in the folder "
+                          "of pawl's sources, or name its bench/peers in PAWL_BENCH_PEERS",
+                          p->name, folder, p->name);
+}
+
+/* 0, or the errno of what went wrong. What it prints goes to the end `output`. */
+static int spawn(char *const *arguments, int output, pid_t *pid)
+{
     posix_spawn_file_actions_t actions;
-    (void)snprintf(messages, sizeof messages, "%lld", (long long)p->messages);
-    if (setenv("PAWL_BENCH_URL", p->job->url, 1) != 0 ||
-        posix_spawn_file_actions_init(&actions) != 0)
-        return false;
-    int failed = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    if (failed == 0)
-        failed = posix_spawnp(pid, "node", &actions, NULL, arguments, environ);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    (void)unsetenv("PAWL_BENCH_URL");
+    int                        failed = posix_spawn_file_actions_init(&actions);
     if (failed != 0)
-        fprintf(stderr, "pawl: peer %s is not measured: node: %s\n", p->name, strerror(failed));
-    return failed == 0;
+        return failed;
+    failed = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (failed == 0)
+        failed = posix_spawnp(pid, arguments[0], &actions, NULL, arguments, environ);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return failed;
+}
+
+/* What a wait says of a program that has ended: "exit code 1". */
+static int exit_of(int status)
+{
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* npm writes the list of what it installed when it is done, so one that was stopped half
+ * way begins again. */
+static pawl_code install(const peer *p, pawl_error *error)
+{
+    char *arguments[] = {"npm",   "ci",       "--no-audit",      "--no-fund", "--loglevel",
+                         "error", "--prefix", (char *)p->folder, NULL};
+    pid_t pid;
+    int   status = 0;
+    if (!has_file(p, "package.json") || has_file(p, "node_modules/.package-lock.json"))
+        return PAWL_OK;
+    fprintf(stderr, "pawl: peer %s: installing its packages by npm into %s/node_modules\n", p->name,
+            p->folder);
+    int failed = spawn(arguments, STDERR_FILENO, &pid);
+    if (failed != 0)
+        return pawl_error_set(error, PAWL_EINVAL, "peer %s: npm cannot be run: %s", p->name,
+                              strerror(failed));
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return status == 0 ? PAWL_OK
+                       : pawl_error_set(error, PAWL_EINVAL,
+                                        "peer %s: 'npm ci' in %s ended with exit code %d", p->name,
+                                        p->folder, exit_of(status));
+}
+
+pawl_code pawl__bench_peer_find(const pawl__bench_options *options, pawl_error *error)
+{
+    peer p = {.name = options->peer};
+    if (p.name == NULL)
+        return PAWL_OK;
+    if (strcmp(options->workload, pawl__bench_saga_step.name) != 0)
+        return pawl_error_set(error, PAWL_EINVAL, "peer %s: it does saga-step, no %s", p.name,
+                              options->workload);
+    if (strncmp(options->store, "postgres", strlen("postgres")) != 0)
+        return pawl_error_set(error, PAWL_EINVAL, "peer %s: it runs on PostgreSQL only", p.name);
+    pawl_code code = find_program(&p, error);
+    return code == PAWL_OK ? install(&p, error) : code;
+}
+
+/* ---- Running ---------------------------------------------------------------- */
+
+static pawl_code start(const peer *p, int output, pid_t *pid, pawl_error *error)
+{
+    char  messages[32];
+    char *arguments[] = {"node", (char *)p->program, messages, NULL};
+    (void)snprintf(messages, sizeof messages, "%lld", (long long)p->messages);
+    if (setenv("PAWL_BENCH_URL", p->job->url, 1) != 0)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the environment of a peer");
+    int failed = spawn(arguments, output, pid);
+    (void)unsetenv("PAWL_BENCH_URL");
+    return failed == 0 ? PAWL_OK
+                       : pawl_error_set(error, PAWL_REJECT, "peer %s: node cannot be run: %s",
+                                        p->name, strerror(failed));
 }
 
 /* Reads to the end; on an interrupt the program is told to drop its tables and
@@ -100,31 +157,40 @@ static pawl_code read_output(peer *p, int from, pid_t pid, pawl_error *error)
     return code;
 }
 
-/* 0 when it failed; it has said why. */
+/* The rate that it printed, or the error. */
+static pawl_code take_result(const peer *p, int status, double *per_second, pawl_error *error)
+{
+    yyjson_doc *doc  = yyjson_read(p->output, strlen(p->output), 0);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    const char *said = yyjson_get_str(yyjson_obj_get(root, "error"));
+    pawl_code   code = PAWL_OK;
+    *per_second      = yyjson_get_num(yyjson_obj_get(root, "per_second"));
+    if (said != NULL)
+        code = pawl_error_set(error, PAWL_REJECT, "peer %s failed: %s", p->name, said);
+    else if (status != 0 || !(*per_second > 0))
+        code = pawl_error_set(error, PAWL_REJECT,
+                              "peer %s failed: %s printed no result and ended with exit code %d",
+                              p->name, p->program, exit_of(status));
+    yyjson_doc_free(doc);
+    return code;
+}
+
 static pawl_code run_once(peer *p, double *per_second, pawl_error *error)
 {
     int   ends[2];
     pid_t pid;
     int   status = 0;
-    *per_second  = 0;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return pawl_error_set(error, PAWL_EPERSIST, "a pipe: %s", strerror(errno));
-    bool is_started = start(p, ends[1], &pid);
+    pawl_code code       = start(p, ends[1], &pid, error);
+    bool      is_started = code == PAWL_OK;
     (void)close(ends[1]);
-    pawl_code code = is_started ? read_output(p, ends[0], pid, error) : PAWL_OK;
+    if (is_started)
+        code = read_output(p, ends[0], pid, error);
     (void)close(ends[0]);
     while (is_started && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
-    if (code != PAWL_OK || !is_started)
-        return code;
-    yyjson_doc *doc = yyjson_read(p->output, strlen(p->output), 0);
-    *per_second     = yyjson_get_num(yyjson_obj_get(yyjson_doc_get_root(doc), "per_second"));
-    yyjson_doc_free(doc);
-    if (status != 0 || !(*per_second > 0)) {
-        fprintf(stderr, "pawl: peer %s is not measured: %s failed\n", p->name, p->program);
-        *per_second = 0;
-    }
-    return PAWL_OK;
+    return code == PAWL_OK ? take_result(p, status, per_second, error) : code;
 }
 
 pawl_code pawl__bench_peer(const pawl__bench_job *job, double messages_per_s, pawl_error *error)
@@ -134,20 +200,15 @@ pawl_code pawl__bench_peer(const pawl__bench_job *job, double messages_per_s, pa
               .messages = job->messages < MESSAGES_MAX ? job->messages : MESSAGES_MAX};
     if (p.name == NULL)
         return PAWL_OK;
-    if (strncmp(job->url, "postgres", strlen("postgres")) != 0) {
-        fprintf(stderr, "pawl: peer %s is not measured: it runs on PostgreSQL only\n", p.name);
-        return PAWL_OK;
-    }
-    if (!find_program(&p))
-        return PAWL_OK;
-    for (int64_t i = 0; i < job->options->rounds; i++) {
-        double per_second;
+    pawl_code code = find_program(&p, error);
+    for (int64_t i = 0; code == PAWL_OK && i < job->options->rounds; i++) {
+        double per_second = 0;
         pawl__bench_progress("measuring the peer, round", i + 1, job->options->rounds);
-        pawl_code code = run_once(&p, &per_second, error);
-        if (code != PAWL_OK || per_second == 0)
-            return code;
+        code = run_once(&p, &per_second, error);
+        if (code != PAWL_OK)
+            break;
         pawl__bench_note(job->figures, pawl__bench_peer_per_second, per_second);
         pawl__bench_note(job->figures, pawl__bench_peer_ratio, messages_per_s / per_second);
     }
-    return PAWL_OK;
+    return code;
 }

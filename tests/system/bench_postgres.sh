@@ -65,10 +65,31 @@ for workload in saga-step append; do # sagas and streams with several messages i
     run_json $workload --messages 60 --batch 4096 --rounds 1
 done
 
-echo "== a peer that is not there"
-PAWL_BENCH_PEERS=$work run_json saga-step --messages 10 --rounds 1 --peer nobody
-grep -q "peer nobody is not measured" "$work/err" || die "nothing says that there is no peer"
-[ -z "$(member peer_per_second)" ] || die "peer_per_second of no peer: $(member peer_per_second)"
+echo "== a peer that cannot be measured is refused before anything is"
+export PAWL_BENCH_PEERS=$work/peers
+mkdir -p "$PAWL_BENCH_PEERS/empty" "$PAWL_BENCH_PEERS/silent" "$PAWL_BENCH_PEERS/bare"
+echo 'process.exit(7);' | tee "$PAWL_BENCH_PEERS/silent/saga_step.mjs" >"$PAWL_BENCH_PEERS/bare/saga_step.mjs"
+echo '{}' >"$PAWL_BENCH_PEERS/bare/package.json" # and no list of what npm has to install
+peer=(pawl bench saga-step --store "$server" --messages 10 --rounds 1 --peer)
+expect 2 "peer nobody: there is no $PAWL_BENCH_PEERS/nobody/saga_step.mjs" "${peer[@]}" nobody
+expect 2 "peer empty: there is no " "${peer[@]}" empty
+expect 2 "peer silent: it does saga-step, no append" \
+    pawl bench append --store "$server" --messages 10 --peer silent
+expect 2 "peer silent: it runs on PostgreSQL only" \
+    pawl bench saga-step --store memory: --messages 10 --peer silent
+(
+    PATH=$work/peers
+    expect 2 "peer bare: npm cannot be run: No such file" "${peer[@]}" bare
+    # Without node the peer fails after the rounds; their figures are there.
+    expect 1 "peer silent: node cannot be run: No such file" "${peer[@]}" silent
+)
+if command -v npm >/dev/null; then
+    expect 2 "peer bare: 'npm ci' in $PAWL_BENCH_PEERS/bare ended with exit code" "${peer[@]}" bare
+    expect 1 "peer silent failed: .*no result and ended with exit code 7" "${peer[@]}" silent --json
+    is_number "$(member messages_per_s)" || die "the figures of pawl are lost with the peer's"
+fi
+unset PAWL_BENCH_PEERS
+[ -z "$(schemas)" ] || die "left behind: $(schemas)"
 
 echo "== what is there stays"
 for number in 0 1 2; do

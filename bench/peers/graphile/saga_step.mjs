@@ -10,6 +10,8 @@
 // the schema pawl_bench_peer, which is dropped at the end.
 //
 // Prints one line: {"peer":"graphile-worker 0.17.3","messages":20000,"per_second":4300.5}
+// or, with exit code 1, {"error":"..."}. The first job that fails ends the run: tried again
+// it would fail for hours, and a figure with failures in it says nothing.
 //
 // SPDX-License-Identifier: Apache-2.0
 import { randomUUID } from "node:crypto";
@@ -22,22 +24,27 @@ const CONCURRENT_JOBS = 24;
 const LOCAL_QUEUE_SIZE = 500;
 const SCHEMA = "pawl_bench_peer";
 const FILLED = "pawl_bench_0";
-const TABLES = ["pawl_bench_inbox", "pawl_bench_outbox", "pawl_bench_saga_Order"];
+const INBOX = "pawl_bench_inbox";
+const OUTBOX = "pawl_bench_outbox";
+const ORDERS = "pawl_bench_saga_Order";
+const STALL_SECONDS = 30; // without a job that ends
+const STOP_SECONDS = 10; // for the jobs in hand
 const PACKAGE = new URL("node_modules/graphile-worker/package.json", import.meta.url);
 const VERSION = JSON.parse(readFileSync(PACKAGE)).version;
 
-let isInterrupted = false;
+let hangs = false;
+let isOver = false; // what is logged from now on is no cause
 const interrupted = new Promise((resolve, reject) => {
   for (const signal of ["SIGINT", "SIGTERM"])
     process.on(signal, () => {
-      isInterrupted = true;
+      isOver = true;
       reject(new Error(`interrupted by ${signal}`));
     });
 });
 interrupted.catch(() => {}); // who waits for it is told
 
 const quiet = new Logger(() => (level, text) => {
-  if (level === "error" && !isInterrupted) console.error(text);
+  if (level === "error" && !isOver) console.error(`graphile: ${text}`);
 });
 
 // pawl's own parameters mean nothing to node-postgres.
@@ -45,12 +52,13 @@ function connectionString() {
   const url = new URL(process.env.PAWL_BENCH_URL);
   url.searchParams.delete("schema");
   url.searchParams.delete("pooler");
+  url.searchParams.set("application_name", SCHEMA);
   return url.href;
 }
 
 async function prepare(pool, messages) {
   await pool.query(`create schema ${SCHEMA}`);
-  for (const table of TABLES)
+  for (const table of [INBOX, OUTBOX, ORDERS])
     await pool.query(`create table ${SCHEMA}."${table}" (like ${FILLED}."${table}" including all)`);
   await runMigrations({ connectionString: connectionString(), schema: SCHEMA, logger: quiet });
   await pool.query(
@@ -64,36 +72,72 @@ async function prepare(pool, messages) {
   await pool.query("checkpoint").catch(() => {}); // not every user may
 }
 
+// What a column holds that this program does not know, by the type's category and name.
+const NEUTRAL = { N: "0", S: "''", B: "false", D: "now()", T: "'0'",
+                  uuid: "gen_random_uuid()", bytea: "''", json: "'{}'", jsonb: "'{}'" };
+
+// An insert for the columns that the table has: of what is known those that are there, and a
+// neutral value for any other that cannot be left out. Pawl writes something there, too.
+async function makeInsert(pool, name, table, sql, parameters, tail) {
+  const { rows } = await pool.query(
+    `select attname as name, typname as type, typcategory as category,
+            attnotnull and not atthasdef and attidentity = '' as is_needed
+     from pg_attribute join pg_type on pg_type.oid = atttypid
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped
+     order by attnum`, [`${SCHEMA}."${table}"`]);
+  const columns = [];
+  const values = [];
+  const parameterNames = [];
+  for (const column of rows) {
+    let value = sql[column.name];
+    if (parameters.includes(column.name)) value = `$${parameterNames.push(column.name)}`;
+    else if (value === undefined && column.is_needed) {
+      value = NEUTRAL[column.type] ?? NEUTRAL[column.category];
+      if (value === undefined)
+        throw new Error(`column "${column.name}" of ${table} has type ${column.type}: no value known`);
+    }
+    if (value === undefined) continue;
+    columns.push(`"${column.name}"`);
+    values.push(value);
+  }
+  const text = `insert into ${SCHEMA}."${table}" (${columns}) values (${values}) ${tail}`;
+  return { statement: { name, text }, parameterNames };
+}
+
 // Named statements are prepared once for each connection.
 const LOAD = {
   name: "load",
-  text: `select "Id", "Concurrency", "Data" from ${SCHEMA}."pawl_bench_saga_Order"
+  text: `select "Id", "Concurrency", "Data" from ${SCHEMA}."${ORDERS}"
          where "Correlation_order_id" = $1 for update`,
-};
-const INSERT = {
-  name: "insert",
-  text: `insert into ${SCHEMA}."pawl_bench_saga_Order" ("Id", "Metadata", "Data",
-           "PersistenceVersion", "SagaTypeVersion", "Concurrency", "Correlation_order_id")
-         values ($1, $2, $3, '1', '1.0', 1, $4) on conflict ("Correlation_order_id") do nothing`,
 };
 const UPDATE = {
   name: "update",
-  text: `update ${SCHEMA}."pawl_bench_saga_Order" set "Concurrency" = "Concurrency" + 1, "Data" = $3
+  text: `update ${SCHEMA}."${ORDERS}" set "Concurrency" = "Concurrency" + 1, "Data" = $3
          where "Id" = $1 and "Concurrency" = $2`,
 };
-const MARK = {
-  name: "mark",
-  text: `insert into ${SCHEMA}.pawl_bench_inbox ("Endpoint", "MessageId", "Outcome", "At")
-         values ('bench', $1, 'handled', now()) on conflict do nothing`,
-};
-const DISPATCH = {
-  name: "dispatch",
-  text: `insert into ${SCHEMA}.pawl_bench_outbox ("DispatchId", "State", "Attempts", "NextAttempt",
-           "Due", "At", "Source", "Version", "Index", "Endpoint", "Destination", "MessageId",
-           "Type", "CorrelationId", "CausationId", "Headers", "Body")
-         values ($1::uuid, 'pending', 0, now(), now(), now(), $2, $3, 0, 'bench', 'outside',
-           $1::uuid::text, 'bench_moved', $4, $5, '{"pawl.reply_to":"bench"}', $6)`,
-};
+const inserts = {};
+
+async function makeInserts(pool) {
+  inserts.saga = await makeInsert(
+    pool, "insert", ORDERS,
+    { PersistenceVersion: "'1'", SagaTypeVersion: "'1.0'", Concurrency: "1" },
+    ["Id", "Metadata", "Data", "Correlation_order_id"],
+    'on conflict ("Correlation_order_id") do nothing');
+  inserts.mark = await makeInsert(
+    pool, "mark", INBOX, { Endpoint: "'bench'", Outcome: "'handled'", At: "now()" }, ["MessageId"],
+    "on conflict do nothing");
+  inserts.dispatch = await makeInsert(
+    pool, "dispatch", OUTBOX,
+    { State: "'pending'", Attempts: "0", AttemptsBefore: "0", NextAttempt: "now()", Due: "now()",
+      At: "now()", Index: "0", Endpoint: "'bench'", Destination: "'outside'",
+      Type: "'bench_moved'", Headers: `'{"pawl.reply_to":"bench"}'` },
+    ["DispatchId", "Source", "Version", "MessageId", "CorrelationId", "CausationId", "Body"], "");
+}
+
+async function add(client, insert, row) {
+  const values = insert.parameterNames.map((name) => row[name]);
+  return (await client.query({ ...insert.statement, values })).rowCount;
+}
 
 // The state after the step. The row is locked from the load on, so that two
 // jobs of one saga wait for one another instead of failing.
@@ -113,21 +157,25 @@ async function save(client, message) {
     }
     const id = randomUUID();
     const metadata = JSON.stringify({ SagaType: "Order", OriginalMessageId: message.id });
-    const added = await client.query({ ...INSERT, values: [id, metadata, state, body.order_id] });
-    if (added.rowCount === 1) return { id, version: 1, state };
+    const row = { Id: id, Metadata: metadata, Data: state, Correlation_order_id: body.order_id };
+    if ((await add(client, inserts.saga, row)) === 1) return { id, version: 1, state };
   }
 }
 
 async function step(client, message) {
   await client.query("begin");
   try {
-    const marked = await client.query({ ...MARK, values: [message.id] });
-    if (marked.rowCount === 1) {
+    if ((await add(client, inserts.mark, { MessageId: message.id })) === 1) {
       const saga = await save(client, message);
-      await client.query({
-        ...DISPATCH,
-        values: [randomUUID(), `Order/${saga.id}`, saga.version, message.correlation, message.id,
-                 Buffer.from(JSON.stringify(saga.state))],
+      const dispatchId = randomUUID();
+      await add(client, inserts.dispatch, {
+        DispatchId: dispatchId,
+        Source: `Order/${saga.id}`,
+        Version: saga.version,
+        MessageId: dispatchId,
+        CorrelationId: message.correlation,
+        CausationId: message.id,
+        Body: Buffer.from(JSON.stringify(saga.state)),
       });
     }
     await client.query("commit");
@@ -137,10 +185,37 @@ async function step(client, message) {
   }
 }
 
-async function work(messages) {
+// Rejected by the first job that fails, and when none ends for a while.
+function watch(runner, messages) {
   let left = messages;
-  let finish;
-  const finished = new Promise((resolve) => { finish = resolve; });
+  let ended = performance.now();
+  return new Promise((resolve, reject) => {
+    const stall = setInterval(() => {
+      if (performance.now() - ended < STALL_SECONDS * 1000) return;
+      isOver = true;
+      reject(new Error(`no job ended for ${STALL_SECONDS} s, ${left} of ${messages} are left`));
+    }, 1000);
+    stall.unref();
+    runner.events.on("job:success", () => {
+      ended = performance.now();
+      if (--left === 0) resolve();
+    });
+    runner.events.on("job:error", ({ job, error }) => {
+      isOver = true;
+      reject(new Error(`job ${job.id} failed: ${error?.message ?? error}`));
+    });
+  });
+}
+
+// What is done is written by then; a job that hangs is not waited for.
+function stop(runner) {
+  const over = new Promise((resolve) => {
+    setTimeout(() => { hangs = true; resolve(); }, STOP_SECONDS * 1000).unref();
+  });
+  return Promise.race([runner.stop(), over]);
+}
+
+async function work(messages) {
   const began = performance.now();
   const runner = await run({
     logger: quiet,
@@ -160,11 +235,10 @@ async function work(messages) {
       },
     },
   });
-  runner.events.on("job:success", () => { if (--left === 0) finish(); });
   try {
-    await Promise.race([finished, runner.promise, interrupted]);
+    await Promise.race([watch(runner, messages), runner.promise, interrupted]);
   } finally {
-    await runner.stop(); // what is done is written by then
+    await stop(runner);
   }
   return (performance.now() - began) / 1000;
 }
@@ -172,12 +246,30 @@ async function work(messages) {
 async function check(pool, messages) {
   const { rows } = await pool.query(
     `select (select count(*) from ${SCHEMA}._private_jobs) as jobs,
-            (select count(*) from ${SCHEMA}.pawl_bench_inbox) as marks,
-            (select count(*) from ${SCHEMA}.pawl_bench_outbox) as sent,
-            (select sum(("Data"->>'steps')::int8) from ${SCHEMA}."pawl_bench_saga_Order") as steps`);
+            (select count(*) from ${SCHEMA}."${INBOX}") as marks,
+            (select count(*) from ${SCHEMA}."${OUTBOX}") as sent,
+            (select sum(("Data"->>'steps')::int8) from ${SCHEMA}."${ORDERS}") as steps`);
   const found = Object.values(rows[0]).map(Number);
   if (String(found) !== String([0, messages, messages, messages]))
     throw new Error(`the work was not done: ${JSON.stringify(rows[0])}, ${messages} messages`);
+}
+
+// What hangs keeps its locks, and its sessions outlive this program: they are ended first,
+// and whoever holds the other end here need not be told.
+async function endSessions(pool) {
+  process.on("uncaughtException", () => {});
+  await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
+                    where application_name = '${SCHEMA}' and pid <> pg_backend_pid()`);
+}
+
+async function drop(pool) {
+  try {
+    if (hangs) await endSessions(pool);
+    await pool.query(`set statement_timeout = '${STOP_SECONDS}s'`);
+    await pool.query(`drop schema if exists ${SCHEMA} cascade`);
+  } catch (error) {
+    console.error(`graphile: ${SCHEMA} stays: ${error.message}`);
+  }
 }
 
 const messages = Number(process.argv[2]);
@@ -194,15 +286,16 @@ try {
     throw new Error(`schema ${SCHEMA} exists: left over; drop it with 'drop schema ${SCHEMA} cascade'`);
   isOurs = true;
   await Promise.race([prepare(pool, messages), interrupted]);
+  await makeInserts(pool);
   const seconds = await work(messages);
   await check(pool, messages);
   const per_second = Math.round((messages / seconds) * 10) / 10;
   console.log(JSON.stringify({ peer: `graphile-worker ${VERSION}`, messages, per_second }));
 } catch (error) {
-  console.error(`graphile: ${error.message}`);
+  console.log(JSON.stringify({ error: error.message }));
   process.exitCode = 1;
 } finally {
-  if (isOurs) await pool.query(`drop schema if exists ${SCHEMA} cascade`).catch(() => {});
+  if (isOurs) await drop(pool);
   await pool.end();
   process.exit(); // whatever an interrupt left under way
 }
