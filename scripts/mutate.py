@@ -181,7 +181,7 @@ class Tree:
         self.build_folder = os.path.join(self.tree, "build")
         self.log = os.path.join(self.folder, "build.log")
         self.compile_jobs = compile_jobs
-        self.changed = set()  # files that hold a defect
+        self.changed = {}  # file that holds a defect: its text without
         self.libraries = []
         self.environment = dict(os.environ)
         if shutil.which("ccache"):
@@ -229,16 +229,17 @@ class Tree:
             file.write(text)
 
     def restore(self):
-        for path in self.changed:
-            with open(os.path.join(self.root, path), encoding="utf-8") as file:
-                self.write(path, file.read())
-        self.changed = set()
-
-    def plant(self, texts):
-        self.restore()
-        for path, text in texts.items():
+        for path, text in self.changed.items():
             self.write(path, text)
-            self.changed.add(path)
+        self.changed = {}
+
+    def plant(self, mutant):
+        """The user's tree may change meanwhile: this one is as it was at the start."""
+        self.restore()
+        for path, text in mutant.planted(self.tree).items():
+            with open(os.path.join(self.tree, path), encoding="utf-8") as file:
+                self.changed[path] = file.read()
+            self.write(path, text)
 
     def build_libraries(self):
         open(self.log, "wb").close()
@@ -323,8 +324,8 @@ class Results:
 class Planter:
     """Shared by the jobs; what changes is behind its lock."""
 
-    def __init__(self, root, options, results, chosen):
-        self.root, self.options, self.results = root, options, results
+    def __init__(self, options, results, chosen):
+        self.options, self.results = options, results
         self.waiting = queue.SimpleQueue()
         for mutant in chosen:
             self.waiting.put(mutant)
@@ -387,8 +388,7 @@ class Planter:
 
     def judge(self, tree, tests, mutant):
         """verdict, test, detail"""
-        texts = mutant.planted(self.root)
-        tree.plant(texts)
+        tree.plant(mutant)
         if not tree.build_libraries():
             return "does not build", "", tree.build_error()
         ran_any = False
@@ -400,7 +400,7 @@ class Planter:
             if ran.verdict == "caught":
                 if self.is_sound(tree, tests[name]):
                     return "caught", name, ran.detail
-                tree.plant(texts)
+                tree.plant(mutant)
                 tree.build_libraries()
             ran_any = ran_any or ran.verdict == "passed"
         return ("survived", "", "") if ran_any else ("not run", "", "every test was skipped")
@@ -456,7 +456,7 @@ class Planter:
 
 
 def plant_all(root, options, results, chosen):
-    planter = Planter(root, options, results, chosen)
+    planter = Planter(options, results, chosen)
     jobs = max(1, min(options.jobs, len(chosen)))
     trees = [
         Tree(root, number, max(1, (os.cpu_count() or 1) // jobs)) for number in range(1, jobs + 1)
