@@ -9,6 +9,15 @@
  */
 #include "runtime/runtime.h"
 
+/* A file that was there and is gone is not made anew: whoever puts it back from a copy
+ * would write into the new one. */
+static pawl_open_mode mode_of(const pawl_endpoint *endpoint)
+{
+    pawl_open_mode mode      = endpoint->settings.mode;
+    bool           was_there = atomic_load(&endpoint->had_store);
+    return mode == PAWL_OPEN_CREATE && was_there ? PAWL_OPEN_CHECK : mode;
+}
+
 /* With more of them than there is room for, time tells who is dead. */
 static void remember_lost(pawl_endpoint *endpoint, pawl_worker_id worker)
 {
@@ -49,12 +58,14 @@ pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl_store **store,
 {
     const pawl_endpoint_options *settings = &endpoint->settings;
     pawl_store_options           options  = PAWL_STORE_OPTIONS_INIT;
-    options.mode                          = settings->mode;
+    options.mode                          = mode_of(endpoint);
     options.system_prefix                 = settings->system_prefix;
     options.deadline_ms                   = settings->deadline_ms;
     options.tables                        = endpoint->model->tables;
     options.table_count                   = endpoint->model->table_count;
     pawl_code code = pawl_store_open(settings->store, &options, store, error);
+    if (code == PAWL_OK)
+        atomic_store(&endpoint->had_store, true);
     if (code == PAWL_OK)
         code = end_lost(endpoint, *store, error);
     if (code == PAWL_OK)

@@ -195,7 +195,7 @@ static pawl_code finish(committing *c)
     int       result = sqlite3_extended_errcode(store->connection.db);
     if (code == PAWL_OK)
         return PAWL_OK;
-    pawl__sqlite_rollback(store->connection.db);
+    pawl__sqlite_rollback(store);
     if ((result & 0xFF) == SQLITE_IOERR)
         return pawl_error_set(c->error, PAWL_EUNKNOWN,
                               "sqlite: %s: the commit failed (%s); whether it will be found there "
@@ -222,7 +222,7 @@ static pawl_code run_round(committing *c, bool *is_done)
     *is_done = code == PAWL_OK && c->refused->count == before;
     if (*is_done)
         return finish(c);
-    pawl__sqlite_rollback(store->connection.db);
+    pawl__sqlite_rollback(store);
     drop_refused(c, before);
     return code;
 }
@@ -306,8 +306,10 @@ pawl_code pawl__sqlite_commit(pawl_store *base, const pawl_changes *changes, paw
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     pawl_code     code  = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
+    if (code != PAWL_OK) {
+        pawl__sqlite_hold_end(base);
         return code;
+    }
     committing c = {
         .writer  = {.connection = &store->connection, .store = store, .changes = changes},
         .changes = changes,
@@ -353,6 +355,45 @@ static pawl_code check_native(pawl__sqlite *store, sqlite3 *db, pawl_error *erro
     return PAWL_OK;
 }
 
+/* Ends the savepoint whatever memory there is, as the statements were prepared before
+ * it began: nothing half done stays in the caller's transaction. */
+typedef struct savepoint {
+    sqlite3_stmt *rollback_to, *release, *rollback;
+} savepoint;
+
+static void savepoint_free(savepoint *point)
+{
+    (void)sqlite3_finalize(point->rollback_to);
+    (void)sqlite3_finalize(point->release);
+    (void)sqlite3_finalize(point->rollback);
+}
+
+static pawl_code savepoint_begin(sqlite3 *db, savepoint *point, pawl_error *error)
+{
+    pawl_code code =
+        pawl__sqlite_prepare(db, "rollback to pawl_enlist", &point->rollback_to, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_prepare(db, "release pawl_enlist", &point->release, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_prepare(db, "rollback", &point->rollback, error);
+    return code == PAWL_OK ? pawl__sqlite_execute(db, "savepoint pawl_enlist", error) : code;
+}
+
+/* A savepoint that cannot be undone takes the caller's whole transaction with it: the
+ * caller's commit then fails, where it would have made half of a change set durable. */
+static pawl_code savepoint_end(sqlite3 *db, savepoint *point, pawl_code code, pawl_error *error)
+{
+    if (sqlite3_get_autocommit(db))
+        return code;
+    bool is_over = code == PAWL_OK || sqlite3_step(point->rollback_to) == SQLITE_DONE;
+    if (is_over && sqlite3_step(point->release) == SQLITE_DONE)
+        return code;
+    (void)sqlite3_step(point->rollback);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_failed(db, sqlite3_errcode(db), "release", error);
+    return pawl_error_wrap(error, code, "enlist: your transaction was rolled back");
+}
+
 static pawl_code apply_enlisted(committing *c)
 {
     size_t    before = c->refused->count;
@@ -364,21 +405,13 @@ static pawl_code apply_enlisted(committing *c)
                           pawl_change_kind_name(first->kind), PAWL_TEXT_ARGS(first->text));
 }
 
-pawl_code pawl__sqlite_enlist(pawl_store *base, void *native, const pawl_changes *changes,
-                              pawl_error *error)
+static pawl_code apply_to(sqlite3 *db, const char *prefix, const pawl_changes *changes,
+                          pawl_error *error)
 {
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    pawl_code     code  = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK)
-        code = check_native(store, native, error);
-    if (code == PAWL_OK)
-        code = pawl__sqlite_execute(native, "savepoint pawl_enlist", error);
-    if (code != PAWL_OK)
-        return code;
-
-    pawl__sqlite_connection connection = {.db = native, .prefix = store->connection.prefix};
+    pawl__sqlite_connection connection = {.db = db, .prefix = prefix};
     pawl_refusals           refused    = {.arena = pawl_arena_create(0)};
     committing              c          = {.changes = changes, .refused = &refused, .error = error};
+    pawl_code               code;
     c.writer = (pawl__sqlite_writer){.connection = &connection, .changes = changes};
     if (refused.arena != NULL)
         c.is_dropped = pawl_arena_take(refused.arena, changes->group_count + 1);
@@ -389,11 +422,24 @@ pawl_code pawl__sqlite_enlist(pawl_store *base, void *native, const pawl_changes
         code = pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
     pawl__sqlite_connection_clear(&connection);
     pawl_arena_destroy(refused.arena);
-    if (code != PAWL_OK && !sqlite3_get_autocommit(native))
-        (void)pawl__sqlite_execute(native, "rollback to pawl_enlist", NULL);
-    pawl_code released = PAWL_OK;
-    if (!sqlite3_get_autocommit(native))
-        released =
-            pawl__sqlite_execute(native, "release pawl_enlist", code == PAWL_OK ? error : NULL);
-    return code != PAWL_OK ? code : released;
+    return code;
+}
+
+pawl_code pawl__sqlite_enlist(pawl_store *base, void *native, const pawl_changes *changes,
+                              pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code     code  = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = check_native(store, native, error);
+    if (code != PAWL_OK)
+        return code;
+    savepoint point = {0};
+    code            = savepoint_begin(native, &point, error);
+    if (code == PAWL_OK) {
+        code = apply_to(native, store->connection.prefix, changes, error);
+        code = savepoint_end(native, &point, code, error);
+    }
+    savepoint_free(&point);
+    return code;
 }

@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/operations.h"
 
 #include <string.h>
 #include <unistd.h>

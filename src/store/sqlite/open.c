@@ -191,10 +191,12 @@ static pawl_code identify(pawl__sqlite *store, pawl_error *error)
     if (path == NULL || stat(path, &status) != 0)
         return unreachable(store, strerror(errno), error);
     size_t size = strlen(path) + 1;
-    pawl_free(store->path);
-    if ((store->path = pawl_allocate(size)) == NULL)
+    char  *copy = pawl_allocate(size);
+    if (copy == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
-    memcpy(store->path, path, size);
+    memcpy(copy, path, size);
+    pawl_free(store->path);
+    store->path   = copy;
     store->device = status.st_dev;
     store->inode  = status.st_ino;
     (void)snprintf(store->base.identity, sizeof store->base.identity, "sqlite:%llu:%llu",
@@ -222,7 +224,11 @@ static pawl_code configure(pawl__sqlite *store, pawl_error *error)
                                             is_free, NULL, NULL, NULL);
     if (code == PAWL_OK && result != SQLITE_OK)
         code = pawl__sqlite_failed(store->connection.db, result, "", error);
-    return code;
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call call; /* prepared now, when there is memory, for when there is none */
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_rollback_transaction, error);
+    return call.code;
 }
 
 /* Texts are stored byte for byte and compared bytewise; in a file of another
@@ -249,10 +255,16 @@ static pawl_code check_encoding(pawl__sqlite *store, pawl_error *error)
     return code;
 }
 
+/* Of a connection that is made again: the folder of the process may be another one now. */
+static const char *path_of(const pawl__sqlite *store)
+{
+    return store->path != NULL ? store->path : store->given_path;
+}
+
 static pawl_code check_file(pawl__sqlite *store, bool is_made, pawl_error *error)
 {
     struct stat status;
-    if (stat(store->given_path, &status) != 0) {
+    if (stat(path_of(store), &status) != 0) {
         if (errno == ENOENT && is_made)
             return PAWL_OK;
         return unreachable(store, strerror(errno), error);
@@ -282,7 +294,7 @@ pawl_code pawl__sqlite_connect(pawl__sqlite *store, bool is_made, pawl_error *er
         return code;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                 (is_made ? SQLITE_OPEN_CREATE : 0);
-    int result = sqlite3_open_v2(store->given_path, &store->connection.db, flags, NULL);
+    int result = sqlite3_open_v2(path_of(store), &store->connection.db, flags, NULL);
     if (result != SQLITE_OK) {
         code = pawl__sqlite_failed(store->connection.db, result, store->given_path, error);
         return code == PAWL_EPERSIST || code == PAWL_EDENIED
@@ -362,6 +374,7 @@ pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_
     store->data_version       = -1;
     store->connection.prefix  = base->system_prefix != NULL ? base->system_prefix : "pawl_";
     atomic_init(&store->is_interrupted, false);
+    (void)pthread_mutex_init(&store->mutex, NULL);
 
     settings  s    = {store, true, error};
     pawl_code code = read_url(&s, url);
@@ -396,21 +409,93 @@ static void free_uses(pawl__sqlite *store)
     }
 }
 
+/* ---- Lost and found ------------------------------------------------------- */
+
+void pawl__sqlite_lose(pawl__sqlite *store)
+{
+    sqlite3 *db = store->connection.db;
+    pawl__sqlite_connection_clear(&store->connection);
+    pthread_mutex_lock(&store->mutex);
+    store->connection.db = NULL;
+    pthread_mutex_unlock(&store->mutex);
+    (void)sqlite3_close_v2(db);
+    store->is_lost = true;
+}
+
+pawl_code pawl__sqlite_same_file(const pawl__sqlite *store, pawl_error *error)
+{
+    struct stat status;
+    if (stat(store->path, &status) != 0)
+        return unreachable(store,
+                           errno == ENOENT ? "the file was deleted, or moved away, while it was "
+                                             "open"
+                                           : strerror(errno),
+                           error);
+    if (status.st_dev != store->device || status.st_ino != store->inode)
+        return unreachable(store, "another file took the place of the one that is open", error);
+    return PAWL_OK;
+}
+
+/* Claims in hand are of the file that was open: another one is not taken up. */
+pawl_code pawl__sqlite_connected(pawl__sqlite *store, pawl_error *error)
+{
+    dev_t device = store->device;
+    ino_t inode  = store->inode;
+    if (store->connection.db != NULL)
+        return PAWL_OK;
+    pawl_code code = pawl__sqlite_connect(store, false, error);
+    if (code == PAWL_OK) {
+        store->device = device;
+        store->inode  = inode;
+        code          = pawl__sqlite_same_file(store, error);
+    }
+    if (code != PAWL_OK)
+        pawl__sqlite_lose(store);
+    store->is_lost      = code != PAWL_OK;
+    store->data_version = -1; /* whoever waits looks first */
+    return code;
+}
+
+bool pawl__sqlite_is_forked(const pawl__sqlite *store)
+{
+    return store->pid != getpid();
+}
+
+pawl_code pawl__sqlite_ready(pawl__sqlite *store, pawl_error *error)
+{
+    if (pawl__sqlite_is_forked(store))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "sqlite: the handle was opened by process %ld and is used in %ld: "
+                              "open one after fork",
+                              (long)store->pid, (long)getpid());
+    if (store->connection.db == NULL && !store->is_lost)
+        return pawl_error_set(error, PAWL_EINVAL, "sqlite: the handle is not connected");
+    pawl_code code = pawl__sqlite_same_file(store, error);
+    return code == PAWL_OK ? pawl__sqlite_connected(store, error) : code;
+}
+
+/* ---- Close ------------------------------------------------------------------ */
+
+static void say_goodbye(pawl__sqlite *store)
+{
+    pawl__sqlite_hold_end(&store->base);
+    if (store->has_worker)
+        (void)pawl__sqlite_worker_close(&store->base, 0, NULL);
+    (void)pawl__sqlite_leave_queues(store, NULL);
+}
+
 void pawl__sqlite_close(pawl_store *base)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     /* A child must not touch its parent's connection: closing it there would
      * end locks and remove files that are in use. */
-    if (store->pid == getpid()) {
-        if (store->connection.db != NULL) {
-            pawl__sqlite_hold_end(base);
-            if (store->has_worker)
-                (void)pawl__sqlite_worker_close(base, 0, NULL);
-            (void)pawl__sqlite_leave_queues(store, NULL);
-        }
+    if (!pawl__sqlite_is_forked(store)) {
+        if (store->connection.db != NULL || store->is_lost)
+            say_goodbye(store);
         pawl__sqlite_connection_clear(&store->connection);
         (void)sqlite3_close_v2(store->connection.db);
         pawl__sqlite_process_leave(store->process);
+        (void)pthread_mutex_destroy(&store->mutex);
     }
     store->connection.db = NULL;
     store->process       = NULL;
@@ -420,16 +505,4 @@ void pawl__sqlite_close(pawl_store *base)
     pawl_free(store->given_path);
     store->path = store->given_path = NULL;
     store->unsure                   = NULL;
-}
-
-pawl_code pawl__sqlite_ready(pawl__sqlite *store, pawl_error *error)
-{
-    if (store->pid != getpid())
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "sqlite: the handle was opened by process %ld and is used in %ld: "
-                              "open one after fork",
-                              (long)store->pid, (long)getpid());
-    if (store->connection.db == NULL)
-        return pawl_error_set(error, PAWL_EINVAL, "sqlite: the handle is not connected");
-    return PAWL_OK;
 }

@@ -27,6 +27,7 @@
 #include "store/sqlite/process.h"
 #include "store/sqlite/statements.h"
 
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -138,6 +139,8 @@ typedef struct pawl__sqlite {
     int                     cache_mb;
     int                     synchronous; /* as the pragma numbers it: 0, 1, 2 */
     int64_t                 waited_us;   /* by the busy handler, in the lock it waits for now */
+    pthread_mutex_t         mutex;       /* guards connection.db against interrupt() */
+    bool                    is_lost; /* the connection had to be closed; the next call makes it */
     atomic_bool             is_interrupted;
     bool                    is_held;
     int64_t                 data_version;
@@ -155,8 +158,17 @@ static inline pawl__sqlite *pawl__sqlite_of(pawl_store *store)
     return (pawl__sqlite *)store;
 }
 
-/* Every operation begins with it: not open, or in a child process. */
+/* Every operation begins with it: not open, in a child process, or the file is not there
+ * any longer. A connection that was lost is made anew. */
 pawl_code pawl__sqlite_ready(pawl__sqlite *store, pawl_error *error);
+bool      pawl__sqlite_is_forked(const pawl__sqlite *store);
+/* PAWL_EUNREACHABLE when the file was deleted, moved or replaced since it was opened. */
+pawl_code pawl__sqlite_same_file(const pawl__sqlite *store, pawl_error *error);
+/* Makes a connection that was lost. */
+pawl_code pawl__sqlite_connected(pawl__sqlite *store, pawl_error *error);
+/* Closes the connection, which ends its transaction and frees its locks. Needs no
+ * memory; no call may be under way. */
+void pawl__sqlite_lose(pawl__sqlite *store);
 
 /* open.c */
 pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_options *options,
@@ -177,7 +189,8 @@ pawl_code pawl__sqlite_stamp_end(pawl__sqlite *store, pawl_code code, pawl_error
 /* One snapshot, and one lock, for several reads. */
 pawl_code pawl__sqlite_read_begin(pawl__sqlite *store, pawl_error *error);
 pawl_code pawl__sqlite_read_end(pawl__sqlite *store, pawl_code code, pawl_error *error);
-void      pawl__sqlite_rollback(sqlite3 *db);
+/* Afterwards no transaction is open, whatever happened. */
+void      pawl__sqlite_rollback(pawl__sqlite *store);
 int       pawl__sqlite_busy(void *context, int count);
 pawl_code pawl__sqlite_hold_begin(pawl_store *base, pawl_error *error);
 void      pawl__sqlite_hold_end(pawl_store *base);
@@ -220,11 +233,6 @@ pawl_code pawl__sqlite_lease_check(pawl__sqlite *store, const pawl__sqlite_use *
 /* Frees all claims of the handle, and the leases on queues that no handle of
  * this process claims from any longer. */
 pawl_code pawl__sqlite_leave_queues(pawl__sqlite *store, pawl_error *error);
-pawl_code pawl__sqlite_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
-                            bool *is_held, pawl_error *error);
-pawl_code pawl__sqlite_unlead(pawl_store *base, pawl_text name, pawl_error *error);
-pawl_code pawl__sqlite_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,
-                                 pawl_lead_row **items, size_t *count, pawl_error *error);
 
 /* worker.c */
 pawl_code pawl__sqlite_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types,

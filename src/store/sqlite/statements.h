@@ -29,6 +29,7 @@
     X(begin, "begin immediate")                                                                  \
     X(begin_read, "begin")                                                                       \
     X(commit_transaction, "commit")                                                              \
+    X(rollback_transaction, "rollback")                                                          \
     X(data_version, "pragma data_version")                                                       \
     X(queue_claim, PAWL__SQL_QUEUE_ROW "where [Queue] = ?1 and [Due] <= ?2 "                     \
                                        "and pawl_is_free([Seq]) order by [Due], [Seq] limit ?3") \

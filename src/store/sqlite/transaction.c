@@ -43,11 +43,18 @@ static pawl_code run(pawl__sqlite *store, int statement, pawl_error *error)
     return pawl__sqlite_run(&call);
 }
 
-void pawl__sqlite_rollback(sqlite3 *db)
+/* The statement was prepared as the connection was made, so that it runs without
+ * memory. Where it does not all the same, the connection is closed: a transaction
+ * that stays open would keep every other program from writing. */
+void pawl__sqlite_rollback(pawl__sqlite *store)
 {
+    sqlite3 *db = store->connection.db;
     /* A full disk and the like have rolled back already. */
+    if (db == NULL || sqlite3_get_autocommit(db))
+        return;
+    (void)run(store, pawl__sqlite_rollback_transaction, NULL);
     if (!sqlite3_get_autocommit(db))
-        (void)sqlite3_exec(db, "rollback", NULL, NULL, NULL);
+        pawl__sqlite_lose(store);
 }
 
 /* Says how long it waited, and for what. */
@@ -70,6 +77,9 @@ pawl_code pawl__sqlite_write_begin(pawl__sqlite *store, pawl_error *error)
 {
     if (store->is_held)
         return PAWL_OK;
+    pawl_code code = pawl__sqlite_connected(store, error);
+    if (code != PAWL_OK)
+        return code;
     atomic_store(&store->is_interrupted, false);
     return explain_busy(store, run(store, pawl__sqlite_begin, error), error);
 }
@@ -81,28 +91,41 @@ pawl_code pawl__sqlite_write_end(pawl__sqlite *store, pawl_code code, pawl_error
     if (code == PAWL_OK)
         code = run(store, pawl__sqlite_commit_transaction, error);
     if (code != PAWL_OK)
-        pawl__sqlite_rollback(store->connection.db);
+        pawl__sqlite_rollback(store);
     return code;
 }
 
 /* The setting takes effect as the statement is prepared, so it cannot be kept. */
-static pawl_code set_synchronous(pawl__sqlite *store, int level, pawl_error *error)
+static pawl_code begin_without_sync(pawl__sqlite *store, pawl_error *error)
 {
     if (store->synchronous <= SYNCHRONOUS_NORMAL)
         return PAWL_OK;
-    return pawl__sqlite_execute(store->connection.db,
-                                level == SYNCHRONOUS_NORMAL ? "pragma synchronous = normal"
-                                                            : "pragma synchronous = full",
-                                error);
+    return pawl__sqlite_execute(store->connection.db, "pragma synchronous = normal", error);
+}
+
+/* A connection that goes on without syncs would answer OK for what a power cut takes
+ * away, so it is closed: the next one has the setting from its beginning. */
+static void end_without_sync(pawl__sqlite *store)
+{
+    sqlite3 *db = store->connection.db;
+    if (store->synchronous <= SYNCHRONOUS_NORMAL || db == NULL)
+        return;
+    if (pawl__sqlite_execute(db, "pragma synchronous = full", NULL) != PAWL_OK)
+        pawl__sqlite_lose(store);
 }
 
 pawl_code pawl__sqlite_stamp_begin(pawl__sqlite *store, pawl_error *error)
 {
     if (store->is_held)
         return PAWL_OK;
-    pawl_code code = set_synchronous(store, SYNCHRONOUS_NORMAL, error);
-    if (code == PAWL_OK && (code = pawl__sqlite_write_begin(store, error)) != PAWL_OK)
-        (void)set_synchronous(store, store->synchronous, NULL);
+    pawl_code code = pawl__sqlite_connected(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = begin_without_sync(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_write_begin(store, error);
+    if (code != PAWL_OK) /* a pragma that fails may have taken effect before */
+        end_without_sync(store);
     return code;
 }
 
@@ -110,15 +133,18 @@ pawl_code pawl__sqlite_stamp_end(pawl__sqlite *store, pawl_code code, pawl_error
 {
     if (store->is_held)
         return code;
-    code              = pawl__sqlite_write_end(store, code, error);
-    pawl_code restore = set_synchronous(store, store->synchronous, code == PAWL_OK ? error : NULL);
-    return code != PAWL_OK ? code : restore;
+    code = pawl__sqlite_write_end(store, code, error);
+    end_without_sync(store);
+    return code;
 }
 
 pawl_code pawl__sqlite_read_begin(pawl__sqlite *store, pawl_error *error)
 {
     if (store->is_held)
         return PAWL_OK;
+    pawl_code code = pawl__sqlite_connected(store, error);
+    if (code != PAWL_OK)
+        return code;
     atomic_store(&store->is_interrupted, false);
     return run(store, pawl__sqlite_begin_read, error);
 }
@@ -145,8 +171,8 @@ pawl_code pawl__sqlite_hold_begin(pawl_store *base, pawl_error *error)
 void pawl__sqlite_hold_end(pawl_store *base)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    if (!store->is_held || pawl__sqlite_ready(store, NULL) != PAWL_OK)
+    if (!store->is_held || pawl__sqlite_is_forked(store))
         return;
     store->is_held = false;
-    pawl__sqlite_rollback(store->connection.db);
+    pawl__sqlite_rollback(store);
 }

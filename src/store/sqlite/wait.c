@@ -54,7 +54,9 @@ pawl_code pawl__sqlite_wait(pawl_store *base, int64_t microseconds, int wake_fd,
     atomic_store(&store->is_interrupted, false);
     for (;;) {
         bool is_woken = false;
-        code          = pawl__sqlite_has_changed(store, &is_woken, error);
+        code          = pawl__sqlite_same_file(store, error);
+        if (code == PAWL_OK)
+            code = pawl__sqlite_has_changed(store, &is_woken, error);
         if (code != PAWL_OK || is_woken || microseconds <= 0)
             return code;
         int64_t slice = pause_us < microseconds ? pause_us : microseconds;
@@ -74,6 +76,8 @@ void pawl__sqlite_interrupt(pawl_store *base)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     atomic_store(&store->is_interrupted, true);
+    pthread_mutex_lock(&store->mutex);
     if (store->connection.db != NULL)
         sqlite3_interrupt(store->connection.db);
+    pthread_mutex_unlock(&store->mutex);
 }

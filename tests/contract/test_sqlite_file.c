@@ -1,0 +1,175 @@
+/* test_sqlite_file.c - the file is deleted, moved away or replaced while it is open: a
+ * handle says so at its next call, and answers OK for nothing that would be lost
+ * (contracts O32).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_SQLITE
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without SQLite");
+    return 77;
+}
+#else
+
+#include "contract/sqlite_place.h"
+
+#define DELETED "deleted, or moved away"
+#define REPLACED "another file took the place"
+
+static void delete_file(const place *p)
+{
+    assert_int_equal(unlink(p->path), 0);
+}
+
+static void move_away(const place *p)
+{
+    char other[300];
+    snprintf(other, sizeof other, "%s-copy", p->path);
+    assert_int_equal(rename(p->path, other), 0);
+}
+
+/* What a restored backup does. */
+static void replace_file(const place *p)
+{
+    char other[300];
+    snprintf(other, sizeof other, "%s-copy", p->path);
+    sqlite3 *db = raw_open(other);
+    raw_run(db, "create table other (id integer)");
+    sqlite3_close(db);
+    assert_int_equal(rename(other, p->path), 0);
+}
+
+static void delete_log(const place *p)
+{
+    char other[300];
+    snprintf(other, sizeof other, "%s-wal", p->path);
+    (void)unlink(other);
+    snprintf(other, sizeof other, "%s-shm", p->path);
+    (void)unlink(other);
+}
+
+static pawl_code try_send(place *p, pawl_store *store)
+{
+    return send_one(p, store, "orders", "m-2");
+}
+
+static pawl_code try_claim(place *p, pawl_store *store)
+{
+    pawl_queue_rows  rows;
+    pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
+    return store->ops->queue_claim(store, &claim, p->arena, &rows, &p->error);
+}
+
+static pawl_code try_stats(place *p, pawl_store *store)
+{
+    pawl_stats stats;
+    return store->ops->stats(store, NOW, p->arena, &stats, &p->error);
+}
+
+static pawl_code try_lead(place *p, pawl_store *store)
+{
+    bool is_held;
+    return store->ops->lead(store, TEXT("outbox/orders"), NOW, 1000, &is_held, &p->error);
+}
+
+static pawl_code try_hold(place *p, pawl_store *store)
+{
+    return store->ops->hold_begin(store, &p->error);
+}
+
+static pawl_code try_wait(place *p, pawl_store *store)
+{
+    return store->ops->wait(store, PAWL_SECONDS(60), -1, &p->error);
+}
+
+static void expect_noticed(place *p, pawl_store *store, const char *says)
+{
+    static pawl_code (*const tries[])(place * p, pawl_store * store) = {
+        try_send, try_claim, try_stats, try_lead, try_hold, try_wait, try_send};
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+        p->error = (pawl_error)PAWL_ERROR_INIT;
+        expect_code(p, tries[i](p, store), PAWL_EUNREACHABLE);
+        expect_text(p, says);
+        expect_text(p, p->path);
+    }
+}
+
+static void a_file_that_is_gone_is_noticed(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    delete_file(p);
+    expect_noticed(p, store, DELETED);
+    pawl_store_close(store);
+    assert_int_equal(access(p->path, F_OK), -1); /* nothing brought it back */
+
+    store = open_store(p, p->url);
+    move_away(p);
+    expect_noticed(p, store, DELETED);
+    pawl_store_close(store);
+}
+
+static void another_file_in_its_place_is_noticed(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    replace_file(p);
+    expect_noticed(p, store, REPLACED);
+    pawl_store_close(store);
+    delete_log(p); /* it is the old file's */
+    assert_int_equal(path_number(p->path, "select count(*) from sqlite_master"), 1);
+}
+
+/* The handler's own SQL went into a file that nobody will find. */
+static void a_commit_of_a_hold_is_refused(void **state)
+{
+    place          *p        = *state;
+    pawl_store     *store    = open_store(p, p->url);
+    pawl_queue_send send     = send_of("orders", "m-1");
+    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    delete_file(p);
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EUNREACHABLE);
+    assert_int_equal(sqlite3_get_autocommit(store->ops->native(store)), 1);
+    pawl_store_close(store);
+}
+
+static int delete_now(unsigned what, void *context, void *statement, void *text)
+{
+    (void)what;
+    (void)statement;
+    (void)text;
+    (void)unlink(((place *)context)->path);
+    return 0;
+}
+
+/* A worker with nothing to do sleeps for half a minute. */
+static void a_wait_notices_it(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    sqlite3_trace_v2(store->ops->native(store), SQLITE_TRACE_STMT, delete_now, p);
+    expect_code(p, try_wait(p, store), PAWL_EUNREACHABLE);
+    expect_text(p, DELETED);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(a_file_that_is_gone_is_noticed),
+        CASE(another_file_in_its_place_is_noticed),
+        CASE(a_commit_of_a_hold_is_refused),
+        CASE(a_wait_notices_it),
+    };
+    return cmocka_run_group_tests_name("sqlite_file", tests, NULL, NULL);
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* test_runtime_file.c - an endpoint whose SQLite file is taken away goes on when it is
+ * back, and makes no empty one meanwhile.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NOTE(F) F(INT32, number)
+PAWL_RECORD(note, NOTE)
+
+static int handled;
+
+static pawl_code on_note(pawl_context *ctx, const note *message)
+{
+    (void)ctx;
+    (void)message;
+    handled++;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_note, note);
+
+static const pawl_endpoint_spec reader = {
+    .name     = "reader",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {.handle = NULL}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "file",
+    .endpoints = (const pawl_endpoint_spec *const[]){&reader, NULL}};
+
+static void expect_step(pawl_endpoint *endpoint, pawl_code expected)
+{
+    pawl_step  step  = {.next_due = 0};
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_code  code  = pawl_endpoint_step(endpoint, &step, &error);
+    if (code != expected)
+        fail_msg("is %s, expected %s: %s", pawl_code_name(code), pawl_code_name(expected),
+                 error.text);
+}
+
+static void send_note(const char *url)
+{
+    pawl_sender *sender = NULL;
+    pawl_error   error  = PAWL_ERROR_INIT;
+    world_ok(pawl_sender_open(url, NULL, &sender, &error), &error);
+    world_ok(pawl_sender_send(sender, "reader", NULL, PAWL_MESSAGE(note, .number = 1), &error),
+             &error);
+    world_ok(pawl_sender_commit(sender, &error), &error);
+    pawl_sender_close(sender);
+}
+
+static void a_file_that_is_gone_is_waited_for_not_made(const char *url)
+{
+    const char           *path     = strchr(url, ':') + 1;
+    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_endpoint        *endpoint = NULL;
+    pawl_error            error    = PAWL_ERROR_INIT;
+    char                  away[1100];
+    snprintf(away, sizeof away, "%.*s-away", (int)strcspn(path, "?"), path);
+    char here[1000];
+    snprintf(here, sizeof here, "%.*s", (int)strcspn(path, "?"), path);
+    handled       = 0;
+    options.store = url;
+    world_ok(pawl_endpoint_create(&application, NULL, &options, &endpoint, &error), &error);
+    send_note(url);
+    expect_step(endpoint, PAWL_OK);
+    assert_int_equal(handled, 1);
+
+    assert_int_equal(rename(here, away), 0);
+    for (int i = 0; i < 3; i++) {
+        expect_step(endpoint, PAWL_EUNREACHABLE);
+        assert_int_equal(access(here, F_OK), -1);
+    }
+    assert_int_equal(rename(away, here), 0);
+    send_note(url);
+    expect_step(endpoint, PAWL_OK);
+    assert_int_equal(handled, 2);
+    pawl_endpoint_destroy(endpoint);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORE(a_file_that_is_gone_is_waited_for_not_made, "sqlite"),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
