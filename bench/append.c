@@ -85,7 +85,8 @@ typedef struct appender {
 static pawl_code encode(const appender *a, const pawl__bench_unit *unit, pawl_text stream,
                         int64_t steps, pawl_text *body, pawl_error *error)
 {
-    pawl_text order_id = {stream.data + PAWL__BENCH_ORDER_AT, stream.size - PAWL__BENCH_ORDER_AT};
+    pawl_text order_id = {.data = stream.data + PAWL__BENCH_ORDER_AT,
+                          .size = stream.size - PAWL__BENCH_ORDER_AT};
     return pawl__bench_moved(a->handle.arena, order_id, steps, pawl__bench_cents(unit->stream),
                              a->changes.now, body, error);
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # check_headers.sh - each public header compiles alone and twice, as C17
-# without extensions and as C++17.
+# without extensions and as C++17; a message is made in C++20 as well, and there too a
+# C string is refused where a text is due.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
@@ -40,7 +41,37 @@ if as_c "$tree" leaning.h 2>/dev/null || as_cxx "$tree" c_only.h 2>/dev/null; th
     exit 1
 fi
 
+# The expression makes a message of a record with the text `id` and the number `n`; a record
+# itself is declared in C.
+makes_message()
+{
+    "$cxx" -std=c++20 -Wall -Werror -fsyntax-only -I "$include" -x c++ - <<END
+#include "pawl/record.h"
+struct order { pawl_text pawl_extra; pawl_text id; int64_t n; };
+extern "C" const pawl_record *order_pawl_record(void);
+int take(const pawl_record *record, const void *message);
+int make(const char *string, pawl_text text)
+{
+    (void)string, (void)text;
+    return take($1);
+}
+END
+}
+
 result=0
+for good in 'order' 'order, .n = 3' 'order, .id = text, .n = 3' 'order, .id = PAWL_TEXT("x")' \
+    'order, .id = pawl_text_of(string)'; do
+    if ! makes_message "PAWL_MESSAGE($good)"; then
+        echo "PAWL_MESSAGE($good) does not compile in C++20"
+        result=1
+    fi
+done
+for bad in 'order, .id = "x"' 'order, .id = string'; do
+    if makes_message "PAWL_MESSAGE($bad)" 2>/dev/null; then
+        echo "PAWL_MESSAGE($bad) compiles in C++20"
+        result=1
+    fi
+done
 for header in "$include"/pawl/*.h; do
     name=pawl/$(basename "$header")
     for language in c cxx; do

@@ -82,7 +82,7 @@ static void clean_line(char *text)
 {
     size_t size = strlen(text);
     size_t at;
-    while (!pawl_text_is_valid((pawl_text){text, size}, &at))
+    while (!pawl_text_is_valid((pawl_text){.data = text, .size = size}, &at))
         text[at] = '?';
     for (char *c = text; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7F)
@@ -259,5 +259,5 @@ bool replay__buffer_append(log_buffer *buffer, const char *data, size_t size)
 
 pawl_text replay__buffer_text(const log_buffer *buffer)
 {
-    return (pawl_text){buffer->data, buffer->size};
+    return (pawl_text){.data = buffer->data, .size = buffer->size};
 }

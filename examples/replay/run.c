@@ -180,7 +180,7 @@ static pawl_code begin(void *context, pawl_error *error)
 {
     replay_run *run     = context;
     pawl_value  value   = pawl_value_text(pawl_text_of(run->place->run));
-    pawl_text   data    = {NULL, 0};
+    pawl_text   data    = {0};
     int64_t     version = 0;
     log_reader  reader;
     pawl_code   code =

@@ -12,7 +12,7 @@ static pawl_text path_of(const char *url)
 {
     const char *path = strchr(url, ':');
     path             = path != NULL ? path + 1 : url;
-    return (pawl_text){path, strcspn(path, "?")};
+    return (pawl_text){.data = path, .size = strcspn(path, "?")};
 }
 
 pawl_code example_store_wrap(const char *url, pawl_code code, pawl_error *error)
@@ -21,7 +21,7 @@ pawl_code example_store_wrap(const char *url, pawl_code code, pawl_error *error)
     if (path.size != 0 && memmem(error->text, strlen(error->text), path.data, path.size) != NULL)
         return code;
     pawl_arena *arena  = pawl_arena_create(0);
-    pawl_text   masked = arena != NULL ? pawl_url_masked(url, arena) : (pawl_text){NULL, 0};
+    pawl_text   masked = arena != NULL ? pawl_url_masked(url, arena) : (pawl_text){0};
     pawl_error_wrap(error, code, "%.*s", PAWL_TEXT_ARGS(masked));
     pawl_arena_destroy(arena);
     return code;

@@ -139,8 +139,8 @@ static bool is_dispatch_of(const pawl_event_row *row, int64_t transfer, int64_t 
 {
     char             name[60];
     int              size   = snprintf(name, sizeof name, "Transfer/%" PRId64, transfer);
-    pawl_dispatch_id wanted = pawl_dispatch_id_make(PAWL_TEXT(TRANSFER_TRANSFERS),
-                                                    (pawl_text){name, (size_t)size}, version, 0);
+    pawl_dispatch_id wanted = pawl_dispatch_id_make(
+        PAWL_TEXT(TRANSFER_TRANSFERS), (pawl_text){.data = name, .size = (size_t)size}, version, 0);
     return pawl_uuid_compare(wanted.uuid, row->event.dispatch_id.uuid) == 0;
 }
 
@@ -320,7 +320,8 @@ static pawl_code check_fold(books *b, pawl_store *store, size_t place, pawl_erro
     account_state state = {.cents = 0};
     int           size  = snprintf(name, sizeof name, "Account/%zu", place + 1);
     pawl_arena_reset(b->arena);
-    const pawl_stream_read read = {.stream = {name, (size_t)size}, .fold_version_max = 1};
+    const pawl_stream_read read = {.stream           = {.data = name, .size = (size_t)size},
+                                   .fold_version_max = 1};
     pawl_code              code = pawl_store_stream_read(store, &read, b->arena, &stream, error);
     if (code != PAWL_OK)
         return code;

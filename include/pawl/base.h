@@ -16,17 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pawl/api.h"
+#include "pawl/text.h"
+
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#if defined(__GNUC__)
-#define PAWL_API __attribute__((visibility("default")))
-#define PAWL_PRINTF(format_index, first_index) \
-    __attribute__((format(printf, format_index, first_index)))
-#else
-#define PAWL_API
-#define PAWL_PRINTF(format_index, first_index)
 #endif
 
 /* ---- Codes ------------------------------------------------------------- */
@@ -117,33 +111,7 @@ PAWL_API pawl_code pawl_error_setv(pawl_error *error, pawl_code code, const char
 PAWL_API pawl_code pawl_error_wrap(pawl_error *error, pawl_code code, const char *format, ...)
     PAWL_PRINTF(3, 4);
 
-/* ---- Text, bytes, ids, time -------------------------------------------- */
-
-/* UTF-8, not owned. Text that pawl hands out is followed by a NUL that `size`
- * does not count; text handed to pawl need not be. {NULL, 0} is empty. */
-typedef struct pawl_text {
-    const char *data;
-    size_t      size; /* bytes */
-} pawl_text;
-
-typedef struct pawl_bytes {
-    const void *data;
-    size_t      size;
-} pawl_bytes;
-
-/* A literal as text: PAWL_TEXT("order-1"). */
-#define PAWL_TEXT(literal) ((pawl_text){"" literal, sizeof(literal) - 1})
-/* For printf's "%.*s". */
-#define PAWL_TEXT_ARGS(text) (int)(text).size, ((text).data != NULL ? (text).data : "")
-
-/* Borrows `string` (NULL gives the empty text). */
-PAWL_API pawl_text pawl_text_of(const char *string);
-PAWL_API bool      pawl_text_equal(pawl_text left, pawl_text right);
-/* Bytewise, as every store compares: <0, 0, >0. */
-PAWL_API int pawl_text_compare(pawl_text left, pawl_text right);
-/* Well-formed UTF-8 without NUL. On false `*at` (may be NULL) is the offset of
- * the first bad byte. */
-PAWL_API bool pawl_text_is_valid(pawl_text text, size_t *at);
+/* ---- Ids and time -------------------------------------------- */
 
 typedef struct pawl_uuid {
     uint8_t bytes[16]; /* network order */

@@ -221,14 +221,22 @@ PAWL__TYPES(PAWL__NAMED_TYPES)
 
 /* ---- Messages: two arguments, the descriptor and the struct ------------- */
 
-/* pawl_send(ctx, "billing", PAWL_MESSAGE(charge_card, .cents = 5)). The struct
- * lives until the end of the enclosing block. */
-#define PAWL_MESSAGE(...) PAWL__MESSAGE(__VA_ARGS__, .pawl_extra = {NULL, 0})
+/* pawl_send(ctx, "billing", PAWL_MESSAGE(charge_card, .cents = 5)). The struct lives until
+ * the end of the enclosing block, in C++ (20 or later, members in their order) until that of
+ * the call. A C string for a text does not compile: PAWL_TEXT("literal"), or
+ * pawl_text_of(string), is one. */
+#define PAWL_MESSAGE(...) PAWL__MESSAGE(__VA_ARGS__, )
+#ifdef __cplusplus
+#define PAWL__MESSAGE(c_struct, ...)                                                    \
+    c_struct##_pawl_record(), static_cast<const void *>(&static_cast<const c_struct &>( \
+                                  c_struct{.pawl_extra = {}, __VA_ARGS__}))
+#else
 #define PAWL__MESSAGE(c_struct, ...)                          \
     c_struct##_pawl_record(), (const void *)&(const c_struct) \
     {                                                         \
-        __VA_ARGS__                                           \
+        .pawl_extra = {.size = 0}, __VA_ARGS__                \
     }
+#endif
 
 /* The same for a struct that is there already; another type does not compile. */
 #ifdef __cplusplus

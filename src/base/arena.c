@@ -184,11 +184,11 @@ pawl_text pawl_arena_text(pawl_arena *arena, pawl_text text)
 {
     char *memory = take_raw(arena, text.size + 1);
     if (memory == NULL)
-        return (pawl_text){NULL, 0};
+        return (pawl_text){0};
     if (text.size != 0)
         memcpy(memory, text.data, text.size);
     memory[text.size] = '\0';
-    return (pawl_text){memory, text.size};
+    return (pawl_text){.data = memory, .size = text.size};
 }
 
 pawl_text pawl_arena_printf(pawl_arena *arena, const char *format, ...)
@@ -199,11 +199,11 @@ pawl_text pawl_arena_printf(pawl_arena *arena, const char *format, ...)
     va_end(arguments);
     char *memory = size >= 0 ? take_raw(arena, (size_t)size + 1) : NULL;
     if (memory == NULL)
-        return (pawl_text){NULL, 0};
+        return (pawl_text){0};
     va_start(arguments, format);
     vsnprintf(memory, (size_t)size + 1, format, arguments);
     va_end(arguments);
-    return (pawl_text){memory, (size_t)size};
+    return (pawl_text){.data = memory, .size = (size_t)size};
 }
 
 void *pawl_arena_grow(pawl_arena *arena, void *items, size_t count, size_t *capacity,

@@ -51,12 +51,12 @@ static inline void pawl__calm(char *text, size_t size, char line)
  * a store takes no other. */
 static inline void pawl__make_utf8(char *text, size_t size)
 {
-    pawl_text rest = {text, size};
+    pawl_text rest = {.data = text, .size = size};
     size_t    bad;
     while (!pawl_text_is_valid(rest, &bad)) {
         size_t at  = (size_t)(rest.data - text) + bad;
         text[at++] = '?';
-        rest       = (pawl_text){text + at, size - at};
+        rest       = (pawl_text){.data = text + at, .size = size - at};
     }
 }
 

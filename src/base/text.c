@@ -10,7 +10,7 @@
 
 pawl_text pawl_text_of(const char *string)
 {
-    return (pawl_text){string, string != NULL ? strlen(string) : 0};
+    return (pawl_text){.data = string, .size = string != NULL ? strlen(string) : 0};
 }
 
 bool pawl_text_equal(pawl_text left, pawl_text right)

@@ -82,7 +82,7 @@ pawl_code pawl__input_all(pawl__input *input, pawl_text *text, pawl_error *error
         if (input->size > PAWL_BODY_SIZE_MAX)
             return refuse_size(input, error);
     }
-    *text = (pawl_text){input->data, input->size};
+    *text = (pawl_text){.data = input->data, .size = input->size};
     return PAWL_OK;
 }
 
@@ -111,11 +111,12 @@ pawl_code pawl__input_line(pawl__input *input, pawl_text *line, pawl_error *erro
         if (code != PAWL_OK)
             return code;
     }
-    *line = (pawl_text){NULL, 0};
+    *line = (pawl_text){0};
     if (input->at == input->size)
         return PAWL_OK;
     char *start = input->data + input->at;
-    *line       = (pawl_text){start, end != NULL ? (size_t)(end - start) : input->size - input->at};
+    *line       = (pawl_text){.data = start,
+                              .size = end != NULL ? (size_t)(end - start) : input->size - input->at};
     input->at += line->size + (end != NULL);
     input->line++;
     if (line->size > 0 && line->data[line->size - 1] == '\r')

@@ -34,7 +34,7 @@ int pawl__fail(pawl_code code, const pawl_error *error)
 const char *pawl__masked(const char *url, char *text, size_t size)
 {
     pawl_arena *arena  = pawl_arena_create(PAWL_URL_SIZE_MAX * 2);
-    pawl_text   masked = {NULL, 0};
+    pawl_text   masked = {0};
     if (arena != NULL)
         masked = pawl_url_masked(url, arena);
     snprintf(text, size, "%.*s", PAWL_TEXT_ARGS(masked));

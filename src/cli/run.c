@@ -173,7 +173,7 @@ static pawl_code read_http(const char *text, pawl_arena *arena, pawl_observe_opt
         text++;
         size -= 2;
     }
-    pawl_text address = pawl_arena_text(arena, (pawl_text){text, size});
+    pawl_text address = pawl_arena_text(arena, (pawl_text){.data = text, .size = size});
     if (address.data == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     observe->address = colon != NULL ? address.data : NULL;

@@ -270,7 +270,7 @@ static pawl_code prepare(verb_fields *fields, pawl_arena *arena, pawl__input *in
 static pawl_code work(verb_fields *fields, pawl_arena *arena, pawl_error *error)
 {
     pawl__input       input   = {.file = NULL};
-    pawl_text         body    = {NULL, 0};
+    pawl_text         body    = {0};
     pawl_send_options options = {PAWL_SEND_OPTIONS_INIT};
     pawl_sender      *sender  = NULL;
     /* LOOK: a mistyped path is an error, not a new database that nobody reads. */

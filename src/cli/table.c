@@ -73,7 +73,7 @@ static pawl_text mended(pawl_text text, pawl_arena *arena)
     char  *made = pawl_arena_take(arena, text.size * 3 + 1);
     size_t size = 0;
     if (made == NULL)
-        return (pawl_text){NULL, 0};
+        return (pawl_text){0};
     while (text.size > 0) {
         size_t good   = text.size;
         bool   is_bad = !pawl_text_is_valid(text, &good);
@@ -87,7 +87,7 @@ static pawl_text mended(pawl_text text, pawl_arena *arena)
         text.size -= good + is_bad;
     }
     made[size] = '\0';
-    return (pawl_text){made, size};
+    return (pawl_text){.data = made, .size = size};
 }
 
 /* The same without what a terminal would obey; a body keeps its lines. */
@@ -329,7 +329,7 @@ static bool add_field(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_va
                       const pawl__column *column, const void *row)
 {
     const char *key  = column->key;
-    pawl_text   text = {"", 0};
+    pawl_text   text = {.data = "", .size = 0};
     switch (column->kind) {
     case PAWL__COLUMN_TEXT:
     case PAWL__COLUMN_JSON:

@@ -281,7 +281,9 @@ static void names_reach_their_limit_and_no_byte_more(suite *s)
         EXPECT_TEXT(s, found.events[0].stream, stream);
         EXPECT_EVENT(s, &found.events[0].event, &event);
     }
-    EXPECT_CODE(s, try_append(s, a, (pawl_text){"", 0}, suite_event(s, TEXT("m-1"))), PAWL_EINVAL);
+    EXPECT_CODE(s,
+                try_append(s, a, (pawl_text){.data = "", .size = 0}, suite_event(s, TEXT("m-1"))),
+                PAWL_EINVAL);
 }
 
 static void a_body_reaches_its_limit_and_no_byte_more(suite *s)
@@ -298,7 +300,7 @@ static void a_body_reaches_its_limit_and_no_byte_more(suite *s)
 static void a_nul_is_refused_in_names_and_kept_in_bodies(suite *s)
 {
     pawl_store *a   = suite_open(s);
-    pawl_text   nul = {"a\0b", 3};
+    pawl_text   nul = {.data = "a\0b", .size = 3};
     for (size_t part = 0; part < 6; part++) {
         pawl_event event   = suite_event(s, TEXT("m-1"));
         pawl_text  stream  = TEXT("A");

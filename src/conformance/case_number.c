@@ -92,7 +92,7 @@ static pawl_text next_number(suite *s, pawl_text *list)
         size++;
     EXPECT(s, size > 0 && size < list->size);
     pawl_text number = suite_printf(s, "%.*s", (int)size, list->data);
-    *list            = (pawl_text){list->data + size + 1, list->size - size - 1};
+    *list            = (pawl_text){.data = list->data + size + 1, .size = list->size - size - 1};
     return number;
 }
 
@@ -117,7 +117,7 @@ static void expect_numbers(suite *s, pawl_text json)
     pawl_text compact = suite_compact(s, json);
     pawl_text begin   = TEXT("{\"n\":[");
     EXPECT(s, compact.size > begin.size && memcmp(compact.data, begin.data, begin.size) == 0);
-    pawl_text list = {compact.data + begin.size, compact.size - begin.size};
+    pawl_text list = {.data = compact.data + begin.size, .size = compact.size - begin.size};
     for (size_t i = 0; i < NUMBER_COUNT; i++)
         expect_same_value(s, next_number(s, &list), numbers[i]);
     EXPECT_TEXT(s, list, TEXT("}"));

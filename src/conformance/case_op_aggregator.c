@@ -11,7 +11,7 @@
 #define BILLS TEXT("Bills")
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-static const pawl_text known[] = {{"PlaceOrder", 10}, {"CancelOrder", 11}};
+static const pawl_text known[] = {PAWL_TEXT_INIT("PlaceOrder"), PAWL_TEXT_INIT("CancelOrder")};
 
 /* A row of partition `partition`; its message's conversation is `correlation`. */
 static void insert_of(suite *s, pawl_store *store, const char *partition, const char *key,
@@ -115,7 +115,7 @@ static void partition_and_key_have_defaults(suite *s)
     EXPECT_OK(s, pawl_store_aggregator_insert(a, &row, PAWL_TIME_MAX, SUITE_NOW, &s->error));
     EXPECT_OK(s, pawl_store_aggregator_insert(a, &row, PAWL_TIME_MAX, SUITE_NOW, &s->error));
     expect_keys(s, a, (const char *const[]){"m-1"}, 1);
-    row.name = (pawl_text){NULL, 0};
+    row.name = (pawl_text){0};
     EXPECT_CODE(s, pawl_store_aggregator_insert(a, &row, PAWL_TIME_MAX, SUITE_NOW, &s->error),
                 PAWL_EINVAL);
     row.name = suite_repeat(s, TEXT("x"), 201);

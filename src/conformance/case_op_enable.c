@@ -29,8 +29,8 @@ static pawl_outbox_rows find(suite *s, pawl_store *store, pawl_outbox_query quer
 static size_t due(suite *s, pawl_store *store, pawl_time now)
 {
     pawl_outbox_rows rows = {0};
-    EXPECT_OK(s, store->ops->outbox_claim(store, (pawl_text){"", 0}, now, 32, s->arena, &rows,
-                                          &s->error));
+    EXPECT_OK(s, store->ops->outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, 32,
+                                          s->arena, &rows, &s->error));
     return rows.count;
 }
 

@@ -237,7 +237,7 @@ static void what_no_append_can_be_is_refused(suite *s)
     append.version = -1;
     EXPECT_CODE(s, pawl_store_append(a, &append, SUITE_NOW, &s->error), PAWL_EINVAL);
     append        = good;
-    append.stream = (pawl_text){"", 0};
+    append.stream = (pawl_text){.data = "", .size = 0};
     EXPECT_CODE(s, pawl_store_append(a, &append, SUITE_NOW, &s->error), PAWL_EINVAL);
     append        = good;
     append.stream = suite_repeat(s, TEXT("x"), 201);

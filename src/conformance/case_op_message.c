@@ -86,12 +86,12 @@ static void a_record_is_of_its_endpoint(suite *s)
     EXPECT(s, is_found);
     EXPECT_EQ(s, record.count, 0); /* its handler sent nothing */
     EXPECT_CODE(s,
-                pawl_store_outbox_get(a, (pawl_text){"", 0}, TEXT("m-1"), s->arena, &record,
-                                      &is_found, &s->error),
+                pawl_store_outbox_get(a, (pawl_text){.data = "", .size = 0}, TEXT("m-1"), s->arena,
+                                      &record, &is_found, &s->error),
                 PAWL_EINVAL);
     EXPECT_CODE(s,
-                pawl_store_outbox_get(a, ENDPOINT, (pawl_text){"", 0}, s->arena, &record, &is_found,
-                                      &s->error),
+                pawl_store_outbox_get(a, ENDPOINT, (pawl_text){.data = "", .size = 0}, s->arena,
+                                      &record, &is_found, &s->error),
                 PAWL_EINVAL);
 }
 

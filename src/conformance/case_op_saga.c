@@ -283,7 +283,8 @@ static void ids_and_values_find_the_same_row(suite *s)
         suite_table table;
         pawl_value  value;
     } rows[] = {
-        {SUITE_ORDER, {.type = PAWL_VALUE_TEXT, .as.text = {"order-\xf0\x9f\x90\x9f'\"", 12}}},
+        {SUITE_ORDER,
+         {.type = PAWL_VALUE_TEXT, .as.text = PAWL_TEXT_INIT("order-\xf0\x9f\x90\x9f'\"")}},
         {SUITE_TICKET, {.type = PAWL_VALUE_INT, .as.integer = INT64_MIN}},
         {SUITE_PARCEL, {.type = PAWL_VALUE_UUID, .as.uuid = {{1, 2, 3, 4, 5}}}},
         {SUITE_ALARM, {.type = PAWL_VALUE_TIME, .as.time = SUITE_NOW + 1}},
@@ -361,9 +362,9 @@ static void a_bad_value_is_refused_and_nothing_asked(suite *s)
     pawl_store           *a        = suite_open(s);
     pawl_text             long_one = suite_repeat(s, TEXT("\xc3\xa4"), 201);
     const pawl_value      values[] = {{.type = PAWL_VALUE_NONE},
-                                      pawl_value_text((pawl_text){over, 3}),
+                                      pawl_value_text((pawl_text){.data = over, .size = 3}),
                                       pawl_value_text(long_one),
-                                      pawl_value_text((pawl_text){"\xff", 1})};
+                                      pawl_value_text((pawl_text){.data = "\xff", .size = 1})};
     const pawl_store_ops *own      = a->ops;
     counted_ops                    = *own;
     counted_ops.saga_load          = count_load;
@@ -381,7 +382,7 @@ static void a_bad_value_is_refused_and_nothing_asked(suite *s)
     EXPECT_EQ(s, load_count, 0);
     pawl_saga_row row = {.main = pawl_value_text(long_one)};
     EXPECT_CODE(s, pawl_store_saga_insert(a, ORDER(s), &row, SUITE_NOW, &s->error), PAWL_EINVAL);
-    row.main = pawl_value_text((pawl_text){over, 3});
+    row.main = pawl_value_text((pawl_text){.data = over, .size = 3});
     EXPECT_CODE(s, pawl_store_saga_insert(a, ORDER(s), &row, SUITE_NOW, &s->error), PAWL_EINVAL);
     row.main = (pawl_value){.type = PAWL_VALUE_NONE};
     EXPECT_CODE(s, pawl_store_saga_insert(a, ORDER(s), &row, SUITE_NOW, &s->error), PAWL_EINVAL);

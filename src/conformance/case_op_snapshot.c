@@ -9,7 +9,7 @@
 #define LEASE PAWL_MINUTES(5)
 #define LARGE 5000 /* more than any database binds in one statement of this kind */
 
-static const pawl_text known[] = {{"PlaceOrder", 10}, {"CancelOrder", 11}};
+static const pawl_text known[] = {PAWL_TEXT_INIT("PlaceOrder"), PAWL_TEXT_INIT("CancelOrder")};
 
 static void insert_of(suite *s, pawl_store *store, const char *key, const char *type,
                       const char *body)

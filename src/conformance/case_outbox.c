@@ -18,8 +18,8 @@ static void add(suite *s, pawl_store *store, unsigned number, const char *source
 static pawl_outbox_rows claim(suite *s, pawl_store *store, pawl_time now, size_t count_max)
 {
     pawl_outbox_rows rows = {0};
-    EXPECT_OK(s, store->ops->outbox_claim(store, (pawl_text){"", 0}, now, count_max, s->arena,
-                                          &rows, &s->error));
+    EXPECT_OK(s, store->ops->outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, count_max,
+                                          s->arena, &rows, &s->error));
     return rows;
 }
 

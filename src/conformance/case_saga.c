@@ -260,7 +260,7 @@ static void a_shorter_state_leaves_no_trace(suite *s)
     pawl_store *a = suite_open(s);
     suite_insert_order(s, a, 1, "order-1");
     pawl_text pad = suite_repeat(s, TEXT("long "), 20000);
-    pawl_text big = {NULL, 0};
+    pawl_text big = {0};
     big           = pawl_arena_printf(s->arena, "{\"pad\":\"%.*s\"}", PAWL_TEXT_ARGS(pad));
     EXPECT(s, big.data != NULL);
     update(s, a, 1, 1, big.data);

@@ -123,8 +123,7 @@ static void texts_of_200_characters_match(suite *s)
 static void values_out_of_bounds_are_refused(suite *s)
 {
     pawl_store *a     = suite_open(s);
-    pawl_text   bad[] = {suite_repeat(s, TEXT("\xc3\xb6"), 201),
-                         {"a\0b", 3},
+    pawl_text   bad[] = {suite_repeat(s, TEXT("\xc3\xb6"), 201), PAWL_TEXT_INIT("a\0b"),
                          TEXT("bad\xff"
                                 "utf8")};
     for (size_t i = 0; i < 3; i++) {

@@ -181,7 +181,7 @@ static void what_is_over_a_limit_is_refused(suite *s)
 {
     pawl_store *a     = suite_open(s);
     pawl_text   long_ = suite_repeat(s, TEXT("n"), PAWL_NAME_SIZE_MAX + 1);
-    pawl_text   nul   = {"a\0b", 3};
+    pawl_text   nul   = {.data = "a\0b", .size = 3};
     pawl_text   good = TEXT("orders"), none = TEXT("{}");
     refuse_name(s, a, long_, good, none);
     refuse_name(s, a, TEXT(""), good, none);
@@ -325,7 +325,7 @@ static char *change_at(suite_set *set, pawl_change_kind kind, size_t index)
 
 static void a_nul_is_refused_by_field(suite *s)
 {
-    static const pawl_text nul    = {"a\0b", 3};
+    static const pawl_text nul    = {.data = "a\0b", .size = 3};
     pawl_store            *a      = suite_open(s);
     suite_set              beside = suite_changes(s);
     add_all(s, &beside);

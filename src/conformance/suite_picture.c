@@ -316,5 +316,5 @@ pawl_text suite_picture(suite *s, pawl_store *store)
     draw_journal(&p, store);
     draw_aggregators(&p, store);
     draw_rest(&p, store);
-    return (pawl_text){p.data, p.size};
+    return (pawl_text){.data = p.data, .size = p.size};
 }

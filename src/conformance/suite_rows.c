@@ -23,7 +23,7 @@ pawl_text suite_printf(suite *s, const char *format, ...)
     int size = vsnprintf(buffer, sizeof buffer, format, arguments);
     va_end(arguments);
     EXPECT(s, size >= 0 && (size_t)size < sizeof buffer);
-    return checked(s, pawl_arena_text(s->arena, (pawl_text){buffer, (size_t)size}));
+    return checked(s, pawl_arena_text(s->arena, (pawl_text){.data = buffer, .size = (size_t)size}));
 }
 
 pawl_text suite_bytes(suite *s, size_t size)
@@ -32,7 +32,7 @@ pawl_text suite_bytes(suite *s, size_t size)
     EXPECT(s, bytes != NULL);
     for (size_t i = 0; i < size; i++)
         bytes[i] = (unsigned char)(i < 256 ? i : pawl_random_next(&s->random));
-    return (pawl_text){(const char *)bytes, size};
+    return (pawl_text){.data = (const char *)bytes, .size = size};
 }
 
 pawl_text suite_repeat(suite *s, pawl_text text, size_t count)
@@ -41,7 +41,7 @@ pawl_text suite_repeat(suite *s, pawl_text text, size_t count)
     EXPECT(s, made != NULL);
     for (size_t i = 0; i < count; i++)
         memcpy(made + i * text.size, text.data, text.size);
-    return (pawl_text){made, text.size * count};
+    return (pawl_text){.data = made, .size = text.size * count};
 }
 
 pawl_text suite_compact(suite *s, pawl_text json)
@@ -60,7 +60,7 @@ pawl_text suite_compact(suite *s, pawl_text json)
             continue;
         made[size++] = json.data[i];
     }
-    return (pawl_text){made, size};
+    return (pawl_text){.data = made, .size = size};
 }
 
 pawl_uuid suite_uuid(unsigned number)
@@ -351,7 +351,8 @@ pawl_snapshot suite_rows(suite *s, pawl_store *store, pawl_text partition)
     return rows;
 }
 
-static const pawl_text known_types[] = {{"PlaceOrder", 10}, {"CancelOrder", 11}};
+static const pawl_text known_types[] = {PAWL_TEXT_INIT("PlaceOrder"),
+                                        PAWL_TEXT_INIT("CancelOrder")};
 
 pawl_snapshot suite_snapshot_of(suite *s, pawl_store *store, pawl_text partition, unsigned session,
                                 pawl_time now)

@@ -56,7 +56,7 @@ static pawl_code send(pawl_context *ctx, const asked *what, const pawl_record *r
     if (name.data == NULL)
         return pawl__context_no_memory(ctx);
     pawl_uuid_format(pawl_uuid_v5(pawl__carried_dispatch(command), name.data, name.size), id);
-    made.id        = pawl_arena_text(arena, (pawl_text){id, PAWL_UUID_TEXT_SIZE});
+    made.id        = pawl_arena_text(arena, (pawl_text){.data = id, .size = PAWL_UUID_TEXT_SIZE});
     pawl_code code = pawl_record_encode(record, body, 0, arena, &made.body, &ctx->error);
     if (code == PAWL_OK)
         code = pawl__headers_build(cause.queue, NULL, extra, &cause, arena, &made.headers,

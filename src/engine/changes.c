@@ -212,7 +212,8 @@ static pawl_code put_flush(pawl__batch *batch, const pawl__unit *unit, uint32_t 
  * left out of it rather than stored wrong. */
 static pawl_text metadata_of(pawl__batch *batch, const pawl__entry *entry)
 {
-    pawl_text id = is_plain(entry->originator) ? entry->originator : (pawl_text){"", 0};
+    pawl_text id =
+        is_plain(entry->originator) ? entry->originator : (pawl_text){.data = "", .size = 0};
     return pawl_arena_printf(batch->arena, "{%s%s%.*s%s}", entry->model->metadata.data,
                              id.size > 0 ? ",\"OriginalMessageId\":\"" : "", PAWL_TEXT_ARGS(id),
                              id.size > 0 ? "\"" : "");
@@ -257,8 +258,10 @@ static void put_delete(pawl__batch *batch, const pawl__entry *entry, uint32_t gr
                                                       .table   = &entry->model->table,
                                                       .id      = entry->stored.id,
                                                       .version = entry->stored.version};
-    *NEXT(batch, timeout_cancel) = (pawl_timeout_cancel){
-        .unit = entry->writer, .group = group, .saga_id = entry->stored.id, .name = {"", 0}};
+    *NEXT(batch, timeout_cancel) = (pawl_timeout_cancel){.unit    = entry->writer,
+                                                         .group   = group,
+                                                         .saga_id = entry->stored.id,
+                                                         .name    = PAWL_TEXT_INIT("")};
 }
 
 static pawl_code put_timeouts(pawl__batch *batch, const pawl__entry *entry, uint32_t group,
@@ -327,8 +330,10 @@ static pawl_code put_stream(pawl__batch *batch, const pawl__entry *entry, pawl_e
         append->group             = group;
     }
     if (entry->is_timeouts_dropped)
-        *NEXT(batch, timeout_cancel) = (pawl_timeout_cancel){
-            .unit = entry->writer, .group = group, .saga_id = entry->id, .name = {"", 0}};
+        *NEXT(batch, timeout_cancel) = (pawl_timeout_cancel){.unit    = entry->writer,
+                                                             .group   = group,
+                                                             .saga_id = entry->id,
+                                                             .name    = PAWL_TEXT_INIT("")};
     pawl_code code = PAWL_OK;
     if (pawl__stream_is_fold_due(entry))
         code = put_fold(batch, entry, group, error);
@@ -342,7 +347,7 @@ static pawl_code put_entry(pawl__batch *batch, const pawl__entry *entry, pawl_er
     if (!entry->is_stored_gone && !entry->is_dirty)
         return PAWL_OK;
     uint32_t  group = pawl__group_of(batch, entry->unit);
-    pawl_text data  = {NULL, 0};
+    pawl_text data  = {0};
     pawl_code code  = PAWL_OK;
     if (entry->is_stored_gone)
         put_delete(batch, entry, group);

@@ -70,7 +70,8 @@ static pawl_text new_id(pawl_context *ctx)
     char text[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(pawl_uuid_v7(ctx->batch->engine->random, ctx->batch->engine->machine_now),
                      text);
-    return pawl_arena_text(ctx->batch->arena, (pawl_text){text, PAWL_UUID_TEXT_SIZE});
+    return pawl_arena_text(ctx->batch->arena,
+                           (pawl_text){.data = text, .size = PAWL_UUID_TEXT_SIZE});
 }
 
 static pawl_code check_id(pawl_context *ctx, const pawl_message *message, const char *what,
@@ -233,7 +234,7 @@ pawl_code pawl_send_with(pawl_context *ctx, const char *destination,
                          const void *message)
 {
     static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
-    pawl_message                   made     = {.id = {NULL, 0}};
+    pawl_message                   made     = {.id = {.size = 0}};
     pawl_code                      code     = check_destination(ctx, destination);
     if (options == NULL)
         options = &defaults;
@@ -270,7 +271,7 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
     static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
     pawl__engine                  *engine   = ctx->batch->engine;
     const pawl_subscriptions      *list     = NULL;
-    pawl_message                   made     = {.id = {NULL, 0}};
+    pawl_message                   made     = {.id = {.size = 0}};
     pawl_code code = build_message(ctx, &defaults, false, record, message, &made);
     if (code != PAWL_OK)
         return code;
@@ -295,7 +296,7 @@ pawl_code pawl_send_now(pawl_context *ctx, const char *destination, const pawl_r
 {
     static const pawl_send_options defaults = {.options_size = sizeof(pawl_send_options)};
     pawl__engine                  *engine   = ctx->batch->engine;
-    pawl_message                   made     = {.id = {NULL, 0}};
+    pawl_message                   made     = {.id = {.size = 0}};
     pawl_code                      code     = check_destination(ctx, destination);
     if (code == PAWL_OK)
         code = build_message(ctx, &defaults, true, record, message, &made);
@@ -334,7 +335,8 @@ static pawl_code partition_of(pawl_context *ctx, const pawl__lookup *lookup, paw
         code = pawl_value_coerce(PAWL_VALUE_TEXT, &value, ctx->batch->arena, &ctx->error);
     if (code != PAWL_OK)
         return pawl__context_failed(ctx, code);
-    pawl_text key = value.type == PAWL_VALUE_TEXT ? value.as.text : (pawl_text){"", 0};
+    pawl_text key =
+        value.type == PAWL_VALUE_TEXT ? value.as.text : (pawl_text){.data = "", .size = 0};
     *partition = pawl_arena_printf(ctx->batch->arena, "%.*s/%.*s", PAWL_TEXT_ARGS(aggregator->name),
                                    PAWL_TEXT_ARGS(key));
     if (partition->data == NULL)
@@ -518,7 +520,8 @@ int64_t pawl_saga_version(const pawl_context *ctx)
 
 pawl_text pawl_partition_in_hand(const pawl_context *ctx)
 {
-    return ctx->unit->kind == PAWL__UNIT_FLUSH ? ctx->unit->flush.partition : (pawl_text){"", 0};
+    return ctx->unit->kind == PAWL__UNIT_FLUSH ? ctx->unit->flush.partition
+                                               : (pawl_text){.data = "", .size = 0};
 }
 
 int32_t pawl_attempts(const pawl_context *ctx)

@@ -19,10 +19,10 @@ static pawl_text message_id_of(const pawl_event_row *row, pawl_arena *arena)
     char text[PAWL_UUID_TEXT_SIZE + 1];
     if (row->event.message_id.size > 0)
         return row->event.message_id;
-    pawl_dispatch_id id = pawl__dispatch_id_of((pawl_text){"", 0}, PAWL__SUBJECT_SOURCE,
-                                               row->stream, row->version, 0);
+    pawl_dispatch_id id = pawl__dispatch_id_of((pawl_text){.data = "", .size = 0},
+                                               PAWL__SUBJECT_SOURCE, row->stream, row->version, 0);
     pawl_uuid_format(id.uuid, text);
-    return pawl_arena_text(arena, (pawl_text){text, PAWL_UUID_TEXT_SIZE});
+    return pawl_arena_text(arena, (pawl_text){.data = text, .size = PAWL_UUID_TEXT_SIZE});
 }
 
 pawl_code pawl__batch_add_event(pawl__batch *batch, const pawl__projection_model *projection,

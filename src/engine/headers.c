@@ -36,7 +36,7 @@ static const yyjson_alc json_memory = {json_take, json_resize, json_free, NULL};
 pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
                               pawl_text *value)
 {
-    *value = (pawl_text){NULL, 0};
+    *value = (pawl_text){.data = NULL, .size = 0};
     if (headers.size == 0)
         return PAWL_OK;
     yyjson_read_err failure = {0};
@@ -47,8 +47,9 @@ pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *are
     yyjson_val *found = yyjson_obj_getn(yyjson_doc_get_root(doc), name.data, name.size);
     bool        is_ok = true;
     if (yyjson_is_str(found)) {
-        *value = pawl_arena_text(arena, (pawl_text){yyjson_get_str(found), yyjson_get_len(found)});
-        is_ok  = value->data != NULL;
+        *value = pawl_arena_text(
+            arena, (pawl_text){.data = yyjson_get_str(found), .size = yyjson_get_len(found)});
+        is_ok = value->data != NULL;
     }
     yyjson_doc_free(doc);
     return is_ok ? PAWL_OK : PAWL_ENOMEM;
@@ -58,7 +59,7 @@ pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *are
  * handlers of its base types (contracts E9). */
 static pawl_text base_names(const pawl_record *record, pawl_arena *arena)
 {
-    pawl_text names = {"", 0};
+    pawl_text names = {.data = "", .size = 0};
     for (; record != NULL && record->base != NULL && names.data != NULL;) {
         record = record->base();
         names  = pawl_arena_printf(arena, "%s%s%s", names.data, names.size > 0 ? "," : "",
@@ -99,7 +100,7 @@ static pawl_code inherit(const pawl__cause *cause, pawl_arena *arena, pawl_text 
     char        text[PAWL__TRACE_TEXT_SIZE + 1];
     pawl__trace parent;
     pawl_text   found;
-    *trace = *state = (pawl_text){NULL, 0};
+    *trace = *state = (pawl_text){.data = NULL, .size = 0};
     if (cause == NULL)
         return PAWL_OK;
     pawl_code code =
@@ -108,13 +109,13 @@ static pawl_code inherit(const pawl__cause *cause, pawl_arena *arena, pawl_text 
         return code;
     pawl__trace child = pawl__trace_child(&parent, cause->queue, cause->message->id);
     pawl__trace_format(&child, text);
-    *trace = pawl_arena_text(arena, (pawl_text){text, PAWL__TRACE_TEXT_SIZE});
+    *trace = pawl_arena_text(arena, (pawl_text){.data = text, .size = PAWL__TRACE_TEXT_SIZE});
     if (trace->data == NULL)
         return PAWL_ENOMEM;
     code = pawl__headers_value(cause->message->headers, PAWL_TEXT(PAWL__HEADER_TRACE_STATE), arena,
                                state);
     if (state->size > PAWL__TRACE_STATE_SIZE_MAX)
-        *state = (pawl_text){NULL, 0};
+        *state = (pawl_text){.data = NULL, .size = 0};
     return code;
 }
 
@@ -149,7 +150,8 @@ static pawl_code write_headers(yyjson_mut_doc *doc, bool is_ok, pawl_arena *aren
 {
     size_t size = 0;
     char  *json = is_ok ? yyjson_mut_write_opts(doc, 0, &json_memory, &size, NULL) : NULL;
-    *made = json != NULL ? pawl_arena_text(arena, (pawl_text){json, size}) : (pawl_text){NULL, 0};
+    *made       = json != NULL ? pawl_arena_text(arena, (pawl_text){.data = json, .size = size})
+                               : (pawl_text){.data = NULL, .size = 0};
     pawl_free(json);
     yyjson_mut_doc_free(doc);
     return made->data != NULL ? PAWL_OK : PAWL_ENOMEM;
@@ -181,7 +183,7 @@ pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
                               const pawl_header *extra, const pawl__cause *cause, pawl_arena *arena,
                               pawl_text *headers, pawl_error *error)
 {
-    *headers        = (pawl_text){"", 0};
+    *headers        = (pawl_text){.data = "", .size = 0};
     pawl_text bases = base_names(record, arena);
     pawl_text trace, state;
     pawl_code code = inherit(cause, arena, &trace, &state);
@@ -201,7 +203,7 @@ pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
     size_t size = 0;
     char  *json = code == PAWL_OK ? yyjson_mut_write_opts(doc, 0, &json_memory, &size, NULL) : NULL;
     if (json != NULL)
-        *headers = pawl_arena_text(arena, (pawl_text){json, size});
+        *headers = pawl_arena_text(arena, (pawl_text){.data = json, .size = size});
     if (code == PAWL_OK && (json == NULL || headers->data == NULL))
         code = PAWL_ENOMEM;
     pawl_free(json);

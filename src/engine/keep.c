@@ -179,7 +179,7 @@ static pawl_code keep_dispatch(pawl_context *ctx, pawl__dispatch *dispatch, int3
         return PAWL_OK;
     char id[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(add->dispatch_id.uuid, id);
-    add->message.id = pawl_arena_text(arena, (pawl_text){id, PAWL_UUID_TEXT_SIZE});
+    add->message.id = pawl_arena_text(arena, (pawl_text){.data = id, .size = PAWL_UUID_TEXT_SIZE});
     return add->message.id.data != NULL ? PAWL_OK : pawl__context_no_memory(ctx);
 }
 

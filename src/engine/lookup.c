@@ -37,7 +37,7 @@ static pawl_code add_named_bases(pawl__batch *batch, const pawl_message *message
     while (names.size > 0) {
         const char *comma = memchr(names.data, ',', names.size);
         size_t      size  = comma != NULL ? (size_t)(comma - names.data) : names.size;
-        add_type(batch->engine->model, (pawl_text){names.data, size}, types);
+        add_type(batch->engine->model, (pawl_text){.data = names.data, .size = size}, types);
         names.data += comma != NULL ? size + 1 : size;
         names.size -= comma != NULL ? size + 1 : size;
     }
@@ -110,8 +110,8 @@ static pawl_code answer_value(pawl__batch *batch, const pawl__unit *unit, pawl__
                                          batch->arena, &stream);
     if (code == PAWL_OK && stream.size > name + 1 && stream.data[name] == '/' &&
         memcmp(stream.data, process->table.type.data, name) == 0)
-        lookup->value =
-            pawl_value_text((pawl_text){stream.data + name + 1, stream.size - name - 1});
+        lookup->value = pawl_value_text(
+            (pawl_text){.data = stream.data + name + 1, .size = stream.size - name - 1});
     return code;
 }
 

@@ -132,7 +132,7 @@ pawl_text pawl__recent_write(const pawl__recent *recent, pawl_arena *arena)
     char   *out    = json;
     int64_t second = 0;
     if (json == NULL)
-        return (pawl_text){NULL, 0};
+        return (pawl_text){0};
     *out++ = '[';
     for (size_t i = 0; i < recent->count; i++) {
         const pawl__recent_item *item = &recent->items[(recent->first + i) % recent->count];
@@ -146,7 +146,7 @@ pawl_text pawl__recent_write(const pawl__recent *recent, pawl_arena *arena)
     }
     *out++ = ']';
     *out   = '\0';
-    return (pawl_text){json, (size_t)(out - json)};
+    return (pawl_text){.data = json, .size = (size_t)(out - json)};
 }
 
 /* ---- Reading ---------------------------------------------------------------- */
@@ -171,7 +171,7 @@ static bool take_id(reader *from, pawl_uuid *id)
 {
     if (!take(from, '"') || from->json.size - from->place < PAWL_UUID_TEXT_SIZE)
         return false;
-    const pawl_text text = {from->json.data + from->place, PAWL_UUID_TEXT_SIZE};
+    const pawl_text text = {.data = from->json.data + from->place, .size = PAWL_UUID_TEXT_SIZE};
     from->place += PAWL_UUID_TEXT_SIZE;
     return pawl_uuid_parse(text, id, NULL) == PAWL_OK && take(from, '"');
 }

@@ -193,7 +193,7 @@ static pawl_code find_timeout(pawl__batch *batch, const pawl__saga_model *model,
     if (code != PAWL_OK || stream.size <= name + 1 || stream.data[name] != '/')
         return code;
     pawl_value key = {.type = PAWL_VALUE_TEXT};
-    key.as.text    = (pawl_text){stream.data + name + 1, stream.size - name - 1};
+    key.as.text    = (pawl_text){.data = stream.data + name + 1, .size = stream.size - name - 1};
     unit->entry    = pawl__identity_find(batch, model, &key);
     if (unit->entry == NULL)
         unit->entry = pawl__identity_add(batch, model, &key);
@@ -275,8 +275,8 @@ static pawl_code emit(pawl_context *ctx, pawl__touch *touch, const pawl__apply_m
         code = pawl_error_set(&ctx->error, PAWL_ELIMIT, "body has %zu bytes, the limit is %d",
                               made.body.size, PAWL_BODY_SIZE_MAX);
     if (code == PAWL_OK)
-        code = pawl__headers_build((pawl_text){"", 0}, NULL, NULL, &cause, arena, &made.headers,
-                                   &ctx->error);
+        code = pawl__headers_build((pawl_text){.data = "", .size = 0}, NULL, NULL, &cause, arena,
+                                   &made.headers, &ctx->error);
     if (code == PAWL_OK)
         code = pawl__stream_apply(touch->entry->model->stream, &made, touch->state, arena,
                                   &ctx->error);
@@ -321,7 +321,7 @@ pawl_text pawl_stream_in_hand(const pawl_context *ctx)
 {
     const pawl__touch *touch = ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
     return touch != NULL && touch->entry->stream != NULL ? touch->entry->stream->text
-                                                         : (pawl_text){"", 0};
+                                                         : (pawl_text){.data = "", .size = 0};
 }
 
 /* ---- Keeping -------------------------------------------------------------------- */
@@ -410,8 +410,8 @@ pawl_code pawl__stream_headers(pawl__batch *batch, const pawl__entry *entry,
     const pawl__cause cause   = {message, batch->engine->model->queue};
     const pawl_header extra[] = {{PAWL_HEADER_PROCESS, entry->stream->text.data}, {NULL, NULL}};
     pawl_text         over;
-    pawl_code         code =
-        pawl__headers_build((pawl_text){"", 0}, NULL, extra, &cause, batch->arena, &over, error);
+    pawl_code code = pawl__headers_build((pawl_text){.data = "", .size = 0}, NULL, extra, &cause,
+                                         batch->arena, &over, error);
     return code == PAWL_OK ? pawl__headers_merge(message->headers, over, batch->arena, headers)
                            : code;
 }

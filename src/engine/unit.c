@@ -370,7 +370,7 @@ static pawl_code reject(pawl_context *ctx, pawl_text text, bool has_reason, bool
 {
     pawl__batch    *batch  = ctx->batch;
     pawl__unit     *unit   = ctx->unit;
-    const pawl_text reason = has_reason ? text : (pawl_text){"", 0};
+    const pawl_text reason = has_reason ? text : (pawl_text){.data = "", .size = 0};
     pawl__context_init(ctx, batch, unit);
     pawl_code code = pawl__answer_rejected(ctx, reason, is_told);
     if (code != PAWL_OK)

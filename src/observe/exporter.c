@@ -157,7 +157,7 @@ static bool export_one(pawl__exporter *exporter, pawl_observe_signal signal)
 {
     const pawl_observe_source *source = &exporter->plan->source;
     char                       why[CURL_ERROR_SIZE];
-    pawl_text                  body   = {NULL, 0};
+    pawl_text                  body   = {0};
     pawl_observe_result        result = {.outcome = PAWL_OBSERVE_REFUSED, .why = why};
     pawl_arena                *arena  = pawl_arena_create(0);
     if (arena == NULL)
@@ -165,7 +165,7 @@ static bool export_one(pawl__exporter *exporter, pawl_observe_signal signal)
     bool is_there = source->next(source->context, signal, arena, &body);
     if (is_there) {
         result.outcome       = post(exporter, signal, body, why);
-        result.answer        = (pawl_text){exporter->answer, exporter->answer_size};
+        result.answer        = (pawl_text){.data = exporter->answer, .size = exporter->answer_size};
         exporter->has_failed = result.outcome != PAWL_OBSERVE_ACCEPTED;
         source->done(source->context, signal, &result);
     }

@@ -42,7 +42,7 @@ static size_t padding_of(pawl_text text)
 
 pawl_code pawl__base64_decode(pawl_text text, pawl_arena *arena, pawl_bytes *bytes)
 {
-    *bytes = (pawl_bytes){NULL, 0};
+    *bytes = (pawl_bytes){0};
     if (text.size == 0)
         return PAWL_OK;
     if (text.size % 4 != 0)
@@ -56,7 +56,7 @@ pawl_code pawl__base64_decode(pawl_text text, pawl_arena *arena, pawl_bytes *byt
         if (!decode_four(text.data + 4 * i, is_last ? padding : 0, data + 3 * i))
             return PAWL_EDECODE;
     }
-    *bytes = (pawl_bytes){data, text.size / 4 * 3 - padding};
+    *bytes = (pawl_bytes){.data = data, .size = text.size / 4 * 3 - padding};
     return PAWL_OK;
 }
 
@@ -66,7 +66,7 @@ pawl_text pawl__base64_encode(pawl_bytes bytes, pawl_arena *arena)
     size_t         size = (bytes.size + 2) / 3 * 4;
     char          *text = pawl_arena_take(arena, size + 1);
     if (text == NULL)
-        return (pawl_text){NULL, 0};
+        return (pawl_text){0};
     for (size_t i = 0, out = 0; i < bytes.size; i += 3, out += 4) {
         size_t   count = bytes.size - i < 3 ? bytes.size - i : 3;
         uint32_t bits  = 0;
@@ -75,5 +75,5 @@ pawl_text pawl__base64_encode(pawl_bytes bytes, pawl_arena *arena)
         for (size_t k = 0; k < 4; k++)
             text[out + k] = k <= count ? digits[bits >> (18 - 6 * k) & 63] : '=';
     }
-    return (pawl_text){text, size};
+    return (pawl_text){.data = text, .size = size};
 }

@@ -14,7 +14,7 @@ static pawl_code deepen_text(pawl_text *text, pawl_arena *arena)
 {
     if (text->size != 0 && text->data == NULL)
         return PAWL_EINVAL;
-    *text = text->size != 0 ? pawl_arena_text(arena, *text) : (pawl_text){"", 0};
+    *text = text->size != 0 ? pawl_arena_text(arena, *text) : (pawl_text){.data = "", .size = 0};
     return text->data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 

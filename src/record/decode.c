@@ -149,7 +149,7 @@ static pawl_code write_extra(pawl__decoder *decoder, const pawl__path *path, yyj
     if (text == NULL)
         return extra_failed(decoder, path);
     text[size - 1] = '\0';
-    *extra         = (pawl_text){text + 1, size - 2};
+    *extra         = (pawl_text){.data = text + 1, .size = size - 2};
     return PAWL_OK;
 }
 

@@ -142,7 +142,7 @@ static pawl_code text_of(pawl__decoder *decoder, const pawl__path *path, const c
 {
     if (!yyjson_is_str(value))
         return pawl__decode_mismatch(decoder, path, what, value);
-    *text           = (pawl_text){yyjson_get_str(value), yyjson_get_len(value)};
+    *text           = (pawl_text){.data = yyjson_get_str(value), .size = yyjson_get_len(value)};
     const char *nul = memchr(text->data, '\0', text->size);
     if (nul != NULL)
         return pawl__path_error(path, decoder->error, PAWL_EDECODE, "NUL at byte %zu of the text",
@@ -159,7 +159,7 @@ static pawl_code decode_text(pawl__decoder *decoder, const pawl__path *path, yyj
 static pawl_code decode_fixed(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
                               void *to)
 {
-    pawl_text text = {NULL, 0};
+    pawl_text text = {0};
     pawl_code code = text_of(decoder, path, "text", value, &text);
     if (code != PAWL_OK)
         return code;
@@ -174,7 +174,7 @@ static pawl_code decode_fixed(pawl__decoder *decoder, const pawl__path *path, yy
 static pawl_code decode_bytes(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
                               void *to)
 {
-    pawl_text text = {NULL, 0};
+    pawl_text text = {0};
     pawl_code code = text_of(decoder, path, "base64", value, &text);
     if (code != PAWL_OK)
         return code;
@@ -187,7 +187,7 @@ static pawl_code decode_bytes(pawl__decoder *decoder, const pawl__path *path, yy
 static pawl_code decode_uuid(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
                              void *to)
 {
-    pawl_text text = {NULL, 0};
+    pawl_text text = {0};
     pawl_code code = text_of(decoder, path, "uuid", value, &text);
     if (code != PAWL_OK)
         return code;
@@ -199,7 +199,7 @@ static pawl_code decode_uuid(pawl__decoder *decoder, const pawl__path *path, yyj
 static pawl_code decode_time(pawl__decoder *decoder, const pawl__path *path, yyjson_val *value,
                              void *to)
 {
-    pawl_text text = {NULL, 0};
+    pawl_text text = {0};
     pawl_time time;
     pawl_code code = text_of(decoder, path, "time", value, &text);
     if (code != PAWL_OK)
@@ -220,8 +220,8 @@ static pawl_code decode_enum(pawl__decoder *decoder, const pawl__path *path, yyj
     char             what[PAWL__ENUM_NAMES_SIZE + 20];
     int              found = -1;
     if (yyjson_is_str(value))
-        found =
-            pawl__enum_find(enumeration, (pawl_text){yyjson_get_str(value), yyjson_get_len(value)});
+        found = pawl__enum_find(
+            enumeration, (pawl_text){.data = yyjson_get_str(value), .size = yyjson_get_len(value)});
     if (found >= 0) {
         *(int *)to = found;
         return PAWL_OK;
@@ -240,7 +240,7 @@ static pawl_code decode_json(pawl__decoder *decoder, const pawl__path *path, yyj
     char      *text = yyjson_val_write_opts(value, 0, &allocator, &size, NULL);
     if (text == NULL) /* what was read can be written: only memory can be missing */
         return no_memory(decoder, path);
-    *(pawl_text *)to = (pawl_text){text, size};
+    *(pawl_text *)to = (pawl_text){.data = text, .size = size};
     return PAWL_OK;
 }
 

@@ -114,7 +114,7 @@ static pawl_code encode_field(pawl__encoder *encoder, const pawl__path *path, si
 
 static bool is_known(const pawl_record *record, yyjson_val *key)
 {
-    pawl_text name = {yyjson_get_str(key), yyjson_get_len(key)};
+    pawl_text name = {.data = yyjson_get_str(key), .size = yyjson_get_len(key)};
     for (size_t i = 0; i < record->field_count; i++)
         if (pawl_text_equal(pawl_text_of(pawl_field_json(pawl__field_at(record, i))), name))
             return true;
@@ -134,8 +134,8 @@ static pawl_code read_extra(pawl__encoder *encoder, const pawl__path *path, pawl
     object[0] = '{';
     memcpy(object + 1, extra.data, extra.size);
     object[extra.size + 1] = '}';
-    pawl_code code =
-        pawl__json_read((pawl_text){object, extra.size + 2}, encoder->arena, &doc, encoder->error);
+    pawl_code code         = pawl__json_read((pawl_text){.data = object, .size = extra.size + 2},
+                                             encoder->arena, &doc, encoder->error);
     if (code != PAWL_OK) {
         char where[PAWL__PATH_TEXT_SIZE];
         return pawl_error_wrap(encoder->error, code == PAWL_EDECODE ? PAWL_EINVAL : code,
@@ -205,7 +205,7 @@ static pawl_code write(pawl__encoder *encoder, const pawl_record *record, yyjson
                               wrong.code == YYJSON_WRITE_ERROR_MEMORY_ALLOCATION ? PAWL_ENOMEM
                                                                                  : PAWL_EINVAL,
                               "%s: cannot be written: %s", record->name, wrong.msg);
-    *json = (pawl_text){text, size};
+    *json = (pawl_text){.data = text, .size = size};
     return PAWL_OK;
 }
 

@@ -44,10 +44,33 @@ static pawl_code encode_double(pawl__encoder *encoder, const pawl__path *path, c
     return finish(encoder, path, yyjson_mut_real(encoder->doc, number), value);
 }
 
+/* A number in the place of a text, as .id = 42 writes it: no compiler refuses it, and the first
+ * member of pawl_text turns it into a double. Its bits lie where no program has memory, so
+ * that they are told from those of an empty text that points to something. */
+static bool is_number(const void *data, size_t size)
+{
+#if UINTPTR_MAX > UINT32_MAX
+    uint64_t exponent = ((uint64_t)(uintptr_t)data >> 52) & 0x7FF;
+    return size == 0 && exponent >= 1023 && exponent <= 1023 + 63;
+#else
+    (void)data;
+    (void)size;
+    return false;
+#endif
+}
+
+static pawl_code refuse_number(pawl__encoder *encoder, const pawl__path *path)
+{
+    return pawl__path_error(path, encoder->error, PAWL_EINVAL,
+                            "a number where a text is due; PAWL_TEXT(\"42\") makes one");
+}
+
 static pawl_code put_text(pawl__encoder *encoder, const pawl__path *path, pawl_text text,
                           yyjson_mut_val **value)
 {
     size_t at;
+    if (is_number(text.data, text.size))
+        return refuse_number(encoder, path);
     if (text.data == NULL && text.size != 0)
         return pawl__path_error(path, encoder->error, PAWL_EINVAL, "text of %zu bytes without data",
                                 text.size);
@@ -79,6 +102,8 @@ static pawl_code encode_bytes(pawl__encoder *encoder, const pawl__path *path, co
                               yyjson_mut_val **value)
 {
     pawl_bytes bytes = *(const pawl_bytes *)from;
+    if (is_number(bytes.data, bytes.size))
+        return refuse_number(encoder, path);
     if (bytes.data == NULL && bytes.size != 0)
         return pawl__path_error(path, encoder->error, PAWL_EINVAL, "%zu bytes without data",
                                 bytes.size);
@@ -127,6 +152,8 @@ static pawl_code encode_json(pawl__encoder *encoder, const pawl__path *path, con
 {
     pawl_text   text = *(const pawl_text *)from;
     yyjson_doc *doc;
+    if (is_number(text.data, text.size))
+        return refuse_number(encoder, path);
     if (text.size == 0)
         return finish(encoder, path, yyjson_mut_null(encoder->doc), value);
     pawl_code code = pawl__json_read(text, encoder->arena, &doc, encoder->error);
@@ -169,12 +196,23 @@ static bool all_zero(const void *from, size_t size)
     return true;
 }
 
+static bool is_empty(const void *data, size_t size)
+{
+    return size == 0 && !is_number(data, size);
+}
+
 bool pawl__scalar_is_default(const pawl_field *field, const void *from)
 {
     switch (field->kind) {
     case PAWL_KIND_TEXT:
-    case PAWL_KIND_JSON: return ((const pawl_text *)from)->size == 0;
-    case PAWL_KIND_BYTES: return ((const pawl_bytes *)from)->size == 0;
+    case PAWL_KIND_JSON: {
+        const pawl_text *text = from;
+        return is_empty(text->data, text->size);
+    }
+    case PAWL_KIND_BYTES: {
+        const pawl_bytes *bytes = from;
+        return is_empty(bytes->data, bytes->size);
+    }
     case PAWL_KIND_FIXED: return *(const char *)from == '\0';
     default: /* numbers, uuid, time, enum; by bits, so that -0.0 is kept */
         return all_zero(from, field->item_size);

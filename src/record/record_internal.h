@@ -122,7 +122,8 @@ static inline void pawl__pointer_set(void *at, void *pointer)
 static inline pawl_text pawl__fixed_text(const pawl_field *field, const void *at)
 {
     const char *end = memchr(at, '\0', field->item_size);
-    return (pawl_text){at, end != NULL ? (size_t)(end - (const char *)at) : field->item_size};
+    return (pawl_text){.data = at,
+                       .size = end != NULL ? (size_t)(end - (const char *)at) : field->item_size};
 }
 
 typedef struct pawl__range {

@@ -314,7 +314,7 @@ pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga, const pa
     pawl_saga_row           row   = {.version = 0};
     pawl_code               code  = find_saga(endpoint, saga, &model, error);
     *version                      = 0;
-    *data                         = (pawl_text){NULL, 0};
+    *data                         = (pawl_text){0};
     if (code == PAWL_OK && model->table.main.type == PAWL_VALUE_NONE)
         return pawl_error_set(error, PAWL_EINVAL, "saga %s has no correlation property", saga);
     if (code == PAWL_OK)

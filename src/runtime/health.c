@@ -169,6 +169,6 @@ pawl_code pawl__health_json(const pawl_health *health, pawl_arena *arena, pawl_t
     size_t size = 0;
     char  *text =
         yyjson_mut_write_opts(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &memory, &size, NULL);
-    *json = (pawl_text){text, size};
+    *json = (pawl_text){.data = text, .size = size};
     return text != NULL && checks != NULL ? PAWL_OK : PAWL_ENOMEM;
 }

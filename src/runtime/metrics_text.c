@@ -165,7 +165,7 @@ static void put_head(page *out, const pawl__metric_row *row)
 pawl_code pawl__metrics_text(const pawl__metrics_view *views, size_t count, pawl_arena *arena,
                              pawl_text *text)
 {
-    page out = {.data = NULL};
+    page out = {.size = 0};
     for (size_t i = 0; i < PAWL__METRIC_COUNT; i++) {
         const pawl__metric_row *row      = &pawl__metric_rows[i];
         bool                    has_head = false;
@@ -178,8 +178,9 @@ pawl_code pawl__metrics_text(const pawl__metrics_view *views, size_t count, pawl
             put_samples(&out, &views[j], row);
         }
     }
-    *text = out.has_failed ? (pawl_text){NULL, 0}
-                           : pawl_arena_text(arena, (pawl_text){out.data, out.size});
+    *text = out.has_failed
+                ? (pawl_text){0}
+                : pawl_arena_text(arena, (pawl_text){.data = out.data, .size = out.size});
     pawl_free(out.data);
     return text->data != NULL ? PAWL_OK : PAWL_ENOMEM;
 }

@@ -103,7 +103,7 @@ static const char *copy_url(pawl__observer *observer, const char *url, bool *is_
         size--;
     if (url == NULL)
         return NULL;
-    pawl_text made = pawl_arena_text(observer->arena, (pawl_text){url, size});
+    pawl_text made = pawl_arena_text(observer->arena, (pawl_text){.data = url, .size = size});
     *is_ok         = *is_ok && made.data != NULL;
     return made.data;
 }
@@ -273,7 +273,7 @@ static void draw_span_id(pawl__observer *observer, uint8_t id[8])
 
 static bool find_parent(const pawl_outbox_row *row, pawl__trace *parent)
 {
-    pawl_text   value   = {NULL, 0};
+    pawl_text   value   = {0};
     pawl_text   headers = row->message.headers;
     pawl_arena *arena   = NULL;
     bool        found   = false;

@@ -143,7 +143,7 @@ static void answer_ready(pawl__observer *observer, pawl_arena *arena, pawl_obser
     pawl_health health = look_at(observer, arena, &has_store);
     check_endpoints(observer, &health);
     *answer = (pawl_observe_answer){
-        health.state == PAWL_UNHEALTHY ? 503 : 200, "application/json", {NULL, 0}};
+        health.state == PAWL_UNHEALTHY ? 503 : 200, "application/json", {.size = 0}};
     pawl__health_json(&health, arena, &answer->body);
 }
 
@@ -178,7 +178,7 @@ static void answer_metrics(pawl__observer *observer, pawl_arena *arena, pawl_obs
 {
     size_t              count = 0;
     pawl__metrics_view *views = pawl__observe_views(observer, arena, &count);
-    *answer = (pawl_observe_answer){200, "text/plain; version=0.0.4; charset=utf-8", {NULL, 0}};
+    *answer = (pawl_observe_answer){200, "text/plain; version=0.0.4; charset=utf-8", {.size = 0}};
     if (views != NULL)
         pawl__metrics_text(views, count, arena, &answer->body);
 }

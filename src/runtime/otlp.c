@@ -118,7 +118,7 @@ static pawl_code end(writer *out, const yyjson_alc *memory, pawl_text *json)
                       ? NULL
                       : yyjson_mut_write_opts(out->doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, memory,
                                               &size, NULL);
-    *json       = (pawl_text){text, size};
+    *json       = (pawl_text){.data = text, .size = size};
     return text != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 

@@ -48,7 +48,7 @@ typedef struct pawl__round {
  * out of order, and neither waits nor makes others wait. */
 static inline pawl_text pawl__round_source(const pawl_outbox_row *row)
 {
-    return row->attempts_before > 0 ? (pawl_text){"", 0} : row->source;
+    return row->attempts_before > 0 ? (pawl_text){.data = "", .size = 0} : row->source;
 }
 
 static inline const pawl__round_row *pawl__round_previous(const pawl__round     *round,

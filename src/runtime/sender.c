@@ -92,7 +92,7 @@ static pawl_code fill(pawl_sender *sender, const pawl_send_options *options, con
         code = take_text(
             sender, options->correlation_id != NULL ? options->correlation_id : message->id.data,
             &message->correlation_id);
-    message->causation_id = (pawl_text){"", 0};
+    message->causation_id = (pawl_text){.data = "", .size = 0};
     return code;
 }
 
@@ -145,7 +145,7 @@ static pawl_code build(pawl_sender *sender, const pawl_send_options *options,
                        const pawl_record *record, const void *body, pawl_message *message,
                        pawl_error *error)
 {
-    pawl_text none = {"", 0};
+    pawl_text none = {.data = "", .size = 0};
     pawl_code code = pawl_record_encode(record, body, 0, sender->arena, &message->body, error);
     if (code == PAWL_OK)
         code = pawl__headers_build(none, record, options->headers, NULL, sender->arena,
@@ -159,7 +159,7 @@ static pawl_code build(pawl_sender *sender, const pawl_send_options *options,
 pawl_code pawl_sender_send(pawl_sender *sender, const char *queue, const pawl_send_options *options,
                            const pawl_record *record, const void *message, pawl_error *error)
 {
-    pawl_message made = {.id = {NULL, 0}};
+    pawl_message made = {.id = {.size = 0}};
     options           = options_of(options);
     pawl_code code    = build(sender, options, record, message, &made, error);
     return code == PAWL_OK ? put(sender, queue, &made, options, error) : code;
@@ -171,7 +171,7 @@ pawl_code pawl_sender_send_json(pawl_sender *sender, const char *queue,
 {
     pawl_message made = {.body = pawl_arena_text(sender->arena, body)};
     options           = options_of(options);
-    pawl_text none    = {"", 0};
+    pawl_text none    = {.data = "", .size = 0};
     pawl_code code    = made.body.data != NULL ? PAWL_OK : PAWL_ENOMEM;
     if (code == PAWL_OK)
         code = pawl__headers_build(none, NULL, options->headers, NULL, sender->arena, &made.headers,
@@ -187,7 +187,7 @@ pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *opti
                               const pawl_record *record, const void *message, pawl_error *error)
 {
     pawl_subscriptions list = {NULL, 0};
-    pawl_message       made = {.id = {NULL, 0}};
+    pawl_message       made = {.id = {.size = 0}};
     pawl_arena        *read = pawl_arena_create(4096);
     if (read == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");

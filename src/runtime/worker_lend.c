@@ -52,7 +52,7 @@ static pawl_text put_text(char **at, pawl_text text)
         memcpy(start, text.data, text.size);
     start[text.size] = '\0';
     *at              = start + text.size + 1;
-    return (pawl_text){start, text.size};
+    return (pawl_text){.data = start, .size = text.size};
 }
 
 static pawl_code defer(pawl__worker *worker, const pawl_changes *changes, pawl_error *error)

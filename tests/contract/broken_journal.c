@@ -175,7 +175,7 @@ static pawl_code list_without_filter(pawl_store *store, const pawl_event_query *
                                      pawl_arena *arena, pawl_event_rows *rows, pawl_error *error)
 {
     pawl_event_query changed = *query;
-    changed.type             = (pawl_text){"", 0};
+    changed.type             = (pawl_text){.data = "", .size = 0};
     return SELF->event_list(store, &changed, arena, rows, error);
 }
 
@@ -289,7 +289,7 @@ static pawl_code find_of_every_endpoint(pawl_store *store, const pawl_outbox_que
                                         pawl_error *error)
 {
     pawl_outbox_query changed = *query;
-    changed.endpoint          = (pawl_text){"", 0};
+    changed.endpoint          = (pawl_text){.data = "", .size = 0};
     return SELF->outbox_find(store, &changed, arena, rows, error);
 }
 
@@ -297,7 +297,7 @@ static pawl_code find_of_every_message(pawl_store *store, const pawl_outbox_quer
                                        pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
 {
     pawl_outbox_query changed = *query;
-    changed.causation_id      = (pawl_text){"", 0};
+    changed.causation_id      = (pawl_text){.data = "", .size = 0};
     return SELF->outbox_find(store, &changed, arena, rows, error);
 }
 

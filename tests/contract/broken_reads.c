@@ -62,7 +62,7 @@ static pawl_text lower(pawl_arena *arena, pawl_text text)
     for (size_t i = 0; copy != NULL && i < text.size; i++)
         copy[i] =
             (char)(text.data[i] >= 'A' && text.data[i] <= 'Z' ? text.data[i] + 32 : text.data[i]);
-    return copy != NULL ? (pawl_text){copy, text.size} : text;
+    return copy != NULL ? (pawl_text){.data = copy, .size = text.size} : text;
 }
 
 /* `change` makes of a correlation text what the store then compares. */
@@ -106,7 +106,7 @@ static void store_lower(edit *e)
 static pawl_text cut(pawl_arena *arena, pawl_text text)
 {
     (void)arena;
-    return (pawl_text){text.data, text.size < 199 ? text.size : 199};
+    return (pawl_text){.data = text.data, .size = text.size < 199 ? text.size : 199};
 }
 
 static pawl_code load_cut(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,

@@ -31,9 +31,9 @@ typedef struct place {
 } place;
 
 static const pawl_saga_table order_table = {
-    .type = {"Order", 5},
-    .name = {"shop_Order", 10},
-    .main = {.property = {"order_id", 8}, .type = PAWL_VALUE_TEXT},
+    .type = PAWL_TEXT_INIT("Order"),
+    .name = PAWL_TEXT_INIT("shop_Order"),
+    .main = {.property = PAWL_TEXT_INIT("order_id"), .type = PAWL_VALUE_TEXT},
 };
 static const pawl_saga_table *const order_tables[] = {&order_table};
 

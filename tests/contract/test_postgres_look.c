@@ -200,7 +200,7 @@ static void one_worker_sweeps_at_a_time(void **state)
 
 static pawl_next_due next_of(place *p, pawl_store *store)
 {
-    static const pawl_text aggregators[] = {{"stock", 5}, {"prices", 6}};
+    static const pawl_text aggregators[] = {PAWL_TEXT_INIT("stock"), PAWL_TEXT_INIT("prices")};
     pawl_next_due          next          = {0};
     expect_code(p, store->ops->next_due(store, TEXT("orders"), aggregators, 2, &next, &p->error),
                 PAWL_OK);

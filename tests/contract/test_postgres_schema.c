@@ -18,10 +18,10 @@ int main(void)
 
 /* A table of two correlation columns whose name is no plain word. */
 static const pawl_saga_table odd_table = {
-    .type         = {"Odd", 3},
-    .name         = {"My caf\xC3\xA9 saga", 13},
-    .main         = {.property = {"n\xC3\xBAmero", 7}, .type = PAWL_VALUE_INT},
-    .transitional = {.property = {"when it was", 11}, .type = PAWL_VALUE_TIME},
+    .type         = PAWL_TEXT_INIT("Odd"),
+    .name         = PAWL_TEXT_INIT("My caf\xC3\xA9 saga"),
+    .main         = {.property = PAWL_TEXT_INIT("n\xC3\xBAmero"), .type = PAWL_VALUE_INT},
+    .transitional = {.property = PAWL_TEXT_INIT("when it was"), .type = PAWL_VALUE_TIME},
 };
 static const pawl_saga_table *const both_tables[] = {&order_table, &odd_table};
 
@@ -406,15 +406,15 @@ static void long_names_are_refused(void **state)
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, keep_line, out, &p->error),
                 PAWL_EINVAL);
     expect_text(p, "has 21 bytes, limit 20");
-    saga.name = (pawl_text){bytes, 64};
+    saga.name = (pawl_text){.data = bytes, .size = 64};
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, &list, 1, out), PAWL_EINVAL);
     expect_text(p, "its name has 64 bytes, limit 63");
     expect_text(p, "saga Order");
-    saga.name          = (pawl_text){bytes, 63};
-    saga.main.property = (pawl_text){bytes, 52};
+    saga.name          = (pawl_text){.data = bytes, .size = 63};
+    saga.main.property = (pawl_text){.data = bytes, .size = 52};
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, &list, 1, out), PAWL_EINVAL);
     expect_text(p, "its name has 64 bytes, limit 63");
-    saga.main.property = (pawl_text){bytes, 51};
+    saga.main.property = (pawl_text){.data = bytes, .size = 51};
     spec               = (pawl_schema_spec){
                       .system_prefix = "abcdefghijklmnopqrst", .tables = &list, .table_count = 1};
     expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, keep_line, out, &p->error),

@@ -45,10 +45,10 @@ static pawl_code run_schema(place *p, const char *url, pawl_schema_verb verb,
 
 /* A table of two correlation columns whose name is no plain word. */
 static const pawl_saga_table odd_table = {
-    .type         = {"Odd", 3},
-    .name         = {"My caf\xC3\xA9 saga", 13},
-    .main         = {.property = {"n\xC3\xBAmero", 7}, .type = PAWL_VALUE_INT},
-    .transitional = {.property = {"when it was", 11}, .type = PAWL_VALUE_TIME},
+    .type         = PAWL_TEXT_INIT("Odd"),
+    .name         = PAWL_TEXT_INIT("My caf\xC3\xA9 saga"),
+    .main         = {.property = PAWL_TEXT_INIT("n\xC3\xBAmero"), .type = PAWL_VALUE_INT},
+    .transitional = {.property = PAWL_TEXT_INIT("when it was"), .type = PAWL_VALUE_TIME},
 };
 static const pawl_saga_table *const both_tables[] = {&order_table, &odd_table};
 

@@ -194,7 +194,9 @@ static void check_rows(play *it)
         store->ops->timeout_list(store, (pawl_saga_id){{{0}}}, 0, it->arena, &timeouts, &error),
         &error);
     CHECK(it, timeouts.count == 0, "%zu timeouts are left: ", timeouts.count);
-    world_ok(store->ops->dead_list(store, (pawl_text){"", 0}, 0, it->arena, &dead, &error), &error);
+    world_ok(store->ops->dead_list(store, (pawl_text){.data = "", .size = 0}, 0, it->arena, &dead,
+                                   &error),
+             &error);
     CHECK(it, dead.count == 0,
           "%.*s is a dead letter: %.*s: ", PAWL_TEXT_ARGS(dead.items[0].message.id),
           PAWL_TEXT_ARGS(dead.items[0].error));

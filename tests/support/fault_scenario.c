@@ -282,7 +282,7 @@ static void check_order(run *it)
     static const char expected[] =
         "{\"name\":\"a\",\"steps\":4,\"reminders\":1,\"paid\":1,\"packed\":1}";
     pawl_error error   = PAWL_ERROR_INIT;
-    pawl_text  data    = {NULL, 0};
+    pawl_text  data    = {0};
     int64_t    version = 0, count = 0;
     pawl_value name = pawl_value_text(PAWL_TEXT("a"));
     while (!is_borne(
@@ -300,7 +300,7 @@ static void check_order(run *it)
 static void check_ledger(run *it, const char *name, const char *expected)
 {
     pawl_error error   = PAWL_ERROR_INIT;
-    pawl_text  data    = {NULL, 0};
+    pawl_text  data    = {0};
     int64_t    version = 0;
     pawl_value value   = pawl_value_text(pawl_text_of(name));
     world_ok(
@@ -327,7 +327,9 @@ static void check_rows(run *it)
     world_ok(store->ops->timeout_list(store, (pawl_saga_id){{{0}}}, 0, it->arena, &times, &error),
              &error);
     CHECK(it, times.count == 0, "%zu timeouts are left", times.count);
-    world_ok(store->ops->dead_list(store, (pawl_text){"", 0}, 0, it->arena, &dead, &error), &error);
+    world_ok(store->ops->dead_list(store, (pawl_text){.data = "", .size = 0}, 0, it->arena, &dead,
+                                   &error),
+             &error);
     for (size_t i = 0; i < dead.count; i++)
         CHECK(it,
               pawl_text_equal(dead.items[i].message.id, PAWL_TEXT("m-unknown")) ||

@@ -303,7 +303,7 @@ pawl_step world_go_both(world *it, int64_t duration)
 const char *world_saga(world *it, const char *saga, const pawl_value *value, int64_t *version)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_text  data  = {NULL, 0};
+    pawl_text  data  = {0};
     int64_t    own   = 0;
     world_ok(pawl_endpoint_saga(it->endpoint, saga, value, it->arena, &data,
                                 version != NULL ? version : &own, &error),
@@ -365,7 +365,8 @@ pawl_dead_rows world_dead(world *it)
 {
     pawl_error     error = PAWL_ERROR_INIT;
     pawl_dead_rows rows  = {.count = 0};
-    world_ok(it->store->ops->dead_list(it->store, (pawl_text){"", 0}, 0, it->arena, &rows, &error),
+    world_ok(it->store->ops->dead_list(it->store, (pawl_text){.data = "", .size = 0}, 0, it->arena,
+                                       &rows, &error),
              &error);
     return rows;
 }

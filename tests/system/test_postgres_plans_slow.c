@@ -39,10 +39,10 @@ int main(void)
 enum { EMPTY, FEW, POOLED, SESSIONS };
 
 static const pawl_saga_table move_table = {
-    .type         = {"Move", 4},
-    .name         = {"shop_Move", 9},
-    .main         = {.property = {"order_id", 8}, .type = PAWL_VALUE_TEXT},
-    .transitional = {.property = {"old_id", 6}, .type = PAWL_VALUE_TEXT},
+    .type         = PAWL_TEXT_INIT("Move"),
+    .name         = PAWL_TEXT_INIT("shop_Move"),
+    .main         = {.property = PAWL_TEXT_INIT("order_id"), .type = PAWL_VALUE_TEXT},
+    .transitional = {.property = PAWL_TEXT_INIT("old_id"), .type = PAWL_VALUE_TEXT},
 };
 static const pawl_saga_table *const tables[] = {&order_table, &move_table};
 

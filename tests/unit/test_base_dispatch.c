@@ -23,7 +23,7 @@ static pawl_text next_cell(const char **at)
     *at = end;
     while (end > start && (end[-1] == ' ' || end[-1] == '`'))
         end--;
-    return (pawl_text){start, (size_t)(end - start)};
+    return (pawl_text){.data = start, .size = (size_t)(end - start)};
 }
 
 static void check_example(const char *line)
@@ -103,7 +103,7 @@ static char long_bytes[PAWL_SOURCE_SIZE_MAX + 1];
 static pawl_text of_size(size_t size)
 {
     memset(long_bytes, 'x', sizeof long_bytes);
-    return (pawl_text){long_bytes, size};
+    return (pawl_text){.data = long_bytes, .size = size};
 }
 
 static void o5_no_id_is_made_of_what_is_too_long(void **state)

@@ -60,13 +60,13 @@ static void check(const char *text, size_t size, size_t bad)
 {
     size_t at = SIZE_MAX;
     if (bad == size) {
-        assert_true(pawl_text_is_valid((pawl_text){text, size}, &at));
-        assert_true(pawl_text_is_valid((pawl_text){text, size}, NULL));
+        assert_true(pawl_text_is_valid((pawl_text){.data = text, .size = size}, &at));
+        assert_true(pawl_text_is_valid((pawl_text){.data = text, .size = size}, NULL));
         assert_true(at == SIZE_MAX);
         return;
     }
-    assert_false(pawl_text_is_valid((pawl_text){text, size}, &at));
-    assert_false(pawl_text_is_valid((pawl_text){text, size}, NULL));
+    assert_false(pawl_text_is_valid((pawl_text){.data = text, .size = size}, &at));
+    assert_false(pawl_text_is_valid((pawl_text){.data = text, .size = size}, NULL));
     assert_int_equal(at, bad);
 }
 
@@ -95,7 +95,7 @@ static void test_two_in_one_text(void **state)
     check("xxxxxxxx\xc3\xa9xxxxxxxx\0xxxxxxxx", 27, 18);
     check("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3", 11, 10);
     check("", 0, 0);
-    assert_true(pawl_text_is_valid((pawl_text){NULL, 0}, NULL));
+    assert_true(pawl_text_is_valid((pawl_text){0}, NULL));
 }
 
 static void test_times_have_one_form(void **state)

@@ -53,8 +53,17 @@ static const pawl__column columns[] = {
 #define NOON INT64_C(1767182400000000) /* 2025-12-31T12:00:00Z */
 
 static const sample rows[] = {
-    {7, {"a", 1}, RED, 3, 5, NOON, 1500, {{1}}, {"{\"x\":\"1\"}", 9}, {"{\"n\":1}", 7}},
-    {12, {"lon\xC3\xA9", 5}, GREEN, -1, 0, 0, 0, {{0}}, {NULL, 0}, {NULL, 0}},
+    {7,
+     PAWL_TEXT_INIT("a"),
+     RED,
+     3,
+     5,
+     NOON,
+     1500,
+     {{1}},
+     PAWL_TEXT_INIT("{\"x\":\"1\"}"),
+     PAWL_TEXT_INIT("{\"n\":1}")},
+    {12, PAWL_TEXT_INIT("lon\xC3\xA9"), GREEN, -1, 0, 0, 0, {{0}}, {.size = 0}, {.size = 0}},
 };
 
 /* What a view printed; freed by the caller. */
@@ -345,7 +354,7 @@ static void every_allocation_may_fail(void **state)
     char       *whole   = NULL;
     (void)state;
     memset(big, 'x', sizeof big);
-    many[2].body = (pawl_text){big, sizeof big};
+    many[2].body = (pawl_text){.data = big, .size = sizeof big};
     for (n = 0; is_met || n <= 1; n++) {
         printed page;
         begin(&page, true, PAWL__LEVEL_REVEAL);

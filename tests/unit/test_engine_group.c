@@ -342,8 +342,8 @@ static void handle_a_first(void)
     pawl_uuid_format(row.id.uuid, id);
     pawl_text       source = pawl_arena_printf(around->arena, "Left/%s", id);
     pawl_outbox_add add    = {
-           .dispatch_id =
-               pawl__dispatch_id(PAWL_TEXT("hands"), source, (pawl_text){"", 0}, row.version + 1, 0),
+           .dispatch_id = pawl__dispatch_id(PAWL_TEXT("hands"), source,
+                                            (pawl_text){.data = "", .size = 0}, row.version + 1, 0),
            .source      = source,
            .version     = row.version + 1,
            .endpoint    = PAWL_TEXT("hands"),
@@ -419,8 +419,8 @@ static void o5_a_dispatch_id_with_another_body_is_dead(const char *url)
     const pawl_route routes[] = {{.name = "far", .url = "memory:groups-far"}, {.name = NULL}};
     open_world_with(&it, url, (pawl_endpoint_options){.immediate_retries = -1, .routes = routes});
     pawl_outbox_add add = {
-        .dispatch_id =
-            pawl__dispatch_id(PAWL_TEXT("hands"), (pawl_text){"", 0}, PAWL_TEXT("m1"), 0, 0),
+        .dispatch_id = pawl__dispatch_id(PAWL_TEXT("hands"), (pawl_text){.data = "", .size = 0},
+                                         PAWL_TEXT("m1"), 0, 0),
         .endpoint    = PAWL_TEXT("hands"),
         .destination = PAWL_TEXT("far"),
         .message     = {.id = PAWL_TEXT("x"), .type = PAWL_TEXT("result"), .body = PAWL_TEXT("{}")},

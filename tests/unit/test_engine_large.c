@@ -31,7 +31,7 @@ static pawl_code on_fill(pawl_context *ctx, const box *state, const fill *comman
     pawl_code code = PAWL_OK;
     (void)state;
     for (int i = 0; i < command->pieces && code == PAWL_OK; i++)
-        code = pawl_emit(ctx, PAWL_MESSAGE(filled, .piece = {piece, PIECE_SIZE}));
+        code = pawl_emit(ctx, PAWL_MESSAGE(filled, .piece = {.data = piece, .size = PIECE_SIZE}));
     return code;
 }
 PAWL_ENTITY_HANDLER(on_fill, box, fill);

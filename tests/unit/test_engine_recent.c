@@ -192,7 +192,7 @@ static void every_allocation_fails_in_turn(void **state)
         pawl__recent set = {.bound = 2000}, read = {.bound = 2000};
         pawl_arena  *arena = pawl_arena_create(0);
         pawl_code    code  = PAWL_OK;
-        pawl_text    json  = {NULL, 0};
+        pawl_text    json  = {0};
         fault_memory_set(n);
         for (unsigned i = 1; i <= 2000 && code == PAWL_OK; i++)
             code = pawl__recent_add(&set, id_of(i), i, arena, NULL);

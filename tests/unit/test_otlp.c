@@ -270,7 +270,7 @@ static void o23_no_memory_makes_no_half_export(void **state)
     for (size_t i = 0; i < 40; i++)
         spans[i] = make_span();
     for (int n = 0; !is_done; n++) {
-        pawl_text json = {NULL, 0};
+        pawl_text json = {0};
         it.left        = n;
         pawl_allocator_set(&allocator);
         pawl_arena *arena = pawl_arena_create(512);

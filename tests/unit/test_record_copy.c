@@ -46,7 +46,7 @@ static void copies_share_nothing(void **state)
 static void texts_get_a_nul(void **state)
 {
     char    city[] = {'U', 'l', 'm', '!'};
-    address from   = {.city = {city, 3}};
+    address from   = {.city = {.data = city, .size = 3}};
     address copy;
     assert_int_equal(pawl_record_copy(PAWL_RECORD_OF(address)(), &from, &copy, *state), PAWL_OK);
     assert_string_equal(copy.city.data, "Ulm");
@@ -57,7 +57,8 @@ static void texts_get_a_nul(void **state)
 static void a_struct_may_be_copied_onto_itself(void **state)
 {
     char   text[] = "abc";
-    sample both   = {.a_text = {text, 3}, .o_text = {true, {text, 2}}};
+    sample both   = {.a_text = {.data = text, .size = 3},
+                     .o_text = {true, {.data = text, .size = 2}}};
     assert_int_equal(pawl_record_copy(PAWL_RECORD_OF(sample)(), &both, &both, *state), PAWL_OK);
     text[0] = 'x';
     assert_string_equal(both.a_text.data, "abc");
@@ -66,7 +67,7 @@ static void a_struct_may_be_copied_onto_itself(void **state)
 
 static void unset_values_are_lost_not_followed(void **state)
 {
-    sample from = {.o_text = {false, {(const char *)state + 1, 1000000}}};
+    sample from = {.o_text = {false, {.data = (const char *)state + 1, .size = 1000000}}};
     sample copy;
     assert_int_equal(pawl_record_copy(PAWL_RECORD_OF(sample)(), &from, &copy, *state), PAWL_OK);
     assert_null(copy.o_text.value.data);
@@ -83,8 +84,8 @@ static void impossible_structs_are_refused(void **state)
         chain[i].next = &chain[i + 1];
         other[i].next = &other[i + 1];
     }
-    sample             without_text  = {.a_text = {NULL, 1}};
-    sample             without_bytes = {.a_bytes = {NULL, 1}};
+    sample             without_text  = {.a_text = {.size = 1}};
+    sample             without_bytes = {.a_bytes = {.size = 1}};
     sample             without_items = {.l_int16 = {NULL, 1}};
     sample             endless       = {.l_int16 = {NULL, PAWL_LIST_COUNT_MAX + 1}};
     const pawl_record *record        = PAWL_RECORD_OF(sample)();

@@ -185,13 +185,14 @@ static void nesting_is_limited(void **state)
 
     pawl_error error = PAWL_ERROR_INIT;
     node       out;
-    pawl_text  text = {json, used};
+    pawl_text  text = {.data = json, .size = used};
     assert_int_equal(pawl_record_decode(PAWL_RECORD_OF(node)(), text, 0, *state, &out, &error),
                      PAWL_ELIMIT);
     assert_non_null(strstr(error.text, "kids[0].kids[0]: records nested more than 16 deep"));
 
     /* One level less goes: the outermost braces and list are cut off. */
-    text = (pawl_text){json + strlen("{\"kids\":["), used - strlen("{\"kids\":[") - 2};
+    text =
+        (pawl_text){.data = json + strlen("{\"kids\":["), .size = used - strlen("{\"kids\":[") - 2};
     assert_int_equal(pawl_record_decode(PAWL_RECORD_OF(node)(), text, 0, *state, &out, &error),
                      PAWL_OK);
 

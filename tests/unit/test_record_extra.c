@@ -90,7 +90,7 @@ static void cannot_smuggle_in_a_second_object(void **state)
     assert_int_equal(pawl_record_encode(PAWL_MESSAGE_OF(order, &out), 0, *state, &text, &error),
                      PAWL_EINVAL);
     assert_memory_equal(error.text, "order: pawl_extra: no JSON at byte", 34);
-    out.pawl_extra = (pawl_text){NULL, 5};
+    out.pawl_extra = (pawl_text){.data = NULL, .size = 5};
     assert_int_equal(pawl_record_encode(PAWL_MESSAGE_OF(order, &out), 0, *state, &text, &error),
                      PAWL_EINVAL);
     assert_string_equal(error.text, "order: pawl_extra of 5 bytes without data");

@@ -6,6 +6,8 @@
 #include "test_record_sample.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static pawl_text encode(pawl_arena *arena, const pawl_record *record, const void *in,
                         unsigned flags)
@@ -205,7 +207,7 @@ static void is_refused(pawl_arena *arena, pawl_code code, const char *text,
 static void what_has_no_json_form_is_refused(void **state)
 {
     double     numbers[] = {1, INFINITY};
-    order_line lines[2]  = {{.sku = PAWL_TEXT("a")}, {.sku = {"a\0b", 3}}};
+    order_line lines[2]  = {{.sku = PAWL_TEXT("a")}, {.sku = PAWL_TEXT_INIT("a\0b")}};
     is_refused(*state, PAWL_EINVAL, "a_double: NaN has no JSON form",
                PAWL_MESSAGE(sample, .a_double = NAN));
     is_refused(*state, PAWL_EINVAL, "l_double[1]: infinity has no JSON form",
@@ -226,13 +228,42 @@ static void what_has_no_json_form_is_refused(void **state)
                "a_time: time 253402300800000000 is outside the years 0001 to 9999",
                PAWL_MESSAGE(sample, .a_time = PAWL_TIME_MAX + 1));
     is_refused(*state, PAWL_EINVAL, "a_text: text of 1 bytes without data",
-               PAWL_MESSAGE(sample, .a_text = {NULL, 1}));
+               PAWL_MESSAGE(sample, .a_text = {.size = 1}));
     is_refused(*state, PAWL_EINVAL, "a_bytes: 1 bytes without data",
-               PAWL_MESSAGE(sample, .a_bytes = {NULL, 1}));
+               PAWL_MESSAGE(sample, .a_bytes = {.size = 1}));
     is_refused(*state, PAWL_EINVAL, "l_text: list of 1 items without data",
                PAWL_MESSAGE(sample, .l_text = {NULL, 1}));
     is_refused(*state, PAWL_ELIMIT, "l_text: list of 1000001 items, the limit is 1000000",
                PAWL_MESSAGE(sample, .l_text = {NULL, 1000001}));
+}
+
+/* What the compiler lets pass. A text of no bytes may point to anything, as a slice does. */
+static void a_number_for_a_text_is_refused(void **state)
+{
+#if UINTPTR_MAX > UINT32_MAX
+    const char *what = "a number where a text is due; PAWL_TEXT(\"42\") makes one";
+    char        text[3][100];
+    const char *members[] = {"a_text", "a_bytes", "a_json"};
+    for (size_t i = 0; i < 3; i++)
+        snprintf(text[i], sizeof text[i], "%s: %s", members[i], what);
+    is_refused(*state, PAWL_EINVAL, text[0], PAWL_MESSAGE(sample, .a_text = {.pawl__guard = 1}));
+    is_refused(*state, PAWL_EINVAL, text[0],
+               PAWL_MESSAGE(sample, .a_text = {.pawl__guard = -9.2e18}));
+    is_refused(*state, PAWL_EINVAL, text[1], PAWL_MESSAGE(sample, .a_bytes = {.pawl__guard = 42}));
+    is_refused(*state, PAWL_EINVAL, text[2],
+               PAWL_MESSAGE(sample, .a_json = {.pawl__guard = (double)INT64_MAX}));
+#endif
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_text  json;
+    char       slice[] = "end";
+    char      *made    = malloc(1);
+    assert_non_null(made);
+    assert_int_equal(pawl_record_encode(PAWL_MESSAGE(sample, .a_text = {.data = slice + 3},
+                                                     .a_json  = {.data = (const char *)&error},
+                                                     .a_bytes = {.data = made}),
+                                        0, *state, &json, &error),
+                     PAWL_OK);
+    free(made);
 }
 
 static void bad_json_in_a_member_is_refused(void **state)
@@ -302,6 +333,7 @@ int main(void)
         cmocka_unit_test(trees_come_back),
         cmocka_unit_test(decoded_structs_do_not_share_with_the_text),
         cmocka_unit_test(what_has_no_json_form_is_refused),
+        cmocka_unit_test(a_number_for_a_text_is_refused),
         cmocka_unit_test(bad_json_in_a_member_is_refused),
         cmocka_unit_test(a_chain_that_is_too_deep_is_refused),
         cmocka_unit_test(a_required_optional_must_be_set),

@@ -39,9 +39,9 @@ typedef pawl_code scenario_fn(pawl_arena *arena, const sample *in, pawl_error *e
 static pawl_code scenario_decode(pawl_arena *arena, const sample *in, pawl_error *error)
 {
     sample    out;
-    pawl_code code =
-        pawl_record_decode(PAWL_RECORD_OF(sample)(), (pawl_text){json, sizeof json - 1},
-                           PAWL_DECODE_KEEP_EXTRA, arena, &out, error);
+    pawl_code code = pawl_record_decode(PAWL_RECORD_OF(sample)(),
+                                        (pawl_text){.data = json, .size = sizeof json - 1},
+                                        PAWL_DECODE_KEEP_EXTRA, arena, &out, error);
     if (code == PAWL_OK)
         assert_true(pawl_record_equal(PAWL_RECORD_OF(sample)(), in, &out));
     return code;
@@ -115,7 +115,8 @@ static void every_allocation_may_fail(void **state)
     pawl_allocator_set(&allocator);
     pawl_arena *arena = pawl_arena_create(0);
     assert_non_null(arena);
-    if (pawl_record_decode(PAWL_RECORD_OF(sample)(), (pawl_text){json, sizeof json - 1},
+    if (pawl_record_decode(PAWL_RECORD_OF(sample)(),
+                           (pawl_text){.data = json, .size = sizeof json - 1},
                            PAWL_DECODE_KEEP_EXTRA, arena, &in, &error) != PAWL_OK)
         fail_msg("%s", error.text);
     for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)

@@ -62,7 +62,7 @@ static pawl_text any_text(pawl_arena *arena, size_t size_max)
         memcpy(text + size, piece, strlen(piece));
         size += strlen(piece);
     }
-    return pawl_arena_text(arena, (pawl_text){text, size});
+    return pawl_arena_text(arena, (pawl_text){.data = text, .size = size});
 }
 
 static pawl_bytes any_bytes(pawl_arena *arena)
@@ -71,7 +71,7 @@ static pawl_bytes any_bytes(pawl_arena *arena)
     size_t  size = below(sizeof bytes);
     for (size_t i = 0; i < size; i++)
         bytes[i] = (uint8_t)below(256);
-    return (pawl_bytes){pawl_arena_copy(arena, bytes, size), size};
+    return (pawl_bytes){.data = pawl_arena_copy(arena, bytes, size), .size = size};
 }
 
 static pawl_uuid any_uuid(void)
@@ -214,7 +214,7 @@ static void damage_does_no_harm(void **state)
         for (size_t i = below(4); i != SIZE_MAX; i--)
             damaged[below(json.size)] = bytes[below(sizeof bytes - 1)];
         pawl_error error = PAWL_ERROR_INIT;
-        pawl_text  text  = {damaged, json.size - (coin() ? 0 : below(json.size))};
+        pawl_text  text  = {.data = damaged, .size = json.size - (coin() ? 0 : below(json.size))};
         pawl_code  code = pawl_record_decode(PAWL_RECORD_OF(sample)(), text, PAWL_DECODE_KEEP_EXTRA,
                                              arena, &out, &error);
         if (code == PAWL_OK)

@@ -46,7 +46,7 @@ static void hashes_tell_values_apart(void **state)
         for (size_t k = 0; k < i; k++)
             assert_true(pawl_value_hash(&values[i]) != pawl_value_hash(&values[k]));
     char       copy[] = "a ";
-    pawl_value same   = pawl_value_text((pawl_text){copy, 2});
+    pawl_value same   = pawl_value_text((pawl_text){.data = copy, .size = 2});
     assert_true(pawl_value_hash(&same) == pawl_value_hash(&values[8]));
 }
 
@@ -102,7 +102,7 @@ static void values_are_shown(void **state)
     (void)state;
     shows((pawl_value){.type = PAWL_VALUE_NONE}, "none");
     shows(pawl_value_integer(INT64_MIN), "-9223372036854775808");
-    shows(pawl_value_text((pawl_text){NULL, 0}), "''");
+    shows(pawl_value_text((pawl_text){0}), "''");
     shows(pawl_value_text(PAWL_TEXT("order-1")), "'order-1'");
     shows(pawl_value_uuid(some_uuid), UUID_TEXT);
     shows(pawl_value_time(0), "1970-01-01T00:00:00.000000Z");
@@ -211,12 +211,12 @@ static void texts_to_find_by_are_limited(void **state)
     for (size_t i = 0; i < 402; i += 2)
         memcpy(text + i, "\xC3\xA4", 2);
     pawl_error error = PAWL_ERROR_INIT;
-    pawl_value value = pawl_value_text((pawl_text){text, 400});
+    pawl_value value = pawl_value_text((pawl_text){.data = text, .size = 400});
     assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_OK);
     value.as.text.size = 402;
     assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
     assert_string_equal(error.text, "a.b: text of 201 characters, the limit is 200");
-    value = pawl_value_text((pawl_text){"ab\0c", 4});
+    value = pawl_value_text((pawl_text){.data = "ab\0c", .size = 4});
     assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
     assert_string_equal(error.text, "a.b: NUL at byte 2 of the text");
     value = pawl_value_text(PAWL_TEXT("\xFF"));
@@ -288,8 +288,10 @@ static void unreadable_fields_are_named(void **state)
     (void)state;
     static const char *const others[] = {"a_bool",   "a_double", "a_bytes",  "a_json",
                                          "a_record", "l_int32",  "o_record", "l_text"};
-    sample                   in       = {
-                                .a_uint64 = UINT64_MAX, .a_enum = 7, .a_text = {"a\0", 2}, .a_record = {.city = {"\0", 1}}};
+    sample                   in       = {.a_uint64 = UINT64_MAX,
+                                         .a_enum   = 7,
+                                         .a_text   = PAWL_TEXT_INIT("a\0"),
+                                         .a_record = {.city = PAWL_TEXT_INIT("\0")}};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         char text[200];
         snprintf(text, sizeof text,
@@ -336,8 +338,9 @@ static void fields_are_written(void **state)
     char       text[] = "text";
     assert_int_equal(set(*state, &out, "a_int16", pawl_value_integer(-32768), NULL), PAWL_OK);
     assert_int_equal(set(*state, &out, "a_int64", pawl_value_text(PAWL_TEXT("42")), NULL), PAWL_OK);
-    assert_int_equal(set(*state, &out, "a_text", pawl_value_text((pawl_text){text, 4}), NULL),
-                     PAWL_OK);
+    assert_int_equal(
+        set(*state, &out, "a_text", pawl_value_text((pawl_text){.data = text, .size = 4}), NULL),
+        PAWL_OK);
     assert_int_equal(set(*state, &out, "o_text", pawl_value_integer(5), NULL), PAWL_OK);
     assert_int_equal(set(*state, &out, "a_fixed", pawl_value_text(PAWL_TEXT("abc")), NULL),
                      PAWL_OK);
@@ -390,7 +393,7 @@ static void unwritable_values_are_named(void **state)
                 "a_enum: 'pink' is none of red, green, light blue");
     write_fails(*state, "a_time", pawl_value_time(PAWL_TIME_MAX + 1),
                 "a_time: time 253402300800000000 is outside the years 0001 to 9999");
-    write_fails(*state, "a_text", pawl_value_text((pawl_text){"a\0", 2}),
+    write_fails(*state, "a_text", pawl_value_text((pawl_text){.data = "a\0", .size = 2}),
                 "a_text: NUL at byte 1 of the text");
     write_fails(*state, "a_record.zip", pawl_value_uuid(some_uuid),
                 "a_record.zip: uuid " UUID_TEXT " cannot become integer");

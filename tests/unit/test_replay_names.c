@@ -14,7 +14,7 @@
 
 static void assert_group_key(size_t number, const char *group, const char *expected)
 {
-    pawl_text  groups[3] = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
+    pawl_text  groups[3] = {{.size = 0}, {.size = 0}, {.size = 0}};
     replay_log log       = {.groups = groups, .group_count = 3};
     char       buffer[REPLAY_GROUP_KEY_SIZE];
     groups[number]   = pawl_text_of(group);

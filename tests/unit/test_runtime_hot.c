@@ -143,7 +143,7 @@ static int count_of_a(fixture *it)
 {
     pawl_error error   = PAWL_ERROR_INIT;
     pawl_value value   = pawl_value_text(PAWL_TEXT("a"));
-    pawl_text  data    = {NULL, 0};
+    pawl_text  data    = {0};
     int64_t    version = 0;
     int        count   = 0;
     world_ok(

@@ -232,7 +232,7 @@ static void check_state(fixture *it, const char *name, const char *key, const ch
 {
     pawl_error error   = PAWL_ERROR_INIT;
     pawl_value value   = pawl_value_text(pawl_text_of(key));
-    pawl_text  data    = {NULL, 0};
+    pawl_text  data    = {0};
     int64_t    version = 0;
     world_ok(pawl_endpoint_saga(it->run.endpoint, name, &value, it->arena, &data, &version, &error),
              &error);

@@ -73,7 +73,7 @@ static void o23_a_dispatch_is_a_span_of_its_trace(const char *url)
     assert_null(next_spans(&p, &spans));
     post_traced(&p, "00-" TRACE "-" SPAN "-01");
     pawl_outbox_row row    = world_outbox(&p.it, PAWL_OUTBOX_DISPATCHED).items[0];
-    pawl_text       header = {NULL, 0};
+    pawl_text       header = {0};
     assert_int_equal(
         pawl__headers_value(row.message.headers, PAWL_TEXT("traceparent"), p.it.arena, &header),
         PAWL_OK);

@@ -181,7 +181,7 @@ static void o5_ids_come_from_source_version_and_index(const char *url)
     world_drain(&both.it);
     assert_arrived(&both, "notes", "1 2 3 4 5 6 ");
     pawl_queue_rows rows = arrived(&both, "notes");
-    pawl_text       none = {"", 0};
+    pawl_text       none = {.data = "", .size = 0};
     pawl_uuid_format(flow_id.uuid, id);
     snprintf(flow, sizeof flow, "Flow/%s", id);
     for (int32_t i = 0; i < 4; i++)

@@ -73,7 +73,8 @@ static pawl_code hear(pawl_transport *transport, pawl_delivery *items, size_t co
         snprintf(heard + used, sizeof heard - used, "%s%d ", it->name, number);
         if (it->answered < 8)
             items[i].outcome = it->answers[it->answered++];
-        items[i].error = items[i].outcome != PAWL_ATTEMPT_SUCCESS ? it->why : (pawl_text){"", 0};
+        items[i].error =
+            items[i].outcome != PAWL_ATTEMPT_SUCCESS ? it->why : (pawl_text){.data = "", .size = 0};
     }
     strcat(heard, "|");
     if (before != NULL)
@@ -231,7 +232,7 @@ static void a_sink_may_say_anything(const char *url)
  * none. */
 static void an_operator_reads_what_a_sink_says(const char *url)
 {
-    const pawl_text said[] = {PAWL_TEXT("busy\xff until\0noon"), {NULL, 0}};
+    const pawl_text said[] = {PAWL_TEXT("busy\xff until\0noon"), {.size = 0}};
     const char     *read[] = {"busy? until?noon", "the sink does not say why"};
     for (size_t i = 0; i < 2; i++) {
         world it;

@@ -253,7 +253,7 @@ static void all_messages_are_handled_once(const char *url)
     int64_t sum = 0;
     for (int i = 1; i <= COUNTERS; i++) {
         pawl_value number  = pawl_value_integer(i);
-        pawl_text  data    = {NULL, 0};
+        pawl_text  data    = {0};
         int64_t    version = 0;
         int        is = 0, count = 0;
         world_ok(pawl_endpoint_saga(it.endpoint, "Counter", &number, look.arena, &data, &version,

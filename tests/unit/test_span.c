@@ -82,7 +82,7 @@ static void o23_texts_are_cut_between_characters(void **state)
     assert_string_equal(text, "abc");
     pawl__span_text(text, sizeof text, PAWL_TEXT("ab\xC3\xA4x"));
     assert_string_equal(text, "ab\xC3\xA4");
-    pawl__span_text(text, sizeof text, (pawl_text){NULL, 0});
+    pawl__span_text(text, sizeof text, (pawl_text){0});
     assert_string_equal(text, "");
 }
 

@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 static const pawl_saga_table table = {
-    .type = {"OrderSaga", 9},
-    .name = {"shop_OrderSaga", 14},
-    .main = {{"order_id", 8}, PAWL_VALUE_TEXT},
+    .type = PAWL_TEXT_INIT("OrderSaga"),
+    .name = PAWL_TEXT_INIT("shop_OrderSaga"),
+    .main = {PAWL_TEXT_INIT("order_id"), PAWL_VALUE_TEXT},
 };
 
 /* One good change of every kind the refusals below start from. */
@@ -34,8 +34,9 @@ typedef struct good_set {
 } good_set;
 
 static const pawl_uuid    some_id      = {{1}};
-static const pawl_message some_message = {
-    .id = {"m-1", 3}, .type = {"place_order", 11}, .body = {"{}", 2}};
+static const pawl_message some_message = {.id   = PAWL_TEXT_INIT("m-1"),
+                                          .type = PAWL_TEXT_INIT("place_order"),
+                                          .body = PAWL_TEXT_INIT("{}")};
 
 static void make_good(good_set *set)
 {
@@ -95,7 +96,7 @@ static void a_good_set_passes(void **state)
 static char      long_bytes[PAWL_BODY_SIZE_MAX + 1];
 static pawl_text of_size(size_t size)
 {
-    return (pawl_text){long_bytes, size};
+    return (pawl_text){.data = long_bytes, .size = size};
 }
 
 static void expect(good_set *set, pawl_code code, const char *text)
@@ -187,7 +188,7 @@ static void what_is_needed_may_not_be_empty(void **state)
     expect(&set, PAWL_EINVAL, "snapshot_remove 0: ids: 2 ids at NULL");
     set.changes.queue_send.items = NULL;
     expect(&set, PAWL_EINVAL, "queue_send: 1 changes at NULL");
-    set.inbox_mark.message_id = (pawl_text){NULL, 3};
+    set.inbox_mark.message_id = (pawl_text){.data = NULL, .size = 3};
     expect(&set, PAWL_EINVAL, "inbox_mark 0: message_id: it has 3 bytes at NULL");
 }
 

@@ -306,8 +306,9 @@ static void passwords_are_masked(void **state)
     pawl_arena_destroy(arena);
 }
 
-static const pawl_message some_message = {
-    .id = {"m-1", 3}, .type = {"place_order", 11}, .body = {"{}", 2}};
+static const pawl_message some_message = {.id   = PAWL_TEXT_INIT("m-1"),
+                                          .type = PAWL_TEXT_INIT("place_order"),
+                                          .body = PAWL_TEXT_INIT("{}")};
 
 /* ---- Commit around a driver --------------------------------------------- */
 

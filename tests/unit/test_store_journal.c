@@ -64,7 +64,7 @@ static char      long_bytes[PAWL_BODY_SIZE_MAX + 1];
 static pawl_text of_size(size_t size)
 {
     memset(long_bytes, 'x', sizeof long_bytes);
-    return (pawl_text){long_bytes, size};
+    return (pawl_text){.data = long_bytes, .size = size};
 }
 
 static void names_and_sizes_are_limited(void **state)
@@ -233,9 +233,11 @@ static fixture *open_fixture(const char *url)
     return lean_open(url);
 }
 
-static const pawl_event event = {.type = {"Deposited", 9}, .type_version = 1, .body = {"{}", 2}};
-static const pawl_outbox_row dispatch = {.destination = {"billing", 7},
-                                         .message     = {.type = {"Charge", 6}, .body = {"{}", 2}}};
+static const pawl_event event = {
+    .type = PAWL_TEXT_INIT("Deposited"), .type_version = 1, .body = PAWL_TEXT_INIT("{}")};
+static const pawl_outbox_row dispatch = {
+    .destination = PAWL_TEXT_INIT("billing"),
+    .message     = {.type = PAWL_TEXT_INIT("Charge"), .body = PAWL_TEXT_INIT("{}")}};
 
 static pawl_append append_of(size_t dispatch_count)
 {
@@ -265,7 +267,7 @@ static void o2_dispatches_without_an_outbox_reach_no_store(void **state)
     append.outbox.size = 0;
     expect_refused(f, &append, PAWL_ECONFIG,
                    "append to stream 'Account/1': 1 dispatches and no outbox to put them in");
-    append.outbox = (pawl_text){NULL, 0};
+    append.outbox = (pawl_text){0};
     expect_refused(f, &append, PAWL_ECONFIG,
                    "append to stream 'Account/1': 1 dispatches and no outbox to put them in");
     lean_close(f);
@@ -321,16 +323,17 @@ static void o5_an_append_makes_ids_and_keeps_given_ones(void **state)
     (void)state;
     fixture              *f      = open_fixture("journal:");
     const pawl_event      two[]  = {event, event};
-    const pawl_outbox_row rows[] = {
-        dispatch,
-        {.dispatch_id = {{{9}}},
-         .destination = {"mail", 4},
-         .message     = {.id = {"m-9", 3}, .type = {"Tell", 4}, .body = {"{}", 2}}}};
-    pawl_append append    = append_of(2);
-    append.events         = two;
-    append.event_count    = 2;
-    append.dispatches     = rows;
-    pawl_dispatch_id made = pawl_dispatch_id_make(append.outbox, append.stream, 8, 0);
+    const pawl_outbox_row rows[] = {dispatch,
+                                    {.dispatch_id = {{{9}}},
+                                     .destination = PAWL_TEXT_INIT("mail"),
+                                     .message     = {.id   = PAWL_TEXT_INIT("m-9"),
+                                                     .type = PAWL_TEXT_INIT("Tell"),
+                                                     .body = PAWL_TEXT_INIT("{}")}}};
+    pawl_append           append = append_of(2);
+    append.events                = two;
+    append.event_count           = 2;
+    append.dispatches            = rows;
+    pawl_dispatch_id made        = pawl_dispatch_id_make(append.outbox, append.stream, 8, 0);
     char             text[PAWL_UUID_TEXT_SIZE + 1];
     pawl_uuid_format(made.uuid, text);
     for (int run = 0; run < 2; run++) { /* a replay makes them again */
@@ -393,7 +396,7 @@ static void o33_a_message_of_which_the_store_cannot_tell(void **state)
 {
     (void)state;
     fixture           *f    = open_fixture("journal:");
-    const pawl_text    name = PAWL_TEXT("orders"), none = {"", 0};
+    const pawl_text    name = PAWL_TEXT("orders"), none = PAWL_TEXT_INIT("");
     bool               is_found = true;
     pawl_outbox_record record;
     fake.is_known   = true;

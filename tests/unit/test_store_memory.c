@@ -218,14 +218,16 @@ static void rows_of_a_source_come_in_order(void **state)
     pawl_changes changes = {.unit_count = 1, .group_count = 1, .outbox_add = {adds, COUNT(adds)}};
     must(store, &changes);
     pawl_outbox_rows rows;
-    assert_int_equal(store->ops->outbox_claim(store, (pawl_text){"", 0}, 0, 3, arena, &rows, NULL),
+    assert_int_equal(store->ops->outbox_claim(store, (pawl_text){.data = "", .size = 0}, 0, 3,
+                                              arena, &rows, NULL),
                      PAWL_OK);
     assert_int_equal(rows.count, 3);
     assert_int_equal(rows.items[0].version, 7);
     assert_string_equal(rows.items[1].source.data, "b");
     assert_int_equal(rows.items[2].version, 8);
     assert_int_equal(rows.next_attempt, 0);
-    assert_int_equal(store->ops->outbox_claim(store, (pawl_text){"", 0}, 0, 9, arena, &rows, NULL),
+    assert_int_equal(store->ops->outbox_claim(store, (pawl_text){.data = "", .size = 0}, 0, 9,
+                                              arena, &rows, NULL),
                      PAWL_OK);
     assert_int_equal(rows.count, 4);
     assert_int_equal(rows.next_attempt, PAWL_TIME_MAX);

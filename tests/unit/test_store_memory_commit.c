@@ -35,10 +35,10 @@ static pawl_message message_of(const char *id)
 /* ---- A commit of everything ----------------------------------------------- */
 
 static const pawl_saga_table saga_table = {
-    .type         = {"OrderSaga", 9},
-    .name         = {"shop_OrderSaga", 14},
-    .main         = {{"order_id", 8}, PAWL_VALUE_TEXT},
-    .transitional = {{"number", 6}, PAWL_VALUE_TEXT},
+    .type         = PAWL_TEXT_INIT("OrderSaga"),
+    .name         = PAWL_TEXT_INIT("shop_OrderSaga"),
+    .main         = {PAWL_TEXT_INIT("order_id"), PAWL_VALUE_TEXT},
+    .transitional = {PAWL_TEXT_INIT("number"), PAWL_VALUE_TEXT},
 };
 
 static const pawl_saga_id    old_saga = {{{1}}}, kept_saga = {{{2}}}, new_saga = {{{3}}};
@@ -88,7 +88,8 @@ static void claim_what_was_made(pawl_store *store, pawl_arena *arena, found *ids
     assert_int_equal(store->ops->snapshot_claim(store, &claim, arena, &snapshot, NULL), PAWL_OK);
     assert_int_equal(snapshot.count, 1);
     pawl_outbox_rows rows;
-    assert_int_equal(store->ops->outbox_claim(store, (pawl_text){"", 0}, 10, 1, arena, &rows, NULL),
+    assert_int_equal(store->ops->outbox_claim(store, (pawl_text){.data = "", .size = 0}, 10, 1,
+                                              arena, &rows, NULL),
                      PAWL_OK);
     assert_int_equal(rows.count, 1);
     *ids = (found){messages.items[0].seq, rows.items[0].id, snapshot.items[0].id, 0};

@@ -58,7 +58,7 @@ static void o23_traceparent_vectors(void **state)
         pawl__trace_format(&trace, text);
         assert_string_equal(text, vectors[i].again);
     }
-    assert_false(pawl__trace_parse((pawl_text){NULL, 0}, &(pawl__trace){.flags = 0}));
+    assert_false(pawl__trace_parse((pawl_text){0}, &(pawl__trace){.flags = 0}));
 }
 
 /* One byte of the header is anything else: no byte may be ignored. */

@@ -68,7 +68,8 @@ static bool name_message(pawl_outbox_add *add, pawl_arena *arena)
     if (add->message.id.size != 0)
         return true;
     pawl_uuid_format(add->dispatch_id.uuid, text);
-    add->message.id = pawl_arena_text(arena, (pawl_text){text, PAWL_UUID_TEXT_SIZE});
+    add->message.id =
+        pawl_arena_text(arena, (pawl_text){.data = text, .size = PAWL_UUID_TEXT_SIZE});
     return add->message.id.data != NULL;
 }
 

@@ -127,7 +127,7 @@ pawl_text pawl_url_masked(const char *url, pawl_arena *arena)
     size_t size = url != NULL ? strlen(url) * 3 + sizeof MASK : 1;
     char  *text = pawl_arena_take(arena, size);
     if (text == NULL)
-        return (pawl_text){NULL, 0};
+        return (pawl_text){0};
     pawl__url_mask(url, text, size);
     return pawl_text_of(text);
 }

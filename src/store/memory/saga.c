@@ -67,7 +67,8 @@ const memory_table_kind pawl__memory_saga_kind = {
 static memory_table *find_table(const memory_data *data, const pawl_saga_table *table)
 {
     for (memory_sagas *sagas = data->sagas; sagas != NULL; sagas = sagas->next)
-        if (pawl_text_equal((pawl_text){sagas->name, sagas->name_size}, table->name))
+        if (pawl_text_equal((pawl_text){.data = sagas->name, .size = sagas->name_size},
+                            table->name))
             return &sagas->rows;
     return NULL;
 }
@@ -198,7 +199,7 @@ static pawl_code refuse_duplicate(memory_commit *commit, const pawl_saga_table *
 
 static pawl_text text_of(const pawl_value *value)
 {
-    return value->type == PAWL_VALUE_TEXT ? value->as.text : (pawl_text){NULL, 0};
+    return value->type == PAWL_VALUE_TEXT ? value->as.text : (pawl_text){0};
 }
 
 /* Lets the values of a row that has its packs point into them. */

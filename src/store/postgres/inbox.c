@@ -40,7 +40,8 @@ static const pawl__postgres_seen *find_seen(pawl__postgres *store, pawl_text id)
     for (size_t i = 0; i < store->seen_count; i++) {
         size_t                     at   = (store->seen_next + i) % store->seen_count;
         const pawl__postgres_seen *seen = &store->seen[at];
-        if (seen->size != 0 && pawl_text_equal((pawl_text){seen->id, seen->size}, id)) {
+        if (seen->size != 0 &&
+            pawl_text_equal((pawl_text){.data = seen->id, .size = seen->size}, id)) {
             store->seen_next = at + 1;
             return seen;
         }
@@ -52,7 +53,8 @@ static bool have_seen_all(pawl__postgres *store, pawl_text endpoint, const pawl_
                           size_t count, bool *known)
 {
     if (store->seen_count < count ||
-        !pawl_text_equal(endpoint, (pawl_text){store->endpoint, store->endpoint_size}))
+        !pawl_text_equal(endpoint,
+                         (pawl_text){.data = store->endpoint, .size = store->endpoint_size}))
         return false;
     for (size_t i = 0; i < count; i++) {
         const pawl__postgres_seen *seen = find_seen(store, ids[i]);
@@ -132,9 +134,9 @@ static pawl_code check_marks(pawl__postgres_writer *writer, pawl__postgres_step 
 static void put_outcomes(pawl__postgres_step *step)
 {
     static const pawl_text outcomes[] = {
-        [PAWL_INBOX_HANDLED]   = {"handled", 7},
-        [PAWL_INBOX_DISCARDED] = {"discarded", 9},
-        [PAWL_INBOX_DEAD]      = {"dead", 4},
+        [PAWL_INBOX_HANDLED]   = PAWL_TEXT_INIT("handled"),
+        [PAWL_INBOX_DISCARDED] = PAWL_TEXT_INIT("discarded"),
+        [PAWL_INBOX_DEAD]      = PAWL_TEXT_INIT("dead"),
     };
     pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++)

@@ -28,7 +28,7 @@ static pawl_code name_of(pawl_text name, lease_name *result, pawl_error *error)
                               PAWL_NAME_SIZE_MAX);
     memcpy(result->data, KIND, size);
     memcpy(result->data + size, name.data, name.size);
-    result->text = (pawl_text){result->data, size + name.size};
+    result->text = (pawl_text){.data = result->data, .size = size + name.size};
     return PAWL_OK;
 }
 

@@ -17,7 +17,8 @@
 static bool is_of(const pawl__postgres_outbox_place *place, pawl_text endpoint)
 {
     return place->is_claimed &&
-           pawl_text_equal((pawl_text){place->endpoint, place->endpoint_size}, endpoint);
+           pawl_text_equal((pawl_text){.data = place->endpoint, .size = place->endpoint_size},
+                           endpoint);
 }
 
 /* A handle claims for one endpoint as a rule: one place will do. */

@@ -16,7 +16,7 @@ void pawl__postgres_get_size(pawl__postgres_call *call, pawl_text *body)
 {
     size_t size = (size_t)pawl__postgres_get_int(call);
     if (size != body->size)
-        *body = (pawl_text){NULL, size};
+        *body = (pawl_text){.data = NULL, .size = size};
 }
 
 /* ---- The end of a page -------------------------------------------------- */

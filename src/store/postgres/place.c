@@ -16,8 +16,9 @@
 pawl__postgres_place *pawl__postgres_place_of(pawl__postgres *store, pawl_text queue)
 {
     for (size_t i = 0; i < store->place_count && i < PAWL__POSTGRES_QUEUES_MAX; i++)
-        if (pawl_text_equal((pawl_text){store->places[i].queue, store->places[i].queue_size},
-                            queue))
+        if (pawl_text_equal(
+                (pawl_text){.data = store->places[i].queue, .size = store->places[i].queue_size},
+                queue))
             return &store->places[i];
     pawl__postgres_place *place = &store->places[store->place_count++ % PAWL__POSTGRES_QUEUES_MAX];
     *place                      = (pawl__postgres_place){.from        = PAWL_TIME_MIN,

@@ -34,7 +34,8 @@ static void put_due(pawl__postgres_call *call, const pawl__postgres *store,
     pawl__postgres_put_time(call, from);
     pawl__postgres_put_ints(call, store->claimed, store->claim_count);
     pawl__postgres_put_int(call, (int64_t)claim->count_max);
-    pawl__postgres_put_text(call, (pawl_text){store->endpoint, store->endpoint_size});
+    pawl__postgres_put_text(call,
+                            (pawl_text){.data = store->endpoint, .size = store->endpoint_size});
     pawl__postgres_put_share(call, claim->size_max, claim->count_max);
 }
 

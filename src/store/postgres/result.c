@@ -105,8 +105,8 @@ pawl_time pawl__postgres_get_time(pawl__postgres_call *call)
 pawl_text pawl__postgres_peek_text(pawl__postgres_call *call)
 {
     int column = call->column++;
-    return (pawl_text){PQgetvalue(call->result, call->row, column),
-                       (size_t)PQgetlength(call->result, call->row, column)};
+    return (pawl_text){.data = PQgetvalue(call->result, call->row, column),
+                       .size = (size_t)PQgetlength(call->result, call->row, column)};
 }
 
 static pawl_text keep(pawl__postgres_call *call, pawl_text text)
@@ -126,7 +126,7 @@ pawl_text pawl__postgres_get_json(pawl__postgres_call *call)
 {
     pawl_text value = pawl__postgres_peek_text(call);
     if (value.size > 0) /* the version of the format */
-        value = (pawl_text){value.data + 1, value.size - 1};
+        value = (pawl_text){.data = value.data + 1, .size = value.size - 1};
     return keep(call, value);
 }
 

@@ -233,7 +233,7 @@ bool pawl__postgres_saga_same(const pawl_saga_table *left, const pawl_saga_table
 
 static pawl_text copy_text(char **at, pawl_text text)
 {
-    pawl_text copy = {*at, text.size};
+    pawl_text copy = {.data = *at, .size = text.size};
     if (text.size != 0)
         memcpy(*at, text.data, text.size);
     *at += text.size;

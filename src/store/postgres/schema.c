@@ -95,11 +95,13 @@ static pawl_code put_states(saga_look *look, pawl_error *error)
             continue;
         pawl__sql_text_clear(&text);
         pawl__sql_correlation_column(&text, state->correlation);
-        names[count + i] = pawl_arena_text(look->arena, (pawl_text){text.data, text.size});
+        names[count + i] =
+            pawl_arena_text(look->arena, (pawl_text){.data = text.data, .size = text.size});
         pawl__sql_text_clear(&text);
         pawl__sql_correlation_index(&text, &pawl__postgres_dialect, state->table,
                                     state->correlation);
-        names[2 * count + i] = pawl_arena_text(look->arena, (pawl_text){text.data, text.size});
+        names[2 * count + i] =
+            pawl_arena_text(look->arena, (pawl_text){.data = text.data, .size = text.size});
         is_ok =
             !text.is_failed && names[count + i].data != NULL && names[2 * count + i].data != NULL;
     }
@@ -191,7 +193,7 @@ pawl_code pawl__postgres_version(pawl__postgres *store, int64_t *version, pawl_e
     int size                  = snprintf(name, sizeof name, "%sschema", store->base.system_prefix);
     pawl__postgres_begin(&call, &store->main, pawl__postgres_schema_table_known, error);
     pawl__postgres_put_text(&call, pawl_text_of(store->schema));
-    pawl__postgres_put_text(&call, (pawl_text){name, (size_t)size});
+    pawl__postgres_put_text(&call, (pawl_text){.data = name, .size = (size_t)size});
     pawl_code code = pawl__postgres_one_int(&call, &count);
     if (code != PAWL_OK || count == 0)
         return code;

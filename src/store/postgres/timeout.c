@@ -69,7 +69,7 @@ static pawl__postgres_place *place_of(pawl__postgres *store, pawl_text destinati
     int  size = snprintf(key, sizeof key, "timeouts:%.*s", PAWL_TEXT_ARGS(destination));
     if (size < 0 || (size_t)size >= sizeof key)
         return NULL;
-    return pawl__postgres_place_of(store, (pawl_text){key, (size_t)size});
+    return pawl__postgres_place_of(store, (pawl_text){.data = key, .size = (size_t)size});
 }
 
 /* Most of the time nothing is due, and nothing need be written: so this is a look.
@@ -105,7 +105,7 @@ static void put_mark(pawl__postgres_call *call, pawl_time lease_expires)
     int64_t from = lease_expires > 0 ? lease_expires / PAWL_SECONDS(MARK_SECONDS) : 0;
     int64_t end  = (from + 1) * MARK_SECONDS;
     int     size = snprintf(name, sizeof name, "timeouts:%012lld:", (long long)end);
-    pawl__postgres_put_text(call, (pawl_text){name, (size_t)size});
+    pawl__postgres_put_text(call, (pawl_text){.data = name, .size = (size_t)size});
     pawl__postgres_put_int(call, end * PAWL_SECONDS(1));
 }
 

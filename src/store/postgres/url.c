@@ -32,7 +32,7 @@ static pawl_text decode(pawl_text value, char *to, size_t size_max)
         to[size++] = low >= 0 ? (char)(high * 16 + low) : value.data[i];
         i += low >= 0 ? 2 : 0;
     }
-    return (pawl_text){to, size};
+    return (pawl_text){.data = to, .size = size};
 }
 
 static pawl_code set_schema(pawl__postgres *store, pawl_text value, pawl_error *error)
@@ -84,8 +84,10 @@ static const own_parameter *find_own(pawl_text pair, pawl_text *value)
     const char *sign = memchr(pair.data, '=', pair.size);
     size_t      size = sign != NULL ? (size_t)(sign - pair.data) : pair.size;
     for (size_t i = 0; i < sizeof own_parameters / sizeof own_parameters[0]; i++)
-        if (pawl_text_equal((pawl_text){pair.data, size}, pawl_text_of(own_parameters[i].name))) {
-            *value = sign != NULL ? (pawl_text){sign + 1, pair.size - size - 1} : (pawl_text){0};
+        if (pawl_text_equal((pawl_text){.data = pair.data, .size = size},
+                            pawl_text_of(own_parameters[i].name))) {
+            *value = sign != NULL ? (pawl_text){.data = sign + 1, .size = pair.size - size - 1}
+                                  : (pawl_text){0};
             return &own_parameters[i];
         }
     return NULL;
@@ -98,7 +100,7 @@ static pawl_code take_parameters(pawl__postgres *store, const char *from, char *
     char      separator = '?';
     while (code == PAWL_OK && *from != '\0') {
         size_t               size  = strcspn(from, "&");
-        pawl_text            pair  = {from, size};
+        pawl_text            pair  = {.data = from, .size = size};
         pawl_text            value = {0};
         const own_parameter *own   = find_own(pair, &value);
         if (own != NULL) {

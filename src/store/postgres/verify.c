@@ -245,7 +245,7 @@ static pawl_text expand(verifier *v, const char *template_text)
 {
     pawl__sql_text text = {0};
     pawl__sql_expand(&text, &pawl__postgres_dialect, v->store->base.system_prefix, template_text);
-    pawl_text copy     = pawl_arena_text(v->arena, (pawl_text){text.data, text.size});
+    pawl_text copy = pawl_arena_text(v->arena, (pawl_text){.data = text.data, .size = text.size});
     bool      is_whole = !text.is_failed;
     pawl__sql_text_free(&text);
     return is_whole ? copy : (pawl_text){0};
@@ -261,7 +261,8 @@ static pawl_text key_of(verifier *v, const pawl__sql_table *table)
     const char *close = open != NULL ? strchr(open, ')') : NULL;
     if (close == NULL)
         return (pawl_text){0};
-    return pawl_arena_text(v->arena, (pawl_text){open + 1, (size_t)(close - open - 1)});
+    return pawl_arena_text(v->arena,
+                           (pawl_text){.data = open + 1, .size = (size_t)(close - open - 1)});
 }
 
 /* ---- Tables ------------------------------------------------------------- */
@@ -307,7 +308,7 @@ static pawl_code check_shared(verifier *v, const pawl__sql_table *table)
         return PAWL_OK;
     check_columns(v, table->columns, table->column_count);
     check_strange_columns(v);
-    expected_index key = {{0}, key_of(v, table), true, false};
+    expected_index key = {{{0}, 0}, key_of(v, table), true, false};
     if (key.columns.data != NULL)
         check_index(v, &key);
     for (size_t i = 0; i < table->index_count; i++) {
@@ -332,7 +333,7 @@ static pawl_code check_correlation(verifier *v, const pawl_saga_table *table,
 {
     pawl__sql_text text = {0};
     pawl__sql_correlation_index(&text, &v->store->main.dialect, table, correlation);
-    pawl_text index = pawl_arena_text(v->arena, (pawl_text){text.data, text.size});
+    pawl_text index = pawl_arena_text(v->arena, (pawl_text){.data = text.data, .size = text.size});
     pawl_text column =
         pawl_arena_printf(v->arena, "Correlation_%.*s", PAWL_TEXT_ARGS(correlation->property));
     pawl_text quoted = pawl_arena_printf(v->arena, "\"%.*s\"", PAWL_TEXT_ARGS(column));
@@ -371,7 +372,7 @@ static pawl_text body_of(verifier *v)
     const char *end   = begin != NULL ? strstr(begin + size, PAWL__POSTGRES_BODY_QUOTE) : NULL;
     if (end == NULL)
         return (pawl_text){0};
-    return (pawl_text){begin + size, (size_t)(end - begin) - size};
+    return (pawl_text){.data = begin + size, .size = (size_t)(end - begin) - size};
 }
 
 static pawl_code check_function(verifier *v)

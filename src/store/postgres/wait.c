@@ -151,7 +151,7 @@ static bool has_outbox(const pawl__postgres *store)
 
 static pawl_text name_of(const pawl__postgres_place *place)
 {
-    return (pawl_text){place->queue, place->queue_size};
+    return (pawl_text){.data = place->queue, .size = place->queue_size};
 }
 
 /* The places of the queues that this handle claims from; returns how many. */

@@ -127,8 +127,8 @@ static pawl_code make_guarded(const pawl__postgres_step *step, pawl__postgres_st
     pawl__postgres_statement *made     = pawl_allocate(sizeof *made);
     const char               *conflict = find_conflict(statement);
     if (conflict != NULL)
-        pawl__sql_append_text(&text,
-                              (pawl_text){statement->text, (size_t)(conflict - statement->text)});
+        pawl__sql_append_text(&text, (pawl_text){.data = statement->text,
+                                                 .size = (size_t)(conflict - statement->text)});
     else
         pawl__sql_appendf(&text,
                           "with pawl_changed as (%s) select 1 / (count(*) = $%d)::int "

@@ -39,7 +39,7 @@ void pawl__sql_correlation_index(pawl__sql_text *text, const pawl__sql_dialect *
     pawl__sql_append(text, "Index_");
     text->is_failed |= whole.is_failed;
     if (!dialect->has_short_names) {
-        pawl__sql_append_text(text, (pawl_text){whole.data, whole.size});
+        pawl__sql_append_text(text, (pawl_text){.data = whole.data, .size = whole.size});
     } else if (!whole.is_failed) {
         static const pawl_uuid names = {{0x70, 0x61, 0x77, 0x6c}};
         pawl_uuid              hash  = pawl_uuid_v5(names, whole.data, whole.size);
@@ -87,8 +87,8 @@ static void append_column(pawl__sql_text *text, const pawl__sql_dialect *dialect
         dialect->json_check[0] == '\0')
         return;
     const char *place = strstr(dialect->json_check, "%s");
-    pawl__sql_append_text(text,
-                          (pawl_text){dialect->json_check, (size_t)(place - dialect->json_check)});
+    pawl__sql_append_text(text, (pawl_text){.data = dialect->json_check,
+                                            .size = (size_t)(place - dialect->json_check)});
     pawl__sql_append_name(text, dialect, "", name);
     pawl__sql_append(text, place + 2);
 }
@@ -181,7 +181,7 @@ void pawl__sql_create_saga_index(pawl__sql_text *text, const pawl__sql_dialect *
     pawl__sql_text name = {0};
     pawl__sql_correlation_index(&name, dialect, table, correlation);
     pawl__sql_append(text, "create unique index if not exists ");
-    pawl__sql_append_name(text, dialect, "", (pawl_text){name.data, name.size});
+    pawl__sql_append_name(text, dialect, "", (pawl_text){.data = name.data, .size = name.size});
     pawl__sql_append(text, "\n    on ");
     pawl__sql_append_table(text, dialect, "", table->name);
     pawl__sql_append(text, " (");

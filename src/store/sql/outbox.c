@@ -7,15 +7,20 @@
 #include <stdlib.h>
 
 const pawl_text pawl__sql_state_words[] = {
-    [PAWL_OUTBOX_PENDING] = {"pending", 7},        [PAWL_OUTBOX_HELD] = {"held", 4},
-    [PAWL_OUTBOX_DISPATCHED] = {"dispatched", 10}, [PAWL_OUTBOX_DEAD] = {"dead", 4},
-    [PAWL_OUTBOX_DISCARDED] = {"discarded", 9},
+    [PAWL_OUTBOX_PENDING]    = PAWL_TEXT_INIT("pending"),
+    [PAWL_OUTBOX_HELD]       = PAWL_TEXT_INIT("held"),
+    [PAWL_OUTBOX_DISPATCHED] = PAWL_TEXT_INIT("dispatched"),
+    [PAWL_OUTBOX_DEAD]       = PAWL_TEXT_INIT("dead"),
+    [PAWL_OUTBOX_DISCARDED]  = PAWL_TEXT_INIT("discarded"),
 };
 
 const pawl_text pawl__sql_outcome_words[] = {
-    [PAWL_ATTEMPT_SUCCESS] = {"success", 7},     [PAWL_ATTEMPT_REJECTED] = {"rejected", 8},
-    [PAWL_ATTEMPT_TRANSIENT] = {"transient", 9}, [PAWL_ATTEMPT_POISON] = {"poison", 6},
-    [PAWL_ATTEMPT_ENABLED] = {"enabled", 7},     [PAWL_ATTEMPT_DISCARDED] = {"discarded", 9},
+    [PAWL_ATTEMPT_SUCCESS]   = PAWL_TEXT_INIT("success"),
+    [PAWL_ATTEMPT_REJECTED]  = PAWL_TEXT_INIT("rejected"),
+    [PAWL_ATTEMPT_TRANSIENT] = PAWL_TEXT_INIT("transient"),
+    [PAWL_ATTEMPT_POISON]    = PAWL_TEXT_INIT("poison"),
+    [PAWL_ATTEMPT_ENABLED]   = PAWL_TEXT_INIT("enabled"),
+    [PAWL_ATTEMPT_DISCARDED] = PAWL_TEXT_INIT("discarded"),
 };
 
 static int by_source(const void *left, const void *right)

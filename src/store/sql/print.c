@@ -22,7 +22,7 @@ static void print_lines(const printer *p, const char *text)
 {
     while (*text != '\0') {
         size_t size = strcspn(text, "\n");
-        p->line((pawl_text){text, size}, p->context);
+        p->line((pawl_text){.data = text, .size = size}, p->context);
         text += size + (text[size] != '\0');
     }
 }

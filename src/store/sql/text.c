@@ -71,7 +71,7 @@ void pawl__sql_appendf(pawl__sql_text *text, const char *format, ...)
 
 static void append_char(pawl__sql_text *text, char character)
 {
-    pawl__sql_append_text(text, (pawl_text){&character, 1});
+    pawl__sql_append_text(text, (pawl_text){.data = &character, .size = 1});
 }
 
 void pawl__sql_append_name(pawl__sql_text *text, const pawl__sql_dialect *dialect,
@@ -107,7 +107,7 @@ static bool has_word(pawl_text *token, const char *word)
     size_t size = strlen(word);
     if (token->size < size || memcmp(token->data, word, size) != 0)
         return false;
-    *token = (pawl_text){token->data + size, token->size - size};
+    *token = (pawl_text){.data = token->data + size, .size = token->size - size};
     return true;
 }
 
@@ -123,8 +123,8 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         append_columns(text, dialect, token);
     } else if (has_word(&token, "ignore:")) {
         const char *place = strstr(dialect->ignore, "%s");
-        pawl__sql_append_text(text,
-                              (pawl_text){dialect->ignore, (size_t)(place - dialect->ignore)});
+        pawl__sql_append_text(
+            text, (pawl_text){.data = dialect->ignore, .size = (size_t)(place - dialect->ignore)});
         append_columns(text, dialect, token);
         pawl__sql_append(text, place + 2);
     } else {
@@ -140,8 +140,8 @@ static unsigned expand_parameter(pawl__sql_text *text, const pawl__sql_dialect *
     for (; digits[count] >= '0' && digits[count] <= '9'; count++)
         number = number * 10 + (unsigned)(digits[count] - '0');
     const char *place = strstr(dialect->parameter, "%u");
-    pawl__sql_append_text(text,
-                          (pawl_text){dialect->parameter, (size_t)(place - dialect->parameter)});
+    pawl__sql_append_text(text, (pawl_text){.data = dialect->parameter,
+                                            .size = (size_t)(place - dialect->parameter)});
     pawl__sql_appendf(text, "%u", number);
     pawl__sql_append(text, place + 2);
     return count;
@@ -153,7 +153,8 @@ void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, co
     for (const char *at = template_text; *at != '\0'; at++) {
         if (*at == '{') {
             const char *end = strchr(at, '}');
-            expand_token(text, dialect, prefix, (pawl_text){at + 1, (size_t)(end - at - 1)});
+            expand_token(text, dialect, prefix,
+                         (pawl_text){.data = at + 1, .size = (size_t)(end - at - 1)});
             at = end;
         } else if (*at == '[') {
             append_char(text, dialect->quote_open);

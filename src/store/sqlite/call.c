@@ -148,7 +148,7 @@ void pawl__sqlite_put_uuid(pawl__sqlite_call *call, pawl_uuid uuid)
 {
     char *text = call->uuids[call->uuid_count++];
     pawl_uuid_format(uuid, text);
-    pawl__sqlite_put_text(call, (pawl_text){text, PAWL_UUID_TEXT_SIZE});
+    pawl__sqlite_put_text(call, (pawl_text){.data = text, .size = PAWL_UUID_TEXT_SIZE});
 }
 
 void pawl__sqlite_put_null(pawl__sqlite_call *call)
@@ -255,7 +255,7 @@ pawl_text pawl__sqlite_peek_text(pawl__sqlite_call *call)
 {
     int         column = call->column++;
     const char *data   = (const char *)sqlite3_column_text(call->statement, column);
-    return (pawl_text){data, (size_t)sqlite3_column_bytes(call->statement, column)};
+    return (pawl_text){.data = data, .size = (size_t)sqlite3_column_bytes(call->statement, column)};
 }
 
 static void out_of_memory(pawl__sqlite_call *call)

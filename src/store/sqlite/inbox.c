@@ -84,9 +84,9 @@ pawl_code pawl__sqlite_apply_inbox_mark(pawl__sqlite_writer *writer, const void 
                                         pawl_error *error)
 {
     static const pawl_text outcomes[] = {
-        [PAWL_INBOX_HANDLED]   = {"handled", 7},
-        [PAWL_INBOX_DISCARDED] = {"discarded", 9},
-        [PAWL_INBOX_DEAD]      = {"dead", 4},
+        [PAWL_INBOX_HANDLED]   = PAWL_TEXT_INIT("handled"),
+        [PAWL_INBOX_DISCARDED] = PAWL_TEXT_INIT("discarded"),
+        [PAWL_INBOX_DEAD]      = PAWL_TEXT_INIT("dead"),
     };
     const pawl_inbox_mark *mark = change;
     pawl__sqlite_call      call;

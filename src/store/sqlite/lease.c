@@ -37,7 +37,7 @@ static pawl_code name_of(const char *kind, pawl_text name, lease_name *result, p
                               name.size, kind, PAWL_NAME_SIZE_MAX);
     memcpy(result->data, kind, size);
     memcpy(result->data + size, name.data, name.size);
-    result->text = (pawl_text){result->data, size + name.size};
+    result->text = (pawl_text){.data = result->data, .size = size + name.size};
     return PAWL_OK;
 }
 

@@ -249,7 +249,7 @@ pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text 
     if (queue == NULL && (queue = pawl_allocate(sizeof *queue + name.size + 1)) != NULL) {
         char *text = (char *)(queue + 1);
         memcpy(text, name.data, name.size);
-        queue->name  = (pawl_text){text, name.size};
+        queue->name  = (pawl_text){.data = text, .size = name.size};
         queue->next  = book->queues;
         book->queues = queue;
     }

@@ -121,7 +121,7 @@ static bool same_table(const pawl_saga_table *left, const pawl_saga_table *right
 
 static pawl_text copy_text(char **at, pawl_text text)
 {
-    pawl_text copy = {*at, text.size};
+    pawl_text copy = {.data = *at, .size = text.size};
     if (text.size != 0)
         memcpy(*at, text.data, text.size);
     *at += text.size;

@@ -64,7 +64,8 @@ static pawl_code read_version(pawl__sqlite *store, int64_t *version, pawl_error 
     pawl_code code = name.is_failed
                          ? pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory")
                          : pawl__sqlite_exists(store->connection.db, "table",
-                                               (pawl_text){name.data, name.size}, &exists, error);
+                                               (pawl_text){.data = name.data, .size = name.size},
+                                               &exists, error);
     pawl__sql_text_free(&name);
     if (code != PAWL_OK || !exists)
         return code;
@@ -116,8 +117,8 @@ static pawl_code look_at_correlation(sqlite3 *db, const pawl_saga_table *table,
                               "nothing is converted",
                               PAWL_TEXT_ARGS(table->name), column.data, expected, type);
     if (code == PAWL_OK)
-        code =
-            pawl__sqlite_exists(db, "index", (pawl_text){index.data, index.size}, has_index, error);
+        code = pawl__sqlite_exists(db, "index", (pawl_text){.data = index.data, .size = index.size},
+                                   has_index, error);
     pawl__sql_text_free(&column);
     pawl__sql_text_free(&index);
     return code;
@@ -227,7 +228,7 @@ static pawl_code run_step(pawl__sqlite *store, const pawl__sql_step *step, pawl_
     pawl__sql_append(&name, store->connection.prefix);
     pawl__sql_append(&name, step->table);
     pawl__sql_run_step(&text, &pawl__sqlite_dialect, store->connection.prefix, step);
-    pawl_text table = {name.data, name.size};
+    pawl_text table = {.data = name.data, .size = name.size};
     pawl_code code  = PAWL_OK;
     if (name.is_failed || text.is_failed)
         code = pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");

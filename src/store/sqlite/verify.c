@@ -36,7 +36,7 @@ static void report(verifier *v, const char *format, ...)
 
 static pawl_text table_name(const verifier *v)
 {
-    return (pawl_text){v->table.data, v->table.size};
+    return (pawl_text){.data = v->table.data, .size = v->table.size};
 }
 
 /* "text collate binary" is the column's definition; its type is the first word. */
@@ -162,8 +162,8 @@ static void check_version(verifier *v, const char *prefix, int64_t version)
     if (v->code == PAWL_OK && name.is_failed)
         v->code = pawl_error_set(v->error, PAWL_ENOMEM, "sqlite: out of memory");
     if (v->code == PAWL_OK && version < PAWL__SQL_SCHEMA_VERSION)
-        v->code = pawl__sqlite_exists(v->db, "table", (pawl_text){name.data, name.size}, &exists,
-                                      v->error);
+        v->code = pawl__sqlite_exists(
+            v->db, "table", (pawl_text){.data = name.data, .size = name.size}, &exists, v->error);
     if (v->code == PAWL_OK && exists)
         report(v, "table %s: expected version %d, found %lld", name.data, PAWL__SQL_SCHEMA_VERSION,
                (long long)version);

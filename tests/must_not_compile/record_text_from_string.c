@@ -1,4 +1,4 @@
-/* must not compile: a number where the record has text | expected: incompatible types? when initializing|incompatible type 'double' */
+/* must not compile: a string literal where the record has text | expected: incompatible types when initializing type .double|initializing 'pawl_text_wanted_not_a_c_string' */
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pawl/record.h"
 
@@ -16,7 +16,7 @@ int main(void)
 #ifdef PAWL_CONTROL
     take(PAWL_MESSAGE(order, .order_id = PAWL_TEXT("5")));
 #else
-    take(PAWL_MESSAGE(order, .order_id = 5.0));
+    take(PAWL_MESSAGE(order, .order_id = "5"));
 #endif
     return 0;
 }

@@ -1,0 +1,73 @@
+/* text.h - text and bytes: a pointer and a size. base.h includes it.
+ *
+ * Threads: safe to call from any thread.
+ * Tests: tests/unit/test_base_text.c, tests/must_not_compile/record_text_*.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TEXT_H
+#define PAWL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pawl/api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Never written or read: first in pawl_text and pawl_bytes, so that a C string where one
+ * of them is due does not compile. An initialiser without braces goes to the first member,
+ * and no compiler turns a pointer into a number with a fraction: .order_id = "o-1" is an
+ * error instead of a text of size 0. As wide as a pointer, so that {0} clears all of it. */
+#if UINTPTR_MAX > UINT32_MAX
+typedef double pawl_text_wanted_not_a_c_string;
+#else
+typedef float pawl_text_wanted_not_a_c_string;
+#endif
+
+/* UTF-8, not owned. Text that pawl hands out is followed by a NUL that `size`
+ * does not count; text handed to pawl need not be. All zero is the empty text.
+ * Made by PAWL_TEXT("literal"), by pawl_text_of(string), or with both members named:
+ * (pawl_text){.data = begin, .size = end - begin}. */
+typedef struct pawl_text {
+    union {
+        pawl_text_wanted_not_a_c_string pawl__guard;
+        const char                     *data;
+    };
+    size_t size; /* bytes */
+} pawl_text;
+
+typedef struct pawl_bytes {
+    union {
+        pawl_text_wanted_not_a_c_string pawl__guard;
+        const void                     *data;
+    };
+    size_t size;
+} pawl_bytes;
+
+/* A literal as text: PAWL_TEXT("order-1"). */
+#define PAWL_TEXT(literal) ((pawl_text){.data = "" literal, .size = sizeof(literal) - 1})
+/* The same where C wants a constant, in static tables: .type = PAWL_TEXT_INIT("Order"). */
+#define PAWL_TEXT_INIT(literal)                         \
+    {                                                   \
+        .data = "" literal, .size = sizeof(literal) - 1 \
+    }
+/* For printf's "%.*s". */
+#define PAWL_TEXT_ARGS(text) (int)(text).size, ((text).data != NULL ? (text).data : "")
+
+/* Borrows `string` (NULL gives the empty text). */
+PAWL_API pawl_text pawl_text_of(const char *string);
+PAWL_API bool      pawl_text_equal(pawl_text left, pawl_text right);
+/* Bytewise, as every store compares: <0, 0, >0. */
+PAWL_API int pawl_text_compare(pawl_text left, pawl_text right);
+/* Well-formed UTF-8 without NUL. On false `*at` (may be NULL) is the offset of
+ * the first bad byte. */
+PAWL_API bool pawl_text_is_valid(pawl_text text, size_t *at);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
