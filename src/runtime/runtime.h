@@ -162,7 +162,7 @@ pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *e
  * have reached an end. Adds to `step`. */
 pawl_code pawl__worker_process(pawl__worker *worker, pawl_step *step, pawl_error *error);
 /* Takes back what a refused group left in the store's counts: the next commit
- * does, and this one when none follows. */
+ * does, and this one when none follows: when there is nothing to do, and at the end. */
 pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error);
 /* Sets the engine's clocks for the next batch. */
 void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now);

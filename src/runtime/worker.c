@@ -252,10 +252,12 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     }
     pawl__worker_clocks(worker, now);
     code = fill_batch(worker, due_max, step, error);
-    if (code != PAWL_OK || worker->batch->unit_count == 0) {
-        step->is_idle = code == PAWL_OK;
-        return code;
+    if (code == PAWL_OK && worker->batch->unit_count == 0) {
+        step->is_idle = true;
+        return pawl__worker_correct(worker, error);
     }
+    if (code != PAWL_OK)
+        return code;
     worker->was_alone = false;
     code              = pawl__worker_process(worker, step, error);
     step->is_idle     = worker->gave_way && step->handled == 0 && step->refused == 0;

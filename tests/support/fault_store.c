@@ -182,12 +182,7 @@ static pawl_code faulty_schema(pawl_store *store, pawl_schema_verb verb,
                                const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
                                pawl_error *error)
 {
-    (void)store;
-    (void)verb;
-    (void)spec;
-    (void)line;
-    (void)context;
-    return pawl_error_set(error, PAWL_EUNSUPPORTED, "ask the store behind for its schema");
+    return pawl_store_schema(fault_of(store)->url, verb, spec, line, context, error);
 }
 
 static pawl_code faulty_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,

@@ -182,7 +182,7 @@ static void meddle(pawl_text name)
     changes.saga_update.count      = 1;
     world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
     world_note(&hot_seen, "meddled");
-    if (hot_is_taken_then)
+    if (hot_is_taken_then && hot_meddlings == 0)
         locks_hold("a");
 }
 
@@ -237,8 +237,7 @@ void hot_make(world *it)
 
 int hot_count(world *it, const char *name)
 {
-    const char *json = strstr(world_saga_text(it, "Counter", name, NULL), "\"count\":");
-    return json != NULL ? atoi(json + 8) : 0;
+    return (int)world_json_number(world_saga_text(it, "Counter", name, NULL), "count");
 }
 
 void hot_set_timeout(world *it, pawl_saga_id id, pawl_time due)

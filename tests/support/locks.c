@@ -1,4 +1,5 @@
-/* locks.c - row locks before a store that has none.
+/* locks.c - row locks before a store that has none, and a stranger before one that
+ * has them: another handle, whose open transaction holds the row.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #define LOCKS_MAX 1000
+#define TABLES_MAX 8
 
 typedef struct row_lock {
     const pawl_store *owner;
@@ -22,15 +24,23 @@ static const pawl_store_ops *inner;
 static pawl_store_ops        outer;
 static char                  inner_url[1100];
 
-static pthread_mutex_t   mutex = PTHREAD_MUTEX_INITIALIZER; /* of everything below */
-static row_lock          locks[LOCKS_MAX];
-static size_t            lock_count;
-static char              held[200]; /* by the stranger */
-static locks_counts      counts;
-static const pawl_store *ignored;
-static world_log         loads, loads_shown;
-static pawl_saga_lock    taken_as;
-static bool              loses;
+static pthread_mutex_t        mutex = PTHREAD_MUTEX_INITIALIZER; /* of everything below */
+static row_lock               locks[LOCKS_MAX];
+static size_t                 lock_count;
+static char                   held[200]; /* by the stranger */
+static locks_counts           counts;
+static const pawl_store      *ignored;
+static world_log              loads, loads_shown;
+static pawl_saga_lock         taken_as;
+static bool                   loses, loses_all;
+static const pawl_saga_table *tables[TABLES_MAX]; /* that were loaded from */
+static size_t                 table_count;
+static pawl_store            *stranger;
+
+static bool has_locks(void)
+{
+    return (inner->promises & PAWL_STORE_ROW_LOCKS) != 0;
+}
 
 static pawl_code open_inner(pawl_store *store, const char *url, const pawl_store_options *options,
                             pawl_error *error)
@@ -89,27 +99,55 @@ static void note_load(const pawl_saga_table *table, pawl_saga_key key, pawl_saga
                count);
 }
 
-/* The lock is taken before the row that counts is read, as in a database. */
+/* The first description of each, which is the endpoint's: others may not live as long. */
+static void note_table(const pawl_saga_table *table)
+{
+    for (size_t i = 0; i < table_count; i++)
+        if (pawl_text_equal(tables[i]->name, table->name))
+            return;
+    if (table_count < TABLES_MAX)
+        tables[table_count++] = table;
+}
+
+/* Reads, and locks what it found; the lock is taken before the row that counts is read,
+ * as in a database. With the mutex. */
+static pawl_code load_and_lock(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
+                               const pawl_value *values, size_t count, pawl_arena *arena,
+                               pawl_saga_row *rows, pawl_error *error)
+{
+    const pawl_saga_lock none         = PAWL_SAGA_UNLOCKED;
+    bool                *is_elsewhere = pawl_arena_take(arena, (count + 1) * sizeof *is_elsewhere);
+    pawl_code code = inner->saga_load(store, table, key, values, count, none, arena, rows, error);
+    for (size_t i = 0; i < count && code == PAWL_OK; i++)
+        is_elsewhere[i] = rows[i].version != 0 && !take(store, table, &rows[i]);
+    if (code == PAWL_OK)
+        code = inner->saga_load(store, table, key, values, count, none, arena, rows, error);
+    for (size_t i = 0; i < count && code == PAWL_OK; i++)
+        if (is_elsewhere[i])
+            rows[i] = (pawl_saga_row){.version = PAWL_SAGA_ELSEWHERE};
+    return code;
+}
+
 static pawl_code load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
                       const pawl_value *values, size_t count, pawl_saga_lock lock,
                       pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
-    pthread_mutex_lock(&mutex);
     if (lock == PAWL_SAGA_SKIP_LOCKED)
         lock = taken_as;
+    bool is_ours = lock == PAWL_SAGA_SKIP_LOCKED && !has_locks();
+    pthread_mutex_lock(&mutex);
     if (store != ignored)
         note_load(table, key, lock, count);
-    pawl_code code = inner->saga_load(store, table, key, values, count, lock, arena, rows, error);
-    bool     *is_elsewhere = pawl_arena_take(arena, (count + 1) * sizeof *is_elsewhere);
-    for (size_t i = 0; i < count && code == PAWL_OK && lock == PAWL_SAGA_SKIP_LOCKED; i++)
-        is_elsewhere[i] = rows[i].version != 0 && !take(store, table, &rows[i]);
-    if (code == PAWL_OK && lock == PAWL_SAGA_SKIP_LOCKED)
+    note_table(table);
+    pawl_code code = PAWL_OK;
+    if (is_ours)
+        code = load_and_lock(store, table, key, values, count, arena, rows, error);
+    pthread_mutex_unlock(&mutex);
+    if (!is_ours) /* it may wait for its row */
         code = inner->saga_load(store, table, key, values, count, lock, arena, rows, error);
-    for (size_t i = 0; i < count && code == PAWL_OK && lock == PAWL_SAGA_SKIP_LOCKED; i++)
-        if (is_elsewhere[i]) {
-            rows[i] = (pawl_saga_row){.version = PAWL_SAGA_ELSEWHERE};
-            counts.elsewhere++;
-        }
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < count && code == PAWL_OK; i++)
+        counts.elsewhere += rows[i].version == PAWL_SAGA_ELSEWHERE;
     pthread_mutex_unlock(&mutex);
     return code;
 }
@@ -128,16 +166,22 @@ static bool is_release(const pawl_changes *changes)
            memcmp(&changes->counters, &none, sizeof none) == 0;
 }
 
-static void lose_first(pawl_store *store, const pawl_changes *changes)
+/* Claims are lost by a commit of this very handle: the first is released, or all are handled. */
+static void lose(pawl_store *store, const pawl_changes *changes)
 {
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_changes      set   = {.group_count = 1, .unit_count = 1, .now = changes->now};
-    pawl_queue_settle first = changes->queue_settle.items[0];
-    first.action            = PAWL_QUEUE_RELEASE;
-    first.group = first.unit = 0;
-    set.queue_settle.items   = &first;
-    set.queue_settle.count   = 1;
-    loses                    = false;
+    size_t            count = loses_all ? changes->queue_settle.count : 1;
+    pawl_queue_settle lost[20];
+    assert_true(count <= sizeof lost / sizeof lost[0]);
+    for (size_t i = 0; i < count; i++) {
+        lost[i]        = changes->queue_settle.items[i];
+        lost[i].action = loses_all ? PAWL_QUEUE_DONE : PAWL_QUEUE_RELEASE;
+        lost[i].group = lost[i].unit = 0;
+    }
+    set.queue_settle.items = lost;
+    set.queue_settle.count = count;
+    loses = loses_all = false;
     world_ok(pawl_store_commit(store, &set, NULL, &error), &error);
 }
 
@@ -145,7 +189,7 @@ static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_ref
                         pawl_error *error)
 {
     if (loses && changes->queue_settle.count > 1)
-        lose_first(store, changes);
+        lose(store, changes);
     pawl_code code = inner->commit(store, changes, refused, error);
     drop_all(store);
     pthread_mutex_lock(&mutex);
@@ -185,7 +229,8 @@ const char *locks_url(const char *url)
     counts     = (locks_counts){0};
     ignored    = NULL;
     taken_as   = PAWL_SAGA_SKIP_LOCKED;
-    loses      = false;
+    loses = loses_all = false;
+    table_count       = 0;
     locks_hold(NULL);
     locks_loads();
     if (!is_registered)
@@ -194,11 +239,37 @@ const char *locks_url(const char *url)
     return "locks:store";
 }
 
+/* Opens the stranger's transaction and locks the row in whatever table it is. */
+static void hold_row(const char *main)
+{
+    pawl_error    error = PAWL_ERROR_INIT;
+    pawl_arena   *arena = pawl_arena_create(0);
+    pawl_value    value = pawl_value_text(pawl_text_of(main));
+    pawl_saga_row row;
+    int           found = 0;
+    world_ok(pawl_store_open(inner_url, NULL, &stranger, &error), &error);
+    world_ok(stranger->ops->hold_begin(stranger, &error), &error);
+    for (size_t i = 0; i < table_count; i++) {
+        world_ok(stranger->ops->saga_load(stranger, tables[i], PAWL_SAGA_BY_MAIN, &value, 1,
+                                          PAWL_SAGA_LOCKED, arena, &row, &error),
+                 &error);
+        found += row.version > 0;
+    }
+    assert_true(found > 0);
+    pawl_arena_destroy(arena);
+}
+
 void locks_hold(const char *main)
 {
     pthread_mutex_lock(&mutex);
-    snprintf(held, sizeof held, "%s", main != NULL ? main : "");
+    snprintf(held, sizeof held, "%s", main != NULL && !has_locks() ? main : "");
     pthread_mutex_unlock(&mutex);
+    if (stranger != NULL)
+        stranger->ops->hold_end(stranger);
+    pawl_store_close(stranger);
+    stranger = NULL;
+    if (main != NULL && has_locks())
+        hold_row(main);
 }
 
 void locks_take_as(pawl_saga_lock lock)
@@ -209,6 +280,11 @@ void locks_take_as(pawl_saga_lock lock)
 void locks_lose(void)
 {
     loses = true;
+}
+
+void locks_lose_all(void)
+{
+    loses = loses_all = true;
 }
 
 void locks_ignore(const pawl_store *store)

@@ -1,5 +1,6 @@
 /* locks.h - a store driver that stands before another one and has row locks: what
- * a handle loads with SKIP_LOCKED is its own until its next commit.
+ * a handle loads with SKIP_LOCKED is its own until its next commit. Before a store
+ * that has them it only looks on, and the stranger is one more handle.
  *
  *     locks_url -> world_open and others on that URL -> locks_forget
  *
@@ -29,6 +30,8 @@ void locks_take_as(pawl_saga_lock lock);
 /* The first message of the next commit that settles several is claimed no longer by
  * then. */
 void locks_lose(void);
+/* Another worker has handled all messages of that commit by then. */
+void locks_lose_all(void);
 
 typedef struct locks_counts {
     long elsewhere; /* rows that were answered with PAWL_SAGA_ELSEWHERE */

@@ -21,6 +21,7 @@ void runner_create(runner *it, const pawl_application *application, const char *
     options.route_size   = sizeof(pawl_route);
     options.store        = url;
     *it                  = (runner){.code = PAWL_EBUG};
+    world_make_tables_of(url, application, name, options.saga_prefix);
     world_ok(pawl_endpoint_create(application, name, &options, &it->endpoint, &error), &error);
 }
 

@@ -9,10 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#ifdef PAWL_HAVE_POSTGRES
-#include <libpq-fe.h>
-#endif
+#include <yyjson.h>
 
 static void say_nothing(pawl_log_level level, const char *text, void *context)
 {
@@ -60,34 +57,10 @@ void world_forget(world_log *log)
 
 /* ---- Scenarios ------------------------------------------------------------ */
 
-static const char *postgres_server(void)
+/* A store that other code stands before may be one on a server. */
+static bool is_made_by_open(const char *url)
 {
-    const char *url = getenv("PAWL_TEST_POSTGRES");
-    return url != NULL && url[0] != '\0' ? url : NULL;
-}
-
-static bool is_postgres(const char *url)
-{
-    return strncmp(url, "postgres", 8) == 0;
-}
-
-static void drop_schema(const char *schema)
-{
-#ifdef PAWL_HAVE_POSTGRES
-    char    sql[200];
-    PGconn *pg = PQconnectdb(postgres_server());
-    snprintf(sql, sizeof sql,
-             "set client_min_messages = warning; set lock_timeout = '60s'; "
-             "drop schema if exists \"%s\" cascade",
-             schema);
-    PGresult *result = PQexec(pg, sql);
-    if (PQresultStatus(result) != PGRES_COMMAND_OK)
-        fail_msg("%s: %s", sql, PQerrorMessage(pg));
-    PQclear(result);
-    PQfinish(pg);
-#else
-    fail_msg("schema %s: built without libpq", schema);
-#endif
+    return strncmp(url, "memory:", 7) == 0 || strncmp(url, "sqlite:", 7) == 0;
 }
 
 static bool has_driver(const char *scheme)
@@ -97,7 +70,7 @@ static bool has_driver(const char *scheme)
     struct stat info;
     if (strcmp(scheme, "memory") == 0)
         return true;
-    if (is_postgres(scheme) && postgres_server() == NULL)
+    if (server_is(scheme) && !server_is_there(scheme))
         return false;
     snprintf(path, sizeof path, "%s/libpawl-%s.so", folder != NULL ? folder : ".", scheme);
     return stat(path, &info) == 0;
@@ -114,10 +87,8 @@ bool scenario_url(const char *scheme, char *url, size_t size)
         snprintf(url, size, "memory:scenario-%d", count);
         return true;
     }
-    if (is_postgres(scheme)) {
-        const char *server = postgres_server();
-        snprintf(url, size, "%s%cschema=pawl_world_%ld_%d", server,
-                 strchr(server, '?') != NULL ? '&' : '?', (long)getpid(), count);
+    if (server_is(scheme)) {
+        server_url(scheme, url, size);
         return true;
     }
     snprintf(url, size, "%s:%s/pawl-XXXXXX", scheme, folder != NULL ? folder : "/tmp");
@@ -134,8 +105,8 @@ void scenario_forget(const char *url)
     const char              *file = strchr(url, ':') + 1;
     if (strncmp(url, "memory:", 7) == 0)
         return;
-    if (is_postgres(url)) {
-        drop_schema(strstr(url, "schema=") + strlen("schema="));
+    if (server_is(url)) {
+        server_forget(url);
         return;
     }
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
@@ -166,9 +137,11 @@ void scenario_run(void **state)
 
 /* ---- Opening and closing ------------------------------------------------------ */
 
-static void apply_schema(const char *url, const pawl_application *application, const char *name,
-                         const char *saga_prefix)
+void world_make_tables_of(const char *url, const pawl_application *application, const char *name,
+                          const char *saga_prefix)
 {
+    if (is_made_by_open(url))
+        return;
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_schema_spec spec  = {.table_count = 0};
     pawl_arena      *arena = pawl_arena_create(0);
@@ -182,7 +155,7 @@ static void apply_schema(const char *url, const pawl_application *application, c
 void world_make_tables(const char *url, const pawl_application *application)
 {
     for (size_t i = 0; application->endpoints[i] != NULL; i++)
-        apply_schema(url, application, application->endpoints[i]->name, NULL);
+        world_make_tables_of(url, application, application->endpoints[i]->name, NULL);
 }
 
 void world_open(world *it, const char *url, const pawl_application *application, const char *name,
@@ -203,8 +176,7 @@ void world_open(world *it, const char *url, const pawl_application *application,
     it->options.business     = it->business;
     it->options.machine      = it->machine;
     it->options.seed         = 7;
-    if (is_postgres(url))
-        apply_schema(url, application, name, it->options.saga_prefix);
+    world_make_tables_of(url, application, name, it->options.saga_prefix);
     world_ok(pawl_endpoint_create(application, name, &it->options, &it->endpoint, &error), &error);
     world_ok(pawl_store_open(url, &look, &it->store, &error), &error);
     world_ok(pawl_sender_open(url, &look, &it->sender, &error), &error);
@@ -323,6 +295,28 @@ int64_t world_saga_count(world *it, const char *saga)
     int64_t    count = 0;
     world_ok(pawl_endpoint_saga_count(it->endpoint, saga, &count, &error), &error);
     return count;
+}
+
+void world_json_equal(const world *it, const char *found, const char *expected)
+{
+    yyjson_doc *left  = yyjson_read(found, strlen(found), 0);
+    yyjson_doc *right = yyjson_read(expected, strlen(expected), 0);
+    if (is_made_by_open(it->url) || left == NULL || right == NULL ||
+        !yyjson_equals(yyjson_doc_get_root(left), yyjson_doc_get_root(right)))
+        assert_string_equal(found, expected);
+    yyjson_doc_free(left);
+    yyjson_doc_free(right);
+}
+
+int64_t world_json_number(const char *json, const char *name)
+{
+    yyjson_doc *doc    = yyjson_read(json, strlen(json), 0);
+    yyjson_val *number = yyjson_obj_get(yyjson_doc_get_root(doc), name);
+    int64_t     found  = yyjson_get_sint(number);
+    if (!yyjson_is_int(number))
+        fail_msg("'%s' has no number %s", json, name);
+    yyjson_doc_free(doc);
+    return found;
 }
 
 pawl_queue_rows world_queue(world *it, const char *queue)

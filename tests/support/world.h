@@ -3,9 +3,9 @@
  *
  *     scenario_run: url -> world_open -> { world_post, world_go, world_* }* -> world_close
  *
- * A scenario is a function that takes the URL of an empty store; ON_STORES runs
- * it on memory and on a fresh SQLite file, ON_ALL_STORES also on a fresh schema of
- * the PostgreSQL that PAWL_TEST_POSTGRES names. Whatever fails fails the test.
+ * A scenario is a function that takes the URL of an empty store; ON_ALL_STORES runs it
+ * in memory, on a fresh SQLite file, and on an empty store of every server that the
+ * environment names (server.h). Whatever fails fails the test.
  *
  * Threads: a world belongs to one thread.
  *
@@ -22,6 +22,7 @@
 #include <cmocka.h>
 
 #include "pawl/pawl.h"
+#include "support/server.h"
 
 #define WORLD_START INT64_C(1767258000000000) /* 2026-01-01T09:00:00Z */
 
@@ -31,7 +32,7 @@ typedef void scenario_fn(const char *url);
 
 typedef struct scenario {
     scenario_fn *run;
-    const char  *scheme; /* "memory", "sqlite" or "postgres" */
+    const char  *scheme; /* "memory", "sqlite", or a server's */
 } scenario;
 
 /* For cmocka: the state is a scenario. Skips what has no driver or no server, or
@@ -40,7 +41,7 @@ void scenario_run(void **state);
 /* A URL of an empty store of the scheme; false when its driver is not built, or its
  * server not there. */
 bool scenario_url(const char *scheme, char *url, size_t size);
-/* Removes the file or the schema behind a URL made by scenario_url. */
+/* Gives back what is behind a URL made by scenario_url. */
 void scenario_forget(const char *url);
 
 #define ON_STORE(function, scheme)                                     \
@@ -50,8 +51,10 @@ void scenario_forget(const char *url);
             function, scheme                                           \
         }                                                              \
     }
+/* Without the servers: a sentence beside the row says why. */
 #define ON_STORES(function) ON_STORE(function, "memory"), ON_STORE(function, "sqlite")
-#define ON_ALL_STORES(function) ON_STORES(function), ON_STORE(function, "postgres")
+#define ON_SERVER(function, scheme, variable) , ON_STORE(function, #scheme)
+#define ON_ALL_STORES(function) ON_STORES(function) SERVERS(ON_SERVER, function)
 
 /* ---- The world -------------------------------------------------------------- */
 
@@ -66,8 +69,11 @@ typedef struct world {
     pawl_arena           *arena;
 } world;
 
-/* The tables of all its endpoints, in a store that does not make them on the way; who
- * opens a world on PostgreSQL has those of its endpoint. */
+/* The tables of an endpoint, in a store that does not make them on the way; who opens a
+ * world or a runner has them. NULL name: the application's only endpoint. */
+void world_make_tables_of(const char *url, const pawl_application *application, const char *name,
+                          const char *saga_prefix);
+/* Those of all its endpoints. */
 void world_make_tables(const char *url, const pawl_application *application);
 
 /* Options: zero means what the library takes by default; store, clocks and seed
@@ -103,6 +109,11 @@ pawl_time world_now(const world *it);
 const char *world_saga(world *it, const char *saga, const pawl_value *value, int64_t *version);
 const char *world_saga_text(world *it, const char *saga, const char *value, int64_t *version);
 int64_t     world_saga_count(world *it, const char *saga);
+/* Fails unless a saga's state is this JSON: byte by byte, or on a server, which may keep
+ * JSON in a form of its own, member by member. */
+void world_json_equal(const world *it, const char *found, const char *expected);
+/* A number in a JSON object; fails when there is none of the name. */
+int64_t world_json_number(const char *json, const char *name);
 
 pawl_queue_rows        world_queue(world *it, const char *queue);
 pawl_timeout_rows      world_timeouts(world *it);

@@ -575,11 +575,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(each_answer_reaches_its_own_process),
-        ON_STORES(an_accepted_command_need_not_emit),
+        ON_ALL_STORES(an_accepted_command_need_not_emit),
         ON_ALL_STORES(two_entities_answer_as_one),
         ON_ALL_STORES(an_event_knows_the_dispatch_that_caused_it),
-        ON_STORES(an_entity_can_reply),
-        ON_STORES(a_process_can_publish),
+        ON_ALL_STORES(an_entity_can_reply),
+        ON_ALL_STORES(a_process_can_publish),
         ON_ALL_STORES(a_trace_goes_through_events_and_answers),
         ON_ALL_STORES(answers_come_from_another_store),
         ON_ALL_STORES(o17_a_command_that_comes_again_is_answered_again),

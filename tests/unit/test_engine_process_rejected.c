@@ -164,7 +164,7 @@ int main(void)
         ON_ALL_STORES(a_rejection_needs_no_reason),
         ON_ALL_STORES(a_reason_that_is_no_utf8_is_told_all_the_same),
         ON_ALL_STORES(a_reason_may_have_any_characters),
-        ON_STORES(a_command_that_is_discarded_is_not_answered),
+        ON_ALL_STORES(a_command_that_is_discarded_is_not_answered),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,7 +218,7 @@ int main(void)
         cmocka_unit_test(o23_limits_of_lag_and_dead_rows),
         cmocka_unit_test(o23_reasons_name_value_and_limit),
         cmocka_unit_test(o23_limits_in_the_wrong_order_are_refused),
-        ON_STORES(o23_a_store_is_asked),
+        ON_ALL_STORES(o23_a_store_is_asked),
         cmocka_unit_test(o23_a_store_that_does_not_answer_is_unhealthy),
         cmocka_unit_test(o23_a_reason_that_is_too_long_says_so),
         cmocka_unit_test(o23_health_as_json),

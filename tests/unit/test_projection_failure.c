@@ -18,7 +18,7 @@ static void an_event_that_fails_holds_up_what_follows(const char *url)
     plan.number = 3;
     plan.code   = PAWL_REJECT;
     append_many(&it, "A/1", 1, 5);
-    int64_t   first = all_events(&it).items[0].position;
+    int64_t   first = numbered_events(&it).items[0].position;
     pawl_step sum   = world_drain(&it);
     assert_int_equal(sum.projected, 2);
     assert_int_equal(sum.dead, 0);
@@ -148,7 +148,7 @@ static void an_effect_that_the_store_refuses_holds_up(const char *url)
     plan.sends       = true;
     plan.destination = "far";
     append_many(&it, "A/1", 1, 5);
-    pawl_event_rows events = all_events(&it);
+    pawl_event_rows events = numbered_events(&it);
     /* Somebody has written another message under the id of what the third one sends. */
     pawl_outbox_add add      = {.dispatch_id = pawl_dispatch_id_make(PAWL_TEXT("plain"),
                                                                      PAWL_TEXT("projection/names"),
@@ -392,12 +392,12 @@ static void whatever_happens_each_event_counts_once(const char *url)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_STORES(an_event_that_fails_holds_up_what_follows),
-        ON_STORES(a_handler_may_say_when_or_pass_over),
-        ON_STORES(a_passing_failure_is_tried_again_at_once),
-        ON_STORES(an_event_that_cannot_be_read_holds_up),
-        ON_STORES(somebody_is_told_of_an_event_that_fails_on),
-        ON_STORES(an_effect_that_the_store_refuses_holds_up),
+        ON_ALL_STORES(an_event_that_fails_holds_up_what_follows),
+        ON_ALL_STORES(a_handler_may_say_when_or_pass_over),
+        ON_ALL_STORES(a_passing_failure_is_tried_again_at_once),
+        ON_ALL_STORES(an_event_that_cannot_be_read_holds_up),
+        ON_ALL_STORES(somebody_is_told_of_an_event_that_fails_on),
+        ON_ALL_STORES(an_effect_that_the_store_refuses_holds_up),
         ON_STORE(nothing_happens_twice_when_a_call_fails, "memory"),
         ON_STORE(nothing_happens_twice_when_an_answer_is_lost, "memory"),
         ON_STORE(nothing_happens_twice_when_a_commit_is_refused_for_its_content, "memory"),
@@ -407,7 +407,7 @@ int main(void)
         ON_STORE(own_sql_is_there_once_whatever_commit_fails, "sqlite"),
 #endif
         ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
-        ON_STORES(whatever_happens_each_event_counts_once),
+        ON_ALL_STORES(whatever_happens_each_event_counts_once),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -238,6 +238,15 @@ static inline pawl_event_rows all_events(world *it)
     return rows;
 }
 
+/* All have their positions: a server gives them after the commit. */
+static inline pawl_event_rows numbered_events(world *it)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    int64_t    count = 0;
+    world_ok(it->store->ops->event_number(it->store, 1000, &count, &error), &error);
+    return all_events(it);
+}
+
 static inline int64_t last_position(world *it)
 {
     pawl_event_rows rows = all_events(it);

@@ -298,10 +298,10 @@ static void o23_a_file_that_is_no_module_is_named(const char *url)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_STORES(o23_pages_over_a_socket),
+        ON_ALL_STORES(o23_pages_over_a_socket),
         ON_STORE(o23_a_port_that_is_taken_is_named, "memory"),
         ON_STORE(o23_another_address, "memory"),
-        ON_STORES(o23_traces_and_metrics_reach_a_collector),
+        ON_ALL_STORES(o23_traces_and_metrics_reach_a_collector),
         ON_STORE(o23_what_waits_is_sent_at_the_end, "memory"),
         ON_STORE(o23_many_spans_do_not_wait, "memory"),
         ON_STORE(o23_a_busy_collector_gets_them_again, "memory"),

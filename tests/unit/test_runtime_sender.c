@@ -279,11 +279,11 @@ static void enlist_needs_a_store_with_transactions(const char *url)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_STORES(all_or_none),
-        ON_STORES(a_message_id_is_stored_once),
-        ON_STORES(bad_input_is_refused_at_the_call),
-        ON_STORES(start_finds_the_queue),
-        ON_STORES(publish_reaches_subscribers_of_base_types),
+        ON_ALL_STORES(all_or_none),
+        ON_ALL_STORES(a_message_id_is_stored_once),
+        ON_ALL_STORES(bad_input_is_refused_at_the_call),
+        ON_ALL_STORES(start_finds_the_queue),
+        ON_ALL_STORES(publish_reaches_subscribers_of_base_types),
         ON_STORE(enlist_needs_a_store_with_transactions, "memory"),
 #ifdef PAWL_HAVE_SQLITE
         ON_STORE(enlisted_messages_commit_and_roll_back_with_the_caller, "sqlite"),

@@ -187,9 +187,9 @@ static void a_module_without_a_sink_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_STORES(o9_a_sink_of_ones_own_gets_what_is_sent),
-        ON_STORES(o11_a_rejection_is_dead_at_once),
-        ON_STORES(o10_o12_a_sink_that_fails_is_asked_again_then_given_up),
+        ON_ALL_STORES(o9_a_sink_of_ones_own_gets_what_is_sent),
+        ON_ALL_STORES(o11_a_rejection_is_dead_at_once),
+        ON_ALL_STORES(o10_o12_a_sink_that_fails_is_asked_again_then_given_up),
         cmocka_unit_test(a_bad_table_is_refused),
         cmocka_unit_test(a_scheme_belongs_to_one),
         cmocka_unit_test(a_module_without_a_sink_is_refused),

@@ -190,9 +190,9 @@ int main(void)
         cmocka_unit_test(o23_traceparent_vectors),
         cmocka_unit_test(o23_every_byte_of_traceparent_counts),
         cmocka_unit_test(o23_a_unit_has_a_span_of_its_own),
-        ON_STORES(o23_a_trace_goes_on_in_what_is_sent),
-        ON_STORES(o23_an_invalid_trace_ends),
-        ON_STORES(o23_a_long_trace_state_ends),
+        ON_ALL_STORES(o23_a_trace_goes_on_in_what_is_sent),
+        ON_ALL_STORES(o23_an_invalid_trace_ends),
+        ON_ALL_STORES(o23_a_long_trace_state_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

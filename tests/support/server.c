@@ -1,0 +1,153 @@
+/* server.c - the stores on servers that a program has made.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/server.h"
+
+#include "support/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STORES_MAX 100
+
+typedef struct server {
+    const char       *scheme;
+    const char       *variable;
+    const server_ops *ops;
+} server;
+
+typedef struct server_store {
+    const server *server;
+    char          name[60];
+    char          url[1000];
+    char          description[40];
+    bool          is_taken;
+} server_store;
+
+#define DECLARE(argument, scheme, variable) extern const server_ops server_##scheme##_ops;
+SERVERS(DECLARE, )
+
+#define ROW(argument, scheme, variable) {#scheme, variable, &server_##scheme##_ops},
+static const server servers[] = {SERVERS(ROW, )};
+
+static server_store stores[STORES_MAX];
+static size_t       store_count;
+
+/* ---- Which server ----------------------------------------------------------- */
+
+static const server *server_of(const char *url)
+{
+    size_t size = strcspn(url, ":");
+    for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++)
+        if (strlen(servers[i].scheme) == size && strncmp(servers[i].scheme, url, size) == 0)
+            return &servers[i];
+    return NULL;
+}
+
+static const char *address_of(const server *it)
+{
+    const char *url = getenv(it->variable);
+    return url != NULL && url[0] != '\0' ? url : NULL;
+}
+
+bool server_is(const char *url)
+{
+    return server_of(url) != NULL;
+}
+
+bool server_is_there(const char *scheme)
+{
+    const server *it = server_of(scheme);
+    return it != NULL && address_of(it) != NULL;
+}
+
+/* ---- Stores ----------------------------------------------------------------- */
+
+static void drop_store(server_store *it)
+{
+    if (it->name[0] != '\0')
+        (void)it->server->ops->drop(address_of(it->server), it->name);
+    *it = (server_store){.server = NULL};
+}
+
+static pid_t owner; /* a child of the program drops nothing */
+
+/* Also those that failed tests had. */
+static void drop_all(void)
+{
+    for (size_t i = 0; owner == getpid() && i < store_count; i++)
+        drop_store(&stores[i]);
+}
+
+static void drop_all_at_the_end(void)
+{
+    if (owner != 0)
+        return;
+    owner = getpid();
+    atexit(drop_all);
+}
+
+/* What a killed program made stays on a server that outlives it, and process numbers come
+ * again: the time tells them apart. */
+static void make(const server *from, server_store *it)
+{
+    static unsigned  count;
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_schema_spec spec  = {.table_count = 0};
+    it->server             = from;
+    snprintf(it->name, sizeof it->name, "pawl_world_%ld_%llx_%u", (long)getpid(),
+             (unsigned long long)time(NULL), ++count);
+    from->ops->url(address_of(from), it->name, it->url, sizeof it->url);
+    world_ok(pawl_store_schema(it->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &error), &error);
+    from->ops->describe(address_of(from), it->name, it->description, sizeof it->description);
+}
+
+/* A free one, or room for another. */
+static server_store *find_free(const server *from)
+{
+    for (size_t i = 0; i < store_count; i++)
+        if (stores[i].server == from && !stores[i].is_taken)
+            return &stores[i];
+    for (size_t i = 0; i < store_count; i++)
+        if (stores[i].server == NULL)
+            return &stores[i];
+    assert_true(store_count < STORES_MAX);
+    return &stores[store_count++];
+}
+
+void server_url(const char *scheme, char *url, size_t size)
+{
+    const server *from = server_of(scheme);
+    drop_all_at_the_end();
+    server_store *it = find_free(from);
+    if (it->server == NULL)
+        make(from, it);
+    it->is_taken = true;
+    snprintf(url, size, "%s", it->url);
+}
+
+static server_store *find_taken(const char *url)
+{
+    for (size_t i = 0; i < store_count; i++)
+        if (stores[i].is_taken && strcmp(stores[i].url, url) == 0)
+            return &stores[i];
+    fail_msg("%s was not handed out", url);
+    return NULL;
+}
+
+void server_forget(const char *url)
+{
+    server_store     *it  = find_taken(url);
+    const server_ops *ops = it->server->ops;
+    const char       *at  = address_of(it->server);
+    char              found[sizeof it->description];
+    ops->empty(at, it->name);
+    ops->describe(at, it->name, found, sizeof found);
+    if (strcmp(found, it->description) != 0)
+        drop_store(it);
+    it->is_taken = false;
+}
