@@ -56,26 +56,80 @@ static void data_outlives_the_handle_that_wrote_it(suite *s)
     EXPECT(s, b->identity[0] != '\0');
 }
 
-/* Claims, leases and the lead: all of them are the worker's to lose. */
-static void an_ended_worker_holds_nothing(suite *s)
+static void fill(suite *s, pawl_store *a)
 {
-    pawl_store *a = suite_open(s), *b = suite_open(s);
     suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
     COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(1), .destination = TEXT("orders"),
                .due = SUITE_NOW);
     COMMIT_ONE(s, a, aggregator_add, .name = TEXT("Bills"), .partition = TEXT("Bills"),
                .key = TEXT("k"), .message = suite_message(s, TEXT("k")), .at = SUITE_NOW,
                .due = SUITE_NOW);
-    EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW, 1).count, 1);
-    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 1).count, 1);
-    EXPECT_EQ(s, suite_snapshot_of(s, a, TEXT("Bills"), 70, SUITE_NOW).count, 1);
-    EXPECT_EQ(s, suite_claim(s, b, TEXT("orders"), SUITE_NOW, 1).count, 0);
-    EXPECT_EQ(s, suite_claim_timeouts(s, b, 71, SUITE_NOW, 1).count, 0);
-    EXPECT_EQ(s, suite_snapshot_of(s, b, TEXT("Bills"), 71, SUITE_NOW).count, 0);
+}
+
+/* The message, the timeout and the partition can be had by this handle, or cannot. */
+static void expect_claimed(suite *s, pawl_store *store, unsigned owner, size_t count)
+{
+    EXPECT_EQ(s, suite_claim(s, store, TEXT("orders"), SUITE_NOW, 1).count, count);
+    EXPECT_EQ(s, suite_claim_timeouts(s, store, owner, SUITE_NOW, 1).count, count);
+    EXPECT_EQ(s, suite_snapshot_of(s, store, TEXT("Bills"), owner, SUITE_NOW).count, count);
+}
+
+/* Claims, leases and the lead: all of them are the worker's to lose. */
+static void an_ended_worker_holds_nothing(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    fill(s, a);
+    expect_claimed(s, a, 70, 1);
+    expect_claimed(s, b, 71, 0);
     suite_end_worker(s, a);
-    EXPECT_EQ(s, suite_claim(s, b, TEXT("orders"), SUITE_NOW, 1).count, 1);
-    EXPECT_EQ(s, suite_claim_timeouts(s, b, 71, SUITE_NOW, 1).count, 1);
-    EXPECT_EQ(s, suite_snapshot_of(s, b, TEXT("Bills"), 71, SUITE_NOW).count, 1);
+    expect_claimed(s, b, 71, 1);
+}
+
+/* Another handle becomes the worker, of a thread that is given up, say, and ends it. The
+ * old handle is open still, and nobody calls it meanwhile. */
+static void take_over_and_end(suite *s, const pawl_store *old)
+{
+    pawl_store *by = suite_open_bare(s);
+    by->worker     = old->worker;
+    EXPECT_OK(s, by->ops->worker_open(by, TEXT("suite"), TEXT("[]"), SUITE_NOW, &s->error));
+    by->is_attached = true;
+    suite_end_worker(s, by);
+    suite_close(s, by);
+}
+
+static void a_worker_that_is_taken_over_holds_nothing(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    fill(s, a);
+    expect_claimed(s, a, 70, 1);
+    expect_claimed(s, b, 71, 0);
+    take_over_and_end(s, a);
+    expect_claimed(s, b, 71, 1);
+    suite_set     set     = suite_changes(s);
+    pawl_refusals refused = {.arena = s->arena};
+    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("late"), .at = SUITE_NOW);
+    EXPECT(s, suite_try(&set, a, &refused) != PAWL_OK);
+    EXPECT(s, !suite_knows(s, b, TEXT("suite"), TEXT("late")));
+}
+
+/* With a transaction of its own that is open. */
+static void a_hold_that_is_taken_over_is_rolled_back(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    if ((a->ops->promises & PAWL_STORE_ROW_LOCKS) == 0)
+        suite_not_applicable(s, "whoever has an open transaction keeps all others from writing");
+    suite_insert_order(s, a, 1, "order-1");
+    pawl_value    ref = pawl_value_text(TEXT("order-1"));
+    pawl_saga_row row = {0};
+    EXPECT_OK(s, a->ops->hold_begin(a, &s->error));
+    EXPECT_OK(s, a->ops->saga_load(a, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
+                                   PAWL_SAGA_LOCKED, s->arena, &row, &s->error));
+    take_over_and_end(s, a);
+    COMMIT_ONE(s, b, saga_update, .table = s->tables[SUITE_ORDER], .id = row.id, .version = 1,
+               .row = row.row, .metadata = TEXT("{}"), .data = TEXT("{\"n\":2}"),
+               .type_version = TEXT("1.0"));
+    a->ops->hold_end(a);
+    EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 2);
 }
 
 /* What the child found, as bits of its exit code. */
@@ -211,6 +265,8 @@ static const suite_case cases[] = {
     {"E28 living workers are listed", living_workers_are_listed},
     {"O22 data outlives the handle that wrote it", data_outlives_the_handle_that_wrote_it},
     {"E16 an ended worker holds nothing", an_ended_worker_holds_nothing},
+    {"E29 a worker that is taken over holds nothing", a_worker_that_is_taken_over_holds_nothing},
+    {"E29 a hold that is taken over is rolled back", a_hold_that_is_taken_over_is_rolled_back},
     {"a forked handle is refused", a_forked_handle_is_refused},
     {"O21 wait ends when the descriptor is ready", wait_ends_when_the_descriptor_is_ready},
     {"E29 interrupt ends a wait", interrupt_ends_a_wait},

@@ -137,6 +137,43 @@ static void handles_of_a_process_share_the_claims(void **state)
                      0);
 }
 
+/* A handle becomes the worker of another one. Who held what is not asked. */
+static pawl_store *take_over(place *p, const pawl_store *old)
+{
+    pawl_store *by = NULL;
+    expect_code(p, pawl_store_open(p->url, NULL, &by, &p->error), PAWL_OK);
+    by->worker = old->worker;
+    expect_code(p, by->ops->worker_open(by, TEXT("orders"), TEXT("[]"), NOW, &p->error), PAWL_OK);
+    by->is_attached = true;
+    return by;
+}
+
+/* The old handle stays open, as that of a thread does which never comes back: its queue
+ * is given back all the same, by the last one that claims from it. */
+static void e29_a_queue_is_given_back_for_a_handle_that_was_taken_over(void **state)
+{
+    place *p = *state;
+    send_some(p, 3);
+    pawl_store *lost  = open_store(p, p->url);
+    pawl_store *other = open_store(p, p->url);
+    assert_int_equal(claim_some(p, lost, "orders", 2).count, 2);
+    assert_int_equal(claim_some(p, other, "orders", 9).count, 1);
+    pawl_store *by = take_over(p, lost);
+    assert_int_equal(claim_some(p, other, "orders", 9).count, 2);
+    pawl_store_close(other);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_leases where Process <> 0"),
+                     1);
+    pawl_store_close(by);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_leases where Process <> 0"),
+                     0);
+    other = open_store(p, p->url);
+    assert_int_equal(claim_some(p, other, "orders", 9).count, 3);
+    pawl_store_close(lost); /* it is not among them any more */
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_leases where Process <> 0"),
+                     1);
+    pawl_store_close(other);
+}
+
 static void lease_all_and_wait(place *p, child *c)
 {
     pawl_store        *store = open_store(p, p->url);
@@ -367,10 +404,15 @@ int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(one_process_works_a_queue),      CASE(handles_of_a_process_share_the_claims),
-        CASE(a_dead_process_holds_nothing),   CASE(a_lost_lease_refuses_the_settle),
-        CASE(a_child_may_not_use_the_handle), CASE(a_forked_child_does_not_inherit_the_lease),
-        CASE(another_process_wakes_a_wait),   CASE(a_commit_before_the_wait_is_noticed),
+        CASE(one_process_works_a_queue),
+        CASE(handles_of_a_process_share_the_claims),
+        CASE(e29_a_queue_is_given_back_for_a_handle_that_was_taken_over),
+        CASE(a_dead_process_holds_nothing),
+        CASE(a_lost_lease_refuses_the_settle),
+        CASE(a_child_may_not_use_the_handle),
+        CASE(a_forked_child_does_not_inherit_the_lease),
+        CASE(another_process_wakes_a_wait),
+        CASE(a_commit_before_the_wait_is_noticed),
     };
     return cmocka_run_group_tests_name("sqlite_process", tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ typedef struct pawl__postgres_sent {
 } pawl__postgres_sent;
 
 #define PAWL__POSTGRES_PARAMETERS_MAX 24
-#define PAWL__POSTGRES_PLAIN_MAX 4 /* between two flushes */
+#define PAWL__POSTGRES_PLAIN_MAX 8 /* between two flushes */
 
 typedef struct pawl__postgres_call {
     struct pawl__postgres_connection *connection;

@@ -73,6 +73,7 @@ typedef struct pawl__postgres {
     pid_t                     pid;           /* process that opened the handle */
     int                       backend_pid;   /* of the main connection */
     int64_t                   lock_number;   /* of the worker's session lock; 0 with a pooler */
+    int64_t                   mark_number;   /* with a pooler: of the worker's transactions */
     bool                      has_leased;    /* timeouts, since it was opened */
     unsigned char             worker_tid[6]; /* where the worker's row was last */
     bool                      has_worker_tid;

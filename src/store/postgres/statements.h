@@ -113,6 +113,9 @@
     X(lock_timeout, "select set_config('lock_timeout', ?1, true)")                                   \
     X(worker_lock_wait, "select pg_advisory_lock(?1)")                                               \
     X(worker_unlock, "select pg_advisory_unlock(?1)")                                                \
+    /* A transaction that a pooler gave out, and who waits for its end. */                           \
+    X(worker_mark, "select pg_advisory_xact_lock_shared(?1)")                                        \
+    X(worker_mark_wait, "select pg_advisory_xact_lock(?1)")                                          \
     X(end_session, "select pg_terminate_backend(l.pid) from pg_locks as l "                          \
                    "where l.locktype = 'advisory' and l.objsubid = 1 and l.granted "                 \
                    "and l.classid = ((?1 >> 32) & 4294967295)::oid "                                 \

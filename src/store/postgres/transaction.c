@@ -8,15 +8,32 @@
 
 #include <unistd.h>
 
-void pawl__postgres_send_plain(pawl__postgres_connection *connection, int statement,
-                               pawl_error *error)
+/* The answer comes with the flush, long after the caller is gone. */
+static pawl__postgres_call *begin_plain(pawl__postgres_connection *connection, int statement,
+                                        pawl_error *error)
 {
-    /* The answer comes with the flush, long after this function. */
     unsigned             place = connection->plain_count++ % PAWL__POSTGRES_PLAIN_MAX;
     pawl__postgres_call *call  = &connection->plain[place];
     pawl__postgres_end(call);
     pawl__postgres_begin(call, connection, statement, error);
     call->error = NULL;
+    return call;
+}
+
+void pawl__postgres_send_plain(pawl__postgres_connection *connection, int statement,
+                               pawl_error *error)
+{
+    pawl__postgres_send(begin_plain(connection, statement, error));
+}
+
+/* A pooler's session is not the worker's, but while its transaction lasts it is: it says
+ * whose it is, so that who takes the worker over can end it. */
+static void mark(pawl__postgres *store, pawl_error *error)
+{
+    if (store->mark_number == 0)
+        return;
+    pawl__postgres_call *call = begin_plain(&store->main, pawl__postgres_worker_mark, error);
+    pawl__postgres_put_int(call, store->mark_number);
     pawl__postgres_send(call);
 }
 
@@ -31,7 +48,10 @@ void pawl__postgres_begin_on(pawl__postgres_connection *connection, pawl_error *
 pawl_code pawl__postgres_begin_transaction(pawl__postgres *store, pawl_error *error)
 {
     bool has_lost_locks = !store->main.in_transaction && store->claim_count > 0;
+    bool is_new         = !store->main.in_transaction;
     pawl__postgres_begin_on(&store->main, error);
+    if (is_new)
+        mark(store, error);
     return has_lost_locks ? pawl__postgres_claims_lock(store, error) : PAWL_OK;
 }
 

@@ -94,19 +94,25 @@ static int64_t lock_number_of(pawl_uuid worker)
 
 /* A session of ours that the server has not noticed to be gone holds it still:
  * it is ended. */
-pawl_code pawl__postgres_worker_lock(pawl__postgres *store, pawl_error *error)
+static pawl_code end_and_lock(pawl__postgres_connection *connection, int64_t number, int lock,
+                              pawl_error *error)
 {
     pawl__postgres_call calls[2];
-    pawl__postgres_begin(&calls[0], &store->main, pawl__postgres_end_session, error);
-    pawl__postgres_put_int(&calls[0], store->lock_number);
+    pawl__postgres_begin(&calls[0], connection, pawl__postgres_end_session, error);
+    pawl__postgres_put_int(&calls[0], number);
     pawl__postgres_send(&calls[0]);
-    pawl__postgres_begin(&calls[1], &store->main, pawl__postgres_worker_lock_wait, error);
-    pawl__postgres_put_int(&calls[1], store->lock_number);
+    pawl__postgres_begin(&calls[1], connection, lock, error);
+    pawl__postgres_put_int(&calls[1], number);
     pawl__postgres_send(&calls[1]);
-    pawl_code code = pawl__postgres_flush(&store->main, error);
+    pawl_code code = pawl__postgres_flush(connection, error);
     pawl__postgres_end(&calls[0]);
     pawl__postgres_end(&calls[1]);
     return code;
+}
+
+pawl_code pawl__postgres_worker_lock(pawl__postgres *store, pawl_error *error)
+{
+    return end_and_lock(&store->main, store->lock_number, pawl__postgres_worker_lock_wait, error);
 }
 
 static void unlock(pawl__postgres *store)
@@ -173,7 +179,12 @@ pawl_code pawl__postgres_worker_open(pawl_store *base, pawl_text endpoint, pawl_
         code = pawl__postgres_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    code = take_row(store, connection, endpoint, types, now, &epoch, error);
+    /* A transaction of another handle of this worker, with what it claimed, is over. */
+    store->mark_number = store->is_pooled ? lock_number_of(base->worker.uuid) : 0;
+    if (store->is_pooled)
+        code = end_and_lock(connection, store->mark_number, pawl__postgres_worker_mark_wait, error);
+    if (code == PAWL_OK)
+        code = take_row(store, connection, endpoint, types, now, &epoch, error);
     if (code == PAWL_OK)
         code = free_dead(store, connection, error);
     code = pawl__postgres_stamp_end(connection, code, error);

@@ -112,7 +112,7 @@ static pawl_code use_add(pawl__sqlite *store, pawl_text queue, pawl__sqlite_use 
 {
     pawl__sqlite_use *made = pawl_allocate(sizeof *made);
     if (made != NULL)
-        made->queue = pawl__sqlite_queue_enter(store->book, queue);
+        made->queue = pawl__sqlite_queue_enter(store->book, queue, store);
     if (made == NULL || made->queue == NULL) {
         pawl_free(made);
         return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
@@ -121,6 +121,24 @@ static pawl_code use_add(pawl__sqlite *store, pawl_text queue, pawl__sqlite_use 
     store->uses = made;
     *use        = made;
     return PAWL_OK;
+}
+
+/* What a handle of this process that was this worker until now held is free, and where it
+ * was the last to claim from a queue, this one gives the queue back when it closes. */
+pawl_code pawl__sqlite_take_over(pawl__sqlite *store, pawl_error *error)
+{
+    for (;;) {
+        pawl__sqlite_use *made = pawl_allocate(sizeof *made);
+        if (made == NULL)
+            return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+        made->queue = pawl__sqlite_queue_take_over(store->book, store->base.worker.uuid, store);
+        if (made->queue == NULL) {
+            pawl_free(made);
+            return PAWL_OK;
+        }
+        made->next  = store->uses;
+        store->uses = made;
+    }
 }
 
 /* Inside a stamp. Leaves `row` as it stands after. */
@@ -208,11 +226,12 @@ pawl_code pawl__sqlite_leave_queues(pawl__sqlite *store, pawl_error *error)
     if (store->book == NULL)
         return PAWL_OK;
     pawl__sqlite_claim_end_all(store->book, store);
+    pawl__sqlite_detach(store->book, store);
     while (store->uses != NULL) {
         pawl__sqlite_use *use = store->uses;
         store->uses           = use->next;
         pawl_text queue       = pawl__sqlite_queue_name(use->queue);
-        if (pawl__sqlite_queue_leave(store->book, use->queue)) {
+        if (pawl__sqlite_queue_leave(store->book, use->queue, store)) {
             pawl_code gave = give_back(store, queue, code == PAWL_OK ? error : NULL);
             code           = code == PAWL_OK ? gave : code;
         }

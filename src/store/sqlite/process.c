@@ -22,16 +22,30 @@
 
 #define LOCK_TRIES_MAX 8 /* random numbers that all are taken mean something else is wrong */
 
+/* A handle that claims from a queue. */
+typedef struct user {
+    struct user *next;
+    const void  *owner;
+} user;
+
 struct pawl__sqlite_queue {
     pawl__sqlite_queue *next;
-    unsigned            users; /* handles */
+    user               *users;
     pawl_text           name;
 };
+
+/* Which handle is which worker's. */
+typedef struct attached {
+    struct attached *next;
+    pawl_uuid        worker;
+    const void      *owner;
+} attached;
 
 struct pawl__sqlite_book {
     pawl__sqlite_book    *next;
     pawl__sqlite_process *process;
     pawl__sqlite_queue   *queues;
+    attached             *workers;
     pawl__sqlite_claims   claims;
     uint64_t              ended; /* claims that ended so far */
     char                  prefix[];
@@ -183,6 +197,15 @@ pawl_code pawl__sqlite_process_join(const char *path, dev_t device, ino_t inode,
     return code;
 }
 
+static void free_users(pawl__sqlite_queue *queue)
+{
+    while (queue->users != NULL) {
+        user *first  = queue->users;
+        queue->users = first->next;
+        pawl_free(first);
+    }
+}
+
 static void destroy(pawl__sqlite_process *process)
 {
     while (process->books != NULL) {
@@ -191,7 +214,13 @@ static void destroy(pawl__sqlite_process *process)
         while (book->queues != NULL) {
             pawl__sqlite_queue *queue = book->queues;
             book->queues              = queue->next;
+            free_users(queue);
             pawl_free(queue);
+        }
+        while (book->workers != NULL) {
+            attached *first = book->workers;
+            book->workers   = first->next;
+            pawl_free(first);
         }
         pawl__sqlite_claims_free(&book->claims);
         pawl_free(book);
@@ -240,9 +269,8 @@ pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_process *process, const c
 
 /* ---- Queues ------------------------------------------------------------- */
 
-pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name)
+static pawl__sqlite_queue *find_or_add(pawl__sqlite_book *book, pawl_text name)
 {
-    pthread_mutex_lock(&book->process->mutex);
     pawl__sqlite_queue *queue = book->queues;
     while (queue != NULL && !pawl_text_equal(queue->name, name))
         queue = queue->next;
@@ -253,23 +281,120 @@ pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text 
         queue->next  = book->queues;
         book->queues = queue;
     }
-    if (queue != NULL)
-        queue->users++;
-    pthread_mutex_unlock(&book->process->mutex);
     return queue;
 }
 
-bool pawl__sqlite_queue_leave(pawl__sqlite_book *book, pawl__sqlite_queue *queue)
+static user **find_user(pawl__sqlite_queue *queue, const void *owner)
+{
+    user **link = &queue->users;
+    while (*link != NULL && (*link)->owner != owner)
+        link = &(*link)->next;
+    return link;
+}
+
+pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name,
+                                             const void *owner)
+{
+    user *made = pawl_allocate(sizeof *made);
+    pthread_mutex_lock(&book->process->mutex);
+    pawl__sqlite_queue *queue = made != NULL ? find_or_add(book, name) : NULL;
+    if (queue != NULL) {
+        *made        = (user){queue->users, owner};
+        queue->users = made;
+    }
+    pthread_mutex_unlock(&book->process->mutex);
+    if (queue == NULL)
+        pawl_free(made);
+    return queue;
+}
+
+bool pawl__sqlite_queue_leave(pawl__sqlite_book *book, pawl__sqlite_queue *queue, const void *owner)
 {
     pthread_mutex_lock(&book->process->mutex);
-    bool is_last = --queue->users == 0;
+    user **link = find_user(queue, owner);
+    user  *left = *link;
+    if (left != NULL)
+        *link = left->next;
+    bool is_last = left != NULL && queue->users == NULL;
     pthread_mutex_unlock(&book->process->mutex);
+    pawl_free(left);
     return is_last;
 }
 
 pawl_text pawl__sqlite_queue_name(const pawl__sqlite_queue *queue)
 {
     return queue->name;
+}
+
+/* ---- Workers ------------------------------------------------------------ */
+
+static attached **find_attached(pawl__sqlite_book *book, const void *owner)
+{
+    attached **link = &book->workers;
+    while (*link != NULL && (*link)->owner != owner)
+        link = &(*link)->next;
+    return link;
+}
+
+pawl_code pawl__sqlite_attach(pawl__sqlite_book *book, pawl_uuid worker, const void *owner)
+{
+    pawl_code code = PAWL_OK;
+    pthread_mutex_lock(&book->process->mutex);
+    attached *it = *find_attached(book, owner);
+    if (it == NULL && (it = pawl_allocate(sizeof *it)) != NULL) {
+        it->next      = book->workers;
+        book->workers = it;
+    }
+    if (it != NULL) {
+        it->worker = worker;
+        it->owner  = owner;
+    } else {
+        code = PAWL_ENOMEM;
+    }
+    pthread_mutex_unlock(&book->process->mutex);
+    return code;
+}
+
+void pawl__sqlite_detach(pawl__sqlite_book *book, const void *owner)
+{
+    pthread_mutex_lock(&book->process->mutex);
+    attached **link = find_attached(book, owner);
+    attached  *left = *link;
+    if (left != NULL)
+        *link = left->next;
+    pthread_mutex_unlock(&book->process->mutex);
+    pawl_free(left);
+}
+
+/* Another handle that is the worker, or NULL. */
+static const void *find_other(const pawl__sqlite_book *book, pawl_uuid worker, const void *owner)
+{
+    for (const attached *it = book->workers; it != NULL; it = it->next)
+        if (it->owner != owner && pawl_uuid_compare(it->worker, worker) == 0)
+            return it->owner;
+    return NULL;
+}
+
+pawl__sqlite_queue *pawl__sqlite_queue_take_over(pawl__sqlite_book *book, pawl_uuid worker,
+                                                 const void *owner)
+{
+    pawl__sqlite_queue *taken = NULL;
+    pthread_mutex_lock(&book->process->mutex);
+    const void *other = find_other(book, worker, owner);
+    if (other != NULL) {
+        pawl__sqlite_claims_remove_owner(&book->claims, other);
+        book->ended++;
+    }
+    for (pawl__sqlite_queue *queue = book->queues; other != NULL && taken == NULL && queue != NULL;
+         queue                     = queue->next) {
+        user *left = *find_user(queue, other);
+        if (left == NULL)
+            continue;
+        left->owner = owner;
+        taken       = queue;
+    }
+    pthread_mutex_unlock(&book->process->mutex);
+    return taken;
 }
 
 /* ---- Claims ------------------------------------------------------------- */

@@ -40,11 +40,21 @@ pawl_code pawl__sqlite_process_alive(const pawl__sqlite_process *process, const 
 /* The book of the prefix; lives as long as the process's object. NULL: memory. */
 pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_process *process, const char *prefix);
 
-/* The queue's entry, its user count raised. NULL: memory. */
-pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name);
-/* Counts the caller out; true when it was the last. */
-bool      pawl__sqlite_queue_leave(pawl__sqlite_book *book, pawl__sqlite_queue *queue);
+/* The queue's entry, with the handle among those that claim from it. NULL: memory. */
+pawl__sqlite_queue *pawl__sqlite_queue_enter(pawl__sqlite_book *book, pawl_text name,
+                                             const void *owner);
+/* True when it was the last one; false also when another one took its place. */
+bool      pawl__sqlite_queue_leave(pawl__sqlite_book *book, pawl__sqlite_queue *queue,
+                                   const void *owner);
 pawl_text pawl__sqlite_queue_name(const pawl__sqlite_queue *queue);
+
+/* From now on the handle is the worker's. PAWL_ENOMEM. */
+pawl_code pawl__sqlite_attach(pawl__sqlite_book *book, pawl_uuid worker, const void *owner);
+void      pawl__sqlite_detach(pawl__sqlite_book *book, const void *owner);
+/* Another handle that was the worker's loses its claims and its place at a queue, which
+ * becomes the caller's: one queue at a time, NULL when there is none left. */
+pawl__sqlite_queue *pawl__sqlite_queue_take_over(pawl__sqlite_book *book, pawl_uuid worker,
+                                                 const void *owner);
 
 /* Takes the row for `owner` under a lease's epoch; one that it has already is
  * moved to that epoch. PAWL_EGONE when another owner has it; PAWL_ENOMEM. */

@@ -217,19 +217,19 @@ pawl_code pawl__sqlite_column_type(sqlite3 *db, pawl_text table, const char *col
 pawl_code pawl__sqlite_exists(sqlite3 *db, const char *kind, pawl_text name, bool *exists,
                               pawl_error *error);
 
-/* lease.c */
-/* Joins the process's object; needed before the first claim. */
+/* lease.c: joining the process's object comes before the first claim. */
 pawl_code pawl__sqlite_join(pawl__sqlite *store, pawl_error *error);
 /* Takes or keeps this process's lease on the queue. `*use` is NULL when another
  * process has it, `elsewhere` then says which. */
 pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_arena *arena,
                                    pawl__sqlite_use **use, pawl_text *elsewhere, pawl_error *error);
-
 /* NULL when the handle never claimed from the queue. */
 pawl__sqlite_use *pawl__sqlite_use_find(const pawl__sqlite *store, pawl_text queue);
 /* Is the lease still ours? Asked inside each commit that settles queue rows. */
 pawl_code pawl__sqlite_lease_check(pawl__sqlite *store, const pawl__sqlite_use *use, bool *is_ours,
                                    pawl_error *error);
+/* What another handle of this process held as this worker is free or this handle's. */
+pawl_code pawl__sqlite_take_over(pawl__sqlite *store, pawl_error *error);
 /* Frees all claims of the handle, and the leases on queues that no handle of
  * this process claims from any longer. */
 pawl_code pawl__sqlite_leave_queues(pawl__sqlite *store, pawl_error *error);

@@ -152,31 +152,43 @@ static pawl_code read_epoch(pawl__sqlite *store, int64_t *epoch, pawl_uuid *last
     return call.code;
 }
 
-pawl_code pawl__sqlite_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types,
-                                   pawl_time now, pawl_error *error)
+static pawl_code take_row(pawl__sqlite *store, pawl_text endpoint, pawl_text types, pawl_time now,
+                          int64_t *epoch, pawl_error *error)
 {
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    int64_t       epoch = 0;
-    pawl_uuid     last;
-    pawl_code     code = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sqlite_join(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sqlite_stamp_begin(store, error);
+    pawl_uuid last;
+    pawl_code code = pawl__sqlite_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code = insert(store, endpoint, types, now, error);
     if (code == PAWL_EDUPLICATE)
         code = replace(store, endpoint, types, now, error);
     if (code == PAWL_OK)
-        code = read_epoch(store, &epoch, &last, error);
+        code = read_epoch(store, epoch, &last, error);
     if (code == PAWL_OK)
         code = pawl__sqlite_free_dead(store, error);
-    code = pawl__sqlite_stamp_end(store, code, error);
+    return pawl__sqlite_stamp_end(store, code, error);
+}
+
+pawl_code pawl__sqlite_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types,
+                                   pawl_time now, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    int64_t       epoch = 0;
+    pawl_code     code  = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_join(store, error);
+    if (code == PAWL_OK &&
+        (code = pawl__sqlite_attach(store->book, base->worker.uuid, store)) != PAWL_OK)
+        code = pawl_error_set(error, code, "sqlite: out of memory");
+    if (code == PAWL_OK)
+        code = take_row(store, endpoint, types, now, &epoch, error);
+    store->has_worker |= code == PAWL_OK;
+    /* After the commit, which fences what the other handle has in hand. */
+    if (code == PAWL_OK && epoch > 1)
+        code = pawl__sqlite_take_over(store, error);
     if (code == PAWL_OK) {
         base->epoch       = epoch;
         base->is_attached = true;
-        store->has_worker = true;
     }
     return code;
 }
