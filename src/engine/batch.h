@@ -118,6 +118,7 @@ typedef struct pawl__unit {
     bool                          has_sql;
     int32_t                       conflicts; /* times refused and run again */
     int32_t                       runs;      /* immediate retries with own SQL so far */
+    int32_t                       not_found; /* sagas that its last run missed for good */
     pawl_time                     due;       /* RETRY, WAIT and ELSEWHERE: when again */
     pawl_code                     code;      /* of the last failure */
     pawl_text                     error;
@@ -143,7 +144,6 @@ typedef struct pawl__batch {
     pawl__entry_index indexes[3];
     pawl__effects     effects;
     pawl_counters     counters;
-    int64_t           not_found;     /* messages whose saga is missing for good */
     pawl_time         cut_timeout;   /* earliest timeout or period set in this batch */
     pawl_time         cut_send;      /* earliest local send of this batch */
     pawl_time         cut_message;   /* last timeout claimed, when more may be due with it */

@@ -134,7 +134,7 @@ static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
         return PAWL_ENOTFOUND;
     char none[NONE_SIZE];
     format_none(lookup, none);
-    ctx->batch->not_found++;
+    ctx->unit->not_found++;
     switch (binding->not_found) {
     case PAWL_NOT_FOUND_CALL: return call_handler(ctx, lookup, binding->missing);
     case PAWL_NOT_FOUND_DEAD:
@@ -391,7 +391,8 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
     for (int32_t attempt = 0; attempt <= limit; attempt++) {
         pawl_arena_reset(batch->engine->scratch);
         pawl__context_init(&ctx, batch, unit);
-        code = run_once(&ctx);
+        unit->not_found = 0;
+        code            = run_once(&ctx);
         if (code == PAWL_OK || unit->end != PAWL__END_NEW || code == PAWL_DISCARD)
             break;
         batch->counters.failures += code != PAWL_REJECT || !ctx.is_rejected;

@@ -52,6 +52,8 @@ extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
     X(RETENTION_DELETED, ENDPOINT, COUNTER, 1, "pawl_outbox_retention_deleted_total",              \
       "pawl.outbox.retention.deleted", "{row}", NULL,                                              \
       "Dispatched outbox rows deleted because they were old.")                                     \
+    X(NOT_FOUND, ENDPOINT, COUNTER, 1, "pawl_sagas_not_found_total", "pawl.sagas.not_found",       \
+      "{saga}", NULL, "Sagas missed for good by a message that begins none.")                      \
     X(LEADER, RUNNER, GAUGE, 1, "pawl_leader", "pawl.leader", "1", NULL,                           \
       "1 when this process delivers the outbox rows of the endpoint, else 0.")                     \
     X(OUTBOX_PENDING, STORE, GAUGE, 1, "pawl_outbox_pending", "pawl.outbox.pending", "{row}",      \

@@ -160,6 +160,9 @@ static void count_units(pawl__worker *worker, const bool *is_refused, pawl_step 
             worker->virtual_now = unit->now;
         step->handled += is_counted(unit);
         step->dead += unit->end == PAWL__END_DEAD;
+        if (is_counted(unit))
+            pawl__metric_add(&worker->endpoint->metrics, PAWL__METRIC_NOT_FOUND, 0,
+                             unit->not_found);
     }
 }
 

@@ -1,0 +1,315 @@
+/* test_engine_finder.c - custom finders: by a condition over the stored state, in SQL of
+ * the application's own, and a saga found so that another worker moved meanwhile.
+ * Contract E30; more of it in test_engine_sql.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/operations.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifdef PAWL_HAVE_SQLITE
+#include <sqlite3.h>
+#endif
+#ifdef PAWL_HAVE_POSTGRES
+#include <libpq-fe.h>
+#endif
+
+/* ---- The application -------------------------------------------------------- */
+
+#define BOOK_STATE(F) \
+    F(TEXT, isbn)     \
+    F(TEXT, title)    \
+    F(INT32, lent)
+PAWL_RECORD(book_state, BOOK_STATE)
+#define BUY(F)    \
+    F(TEXT, isbn) \
+    F(TEXT, title)
+PAWL_RECORD(buy, BUY)
+#define LEND(F) F(TEXT, title)
+PAWL_RECORD(lend, LEND)
+#define BURN(F) F(TEXT, title)
+PAWL_RECORD(burn, BURN)
+
+static world_log    seen;
+static world       *around;        /* of the test in hand */
+static int          moves_left;    /* handlers that another worker is faster than */
+static bool         is_ended_next; /* the other worker ends the saga instead */
+static pawl_saga_id first_book;
+
+/* ---- Another worker ----------------------------------------------------------- */
+
+static const pawl_application *program; /* of the world */
+
+static const pawl_saga_table *book_table(void)
+{
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    world_ok(pawl_endpoint_tables(program, NULL, NULL, around->arena, &tables, &count, &error),
+             &error);
+    return tables[0];
+}
+
+/* Lends the first book a hundred times, or ends its saga, between a handler and its commit. */
+static void move_book(void)
+{
+    pawl_saga_row          row   = {.version = 0};
+    pawl_error             error = PAWL_ERROR_INIT;
+    const pawl_saga_table *table = book_table();
+    if (moves_left-- <= 0)
+        return;
+    world_ok(pawl_store_saga_find(around->store, table, PAWL_SAGA_BY_ID,
+                                  pawl_value_uuid(first_book.uuid), around->arena, &row, &error),
+             &error);
+    row.data = PAWL_TEXT("{\"isbn\":\"1\",\"title\":\"Emma\",\"lent\":100}");
+    if (is_ended_next)
+        world_ok(pawl_store_saga_delete(around->store, table, &row, WORLD_START, &error), &error);
+    else
+        world_ok(pawl_store_saga_update(around->store, table, &row, WORLD_START, &error), &error);
+}
+
+/* ---- Handlers ------------------------------------------------------------------ */
+
+static pawl_code on_buy(pawl_context *ctx, book_state *book, const buy *message)
+{
+    if (pawl_uuid_is_zero(first_book.uuid))
+        first_book = pawl_saga_id_in_hand(ctx);
+    book->title = message->title;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_buy, book_state, buy);
+
+static pawl_code find_first(pawl_context *ctx, const void *message, pawl_saga_id *id)
+{
+    (void)ctx;
+    (void)message;
+    world_note(&seen, "find");
+    *id = first_book;
+    return PAWL_OK;
+}
+
+static pawl_code on_lend(pawl_context *ctx, book_state *book, const lend *message)
+{
+    (void)message;
+    world_note(&seen, "lend(%d,v%d)", book->lent, (int)pawl_saga_version(ctx));
+    move_book();
+    book->lent++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_lend, book_state, lend);
+
+static pawl_code on_burn(pawl_context *ctx, book_state *book, const burn *message)
+{
+    (void)message;
+    world_note(&seen, "burn(%d,v%d)", book->lent, (int)pawl_saga_version(ctx));
+    move_book();
+    return pawl_complete(ctx);
+}
+PAWL_HANDLER(on_burn, book_state, burn);
+
+static const pawl_saga book_saga = {
+    .name        = "Book",
+    .state       = PAWL_RECORD_OF(book_state),
+    .correlation = "isbn",
+    .on          = (const pawl_on[]){{.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
+                                     {.handle = PAWL_HANDLE(on_lend), .find = find_first},
+                                     {.handle = PAWL_HANDLE(on_burn), .find = find_first},
+                                     {.handle = NULL}}};
+
+static const pawl_endpoint_spec library     = {.name  = "library",
+                                               .sagas = (const pawl_saga *const[]){&book_saga, NULL}};
+static const pawl_application   application = {
+      PAWL_APPLICATION_INIT, .name = "finder",
+      .endpoints = (const pawl_endpoint_spec *const[]){&library, NULL}};
+
+static void open_world(world *it, const char *url, const pawl_application *the_program)
+{
+    around        = it;
+    program       = the_program;
+    moves_left    = 0;
+    is_ended_next = false;
+    first_book    = (pawl_saga_id){{{0}}};
+    world_open(it, url, program, NULL, NULL);
+    world_post(it, NULL, PAWL_MESSAGE(buy, .isbn = PAWL_TEXT("1"), .title = PAWL_TEXT("Emma")));
+    world_drain(it);
+    world_post(it, NULL,
+               PAWL_MESSAGE(buy, .isbn = PAWL_TEXT("2"), .title = PAWL_TEXT("Persuasion")));
+    world_drain(it);
+    world_forget(&seen);
+}
+
+/* ---- Conflicts ------------------------------------------------------------------- */
+
+static void e30_an_update_of_what_was_found_is_checked(const char *url)
+{
+    world   it;
+    int64_t version = 0;
+    open_world(&it, url, &application);
+    moves_left = 1;
+    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.handled, 1);
+    assert_int_equal(step.refused, 1);
+    assert_string_equal(seen.text, "find lend(0,v1) find lend(100,v2) ");
+    (void)world_saga_text(&it, "Book", "1", &version);
+    assert_int_equal(version, 3);
+    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
+    world_forget(&seen);
+    world_drain(&it);
+    assert_string_equal(seen.text, "find lend(101,v3) ");
+    world_close(&it);
+}
+
+/* What another worker did meanwhile is not swept away with the saga. */
+static void e30_a_completion_of_what_was_found_is_checked(const char *url)
+{
+    world it;
+    open_world(&it, url, &application);
+    moves_left = 1;
+    world_post(&it, NULL, PAWL_MESSAGE(burn, .title = PAWL_TEXT("Emma")));
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.handled, 1);
+    assert_int_equal(step.refused, 1);
+    assert_string_equal(seen.text, "find burn(0,v1) find burn(100,v2) ");
+    assert_int_equal(world_saga_count(&it, "Book"), 1);
+    world_close(&it);
+}
+
+/* Not inserted again by the update: the message finds none, and begins none. */
+static void e30_what_was_found_and_is_gone_stays_gone(const char *url)
+{
+    world it;
+    open_world(&it, url, &application);
+    moves_left    = 1;
+    is_ended_next = true;
+    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Emma")));
+    world_drain(&it);
+    assert_string_equal(seen.text, "find lend(0,v1) find ");
+    assert_int_equal(world_saga_count(&it, "Book"), 1);
+    assert_int_equal(world_queue(&it, "library").count, 0);
+    world_close(&it);
+}
+
+/* ---- Conditions -------------------------------------------------------------------- */
+
+#if defined PAWL_HAVE_SQLITE || defined PAWL_HAVE_POSTGRES
+
+static pawl_code take_id(pawl_context *ctx, const char *text, pawl_saga_id *id)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (text != NULL && pawl_uuid_parse(pawl_text_of(text), &id->uuid, &error) != PAWL_OK)
+        return pawl_fail(ctx, PAWL_EPERSIST, "%s", error.text);
+    return PAWL_OK;
+}
+
+#endif
+#ifdef PAWL_HAVE_SQLITE
+
+static pawl_code find_in_sqlite(pawl_context *ctx, const char *title, pawl_saga_id *id)
+{
+    static const char sql[] =
+        "select \"Id\" from \"library_Book\" where json_extract(\"Data\", '$.title') = ?1";
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(pawl_sql(ctx), sql, -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_bind_text(statement, 1, title, -1, SQLITE_TRANSIENT) != SQLITE_OK)
+        return pawl_fail(ctx, PAWL_EPERSIST, "%s", sqlite3_errmsg(pawl_sql(ctx)));
+    bool      is_there = sqlite3_step(statement) == SQLITE_ROW;
+    pawl_code code =
+        take_id(ctx, is_there ? (const char *)sqlite3_column_text(statement, 0) : NULL, id);
+    sqlite3_finalize(statement);
+    return code;
+}
+
+#endif
+#ifdef PAWL_HAVE_POSTGRES
+
+/* The URL of the world names its schema, which the connection does not search. */
+static pawl_code find_in_postgres(pawl_context *ctx, const char *title, pawl_saga_id *id)
+{
+    char        sql[200];
+    const char *values[] = {title};
+    const char *schema   = strstr(around->url, "schema=");
+    assert_non_null(schema);
+    schema += strlen("schema=");
+    snprintf(sql, sizeof sql,
+             "select \"Id\" from \"%.*s\".\"library_Book\" where \"Data\"->>'title' = $1",
+             (int)strcspn(schema, "&"), schema);
+    PGresult *result = PQexecParams(pawl_sql(ctx), sql, 1, NULL, values, NULL, NULL, 0);
+    pawl_code code   = PAWL_OK;
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        code = pawl_fail(ctx, PAWL_EPERSIST, "%s", PQerrorMessage(pawl_sql(ctx)));
+    else
+        code = take_id(ctx, PQntuples(result) == 1 ? PQgetvalue(result, 0, 0) : NULL, id);
+    PQclear(result);
+    return code;
+}
+
+#endif
+
+static pawl_code find_by_title(pawl_context *ctx, const void *message, pawl_saga_id *id)
+{
+    const lend *it = message;
+    assert_non_null(pawl_sql(ctx));
+#ifdef PAWL_HAVE_POSTGRES
+    if (strncmp(around->url, "postgres", strlen("postgres")) == 0)
+        return find_in_postgres(ctx, it->title.data, id);
+#endif
+#ifdef PAWL_HAVE_SQLITE
+    return find_in_sqlite(ctx, it->title.data, id);
+#else
+    return pawl_fail(ctx, PAWL_EUNSUPPORTED, "no SQL to find %s", it->title.data);
+#endif
+}
+
+static const pawl_saga searched_saga = {
+    .name        = "Book",
+    .state       = PAWL_RECORD_OF(book_state),
+    .correlation = "isbn",
+    .on =
+        (const pawl_on[]){{.handle = PAWL_HANDLE(on_buy), .key = "isbn", .starts = true},
+                          {.handle = PAWL_HANDLE(on_lend), .find = find_by_title, .own_sql = true},
+                          {.handle = NULL}}};
+static const pawl_endpoint_spec searched_library = {
+    .name = "library", .sagas = (const pawl_saga *const[]){&searched_saga, NULL}};
+static const pawl_application searched = {
+    PAWL_APPLICATION_INIT, .name = "search",
+    .endpoints = (const pawl_endpoint_spec *const[]){&searched_library, NULL}};
+
+static void e30_a_condition_over_the_state_finds_the_saga(const char *url)
+{
+    world   it;
+    int64_t version = 0;
+    open_world(&it, url, &searched);
+    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Persuasion")));
+    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Persuasion")));
+    world_post(&it, NULL, PAWL_MESSAGE(lend, .title = PAWL_TEXT("Sanditon")));
+    world_drain(&it);
+    assert_string_equal(seen.text, "lend(0,v1) lend(1,v2) ");
+    (void)world_saga_text(&it, "Book", "2", &version);
+    assert_int_equal(version, 3);
+    (void)world_saga_text(&it, "Book", "1", &version);
+    assert_int_equal(version, 1);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e30_an_update_of_what_was_found_is_checked),
+        ON_ALL_STORES(e30_a_completion_of_what_was_found_is_checked),
+        ON_ALL_STORES(e30_what_was_found_and_is_gone_stays_gone),
+#ifdef PAWL_HAVE_SQLITE
+        ON_STORE(e30_a_condition_over_the_state_finds_the_saga, "sqlite"),
+#endif
+#ifdef PAWL_HAVE_POSTGRES
+        ON_STORE(e30_a_condition_over_the_state_finds_the_saga, "postgres"),
+#endif
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

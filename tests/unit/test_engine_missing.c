@@ -1,0 +1,215 @@
+/* test_engine_missing.c - a message that begins no saga and finds none: what its row says
+ * becomes of it, once, with a warning and a count. Contract E3.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "runtime/runtime.h"
+
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define CASE_STATE(F) F(TEXT, name)
+PAWL_RECORD(case_state, CASE_STATE)
+#define OPEN_CASE(F) F(TEXT, name)
+PAWL_RECORD(open_case, OPEN_CASE)
+#define NOTE(F) F(TEXT, name)
+PAWL_RECORD(note, NOTE)
+#define APPEAL(F) F(TEXT, name)
+PAWL_RECORD(appeal, APPEAL)
+#define ASK(F) F(TEXT, name)
+PAWL_RECORD(ask, ASK)
+
+static world_log seen;
+static int       failures; /* of the next calls of on_ask_in_vain */
+
+static pawl_code run(pawl_context *ctx, const char *what)
+{
+    world_note(&seen, "%s", what);
+    return pawl_send(ctx, "clerk", PAWL_MESSAGE(note, .name = pawl_text_of(what)));
+}
+
+static pawl_code on_open_case(pawl_context *ctx, case_state *state, const open_case *message)
+{
+    (void)state;
+    (void)message;
+    return run(ctx, "open");
+}
+PAWL_HANDLER(on_open_case, case_state, open_case);
+
+static pawl_code on_note(pawl_context *ctx, case_state *state, const note *message)
+{
+    (void)state;
+    (void)message;
+    return run(ctx, "note");
+}
+PAWL_HANDLER(on_note, case_state, note);
+
+static pawl_code on_appeal(pawl_context *ctx, case_state *state, const appeal *message)
+{
+    (void)state;
+    (void)message;
+    return run(ctx, "appeal");
+}
+PAWL_HANDLER(on_appeal, case_state, appeal);
+
+static pawl_code on_ask(pawl_context *ctx, case_state *state, const ask *message)
+{
+    (void)state;
+    (void)message;
+    return run(ctx, "ask");
+}
+PAWL_HANDLER(on_ask, case_state, ask);
+
+static pawl_code on_ask_in_vain(pawl_context *ctx, const ask *message)
+{
+    (void)message;
+    if (failures-- > 0)
+        return PAWL_RETRY;
+    return run(ctx, "in vain");
+}
+PAWL_MESSAGE_HANDLER(on_ask_in_vain, ask);
+
+static const pawl_saga case_saga = {
+    .name        = "Case",
+    .state       = PAWL_RECORD_OF(case_state),
+    .correlation = "name",
+    .on          = (const pawl_on[]){
+                 {.handle = PAWL_HANDLE(on_open_case), .key = "name", .starts = true},
+                 {.handle = PAWL_HANDLE(on_note), .key = "name"},
+                 {.handle = PAWL_HANDLE(on_appeal), .key = "name", .not_found = PAWL_NOT_FOUND_DEAD},
+                 {.handle    = PAWL_HANDLE(on_ask),
+                  .key       = "name",
+                  .not_found = PAWL_NOT_FOUND_CALL,
+                  .missing   = PAWL_HANDLE(on_ask_in_vain)},
+                 {.handle = NULL}}};
+
+static const pawl_endpoint_spec court = {.name  = "court",
+                                         .sagas = (const pawl_saga *const[]){&case_saga, NULL}};
+
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "missing",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&court, NULL}};
+
+/* ---- The log ------------------------------------------------------------------- */
+
+static char warning[300]; /* the last one */
+static int  warnings;
+
+static void keep_warning(pawl_log_level level, const char *text, void *context)
+{
+    (void)context;
+    if (level != PAWL_LOG_WARNING)
+        return;
+    warnings++;
+    warning[0] = '\0';
+    strncat(warning, text, sizeof warning - 1);
+}
+
+static void open_world(world *it, const char *url)
+{
+    world_forget(&seen);
+    failures = 0;
+    warnings = 0;
+    world_open(it, url, &application, NULL, NULL);
+    pawl_log_set(keep_warning, PAWL_LOG_WARNING, NULL);
+}
+
+static void close_world(world *it)
+{
+    world_close(it);
+    world_quiet();
+}
+
+static int64_t counted(const world *it)
+{
+    return atomic_load(&it->endpoint->metrics.slots[PAWL__SLOT_NOT_FOUND]);
+}
+
+/* Consumed and without a trace: no saga, no message, no failure. */
+static void expect_nothing_written(world *it)
+{
+    assert_int_equal(world_saga_count(it, "Case"), 0);
+    assert_int_equal(world_queue(it, "court").count, 0);
+    assert_int_equal(world_queue(it, "clerk").count, 0);
+    assert_int_equal(world_stats(it).counters.failures, 0);
+}
+
+/* ---- Scenarios ------------------------------------------------------------------ */
+
+static void e3_it_is_dropped_with_a_warning_and_counted(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, "n1", PAWL_MESSAGE(note, .name = PAWL_TEXT("a")));
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_string_equal(seen.text, "");
+    expect_nothing_written(&it);
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_true(world_is_marked(&it, "n1"));
+    assert_int_equal(warnings, 1);
+    assert_string_equal(warning, "message n1 of type note dropped: no saga Case for 'a'");
+    assert_int_equal(counted(&it), 1);
+    close_world(&it);
+}
+
+static void e3_it_is_a_dead_letter_where_its_row_says_so(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, "a1", PAWL_MESSAGE(appeal, .name = PAWL_TEXT("a")));
+    world_drain(&it);
+    assert_string_equal(seen.text, "");
+    assert_int_equal(world_saga_count(&it, "Case"), 0);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "message appeal: no saga Case for 'a'"));
+    assert_int_equal(counted(&it), 1);
+    close_world(&it);
+}
+
+/* The count is of what became of it, not of the runs that this took. */
+static void e3_a_call_gets_it_where_its_row_says_so(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    failures = 2;
+    world_post(&it, "q1", PAWL_MESSAGE(ask, .name = PAWL_TEXT("a")));
+    world_drain(&it);
+    assert_string_equal(seen.text, "in vain ");
+    assert_int_equal(world_saga_count(&it, "Case"), 0);
+    assert_int_equal(world_queue(&it, "clerk").count, 1);
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(warnings, 0);
+    assert_int_equal(counted(&it), 1);
+    close_world(&it);
+}
+
+static void e3_what_finds_its_saga_is_not_counted(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(open_case, .name = PAWL_TEXT("a")));
+    world_post(&it, NULL, PAWL_MESSAGE(note, .name = PAWL_TEXT("a")));
+    world_drain(&it);
+    world_post(&it, NULL, PAWL_MESSAGE(ask, .name = PAWL_TEXT("a")));
+    world_drain(&it);
+    assert_string_equal(seen.text, "open note ask ");
+    assert_int_equal(warnings, 0);
+    assert_int_equal(counted(&it), 0);
+    close_world(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e3_it_is_dropped_with_a_warning_and_counted),
+        ON_ALL_STORES(e3_it_is_a_dead_letter_where_its_row_says_so),
+        ON_ALL_STORES(e3_a_call_gets_it_where_its_row_says_so),
+        ON_ALL_STORES(e3_what_finds_its_saga_is_not_counted),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
