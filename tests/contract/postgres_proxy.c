@@ -31,7 +31,8 @@ typedef struct relay {
     int    server;
     stream from_client;
     stream from_server;
-    int    requests; /* since the cut was asked for */
+    int    requests;   /* since the cut was asked for */
+    bool   is_started; /* the server was ready once: connecting loses nothing */
     bool   is_losing_answer;
     bool   is_kept; /* the server's side alone */
 } relay;
@@ -166,7 +167,7 @@ static void move_requests(proxy *p, relay *r)
         shut(&r->server);
         return;
     }
-    bool is_it = p->loss != PROXY_LOSES_NOTHING && r->requests >= p->number - 1;
+    bool is_it = p->loss != PROXY_LOSES_NOTHING && r->is_started && r->requests >= p->number - 1;
     r->requests += count_requests(&r->from_client, data, (size_t)size);
     bool is_whole = r->requests >= p->number;
     if (is_it && p->loss == PROXY_LOSES_REQUEST) {
@@ -190,6 +191,7 @@ static void move_answers(proxy *p, relay *r)
         return;
     }
     bool is_ready = read_answers(&r->from_server, data, (size_t)size, p->fakes_pids);
+    r->is_started |= is_ready;
     if (r->is_losing_answer && is_ready && r->requests >= p->number)
         cut(p, r);
     else if (!r->is_losing_answer && r->client >= 0 && !send_all(r->client, data, (size_t)size))
@@ -323,6 +325,15 @@ void proxy_cut(proxy *p, proxy_loss loss, int number, bool is_kept)
     p->was_cut = false;
     for (int i = 0; i < p->count; i++)
         p->relays[i].requests = 0;
+    change_and_wake(p);
+}
+
+void proxy_end_kept(proxy *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    for (int i = 0; i < p->count; i++)
+        if (p->relays[i].is_kept)
+            shut(&p->relays[i].server);
     change_and_wake(p);
 }
 

@@ -1,7 +1,7 @@
 /* postgres_proxy.h - a proxy on loopback in front of a PostgreSQL server, which
  * loses what a test wants lost.
  *
- *     open -> { cut, stall, fake_pids }* -> close
+ *     open -> { cut, end_kept, stall, fake_pids }* -> close
  *
  * It reads the protocol's message headers, and so knows where a client waits for
  * an answer (Sync, Query) and where the server has given it (ReadyForQuery).
@@ -26,10 +26,12 @@ typedef enum proxy_loss {
 /* NULL: no connection to the server, or no socket. */
 proxy *proxy_open(const char *host, const char *port);
 int    proxy_port(const proxy *p);
-/* The next connection that makes its `number`-th request from now on (from 1)
- * loses it, or the answer, and ends there for the client. With `is_kept` the
+/* The next connection that makes its `number`-th request from now on (from 1; connecting
+ * is none) loses it, or the answer, and ends there for the client. With `is_kept` the
  * server does not notice. */
 void proxy_cut(proxy *p, proxy_loss loss, int number, bool is_kept);
+/* The server notices now. */
+void proxy_end_kept(proxy *p);
 /* A cut that was asked for was made. */
 bool proxy_was_cut(proxy *p);
 /* Accepts, and moves no byte. */

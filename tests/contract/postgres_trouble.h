@@ -246,4 +246,24 @@ static inline void proxy_url(const place *p, const proxy *between, char *url, si
              proxy_port(between));
 }
 
+/* In front of the pooler that the environment names, and the place's URL through both;
+ * NULL where it names none. */
+static inline proxy *open_pooled_proxy(place *p, char *url, size_t size)
+{
+    const char *pooled = getenv("PAWL_TEST_PGBOUNCER");
+    const char *end    = pooled != NULL ? strstr(pooled, "?pooler=transaction") : NULL;
+    if (end == NULL)
+        return NULL;
+    snprintf(url, size, "%.*s", (int)(end - pooled), pooled);
+    PGconn *pg      = PQconnectdb(url);
+    proxy  *between = proxy_open(PQhost(pg), PQport(pg));
+    PQfinish(pg);
+    assert_non_null(between);
+    snprintf(url, size,
+             "%.*s?pooler=transaction&schema=%s&host=127.0.0.1&port=%d&sslmode=disable"
+             "&gssencmode=disable",
+             (int)(end - pooled), pooled, p->schema, proxy_port(between));
+    return between;
+}
+
 #endif

@@ -212,21 +212,11 @@ static void a_lost_answer_is_found_out(void **state)
  * row is all that tells which one it is. */
 static void a_lost_answer_is_found_out_behind_a_pooler(void **state)
 {
-    place      *p      = *state;
-    const char *pooled = getenv("PAWL_TEST_PGBOUNCER");
-    const char *end    = pooled != NULL ? strstr(pooled, "?pooler=transaction") : NULL;
-    char        url[1400];
-    if (end == NULL)
+    place *p = *state;
+    char   url[1400];
+    proxy *between = open_pooled_proxy(p, url, sizeof url);
+    if (between == NULL)
         skip();
-    snprintf(url, sizeof url, "%.*s", (int)(end - pooled), pooled);
-    PGconn *pg      = PQconnectdb(url);
-    proxy  *between = proxy_open(PQhost(pg), PQport(pg));
-    PQfinish(pg);
-    assert_non_null(between);
-    snprintf(url, sizeof url,
-             "%.*s?pooler=transaction&schema=%s&host=127.0.0.1&port=%d&sslmode=disable"
-             "&gssencmode=disable",
-             (int)(end - pooled), pooled, p->schema, proxy_port(between));
     apply_schema(p, p->url, order_tables, 1);
     for (size_t i = 0; i < sizeof loss_cases / sizeof loss_cases[0]; i++) {
         pawl_store *store = open_more(p, url);

@@ -467,7 +467,8 @@ pawl_code pawl__postgres_commit(pawl_store *base, const pawl_changes *changes,
         code = keep_claims(&c);
     } else {
         pawl__postgres_hold_end(base);
-        refused->count = before; /* nothing was applied, so nothing was left out */
+        if (code != PAWL_EUNKNOWN) /* what was sent, if it was applied, left them out */
+            refused->count = before;
         if (code == PAWL_ETIMEOUT && c.writer.connection != NULL)
             end_blockers(&c);
     }

@@ -1,0 +1,38 @@
+/* lost_answers.h - commits whose requests and answers are lost, one after another, for
+ * every kind of change that can be refused: what the caller is told is compared with what
+ * is there (contracts O32).
+ *
+ * The kinds, the ways of committing and the comparison are here, and know no driver. What
+ * loses an answer belongs to the test of a store: a `lossy`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_CONTRACT_LOST_ANSWERS_H
+#define PAWL_TESTS_CONTRACT_LOST_ANSWERS_H
+
+#include "conformance/run.h"
+
+typedef enum lossy_what {
+    LOSSY_NOTHING,
+    LOSSY_REQUEST, /* the server never gets it */
+    LOSSY_ANSWER,  /* the server has done it */
+} lossy_what;
+
+/* A way to a server which loses what it is told to. */
+typedef struct lossy lossy;
+struct lossy {
+    suite_address through;  /* the place, by this way */
+    suite_address direct;   /* the same place, with its tables */
+    bool          is_brief; /* changes alone in their set are left out: half of the time */
+    void         *context;
+    /* The next connection that makes its `number`-th request from now on (from 1) loses it,
+     * or the answer, and is over for the client. With `is_kept` the server does not notice
+     * until nothing more is to be lost. */
+    void (*lose)(const lossy *way, lossy_what what, int number, bool is_kept);
+    bool (*was_lost)(const lossy *way);
+};
+
+/* How many losses were tried; `failure` stays empty when all held. */
+unsigned lost_answers_run(const lossy *way, char *failure, size_t failure_size);
+
+#endif

@@ -1,0 +1,91 @@
+/* test_postgres_lost.c - every request and every answer of a commit is lost in turn, for
+ * every kind of change that can be refused, directly and behind a pooler (contracts O32).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/lost_answers.h"
+#include "contract/postgres_trouble.h"
+
+static void lose(const lossy *way, lossy_what what, int number, bool is_kept)
+{
+    static const proxy_loss losses[] = {[LOSSY_NOTHING] = PROXY_LOSES_NOTHING,
+                                        [LOSSY_REQUEST] = PROXY_LOSES_REQUEST,
+                                        [LOSSY_ANSWER]  = PROXY_LOSES_ANSWER};
+    proxy_cut(way->context, losses[what], number, is_kept);
+    if (what == LOSSY_NOTHING)
+        proxy_end_kept(way->context);
+}
+
+static bool was_lost(const lossy *way)
+{
+    return proxy_was_cut(way->context);
+}
+
+static void take_url(suite_address *address, const char *url)
+{
+    assert_true(strlen(url) < sizeof address->url);
+    memcpy(address->url, url, strlen(url) + 1);
+}
+
+static void expect_all_told(place *p, lossy *way, const char *through)
+{
+    char         failure[1000];
+    suite_tables tables;
+    take_url(&way->direct, p->url);
+    take_url(&way->through, through);
+    suite_tables_make(&tables, &way->direct);
+    apply_schema(p, p->url, tables.list, SUITE_TABLE_COUNT);
+    unsigned lost = lost_answers_run(way, failure, sizeof failure);
+    proxy_close(way->context);
+    if (failure[0] != '\0')
+        fail_msg("%s", failure);
+    print_message("%u losses\n", lost);
+    assert_true(lost > 100);
+}
+
+static void o32_what_is_told_is_what_is_there(void **state)
+{
+    place *p = *state;
+    char   url[1400];
+    strcat(p->url, "&options=-c%20synchronous_commit%3Doff");
+    lossy way = {.context = open_proxy(p), .lose = lose, .was_lost = was_lost};
+    if (way.context == NULL)
+        skip();
+    proxy_url(p, way.context, url, sizeof url);
+    expect_all_told(p, &way, url);
+}
+
+static void o32_what_is_told_is_what_is_there_behind_a_pooler(void **state)
+{
+    place *p = *state;
+    char   url[1400];
+    lossy  way  = {.is_brief = true, .lose = lose, .was_lost = was_lost};
+    way.context = open_pooled_proxy(p, url, sizeof url);
+    if (way.context == NULL)
+        skip();
+    expect_all_told(p, &way, url);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(o32_what_is_told_is_what_is_there),
+        CASE(o32_what_is_told_is_what_is_there_behind_a_pooler),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests_name("postgres_lost", tests, NULL, NULL);
+}
+
+#endif
