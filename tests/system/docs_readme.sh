@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# docs_readme.sh - the quick start of README.md, pasted into a shell, works; the saga on its
+# first screen is a part of examples/orders.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+page=$source_dir/README.md
+
+echo "== the quick start"
+cd "$work" || die "no folder"
+ln -s "$build_dir" build
+sed -n '/^    build\/pawl schema apply --app build\/orders.so --store sqlite/,/^    kill %1/p' "$page" |
+    sed 's/^    //' >quick.sh
+[ "$(grep -c '^build/pawl' quick.sh)" = 4 ] || die "not the lines of the page"
+# The lines up to the last one as they are; the last one when the message was handled.
+{
+    echo "set -e"
+    sed '$d' quick.sh
+    echo 'tries=600; until build/pawl stats --store sqlite:orders.db --json | grep -q "$HANDLED"; do'
+    echo '    [ $((tries--)) -gt 0 ] || exit 9; sleep 0.1; done'
+    tail -n 1 quick.sh
+} >pasted.sh
+export HANDLED='"messages":1,'
+bash -m pasted.sh >out 2>err || die "exit code $?"
+grep -q '^sent ' out || die "nothing was sent"
+
+echo "== the first screen"
+awk '/^```/ { is_code = $0 == "```c"; next } is_code' "$page" >first.c
+[ "$(wc -l <first.c)" -le 25 ] || die "more than a screen"
+cat - first.c >whole.c <<'END'
+#include "orders.h"
+static pawl_code on_payment_taken(pawl_context *ctx, order_state *order, const payment_taken *message)
+{
+    (void)ctx, (void)order, (void)message;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_payment_taken, order_state, payment_taken);
+static pawl_code on_payment_late(pawl_context *ctx, order_state *order)
+{
+    (void)order;
+    return pawl_complete(ctx);
+}
+PAWL_TIMEOUT_HANDLER(on_payment_late, order_state);
+END
+echo 'const pawl_saga *const shown = &order_saga;' >>whole.c
+"$cc" -std=c17 -Wall -Wextra -Wpedantic -Werror -I "$source_dir/include" \
+    -I "$source_dir/examples/orders" -fsyntax-only whole.c >out 2>err || die "does not compile"
