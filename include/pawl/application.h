@@ -159,7 +159,9 @@ typedef struct pawl_saga {
     const char     *correlation;  /* property of the state that is unique; NULL: none */
     const char     *transitional; /* a second one, while the first is being replaced */
     const pawl_on  *on;
-    bool            is_pessimistic; /* the row is locked at load; a batch of one */
+    /* The row is locked at load, in a batch of one, which waits for it up to the deadline
+     * of a store call; then the message fails, with retries (contracts S32). */
+    bool is_pessimistic;
 } pawl_saga;
 
 /* Collects messages under its name (and key) until `size` are there or the

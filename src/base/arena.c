@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pawl/base.h"
+#include "base/arena.h"
 
 #include <stdalign.h>
 #include <stdio.h>
@@ -63,6 +63,7 @@ struct pawl_arena {
     block *first;
     block *current;
     size_t block_size;
+    bool   is_short;
 };
 
 static block *block_create(size_t size)
@@ -109,7 +110,8 @@ void pawl_arena_destroy(pawl_arena *arena)
 
 void pawl_arena_reset(pawl_arena *arena)
 {
-    size_t kept = 0;
+    size_t kept     = 0;
+    arena->is_short = false;
     for (block *b = arena->first; b != NULL; b = b->next) {
         b->used = 0;
         kept += b->size;
@@ -119,6 +121,11 @@ void pawl_arena_reset(pawl_arena *arena)
         }
     }
     arena->current = arena->first;
+}
+
+bool pawl__arena_is_short(const pawl_arena *arena)
+{
+    return arena->is_short;
 }
 
 pawl_arena_mark pawl_arena_position(pawl_arena *arena)
@@ -141,6 +148,7 @@ static block *next_block(pawl_arena *arena, size_t size)
     block *next = arena->current->next;
     if (next == NULL || next->size < size) {
         block *made = block_create(size > arena->block_size ? size : arena->block_size);
+        arena->is_short |= made == NULL;
         if (made == NULL)
             return NULL;
         made->next           = next;

@@ -291,6 +291,7 @@ static pawl_text forget(pawl__batch *batch, pawl_code code, const char *text)
 void pawl__batch_fail(pawl__batch *batch, pawl_code code, const char *text)
 {
     pawl_text copy = forget(batch, code, text);
+    number_units(batch);
     for (size_t i = 0; i < batch->unit_count; i++)
         if (batch->units[i].end != PAWL__END_RELEASED)
             pawl__unit_fail(batch, &batch->units[i], code, copy, -1);

@@ -173,14 +173,15 @@ pawl_code pawl__batch_add_event(pawl__batch *batch, const pawl__projection_model
 pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error);
 /* Inbox, sagas, "is it really not there". Reads only. */
 pawl_code pawl__batch_load(pawl__batch *batch, pawl_error *error);
-/* Runs the handlers. Fails only when out of memory or when the store fails. */
+/* Runs the handlers. Fails only when the batch is spoilt: the engine was out of memory, or
+ * a unit cannot be kept. */
 pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error);
 /* In place of begin, load and run: gives all units back as they were claimed. */
 void pawl__batch_release(pawl__batch *batch);
 /* Builds batch->changes. */
 pawl_code pawl__batch_changes(pawl__batch *batch, pawl_error *error);
-/* Forgets what the handlers did and fails every unit with `code`: for a batch
- * of one whose commit can never succeed. Then build the changes again. */
+/* Forgets what the handlers did, if they ran, and fails every unit with `code`: for a
+ * batch of one that cannot be loaded, run or committed. Then build the changes again. */
 void pawl__batch_fail(pawl__batch *batch, pawl_code code, const char *text);
 /* Forgets what the handlers did: messages and timeouts are to run again, flushes
  * fail with `code`. Then build the changes again. */

@@ -52,6 +52,15 @@ pawl_code pawl__context_refuse(pawl_context *ctx, pawl_code code, const char *fo
     return pawl__context_failed(ctx, code);
 }
 
+/* An effect for which there was no memory counts for more than what is made of it. */
+pawl_code pawl__context_answered(pawl_context *ctx, pawl_code answer)
+{
+    if (answer == PAWL_OK || ctx->failed == PAWL_ENOMEM)
+        return ctx->failed;
+    ctx->is_answer = true;
+    return answer;
+}
+
 static pawl_code out_of_memory(pawl_context *ctx)
 {
     return pawl__context_refuse(ctx, PAWL_ENOMEM, "no memory for an effect of message %.*s",

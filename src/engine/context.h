@@ -55,6 +55,7 @@ struct pawl_context {
     bool            is_sql_open;
     bool            is_keeping;  /* a failure now leaves the batch half changed: drop it */
     bool            is_rejected; /* an entity said no: not a failure, an answer */
+    bool            is_answer;   /* the failure is what the application's function said */
 };
 
 void pawl__context_init(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit);
@@ -66,6 +67,8 @@ pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code);
 pawl_code pawl__context_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
     PAWL_PRINTF(3, 4);
 pawl_code pawl__context_no_memory(pawl_context *ctx);
+/* What a function of the application answered, or the effect of its that was refused. */
+pawl_code pawl__context_answered(pawl_context *ctx, pawl_code answer);
 
 /* event.c: calls the projection's handler for the event in hand. */
 pawl_code pawl__event_run(pawl_context *ctx);

@@ -78,8 +78,8 @@ pawl_code pawl__event_run(pawl_context *ctx)
     if (code == PAWL_ENOMEM)
         return pawl__context_no_memory(ctx);
     if (code == PAWL_OK)
-        code = on->handler->call(ctx, NULL, decoded, 1);
-    return code == PAWL_OK ? ctx->failed : code;
+        code = pawl__context_answered(ctx, on->handler->call(ctx, NULL, decoded, 1));
+    return code;
 }
 
 const pawl_event_row *pawl_event_in_hand(const pawl_context *ctx)

@@ -5,6 +5,7 @@
  */
 #include "engine/stream.h"
 
+#include "base/arena.h"
 #include "pawl/process.h"
 
 /* The name space of the ids by which timeouts belong to a stream; itself a UUIDv5
@@ -24,10 +25,11 @@ static pawl_code call_apply(const pawl__apply_model *apply, void *state, const v
                             pawl_arena *arena, pawl_error *error)
 {
     pawl_code code = apply->call(state, event, arena);
-    if (code == PAWL_OK || code == PAWL_ENOMEM)
+    if (code == PAWL_OK || (code == PAWL_ENOMEM && pawl__arena_is_short(arena)))
         return code;
-    return pawl_error_set(error, PAWL_EDECODE, "its function in .apply says: %s",
-                          pawl_code_text(code));
+    /* Out of memory without the arena's being so: it may be better another time. */
+    return pawl_error_set(error, code == PAWL_ENOMEM ? PAWL_ECONFIG : PAWL_EDECODE,
+                          "its function in .apply says: %s", pawl_code_text(code));
 }
 
 pawl_code pawl__stream_apply(const pawl__stream_model *stream, const pawl_event *event, void *state,

@@ -9,6 +9,7 @@
  */
 #include "engine/context.h"
 
+#include "base/arena.h"
 #include "base/calm.h"
 #include "engine/elsewhere.h"
 #include "engine/stream.h"
@@ -94,15 +95,14 @@ static pawl_code call_handler(pawl_context *ctx, pawl__lookup *lookup, const paw
 {
     pawl__touch *touch = ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
     ctx->lookup        = lookup;
-    pawl_code code = handler->call(ctx, touch != NULL ? touch->state : NULL, lookup->message, 1);
-    ctx->lookup    = NULL;
-    ctx->touch     = 0;
+    pawl_code code     = pawl__context_answered(
+            ctx, handler->call(ctx, touch != NULL ? touch->state : NULL, lookup->message, 1));
+    ctx->lookup = NULL;
+    ctx->touch  = 0;
     bool is_entity =
         touch != NULL && touch->entry->stream != NULL && touch->entry->model->stream->is_entity;
     ctx->is_rejected |= is_entity && code == PAWL_REJECT;
-    if (code == PAWL_OK && ctx->failed == PAWL_OK && is_entity)
-        return pawl__answer_accepted(ctx);
-    return code == PAWL_OK ? ctx->failed : code;
+    return code == PAWL_OK && is_entity ? pawl__answer_accepted(ctx) : code;
 }
 
 /* A process that was completed: there is none any more, and none to wait for. */
@@ -153,7 +153,7 @@ static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__
 {
     pawl_saga_id id = {{{0}}};
     ctx->lookup     = lookup;
-    pawl_code code  = lookup->binding->find(ctx, lookup->message, &id);
+    pawl_code code  = pawl__context_answered(ctx, lookup->binding->find(ctx, lookup->message, &id));
     ctx->lookup     = NULL;
     if (code != PAWL_OK || pawl_uuid_is_zero(id.uuid))
         return code;
@@ -289,8 +289,8 @@ static pawl_code run_flush(pawl_context *ctx)
                                    unit->aggregator->name.data,
                                    PAWL_TEXT_ARGS(unit->snapshot.items[i].message.id));
     }
-    pawl_code code = unit->aggregator->aggregator->handle->call(ctx, NULL, messages, count);
-    return code == PAWL_OK ? ctx->failed : code;
+    return pawl__context_answered(
+        ctx, unit->aggregator->aggregator->handle->call(ctx, NULL, messages, count));
 }
 
 /* Filters are about messages: an event is never discarded by one. */
@@ -302,11 +302,14 @@ static pawl_code run_filters(pawl_context *ctx, bool is_before)
     for (size_t i = 0; i < model->filter_count; i++) {
         const pawl_filter *filter = &model->filters[i];
         pawl_filter_fn    *call   = is_before ? filter->before : filter->after;
-        pawl_code code = call != NULL ? call(ctx, &ctx->unit->message, filter->context) : PAWL_OK;
+        if (call == NULL)
+            continue;
+        pawl_code code =
+            pawl__context_answered(ctx, call(ctx, &ctx->unit->message, filter->context));
         if (code != PAWL_OK)
             return code;
     }
-    return ctx->failed;
+    return PAWL_OK;
 }
 
 static pawl_code run_handlers(pawl_context *ctx)
@@ -324,8 +327,8 @@ static pawl_code run_callbacks(pawl_context *ctx)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; i < ctx->callback_count && code == PAWL_OK; i++)
-        code = ctx->callbacks[i].call(ctx, ctx->callbacks[i].data);
-    return code == PAWL_OK ? ctx->failed : code;
+        code = pawl__context_answered(ctx, ctx->callbacks[i].call(ctx, ctx->callbacks[i].data));
+    return code;
 }
 
 /* ---- Running ------------------------------------------------------------------------ */
@@ -353,6 +356,15 @@ static bool is_worth_again(pawl_code code)
            code == PAWL_EPERSIST;
 }
 
+/* The engine had no memory: nothing that the unit has done, unless it is alone. What the
+ * application says of its own is its unit's failure. */
+static bool is_short(const pawl_context *ctx, pawl_code code)
+{
+    return code == PAWL_ENOMEM &&
+           (!ctx->is_answer || pawl__arena_is_short(ctx->batch->engine->scratch) ||
+            pawl__arena_is_short(ctx->batch->arena));
+}
+
 static void describe(pawl_context *ctx, pawl_code code, pawl_text *text)
 {
     if (ctx->error.text[0] == '\0')
@@ -362,6 +374,21 @@ static void describe(pawl_context *ctx, pawl_code code, pawl_text *text)
     *text = pawl_arena_text(ctx->batch->arena, pawl_text_of(ctx->error.text));
     if (text->data == NULL)
         *text = pawl_text_of(pawl_code_text(code));
+}
+
+/* Does the failure spoil the batch: half of the unit is the batch's already, or there is
+ * no memory for as many units? */
+static bool is_of_batch(const pawl_context *ctx, pawl_code code)
+{
+    return code != PAWL_OK &&
+           (ctx->is_keeping || (is_short(ctx, code) && ctx->batch->unit_count > 1));
+}
+
+static pawl_code fail_batch(pawl_context *ctx, pawl_code code, pawl_error *error)
+{
+    pawl_text text;
+    describe(ctx, code, &text);
+    return pawl_error_set(error, code, "%.*s", PAWL_TEXT_ARGS(text));
 }
 
 /* An entity said no, for a reason or none. When the process that asked wants to know,
@@ -395,6 +422,8 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
         code            = run_once(&ctx);
         if (code == PAWL_OK || unit->end != PAWL__END_NEW || code == PAWL_DISCARD)
             break;
+        if (is_of_batch(&ctx, code))
+            return fail_batch(&ctx, code, error);
         batch->counters.failures += code != PAWL_REJECT || !ctx.is_rejected;
         if (!is_worth_again(code))
             break;
@@ -413,6 +442,8 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
         code         = reject(&ctx, text, has_reason, &is_told);
         if (is_told && code == PAWL_OK)
             return PAWL_OK;
+        if (is_of_batch(&ctx, code))
+            return fail_batch(&ctx, code, error);
         describe(&ctx, code, &text);
     }
     if (batch->has_sql && unit->kind != PAWL__UNIT_EVENT && is_worth_again(code) &&
@@ -421,8 +452,6 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
         unit->runs++;
         return PAWL_OK;
     }
-    if (ctx.is_keeping || (code == PAWL_ENOMEM && batch->unit_count > 1))
-        return pawl_error_set(error, code, "%.*s", PAWL_TEXT_ARGS(text));
     pawl__unit_fail(batch, unit, code, text, ctx.retry_delay);
     return PAWL_OK;
 }

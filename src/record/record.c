@@ -4,6 +4,8 @@
  */
 #include "record_internal.h"
 
+#include "base/arena.h"
+
 const char *pawl_record_type(const pawl_record *record)
 {
     return record->type != NULL ? record->type : record->name;
@@ -32,6 +34,8 @@ pawl_code pawl_record_upcast(const pawl_record *record, int version, pawl_text j
                               pawl_record_type(record), version, current,
                               version > current ? "no way back" : "no upcast from older ones");
     pawl_code code = record->upcast(version, json, arena, upcast, error);
+    if (code == PAWL_ENOMEM && !pawl__arena_is_short(arena))
+        code = PAWL_ECONFIG; /* it says so of its own */
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "%s: upcast from version %d to %d",
                                pawl_record_type(record), version, current);

@@ -206,10 +206,10 @@ pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_erro
         step = &own;
     *step          = (pawl_step){.next_due = PAWL_TIME_MAX};
     pawl_code code = pawl__worker_step(endpoint->worker, step, error);
-    if (code == PAWL_OK)
+    if (endpoint->worker->store != NULL)
         code = step_service(endpoint, step, error);
-    else if (endpoint->service != NULL)
-        endpoint->service->store = NULL; /* the worker's handle is closed */
+    else if (endpoint->service != NULL) /* borrowed, and closed */
+        endpoint->service->store = NULL;
     bool is_projecting = endpoint->service != NULL &&
                          pawl__projections_due(endpoint->service->projections) == PAWL_TIME_MIN;
     step->is_idle = step->is_idle && step->sent == 0 && !is_projecting;

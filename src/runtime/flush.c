@@ -188,10 +188,12 @@ static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now,
     pawl__batch_reset(worker->batch);
     pawl__worker_clocks(worker, now);
     pawl_code code = PAWL_OK;
+    size_t    partitions =
+        worker->batch_max < PARTITIONS_AT_ONCE ? worker->batch_max : PARTITIONS_AT_ONCE;
     for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
         pawl_aggregator_counts counts;
         target                *item = &list->items[i];
-        if (item->is_done || worker->batch->unit_count == PARTITIONS_AT_ONCE)
+        if (item->is_done || worker->batch->unit_count >= partitions)
             continue;
         code = check_gate(worker, item, &counts, error);
         if (code == PAWL_OK && !item->is_done)

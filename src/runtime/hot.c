@@ -184,6 +184,18 @@ void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, bool *is
     }
 }
 
+bool pawl__hot_all(pawl__worker *worker)
+{
+    pawl__batch *batch = worker->batch;
+    bool         any   = false;
+    for (size_t i = 0; i < batch->entry_count && has_row_locks(worker); i++) {
+        const pawl__entry *entry = batch->entries[i];
+        if (entry->stream == NULL && (entry->is_stored_gone || (entry->is_dirty && !entry->is_new)))
+            any |= note_conflict(worker, entry, batch->unit_count + 1);
+    }
+    return any;
+}
+
 void pawl__hot_meet(pawl__worker *worker)
 {
     pawl__batch *batch = worker->batch;

@@ -9,8 +9,18 @@
  */
 #include "runtime/runtime.h"
 
-/* A unit that has to run again, kept while the batch is reset. */
+/* How far a batch came: what failed was under way. */
+typedef enum stage {
+    STAGE_BEGIN,
+    STAGE_LOAD,
+    STAGE_RUN,
+    STAGE_COMMIT,
+    STAGE_AFTER, /* the commit stands */
+} stage;
+
+/* The units that have to run again, kept while the batch is reset. */
 typedef struct again {
+    stage       stage;
     pawl__unit *units;
     size_t      count;
     const bool *is_refused; /* by group of the batch just committed */
@@ -199,19 +209,24 @@ static pawl_code commit(pawl__worker *worker, pawl_refusals *refused, pawl_error
     return code;
 }
 
-static pawl_code run_batch(pawl__worker *worker, pawl_error *error)
+static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *error)
 {
     pawl_store  *store = worker->store;
     pawl__batch *batch = worker->batch;
-    pawl_code    code  = pawl__batch_begin(batch, error);
+    *reached           = STAGE_BEGIN;
+    pawl_code code     = pawl__batch_begin(batch, error);
     for (size_t i = 0; i < batch->unit_count; i++)
         worker->was_alone |= batch->units[i].is_alone;
     if (code == PAWL_OK && batch->has_sql)
         code = store->ops->hold_begin(store, error);
-    if (code == PAWL_OK)
-        code = pawl__batch_load(batch, error);
-    if (code == PAWL_OK)
-        code = pawl__batch_run(batch, error);
+    if (code == PAWL_OK) {
+        *reached = STAGE_LOAD;
+        code     = pawl__batch_load(batch, error);
+    }
+    if (code == PAWL_OK) {
+        *reached = STAGE_RUN;
+        code     = pawl__batch_run(batch, error);
+    }
     if (code == PAWL_OK)
         code = pawl__batch_changes(batch, error);
     pawl__hot_meet(worker);
@@ -255,17 +270,20 @@ static pawl_code run_and_commit(pawl__worker *worker, again *list, pawl_step *st
                                 pawl_error *error)
 {
     pawl_refusals refused = {.arena = worker->kept};
-    pawl_code     code    = run_batch(worker, error);
+    pawl_code     code    = run_batch(worker, &list->stage, error);
     if (code == PAWL_OK && worker->batch->is_elsewhere)
         return PAWL_OK;
     if (code == PAWL_OK) {
         drop_failed_sql(worker);
-        code = commit(worker, &refused, error);
+        list->stage = STAGE_COMMIT;
+        code        = commit(worker, &refused, error);
     }
     if (worker->batch->has_sql)
         worker->store->ops->hold_end(worker->store);
-    if (code == PAWL_OK)
-        code = after_commit(worker, &refused, list, step, error);
+    if (code != PAWL_OK)
+        return code;
+    list->stage = STAGE_AFTER;
+    code        = after_commit(worker, &refused, list, step, error);
     return code == PAWL_OK ? pawl__worker_send_deferred(worker, error) : code;
 }
 
@@ -287,15 +305,15 @@ static pawl_code add_again(pawl__worker *worker, const pawl__unit *unit)
     return code;
 }
 
-/* The change set of this one unit cannot be committed, whatever is tried. */
+/* This one unit cannot be loaded, run or committed, whatever is tried. */
 static pawl_code give_up(pawl__worker *worker, const pawl__unit *unit, pawl_code why,
                          const char *text, pawl_step *step, pawl_error *error)
 {
     pawl_refusals refused = {.arena = worker->kept};
     again         list    = {.count = 0};
     pawl_code     code    = add_again(worker, unit);
-    if (code == PAWL_OK)
-        code = pawl__batch_begin(worker->batch, error);
+    if (text[0] == '\0')
+        text = pawl_code_text(why);
     if (code == PAWL_OK) {
         pawl__batch_fail(worker->batch, why, text);
         code = pawl__batch_changes(worker->batch, error);
@@ -306,10 +324,38 @@ static pawl_code give_up(pawl__worker *worker, const pawl__unit *unit, pawl_code
     return code == PAWL_OK ? after_commit(worker, &refused, &list, step, error) : code;
 }
 
-static bool is_about_content(pawl_code code)
+/* Is it about what the units want written? */
+static bool is_about_content(pawl_code code, const again *list)
 {
-    return code == PAWL_EINVAL || code == PAWL_ELIMIT || code == PAWL_EUNSUPPORTED ||
-           code == PAWL_EDECODE;
+    return list->stage != STAGE_AFTER && (code == PAWL_EINVAL || code == PAWL_ELIMIT ||
+                                          code == PAWL_EUNSUPPORTED || code == PAWL_EDECODE);
+}
+
+static bool is_short(pawl_code code, const again *list)
+{
+    return code == PAWL_ENOMEM && list->stage != STAGE_AFTER;
+}
+
+/* Row locks of others kept the one unit, which has its transaction open, from being
+ * loaded or committed: its own failure, not the store's. */
+static bool is_locked(const pawl__worker *worker, pawl_code code, const again *list)
+{
+    return worker->batch->has_sql && (code == PAWL_ETIMEOUT || code == PAWL_EBUSY) &&
+           (list->stage == STAGE_LOAD || list->stage == STAGE_COMMIT);
+}
+
+/* The same for a commit of any batch, of which nobody says which row it waited for. */
+static bool is_waited_for(pawl_code code, const again *list)
+{
+    return code == PAWL_ETIMEOUT && list->stage == STAGE_COMMIT;
+}
+
+/* A deadlock ends for the one that is told of it, and memory may be short for a moment:
+ * it may run again at once. */
+static bool is_worth_again(const pawl__worker *worker, const pawl__unit *unit, pawl_code code)
+{
+    return (code == PAWL_EBUSY || code == PAWL_ENOMEM) &&
+           unit->runs < worker->endpoint->settings.immediate_retries;
 }
 
 /* Alone until it reaches an end; a conflict loads again, within its budget.
@@ -326,7 +372,14 @@ static pawl_code run_alone(pawl__worker *worker, pawl__unit *unit, bool *is_back
         pawl_code code = add_again(worker, unit);
         if (code == PAWL_OK)
             code = run_and_commit(worker, &list, step, &inner);
-        if (is_about_content(code))
+        bool is_its_own =
+            is_short(code, &list) || is_locked(worker, code, &list) || is_waited_for(code, &list);
+        if (is_its_own && is_worth_again(worker, unit, code)) {
+            unit->end = PAWL__END_AGAIN;
+            unit->runs++;
+            continue;
+        }
+        if (is_its_own || is_about_content(code, &list))
             return give_up(worker, unit, code, inner.text, step, error);
         if (code != PAWL_OK) {
             if (error != NULL)
@@ -357,6 +410,47 @@ static pawl_code set_apart(pawl__worker *worker, pawl_code why, const char *text
     return code == PAWL_OK ? after_commit(worker, &refused, list, step, error) : code;
 }
 
+/* The unit that has its transaction open waited for others in vain: it fails, or runs
+ * again, and what was claimed behind it is given back. */
+static pawl_code fail_locked(pawl__worker *worker, pawl_code why, const char *text, again *list,
+                             pawl_step *step, pawl_error *error)
+{
+    pawl_refusals refused = {.arena = worker->kept};
+    pawl__batch  *batch   = worker->batch;
+    if (is_worth_again(worker, &batch->units[0], why)) {
+        pawl__batch_set_apart(batch, why, text);
+        batch->units[0].runs++;
+    } else {
+        pawl__batch_fail(batch, why, text);
+    }
+    pawl_code code = pawl__batch_changes(batch, error);
+    if (code == PAWL_OK)
+        code = commit(worker, &refused, error);
+    return code == PAWL_OK ? after_commit(worker, &refused, list, step, error) : code;
+}
+
+/* Each unit runs alone, until it fails alone: there is no memory for the batch, and there
+ * are no smaller ones, or one of them waits for a row. `is_back`: they are claimed again,
+ * instead, and loaded without waiting. */
+static pawl_code take_apart(pawl__worker *worker, bool is_back, again *list)
+{
+    pawl__batch *batch = worker->batch;
+    list->count        = 0;
+    list->units        = pawl_arena_take(worker->kept, batch->unit_count * sizeof list->units[0]);
+    list->is_back      = pawl_arena_take(worker->kept, batch->unit_count * sizeof(bool));
+    if (list->units == NULL || list->is_back == NULL)
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        pawl__unit *kept = &list->units[list->count++];
+        *kept            = batch->units[i];
+        kept->end        = PAWL__END_AGAIN;
+        list->is_back[i] = is_back;
+        if (!copy_unit(worker->kept, kept))
+            return PAWL_ENOMEM;
+    }
+    return PAWL_OK;
+}
+
 /* All of them at once, and last: on some stores this ends all claims. The counts
  * are corrected with it, since no other commit may follow. */
 static pawl_code give_back(pawl__worker *worker, const again *list, pawl_error *error)
@@ -376,21 +470,44 @@ static pawl_code give_back(pawl__worker *worker, const again *list, pawl_error *
     return code == PAWL_OK ? commit(worker, &refused, error) : code;
 }
 
+static pawl_code give_up_only(pawl__worker *worker, pawl_code why, const char *text,
+                              pawl_step *step, pawl_error *error)
+{
+    pawl__unit only = worker->batch->units[0];
+    return copy_unit(worker->kept, &only)
+               ? give_up(worker, &only, why, text, step, error)
+               : pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
+}
+
+/* What the batch could not do: PAWL_OK when that was about its units, which have come to
+ * their ends or run again; they are in `list` then. */
+static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *text, again *list,
+                               pawl_step *step, pawl_error *error)
+{
+    size_t count    = worker->batch->unit_count;
+    bool   is_flush = worker->batch->units[0].kind == PAWL__UNIT_FLUSH;
+    if (is_locked(worker, why, list))
+        return fail_locked(worker, why, text, list, step, error);
+    if (is_short(why, list) && (count > 1 || !is_flush))
+        return count > 1 && worker->batch_max > 1 ? why : take_apart(worker, false, list);
+    if (is_waited_for(why, list) && !is_flush)
+        return take_apart(worker, pawl__hot_all(worker), list);
+    if (!is_about_content(why, list) && !is_short(why, list))
+        return why;
+    return count == 1 && !is_flush ? give_up_only(worker, why, text, step, error)
+                                   : set_apart(worker, why, text, list, step, error);
+}
+
 pawl_code pawl__worker_process(pawl__worker *worker, pawl_step *step, pawl_error *error)
 {
     again      list  = {.count = 0};
     pawl_error inner = PAWL_ERROR_INIT;
     pawl_arena_reset(worker->kept);
     pawl_code code = run_and_commit(worker, &list, step, &inner);
-    if (is_about_content(code) && worker->batch->unit_count > 0) {
-        pawl_error why  = inner;
-        pawl__unit only = worker->batch->units[0];
-        if (worker->batch->unit_count == 1 && only.kind != PAWL__UNIT_FLUSH)
-            return copy_unit(worker->kept, &only)
-                       ? give_up(worker, &only, why.code, why.text, step, error)
-                       : pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
-        code = set_apart(worker, why.code, why.text, &list, step, &inner);
-    } else if (code == PAWL_OK && worker->batch->is_elsewhere) {
+    if (code != PAWL_OK) {
+        const pawl_error why = inner;
+        code                 = settle_failed(worker, code, why.text, &list, step, &inner);
+    } else if (worker->batch->is_elsewhere) {
         code = release(worker, &inner);
     }
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++)

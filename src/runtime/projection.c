@@ -241,7 +241,7 @@ static pawl_code project(pawl__projections *projections, pawl__reader *reader,
         hold_up(projections, reader, failed);
     else if ((is_about_content(code) || code == PAWL_ENOMEM) && rows->count > 1)
         reader->limit = rows->count / 2;
-    else if (is_about_content(code) && batch->unit_count == 1)
+    else if ((is_about_content(code) || code == PAWL_ENOMEM) && batch->unit_count == 1)
         go_back(projections, reader, &batch->units[0], 0, code, pawl_text_of(inner.text));
     else if (code == PAWL_OK && refused.count > 0)
         take_refusals(projections, reader, rows, &refused);
@@ -290,6 +290,11 @@ static pawl_code read_some(pawl__projections *projections, pawl__reader *reader,
     if (code != PAWL_OK || reader->position >= *end)
         return code;
     code = list_events(worker, reader, &rows, error);
+    if (code == PAWL_ENOMEM && reader->limit > 1) {
+        reader->limit /= 2;
+        projections->look_due = PAWL_TIME_MIN;
+        return PAWL_OK;
+    }
     if (code == PAWL_OK && rows.count == 0)
         *end = reader->position;
     if (code != PAWL_OK || rows.count == 0)

@@ -126,6 +126,8 @@ typedef struct pawl__worker {
     bool                   has_subscriptions; /* loaded for this step */
     int64_t                batch_end;         /* monotonic time at which handlers have to stop */
     size_t                 claim_count;       /* messages to claim next: see adapt_claim */
+    size_t                 batch_max;         /* units of a batch; fewer after memory was short */
+    pawl_time              short_until;       /* machine time: batch_max stays what it is */
     size_t                 cut_count;   /* those of the last claim, if their size ended it, or 0 */
     pawl_time              virtual_now; /* business time of the last unit */
     pawl_time              flush_check; /* machine time of the next look at all partitions, unless
@@ -155,7 +157,8 @@ void pawl__worker_leave(pawl__worker *worker);
 /* Opens the store handle if it is not open, and registers for wake-ups. */
 pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error);
 /* One batch or one round of flushes. After a failure the store handle is
- * closed, which gives back whatever was claimed. With is_checking nothing is
+ * closed, which gives back whatever was claimed; so it is, with PAWL_OK, when there was
+ * no memory and the next batch is smaller. With is_checking nothing is
  * claimed; it takes that back when the worker was called meanwhile. */
 pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *error);
 /* process.c: begin, load, run, commit; runs refused units again one by one until all
@@ -177,6 +180,9 @@ void      pawl__worker_drop_deferred(pawl__worker *worker);
  * is reset. is_back[group]: it is better claimed again, with the lock, than run unit by
  * unit. */
 void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, bool *is_back);
+/* The commit waited in vain for row locks of others: the sagas that it would have written
+ * are hot now. False: they were, or it writes none. */
+bool pawl__hot_all(pawl__worker *worker);
 /* Notes the sagas of the batch just run that others have; pauses when these are all. */
 void pawl__hot_meet(pawl__worker *worker);
 /* For the engine. */

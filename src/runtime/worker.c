@@ -14,6 +14,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#define SHORT_TIME PAWL_MINUTES(1)
+
 pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error)
 {
     pawl__worker *made = pawl_allocate(sizeof *made);
@@ -22,10 +24,11 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     const pawl_endpoint_options *settings = &endpoint->settings;
     made->endpoint                        = endpoint;
     made->wake_fd                         = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    made->claim_count                     = (size_t)settings->batch_messages;
-    made->flush_due                       = PAWL_TIME_MAX;
-    made->virtual_now                     = PAWL_TIME_MIN;
-    made->hot_until                       = PAWL_TIME_MIN;
+    made->claim_count = made->batch_max = (size_t)settings->batch_messages;
+    made->short_until                   = PAWL_TIME_MIN;
+    made->flush_due                     = PAWL_TIME_MAX;
+    made->virtual_now                   = PAWL_TIME_MIN;
+    made->hot_until                     = PAWL_TIME_MIN;
     pawl_random_seed(&made->random, settings->seed != 0 ? settings->seed : pawl__system_seed());
     pawl__worker_lend(made);
     made->kept           = pawl_arena_create(0);
@@ -174,14 +177,36 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
 static void adapt_claim(pawl__worker *worker)
 {
     size_t limit = (size_t)worker->endpoint->settings.batch_messages;
+    if (worker->engine.machine_now >= worker->short_until && worker->batch_max < limit)
+        worker->batch_max = worker->batch_max * 2 < limit ? worker->batch_max * 2 : limit;
     if (worker->was_alone)
         worker->claim_count = 1;
     else if (worker->cut_count > 0)
         worker->claim_count = worker->cut_count;
     else
         worker->claim_count *= 2;
-    if (worker->claim_count > limit)
-        worker->claim_count = limit;
+    if (worker->claim_count > worker->batch_max)
+        worker->claim_count = worker->batch_max;
+}
+
+/* There was no memory for a batch: what it claimed goes back with the handle, and those
+ * of the next minute are half as large. False: there is none smaller. */
+static bool make_smaller(pawl__worker *worker, const pawl_error *error)
+{
+    size_t count = worker->batch->unit_count;
+    if (worker->batch_max == 1)
+        return false;
+    if (count < 2) /* the claim itself failed */
+        count = worker->claim_count;
+    if (count > worker->batch_max)
+        count = worker->batch_max;
+    worker->batch_max = count > 1 ? count / 2 : 1;
+    if (worker->claim_count > worker->batch_max)
+        worker->claim_count = worker->batch_max;
+    worker->short_until = pawl_time_add(worker->engine.machine_now, SHORT_TIME);
+    pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; batches of %zu for a while",
+             worker->endpoint->model->endpoint.data, error->text, worker->batch_max);
+    return true;
 }
 
 bool pawl__worker_is_pausing(pawl__worker *worker)
@@ -270,15 +295,24 @@ pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *e
     uint64_t count;
     while (read(worker->wake_fd, &count, sizeof count) == (ssize_t)sizeof count)
         worker->is_checking = false;
-    pawl_code code = pawl__worker_open(worker, error);
+    pawl_error inner    = PAWL_ERROR_INIT;
+    bool       is_short = false;
+    pawl_code  code     = pawl__worker_open(worker, &inner);
     if (code == PAWL_OK)
-        code = pawl__worker_send_deferred(worker, error);
+        code = pawl__worker_send_deferred(worker, &inner);
+    if (code == PAWL_OK) {
+        code     = step_work(worker, step, &inner);
+        is_short = code == PAWL_ENOMEM;
+    }
     if (code == PAWL_OK)
-        code = step_work(worker, step, error);
-    if (code != PAWL_OK)
-        pawl__endpoint_store_close(worker->endpoint, &worker->store);
-    if (code != PAWL_OK && error != NULL && error->code != code)
-        pawl_error_set(error, code, "endpoint %s: %s", worker->endpoint->model->endpoint.data,
+        return code;
+    pawl__endpoint_store_close(worker->endpoint, &worker->store);
+    if (inner.code != code)
+        pawl_error_set(&inner, code, "endpoint %s: %s", worker->endpoint->model->endpoint.data,
                        pawl_code_text(code));
+    if (is_short && make_smaller(worker, &inner))
+        return PAWL_OK;
+    if (error != NULL)
+        *error = inner;
     return code;
 }

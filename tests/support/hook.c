@@ -64,6 +64,22 @@ static pawl_code hooked_load(pawl_store *store, const pawl_saga_table *table, pa
     return inner->saga_load(store, table, key, values, count, lock, arena, rows, error);
 }
 
+static pawl_code hooked_claim(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                              pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl_code code = run(HOOK_BEFORE_CLAIM);
+    return code == PAWL_OK ? inner->queue_claim(store, claim, arena, rows, error)
+                           : fail_call(code, error);
+}
+
+static pawl_code hooked_read(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
+                             pawl_event_rows *rows, pawl_error *error)
+{
+    pawl_code code = run(HOOK_BEFORE_READ);
+    return code == PAWL_OK ? inner->event_list(store, query, arena, rows, error)
+                           : fail_call(code, error);
+}
+
 const char *hook_url(const char *url)
 {
     static bool is_registered;
@@ -78,6 +94,8 @@ const char *hook_url(const char *url)
     outer.commit           = hooked_commit;
     outer.aggregator_count = hooked_count;
     outer.saga_load        = hooked_load;
+    outer.queue_claim      = hooked_claim;
+    outer.event_list       = hooked_read;
     snprintf(inner_url, sizeof inner_url, "%s", url);
     hook_set(NULL, NULL);
     if (!is_registered)

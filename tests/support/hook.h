@@ -17,6 +17,8 @@ typedef enum hook_place {
     HOOK_AFTER_COMMIT,
     HOOK_BEFORE_COUNT, /* aggregator_count */
     HOOK_BEFORE_LOAD,  /* saga_load */
+    HOOK_BEFORE_CLAIM, /* queue_claim */
+    HOOK_BEFORE_READ,  /* event_list */
 } hook_place;
 
 /* Another code than PAWL_OK makes the call fail with it: nothing was applied

@@ -1,0 +1,348 @@
+/* test_engine_locked.c - rows that somebody else has locked: the message that waits for
+ * one fails, with retries, and the others go on. Contracts S32, E24, E26.
+ *
+ * A deadline is the store's own time: it is kept short, and waited for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "support/hook.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DEADLINE_MS 150
+
+/* ---- The application -------------------------------------------------------- */
+
+#define SAFE(F)   \
+    F(TEXT, name) \
+    F(INT32, count)
+PAWL_RECORD(safe, SAFE)
+#define BOOK(F)   \
+    F(TEXT, name) \
+    F(INT32, count)
+PAWL_RECORD(book, BOOK)
+#define CARD(F)   \
+    F(TEXT, name) \
+    F(INT32, count)
+PAWL_RECORD(card, CARD)
+#define PUT_IN(F) F(TEXT, name)
+PAWL_RECORD(put_in, PUT_IN)
+#define LEND(F) F(TEXT, name)
+PAWL_RECORD(lend, LEND)
+#define MARK(F) F(TEXT, name)
+PAWL_RECORD(mark, MARK)
+#define PLAIN(F) F(INT32, number)
+PAWL_RECORD(plain, PLAIN)
+
+static world_log seen;
+
+static pawl_code on_put_in(pawl_context *ctx, safe *state, const put_in *message)
+{
+    (void)ctx;
+    (void)message;
+    state->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_put_in, safe, put_in);
+
+static pawl_code on_lend(pawl_context *ctx, book *state, const lend *message)
+{
+    (void)message;
+    assert_non_null(pawl_sql(ctx));
+    world_note(&seen, "lend");
+    state->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_lend, book, lend);
+
+static pawl_code on_mark(pawl_context *ctx, card *state, const mark *message)
+{
+    (void)ctx;
+    world_note(&seen, "mark(%.*s)", PAWL_TEXT_ARGS(message->name));
+    state->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_mark, card, mark);
+
+static pawl_code on_plain(pawl_context *ctx, const plain *message)
+{
+    (void)ctx;
+    world_note(&seen, "plain%d", (int)message->number);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_plain, plain);
+
+static const pawl_saga safes = {
+    .name           = "Safe",
+    .state          = PAWL_RECORD_OF(safe),
+    .correlation    = "name",
+    .is_pessimistic = true,
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put_in), .key = "name", .starts = true},
+                            {.handle = NULL}}};
+static const pawl_saga books = {
+    .name        = "Book",
+    .state       = PAWL_RECORD_OF(book),
+    .correlation = "name",
+    .on          = (const pawl_on[]){
+                 {.handle = PAWL_HANDLE(on_lend), .key = "name", .starts = true, .own_sql = true},
+                 {.handle = NULL}}};
+static const pawl_saga cards = {
+    .name        = "Card",
+    .state       = PAWL_RECORD_OF(card),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_mark), .key = "name", .starts = true},
+                            {.handle = NULL}}};
+
+static const pawl_endpoint_spec library = {
+    .name     = "library",
+    .sagas    = (const pawl_saga *const[]){&safes, &books, &cards, NULL},
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_plain)}, {.handle = NULL}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "locked",
+    .endpoints = (const pawl_endpoint_spec *const[]){&library, NULL}};
+
+static void open_world(world *it, const char *url, pawl_endpoint_options options)
+{
+    world_forget(&seen);
+    options.deadline_ms = DEADLINE_MS;
+    world_open(it, url, &application, NULL, &options);
+    world_post(it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("a")));
+    world_post(it, NULL, PAWL_MESSAGE(lend, .name = PAWL_TEXT("a")));
+    world_post(it, NULL, PAWL_MESSAGE(mark, .name = PAWL_TEXT("a")));
+    world_post(it, NULL, PAWL_MESSAGE(mark, .name = PAWL_TEXT("b")));
+    assert_int_equal(world_drain(it).handled, 4);
+    world_forget(&seen);
+}
+
+static void post_plain(world *it, int32_t number)
+{
+    world_post(it, NULL, PAWL_MESSAGE(plain, .number = number));
+}
+
+/* "a" of the saga is in a stranger's hands until hold_end. */
+static void lock_a(world *it, size_t saga)
+{
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    pawl_saga_row                 row    = {.version = 0};
+    pawl_value                    value  = pawl_value_text(PAWL_TEXT("a"));
+    pawl_store                   *store  = it->store;
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
+             &error);
+    world_ok(store->ops->hold_begin(store, &error), &error);
+    world_ok(store->ops->saga_load(store, tables[saga], PAWL_SAGA_BY_MAIN, &value, 1,
+                                   PAWL_SAGA_LOCKED, it->arena, &row, &error),
+             &error);
+    assert_int_equal(row.version, 1);
+}
+
+static void unlock(world *it)
+{
+    it->store->ops->hold_end(it->store);
+}
+
+static int count_of(world *it, const char *saga)
+{
+    const char *json = strstr(world_saga_text(it, saga, "a", NULL), "\"count\":");
+    return json != NULL ? atoi(json + strlen("\"count\":")) : 0;
+}
+
+/* ---- Row locks ---------------------------------------------------------------- */
+
+static void post(world *it, const char *saga, const char *id)
+{
+    if (strcmp(saga, "Safe") == 0)
+        world_post(it, id, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("a")));
+    else if (strcmp(saga, "Book") == 0)
+        world_post(it, id, PAWL_MESSAGE(lend, .name = PAWL_TEXT("a")));
+    else
+        world_post(it, id, PAWL_MESSAGE(mark, .name = PAWL_TEXT("a")));
+}
+
+/* So often; then a dead letter that says why. */
+static void fail_one(const char *url, size_t table, const char *saga)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){.delayed_retries = 1});
+    lock_a(&it, table);
+    post(&it, saga, "locked");
+    post_plain(&it, 1);
+    post_plain(&it, 2);
+    assert_int_equal(world_drain(&it).handled, 2);
+    assert_string_equal(seen.text, "plain1 plain2 ");
+    pawl_queue_rows rows = world_queue(&it, "library");
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].attempts, 1);
+    world_go(&it, PAWL_HOURS(1));
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_string_equal(dead.items[0].message.id.data, "locked");
+    assert_string_equal(dead.items[0].code.data, "ETIMEOUT");
+    assert_true(world_says(dead.items[0].error, "its deadline"));
+    assert_int_equal(dead.items[0].attempts, 2);
+    unlock(&it);
+    post(&it, saga, "later");
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(count_of(&it, saga), 2);
+    assert_int_equal(world_queue(&it, "library").count, 0);
+    world_close(&it);
+}
+
+static void s32_a_locked_row_fails_its_message_alone(const char *url)
+{
+    fail_one(url, 0, "Safe");
+}
+
+static void e24_so_it_does_with_own_sql(const char *url)
+{
+    fail_one(url, 1, "Book");
+}
+
+/* Nothing is locked at the load of other sagas: the commit waits, once. Then the row is
+ * looked for without waiting, and who has it counts as another worker. */
+static void s32_a_commit_waits_for_a_locked_row_once(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){.delayed_retries = 1});
+    lock_a(&it, 2);
+    post(&it, "Card", "locked");
+    post_plain(&it, 1);
+    world_post(&it, NULL, PAWL_MESSAGE(mark, .name = PAWL_TEXT("b")));
+    post(&it, "Card", "later");
+    assert_int_equal(world_step(&it).handled, 0);
+    assert_int_equal(world_step(&it).handled, 2);
+    assert_string_equal(seen.text, "mark(a) plain1 mark(b) mark(a) plain1 mark(b) ");
+    pawl_queue_rows rows = world_queue(&it, "library");
+    assert_int_equal(rows.count, 2);
+    assert_int_equal(rows.items[0].attempts, 0);
+    assert_int_equal(rows.items[1].attempts, 0);
+    unlock(&it);
+    assert_int_equal(world_go(&it, PAWL_SECONDS(1)).handled, 2);
+    assert_int_equal(count_of(&it, "Card"), 3);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+/* ---- Other failures of loads and commits --------------------------------------------- */
+
+static hook_place fail_place;
+static pawl_code  fail_code;
+static int        fail_left, fail_met;
+
+static pawl_code fail_call(hook_place place, void *context)
+{
+    (void)context;
+    if (place != fail_place || fail_left == 0)
+        return PAWL_OK;
+    fail_left--;
+    fail_met++;
+    return fail_code;
+}
+
+static void fail_next(hook_place place, pawl_code code, int count)
+{
+    fail_place = place;
+    fail_code  = code;
+    fail_left  = count;
+    fail_met   = 0;
+    hook_set(fail_call, NULL);
+}
+
+static void e24_a_deadlock_runs_again_at_once(const char *url)
+{
+    world it;
+    open_world(&it, hook_url(url), (pawl_endpoint_options){.immediate_retries = 2});
+    post(&it, "Book", NULL);
+    post_plain(&it, 1);
+    fail_next(HOOK_BEFORE_LOAD, PAWL_EBUSY, 2);
+    assert_int_equal(world_drain(&it).handled, 2);
+    assert_string_equal(seen.text, "lend plain1 ");
+    assert_int_equal(fail_met, 2);
+    /* One that does not end is the message's failure, after as many tries. */
+    post(&it, "Book", NULL);
+    post_plain(&it, 2);
+    fail_next(HOOK_BEFORE_LOAD, PAWL_EBUSY, 3);
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(fail_met, 3);
+    assert_int_equal(world_queue(&it, "library").items[0].attempts, 1);
+    hook_set(NULL, NULL);
+    assert_int_equal(world_go(&it, PAWL_HOURS(1)).handled, 1);
+    world_forget(&seen);
+    post(&it, "Book", NULL);
+    fail_next(HOOK_BEFORE_COMMIT, PAWL_EBUSY, 1);
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_string_equal(seen.text, "lend lend ");
+    assert_int_equal(count_of(&it, "Book"), 4);
+    hook_set(NULL, NULL);
+    world_close(&it);
+}
+
+static void e24_a_commit_that_waits_in_vain_fails_its_message(const char *url)
+{
+    world it;
+    open_world(&it, hook_url(url), (pawl_endpoint_options){0});
+    post(&it, "Book", NULL);
+    post_plain(&it, 1);
+    fail_next(HOOK_BEFORE_COMMIT, PAWL_ETIMEOUT, 1);
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(world_queue(&it, "library").items[0].attempts, 1);
+    assert_int_equal(count_of(&it, "Book"), 1);
+    hook_set(NULL, NULL);
+    world_close(&it);
+}
+
+/* No row of a saga is waited for: each message is tried alone, to see which it is. */
+static void a_commit_that_waits_for_something_else_is_taken_apart(const char *url)
+{
+    world it;
+    open_world(&it, hook_url(url), (pawl_endpoint_options){0});
+    post_plain(&it, 1);
+    post_plain(&it, 2);
+    post_plain(&it, 3);
+    fail_next(HOOK_BEFORE_COMMIT, PAWL_ETIMEOUT, 2);
+    assert_int_equal(world_step(&it).handled, 2);
+    assert_string_equal(seen.text, "plain1 plain2 plain3 plain1 plain2 plain3 ");
+    pawl_queue_rows rows = world_queue(&it, "library");
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].attempts, 1);
+    hook_set(NULL, NULL);
+    world_close(&it);
+}
+
+/* Without a transaction of its own it waits for no row: the store is slow. */
+static void a_load_without_locks_that_takes_too_long_is_the_stores_failure(const char *url)
+{
+    world      it;
+    pawl_error error = PAWL_ERROR_INIT;
+    open_world(&it, hook_url(url), (pawl_endpoint_options){0});
+    post(&it, "Card", NULL);
+    fail_next(HOOK_BEFORE_LOAD, PAWL_ETIMEOUT, 1);
+    assert_int_equal(pawl_endpoint_step(it.endpoint, NULL, &error), PAWL_ETIMEOUT);
+    assert_int_equal(world_queue(&it, "library").items[0].attempts, 0);
+    hook_set(NULL, NULL);
+    assert_int_equal(world_drain(&it).handled, 1);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORE(s32_a_locked_row_fails_its_message_alone, "postgres"),
+        ON_STORE(e24_so_it_does_with_own_sql, "postgres"),
+        ON_STORE(s32_a_commit_waits_for_a_locked_row_once, "postgres"),
+        ON_STORE(e24_a_deadlock_runs_again_at_once, "sqlite"),
+        ON_STORE(e24_a_deadlock_runs_again_at_once, "postgres"),
+        ON_STORE(e24_a_commit_that_waits_in_vain_fails_its_message, "sqlite"),
+        ON_STORE(e24_a_commit_that_waits_in_vain_fails_its_message, "postgres"),
+        ON_STORE(a_commit_that_waits_for_something_else_is_taken_apart, "sqlite"),
+        ON_STORE(a_commit_that_waits_for_something_else_is_taken_apart, "postgres"),
+        ON_STORE(a_load_without_locks_that_takes_too_long_is_the_stores_failure, "sqlite"),
+        ON_STORE(a_load_without_locks_that_takes_too_long_is_the_stores_failure, "postgres"),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
