@@ -33,6 +33,7 @@ SKIPPED = 77
 LIMIT_LEAST = 60  # seconds; a busy machine is no hang
 LIMIT_TIMES = 20  # of what the test took the last time
 LIMIT_UNKNOWN = 300
+NOT_SEEN = "no test but the long ones that were left out sees it"
 FILE_BYTES_MAX = 4 << 30  # a defect that writes without end does not fill the disk
 MEMORY_BYTES_MAX = 8 << 30
 FAILED_LINE = re.compile(rb"^(\[  FAILED  \]|FAIL )")
@@ -311,7 +312,7 @@ class Results:
         for mutant in mutants_:
             kept = self.get(mutant)
             if kept:
-                kept["verdict"] = "open"
+                kept["verdict"], kept["detail"] = "open", ""
 
     def took(self, name, seconds):
         with self.lock:
@@ -392,7 +393,9 @@ class Planter:
         if not tree.build_libraries():
             return "does not build", "", tree.build_error()
         ran_any = False
-        for name in self.order(mutant, tests):
+        order = self.order(mutant, tests)
+        short = [name for name in order if not self.is_left_out(name)]
+        for name in short:
             if name in self.unsound:
                 continue
             self.show(tree, mutant, name)
@@ -403,7 +406,13 @@ class Planter:
                 tree.plant(mutant)
                 tree.build_libraries()
             ran_any = ran_any or ran.verdict == "passed"
+        if short != order:
+            return "open", "", NOT_SEEN
         return ("survived", "", "") if ran_any else ("not run", "", "every test was skipped")
+
+    def is_left_out(self, name):
+        longest = self.options.longest
+        return longest is not None and self.results.times.get(name, 0) > longest
 
     def show(self, tree, mutant, text):
         if sys.stderr.isatty():
@@ -596,6 +605,8 @@ def parse_arguments(arguments):
     add("--equivalent", action="store_true", help="only those said to be equivalent; caught ones are not")
     add("--at-least", type=float, default=95, metavar="N", help="fail below N caught of 100; 95")
     add("--limit", type=float, metavar="SECONDS", help="for each test, instead of one by what it took")
+    add("--longest", type=float, metavar="SECONDS", help="leave out the tests that take longer; what no "
+        "other one sees stays open for a later --resume")
     add("--hasty", action="store_true", help="leave out the look at the tests without a defect at the end")
     add("--write", action="store_true", help="name in the list the test that saw each defect")
     add("--list", action="store_true", help="print the names and go")
@@ -654,6 +665,12 @@ def check(root, areas):
     return 1 if errors else 0
 
 
+def is_left(options, kept):
+    if options.longest is not None and options.resume and kept.get("detail") == NOT_SEEN:
+        return False
+    return kept.get("verdict") not in ("caught", "survived")
+
+
 def plant_and_say(options, root, areas, results, chosen):
     if not options.summary:
         errors = mutants.errors_of(root, chosen)
@@ -661,8 +678,7 @@ def plant_and_say(options, root, areas, results, chosen):
             raise mutants.ListError("\n".join(errors))
         if not options.resume:
             results.forget(chosen)
-        judged = ("caught", "survived")
-        left = [m for m in chosen if (results.get(m) or {}).get("verdict") not in judged]
+        left = [m for m in chosen if is_left(options, results.get(m) or {})]
         planter = plant_all(root, options, results, left) if left else None
         if planter and planter.stopped is not None:
             raise ToolError(planter.stopped)

@@ -155,6 +155,15 @@ expect "an equivalent one" "survived: made: the same in other words" "$work/equi
 mutate 0 enough --resume --only 'one off|hangs|dies|nobody' --at-least 75
 mutate 1 too_few --resume --only 'one off|hangs|dies|nobody' --at-least 76
 expect "the score" "75.0 of 100 were caught, at least 76 are wanted" "$work/too_few"
+mutate 1 short --longest 0 --only 'nobody|one off'
+expect "what long tests may see" "open: made: nobody sees it (src/made/add.c): no test but the long" "$work/short"
+mutate 1 short_again --longest 0 --resume --only 'nobody|one off'
+if grep -q "^\[1/" "$work/short_again"; then
+    echo "self-test: what was left to long tests was planted again without them"
+    result=1
+fi
+mutate 0 with_long --resume --only 'nobody|one off' --at-least 0
+expect "what long tests do not see" "survived: made: nobody sees it (src/made/add.c)" "$work/with_long"
 mutate 0 survivors --survivors --list
 expect "the survivors" "made: nobody sees it" "$work/survivors"
 mutate 2 usage --area no_such
