@@ -2,8 +2,9 @@
  *
  *     by size      after a commit that added: is the gate open? The gate counts
  *                  rows that a snapshot could take now, and is read again after
- *                  each flush; read after the commit, so that of two workers at
- *                  48 of 50 one at least sees 50 (contracts E18, E36).
+ *                  each flush, and after a snapshot of too few was released; read
+ *                  after the commit, so that of two workers at 48 of 50 one at
+ *                  least sees 50 (contracts E18, E36).
  *     by period    the partition's flush row is due: all rows that were there,
  *                  in pieces of at most `max`, each its own commit.
  *     by request   as by period, now.
@@ -21,6 +22,9 @@
 #define PARTITIONS_AT_ONCE 32
 #define CHECK_PERIOD PAWL_SECONDS(10)
 #define STRANGE_PERIOD PAWL_HOURS(1)
+/* Workers that took a full partition's rows from each other try again so often, then leave
+ * it to the look at all partitions. */
+#define MEETINGS_MAX 50
 
 /* A partition that is to be handed over. */
 typedef struct target {
@@ -29,6 +33,7 @@ typedef struct target {
     bool                          is_by_size;
     bool                          is_checked; /* id_max was read */
     int64_t                       id_max;     /* not by size: rows up to this one */
+    int                           meetings;   /* snapshots that were released, by size */
     bool                          is_done;
     bool                          is_put_off; /* nothing to hand over: its period begins again */
 } target;
@@ -156,8 +161,10 @@ static pawl_code take_piece(pawl__worker *worker, target *item,
         item->is_done = true;
         return PAWL_OK;
     }
+    /* Another worker has the rest, and gives it back as well when it is too little. Whose
+     * release is the last finds the gate open again. */
     if (item->is_by_size && piece.count < (size_t)item->aggregator->size) {
-        item->is_done = true;
+        item->is_done = ++item->meetings == MEETINGS_MAX;
         return release_snapshot(worker, item, session, error);
     }
     pawl_flush_row flush = {.name      = item->aggregator->name,

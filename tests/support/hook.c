@@ -80,6 +80,15 @@ static pawl_code hooked_read(pawl_store *store, const pawl_event_query *query, p
                            : fail_call(code, error);
 }
 
+static pawl_code hooked_lease(pawl_store *store, const pawl_snapshot_claim *claim,
+                              pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+{
+    pawl_code code = run(HOOK_BEFORE_LEASE);
+    if (code != PAWL_OK)
+        return fail_call(code, error);
+    return inner->snapshot_claim(store, claim, arena, snapshot, error);
+}
+
 const char *hook_url(const char *url)
 {
     static bool is_registered;
@@ -96,6 +105,7 @@ const char *hook_url(const char *url)
     outer.saga_load        = hooked_load;
     outer.queue_claim      = hooked_claim;
     outer.event_list       = hooked_read;
+    outer.snapshot_claim   = hooked_lease;
     snprintf(inner_url, sizeof inner_url, "%s", url);
     hook_set(NULL, NULL);
     if (!is_registered)

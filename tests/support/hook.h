@@ -19,6 +19,7 @@ typedef enum hook_place {
     HOOK_BEFORE_LOAD,  /* saga_load */
     HOOK_BEFORE_CLAIM, /* queue_claim */
     HOOK_BEFORE_READ,  /* event_list */
+    HOOK_BEFORE_LEASE, /* snapshot_claim */
 } hook_place;
 
 /* Another code than PAWL_OK makes the call fail with it: nothing was applied

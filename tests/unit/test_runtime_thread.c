@@ -415,7 +415,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(all_messages_are_handled_once),
-        ON_STORES(e36_flushes_of_fifty_whoever_adds),
+        ON_ALL_STORES(e36_flushes_of_fifty_whoever_adds),
         ON_ALL_STORES(a_message_wakes_a_sleeping_worker),
         ON_ALL_STORES(a_timeout_wakes_a_sleeping_worker),
         ON_ALL_STORES(e29_stop_is_graceful_and_prompt),

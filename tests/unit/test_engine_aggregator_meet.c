@@ -1,0 +1,137 @@
+/* test_engine_aggregator_meet.c - workers that hand over one partition at the same moment.
+ * Contract E36.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/hook.h"
+#include "support/world.h"
+
+#include <string.h>
+
+#define COIN(F) F(INT32, cents)
+PAWL_RECORD(coin, COIN)
+
+static world_log seen;
+
+static pawl_code on_coins(pawl_context *ctx, const coin *messages, size_t count)
+{
+    (void)ctx;
+    world_note(&seen, "coins(");
+    for (size_t i = 0; i < count; i++)
+        world_note(&seen, "%d", (int)messages[i].cents);
+    world_note(&seen, ")");
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_coins, coin);
+
+static const pawl_aggregator coins = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
+static const pawl_endpoint_spec purse = {
+    .name = "purse", .aggregators = (const pawl_aggregator *const[]){&coins, NULL}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "coins",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&purse, NULL}};
+
+/* ---- Another worker ------------------------------------------------------------- */
+
+/* Leases one row of two before the endpoint does, and, having got too few, gives it back
+ * before the endpoint, which has got too few as well. */
+static struct {
+    world *it;
+    int    leases_left;
+    bool   has_row;
+} other;
+
+static const pawl_session_id other_session = {{{7}}};
+
+static void lease_one(void)
+{
+    pawl_error          error = PAWL_ERROR_INIT;
+    pawl_snapshot       piece = {.count = 0};
+    pawl_text           type  = PAWL_TEXT("coin");
+    pawl_store         *store = other.it->store;
+    pawl_snapshot_claim claim = {.partition  = PAWL_TEXT("Coins"),
+                                 .session    = other_session,
+                                 .types      = &type,
+                                 .type_count = 1,
+                                 .count_max  = 1,
+                                 .now        = world_now(other.it),
+                                 .lease      = PAWL_MINUTES(5)};
+    other.has_row             = true; /* its own calls meet nobody */
+    world_ok(store->ops->snapshot_claim(store, &claim, other.it->arena, &piece, &error), &error);
+    assert_int_equal(piece.count, 1);
+}
+
+static void give_it_back(void)
+{
+    pawl_error            error   = PAWL_ERROR_INIT;
+    pawl_snapshot_release release = {.partition = PAWL_TEXT("Coins"), .session = other_session};
+    pawl_changes          changes = {.group_count = 1, .unit_count = 1, .now = world_now(other.it)};
+    changes.snapshot_release.items = &release;
+    changes.snapshot_release.count = 1;
+    other.has_row                  = false;
+    world_ok(pawl_store_commit(other.it->store, &changes, NULL, &error), &error);
+}
+
+static pawl_code meet(hook_place place, void *context)
+{
+    (void)context;
+    if (place == HOOK_BEFORE_LEASE && other.leases_left > 0 && !other.has_row) {
+        other.leases_left--;
+        lease_one();
+    } else if (place == HOOK_BEFORE_COMMIT && other.has_row) {
+        give_it_back();
+    }
+    return PAWL_OK;
+}
+
+/* ---- Tests ---------------------------------------------------------------------- */
+
+static void meet_so_often(world *it, const char *url, int leases)
+{
+    world_forget(&seen);
+    memset(&other, 0, sizeof other);
+    other.it = it;
+    world_open(it, hook_url(url), &application, NULL, NULL);
+    hook_set(meet, NULL);
+    world_post(it, NULL, PAWL_MESSAGE(coin, .cents = 1));
+    world_post(it, NULL, PAWL_MESSAGE(coin, .cents = 2));
+    other.leases_left = leases;
+    world_drain(it);
+}
+
+/* Each got one of two and gave it back: who was last looks again. No clock moves. */
+static void e36_two_workers_that_share_a_full_partition(const char *url)
+{
+    for (int leases = 1; leases < 4; leases++) {
+        world it;
+        meet_so_often(&it, url, leases);
+        assert_int_equal(other.leases_left, 0);
+        assert_string_equal(seen.text, "coins( 1 2 ) ");
+        assert_int_equal(world_aggregated(&it, "Coins", "coin").all, 0);
+        hook_set(NULL, NULL);
+        world_close(&it);
+    }
+}
+
+/* Two that always meet do not go on for ever: the look at all partitions comes later. */
+static void workers_that_meet_for_ever_leave_it(const char *url)
+{
+    world it;
+    meet_so_often(&it, url, 1000000);
+    assert_string_equal(seen.text, "");
+    other.leases_left = 0;
+    world_go_machine(&it, PAWL_SECONDS(10));
+    assert_string_equal(seen.text, "coins( 1 2 ) ");
+    hook_set(NULL, NULL);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e36_two_workers_that_share_a_full_partition),
+        ON_ALL_STORES(workers_that_meet_for_ever_leave_it),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
