@@ -35,16 +35,14 @@ static const pawl_saga order_saga = {
     .name        = PAWL__BENCH_SAGA,
     .state       = PAWL_RECORD_OF(bench_order),
     .correlation = "order_id",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_step), .key = "order_id", .starts = true},
-                            {.handle = PAWL_HANDLE(on_patience), .timeout = PAWL__BENCH_TIMEOUT},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_step), .key = "order_id", .starts = true},
+                           {.handle = PAWL_HANDLE(on_patience), .timeout = PAWL__BENCH_TIMEOUT})};
 
 static const pawl_endpoint_spec bench = {.name  = PAWL__BENCH_QUEUE,
-                                         .sagas = (const pawl_saga *const[]){&order_saga, NULL}};
+                                         .sagas = PAWL_SAGAS(&order_saga)};
 
-const pawl_application pawl__bench_application = {
-    PAWL_APPLICATION_INIT, .name = "bench",
-    .endpoints = (const pawl_endpoint_spec *const[]){&bench, NULL}};
+const pawl_application pawl__bench_application = {PAWL_APPLICATION_INIT, .name = "bench",
+                                                  .endpoints = PAWL_ENDPOINTS(&bench)};
 
 /* The mixing step of splitmix64: one to one, so no two numbers meet. */
 static uint64_t mix(uint64_t value)

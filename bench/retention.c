@@ -119,8 +119,7 @@ static pawl_code fill(const pawl__bench_job *job, pawl_error *error)
 static const pawl_endpoint_spec sweeper = {.name = "sweeper"};
 
 static const pawl_application sweeping = {PAWL_APPLICATION_INIT, .name = "sweeping",
-                                          .endpoints =
-                                              (const pawl_endpoint_spec *const[]){&sweeper, NULL}};
+                                          .endpoints = PAWL_ENDPOINTS(&sweeper)};
 
 static pawl_code start_sweeper(const pawl__bench_job *job, pawl__bench_background *background,
                                pawl_error *error)

@@ -49,14 +49,12 @@ static pawl_code on_order_paid(pawl_context *ctx, const order_paid *message)
 PAWL_MESSAGE_HANDLER(on_order_paid, order_paid);
 
 static const pawl_endpoint_spec endpoint_spec = {
-    .name     = QUEUE,
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_order_placed)},
-                                  {.handle = PAWL_HANDLE(on_order_paid)},
-                                  {.handle = NULL}}};
+    .name = QUEUE,
+    .handlers =
+        PAWL_ON({.handle = PAWL_HANDLE(on_order_placed)}, {.handle = PAWL_HANDLE(on_order_paid)})};
 
-static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "enlist",
-    .endpoints = (const pawl_endpoint_spec *const[]){&endpoint_spec, NULL}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "enlist",
+                                             .endpoints = PAWL_ENDPOINTS(&endpoint_spec)};
 
 /* ---- The caller's own SQL ------------------------------------------------------ */
 

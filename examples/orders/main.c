@@ -62,16 +62,13 @@ static pawl_code on_shipped(pawl_context *ctx, const order_shipped *message)
 PAWL_MESSAGE_HANDLER(on_shipped, order_shipped);
 
 static const pawl_endpoint_spec world = {
-    .name     = "world",
-    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_charge_card)},
-                                  {.handle = PAWL_HANDLE(on_shipment)},
-                                  {.handle = PAWL_HANDLE(on_cancelled)},
-                                  {.handle = PAWL_HANDLE(on_shipped)},
-                                  {.handle = NULL}}};
+    .name = "world",
+    .handlers =
+        PAWL_ON({.handle = PAWL_HANDLE(on_charge_card)}, {.handle = PAWL_HANDLE(on_shipment)},
+                {.handle = PAWL_HANDLE(on_cancelled)}, {.handle = PAWL_HANDLE(on_shipped)})};
 
-static const pawl_application world_application = {
-    PAWL_APPLICATION_INIT, .name = "world",
-    .endpoints = (const pawl_endpoint_spec *const[]){&world, NULL}};
+static const pawl_application world_application = {PAWL_APPLICATION_INIT, .name = "world",
+                                                   .endpoints = PAWL_ENDPOINTS(&world)};
 
 /* Where the orders' destinations lead: here, both to the world's queue. */
 static const pawl_route routes[] = {

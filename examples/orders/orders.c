@@ -66,15 +66,13 @@ static const pawl_saga order_saga = {
     .name        = "OrderSaga",
     .state       = PAWL_RECORD_OF(order_state),
     .correlation = "order_id",
-    .on          = (const pawl_on[]){
-                 {.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true},
-                 {.handle    = PAWL_HANDLE(on_payment_taken),
-                  .key       = "order_ref",
-                  .not_found = PAWL_NOT_FOUND_CALL,
-                  .missing   = PAWL_HANDLE(on_stray_payment)},
-                 {.handle = PAWL_HANDLE(on_payment_late), .timeout = "payment"},
-                 {.handle = PAWL_HANDLE(on_order_shipped), .key = "order_id"},
-                 {.handle = NULL}}};
+    .on = PAWL_ON({.handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true},
+                  {.handle    = PAWL_HANDLE(on_payment_taken),
+                   .key       = "order_ref",
+                   .not_found = PAWL_NOT_FOUND_CALL,
+                   .missing   = PAWL_HANDLE(on_stray_payment)},
+                  {.handle = PAWL_HANDLE(on_payment_late), .timeout = "payment"},
+                  {.handle = PAWL_HANDLE(on_order_shipped), .key = "order_id"})};
 
 /* ---- Shipping -------------------------------------------------------------- */
 
@@ -104,13 +102,10 @@ static const pawl_aggregator shipping = {.name   = "shipping",
 
 /* ---- The application ------------------------------------------------------- */
 
-static const pawl_endpoint_spec orders = {.name  = "orders",
-                                          .sagas = (const pawl_saga *const[]){&order_saga, NULL},
-                                          .aggregators =
-                                              (const pawl_aggregator *const[]){&shipping, NULL}};
+static const pawl_endpoint_spec orders = {
+    .name = "orders", .sagas = PAWL_SAGAS(&order_saga), .aggregators = PAWL_AGGREGATORS(&shipping)};
 
-const pawl_application orders_application = {
-    PAWL_APPLICATION_INIT, .name = "orders",
-    .endpoints = (const pawl_endpoint_spec *const[]){&orders, NULL}};
+const pawl_application orders_application = {PAWL_APPLICATION_INIT, .name = "orders",
+                                             .endpoints = PAWL_ENDPOINTS(&orders)};
 
 PAWL_EXPORT_APPLICATION(orders_application);

@@ -97,9 +97,8 @@ static const pawl_saga reader_saga = {
     .name        = "Reader",
     .state       = PAWL_RECORD_OF(log_reader),
     .correlation = "run",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_read_on), .key = "run", .starts = true},
-                            {.handle = PAWL_HANDLE(on_case_quiet), .key = "run"},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_read_on), .key = "run", .starts = true},
+                           {.handle = PAWL_HANDLE(on_case_quiet), .key = "run"})};
 
 /* ---- Cases --------------------------------------------------------------- */
 
@@ -142,9 +141,8 @@ static const pawl_saga case_saga = {
     .name        = "OpenCase",
     .state       = PAWL_RECORD_OF(open_case),
     .correlation = "case_id",
-    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_log_event), .key = "case_id", .starts = true},
-                            {.handle = PAWL_HANDLE(on_quiet), .timeout = QUIET},
-                            {.handle = NULL}}};
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_log_event), .key = "case_id", .starts = true},
+                           {.handle = PAWL_HANDLE(on_quiet), .timeout = QUIET})};
 
 /* ---- Groups -------------------------------------------------------------- */
 
@@ -174,9 +172,7 @@ static const pawl_saga group_saga = {
     .name        = "GroupTally",
     .state       = PAWL_RECORD_OF(group_tally),
     .correlation = "group_key",
-    .on          = (const pawl_on[]){
-                 {.handle = PAWL_HANDLE(on_group_batch), .key = "group_key", .starts = true},
-                 {.handle = NULL}}};
+    .on = PAWL_ON({.handle = PAWL_HANDLE(on_group_batch), .key = "group_key", .starts = true})};
 
 /* ---- The archive --------------------------------------------------------- */
 
@@ -196,9 +192,7 @@ static const pawl_saga archive_saga = {
     .name        = "ArchivedCase",
     .state       = PAWL_RECORD_OF(archived_case),
     .correlation = "case_id",
-    .on =
-        (const pawl_on[]){{.handle = PAWL_HANDLE(on_case_closed), .key = "case_id", .starts = true},
-                          {.handle = NULL}}};
+    .on = PAWL_ON({.handle = PAWL_HANDLE(on_case_closed), .key = "case_id", .starts = true})};
 
 /* ---- The tables ---------------------------------------------------------- */
 

@@ -123,17 +123,14 @@ const pawl_process transfer_transfer_process = {
 
 /* ---- The application ------------------------------------------------------------ */
 
-static const pawl_endpoint_spec accounts = {
-    .name     = TRANSFER_ACCOUNTS,
-    .entities = (const pawl_entity *const[]){&transfer_account_entity, NULL}};
+static const pawl_endpoint_spec accounts = {.name     = TRANSFER_ACCOUNTS,
+                                            .entities = PAWL_ENTITIES(&transfer_account_entity)};
 
 static const pawl_endpoint_spec transfers = {
-    .name      = TRANSFER_TRANSFERS,
-    .processes = (const pawl_process *const[]){&transfer_transfer_process, NULL}};
+    .name = TRANSFER_TRANSFERS, .processes = PAWL_PROCESSES(&transfer_transfer_process)};
 
-const pawl_application transfer_application = {
-    PAWL_APPLICATION_INIT, .name = "bank",
-    .endpoints = (const pawl_endpoint_spec *const[]){&accounts, &transfers, NULL}};
+const pawl_application transfer_application = {PAWL_APPLICATION_INIT, .name = "bank",
+                                               .endpoints = PAWL_ENDPOINTS(&accounts, &transfers)};
 
 const pawl_route transfer_routes[] = {{.name = TRANSFER_ACCOUNTS, .is_outbox = true},
                                       {.name = NULL}};

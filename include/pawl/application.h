@@ -3,7 +3,8 @@
  *
  * A table is constant data, walked by the library by the sizes that the
  * application was built with, so fields can be appended later. Lists of rows
- * end with an empty row, lists of pointers with NULL.
+ * end with an empty row, lists of pointers with NULL: PAWL_ON(...), PAWL_SAGAS(...)
+ * and their like write the end.
  *
  *     static pawl_code on_place_order(pawl_context *ctx, order_state *order,
  *                                     const place_order *message) { ... }
@@ -11,10 +12,8 @@
  *
  *     static const pawl_saga order_saga = {
  *         .name = "OrderSaga", .state = PAWL_RECORD_OF(order_state), .correlation = "order_id",
- *         .on = (const pawl_on[]) {
- *             { .handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true },
- *             { .handle = PAWL_HANDLE(on_payment_late), .timeout = "payment" },
- *             { .handle = NULL } } };
+ *         .on = PAWL_ON({ .handle = PAWL_HANDLE(on_place_order), .key = "order_id", .starts = true },
+ *                       { .handle = PAWL_HANDLE(on_payment_late), .timeout = "payment" }) };
  *
  * PAWL_HANDLER makes a thunk that calls the function with its real types: a
  * function of another type does not compile, and which message a row is for
@@ -255,6 +254,19 @@ typedef struct pawl_application {
     .on_size = sizeof(pawl_on), .aggregator_size = sizeof(pawl_aggregator),      \
     .handler_size = sizeof(pawl_handler), .filter_size = sizeof(pawl_filter),    \
     .process_size = sizeof(pawl_process), .projection_size = sizeof(pawl_projection)
+
+/* Lists with their end, for the initialiser of a table: one that is written without its end is
+ * read past it. Inside a function a list lives until the end of the block. */
+#define PAWL_ON(...) ((const pawl_on[]){__VA_ARGS__, {.handle = NULL}})
+#define PAWL_FILTERS(...) ((const pawl_filter[]){__VA_ARGS__, {.before = NULL}})
+#define PAWL_HANDLERS(...) ((const pawl_handler *const[]){__VA_ARGS__, NULL})
+#define PAWL_APPLY_LIST(...) ((const pawl_apply *const[]){__VA_ARGS__, NULL})
+#define PAWL_SAGAS(...) ((const pawl_saga *const[]){__VA_ARGS__, NULL})
+#define PAWL_AGGREGATORS(...) ((const pawl_aggregator *const[]){__VA_ARGS__, NULL})
+#define PAWL_PROCESSES(...) ((const pawl_process *const[]){__VA_ARGS__, NULL})
+#define PAWL_ENTITIES(...) ((const pawl_entity *const[]){__VA_ARGS__, NULL})
+#define PAWL_PROJECTIONS(...) ((const pawl_projection *const[]){__VA_ARGS__, NULL})
+#define PAWL_ENDPOINTS(...) ((const pawl_endpoint_spec *const[]){__VA_ARGS__, NULL})
 
 /* Makes a shared object loadable by `pawl run`: PAWL_EXPORT_APPLICATION(orders). */
 #define PAWL_EXPORT_APPLICATION(application)                        \

@@ -16,10 +16,8 @@
  *
  *     static const pawl_entity account_entity = {
  *         .name = "Account", .state = PAWL_RECORD_OF(account),
- *         .on = (const pawl_on[]) {
- *             { .handle = PAWL_HANDLE(on_debit), .key = "account" },
- *             { .handle = NULL } },
- *         .apply = (const pawl_apply *const[]) { PAWL_APPLIES(apply_debited), NULL } };
+ *         .on = PAWL_ON({ .handle = PAWL_HANDLE(on_debit), .key = "account" }),
+ *         .apply = PAWL_APPLY_LIST(PAWL_APPLIES(apply_debited)) };
  *
  * A handler sees the state and cannot write it: it emits events. An entity
  * decides about commands, each of which is accepted or rejected with a reason; a
