@@ -197,9 +197,8 @@ static const pawl_endpoint_spec mill = {
     .handlers    = (const pawl_on[]){
            {.handle = PAWL_HANDLE(on_work)}, {.handle = PAWL_HANDLE(on_numbers)}, {.handle = NULL}}};
 static const pawl_application application = {
-    PAWL_APPLICATION_INIT, .name = "memory",
-    .endpoints = (const pawl_endpoint_spec *const[]){&mill, NULL},
-    .filters   = (const pawl_filter[]){{.before = filter_before, .after = filter_after}, {NULL}}};
+    PAWL_APPLICATION_INIT, .name = "memory", .endpoints = PAWL_ENDPOINTS(&mill),
+    .filters = PAWL_FILTERS({.before = filter_before, .after = filter_after})};
 
 static void open_world(world *it, const char *url, pawl_endpoint_options options)
 {
