@@ -23,6 +23,7 @@ typedef struct server {
 typedef struct server_store {
     const server *server;
     char          name[60];
+    char          place[70];
     char          url[1000];
     char          description[40];
     bool          is_taken;
@@ -101,6 +102,7 @@ static void make(const server *from, server_store *it)
     it->server             = from;
     snprintf(it->name, sizeof it->name, "pawl_world_%ld_%llx_%u", (long)getpid(),
              (unsigned long long)time(NULL), ++count);
+    snprintf(it->place, sizeof it->place, "%s.", it->name);
     from->ops->url(address_of(from), it->name, it->url, sizeof it->url);
     world_ok(pawl_store_schema(it->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &error), &error);
     from->ops->describe(address_of(from), it->name, it->description, sizeof it->description);
@@ -150,4 +152,27 @@ void server_forget(const char *url)
     if (strcmp(found, it->description) != 0)
         drop_store(it);
     it->is_taken = false;
+}
+
+/* ---- Without pawl ----------------------------------------------------------- */
+
+const char *server_place(const char *url)
+{
+    return find_taken(url)->place;
+}
+
+void *server_connect(const char *url)
+{
+    const server *it = server_of(url);
+    return it->ops->connect(address_of(it));
+}
+
+void server_disconnect(const char *url, void *native)
+{
+    server_of(url)->ops->disconnect(native);
+}
+
+bool server_try(const char *url, void *native, const char *sql, char *text, size_t size)
+{
+    return server_of(url)->ops->try(native, sql, text, size);
 }

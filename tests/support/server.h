@@ -34,6 +34,10 @@ typedef struct server_ops {
     /* False after a reason on standard error. Transactions that a failed test left open are
      * ended when they are in the way. */
     bool (*drop)(const char *server, const char *name);
+    /* native.h: a connection to the store, and SQL on one, also on a handler's. */
+    void *(*connect)(const char *server);
+    void (*disconnect)(void *native);
+    bool (*try)(void *native, const char *sql, char *text, size_t size);
 } server_ops;
 
 /* The scheme, or a URL of it, is of a server. */
@@ -43,5 +47,12 @@ bool server_is_there(const char *scheme);
 /* The URL of a store that has pawl's shared tables, and nothing in them. */
 void server_url(const char *scheme, char *url, size_t size);
 void server_forget(const char *url);
+
+/* Before the name of a table in SQL, to say that it is in the store: "place.". */
+const char *server_place(const char *url);
+/* As native_open, native_close and native_try. */
+void *server_connect(const char *url);
+void  server_disconnect(const char *url, void *native);
+bool  server_try(const char *url, void *native, const char *sql, char *text, size_t size);
 
 #endif

@@ -69,22 +69,30 @@ static PGconn *connection(const char *server)
     return pg;
 }
 
-/* The first value of the answer into `text`, "" when there is none; false after a line on
- * standard error. */
+static bool try(void *native, const char *sql, char *text, size_t size)
+{
+    PGresult      *result = PQexec(native, sql);
+    ExecStatusType state  = PQresultStatus(result);
+    bool           is_ok  = state == PGRES_COMMAND_OK || state == PGRES_TUPLES_OK;
+    size_t         used   = 0;
+    text[0]               = '\0';
+    for (int i = 0; is_ok && i < PQntuples(result) && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? " " : "",
+                                 PQgetvalue(result, i, 0));
+    if (!is_ok)
+        snprintf(text, size, "%s", PQerrorMessage(native));
+    PQclear(result);
+    return is_ok;
+}
+
+/* The answer to a statement about the schema; false after a line on standard error. */
 static bool ask(const char *server, const char *template, const char *name, char *text, size_t size)
 {
-    char      sql[2000];
-    PGconn   *pg = connection(server);
-    PGresult *result;
+    char sql[2000];
     snprintf(sql, sizeof sql, template, name);
-    result               = PQexec(pg, sql);
-    ExecStatusType state = PQresultStatus(result);
-    bool           is_ok = state == PGRES_COMMAND_OK || state == PGRES_TUPLES_OK;
+    bool is_ok = try(connection(server), sql, text, size);
     if (!is_ok)
-        print_error("%s: %s", sql, PQerrorMessage(pg));
-    if (size > 0)
-        snprintf(text, size, "%s", PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
-    PQclear(result);
+        print_error("%s: %s", sql, text);
     return is_ok;
 }
 
@@ -95,14 +103,31 @@ static void describe(const char *server, const char *name, char *text, size_t si
 
 static void empty(const char *server, const char *name)
 {
-    if (!ask(server, empty_schema, name, NULL, 0))
+    char text[1000];
+    if (!ask(server, empty_schema, name, text, sizeof text))
         fail_msg("schema %s is not empty when a test ends", name);
 }
 
 static bool drop(const char *server, const char *name)
 {
     static const char drop_schema[] = "drop schema if exists \"%s\" cascade";
-    return ask(server, end_transactions, name, NULL, 0) && ask(server, drop_schema, name, NULL, 0);
+    char              text[1000];
+    return ask(server, end_transactions, name, text, sizeof text) &&
+           ask(server, drop_schema, name, text, sizeof text);
+}
+
+static void *connect_to(const char *server)
+{
+    char    text[1000];
+    PGconn *pg = PQconnectdb(server);
+    if (!try(pg, "set client_min_messages = warning", text, sizeof text))
+        fail_msg("%s", text);
+    return pg;
+}
+
+static void disconnect(void *native)
+{
+    PQfinish(native);
 }
 
 #else
@@ -127,7 +152,30 @@ static bool drop(const char *server, const char *name)
     return false;
 }
 
+static void *connect_to(const char *server)
+{
+    describe(server, "", NULL, 0);
+    return NULL;
+}
+
+static void disconnect(void *native)
+{
+    (void)native;
+}
+
+static bool try(void *native, const char *sql, char *text, size_t size)
+{
+    (void)native;
+    snprintf(text, size, "%s: built without libpq", sql);
+    return false;
+}
+
 #endif
 
-const server_ops server_postgres_ops = {
-    .url = make_url, .describe = describe, .empty = empty, .drop = drop};
+const server_ops server_postgres_ops = {.url        = make_url,
+                                        .describe   = describe,
+                                        .empty      = empty,
+                                        .drop       = drop,
+                                        .connect    = connect_to,
+                                        .disconnect = disconnect,
+                                        .try        = try};

@@ -7,6 +7,7 @@
 
 #include "support/hot.h"
 #include "support/locks.h"
+#include "support/native.h"
 
 #define WAIT PAWL_MILLISECONDS(20)
 
@@ -277,7 +278,7 @@ int main(void)
         ON_ALL_STORES(a_row_that_one_key_finds_elsewhere_is_left_by_all),
         ON_ALL_STORES(a_saga_found_by_a_handler_is_left_too),
         ON_ALL_STORES(not_found_waits_for_what_was_put_back),
-        ON_STORE(s32_a_pessimistic_saga_runs_alone_still, "sqlite"),
+        ON_SQL_STORES(s32_a_pessimistic_saga_runs_alone_still),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,7 @@ static int free_piece(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        /* The limit is that of every change set, before a driver sees it. */
         ON_STORE(e35_what_is_too_large_for_a_commit_spoils_no_other, "memory"),
     };
     world_quiet();

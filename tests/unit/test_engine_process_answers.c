@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/native.h"
 #include "support/world.h"
 
 #include "pawl/process.h"
@@ -12,11 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifdef PAWL_HAVE_SQLITE
-#include <sqlite3.h>
-#endif
-
-static world_log seen;
+static world_log   seen;
+static const char *here; /* the store of the handlers with SQL */
 
 static bool is(pawl_text text, const char *what)
 {
@@ -50,19 +48,17 @@ static pawl_code on_work(pawl_context *ctx, const desk *state, const work *comma
 }
 PAWL_ENTITY_HANDLER(on_work, desk, work);
 
-#ifdef PAWL_HAVE_SQLITE
 static pawl_code on_work_sql(pawl_context *ctx, const desk *state, const work_sql *command)
 {
     char sql[200];
     world_note(&seen, "sql(%d)", (int)state->jobs);
-    snprintf(sql, sizeof sql, "insert into own_rows values (%d)", (int)state->jobs);
-    if (sqlite3_exec(pawl_sql(ctx), sql, NULL, NULL, NULL) != SQLITE_OK)
-        return pawl_fail(ctx, PAWL_REJECT, "%s", sqlite3_errmsg(pawl_sql(ctx)));
-    pawl_code code = pawl_emit(ctx, PAWL_MESSAGE(worked, .nothing = command->how));
+    snprintf(sql, sizeof sql, "insert into {own_rows} values (%d)", (int)state->jobs);
+    pawl_code code = native_in(ctx, here, sql);
+    if (code == PAWL_OK)
+        code = pawl_emit(ctx, PAWL_MESSAGE(worked, .nothing = command->how));
     return code == PAWL_OK && is(command->how, "no") ? pawl_fail(ctx, PAWL_REJECT, "no") : code;
 }
 PAWL_ENTITY_HANDLER(on_work_sql, desk, work_sql);
-#endif
 
 static void apply_worked(desk *state, const worked *event)
 {
@@ -507,8 +503,6 @@ static void o17_a_command_comes_again_from_another_store(const char *url)
 
 /* ---- Own SQL ------------------------------------------------------------------------------------- */
 
-#ifdef PAWL_HAVE_SQLITE
-
 static const pawl_entity sql_desk = {
     .name  = "Desk",
     .state = PAWL_RECORD_OF(desk),
@@ -520,19 +514,6 @@ static const pawl_endpoint_spec sql_desks = {
 static const pawl_application with_sql = {
     PAWL_APPLICATION_INIT, .name = "sql",
     .endpoints = (const pawl_endpoint_spec *const[]){&sql_desks, NULL}};
-
-/* The sum of the numbers that are there, or what a statement without rows gives. */
-static int ask(const char *url, const char *sql)
-{
-    sqlite3      *db        = NULL;
-    sqlite3_stmt *statement = NULL;
-    assert_int_equal(sqlite3_open(strchr(url, ':') + 1, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    int value = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int(statement, 0) : -1;
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return value;
-}
 
 static void post_sql(world *it, const char *how)
 {
@@ -553,14 +534,15 @@ static void e24_own_sql_of_an_entity_is_in_the_commit_of_its_events(const char *
 {
     world it;
     open_world(&it, url, &with_sql);
-    ask(url, "create table own_rows (number integer)");
+    here = url;
+    native_exec(url, "create table {own_rows} (number integer)");
     post_sql(&it, "yes");
     post_sql(&it, "no"); /* told so: what it wrote is undone, the answer is not */
     post_sql(&it, "yes");
     world_drain(&it);
     assert_string_equal(seen.text, "sql(0) sql(1) sql(1) ");
-    assert_int_equal(ask(url, "select count(*) from own_rows"), 2);
-    assert_int_equal(ask(url, "select sum(number) from own_rows"), 1);
+    assert_int_equal(native_number(url, "select count(*) from {own_rows}"), 2);
+    assert_int_equal(native_number(url, "select sum(number) from {own_rows}"), 1);
     assert_int_equal(world_events(&it, "Desk/d").count, 2);
     pawl_queue_rows answers = world_queue(&it, "asker");
     assert_int_equal(answers.count, 1);
@@ -568,8 +550,6 @@ static void e24_own_sql_of_an_entity_is_in_the_commit_of_its_events(const char *
     assert_int_equal(world_dead(&it).count, 0);
     world_close(&it);
 }
-
-#endif
 
 int main(void)
 {
@@ -584,9 +564,7 @@ int main(void)
         ON_ALL_STORES(answers_come_from_another_store),
         ON_ALL_STORES(o17_a_command_that_comes_again_is_answered_again),
         ON_ALL_STORES(o17_a_command_comes_again_from_another_store),
-#ifdef PAWL_HAVE_SQLITE
-        ON_STORE(e24_own_sql_of_an_entity_is_in_the_commit_of_its_events, "sqlite"),
-#endif
+        ON_SQL_STORES(e24_own_sql_of_an_entity_is_in_the_commit_of_its_events),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

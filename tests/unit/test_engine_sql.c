@@ -3,14 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/native.h"
 #include "support/world.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#ifdef PAWL_HAVE_SQLITE
-#include <sqlite3.h>
-#endif
 
 /* ---- The application -------------------------------------------------------- */
 
@@ -43,6 +40,7 @@ PAWL_RECORD(plain, PLAIN)
 static world_log    seen;
 static int          fails;
 static pawl_saga_id found; /* what the finder answers */
+static const char  *here;  /* the store */
 
 /* ---- Finder and lock: any store -------------------------------------------------- */
 
@@ -178,27 +176,13 @@ static void s32_a_pessimistic_saga(const char *url)
 
 /* ---- Own SQL -------------------------------------------------------------------------- */
 
-#ifdef PAWL_HAVE_SQLITE
-
-static pawl_code run_sql(pawl_context *ctx, const char *sql)
-{
-    char    *text = NULL;
-    sqlite3 *db   = pawl_sql(ctx);
-    assert_non_null(db);
-    if (sqlite3_exec(db, sql, NULL, NULL, &text) == SQLITE_OK)
-        return PAWL_OK;
-    pawl_fail(ctx, PAWL_REJECT, "%s", text);
-    sqlite3_free(text);
-    return PAWL_REJECT;
-}
-
 static pawl_code on_write_row(pawl_context *ctx, const write_row *message)
 {
     char sql[200];
-    snprintf(sql, sizeof sql, "insert into own_rows values (%d, '%.*s')", message->number,
+    snprintf(sql, sizeof sql, "insert into {own_rows} values (%d, '%.*s')", message->number,
              PAWL_TEXT_ARGS(pawl_message_in_hand(ctx)->id));
     world_note(&seen, "write%d", message->number);
-    pawl_code code = run_sql(ctx, sql);
+    pawl_code code = native_in(ctx, here, sql);
     if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("now")))
         code = pawl_send_now(ctx, "out", PAWL_MESSAGE(plain, .number = 1));
     if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("reject")))
@@ -228,29 +212,17 @@ static const pawl_application with_sql = {PAWL_APPLICATION_INIT, .name = "sql",
                                               (const pawl_endpoint_spec *const[]){&ledger, NULL}};
 
 /* What a second connection sees. */
-static int count_rows(const char *url, const char *condition)
+static int64_t count_rows(const char *url, const char *condition)
 {
-    sqlite3      *db        = NULL;
-    sqlite3_stmt *statement = NULL;
-    char          sql[200];
-    snprintf(sql, sizeof sql, "select count(*) from own_rows where %s", condition);
-    assert_int_equal(sqlite3_open(strchr(url, ':') + 1, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int count = sqlite3_column_int(statement, 0);
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return count;
+    char sql[200];
+    snprintf(sql, sizeof sql, "select count(*) from {own_rows} where %s", condition);
+    return native_number(url, sql);
 }
 
 static void make_table(const char *url)
 {
-    sqlite3 *db = NULL;
-    assert_int_equal(sqlite3_open(strchr(url, ':') + 1, &db), SQLITE_OK);
-    assert_int_equal(
-        sqlite3_exec(db, "create table own_rows (number integer, id text)", NULL, NULL, NULL),
-        SQLITE_OK);
-    sqlite3_close(db);
+    here = url;
+    native_exec(url, "create table {own_rows} (number integer, id varchar(100))");
 }
 
 static void post_write(world *it, const char *id, int32_t number, const char *how)
@@ -283,10 +255,10 @@ static void e24_delayed_retries_leave_exactly_one_row(const char *url)
     fails = 6; /* the first run and its three immediate retries, then two more */
     post_write(&it, "a", 1, "");
     world_drain(&it);
-    assert_int_equal(count_rows(url, "1"), 0);
+    assert_int_equal(count_rows(url, "1 = 1"), 0);
     assert_int_equal(world_queue(&it, "ledger").items[0].attempts, 1);
     world_go(&it, PAWL_MINUTES(1));
-    assert_int_equal(count_rows(url, "1"), 1);
+    assert_int_equal(count_rows(url, "1 = 1"), 1);
     assert_int_equal(world_queue(&it, "out").count, 1);
     assert_int_equal(world_stats(&it).counters.failures, 6);
     world_close(&it);
@@ -301,7 +273,7 @@ static void own_sql_of_a_rejected_message_is_rolled_back(const char *url)
     post_write(&it, "b", 2, "");
     world_post(&it, "c", PAWL_MESSAGE(plain, .number = 3));
     world_drain(&it);
-    assert_int_equal(count_rows(url, "1"), 1);
+    assert_int_equal(count_rows(url, "1 = 1"), 1);
     assert_int_equal(count_rows(url, "number = 2"), 1);
     assert_int_equal(world_dead(&it).count, 1);
     assert_true(world_is_marked(&it, "c"));
@@ -316,7 +288,7 @@ static void e23_now_waits_for_the_end_of_the_transaction(const char *url)
     fails = 100;
     post_write(&it, "a", 1, "now");
     world_drain(&it);
-    assert_int_equal(count_rows(url, "1"), 0);
+    assert_int_equal(count_rows(url, "1 = 1"), 0);
     /* One for each of the four runs: they leave whatever becomes of the rest. */
     assert_int_equal(world_queue(&it, "out").count, 4);
     world_close(&it);
@@ -334,21 +306,18 @@ static void own_sql_is_refused_where_there_is_none(const char *url)
     assert_true(world_says(pawl_text_of(error.text), "the handler of write_row says .own_sql"));
 }
 
-#endif
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(e30_a_finder_names_the_saga),
         ON_ALL_STORES(e30_a_finder_that_finds_none_begins),
         ON_ALL_STORES(s32_a_pessimistic_saga),
-#ifdef PAWL_HAVE_SQLITE
-        ON_STORE(e24_retries_leave_exactly_one_row, "sqlite"),
-        ON_STORE(e24_delayed_retries_leave_exactly_one_row, "sqlite"),
-        ON_STORE(own_sql_of_a_rejected_message_is_rolled_back, "sqlite"),
-        ON_STORE(e23_now_waits_for_the_end_of_the_transaction, "sqlite"),
+        ON_SQL_STORES(e24_retries_leave_exactly_one_row),
+        ON_SQL_STORES(e24_delayed_retries_leave_exactly_one_row),
+        ON_SQL_STORES(own_sql_of_a_rejected_message_is_rolled_back),
+        ON_SQL_STORES(e23_now_waits_for_the_end_of_the_transaction),
+        /* Only a store in memory has no SQL. */
         ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
-#endif
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

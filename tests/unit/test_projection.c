@@ -195,6 +195,7 @@ int main(void)
         ON_ALL_STORES(events_of_older_records_are_upcast),
         ON_ALL_STORES(one_reads_and_the_other_takes_over),
         ON_ALL_STORES(who_comes_back_too_late_does_nothing),
+        /* Refused before a store is opened. */
         ON_STORE(a_name_must_leave_room_for_its_prefix, "memory"),
     };
     world_quiet();

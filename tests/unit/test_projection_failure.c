@@ -219,36 +219,22 @@ static void nothing_happens_twice_when_a_commit_is_refused_for_its_content(const
 
 /* ---- Their own SQL ----------------------------------------------------------------------- */
 
-#ifdef PAWL_HAVE_SQLITE
-static void run_sql(const char *url, const char *sql)
+static void make_rows(const char *url)
 {
-    sqlite3 *db = NULL;
-    assert_int_equal(sqlite3_open(strchr(url, ':') + 1, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    plan.url = url;
+    native_exec(url, "create table {own_rows} (number integer)");
 }
 
 static void expect_rows(const char *url, const char *expected)
 {
-    sqlite3      *db        = NULL;
-    sqlite3_stmt *statement = NULL;
-    assert_int_equal(sqlite3_open(strchr(url, ':') + 1, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db,
-                                        "select coalesce(group_concat(number, ' '), '') from "
-                                        "(select number from own_rows order by rowid)",
-                                        -1, &statement, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    assert_string_equal((const char *)sqlite3_column_text(statement, 0), expected);
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
+    native_expect(url, "select number from {own_rows} order by number", expected);
 }
 
 static void own_sql_and_the_place_are_one(const char *url)
 {
     world it;
     begin(&it, url, &own_application);
-    run_sql(url, "create table own_rows (number integer)");
+    make_rows(url);
     plan.writes = plan.sends = true;
     plan.fails               = -1;
     plan.number              = 4;
@@ -271,7 +257,7 @@ static void own_sql_of_who_comes_too_late_is_rolled_back(const char *url)
     world first, second;
     begin(&first, url, &own_application);
     world_open(&second, url, &own_application, NULL, NULL);
-    run_sql(url, "create table own_rows (number integer)");
+    make_rows(url);
     plan.writes = true;
     append_many(&first, "A/1", 1, 1);
     assert_int_equal(world_drain(&first).projected, 1);
@@ -291,7 +277,7 @@ static void own_sql_is_there_once_whatever_commit_fails(const char *url)
     bool  is_met = true;
     world it;
     begin(&it, url, &own_application);
-    run_sql(url, "create table own_rows (number integer)");
+    make_rows(url);
     world_close(&it);
     fault_bind("projection", url);
     char expected[2000] = "";
@@ -302,6 +288,7 @@ static void own_sql_is_there_once_whatever_commit_fails(const char *url)
                             .n    = (n + 1) / 2};
         begin(&it, "fault:projection", &own_application);
         plan.writes = true;
+        plan.url    = url;
         for (int i = 0; i < 3; i++, number++) {
             append(&it, "A/1", number + 1, number + 1);
             snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%s%d",
@@ -316,7 +303,6 @@ static void own_sql_is_there_once_whatever_commit_fails(const char *url)
     }
     assert_true(number > 6);
 }
-#endif
 
 static void own_sql_is_refused_where_there_is_none(const char *url)
 {
@@ -401,11 +387,10 @@ int main(void)
         ON_STORE(nothing_happens_twice_when_a_call_fails, "memory"),
         ON_STORE(nothing_happens_twice_when_an_answer_is_lost, "memory"),
         ON_STORE(nothing_happens_twice_when_a_commit_is_refused_for_its_content, "memory"),
-#ifdef PAWL_HAVE_SQLITE
-        ON_STORE(own_sql_and_the_place_are_one, "sqlite"),
-        ON_STORE(own_sql_of_who_comes_too_late_is_rolled_back, "sqlite"),
-        ON_STORE(own_sql_is_there_once_whatever_commit_fails, "sqlite"),
-#endif
+        ON_SQL_STORES(own_sql_and_the_place_are_one),
+        ON_SQL_STORES(own_sql_of_who_comes_too_late_is_rolled_back),
+        ON_SQL_STORES(own_sql_is_there_once_whatever_commit_fails),
+        /* Only a store in memory has no SQL. */
         ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
         ON_ALL_STORES(whatever_happens_each_event_counts_once),
     };

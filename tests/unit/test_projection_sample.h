@@ -8,6 +8,7 @@
 #ifndef PAWL_TESTS_UNIT_PROJECTION_SAMPLE_H
 #define PAWL_TESTS_UNIT_PROJECTION_SAMPLE_H
 
+#include "support/native.h"
 #include "support/world.h"
 
 #include "pawl/process.h"
@@ -16,10 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#ifdef PAWL_HAVE_SQLITE
-#include <sqlite3.h>
-#endif
 
 /* ---- The application -------------------------------------------------------- */
 
@@ -49,6 +46,7 @@ static struct {
     pawl_code   code;
     bool        sends, publishes, writes;
     const char *destination;
+    const char *url; /* of the rows to write */
 } plan;
 
 static inline pawl_code fail_if_planned(pawl_context *ctx, int number)
@@ -62,16 +60,12 @@ static inline pawl_code fail_if_planned(pawl_context *ctx, int number)
     return pawl_fail(ctx, plan.code, "number %d is not wanted", number);
 }
 
+/* A row of the test's own, on the store of the plan. */
 static inline void write_row(pawl_context *ctx, int number)
 {
-#ifdef PAWL_HAVE_SQLITE
     char sql[100];
-    snprintf(sql, sizeof sql, "insert into own_rows values (%d)", number);
-    assert_int_equal(sqlite3_exec(pawl_sql(ctx), sql, NULL, NULL, NULL), SQLITE_OK);
-#else
-    assert_null(pawl_sql(ctx));
-    (void)number;
-#endif
+    snprintf(sql, sizeof sql, "insert into {own_rows} values (%d)", number);
+    assert_int_equal(native_in(ctx, plan.url, sql), PAWL_OK);
 }
 
 static pawl_code on_noted(pawl_context *ctx, const noted *event)

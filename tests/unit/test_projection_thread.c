@@ -133,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(threads_append_while_a_projection_reads),
         ON_ALL_STORES(a_reader_that_sleeps_is_woken),
+        /* The test kit is a store in memory. */
         ON_STORE(the_test_kit_projects, "memory"),
     };
     world_quiet();

@@ -299,6 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(o23_pages_over_a_socket),
+        /* Those in memory alone are about sockets: the store only lives. */
         ON_STORE(o23_a_port_that_is_taken_is_named, "memory"),
         ON_STORE(o23_another_address, "memory"),
         ON_ALL_STORES(o23_traces_and_metrics_reach_a_collector),

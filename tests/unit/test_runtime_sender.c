@@ -3,14 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/native.h"
 #include "support/world.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#ifdef PAWL_HAVE_SQLITE
-#include <sqlite3.h>
-#endif
 
 #define ORDER_STATE(F) \
     F(TEXT, order_id)  \
@@ -190,33 +187,13 @@ static void publish_reaches_subscribers_of_base_types(const char *url)
     world_close(&it);
 }
 
-#ifdef PAWL_HAVE_SQLITE
-
-static void run_sql(sqlite3 *db, const char *sql)
-{
-    char *text = NULL;
-    if (sqlite3_exec(db, sql, NULL, NULL, &text) != SQLITE_OK)
-        fail_msg("%s: %s", sql, text);
-}
-
-static int count_rows(sqlite3 *db)
-{
-    sqlite3_stmt *statement = NULL;
-    assert_int_equal(sqlite3_prepare_v2(db, "select count(*) from customers", -1, &statement, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int count = sqlite3_column_int(statement, 0);
-    sqlite3_finalize(statement);
-    return count;
-}
-
 /* Sends, starts and publishes among the caller's own rows. */
-static void enlist_and_send(world *it, sqlite3 *db)
+static void enlist_and_send(world *it, void *native)
 {
     pawl_error   error  = PAWL_ERROR_INIT;
     pawl_sender *sender = NULL;
-    world_ok(pawl_enlist(it->store, db, &sender, &error), &error);
-    run_sql(db, "insert into customers values ('c')");
+    world_ok(pawl_enlist(it->store, native, &sender, &error), &error);
+    native_run(it->url, native, "insert into {customers} values ('c')");
     world_ok(pawl_sender_send(sender, "audit", &at_start,
                               PAWL_MESSAGE(job, .name = PAWL_TEXT("mine")), &error),
              &error);
@@ -232,32 +209,29 @@ static void enlist_and_send(world *it, sqlite3 *db)
 
 static void enlisted_messages_commit_and_roll_back_with_the_caller(const char *url)
 {
-    world    it;
-    sqlite3 *db = NULL;
+    world it;
     open_world(&it, url, "audit");
-    assert_int_equal(sqlite3_open(strchr(url, ':') + 1, &db), SQLITE_OK);
-    run_sql(db, "create table customers (name text)");
+    void *native = native_open(url);
+    native_run(url, native, "create table {customers} (name varchar(10))");
 
-    run_sql(db, "begin immediate");
-    enlist_and_send(&it, db);
-    run_sql(db, "rollback");
-    assert_int_equal(count_rows(db), 0);
+    native_run(url, native, "begin");
+    enlist_and_send(&it, native);
+    native_run(url, native, "rollback");
+    native_expect(url, "select count(*) from {customers}", "0");
     assert_int_equal(world_queue(&it, "audit").count, 0);
 
-    run_sql(db, "begin immediate");
-    enlist_and_send(&it, db);
+    native_run(url, native, "begin");
+    enlist_and_send(&it, native);
     assert_int_equal(world_queue(&it, "audit").count, 0); /* not yet */
-    run_sql(db, "commit");
-    assert_int_equal(count_rows(db), 1);
+    native_run(url, native, "commit");
+    native_expect(url, "select count(*) from {customers}", "1");
     assert_int_equal(world_queue(&it, "audit").count, 2);
     assert_int_equal(world_queue(&it, "shop.in").count, 1);
     world_drain(&it);
     assert_string_equal(seen.text, "job(mine) happened(it) ");
-    sqlite3_close(db);
+    native_close(url, native);
     world_close(&it);
 }
-
-#endif
 
 static void enlist_needs_a_store_with_transactions(const char *url)
 {
@@ -284,10 +258,9 @@ int main(void)
         ON_ALL_STORES(bad_input_is_refused_at_the_call),
         ON_ALL_STORES(start_finds_the_queue),
         ON_ALL_STORES(publish_reaches_subscribers_of_base_types),
+        /* Only a store in memory has no transactions of a caller. */
         ON_STORE(enlist_needs_a_store_with_transactions, "memory"),
-#ifdef PAWL_HAVE_SQLITE
-        ON_STORE(enlisted_messages_commit_and_roll_back_with_the_caller, "sqlite"),
-#endif
+        ON_SQL_STORES(enlisted_messages_commit_and_roll_back_with_the_caller),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

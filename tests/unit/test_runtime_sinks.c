@@ -567,6 +567,7 @@ int main(void)
         ON_ALL_STORES(o8_a_sink_without_a_promise_has_one_row_of_a_source),
         ON_ALL_STORES(o14_a_rejected_row_holds_nothing_back),
         ON_ALL_STORES(o13_what_nobody_can_read_is_dead_at_once),
+        /* What is made of the text before it is stored; two stores for it are cheap here. */
         ON_STORE(an_operator_reads_what_a_sink_says, "memory"),
         ON_ALL_STORES(a_sink_may_say_anything),
         ON_ALL_STORES(a_call_that_fails_is_transient_for_all),
