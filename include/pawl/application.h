@@ -59,6 +59,7 @@ typedef struct pawl_handler {
     bool            is_list; /* an aggregator's: an array of messages */
     pawl_call_fn   *call;
     bool            is_folded; /* a process's or an entity's: the state is the fold of its events */
+    const char     *name;      /* of the function, for people; NULL in older programs */
 } pawl_handler;
 
 #define PAWL_HANDLE(function) (&function##_pawl_handler)
@@ -67,17 +68,20 @@ typedef struct pawl_handler {
     _Static_assert(_Generic(&(function), pawl_code(*)(__VA_ARGS__) : 1, default : 0), \
                    #function " must be: pawl_code " #function "(" #__VA_ARGS__ ")")
 
-#define PAWL__STATE_HANDLER(function, state_type, state_record, message_record, is_folded)      \
-    PAWL__CHECK_TYPE(function, pawl_context *, state_type *, const message_record *);           \
-    static pawl_code function##_pawl_call(pawl_context *ctx, void *state, const void *message,  \
-                                          size_t count)                                         \
-    {                                                                                           \
-        (void)count;                                                                            \
-        return function(ctx, (state_type *)state, (const message_record *)message);             \
-    }                                                                                           \
-    static const pawl_handler function##_pawl_handler = {PAWL_RECORD_OF(state_record),          \
-                                                         PAWL_RECORD_OF(message_record), false, \
-                                                         function##_pawl_call, is_folded}
+#define PAWL__STATE_HANDLER(function, state_type, state_record, message_record, is_folded)     \
+    PAWL__CHECK_TYPE(function, pawl_context *, state_type *, const message_record *);          \
+    static pawl_code function##_pawl_call(pawl_context *ctx, void *state, const void *message, \
+                                          size_t count)                                        \
+    {                                                                                          \
+        (void)count;                                                                           \
+        return function(ctx, (state_type *)state, (const message_record *)message);            \
+    }                                                                                          \
+    static const pawl_handler function##_pawl_handler = {PAWL_RECORD_OF(state_record),         \
+                                                         PAWL_RECORD_OF(message_record),       \
+                                                         false,                                \
+                                                         function##_pawl_call,                 \
+                                                         is_folded,                            \
+                                                         #function}
 
 #define PAWL__STATE_TIMEOUT_HANDLER(function, state_type, state_record, is_folded)             \
     PAWL__CHECK_TYPE(function, pawl_context *, state_type *);                                  \
@@ -88,8 +92,8 @@ typedef struct pawl_handler {
         (void)count;                                                                           \
         return function(ctx, (state_type *)state);                                             \
     }                                                                                          \
-    static const pawl_handler function##_pawl_handler = {PAWL_RECORD_OF(state_record), NULL,   \
-                                                         false, function##_pawl_call, is_folded}
+    static const pawl_handler function##_pawl_handler = {                                      \
+        PAWL_RECORD_OF(state_record), NULL, false, function##_pawl_call, is_folded, #function}
 
 /* A saga's handler: pawl_code f(pawl_context *, state *, const message *). */
 #define PAWL_HANDLER(function, state_record, message_record) \
@@ -109,8 +113,8 @@ typedef struct pawl_handler {
         (void)count;                                                                           \
         return function(ctx, (const message_record *)message);                                 \
     }                                                                                          \
-    static const pawl_handler function##_pawl_handler = {NULL, PAWL_RECORD_OF(message_record), \
-                                                         false, function##_pawl_call, false}
+    static const pawl_handler function##_pawl_handler = {                                      \
+        NULL, PAWL_RECORD_OF(message_record), false, function##_pawl_call, false, #function}
 
 /* An aggregator's handler, oldest message first:
  * pawl_code f(pawl_context *, const message *messages, size_t count). */
@@ -122,8 +126,8 @@ typedef struct pawl_handler {
         (void)state;                                                                           \
         return function(ctx, (const message_record *)message, count);                          \
     }                                                                                          \
-    static const pawl_handler function##_pawl_handler = {NULL, PAWL_RECORD_OF(message_record), \
-                                                         true, function##_pawl_call, false}
+    static const pawl_handler function##_pawl_handler = {                                      \
+        NULL, PAWL_RECORD_OF(message_record), true, function##_pawl_call, false, #function}
 
 /* ---- Rows --------------------------------------------------------------- */
 

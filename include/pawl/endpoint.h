@@ -94,6 +94,7 @@ typedef struct pawl_endpoint_options {
     pawl_critical_fn *critical;          /* NULL: an error in the log */
     void             *critical_context;
     const pawl_observe_options *observe; /* NULL: nothing listens, nothing is sent */
+    int64_t stop_wait; /* after stop, for what is in the application's code still [30 s] */
 } pawl_endpoint_options;
 
 #define PAWL_ENDPOINT_OPTIONS_INIT                                                      \
@@ -127,8 +128,20 @@ PAWL_API pawl_code pawl_endpoint_create(const pawl_application *application, con
                                         pawl_endpoint **endpoint, pawl_error *error);
 PAWL_API void      pawl_endpoint_destroy(pawl_endpoint *endpoint); /* accepts NULL */
 /* Blocks until stop; PAWL_OK after a graceful one. Messages in hand are
- * finished, claims given back. PAWL_EFULL, EPERSIST ... when it cannot go on. */
+ * finished, claims given back. PAWL_EFULL, EPERSIST ... when it cannot go on.
+ *
+ * A handler (a filter, a sink ...) that takes more than 10 s is named in the log, once.
+ * When something is in hand still stop_wait after the stop, run gives it up: PAWL_ETIMEOUT,
+ * and the error names the message, its type and the handler (contracts E29). What such a
+ * thread held is free for others, and it writes nothing any more, whatever the handler
+ * does when it returns; the thread then ends by itself. Of a handler with its own SQL the
+ * transaction is ended by a server; on SQLite it keeps the file's write lock until the
+ * handler returns or the process ends. */
 PAWL_API pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error);
+/* How many threads that run() gave up have not come back yet. Until there is none, the
+ * application and what the options point to must stay, also after destroy: no dlclose, no
+ * pawl_clock_destroy. From any thread. */
+PAWL_API int pawl_endpoint_given_up(pawl_endpoint *endpoint);
 /* From any thread or a signal handler. */
 PAWL_API void      pawl_endpoint_stop(pawl_endpoint *endpoint);
 PAWL_API pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_error *error);

@@ -5,7 +5,8 @@
  *     join all -> destroy all
  *
  * The first SIGTERM or SIGINT stops gracefully: messages in hand are finished
- * and the command exits 0. A second one exits 5 at once; what was not committed
+ * and the command exits 0. What does not return within --stop-wait is named, and the
+ * command exits 5 without it. A second signal exits 5 at once. What was not committed
  * leaves no trace.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -30,6 +31,7 @@ typedef struct verb_fields {
     pawl__texts        routes;
     int64_t            workers;
     int64_t            batch;
+    int64_t            stop_wait;
     bool               is_created;
 } verb_fields;
 
@@ -81,6 +83,12 @@ const pawl__option pawl__run_verb_options[] = {
      .offset = offsetof(verb_fields, saga_prefix),
      .value  = "NAME",
      .help   = "what the names of saga tables begin with; default the endpoint's name and _"},
+    {.name   = "stop-wait",
+     .kind   = PAWL__OPTION_DURATION,
+     .offset = offsetof(verb_fields, stop_wait),
+     .value  = "TIME",
+     .help   = "when stopped, wait so long for handlers that run; default 30s",
+     .min    = 1},
     PAWL__OPTION_STORE(verb_fields, at),
     {.name   = "workers",
      .kind   = PAWL__OPTION_COUNT,
@@ -210,6 +218,7 @@ static running      *running_items;
 static atomic_size_t running_count;
 static atomic_int    signal_count;
 static atomic_bool   has_started; /* from then on there is something to stop gracefully */
+static bool          is_given_up; /* code of the application runs still */
 
 static void stop_all(void)
 {
@@ -303,6 +312,7 @@ static pawl_code join_all(pawl_code code, pawl_error *error)
         running *item = &running_items[i];
         if (item->is_started)
             pthread_join(item->thread, NULL);
+        is_given_up |= pawl_endpoint_given_up(item->endpoint) > 0;
         if (item->is_started && item->code == PAWL_OK)
             pawl_log(PAWL_LOG_INFO, "endpoint '%s' stopped", item->name);
         if (item->code != PAWL_OK && code == PAWL_OK) {
@@ -336,6 +346,8 @@ static pawl_code run_endpoints(const verb_fields *fields, const pawl_application
     atomic_store(&has_started, true);
     if (code == PAWL_OK)
         code = join_all(start_all(error), error);
+    if (is_given_up)
+        return code; /* all of it is in use */
     destroy_all();
     pawl_free(running_items);
     return code;
@@ -363,6 +375,7 @@ static pawl_code prepare(verb_fields *fields, pawl_arena *arena, pawl__loaded *l
     options->saga_prefix    = fields->saga_prefix;
     options->workers        = (int)fields->workers;
     options->batch_messages = (int)fields->batch;
+    options->stop_wait      = fields->stop_wait;
     options->deadline_ms    = (fields->at.deadline + 999) / 1000;
     return code;
 }
@@ -384,6 +397,8 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
         code = prepare(&fields, arena, &loaded, &options, &error);
     if (code == PAWL_OK)
         code = run_endpoints(&fields, loaded.application, &options, &error);
+    if (is_given_up) /* nothing of the application may be unloaded under it */
+        _exit(pawl__fail_store(code, &error, fields.at.store));
     pawl__application_unload(&loaded);
     pawl_arena_destroy(arena);
     return pawl__fail_store(code, &error, fields.at.store);

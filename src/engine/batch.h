@@ -35,6 +35,14 @@ typedef struct pawl__destination {
  * nothing else to do. */
 #define PAWL__ELSEWHERE_WAIT PAWL_MILLISECONDS(20)
 
+/* Code of the application that is called, for who watches the thread. */
+typedef struct pawl__call {
+    const char *what; /* "message" */
+    pawl_text   id, type;
+    const char *kind; /* "handler" */
+    const char *name; /* or NULL */
+} pawl__call;
+
 /* What the runtime lends to a batch. */
 typedef struct pawl__engine {
     const pawl__model *model;
@@ -52,6 +60,10 @@ typedef struct pawl__engine {
     /* Has the saga of this value conflicted often of late? Asked only while has_hot. */
     bool (*is_hot)(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
                    const pawl_value *value);
+    /* Around each call of the application's code. False: the worker was given up, nothing
+     * of the application may be called any more and nothing be written. */
+    bool (*call_begin)(void *runtime, const pawl__call *call);
+    bool (*call_end)(void *runtime);
     bool      has_hot;    /* some saga may be hot */
     bool      is_virtual; /* each unit has its own business time */
     int32_t   immediate_retries, delayed_retries;
@@ -150,6 +162,7 @@ typedef struct pawl__batch {
     bool              has_sql;       /* the first unit needs the transaction open */
     bool              has_elsewhere; /* of some saga another worker has the row */
     bool              is_elsewhere;  /* of all: nothing ran, the changes free what was claimed */
+    bool              is_given_up;   /* by who watches the thread */
     pawl_changes      changes;
 } pawl__batch;
 

@@ -70,6 +70,14 @@ pawl_code pawl__context_no_memory(pawl_context *ctx);
 /* What a function of the application answered, or the effect of its that was refused. */
 pawl_code pawl__context_answered(pawl_context *ctx, pawl_code answer);
 
+/* call.c: around each call of the application's code. False, or PAWL_EFENCED: the worker
+ * was given up, and nothing is called. */
+bool pawl__call_begin(pawl_context *ctx, const char *kind, const char *name);
+/* What the code answered, or the effect of its that was refused. */
+pawl_code pawl__call_end(pawl_context *ctx, pawl_code answer);
+pawl_code pawl__call_handler(pawl_context *ctx, const pawl_handler *handler, void *state,
+                             const void *message, size_t count);
+
 /* event.c: calls the projection's handler for the event in hand. */
 pawl_code pawl__event_run(pawl_context *ctx);
 

@@ -95,8 +95,8 @@ static pawl_code call_handler(pawl_context *ctx, pawl__lookup *lookup, const paw
 {
     pawl__touch *touch = ctx->touch != 0 ? &ctx->touches[ctx->touch - 1] : NULL;
     ctx->lookup        = lookup;
-    pawl_code code     = pawl__context_answered(
-            ctx, handler->call(ctx, touch != NULL ? touch->state : NULL, lookup->message, 1));
+    pawl_code code =
+        pawl__call_handler(ctx, handler, touch != NULL ? touch->state : NULL, lookup->message, 1);
     ctx->lookup = NULL;
     ctx->touch  = 0;
     bool is_entity =
@@ -153,8 +153,10 @@ static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__
 {
     pawl_saga_id id = {{{0}}};
     ctx->lookup     = lookup;
-    pawl_code code  = pawl__context_answered(ctx, lookup->binding->find(ctx, lookup->message, &id));
-    ctx->lookup     = NULL;
+    if (!pawl__call_begin(ctx, "finder of", lookup->binding->saga->saga->name))
+        return PAWL_EFENCED;
+    pawl_code code = pawl__call_end(ctx, lookup->binding->find(ctx, lookup->message, &id));
+    ctx->lookup    = NULL;
     if (code != PAWL_OK || pawl_uuid_is_zero(id.uuid))
         return code;
     code = pawl__identity_load_id(ctx->batch, lookup->binding->saga, id, entry, &ctx->error);
@@ -289,8 +291,7 @@ static pawl_code run_flush(pawl_context *ctx)
                                    unit->aggregator->name.data,
                                    PAWL_TEXT_ARGS(unit->snapshot.items[i].message.id));
     }
-    return pawl__context_answered(
-        ctx, unit->aggregator->aggregator->handle->call(ctx, NULL, messages, count));
+    return pawl__call_handler(ctx, unit->aggregator->aggregator->handle, NULL, messages, count);
 }
 
 /* Filters are about messages: an event is never discarded by one. */
@@ -304,8 +305,9 @@ static pawl_code run_filters(pawl_context *ctx, bool is_before)
         pawl_filter_fn    *call   = is_before ? filter->before : filter->after;
         if (call == NULL)
             continue;
-        pawl_code code =
-            pawl__context_answered(ctx, call(ctx, &ctx->unit->message, filter->context));
+        if (!pawl__call_begin(ctx, is_before ? "a filter before" : "a filter after", "handlers"))
+            return PAWL_EFENCED;
+        pawl_code code = pawl__call_end(ctx, call(ctx, &ctx->unit->message, filter->context));
         if (code != PAWL_OK)
             return code;
     }
@@ -326,8 +328,11 @@ static pawl_code run_handlers(pawl_context *ctx)
 static pawl_code run_callbacks(pawl_context *ctx)
 {
     pawl_code code = PAWL_OK;
-    for (size_t i = 0; i < ctx->callback_count && code == PAWL_OK; i++)
-        code = pawl__context_answered(ctx, ctx->callbacks[i].call(ctx, ctx->callbacks[i].data));
+    for (size_t i = 0; i < ctx->callback_count && code == PAWL_OK; i++) {
+        if (!pawl__call_begin(ctx, "a callback before the commit", NULL))
+            return PAWL_EFENCED;
+        code = pawl__call_end(ctx, ctx->callbacks[i].call(ctx, ctx->callbacks[i].data));
+    }
     return code;
 }
 
@@ -420,6 +425,9 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
         pawl__context_init(&ctx, batch, unit);
         unit->not_found = 0;
         code            = run_once(&ctx);
+        if (batch->is_given_up)
+            return pawl_error_set(error, PAWL_EFENCED, "message %.*s was given up by stopping",
+                                  PAWL_TEXT_ARGS(unit->message.id));
         if (code == PAWL_OK || unit->end != PAWL__END_NEW || code == PAWL_DISCARD)
             break;
         if (is_of_batch(&ctx, code))

@@ -63,6 +63,12 @@ int64_t pawl__lease_now(void)
     return read_clock(CLOCK_BOOTTIME);
 }
 
+int64_t pawl__watch_now(const pawl_endpoint *endpoint)
+{
+    return endpoint->settings.machine != NULL ? pawl__machine_now(endpoint)
+                                              : read_clock(CLOCK_MONOTONIC_COARSE);
+}
+
 uint64_t pawl__system_seed(void)
 {
     uint64_t seed = 0;

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runtime.h"
+#include "runtime/threads.h"
 
 #include "engine/stream.h"
 #include "pawl/pawl.h"
@@ -109,6 +109,7 @@ pawl_code pawl_endpoint_create(const pawl_application *application, const char *
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for an endpoint");
     pthread_mutex_init(&made->mutex, NULL);
+    made->users    = 1;
     made->stop_fd  = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     pawl_code code = made->stop_fd >= 0
                          ? open_endpoint(made, application, name, options, error)
@@ -121,6 +122,21 @@ pawl_code pawl_endpoint_create(const pawl_application *application, const char *
     return PAWL_OK;
 }
 
+void pawl__endpoint_leave(pawl_endpoint *endpoint, bool was_given_up)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    endpoint->given_up -= was_given_up;
+    bool is_last = --endpoint->users == 0;
+    pthread_mutex_unlock(&endpoint->mutex);
+    if (!is_last)
+        return;
+    pawl__model_destroy(endpoint->model);
+    if (endpoint->stop_fd >= 0)
+        close(endpoint->stop_fd);
+    pthread_mutex_destroy(&endpoint->mutex);
+    pawl_free(endpoint);
+}
+
 void pawl_endpoint_destroy(pawl_endpoint *endpoint)
 {
     if (endpoint == NULL)
@@ -128,11 +144,15 @@ void pawl_endpoint_destroy(pawl_endpoint *endpoint)
     pawl__observe_leave(endpoint);
     pawl__service_destroy(endpoint->service);
     pawl__worker_destroy(endpoint->worker);
-    pawl__model_destroy(endpoint->model);
-    if (endpoint->stop_fd >= 0)
-        close(endpoint->stop_fd);
-    pthread_mutex_destroy(&endpoint->mutex);
-    pawl_free(endpoint);
+    pawl__endpoint_leave(endpoint, false);
+}
+
+int pawl_endpoint_given_up(pawl_endpoint *endpoint)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    int count = endpoint->given_up;
+    pthread_mutex_unlock(&endpoint->mutex);
+    return count;
 }
 
 /* ---- Steps ----------------------------------------------------------------------- */
@@ -273,10 +293,10 @@ pawl_code pawl_endpoint_flush(pawl_endpoint *endpoint, const char *aggregator,
         memcpy(request->partition, partition != NULL ? partition : "", size);
         request->partition[size] = '\0';
     }
-    pthread_mutex_unlock(&endpoint->mutex);
     static const uint64_t one     = 1;
     ssize_t               ignored = write(endpoint->worker->wake_fd, &one, sizeof one);
     (void)ignored;
+    pthread_mutex_unlock(&endpoint->mutex);
     return code;
 }
 

@@ -46,6 +46,7 @@ static const number_row number_rows[] = {
     ROW(NUMBER_64, outbox_delay, PAWL_SECONDS(1), 1, PAWL_DAYS(365)),
     ROW(NUMBER_64, outbox_delay_max, PAWL_MINUTES(5), 1, PAWL_DAYS(365)),
     ROW(NUMBER_64, outbox_idle, PAWL_SECONDS(30), 1, PAWL_DAYS(365)),
+    ROW(NUMBER_64, stop_wait, PAWL_SECONDS(30), 1, PAWL_DAYS(365)),
 };
 
 static pawl_code take_number(pawl_endpoint_options *settings, const number_row *row,

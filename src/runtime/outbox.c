@@ -118,6 +118,8 @@ static pawl_code deliver(pawl__service *service, pawl__round *round, pawl_error 
         }
         pawl_time begin = pawl__leader_call_begin(service);
         pawl__sink_deliver(service, round, row->sink);
+        if (pawl__hand_is_given_up(&service->hand))
+            return pawl_error_set(error, PAWL_EFENCED, "stopping gave up the rows in hand");
         pawl__leader_call_end(service, begin);
     }
     return code;

@@ -21,17 +21,19 @@
 /* ---- Life ---------------------------------------------------------------------- */
 
 /* The engine is lent as workers lend it, with ids drawn from a source of its own. */
-static pawl_code create_worker(pawl__projections *made, pawl_error *error)
+static pawl_code create_worker(pawl__projections *made, pawl__hand *hand, pawl_error *error)
 {
     uint64_t  seed = made->endpoint->settings.seed;
     pawl_code code = pawl__worker_create(made->endpoint, &made->worker, error);
+    if (code == PAWL_OK)
+        made->worker->hand = hand;
     if (code == PAWL_OK && seed != 0)
         pawl_random_seed(&made->worker->random, seed + 2);
     return code;
 }
 
-pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__projections **projections,
-                                   pawl_error *error)
+pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__hand *hand,
+                                   pawl__projections **projections, pawl_error *error)
 {
     const pawl__model *model = endpoint->model;
     *projections             = NULL;
@@ -44,7 +46,7 @@ pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__projections **
     made->sequencer.name = PAWL_TEXT("sequencer");
     made->readers        = pawl_allocate(model->projection_count * sizeof made->readers[0]);
     pawl_code code       = made->readers != NULL
-                               ? create_worker(made, error)
+                               ? create_worker(made, hand, error)
                                : pawl_error_set(error, PAWL_ENOMEM, "no memory for projections");
     if (code != PAWL_OK) {
         pawl__projections_destroy(made);
@@ -116,7 +118,7 @@ static void hold_up(pawl__projections *projections, pawl__reader *reader, const 
     pawl_log(reader->attempts == STUCK_ATTEMPTS ? PAWL_LOG_ERROR : PAWL_LOG_WARNING, "%s",
              why.text);
     if (reader->attempts == STUCK_ATTEMPTS && settings->critical != NULL)
-        settings->critical(settings->critical_context, "projection", &why);
+        pawl__hand_critical(projections->worker->hand, projections->endpoint, "projection", &why);
 }
 
 /* The commit cannot succeed because of this event: those before it go first. */

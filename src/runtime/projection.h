@@ -57,7 +57,7 @@ struct pawl__projections {
 };
 
 /* *projections is NULL when the endpoint has none. */
-pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__projections **projections,
-                                   pawl_error *error);
+pawl_code pawl__projections_create(pawl_endpoint *endpoint, pawl__hand *hand,
+                                   pawl__projections **projections, pawl_error *error);
 
 #endif

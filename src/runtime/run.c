@@ -1,4 +1,4 @@
-/* run.c - the threads of pawl_endpoint_run.
+/* run.c - what the threads of pawl_endpoint_run do.
  *
  * Each worker thread steps until nothing is due, then sleeps in its store's
  * wait() until something becomes due, another process commits, or a commit of
@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runtime.h"
+#include "runtime/threads.h"
 
 #include "store/core/wake.h"
 
@@ -23,19 +23,6 @@
 #define RETRY_SLEEP_FIRST PAWL_MILLISECONDS(50)
 #define RETRY_SLEEP_MAX PAWL_SECONDS(5)
 #define RETRIES_MAX 10
-
-typedef struct thread {
-    pawl_endpoint *endpoint;
-    pawl__worker  *worker;  /* or */
-    pawl__service *service; /* this one */
-    int            wake_fd;
-    pawl_next_due  next;     /* of a worker: what it knew when it fell asleep */
-    pawl_time      look_due; /* of a worker, machine time: when it looks anew */
-    int            retries;
-    bool           has_worked;
-    pthread_t      handle;
-    bool           is_started;
-} thread;
 
 static void fail_all(pawl_endpoint *endpoint, pawl_code code, const pawl_error *error)
 {
@@ -83,8 +70,10 @@ int64_t pawl__run_pause(int retries)
 }
 
 /* True when the thread may go on after the failure. */
-static bool survive(thread *self, pawl_code code, const pawl_error *error)
+static bool survive(pawl__thread *self, pawl_code code, const pawl_error *error)
 {
+    if (pawl__hand_is_given_up(self->hand))
+        return false;
     if (!pawl__run_goes_on(code, self->has_worked, self->retries)) {
         fail_all(self->endpoint, code, error);
         return false;
@@ -99,7 +88,7 @@ static bool survive(thread *self, pawl_code code, const pawl_error *error)
 
 /* stop() writes to stop_fd alone, which is safe in a signal handler; the thread
  * in run() then writes to the descriptor of every other one. */
-static void sleep_until(thread *self, pawl_store *store, int64_t microseconds)
+static void sleep_until(pawl__thread *self, pawl_store *store, int64_t microseconds)
 {
     pawl_error error = PAWL_ERROR_INIT;
     if (microseconds <= 0)
@@ -121,7 +110,7 @@ static int64_t time_to(pawl_time due, pawl_time now)
 }
 
 /* When does the next thing begin, as far as the store knows? */
-static pawl_code look_ahead(thread *self, pawl_error *error)
+static pawl_code look_ahead(pawl__thread *self, pawl_error *error)
 {
     pawl__worker      *worker = self->worker;
     const pawl__model *model  = self->endpoint->model;
@@ -135,7 +124,7 @@ static pawl_code look_ahead(thread *self, pawl_error *error)
 }
 
 /* Of the queue, of timeouts and of the partitions. */
-static int64_t time_to_next(const thread *self)
+static int64_t time_to_next(const pawl__thread *self)
 {
     pawl_time due   = self->next.queue < self->next.timeout ? self->next.queue : self->next.timeout;
     pawl_time flush = self->worker->flush_due;
@@ -144,7 +133,7 @@ static int64_t time_to_next(const thread *self)
 
 /* On a server a look at the partitions, made every few seconds, is not also one at
  * the queue: whoever sends there calls. */
-static bool only_checks(const thread *self)
+static bool only_checks(const pawl__thread *self)
 {
     pawl_time now = pawl__machine_now(self->endpoint);
     return pawl__store_is_server(self->worker->store) &&
@@ -152,7 +141,7 @@ static bool only_checks(const thread *self)
            now < self->look_due && time_to_next(self) > 0;
 }
 
-static void sleep_worker(thread *self, const pawl_step *step, bool has_looked)
+static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_looked)
 {
     pawl__worker  *worker   = self->worker;
     pawl_endpoint *endpoint = self->endpoint;
@@ -176,9 +165,8 @@ static void sleep_worker(thread *self, const pawl_step *step, bool has_looked)
     worker->is_checking = only_checks(self);
 }
 
-static void *run_worker(void *argument)
+void pawl__thread_work(pawl__thread *self)
 {
-    thread *self = argument;
     while (!atomic_load(&self->endpoint->is_stopping)) {
         pawl_step  step  = {.next_due = PAWL_TIME_MAX};
         pawl_error error = PAWL_ERROR_INIT;
@@ -198,7 +186,6 @@ static void *run_worker(void *argument)
         else if ((step.is_idle || step.is_elsewhere) && !atomic_load(&self->endpoint->is_stopping))
             sleep_worker(self, &step, has_looked);
     }
-    return NULL;
 }
 
 /* True when it could be read. */
@@ -215,7 +202,7 @@ static bool clear(int fd)
  * there the outbox is not looked at when only the time has come for something
  * else. Who does not lead is called by nobody, unless it reads the journal; but who
  * led once would be called for an outbox that it does not look at any more. */
-static void sleep_service(thread *self)
+static void sleep_service(pawl__thread *self)
 {
     pawl__service *service = self->service;
     pawl_time      due     = pawl__service_due(service);
@@ -236,7 +223,7 @@ static void sleep_service(thread *self)
 }
 
 /* For the outbox, and for events. */
-static pawl_code register_wake(const thread *self, pawl_error *error)
+static pawl_code register_wake(const pawl__thread *self, pawl_error *error)
 {
     const pawl__service *service  = self->service;
     const char          *identity = service->store->identity;
@@ -248,9 +235,8 @@ static pawl_code register_wake(const thread *self, pawl_error *error)
     return code;
 }
 
-static void *run_service(void *argument)
+void pawl__thread_serve(pawl__thread *self)
 {
-    thread        *self                = argument;
     pawl__service *service             = self->service;
     bool           is_awake_registered = false;
     while (!atomic_load(&self->endpoint->is_stopping)) {
@@ -272,93 +258,4 @@ static void *run_service(void *argument)
         if (step.sent == 0 && step.projected == 0 && !atomic_load(&self->endpoint->is_stopping))
             sleep_service(self);
     }
-    return NULL;
-}
-
-/* ---- Threads --------------------------------------------------------------------- */
-
-static pawl_code prepare(thread *threads, int workers, pawl_endpoint *endpoint, pawl_error *error)
-{
-    pawl_code code = PAWL_OK;
-    for (int i = 0; i <= workers; i++)
-        threads[i] = (thread){.endpoint = endpoint, .wake_fd = -1};
-    for (int i = 0; i < workers && code == PAWL_OK; i++) {
-        threads[i].worker = i == 0 ? endpoint->worker : NULL;
-        if (i > 0)
-            code = pawl__worker_create(endpoint, &threads[i].worker, error);
-        if (code == PAWL_OK)
-            threads[i].wake_fd = threads[i].worker->wake_fd;
-    }
-    if (code == PAWL_OK && !endpoint->settings.no_service)
-        code = pawl__service_create(endpoint, NULL, &threads[workers].service, error);
-    threads[workers].wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (code == PAWL_OK && threads[workers].wake_fd < 0)
-        code = pawl_error_set(error, PAWL_EBUSY, "no descriptor for the service");
-    return code;
-}
-
-static pawl_code start(thread *threads, int workers, pawl_error *error)
-{
-    for (int i = 0; i <= workers; i++) {
-        if (i == workers && threads[i].service == NULL)
-            break;
-        int failure = pthread_create(&threads[i].handle, NULL,
-                                     i < workers ? run_worker : run_service, &threads[i]);
-        if (failure != 0)
-            return pawl_error_set(error, PAWL_EBUSY, "thread %d of %d cannot be started: %s", i + 1,
-                                  workers + 1, strerror(failure));
-        threads[i].is_started = true;
-    }
-    return PAWL_OK;
-}
-
-/* Waits for stop, then wakes every thread. */
-static void wait_for_stop(pawl_endpoint *endpoint, thread *threads, int workers)
-{
-    struct pollfd fd = {.fd = endpoint->stop_fd, .events = POLLIN};
-    while (!atomic_load(&endpoint->is_stopping))
-        poll(&fd, 1, -1);
-    static const uint64_t one = 1;
-    for (int i = 0; i <= workers; i++) {
-        ssize_t ignored = write(threads[i].wake_fd, &one, sizeof one);
-        (void)ignored;
-    }
-}
-
-static void finish(thread *threads, int workers)
-{
-    for (int i = 0; i <= workers; i++)
-        if (threads[i].is_started)
-            pthread_join(threads[i].handle, NULL);
-    for (int i = 1; i < workers; i++)
-        pawl__worker_destroy(threads[i].worker);
-    pawl__service_destroy(threads[workers].service);
-    if (threads[workers].wake_fd >= 0) {
-        pawl__wake_remove(threads[workers].wake_fd);
-        close(threads[workers].wake_fd);
-    }
-}
-
-pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
-{
-    int     workers = endpoint->settings.workers;
-    thread *threads = pawl_allocate((size_t)(workers + 1) * sizeof *threads);
-    if (threads == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for %d threads", workers + 1);
-    endpoint->failed = PAWL_OK;
-    pawl_code code   = prepare(threads, workers, endpoint, error);
-    if (code == PAWL_OK)
-        code = start(threads, workers, error);
-    if (code != PAWL_OK)
-        pawl_endpoint_stop(endpoint);
-    wait_for_stop(endpoint, threads, workers);
-    finish(threads, workers);
-    pawl_free(threads);
-    pawl__worker_leave(endpoint->worker);
-    if (code == PAWL_OK && endpoint->failed != PAWL_OK) {
-        code = endpoint->failed;
-        if (error != NULL)
-            *error = endpoint->error;
-    }
-    return code;
 }

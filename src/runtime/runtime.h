@@ -17,6 +17,7 @@
 #include "engine/batch.h"
 #include "pawl/endpoint.h"
 #include "pawl/transport.h"
+#include "runtime/hand.h"
 #include "runtime/metrics.h"
 #include "workflow/model.h"
 
@@ -57,6 +58,8 @@ struct pawl_endpoint {
     struct pawl__observer *observer; /* who shows the metrics, or NULL */
     pawl_code              failed;   /* under the mutex: the first thread that cannot go on */
     pawl_error             error;
+    int                    users; /* under the mutex: its owner, and threads that run() gave up */
+    int                    given_up; /* under the mutex: those of them that have not come back */
 };
 
 /* clock.c */
@@ -64,6 +67,7 @@ pawl_time pawl__business_now(const pawl_endpoint *endpoint);
 pawl_time pawl__machine_now(const pawl_endpoint *endpoint);
 int64_t   pawl__monotonic_now(void); /* microseconds; for durations only */
 int64_t   pawl__lease_now(void);     /* the same; passes while the machine sleeps, too */
+int64_t   pawl__watch_now(const pawl_endpoint *endpoint); /* cheap; for what takes seconds */
 uint64_t  pawl__system_seed(void);
 
 /* options.c: checks, fills in defaults, takes the routes. */
@@ -85,8 +89,9 @@ void pawl__observe_attempt(pawl_endpoint *endpoint, const pawl_outbox_row *row,
                            pawl_attempt_outcome outcome, int64_t duration, pawl_time now);
 
 /* store.c: a handle as the endpoint's settings want it, with its worker row. */
-pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl_store **store, pawl_error *error);
-void      pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl_store **store);
+pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store,
+                                    pawl_error *error);
+void      pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store);
 
 /* A server whose statements are worth saving: a wait lasts until somebody commits
  * something for this handle, and what ended it is kept until the next claim. */
@@ -116,6 +121,8 @@ typedef struct pawl__hot_saga {
 
 typedef struct pawl__worker {
     pawl_endpoint         *endpoint;
+    pawl__hand             own_hand;
+    pawl__hand            *hand;  /* its own, or that of the service whose events it reads */
     pawl_store            *store; /* NULL after a failure; opened again by the next step */
     pawl_random            random;
     pawl__engine           engine;
@@ -229,6 +236,7 @@ typedef struct pawl__sources {
 
 typedef struct pawl__service {
     pawl_endpoint            *endpoint;
+    pawl__hand                hand;
     pawl_store               *store; /* borrowed from the worker in step mode */
     bool                      owns_store;
     pawl_random               random;
@@ -255,6 +263,8 @@ typedef struct pawl__service {
 
 pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
                                pawl__service **service, pawl_error *error);
+/* Closes what is open: sinks, and its own store. */
+void      pawl__service_leave(pawl__service *service);
 void      pawl__service_destroy(pawl__service *service); /* accepts NULL */
 pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error *error);
 /* Machine time of the next thing to do. */

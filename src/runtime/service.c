@@ -21,7 +21,8 @@ pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
     pawl__service *made = pawl_allocate(sizeof *made);
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the service");
-    made->endpoint      = endpoint;
+    made->endpoint = endpoint;
+    pawl__hand_init(&made->hand);
     made->store         = borrowed;
     made->owns_store    = borrowed == NULL;
     made->arena         = pawl_arena_create(0);
@@ -37,7 +38,7 @@ pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
         pawl__service_destroy(made);
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the service");
     }
-    pawl_code code = pawl__projections_create(endpoint, &made->projections, error);
+    pawl_code code = pawl__projections_create(endpoint, &made->hand, &made->projections, error);
     if (code != PAWL_OK) {
         pawl__service_destroy(made);
         return code;
@@ -46,15 +47,21 @@ pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
     return PAWL_OK;
 }
 
+void pawl__service_leave(pawl__service *service)
+{
+    pawl__outbox_forget(service);
+    pawl__outbox_close(service);
+    if (service->owns_store)
+        pawl__endpoint_store_close(service->endpoint, &service->hand, &service->store);
+}
+
 void pawl__service_destroy(pawl__service *service)
 {
     if (service == NULL)
         return;
-    pawl__outbox_forget(service);
-    pawl__outbox_close(service);
+    pawl__service_leave(service);
     pawl__projections_destroy(service->projections);
-    if (service->owns_store)
-        pawl__endpoint_store_close(service->endpoint, &service->store);
+    pawl__hand_destroy(&service->hand);
     pawl_arena_destroy(service->arena);
     pawl_arena_destroy(service->names);
     pawl_arena_destroy(service->waiting.arena);
@@ -78,7 +85,7 @@ static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_e
     if (++service->sweep_failures == SWEEP_FAILURES_MAX) {
         service->sweep_failures = 0;
         if (settings->critical != NULL)
-            settings->critical(settings->critical_context, "retention", error);
+            pawl__hand_critical(&service->hand, service->endpoint, "retention", error);
         else
             pawl_log(PAWL_LOG_ERROR, "retention of %s failed %d times in a row: %s",
                      service->endpoint->model->endpoint.data, SWEEP_FAILURES_MAX, error->text);
@@ -153,7 +160,7 @@ pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error
     pawl_code code = PAWL_OK;
     note_time(service, now);
     if (service->store == NULL)
-        code = pawl__endpoint_store_open(service->endpoint, &service->store, error);
+        code = pawl__endpoint_store_open(service->endpoint, &service->hand, &service->store, error);
     if (code == PAWL_OK)
         code = pawl__outbox_run(service, step, error);
     if (code == PAWL_OK)
@@ -166,7 +173,7 @@ pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error
         pawl__outbox_forget(service);
         pawl__projections_forget(service->projections);
         if (service->owns_store)
-            pawl__endpoint_store_close(service->endpoint, &service->store);
+            pawl__endpoint_store_close(service->endpoint, &service->hand, &service->store);
     }
     return code;
 }

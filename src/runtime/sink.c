@@ -72,10 +72,27 @@ static pawl_code open_sink(pawl__sink *sink, pawl_error *error)
     return PAWL_OK;
 }
 
+static bool begin_call(pawl__service *service, const pawl__sink *sink, const pawl_message *message)
+{
+    pawl__call call = {.kind = "the sink of route", .name = sink->route->name};
+    if (message != NULL) {
+        call.what = "message";
+        call.id   = message->id;
+        call.type = message->type;
+    }
+    return pawl__hand_begin(&service->hand, service->endpoint, &call);
+}
+
 void pawl__outbox_close(pawl__service *service)
 {
-    for (size_t i = 0; i < service->endpoint->route_count; i++)
-        close_sink(&service->sinks[i]);
+    for (size_t i = 0; i < service->endpoint->route_count; i++) {
+        pawl__sink *sink = &service->sinks[i];
+        if (sink->transport == NULL)
+            continue;
+        (void)begin_call(service, sink, NULL); /* also of a thread that was given up */
+        close_sink(sink);
+        (void)pawl__hand_end(&service->hand, service->endpoint);
+    }
 }
 
 /* ---- Deliver ------------------------------------------------------------------------ */
@@ -130,9 +147,16 @@ static void call_sink(pawl__service *service, pawl__round *round, pawl__sink *si
     pawl_error error = PAWL_ERROR_INIT;
     size_t     next  = 0;
     int64_t    begin = pawl__monotonic_now();
-    pawl_code  code  = open_sink(sink, &error);
-    if (code == PAWL_OK)
-        code = sink->transport->ops->deliver(sink->transport, items, count, service->arena, &error);
+    pawl_code  code  = PAWL_EFENCED;
+    if (begin_call(service, sink, &items[0].message)) {
+        code = open_sink(sink, &error);
+        if (code == PAWL_OK)
+            code = sink->transport->ops->deliver(sink->transport, items, count, service->arena,
+                                                 &error);
+        if (code != PAWL_OK)
+            close_sink(sink);
+        (void)pawl__hand_end(&service->hand, service->endpoint);
+    }
     int64_t     duration = pawl__monotonic_now() - begin;
     const char *why      = error.text[0] != '\0' ? error.text : pawl_code_text(code);
     pawl_text   text     = error_text(service->arena, pawl_text_of(why));
@@ -147,9 +171,8 @@ static void call_sink(pawl__service *service, pawl__round *round, pawl__sink *si
             take_answer(service, row, &items[next]);
         next++;
     }
-    if (code == PAWL_OK)
+    if (code == PAWL_OK || pawl__hand_is_given_up(&service->hand))
         return;
-    close_sink(sink);
     pawl_log(PAWL_LOG_WARNING, "outbox: %zu message%s for '%s' not delivered: %s", count,
              count == 1 ? "" : "s", sink->route->name, why);
 }

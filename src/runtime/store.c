@@ -7,7 +7,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runtime.h"
+#include "runtime/threads.h"
+
+#define END_DEADLINE_MS 5000 /* who stops has waited long enough */
 
 /* A file that was there and is gone is not made anew: whoever puts it back from a copy
  * would write into the new one. */
@@ -54,16 +56,25 @@ static pawl_code end_lost(pawl_endpoint *endpoint, pawl_store *store, pawl_error
     return code;
 }
 
-pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl_store **store, pawl_error *error)
+static pawl_code open_handle(const pawl_endpoint *endpoint, int64_t deadline_ms, pawl_store **store,
+                             pawl_error *error)
 {
     const pawl_endpoint_options *settings = &endpoint->settings;
     pawl_store_options           options  = PAWL_STORE_OPTIONS_INIT;
     options.mode                          = mode_of(endpoint);
     options.system_prefix                 = settings->system_prefix;
-    options.deadline_ms                   = settings->deadline_ms;
+    options.deadline_ms                   = deadline_ms;
     options.tables                        = endpoint->model->tables;
     options.table_count                   = endpoint->model->table_count;
-    pawl_code code = pawl_store_open(settings->store, &options, store, error);
+    return pawl_store_open(settings->store, &options, store, error);
+}
+
+pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store,
+                                    pawl_error *error)
+{
+    pawl_code code = open_handle(endpoint, endpoint->settings.deadline_ms, store, error);
+    if (code == PAWL_OK)
+        pawl__hand_set_worker(hand, *store);
     if (code == PAWL_OK)
         atomic_store(&endpoint->had_store, true);
     if (code == PAWL_OK)
@@ -75,11 +86,11 @@ pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl_store **store,
     if (code == PAWL_OK)
         (*store)->is_attached = true;
     else
-        pawl__endpoint_store_close(endpoint, store);
+        pawl__endpoint_store_close(endpoint, hand, store);
     return code;
 }
 
-void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl_store **store)
+void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store)
 {
     if (*store == NULL)
         return;
@@ -90,6 +101,43 @@ void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl_store **store)
         pawl_log(PAWL_LOG_DEBUG, "worker not ended in the store: %s", error.text);
         remember_lost(endpoint, worker);
     }
+    pawl__hand_set_worker(hand, NULL);
     pawl_store_close(*store);
     *store = NULL;
+}
+
+/* Whoever opens a worker that is there takes it over: its sessions are ended, its claims
+ * free, its commits refused. */
+static pawl_code end_worker(pawl_endpoint *endpoint, pawl_store *store, pawl_worker_id worker,
+                            pawl_error *error)
+{
+    pawl_time now    = pawl__machine_now(endpoint);
+    store->worker    = worker;
+    pawl_code code   = store->ops->worker_open(store, endpoint->model->endpoint,
+                                               endpoint->model->types_json, now, error);
+    pawl_code closed = store->ops->worker_close(store, now, code == PAWL_OK ? error : NULL);
+    return code != PAWL_OK ? code : closed;
+}
+
+void pawl__endpoint_end_workers(pawl_endpoint *endpoint, const pawl_worker_id *workers,
+                                size_t count)
+{
+    pawl_store *store       = NULL;
+    pawl_error  error       = PAWL_ERROR_INIT;
+    int64_t     deadline_ms = endpoint->settings.deadline_ms < END_DEADLINE_MS
+                                  ? endpoint->settings.deadline_ms
+                                  : END_DEADLINE_MS;
+    if (count == 0)
+        return;
+    pawl_code code = open_handle(endpoint, deadline_ms, &store, &error);
+    for (size_t i = 0; i < count && store != NULL; i++) {
+        pawl_code ended = end_worker(endpoint, store, workers[i], &error);
+        code            = code == PAWL_OK ? ended : code;
+    }
+    pawl_store_close(store);
+    if (code != PAWL_OK)
+        pawl_log(PAWL_LOG_WARNING,
+                 "endpoint %s: what was given up keeps its claims until it comes back, or the "
+                 "process ends: %s",
+                 endpoint->model->endpoint.data, error.text);
 }

@@ -23,6 +23,7 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a worker");
     const pawl_endpoint_options *settings = &endpoint->settings;
     made->endpoint                        = endpoint;
+    made->hand                            = &made->own_hand;
     made->wake_fd                         = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     made->claim_count = made->batch_max = (size_t)settings->batch_messages;
     made->short_until                   = PAWL_TIME_MIN;
@@ -30,6 +31,7 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
     made->virtual_now                   = PAWL_TIME_MIN;
     made->hot_until                     = PAWL_TIME_MIN;
     pawl_random_seed(&made->random, settings->seed != 0 ? settings->seed : pawl__system_seed());
+    pawl__hand_init(&made->own_hand);
     pawl__worker_lend(made);
     made->kept           = pawl_arena_create(0);
     made->read           = pawl_arena_create(0);
@@ -54,7 +56,7 @@ void pawl__worker_leave(pawl__worker *worker)
         code = pawl__worker_correct(worker, &error);
     if (code != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "last words of a worker: %s", error.text);
-    pawl__endpoint_store_close(worker->endpoint, &worker->store);
+    pawl__endpoint_store_close(worker->endpoint, worker->hand, &worker->store);
 }
 
 void pawl__worker_destroy(pawl__worker *worker)
@@ -71,6 +73,7 @@ void pawl__worker_destroy(pawl__worker *worker)
         pawl__wake_remove(worker->wake_fd);
         close(worker->wake_fd);
     }
+    pawl__hand_destroy(&worker->own_hand);
     pawl_free(worker);
 }
 
@@ -246,7 +249,8 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error)
 {
     if (worker->store != NULL)
         return PAWL_OK;
-    pawl_code code = pawl__endpoint_store_open(worker->endpoint, &worker->store, error);
+    pawl_code code =
+        pawl__endpoint_store_open(worker->endpoint, worker->hand, &worker->store, error);
     if (code == PAWL_OK)
         code = pawl__wake_add(worker->store->identity, worker->wake_fd, error);
     worker->flush_check = PAWL_TIME_MIN;
@@ -306,7 +310,7 @@ pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *e
     }
     if (code == PAWL_OK)
         return code;
-    pawl__endpoint_store_close(worker->endpoint, &worker->store);
+    pawl__endpoint_store_close(worker->endpoint, worker->hand, &worker->store);
     if (inner.code != code)
         pawl_error_set(&inner, code, "endpoint %s: %s", worker->endpoint->model->endpoint.data,
                        pawl_code_text(code));

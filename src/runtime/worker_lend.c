@@ -105,6 +105,8 @@ static pawl_code commit_one(pawl__worker *worker, pawl_changes *changes, pawl_er
 static pawl_code send_now(void *runtime, pawl_changes *changes, pawl_error *error)
 {
     pawl__worker *worker = runtime;
+    if (pawl__hand_is_given_up(worker->hand))
+        return pawl_error_set(error, PAWL_EFENCED, "stopping gave up the message in hand");
     if (worker->batch->has_sql)
         return defer(worker, changes, error);
     return commit_one(worker, changes, error);
@@ -162,6 +164,18 @@ static pawl_code find_elsewhere(void *runtime, pawl_text type, bool *is_known, p
     return PAWL_OK;
 }
 
+static bool call_begin(void *runtime, const pawl__call *call)
+{
+    pawl__worker *worker = runtime;
+    return pawl__hand_begin(worker->hand, worker->endpoint, call);
+}
+
+static bool call_end(void *runtime)
+{
+    pawl__worker *worker = runtime;
+    return pawl__hand_end(worker->hand, worker->endpoint);
+}
+
 static bool is_stopping(void *runtime)
 {
     const pawl__worker *worker = runtime;
@@ -190,6 +204,8 @@ void pawl__worker_lend(pawl__worker *worker)
         .subscriptions      = subscriptions,
         .send_now           = send_now,
         .find_elsewhere     = find_elsewhere,
+        .call_begin         = call_begin,
+        .call_end           = call_end,
         .is_stopping        = is_stopping,
         .is_time_over       = is_time_over,
         .is_hot             = pawl__hot_is,

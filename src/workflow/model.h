@@ -172,6 +172,8 @@ size_t pawl__list_count(const void *list);
 
 /* Is the handler made for a fold's state? Older programs have none. */
 bool pawl__handler_is_folded(const pawl_application *application, const pawl_handler *handler);
+/* The name of its function; NULL in older programs. */
+const char *pawl__handler_name(const pawl_application *application, const pawl_handler *handler);
 
 /* streams.c: the model's processes, entities and projections. */
 pawl_code pawl__model_streams(pawl__model *model, pawl_error *error);

@@ -18,6 +18,13 @@ bool pawl__handler_is_folded(const pawl_application *application, const pawl_han
            handler->is_folded;
 }
 
+const char *pawl__handler_name(const pawl_application *application, const pawl_handler *handler)
+{
+    return application->handler_size >= offsetof(pawl_handler, name) + sizeof(char *)
+               ? handler->name
+               : NULL;
+}
+
 size_t pawl__list_count(const void *list)
 {
     size_t count = 0;

@@ -64,6 +64,15 @@ is_gone "$pid" && die "the first signal did not wait for the handler"
 stop "$pid" INT 5
 rm -f "$work/busy"
 
+echo "== what does not return is given up, by name"
+start patient "$work/pair.so" --endpoint left --stop-wait 200ms
+poll 20 test -e "$work/busy" || die "the stubborn handler does not run again"
+stop "$pid" TERM 5
+grep -q "message stubborn of type stubborn is in handler on_stubborn for" "$work/patient.log" ||
+    die "what was given up is not named"
+has workers 0 || die "workers are left: $(number workers)"
+rm -f "$work/busy"
+
 echo "== and nothing is lost by it"
 start again "$work/pair.so" --endpoint left
 poll 30 test -e "$work/busy" || die "the message of the stopped process does not come again"

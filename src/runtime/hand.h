@@ -1,0 +1,64 @@
+/* hand.h - what a thread has in hand while code of the application runs: a handler,
+ * a filter, a sink. Who watches the thread can say what it waits for, and give it up.
+ *
+ *     init -> { begin -> end }* -> finish -> destroy       the thread
+ *             look*, give_up                               who watches it
+ *
+ * A thread that is given up finds out when the application's code returns, or when it
+ * wants to call it again; it writes nothing any more, and cleans up after itself.
+ *
+ * Threads: safe from any thread; each hand has a mutex, held for moments.
+ * Tests: tests/unit/test_runtime_stop.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAND_H
+#define PAWL_HAND_H
+
+#include "engine/batch.h"
+#include "pawl/endpoint.h"
+
+#include <pthread.h>
+
+#define PAWL__HAND_TEXT_SIZE 400
+
+typedef struct pawl__hand {
+    pthread_mutex_t mutex;
+    pawl__call      call; /* while it is busy; `what` NULL: about no message */
+    int64_t         begin;
+    bool            is_busy;
+    bool            is_told; /* that the call takes long */
+    bool            is_given_up;
+    bool            is_finished;
+    bool            has_worker; /* with an open store */
+    pawl_worker_id  worker;
+} pawl__hand;
+
+void pawl__hand_init(pawl__hand *hand);
+void pawl__hand_destroy(pawl__hand *hand);
+
+/* Around each call of the application's code. What `call` points to must live until its
+ * end. False: the thread was given up, and must not call. */
+bool pawl__hand_begin(pawl__hand *hand, const pawl_endpoint *endpoint, const pawl__call *call);
+/* False: the thread was given up meanwhile. */
+bool pawl__hand_end(pawl__hand *hand, const pawl_endpoint *endpoint);
+bool pawl__hand_is_given_up(pawl__hand *hand);
+/* Calls the endpoint's critical action. */
+void pawl__hand_critical(pawl__hand *hand, const pawl_endpoint *endpoint, const char *what,
+                         const pawl_error *error);
+/* In whose name the thread claims and commits; NULL: nobody's. */
+void pawl__hand_set_worker(pawl__hand *hand, const pawl_store *store);
+/* The thread will touch nothing that others have. False: it was given up before. */
+bool pawl__hand_finish(pawl__hand *hand);
+
+/* Says in the log what takes long, once for each call; in how many microseconds the next
+ * look is due. */
+int64_t pawl__hand_look(pawl__hand *hand, const pawl_endpoint *endpoint);
+/* Has the thread finished? */
+bool pawl__hand_is_finished(pawl__hand *hand);
+/* Gives the thread up, unless it has finished: then false. What it has in hand as text,
+ * and the worker to end when it has one. */
+bool pawl__hand_give_up(pawl__hand *hand, const pawl_endpoint *endpoint,
+                        char text[PAWL__HAND_TEXT_SIZE], bool *has_worker, pawl_worker_id *worker);
+
+#endif

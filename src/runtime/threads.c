@@ -1,0 +1,316 @@
+/* threads.c - starting, watching and ending the threads of pawl_endpoint_run.
+ *
+ *     start -> watch until stop -> wait, stop_wait at most -> join those that finished
+ *                                                         -> give up the others
+ *
+ * Who called run() watches: it says what takes long, and when stopping has waited long
+ * enough it gives up the threads that are still in the application's code. Their workers
+ * are ended in the store, on a handle of its own, so that others get what they held, and
+ * what they commit is refused. Such a thread has all that it needs: it ends by itself when
+ * the application's code returns, and the last one frees the endpoint.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/threads.h"
+
+#include "store/core/wake.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define LOOK_MAX PAWL_SECONDS(10)
+#define VIRTUAL_LOOK PAWL_MILLISECONDS(20) /* nothing says when a virtual clock is set */
+#define TOLD_MAX 3                         /* threads that the error tells of */
+
+typedef struct running {
+    pawl_endpoint *endpoint;
+    pawl__thread **threads; /* the workers', then the service's; NULL: given up */
+    int            count;
+    int            done_fd;
+    pawl__worker  *spare; /* of the endpoint when the first worker is given up */
+} running;
+
+/* ---- Threads --------------------------------------------------------------------- */
+
+static void destroy_thread(pawl__thread *it)
+{
+    if (it == NULL)
+        return;
+    if (it->worker != it->endpoint->worker)
+        pawl__worker_destroy(it->worker);
+    if (it->worker == NULL && it->wake_fd >= 0) {
+        pawl__wake_remove(it->wake_fd);
+        close(it->wake_fd);
+    }
+    pawl__service_destroy(it->service);
+    pawl_free(it);
+}
+
+/* Nobody waits for it any more. */
+static void end_alone(pawl__thread *self)
+{
+    pawl_endpoint *endpoint = self->endpoint;
+    destroy_thread(self);
+    pawl__endpoint_leave(endpoint, true);
+}
+
+/* Whatever takes long is done here, where stopping can give it up: the last words to the
+ * store and to the sinks, and closing them. */
+static void *run_thread(void *argument)
+{
+    static const uint64_t one  = 1;
+    pawl__thread         *self = argument;
+    int                   done = self->done_fd;
+    if (self->worker != NULL) {
+        pawl__thread_work(self);
+        pawl__worker_leave(self->worker);
+    } else {
+        pawl__thread_serve(self);
+        pawl__service_leave(self->service);
+    }
+    if (!pawl__hand_finish(self->hand)) {
+        end_alone(self);
+        return NULL;
+    }
+    ssize_t ignored = write(done, &one, sizeof one); /* open until this thread is joined */
+    (void)ignored;
+    return NULL;
+}
+
+static pawl_code create_thread(running *it, int index, pawl_error *error)
+{
+    pawl_endpoint *endpoint = it->endpoint;
+    pawl_code      code     = PAWL_OK;
+    pawl__thread  *made     = pawl_allocate(sizeof *made);
+    if (made == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for a thread");
+    *made = (pawl__thread){.endpoint = endpoint, .wake_fd = -1, .done_fd = it->done_fd};
+    it->threads[it->count++] = made;
+    if (index == endpoint->settings.workers) {
+        made->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+        code          = made->wake_fd >= 0
+                            ? pawl__service_create(endpoint, NULL, &made->service, error)
+                            : pawl_error_set(error, PAWL_EBUSY, "no descriptor for the service");
+        made->hand    = code == PAWL_OK ? &made->service->hand : NULL;
+        return code;
+    }
+    made->worker = index == 0 ? endpoint->worker : NULL;
+    if (index > 0)
+        code = pawl__worker_create(endpoint, &made->worker, error);
+    if (code == PAWL_OK) {
+        made->wake_fd = made->worker->wake_fd;
+        made->hand    = made->worker->hand;
+    }
+    return code;
+}
+
+static pawl_code prepare(running *it, pawl_error *error)
+{
+    int       count = it->endpoint->settings.workers + !it->endpoint->settings.no_service;
+    pawl_code code  = pawl__worker_create(it->endpoint, &it->spare, error);
+    it->done_fd     = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (code == PAWL_OK && it->done_fd < 0)
+        code = pawl_error_set(error, PAWL_EBUSY, "no descriptor for the threads' ends");
+    for (int i = 0; i < count && code == PAWL_OK; i++)
+        code = create_thread(it, i, error);
+    return code;
+}
+
+static pawl_code start(running *it, pawl_error *error)
+{
+    for (int i = 0; i < it->count; i++) {
+        int failure = pthread_create(&it->threads[i]->handle, NULL, run_thread, it->threads[i]);
+        if (failure != 0)
+            return pawl_error_set(error, PAWL_EBUSY, "thread %d of %d cannot be started: %s", i + 1,
+                                  it->count, strerror(failure));
+        it->threads[i]->is_started = true;
+    }
+    return PAWL_OK;
+}
+
+/* ---- Watching ----------------------------------------------------------------------- */
+
+/* Says what takes long; when the next look is due, at most `rest` from now. */
+static int64_t look(running *it, int64_t rest)
+{
+    int64_t next = rest;
+    for (int i = 0; i < it->count; i++) {
+        int64_t due = it->threads[i]->is_started
+                          ? pawl__hand_look(it->threads[i]->hand, it->endpoint)
+                          : LOOK_MAX;
+        next        = due < next ? due : next;
+    }
+    return it->endpoint->settings.machine != NULL && next > VIRTUAL_LOOK ? VIRTUAL_LOOK : next;
+}
+
+static void wait_for(int fd, int64_t microseconds)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    poll(&ready, 1, microseconds > 0 ? (int)(microseconds / 1000) + 1 : 0);
+}
+
+static bool has_running(const running *it)
+{
+    for (int i = 0; i < it->count; i++)
+        if (it->threads[i]->is_started && !pawl__hand_is_finished(it->threads[i]->hand))
+            return true;
+    return false;
+}
+
+static void wake_all(const running *it)
+{
+    static const uint64_t one = 1;
+    for (int i = 0; i < it->count; i++) {
+        ssize_t ignored = write(it->threads[i]->wake_fd, &one, sizeof one);
+        (void)ignored;
+    }
+}
+
+/* Until stop, then until all threads have finished, or stop_wait is over. */
+static void watch(running *it)
+{
+    pawl_endpoint *endpoint = it->endpoint;
+    uint64_t       count;
+    while (!atomic_load(&endpoint->is_stopping))
+        wait_for(endpoint->stop_fd, look(it, LOOK_MAX));
+    wake_all(it);
+    int64_t end  = pawl_time_add(pawl__watch_now(endpoint), endpoint->settings.stop_wait);
+    int64_t rest = endpoint->settings.stop_wait;
+    while (has_running(it) && rest > 0) {
+        wait_for(it->done_fd, look(it, rest < LOOK_MAX ? rest : LOOK_MAX));
+        ssize_t ignored = read(it->done_fd, &count, sizeof count);
+        (void)ignored;
+        rest = end - pawl__watch_now(endpoint);
+    }
+}
+
+/* ---- Ending --------------------------------------------------------------------------- */
+
+/* Adds what a thread has in hand to the error, as long as there is room. */
+static void tell(const running *it, const char *text, int told, pawl_error *error)
+{
+    pawl_endpoint *endpoint = it->endpoint;
+    size_t         size     = strlen(error->text);
+    if (told == 0)
+        pawl_error_set(error, PAWL_ETIMEOUT, "stopping waited for %lld s and gave up: %s",
+                       (long long)(endpoint->settings.stop_wait / PAWL_SECONDS(1)), text);
+    else if (told < TOLD_MAX)
+        snprintf(error->text + size, sizeof error->text - size, "; %s", text);
+    else if (told == TOLD_MAX)
+        snprintf(error->text + size, sizeof error->text - size, "; and more");
+    pawl_log(PAWL_LOG_ERROR, "endpoint %s: stopping gave up: %s", endpoint->model->endpoint.data,
+             text);
+}
+
+/* The thread gets what it needs to end alone: first, as it may come back at once. */
+static void let_go(running *it, const pawl__thread *lost)
+{
+    pawl_endpoint *endpoint = it->endpoint;
+    pthread_mutex_lock(&endpoint->mutex);
+    if (lost->worker == endpoint->worker) {
+        endpoint->worker = it->spare;
+        it->spare        = NULL;
+    }
+    endpoint->users++;
+    endpoint->given_up++;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+/* It had finished. */
+static void take_back(running *it, pawl__thread *found)
+{
+    pawl_endpoint *endpoint = it->endpoint;
+    pthread_mutex_lock(&endpoint->mutex);
+    if (it->spare == NULL && found->worker != NULL) {
+        it->spare        = endpoint->worker;
+        endpoint->worker = found->worker;
+    }
+    endpoint->users--;
+    endpoint->given_up--;
+    pthread_mutex_unlock(&endpoint->mutex);
+}
+
+/* Gives up the threads that have not finished, and ends their workers in the store.
+ * PAWL_OK when there is none. */
+static pawl_code give_up(running *it, pawl_error *error)
+{
+    pawl_worker_id lost[PAWL_WORKERS_MAX + 1];
+    size_t         lost_count = 0;
+    int            told       = 0;
+    for (int i = 0; i < it->count; i++) {
+        pawl__thread *thread                     = it->threads[i];
+        pthread_t     handle                     = thread->handle;
+        char          text[PAWL__HAND_TEXT_SIZE] = "";
+        bool          has_worker                 = false;
+        if (!thread->is_started || pawl__hand_is_finished(thread->hand))
+            continue;
+        let_go(it, thread);
+        if (!pawl__hand_give_up(thread->hand, it->endpoint, text, &has_worker, &lost[lost_count])) {
+            take_back(it, thread);
+            continue;
+        }
+        it->threads[i] = NULL;
+        pthread_detach(handle);
+        lost_count += has_worker;
+        tell(it, text, told++, error);
+    }
+    pawl__endpoint_end_workers(it->endpoint, lost, lost_count);
+    return told > 0 ? PAWL_ETIMEOUT : PAWL_OK;
+}
+
+static void finish(running *it)
+{
+    for (int i = 0; i < it->count; i++) {
+        if (it->threads[i] != NULL && it->threads[i]->is_started)
+            pthread_join(it->threads[i]->handle, NULL);
+        destroy_thread(it->threads[i]);
+    }
+    pawl__worker_destroy(it->spare);
+    if (it->done_fd >= 0)
+        close(it->done_fd);
+    pawl_free(it->threads);
+    pawl__worker_leave(it->endpoint->worker);
+}
+
+/* What a thread failed with comes before what it was waiting for. */
+static pawl_code take_failure(pawl_endpoint *endpoint, pawl_code code, pawl_error *error)
+{
+    pthread_mutex_lock(&endpoint->mutex);
+    if (endpoint->failed != PAWL_OK) {
+        code   = endpoint->failed;
+        *error = endpoint->error;
+    }
+    pthread_mutex_unlock(&endpoint->mutex);
+    return code;
+}
+
+pawl_code pawl_endpoint_run(pawl_endpoint *endpoint, pawl_error *error)
+{
+    running    it  = {.endpoint = endpoint, .done_fd = -1};
+    pawl_error why = PAWL_ERROR_INIT;
+    it.threads = pawl_allocate((size_t)(endpoint->settings.workers + 1) * sizeof(pawl__thread *));
+    if (it.threads == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for %d threads",
+                              endpoint->settings.workers + 1);
+    endpoint->failed = PAWL_OK;
+    pawl_code code   = prepare(&it, &why);
+    if (code == PAWL_OK)
+        code = start(&it, &why);
+    if (code != PAWL_OK)
+        pawl_endpoint_stop(endpoint);
+    watch(&it);
+    pawl_error lost    = PAWL_ERROR_INIT;
+    pawl_code  gave_up = give_up(&it, &lost);
+    finish(&it);
+    if (code == PAWL_OK && gave_up != PAWL_OK) {
+        code = gave_up;
+        why  = lost;
+    }
+    code = take_failure(endpoint, code, &why);
+    if (code != PAWL_OK && error != NULL)
+        *error = why;
+    return code;
+}

@@ -1,0 +1,592 @@
+/* test_runtime_stop.c - stopping while code of the application does not return, and what
+ * is said of code that takes long (contracts E29, O29).
+ *
+ * The code blocks until the test lets it go on. Time is the machine's clock, which the
+ * test sets: stopping gives up when the clock says so, and at once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/gate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------------- */
+
+#define STUBBORN(F) F(INT32, number)
+PAWL_RECORD(stubborn, STUBBORN)
+#define DONE(F) F(INT32, number)
+PAWL_RECORD(done_note, DONE)
+#define LATCH(F) F(INT32, number)
+PAWL_RECORD(latch, LATCH)
+#define WATCHED(F) F(INT32, number)
+PAWL_RECORD(watched, WATCHED)
+#define FOUND(F) F(INT32, number)
+PAWL_RECORD(found, FOUND)
+#define PILE(F) F(INT32, number)
+PAWL_RECORD(pile, PILE)
+#define LATE(F) F(INT32, number)
+PAWL_RECORD(late, LATE)
+#define OWN(F) F(INT32, number)
+PAWL_RECORD(own, OWN)
+#define ABROAD(F) F(INT32, number)
+PAWL_RECORD(abroad, ABROAD)
+
+static atomic_int sent_now_code, after_calls;
+
+static pawl_code on_stubborn(pawl_context *ctx, const stubborn *message)
+{
+    pawl_send(ctx, "noted", PAWL_MESSAGE(done_note, .number = message->number));
+    gate_pass();
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_stubborn, stubborn);
+
+/* What it wants when it comes back is refused. */
+static pawl_code on_late(pawl_context *ctx, const late *message)
+{
+    gate_pass();
+    atomic_store(
+        &sent_now_code,
+        (int)pawl_send_now(ctx, "noted", PAWL_MESSAGE(done_note, .number = message->number)));
+    return pawl_send(ctx, "noted", PAWL_MESSAGE(done_note, .number = message->number));
+}
+PAWL_MESSAGE_HANDLER(on_late, late);
+
+static pawl_code on_own(pawl_context *ctx, const own *message)
+{
+    pawl_send(ctx, "noted", PAWL_MESSAGE(done_note, .number = message->number));
+    gate_pass();
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_own, own);
+
+static pawl_code on_latch(pawl_context *ctx, latch *state, const latch *message)
+{
+    (void)ctx;
+    (void)message;
+    state->number++;
+    gate_pass();
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_latch, latch, latch);
+
+static pawl_code on_abroad(pawl_context *ctx, const abroad *message)
+{
+    return pawl_send(ctx, "far", PAWL_MESSAGE(done_note, .number = message->number));
+}
+PAWL_MESSAGE_HANDLER(on_abroad, abroad);
+
+static pawl_code at_commit(pawl_context *ctx, void *data)
+{
+    (void)ctx;
+    (void)data;
+    gate_pass();
+    return PAWL_OK;
+}
+
+static pawl_code on_watched(pawl_context *ctx, const watched *message)
+{
+    (void)message;
+    return pawl_before_commit(ctx, at_commit, NULL);
+}
+PAWL_MESSAGE_HANDLER(on_watched, watched);
+
+static pawl_code on_pile(pawl_context *ctx, const pile *messages, size_t count)
+{
+    (void)ctx;
+    (void)messages;
+    (void)count;
+    gate_pass();
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_pile, pile);
+
+static pawl_code on_found(pawl_context *ctx, latch *state, const found *message)
+{
+    (void)ctx;
+    (void)state;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_found, latch, found);
+
+static pawl_code find(pawl_context *ctx, const void *message, pawl_saga_id *id)
+{
+    (void)ctx;
+    (void)message;
+    *id = (pawl_saga_id){{{0}}};
+    gate_pass();
+    return PAWL_OK;
+}
+
+/* Of messages of one type. */
+static pawl_code before(pawl_context *ctx, const pawl_message *message, void *context)
+{
+    (void)ctx;
+    (void)context;
+    if (strcmp(message->id.data, "filtered") == 0)
+        gate_pass();
+    return PAWL_OK;
+}
+
+static pawl_code after(pawl_context *ctx, const pawl_message *message, void *context)
+{
+    (void)ctx;
+    (void)message;
+    (void)context;
+    atomic_fetch_add(&after_calls, 1);
+    return PAWL_OK;
+}
+
+static const pawl_saga latch_saga = {
+    .name        = "Latch",
+    .state       = PAWL_RECORD_OF(latch),
+    .correlation = "number",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_latch), .key = "number", .starts = true},
+                            {.handle = PAWL_HANDLE(on_found), .find = find},
+                            {.handle = NULL}}};
+static const pawl_aggregator piles = {.name = "Piles", .handle = PAWL_HANDLE(on_pile), .size = 1};
+
+static const pawl_endpoint_spec holding = {
+    .name        = "holding",
+    .sagas       = (const pawl_saga *const[]){&latch_saga, NULL},
+    .aggregators = (const pawl_aggregator *const[]){&piles, NULL},
+    .handlers    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_stubborn)},
+                                     {.handle = PAWL_HANDLE(on_late)},
+                                     {.handle = PAWL_HANDLE(on_watched)},
+                                     {.handle = PAWL_HANDLE(on_abroad)},
+                                     {.handle = NULL}}};
+
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "stopping",
+    .endpoints = (const pawl_endpoint_spec *const[]){&holding, NULL},
+    .filters   = (const pawl_filter[]){{.before = before, .after = after}, {.before = NULL}}};
+
+static const pawl_endpoint_spec owning = {
+    .name = "owning",
+    .handlers =
+        (const pawl_on[]){{.handle = PAWL_HANDLE(on_own), .own_sql = true}, {.handle = NULL}}};
+
+static const pawl_application own_application = {
+    PAWL_APPLICATION_INIT, .name = "own",
+    .endpoints = (const pawl_endpoint_spec *const[]){&owning, NULL}};
+
+/* ---- A place ------------------------------------------------------------------------ */
+
+typedef struct place {
+    const char             *url;
+    const pawl_application *application;
+    pawl_clock             *machine;
+    pawl_store             *store; /* to look */
+    pawl_arena             *arena;
+    runner                  first, second;
+} place;
+
+static void open_place(place *p, const char *url, const pawl_application *used)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    *p = (place){.url = url, .application = used, .machine = pawl_clock_create(WORLD_START)};
+    world_make_tables(url, used);
+    world_ok(pawl_store_open(url, NULL, &p->store, &error), &error);
+    p->arena = pawl_arena_create(0);
+    atomic_store(&after_calls, 0);
+    atomic_store(&sent_now_code, (int)PAWL_EBUG);
+    gate_listen();
+    gate_close();
+}
+
+static void close_place(place *p)
+{
+    world_quiet();
+    pawl_arena_destroy(p->arena);
+    pawl_store_close(p->store);
+    pawl_clock_destroy(p->machine);
+}
+
+static void post_json(place *p, const char *id, const char *type)
+{
+    pawl_error        error  = PAWL_ERROR_INIT;
+    pawl_sender      *sender = NULL;
+    pawl_send_options send   = {PAWL_SEND_OPTIONS_INIT, .id = id};
+    world_ok(pawl_sender_open(p->url, NULL, &sender, &error), &error);
+    world_ok(pawl_sender_send_json(sender, p->application->endpoints[0]->name, &send, type,
+                                   PAWL_TEXT("{\"number\":1}"), &error),
+             &error);
+    world_ok(pawl_sender_commit(sender, &error), &error);
+    pawl_sender_close(sender);
+}
+
+static void start(place *p, runner *it, pawl_endpoint_options options)
+{
+    options.machine = p->machine;
+    runner_open(it, p->application, NULL, p->url, options);
+}
+
+static void pass(place *p, int64_t time)
+{
+    pawl_clock_set(p->machine, pawl_clock_now(p->machine) + time);
+}
+
+/* Stops, and the clock goes on: the run ends without what is in the gate. */
+static void stop_and_give_up(place *p, runner *it)
+{
+    pawl_endpoint_stop(it->endpoint);
+    patience left = patience_of(THREAD_SECONDS);
+    while (pthread_tryjoin_np(it->thread, NULL) != 0) {
+        pass(p, PAWL_SECONDS(7)); /* whenever it began to wait */
+        patience_wait(&left, "the endpoint does not give up");
+    }
+    assert_int_equal(it->code, PAWL_ETIMEOUT);
+}
+
+static void expect_said(const runner *it, const char *part)
+{
+    if (strstr(it->error.text, part) == NULL)
+        fail_msg("'%s' is not in: %s", part, it->error.text);
+}
+
+/* It ends by itself when its code returns. */
+static void wait_until_back(runner *it)
+{
+    patience left = patience_of(THREAD_SECONDS);
+    while (pawl_endpoint_given_up(it->endpoint) > 0)
+        patience_wait(&left, "what was given up does not come back");
+}
+
+static pawl_stats stats_of(place *p)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_stats stats;
+    pawl_arena_reset(p->arena);
+    world_ok(p->store->ops->stats(p->store, PAWL_TIME_MAX, p->arena, &stats, &error), &error);
+    return stats;
+}
+
+static int64_t queued(place *p, const char *queue)
+{
+    pawl_stats stats = stats_of(p);
+    for (size_t i = 0; i < stats.queue_count; i++)
+        if (pawl_text_equal(stats.queues[i].queue, pawl_text_of(queue)))
+            return stats.queues[i].ready + stats.queues[i].future;
+    return 0;
+}
+
+static void wait_for_queued(place *p, const char *queue, int64_t wanted)
+{
+    patience left = patience_of(THREAD_SECONDS);
+    while (queued(p, queue) != wanted)
+        patience_wait(&left, "%d are in %s", (int)queued(p, queue), queue);
+}
+
+/* ---- Giving up -------------------------------------------------------------------------- */
+
+/* The rest of the batch, and the message itself, are free for others while the handler
+ * stands still; what it did takes no effect when it returns. */
+static void e29_stopping_gives_up_a_handler_that_does_not_return(const char *url)
+{
+    place p;
+    open_place(&p, url, &application);
+    post_json(&p, "m-1", "stubborn");
+    post_json(&p, "m-2", "stubborn");
+    start(&p, &p.first, (pawl_endpoint_options){.workers = 1});
+    gate_wait(1);
+    stop_and_give_up(&p, &p.first);
+    expect_said(&p.first, "stopping waited for 30 s and gave up: message m-1 of type stubborn is "
+                          "in handler on_stubborn for ");
+    assert_int_equal(pawl_endpoint_given_up(p.first.endpoint), 1);
+    assert_int_equal(stats_of(&p).workers, 0);
+
+    gate_close();
+    start(&p, &p.second, (pawl_endpoint_options){.workers = 1});
+    gate_wait(1);
+    gate_open(); /* both go on */
+    wait_for_queued(&p, "holding", 0);
+    wait_until_back(&p.first);
+    runner_stop(&p.second);
+    assert_int_equal(queued(&p, "noted"), 2);
+    assert_int_equal(stats_of(&p).counters.messages, 2);
+    assert_int_equal(stats_of(&p).workers, 0);
+    /* The endpoint can be asked still: another worker took the place of the lost one. */
+    assert_int_equal(pawl_endpoint_stats(p.first.endpoint, p.arena, &(pawl_stats){0}, NULL),
+                     PAWL_OK);
+    runner_destroy(&p.second);
+    runner_destroy(&p.first);
+    close_place(&p);
+}
+
+/* Nothing of the application is called any more, and nothing is written. */
+static void e29_what_was_given_up_writes_nothing(const char *url)
+{
+    place p;
+    open_place(&p, url, &application);
+    post_json(&p, "m-1", "late");
+    start(&p, &p.first, (pawl_endpoint_options){.workers = 1});
+    gate_wait(1);
+    stop_and_give_up(&p, &p.first);
+    gate_open();
+    wait_until_back(&p.first);
+    assert_int_equal(atomic_load(&sent_now_code), PAWL_EFENCED);
+    assert_int_equal(atomic_load(&after_calls), 0);
+    assert_int_equal(queued(&p, "noted"), 0);
+    assert_int_equal(queued(&p, "holding"), 1);
+    assert_int_equal(stats_of(&p).counters.messages, 0);
+    assert_int_equal(stats_of(&p).counters.failures, 0);
+    runner_destroy(&p.first);
+    close_place(&p);
+}
+
+/* The last that needs it frees the endpoint. */
+static void e29_an_endpoint_may_go_before_what_was_given_up(const char *url)
+{
+    place p;
+    open_place(&p, url, &application);
+    for (int i = 0; i < 2; i++)
+        post_json(&p, i == 0 ? "m-1" : "m-2", "stubborn");
+    start(&p, &p.first, (pawl_endpoint_options){.workers = 2, .batch_messages = 1});
+    gate_wait(2);
+    stop_and_give_up(&p, &p.first);
+    expect_said(&p.first, "message m-1 of type stubborn is in handler on_stubborn");
+    expect_said(&p.first, "message m-2 of type stubborn is in handler on_stubborn");
+    runner_destroy(&p.first);
+    atomic_store(&gate_ended, 0);
+    gate_open();
+    wait_for_count(&gate_ended, 2);
+    assert_int_equal(queued(&p, "holding"), 2);
+    close_place(&p);
+}
+
+typedef struct named {
+    const char *type, *id, *words;
+} named;
+
+/* Each kind of the application's code is named. */
+static void e29_what_does_not_return_is_named(const char *url)
+{
+    static const named all[] = {
+        {"latch", "s-1", "message s-1 of type latch is in handler on_latch for "},
+        {"found", "f-1", "message f-1 of type found is in finder of Latch for "},
+        {"watched", "w-1", "message w-1 of type watched is in a callback before the commit for "},
+        {"stubborn", "filtered",
+         "message filtered of type stubborn is in a filter before handlers for "},
+        {"pile", "p-1", "partition Piles of type pile is in handler on_pile for "},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        place p;
+        open_place(&p, url, &application);
+        post_json(&p, all[i].id, all[i].type);
+        start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .not_found_wait = 1});
+        gate_wait(1);
+        stop_and_give_up(&p, &p.first);
+        expect_said(&p.first, all[i].words);
+        gate_open();
+        wait_until_back(&p.first);
+        runner_destroy(&p.first);
+        /* Somebody else handles it. */
+        start(&p, &p.second, (pawl_endpoint_options){.workers = 1, .not_found_wait = 1});
+        wait_for_queued(&p, "holding", 0);
+        patience left = patience_of(THREAD_SECONDS);
+        while (stats_of(&p).aggregator_rows > 0)
+            patience_wait(&left, "the partition is not handed over");
+        runner_close(&p.second);
+        close_place(&p);
+    }
+}
+
+/* A server ends the transaction that the handler has open. */
+static void e29_a_transaction_of_what_is_given_up_is_ended(const char *url)
+{
+    place p;
+    open_place(&p, url, &own_application);
+    post_json(&p, "m-1", "own");
+    start(&p, &p.first, (pawl_endpoint_options){.workers = 1});
+    gate_wait(1);
+    stop_and_give_up(&p, &p.first);
+    expect_said(&p.first, "message m-1 of type own is in handler on_own for ");
+    gate_close();
+    start(&p, &p.second, (pawl_endpoint_options){.workers = 1});
+    gate_wait(1);
+    gate_open();
+    wait_for_queued(&p, "owning", 0);
+    wait_until_back(&p.first);
+    runner_close(&p.second);
+    runner_destroy(&p.first);
+    assert_int_equal(queued(&p, "noted"), 1);
+    close_place(&p);
+}
+
+/* A file's write lock is its connection's until the handler returns: so it is said. */
+static void e29_a_file_is_locked_until_what_was_given_up_returns(const char *url)
+{
+    place p;
+    open_place(&p, url, &own_application);
+    post_json(&p, "m-1", "own");
+    start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .deadline_ms = 50});
+    gate_wait(1);
+    stop_and_give_up(&p, &p.first);
+    assert_int_equal(gate_said("what was given up keeps its claims until it comes back"), 1);
+    gate_open();
+    wait_until_back(&p.first);
+    runner_destroy(&p.first);
+    assert_int_equal(queued(&p, "noted"), 0);
+    start(&p, &p.second, (pawl_endpoint_options){.workers = 1});
+    wait_for_queued(&p, "owning", 0);
+    runner_close(&p.second);
+    assert_int_equal(queued(&p, "noted"), 1);
+    close_place(&p);
+}
+
+/* ---- Sinks ---------------------------------------------------------------------------------- */
+
+static atomic_int delivered, closed;
+
+static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
+                         pawl_arena *arena, pawl_error *error)
+{
+    (void)transport;
+    (void)arena;
+    (void)error;
+    gate_pass();
+    for (size_t i = 0; i < count; i++)
+        items[i].outcome = PAWL_ATTEMPT_SUCCESS;
+    atomic_fetch_add(&delivered, (int)count);
+    return PAWL_OK;
+}
+
+static void close_transport(pawl_transport *transport)
+{
+    (void)transport;
+    atomic_fetch_add(&closed, 1);
+}
+
+static const pawl_transport_ops slow_sink = {.ops_size       = sizeof(pawl_transport_ops),
+                                             .transport_size = sizeof(pawl_transport),
+                                             .deliver        = deliver,
+                                             .close          = close_transport};
+static const pawl_route slow_routes[]     = {{.name = "far", .sink = &slow_sink}, {.name = NULL}};
+
+/* The row is not settled, and another runner delivers it: once more, if it came through. */
+static void e29_stopping_gives_up_a_sink_that_does_not_return(const char *url)
+{
+    place p;
+    open_place(&p, url, &application);
+    atomic_store(&delivered, 0);
+    atomic_store(&closed, 0);
+    post_json(&p, "m-1", "abroad");
+    start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .routes = slow_routes});
+    gate_wait(1);
+    stop_and_give_up(&p, &p.first);
+    expect_said(&p.first, " of type done_note is in the sink of route far for ");
+    assert_int_equal(stats_of(&p).outbox_pending, 1);
+    gate_open();
+    wait_until_back(&p.first);
+    assert_int_equal(atomic_load(&closed), 1);
+    assert_int_equal(stats_of(&p).outbox_pending, 1);
+    runner_destroy(&p.first);
+    start(&p, &p.second, (pawl_endpoint_options){.workers = 1, .routes = slow_routes});
+    wait_for_count(&delivered, 2);
+    patience left = patience_of(THREAD_SECONDS);
+    while (stats_of(&p).outbox_pending > 0)
+        patience_wait(&left, "the row is not settled");
+    runner_close(&p.second);
+    close_place(&p);
+}
+
+/* In time: all is finished, and settled. */
+static void o29_stopping_waits_for_a_sink_that_is_called(const char *url)
+{
+    place p;
+    open_place(&p, url, &application);
+    post_json(&p, "m-1", "abroad");
+    start(&p, &p.first, (pawl_endpoint_options){.workers = 1, .routes = slow_routes});
+    gate_wait(1);
+    pawl_endpoint_stop(p.first.endpoint);
+    pass(&p, PAWL_SECONDS(29));
+    assert_int_not_equal(pthread_tryjoin_np(p.first.thread, NULL), 0);
+    gate_open();
+    runner_join(&p.first);
+    world_ok(p.first.code, &p.first.error);
+    assert_int_equal(stats_of(&p).outbox_pending, 0);
+    runner_destroy(&p.first);
+    close_place(&p);
+}
+
+/* ---- What takes long ------------------------------------------------------------------------- */
+
+static void e29_what_takes_long_is_said_once(const char *url)
+{
+    place p;
+    open_place(&p, url, &application);
+    post_json(&p, "m-1", "stubborn");
+    start(&p, &p.first, (pawl_endpoint_options){.workers = 1});
+    gate_wait(1);
+    pass(&p, PAWL_SECONDS(9));
+    pass(&p, PAWL_SECONDS(1));
+    gate_wait_until_said(
+        "1 endpoint holding: message m-1 of type stubborn is in handler on_stubborn "
+        "for 10 s");
+    pass(&p, PAWL_SECONDS(60));
+    gate_open();
+    gate_wait_until_said("message m-1 of type stubborn was in handler on_stubborn for 70 s");
+    assert_int_equal(gate_said("is in handler"), 1);
+    assert_int_equal(gate_said("9 s"), 0);
+    post_json(&p, "m-2", "stubborn");
+    wait_for_queued(&p, "noted", 2);
+    assert_int_equal(gate_said("m-2"), 0);
+    runner_close(&p.first);
+    close_place(&p);
+}
+
+static place *stepped;
+
+static pawl_code step_slowly(pawl_context *ctx, const stubborn *message)
+{
+    (void)ctx;
+    (void)message;
+    pass(stepped, PAWL_SECONDS(11));
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(step_slowly, stubborn);
+
+static const pawl_endpoint_spec stepping = {
+    .name     = "stepping",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(step_slowly)}, {.handle = NULL}}};
+static const pawl_application step_application = {
+    PAWL_APPLICATION_INIT, .name = "steps",
+    .endpoints = (const pawl_endpoint_spec *const[]){&stepping, NULL}};
+
+/* Where nobody watches it is said afterwards. */
+static void e29_a_step_that_took_long_is_said(const char *url)
+{
+    place p;
+    open_place(&p, url, &step_application);
+    stepped = &p;
+    post_json(&p, "m-1", "stubborn");
+    runner_create(&p.first, &step_application, NULL, url,
+                  (pawl_endpoint_options){.machine = p.machine});
+    assert_int_equal(pawl_endpoint_drain(p.first.endpoint, NULL, NULL), PAWL_OK);
+    assert_int_equal(
+        gate_said(
+            "endpoint stepping: message m-1 of type stubborn was in handler step_slowly for 11 s"),
+        1);
+    runner_destroy(&p.first);
+    close_place(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e29_stopping_gives_up_a_handler_that_does_not_return),
+        ON_ALL_STORES(e29_what_was_given_up_writes_nothing),
+        ON_ALL_STORES(e29_an_endpoint_may_go_before_what_was_given_up),
+        ON_ALL_STORES(e29_what_does_not_return_is_named),
+        ON_STORE(e29_a_transaction_of_what_is_given_up_is_ended, "postgres"),
+        ON_STORE(e29_a_file_is_locked_until_what_was_given_up_returns, "sqlite"),
+        ON_ALL_STORES(e29_stopping_gives_up_a_sink_that_does_not_return),
+        ON_ALL_STORES(o29_stopping_waits_for_a_sink_that_is_called),
+        ON_ALL_STORES(e29_what_takes_long_is_said_once),
+        ON_STORES(e29_a_step_that_took_long_is_said),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
