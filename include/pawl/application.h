@@ -140,7 +140,9 @@ typedef enum pawl_not_found {
 } pawl_not_found;
 
 /* A custom finder: writes the id of the saga that `message` is for, zero for
- * none. The message then runs in a batch of its own (contracts E30). */
+ * none. The message then runs in a batch of its own (contracts E30). One that begins no
+ * saga is asked for a second time when the first answer is "none" and no older message of
+ * the queue is left, and again later while there are some (contracts E3). */
 typedef pawl_code pawl_find_fn(pawl_context *ctx, const void *message, pawl_saga_id *id);
 
 typedef struct pawl_on {

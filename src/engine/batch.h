@@ -237,6 +237,12 @@ uint32_t pawl__group_of(pawl__batch *batch, uint32_t unit);
 pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *error);
 /* load.c: fills the identity map with what the lookups and timeouts need. */
 pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error);
+/* Is an older message of the batch still to be handled, here or elsewhere? "No saga" is
+ * not final then (contracts E3). */
+bool pawl__load_has_older(const pawl__batch *batch, const pawl__unit *unit);
+/* Looks at the queue: is there no older message, of this batch or another? */
+pawl_code pawl__load_look(pawl__batch *batch, const pawl__unit *unit, bool *is_oldest,
+                          pawl_error *error);
 
 /* headers.c: a message's headers, a JSON object of strings. data NULL when the
  * header is missing; PAWL_ENOMEM is the only failure. */

@@ -189,20 +189,58 @@ static bool is_before(const pawl__unit *unit, pawl_time placed, int64_t seq)
  * soon, and neither waits nor was retried. */
 #define LOOK_AHEAD PAWL_SECONDS(1)
 
+static pawl_code find_oldest(pawl__batch *batch, const int64_t *except, size_t count,
+                             pawl_time *placed, int64_t *seq, pawl_error *error)
+{
+    pawl_store *store = batch->engine->store;
+    pawl_time   due   = pawl_time_add(batch->engine->business_now, LOOK_AHEAD);
+    *placed           = PAWL_TIME_MAX;
+    *seq              = INT64_MAX;
+    return store->ops->queue_oldest(store, batch->engine->model->queue, due, except, count, placed,
+                                    seq, error);
+}
+
+/* Those of the batch are known: pawl__load_has_older asks them when they are needed. */
 static pawl_code look_at_queue(pawl__batch *batch, pawl_time *placed, int64_t *seq,
                                pawl_error *error)
 {
-    pawl_store *store  = batch->engine->store;
-    int64_t    *except = pawl_arena_take(batch->arena, batch->unit_count * sizeof *except);
-    size_t      count  = 0;
-    pawl_time   due    = pawl_time_add(batch->engine->business_now, LOOK_AHEAD);
+    int64_t *except = pawl_arena_take(batch->arena, batch->unit_count * sizeof *except);
+    size_t   count  = 0;
     if (except == NULL)
         return PAWL_ENOMEM;
     for (size_t i = 0; i < batch->unit_count; i++)
         if (batch->units[i].kind == PAWL__UNIT_MESSAGE)
             except[count++] = batch->units[i].row.seq;
-    return store->ops->queue_oldest(store, batch->engine->model->queue, due, except, count, placed,
-                                    seq, error);
+    return find_oldest(batch, except, count, placed, seq, error);
+}
+
+/* As the store answers: what waits itself, or is retried, makes nobody wait. */
+static bool is_open(const pawl__unit *unit)
+{
+    return unit->kind == PAWL__UNIT_MESSAGE && unit->row.attempts == 0 &&
+           unit->row.waiting_since == 0 &&
+           (unit->end == PAWL__END_NEW || unit->end == PAWL__END_ELSEWHERE ||
+            unit->end == PAWL__END_RELEASED);
+}
+
+bool pawl__load_has_older(const pawl__batch *batch, const pawl__unit *unit)
+{
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        const pawl__unit *other = &batch->units[i];
+        if (other != unit && is_open(other) && !is_before(unit, other->row.placed, other->row.seq))
+            return true;
+    }
+    return false;
+}
+
+pawl_code pawl__load_look(pawl__batch *batch, const pawl__unit *unit, bool *is_oldest,
+                          pawl_error *error)
+{
+    pawl_time placed;
+    int64_t   seq;
+    pawl_code code = find_oldest(batch, &unit->row.seq, 1, &placed, &seq, error);
+    *is_oldest     = code == PAWL_OK && is_before(unit, placed, seq);
+    return code;
 }
 
 static pawl_code read_streams_again(pawl__batch *batch, read_list *list, pawl_error *error)
@@ -251,9 +289,9 @@ static pawl_code settle_missing(pawl__batch *batch, pawl_error *error)
         is_needed = has_missing(&batch->units[i]);
     if (!is_needed)
         return PAWL_OK;
-    pawl_time placed = PAWL_TIME_MAX;
-    int64_t   seq    = INT64_MAX;
-    pawl_code code   = look_at_queue(batch, &placed, &seq, error);
+    pawl_time placed;
+    int64_t   seq;
+    pawl_code code = look_at_queue(batch, &placed, &seq, error);
     for (size_t i = 0; i < batch->engine->model->saga_count && code == PAWL_OK; i++)
         code = read_again(batch, &batch->engine->model->sagas[i], placed, seq, error);
     if (code == PAWL_OK)

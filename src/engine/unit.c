@@ -125,12 +125,19 @@ static void format_none(const pawl__lookup *lookup, char text[NONE_SIZE])
              saga->saga->name, value, is_past ? " is over" : "");
 }
 
+/* "None" after a look at the queue, with no older message of this batch left. */
+static bool is_final(const pawl_context *ctx, const pawl__lookup *lookup)
+{
+    bool is_nobody = lookup->binding->find == NULL && lookup->value.type == PAWL_VALUE_NONE;
+    return is_nobody || is_over(lookup) ||
+           (lookup->is_final && !pawl__load_has_older(ctx->batch, ctx->unit));
+}
+
 /* PAWL_ENOTFOUND here means: wait, the unit's end is set. */
 static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
 {
     const pawl__binding *binding = lookup->binding;
-    if (binding->find == NULL && !lookup->is_final && !is_over(lookup) &&
-        lookup->value.type != PAWL_VALUE_NONE && !pawl__unit_wait(ctx->batch, ctx->unit))
+    if (!is_final(ctx, lookup) && !pawl__unit_wait(ctx->batch, ctx->unit))
         return PAWL_ENOTFOUND;
     char none[NONE_SIZE];
     format_none(lookup, none);
@@ -170,6 +177,17 @@ static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__
     return PAWL_OK;
 }
 
+/* "None" is no answer yet for a message that begins nothing: the finder is asked again
+ * after a look at the queue. */
+static pawl_code find_surely(pawl_context *ctx, pawl__lookup *lookup, pawl__entry **entry)
+{
+    pawl_code code = find_by_handler(ctx, lookup, entry);
+    if (code != PAWL_OK || *entry != NULL || lookup->binding->starts)
+        return code;
+    code = pawl__load_look(ctx->batch, ctx->unit, &lookup->is_final, &ctx->error);
+    return code == PAWL_OK && lookup->is_final ? find_by_handler(ctx, lookup, entry) : code;
+}
+
 static pawl_code find_missing_entry(pawl_context *ctx, pawl__lookup *lookup, pawl__entry **entry)
 {
     const pawl__binding *binding = lookup->binding;
@@ -206,7 +224,7 @@ static pawl_code run_saga(pawl_context *ctx, pawl__lookup *lookup)
     pawl__entry *entry = NULL;
     pawl_code    code  = PAWL_OK;
     if (lookup->binding->find != NULL)
-        code = find_by_handler(ctx, lookup, &entry);
+        code = find_surely(ctx, lookup, &entry);
     else
         entry = existing_entry(ctx, lookup);
     if (code != PAWL_OK)

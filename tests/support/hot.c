@@ -77,6 +77,15 @@ static pawl_code on_both_other(pawl_context *ctx, other_state *other, const both
 }
 PAWL_HANDLER(on_both_other, other_state, both);
 
+static pawl_code on_nudge(pawl_context *ctx, other_state *other, const nudge *message)
+{
+    (void)ctx;
+    (void)message;
+    world_note(&hot_seen, "nudge(%.*s,%d)", PAWL_TEXT_ARGS(other->other), (int)other->count);
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_nudge, other_state, nudge);
+
 static pawl_code on_found(pawl_context *ctx, counter_state *counter, const found *message)
 {
     (void)message;
@@ -112,6 +121,7 @@ static const pawl_saga other_saga = {
     .state       = PAWL_RECORD_OF(other_state),
     .correlation = "other",
     .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_both_other), .key = "name", .starts = true},
+                            {.handle = PAWL_HANDLE(on_nudge), .key = "name"},
                             {.handle = NULL}}};
 static const pawl_saga counter_saga = {
     .name         = "Counter",

@@ -251,6 +251,26 @@ static void not_found_waits_for_what_was_put_back(const char *url)
     world_close(&it);
 }
 
+/* The one that begins "Other" continues a saga of others and is put back in this very
+ * batch: who continues "Other" waits. */
+static void e3_waits_for_what_its_own_batch_put_back(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    locks_hold("a");
+    world_post(&it, NULL, PAWL_MESSAGE(both, .name = PAWL_TEXT("a")));
+    world_post(&it, NULL, PAWL_MESSAGE(nudge, .name = PAWL_TEXT("a")));
+    hot_bump(&it, "b");
+    assert_int_equal(world_step(&it).handled, 1);
+    assert_string_equal(hot_seen.text, "bump(b) ");
+    assert_int_equal(world_queue(&it, "desk").count, 2);
+    locks_hold(NULL);
+    assert_int_equal(world_go_both(&it, PAWL_SECONDS(1)).handled, 2);
+    assert_string_equal(hot_seen.text, "bump(b) both(a) nudge(a,1) ");
+    world_close(&it);
+}
+
 /* A saga that is declared pessimistic waits for its row, in a batch of one. */
 static void s32_a_pessimistic_saga_runs_alone_still(const char *url)
 {
@@ -278,6 +298,7 @@ int main(void)
         ON_ALL_STORES(a_row_that_one_key_finds_elsewhere_is_left_by_all),
         ON_ALL_STORES(a_saga_found_by_a_handler_is_left_too),
         ON_ALL_STORES(not_found_waits_for_what_was_put_back),
+        ON_ALL_STORES(e3_waits_for_what_its_own_batch_put_back),
         ON_SQL_STORES(s32_a_pessimistic_saga_runs_alone_still),
     };
     world_quiet();

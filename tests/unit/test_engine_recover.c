@@ -20,19 +20,23 @@ PAWL_RECORD(case_state, CASE_STATE)
 PAWL_RECORD(open_case, OPEN_CASE)
 #define ADD_TO_CASE(F) F(TEXT, name)
 PAWL_RECORD(add_to_case, ADD_TO_CASE)
+#define SEEK_CASE(F) F(TEXT, name)
+PAWL_RECORD(seek_case, SEEK_CASE)
 #define ATTEMPT(F) F(TEXT, how)
 PAWL_RECORD(attempt, ATTEMPT)
 #define OTHER(F) F(TEXT, how)
 PAWL_RECORD(other, OTHER)
 
-static world_log seen;
-static pawl_code answers[100]; /* of the next runs of attempt's handler */
-static size_t    runs;
+static world_log    seen;
+static pawl_saga_id the_id;       /* what the finder answers */
+static int          nones;        /* but first this often: none */
+static pawl_code    answers[100]; /* of the next runs of attempt's handler */
+static size_t       runs;
 
 static pawl_code on_open_case(pawl_context *ctx, case_state *the_case, const open_case *message)
 {
-    (void)ctx;
     (void)message;
+    the_id = pawl_saga_id_in_hand(ctx);
     world_note(&seen, "open");
     the_case->count = 0;
     return PAWL_OK;
@@ -49,6 +53,25 @@ static pawl_code on_add_to_case(pawl_context *ctx, case_state *the_case, const a
 }
 PAWL_HANDLER(on_add_to_case, case_state, add_to_case);
 
+static pawl_code find_case(pawl_context *ctx, const void *message, pawl_saga_id *id)
+{
+    (void)ctx;
+    (void)message;
+    world_note(&seen, "find");
+    *id = nones-- > 0 ? (pawl_saga_id){{{0}}} : the_id;
+    return PAWL_OK;
+}
+
+static pawl_code on_seek_case(pawl_context *ctx, case_state *the_case, const seek_case *message)
+{
+    (void)ctx;
+    (void)message;
+    world_note(&seen, "seek");
+    the_case->count++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_seek_case, case_state, seek_case);
+
 static const pawl_saga case_saga = {
     .name        = "Case",
     .state       = PAWL_RECORD_OF(case_state),
@@ -56,6 +79,10 @@ static const pawl_saga case_saga = {
     .on          = (const pawl_on[]){
                  {.handle = PAWL_HANDLE(on_open_case), .key = "name", .starts = true},
                  {.handle = PAWL_HANDLE(on_add_to_case), .key = "name", .not_found = PAWL_NOT_FOUND_DEAD},
+                 {.handle    = PAWL_HANDLE(on_seek_case),
+                  .key       = "name",
+                  .find      = find_case,
+                  .not_found = PAWL_NOT_FOUND_DEAD},
                  {.handle = NULL}}};
 
 static pawl_code on_attempt(pawl_context *ctx, const attempt *message)
@@ -99,7 +126,9 @@ static const pawl_application tomorrow = {
 static void open_world(world *it, const char *url, pawl_endpoint_options options)
 {
     world_forget(&seen);
-    runs = 0;
+    runs   = 0;
+    nones  = 0;
+    the_id = (pawl_saga_id){{{0}}};
     memset(answers, 0, sizeof answers);
     world_open(it, url, &application, NULL, &options);
 }
@@ -454,6 +483,88 @@ static void e3_thirty_seconds_of_machine_time_end_the_wait(const char *url)
     world_close(&it);
 }
 
+/* ---- The same with a finder ------------------------------------------------------------ */
+
+static void post_seek(world *it, const char *id)
+{
+    world_post(it, id, PAWL_MESSAGE(seek_case, .name = PAWL_TEXT("c")));
+}
+
+static void e3_a_finder_waits_behind_an_older_message(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){0});
+    world_post(&it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
+    pawl_queue_row row = claim_oldest(&it);
+    post_seek(&it, "seek");
+    assert_int_equal(world_drain(&it).handled, 0);
+    assert_string_equal(seen.text, "find "); /* it is not asked again while one is left */
+    pawl_queue_rows rows = world_queue(&it, "office");
+    assert_int_equal(rows.count, 2);
+    assert_int_equal(rows.items[1].attempts, 0);
+    assert_int_equal(rows.items[1].waiting_since, WORLD_START);
+    assert_int_equal(rows.items[1].due, WORLD_START + PAWL_MILLISECONDS(50));
+    give_back(&it, &row, PAWL_QUEUE_RELEASE);
+    world_go(&it, PAWL_SECONDS(1));
+    assert_string_equal(seen.text, "find open find seek ");
+    assert_int_equal(world_queue(&it, "office").count, 0);
+    world_close(&it);
+}
+
+static void e3_a_finder_is_asked_again_after_the_look(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){0});
+    world_post(&it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
+    world_drain(&it);
+    nones = 1;
+    post_seek(&it, "seek");
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_string_equal(seen.text, "open find find seek ");
+    /* Twice none, and nobody is left who could begin it. */
+    nones = 2;
+    post_seek(&it, "lost");
+    assert_int_equal(world_drain(&it).dead, 1);
+    assert_string_equal(seen.text, "open find find seek find find ");
+    assert_string_equal(world_dead(&it).items[0].message.id.data, "lost");
+    world_close(&it);
+}
+
+static void e3_a_finder_waits_no_longer_than_others(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){0});
+    post_attempt(&it, "stuck");
+    pawl_queue_row row = claim_oldest(&it);
+    post_seek(&it, "seek");
+    world_drain(&it);
+    world_go_both(&it, PAWL_SECONDS(29));
+    assert_int_equal(world_dead(&it).count, 0);
+    world_go_both(&it, PAWL_SECONDS(2));
+    assert_int_equal(world_dead(&it).count, 1);
+    give_back(&it, &row, PAWL_QUEUE_DONE);
+    world_close(&it);
+}
+
+/* The starter was put back for a moment and comes later in the same batch, though its
+ * place is before. */
+static void e3_waits_for_an_older_message_of_its_batch(const char *url)
+{
+    world it;
+    open_world(&it, url, (pawl_endpoint_options){0});
+    world_post(&it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
+    pawl_queue_row row = claim_oldest(&it);
+    post_add(&it, "add", "c");
+    row.due += PAWL_MILLISECONDS(20);
+    give_back(&it, &row, PAWL_QUEUE_RETRY);
+    world_go(&it, PAWL_MILLISECONDS(20));
+    assert_string_equal(seen.text, "open ");
+    assert_int_equal(world_dead(&it).count, 0);
+    world_go(&it, PAWL_SECONDS(1));
+    assert_string_equal(seen.text, "open add ");
+    world_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -471,6 +582,10 @@ int main(void)
         ON_ALL_STORES(e3_the_saga_is_read_again_after_the_look_at_the_queue),
         ON_ALL_STORES(e3_delayed_retries_are_no_older_messages),
         ON_ALL_STORES(e3_thirty_seconds_of_machine_time_end_the_wait),
+        ON_ALL_STORES(e3_a_finder_waits_behind_an_older_message),
+        ON_ALL_STORES(e3_a_finder_is_asked_again_after_the_look),
+        ON_ALL_STORES(e3_a_finder_waits_no_longer_than_others),
+        ON_ALL_STORES(e3_waits_for_an_older_message_of_its_batch),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);
