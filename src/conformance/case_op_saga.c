@@ -501,7 +501,42 @@ static void types_do_not_see_one_another(suite *s)
     expect_data(s, &row, 1, "{\"twin\":1}");
 }
 
+/* The names of table, columns and indexes are quoted in every statement (D4). */
+static void a_table_with_spaces_in_its_names_holds_rows(suite *s)
+{
+    pawl_store            *a     = suite_open(s);
+    const pawl_saga_table *shift = s->tables[SUITE_SHIFT];
+    pawl_saga_row          row   = {.main         = pawl_value_integer(7),
+                                    .transitional = REF("early shift"),
+                                    .data         = TEXT("{\"in hand\":\"\xf0\x9f\x8e\xbb\"}")};
+    EXPECT(s, suite_text_has(shift->name, TEXT(" ")));
+    EXPECT(s, suite_text_has(shift->main.property, TEXT(" ")));
+    EXPECT_OK(s, pawl_store_saga_insert(a, shift, &row, SUITE_NOW, &s->error));
+    EXPECT_CODE(s,
+                pawl_store_saga_insert(
+                    a, shift, &(pawl_saga_row){.main = row.main, .transitional = REF("late")},
+                    SUITE_NOW, &s->error),
+                PAWL_EDUPLICATE);
+    pawl_saga_row found;
+    EXPECT_OK(s, pawl_store_saga_find_by(a, shift, TEXT("Old Number"), row.main, s->arena, &found,
+                                         &s->error));
+    EXPECT_TEXT(s, suite_compact(s, found.data), row.data);
+    found.transitional = REF("late shift");
+    found.data         = TEXT("{}");
+    EXPECT_OK(s, pawl_store_saga_update(a, shift, &found, SUITE_NOW, &s->error));
+    EXPECT_EQ(s, find_in(s, a, SUITE_SHIFT, PAWL_SAGA_BY_TRANSITIONAL, REF("early shift")).version,
+              0);
+    EXPECT_OK(s, pawl_store_saga_find_by(a, shift, TEXT("New Ref"), REF("late shift"), s->arena,
+                                         &found, &s->error));
+    expect_data(s, &found, 2, "{}");
+    EXPECT_EQ(s, suite_saga_count(s, a, SUITE_SHIFT), 1);
+    EXPECT_OK(s, pawl_store_saga_delete(a, shift, &found, SUITE_NOW, &s->error));
+    EXPECT_EQ(s, suite_saga_count(s, a, SUITE_SHIFT), 0);
+}
+
 static const suite_case cases[] = {
+    {"S31 D4 a table with spaces in its names holds rows",
+     a_table_with_spaces_in_its_names_holds_rows},
     {"S1 find without a row is version zero, not an error", no_row_is_version_zero},
     {"S1 a table that is not there counts as none", a_table_that_is_not_there_counts_as_none},
     {"S2 S4 S5 S6 S24 the row of a find is what update takes",

@@ -244,6 +244,47 @@ static void a_hold_ends_with_commit_or_hold_end(suite *s)
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 3);
 }
 
+/* As a pessimistic saga is found: begin, and its row locked. */
+static pawl_code find_in_hold(suite *s, pawl_store *store, pawl_saga_row *row)
+{
+    pawl_value ref  = pawl_value_text(TEXT("order-1"));
+    pawl_code  code = store->ops->hold_begin(store, &s->error);
+    return code == PAWL_OK
+               ? store->ops->saga_load(store, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
+                                       PAWL_SAGA_LOCKED, s->arena, row, &s->error)
+               : code;
+}
+
+static void save_in_hold(suite *s, pawl_store *store, int64_t version)
+{
+    COMMIT_ONE(s, store, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(1),
+               .version = version, .metadata = TEXT("{}"), .data = TEXT("{}"),
+               .type_version = TEXT("1.0"));
+}
+
+/* It waits as long as its handle does, and may be tried again; once the first has
+ * committed it sees what that left. */
+static void a_second_locked_find_waits_or_can_be_tried_again(suite *s)
+{
+    pawl_store   *a = suite_open(s), *b = suite_open(s);
+    pawl_saga_row row = {.version = 0};
+    if ((a->ops->promises & PAWL_STORE_HAS_SQL) == 0)
+        suite_not_applicable(s, "the store has no transaction that a handler could use");
+    suite_insert_order(s, a, 1, "order-1");
+    EXPECT_OK(s, find_in_hold(s, a, &row));
+    EXPECT_EQ(s, row.version, 1);
+    pawl_store *brief = suite_open_brief(s);
+    pawl_code   code  = find_in_hold(s, brief, &row);
+    EXPECT(s, code != PAWL_OK);
+    EXPECT(s, pawl_code_retry(code) != PAWL_RETRY_NEVER);
+    brief->ops->hold_end(brief);
+    save_in_hold(s, a, 1);
+    EXPECT_OK(s, find_in_hold(s, b, &row));
+    EXPECT_EQ(s, row.version, 2);
+    save_in_hold(s, b, 2);
+    EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 1).version, 3);
+}
+
 static void a_refused_hold_leaves_nothing(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -271,6 +312,8 @@ static const suite_case cases[] = {
     {"O21 wait ends when the descriptor is ready", wait_ends_when_the_descriptor_is_ready},
     {"E29 interrupt ends a wait", interrupt_ends_a_wait},
     {"S32 E24 a hold ends with commit or hold_end", a_hold_ends_with_commit_or_hold_end},
+    {"S32 a second locked find waits or can be tried again",
+     a_second_locked_find_waits_or_can_be_tried_again},
     {"E24 a refused hold leaves nothing", a_refused_hold_leaves_nothing},
 };
 

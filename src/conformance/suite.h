@@ -37,7 +37,7 @@ typedef enum suite_table {
     SUITE_PARCEL, /* main uuid */
     SUITE_ALARM,  /* main time */
     SUITE_MOVE,   /* main text, transitional integer */
-    SUITE_SHIFT,  /* main integer, transitional text */
+    SUITE_SHIFT,  /* main integer, transitional text; its names hold spaces */
     SUITE_PLAIN,  /* none */
     SUITE_TABLE_COUNT
 } suite_table;
@@ -120,6 +120,8 @@ void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const cha
 pawl_store *suite_open(suite *s);
 /* The same without a worker. */
 pawl_store *suite_open_bare(suite *s);
+/* The same; its calls wait for half a second at most. */
+pawl_store *suite_open_brief(suite *s);
 /* Under another prefix of the same place, whose tables it makes; without the saga
  * tables. */
 pawl_store *suite_open_other(suite *s);
