@@ -59,6 +59,10 @@ static void rest(pawl_endpoint *endpoint, int64_t microseconds)
 
 bool pawl__run_goes_on(pawl_code code, bool has_worked, int retries)
 {
+    /* What was allowed may be allowed again: a login that was locked, a right that was
+     * taken away, a server that may only be read for a moment. */
+    if (code == PAWL_EDENIED)
+        return has_worked;
     if (!is_passing(code) || (code == PAWL_EUNREACHABLE && !has_worked))
         return false;
     return retries < RETRIES_MAX || (is_away(code) && has_worked);
@@ -69,19 +73,31 @@ int64_t pawl__run_pause(int retries)
     return pawl__doubled(RETRY_SLEEP_FIRST, retries, RETRY_SLEEP_MAX);
 }
 
+/* Once when it begins, or when it is about something else, then once a minute. */
+static void say_trouble(pawl__thread *self, pawl_code code, const pawl_error *error)
+{
+    int64_t now = pawl__watch_now(self->endpoint);
+    if (self->retries > 0 && code == self->told && now < self->told_due)
+        return;
+    self->told     = code;
+    self->told_due = pawl_time_add(now, PAWL_MINUTES(1));
+    pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; trying again",
+             self->endpoint->model->endpoint.data, error->text);
+}
+
 /* True when the thread may go on after the failure. */
 static bool survive(pawl__thread *self, pawl_code code, const pawl_error *error)
 {
     if (pawl__hand_is_given_up(self->hand))
         return false;
-    if (!pawl__run_goes_on(code, self->has_worked, self->retries)) {
+    bool has_worked = atomic_load(self->has_worked);
+    if (!pawl__run_goes_on(code, has_worked, self->retries)) {
         fail_all(self->endpoint, code, error);
         return false;
     }
     int64_t pause = pawl__run_pause(self->retries);
+    say_trouble(self, code, error);
     self->retries += self->retries < RETRIES_MAX;
-    pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; trying again",
-             self->endpoint->model->endpoint.data, error->text);
     rest(self->endpoint, pause);
     return true;
 }
@@ -179,8 +195,8 @@ void pawl__thread_work(pawl__thread *self)
                 break;
             continue;
         }
-        self->retries    = 0;
-        self->has_worked = true;
+        self->retries = 0;
+        atomic_store(self->has_worked, true);
         if (pawl__worker_is_pausing(self->worker))
             rest(self->endpoint, self->worker->pause_end - pawl__monotonic_now());
         else if ((step.is_idle || step.is_elsewhere) && !atomic_load(&self->endpoint->is_stopping))
@@ -251,8 +267,8 @@ void pawl__thread_serve(pawl__thread *self)
                 break;
             continue;
         }
-        self->retries    = 0;
-        self->has_worked = true;
+        self->retries = 0;
+        atomic_store(self->has_worked, true);
         if (!was_open || !is_awake_registered)
             is_awake_registered = register_wake(self, &error) == PAWL_OK;
         if (step.sent == 0 && step.projected == 0 && !atomic_load(&self->endpoint->is_stopping))

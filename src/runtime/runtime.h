@@ -44,7 +44,8 @@ struct pawl_endpoint {
     int64_t               service_due; /* step mode: monotonic time of the next look */
     int                   stop_fd;     /* eventfd, readable from stop on */
     atomic_bool           is_stopping;
-    atomic_bool           had_store;    /* it was opened once: it is not made any more */
+    atomic_bool           had_store;              /* it was opened once: it is not made any more */
+    atomic_bool           has_worked, has_served; /* in run(): a worker, the service */
     _Atomic pawl_time     flush_check;  /* machine time: one worker looks at all partitions next */
     _Atomic pawl_time     strange_due;  /* machine time: rows of unknown type are spoken of again */
     atomic_bool           is_elsewhere; /* said in the log: another process works the queue */

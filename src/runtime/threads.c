@@ -87,7 +87,12 @@ static pawl_code create_thread(running *it, int index, pawl_error *error)
     pawl__thread  *made     = pawl_allocate(sizeof *made);
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a thread");
-    *made = (pawl__thread){.endpoint = endpoint, .wake_fd = -1, .done_fd = it->done_fd};
+    *made =
+        (pawl__thread){.endpoint   = endpoint,
+                       .wake_fd    = -1,
+                       .done_fd    = it->done_fd,
+                       .has_worked = index < endpoint->settings.workers ? &endpoint->has_worked
+                                                                        : &endpoint->has_served};
     it->threads[it->count++] = made;
     if (index == endpoint->settings.workers) {
         made->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);

@@ -16,11 +16,13 @@ typedef struct pawl__thread {
     pawl__service *service; /* this one */
     pawl__hand    *hand;    /* of the one that it is */
     int            wake_fd;
-    int            done_fd;  /* of all threads: written when one has finished */
-    pawl_next_due  next;     /* of a worker: what it knew when it fell asleep */
-    pawl_time      look_due; /* of a worker, machine time: when it looks anew */
+    int            done_fd;    /* of all threads: written when one has finished */
+    pawl_next_due  next;       /* of a worker: what it knew when it fell asleep */
+    pawl_time      look_due;   /* of a worker, machine time: when it looks anew */
+    atomic_bool   *has_worked; /* this one, or another worker of the endpoint */
     int            retries;
-    bool           has_worked;
+    pawl_code      told;     /* of trouble: what the log was told last */
+    int64_t        told_due; /* and when it is told again */
     pthread_t      handle;
     bool           is_started;
 } pawl__thread;

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "support/thread.h"
+#include "support/gate.h"
 
 #include "runtime/runtime.h"
 
@@ -120,7 +120,7 @@ static pawl_store *keep_store(void)
 
 static void a_server_that_comes_back_was_waited_for(void **state)
 {
-    static const pawl_code codes[] = {PAWL_EUNREACHABLE, PAWL_ELOST};
+    static const pawl_code codes[] = {PAWL_EUNREACHABLE, PAWL_ELOST, PAWL_EDENIED};
     (void)state;
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         runner it;
@@ -136,6 +136,55 @@ static void a_server_that_comes_back_was_waited_for(void **state)
         runner_close(&it);
         pawl_store_close(store);
     }
+}
+
+/* A login that was locked, say: for hours, in a few lines. */
+static void trouble_is_said_once_a_minute(void **state)
+{
+    runner      it;
+    pawl_clock *machine = pawl_clock_create(WORLD_START);
+    (void)state;
+    use_driver(PAWL_EDENIED);
+    pawl_store *store = keep_store();
+    runner_open(&it, &application, NULL, "trouble:store",
+                (pawl_endpoint_options){.no_service = true, .machine = machine});
+    send_ping();
+    wait_for_count(&handled, 1);
+    gate_listen();
+    atomic_store(&away_count, 1000);
+    send_ping();
+    wait_for_count(&met_count, 3);
+    assert_int_equal(gate_said("the server is away; trying again"), 1);
+    pawl_clock_set(machine, WORLD_START + PAWL_SECONDS(59));
+    wait_for_count(&met_count, 5);
+    assert_int_equal(gate_said("the server is away; trying again"), 1);
+    pawl_clock_set(machine, WORLD_START + PAWL_SECONDS(61));
+    wait_for_count(&met_count, 7);
+    assert_int_equal(gate_said("the server is away; trying again"), 2);
+    atomic_store(&away_code, (int)PAWL_ELOST); /* another trouble is another line */
+    wait_for_count(&met_count, 8);
+    atomic_store(&away_count, 0);
+    wait_for_count(&handled, 2);
+    assert_int_equal(gate_said("the server is away; trying again"), 3);
+    runner_close(&it);
+    world_quiet();
+    pawl_store_close(store);
+    pawl_clock_destroy(machine);
+}
+
+static void who_was_never_let_in_is_not_waited_for(void **state)
+{
+    runner it;
+    (void)state;
+    use_driver(PAWL_EDENIED);
+    pawl_store *store = keep_store();
+    atomic_store(&away_count, 1000);
+    start(&it);
+    runner_join(&it);
+    runner_destroy(&it);
+    assert_int_equal(it.code, PAWL_EDENIED);
+    assert_int_equal(atomic_load(&met_count), 1);
+    pawl_store_close(store);
 }
 
 static void a_server_never_reached_is_not_waited_for(void **state)
@@ -175,13 +224,14 @@ static void what_does_not_pass_ends_it(void **state)
 /* As often as it takes, once it was there; the pauses grow up to five seconds. */
 static void patience_has_no_end(void **state)
 {
-    static const pawl_code away[] = {PAWL_EUNREACHABLE, PAWL_ELOST, PAWL_EUNKNOWN};
+    static const pawl_code away[] = {PAWL_EUNREACHABLE, PAWL_ELOST, PAWL_EUNKNOWN, PAWL_EDENIED};
     (void)state;
     for (size_t i = 0; i < sizeof away / sizeof away[0]; i++)
         for (int retries = 0; retries < 50; retries++)
             assert_true(pawl__run_goes_on(away[i], true, retries));
     for (int retries = 0; retries < 50; retries++) {
         assert_false(pawl__run_goes_on(PAWL_EUNREACHABLE, false, retries));
+        assert_false(pawl__run_goes_on(PAWL_EDENIED, false, retries));
         assert_false(pawl__run_goes_on(PAWL_EFULL, true, retries));
         assert_false(pawl__run_goes_on(PAWL_ESCHEMA, true, retries));
         assert_int_equal(pawl__run_goes_on(PAWL_ELOST, false, retries), retries < 10);
@@ -244,6 +294,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_server_that_comes_back_was_waited_for),
+        cmocka_unit_test(trouble_is_said_once_a_minute),
+        cmocka_unit_test(who_was_never_let_in_is_not_waited_for),
         cmocka_unit_test(a_server_never_reached_is_not_waited_for),
         cmocka_unit_test(what_does_not_pass_ends_it),
         cmocka_unit_test(patience_has_no_end),
