@@ -15,6 +15,7 @@ sed -n '/^    build\/pawl schema apply --app build\/orders.so --store sqlite/,/^
 # The lines up to the last one as they are; the last one when the message was handled.
 {
     echo "set -e"
+    echo 'trap "kill \$(jobs -p) 2>/dev/null || true" EXIT'
     sed '$d' quick.sh
     echo 'tries=600; until build/pawl stats --store sqlite:orders.db --json | grep -q "$HANDLED"; do'
     echo '    [ $((tries--)) -gt 0 ] || exit 9; sleep 0.1; done'
