@@ -469,7 +469,7 @@ static void redeliver(world *at, const char *from)
              &error);
     world_ok(pawl_sender_commit(at->sender, &error), &error);
     world_forget(&seen);
-    world_drain(at);
+    world_step(at);
     assert_true(world_is_marked(at, id));
 }
 
@@ -481,6 +481,10 @@ static void o17_a_command_that_comes_again_is_answered_again(const char *url)
     post_begin(&it, 7, "yes");
     world_drain(&it);
     redeliver(&it, "desks");
+    pawl_queue_rows answers = world_queue(&it, "desks");
+    assert_int_equal(answers.count, 1);
+    assert_string_equal(answers.items[0].message.type.data, "pawl.accepted");
+    world_drain(&it);
     assert_string_equal(seen.text, ""); /* no handler ran */
     assert_int_equal(world_events(&it, "Desk/d").count, 1);
     assert_int_equal(world_events(&it, "Case/7").count, 2);

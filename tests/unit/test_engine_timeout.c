@@ -176,13 +176,22 @@ static void touch_at(world *it, int seconds, const char *lamp, const char *scrip
 
 static void e12_a_timeout_carries_what_set_it(const char *url)
 {
-    world it;
+    world             it;
+    pawl_error        error   = PAWL_ERROR_INIT;
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START,
+                                 .correlation_id = "talk"};
     open_world(&it, url);
-    on_at(&it, 0, "l", "+a:60", "");
+    world_ok(pawl_sender_send(
+                 it.sender, "house", &options,
+                 PAWL_MESSAGE(switch_on, .lamp = PAWL_TEXT("l"), .script = PAWL_TEXT("+a:60")),
+                 &error),
+             &error);
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
     pawl_step         step = world_drain(&it);
     pawl_timeout_rows rows = world_timeouts(&it);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(60));
+    assert_true(pawl_text_equal(rows.items[0].correlation_id, PAWL_TEXT("talk")));
     assert_true(pawl_text_equal(rows.items[0].destination, PAWL_TEXT("house")));
     assert_true(pawl_text_equal(rows.items[0].name, PAWL_TEXT("a")));
     assert_true(pawl_text_equal(rows.items[0].saga_type, PAWL_TEXT("Lamp")));
@@ -483,6 +492,7 @@ static void superseded_earlier_in_the_batch(const char *url)
     /* Five messages, and the timeouts of what was ended: dropped. The re-armed
      * and the cancelled one are neither. */
     assert_int_equal(step.handled, 7);
+    assert_int_equal(world_stats(&it).counters.timeouts, 2);
     assert_string_equal(seen.text, "on0 on0 on0 on0 touch50 touch50 touch50 touch50 on50 ");
     world_go(&it, PAWL_MINUTES(10));
     assert_string_equal(seen.text,

@@ -1,0 +1,371 @@
+/* test_engine_together.c - what the units of one batch share, and what each keeps for
+ * itself: contracts E7, E13, E34 and E35.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/operations.h"
+
+/* ---- The application -------------------------------------------------------- */
+
+#define HOUSE(F)  \
+    F(TEXT, name) \
+    F(INT32, visits)
+PAWL_RECORD(house, HOUSE)
+PAWL_RECORD(garden, HOUSE)
+
+#define VISIT(F)         \
+    F(TEXT, name)        \
+    F(INT32, ring_after) \
+    F(INT32, go_on_after)
+PAWL_RECORD(visit, VISIT)
+PAWL_RECORD(walk, VISIT)
+PAWL_RECORD(party, VISIT) /* in the house and in the garden */
+
+#define FLOWER(F) F(INT32, number)
+PAWL_RECORD(flower, FLOWER)
+
+static world_log seen;
+static world    *around; /* another worker meddles in the next visit or ring; NULL: nobody does */
+
+static int64_t seconds_now(const pawl_context *ctx)
+{
+    return (pawl_now(ctx) - WORLD_START) / 1000000;
+}
+
+static const pawl_saga_table *house_table(void);
+
+static void visit_as_another(void)
+{
+    pawl_error    error = PAWL_ERROR_INIT;
+    pawl_value    value = pawl_value_text(PAWL_TEXT("a"));
+    pawl_saga_row row;
+    world_ok(pawl_store_saga_find(around->store, house_table(), PAWL_SAGA_BY_MAIN, value,
+                                  around->arena, &row, &error),
+             &error);
+    world_ok(pawl_store_saga_update(around->store, house_table(), &row, WORLD_START, &error),
+             &error);
+    around = NULL;
+}
+
+/* Arms the one timeout there is for 500 seconds after the start. */
+static void set_as_another(void)
+{
+    pawl_error              error   = PAWL_ERROR_INIT;
+    const pawl_timeout_row *row     = &world_timeouts(around).items[0];
+    pawl_timeout_set        set     = {.id          = {{{9}}},
+                                       .saga_id     = row->saga_id,
+                                       .saga_type   = row->saga_type,
+                                       .name        = row->name,
+                                       .destination = row->destination,
+                                       .due         = WORLD_START + PAWL_SECONDS(500)};
+    pawl_changes            changes = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.timeout_set.items       = &set;
+    changes.timeout_set.count       = 1;
+    world_ok(pawl_store_commit(around->store, &changes, NULL, &error), &error);
+    around = NULL;
+}
+
+static pawl_code on_visit(pawl_context *ctx, house *it, const visit *message)
+{
+    world_note(&seen, "visit%d", (int)seconds_now(ctx));
+    it->visits++;
+    if (around != NULL)
+        visit_as_another();
+    if (message->go_on_after < 0)
+        return PAWL_RETRY;
+    if (message->ring_after != 0)
+        pawl_timeout(ctx, "ring", PAWL_SECONDS(message->ring_after));
+    if (message->go_on_after == 0)
+        return PAWL_OK;
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT,
+                                 .due = pawl_now(ctx) + PAWL_SECONDS(message->go_on_after)};
+    return pawl_send_with(ctx, "street", &options, PAWL_MESSAGE(walk, .name = message->name));
+}
+PAWL_HANDLER(on_visit, house, visit);
+
+static pawl_code on_ring(pawl_context *ctx, house *it)
+{
+    world_note(&seen, "ring%d", (int)seconds_now(ctx));
+    it->visits = 100;
+    if (around != NULL)
+        set_as_another();
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_ring, house);
+
+static pawl_code on_walk(pawl_context *ctx, garden *it, const walk *message)
+{
+    (void)message;
+    world_note(&seen, "walk%d", (int)seconds_now(ctx));
+    it->visits++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_walk, garden, walk);
+
+static pawl_code on_party_inside(pawl_context *ctx, house *it, const party *message)
+{
+    (void)ctx, (void)message;
+    it->visits += 10;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_party_inside, house, party);
+
+static pawl_code on_party_outside(pawl_context *ctx, garden *it, const party *message)
+{
+    (void)ctx, (void)message;
+    it->visits += 10;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_party_outside, garden, party);
+
+static pawl_code on_flowers(pawl_context *ctx, const flower *messages, size_t count)
+{
+    (void)messages;
+    world_note(&seen, "flowers%d:%zu", (int)seconds_now(ctx), count);
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_flowers, flower);
+
+static const pawl_saga house_saga = {
+    .name        = "House",
+    .state       = PAWL_RECORD_OF(house),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_visit), .key = "name", .starts = true},
+                            {.handle = PAWL_HANDLE(on_party_inside), .key = "name"},
+                            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
+                            {.handle = NULL}}};
+static const pawl_saga garden_saga = {
+    .name        = "Garden",
+    .state       = PAWL_RECORD_OF(garden),
+    .correlation = "name",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_walk), .key = "name", .starts = true},
+                            {.handle = PAWL_HANDLE(on_party_outside), .key = "name"},
+                            {.handle = NULL}}};
+static const pawl_aggregator flowers = {
+    .name = "Flowers", .handle = PAWL_HANDLE(on_flowers), .period = PAWL_SECONDS(60)};
+
+static const pawl_endpoint_spec street = {
+    .name        = "street",
+    .sagas       = (const pawl_saga *const[]){&house_saga, &garden_saga, NULL},
+    .aggregators = (const pawl_aggregator *const[]){&flowers, NULL}};
+
+static int filtered; /* units that the filter saw behind their handlers */
+
+static pawl_code count_unit(pawl_context *ctx, const pawl_message *message, void *context)
+{
+    (void)ctx, (void)message, (void)context;
+    filtered++;
+    return PAWL_OK;
+}
+
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "together",
+    .endpoints = (const pawl_endpoint_spec *const[]){&street, NULL},
+    .filters   = (const pawl_filter[]){{.after = count_unit}, {.after = NULL}}};
+
+static const pawl_saga_table *house_table(void)
+{
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count, &error),
+             &error);
+    return tables[0];
+}
+
+static void open_world(world *it, const char *url)
+{
+    around   = NULL;
+    filtered = 0;
+    world_forget(&seen);
+    world_open(it, url, &application, NULL,
+               &(pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 1});
+}
+
+static void visit_at(world *it, int seconds, int ring_after, int go_on_after)
+{
+    world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(seconds),
+                  PAWL_MESSAGE(visit, .name = PAWL_TEXT("a"), .ring_after = ring_after,
+                               .go_on_after = go_on_after));
+}
+
+static void walk_at(world *it, int seconds)
+{
+    world_post_at(it, NULL, WORLD_START + PAWL_SECONDS(seconds),
+                  PAWL_MESSAGE(walk, .name = PAWL_TEXT("a")));
+}
+
+static void post_flower(world *it)
+{
+    world_post(it, NULL, PAWL_MESSAGE(flower, .number = 1));
+}
+
+/* ---- Tests -------------------------------------------------------------------- */
+
+/* What was collected stays collected, although the unit before it is refused: its
+ * message is done. */
+static void e35_what_is_collected_belongs_to_its_own_unit(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    visit_at(&it, 0, 0, 0);
+    world_drain(&it);
+    visit_at(&it, 0, 0, 0);
+    post_flower(&it);
+    around         = &it;
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.refused, 1);
+    assert_int_equal(world_queue(&it, "street").count, 0);
+    assert_int_equal(world_aggregated(&it, "Flowers", "flower").all, 1);
+    world_json_equal(&it, world_saga_text(&it, "House", "a", NULL),
+                     "{\"name\":\"a\",\"visits\":2}");
+    world_close(&it);
+}
+
+/* The third unit makes one group of those of the house and of the garden: all three are
+ * refused, and run again. */
+static void e35_a_later_unit_joins_the_groups_of_two_sagas(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    visit_at(&it, 0, 0, 0);
+    walk_at(&it, 0);
+    world_drain(&it);
+    visit_at(&it, 0, 0, 0);
+    walk_at(&it, 0);
+    world_post(&it, NULL, PAWL_MESSAGE(party, .name = PAWL_TEXT("a")));
+    around         = &it;
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.refused, 3);
+    world_json_equal(&it, world_saga_text(&it, "House", "a", NULL),
+                     "{\"name\":\"a\",\"visits\":12}");
+    world_json_equal(&it, world_saga_text(&it, "Garden", "a", NULL),
+                     "{\"name\":\"a\",\"visits\":12}");
+    world_close(&it);
+}
+
+/* As many as make it likely that the two of a value meet in the batch's index. */
+static void e7_sagas_of_two_kinds_share_their_values(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    for (int i = 0; i < 1000; i++) {
+        pawl_text name = pawl_arena_printf(it.arena, "%d", i);
+        world_post(&it, NULL, PAWL_MESSAGE(visit, .name = name));
+        world_post(&it, NULL, PAWL_MESSAGE(walk, .name = name));
+        if (i % 250 != 249)
+            continue;
+        world_forget(&seen);
+        world_drain(&it);
+    }
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_saga_count(&it, "House"), 1000);
+    assert_int_equal(world_saga_count(&it, "Garden"), 1000);
+    world_close(&it);
+}
+
+/* It is set for later before it rings: nothing was handled, and no filter is told so. */
+static void e13_a_superseded_timeout_is_not_filtered(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    visit_at(&it, 0, 60, 0);
+    world_drain(&it);
+    visit_at(&it, 50, 100, 0);
+    world_go(&it, PAWL_SECONDS(70));
+    assert_string_equal(seen.text, "visit0 visit50 ");
+    assert_int_equal(filtered, 2);
+    world_close(&it);
+}
+
+/* The clock jumps over all three: the first visit sends the second, which comes before
+ * the third. */
+static void a_message_sent_in_the_batch_for_an_earlier_time_cuts_it(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    visit_at(&it, 10, 0, 10);
+    walk_at(&it, 30);
+    world_go(&it, PAWL_SECONDS(40));
+    assert_string_equal(seen.text, "visit10 walk20 walk30 ");
+    world_close(&it);
+}
+
+/* It rang, but by then it was set for later: nothing of that run is kept. */
+static void e35_a_timeout_that_another_worker_set_again_stays(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    visit_at(&it, 0, 60, 0);
+    world_drain(&it);
+    around         = &it;
+    pawl_step step = world_go(&it, PAWL_SECONDS(70));
+    assert_int_equal(step.refused, 1);
+    pawl_timeout_rows rows = world_timeouts(&it);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(500));
+    world_json_equal(&it, world_saga_text(&it, "House", "a", NULL),
+                     "{\"name\":\"a\",\"visits\":1}");
+    world_go(&it, PAWL_SECONDS(440));
+    assert_string_equal(seen.text, "visit0 ring60 ring500 ");
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
+}
+
+/* Another worker has the message in hand, and gives it back: its holders died twice. */
+static void kill_holders(world *it)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_store      *store = it->store;
+    pawl_queue_rows  rows  = {.count = 0};
+    pawl_queue_claim claim = {
+        .queue = PAWL_TEXT("street"), .due_max = WORLD_START, .count_max = 1, .now = WORLD_START};
+    world_ok(
+        store->ops->worker_open(store, PAWL_TEXT("street"), PAWL_TEXT("[]"), WORLD_START, &error),
+        &error);
+    store->is_attached = true;
+    world_ok(store->ops->queue_claim(store, &claim, it->arena, &rows, &error), &error);
+    assert_int_equal(rows.count, 1);
+    pawl_queue_settle settle   = {.queue  = PAWL_TEXT("street"),
+                                  .seq    = rows.items[0].seq,
+                                  .action = PAWL_QUEUE_RETRY,
+                                  .due    = WORLD_START,
+                                  .deaths = 2};
+    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.queue_settle.items = &settle;
+    changes.queue_settle.count = 1;
+    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+}
+
+/* Through its failures, to its end. */
+static void e34_a_message_keeps_its_deaths(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    visit_at(&it, 0, 0, -1);
+    kill_holders(&it);
+    world_drain(&it);
+    assert_int_equal(world_queue(&it, "street").items[0].deaths, 2);
+    world_go(&it, PAWL_HOURS(1));
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_int_equal(dead.items[0].deaths, 2);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e35_what_is_collected_belongs_to_its_own_unit),
+        ON_ALL_STORES(e35_a_later_unit_joins_the_groups_of_two_sagas),
+        ON_ALL_STORES(e7_sagas_of_two_kinds_share_their_values),
+        ON_ALL_STORES(e13_a_superseded_timeout_is_not_filtered),
+        ON_ALL_STORES(a_message_sent_in_the_batch_for_an_earlier_time_cuts_it),
+        ON_ALL_STORES(e34_a_message_keeps_its_deaths),
+        ON_ALL_STORES(e35_a_timeout_that_another_worker_set_again_stays),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
