@@ -47,7 +47,12 @@ PAWL_API pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, co
 /* To where the message in hand came from (its header "pawl.reply_to", which
  * every send sets to the sender's queue). PAWL_EINVAL without one. */
 PAWL_API pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *message);
-/* Leaves at once, whatever becomes of the message in hand (contracts E23). */
+/* Leaves at once, in a commit of its own, whatever becomes of the message in hand
+ * (contracts E23). From a handler with its own SQL, or of a pessimistic saga, it leaves by
+ * another connection. SQLite lets nobody else write then: there it leaves in the commit
+ * that says what became of the message, failed or not; when the program ends before that
+ * commit the message is handled again, and sends again. PAWL_OK: it has left, or will in
+ * that commit. Other codes fail the message, as any effect that is refused. */
 PAWL_API pawl_code pawl_send_now(pawl_context *ctx, const char *destination,
                                  const pawl_record *record, const void *message);
 

@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runtime.h"
+#include "runtime/lend.h"
 
 /* How far a batch came: what failed was under way. */
 typedef enum stage {
@@ -201,7 +201,7 @@ pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error)
 static pawl_code commit(pawl__worker *worker, pawl_refusals *refused, pawl_error *error)
 {
     add_correction(worker, &worker->batch->changes.counters);
-    pawl_code code = pawl_store_commit(worker->store, &worker->batch->changes, refused, error);
+    pawl_code code = pawl__worker_commit(worker, &worker->batch->changes, refused, error);
     if (code == PAWL_OK) {
         worker->correction = (pawl_counters){0};
         worker->dispatched += (int64_t)worker->batch->changes.outbox_add.count;

@@ -14,6 +14,8 @@
  */
 #include "runtime/projection.h"
 
+#include "runtime/lend.h"
+
 #define PAUSE_MIN PAWL_SECONDS(1) /* after a look that finds nothing, doubling */
 #define PAUSE_MAX PAWL_SECONDS(30)
 #define STUCK_ATTEMPTS 10 /* then somebody is told */
@@ -204,7 +206,7 @@ static pawl_code commit(pawl__worker *worker, const pawl__reader *reader, int64_
     changes->checkpoint_set.count = 1;
     if (changes->group_count == 0) /* nothing but events that are passed over */
         changes->group_count = changes->unit_count = 1;
-    pawl_code code                = pawl_store_commit(worker->store, changes, refused, error);
+    pawl_code code                = pawl__worker_commit(worker, changes, refused, error);
     changes->checkpoint_set.items = NULL;
     changes->checkpoint_set.count = 0;
     return code;

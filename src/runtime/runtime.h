@@ -93,6 +93,9 @@ void pawl__observe_attempt(pawl_endpoint *endpoint, const pawl_outbox_row *row,
 pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store,
                                     pawl_error *error);
 void      pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store);
+/* One without a worker, for what is committed beside a transaction that is open. */
+pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, pawl_store **store,
+                                          pawl_error *error);
 
 /* A server whose statements are worth saving: a wait lasts until somebody commits
  * something for this handle, and what ended it is kept until the next claim. */
@@ -149,7 +152,8 @@ typedef struct pawl__worker {
     bool                   was_alone;   /* the last batch held a unit that runs alone */
     pawl__added           *added;       /* partitions added to in this step */
     size_t                 added_count, added_capacity;
-    struct pawl__deferred *deferred; /* sends "now" that wait for a hold to end */
+    struct pawl__deferred *deferred; /* sends "now" that leave with the next commit */
+    pawl_store            *aside;    /* commits them at once beside a hold; or NULL */
     pawl__hot_saga         hot[PAWL__HOT_MAX];
     size_t                 hot_count;
     pawl_time              hot_until;    /* machine time: of all of them */
@@ -177,11 +181,6 @@ pawl_code pawl__worker_process(pawl__worker *worker, pawl_step *step, pawl_error
 pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error);
 /* Sets the engine's clocks for the next batch. */
 void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now);
-/* worker_lend.c: what the engine calls. */
-void pawl__worker_lend(pawl__worker *worker);
-/* Sends what pawl_send_now left behind during a hold. */
-pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error);
-void      pawl__worker_drop_deferred(pawl__worker *worker);
 
 /* hot.c */
 /* Notes the sagas whose changes were refused in the commit just made, before the batch

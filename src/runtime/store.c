@@ -90,6 +90,12 @@ pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, p
     return code;
 }
 
+pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, pawl_store **store,
+                                          pawl_error *error)
+{
+    return open_handle(endpoint, endpoint->settings.deadline_ms, store, error);
+}
+
 void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store)
 {
     if (*store == NULL)

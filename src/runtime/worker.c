@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runtime.h"
+#include "runtime/lend.h"
 
 #include "store/core/wake.h"
 
@@ -49,6 +49,7 @@ pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pa
 void pawl__worker_leave(pawl__worker *worker)
 {
     pawl_error error = PAWL_ERROR_INIT;
+    pawl__worker_close_aside(worker);
     if (worker->store == NULL)
         return;
     pawl_code code = pawl__worker_send_deferred(worker, &error);
@@ -310,6 +311,7 @@ pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *e
     }
     if (code == PAWL_OK)
         return code;
+    pawl__worker_close_aside(worker);
     pawl__endpoint_store_close(worker->endpoint, worker->hand, &worker->store);
     if (inner.code != code)
         pawl_error_set(&inner, code, "endpoint %s: %s", worker->endpoint->model->endpoint.data,

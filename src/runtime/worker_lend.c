@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runtime.h"
+#include "runtime/lend.h"
 
 #include <string.h>
 
@@ -34,9 +34,11 @@ static pawl_code subscriptions(void *runtime, const pawl_subscriptions **list, p
 
 /* ---- Sends that do not wait ----------------------------------------------------- */
 
-/* While a handler holds the transaction open, a second commit on the handle
- * would end it: the send waits until the hold is over, whatever becomes of the
- * handler's message. */
+/* While a handler holds the transaction open, a second commit on the handle would end it.
+ * Where the transaction locks rows, another connection commits the send at once. Where it
+ * locks the whole store (SQLite) the send leaves with the next commit, the one that says
+ * what became of the handler's message: a crash before it lets the handler run, and send,
+ * again, so that no send is lost whose handler has had an effect. */
 struct pawl__deferred {
     struct pawl__deferred *next;
     pawl_queue_send        send;
@@ -92,13 +94,32 @@ static pawl_code defer(pawl__worker *worker, const pawl_changes *changes, pawl_e
     return PAWL_OK;
 }
 
-static pawl_code commit_one(pawl__worker *worker, pawl_changes *changes, pawl_error *error)
+static pawl_code commit_one(pawl__worker *worker, pawl_store *store, pawl_changes *changes,
+                            pawl_error *error)
 {
     pawl_refusals refused = {.arena = worker->read};
-    pawl_code     code    = pawl_store_commit(worker->store, changes, &refused, error);
+    pawl_code     code    = pawl_store_commit(store, changes, &refused, error);
     if (code == PAWL_OK && refused.count > 0)
         return pawl_error_set(error, refused.items[0].reason, "%.*s",
                               PAWL_TEXT_ARGS(refused.items[0].text));
+    return code;
+}
+
+void pawl__worker_close_aside(pawl__worker *worker)
+{
+    pawl_store_close(worker->aside);
+    worker->aside = NULL;
+}
+
+static pawl_code commit_aside(pawl__worker *worker, pawl_changes *changes, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (worker->aside == NULL)
+        code = pawl__endpoint_store_open_aside(worker->endpoint, &worker->aside, error);
+    if (code == PAWL_OK)
+        code = commit_one(worker, worker->aside, changes, error);
+    if (code != PAWL_OK)
+        pawl__worker_close_aside(worker);
     return code;
 }
 
@@ -107,9 +128,58 @@ static pawl_code send_now(void *runtime, pawl_changes *changes, pawl_error *erro
     pawl__worker *worker = runtime;
     if (pawl__hand_is_given_up(worker->hand))
         return pawl_error_set(error, PAWL_EFENCED, "stopping gave up the message in hand");
-    if (worker->batch->has_sql)
-        return defer(worker, changes, error);
-    return commit_one(worker, changes, error);
+    if (!worker->batch->has_sql)
+        return commit_one(worker, worker->store, changes, error);
+    return (worker->store->ops->promises & PAWL_STORE_ROW_LOCKS) != 0
+               ? commit_aside(worker, changes, error)
+               : defer(worker, changes, error);
+}
+
+/* In a group of its own, behind those of the units. */
+static bool put_deferred(pawl__worker *worker, pawl_changes *changes)
+{
+    pawl_arena *arena = worker->batch->arena;
+    size_t      sends = changes->queue_send.count, rows = changes->outbox_add.count, more = 0;
+    for (const struct pawl__deferred *d = worker->deferred; d != NULL; d = d->next)
+        more++;
+    pawl_queue_send *queue_sends = pawl_arena_take(arena, (sends + more) * sizeof *queue_sends);
+    pawl_outbox_add *outbox_adds = pawl_arena_take(arena, (rows + more) * sizeof *outbox_adds);
+    if (queue_sends == NULL || outbox_adds == NULL)
+        return false;
+    for (size_t i = 0; i < sends; i++)
+        queue_sends[i] = changes->queue_send.items[i];
+    for (size_t i = 0; i < rows; i++)
+        outbox_adds[i] = changes->outbox_add.items[i];
+    for (const struct pawl__deferred *d = worker->deferred; d != NULL; d = d->next) {
+        if (d->is_remote) {
+            outbox_adds[rows]         = d->row;
+            outbox_adds[rows++].group = changes->group_count;
+        } else {
+            queue_sends[sends]         = d->send;
+            queue_sends[sends++].group = changes->group_count;
+        }
+    }
+    changes->queue_send.items = queue_sends;
+    changes->queue_send.count = sends;
+    changes->outbox_add.items = outbox_adds;
+    changes->outbox_add.count = rows;
+    changes->group_count++;
+    return true;
+}
+
+pawl_code pawl__worker_commit(pawl__worker *worker, pawl_changes *changes, pawl_refusals *refused,
+                              pawl_error *error)
+{
+    const uint32_t group = changes->group_count;
+    bool           has   = worker->deferred != NULL;
+    if (has && !put_deferred(worker, changes))
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for the sends of a handler");
+    pawl_code code = pawl_store_commit(worker->store, changes, refused, error);
+    for (size_t i = 0; i < refused->count && code == PAWL_OK; i++)
+        has &= refused->items[i].group != group;
+    if (has && code == PAWL_OK)
+        pawl__worker_drop_deferred(worker);
+    return code;
 }
 
 pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error)
@@ -122,7 +192,7 @@ pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error)
         changes.queue_send.count = !first->is_remote;
         changes.outbox_add.items = &first->row;
         changes.outbox_add.count = first->is_remote;
-        pawl_code code           = commit_one(worker, &changes, error);
+        pawl_code code           = commit_one(worker, worker->store, &changes, error);
         if (code != PAWL_OK)
             return code; /* the next step tries again */
         worker->deferred = first->next;

@@ -280,7 +280,7 @@ static void own_sql_of_a_rejected_message_is_rolled_back(const char *url)
     world_close(&it);
 }
 
-static void e23_now_waits_for_the_end_of_the_transaction(const char *url)
+static void e23_now_leaves_with_each_run(const char *url)
 {
     world it;
     open_world(&it, url, &with_sql);
@@ -315,7 +315,7 @@ int main(void)
         ON_SQL_STORES(e24_retries_leave_exactly_one_row),
         ON_SQL_STORES(e24_delayed_retries_leave_exactly_one_row),
         ON_SQL_STORES(own_sql_of_a_rejected_message_is_rolled_back),
-        ON_SQL_STORES(e23_now_waits_for_the_end_of_the_transaction),
+        ON_SQL_STORES(e23_now_leaves_with_each_run),
         /* Only a store in memory has no SQL. */
         ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
     };

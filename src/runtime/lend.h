@@ -1,0 +1,27 @@
+/* lend.h - what worker_lend.c does for a worker: the calls it lends to the engine, and
+ * the sends that do not wait for the commit of their handler.
+ *
+ *     lend -> { commit* -> send_deferred }* -> close_aside, drop_deferred
+ *
+ * Threads: as the worker.
+ * Tests: tests/unit/test_engine_now.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_LEND_H
+#define PAWL_LEND_H
+
+#include "runtime/runtime.h"
+
+void pawl__worker_lend(pawl__worker *worker);
+/* Commits the set of the batch, and with it what pawl_send_now left behind during a hold:
+ * neither is there without the other. */
+pawl_code pawl__worker_commit(pawl__worker *worker, pawl_changes *changes, pawl_refusals *refused,
+                              pawl_error *error);
+/* Sends what is left when no such commit came. */
+pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error);
+void      pawl__worker_drop_deferred(pawl__worker *worker);
+/* Closes the handle by which they left beside a hold. */
+void pawl__worker_close_aside(pawl__worker *worker);
+
+#endif

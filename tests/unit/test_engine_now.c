@@ -1,0 +1,242 @@
+/* test_engine_now.c - pawl_send_now from a handler that has its transaction open: by
+ * another connection at once, on SQLite in the commit that says what became of the
+ * message. Contracts E23.
+ *
+ * A crash is a child process that ends in the middle.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "support/hook.h"
+#include "support/native.h"
+
+#include "pawl/process.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define WORK(F)   \
+    F(TEXT, name) \
+    F(TEXT, to)
+PAWL_RECORD(work, WORK)
+#define NOTICE(F) F(INT32, number)
+PAWL_RECORD(notice, NOTICE)
+#define PLAIN(F) F(INT32, number)
+PAWL_RECORD(plain, PLAIN)
+
+static int        fails;           /* so many runs fail */
+static int        runs;            /* of the handler */
+static bool       ends_in_handler; /* the program ends right after the send */
+static bool       is_done;         /* the handler has answered */
+static world     *around;
+static size_t     seen_at_once; /* what the queue "out" held before the handler returned */
+static const char other_name[] = "far";
+
+static pawl_code on_work(pawl_context *ctx, const work *message)
+{
+    runs++;
+    assert_non_null(pawl_sql(ctx));
+    pawl_code code = pawl_send_now(ctx, message->to.data, PAWL_MESSAGE(notice, .number = 1));
+    if (ends_in_handler)
+        _exit(0);
+    if (code == PAWL_OK && around != NULL)
+        seen_at_once = world_queue(around, "out").count;
+    is_done = true;
+    if (code == PAWL_OK && fails-- > 0)
+        return PAWL_RETRY;
+    return code == PAWL_OK ? pawl_send(ctx, "out", PAWL_MESSAGE(notice, .number = 2)) : code;
+}
+PAWL_MESSAGE_HANDLER(on_work, work);
+
+static pawl_code on_plain(pawl_context *ctx, const plain *message)
+{
+    (void)ctx;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_plain, plain);
+
+static const pawl_endpoint_spec office = {
+    .name     = "office",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work), .own_sql = true},
+                                  {.handle = PAWL_HANDLE(on_plain)},
+                                  {.handle = NULL}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "now",
+    .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
+
+static const pawl_route routes[] = {{.name = other_name, .is_outbox = true}, {.name = NULL}};
+
+static void open_world(world *it, const char *url)
+{
+    fails = runs    = 0;
+    ends_in_handler = is_done = false;
+    around                    = NULL;
+    seen_at_once              = 0;
+    world_open(it, url, &application, NULL,
+               &(pawl_endpoint_options){.routes = routes, .no_service = true});
+}
+
+static void post_work(world *it, const char *id, const char *to)
+{
+    world_post(it, id, PAWL_MESSAGE(work, .name = pawl_text_of(id), .to = pawl_text_of(to)));
+}
+
+/* How many in the queue "out" have the number. */
+static size_t count_out(world *it, const char *json)
+{
+    pawl_queue_rows rows  = world_queue(it, "out");
+    size_t          count = 0;
+    for (size_t i = 0; i < rows.count; i++)
+        count += world_says(rows.items[i].message.body, json);
+    return count;
+}
+
+static bool is_sqlite(const char *url)
+{
+    return strncmp(url, "sqlite", 6) == 0;
+}
+
+/* ---- Whatever becomes of the message ------------------------------------------------ */
+
+static void e23_now_leaves_whatever_becomes_of_the_message(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    fails = 5; /* the first run, its three immediate retries, and one more */
+    post_work(&it, "a", "out");
+    world_post(&it, NULL, PAWL_MESSAGE(plain, .number = 1));
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(count_out(&it, "1}"), 4);
+    assert_int_equal(count_out(&it, "2}"), 0);
+    assert_int_equal(world_go(&it, PAWL_HOURS(1)).handled, 1);
+    assert_int_equal(runs, 6);
+    assert_int_equal(count_out(&it, "1}"), 6);
+    assert_int_equal(count_out(&it, "2}"), 1);
+    /* By way of the outbox, too. */
+    fails = 1;
+    post_work(&it, "b", other_name);
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 2);
+    assert_int_equal(count_out(&it, "2}"), 2);
+    world_close(&it);
+}
+
+static void e23_now_is_there_before_the_handler_returns(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    around = &it;
+    post_work(&it, "a", "out");
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(seen_at_once, 1);
+    assert_int_equal(count_out(&it, "1}"), 1);
+    world_close(&it);
+}
+
+static pawl_code refuse_commit(hook_place place, void *context)
+{
+    int *left = context;
+    return place == HOOK_BEFORE_COMMIT && is_done && (*left)-- > 0 ? PAWL_EUNREACHABLE : PAWL_OK;
+}
+
+/* The store goes away between the handler and its commit: the program lives, and sends
+ * what it was told to when the store is back. */
+static void e23_now_outlives_a_commit_that_failed(const char *url)
+{
+    world      it;
+    int        left  = 1;
+    pawl_error error = PAWL_ERROR_INIT;
+    open_world(&it, hook_url(url));
+    post_work(&it, "a", "out");
+    hook_set(refuse_commit, &left);
+    assert_int_equal(pawl_endpoint_step(it.endpoint, NULL, &error), PAWL_EUNREACHABLE);
+    hook_set(NULL, NULL);
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(count_out(&it, "1}"), 2);
+    assert_int_equal(count_out(&it, "2}"), 1);
+    world_close(&it);
+}
+
+/* ---- Crashes ---------------------------------------------------------------------- */
+
+static pawl_code end_after_commit(hook_place place, void *context)
+{
+    (void)context;
+    if (place == HOOK_AFTER_COMMIT && is_done)
+        _exit(0);
+    return PAWL_OK;
+}
+
+static void prepare(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_work(&it, "a", "out");
+    world_close(&it);
+}
+
+/* In a process of its own, which does not come back. */
+static void crash(const char *url, bool is_in_handler)
+{
+    pid_t child  = fork();
+    int   status = 0;
+    if (child == 0) {
+        world it;
+        open_world(&it, hook_url(url));
+        ends_in_handler = is_in_handler;
+        hook_set(end_after_commit, NULL);
+        world_drain(&it);
+        _exit(1);
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void e23_now_is_not_lost_by_a_crash_after_the_commit(const char *url)
+{
+    world it;
+    prepare(url);
+    crash(url, false);
+    open_world(&it, url);
+    assert_true(world_is_marked(&it, "a"));
+    assert_int_equal(count_out(&it, "1}"), 1);
+    assert_int_equal(count_out(&it, "2}"), 1);
+    world_go_both(&it, PAWL_MINUTES(1));
+    assert_int_equal(runs, 0);
+    assert_int_equal(count_out(&it, "1}"), 1);
+    world_close(&it);
+}
+
+static void e23_now_is_sent_again_after_a_crash_in_the_handler(const char *url)
+{
+    world it;
+    prepare(url);
+    crash(url, true);
+    open_world(&it, url);
+    assert_false(world_is_marked(&it, "a"));
+    assert_int_equal(count_out(&it, "1}"), is_sqlite(url) ? 0 : 1);
+    world_go_both(&it, PAWL_MINUTES(1));
+    assert_int_equal(runs, 1);
+    assert_int_equal(count_out(&it, "1}"), is_sqlite(url) ? 1 : 2);
+    assert_int_equal(count_out(&it, "2}"), 1);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SQL_STORES(e23_now_leaves_whatever_becomes_of_the_message),
+        ON_STORE(e23_now_is_there_before_the_handler_returns, "postgres"),
+        ON_SQL_STORES(e23_now_outlives_a_commit_that_failed),
+        ON_SQL_STORES(e23_now_is_not_lost_by_a_crash_after_the_commit),
+        ON_SQL_STORES(e23_now_is_sent_again_after_a_crash_in_the_handler),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
