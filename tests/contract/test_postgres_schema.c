@@ -491,6 +491,38 @@ static void schemas_do_not_see_one_another(void **state)
     expect_text(p, "schema is empty");
 }
 
+/* What is in the way of the last table is met when all others are made. */
+static void d34_a_failed_install_leaves_nothing(void **state)
+{
+    place *p   = *state;
+    lines *out = calloc(1, sizeof *out);
+    char   sql[100];
+    assert_non_null(out);
+    snprintf(sql, sizeof sql, "create schema \"%s\"", p->schema);
+    raw_run(p->pg, sql);
+    raw_run(p->pg, "create view \"My caf\xC3\xA9 saga\" as select 1 as mine");
+    pawl_code code = run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out);
+    assert_int_not_equal(code, PAWL_OK);
+    assert_int_equal(object_count(p), 1);
+    raw_run(p->pg, "drop view \"My caf\xC3\xA9 saga\"");
+    apply_schema(p, p->url, both_tables, 2);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_OK);
+    free(out);
+}
+
+/* Before anything is sent: the schema is not even made. */
+static void d34_a_prefix_is_looked_at_first(void **state)
+{
+    place           *p    = *state;
+    pawl_schema_spec spec = {.system_prefix = "a\"b", .tables = both_tables, .table_count = 2};
+    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
+                PAWL_ECONFIG);
+    assert_int_equal(raw_number(p->pg, "select count(*) from pg_namespace where nspname = "
+                                       "current_setting('search_path')"),
+                     0);
+    assert_int_equal(object_count(p), 0);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
@@ -511,6 +543,8 @@ int main(void)
         CASE(index_names_are_short),
         CASE(columns_hold_readable_values),
         CASE(schemas_do_not_see_one_another),
+        CASE(d34_a_failed_install_leaves_nothing),
+        CASE(d34_a_prefix_is_looked_at_first),
     };
     if (place_server() == NULL)
         return place_skip();

@@ -316,6 +316,36 @@ static void processes_may_create_at_once(void **state)
     free(out);
 }
 
+/* What is in the way of the last table is met when all others are made. */
+static void d34_a_failed_install_leaves_nothing(void **state)
+{
+    place   *p   = *state;
+    lines   *out = calloc(1, sizeof *out);
+    sqlite3 *db  = raw_open(p->path);
+    assert_non_null(out);
+    raw_run(db, "create view \"My caf\xC3\xA9 saga\" as select 1 as mine");
+    sqlite3_close(db);
+    pawl_code code = run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out);
+    assert_int_not_equal(code, PAWL_OK);
+    assert_int_equal(object_count(p->path), 1);
+    db = raw_open(p->path);
+    raw_run(db, "drop view \"My caf\xC3\xA9 saga\"");
+    sqlite3_close(db);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_OK);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_OK);
+    free(out);
+}
+
+/* Before anything is sent: the file is not even made. */
+static void d34_a_prefix_is_looked_at_first(void **state)
+{
+    place           *p    = *state;
+    pawl_schema_spec spec = {.system_prefix = "a\"b", .tables = both_tables, .table_count = 2};
+    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, &p->error),
+                PAWL_ECONFIG);
+    assert_int_not_equal(access(p->path, F_OK), 0);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
@@ -332,6 +362,8 @@ int main(void)
         CASE(columns_hold_readable_values),
         CASE(ids_are_never_used_again),
         CASE(processes_may_create_at_once),
+        CASE(d34_a_failed_install_leaves_nothing),
+        CASE(d34_a_prefix_is_looked_at_first),
     };
     return cmocka_run_group_tests_name("sqlite_schema", tests, NULL, NULL);
 }

@@ -185,6 +185,53 @@ static void every_mistake_is_refused_and_named(void **state)
     check_refused(mistakes, sizeof mistakes / sizeof mistakes[0]);
 }
 
+/* ---- Transitional properties ------------------------------------------------------- */
+
+static const mistake transitional_mistakes[] = {
+    {.says = "saga S: a transitional property needs a correlation property other than itself",
+     .saga = {.name = "S", STATE, .transitional = "order_id", ON(START)}},
+    {.says = "saga S: a transitional property needs a correlation property other than itself",
+     .saga =
+         {.name = "S", STATE, .correlation = "order_id", .transitional = "order_id", ON(START)}},
+};
+
+static void d32_transitional_properties_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    check_refused(transitional_mistakes,
+                  sizeof transitional_mistakes / sizeof transitional_mistakes[0]);
+}
+
+/* None at all, a main one alone, and both. */
+static void d32_all_other_ways_are_accepted(void **state)
+{
+    const pawl_saga sagas[] = {
+        {.name = "S", STATE, ON({.handle = PAWL_HANDLE(on_place), .starts = true})},
+        {.name = "S", STATE, .correlation = "order_id", ON(START)},
+        {.name = "S",
+         STATE,
+         .correlation  = "order_id",
+         .transitional = "number",
+         ON({.handle           = PAWL_HANDLE(on_place),
+             .key              = "order_id",
+             .transitional_key = "order_id",
+             .starts           = true})},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof sagas / sizeof sagas[0]; i++) {
+        const pawl_endpoint_spec spec  = {.name  = "e",
+                                          .sagas = (const pawl_saga *const[]){&sagas[i], NULL}};
+        const pawl_application   built = {
+              PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){&spec, NULL}};
+        pawl__model *model = NULL;
+        pawl_error   error = PAWL_ERROR_INIT;
+        world_ok(pawl__model_create(&built, NULL, NULL, &model, &error), &error);
+        assert_int_equal(model->sagas[0].table.main.property.size > 0, i > 0);
+        assert_int_equal(model->sagas[0].table.transitional.property.size > 0, i == 2);
+        pawl__model_destroy(model);
+    }
+}
+
 /* ---- What is right ------------------------------------------------------------------ */
 
 static const pawl_saga          good        = {.name = "Order",
@@ -306,6 +353,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_have_their_end),
         cmocka_unit_test(every_mistake_is_refused_and_named),
+        cmocka_unit_test(d32_transitional_properties_that_cannot_be_are_refused),
+        cmocka_unit_test(d32_all_other_ways_are_accepted),
         cmocka_unit_test(a_good_table_is_found_again),
         cmocka_unit_test(an_application_of_another_time_is_refused),
         cmocka_unit_test(rows_are_read_by_their_stride),
