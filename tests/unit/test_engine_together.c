@@ -1,5 +1,6 @@
 /* test_engine_together.c - what the units of one batch share, and what each keeps for
- * itself: contracts E7, E13, E34 and E35.
+ * itself: contracts E6, E7, E13, E34, E35
+ * and S23.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -73,11 +74,13 @@ static pawl_code on_visit(pawl_context *ctx, house *it, const visit *message)
     it->visits++;
     if (around != NULL)
         visit_as_another();
-    if (message->go_on_after < 0)
+    if (message->go_on_after < -1)
+        (void)pawl_timeout(ctx, "of no handler", PAWL_SECONDS(1)); /* and does not look */
+    else if (message->go_on_after < 0)
         return PAWL_RETRY;
     if (message->ring_after != 0)
         pawl_timeout(ctx, "ring", PAWL_SECONDS(message->ring_after));
-    if (message->go_on_after == 0)
+    if (message->go_on_after <= 0)
         return PAWL_OK;
     pawl_send_options options = {PAWL_SEND_OPTIONS_INIT,
                                  .due = pawl_now(ctx) + PAWL_SECONDS(message->go_on_after)};
@@ -314,6 +317,38 @@ static void e35_a_timeout_that_another_worker_set_again_stays(const char *url)
     world_close(&it);
 }
 
+/* The handler says that all is well, but an effect it asked for could not be. */
+static void e6_an_effect_that_failed_fails_its_unit(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    visit_at(&it, 0, 0, -2);
+    world_drain(&it);
+    world_go(&it, PAWL_HOURS(1));
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_int_equal(world_saga_count(&it, "House"), 0);
+    world_close(&it);
+}
+
+/* The metadata is JSON whatever the id of the message that began the saga. */
+static void s23_an_id_that_needs_escapes_is_left_out_of_the_metadata(const char *url)
+{
+    world         it;
+    pawl_error    error = PAWL_ERROR_INIT;
+    pawl_value    value = pawl_value_text(PAWL_TEXT("a"));
+    pawl_saga_row row;
+    open_world(&it, url);
+    world_post(&it, "say \"a\"", PAWL_MESSAGE(visit, .name = PAWL_TEXT("a")));
+    world_drain(&it);
+    around = &it;
+    world_ok(pawl_store_saga_find(it.store, house_table(), PAWL_SAGA_BY_MAIN, value, it.arena, &row,
+                                  &error),
+             &error);
+    assert_int_equal(row.version, 1);
+    world_json_equal(&it, row.metadata.data, "{\"SagaType\":\"House\"}");
+    world_close(&it);
+}
+
 /* Another worker has the message in hand, and gives it back: its holders died twice. */
 static void kill_holders(world *it)
 {
@@ -363,6 +398,8 @@ int main(void)
         ON_ALL_STORES(e7_sagas_of_two_kinds_share_their_values),
         ON_ALL_STORES(e13_a_superseded_timeout_is_not_filtered),
         ON_ALL_STORES(a_message_sent_in_the_batch_for_an_earlier_time_cuts_it),
+        ON_ALL_STORES(e6_an_effect_that_failed_fails_its_unit),
+        ON_ALL_STORES(s23_an_id_that_needs_escapes_is_left_out_of_the_metadata),
         ON_ALL_STORES(e34_a_message_keeps_its_deaths),
         ON_ALL_STORES(e35_a_timeout_that_another_worker_set_again_stays),
     };
