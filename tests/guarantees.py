@@ -18,7 +18,8 @@
 # a test function t4_t5_due_rows_only. Others are listed by hand.
 #
 # The check fails for an item without a test or a waiting entry, for a test that
-# names an unknown item, for a listed test that does not exist, and when
+# names an unknown item, for a listed test that does not exist, for an item that
+# speaks of every store and whose tests run on no server, and when
 # src/conformance/items.c says anything else than the document. --write lists
 # the tests that name an item anew, keeps the others, and writes items.c.
 #
@@ -59,6 +60,24 @@ def function_names(text):
 
 def section_names(text):
     return re.findall(r'^echo "== (.*)"$', text, re.M)
+
+
+# What runs on a server: the suite (test_contract_postgres), the rows of a test's table
+# that name servers, what is about one kind of server, and scripts that say so.
+ON_SERVERS = re.compile(r"\bON_(?:ALL|SQL)_STORES\((\w+)\)|\bON_STORE\((\w+),\s*\"postgres\"\)")
+OF_SERVERS = re.compile(r"src/conformance/|.*postgres")
+
+
+def server_tests(root):
+    """{(file, name)} of the tests that run on a store with a server."""
+    found = set()
+    for path, names in all_tests(root).items():
+        if OF_SERVERS.match(path):
+            found |= {(path, name) for name in names}
+        elif path.endswith(".c"):
+            rows = ON_SERVERS.findall(read(root, path))
+            found |= {(path, first or second) for first, second in rows}
+    return found
 
 
 def items_of(name):
@@ -171,6 +190,17 @@ def check_items(items, tests):
                 yield f"{DOCUMENT}: {item.identity}: there is no test '{name}' in {file}"
 
 
+# An item without a case of the suite gives a reason; one that says "store" claims something
+# of every kind of them, and memory and SQLite alone are no proof.
+def check_servers(items, servers):
+    for item in items:
+        reason = item.field("Not on a store alone") or ""
+        if not item.tests or not re.search(r"\bevery store\b", reason):
+            continue
+        if not any(test in servers for test in item.tests):
+            yield f"{DOCUMENT}: {item.identity} speaks of every store, and none of its tests runs on a server"
+
+
 def check_names(items, tests):
     known = {item.identity for item in items}
     for file, names in tests.items():
@@ -205,13 +235,14 @@ def check_table(items, table):
             yield f"{ITEMS}: no row {row[0]}, {row[1]}, '{row[2]}'"
 
 
-def check(document, tests, table):
+def check(document, tests, table, servers=()):
     items = parse(document)[1]
     return [
         complaint
         for part in (
             check_list(items),
             check_items(items, tests),
+            check_servers(items, servers),
             check_names(items, tests),
             check_table(items, table),
         )
@@ -277,6 +308,13 @@ def self_test():
         (good, {**tests, "tests/unit/test_y.c": ["a1_e99_holds"]}, "", "names E99"),
         (good, {**tests, "src/conformance/case_y.c": ["A1 S99 x"]}, "", "names S99"),
     )
+    claims = good.replace("It holds.", "It holds.\n\nNot on a store alone: the same on every store")
+    claims = claims.replace("- `src/conformance/case_x.c`: A1 x\n", "")
+    told = "{'A', 1, SUITE_NOT_APPLICABLE, \"the same on every store\"},"
+    for servers, is_fine in (((), False), ((("tests/unit/test_x.c", "a1_holds"),), True)):
+        found = check(claims, tests, told, servers)
+        if is_fine != (found == []) or not (is_fine or "runs on a server" in found[0]):
+            sys.exit(f"self-test: an item that speaks of every store: {found}")
     for document, some_tests, table, complaint in trials:
         found = check(document, some_tests, table)
         if complaint == "" and found or not any(complaint in line for line in found + [""]):
@@ -291,7 +329,7 @@ def main(words):
     if is_write:
         write(root)
     tests = all_tests(root)
-    complaints = check(read(root, DOCUMENT), tests, read(root, ITEMS))
+    complaints = check(read(root, DOCUMENT), tests, read(root, ITEMS), server_tests(root))
     for complaint in complaints:
         print(complaint)
     items = parse(read(root, DOCUMENT))[1]
