@@ -188,7 +188,8 @@ typedef struct pawl_outbox_add {
     pawl_text        endpoint;    /* the endpoint that produced it */
     pawl_text        destination; /* logical name of a route */
     pawl_message     message;
-    pawl_time        due; /* business time before which the receiver must not handle it */
+    pawl_time        due; /* business time before which the receiver must not handle it; 0: it
+                           * is due when it arrives */
     pawl_time        at;
 } pawl_outbox_add;
 

@@ -169,7 +169,7 @@ typedef struct pawl_outbox_row {
     pawl_text         endpoint;
     pawl_text         destination;
     pawl_message      message;
-    pawl_time         due;
+    pawl_time         due; /* business time; 0: when it arrives */
     pawl_outbox_state state;
     int32_t           attempts;
     pawl_time         next_attempt; /* 0: not tried yet, and due whatever the time is */

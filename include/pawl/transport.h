@@ -55,7 +55,9 @@ typedef struct pawl_transport_ops pawl_transport_ops;
 typedef struct pawl_delivery {
     pawl_text            queue;
     pawl_message         message;
-    pawl_time            due; /* business time before which it must not be handled */
+    pawl_time            due; /* business time before which it must not be handled; of one
+                               * without a delay the time of the call, never before that of
+                               * an earlier call, whose messages come first */
     pawl_attempt_outcome outcome;
     pawl_text            error;
 } pawl_delivery;

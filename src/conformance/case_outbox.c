@@ -378,6 +378,7 @@ static void a_new_row_is_due_by_any_clock(suite *s)
     expect_numbers(s, &rows, (const unsigned[]){1}, 1);
     EXPECT(s, rows.next_attempt <= SUITE_NOW);
     EXPECT_EQ(s, rows.items[0].at, SUITE_NOW + PAWL_MINUTES(1));
+    EXPECT_EQ(s, rows.items[0].due, 0); /* so is its message at the receiver */
     rows = claim(s, a, SUITE_NOW, 10);
     expect_numbers(s, &rows, (const unsigned[]){1, 2}, 2);
     EXPECT_EQ(s, rows.next_attempt, PAWL_TIME_MAX);

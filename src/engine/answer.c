@@ -63,7 +63,7 @@ static pawl_code send(pawl_context *ctx, const asked *what, const pawl_record *r
                                    &ctx->error);
     if (code != PAWL_OK || made.id.data == NULL)
         return code != PAWL_OK ? code : pawl__context_no_memory(ctx);
-    return pawl__context_put(ctx, what->reply_to, &made, ctx->unit->now, true);
+    return pawl__context_put(ctx, what->reply_to, &made, PAWL__NO_DELAY, true);
 }
 
 pawl_code pawl__answer_accepted(pawl_context *ctx)

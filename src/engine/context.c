@@ -165,7 +165,20 @@ static pawl_time due_of(const pawl_context *ctx, const pawl_send_options *option
 {
     if (options->due != 0)
         return options->due;
-    return pawl_time_add(ctx->unit->now, options->delay);
+    return options->delay != 0 ? pawl_time_add(ctx->unit->now, options->delay) : PAWL__NO_DELAY;
+}
+
+static pawl_time due_here(const pawl_context *ctx, pawl_time due)
+{
+    return due != PAWL__NO_DELAY ? due : ctx->unit->now;
+}
+
+/* The outbox keeps the order of what a source sends, a time would not: batches and machines
+ * have clocks of their own. Under a virtual clock the time is the order. */
+static pawl_time due_elsewhere(const pawl_context *ctx, pawl_time due)
+{
+    bool is_at_arrival = due == PAWL__NO_DELAY && !ctx->batch->engine->is_virtual;
+    return is_at_arrival ? 0 : due_here(ctx, due);
 }
 
 static pawl_code add_queued(pawl_context *ctx, pawl_text queue, const pawl_message *message,
@@ -178,7 +191,7 @@ static pawl_code add_queued(pawl_context *ctx, pawl_text queue, const pawl_messa
         return out_of_memory(ctx);
     effects->sends                        = grown;
     effects->sends[effects->send_count++] = (pawl_queue_send){
-        .unit = ctx->unit->index, .queue = queue, .message = *message, .due = due};
+        .unit = ctx->unit->index, .queue = queue, .message = *message, .due = due_here(ctx, due)};
     ctx->effect_count++;
     return PAWL_OK;
 }
@@ -196,8 +209,8 @@ static pawl_code add_dispatch(pawl_context *ctx, pawl_text destination, const pa
                                       .endpoint    = ctx->batch->engine->model->endpoint,
                                       .destination = destination,
                                       .message     = *message,
-                                      .due         = due,
-                                      .at          = ctx->batch->engine->machine_now},
+                                      .due = is_local ? due_here(ctx, due) : due_elsewhere(ctx, due),
+                                      .at  = ctx->batch->engine->machine_now},
                          .touch    = ctx->touch,
                          .has_id   = has_id,
                          .is_local = is_local};
@@ -293,7 +306,7 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
         if (!pawl__is_subscriber(list, i, record))
             continue;
         pawl_text queue = pawl_arena_text(ctx->batch->arena, item->queue);
-        code            = queue.data != NULL ? add_send(ctx, queue, &made, ctx->unit->now, false)
+        code            = queue.data != NULL ? add_send(ctx, queue, &made, PAWL__NO_DELAY, false)
                                              : out_of_memory(ctx);
     }
     ctx->effect_count++; /* publishing counts even when nobody subscribes */
@@ -319,7 +332,7 @@ pawl_code pawl_send_now(pawl_context *ctx, const char *destination, const pawl_r
                                  .endpoint    = engine->model->endpoint,
                                  .destination = name,
                                  .message     = made,
-                                 .due         = ctx->unit->now,
+                                 .due         = due_elsewhere(ctx, PAWL__NO_DELAY),
                                  .at          = engine->machine_now};
     changes.queue_send.items  = &send;
     changes.queue_send.count  = !where.is_remote;

@@ -81,7 +81,9 @@ pawl_code pawl__call_handler(pawl_context *ctx, const pawl_handler *handler, voi
 /* event.c: calls the projection's handler for the event in hand. */
 pawl_code pawl__event_run(pawl_context *ctx);
 
-/* Adds a send to a queue of this store, or an outbox row. */
+/* Adds a send to a queue of this store, or an outbox row. `due` NO_DELAY: now here, at its
+ * arrival elsewhere. */
+#define PAWL__NO_DELAY PAWL_TIME_MIN
 pawl_code pawl__context_put(pawl_context *ctx, pawl_text destination, const pawl_message *message,
                             pawl_time due, bool has_id);
 /* An id or a body of an effect that is over its limit fails the message. */

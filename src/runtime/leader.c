@@ -16,6 +16,9 @@
  *     runner A    claim  send ......... stopped ......... settle: refused
  *     runner B                    take over (7 -> 8)   send  settle (8 -> 9)
  *
+ * The number is also the time of what was delivered last, in microseconds: see
+ * pawl__leader_arrival.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/runner.h"
@@ -32,6 +35,7 @@
 #define ORPHAN_PERIOD PAWL_MINUTES(1) /* between looks for rows that are held for nothing */
 #define ORPHAN_PAUSE 20               /* times as long as such a look took, when that is more */
 #define TAKE_OVERS_MAX 5
+#define AHEAD_MAX PAWL_SECONDS(2) /* a clock further ahead than this was wrong */
 #define PAGE_COUNT 500
 
 /* ---- Who leads -------------------------------------------------------------------- */
@@ -81,6 +85,26 @@ void pawl__outbox_forget(pawl__service *service)
     forget_waiting(service);
 }
 
+/* ---- Order at the receiver ------------------------------------------------------------ */
+
+/* A queue is read by due time. The number in the store is never less than the times its
+ * leader gave before, so that a leader whose clock is a little behind goes on from there.
+ * Under a virtual clock each row has the time of its unit, and 0 is a time like others. */
+pawl_time pawl__leader_arrival(pawl__service *service)
+{
+    if (service->endpoint->settings.business != NULL)
+        return 0;
+    pawl_time now       = pawl__business_now(service->endpoint);
+    bool      is_behind = service->number > now && service->number - now <= AHEAD_MAX;
+    service->arrival    = is_behind ? service->number : now;
+    return service->arrival;
+}
+
+static int64_t next_number(const pawl__service *service)
+{
+    return service->arrival > service->number ? service->arrival : service->number + 1;
+}
+
 /* ---- Commits of the leader --------------------------------------------------------- */
 
 static int64_t lease_now(const pawl__service *service)
@@ -101,14 +125,14 @@ pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, paw
 {
     pawl_checkpoint_set raise     = {.name = service->lease_name,
                                      .from = service->number,
-                                     .to   = service->number + 1,
+                                     .to   = next_number(service),
                                      .at   = changes->now};
     changes->checkpoint_set.items = &raise;
     changes->checkpoint_set.count = 1;
     pawl_time begin               = lease_now(service);
     pawl_code code                = pawl_store_commit(service->store, changes, refused, error);
     if (code == PAWL_OK && refused->count == 0) {
-        service->number++;
+        service->number   = raise.to;
         service->answered = begin;
     }
     if (code == PAWL_OK && is_stale(refused)) {

@@ -24,8 +24,7 @@ static void prepare_row(pawl__service *service, pawl__round_row *row)
     const char *queue = row->sink != NULL ? row->sink->route->queue : NULL;
     row->delivery =
         (pawl_delivery){.queue   = queue != NULL ? pawl_text_of(queue) : row->row->destination,
-                        .message = row->row->message,
-                        .due     = row->row->due};
+                        .message = row->row->message};
 }
 
 /* What follows the row that waits, the one that was tried before, is held. When that

@@ -251,6 +251,7 @@ typedef struct pawl__service {
     int64_t                   call_time;     /* of the sinks' slow calls lately */
     int64_t                   answered;      /* when the store said last that it leads */
     int64_t                   number;        /* of the leader, in the store: see leader.c */
+    pawl_time                 arrival;       /* business time of the last call of a sink */
     int64_t                   term;          /* how often it took over */
     pawl_time                 orphans_due;   /* machine time of the next look at held rows */
     pawl_time                 outbox_due;    /* machine time of the next look at the outbox */

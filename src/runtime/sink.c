@@ -179,12 +179,14 @@ static void call_sink(pawl__service *service, pawl__round *round, pawl__sink *si
 
 void pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *sink)
 {
-    size_t         count = 0;
-    pawl_delivery *items = pawl_arena_take(service->arena, round->count * sizeof *items);
+    size_t         count   = 0;
+    pawl_time      arrival = pawl__leader_arrival(service);
+    pawl_delivery *items   = pawl_arena_take(service->arena, round->count * sizeof *items);
     for (size_t i = 0; i < round->count; i++) {
         pawl__round_row *row = &round->rows[i];
         if (!is_for(row, sink))
             continue;
+        row->delivery.due = row->row->due != 0 ? row->row->due : arrival;
         if (items == NULL)
             row->state = PAWL__ROW_LEFT;
         else if (sink == NULL)
