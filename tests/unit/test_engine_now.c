@@ -8,6 +8,7 @@
  */
 #include "support/world.h"
 
+#include "support/fault_memory.h"
 #include "support/hook.h"
 #include "support/native.h"
 
@@ -30,6 +31,7 @@ PAWL_RECORD(plain, PLAIN)
 
 static int        fails;           /* so many runs fail */
 static int        runs;            /* of the handler */
+static int        times;           /* it sends, in both ways */
 static bool       ends_in_handler; /* the program ends right after the send */
 static bool       is_done;         /* the handler has answered */
 static world     *around;
@@ -48,7 +50,11 @@ static pawl_code on_work(pawl_context *ctx, const work *message)
     is_done = true;
     if (code == PAWL_OK && fails-- > 0)
         return PAWL_RETRY;
-    return code == PAWL_OK ? pawl_send(ctx, "out", PAWL_MESSAGE(notice, .number = 2)) : code;
+    for (int i = 1; i < times && code == PAWL_OK; i++)
+        code = pawl_send_now(ctx, message->to.data, PAWL_MESSAGE(notice, .number = 1));
+    for (int i = 0; i < times && code == PAWL_OK; i++)
+        code = pawl_send(ctx, "out", PAWL_MESSAGE(notice, .number = 2 + i));
+    return code;
 }
 PAWL_MESSAGE_HANDLER(on_work, work);
 
@@ -74,6 +80,7 @@ static const pawl_route routes[] = {{.name = other_name, .is_outbox = true}, {.n
 static void open_world(world *it, const char *url)
 {
     fails = runs    = 0;
+    times           = 1;
     ends_in_handler = is_done = false;
     around                    = NULL;
     seen_at_once              = 0;
@@ -124,6 +131,29 @@ static void e23_now_leaves_whatever_becomes_of_the_message(const char *url)
     assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 2);
     assert_int_equal(count_out(&it, "2}"), 2);
     world_close(&it);
+}
+
+static void e23_all_of_a_handlers_sends_leave_once(const char *url)
+{
+    world it;
+    for (int i = 0; i < 2; i++) {
+        long before = fault_memory_live();
+        open_world(&it, url);
+        /* The ids are made of the seed and the time. */
+        pawl_clock_set(it.machine, WORLD_START + PAWL_HOURS(i));
+        times = 3;
+        post_work(&it, i == 0 ? "a" : "b", "out");
+        post_work(&it, i == 0 ? "c" : "d", other_name);
+        assert_int_equal(world_drain(&it).handled, 2);
+        assert_int_equal(count_out(&it, "1}"), 3 * (i + 1));
+        assert_int_equal(count_out(&it, "2}"), 2 * (i + 1));
+        assert_int_equal(count_out(&it, "3}"), 2 * (i + 1));
+        assert_int_equal(count_out(&it, "4}"), 2 * (i + 1));
+        assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 3 * (i + 1));
+        world_close(&it);
+        if (i == 1) /* nothing is left open; the first time the driver is loaded */
+            assert_int_equal(fault_memory_live(), before);
+    }
 }
 
 static void e23_now_is_there_before_the_handler_returns(const char *url)
@@ -232,11 +262,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_SQL_STORES(e23_now_leaves_whatever_becomes_of_the_message),
+        ON_SQL_STORES(e23_all_of_a_handlers_sends_leave_once),
         ON_STORE(e23_now_is_there_before_the_handler_returns, "postgres"),
         ON_SQL_STORES(e23_now_outlives_a_commit_that_failed),
         ON_SQL_STORES(e23_now_is_not_lost_by_a_crash_after_the_commit),
         ON_SQL_STORES(e23_now_is_sent_again_after_a_crash_in_the_handler),
     };
+    fault_memory_install();
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
