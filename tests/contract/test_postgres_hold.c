@@ -76,6 +76,24 @@ static void own_sql_commits_with_the_changes(void **state)
     pawl_store_close(h.store);
 }
 
+/* What else the handle is asked for there belongs to the hold, and changes no setting of it. */
+static void a_lease_in_a_hold_is_part_of_it(void **state)
+{
+    place *p       = *state;
+    bool   is_held = false;
+    held   h;
+    begin_hold(p, &h);
+    expect_code(
+        p, h.store->ops->lead(h.store, TEXT("outbox"), NOW, PAWL_SECONDS(10), &is_held, &p->error),
+        PAWL_OK);
+    assert_true(is_held);
+    expect_raw_text(h.pg, "show lock_timeout", "0");
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 0);
+    expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_OK);
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 1);
+    pawl_store_close(h.store);
+}
+
 /* pawl's session is set to plan for pawl's statements alone. */
 static void own_sql_is_planned_as_the_server_would(void **state)
 {
@@ -322,6 +340,7 @@ int main(void)
 #define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
     const struct CMUnitTest tests[] = {
         CASE(own_sql_commits_with_the_changes),
+        CASE(a_lease_in_a_hold_is_part_of_it),
         CASE(own_sql_is_planned_as_the_server_would),
         CASE(a_failed_statement_fails_the_commit),
         CASE(only_pawl_ends_the_transaction),

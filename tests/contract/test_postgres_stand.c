@@ -25,6 +25,7 @@ int main(void)
 
 static int flushes; /* before the end of the pipeline that is being made */
 static int flushes_at_end;
+static int syncs; /* ends of pipelines */
 
 /* The driver's calls come here, since the program is searched first. */
 static int (*real_function(const char *name))(PGconn *)
@@ -46,6 +47,7 @@ PAWL_API int PQflush(PGconn *pg)
 PAWL_API int PQpipelineSync(PGconn *pg)
 {
     flushes_at_end = flushes;
+    syncs++;
     return real_function("PQpipelineSync")(pg);
 }
 
@@ -202,19 +204,34 @@ static void the_turn_to_number_events_is_not_kept_by_one_that_stands_still(void 
     pawl_store_close(store);
 }
 
-static void what_is_short_leaves_in_one_piece(void **state)
+/* With claims it goes over the second connection. */
+static void expect_lead_in_one_piece(place *p, pawl_store *store)
 {
-    place *p       = *state;
-    bool   is_held = false;
-    apply_schema(p, p->url, order_tables, 1);
-    pawl_store *store = open_more(p, p->url);
-    int64_t     count = -1;
-    flushes           = 0;
+    bool is_held = false;
+    flushes = syncs = 0;
     expect_code(p,
                 store->ops->lead(store, TEXT("outbox"), NOW, PAWL_SECONDS(10), &is_held, &p->error),
                 PAWL_OK);
     assert_true(is_held);
     assert_int_equal(flushes_at_end, 0);
+    assert_int_equal(syncs, 1);
+    flushes = syncs = 0;
+    expect_code(p, store->ops->unlead(store, TEXT("outbox"), &p->error), PAWL_OK);
+    assert_int_equal(flushes_at_end, 0);
+    assert_int_equal(syncs, 1);
+}
+
+static void what_is_short_leaves_in_one_piece(void **state)
+{
+    place *p = *state;
+    apply_schema(p, p->url, order_tables, 1);
+    pawl_store *store = open_more(p, p->url);
+    int64_t     count = -1;
+    expect_lead_in_one_piece(p, store);
+    expect_code(p, send_one(p, store, "orders", "m-0"), PAWL_OK);
+    assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 1);
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK); /* over the second one, too */
+    expect_lead_in_one_piece(p, store);
     flushes = 0;
     expect_code(p, store->ops->event_number(store, 10, &count, &p->error), PAWL_OK);
     assert_int_equal(flushes_at_end, 0);

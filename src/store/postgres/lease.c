@@ -12,6 +12,9 @@
 #include <string.h>
 
 #define KIND "lead:"
+/* For a lock on a lease's row: it is had for one statement, and a take-over waits for it. */
+#define LOCK_MS 500
+#define LOCK_MS_TEXT "500"
 
 /* KIND and a name within the limit. */
 typedef struct lease_name {
@@ -45,51 +48,87 @@ static void end_previous(pawl__postgres_connection *connection, pawl_text name, 
                  PAWL_TEXT_ARGS(name));
 }
 
-/* It may have been stopped while it renewed the lease, too: then the row itself is locked,
- * and is free for the next try. */
-static void end_renewal(pawl__postgres *store, pawl_text name, pawl_time now)
+/* The lease's row may be locked, by whoever was stopped while it renewed or gave back the
+ * lease. A session that has stood still over the row of a lease that is over is ended, and
+ * gone then: whether there was one. */
+static bool end_renewal(pawl__postgres_connection *connection, pawl_text name, pawl_time now)
 {
     pawl__postgres_call call;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_end_lease_holder, NULL);
+    pawl__postgres_begin(&call, connection, pawl__postgres_end_lease_holder, NULL);
     pawl__postgres_put_text(&call, name);
     pawl__postgres_put_time(&call, now);
-    (void)pawl__postgres_run(&call);
+    pawl__postgres_put_int(&call, LOCK_MS);
+    bool is_ended = pawl__postgres_run(&call) == PAWL_OK && pawl__postgres_rows(&call) > 0;
     pawl__postgres_end(&call);
+    if (is_ended)
+        pawl_log(PAWL_LOG_WARNING,
+                 "postgres: %.*s: who had this lease stood still while it had its row locked: its "
+                 "session was ended",
+                 PAWL_TEXT_ARGS(name));
+    return is_ended;
 }
 
-static pawl_code take(pawl__postgres *store, pawl_text name, pawl_time now, int64_t lease,
-                      bool *is_held, pawl_error *error)
+/* One try to take a lease. */
+typedef struct taking {
+    pawl__postgres            *store;
+    pawl__postgres_connection *connection;
+    pawl_text                  name;
+    pawl_time                  now;
+    int64_t                    lease;
+    bool                       is_taken;
+    pawl_uuid                  previous; /* who had it; zero: nobody else */
+} taking;
+
+/* A lock is waited for shortly, but in a hold: its transaction is the handler's, and would
+ * not survive the failure. */
+static void send_take(const taking *t, pawl__postgres_call *wait, pawl__postgres_call *call,
+                      pawl_error *error)
 {
-    pawl__postgres_connection *connection = &store->main;
-    pawl__postgres_call        call;
-    pawl_uuid                  previous = {{0}};
-    pawl_code                  code     = PAWL_OK;
-    bool                       is_alone = !store->main.in_transaction;
-    if (!is_alone)
-        code = pawl__postgres_stamp_begin(store, &connection, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__postgres_begin(&call, connection,
+    bool is_alone              = !t->store->is_held;
+    t->connection->is_gathered = true; /* whoever is stopped has sent all of it, or nothing */
+    pawl__postgres_begin(wait, t->connection, pawl__postgres_lock_timeout, error);
+    pawl__postgres_put_text(wait, PAWL_TEXT(LOCK_MS_TEXT));
+    if (is_alone)
+        pawl__postgres_send(wait);
+    pawl__postgres_begin(call, t->connection,
                          is_alone ? pawl__postgres_lead_take_alone : pawl__postgres_lead_take,
                          error);
-    pawl__postgres_put_text(&call, name);
-    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
-    pawl__postgres_put_int(&call, store->lock_number);
-    pawl__postgres_put_int(&call, store->pid);
-    pawl__postgres_put_time(&call, now);
-    pawl__postgres_put_time(&call, pawl_time_add(now, lease));
-    code          = pawl__postgres_run(&call);
-    bool is_taken = code == PAWL_OK && pawl__postgres_next(&call);
-    if (is_taken)
-        previous = pawl__postgres_get_uuid(&call);
+    pawl__postgres_put_text(call, t->name);
+    pawl__postgres_put_uuid(call, t->store->base.worker.uuid);
+    pawl__postgres_put_int(call, t->store->lock_number);
+    pawl__postgres_put_int(call, t->store->pid);
+    pawl__postgres_put_time(call, t->now);
+    pawl__postgres_put_time(call, pawl_time_add(t->now, t->lease));
+    pawl__postgres_send(call);
+}
+
+static pawl_code try_to_take(taking *t, pawl_error *error)
+{
+    pawl__postgres_call wait, call;
+    send_take(t, &wait, &call, error);
+    pawl_code code = pawl__postgres_flush(t->connection, error);
+    t->is_taken    = code == PAWL_OK && pawl__postgres_next(&call);
+    if (t->is_taken)
+        t->previous = pawl__postgres_get_uuid(&call);
+    pawl__postgres_end(&wait);
     pawl__postgres_end(&call);
-    if (!is_alone)
-        code = pawl__postgres_stamp_end(connection, code, error);
-    *is_held = code == PAWL_OK && is_taken;
-    if (*is_held && !pawl_uuid_is_zero(previous) && !store->is_held)
-        end_previous(connection, name, previous);
-    if (code == PAWL_ETIMEOUT && is_alone)
-        end_renewal(store, name, now);
+    return code;
+}
+
+/* On a connection without a transaction, so that it is one of its own, in one trip. */
+static pawl_code take(taking *t, pawl_error *error)
+{
+    pawl__postgres *store = t->store;
+    pawl_code       code  = PAWL_OK;
+    t->connection         = &store->main;
+    if (store->main.in_transaction && !store->is_held)
+        code = pawl__postgres_side(store, &t->connection, error);
+    if (code == PAWL_OK)
+        code = try_to_take(t, error);
+    if (code == PAWL_EBUSY && !store->is_held && end_renewal(t->connection, t->name, t->now))
+        code = try_to_take(t, error);
+    if (t->is_taken && !pawl_uuid_is_zero(t->previous) && !store->is_held)
+        end_previous(t->connection, t->name, t->previous);
     return code;
 }
 
@@ -106,7 +145,12 @@ pawl_code pawl__postgres_lead(pawl_store *base, pawl_text name, pawl_time now, i
                               (long long)lease);
     if (code == PAWL_OK)
         code = name_of(name, &full, error);
-    return code == PAWL_OK ? take(store, full.text, now, lease, is_held, error) : code;
+    if (code != PAWL_OK)
+        return code;
+    taking t = {.store = store, .name = full.text, .now = now, .lease = lease};
+    code     = take(&t, error);
+    *is_held = t.is_taken;
+    return code;
 }
 
 pawl_code pawl__postgres_unlead(pawl_store *base, pawl_text name, pawl_error *error)
@@ -125,9 +169,11 @@ pawl_code pawl__postgres_unlead(pawl_store *base, pawl_text name, pawl_error *er
     pawl__postgres_begin(&call, connection, pawl__sql_lease_delete, error);
     pawl__postgres_put_text(&call, full.text);
     pawl__postgres_put_uuid(&call, base->worker.uuid);
-    code = pawl__postgres_run(&call);
+    pawl__postgres_send(&call);
+    pawl__postgres_stamp_send_end(connection, error);
+    code = pawl__postgres_stamp_ended(connection, pawl__postgres_flush(connection, error));
     pawl__postgres_end(&call);
-    return pawl__postgres_stamp_end(connection, code, error);
+    return code;
 }
 
 pawl_code pawl__postgres_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,

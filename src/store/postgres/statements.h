@@ -156,9 +156,11 @@
       "[Seen], " PAWL__SQL_COUNTERS ") values (?1, '', '', 0, 0, 0, 'epoch', 0, 0, 0, 0, 0, 0) "     \
       "{ignore:[Id]}")                                                                               \
     /* Leases. */                                                                                    \
-    X(end_lease_holder, "select pg_terminate_backend(a.pid) from {leases} as l "                     \
+    X(end_lease_holder, "select pg_terminate_backend(a.pid, 2000) from {leases} as l "               \
                         "join pg_stat_activity as a on a.backend_xid = l.xmax "                      \
-                        "where l.[Name] = ?1 and l.[Expires] <= ?2 and a.pid <> pg_backend_pid()")   \
+                        "where l.[Name] = ?1 and l.[Expires] <= ?2 and a.pid <> pg_backend_pid() "   \
+                        "and a.wait_event = 'ClientRead' "                                           \
+                        "and a.state_change < clock_timestamp() - ?3 * interval '1 millisecond'")    \
     X(lead_alive_list,                                                                               \
       "select substr(l.[Name], 6), l.[Worker], l.[Expires] from {leases} as l "                      \
       "join {workers} as w on w.[Id] = l.[Worker] where substr(l.[Name], 1, 5) = 'lead:' "           \
