@@ -53,11 +53,12 @@ struct pawl_store {
 };
 
 /* Promises, read once after open. */
-#define PAWL_STORE_CREATES 1u     /* creates its tables at open */
-#define PAWL_STORE_HAS_SQL 2u     /* hold_begin and native work */
-#define PAWL_STORE_HAS_WAKE 4u    /* wait() notices other processes' commits */
-#define PAWL_STORE_FREE_CLAIMS 8u /* releasing a queue claim costs no statement */
-#define PAWL_STORE_ROW_LOCKS 16u  /* saga_load locks rows when it is asked to */
+#define PAWL_STORE_CREATES 1u        /* creates its tables at open */
+#define PAWL_STORE_HAS_SQL 2u        /* hold_begin and native work */
+#define PAWL_STORE_HAS_WAKE 4u       /* wait() notices other processes' commits */
+#define PAWL_STORE_FREE_CLAIMS 8u    /* releasing a queue claim costs no statement */
+#define PAWL_STORE_ROW_LOCKS 16u     /* saga_load locks rows when it is asked to */
+#define PAWL_STORE_KNOWS_REFUSED 32u /* commit names what is refused with PAWL_EUNKNOWN, too */
 /* With HAS_WAKE and ROW_LOCKS, a server: what woke a wait() is remembered until the
  * handle claims again, so that a caller may wait twice without a claim between. */
 
@@ -94,7 +95,11 @@ struct pawl_store_ops {
      *                left no trace.
      * PAWL_EFENCED   nothing was applied: this worker was replaced.
      * PAWL_EUNKNOWN  the driver cannot tell. Only this code permits "maybe";
-     *                the core answers it with resolve().
+     *                the core answers it with resolve(). A driver that promises
+     *                KNOWS_REFUSED has listed what the transaction in doubt left
+     *                out, all of it; what another one has listed is not believed,
+     *                and a caller with changes that can be refused is told that
+     *                the outcome is unknown.
      * any other      nothing was applied; the retry class says what to do.
      *
      * Ends all queue claims of this handle that it settles; claims of refused

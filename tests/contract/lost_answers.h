@@ -24,7 +24,11 @@ struct lossy {
     suite_address through;  /* the place, by this way */
     suite_address direct;   /* the same place, with its tables */
     bool          is_brief; /* changes alone in their set are left out: half of the time */
-    void         *context;
+    bool          has_no_hold;
+    /* The driver does not know what a commit in doubt left out, and promises nothing: the
+     * caller may be told that it is not known (PAWL_EUNKNOWN), but nothing that is wrong. */
+    bool  is_ignorant;
+    void *context;
     /* The next connection that makes its `number`-th request from now on (from 1) loses it,
      * or the answer, and is over for the client. With `is_kept` the server does not notice
      * until nothing more is to be lost. */

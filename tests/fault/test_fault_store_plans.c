@@ -136,6 +136,30 @@ static void o32_the_answer_of_a_commit_is_lost(const char *url)
     close_place(&it);
 }
 
+/* Whatever a driver leaves in the list that does not know: of a set that nothing in can be
+ * refused all is known, of another one nothing is believed. */
+static void o32_a_list_that_nobody_promised_is_not_believed(const char *url)
+{
+    for (fault_list list = FAULT_LIST_EMPTY; list < FAULT_LIST_COUNT; list++) {
+        place      it;
+        pawl_error error = PAWL_ERROR_INIT;
+        fault_plan plan  = {.kind = FAULT_AFTER, .op = fault_op_commit, .n = 1, .list = list};
+        char       own[1000];
+        scenario_url_like(url, own, sizeof own);
+        open_place(&it, own, &plan);
+        world_ok(send(&it, "m-1", &error), &error);
+        assert_true(fault_is_met());
+        pawl_queue_rows rows = claim(&it);
+        assert_int_equal(rows.count, 1);
+        fault_plan_set(&plan);
+        assert_int_equal(finish(&it, rows.items[0].seq, &error), PAWL_EUNKNOWN);
+        assert_non_null(strstr(error.text, "the driver cannot say which changes it refused"));
+        assert_int_equal(count_sent(&it), 0);
+        close_place(&it);
+        scenario_forget(own);
+    }
+}
+
 static void the_answer_of_a_claim_is_lost(const char *url)
 {
     place            it;
@@ -328,18 +352,19 @@ static void an_unbound_name_is_unreachable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_STORES(without_a_plan_calls_are_only_counted),
-        ON_STORES(the_nth_call_fails_before_it_does_anything),
-        ON_STORES(o32_the_answer_of_a_commit_is_lost),
-        ON_STORES(the_answer_of_a_claim_is_lost),
-        ON_STORES(o32_an_unknown_commit_did_nothing),
-        ON_STORES(o32_a_late_commit_is_fenced),
-        ON_STORES(o32_a_commit_just_before_the_resolve_is_found),
-        ON_STORES(o32_a_deaf_store_leaves_the_outcome_unknown),
-        ON_STORES(a_call_takes_long_only_by_the_clock),
-        ON_STORES(a_row_is_handed_out_again),
-        ON_STORES(rows_change_places_and_none_is_lost),
-        ON_STORES(a_timeout_is_stolen_and_given_back),
+        ON_ALL_STORES(without_a_plan_calls_are_only_counted),
+        ON_ALL_STORES(the_nth_call_fails_before_it_does_anything),
+        ON_ALL_STORES(o32_the_answer_of_a_commit_is_lost),
+        ON_ALL_STORES(o32_a_list_that_nobody_promised_is_not_believed),
+        ON_ALL_STORES(the_answer_of_a_claim_is_lost),
+        ON_ALL_STORES(o32_an_unknown_commit_did_nothing),
+        ON_ALL_STORES(o32_a_late_commit_is_fenced),
+        ON_ALL_STORES(o32_a_commit_just_before_the_resolve_is_found),
+        ON_ALL_STORES(o32_a_deaf_store_leaves_the_outcome_unknown),
+        ON_ALL_STORES(a_call_takes_long_only_by_the_clock),
+        ON_ALL_STORES(a_row_is_handed_out_again),
+        ON_ALL_STORES(rows_change_places_and_none_is_lost),
+        ON_ALL_STORES(a_timeout_is_stolen_and_given_back),
         cmocka_unit_test(an_unbound_name_is_unreachable),
     };
     world_quiet();

@@ -265,13 +265,6 @@ static void the_nth_allocation_fails(const char *url)
     assert_true(n > 200);
 }
 
-/* A file in memory where there is one: no run of these can lose power. */
-static void find_a_fast_place(void)
-{
-    if (getenv("TMPDIR") == NULL && access("/dev/shm", W_OK) == 0)
-        setenv("TMPDIR", "/dev/shm", 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,7 +287,7 @@ int main(void)
         ON_STORES(the_nth_allocation_fails),
     };
     fault_memory_install();
-    find_a_fast_place();
+    scenario_files_in_memory();
     world_quiet();
     int result = cmocka_run_group_tests(tests, NULL, NULL);
     pawl_allocator_set(NULL);

@@ -33,6 +33,7 @@ typedef struct binding {
  * who is still waiting. */
 typedef struct held_commit {
     const pawl_changes *changes;
+    pawl_refusals      *refused;
     int64_t             epoch;
 } held_commit;
 
@@ -224,15 +225,48 @@ static pawl_code apply(pawl_store *inner, const pawl_changes *changes, pawl_refu
     return code;
 }
 
-static pawl_code lose_commit(fault_store *self, const pawl_changes *changes, pawl_error *error)
+/* Of an earlier round: groups that are not those which the transaction left out. */
+static void list_others(const pawl_changes *changes, pawl_refusals *refused)
 {
-    held = (held_commit){.changes = changes, .epoch = self->inner->epoch};
+    if (refused->count == 0)
+        assert_int_equal(pawl_refusals_add(refused, pawl_change_queue_settle, 0, 0, PAWL_EGONE,
+                                           PAWL_TEXT("refused in an earlier round")),
+                         PAWL_OK);
+    for (size_t i = 0; i < refused->count; i++)
+        refused->items[i].group = (refused->items[i].group + 1) % changes->group_count;
+}
+
+/* What a driver that lost the answer leaves in the list. */
+static void change_list(const pawl_changes *changes, pawl_refusals *refused)
+{
+    switch (plan.list) {
+    case FAULT_LIST_EMPTY: refused->count = 0; break;
+    case FAULT_LIST_PART: refused->count = (refused->count + 1) / 2; break;
+    case FAULT_LIST_EARLIER: list_others(changes, refused); break;
+    default: break;
+    }
+}
+
+/* The outcome is in doubt, and so is the list when the driver does not promise to know. */
+static pawl_code doubt(fault_store *self, const pawl_changes *changes, pawl_refusals *refused,
+                       pawl_error *error)
+{
+    if (plan.list != FAULT_LIST_WHOLE)
+        self->ops.promises &= ~PAWL_STORE_KNOWS_REFUSED;
+    change_list(changes, refused);
+    return lose(fault_op_commit, PAWL_EUNKNOWN, error);
+}
+
+static pawl_code lose_commit(fault_store *self, const pawl_changes *changes, pawl_refusals *refused,
+                             pawl_error *error)
+{
+    held = (held_commit){.changes = changes, .refused = refused, .epoch = self->inner->epoch};
     if (plan.kind == FAULT_LATE || plan.kind == FAULT_JUST_LATE)
         late_code = PAWL_EUNKNOWN;
     else
         held.changes = NULL;
     is_deaf = plan.kind == FAULT_DEAF_LOST;
-    return lose(fault_op_commit, PAWL_EUNKNOWN, error);
+    return doubt(self, changes, refused, error);
 }
 
 static pawl_code faulty_commit(pawl_store *store, const pawl_changes *changes,
@@ -245,27 +279,41 @@ static pawl_code faulty_commit(pawl_store *store, const pawl_changes *changes,
         return code;
     if (is_mine && (plan.kind == FAULT_UNKNOWN || plan.kind == FAULT_LATE ||
                     plan.kind == FAULT_JUST_LATE || plan.kind == FAULT_DEAF_LOST))
-        return lose_commit(self, changes, error);
+        return lose_commit(self, changes, refused, error);
     code = apply(self->inner, changes, refused, error);
     if (!is_mine || code != PAWL_OK)
         return code;
     is_deaf = plan.kind == FAULT_DEAF_DONE;
     return plan.kind == FAULT_AFTER || plan.kind == FAULT_DEAF_DONE
-               ? lose(fault_op_commit, PAWL_EUNKNOWN, error)
+               ? doubt(self, changes, refused, error)
                : code;
 }
 
 /* The commit that was under way arrives, with the epoch it was sent under. */
-static void arrive(fault_store *self)
+static void arrive(fault_store *self, pawl_refusals *refused)
 {
-    pawl_refusals refused = {.arena = pawl_arena_create(0)};
-    pawl_error    error   = PAWL_ERROR_INIT;
-    int64_t       epoch   = self->inner->epoch;
-    assert_non_null(refused.arena);
+    pawl_error error   = PAWL_ERROR_INIT;
+    int64_t    epoch   = self->inner->epoch;
     self->inner->epoch = held.epoch;
-    late_code          = apply(self->inner, held.changes, &refused, &error);
+    refused->count     = 0;
+    late_code          = apply(self->inner, held.changes, refused, &error);
     self->inner->epoch = epoch;
     held.changes       = NULL;
+}
+
+/* In time: its driver knew what it leaves out. */
+static void arrive_in_time(fault_store *self)
+{
+    const pawl_changes *changes = held.changes;
+    arrive(self, held.refused);
+    change_list(changes, held.refused);
+}
+
+static void arrive_late(fault_store *self)
+{
+    pawl_refusals refused = {.arena = pawl_arena_create(0)};
+    assert_non_null(refused.arena);
+    arrive(self, &refused);
     pawl_arena_destroy(refused.arena);
 }
 
@@ -282,10 +330,10 @@ static pawl_code faulty_resolve(pawl_store *store, pawl_uuid commit_id, bool *is
         return lose(fault_op_resolve, PAWL_ELOST, error);
     }
     if (held.changes != NULL && plan.kind == FAULT_JUST_LATE)
-        arrive(self);
+        arrive_in_time(self);
     code = self->inner->ops->resolve(self->inner, commit_id, is_applied, error);
     if (held.changes != NULL)
-        arrive(self);
+        arrive_late(self);
     follow(store);
     return leave(fault_op_resolve, is_mine, code, error);
 }

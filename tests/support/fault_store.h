@@ -85,6 +85,16 @@ typedef enum fault_kind {
     FAULT_REORDER,   /* rows of a claim that are due at one time and independent change places */
 } fault_kind;
 
+/* What the list of refusals says after a commit in doubt. A driver that does not know
+ * promises nothing of it (PAWL_STORE_KNOWS_REFUSED), and may leave there what it likes. */
+typedef enum fault_list {
+    FAULT_LIST_WHOLE,   /* what the transaction left out, as a driver that promises it */
+    FAULT_LIST_EMPTY,   /* nothing */
+    FAULT_LIST_PART,    /* the first half of it */
+    FAULT_LIST_EARLIER, /* other groups: those of a round before */
+    FAULT_LIST_COUNT
+} fault_list;
+
 /* Whether the messages may be handled in either order. */
 typedef bool fault_independent_fn(const pawl_message *left, const pawl_message *right);
 
@@ -94,6 +104,7 @@ typedef struct fault_plan {
     long                  n;      /* the n-th of them, from 1; 0: each of them, or by chance */
     int                   chance; /* n is 0: of a thousand calls so many, at random */
     pawl_code             code;   /* BEFORE */
+    fault_list            list;   /* after a commit in doubt */
     pawl_clock           *clock;  /* DELAY */
     int64_t               delay;  /* DELAY */
     uint64_t              seed;   /* of chance and of REORDER */

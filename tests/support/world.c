@@ -97,6 +97,19 @@ bool scenario_url(const char *scheme, char *url, size_t size)
     return true;
 }
 
+void scenario_files_in_memory(void)
+{
+    if (getenv("TMPDIR") == NULL && access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 1);
+}
+
+void scenario_url_like(const char *given, char *url, size_t size)
+{
+    char scheme[20];
+    snprintf(scheme, sizeof scheme, "%.*s", (int)strcspn(given, ":"), given);
+    assert_true(scenario_url(scheme, url, size));
+}
+
 void scenario_forget(const char *url)
 {
     static const char *const suffixes[] = {"",      "-wal",     "-shm", "-lock",

@@ -41,6 +41,10 @@ void scenario_run(void **state);
 /* A URL of an empty store of the scheme; false when its driver is not built, or its
  * server not there. */
 bool scenario_url(const char *scheme, char *url, size_t size);
+/* Files of stores are in memory where they can be: for tests in which no power is lost. */
+void scenario_files_in_memory(void);
+/* Another empty store of the kind that a scenario was given. */
+void scenario_url_like(const char *given, char *url, size_t size);
 /* Gives back what is behind a URL made by scenario_url. */
 void scenario_forget(const char *url);
 

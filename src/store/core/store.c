@@ -257,19 +257,37 @@ static pawl_uuid next_commit_id(pawl_store *store)
     return id;
 }
 
-/* Turns "don't know" into one of the two answers, when the store can be asked. */
-static pawl_code settle_unknown(pawl_store *store, pawl_uuid commit_id, pawl_error *error)
+static bool has_refusable(const pawl_changes *changes)
+{
+    size_t count = 0;
+#define COUNT(name, is_refusable) count += (is_refusable) ? changes->name.count : 0;
+    PAWL_CHANGE_KINDS(COUNT)
+#undef COUNT
+    return count != 0;
+}
+
+/* Turns "don't know" into one of the two answers, when the store can be asked. That the
+ * commit landed says nothing of a group that it may have left out. */
+static pawl_code settle_unknown(pawl_store *store, const pawl_changes *changes,
+                                pawl_refusals *refused, pawl_error *error)
 {
     bool       is_applied = false;
     pawl_error why        = PAWL_ERROR_INIT;
-    pawl_code  code       = store->ops->resolve(store, commit_id, &is_applied, &why);
+    pawl_code  code       = store->ops->resolve(store, changes->commit_id, &is_applied, &why);
     if (code != PAWL_OK)
         return pawl_error_set(error, PAWL_EUNKNOWN,
                               "commit: the outcome is unknown and the store cannot be asked: %s",
                               why.text);
-    if (is_applied)
+    if (!is_applied)
+        return pawl_error_wrap(error, PAWL_ELOST, "commit: nothing was applied");
+    if ((store->ops->promises & PAWL_STORE_KNOWS_REFUSED) != 0)
         return PAWL_OK;
-    return pawl_error_wrap(error, PAWL_ELOST, "commit: nothing was applied");
+    refused->count = 0;
+    if (!has_refusable(changes))
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EUNKNOWN,
+                          "commit: its answer was lost; it was applied, but the driver cannot say "
+                          "which changes it refused");
 }
 
 static pawl_code commit_checked(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
@@ -279,7 +297,7 @@ static pawl_code commit_checked(pawl_store *store, pawl_changes *changes, pawl_r
     changes->commit_id = next_commit_id(store);
     pawl_code code     = store->ops->commit(store, changes, refused, error);
     if (code == PAWL_EUNKNOWN)
-        code = settle_unknown(store, changes->commit_id, error);
+        code = settle_unknown(store, changes, refused, error);
     if (code != PAWL_OK)
         refused->count = 0;
     if (code == PAWL_OK && is_of_interest(changes))

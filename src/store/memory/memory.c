@@ -152,10 +152,11 @@ pawl_code pawl__memory_enlist(pawl_store *store, void *native, const pawl_change
 }
 
 const pawl_store_ops pawl__memory_driver = {
-    .ops_size         = sizeof(pawl_store_ops),
-    .scheme           = "memory",
-    .store_size       = sizeof(memory_store),
-    .promises         = PAWL_STORE_CREATES | PAWL_STORE_HAS_WAKE | PAWL_STORE_FREE_CLAIMS,
+    .ops_size   = sizeof(pawl_store_ops),
+    .scheme     = "memory",
+    .store_size = sizeof(memory_store),
+    .promises   = PAWL_STORE_CREATES | PAWL_STORE_HAS_WAKE | PAWL_STORE_FREE_CLAIMS |
+                PAWL_STORE_KNOWS_REFUSED,
     .open             = pawl__memory_open,
     .close            = pawl__memory_close,
     .schema           = pawl__memory_schema,

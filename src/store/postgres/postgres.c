@@ -16,7 +16,8 @@ const pawl_store_ops pawl_store_driver = {
     .ops_size   = sizeof(pawl_store_ops),
     .scheme     = "postgres",
     .store_size = sizeof(pawl__postgres),
-    .promises   = PAWL_STORE_HAS_SQL | PAWL_STORE_HAS_WAKE | PAWL_STORE_ROW_LOCKS,
+    .promises =
+        PAWL_STORE_HAS_SQL | PAWL_STORE_HAS_WAKE | PAWL_STORE_ROW_LOCKS | PAWL_STORE_KNOWS_REFUSED,
 
     .open             = pawl__postgres_open,
     .close            = pawl__postgres_close,

@@ -16,8 +16,8 @@ const pawl_store_ops pawl_store_driver = {
     .ops_size   = sizeof(pawl_store_ops),
     .scheme     = "sqlite",
     .store_size = sizeof(pawl__sqlite),
-    .promises =
-        PAWL_STORE_CREATES | PAWL_STORE_HAS_SQL | PAWL_STORE_HAS_WAKE | PAWL_STORE_FREE_CLAIMS,
+    .promises   = PAWL_STORE_CREATES | PAWL_STORE_HAS_SQL | PAWL_STORE_HAS_WAKE |
+                PAWL_STORE_FREE_CLAIMS | PAWL_STORE_KNOWS_REFUSED,
 
     .open             = pawl__sqlite_open,
     .close            = pawl__sqlite_close,
