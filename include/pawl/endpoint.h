@@ -39,8 +39,8 @@ PAWL_API pawl_time   pawl_clock_now(const pawl_clock *clock); /* NULL: the syste
 
 /* Where a logical destination leads: with neither url nor sink to a queue in this
  * store, in the commit that sends; else through the outbox, to another store or a
- * transport (url), or to code of the application (sink). Runtime configuration,
- * never stored. */
+ * transport (url), or to code of the application (sink). Runtime configuration, never
+ * stored but for the name: which endpoint has a route for a timeout (contracts E13). */
 typedef struct pawl_route {
     const char *name;          /* NULL ends the list */
     const char *url;           /* of a store or a transport */

@@ -29,6 +29,13 @@ typedef struct pawl_message {
     pawl_text causation_id;   /* id of the message that caused this one, or empty */
 } pawl_message;
 
+/* What a due timeout carries that is sent to its destination, and the dead letter of one:
+ * the saga's type and its id. */
+#define PAWL_HEADER_SAGA "pawl.saga"
+#define PAWL_HEADER_SAGA_ID "pawl.saga_id"
+/* On the row of an aggregator over a base type: the type that the message came as. */
+#define PAWL_HEADER_TYPE "pawl.type"
+
 /* What a message, or an event, counts against a size_max: what of it can be long. */
 #define PAWL_MESSAGE_SIZE(message) ((message)->headers.size + (message)->body.size)
 

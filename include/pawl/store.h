@@ -62,6 +62,17 @@ struct pawl_store {
 /* With HAS_WAKE and ROW_LOCKS, a server: what woke a wait() is remembered until the
  * handle claims again, so that a caller may wait twice without a claim between. */
 
+/* Where timeouts lead that no endpoint of this store handles. */
+typedef struct pawl_foreign_row {
+    pawl_text destination;
+    pawl_time due; /* of the earliest one that is free */
+} pawl_foreign_row;
+
+typedef struct pawl_foreign_rows {
+    pawl_foreign_row *items; /* by destination, bytewise */
+    size_t            count;
+} pawl_foreign_rows;
+
 struct pawl_store_ops {
     size_t      ops_size;   /* sizeof(pawl_store_ops) the driver was built with */
     const char *scheme;     /* "sqlite" */
@@ -234,6 +245,12 @@ struct pawl_store_ops {
      * are not among them. */
     pawl_code (*lead_list)(pawl_store *store, pawl_time now, pawl_arena *arena,
                            pawl_lead_row **items, size_t *count, pawl_error *error);
+
+    /* Where timeouts lead that no endpoint handles: destinations that no subscription names
+     * as its queue, and `own` unless it is empty, with a timeout that is free at `now`.
+     * Every idle worker asks: it may not walk all timeouts. NULL: such are never sent. */
+    pawl_code (*timeout_foreign)(pawl_store *store, pawl_text own, pawl_time now, pawl_arena *arena,
+                                 pawl_foreign_rows *rows, pawl_error *error);
 
     /* Version 1 ends here. Append below; an entry past the driver's ops_size
      * counts as NULL, and NULL must be survivable. */

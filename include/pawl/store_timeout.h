@@ -4,6 +4,12 @@
  *     insert -> batch -> { send it -> remove | release }
  *     reap, now and then: a quarter of the lease is a good interval (T14)
  *
+ * Where endpoints run on the store they do all of this but insert (E13): one whose queue
+ * is the destination handles the timeout; for a destination that is no endpoint's it is
+ * sent, as the sender's route of that name says, else to a queue of the store: a message
+ * whose type is the timeout's name ("pawl.timeout" without one), its body {}, its headers
+ * the timeout's and PAWL_HEADER_SAGA, PAWL_HEADER_SAGA_ID.
+ *
  * Threads: as the handle's. Two batches at once never return one row (T7).
  * Tests: src/conformance/case_op_timeout.c
  *

@@ -308,6 +308,77 @@ static void listing_is_by_due_time(suite *s)
     expect_numbers(s, &rows, (const unsigned[]){3}, 1);
 }
 
+/* ---- For elsewhere ------------------------------------------------------ */
+
+static void set_for(suite *s, pawl_store *store, unsigned number, const char *destination,
+                    pawl_time due)
+{
+    COMMIT_ONE(s, store, timeout_set, .id = suite_timeout_id(number), .saga_type = TEXT("Order"),
+               .destination = pawl_text_of(destination), .due = due, .is_new = true);
+}
+
+static void subscribe(suite *s, pawl_store *store, const char *queue, bool is_remove)
+{
+    COMMIT_ONE(s, store, subscription_set, .is_remove = is_remove, .type = TEXT("Placed"),
+               .queue = pawl_text_of(queue));
+}
+
+/* Destinations and how long after SUITE_NOW the first of each is due: "a:0 b:-5". */
+static void expect_foreign(suite *s, pawl_store *store, const char *own, pawl_time now,
+                           const char *expected)
+{
+    pawl_foreign_rows rows = {.count = 0};
+    pawl_text         seen = TEXT("");
+    EXPECT_OK(
+        s, store->ops->timeout_foreign(store, pawl_text_of(own), now, s->arena, &rows, &s->error));
+    for (size_t i = 0; i < rows.count; i++)
+        seen = suite_printf(s, "%s%s%s:%lld", seen.data, i > 0 ? " " : "",
+                            rows.items[i].destination.data,
+                            (long long)(rows.items[i].due - SUITE_NOW));
+    EXPECT_TEXT(s, seen, pawl_text_of(expected));
+}
+
+static void destinations_that_nobody_handles_are_listed(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    expect_foreign(s, a, "", SUITE_NOW, "");
+    subscribe(s, a, "orders", false);
+    set_for(s, a, 1, "orders", SUITE_NOW - 9);
+    set_for(s, a, 2, "zoo", SUITE_NOW + 7);
+    set_for(s, a, 3, "zoo", SUITE_NOW + 5);
+    set_for(s, a, 4, "Zoo", SUITE_NOW - 5);
+    set_for(s, a, 5, "zoological", SUITE_NOW);
+    expect_foreign(s, b, "", SUITE_NOW, "Zoo:-5 zoo:5 zoological:0");
+    expect_foreign(s, b, "orders", SUITE_NOW, "Zoo:-5 orders:-9 zoo:5 zoological:0");
+    expect_foreign(s, b, "nowhere", SUITE_NOW, "Zoo:-5 zoo:5 zoological:0");
+    subscribe(s, b, "zoo", false);
+    expect_foreign(s, a, "", SUITE_NOW, "Zoo:-5 zoological:0");
+    subscribe(s, b, "orders", true);
+    expect_foreign(s, a, "", SUITE_NOW, "Zoo:-5 orders:-9 zoological:0");
+}
+
+static void a_destination_shows_its_first_free_timeout(suite *s)
+{
+    pawl_store              *a = suite_open(s), *b = suite_open(s);
+    pawl_timeout_rows        rows;
+    const pawl_timeout_claim any = {.due_max = SUITE_NOW,
+                                    .owner   = suite_session_id(70),
+                                    .now     = SUITE_NOW,
+                                    .lease   = SUITE_LEASE};
+    set_for(s, a, 1, "zoo", SUITE_NOW - 5);
+    set_for(s, a, 2, "zoo", SUITE_NOW + 5);
+    set_for(s, a, 3, "abroad", SUITE_NOW - 1);
+    EXPECT_OK(s, a->ops->timeout_claim(a, &any, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 2);
+    expect_foreign(s, b, "", SUITE_NOW + SUITE_LEASE - 1, "zoo:5");
+    expect_foreign(s, b, "", SUITE_NOW + SUITE_LEASE, "abroad:-1 zoo:-5");
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_RELEASE, .id = suite_timeout_id(3));
+    expect_foreign(s, b, "", SUITE_NOW, "abroad:-1 zoo:5");
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_REMOVE, .id = suite_timeout_id(3));
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_REMOVE, .id = suite_timeout_id(2));
+    expect_foreign(s, b, "", SUITE_NOW, "");
+}
+
 static const suite_case cases[] = {
     {"T1 a timeout comes back as it was set", a_timeout_comes_back_as_it_was_set},
     {"T4 T5 due rows only, earliest first", due_rows_only_earliest_first},
@@ -326,6 +397,9 @@ static const suite_case cases[] = {
     {"E15 next due leaves out leased rows", next_due_leaves_out_leased_rows},
     {"T1 destinations are apart unless none is named", destinations_are_apart_unless_none_is_named},
     {"listing is by due time", listing_is_by_due_time},
+    {"E13 destinations that no endpoint handles are listed",
+     destinations_that_nobody_handles_are_listed},
+    {"E13 a destination shows its first free timeout", a_destination_shows_its_first_free_timeout},
 };
 
 const suite_cases cases_timeout = SUITE_CASES("timeout", cases);

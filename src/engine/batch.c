@@ -74,7 +74,8 @@ pawl_code pawl__batch_add_message(pawl__batch *batch, const pawl_queue_row *row,
 
 pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *row)
 {
-    pawl__unit *unit = add_unit(batch, PAWL__UNIT_TIMEOUT);
+    bool        is_own = pawl_text_equal(row->destination, batch->engine->model->queue);
+    pawl__unit *unit   = add_unit(batch, is_own ? PAWL__UNIT_TIMEOUT : PAWL__UNIT_FORWARD);
     if (unit == NULL)
         return PAWL_ENOMEM;
     char id[PAWL_UUID_TEXT_SIZE + 1];
@@ -131,7 +132,7 @@ static int compare_units(const void *left, const void *right)
         order = compare_numbers(a->row.seq, b->row.seq);
     if (order == 0 && a->kind == PAWL__UNIT_FLUSH && b->kind == PAWL__UNIT_FLUSH)
         order = pawl_text_compare(a->flush.partition, b->flush.partition);
-    if (order == 0 && a->kind == PAWL__UNIT_TIMEOUT)
+    if (order == 0 && (a->kind == PAWL__UNIT_TIMEOUT || a->kind == PAWL__UNIT_FORWARD))
         order = pawl_uuid_compare(a->timeout.id.uuid, b->timeout.id.uuid);
     return order;
 }

@@ -78,7 +78,8 @@ typedef enum pawl__unit_kind {
     PAWL__UNIT_MESSAGE,
     PAWL__UNIT_TIMEOUT,
     PAWL__UNIT_FLUSH,
-    PAWL__UNIT_EVENT, /* of a projection: event.c */
+    PAWL__UNIT_EVENT,   /* of a projection: event.c */
+    PAWL__UNIT_FORWARD, /* a due timeout that leads elsewhere: forward.c */
 } pawl__unit_kind;
 
 /* What became of a unit; decides its changes. One move only, from NEW. */

@@ -60,12 +60,12 @@ static bool is_plain(pawl_text text)
 static pawl_text dead_headers(pawl__batch *batch, const pawl__unit *unit)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1];
-    if (unit->kind != PAWL__UNIT_TIMEOUT || !is_plain(unit->timeout.saga_type))
+    if (unit->kind == PAWL__UNIT_MESSAGE || !is_plain(unit->timeout.saga_type))
         return unit->message.headers;
     pawl_uuid_format(unit->timeout.saga_id.uuid, id);
-    pawl_text made =
-        pawl_arena_printf(batch->arena, "{\"pawl.saga\":\"%.*s\",\"pawl.saga_id\":\"%s\"}",
-                          PAWL_TEXT_ARGS(unit->timeout.saga_type), id);
+    pawl_text made = pawl_arena_printf(
+        batch->arena, "{\"" PAWL_HEADER_SAGA "\":\"%.*s\",\"" PAWL_HEADER_SAGA_ID "\":\"%s\"}",
+        PAWL_TEXT_ARGS(unit->timeout.saga_type), id);
     return made.data != NULL ? made : unit->message.headers;
 }
 
@@ -73,10 +73,12 @@ static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
     int32_t attempts =
         unit->kind == PAWL__UNIT_MESSAGE ? unit->row.attempts : unit->timeout.attempts;
+    pawl_text queue =
+        unit->kind == PAWL__UNIT_FORWARD ? unit->timeout.destination : batch->engine->model->queue;
     *NEXT(batch, dead_set) = (pawl_dead_set){.unit     = unit->index,
                                              .group    = group,
                                              .endpoint = batch->engine->model->endpoint,
-                                             .queue    = batch->engine->model->queue,
+                                             .queue    = queue,
                                              .message  = unit->message,
                                              .code     = pawl_text_of(pawl_code_name(unit->code)),
                                              .error    = unit->error,
@@ -389,7 +391,8 @@ static pawl_code put_unit(pawl__batch *batch, const pawl__unit *unit)
         return PAWL_OK;
     switch (unit->kind) {
     case PAWL__UNIT_MESSAGE: put_message(batch, unit, group); return PAWL_OK;
-    case PAWL__UNIT_TIMEOUT: put_timeout(batch, unit, group); return PAWL_OK;
+    case PAWL__UNIT_TIMEOUT:
+    case PAWL__UNIT_FORWARD: put_timeout(batch, unit, group); return PAWL_OK;
     case PAWL__UNIT_FLUSH: return put_flush(batch, unit, group);
     case PAWL__UNIT_EVENT: return PAWL_OK; /* its checkpoint is one for all */
     }

@@ -381,7 +381,7 @@ static pawl_code message_of(pawl_context *ctx, const pawl__aggregator_model *agg
     *message = ctx->unit->message;
     if (pawl_text_equal(message->type, aggregator->type))
         return PAWL_OK;
-    if (pawl__headers_set(message->headers, "pawl.type", message->type, ctx->batch->arena,
+    if (pawl__headers_set(message->headers, PAWL_HEADER_TYPE, message->type, ctx->batch->arena,
                           &headers) != PAWL_OK)
         return out_of_memory(ctx);
     message->type = aggregator->type;
@@ -551,7 +551,8 @@ int32_t pawl_attempts(const pawl_context *ctx)
     switch (ctx->unit->kind) {
     case PAWL__UNIT_MESSAGE:
     case PAWL__UNIT_EVENT: return ctx->unit->row.attempts;
-    case PAWL__UNIT_TIMEOUT: return ctx->unit->timeout.attempts;
+    case PAWL__UNIT_TIMEOUT:
+    case PAWL__UNIT_FORWARD: return ctx->unit->timeout.attempts;
     case PAWL__UNIT_FLUSH: return ctx->unit->flush.attempts;
     }
     return 0;

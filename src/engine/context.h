@@ -81,6 +81,9 @@ pawl_code pawl__call_handler(pawl_context *ctx, const pawl_handler *handler, voi
 /* event.c: calls the projection's handler for the event in hand. */
 pawl_code pawl__event_run(pawl_context *ctx);
 
+/* forward.c: sends the due timeout in hand to its destination. */
+pawl_code pawl__forward_run(pawl_context *ctx);
+
 /* Adds a send to a queue of this store, or an outbox row. `due` NO_DELAY: now here, at its
  * arrival elsewhere. */
 #define PAWL__NO_DELAY PAWL_TIME_MIN

@@ -152,7 +152,9 @@ static pawl_code keep_dispatch(pawl_context *ctx, pawl__dispatch *dispatch, int3
     pawl_outbox_add *add   = &dispatch->add;
     pawl_arena      *arena = ctx->batch->arena;
     add->index             = index;
-    if (ctx->unit->kind == PAWL__UNIT_EVENT) {
+    if (ctx->unit->kind == PAWL__UNIT_FORWARD) {
+        add->version = ctx->unit->timeout.due;
+    } else if (ctx->unit->kind == PAWL__UNIT_EVENT) {
         add->source  = ctx->unit->projection->source;
         add->version = ctx->unit->event->position;
     } else if (dispatch->touch != 0 && ctx->touches[dispatch->touch - 1].entry->stream != NULL) {

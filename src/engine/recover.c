@@ -57,7 +57,8 @@ static int32_t attempts_of(const pawl__unit *unit)
 {
     switch (unit->kind) {
     case PAWL__UNIT_MESSAGE: return unit->row.attempts;
-    case PAWL__UNIT_TIMEOUT: return unit->timeout.attempts;
+    case PAWL__UNIT_TIMEOUT:
+    case PAWL__UNIT_FORWARD: return unit->timeout.attempts;
     case PAWL__UNIT_FLUSH: return unit->flush.attempts;
     case PAWL__UNIT_EVENT: return unit->row.attempts;
     }

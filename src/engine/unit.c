@@ -312,11 +312,12 @@ static pawl_code run_flush(pawl_context *ctx)
     return pawl__call_handler(ctx, unit->aggregator->aggregator->handle, NULL, messages, count);
 }
 
-/* Filters are about messages: an event is never discarded by one. */
+/* Filters are about what is handled here: an event, or what leads elsewhere, is never
+ * discarded by one. */
 static pawl_code run_filters(pawl_context *ctx, bool is_before)
 {
     const pawl__model *model = ctx->batch->engine->model;
-    if (ctx->unit->kind == PAWL__UNIT_EVENT)
+    if (ctx->unit->kind == PAWL__UNIT_EVENT || ctx->unit->kind == PAWL__UNIT_FORWARD)
         return PAWL_OK;
     for (size_t i = 0; i < model->filter_count; i++) {
         const pawl_filter *filter = &model->filters[i];
@@ -339,6 +340,7 @@ static pawl_code run_handlers(pawl_context *ctx)
     case PAWL__UNIT_TIMEOUT: return run_timeout(ctx);
     case PAWL__UNIT_FLUSH: return run_flush(ctx);
     case PAWL__UNIT_EVENT: return pawl__event_run(ctx);
+    case PAWL__UNIT_FORWARD: return pawl__forward_run(ctx);
     }
     return PAWL_EBUG;
 }

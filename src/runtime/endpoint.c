@@ -6,6 +6,7 @@
 
 #include "engine/stream.h"
 #include "pawl/pawl.h"
+#include "runtime/foreign.h"
 #include "store/core/wake.h"
 
 #include <string.h>
@@ -30,7 +31,8 @@ static bool is_subscribed(const pawl_subscriptions *list, pawl_text type, pawl_t
     return false;
 }
 
-/* Publishing reaches every queue that handles the type. */
+/* Publishing reaches every queue that handles the type; timeouts for elsewhere are left
+ * to an endpoint that has a route for them. */
 static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
 {
     pawl__worker      *worker  = endpoint->worker;
@@ -38,18 +40,23 @@ static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
     pawl_subscriptions list    = {NULL, 0};
     pawl_refusals      refused = {.arena = worker->read};
     pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = pawl__machine_now(endpoint)};
-    pawl_subscription_set *sets =
-        pawl_arena_take(worker->read, (model->type_count + 1) * sizeof *sets);
-    if (sets == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
+    size_t       count   = 0;
     pawl_code code = worker->store->ops->subscriptions(worker->store, worker->read, &list, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl_subscription_set *sets = pawl_arena_take(
+        worker->read, (model->type_count + endpoint->route_count + list.count + 1) * sizeof *sets);
+    if (sets == NULL ||
+        pawl__foreign_announce(endpoint, &list, worker->read, sets, &count) != PAWL_OK)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
     for (size_t i = 0; i < model->type_count; i++)
         if (!is_subscribed(&list, model->types[i]->type, model->queue))
-            sets[changes.subscription_set.count++] =
+            sets[count++] =
                 (pawl_subscription_set){.type = model->types[i]->type, .queue = model->queue};
     changes.subscription_set.items = sets;
-    if (code != PAWL_OK || changes.subscription_set.count == 0)
-        return code;
+    changes.subscription_set.count = count;
+    if (count == 0)
+        return PAWL_OK;
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 
@@ -179,6 +186,9 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
     step->next_due           = next.queue < next.timeout ? next.queue : next.timeout;
     if (next.flush < step->next_due)
         step->next_due = next.flush;
+    pawl__foreign_note(endpoint->worker, next.timeout);
+    if (endpoint->worker->foreign_due < step->next_due)
+        step->next_due = endpoint->worker->foreign_due;
     /* What is due may be in other hands: the worker gave way to them. */
     pawl_time soon = pawl_time_add(pawl__business_now(endpoint), PAWL__ELSEWHERE_WAIT);
     if (endpoint->worker->gave_way && step->next_due < soon)

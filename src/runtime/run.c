@@ -9,6 +9,7 @@
  */
 #include "runtime/threads.h"
 
+#include "runtime/foreign.h"
 #include "store/core/wake.h"
 
 #include <poll.h>
@@ -135,15 +136,18 @@ static pawl_code look_ahead(pawl__thread *self, pawl_error *error)
         worker->store->ops->next_due(worker->store, model->queue, model->aggregator_names,
                                      model->aggregator_count, &self->next, error);
     worker->flush_due = self->next.flush;
-    self->look_due    = pawl_time_add(pawl__machine_now(self->endpoint), SLEEP_MAX_SERVER);
+    pawl__foreign_note(worker, self->next.timeout);
+    self->look_due = pawl_time_add(pawl__machine_now(self->endpoint), SLEEP_MAX_SERVER);
     return code;
 }
 
-/* Of the queue, of timeouts and of the partitions. */
+/* Of the queue, of timeouts, its own and those for elsewhere, and of the partitions. */
 static int64_t time_to_next(const pawl__thread *self)
 {
     pawl_time due   = self->next.queue < self->next.timeout ? self->next.queue : self->next.timeout;
     pawl_time flush = self->worker->flush_due;
+    if (self->worker->foreign_due < due)
+        due = self->worker->foreign_due;
     return time_to(flush < due ? flush : due, pawl__business_now(self->endpoint));
 }
 

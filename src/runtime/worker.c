@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/foreign.h"
 #include "runtime/lend.h"
 
 #include "store/core/wake.h"
@@ -111,14 +112,13 @@ static pawl_code claim_messages(pawl__worker *worker, pawl_time due_max, pawl_qu
     return code;
 }
 
-static pawl_code claim_timeouts(pawl__worker *worker, pawl_time due_max, pawl_timeout_rows *rows,
-                                pawl_error *error)
+pawl_code pawl__worker_claim_timeouts(pawl__worker *worker, pawl_text destination,
+                                      pawl_time due_max, size_t count_max, pawl_timeout_rows *rows,
+                                      pawl_error *error)
 {
-    if (worker->endpoint->model->timeout_count == 0)
-        return PAWL_OK;
-    pawl_timeout_claim claim = {.destination = worker->endpoint->model->queue,
+    pawl_timeout_claim claim = {.destination = destination,
                                 .due_max     = due_max,
-                                .count_max   = worker->claim_count,
+                                .count_max   = count_max,
                                 .owner       = new_session(worker),
                                 .now         = worker->engine.machine_now,
                                 .lease       = worker->endpoint->settings.timeout_lease};
@@ -153,8 +153,9 @@ static void say_where(pawl__worker *worker, const pawl_queue_rows *messages)
 static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *step,
                             pawl_error *error)
 {
-    pawl_queue_rows   messages = {.count = 0};
-    pawl_timeout_rows timeouts = {.count = 0};
+    const pawl__model *model    = worker->endpoint->model;
+    pawl_queue_rows    messages = {.count = 0};
+    pawl_timeout_rows  timeouts = {.count = 0};
     pawl__batch_reset(worker->batch);
     pawl_code code = claim_messages(worker, due_max, &messages, error);
     if (code == PAWL_OK)
@@ -163,8 +164,10 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
         step->is_elsewhere = true;
         return PAWL_OK;
     }
-    if (code == PAWL_OK)
-        code = claim_timeouts(worker, horizon_of(worker, &messages, due_max), &timeouts, error);
+    pawl_time horizon = horizon_of(worker, &messages, due_max);
+    if (code == PAWL_OK && model->timeout_count > 0)
+        code = pawl__worker_claim_timeouts(worker, model->queue, horizon, worker->claim_count,
+                                           &timeouts, error);
     for (size_t i = 0; i < timeouts.count && code == PAWL_OK; i++)
         code = pawl__batch_add_timeout(worker->batch, &timeouts.items[i]);
     for (size_t i = 0; i < messages.count && code == PAWL_OK; i++)
@@ -172,6 +175,9 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
     /* More timeouts may be due with the last one that was claimed, or after it. */
     if (timeouts.count > 0 && timeouts.count == worker->claim_count)
         worker->batch->cut_message = timeouts.items[timeouts.count - 1].due;
+    bool is_idle = worker->batch->unit_count == 0;
+    if (code == PAWL_OK && pawl__foreign_is_due(worker, due_max, is_idle))
+        code = pawl__foreign_claim(worker, horizon, worker->claim_count, error);
     return code;
 }
 
@@ -255,6 +261,7 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error)
     if (code == PAWL_OK)
         code = pawl__wake_add(worker->store->identity, worker->wake_fd, error);
     worker->flush_check = PAWL_TIME_MIN;
+    worker->foreign_due = PAWL_TIME_MIN;
     return code;
 }
 

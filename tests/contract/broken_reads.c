@@ -245,6 +245,22 @@ static pawl_code list_first_generation(pawl_store *store, pawl_saga_id saga_id, 
     return code;
 }
 
+/* Those of endpoints as well. */
+static pawl_code list_every_destination(pawl_store *store, pawl_text own, pawl_time now,
+                                        pawl_arena *arena, pawl_foreign_rows *rows,
+                                        pawl_error *error)
+{
+    (void)own;
+    return SELF->timeout_foreign(store, PAWL_TEXT("orders"), now, arena, rows, error);
+}
+
+static pawl_code list_leased_destinations(pawl_store *store, pawl_text own, pawl_time now,
+                                          pawl_arena *arena, pawl_foreign_rows *rows,
+                                          pawl_error *error)
+{
+    return SELF->timeout_foreign(store, own, now + PAWL_HOURS(1), arena, rows, error);
+}
+
 /* ---- Aggregators -------------------------------------------------------- */
 
 static pawl_code snapshot_without_lease(pawl_store *store, const pawl_snapshot_claim *claim,
@@ -450,6 +466,11 @@ const defect broken_reads[] = {
     {"next due forgotten", "T17", NULL, {.timeout_claim = claim_without_next}},
     {"reap clears live leases", "T14", NULL, {.timeout_reap = reap_live_leases}},
     {"re-arming keeps the generation", "E13", NULL, {.timeout_list = list_first_generation}},
+    {"destinations of endpoints are foreign",
+     "E13",
+     NULL,
+     {.timeout_foreign = list_every_destination}},
+    {"leased timeouts are listed", "E13", NULL, {.timeout_foreign = list_leased_destinations}},
     {"snapshot without lease", "A16", NULL, {.snapshot_claim = snapshot_without_lease}},
     {"unresolved rows not counted", "A10", NULL, {.snapshot_claim = snapshot_forgets_unresolved}},
     {"count that leases", "A19", NULL, {.aggregator_count = count_leases}},

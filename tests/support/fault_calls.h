@@ -48,6 +48,10 @@ HAND_ON(lead_list,
         (pawl_store * store, pawl_time now, pawl_arena *arena, pawl_lead_row **items, size_t *count,
          pawl_error *error),
         (inner, now, arena, items, count, error))
+HAND_ON(timeout_foreign,
+        (pawl_store * store, pawl_text own, pawl_time now, pawl_arena *arena,
+         pawl_foreign_rows *rows, pawl_error *error),
+        (inner, own, now, arena, rows, error))
 HAND_ON(subscriptions,
         (pawl_store * store, pawl_arena *arena, pawl_subscriptions *list, pawl_error *error),
         (inner, arena, list, error))

@@ -4,6 +4,7 @@
  */
 #include "support/fault_scenario.h"
 
+#include "pawl/operations.h"
 #include "support/fault_memory.h"
 #include "support/fault_shop.h"
 #include "support/world.h"
@@ -248,8 +249,25 @@ static void meet_newer(run *it)
     pawl_store_close(newer);
 }
 
+/* By another program, and for a queue that nobody reads here. */
+static void insert_foreign(run *it)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_store      *other = NULL;
+    pawl_time        now   = pawl_clock_now(it->machine);
+    pawl_timeout_row row   = {.id          = {{{1}}},
+                              .name        = PAWL_TEXT("tide"),
+                              .destination = PAWL_TEXT("harbour"),
+                              .due         = pawl_clock_now(it->business) + PAWL_MINUTES(10)};
+    look_into(it->main_url, &other);
+    world_ok(pawl_store_timeout_insert(other, &row, now, &error), &error);
+    world_ok(other->ops->worker_close(other, now, &error), &error);
+    pawl_store_close(other);
+}
+
 static void play(run *it)
 {
+    insert_foreign(it);
     put(it, "m-a", PAWL_MESSAGE(place, .name = PAWL_TEXT("a")));
     put(it, "m-b", PAWL_MESSAGE(place, .name = PAWL_TEXT("b")));
     put(it, "m-stray", PAWL_MESSAGE(pay, .name = PAWL_TEXT("stray")));
@@ -324,6 +342,9 @@ static void check_rows(run *it)
     world_ok(store->ops->queue_list(store, PAWL_TEXT("shop"), 0, it->arena, &queue, &error),
              &error);
     CHECK(it, queue.count == 0, "%zu messages are left", queue.count);
+    world_ok(store->ops->queue_list(store, PAWL_TEXT("harbour"), 0, it->arena, &queue, &error),
+             &error);
+    CHECK(it, queue.count == 1, "%zu messages came of the timeout for elsewhere", queue.count);
     world_ok(store->ops->timeout_list(store, (pawl_saga_id){{{0}}}, 0, it->arena, &times, &error),
              &error);
     CHECK(it, times.count == 0, "%zu timeouts are left", times.count);

@@ -58,7 +58,8 @@
     X(event_list)       \
     X(event_number)     \
     X(checkpoint_get)   \
-    X(lead_list)
+    X(lead_list)        \
+    X(timeout_foreign)
 
 typedef enum fault_op {
     fault_op_any, /* in a plan: every call that its kind is about */

@@ -173,6 +173,9 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
         HOT(40, "text, timestamptz, timestamptz", "'orders', at(0), at(-9999999)"),
     [pawl__postgres_timeout_first_any] =
         WALK(87, "text, timestamptz, timestamptz", "'', at(0), at(-9999999)", LEAP),
+    [pawl__postgres_timeout_elsewhere] =
+        RARE("text, timestamptz", "reads all subscriptions, twice a minute for each endpoint; the "
+                                  "rest is as in timeout_first_any"),
     [pawl__postgres_timeout_lease]       = HOT(2700, LEASE_TYPES, "'orders', " LEASE_VALUES),
     [pawl__postgres_timeout_lease_any]   = WALK(7600, LEASE_TYPES, "'', " LEASE_VALUES, LEAP),
     [pawl__postgres_timeout_expire]      = HOT(3000, "timestamptz", "at(0)"),

@@ -161,6 +161,16 @@ pawl_code pawl__memory_subscriptions(pawl_store *store, pawl_arena *arena, pawl_
     return PAWL_OK;
 }
 
+bool pawl__memory_is_subscriber(const memory_data *data, pawl_text queue)
+{
+    const memory_tree *tree = &data->subscriptions.trees[0];
+    for (const subscription_row *row = pawl__tree_first(tree); row != NULL;
+         row                         = pawl__tree_next(tree, row))
+        if (pawl_text_equal(row->fields.queue, queue))
+            return true;
+    return false;
+}
+
 pawl_code pawl__memory_apply_subscription_set(memory_commit *commit, const void *item)
 {
     const pawl_subscription_set *change = item;

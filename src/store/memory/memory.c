@@ -200,4 +200,5 @@ const pawl_store_ops pawl__memory_driver = {
     .event_number     = pawl__memory_event_number,
     .checkpoint_get   = pawl__memory_checkpoint_get,
     .lead_list        = pawl__memory_lead_list,
+    .timeout_foreign  = pawl__memory_timeout_foreign,
 };

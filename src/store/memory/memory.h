@@ -150,6 +150,8 @@ bool pawl__memory_type_is_known(pawl_text type, const pawl_text *types, size_t c
 
 /* Parts of next_due and stats. */
 pawl_time pawl__memory_queue_next_due(const memory_data *data, pawl_text queue);
+/* Does any subscription name the queue? */
+bool      pawl__memory_is_subscriber(const memory_data *data, pawl_text queue);
 pawl_time pawl__memory_timeout_next_due(const memory_data *data, pawl_text destination);
 /* Fills in what is known about the partition's flushes. */
 void      pawl__memory_flush_counts(const memory_data *data, pawl_text partition,
@@ -205,6 +207,9 @@ pawl_code pawl__memory_saga_count(pawl_store *store, const pawl_saga_table *tabl
                                   pawl_error *error);
 pawl_code pawl__memory_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
                                      pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
+pawl_code pawl__memory_timeout_foreign(pawl_store *store, pawl_text own, pawl_time now,
+                                       pawl_arena *arena, pawl_foreign_rows *rows,
+                                       pawl_error *error);
 pawl_code pawl__memory_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
                                     pawl_error *error);
 pawl_code pawl__memory_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,

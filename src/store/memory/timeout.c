@@ -262,6 +262,64 @@ pawl_time pawl__memory_timeout_next_due(const memory_data *data, pawl_text desti
     return PAWL_TIME_MAX;
 }
 
+/* The first free one of the rows that lead where this one does, itself included. */
+static const timeout_row *first_free(const memory_tree *tree, const timeout_row *row, pawl_time now)
+{
+    const pawl_text destination = row->fields.destination;
+    while (row != NULL && pawl_text_equal(row->fields.destination, destination)) {
+        if (is_free(row, now))
+            return row;
+        row = pawl__tree_next(tree, row);
+    }
+    return NULL;
+}
+
+static bool is_handled(const memory_data *data, pawl_text destination, pawl_text own)
+{
+    return !pawl_text_equal(destination, own) && pawl__memory_is_subscriber(data, destination);
+}
+
+/* The rows that stand for their destinations: of each the first free one. */
+static bool list_foreign(const memory_data *data, pawl_text own, pawl_time now, memory_list *list,
+                         pawl_arena *arena)
+{
+    const memory_tree *tree  = &data->timeouts.trees[BY_DESTINATION];
+    const timeout_row *row   = pawl__tree_first(tree);
+    bool               is_ok = true;
+    while (row != NULL && is_ok) {
+        const timeout_row next = {
+            .fields = {.destination = row->fields.destination, .due = INT64_MAX}};
+        const timeout_row *free =
+            is_handled(data, row->fields.destination, own) ? NULL : first_free(tree, row, now);
+        if (free != NULL)
+            is_ok = pawl__memory_list_add(list, arena, (void *)(uintptr_t)free);
+        row = pawl__tree_at_least(tree, &next);
+    }
+    return is_ok;
+}
+
+pawl_code pawl__memory_timeout_foreign(pawl_store *store, pawl_text own, pawl_time now,
+                                       pawl_arena *arena, pawl_foreign_rows *rows,
+                                       pawl_error *error)
+{
+    *rows             = (pawl_foreign_rows){.count = 0};
+    memory_data *data = pawl__memory_enter(store, error);
+    if (data == NULL)
+        return PAWL_EINVAL;
+    memory_list list  = {0};
+    bool        is_ok = list_foreign(data, own, now, &list, arena);
+    rows->items       = pawl_arena_take(arena, (list.count + 1) * sizeof rows->items[0]);
+    is_ok             = is_ok && rows->items != NULL;
+    for (size_t i = 0; i < list.count && is_ok; i++) {
+        const timeout_row *row     = list.rows[i];
+        pawl_text          name    = pawl_arena_text(arena, row->fields.destination);
+        rows->items[rows->count++] = (pawl_foreign_row){name, row->fields.due};
+        is_ok                      = name.data != NULL;
+    }
+    pawl__memory_leave(data);
+    return is_ok ? PAWL_OK : pawl__memory_out_of_memory("list of destinations of timeouts", error);
+}
+
 void pawl__memory_timeout_stats(const memory_data *data, pawl_time now, pawl_stats *stats)
 {
     const memory_tree *tree = &data->timeouts.trees[BY_DUE];

@@ -62,4 +62,5 @@ const pawl_store_ops pawl_store_driver = {
     .event_number     = pawl__postgres_event_number,
     .checkpoint_get   = pawl__postgres_checkpoint_get,
     .lead_list        = pawl__postgres_lead_list,
+    .timeout_foreign  = pawl__postgres_timeout_foreign,
 };

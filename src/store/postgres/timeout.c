@@ -258,6 +258,32 @@ void pawl__postgres_send_timeout_free_dead(pawl__postgres            *store,
 }
 
 /* Those of the dead too, whose leases need not have ended: they are not counted. */
+pawl_code pawl__postgres_timeout_foreign(pawl_store *base, pawl_text own, pawl_time now,
+                                         pawl_arena *arena, pawl_foreign_rows *rows,
+                                         pawl_error *error)
+{
+    pawl__postgres *store = pawl__postgres_of(base);
+    *rows                 = (pawl_foreign_rows){.count = 0};
+    pawl_code code        = pawl__postgres_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__postgres_call call;
+    pawl__postgres_begin(&call, &store->main, pawl__postgres_timeout_elsewhere, error);
+    call.arena = arena;
+    pawl__postgres_put_text(&call, own);
+    pawl__postgres_put_time(&call, now);
+    code = pawl__postgres_run(&call);
+    if (code == PAWL_OK)
+        rows->items = pawl__postgres_take_rows(&call, sizeof *rows->items);
+    while (rows->items != NULL && pawl__postgres_next(&call)) {
+        pawl_foreign_row *row = &rows->items[rows->count++];
+        row->destination      = pawl__postgres_get_text(&call);
+        row->due              = pawl__postgres_get_time(&call);
+    }
+    pawl__postgres_end(&call);
+    return call.code;
+}
+
 pawl_code pawl__postgres_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
                                       pawl_error *error)
 {

@@ -171,6 +171,11 @@
     X(timeout_first_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                    \
       "select f.[Due] from d cross join lateral (" PAWL__POSTGRES_TIMEOUT_FIRST(                                \
           "d.name") ") as f order by f.[Due] limit 1")                                                          \
+    X(timeout_elsewhere, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                    \
+      "select k.name, f.[Due] from (select name from d where name = ?1 or name <> all (array("                  \
+      "select [Queue] from {subscriptions})) offset 0) as k cross join lateral (select [Due] "                  \
+      "from {timeouts} where [Destination] = k.name and " PAWL__POSTGRES_TIMEOUT_FREE                           \
+      " order by [Due], [Id] limit 1) as f order by k.name")                                                    \
     X(timeout_lease, "with due as materialized (" PAWL__POSTGRES_TIMEOUT_DUE(                                   \
                          "?1") "), " PAWL__POSTGRES_TIMEOUT_TAKE)                                               \
     X(timeout_lease_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                    \

@@ -47,6 +47,20 @@
 #define PAWL__SQL_NO_OWNER "[Owner] = null, [LeaseExpires] = null, [LeaseWorker] = null"
 #define PAWL__SQL_NO_SESSION "[Session] = null, [LeaseExpires] = null, [LeaseWorker] = null"
 
+/* Destinations that are the queue of no subscription, or are ?1, with the due time of the
+ * first timeout that is free at ?2. Their names are found by leaping from one to the next
+ * in the index. */
+#define PAWL__SQL_TIMEOUT_FOREIGN                                                         \
+    "with recursive d (name) as (select min([Destination]) from {timeouts} union all "    \
+    "select (select min(t.[Destination]) from {timeouts} as t "                           \
+    "where t.[Destination] > d.name) from d where d.name is not null), "                  \
+    "f (name, due) as (select d.name, (select t.[Due] from {timeouts} as t "              \
+    "where t.[Destination] = d.name "                                                     \
+    "and (t.[LeaseExpires] is null or t.[LeaseExpires] <= ?2) order by t.[Due] limit 1) " \
+    "from d where d.name is not null and (d.name = ?1 or not exists "                     \
+    "(select 1 from {subscriptions} as s where s.[Queue] = d.name))) "                    \
+    "select name, due from f where due is not null order by name"
+
 /* name, template */
 #define PAWL__SQL_STATEMENTS(X)                                                                                                  \
     /* Workers, fence and leases. */                                                                                             \
@@ -134,6 +148,7 @@
       "and ([LeaseExpires] is null or [LeaseExpires] <= ?2) having min([Due]) is not null")                                      \
     X(timeout_first, "select [Due] from {timeouts} where [Destination] = ?1 and [Owner] is null "                                \
                      "order by [Due] limit 1")                                                                                   \
+    X(timeout_foreign, PAWL__SQL_TIMEOUT_FOREIGN)                                                                                \
     X(timeout_stamp,                                                                                                             \
       "update {timeouts} set [Owner] = ?1, [LeaseExpires] = ?2, [LeaseWorker] = ?3 "                                             \
       "where [Id] = ?4")                                                                                                         \

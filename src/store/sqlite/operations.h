@@ -31,6 +31,9 @@ pawl_code pawl__sqlite_saga_count(pawl_store *base, const pawl_saga_table *table
 /* timeout.c */
 pawl_code pawl__sqlite_timeout_claim(pawl_store *base, const pawl_timeout_claim *claim,
                                      pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
+pawl_code pawl__sqlite_timeout_foreign(pawl_store *base, pawl_text own, pawl_time now,
+                                       pawl_arena *arena, pawl_foreign_rows *rows,
+                                       pawl_error *error);
 pawl_code pawl__sqlite_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
                                     pawl_error *error);
 pawl_code pawl__sqlite_timeout_list(pawl_store *base, pawl_saga_id saga_id, size_t count_max,

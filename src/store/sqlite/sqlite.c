@@ -62,4 +62,5 @@ const pawl_store_ops pawl_store_driver = {
     .event_number     = pawl__sqlite_event_number,
     .checkpoint_get   = pawl__sqlite_checkpoint_get,
     .lead_list        = pawl__sqlite_lead_list,
+    .timeout_foreign  = pawl__sqlite_timeout_foreign,
 };

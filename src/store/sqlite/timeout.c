@@ -130,6 +130,34 @@ pawl_code pawl__sqlite_timeout_claim(pawl_store *base, const pawl_timeout_claim 
     return code;
 }
 
+pawl_code pawl__sqlite_timeout_foreign(pawl_store *base, pawl_text own, pawl_time now,
+                                       pawl_arena *arena, pawl_foreign_rows *rows,
+                                       pawl_error *error)
+{
+    pawl__sqlite     *store = pawl__sqlite_of(base);
+    pawl__sqlite_call call;
+    size_t            capacity = 0;
+    *rows                      = (pawl_foreign_rows){.count = 0};
+    pawl_code code             = pawl__sqlite_ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_timeout_foreign, error);
+    call.arena = arena;
+    pawl__sqlite_put_text(&call, own);
+    pawl__sqlite_put_int(&call, now);
+    while (pawl__sqlite_next(&call)) {
+        pawl_foreign_row *grown =
+            pawl__sqlite_grow(&call, rows->items, rows->count, &capacity, sizeof *grown);
+        if (grown == NULL)
+            break;
+        rows->items           = grown;
+        pawl_foreign_row *row = &grown[rows->count++];
+        row->destination      = pawl__sqlite_get_text(&call);
+        row->due              = pawl__sqlite_get_int(&call);
+    }
+    return call.code;
+}
+
 pawl_code pawl__sqlite_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
                                     pawl_error *error)
 {

@@ -1,0 +1,30 @@
+/* foreign.h - due timeouts for a destination that no endpoint of the store handles.
+ *
+ * Threads: a worker's own.
+ * Tests: tests/unit/test_engine_foreign.c, test_runtime_foreign.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNTIME_FOREIGN_H
+#define PAWL_RUNTIME_FOREIGN_H
+
+#include "runtime/runtime.h"
+
+/* Is it time to look for timeouts for elsewhere? `is_idle`: nothing else was due. */
+bool pawl__foreign_is_due(pawl__worker *worker, pawl_time business_now, bool is_idle);
+/* The next timeout of the endpoint's own queue, as next_due() says. */
+void pawl__foreign_note(pawl__worker *worker, pawl_time next_timeout);
+/* Looks, and adds those that are due, at most so many, to the batch. */
+pawl_code pawl__foreign_claim(pawl__worker *worker, pawl_time due_max, size_t count_max,
+                              pawl_error *error);
+/* Says in the store which routes the endpoint has: adds at most a set for each route and
+ * for each item of the list. PAWL_ENOMEM is the only failure. */
+pawl_code pawl__foreign_announce(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
+                                 pawl_arena *arena, pawl_subscription_set *sets, size_t *count);
+
+/* worker.c: leases due timeouts of the destination; into the batch's arena. */
+pawl_code pawl__worker_claim_timeouts(pawl__worker *worker, pawl_text destination,
+                                      pawl_time due_max, size_t count_max, pawl_timeout_rows *rows,
+                                      pawl_error *error);
+
+#endif

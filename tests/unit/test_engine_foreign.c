@@ -1,0 +1,581 @@
+/* test_engine_foreign.c - due timeouts for a destination that no endpoint of the store
+ * handles are sent there, then removed. Contract E13.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/operations.h"
+#include "support/hook.h"
+#include "support/world.h"
+
+#include "runtime/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define LAMP_STATE(F) F(TEXT, lamp)
+PAWL_RECORD(lamp_state, LAMP_STATE)
+#define SWITCH_ON(F) F(TEXT, lamp)
+PAWL_RECORD(switch_on, SWITCH_ON)
+#define PING(F) F(INT32, number)
+PAWL_RECORD(ping, PING)
+#define REMIND(F) F(INT32, number)
+PAWL_RECORD(remind, REMIND)
+
+static world_log seen;
+
+static pawl_code on_switch_on(pawl_context *ctx, lamp_state *lamp, const switch_on *message)
+{
+    (void)lamp;
+    (void)message;
+    return pawl_timeout(ctx, "ring", PAWL_SECONDS(60));
+}
+PAWL_HANDLER(on_switch_on, lamp_state, switch_on);
+
+static pawl_code on_ring(pawl_context *ctx, lamp_state *lamp)
+{
+    (void)ctx;
+    world_note(&seen, "ring(%.*s)", PAWL_TEXT_ARGS(lamp->lamp));
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_ring, lamp_state);
+
+static pawl_code on_ping(pawl_context *ctx, const ping *message)
+{
+    (void)ctx;
+    world_note(&seen, "ping(%d)", message->number);
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_ping, ping);
+
+static pawl_code on_remind(pawl_context *ctx, const remind *message)
+{
+    (void)message;
+    pawl_text saga = pawl_header_value(ctx, PAWL_HEADER_SAGA);
+    world_note(&seen, "remind(%.*s)", PAWL_TEXT_ARGS(saga));
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_remind, remind);
+
+static pawl_code note_filter(pawl_context *ctx, const pawl_message *message, void *context)
+{
+    (void)ctx;
+    (void)context;
+    world_note(&seen, "filter(%.*s)", PAWL_TEXT_ARGS(message->type));
+    return PAWL_DISCARD;
+}
+
+static const pawl_saga lamp_saga = {
+    .name        = "Lamp",
+    .state       = PAWL_RECORD_OF(lamp_state),
+    .correlation = "lamp",
+    .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_switch_on), .key = "lamp", .starts = true},
+                            {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
+                            {.handle = NULL}}};
+
+/* One without timeouts, one with, one that is sent to. */
+static const pawl_endpoint_spec plain = {
+    .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
+static const pawl_endpoint_spec house  = {.name  = "house",
+                                          .sagas = (const pawl_saga *const[]){&lamp_saga, NULL}};
+static const pawl_endpoint_spec notice = {
+    .name = "notice", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_remind)}, {0}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "foreign",
+    .endpoints = (const pawl_endpoint_spec *const[]){&plain, &house, &notice, NULL}};
+
+static void open_world(world *it, const char *url, const pawl_endpoint_options *options)
+{
+    world_forget(&seen);
+    world_make_tables(url, &application);
+    world_open(it, url, &application, "plain", options);
+}
+
+/* Another endpoint of the same store, under the same clocks. */
+static pawl_endpoint *open_endpoint(const world *it, const char *name, const pawl_route *routes)
+{
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_endpoint_options options  = it->options;
+    pawl_endpoint        *endpoint = NULL;
+    options.routes                 = routes;
+    options.route_size             = sizeof(pawl_route);
+    world_ok(pawl_endpoint_create(&application, name, &options, &endpoint, &error), &error);
+    return endpoint;
+}
+
+static void drain(pawl_endpoint *endpoint)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_endpoint_drain(endpoint, NULL, &error), &error);
+}
+
+static pawl_timeout_row timeout_for(const char *destination, uint8_t number, int seconds)
+{
+    return (pawl_timeout_row){.id             = {{{number}}},
+                              .saga_id        = {{{0xAB, number}}},
+                              .saga_type      = PAWL_TEXT("Parcel"),
+                              .name           = PAWL_TEXT("remind"),
+                              .destination    = pawl_text_of(destination),
+                              .due            = WORLD_START + PAWL_SECONDS(seconds),
+                              .headers        = PAWL_TEXT("{\"tenant\":\"t1\"}"),
+                              .correlation_id = PAWL_TEXT("talk-1")};
+}
+
+static void insert(world *it, const pawl_timeout_row *row)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_timeout_insert(it->store, row, pawl_clock_now(it->machine), &error),
+             &error);
+}
+
+static void insert_for(world *it, const char *destination, uint8_t number, int seconds)
+{
+    pawl_timeout_row row = timeout_for(destination, number, seconds);
+    insert(it, &row);
+}
+
+/* ---- Sent ------------------------------------------------------------------------- */
+
+static void e13_a_due_timeout_for_elsewhere_is_sent_then_removed(const char *url)
+{
+    world it;
+    open_world(&it, url, NULL);
+    insert_for(&it, "vans", 1, 60);
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(60));
+    step = world_go(&it, PAWL_SECONDS(60) - 1);
+    assert_int_equal(world_queue(&it, "vans").count, 0);
+    step = world_go(&it, 1);
+    assert_int_equal(step.handled, 1);
+    assert_int_equal(step.next_due, PAWL_TIME_MAX);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    pawl_queue_rows rows = world_queue(&it, "vans");
+    assert_int_equal(rows.count, 1);
+    const pawl_message *message = &rows.items[0].message;
+    assert_true(pawl_text_equal(message->type, PAWL_TEXT("remind")));
+    assert_true(pawl_text_equal(message->body, PAWL_TEXT("{}")));
+    assert_true(pawl_text_equal(message->correlation_id, PAWL_TEXT("talk-1")));
+    assert_true(
+        pawl_text_equal(message->causation_id, PAWL_TEXT("01000000-0000-0000-0000-000000000000")));
+    assert_true(world_says(message->headers, "\"tenant\":\"t1\""));
+    assert_true(world_says(message->headers, "\"pawl.saga\":\"Parcel\""));
+    assert_true(
+        world_says(message->headers, "\"pawl.saga_id\":\"ab010000-0000-0000-0000-000000000000\""));
+    assert_int_equal(rows.items[0].due, WORLD_START + PAWL_SECONDS(60));
+    world_close(&it);
+}
+
+/* By destination and due time, whatever else there is; a look takes what is due only. */
+static void e13_each_goes_at_its_time(const char *url)
+{
+    world it;
+    open_world(&it, url, NULL);
+    insert_for(&it, "vans", 1, 10);
+    insert_for(&it, "vans", 2, 30);
+    insert_for(&it, "ships", 3, 20);
+    insert_for(&it, "ships", 4, 10);
+    for (int i = 0; i < 40; i++)
+        world_post_at(&it, NULL, WORLD_START + PAWL_SECONDS(i), PAWL_MESSAGE(ping, .number = i));
+    world_drain(&it);
+    pawl_step step = world_go(&it, PAWL_SECONDS(10));
+    assert_int_equal(world_queue(&it, "vans").count, 1);
+    assert_int_equal(world_queue(&it, "ships").count, 1);
+    step = world_go(&it, PAWL_SECONDS(40));
+    assert_int_equal(world_queue(&it, "vans").count, 2);
+    assert_int_equal(world_queue(&it, "ships").count, 2);
+    assert_int_equal(step.next_due, PAWL_TIME_MAX);
+    world_close(&it);
+}
+
+/* More than one claim takes. */
+static void e13_many_are_sent_in_pieces(const char *url)
+{
+    world                 it;
+    pawl_endpoint_options options = {.batch_messages = 4};
+    open_world(&it, url, &options);
+    for (uint8_t i = 1; i <= 10; i++)
+        insert_for(&it, i % 2 == 0 ? "vans" : "ships", i, i);
+    pawl_clock_set(it.business, WORLD_START + PAWL_SECONDS(60));
+    assert_int_equal(world_step(&it).handled, 4);
+    world_drain(&it);
+    assert_int_equal(world_queue(&it, "vans").count, 5);
+    assert_int_equal(world_queue(&it, "ships").count, 5);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
+}
+
+static void e13_a_route_leads_through_the_outbox(const char *url)
+{
+    world                 it;
+    pawl_route            routes[] = {{.name = "abroad", .url = "memory:foreign-abroad"},
+                                      {.name = "next_door", .queue = "door"},
+                                      {.name = NULL}};
+    pawl_endpoint_options options  = {
+         .routes = routes, .route_size = sizeof routes[0], .no_service = true};
+    open_world(&it, url, &options);
+    insert_for(&it, "abroad", 1, 60);
+    insert_for(&it, "next_door", 2, 60);
+    world_go(&it, PAWL_SECONDS(60));
+    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+    assert_int_equal(rows.count, 1);
+    assert_true(pawl_text_equal(rows.items[0].destination, PAWL_TEXT("abroad")));
+    assert_true(pawl_text_equal(rows.items[0].message.type, PAWL_TEXT("remind")));
+    assert_true(world_says(rows.items[0].message.headers, "\"pawl.saga\":\"Parcel\""));
+    assert_int_equal(rows.items[0].source.size, 0);
+    assert_int_equal(world_queue(&it, "door").count, 1);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
+}
+
+/* Set again under its id when it was sent: that is another message, through the outbox
+ * as well, whose rows are kept for their ids. */
+static void e13_set_again_under_its_id_is_sent_again(const char *url)
+{
+    world      it;
+    pawl_route routes[] = {{.name = "abroad", .url = "memory:foreign-again"}, {.name = NULL}};
+    pawl_endpoint_options options = {
+        .routes = routes, .route_size = sizeof routes[0], .no_service = true};
+    open_world(&it, url, &options);
+    for (int i = 1; i <= 2; i++) {
+        insert_for(&it, "abroad", 1, 10 * i);
+        insert_for(&it, "vans", 2, 10 * i);
+        world_go(&it, PAWL_SECONDS(10));
+    }
+    pawl_outbox_rows rows = world_outbox(&it, PAWL_OUTBOX_PENDING);
+    assert_int_equal(rows.count, 2);
+    assert_false(pawl_text_equal(rows.items[0].message.id, rows.items[1].message.id));
+    pawl_queue_rows sent = world_queue(&it, "vans");
+    assert_int_equal(sent.count, 2);
+    assert_false(pawl_text_equal(sent.items[0].message.id, sent.items[1].message.id));
+    world_close(&it);
+}
+
+/* Without saga, name and correlation id it is a message all the same. */
+static void e13_a_bare_timeout_is_sent(const char *url)
+{
+    world            it;
+    pawl_timeout_row row = {.id = {{{5}}}, .destination = PAWL_TEXT("vans"), .due = WORLD_START};
+    open_world(&it, url, NULL);
+    insert(&it, &row);
+    world_drain(&it);
+    pawl_queue_rows rows = world_queue(&it, "vans");
+    assert_int_equal(rows.count, 1);
+    assert_true(pawl_text_equal(rows.items[0].message.type, PAWL_TEXT("pawl.timeout")));
+    assert_int_equal(rows.items[0].message.headers.size, 0);
+    assert_true(pawl_text_equal(rows.items[0].message.correlation_id, rows.items[0].message.id));
+    world_close(&it);
+}
+
+/* What is sent is a message to the receiver like any other. */
+static void e13_the_receiver_handles_a_message(const char *url)
+{
+    world                 it;
+    static pawl_route     routes[] = {{.name = "bell", .queue = "notice"}, {.name = NULL}};
+    pawl_endpoint_options options  = {.routes = routes, .route_size = sizeof routes[0]};
+    open_world(&it, url, &options);
+    pawl_endpoint *receiver = open_endpoint(&it, "notice", NULL);
+    insert_for(&it, "bell", 1, 60);
+    world_go(&it, PAWL_SECONDS(60));
+    drain(receiver);
+    assert_string_equal(seen.text, "remind(Parcel) ");
+    assert_int_equal(world_dead(&it).count, 0);
+    pawl_endpoint_destroy(receiver);
+    world_close(&it);
+}
+
+/* Filters are about what is handled here. */
+static void e13_no_filter_stops_it(const char *url)
+{
+    world              it;
+    static pawl_filter filters[] = {{.before = note_filter}, {.before = NULL}};
+    pawl_application   filtered  = application;
+    filtered.filters             = filters;
+    world_forget(&seen);
+    world_make_tables(url, &application);
+    world_open(&it, url, &filtered, "plain", NULL);
+    insert_for(&it, "vans", 1, 0);
+    world_post(&it, NULL, PAWL_MESSAGE(ping, .number = 1));
+    world_drain(&it);
+    assert_string_equal(seen.text, "filter(ping) ");
+    assert_int_equal(world_queue(&it, "vans").count, 1);
+    world_close(&it);
+}
+
+/* ---- Not sent --------------------------------------------------------------------- */
+
+/* What no queue takes becomes a dead letter; the others go out. */
+static void e13_one_that_cannot_be_sent_holds_up_no_other(const char *url)
+{
+    world       it;
+    static char headers[PAWL_HEADERS_SIZE_MAX + 1];
+    open_world(&it, url, NULL);
+    pawl_timeout_row row = timeout_for("vans", 2, 20);
+    memset(headers, 'x', sizeof headers - 1);
+    memcpy(headers, "{\"long\":\"", strlen("{\"long\":\""));
+    memcpy(headers + sizeof headers - 3, "\"}", 3);
+    row.headers = pawl_text_of(headers);
+    insert_for(&it, "vans", 1, 20);
+    insert(&it, &row);
+    insert_for(&it, "vans", 3, 20);
+    world_go(&it, PAWL_SECONDS(20));
+    assert_int_equal(world_queue(&it, "vans").count, 2);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(pawl_text_equal(dead.items[0].queue, PAWL_TEXT("vans")));
+    assert_true(pawl_text_equal(dead.items[0].message.type, PAWL_TEXT("remind")));
+    assert_true(world_says(dead.items[0].message.headers, "\"pawl.saga\":\"Parcel\""));
+    assert_true(world_says(dead.items[0].error, "message.headers"));
+    world_close(&it);
+}
+
+/* That of an endpoint waits for it, whether it runs or not, and is handled directly. */
+static void e13_one_for_an_endpoint_of_the_store_is_left_to_it(const char *url)
+{
+    world it;
+    open_world(&it, url, NULL);
+    pawl_endpoint *other = open_endpoint(&it, "house", NULL);
+    world_post(&it, NULL, PAWL_MESSAGE(ping, .number = 1));
+    pawl_error        error   = PAWL_ERROR_INIT;
+    pawl_send_options options = {PAWL_SEND_OPTIONS_INIT, .due = WORLD_START};
+    world_ok(pawl_sender_send(it.sender, "house", &options,
+                              PAWL_MESSAGE(switch_on, .lamp = PAWL_TEXT("l")), &error),
+             &error);
+    world_ok(pawl_sender_commit(it.sender, &error), &error);
+    drain(other);
+    pawl_endpoint_destroy(other);
+    assert_int_equal(world_timeouts(&it).count, 1);
+    pawl_step step = world_go(&it, PAWL_HOURS(1));
+    assert_int_equal(step.next_due, PAWL_TIME_MAX);
+    assert_int_equal(world_timeouts(&it).count, 1);
+    assert_int_equal(world_queue(&it, "house").count, 0);
+    other = open_endpoint(&it, "house", NULL);
+    drain(other);
+    assert_string_equal(seen.text, "ping(1) ring(l) ");
+    assert_int_equal(world_timeouts(&it).count, 0);
+    pawl_endpoint_destroy(other);
+    world_close(&it);
+}
+
+/* Who has the route sends it, now or when it runs again; without it anybody does. */
+static void e13_who_has_the_route_sends_it(const char *url)
+{
+    world             it;
+    static pawl_route routes[] = {{.name = "abroad", .queue = "border"}, {.name = NULL}};
+    open_world(&it, url, NULL);
+    pawl_endpoint *other = open_endpoint(&it, "notice", routes);
+    pawl_endpoint_destroy(other);
+    insert_for(&it, "abroad", 1, 60);
+    pawl_step step = world_go(&it, PAWL_SECONDS(60));
+    assert_int_equal(step.next_due, PAWL_TIME_MAX);
+    assert_int_equal(world_timeouts(&it).count, 1);
+    other = open_endpoint(&it, "notice", routes);
+    drain(other);
+    assert_int_equal(world_queue(&it, "border").count, 1);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    pawl_endpoint_destroy(other);
+    other = open_endpoint(&it, "notice", NULL);
+    pawl_endpoint_destroy(other);
+    insert_for(&it, "abroad", 2, 60);
+    world_drain(&it);
+    assert_int_equal(world_queue(&it, "abroad").count, 1);
+    world_close(&it);
+}
+
+/* Two that have it, and one that has the beginning of its name. */
+static void e13_a_route_of_two_is_anybodys_of_them(const char *url)
+{
+    world                 it;
+    static pawl_route     routes[] = {{.name = "abroad", .queue = "border"}, {.name = NULL}};
+    static pawl_route     longer[] = {{.name = "abroad2", .queue = "border2"}, {.name = NULL}};
+    pawl_endpoint_options options  = {.routes = routes, .route_size = sizeof routes[0]};
+    open_world(&it, url, &options);
+    pawl_endpoint_destroy(open_endpoint(&it, "notice", routes));
+    pawl_endpoint_destroy(open_endpoint(&it, "house", longer));
+    insert_for(&it, "abroad", 1, 60);
+    insert_for(&it, "abroad2", 2, 60);
+    insert_for(&it, "abroa", 3, 60);
+    world_go(&it, PAWL_SECONDS(60));
+    assert_int_equal(world_queue(&it, "border").count, 1);
+    assert_int_equal(world_queue(&it, "abroa").count, 1);
+    assert_int_equal(world_timeouts(&it).count, 1);
+    world_close(&it);
+}
+
+static int line_count;
+
+static void count_lines(pawl_log_level level, const char *text, void *context)
+{
+    (void)level;
+    (void)context;
+    line_count += strstr(text, "timeouts for 'abroad' are due since 2026-01-01T09:01:00") != NULL &&
+                  strstr(text, "queue 'notice'") != NULL;
+}
+
+static void e13_those_that_nobody_sends_are_spoken_of(const char *url)
+{
+    world             it;
+    static pawl_route routes[] = {{.name = "abroad", .queue = "border"}, {.name = NULL}};
+    open_world(&it, url, NULL);
+    pawl_endpoint_destroy(open_endpoint(&it, "notice", routes));
+    line_count = 0;
+    pawl_log_set(count_lines, PAWL_LOG_WARNING, NULL);
+    insert_for(&it, "abroad", 1, 60);
+    world_go_both(&it, PAWL_MINUTES(11) - 1);
+    assert_int_equal(line_count, 0);
+    world_go_both(&it, 1);
+    assert_int_equal(line_count, 1);
+    world_go_both(&it, PAWL_MINUTES(60) - 1);
+    assert_int_equal(line_count, 1);
+    world_go_both(&it, 1);
+    assert_int_equal(line_count, 2);
+    world_quiet();
+    world_close(&it);
+}
+
+/* Its own queue's, without a handler: a dead letter tells of it. */
+static void e13_one_for_an_endpoint_without_timeouts_is_dead(const char *url)
+{
+    world it;
+    open_world(&it, url, NULL);
+    insert_for(&it, "plain", 1, 60);
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.next_due, WORLD_START + PAWL_SECONDS(60));
+    step = world_go(&it, PAWL_SECONDS(60));
+    assert_int_equal(step.next_due, PAWL_TIME_MAX);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "no handler for timeout 'remind'"));
+    assert_true(pawl_text_equal(dead.items[0].queue, PAWL_TEXT("plain")));
+    world_close(&it);
+}
+
+/* A lease that another one took first, and that ran out since: it is sent once. */
+static void e13_a_lost_lease_sends_nothing_twice(const char *url)
+{
+    world             it;
+    pawl_error        error = PAWL_ERROR_INIT;
+    pawl_timeout_rows rows;
+    open_world(&it, url, NULL);
+    insert_for(&it, "vans", 1, 0);
+    pawl_timeout_claim claim = {.destination = PAWL_TEXT("vans"),
+                                .due_max     = WORLD_START,
+                                .owner       = {{{7}}},
+                                .now         = WORLD_START,
+                                .lease       = PAWL_MINUTES(5)};
+    world_ok(it.store->ops->timeout_claim(it.store, &claim, it.arena, &rows, &error), &error);
+    assert_int_equal(rows.count, 1);
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.next_due, PAWL_TIME_MAX);
+    assert_int_equal(world_queue(&it, "vans").count, 0);
+    world_go_machine(&it, PAWL_MINUTES(5));
+    assert_int_equal(world_queue(&it, "vans").count, 1);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
+}
+
+/* ---- When ------------------------------------------------------------------------- */
+
+static void open_busy_world(world *it, const char *url)
+{
+    pawl_endpoint_options options = {.batch_messages = 1};
+    open_world(it, url, &options);
+    for (int i = 0; i < 20; i++)
+        world_post(it, NULL, PAWL_MESSAGE(ping, .number = i));
+    world_step(it);
+}
+
+/* Messages that never end keep no timeout from going; a look costs a busy worker nothing,
+ * as it is made every half minute. */
+static void e13_a_busy_worker_sends_them_too(const char *url)
+{
+    world it;
+    open_busy_world(&it, url);
+    insert_for(&it, "vans", 1, 0);
+    world_step(&it);
+    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(30) - 1);
+    world_step(&it);
+    assert_int_equal(world_queue(&it, "vans").count, 0);
+    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(30));
+    world_step(&it);
+    assert_int_equal(world_queue(&it, "vans").count, 1);
+    assert_true(world_queue(&it, "plain").count > 10);
+    world_close(&it);
+}
+
+static void e13_a_machine_clock_set_back_keeps_none(const char *url)
+{
+    world       it;
+    pawl_clock *earlier = pawl_clock_create(WORLD_START - PAWL_HOURS(1));
+    open_busy_world(&it, url);
+    world_step(&it);
+    insert_for(&it, "vans", 1, 0);
+    it.endpoint->settings.machine = earlier;
+    world_step(&it);
+    assert_int_equal(world_queue(&it, "vans").count, 1);
+    world_close(&it);
+    pawl_clock_destroy(earlier);
+}
+
+static pawl_code lose_commit(hook_place place, void *context)
+{
+    int *left = context;
+    if (place != HOOK_BEFORE_COMMIT || *left == 0)
+        return PAWL_OK;
+    --*left;
+    return PAWL_ELOST;
+}
+
+/* The connection is lost when it is sent: it is free, and sent next. */
+static void e13_released_when_sending_fails(const char *url)
+{
+    world      it;
+    int        left  = 0;
+    pawl_error error = PAWL_ERROR_INIT;
+    world_make_tables(url, &application);
+    open_busy_world(&it, hook_url(url));
+    insert_for(&it, "vans", 1, 0);
+    hook_set(lose_commit, &left);
+    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(30));
+    left = 1;
+    assert_int_equal(pawl_endpoint_step(it.endpoint, NULL, &error), PAWL_ELOST);
+    assert_int_equal(left, 0);
+    assert_int_equal(world_queue(&it, "vans").count, 0);
+    pawl_timeout_rows rows = world_timeouts(&it);
+    assert_int_equal(rows.count, 1);
+    assert_true(pawl_uuid_is_zero(rows.items[0].owner.uuid));
+    assert_int_equal(rows.items[0].attempts, 0);
+    world_step(&it);
+    assert_int_equal(world_queue(&it, "vans").count, 1);
+    assert_int_equal(world_timeouts(&it).count, 0);
+    hook_set(NULL, NULL);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e13_a_due_timeout_for_elsewhere_is_sent_then_removed),
+        ON_ALL_STORES(e13_each_goes_at_its_time),
+        ON_ALL_STORES(e13_many_are_sent_in_pieces),
+        ON_ALL_STORES(e13_a_route_leads_through_the_outbox),
+        ON_ALL_STORES(e13_set_again_under_its_id_is_sent_again),
+        ON_ALL_STORES(e13_a_bare_timeout_is_sent),
+        ON_ALL_STORES(e13_the_receiver_handles_a_message),
+        ON_ALL_STORES(e13_no_filter_stops_it),
+        ON_ALL_STORES(e13_one_that_cannot_be_sent_holds_up_no_other),
+        ON_ALL_STORES(e13_one_for_an_endpoint_of_the_store_is_left_to_it),
+        ON_ALL_STORES(e13_who_has_the_route_sends_it),
+        ON_ALL_STORES(e13_a_route_of_two_is_anybodys_of_them),
+        ON_ALL_STORES(e13_those_that_nobody_sends_are_spoken_of),
+        ON_ALL_STORES(e13_one_for_an_endpoint_without_timeouts_is_dead),
+        ON_ALL_STORES(e13_a_lost_lease_sends_nothing_twice),
+        ON_ALL_STORES(e13_a_busy_worker_sends_them_too),
+        ON_ALL_STORES(e13_a_machine_clock_set_back_keeps_none),
+        ON_ALL_STORES(e13_released_when_sending_fails),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/* test_runtime_foreign.c - worker threads that sleep know when a timeout for elsewhere is
+ * due. Contracts E13, E15.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/operations.h"
+#include "support/thread.h"
+
+#include <string.h>
+
+#define PING(F) F(INT32, number)
+PAWL_RECORD(ping, PING)
+
+static pawl_code on_ping(pawl_context *ctx, const ping *message)
+{
+    (void)ctx;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_ping, ping);
+
+static const pawl_endpoint_spec plain = {
+    .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_ping)}, {0}}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "sleeping",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&plain, NULL}};
+
+/* A handle to look and to insert with; in memory it keeps the store alive, too. */
+static pawl_store *open_store(const char *url)
+{
+    pawl_store *store = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    world_make_tables(url, &application);
+    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    return store;
+}
+
+static void close_store(pawl_store *store)
+{
+    if (store->is_attached)
+        store->ops->worker_close(store, pawl_clock_now(NULL), NULL);
+    pawl_store_close(store);
+}
+
+static void insert_for(pawl_store *store, const char *destination, int64_t delay)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_time        now   = pawl_clock_now(NULL);
+    pawl_timeout_row row   = {.id          = {{{1}}},
+                              .name        = PAWL_TEXT("remind"),
+                              .destination = pawl_text_of(destination),
+                              .due         = now + delay};
+    world_ok(pawl_store_timeout_insert(store, &row, now, &error), &error);
+}
+
+static pawl_stats stats_of(pawl_store *store, pawl_arena *arena)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_stats stats;
+    world_ok(store->ops->stats(store, pawl_clock_now(NULL), arena, &stats, &error), &error);
+    return stats;
+}
+
+static void wait_until_gone(pawl_store *store)
+{
+    patience    left  = patience_of(THREAD_SECONDS);
+    pawl_arena *arena = pawl_arena_create(0);
+    pawl_stats  stats = stats_of(store, arena);
+    while (stats.timeouts_due + stats.timeouts_pending > 0) {
+        patience_wait(&left, "the timeout is still there");
+        stats = stats_of(store, arena);
+    }
+    pawl_arena_destroy(arena);
+}
+
+/* It is there when the worker falls asleep. */
+static void e15_a_worker_sleeps_until_the_next_one_is_due(const char *url)
+{
+    runner      it;
+    pawl_store *store = open_store(url);
+    insert_for(store, "vans", PAWL_MILLISECONDS(1500));
+    runner_open(&it, &application, NULL, url, (pawl_endpoint_options){.workers = 2});
+    wait_until_gone(store);
+    pawl_arena     *arena = pawl_arena_create(0);
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_queue_rows rows  = {.count = 0};
+    world_ok(store->ops->queue_list(store, PAWL_TEXT("vans"), 0, arena, &rows, &error), &error);
+    assert_int_equal(rows.count, 1);
+    pawl_arena_destroy(arena);
+    runner_close(&it);
+    close_store(store);
+}
+
+/* It comes after the worker's look; a server calls the worker for its own queue. */
+static void e15_one_for_an_endpoint_without_timeouts_is_found(const char *url)
+{
+    runner      it;
+    pawl_store *store = open_store(url);
+    insert_for(store, "vans", 0);
+    runner_open(&it, &application, NULL, url, (pawl_endpoint_options){.workers = 1});
+    wait_until_gone(store);
+    insert_for(store, "plain", 0);
+    wait_until_gone(store);
+    runner_close(&it);
+    close_store(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e15_a_worker_sleeps_until_the_next_one_is_due),
+        ON_ALL_STORES(e15_one_for_an_endpoint_without_timeouts_is_found),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
