@@ -41,6 +41,7 @@ typedef struct pawl_queue_settle {
     int32_t           deaths;        /* RETRY: processes that died holding it */
     pawl_time         waiting_since; /* RETRY: first time put back for "no saga yet", else 0 */
     pawl_text         error;         /* RETRY: why, or empty */
+    pawl_text         history;       /* RETRY: as in pawl_dead_set, or empty */
 } pawl_queue_settle;
 
 /* Remembers that the endpoint handled the message id.
@@ -267,7 +268,7 @@ typedef struct pawl_dead_set {
     pawl_text    error; /* text for people */
     int32_t      attempts;
     int32_t      deaths;
-    pawl_text    history; /* JSON array of attempts: at, code, error */
+    pawl_text    history; /* JSON array: attempt (number), at, code, error of each */
     pawl_time    at;
 } pawl_dead_set;
 

@@ -26,6 +26,7 @@ typedef struct pawl_queue_row {
     int32_t      attempts;
     int32_t      deaths;
     pawl_time    waiting_since; /* 0, or when it was first put back for "no saga yet" */
+    pawl_text    history;       /* as the last retry wrote it, or empty */
 } pawl_queue_row;
 
 typedef struct pawl_queue_rows {

@@ -141,11 +141,13 @@ static void retry_waits_and_keeps_its_place(suite *s)
     int64_t seq = suite_claim(s, a, QUEUE, LATE, 1).items[0].seq;
     COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = QUEUE, .seq = seq,
                .due = SUITE_NOW + 100, .attempts = 3, .deaths = 1, .waiting_since = SUITE_NOW - 9,
-               .error = TEXT("the bank is closed"));
+               .error = TEXT("the bank is closed"), .history = TEXT("[{\"attempt\":1}]"));
     pawl_queue_rows rows = suite_claim(s, b, QUEUE, SUITE_NOW + 99, 10);
     expect_ids(s, &rows, (const char *const[]){"m-2"}, 1);
+    EXPECT_EQ(s, rows.items[0].history.size, 0);
     rows = suite_claim(s, b, QUEUE, SUITE_NOW + 100, 10);
     EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"attempt\":1}]"));
     EXPECT_MESSAGE(s, &rows.items[0].message, &sent);
     EXPECT_EQ(s, rows.items[0].seq, seq);
     EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 100);
@@ -155,6 +157,20 @@ static void retry_waits_and_keeps_its_place(suite *s)
     EXPECT_EQ(s, rows.items[0].waiting_since, SUITE_NOW - 9);
     rows = suite_queue(s, a, QUEUE);
     expect_ids(s, &rows, (const char *const[]){"m-1", "m-2"}, 2);
+    EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"attempt\":1}]"));
+    /* Claimed again by its number, and written anew. */
+    pawl_queue_claim again = {.queue     = QUEUE,
+                              .due_max   = LATE,
+                              .count_max = 1,
+                              .seqs      = &seq,
+                              .seq_count = 1,
+                              .now       = SUITE_NOW};
+    EXPECT_OK(s, b->ops->queue_claim(b, &again, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"attempt\":1}]"));
+    COMMIT_ONE(s, b, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = QUEUE, .seq = seq,
+               .due = SUITE_NOW, .attempts = 4, .history = TEXT("[{\"n\":2}]"));
+    EXPECT_TEXT(s, suite_claim(s, a, QUEUE, SUITE_NOW, 1).items[0].history, TEXT("[{\"n\":2}]"));
 }
 
 static void a_second_send_of_a_live_row_changes_nothing(suite *s)

@@ -108,6 +108,13 @@ typedef struct pawl__lookup {
     bool                 is_final; /* "none" was read after a look at the queue */
 } pawl__lookup;
 
+/* A run of a message's handlers that failed. */
+typedef struct pawl__attempt {
+    pawl_code code;
+    pawl_text error;
+    pawl_time at; /* machine time */
+} pawl__attempt;
+
 typedef struct pawl__unit {
     pawl__unit_kind               kind;
     pawl__unit_end                end;
@@ -133,7 +140,9 @@ typedef struct pawl__unit {
     int32_t                       runs;      /* immediate retries with own SQL so far */
     int32_t                       not_found; /* sagas that its last run missed for good */
     pawl_time                     due;       /* RETRY, WAIT and ELSEWHERE: when again */
-    pawl_code                     code;      /* of the last failure */
+    pawl__attempt                *attempts;  /* that failed, in this batch */
+    size_t                        attempt_count, attempt_capacity;
+    pawl_code                     code; /* of the last failure */
     pawl_text                     error;
 } pawl__unit;
 
@@ -279,7 +288,11 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
                      int64_t asked_delay);
 /* delay * 2^times, at most `limit`. */
 int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit);
-void    pawl__unit_dead(pawl__unit *unit, pawl_code code, pawl_text error);
+void    pawl__unit_dead(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);
+/* history.c: notes a run that failed. */
+void pawl__unit_note(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error);
+/* All attempts, those of its row and those noted since: pawl_dead_set.history. */
+pawl_text pawl__unit_history(pawl__batch *batch, const pawl__unit *unit);
 /* "No saga": wait, or the handler's policy. True when the answer is final. */
 bool pawl__unit_wait(pawl__batch *batch, pawl__unit *unit);
 

@@ -84,6 +84,7 @@ static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
                                              .error    = unit->error,
                                              .attempts = attempts + 1,
                                              .deaths   = unit->row.deaths,
+                                             .history  = pawl__unit_history(batch, unit),
                                              .at       = batch->engine->machine_now};
     batch->changes.dead_set.items[batch->changes.dead_set.count - 1].message.headers =
         dead_headers(batch, unit);
@@ -108,6 +109,7 @@ static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, u
     settle.due           = unit->due;
     settle.deaths        = unit->row.deaths;
     settle.error         = unit->error;
+    settle.history       = pawl__unit_history(batch, unit);
     settle.attempts      = unit->row.attempts + (unit->end == PAWL__END_RETRY);
     settle.waiting_since = unit->end == PAWL__END_ELSEWHERE ? unit->row.waiting_since : 0;
     if (unit->end == PAWL__END_WAIT)

@@ -223,7 +223,7 @@ static pawl_code end_unknown(pawl__batch *batch, pawl__unit *unit, pawl_error *e
         unit->due = pawl_time_add(unit->now, PAWL_SECONDS(1));
         return PAWL_OK;
     }
-    pawl__unit_dead(unit, PAWL_EDECODE,
+    pawl__unit_dead(batch, unit, PAWL_EDECODE,
                     type.size == 0
                         ? PAWL_TEXT("message has no type")
                         : pawl_arena_printf(batch->arena,
@@ -244,7 +244,7 @@ static pawl_code end_stray(pawl__batch *batch, pawl__unit *unit, pawl_error *err
     if (pawl__headers_value(unit->message.headers, PAWL_TEXT(PAWL_HEADER_PROCESS), batch->arena,
                             &process) != PAWL_OK)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
-    pawl__unit_dead(unit, PAWL_ENOTFOUND,
+    pawl__unit_dead(batch, unit, PAWL_ENOTFOUND,
                     pawl_arena_printf(batch->arena,
                                       "message %.*s answers '%.*s', which is no process of "
                                       "endpoint %s that wants it",
@@ -273,7 +273,8 @@ pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *e
     if (code == PAWL_ENOMEM)
         return pawl_error_set(error, code, "no memory for a message");
     if (code != PAWL_OK)
-        pawl__unit_dead(unit, code, pawl_arena_text(batch->arena, pawl_text_of(detail.text)));
+        pawl__unit_dead(batch, unit, code,
+                        pawl_arena_text(batch->arena, pawl_text_of(detail.text)));
     else if (unit->lookup_count == 0)
         return end_stray(batch, unit, error);
     return PAWL_OK;

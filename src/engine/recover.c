@@ -46,8 +46,9 @@ static int64_t back_off(pawl__engine *engine, int32_t attempts)
     return delay - jitter / 2 + (int64_t)pawl_random_below(engine->random, (uint64_t)jitter + 1);
 }
 
-void pawl__unit_dead(pawl__unit *unit, pawl_code code, pawl_text error)
+void pawl__unit_dead(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error)
 {
+    pawl__unit_note(batch, unit, code, error);
     unit->end   = PAWL__END_DEAD;
     unit->code  = code;
     unit->error = error;
@@ -90,9 +91,10 @@ void pawl__unit_fail(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
     if (is_hopeless(code) && unit->kind != PAWL__UNIT_FLUSH)
         limit = 0;
     if (attempts >= limit) {
-        pawl__unit_dead(unit, code, error);
+        pawl__unit_dead(batch, unit, code, error);
         return;
     }
+    pawl__unit_note(batch, unit, code, error);
     unit->end   = PAWL__END_RETRY;
     unit->code  = code;
     unit->error = error;

@@ -455,6 +455,11 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
         batch->counters.failures += code != PAWL_REJECT || !ctx.is_rejected;
         if (!is_worth_again(code))
             break;
+        if (attempt < limit) {
+            pawl_text why;
+            describe(&ctx, code, &why);
+            pawl__unit_note(batch, unit, code, why);
+        }
     }
     if (unit->end != PAWL__END_NEW)
         return PAWL_OK;
@@ -476,6 +481,7 @@ pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error
     }
     if (batch->has_sql && unit->kind != PAWL__UNIT_EVENT && is_worth_again(code) &&
         unit->runs < batch->engine->immediate_retries) {
+        pawl__unit_note(batch, unit, code, text);
         unit->end = PAWL__END_AGAIN;
         unit->runs++;
         return PAWL_OK;

@@ -50,10 +50,14 @@ static bool copy_message(pawl_arena *arena, pawl_message *message)
     return copy_texts(arena, texts, sizeof texts / sizeof texts[0]);
 }
 
-static bool copy_unit(pawl_arena *arena, pawl__unit *unit)
+/* Its attempts go where those of earlier deliveries are. */
+static bool copy_unit(pawl_arena *arena, pawl__batch *batch, pawl__unit *unit)
 {
+    unit->row.history   = pawl_arena_text(arena, pawl__unit_history(batch, unit));
+    unit->attempts      = NULL;
+    unit->attempt_count = unit->attempt_capacity = 0;
     if (unit->kind == PAWL__UNIT_MESSAGE)
-        return copy_message(arena, &unit->row.message);
+        return unit->row.history.data != NULL && copy_message(arena, &unit->row.message);
     pawl_timeout_row *row     = &unit->timeout;
     pawl_text        *texts[] = {&row->saga_type, &row->name, &row->destination, &row->headers,
                                  &row->correlation_id};
@@ -107,7 +111,7 @@ static pawl_code keep_again(pawl__worker *worker, const pawl_refusals *refused, 
         list->is_back[list->count] = is_back[pawl__group_of(batch, (uint32_t)i)];
         pawl__unit *kept           = &list->units[list->count++];
         *kept                      = batch->units[i];
-        if (!copy_unit(worker->kept, kept))
+        if (!copy_unit(worker->kept, worker->batch, kept))
             return PAWL_ENOMEM;
     }
     return PAWL_OK;
@@ -302,6 +306,8 @@ static pawl_code add_again(pawl__worker *worker, const pawl__unit *unit)
     if (code == PAWL_OK) {
         worker->batch->units[0].now  = unit->now;
         worker->batch->units[0].runs = unit->runs;
+        /* A timeout's lies nowhere else. */
+        worker->batch->units[0].row.history = unit->row.history;
     }
     return code;
 }
@@ -446,7 +452,7 @@ static pawl_code take_apart(pawl__worker *worker, bool is_back, again *list)
         *kept            = batch->units[i];
         kept->end        = PAWL__END_AGAIN;
         list->is_back[i] = is_back;
-        if (!copy_unit(worker->kept, kept))
+        if (!copy_unit(worker->kept, worker->batch, kept))
             return PAWL_ENOMEM;
     }
     return PAWL_OK;
@@ -475,7 +481,7 @@ static pawl_code give_up_only(pawl__worker *worker, pawl_code why, const char *t
                               pawl_step *step, pawl_error *error)
 {
     pawl__unit only = worker->batch->units[0];
-    return copy_unit(worker->kept, &only)
+    return copy_unit(worker->kept, worker->batch, &only)
                ? give_up(worker, &only, why, text, step, error)
                : pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
 }

@@ -67,11 +67,11 @@ static void the_script_lowers_no_version(void **state)
 {
     place *p = *state;
     make_version_1(p);
-    raw_run(p->pg, "update pawl_schema set \"Version\" = 3");
+    raw_run(p->pg, "update pawl_schema set \"Version\" = 4");
     upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
     raw_run(p->pg, script->text);
     free(script);
-    expect_raw_text(p->pg, "select \"Version\" from pawl_schema", "3");
+    expect_raw_text(p->pg, "select \"Version\" from pawl_schema", "4");
 }
 
 static void appliers_wait_for_one_another(void **state)
@@ -137,15 +137,35 @@ static void a_failed_upgrade_leaves_version_1(void **state)
     expect_delivered(p);
 }
 
+/* As the program before this one made it. */
+static void the_last_version_is_upgraded(void **state)
+{
+    static const char *const before[] = {"table pawl_schema: expected version 3, found 2\n",
+                                         "table pawl_queue: column History is missing\n"};
+    place                   *p        = *state;
+    make_version_1(p);
+    apply_upgrade(p, PAWL_OK);
+    raw_run(p->pg, "alter table pawl_queue drop column \"History\"");
+    raw_run(p->pg, "update pawl_schema set \"Version\" = 2");
+    expect_differences(p, before, 2);
+    apply_upgrade(p, PAWL_OK);
+    expect_differences(p, NULL, 0);
+    expect_delivered(p);
+}
+
 int main(void)
 {
     if (place_server() == NULL)
         return place_skip();
 #define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(the_first_version_is_upgraded),     CASE(the_script_upgrades),
-        CASE(the_script_lowers_no_version),      CASE(appliers_wait_for_one_another),
-        CASE(an_older_program_goes_on),          CASE(apply_waits_for_what_is_claimed),
+        CASE(the_last_version_is_upgraded),
+        CASE(the_first_version_is_upgraded),
+        CASE(the_script_upgrades),
+        CASE(the_script_lowers_no_version),
+        CASE(appliers_wait_for_one_another),
+        CASE(an_older_program_goes_on),
+        CASE(apply_waits_for_what_is_claimed),
         CASE(a_failed_upgrade_leaves_version_1),
     };
     return cmocka_run_group_tests_name("postgres_upgrade", tests, NULL, NULL);

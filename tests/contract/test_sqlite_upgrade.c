@@ -58,7 +58,7 @@ static void opening_for_work_upgrades(void **state)
     make_version_1(p);
     snprintf(url, sizeof url, "%s?create=no", p->url);
     expect_code(p, open_as(p, url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_ESCHEMA);
-    expect_text(p, "this program needs version 2");
+    expect_text(p, "this program needs version 3");
     expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store), PAWL_OK);
     pawl_store_close(store);
     expect_differences(p, NULL, 0);
@@ -97,7 +97,8 @@ static void an_older_program_goes_on(void **state)
  * version with it: apply does the rest. */
 static void the_script_leaves_the_column_to_apply(void **state)
 {
-    static const char *const left[] = {"column AttemptsBefore is missing", "found 1"};
+    static const char *const left[] = {"column AttemptsBefore is missing",
+                                       "column History is missing", "found 1"};
     place                   *p      = *state;
     make_version_1(p);
     upgrade_lines *script = run_verb(p, PAWL_SCHEMA_PRINT, PAWL_OK);
@@ -106,7 +107,7 @@ static void the_script_leaves_the_column_to_apply(void **state)
     raw_run(db, script->text);
     sqlite3_close(db);
     free(script);
-    expect_differences(p, left, 2);
+    expect_differences(p, left, 3);
     apply_upgrade(p, PAWL_OK);
     expect_differences(p, NULL, 0);
 }
@@ -126,13 +127,32 @@ static void a_failed_upgrade_leaves_version_1(void **state)
     expect_delivered(p);
 }
 
+/* As the program before this one made it. */
+static void the_last_version_is_upgraded(void **state)
+{
+    static const char *const before[] = {"table pawl_schema: expected version 3, found 2\n",
+                                         "table pawl_queue: column History is missing\n"};
+    place                   *p        = *state;
+    make_version_1(p);
+    apply_upgrade(p, PAWL_OK);
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, "alter table pawl_queue drop column History");
+    raw_run(db, "update pawl_schema set Version = 2");
+    sqlite3_close(db);
+    expect_differences(p, before, 2);
+    apply_upgrade(p, PAWL_OK);
+    expect_differences(p, NULL, 0);
+    expect_delivered(p);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(the_first_version_is_upgraded),         CASE(opening_for_work_upgrades),
-        CASE(appliers_wait_for_one_another),         CASE(an_older_program_goes_on),
-        CASE(the_script_leaves_the_column_to_apply), CASE(a_failed_upgrade_leaves_version_1),
+        CASE(the_last_version_is_upgraded),      CASE(the_first_version_is_upgraded),
+        CASE(opening_for_work_upgrades),         CASE(appliers_wait_for_one_another),
+        CASE(an_older_program_goes_on),          CASE(the_script_leaves_the_column_to_apply),
+        CASE(a_failed_upgrade_leaves_version_1),
     };
     return cmocka_run_group_tests_name("sqlite_upgrade", tests, NULL, NULL);
 }

@@ -103,7 +103,8 @@ static inline void expect_differences(place *p, const char *const *expected, siz
 /* ---- Before -------------------------------------------------------------------- */
 
 static const char *const old_differences[] = {
-    "table pawl_schema: expected version 2, found 1\n",
+    "table pawl_schema: expected version 3, found 1\n",
+    "table pawl_queue: column History is missing\n",
     "table pawl_outbox: column AttemptsBefore is missing\n",
     "table pawl_outbox: index pawl_outbox_ended is missing\n",
     "table pawl_outbox: index pawl_outbox_held_id is missing\n",
@@ -125,7 +126,7 @@ static inline void expect_refused_as_old(place *p)
         expect_code(p, code, PAWL_ESCHEMA);
         assert_null(store);
         assert_int_equal(pawl_code_exit(code), 4);
-        expect_text(p, "its schema has version 1, this program needs version 2; run: pawl schema "
+        expect_text(p, "its schema has version 1, this program needs version 3; run: pawl schema "
                        "apply --store ");
     }
     expect_differences(p, old_differences, OLD_DIFFERENCE_COUNT);

@@ -82,6 +82,7 @@ static const field_rule fields[] = {
     FIELD(queue_settle, due, FORM_TIME),
     FIELD(queue_settle, waiting_since, FORM_TIME),
     FIELD(queue_settle, error, FORM_ERROR),
+    FIELD(queue_settle, history, FORM_BODY),
     FIELD(inbox_mark, endpoint, FORM_NAME),
     FIELD(inbox_mark, message_id, FORM_ID),
     FIELD(inbox_mark, at, FORM_TIME),

@@ -87,7 +87,7 @@ const memory_table_kind pawl__memory_queue_kind = {
                       offsetof(queue_row, fields.message.headers),
                       offsetof(queue_row, fields.message.correlation_id),
                       offsetof(queue_row, fields.message.causation_id)},
-    .loose         = {offsetof(queue_row, error)},
+    .loose         = {offsetof(queue_row, error), offsetof(queue_row, fields.history)},
     .index_count   = MEMORY_INDEX_COUNT(queue_row),
     .indexes       = {[BY_PLACE] = {by_place, NULL},
                       [BY_ID]    = {by_id, NULL},
@@ -307,6 +307,7 @@ static pawl_code retry(memory_commit *commit, queue_row *row, const pawl_queue_s
     copy->fields.deaths        = change->deaths;
     copy->fields.waiting_since = change->waiting_since;
     copy->error                = change->error;
+    copy->fields.history       = change->history;
     if (!pawl__row_repack(table, copy))
         return PAWL_ENOMEM;
     return pawl__journal_replace(&commit->data->journal, table, row, copy);

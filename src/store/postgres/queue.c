@@ -20,6 +20,7 @@ static void read_row(pawl__postgres_call *call, pawl_queue_row *row)
     row->attempts      = (int32_t)pawl__postgres_get_int(call);
     row->deaths        = (int32_t)pawl__postgres_get_int(call);
     row->waiting_since = pawl__postgres_get_time(call);
+    row->history       = pawl__postgres_get_text(call);
     pawl__postgres_get_message(call, &row->message);
 }
 
@@ -268,6 +269,7 @@ static const pawl__postgres_field retry_fields[] = {
     PAWL__POSTGRES_FIELD(queue_settle, deaths, INT32),
     PAWL__POSTGRES_FIELD(queue_settle, waiting_since, TIME),
     PAWL__POSTGRES_FIELD(queue_settle, error, ERROR_TEXT),
+    PAWL__POSTGRES_FIELD(queue_settle, history, ERROR_TEXT),
 };
 
 static pawl_code refuse_unclaimed(pawl__postgres_writer *writer)

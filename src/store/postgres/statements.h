@@ -198,7 +198,7 @@
     X(queue_claim,                                                                                   \
       "select (select true from {inbox} as i where i.[Endpoint] = ?6 "                               \
       "and i.[MessageId] = q.[MessageId] limit 1), q.ctid, q.[Seq], q.[Due], q.[Placed], "           \
-      "q.[Attempts], q.[Deaths], q.[WaitingSince], " PAWL__POSTGRES_MESSAGE_WITHIN(                  \
+      "q.[Attempts], q.[Deaths], q.[WaitingSince], q.[History], " PAWL__POSTGRES_MESSAGE_WITHIN(     \
           "?7") " from {queue} as q "                                                                \
                 "where q.[Queue] = ?1 and q.[Due] <= ?2 and q.[Due] >= ?3 and q.[Seq] <> all (?4) "  \
                 "order by q.[Due], q.[Seq] limit ?5 for update of q skip locked")                    \
@@ -206,7 +206,7 @@
     X(queue_claim_again,                                                                             \
       "select q.* from (select distinct u.seq from unnest(?1) as u (seq)) as k "                     \
       "cross join lateral (select ctid, [Seq], [Due], [Placed], [Attempts], [Deaths], "              \
-      "[WaitingSince], " PAWL__SQL_MESSAGE " from {queue} where [Seq] >= k.seq "                     \
+      "[WaitingSince], [History], " PAWL__SQL_MESSAGE " from {queue} where [Seq] >= k.seq "          \
       "and [Seq] <= k.seq and [Queue] || '' = ?2 and [Due] <= ?3 order by [Seq] limit 1 "            \
       "for update skip locked) as q order by q.[Due], q.[Seq] limit ?4")                             \
     X(queue_bodies, PAWL__POSTGRES_BODIES("queue", "Seq"))                                           \
@@ -220,9 +220,10 @@
                   "and q.[Queue] || '' = k.queue returning k.n")                                     \
     X(queue_again,                                                                                   \
       "update {queue} as q set [Due] = k.due, [Attempts] = k.attempts, "                             \
-      "[Deaths] = k.deaths, [WaitingSince] = k.waiting_since, [Error] = k.error "                    \
-      "from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) with ordinality as k (place, seq, "               \
-      "queue, due, attempts, deaths, waiting_since, error, n) "                                      \
+      "[Deaths] = k.deaths, [WaitingSince] = k.waiting_since, [Error] = k.error, "                   \
+      "[History] = k.history "                                                                       \
+      "from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) with ordinality as k (place, seq, "           \
+      "queue, due, attempts, deaths, waiting_since, error, history, n) "                             \
       "where q.ctid = k.place and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                \
       "returning k.n")                                                                               \
     /* Of so many columns: see PAWL__POSTGRES_EVENT_INSERT. */                                       \

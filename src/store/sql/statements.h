@@ -12,8 +12,8 @@
 
 #define PAWL__SQL_MESSAGE "[MessageId], [Type], [CorrelationId], [CausationId], [Headers], [Body]"
 
-#define PAWL__SQL_QUEUE_ROW                                                                   \
-    "select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], " PAWL__SQL_MESSAGE \
+#define PAWL__SQL_QUEUE_ROW                                                                              \
+    "select [Seq], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], [History], " PAWL__SQL_MESSAGE \
     " from {queue} "
 
 #define PAWL__SQL_TIMEOUT_ROW                                                         \
@@ -116,7 +116,7 @@
     X(queue_delete, "delete from {queue} where [Seq] = ?1 and [Queue] = ?2")                                                     \
     X(queue_retry,                                                                                                               \
       "update {queue} set [Due] = ?1, [Attempts] = ?2, [Deaths] = ?3, [WaitingSince] = ?4, "                                     \
-      "[Error] = ?5 where [Seq] = ?6 and [Queue] = ?7")                                                                          \
+      "[Error] = ?5, [History] = ?6 where [Seq] = ?7 and [Queue] = ?8")                                                          \
     X(queue_send,                                                                                                                \
       "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "                                    \
       "[Error], " PAWL__SQL_MESSAGE ") values (?1, ?2, ?2, ?3, 0, 0, '', ?4, ?5, ?6, ?7, ?8, "                                   \

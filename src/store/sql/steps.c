@@ -11,6 +11,7 @@ const pawl__sql_step pawl__sql_steps[] = {
     /* outbox_ended took its place: a row that was given up has an end as well. */
     {2, NULL, "outbox_dispatched", NULL},
     {2, "outbox", "AttemptsBefore", "0"},
+    {3, "queue", "History", "null"},
 };
 const size_t pawl__sql_step_count = sizeof pawl__sql_steps / sizeof pawl__sql_steps[0];
 

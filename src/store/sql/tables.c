@@ -30,11 +30,17 @@ static const pawl__sql_column schema_columns[] = {
 };
 
 static const pawl__sql_column queue_columns[] = {
-    {"Seq", PAWL__SQL_SERIAL, false},        {"Queue", PAWL__SQL_NAME, false},
-    {"Due", PAWL__SQL_TIME, false},          {"Placed", PAWL__SQL_TIME, false},
-    {"Attempts", PAWL__SQL_INTEGER, false},  {"Deaths", PAWL__SQL_INTEGER, false},
-    {"WaitingSince", PAWL__SQL_TIME, false}, MESSAGE_COLUMNS,
-    {"Error", PAWL__SQL_TEXT, false},        BODY_COLUMNS,
+    {"Seq", PAWL__SQL_SERIAL, false},
+    {"Queue", PAWL__SQL_NAME, false},
+    {"Due", PAWL__SQL_TIME, false},
+    {"Placed", PAWL__SQL_TIME, false},
+    {"Attempts", PAWL__SQL_INTEGER, false},
+    {"Deaths", PAWL__SQL_INTEGER, false},
+    {"WaitingSince", PAWL__SQL_TIME, false},
+    MESSAGE_COLUMNS,
+    {"Error", PAWL__SQL_TEXT, false},
+    {"History", PAWL__SQL_TEXT, true},
+    BODY_COLUMNS,
 };
 static const pawl__sql_index queue_indexes[] = {
     {"queue_message", "[Queue], [MessageId]", true, NULL},

@@ -13,7 +13,7 @@
 
 /* Raised with every change to the tables below that this program cannot do
  * without; what a database of the version before needs then stands in steps.c. */
-#define PAWL__SQL_SCHEMA_VERSION 2
+#define PAWL__SQL_SCHEMA_VERSION 3
 
 /* Names of saga tables and their columns. */
 #define PAWL__SQL_TABLE_NAME_SIZE_MAX 128

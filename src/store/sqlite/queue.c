@@ -19,6 +19,7 @@ static void read_row(pawl__sqlite_call *call, pawl_queue_row *row)
     row->attempts      = (int32_t)pawl__sqlite_get_int(call);
     row->deaths        = (int32_t)pawl__sqlite_get_int(call);
     row->waiting_since = pawl__sqlite_get_int(call);
+    row->history       = pawl__sqlite_get_text(call);
     pawl__sqlite_get_message(call, &row->message);
 }
 
@@ -279,6 +280,7 @@ static void put_retry(pawl__sqlite_call *call, const pawl_queue_settle *settle)
     pawl__sqlite_put_int(call, settle->deaths);
     pawl__sqlite_put_int(call, settle->waiting_since);
     pawl__sqlite_put_text(call, settle->error);
+    pawl__sqlite_put_text(call, settle->history);
 }
 
 pawl_code pawl__sqlite_apply_queue_settle(pawl__sqlite_writer *writer, const void *change,

@@ -1,0 +1,112 @@
+/* history.c - the attempts at a message, for whoever reads its dead letter: when, with
+ * what code, and why it failed (contracts E26).
+ *
+ *     [{"attempt":1,"at":"2026-01-01T09:00:00.000000Z","code":"RETRY","error":"..."}, ...]
+ *
+ * Each run of the handlers is one, also those that were repeated at once in memory. Between
+ * delayed retries the list lies in the message's row. Of many the first ones and the last
+ * ones are kept: how it began, and how it is now; the numbers show the gap. Nothing of this
+ * is done for a message that is handled.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/batch.h"
+
+#include <yyjson.h>
+
+#define ATTEMPTS_MAX 32
+#define FIRST_KEPT 8
+
+static void *json_resize(void *context, void *memory, size_t old_size, size_t size)
+{
+    (void)context;
+    (void)old_size;
+    return pawl_resize(memory, size);
+}
+
+static void *json_take(void *context, size_t size)
+{
+    (void)context;
+    return pawl_resize(NULL, size);
+}
+
+static void json_free(void *context, void *memory)
+{
+    (void)context;
+    pawl_free(memory);
+}
+
+static const yyjson_alc json_memory = {json_take, json_resize, json_free, NULL};
+
+void pawl__unit_note(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_text error)
+{
+    pawl__attempt *grown = pawl_arena_grow(batch->arena, unit->attempts, unit->attempt_count,
+                                           &unit->attempt_capacity, sizeof unit->attempts[0]);
+    if (grown == NULL)
+        return; /* the last one is in the letter itself */
+    unit->attempts = grown;
+    unit->attempts[unit->attempt_count++] =
+        (pawl__attempt){code, error, batch->engine->machine_now};
+}
+
+static yyjson_mut_val *make_attempt(yyjson_mut_doc *doc, const pawl__attempt *attempt,
+                                    int64_t number)
+{
+    char            at[PAWL_TIME_TEXT_SIZE + 1];
+    yyjson_mut_val *made = yyjson_mut_obj(doc);
+    pawl_time_format(attempt->at, at);
+    yyjson_mut_obj_add_sint(doc, made, "attempt", number);
+    yyjson_mut_obj_add_strcpy(doc, made, "at", at);
+    yyjson_mut_obj_add_str(doc, made, "code", pawl_code_name(attempt->code));
+    yyjson_mut_obj_add_strn(doc, made, "error", attempt->error.data, attempt->error.size);
+    return made;
+}
+
+/* What the row has already; the number of its last attempt. */
+static int64_t add_stored(yyjson_mut_doc *doc, yyjson_mut_val *list, pawl_text stored)
+{
+    int64_t     number = 0;
+    size_t      index, count;
+    yyjson_val *item;
+    yyjson_doc *read  = stored.size > 0 ? yyjson_read_opts((char *)(uintptr_t)stored.data,
+                                                           stored.size, 0, &json_memory, NULL)
+                                        : NULL;
+    yyjson_val *items = yyjson_doc_get_root(read);
+    yyjson_arr_foreach(items, index, count, item)
+    {
+        number = yyjson_get_sint(yyjson_obj_get(item, "attempt"));
+        yyjson_mut_arr_append(list, yyjson_val_mut_copy(doc, item));
+    }
+    yyjson_doc_free(read);
+    return number;
+}
+
+static void cut(yyjson_mut_val *list)
+{
+    size_t count = yyjson_mut_arr_size(list);
+    if (count > ATTEMPTS_MAX)
+        yyjson_mut_arr_remove_range(list, FIRST_KEPT, count - ATTEMPTS_MAX);
+}
+
+/* Without memory for it the message keeps what its row has: the letter is what counts. */
+pawl_text pawl__unit_history(pawl__batch *batch, const pawl__unit *unit)
+{
+    pawl_text       stored = unit->row.history;
+    size_t          size   = 0;
+    pawl_text       made   = {.data = NULL, .size = 0};
+    yyjson_mut_doc *doc    = unit->attempt_count > 0 ? yyjson_mut_doc_new(&json_memory) : NULL;
+    if (doc == NULL)
+        return stored;
+    yyjson_mut_val *list   = yyjson_mut_arr(doc);
+    int64_t         number = add_stored(doc, list, stored);
+    for (size_t i = 0; i < unit->attempt_count; i++)
+        yyjson_mut_arr_append(list, make_attempt(doc, &unit->attempts[i], ++number));
+    cut(list);
+    yyjson_mut_doc_set_root(doc, list);
+    char *text = yyjson_mut_write_opts(doc, 0, &json_memory, &size, NULL);
+    if (text != NULL)
+        made = pawl_arena_text(batch->arena, (pawl_text){.data = text, .size = size});
+    pawl_free(text);
+    yyjson_mut_doc_free(doc);
+    return made.data != NULL ? made : stored;
+}

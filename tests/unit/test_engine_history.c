@@ -1,0 +1,225 @@
+/* test_engine_history.c - what a dead letter says of the attempts before it. Contract E26.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/hook.h"
+#include "support/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define JOB(F) F(TEXT, how)
+PAWL_RECORD(job, JOB)
+#define SQL_JOB(F) F(TEXT, how)
+PAWL_RECORD(sql_job, SQL_JOB)
+
+static int runs, good_from;
+
+static pawl_code fail_again(pawl_context *ctx)
+{
+    if (++runs >= good_from)
+        return PAWL_OK;
+    return pawl_fail(ctx, runs % 2 == 0 ? PAWL_EBUSY : PAWL_RETRY, "run %d of \"it\"", runs);
+}
+
+static pawl_code on_job(pawl_context *ctx, const job *message)
+{
+    return message->how.size > 0 ? pawl_fail(ctx, PAWL_REJECT, "never") : fail_again(ctx);
+}
+PAWL_MESSAGE_HANDLER(on_job, job);
+
+static pawl_code on_sql_job(pawl_context *ctx, const sql_job *message)
+{
+    (void)message;
+    return fail_again(ctx);
+}
+PAWL_MESSAGE_HANDLER(on_sql_job, sql_job);
+
+static const pawl_endpoint_spec office = {
+    .name = "office", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_job)}, {0}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "history",
+    .endpoints = (const pawl_endpoint_spec *const[]){&office, NULL}};
+
+static const pawl_endpoint_spec sql_office = {
+    .name     = "office",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_sql_job), .own_sql = true}, {0}}};
+static const pawl_application sql_application = {
+    PAWL_APPLICATION_INIT, .name = "history",
+    .endpoints = (const pawl_endpoint_spec *const[]){&sql_office, NULL}};
+
+static void open_world(world *it, const char *url, const pawl_application *used,
+                       pawl_endpoint_options options)
+{
+    runs      = 0;
+    good_from = INT32_MAX;
+    world_open(it, url, used, NULL, &options);
+}
+
+/* Until the message is dead; hours between the attempts. */
+static const char *dead_history(world *it)
+{
+    static char text[40000];
+    for (int i = 0; i < 60 && world_dead(it).count == 0; i++)
+        world_go_both(it, PAWL_HOURS(1));
+    pawl_dead_rows dead = world_dead(it);
+    assert_int_equal(dead.count, 1);
+    snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(dead.items[0].history));
+    return text;
+}
+
+static int count_of(const char *text, const char *part)
+{
+    int count = 0;
+    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part))
+        count++;
+    return count;
+}
+
+static void expect_attempts(const char *history, int count)
+{
+    char part[40];
+    assert_int_equal(count_of(history, "{\"attempt\":"), count);
+    for (int i = 1; i <= count; i++) {
+        snprintf(part, sizeof part, "{\"attempt\":%d,", i);
+        assert_int_equal(count_of(history, part), 1);
+    }
+}
+
+/* Two runs at each of three deliveries, each with its time, code and text. */
+static void e26_a_dead_letter_tells_of_each_attempt(const char *url)
+{
+    world it;
+    open_world(&it, url, &application,
+               (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = 2});
+    world_post(&it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
+    world_drain(&it);
+    assert_int_equal(world_queue(&it, "office").count, 1);
+    const char *history = dead_history(&it);
+    expect_attempts(history, 6);
+    assert_non_null(strstr(history, "[{\"attempt\":1,\"at\":\"2026-01-01T09:00:00.000000Z\","
+                                    "\"code\":\"RETRY\",\"error\":\"run 1 of \\\"it\\\"\"},"
+                                    "{\"attempt\":2,\"at\":\"2026-01-01T09:00:00.000000Z\","
+                                    "\"code\":\"EBUSY\",\"error\":\"run 2 of \\\"it\\\"\"},"
+                                    "{\"attempt\":3,\"at\":\"2026-01-01T10:00:00.000000Z\","));
+    assert_non_null(strstr(history, "\"code\":\"EBUSY\",\"error\":\"run 6 of \\\"it\\\"\"}]"));
+    assert_int_equal(count_of(history, "\"at\":\"2026-01-01T09:00:00.000000Z\""), 2);
+    world_close(&it);
+}
+
+/* What is refused at once has one. */
+static void e26_a_letter_of_one_attempt_tells_of_it(const char *url)
+{
+    world it;
+    open_world(&it, url, &application, (pawl_endpoint_options){.immediate_retries = 3});
+    world_post(&it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("wrong")));
+    world_post_json(&it, "m-2", "nobody knows this", "{}");
+    world_post_json(&it, "m-3", "job", "[]");
+    world_drain(&it);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        char text[2000], part[100];
+        snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(dead.items[i].history));
+        expect_attempts(text, 1);
+        snprintf(part, sizeof part, "\"code\":\"%.*s\"", PAWL_TEXT_ARGS(dead.items[i].code));
+        assert_int_equal(count_of(text, part), 1);
+    }
+    world_close(&it);
+}
+
+/* The first ones and the last ones. */
+static void e26_a_long_history_keeps_its_ends(const char *url)
+{
+    world it;
+    char  part[40];
+    open_world(&it, url, &application,
+               (pawl_endpoint_options){.immediate_retries = -1, .delayed_retries = 49});
+    world_post(&it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
+    world_drain(&it);
+    const char *history = dead_history(&it);
+    assert_int_equal(runs, 50);
+    assert_int_equal(count_of(history, "{\"attempt\":"), 32);
+    for (int i = 1; i <= 50; i++) {
+        snprintf(part, sizeof part, "{\"attempt\":%d,", i);
+        assert_int_equal(count_of(history, part), i <= 8 || i > 26);
+    }
+    world_close(&it);
+}
+
+/* Runs that were rolled back with their own SQL are counted, too. */
+static void e26_attempts_with_own_sql_are_told(const char *url)
+{
+    world it;
+    open_world(&it, url, &sql_application,
+               (pawl_endpoint_options){.immediate_retries = 2, .delayed_retries = 1});
+    world_post(&it, "m-1", PAWL_MESSAGE(sql_job, .how = PAWL_TEXT("")));
+    world_drain(&it);
+    expect_attempts(dead_history(&it), 6);
+    world_close(&it);
+}
+
+static bool is_refused;
+
+static pawl_code refuse_once(hook_place place, void *context)
+{
+    (void)context;
+    if (place != HOOK_BEFORE_COMMIT || is_refused)
+        return PAWL_OK;
+    is_refused = true;
+    return PAWL_EINVAL; /* each runs again alone */
+}
+
+/* A unit that runs again in memory keeps what was noted of it. */
+static void e26_attempts_of_a_batch_that_is_run_again_are_told(const char *url)
+{
+    world it;
+    is_refused = false;
+    open_world(&it, hook_url(url), &application,
+               (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = -1});
+    world_post(&it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
+    world_post(&it, "m-2", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
+    hook_set(refuse_once, NULL);
+    world_drain(&it);
+    hook_set(NULL, NULL);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        char text[4000];
+        snprintf(text, sizeof text, "%.*s", PAWL_TEXT_ARGS(dead.items[i].history));
+        expect_attempts(text, 4);
+    }
+    world_close(&it);
+}
+
+/* It goes with the message. */
+static void e26_a_message_that_is_handled_in_the_end_leaves_nothing(const char *url)
+{
+    world it;
+    open_world(&it, url, &application,
+               (pawl_endpoint_options){.immediate_retries = 1, .delayed_retries = 5});
+    good_from = 4;
+    world_post(&it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("")));
+    world_drain(&it);
+    assert_int_equal(count_of(world_queue(&it, "office").items[0].history.data, "attempt\":"), 2);
+    world_go_both(&it, PAWL_HOURS(1));
+    assert_int_equal(runs, 4);
+    assert_int_equal(world_queue(&it, "office").count, 0);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e26_a_dead_letter_tells_of_each_attempt),
+        ON_ALL_STORES(e26_a_letter_of_one_attempt_tells_of_it),
+        ON_STORES(e26_a_long_history_keeps_its_ends),
+        ON_STORE(e26_attempts_with_own_sql_are_told, "sqlite"),
+        ON_STORE(e26_attempts_with_own_sql_are_told, "postgres"),
+        ON_STORES(e26_attempts_of_a_batch_that_is_run_again_are_told),
+        ON_ALL_STORES(e26_a_message_that_is_handled_in_the_end_leaves_nothing),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
