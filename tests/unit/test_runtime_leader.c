@@ -1,0 +1,210 @@
+/* test_runtime_leader.c - what a runner of the outbox asks before it sends, and what it
+ * does when the machine's clock was set back. Contracts O8, O16, O20.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "runtime/runner.h"
+
+#include <string.h>
+
+#define NOTE(F) F(INT32, number)
+PAWL_RECORD(note, NOTE)
+
+static pawl_code on_note(pawl_context *ctx, const note *message)
+{
+    pawl_send(ctx, "one", PAWL_MESSAGE(note, .number = message->number));
+    return pawl_send(ctx, "two", PAWL_MESSAGE(note, .number = message->number));
+}
+PAWL_MESSAGE_HANDLER(on_note, note);
+
+static const pawl_endpoint_spec source = {
+    .name = "source", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_note)}, {0}}};
+static const pawl_application application = {
+    PAWL_APPLICATION_INIT, .name = "leading",
+    .endpoints = (const pawl_endpoint_spec *const[]){&source, NULL}};
+
+/* ---- Two sinks -------------------------------------------------------------- */
+
+static struct {
+    world          it;
+    pawl__service *first, *second;
+    int            calls[2];      /* of the sinks */
+    int64_t        pause;         /* the first call of the first sink takes so long */
+    bool           lets_other_in; /* and meanwhile the second runner delivers all, and ends */
+} t;
+
+static void step(pawl__service *service)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_step  done  = {.next_due = PAWL_TIME_MAX};
+    world_ok(pawl__service_step(service, &done, &error), &error);
+}
+
+static void pass(int64_t time)
+{
+    pawl_clock_set(t.it.machine, pawl_clock_now(t.it.machine) + time);
+}
+
+static pawl__service *new_runner(void)
+{
+    pawl_error     error   = PAWL_ERROR_INIT;
+    pawl__service *service = NULL;
+    world_ok(pawl__service_create(t.it.endpoint, NULL, &service, &error), &error);
+    return service;
+}
+
+static void let_other_in(void)
+{
+    t.lets_other_in = false;
+    pass(PAWL_SECONDS(20));
+    t.second = new_runner();
+    step(t.second);
+    pawl__service_destroy(t.second);
+}
+
+static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t count,
+                         pawl_arena *arena, pawl_error *error)
+{
+    int *calls = transport->context;
+    (void)items;
+    (void)count;
+    (void)arena;
+    (void)error;
+    ++*calls;
+    if (calls == &t.calls[0] && t.lets_other_in)
+        let_other_in();
+    else if (calls == &t.calls[0] && t.pause > 0)
+        pass(t.pause);
+    t.pause = 0;
+    return PAWL_OK;
+}
+
+static const pawl_transport_ops sink     = PAWL_SINK(receive);
+static const pawl_route         routes[] = {{.name = "one", .sink = &sink, .context = &t.calls[0]},
+                                            {.name = "two", .sink = &sink, .context = &t.calls[1]},
+                                            {.name = NULL}};
+
+/* A row for each sink, and a runner that has delivered nothing yet. */
+static void open_two(const char *url)
+{
+    memset(&t, 0, sizeof t);
+    world_open(&t.it, url, &application, NULL,
+               &(pawl_endpoint_options){.routes = routes, .no_service = true});
+    world_post(&t.it, NULL, PAWL_MESSAGE(note, .number = 1));
+    world_drain(&t.it);
+    assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_PENDING).count, 2);
+    t.first = new_runner();
+}
+
+static void close_two(void)
+{
+    pawl__service_destroy(t.first);
+    world_close(&t.it);
+}
+
+/* ---- Before a send ---------------------------------------------------------- */
+
+/* It leads again when it asks, but what it claimed belongs to an earlier time. */
+static void o20_rows_of_an_earlier_leadership_are_not_sent(const char *url)
+{
+    open_two(url);
+    t.lets_other_in = true;
+    step(t.first);
+    assert_int_equal(t.calls[0], 2); /* in doubt: the first runner had sent it */
+    assert_int_equal(t.calls[1], 1);
+    assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_DISPATCHED).count, 2);
+    close_two();
+}
+
+/* Somebody else took the lease while the answer was fresh enough for the lease itself:
+ * an answer that is older than a second is asked for again. */
+static void o20_an_old_answer_is_asked_for_again(const char *url)
+{
+    pawl_error error   = PAWL_ERROR_INIT;
+    bool       is_held = false;
+    open_two(url);
+    t.it.options.no_service = true;
+    step(t.first);
+    assert_true(t.first->is_leader);
+    int64_t answered = t.first->answered;
+    pass(PAWL_SECONDS(1));
+    world_ok(pawl__leader_check(t.first, &error), &error);
+    assert_int_equal(t.first->answered, answered);
+    pass(1);
+    world_ok(pawl__leader_check(t.first, &error), &error);
+    assert_true(t.first->answered > answered);
+    /* The store says that it does not lead any more. */
+    world_ok(t.first->store->ops->unlead(t.first->store, t.first->lease_name, &error), &error);
+    world_ok(t.it.store->ops->worker_open(t.it.store, PAWL_TEXT(""), PAWL_TEXT("[]"),
+                                          pawl_clock_now(t.it.machine), &error),
+             &error);
+    t.it.store->is_attached = true;
+    world_ok(t.it.store->ops->lead(t.it.store, t.first->lease_name, pawl_clock_now(t.it.machine),
+                                   PAWL_SECONDS(11), &is_held, &error),
+             &error);
+    assert_true(is_held);
+    world_ok(pawl__leader_check(t.first, &error), &error);
+    assert_true(t.first->is_leader); /* it does not know yet */
+    pass(PAWL_SECONDS(1) + 1);
+    world_ok(pawl__leader_check(t.first, &error), &error);
+    assert_false(t.first->is_leader);
+    close_two();
+}
+
+/* The last second of a lease is nobody's. */
+static void o20_nothing_is_sent_in_the_margin_of_a_lease(const char *url)
+{
+    open_two(url);
+    step(t.first);
+    assert_true(pawl__leader_is(t.it.endpoint));
+    pass(PAWL_SECONDS(10) - 1);
+    assert_true(pawl__leader_is(t.it.endpoint));
+    pass(1);
+    assert_false(pawl__leader_is(t.it.endpoint));
+    close_two();
+}
+
+/* ---- A clock that is set back ------------------------------------------------------ */
+
+/* As if what was planned had been planned by a clock that was an hour ahead. */
+static void set_back(pawl__service *service)
+{
+    service->last_now += PAWL_HOURS(1);
+    service->outbox_due += PAWL_HOURS(1);
+    service->lease_renewal += PAWL_HOURS(1);
+    service->sweep_due += PAWL_HOURS(1);
+    service->reap_due += PAWL_HOURS(1);
+}
+
+static void o16_a_clock_that_was_set_back_stops_nothing(const char *url)
+{
+    open_two(url);
+    step(t.first);
+    assert_int_equal(t.calls[0] + t.calls[1], 2);
+    world_post(&t.it, NULL, PAWL_MESSAGE(note, .number = 2));
+    world_drain(&t.it);
+    pass(PAWL_SECONDS(31));
+    set_back(t.first);
+    t.first->outbox_due = t.first->lease_renewal = PAWL_TIME_MAX;
+    step(t.first);
+    assert_int_equal(t.calls[0] + t.calls[1], 4);
+    pawl_time now = pawl_clock_now(t.it.machine);
+    assert_true(t.first->sweep_due <= now + PAWL_MINUTES(5));
+    assert_true(t.first->reap_due <= now + PAWL_MINUTES(5));
+    assert_true(pawl__service_due(t.first) <= now + PAWL_MINUTES(1));
+    close_two();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STORES(o20_rows_of_an_earlier_leadership_are_not_sent),
+        ON_STORES(o20_an_old_answer_is_asked_for_again),
+        ON_STORES(o20_nothing_is_sent_in_the_margin_of_a_lease),
+        ON_STORES(o16_a_clock_that_was_set_back_stops_nothing),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
