@@ -143,6 +143,23 @@ static void a_stale_update_is_refused(suite *s)
     }
 }
 
+/* A hint is no key: after rows went and others came, or moved, it may be that of
+ * another saga, which is of the same version here. */
+static void a_hint_of_another_row_changes_nothing(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    suite_insert_order(s, a, 1, "order-1");
+    suite_insert_order(s, a, 2, "order-2");
+    pawl_saga_row other = load_order(s, a, "order-2");
+    COMMIT_ONE(s, b, saga_update, .table = ORDER(s), .id = suite_saga_id(1), .version = 1,
+               .row = other.row, .metadata = TEXT("{}"), .data = TEXT("{\"mine\":1}"),
+               .type_version = TEXT("1.0"));
+    pawl_saga_row after = load_order(s, a, "order-2"), mine = load_order(s, a, "order-1");
+    expect_same_row(s, &after, &other);
+    EXPECT_EQ(s, mine.version, 2);
+    EXPECT_TEXT(s, suite_compact(s, mine.data), TEXT("{\"mine\":1}"));
+}
+
 static void an_update_never_inserts(suite *s)
 {
     pawl_store *a   = suite_open(s);
@@ -362,6 +379,7 @@ static const suite_case cases[] = {
     {"S3 each load is a fresh copy", each_load_is_a_fresh_copy},
     {"S3 what was written is a copy", what_was_written_is_a_copy},
     {"S7 a stale update is refused and changes nothing", a_stale_update_is_refused},
+    {"S7 a hint of another row changes nothing", a_hint_of_another_row_changes_nothing},
     {"S7 S12 an update never inserts", an_update_never_inserts},
     {"S13 S14 delete checks the version", delete_checks_the_version},
     {"S9 the first of two writers wins", the_first_of_two_writers_wins},
