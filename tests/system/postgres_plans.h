@@ -99,8 +99,8 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
     [pawl__postgres_lead_take] = HOT(20, "text, uuid, bigint, bigint, timestamptz, timestamptz",
                                      "'lead:000000001', key(1), 1, 1, at(0), at(30)"),
     [pawl__postgres_lead_take_alone] =
-        HOT(20, "text, uuid, bigint, bigint, timestamptz, timestamptz",
-            "'lead:000000001', key(1), 1, 1, at(0), at(30)"),
+        HOT(20, "text, uuid, bigint, bigint, timestamptz, timestamptz, text",
+            "'lead:000000001', key(1), 1, 1, at(0), at(30), '500'"),
     [pawl__postgres_sweep_begin] = HOT(20, "bigint", "1"),
     [pawl__postgres_sweep_place] = HOT(20, "bigint, bigint, timestamptz", "1, 1, at(0)"),
 

@@ -81,15 +81,10 @@ typedef struct taking {
 
 /* A lock is waited for shortly, but in a hold: its transaction is the handler's, and would
  * not survive the failure. */
-static void send_take(const taking *t, pawl__postgres_call *wait, pawl__postgres_call *call,
-                      pawl_error *error)
+static void send_take(const taking *t, pawl__postgres_call *call, pawl_error *error)
 {
     bool is_alone              = !t->store->is_held;
     t->connection->is_gathered = true; /* whoever is stopped has sent all of it, or nothing */
-    pawl__postgres_begin(wait, t->connection, pawl__postgres_lock_timeout, error);
-    pawl__postgres_put_text(wait, PAWL_TEXT(LOCK_MS_TEXT));
-    if (is_alone)
-        pawl__postgres_send(wait);
     pawl__postgres_begin(call, t->connection,
                          is_alone ? pawl__postgres_lead_take_alone : pawl__postgres_lead_take,
                          error);
@@ -99,18 +94,19 @@ static void send_take(const taking *t, pawl__postgres_call *wait, pawl__postgres
     pawl__postgres_put_int(call, t->store->pid);
     pawl__postgres_put_time(call, t->now);
     pawl__postgres_put_time(call, pawl_time_add(t->now, t->lease));
+    if (is_alone)
+        pawl__postgres_put_text(call, PAWL_TEXT(LOCK_MS_TEXT));
     pawl__postgres_send(call);
 }
 
 static pawl_code try_to_take(taking *t, pawl_error *error)
 {
-    pawl__postgres_call wait, call;
-    send_take(t, &wait, &call, error);
+    pawl__postgres_call call;
+    send_take(t, &call, error);
     pawl_code code = pawl__postgres_flush(t->connection, error);
     t->is_taken    = code == PAWL_OK && pawl__postgres_next(&call);
     if (t->is_taken)
         t->previous = pawl__postgres_get_uuid(&call);
-    pawl__postgres_end(&wait);
     pawl__postgres_end(&call);
     return code;
 }

@@ -44,22 +44,30 @@
     "(select 1 from {workers} as w where w.[Id] = l.[Worker] "                        \
     "and (w.[Process] = 0 or " PAWL__POSTGRES_IS_ALIVE(now) ")))"
 
-/* The lease ?1, for the worker ?2, until ?6; which other one had it. A stamp, which need
- * not survive a power cut: what comes last can say so for a statement that is alone. */
-#define PAWL__POSTGRES_LEAD_TAKE                                                                      \
-    "with seen as materialized (select l.[Worker], l.[Epoch], "                                       \
-    "l.[Expires], " PAWL__POSTGRES_LEASE_FREE(                                                        \
-        "?5") " as is_free from {leases} as l "                                                       \
-              "where l.[Name] = ?1) "                                                                 \
-              "insert into {leases} as l ([Name], [Worker], [Process], [Pid], [Epoch], [Expires]) "   \
-              "select ?1, ?2, ?3, ?4, 1, ?6 where not exists (select 1 from seen where not is_free) " \
-              "on conflict ([Name]) do update set [Worker] = excluded.[Worker], "                     \
-              "[Process] = excluded.[Process], [Pid] = excluded.[Pid], [Epoch] = l.[Epoch] + "        \
-              "case when l.[Worker] = excluded.[Worker] then 0 else 1 end, "                          \
-              "[Expires] = excluded.[Expires] where exists (select 1 from seen as s "                 \
-              "where s.[Worker] is not distinct from l.[Worker] and s.[Epoch] = l.[Epoch] "           \
-              "and s.[Expires] = l.[Expires]) "                                                       \
+/* The lease ?1, for the worker ?2, until ?6; which other one had it. `first` and `from` let the
+ * row to insert come from a statement that is evaluated before any lock is waited for. */
+#define PAWL__POSTGRES_LEAD_TAKE(first, from)                                                  \
+    "with " first "seen as materialized (select l.[Worker], l.[Epoch], "                       \
+    "l.[Expires], " PAWL__POSTGRES_LEASE_FREE(                                                 \
+        "?5") " as is_free from {leases} as l "                                                \
+              "where l.[Name] = ?1) "                                                          \
+              "insert into {leases} as l ([Name], [Worker], [Process], [Pid], [Epoch], "       \
+              "[Expires]) select ?1, ?2, ?3, ?4, 1, ?6" from                                   \
+              " where not exists (select 1 from seen where not is_free) "                      \
+              "on conflict ([Name]) do update set [Worker] = excluded.[Worker], "              \
+              "[Process] = excluded.[Process], [Pid] = excluded.[Pid], [Epoch] = l.[Epoch] + " \
+              "case when l.[Worker] = excluded.[Worker] then 0 else 1 end, "                   \
+              "[Expires] = excluded.[Expires] where exists (select 1 from seen as s "          \
+              "where s.[Worker] is not distinct from l.[Worker] and s.[Epoch] = l.[Epoch] "    \
+              "and s.[Expires] = l.[Expires]) "                                                \
               "returning (select s.[Worker] from seen as s where s.[Worker] <> ?2)"
+/* In a transaction of its own: a lock is waited for ?7 milliseconds at most, and the stamp need
+ * not survive a power cut. */
+#define PAWL__POSTGRES_LEAD_TAKE_ALONE                                                       \
+    PAWL__POSTGRES_LEAD_TAKE("waits as materialized (select set_config('lock_timeout', ?7, " \
+                             "true)), ",                                                     \
+                             " from waits")                                                  \
+    ", set_config('synchronous_commit', 'off', true)"
 
 #define PAWL__POSTGRES_STATEMENTS(X)                                                                 \
     PAWL__POSTGRES_LOOK_STATEMENTS(X)                                                                \
@@ -166,8 +174,8 @@
       "join {workers} as w on w.[Id] = l.[Worker] where substr(l.[Name], 1, 5) = 'lead:' "           \
       "and l.[Expires] > ?1 and (w.[Process] = 0 or " PAWL__POSTGRES_IS_ALIVE(                       \
           "?1") ") order by l.[Name] collate \"C\"")                                                 \
-    X(lead_take, PAWL__POSTGRES_LEAD_TAKE)                                                           \
-    X(lead_take_alone, PAWL__POSTGRES_LEAD_TAKE ", set_config('synchronous_commit', 'off', true)")   \
+    X(lead_take, PAWL__POSTGRES_LEAD_TAKE("", ""))                                                   \
+    X(lead_take_alone, PAWL__POSTGRES_LEAD_TAKE_ALONE)                                               \
     PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                             \
     PAWL__POSTGRES_OUTBOX_STATEMENTS(X)                                                              \
     PAWL__POSTGRES_AGGREGATOR_STATEMENTS(X)                                                          \
