@@ -66,11 +66,16 @@ typedef struct state_case {
 
 /* As the type of a message, which a trigger makes an error. */
 static const state_case state_cases[] = {
-    {"40001", PAWL_EBUSY},   {"40P01", PAWL_EBUSY},    {"55P03", PAWL_EBUSY},
-    {"53100", PAWL_EFULL},   {"53200", PAWL_ENOMEM},   {"57014", PAWL_ETIMEOUT},
-    {"25006", PAWL_EDENIED}, {"42501", PAWL_EDENIED},  {"08006", PAWL_ELOST},
-    {"57P01", PAWL_ELOST},   {"XX001", PAWL_EPERSIST}, {"P0001", PAWL_EPERSIST},
+    {"40001", PAWL_EBUSY},        {"40P01", PAWL_EBUSY},    {"55P03", PAWL_EBUSY},
+    {"53100", PAWL_EFULL},        {"53200", PAWL_ENOMEM},   {"57014", PAWL_ETIMEOUT},
+    {"25006", PAWL_EUNREACHABLE}, {"42501", PAWL_EDENIED},  {"08006", PAWL_ELOST},
+    {"57P01", PAWL_ELOST},        {"XX001", PAWL_EPERSIST}, {"P0001", PAWL_EPERSIST},
 };
+
+static bool costs_the_connection(const state_case *c)
+{
+    return c->code == PAWL_ELOST || c->code == PAWL_EUNREACHABLE;
+}
 
 /* Every kind of the set, and the claim that it settles, is as it was before. */
 static void try_state(place *p, pawl_store *store, const state_case *c, int64_t seq)
@@ -106,7 +111,7 @@ static void try_states(place *p, pawl_store *store, pawl_store *other)
         release.queue_settle.items = &settle;
         release.queue_settle.count = 1;
         expect_code(p, pawl_store_commit(store, &release, NULL, &p->error),
-                    c->code == PAWL_ELOST ? PAWL_EGONE : PAWL_OK);
+                    costs_the_connection(c) ? PAWL_EGONE : PAWL_OK);
         assert_int_equal(claim_some(p, other, "orders", NOW, 1).count, 1);
         other->ops->worker_close(other, NOW, &p->error);
     }
@@ -131,6 +136,78 @@ static void errors_leave_nothing_behind(void **state)
     raw_run(p->pg, "drop trigger failing on pawl_queue");
     expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK);
     pawl_store_close(other);
+    pawl_store_close(store);
+}
+
+/* ---- Servers that can only be read -------------------------------------- */
+
+/* While the message with that id is to be stored. */
+static void refuse_writing(place *p, const char *id)
+{
+    char sql[300];
+    raw_run(p->pg, "create function fail() returns trigger language plpgsql as "
+                   "$$ begin raise exception 'made' using errcode = '25006'; end $$");
+    snprintf(sql, sizeof sql,
+             "create trigger failing before insert on pawl_queue for each row "
+             "when (new.\"MessageId\" = '%s') execute function fail()",
+             id);
+    raw_run(p->pg, sql);
+}
+
+/* As after a fail-over behind one name: another server has it now, and the connection is to
+ * the old one. */
+static void one_that_can_only_be_read_is_away(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    int         pid   = pid_of(store);
+    refuse_writing(p, "m-1");
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_EUNREACHABLE);
+    expect_text(p, "the server can only be read now: made [25006]");
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK);
+    assert_int_not_equal(pid_of(store), pid);
+    pid = pid_of(store);
+    expect_code(p, send_one(p, store, "orders", "m-3"), PAWL_OK);
+    assert_int_equal(pid_of(store), pid);
+    assert_int_equal(queue_count(p), 2);
+    pawl_store_close(store);
+}
+
+/* The second connection, while messages are claimed: they stay claimed. */
+static void one_that_can_only_be_read_is_away_for_the_second_connection(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    refuse_writing(p, "m-3");
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
+    expect_code(p, send_one(p, store, "other", "m-2"), PAWL_OK);
+    int pid = PQbackendPID(pawl__postgres_of(store)->side.pg);
+    expect_code(p, send_one(p, store, "other", "m-3"), PAWL_EUNREACHABLE);
+    expect_code(p, send_one(p, store, "other", "m-4"), PAWL_OK);
+    assert_int_not_equal(PQbackendPID(pawl__postgres_of(store)->side.pg), pid);
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    assert_int_equal(queue_count(p), 2);
+    pawl_store_close(store);
+}
+
+/* A standby can be opened, and looked at. */
+static void a_standby_can_be_read(void **state)
+{
+    place          *p     = *state;
+    pawl_store     *store = NULL;
+    pawl_queue_rows rows;
+    char            url[1400];
+    apply_schema(p, p->url, order_tables, 1);
+    snprintf(url, sizeof url, "%s&options=-c%%20default_transaction_read_only%%3Don", p->url);
+    expect_code(p, open_with(p, url, order_tables, 1, &store), PAWL_OK);
+    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+                PAWL_OK);
+    expect_code(p, store->ops->worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+                PAWL_EUNREACHABLE);
+    expect_text(p, "the server can only be read now");
+    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+                PAWL_OK);
     pawl_store_close(store);
 }
 
@@ -371,11 +448,19 @@ int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(a_replaced_worker_is_fenced),        CASE(a_worker_row_may_move),
-        CASE(errors_leave_nothing_behind),        CASE(a_deadlock_can_be_tried_again),
-        CASE(limits_of_the_session_end_a_commit), CASE(a_commit_keeps_to_its_deadline),
-        CASE(o30_a_commit_is_interrupted),        CASE(a_read_that_fails_keeps_the_claims),
-        CASE(a_hold_keeps_to_its_deadline),       CASE(an_enlist_keeps_to_its_deadline),
+        CASE(one_that_can_only_be_read_is_away),
+        CASE(one_that_can_only_be_read_is_away_for_the_second_connection),
+        CASE(a_standby_can_be_read),
+        CASE(a_replaced_worker_is_fenced),
+        CASE(a_worker_row_may_move),
+        CASE(errors_leave_nothing_behind),
+        CASE(a_deadlock_can_be_tried_again),
+        CASE(limits_of_the_session_end_a_commit),
+        CASE(a_commit_keeps_to_its_deadline),
+        CASE(o30_a_commit_is_interrupted),
+        CASE(a_read_that_fails_keeps_the_claims),
+        CASE(a_hold_keeps_to_its_deadline),
+        CASE(an_enlist_keeps_to_its_deadline),
     };
     if (place_server() == NULL)
         return place_skip();

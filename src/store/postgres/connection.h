@@ -155,7 +155,8 @@ typedef struct pawl__postgres_connection {
     /* Calls without rows, whose answers nobody reads: begin, commit and the like. */
     pawl__postgres_call plain[PAWL__POSTGRES_PLAIN_MAX];
     unsigned            plain_count;
-    bool                is_lost; /* the connection broke, or its state is not known */
+    bool                is_lost;      /* the connection broke, or its state is not known */
+    bool                is_read_only; /* it could not be written to: the name may lead elsewhere */
 } pawl__postgres_connection;
 
 /* ---- Errors (error.c) --------------------------------------------------- */
@@ -169,6 +170,8 @@ pawl_code pawl__postgres_no_memory(pawl_error *error);
 /* The server does not know a prepared statement any longer, or refuses to run it
  * as it was planned. */
 bool pawl__postgres_is_forgotten(const PGresult *result);
+/* It was to be written, and can only be read: a standby, or what a fail-over left behind. */
+bool pawl__postgres_is_read_only(const PGresult *result);
 
 /* ---- Calls (call.c, parameter.c, wire.c) -------------------------------- */
 

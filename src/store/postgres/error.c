@@ -13,6 +13,8 @@ typedef struct state_row {
     pawl_code   code;
 } state_row;
 
+#define READ_ONLY "25006"
+
 /* The first row that fits. */
 static const state_row states[] = {
     {"23505", PAWL_EDUPLICATE},   /* unique violation */
@@ -25,9 +27,9 @@ static const state_row states[] = {
     {"57P02", PAWL_ELOST},        /* crash of the server */
     {"57P03", PAWL_EUNREACHABLE}, /* starting up */
     {"57P04", PAWL_ELOST},
-    {"57P05", PAWL_ELOST}, /* idle session timeout */
-    {"25P03", PAWL_ELOST}, /* idle in transaction timeout */
-    {"25006", PAWL_EDENIED} /* read only: a standby */,
+    {"57P05", PAWL_ELOST},          /* idle session timeout */
+    {"25P03", PAWL_ELOST},          /* idle in transaction timeout */
+    {READ_ONLY, PAWL_EUNREACHABLE}, /* as a server that is away: another one may have taken over */
     {"08", PAWL_ELOST},
     {"28", PAWL_EDENIED},
     {"42501", PAWL_EDENIED},
@@ -79,6 +81,12 @@ bool pawl__postgres_is_forgotten(const PGresult *result)
                                            strcmp(place, "RevalidateCachedQuery") == 0);
 }
 
+bool pawl__postgres_is_read_only(const PGresult *result)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    return state != NULL && strcmp(state, READ_ONLY) == 0;
+}
+
 /* Its first line. Of values that do not fit ("failing row contains ...") there is
  * none: they may be a message's body. */
 static const char *detail_of(const PGresult *result, const char *state, int *size)
@@ -100,6 +108,8 @@ static pawl_code server_failed(const PGresult *result, const char *what, pawl_er
     pawl_code   code    = state != NULL ? pawl__postgres_code_of(state) : PAWL_ELOST;
     if (pawl__postgres_is_forgotten(result))
         code = PAWL_EBUSY;
+    if (pawl__postgres_is_read_only(result) && what[0] == '\0')
+        what = "the server can only be read now";
     return pawl_error_set(error, code, "postgres: %s%s%.*s%s%.*s%s%s%s%s", what,
                           what[0] != '\0' ? ": " : "", text_size(text), text,
                           detail != NULL ? " (" : "", size, detail != NULL ? detail : "",

@@ -269,6 +269,7 @@ void pawl__postgres_disconnect(pawl__postgres_connection *connection)
     connection->is_pipelined   = false;
     connection->in_transaction = false;
     connection->is_lost        = false;
+    connection->is_read_only   = false;
     connection->failed         = PAWL_OK;
     pawl__postgres_connection_clear(connection);
 }
@@ -302,7 +303,7 @@ pawl_code pawl__postgres_side(pawl__postgres *store, pawl__postgres_connection *
                               pawl_error *error)
 {
     *connection   = &store->side;
-    bool is_again = store->side.is_lost;
+    bool is_again = store->side.is_lost || store->side.is_read_only;
     if (store->side.pg != NULL && !is_again)
         return PAWL_OK;
     pawl_code code = pawl__postgres_connect(store, &store->side, error);
@@ -356,7 +357,7 @@ pawl_code pawl__postgres_ready(pawl__postgres *store, pawl_error *error)
         return pawl_error_set(error, PAWL_EINVAL, "postgres: the store is not open");
     while (read(atomic_load(&store->interrupt_fd), &count, sizeof count) > 0) {
     }
-    if (store->main.is_lost)
+    if (store->main.is_lost || store->main.is_read_only)
         return connect_again(store, error);
     drop_notifies(store);
     return PAWL_OK;

@@ -111,6 +111,7 @@ static void note_failure(pump *p, pawl__postgres_sent *sent, const PGresult *res
     }
     if (pawl__postgres_is_forgotten(result))
         pawl__postgres_forget_names(connection);
+    connection->is_read_only |= pawl__postgres_is_read_only(result);
     if (sent->kind == PAWL__POSTGRES_SENT_PREPARE)
         sent->statement->state = PAWL__POSTGRES_UNKNOWN;
     else if (sent->call != NULL)
