@@ -163,7 +163,7 @@ static void a_newer_schema_names_both_versions(void **state)
     raw_run(db, "update pawl_schema set Version = 7");
     sqlite3_close(db);
     refuse_at(p, p->url, PAWL_OPEN_CREATE, PAWL_ESCHEMA, "version 7");
-    refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_ESCHEMA, "version 2");
+    refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_ESCHEMA, "version 3");
 }
 
 static void a_lock_held_past_the_deadline_is_busy(void **state)

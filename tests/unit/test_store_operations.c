@@ -88,6 +88,7 @@ static pawl_code fake_snapshot_claim(pawl_store *store, const pawl_snapshot_clai
 static const pawl_store_ops fake_driver = {
     LEAN_STORE,
     .scheme           = "full",
+    .promises         = PAWL_STORE_KNOWS_REFUSED,
     .commit           = fake_commit,
     .saga_load        = fake_load,
     .saga_count       = fake_saga_count,
