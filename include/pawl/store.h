@@ -291,7 +291,7 @@ PAWL_API pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes,
 PAWL_API pawl_code pawl_changes_check(const pawl_changes *changes, pawl_error *error);
 /* From any thread. */
 PAWL_API void pawl_store_interrupt(pawl_store *store);
-/* The URL with a password replaced by "***", in the arena. */
+/* In the arena: the URL with passwords as "***"; of a text of no known form the scheme alone. */
 PAWL_API pawl_text pawl_url_masked(const char *url, pawl_arena *arena);
 
 #ifdef __cplusplus

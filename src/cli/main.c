@@ -60,13 +60,14 @@ const pawl__verb *pawl__verb_find(const char *name)
 pawl_code pawl__verb_refuse(const char *name, pawl_error *error)
 {
     const char *names[VERB_COUNT + 1] = {NULL};
-    char        suggestion[300];
+    char        suggestion[300], shown[PAWL__WORD_SIZE];
     for (size_t i = 0; i < VERB_COUNT; i++)
         names[i] = verbs[i].name;
     pawl__suggest(name != NULL ? name : "", "", names, suggestion, sizeof suggestion);
     if (name == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "give a verb%s", suggestion);
-    return pawl_error_set(error, PAWL_EINVAL, "there is no verb '%s'%s", name, suggestion);
+    return pawl_error_set(error, PAWL_EINVAL, "there is no verb '%s'%s", pawl__shown(name, shown),
+                          suggestion);
 }
 
 /* An interrupted verb exits 5: what it committed stays, what it had not

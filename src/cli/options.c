@@ -4,6 +4,8 @@
  */
 #include "cli/options.h"
 
+#include "pawl/store.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,6 +88,17 @@ void pawl__suggest(const char *word, const char *prefix, const char *const *name
         append_name(text, size, i == 0, prefix, names[i]);
 }
 
+const char *pawl__shown(const char *word, char text[PAWL__WORD_SIZE])
+{
+    pawl_arena *arena  = pawl_arena_create(1024);
+    pawl_text   masked = pawl_text_of(strpbrk(word, "@=") != NULL ? "***" : word);
+    if (arena != NULL && (strpbrk(word, "@=") != NULL || strstr(word, "://") != NULL))
+        masked = pawl_url_masked(word, arena);
+    snprintf(text, PAWL__WORD_SIZE, "%.*s", PAWL_TEXT_ARGS(masked));
+    pawl_arena_destroy(arena);
+    return text;
+}
+
 /* ---- Values -------------------------------------------------------------- */
 
 typedef struct duration_unit {
@@ -101,6 +114,7 @@ static const duration_unit duration_units[] = {
 pawl_code pawl__duration_parse(const char *text, int64_t *duration, pawl_error *error)
 {
     size_t digits = strspn(text, "0123456789");
+    char   word[PAWL__WORD_SIZE];
     errno         = 0;
     int64_t value = strtoll(text, NULL, 10);
     for (size_t i = 0; digits > 0 && i < sizeof duration_units / sizeof duration_units[0]; i++) {
@@ -108,12 +122,14 @@ pawl_code pawl__duration_parse(const char *text, int64_t *duration, pawl_error *
         if (strcmp(text + digits, unit->name) != 0)
             continue;
         if (errno != 0 || value > PAWL_TIME_MAX / unit->microseconds)
-            return pawl_error_set(error, PAWL_EINVAL, "'%s' is too long a duration", text);
+            return pawl_error_set(error, PAWL_EINVAL, "'%s' is too long a duration",
+                                  pawl__shown(text, word));
         *duration = value * unit->microseconds;
         return PAWL_OK;
     }
     return pawl_error_set(error, PAWL_EINVAL,
-                          "'%s' is no duration: expected a number and ms, s, m, h or d", text);
+                          "'%s' is no duration: expected a number and ms, s, m, h or d",
+                          pawl__shown(text, word));
 }
 
 bool pawl__number_parse(const char *text, int64_t *number)
@@ -142,10 +158,12 @@ static pawl_code parse_count(const pawl__option *option, const char *text, int64
                              pawl_error *error)
 {
     char *end;
+    char  word[PAWL__WORD_SIZE];
     errno         = 0;
     int64_t value = strtoll(text, &end, 10);
     if (end == text || *end != '\0')
-        return pawl_error_set(error, PAWL_EINVAL, "'%s' is no whole number", text);
+        return pawl_error_set(error, PAWL_EINVAL, "'%s' is no whole number",
+                              pawl__shown(text, word));
     if (errno != 0 || value < option->min || value > option->max)
         return pawl_error_set(error, PAWL_EINVAL, "%s is not within %" PRId64 " and %" PRId64, text,
                               option->min, option->max);
@@ -155,9 +173,11 @@ static pawl_code parse_count(const pawl__option *option, const char *text, int64
 
 static pawl_code parse_yes_no(const char *text, bool *is_yes, pawl_error *error)
 {
+    char word[PAWL__WORD_SIZE];
     *is_yes = strcmp(text, "yes") == 0;
     if (!*is_yes && strcmp(text, "no") != 0)
-        return pawl_error_set(error, PAWL_EINVAL, "'%s' is neither yes nor no", text);
+        return pawl_error_set(error, PAWL_EINVAL, "'%s' is neither yes nor no",
+                              pawl__shown(text, word));
     return PAWL_OK;
 }
 
@@ -204,13 +224,13 @@ static pawl_code refuse_option(const word_reader *reader, const char *dashes, co
                                size_t size, pawl_error *error)
 {
     const char *names[PAWL__OPTIONS_MAX + 1] = {NULL};
-    char        word[WORD_SIZE_MAX], suggestion[400];
+    char        word[WORD_SIZE_MAX], suggestion[400], shown[PAWL__WORD_SIZE];
     for (size_t i = 0; i < PAWL__OPTIONS_MAX && reader->options[i].name != NULL; i++)
         names[i] = reader->options[i].name;
     snprintf(word, sizeof word, "%.*s", (int)least(size, sizeof word - 1), name);
     pawl__suggest(word, "--", names, suggestion, sizeof suggestion);
     return pawl_error_set(error, PAWL_EINVAL, "pawl %s has no option %s%s%s", reader->verb, dashes,
-                          word, suggestion);
+                          pawl__shown(word, shown), suggestion);
 }
 
 void pawl__actions_text(const pawl__argument *argument, unsigned actions, char *text, size_t size)
@@ -250,18 +270,19 @@ static const pawl__option *find_option(const word_reader *reader, const char *na
 static pawl_code take_value(word_reader *reader, const pawl__option *option, const char *equals,
                             const char **text, pawl_error *error)
 {
+    char word[PAWL__WORD_SIZE];
     *text = equals != NULL ? equals + 1 : NULL;
     if (option->kind == PAWL__OPTION_FLAG) {
         if (equals != NULL)
             return pawl_error_set(error, PAWL_EINVAL, "--%s takes no value, but has '%s'",
-                                  option->name, equals + 1);
+                                  option->name, pawl__shown(equals + 1, word));
         return PAWL_OK;
     }
     if (equals == NULL && reader->at < reader->count)
         *text = reader->words[reader->at++];
     if (*text == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "--%s needs a value: %s", option->name,
-                              option->value);
+                              option->value != NULL ? option->value : "yes or no");
     return PAWL_OK;
 }
 
@@ -287,15 +308,15 @@ static pawl_code read_option(word_reader *reader, const char *name, pawl_error *
 static pawl_code read_argument(word_reader *reader, const char *word, pawl_error *error)
 {
     const pawl__argument *argument = &reader->arguments[reader->argument_count];
-    char                  suggestion[400];
+    char                  suggestion[400], shown[PAWL__WORD_SIZE];
     if (argument->name == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "pawl %s: '%s' is one argument too many",
-                              reader->verb, word);
+                              reader->verb, pawl__shown(word, shown));
     for (size_t i = 0; argument->choices != NULL; i++) {
         if (argument->choices[i] == NULL) {
             pawl__suggest(word, "", argument->choices, suggestion, sizeof suggestion);
             return pawl_error_set(error, PAWL_EINVAL, "pawl %s: '%s' is no %s%s", reader->verb,
-                                  word, argument->name, suggestion);
+                                  pawl__shown(word, shown), argument->name, suggestion);
         }
         if (strcmp(argument->choices[i], word) != 0)
             continue;

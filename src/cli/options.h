@@ -73,6 +73,12 @@ void pawl__suggest(const char *word, const char *prefix, const char *const *name
 /* "list, show": the choices of the first argument that have a bit in `actions`. */
 void pawl__actions_text(const pawl__argument *argument, unsigned actions, char *text, size_t size);
 
+#define PAWL__WORD_SIZE 200
+
+/* The word as a text may repeat it: without a password when it may hold one, as a URL in
+ * the wrong place does. Cut to PAWL__WORD_SIZE. */
+const char *pawl__shown(const char *word, char text[PAWL__WORD_SIZE]);
+
 /* A positive whole number; false when the text is none. */
 bool pawl__number_parse(const char *text, int64_t *number);
 /* PAWL_EINVAL when the text is no UTF-8: a store would refuse it in its own words, or take

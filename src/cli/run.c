@@ -114,14 +114,15 @@ static void write_log(pawl_log_level level, const char *text, void *context)
 
 static pawl_code set_log(const char *level, pawl_error *error)
 {
-    char suggestion[200];
+    char suggestion[200], word[PAWL__WORD_SIZE];
     for (int i = 0; log_levels[i] != NULL; i++)
         if (strcmp(level, log_levels[i]) == 0) {
             pawl_log_set(write_log, (pawl_log_level)i, NULL);
             return PAWL_OK;
         }
     pawl__suggest(level, "", log_levels, suggestion, sizeof suggestion);
-    return pawl_error_set(error, PAWL_EINVAL, "--log: there is no level '%s'%s", level, suggestion);
+    return pawl_error_set(error, PAWL_EINVAL, "--log: there is no level '%s'%s",
+                          pawl__shown(level, word), suggestion);
 }
 
 /* ---- Routes --------------------------------------------------------------- */
@@ -130,16 +131,20 @@ static pawl_code set_log(const char *level, pawl_error *error)
 static pawl_code read_route(const char *text, pawl_arena *arena, pawl_route *route,
                             pawl_error *error)
 {
+    char  word[PAWL__WORD_SIZE];
     char *name  = pawl_arena_copy(arena, text, strlen(text) + 1);
     char *url   = name != NULL ? strchr(name, '=') : NULL;
     char *queue = url != NULL ? strrchr(url, '#') : NULL;
     if (name == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     if (url == NULL || url == name || (queue != NULL ? queue[1] : url[1]) == '\0')
-        return pawl_error_set(
-            error, PAWL_EINVAL,
-            "--route: expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, got '%.*s'",
-            url != NULL ? (int)(url - name) : (int)strlen(text), text);
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "--route: expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, got '%s'",
+                              pawl__shown(text, word));
+    /* "URL?a=b": what stands before the first '=' is no name. */
+    if (memchr(text, ':', (size_t)(url - name)) != NULL && memchr(text, '/', (size_t)(url - name)))
+        return pawl_error_set(error, PAWL_EINVAL, "--route: '%s' has no name: NAME=URL#QUEUE",
+                              pawl__shown(text, word));
     *url++ = '\0';
     if (queue != NULL)
         *queue++ = '\0';

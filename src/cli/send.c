@@ -105,6 +105,7 @@ static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
 static pawl_code read_headers(const pawl__texts *texts, pawl_arena *arena,
                               const pawl_header **headers, pawl_error *error)
 {
+    char         word[PAWL__WORD_SIZE];
     pawl_header *list = pawl_arena_take(arena, (texts->count + 1) * sizeof *list);
     if (list == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
@@ -115,7 +116,7 @@ static pawl_code read_headers(const pawl__texts *texts, pawl_arena *arena,
             return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
         if (equals == NULL || equals == name)
             return pawl_error_set(error, PAWL_EINVAL, "--header: expected NAME=VALUE, got '%s'",
-                                  name);
+                                  pawl__shown(name, word));
         *equals = '\0';
         list[i] = (pawl_header){name, equals + 1};
     }
@@ -199,7 +200,7 @@ static pawl_code send_one(const verb_fields *fields, pawl_sender *sender,
 static bool is_blank(pawl_text line)
 {
     for (size_t i = 0; i < line.size; i++)
-        if (strchr(" \t\r", line.data[i]) == NULL)
+        if (line.data[i] != ' ' && line.data[i] != '\t' && line.data[i] != '\r')
             return false;
     return true;
 }

@@ -115,6 +115,24 @@ static void a_schema_may_be_written_as_urls_are(void **state)
     pawl_store_close(store);
 }
 
+/* Both names are libpq's, and the same place for whoever wakes or compares stores. */
+static void postgresql_is_the_same_scheme(void **state)
+{
+    place *p = *state;
+    char   url[1400];
+    assert_int_equal(strncmp(p->url, "postgres://", 11), 0);
+    snprintf(url, sizeof url, "postgresql%s", p->url + strlen("postgres"));
+    pawl_store *store = open_store(p, url);
+    pawl_store *other = open_store(p, p->url);
+    assert_string_equal(store->identity, other->identity);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    assert_int_equal(queue_count(p), 1);
+    pawl_store_close(other);
+    pawl_store_close(store);
+    /* A password in it is hidden, too. */
+    expect_no_store(p, "postgresql://u:" SECRET "@h/db?nonsense=1", PAWL_EINVAL, "nonsense");
+}
+
 /* ---- Refusing servers --------------------------------------------------- */
 
 static void a_role_may_have_too_many_connections(void **state)
@@ -232,6 +250,7 @@ int main(void)
         CASE(what_is_wrong_is_named),
         CASE(options_that_do_not_fit_are_refused),
         CASE(a_schema_may_be_written_as_urls_are),
+        CASE(postgresql_is_the_same_scheme),
         CASE(a_role_may_have_too_many_connections),
         CASE(a_database_must_hold_utf8),
         CASE(a_pooler_is_noticed_by_what_it_refuses),

@@ -33,6 +33,11 @@ expect 2 'after 256 messages were sent: line 301 of .*: not JSON' \
     pawl send --to idle --type ping --lines --body-file "$work/bad_lines"
 has_ready idle 256 || die "idle: $(queue_ready idle), not 256"
 
+head -c 20 /dev/zero >"$work/nul_lines"
+echo >>"$work/nul_lines"
+expect 2 'line 1 of .*: not JSON' pawl send --to idle --type ping --lines --body-file "$work/nul_lines"
+has_ready idle 256 || die "idle: $(queue_ready idle), not 256"
+
 echo "== later, and what nobody knows"
 expect 0 '^sent ' pawl send --to left --type ping --body '{"n":3}' --delay 1h
 expect 0 '"queue":"left","ready":0,"future":1' pawl stats --json

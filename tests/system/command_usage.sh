@@ -49,6 +49,7 @@ usage "--workers: 'many' is no whole number" pawl run x.so --workers=many
 usage "--create: 'maybe' is neither yes nor no" pawl run x.so --create=maybe
 usage "--log: there is no level 'infos'; did you mean info\?" pawl run x.so --store memory: --log infos
 usage "--route: expected NAME=URL#QUEUE" pawl run x.so --store memory: --route nowhere
+usage "--create needs a value: yes or no" pawl run x.so --create
 usage "needs ACTION; valid are apply, drop, print, verify" pawl schema
 usage "'verfy' is no ACTION; did you mean verify\?" pawl schema verfy
 usage "--dialect is for print" pawl schema apply --dialect sqlite
@@ -56,6 +57,30 @@ usage "--endpoint goes with --app" pawl schema apply --store memory: --endpoint 
 usage "drop asks first" pawl schema drop --store memory:
 usage "'saga-stop' is no WORKLOAD; did you mean saga-step\?" pawl bench saga-stop
 usage "--rounds: 0 is not within 1 and 99" pawl bench saga-step --rounds 0
+
+echo "== a URL in the wrong place shows no password"
+hidden()
+{
+    usage "$@"
+    ! grep -q Sesame "$work/err" || die "shown: $(cat "$work/err")"
+}
+url=postgres://u:Sesame@h/db
+for word in "$url" "$url?a=b" u:Sesame@h 'host=h password=Sesame' postgres:u:Sesame@h; do
+    hidden "there is no verb" pawl "$word"
+    hidden "there is no verb" pawl help "$word"
+    hidden "one argument too many" pawl stats "$word"
+    hidden "one argument too many" pawl send "$word"
+    hidden "is no ACTION" pawl schema "$word"
+    hidden "has no option" pawl stats "--$word"
+    hidden "takes no value" pawl stats "--json=$word"
+    hidden "no whole number" pawl run x.so --workers "$word"
+    hidden "neither yes nor no" pawl run x.so --create "$word"
+    hidden "is no duration" pawl send --delay "$word"
+    hidden "no level" pawl run x.so --store memory: --log "$word"
+done
+for word in "$url" "$url#q" "$url?a=b" "=$url" postgres:u:Sesame@h; do
+    hidden "--route: " pawl run x.so --store memory: --route "$word"
+done
 
 echo "== send"
 to=(send --store memory: --to q --type t)

@@ -270,42 +270,6 @@ static void printing_a_schema_needs_no_connection(void **state)
     assert_int_equal(fake.close_count, 1);
 }
 
-/* ---- URLs --------------------------------------------------------------- */
-
-static void passwords_are_masked(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *url, *masked;
-    } cases[] = {
-        {"memory:", "memory:"},
-        {"sqlite:/var/lib/a:b@c.db", "sqlite:/var/lib/a:b@c.db"},
-        {"postgres://host:5432/db", "postgres://host:5432/db"},
-        {"postgres://app@host/db", "postgres://app@host/db"},
-        {"postgres://app:x@host/db", "postgres://app:***@host/db"},
-        {"postgres://app:@host/db", "postgres://app:***@host/db"},
-        {"postgres://:x@host/db", "postgres://:***@host/db"},
-        {"amqp://app:a@b:c@host", "amqp://app:***@host"},
-        {"postgres://app:a/b@host/db", "postgres://app:***@host/db"},
-        {"postgres://app:a?b@host/db", "postgres://app:***@host/db"},
-        {"postgres://app:a@host/db?note=b@c", "postgres://app:***@host/db?note=b@c"},
-        {"postgres://host:5432?note=b@c", "postgres://host:5432?note=b@c"},
-        {"postgres://host/db?password=x&sslmode=require",
-         "postgres://host/db?password=***&sslmode=require"},
-        {"mongodb://host/?tlsCertificateKeyFilePassword=x",
-         "mongodb://host/?tlsCertificateKeyFilePassword=***"},
-        {"mssql://host/db?PWD=x;Encrypt=yes", "mssql://host/db?PWD=***;Encrypt=yes"},
-        {"mysql://host/db?password_file=/etc/pw", "mysql://host/db?password_file=/etc/pw"},
-    };
-    pawl_arena *arena = pawl_arena_create(0);
-    for (size_t i = 0; i < COUNT(cases); i++)
-        assert_string_equal(pawl_url_masked(cases[i].url, arena).data, cases[i].masked);
-    assert_int_equal(pawl_url_masked(NULL, arena).size, 0);
-    assert_string_equal(pawl_url_masked("x://:@?pwd=&pwd=&pwd=", arena).data,
-                        "x://:***@?pwd=***&pwd=***&pwd=***");
-    pawl_arena_destroy(arena);
-}
-
 static const pawl_message some_message = {.id   = PAWL_TEXT_INIT("m-1"),
                                           .type = PAWL_TEXT_INIT("place_order"),
                                           .body = PAWL_TEXT_INIT("{}")};
@@ -514,7 +478,6 @@ int main(void)
         cmocka_unit_test_setup(a_failed_open_is_closed, reset_fake),
         cmocka_unit_test_setup(options_have_defaults_and_limits, reset_fake),
         cmocka_unit_test_setup(printing_a_schema_needs_no_connection, reset_fake),
-        cmocka_unit_test(passwords_are_masked),
         cmocka_unit_test_setup(commit_attaches_a_worker_once_and_counts, reset_fake),
         cmocka_unit_test_setup(an_unknown_outcome_is_asked_for, reset_fake),
         cmocka_unit_test_setup(without_a_list_the_refusal_is_the_answer, reset_fake),

@@ -160,22 +160,31 @@ pawl_code pawl_store_load(const char *path, pawl_error *error)
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "load of a driver");
 }
 
+/* The name under which a driver is found: two are usual for one database. */
+static const char *driver_of(const char *scheme)
+{
+    return strcmp(scheme, "postgresql") == 0 ? "postgres" : scheme;
+}
+
 static pawl_code find_or_load(const char *url, size_t size, const pawl_store_ops **ops,
                               pawl_error *error)
 {
-    *ops = find_loaded(url, size);
+    char given[PAWL_PREFIX_SIZE_MAX + 1];
+    char path[PAWL__MODULE_PATH_SIZE];
+    snprintf(given, sizeof given, "%.*s", (int)size, url);
+    const char *scheme = driver_of(given);
+    *ops               = find_loaded(given, size);
+    if (*ops == NULL)
+        *ops = find_loaded(scheme, strlen(scheme));
     if (*ops != NULL)
         return PAWL_OK;
-    char scheme[PAWL_PREFIX_SIZE_MAX + 1];
-    char path[PAWL__MODULE_PATH_SIZE];
-    snprintf(scheme, sizeof scheme, "%.*s", (int)size, url);
     if (pawl__module_find(scheme, path))
         return load_module(path, scheme, ops, error);
     const char *slashes = strncmp(url + size, "://", 3) == 0 ? "//" : "";
     return pawl_error_set(error, PAWL_EUNREACHABLE,
                           "no driver for '%s:%s': install the package libpawl-%s, or load one of "
                           "your own",
-                          scheme, slashes, scheme);
+                          given, slashes, scheme);
 }
 
 pawl_code pawl__driver_find(const char *url, const pawl_store_ops **ops, pawl_error *error)

@@ -150,7 +150,7 @@ static pawl_code refuse_conninfo(const pawl__postgres *store, pawl_arena *arena,
     if (list != NULL)
         (void)pawl_error_set(error, PAWL_EINVAL,
                              "postgres: %s: the password cannot be read: '%%' in it must be "
-                             "written as %%25",
+                             "written as %%25, '&' as %%26",
                              store->given);
     else
         (void)pawl_error_set(error, PAWL_EINVAL, "postgres: %s: %.*s", store->given,

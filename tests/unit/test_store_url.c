@@ -1,0 +1,203 @@
+/* test_store_url.c - URLs as they are shown: never with a password, whatever their form.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "store/core/core.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void passwords_are_masked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url, *masked;
+    } cases[] = {
+        {"memory:", "memory:"},
+        {"sqlite:/var/lib/a:b@c.db", "sqlite:/var/lib/a:b@c.db"},
+        {"postgres://host:5432/db", "postgres://host:5432/db"},
+        {"postgres://app@host/db", "postgres://app@host/db"},
+        {"postgres://app:x@host/db", "postgres://app:***@host/db"},
+        {"postgres://app:@host/db", "postgres://app:***@host/db"},
+        {"postgres://:x@host/db", "postgres://:***@host/db"},
+        {"amqp://app:a@b:c@host", "amqp://app:***@host"},
+        {"postgres://app:a/b@host/db", "postgres://app:***@host/db"},
+        {"postgres://app:a?b@host/db", "postgres://app:***@host/db"},
+        {"postgres://app:a@host/db?note=b@c", "postgres://app:***@host/db?note=b@c"},
+        {"postgres://host:5432?note=b@c", "postgres://host:5432?note=b@c"},
+        {"postgres://host/db?password=x&sslmode=require",
+         "postgres://host/db?password=***&sslmode=require"},
+        {"mongodb://host/?tlsCertificateKeyFilePassword=x",
+         "mongodb://host/?tlsCertificateKeyFilePassword=***"},
+        {"mssql://host/db?PWD=x;Encrypt=yes", "mssql://host/db?PWD=***;Encrypt=yes"},
+        {"mysql://host/db?password_file=/etc/pw", "mysql://host/db?password_file=/etc/pw"},
+    };
+    pawl_arena *arena = pawl_arena_create(0);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_string_equal(pawl_url_masked(cases[i].url, arena).data, cases[i].masked);
+    assert_int_equal(pawl_url_masked(NULL, arena).size, 0);
+    assert_string_equal(pawl_url_masked("x://:@?pwd=&pwd=&pwd=", arena).data,
+                        "x://:***@?pwd=***&pwd=***&pwd=***");
+    pawl_arena_destroy(arena);
+}
+
+/* "Sesame" is the password, in all the ways in which people write one. */
+static const struct {
+    const char *url, *masked;
+} hidden[] = {
+    /* No URL at all, or of no known form: masked whole. */
+    {"host=h password=Sesame", "***"},
+    {"host=h user=u password = 'Ses ame'", "***"},
+    {"PASSWORD=Sesame", "***"},
+    {"u:Sesame@h", "u:***"},
+    {"//u:Sesame@h/db", "***"},
+    {"postgres:u:Sesame@h", "postgres:***"},
+    {"postgres:/u:Sesame@h", "postgres:***"},
+    {"postgres:Sesame@h", "postgres:***"},
+    {"postgres:host=h password=Sesame", "postgres:***"},
+    {"postgres://u:Sesame", "postgres:***"},
+    {"postgres://u:Sesame/db", "postgres:***"},
+    {"postgres://u:Sesam", "postgres:***"},
+    {"postgres://u:1234567", "postgres:***"},
+    {"postgres://u:Ses ame@h/db", "postgres://u:***@h/db"},
+    {"postgres://u:Sesame@h:Sesame/db", "postgres:***"},
+    {"postgres://u:Sesame@h\nX: y", "postgres:***"},
+    {"postgres://u:Ses\tame@h/db", "postgres:***"},
+    {"postgres://u Sesame@h", "postgres:***"},
+    {"jdbc:postgresql://u:Sesame@h/db", "jdbc:***"},
+    {"sqlite:u:Sesame@h/x", "sqlite:***"},
+    {"sqlite:password=Sesame", "sqlite:***"},
+    {"memory:u:Sesame@h", "memory:***"},
+    /* Capital letters, and a user without a host. */
+    {"POSTGRES://u:Sesame@h/db", "POSTGRES://u:***@h/db"},
+    {"Postgres:u:Sesame@h", "Postgres:***"},
+    {"sqlite://u:Sesame@h/x", "sqlite://u:***@h/x"},
+    /* In the user part, escaped or not. */
+    {"postgres://u%3aSesame@h", "postgres://u:***@h"},
+    {"postgres://u%3ASes%40me@h", "postgres://u:***@h"},
+    {"postgres://u:Ses@me@h/db", "postgres://u:***@h/db"},
+    {"postgres://u:Ses/a@me@h/db", "postgres://u:***@h/db"},
+    {"postgres://u:123/4@h/db", "postgres://u:***@h/db"},
+    {"postgres://u:12?Sesame@h/db", "postgres://u:***@h/db"},
+    {"postgres://u:Ses@me@h/db?x=y@z", "postgres://u:***@h/db?x=y@z"},
+    {"postgres://u:Ses#ame@h/db", "postgres://u:***@h/db"},
+    {"postgres://u:Ses?a&me@h/db", "postgres://u:***@h/db"},
+    {"postgres://u:Se'sa\"me@h/db", "postgres://u:***@h/db"},
+    {"postgres://u:Sesame@h1:5432,h2:5433/db", "postgres://u:***@h1:5432,h2:5433/db"},
+    {"postgres://u:Sesame@[::1]:5432/db", "postgres://u:***@[::1]:5432/db"},
+    {"postgres://u:Sesame@%2Fvar%2Frun/db", "postgres://u:***@%2Fvar%2Frun/db"},
+    {"postgres://[::1]:5432/db", "postgres://[::1]:5432/db"},
+    /* In parameters. */
+    {"postgres://h/db?password=Ses&ame", "postgres://h/db?password=***"},
+    {"postgres://h/db?password=Ses&a=me", "postgres://h/db?password=***"},
+    {"postgres://h/db?password=Ses;ame", "postgres://h/db?password=***"},
+    {"postgres://h/db?password=Ses#ame", "postgres://h/db?password=***"},
+    {"postgres://h/db?pass%77ord=Sesame", "postgres://h/db?pass%77ord=***"},
+    {"postgres://h/db?pass%2577ord=Sesame", "postgres://h/db?pass%2577ord=***"},
+    {"postgres://h/db?pass%252577ord=Sesame", "postgres://h/db?pass%252577ord=***"},
+    {"postgres://h/db?%2570%2561%2573%2573word=Sesame",
+     "postgres://h/db?%2570%2561%2573%2573word=***"},
+    {"postgres://h/db?%252570%2561%2573%2573word=Sesame",
+     "postgres://h/db?%252570%2561%2573%2573word=***"},
+    {"postgres://h/db?%70%61%73%73word=Sesame", "postgres://h/db?%70%61%73%73word=***"},
+    {"postgres://h/db? password =Sesame", "postgres://h/db? password =***"},
+    {"postgres://h/db?PassWord=Sesame", "postgres://h/db?PassWord=***"},
+    {"postgres://h/db?sslpassword=Sesame", "postgres://h/db?sslpassword=***"},
+    {"postgres://h/db?passcode=Sesame", "postgres://h/db?passcode=***"},
+    {"postgres://h/db?passphrase=Sesame", "postgres://h/db?passphrase=***"},
+    {"postgres://h/db?oauth_client_secret=Sesame", "postgres://h/db?oauth_client_secret=***"},
+    {"postgres://h/db?scram_client_key=Sesame", "postgres://h/db?scram_client_key=***"},
+    {"amqp://h?pw=Sesame", "amqp://h?pw=***"},
+    {"x://h?SharedAccessSignature=Sesame", "x://h?SharedAccessSignature=***"},
+    {"x://h?AccountKey=Sesame", "x://h?AccountKey=***"},
+    {"x://h?options=-c password=Sesame", "x://h?options=***"},
+    {"x://h?next=postgres://u:Sesame@h", "x://h?next=***"},
+    {"sqlite:x.db?password=Sesame", "sqlite:x.db?password=***"},
+    {"memory:x?token=Sesame", "memory:x?token=***"},
+    /* Nothing secret: shown. */
+    {"orders.db", "orders.db"},
+    {"./a-b/orders_2.db", "./a-b/orders_2.db"},
+    {"postgresql://app@h/db", "postgresql://app@h/db"},
+    {"postgres:///db?host=/var/run", "postgres:///db?host=/var/run"},
+    {"postgres://h/db?passfile=/etc/pgpass", "postgres://h/db?passfile=/etc/pgpass"},
+    {"sqlite:/srv/my files/a@b.db?create=no", "sqlite:/srv/my files/a@b.db?create=no"},
+    {"sqlite:a=b.db", "sqlite:a=b.db"},
+    {"fault:orders", "fault:orders"},
+    {"", ""},
+};
+
+static void no_password_is_shown(void **state)
+{
+    (void)state;
+    pawl_arena *arena = pawl_arena_create(0);
+    for (size_t i = 0; i < COUNT(hidden); i++) {
+        assert_string_equal(pawl_url_masked(hidden[i].url, arena).data, hidden[i].masked);
+        for (size_t size = 1; size < 40; size++) { /* cut: no more than there is room for */
+            char cut[40];
+            memset(cut, 'x', sizeof cut);
+            pawl__url_mask(hidden[i].url, cut, size);
+            assert_int_equal(strncmp(cut, hidden[i].masked, strlen(cut)), 0);
+            assert_true(strlen(cut) < size);
+        }
+    }
+    pawl_arena_destroy(arena);
+}
+
+/* Whatever stands around it. */
+static void no_mixture_shows_a_password(void **state)
+{
+    (void)state;
+    static const char *const before[] = {"",         "postgres:", "postgres:/",  "postgres://",
+                                         "x://h:1/", "sqlite:",   "POSTGRES://", "host=h "};
+    static const char *const login[]  = {"u:Sesame@",      "u:1/Sesame@", "u:1?Sesame@",
+                                         "u:1#Sesame@",    "u%3ASesame@", ":Sesame@",
+                                         "u:Ses\nSesame@", "u:@Sesame@"};
+    static const char *const behind[] = {"h",     "h/db",  "[::1]/db", "h:1,h:2", "h?a=b",
+                                         "h/x y", "h;a=b", "h'",       "h\n"};
+    char                     url[200];
+    pawl_arena              *arena = pawl_arena_create(0);
+    for (size_t i = 0; i < COUNT(before) * COUNT(login) * COUNT(behind); i++) {
+        snprintf(url, sizeof url, "%s%s%s", before[i % COUNT(before)],
+                 login[i / COUNT(before) % COUNT(login)], behind[i / COUNT(before) / COUNT(login)]);
+        if (strstr(pawl_url_masked(url, arena).data, "Sesame") != NULL)
+            fail_msg("%s is shown as %s", url, pawl_url_masked(url, arena).data);
+    }
+    pawl_arena_destroy(arena);
+}
+
+static void a_scheme_has_a_form(void **state)
+{
+    char longest[PAWL_PREFIX_SIZE_MAX + 2];
+    (void)state;
+    assert_int_equal(pawl__url_scheme_size("s3:x"), 2);
+    assert_int_equal(pawl__url_scheme_size("a+b-c:"), 5);
+    assert_int_equal(pawl__url_scheme_size("3s:x"), 0);
+    assert_int_equal(pawl__url_scheme_size("Sqlite:x"), 0);
+    assert_int_equal(pawl__url_scheme_size("a_b:x"), 0);
+    assert_int_equal(pawl__url_scheme_size("sqlite"), 0);
+    assert_int_equal(pawl__url_scheme_size(NULL), 0);
+    memset(longest, 'a', sizeof longest);
+    longest[PAWL_PREFIX_SIZE_MAX + 1] = '\0';
+    longest[PAWL_PREFIX_SIZE_MAX]     = ':';
+    assert_int_equal(pawl__url_scheme_size(longest), 0);
+    assert_int_equal(pawl__url_scheme_size(longest + 1), PAWL_PREFIX_SIZE_MAX - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passwords_are_masked),
+        cmocka_unit_test(no_password_is_shown),
+        cmocka_unit_test(no_mixture_shows_a_password),
+        cmocka_unit_test(a_scheme_has_a_form),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
