@@ -93,9 +93,10 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
     [pawl__postgres_lead_alive_list]    = RARE("timestamptz", "a list for people"),
     [pawl__postgres_worker_dead_list] =
         HOT(31, "timestamptz, timestamptz, bigint", "at(0), at(-3600), 100"),
-    [pawl__postgres_worker_retain]    = HOT(20, "uuid", "key(0)"),
-    [pawl__postgres_lease_free_dead]  = HOT(66, "timestamptz", "at(0)"),
-    [pawl__postgres_end_lease_holder] = HOT(20, "text, timestamptz", "'lead:000000001', at(0)"),
+    [pawl__postgres_worker_retain]   = HOT(20, "uuid", "key(0)"),
+    [pawl__postgres_lease_free_dead] = HOT(66, "timestamptz", "at(0)"),
+    [pawl__postgres_end_lease_holder] =
+        HOT(20, "text, timestamptz, bigint", "'lead:000000001', at(0), 500"),
     [pawl__postgres_lead_take] = HOT(20, "text, uuid, bigint, bigint, timestamptz, timestamptz",
                                      "'lead:000000001', key(1), 1, 1, at(0), at(30)"),
     [pawl__postgres_lead_take_alone] =
@@ -127,9 +128,10 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
     [pawl__postgres_queue_done] =
         HOT(1500, "tid[], bigint[], text[]", QUEUE_PLACES ", same('bulk'::text)"),
     [pawl__postgres_queue_again] = HOT(
-        6200, "tid[], bigint[], text[], timestamptz[], bigint[], bigint[], timestamptz[], text[]",
+        6200,
+        "tid[], bigint[], text[], timestamptz[], bigint[], bigint[], timestamptz[], text[], text[]",
         QUEUE_PLACES ", same('bulk'::text), same(at(60)), same(1::bigint), "
-                     "same(0::bigint), same(at(-3600)), same(''::text)"),
+                     "same(0::bigint), same(at(-3600)), same(''::text), same('[]'::text)"),
     [pawl__postgres_queue_add] =
         HOT(5100, "text[], timestamptz[], bigint[], " MESSAGE_TYPES,
             "same('bulk'::text), same(at(0)), same(0::bigint), " MESSAGE_OF("names('new', 1, 7)")),
