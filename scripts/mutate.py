@@ -15,6 +15,7 @@ import collections
 import json
 import os
 import queue
+import random
 import re
 import resource
 import selectors
@@ -411,8 +412,8 @@ class Planter:
         return ("survived", "", "") if ran_any else ("not run", "", "every test was skipped")
 
     def is_left_out(self, name):
-        longest = self.options.longest
-        return longest is not None and self.results.times.get(name, 0) > longest
+        longest, known = self.options.longest, self.results.times.get(name)
+        return longest is not None and known is not None and known >= longest
 
     def show(self, tree, mutant, text):
         if sys.stderr.isatty():
@@ -599,13 +600,15 @@ def parse_arguments(arguments):
     add = parser.add_argument
     add("--area", action="append", metavar="NAME", help="only this file of the list (again for more)")
     add("--only", metavar="REGEX", help="only defects with this name, or with a name or file like it")
+    add("--sample", type=int, metavar="N", help="only so many of them, drawn by --seed")
+    add("--seed", type=int, metavar="S", help="of --sample; another one each time")
     add("--jobs", type=int, default=1, metavar="N", help="so many at a time, each in a tree of its own; 1")
     add("--resume", action="store_true", help="only those without a verdict from an earlier run")
     add("--survivors", action="store_true", help="only those that survived an earlier run")
     add("--equivalent", action="store_true", help="only those said to be equivalent; caught ones are not")
     add("--at-least", type=float, default=95, metavar="N", help="fail below N caught of 100; 95")
     add("--limit", type=float, metavar="SECONDS", help="for each test, instead of one by what it took")
-    add("--longest", type=float, metavar="SECONDS", help="leave out the tests that take longer; what no "
+    add("--longest", type=float, metavar="SECONDS", help="leave out tests of so many and more; what no "
         "other one sees stays open for a later --resume")
     add("--hasty", action="store_true", help="leave out the look at the tests without a defect at the end")
     add("--write", action="store_true", help="name in the list the test that saw each defect")
@@ -640,7 +643,19 @@ def choose(options, areas, results):
         chosen = [m for m in chosen if (results.get(m) or {}).get("verdict") == "survived"]
     if not chosen:
         raise ToolError("no defect is chosen by these arguments")
-    return chosen
+    return draw(options, chosen)
+
+
+def draw(options, chosen):
+    """A part that says about as much as the whole, in the order of the list."""
+    if options.sample is None or options.sample >= len(chosen):
+        return chosen
+    if options.sample < 1:
+        raise ToolError(f"--sample {options.sample} is less than 1")
+    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(10**6)
+    say(f"{options.sample} of {len(chosen)} are drawn; the same ones: --sample {options.sample} --seed {seed}")
+    drawn = set(random.Random(seed).sample(range(len(chosen)), options.sample))
+    return [mutant for number, mutant in enumerate(chosen) if number in drawn]
 
 
 def print_only(options, root, chosen):

@@ -167,6 +167,14 @@ expect "what long tests do not see" "survived: made: nobody sees it (src/made/ad
 mutate 0 survivors --survivors --list
 expect "the survivors" "made: nobody sees it" "$work/survivors"
 mutate 2 usage --area no_such
+mutate 0 sample --list --sample 3 --seed 7
+mutate 0 sample_again --list --sample 3 --seed 7
+expect "the seed" "3 of 7 are drawn; the same ones: --sample 3 --seed 7" "$work/sample"
+if [ "$(grep -c '^made: ' "$work/sample")" != 3 ] || ! cmp -s "$work/sample" "$work/sample_again"; then
+    echo "self-test: a sample of three is not three, or another one for the same seed"
+    result=1
+fi
+mutate 2 no_sample --list --sample 0
 mutate 0 patch --patch --only "one off"
 expect "a patch" "+    return a + b + 1;" "$work/patch"
 mutate 0 check --check
