@@ -24,6 +24,9 @@ FOLDER = "tests/mutants"
 FIELDS = ("file", "tests", "equivalent")
 
 
+BLANKS = r"(?:\s|\\\n)"  # a macro's lines end with a backslash
+
+
 class ListError(Exception):
     """The list is wrong; the text names the entry."""
 
@@ -33,6 +36,19 @@ class Hunk:
         self.file = file
         self.old = []
         self.new = None
+
+    def places(self, text):
+        """[(begin, end)] of the old text: as it stands, or else broken into lines and
+        indented in any other way."""
+        exact = [(found.start(), found.end()) for found in re.finditer(re.escape(self.old), text)]
+        if exact:
+            return exact
+        words = re.findall(r"\w+|[^\w\s]", self.old.replace("\\\n", "\n"))
+        pattern = re.escape(words[0])
+        for before, word in zip(words, words[1:]):
+            apart = before[-1].isalnum() and word[0].isalnum()
+            pattern += (BLANKS + "+" if apart else BLANKS + "*") + re.escape(word)
+        return [(found.start(), found.end()) for found in re.finditer(pattern, text)]
 
 
 class Mutant:
@@ -75,13 +91,15 @@ class Mutant:
                         texts[hunk.file] = file.read()
                 except OSError:
                     self.fail(f"there is no {hunk.file}")
-            count = texts[hunk.file].count(hunk.old)
-            if count != 1:
+            places = hunk.places(texts[hunk.file])
+            if len(places) != 1:
                 first = hunk.old.split("\n")[0].strip()
                 self.fail(
-                    f"the old text that begins '{first}' stands {count} times in {hunk.file}, expected once"
+                    f"the old text that begins '{first}' stands {len(places)} times in {hunk.file}, "
+                    "expected once"
                 )
-            texts[hunk.file] = texts[hunk.file].replace(hunk.old, hunk.new)
+            begin, end = places[0]
+            texts[hunk.file] = texts[hunk.file][:begin] + hunk.new + texts[hunk.file][end:]
         return texts
 
     def patch(self, root):

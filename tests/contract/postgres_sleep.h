@@ -96,7 +96,7 @@ static inline void expect_does_not_sleep(place *p, pawl_store *store)
 
 static inline int64_t lock_of(pawl_store *store)
 {
-    pawl__postgres *driver = pawl__postgres_of(store);
+    pawl__pg *driver = pawl__pg_of(store);
     assert_true(driver->sleeps);
     assert_int_equal(driver->sleep_lock_count, 1);
     return driver->sleep_locks[0];

@@ -52,7 +52,7 @@ static inline void wait_for_waiting(place *p, int64_t number)
 /* For the calls to come. */
 static inline void set_deadline(pawl_store *store, int64_t deadline_ms)
 {
-    pawl__postgres *driver   = pawl__postgres_of(store);
+    pawl__pg *driver         = pawl__pg_of(store);
     store->deadline_ms       = deadline_ms;
     driver->main.deadline_ms = deadline_ms;
     driver->side.deadline_ms = deadline_ms;

@@ -48,9 +48,9 @@ static void insert_events(PGconn *pg, const char *name, int count)
 /* As after a look at the whole that took long. */
 static void stay_away_from_the_whole(pawl_store *store)
 {
-    pawl__postgres_outbox_place *outbox = &pawl__postgres_of(store)->outbox;
-    outbox->whole_ms                    = INT64_MAX / 2;
-    outbox->pause_ms                    = 1;
+    pawl__pg_outbox_place *outbox = &pawl__pg_of(store)->outbox;
+    outbox->whole_ms              = INT64_MAX / 2;
+    outbox->pause_ms              = 1;
 }
 
 static size_t claim(place *p, pawl_store *store)
@@ -72,12 +72,12 @@ static void deliver_all(const place *p)
 
 static int64_t claims_from(pawl_store *store)
 {
-    return pawl__postgres_of(store)->outbox.horizon.from;
+    return pawl__pg_of(store)->outbox.horizon.from;
 }
 
 static int64_t numbers_from(pawl_store *store)
 {
-    return pawl__postgres_of(store)->numbering.horizon.from;
+    return pawl__pg_of(store)->numbering.horizon.from;
 }
 
 static int64_t number(place *p, pawl_store *store)

@@ -120,7 +120,7 @@ static void number_many(place *p, pawl_store *store)
 /* Where a handle begins to look for events without a position. */
 static int64_t begins_at(pawl_store *store)
 {
-    return pawl__postgres_of(store)->numbering.horizon.from;
+    return pawl__pg_of(store)->numbering.horizon.from;
 }
 
 /* However many were numbered since: what its commit was followed by comes behind it. */

@@ -20,7 +20,7 @@ static void listen_to(place *p, PGconn *pg, pawl_store *store)
 {
     char sql[100];
     (void)p;
-    snprintf(sql, sizeof sql, "listen \"%s\"", pawl__postgres_of(store)->channel);
+    snprintf(sql, sizeof sql, "listen \"%s\"", pawl__pg_of(store)->channel);
     raw_run(pg, sql);
 }
 
@@ -33,7 +33,7 @@ static int count_notifies(pawl_store *store, PGconn *pg, char *last, size_t size
     int       count  = 0;
     bool      is_end = false;
     last[0]          = '\0';
-    snprintf(sql, sizeof sql, "notify \"%s\", '/end'", pawl__postgres_of(store)->channel);
+    snprintf(sql, sizeof sql, "notify \"%s\", '/end'", pawl__pg_of(store)->channel);
     raw_run(pg, sql);
     for (int64_t end = clock_ms() + WAIT_SECONDS * 1000; !is_end;) {
         assert_true(clock_ms() < end);
@@ -157,8 +157,8 @@ static void each_sleeps_for_what_it_claims(void **state)
     pawl_outbox_rows rows;
     char             last[300];
     sleep_briefly(p, idle);
-    assert_false(pawl__postgres_of(idle)->sleeps);
-    assert_false(pawl__postgres_of(idle)->listens);
+    assert_false(pawl__pg_of(idle)->sleeps);
+    assert_false(pawl__pg_of(idle)->listens);
     expect_code(p, claim_outbox(p, runner, &rows), PAWL_OK);
     assert_int_equal(rows.count, 0);
     sleep_briefly(p, runner);

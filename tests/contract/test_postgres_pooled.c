@@ -59,7 +59,7 @@ static void a_pooled_wait_is_short(void **state)
         lie_down(&it, store);
         expect_woken(&it);
     }
-    assert_false(pawl__postgres_of(store)->listens);
+    assert_false(pawl__pg_of(store)->listens);
     raw_run(p->pg, "select pawl_send('orders', 'ping', '', due => '2026-01-01 00:00:00Z')");
     assert_int_equal(claim_some(p, store, "orders", NOW, 10).count, 1);
     pawl_store_close(store);
@@ -68,16 +68,16 @@ static void a_pooled_wait_is_short(void **state)
 /* As if so much time had passed since the handle was last told the time. */
 static void let_pass(pawl_store *store, int64_t seconds)
 {
-    pawl__postgres *driver = pawl__postgres_of(store);
+    pawl__pg *driver = pawl__pg_of(store);
     driver->last_now_ms -= seconds * 1000;
     driver->beat_ms -= seconds * 1000;
 }
 
 static void a_pooled_worker_says_that_it_lives(void **state)
 {
-    place      *p                     = *state;
-    pawl_store *store                 = open_pooled(p, NOW);
-    pawl__postgres_of(store)->beat_ms = clock_ms(); /* it said so just now */
+    place      *p               = *state;
+    pawl_store *store           = open_pooled(p, NOW);
+    pawl__pg_of(store)->beat_ms = clock_ms(); /* it said so just now */
     sleep_briefly(p, store);
     expect_raw_text(
         p->pg, "select \"Seen\" = '2026-01-01 00:00:00Z' from pawl_workers where \"Epoch\" > 0",

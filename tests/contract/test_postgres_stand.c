@@ -172,7 +172,7 @@ static int64_t find_turn(place *p, pawl_store *store)
     snprintf(sql, sizeof sql,
              "select classid::bigint << 32 | objid::bigint from pg_locks where pid = %d and "
              "locktype = 'advisory' and (classid::bigint << 32 | objid::bigint) <> %lld",
-             pid_of(store), (long long)pawl__postgres_of(store)->lock_number);
+             pid_of(store), (long long)pawl__pg_of(store)->lock_number);
     int64_t number = raw_number(p->pg, sql);
     raw_run(p->pg, "rollback");
     assert_int_equal(pthread_join(thread, NULL), 0);

@@ -288,7 +288,7 @@ static void a_swept_worker_frees(void **state)
 /* After looks that took long the handle begins where the last rows were, for a while. */
 static void look_at_all(pawl_store *store)
 {
-    pawl__postgres *driver = pawl__postgres_of(store);
+    pawl__pg *driver = pawl__pg_of(store);
     for (size_t i = 0; i < driver->place_count; i++)
         driver->places[i].pause_ms = 0;
 }

@@ -182,10 +182,10 @@ static void one_that_can_only_be_read_is_away_for_the_second_connection(void **s
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
     expect_code(p, send_one(p, store, "other", "m-2"), PAWL_OK);
-    int pid = PQbackendPID(pawl__postgres_of(store)->side.pg);
+    int pid = PQbackendPID(pawl__pg_of(store)->side.pg);
     expect_code(p, send_one(p, store, "other", "m-3"), PAWL_EUNREACHABLE);
     expect_code(p, send_one(p, store, "other", "m-4"), PAWL_OK);
-    assert_int_not_equal(PQbackendPID(pawl__postgres_of(store)->side.pg), pid);
+    assert_int_not_equal(PQbackendPID(pawl__pg_of(store)->side.pg), pid);
     expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
     assert_int_equal(queue_count(p), 2);
     pawl_store_close(store);

@@ -100,12 +100,12 @@ static void another_queue_wakes_nobody(void **state)
     pawl_store *store = open_sleeper(p, "orders");
     char        sql[100];
     raw_run(p->pg, "select pawl_send('billing', 'ping', '')");
-    snprintf(sql, sizeof sql, "notify \"%s\", '/outbox'", pawl__postgres_of(store)->channel);
+    snprintf(sql, sizeof sql, "notify \"%s\", '/outbox'", pawl__pg_of(store)->channel);
     raw_run(p->pg, sql);
     /* A round trip: what was notified is there behind its answer. */
     find_nothing(p, store, "orders");
     expect_sleeps_on(p, store);
-    snprintf(sql, sizeof sql, "notify \"%s\", 'orders'", pawl__postgres_of(store)->channel);
+    snprintf(sql, sizeof sql, "notify \"%s\", 'orders'", pawl__pg_of(store)->channel);
     raw_run(p->pg, sql);
     expect_does_not_sleep(p, store);
     pawl_store_close(store);

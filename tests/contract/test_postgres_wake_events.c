@@ -116,7 +116,7 @@ static void what_it_sleeps_for_may_grow(void **state)
     sleeper     it;
     expect_events(p, store, 0, 0);
     sleep_briefly(p, store);
-    assert_int_equal(pawl__postgres_of(store)->sleep_lock_count, 2);
+    assert_int_equal(pawl__pg_of(store)->sleep_lock_count, 2);
     lie_down(&it, store);
     append_event(p, other, 1);
     expect_woken(&it);
@@ -145,7 +145,7 @@ static void others_are_not_called(void **state)
     /* A look at one stream is no reading of the journal. */
     expect_code(p, other->ops->event_list(other, &query, p->arena, &rows, &p->error), PAWL_OK);
     sleep_briefly(p, other);
-    assert_false(pawl__postgres_of(other)->sleeps);
+    assert_false(pawl__pg_of(other)->sleeps);
     pawl_store_close(other);
     pawl_store_close(reader);
     pawl_store_close(worker);

@@ -69,148 +69,145 @@ typedef struct plan_row {
         "same('orders'::text), same(at(60)), same(''::text), same(''::text)"
 
 /* By the statement's number. Shared ones that the driver never names have no row. */
-static const plan_row plan_rows[pawl__postgres_statement_count] = {
+static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
     /* Workers and leases: small tables, but with the leases of dead workers go
      * those of timeouts and partitions. */
-    [pawl__sql_schema_version]    = RARE("", "at open, of a table with one row"),
-    [pawl__sql_worker_fold]       = HOT(20, "uuid, uuid", "key(1), key(2)"),
-    [pawl__sql_worker_delete]     = HOT(20, "uuid", "key(1)"),
-    [pawl__sql_worker_counters]   = RARE("", "statistics, of a table with a row for each worker"),
-    [pawl__sql_lease_delete]      = HOT(20, "text, uuid", "'lead:000000001', key(1)"),
-    [pawl__sql_lease_delete_all]  = HOT(20, "uuid", "key(1)"),
-    [pawl__postgres_worker_guard] = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES PLACE_OF_WORKER),
-    [pawl__postgres_worker_guard_any] = HOT(20, COUNTER_TYPES, COUNTER_VALUES),
-    [pawl__postgres_worker_guard_hard] =
-        HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES PLACE_OF_WORKER),
-    [pawl__postgres_worker_beat]      = HOT(20, "timestamptz, uuid, bigint", "at(0), key(1), 1"),
-    [pawl__postgres_worker_take]      = HOT(20, "uuid, text, text, bigint, bigint, timestamptz",
-                                            "key(1), 'orders', '', 1, 1, at(0)"),
-    [pawl__postgres_worker_raise_row] = HOT(20, "uuid", "key(1)"),
-    [pawl__postgres_end_holder_of]    = HOT(20, "uuid", "key(1)"),
-    [pawl__postgres_end_standing_of] = RARE("bigint, bigint", "after a wait as long as a deadline"),
-    [pawl__postgres_worker_alive_list]  = RARE("timestamptz", "a list for people"),
-    [pawl__postgres_worker_alive_count] = RARE("timestamptz", "statistics"),
-    [pawl__postgres_lead_alive_list]    = RARE("timestamptz", "a list for people"),
-    [pawl__postgres_worker_dead_list] =
+    [PAWL__SQL_VERSION_GET]       = RARE("", "at open, of a table with one row"),
+    [PAWL__SQL_WORKER_FOLD]       = HOT(20, "uuid, uuid", "key(1), key(2)"),
+    [PAWL__SQL_WORKER_DELETE]     = HOT(20, "uuid", "key(1)"),
+    [PAWL__SQL_WORKER_COUNTERS]   = RARE("", "statistics, of a table with a row for each worker"),
+    [PAWL__SQL_LEASE_DELETE]      = HOT(20, "text, uuid", "'lead:000000001', key(1)"),
+    [PAWL__SQL_LEASE_DELETE_ALL]  = HOT(20, "uuid", "key(1)"),
+    [PAWL__PG_WORKER_GUARD]       = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES PLACE_OF_WORKER),
+    [PAWL__PG_WORKER_GUARD_ANY]   = HOT(20, COUNTER_TYPES, COUNTER_VALUES),
+    [PAWL__PG_WORKER_GUARD_HARD]  = HOT(20, COUNTER_TYPES ", tid", COUNTER_VALUES PLACE_OF_WORKER),
+    [PAWL__PG_WORKER_BEAT]        = HOT(20, "timestamptz, uuid, bigint", "at(0), key(1), 1"),
+    [PAWL__PG_WORKER_TAKE]        = HOT(20, "uuid, text, text, bigint, bigint, timestamptz",
+                                        "key(1), 'orders', '', 1, 1, at(0)"),
+    [PAWL__PG_WORKER_RAISE_ROW]   = HOT(20, "uuid", "key(1)"),
+    [PAWL__PG_END_HOLDER_OF]      = HOT(20, "uuid", "key(1)"),
+    [PAWL__PG_END_STANDING_OF]    = RARE("bigint, bigint", "after a wait as long as a deadline"),
+    [PAWL__PG_WORKER_ALIVE_LIST]  = RARE("timestamptz", "a list for people"),
+    [PAWL__PG_WORKER_ALIVE_COUNT] = RARE("timestamptz", "statistics"),
+    [PAWL__PG_LEAD_ALIVE_LIST]    = RARE("timestamptz", "a list for people"),
+    [PAWL__PG_WORKER_DEAD_LIST] =
         HOT(31, "timestamptz, timestamptz, bigint", "at(0), at(-3600), 100"),
-    [pawl__postgres_worker_retain]   = HOT(20, "uuid", "key(0)"),
-    [pawl__postgres_lease_free_dead] = HOT(66, "timestamptz", "at(0)"),
-    [pawl__postgres_end_lease_holder] =
+    [PAWL__PG_WORKER_RETAIN]   = HOT(20, "uuid", "key(0)"),
+    [PAWL__PG_LEASE_FREE_DEAD] = HOT(66, "timestamptz", "at(0)"),
+    [PAWL__PG_END_LEASE_HOLDER] =
         HOT(20, "text, timestamptz, bigint", "'lead:000000001', at(0), 500"),
-    [pawl__postgres_lead_take] = HOT(20, "text, uuid, bigint, bigint, timestamptz, timestamptz",
-                                     "'lead:000000001', key(1), 1, 1, at(0), at(30)"),
-    [pawl__postgres_lead_take_alone] =
+    [PAWL__PG_LEAD_TAKE] = HOT(20, "text, uuid, bigint, bigint, timestamptz, timestamptz",
+                               "'lead:000000001', key(1), 1, 1, at(0), at(30)"),
+    [PAWL__PG_LEAD_TAKE_ALONE] =
         HOT(20, "text, uuid, bigint, bigint, timestamptz, timestamptz, text",
             "'lead:000000001', key(1), 1, 1, at(0), at(30), '500'"),
-    [pawl__postgres_sweep_begin] = HOT(20, "bigint", "1"),
-    [pawl__postgres_sweep_place] = HOT(20, "bigint, bigint, timestamptz", "1, 1, at(0)"),
+    [PAWL__PG_SWEEP_BEGIN] = HOT(20, "bigint", "1"),
+    [PAWL__PG_SWEEP_PLACE] = HOT(20, "bigint, bigint, timestamptz", "1, 1, at(0)"),
 
     /* The queue. */
-    [pawl__sql_queue_list]  = RARE("text, bigint", "a list for people, in the order of placing"),
-    [pawl__sql_queue_stats] = RARE("timestamptz", "statistics: counts all rows"),
-    [pawl__postgres_queue_there] =
+    [PAWL__SQL_QUEUE_LIST]  = RARE("text, bigint", "a list for people, in the order of placing"),
+    [PAWL__SQL_QUEUE_STATS] = RARE("timestamptz", "statistics: counts all rows"),
+    [PAWL__PG_QUEUE_THERE] =
         HOT(20, "text[], timestamptz[], timestamptz[], timestamptz[]",
             "'{bulk,orders}', array[at(-9999999), at(0)], array[at(0), at(1)], "
             "array[at(-9999), at(0)]"),
-    [pawl__postgres_queue_is_due] =
+    [PAWL__PG_QUEUE_IS_DUE] =
         HOT(20, "text, timestamptz, timestamptz", "'bulk', at(0), at(-9999999)"),
-    [pawl__postgres_next_of_all] =
+    [PAWL__PG_NEXT_OF_ALL] =
         HOT(65, "text, timestamptz, bigint[], timestamptz, text[], timestamptz, uuid",
             "'orders', at(-9999999), numbers(1, 1), at(0), '{daily,hourly}', at(0), key(1)"),
-    [pawl__postgres_queue_claim] =
+    [PAWL__PG_QUEUE_CLAIM] =
         HOT(1900, "text, timestamptz, timestamptz, bigint[], bigint, text, bigint",
             "'bulk', at(0), at(-9999999), numbers(1, 1), 256, 'billing', 65536"),
-    [pawl__postgres_queue_bodies] = HOT(2200, "bigint[]", "numbers(1000, 1900)"),
-    [pawl__postgres_queue_claim_again] =
+    [PAWL__PG_QUEUE_BODIES] = HOT(2200, "bigint[]", "numbers(1000, 1900)"),
+    [PAWL__PG_QUEUE_CLAIM_AGAIN] =
         HOT(2200, "bigint[], text, timestamptz, bigint", "numbers(1000, 1900), 'bulk', at(0), 256"),
-    [pawl__postgres_queue_lock] =
+    [PAWL__PG_QUEUE_LOCK] =
         HOT(2200, "bigint[], timestamptz[]", "numbers(1000, 1900), same(at(-3600))"),
-    [pawl__postgres_queue_done] =
+    [PAWL__PG_QUEUE_DONE] =
         HOT(1500, "tid[], bigint[], text[]", QUEUE_PLACES ", same('bulk'::text)"),
-    [pawl__postgres_queue_again] = HOT(
+    [PAWL__PG_QUEUE_AGAIN] = HOT(
         6200,
         "tid[], bigint[], text[], timestamptz[], bigint[], bigint[], timestamptz[], text[], text[]",
         QUEUE_PLACES ", same('bulk'::text), same(at(60)), same(1::bigint), "
                      "same(0::bigint), same(at(-3600)), same(''::text), same('[]'::text)"),
-    [pawl__postgres_queue_add] =
+    [PAWL__PG_QUEUE_ADD] =
         HOT(5100, "text[], timestamptz[], bigint[], " MESSAGE_TYPES,
             "same('bulk'::text), same(at(0)), same(0::bigint), " MESSAGE_OF("names('new', 1, 7)")),
-    [pawl__postgres_queue_first_place] =
+    [PAWL__PG_QUEUE_FIRST_PLACE] =
         HOT(20, "text, timestamptz, bigint[]", "'bulk', at(0), numbers(1, 1)"),
-    [pawl__postgres_queue_first] =
+    [PAWL__PG_QUEUE_FIRST] =
         HOT(20, "text, timestamptz, bigint[]", "'bulk', at(-9999999), numbers(1, 1)"),
 
     /* The inbox, dead letters and subscriptions. */
-    [pawl__sql_inbox_count]     = RARE("", "statistics: counts all rows"),
-    [pawl__postgres_inbox_look] = HOT(1500, "text, text[]", "'billing', names('m', 500001, 1900)"),
-    [pawl__postgres_inbox_add]  = HOT(1500, "text[], text[], text[], timestamptz[]",
-                                      "same('billing'::text), names('m', 1, 1900), "
-                                       "same('handled'::text), same(at(0))"),
-    [pawl__postgres_inbox_drop] =
+    [PAWL__SQL_INBOX_COUNT] = RARE("", "statistics: counts all rows"),
+    [PAWL__PG_INBOX_LOOK]   = HOT(1500, "text, text[]", "'billing', names('m', 500001, 1900)"),
+    [PAWL__PG_INBOX_ADD]    = HOT(1500, "text[], text[], text[], timestamptz[]",
+                                  "same('billing'::text), names('m', 1, 1900), "
+                                     "same('handled'::text), same(at(0))"),
+    [PAWL__PG_INBOX_DROP] =
         HOT(2600, "text[], text[]", "same('billing'::text), names('m', 500001, 1900)"),
-    [pawl__postgres_inbox_sweep] =
+    [PAWL__PG_INBOX_SWEEP] =
         HOT(5700, "tid, tid, timestamptz, bigint", "'(64,0)', '(128,0)', at(0), 1000"),
-    [pawl__sql_dead_count] = RARE("", "statistics: counts all rows"),
-    [pawl__sql_dead_list]  = RARE("bigint", "a list for people, in the order of time"),
-    [pawl__sql_dead_list_endpoint] =
+    [PAWL__SQL_DEAD_COUNT] = RARE("", "statistics: counts all rows"),
+    [PAWL__SQL_DEAD_LIST]  = RARE("bigint", "a list for people, in the order of time"),
+    [PAWL__SQL_DEAD_LIST_ENDPOINT] =
         RARE("text, bigint", "a list for people, in the order of time"),
-    [pawl__postgres_dead_add] = HOT(
+    [PAWL__PG_DEAD_ADD] = HOT(
         1500,
         "text[], text[], text[], text[], bigint[], bigint[], text[], timestamptz[], " MESSAGE_TYPES,
         "same('billing'::text), same('bulk'::text), same('EUSER'::text), same(''::text), "
         "same(1::bigint), same(0::bigint), same(''::text), "
         "same(at(0)), " MESSAGE_OF("names('m', 1, 1900)")),
-    [pawl__postgres_dead_drop] =
+    [PAWL__PG_DEAD_DROP] =
         HOT(2600, "text[], text[]", "same('orders'::text), names('m', 500001, 1900)"),
-    [pawl__sql_subscription_list] = RARE("", "read whole by each process, now and then"),
-    [pawl__postgres_subscription_put] =
+    [PAWL__SQL_SUBSCRIPTION_LIST] = RARE("", "read whole by each process, now and then"),
+    [PAWL__PG_SUBSCRIPTION_PUT] =
         HOT(2600, "text[], text[]", "names('new', 1, 1), same('bulk'::text)"),
-    [pawl__postgres_subscription_drop] =
+    [PAWL__PG_SUBSCRIPTION_DROP] =
         HOT(1900, "text[], text[]", "names('t', 100, 3900), same('bulk'::text)"),
 
     /* Timeouts: 2,000 are due, 600 of them leased, most until later. */
-    [pawl__sql_timeout_stats] = RARE("timestamptz", "statistics: counts all rows"),
-    [pawl__sql_timeout_list]  = RARE("bigint", "a list for people, in the order of time"),
-    [pawl__postgres_timeout_first] =
+    [PAWL__SQL_TIMEOUT_STATS] = RARE("timestamptz", "statistics: counts all rows"),
+    [PAWL__SQL_TIMEOUT_LIST]  = RARE("bigint", "a list for people, in the order of time"),
+    [PAWL__PG_TIMEOUT_FIRST] =
         HOT(40, "text, timestamptz, timestamptz", "'orders', at(0), at(-9999999)"),
-    [pawl__postgres_timeout_first_any] =
+    [PAWL__PG_TIMEOUT_FIRST_ANY] =
         WALK(87, "text, timestamptz, timestamptz", "'', at(0), at(-9999999)", LEAP),
-    [pawl__postgres_timeout_elsewhere] =
+    [PAWL__PG_TIMEOUT_ELSEWHERE] =
         RARE("text, timestamptz", "reads all subscriptions, twice a minute for each endpoint; the "
                                   "rest is as in timeout_first_any"),
-    [pawl__postgres_timeout_lease]       = HOT(2700, LEASE_TYPES, "'orders', " LEASE_VALUES),
-    [pawl__postgres_timeout_lease_any]   = WALK(7600, LEASE_TYPES, "'', " LEASE_VALUES, LEAP),
-    [pawl__postgres_timeout_expire]      = HOT(3000, "timestamptz", "at(0)"),
-    [pawl__postgres_timeout_marks_end]   = HOT(20, "bigint", "1"),
-    [pawl__postgres_timeout_free_claim]  = HOT(13000, "uuid", "key(7)"),
-    [pawl__postgres_timeout_free_worker] = HOT(2600, "uuid", "key(1)"),
-    [pawl__postgres_timeout_free_dead]   = HOT(18000, "timestamptz, bool", "at(100), true"),
-    [pawl__postgres_timeout_of_saga]     = HOT(20, "uuid, bigint", "key(500), 100"),
-    [pawl__postgres_timeout_remove] =
+    [PAWL__PG_TIMEOUT_LEASE]       = HOT(2700, LEASE_TYPES, "'orders', " LEASE_VALUES),
+    [PAWL__PG_TIMEOUT_LEASE_ANY]   = WALK(7600, LEASE_TYPES, "'', " LEASE_VALUES, LEAP),
+    [PAWL__PG_TIMEOUT_EXPIRE]      = HOT(3000, "timestamptz", "at(0)"),
+    [PAWL__PG_TIMEOUT_MARKS_END]   = HOT(20, "bigint", "1"),
+    [PAWL__PG_TIMEOUT_FREE_CLAIM]  = HOT(13000, "uuid", "key(7)"),
+    [PAWL__PG_TIMEOUT_FREE_WORKER] = HOT(2600, "uuid", "key(1)"),
+    [PAWL__PG_TIMEOUT_FREE_DEAD]   = HOT(18000, "timestamptz, bool", "at(100), true"),
+    [PAWL__PG_TIMEOUT_OF_SAGA]     = HOT(20, "uuid, bigint", "key(500), 100"),
+    [PAWL__PG_TIMEOUT_REMOVE] =
         HOT(2600, "uuid[], bigint[], uuid[]", "keys(1, 2), same(0::bigint), same(key(7))"),
-    [pawl__postgres_timeout_release] =
+    [PAWL__PG_TIMEOUT_RELEASE] =
         HOT(7000, "uuid[], bigint[], uuid[]", "keys(1, 2), same(0::bigint), same(key(7))"),
-    [pawl__postgres_timeout_retry] =
+    [PAWL__PG_TIMEOUT_RETRY] =
         HOT(7000, "uuid[], timestamptz[], bigint[], bigint[], uuid[]",
             "keys(1, 2), same(at(60)), same(1::bigint), same(0::bigint), same(key(7))"),
-    [pawl__postgres_timeout_lock_id]     = HOT(2200, "uuid[]", "keys(1000, 3900)"),
-    [pawl__postgres_timeout_remove_any]  = HOT(2600, "uuid[]", "keys(1000, 3900)"),
-    [pawl__postgres_timeout_release_any] = HOT(2600, "uuid[]", "keys(1000, 3900)"),
-    [pawl__postgres_timeout_retry_any]   = HOT(7200, "uuid[], timestamptz[], bigint[]",
-                                               "keys(1000, 3900), same(at(60)), same(1::bigint)"),
-    [pawl__postgres_timeout_lock] =
-        HOT(1800, "uuid[], text[]", "keys(1000, 3900), same('pay'::text)"),
-    [pawl__postgres_timeout_drop] =
-        HOT(2200, "uuid[], text[]", "keys(1000, 3900), same('pay'::text)"),
-    [pawl__postgres_timeout_lock_named] = HOT(1800, "uuid[]", "keys(1000, 3900)"),
-    [pawl__postgres_timeout_drop_named] = HOT(2200, "uuid[]", "keys(1000, 3900)"),
-    [pawl__postgres_timeout_lock_own]   = HOT(1900, "uuid[]", "keys(1001, 3900)"),
-    [pawl__postgres_timeout_drop_own]   = HOT(2200, "uuid[]", "keys(1001, 3900)"),
-    [pawl__postgres_timeout_arm] =
+    [PAWL__PG_TIMEOUT_LOCK_ID]     = HOT(2200, "uuid[]", "keys(1000, 3900)"),
+    [PAWL__PG_TIMEOUT_REMOVE_ANY]  = HOT(2600, "uuid[]", "keys(1000, 3900)"),
+    [PAWL__PG_TIMEOUT_RELEASE_ANY] = HOT(2600, "uuid[]", "keys(1000, 3900)"),
+    [PAWL__PG_TIMEOUT_RETRY_ANY]   = HOT(7200, "uuid[], timestamptz[], bigint[]",
+                                         "keys(1000, 3900), same(at(60)), same(1::bigint)"),
+    [PAWL__PG_TIMEOUT_LOCK] = HOT(1800, "uuid[], text[]", "keys(1000, 3900), same('pay'::text)"),
+    [PAWL__PG_TIMEOUT_DROP] = HOT(2200, "uuid[], text[]", "keys(1000, 3900), same('pay'::text)"),
+    [PAWL__PG_TIMEOUT_LOCK_NAMED] = HOT(1800, "uuid[]", "keys(1000, 3900)"),
+    [PAWL__PG_TIMEOUT_DROP_NAMED] = HOT(2200, "uuid[]", "keys(1000, 3900)"),
+    [PAWL__PG_TIMEOUT_LOCK_OWN]   = HOT(1900, "uuid[]", "keys(1001, 3900)"),
+    [PAWL__PG_TIMEOUT_DROP_OWN]   = HOT(2200, "uuid[]", "keys(1001, 3900)"),
+    [PAWL__PG_TIMEOUT_ARM] =
         HOT(7900, ARM_TYPES, ARM_VALUES("keys(3000000, 7)", "keys(1000, 3900)", "pay")),
-    [pawl__postgres_timeout_overwrite] =
+    [PAWL__PG_TIMEOUT_OVERWRITE] =
         HOT(6900, ARM_TYPES, ARM_VALUES("keys(1000, 3900)", "keys(1000, 3900)", "pay")),
-    [pawl__postgres_timeout_put] =
+    [PAWL__PG_TIMEOUT_PUT] =
         HOT(6000, ARM_TYPES, ARM_VALUES("keys(3000000, 7)", "keys(3000000, 7)", "pay")),
 
     OUTBOX_PLANS,
@@ -218,42 +215,41 @@ static const plan_row plan_rows[pawl__postgres_statement_count] = {
     JOURNAL_PLANS,
 
     /* Aggregators: partitions of 1,000 rows. */
-    [pawl__sql_aggregator_count] = RARE("", "statistics: counts all rows"),
-    [pawl__sql_aggregator_get]   = HOT(570, "text", "'p000000500'"),
-    [pawl__sql_aggregator_free]  = HOT(1300, "uuid", "key(1)"),
-    [pawl__postgres_aggregator_free_dead] =
+    [PAWL__SQL_AGGREGATOR_COUNT] = RARE("", "statistics: counts all rows"),
+    [PAWL__SQL_AGGREGATOR_GET]   = HOT(570, "text", "'p000000500'"),
+    [PAWL__SQL_AGGREGATOR_FREE]  = HOT(1300, "uuid", "key(1)"),
+    [PAWL__PG_AGGREGATOR_FREE_DEAD] =
         WALK(13000, "timestamptz", "at(0)", "along an index of the leased rows alone"),
-    [pawl__postgres_aggregator_lease] =
+    [PAWL__PG_AGGREGATOR_LEASE] =
         HOT(7700, "text, timestamptz, bigint, text[], bigint, uuid, timestamptz, uuid",
             "'p000000500', at(0), 9999999, '{line}', 256, key(8), at(30), key(1)"),
-    [pawl__postgres_aggregator_unresolved] =
+    [PAWL__PG_AGGREGATOR_UNRESOLVED] =
         HOT(850, "text, timestamptz, bigint, text[]", "'p000000500', at(0), 9999999, '{line}'"),
-    [pawl__postgres_aggregator_tally] =
+    [PAWL__PG_AGGREGATOR_TALLY] =
         HOT(760, "text, text[], timestamptz", "'p000000500', '{line}', at(0)"),
-    [pawl__postgres_aggregator_put] =
+    [PAWL__PG_AGGREGATOR_PUT] =
         HOT(5100, "text[], text[], text[], timestamptz[], " MESSAGE_TYPES,
             "same('daily'::text), names('p', 1, 3), names('new', 1, 7), same(at(0)), " MESSAGE_OF(
                 "names('new', 1, 7)")),
-    [pawl__postgres_aggregator_lock_id] = HOT(1800, "bigint[]", "numbers(500001, 1)"),
-    [pawl__postgres_snapshot_delete]    = HOT(2600, "bigint[], text[], uuid[]",
-                                              "numbers(500001, 1), same('p000000500'::text), "
-                                                 "same(null::uuid)"),
-    [pawl__postgres_snapshot_free] =
+    [PAWL__PG_AGGREGATOR_LOCK_ID] = HOT(1800, "bigint[]", "numbers(500001, 1)"),
+    [PAWL__PG_SNAPSHOT_DELETE]    = HOT(2600, "bigint[], text[], uuid[]",
+                                        "numbers(500001, 1), same('p000000500'::text), "
+                                           "same(null::uuid)"),
+    [PAWL__PG_SNAPSHOT_FREE] =
         HOT(630, "text[], uuid[]", "'{p000000000,p000000500}', array[key(8), key(8)]"),
-    [pawl__postgres_partition_delete]         = HOT(6300, "text[]", "'{p000000500,p000000501}'"),
-    [pawl__postgres_aggregator_lock_oldest]   = HOT(2000, OLDEST_TYPES, OLDEST_VALUES),
-    [pawl__postgres_aggregator_delete_oldest] = HOT(2700, OLDEST_TYPES, OLDEST_VALUES),
+    [PAWL__PG_PARTITION_DELETE]         = HOT(6300, "text[]", "'{p000000500,p000000501}'"),
+    [PAWL__PG_AGGREGATOR_LOCK_OLDEST]   = HOT(2000, OLDEST_TYPES, OLDEST_VALUES),
+    [PAWL__PG_AGGREGATOR_DELETE_OLDEST] = HOT(2700, OLDEST_TYPES, OLDEST_VALUES),
 
     /* Flush rows: one for each partition. */
-    [pawl__sql_flush_dead]      = RARE("", "statistics, over an index of the dead rows alone"),
-    [pawl__sql_flush_list]      = HOT(26, "text, timestamptz, bigint", "'daily', at(0), 256"),
-    [pawl__postgres_flush_keep] = HOT(3200, "text[], text[], timestamptz[]",
-                                      "names('p', 999000, 7), same('daily'::text), same(at(60))"),
-    [pawl__postgres_flush_lock] = HOT(2200, "text[]", "names('p', 1, 3900)"),
-    [pawl__postgres_flush_write] =
-        HOT(3300, "text[], timestamptz[], bigint[], bool[], bool[], text[]",
-            "names('p', 1, 3900), same(at(60)), same(1::bigint), "
-            "same(false), same(true), same(''::text)"),
+    [PAWL__SQL_FLUSH_DEAD] = RARE("", "statistics, over an index of the dead rows alone"),
+    [PAWL__SQL_FLUSH_LIST] = HOT(26, "text, timestamptz, bigint", "'daily', at(0), 256"),
+    [PAWL__PG_FLUSH_KEEP]  = HOT(3200, "text[], text[], timestamptz[]",
+                                 "names('p', 999000, 7), same('daily'::text), same(at(60))"),
+    [PAWL__PG_FLUSH_LOCK]  = HOT(2200, "text[]", "names('p', 1, 3900)"),
+    [PAWL__PG_FLUSH_WRITE] = HOT(3300, "text[], timestamptz[], bigint[], bool[], bool[], text[]",
+                                 "names('p', 1, 3900), same(at(60)), same(1::bigint), "
+                                 "same(false), same(true), same(''::text)"),
 };
 
 #endif

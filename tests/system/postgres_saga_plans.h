@@ -20,36 +20,35 @@
 #define MOVE_PLACES PLACES_OF("\"shop_Move\"", "\"Id\"", "keys(1000, 3900)")
 
 /* The same for the statements on a saga table. */
-static const plan_row saga_rows[pawl__postgres_saga_statement_count] = {
-    [PAWL__POSTGRES_SAGA_BY_ID]                  = SAGA_BY_ID,
-    [PAWL__POSTGRES_SAGA_BY_ID_LOCKED]           = SAGA_BY_ID,
-    [PAWL__POSTGRES_SAGA_BY_ID_SKIP]             = SAGA_BY_ID,
-    [PAWL__POSTGRES_SAGA_BY_ID_THERE]            = SAGA_BY_ID,
-    [PAWL__POSTGRES_SAGA_BY_MAIN]                = SAGA_BY_MAIN,
-    [PAWL__POSTGRES_SAGA_BY_MAIN_LOCKED]         = SAGA_BY_MAIN,
-    [PAWL__POSTGRES_SAGA_BY_MAIN_SKIP]           = SAGA_BY_MAIN,
-    [PAWL__POSTGRES_SAGA_BY_MAIN_THERE]          = SAGA_BY_MAIN,
-    [PAWL__POSTGRES_SAGA_BY_TRANSITIONAL]        = SAGA_BY_OTHER,
-    [PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_LOCKED] = SAGA_BY_OTHER,
-    [PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_SKIP]   = SAGA_BY_OTHER,
-    [PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_THERE]  = SAGA_BY_OTHER,
-    [PAWL__POSTGRES_SAGA_INSERT]    = HOT(6000, "uuid[], text[], jsonb[], text[], text[], text[]",
-                                          "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
-                                             "same('1'::text), names('n', 1, 7), names('n', 1, 7)"),
-    [PAWL__POSTGRES_SAGA_UPDATE]    = HOT(6000, "tid[], " MOVE_TYPES, MOVE_PLACES MOVE_VALUES),
-    [PAWL__POSTGRES_SAGA_UPDATE_ID] = HOT(6000, MOVE_TYPES, "keys(1000, 3900)" MOVE_VALUES),
-    [PAWL__POSTGRES_SAGA_DELETE] =
-        HOT(2600, "uuid[], bigint[]", "keys(1000, 3900), same(1::bigint)"),
-    [PAWL__POSTGRES_SAGA_COUNT] = RARE("", "statistics: counts all rows"),
+static const plan_row saga_rows[pawl__pg_saga_statement_count] = {
+    [PAWL__PG_SAGA_BY_ID]                  = SAGA_BY_ID,
+    [PAWL__PG_SAGA_BY_ID_LOCKED]           = SAGA_BY_ID,
+    [PAWL__PG_SAGA_BY_ID_SKIP]             = SAGA_BY_ID,
+    [PAWL__PG_SAGA_BY_ID_THERE]            = SAGA_BY_ID,
+    [PAWL__PG_SAGA_BY_MAIN]                = SAGA_BY_MAIN,
+    [PAWL__PG_SAGA_BY_MAIN_LOCKED]         = SAGA_BY_MAIN,
+    [PAWL__PG_SAGA_BY_MAIN_SKIP]           = SAGA_BY_MAIN,
+    [PAWL__PG_SAGA_BY_MAIN_THERE]          = SAGA_BY_MAIN,
+    [PAWL__PG_SAGA_BY_TRANSITIONAL]        = SAGA_BY_OTHER,
+    [PAWL__PG_SAGA_BY_TRANSITIONAL_LOCKED] = SAGA_BY_OTHER,
+    [PAWL__PG_SAGA_BY_TRANSITIONAL_SKIP]   = SAGA_BY_OTHER,
+    [PAWL__PG_SAGA_BY_TRANSITIONAL_THERE]  = SAGA_BY_OTHER,
+    [PAWL__PG_SAGA_INSERT]    = HOT(6000, "uuid[], text[], jsonb[], text[], text[], text[]",
+                                    "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
+                                       "same('1'::text), names('n', 1, 7), names('n', 1, 7)"),
+    [PAWL__PG_SAGA_UPDATE]    = HOT(6000, "tid[], " MOVE_TYPES, MOVE_PLACES MOVE_VALUES),
+    [PAWL__PG_SAGA_UPDATE_ID] = HOT(6000, MOVE_TYPES, "keys(1000, 3900)" MOVE_VALUES),
+    [PAWL__PG_SAGA_DELETE]    = HOT(2600, "uuid[], bigint[]", "keys(1000, 3900), same(1::bigint)"),
+    [PAWL__PG_SAGA_COUNT]     = RARE("", "statistics: counts all rows"),
 };
 
 /* And for a table without a transitional value, where they differ. */
-static const plan_row plain_saga_rows[pawl__postgres_saga_statement_count] = {
-    [PAWL__POSTGRES_SAGA_INSERT]    = HOT(5000, "uuid[], text[], jsonb[], text[], text[]",
-                                          "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
-                                             "same('1'::text), names('n', 1, 7)"),
-    [PAWL__POSTGRES_SAGA_UPDATE]    = HOT(5000, "tid[], " SAVE_TYPES, ORDER_PLACES SAVE_VALUES),
-    [PAWL__POSTGRES_SAGA_UPDATE_ID] = HOT(5000, SAVE_TYPES, "keys(1000, 3900)" SAVE_VALUES),
+static const plan_row plain_saga_rows[pawl__pg_saga_statement_count] = {
+    [PAWL__PG_SAGA_INSERT]    = HOT(5000, "uuid[], text[], jsonb[], text[], text[]",
+                                    "keys(3000000, 7), same('{}'::text), same('{}'::jsonb), "
+                                       "same('1'::text), names('n', 1, 7)"),
+    [PAWL__PG_SAGA_UPDATE]    = HOT(5000, "tid[], " SAVE_TYPES, ORDER_PLACES SAVE_VALUES),
+    [PAWL__PG_SAGA_UPDATE_ID] = HOT(5000, SAVE_TYPES, "keys(1000, 3900)" SAVE_VALUES),
 };
 
 #endif

@@ -46,7 +46,7 @@ static const pawl_saga_table move_table = {
 };
 static const pawl_saga_table *const tables[] = {&order_table, &move_table};
 
-#define STATEMENTS_MAX (pawl__postgres_statement_count + 2 * pawl__postgres_saga_statement_count)
+#define STATEMENTS_MAX (PAWL__PG_STATEMENT_COUNT + 2 * pawl__pg_saga_statement_count)
 
 typedef struct plans {
     place     *p;
@@ -57,14 +57,13 @@ typedef struct plans {
 } plans;
 
 static plans all;
-static pawl_code (*set_pipeline)(pawl__postgres_connection *connection, bool is_on,
-                                 pawl_error *error);
+static pawl_code (*set_pipeline)(pawl__pg_connection *connection, bool is_on, pawl_error *error);
 
 /* ---- What the driver has -------------------------------------------------- */
 
 static const char *const names[] = {
 #define NAME_OF(name, text) #name,
-    PAWL__SQL_STATEMENTS(NAME_OF) PAWL__POSTGRES_STATEMENTS(NAME_OF)
+    PAWL__SQL_STATEMENTS(NAME_OF) PAWL__PG_STATEMENTS(NAME_OF)
 #undef NAME_OF
 };
 
@@ -85,7 +84,7 @@ static void load_driver(void)
     all.module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (all.module == NULL)
         fail_msg("%s", dlerror());
-    *(void **)&set_pipeline = find("pawl__postgres_set_pipeline");
+    *(void **)&set_pipeline = find("pawl__pg_set_pipeline");
 }
 
 static void open_session(session *s, const char *name, const char *parameters)
@@ -95,13 +94,13 @@ static void open_session(session *s, const char *name, const char *parameters)
     s->schema = all.p->schema;
     snprintf(url, sizeof url, "%s%s", all.p->url, parameters);
     expect_code(all.p, open_with(all.p, url, tables, COUNT(tables), &s->store), PAWL_OK);
-    pawl__postgres_connection *connection = &pawl__postgres_of(s->store)->main;
+    pawl__pg_connection *connection = &pawl__pg_of(s->store)->main;
     expect_code(all.p, set_pipeline(connection, false, &all.p->error), PAWL_OK);
     s->pg = connection->pg;
 }
 
 static void add_statement(const char *table, const char *name, const plan_row *row,
-                          const pawl__postgres_call *call)
+                          const pawl__pg_call *call)
 {
     statement *s = &all.statements[all.count++];
     assert_int_equal(call->code, PAWL_OK);
@@ -112,26 +111,26 @@ static void add_statement(const char *table, const char *name, const plan_row *r
     s->is_ours = strstr(s->text, "\"pawl_") != NULL || strstr(s->text, "\"shop_") != NULL;
 }
 
-static void list_shared(pawl__postgres_connection *connection)
+static void list_shared(pawl__pg_connection *connection)
 {
-    void (*begin)(pawl__postgres_call *, pawl__postgres_connection *, int, pawl_error *);
-    *(void **)&begin = find("pawl__postgres_begin");
-    for (int i = 0; i < pawl__postgres_statement_count; i++) {
-        pawl__postgres_call call;
+    void (*begin)(pawl__pg_call *, pawl__pg_connection *, int, pawl_error *);
+    *(void **)&begin = find("pawl__pg_begin");
+    for (int i = 0; i < PAWL__PG_STATEMENT_COUNT; i++) {
+        pawl__pg_call call;
         begin(&call, connection, i, &all.p->error);
-        add_statement(i < pawl__sql_statement_count ? "sql_" : "", names[i], &plan_rows[i], &call);
+        add_statement(i < PAWL__SQL_STATEMENT_COUNT ? "sql_" : "", names[i], &plan_rows[i], &call);
     }
 }
 
 /* A table without a transitional value has other statements that write. */
-static void list_sagas(pawl__postgres_connection *connection)
+static void list_sagas(pawl__pg_connection *connection)
 {
-    void (*begin)(pawl__postgres_call *, pawl__postgres_connection *, const pawl_saga_table *, int,
+    void (*begin)(pawl__pg_call *, pawl__pg_connection *, const pawl_saga_table *, int,
                   pawl_error *);
-    *(void **)&begin = find("pawl__postgres_saga_begin");
-    for (int i = 0; i < pawl__postgres_saga_statement_count; i++) {
-        pawl__postgres_call call;
-        char                name[20];
+    *(void **)&begin = find("pawl__pg_saga_begin");
+    for (int i = 0; i < pawl__pg_saga_statement_count; i++) {
+        pawl__pg_call call;
+        char          name[20];
         snprintf(name, sizeof name, "%d", i);
         begin(&call, connection, &move_table, i, &all.p->error);
         add_statement("move_", name, &saga_rows[i], &call);
@@ -363,8 +362,8 @@ static int setup(void **state)
     open_session(&all.sessions[EMPTY], "empty", "");
     open_session(&all.sessions[FEW], "few", "");
     open_session(&all.sessions[POOLED], "pooled", "&pooler=transaction");
-    list_shared(&pawl__postgres_of(all.sessions[EMPTY].store)->main);
-    list_sagas(&pawl__postgres_of(all.sessions[EMPTY].store)->main);
+    list_shared(&pawl__pg_of(all.sessions[EMPTY].store)->main);
+    list_sagas(&pawl__pg_of(all.sessions[EMPTY].store)->main);
     raw_run(all.sessions[POOLED].pg, "set plan_cache_mode = force_custom_plan");
     for (size_t i = 0; i < SESSIONS; i++) {
         raw_run(all.sessions[i].pg, "set statement_timeout = '" GIVE_UP "'");
@@ -469,7 +468,7 @@ static void nor_does_one_behind_a_pooler(void **state)
 /* The handle's own connection, for a moment without the pipeline. */
 static int64_t read_pages(pawl_store *store, const char *first)
 {
-    pawl__postgres_connection *connection = &pawl__postgres_of(store)->main;
+    pawl__pg_connection *connection = &pawl__pg_of(store)->main;
     expect_code(all.p, set_pipeline(connection, false, &all.p->error), PAWL_OK);
     raw_run(connection->pg, first);
     int64_t count = pages_touched(connection->pg, all.p->schema);
@@ -499,7 +498,7 @@ static int64_t claim_pages(pawl_store *store, const char *queue)
  * as the commits to come take. */
 static void make_pause_last(pawl_store *store)
 {
-    pawl__postgres *driver = pawl__postgres_of(store);
+    pawl__pg *driver = pawl__pg_of(store);
     assert_int_equal(driver->place_count, 1);
     assert_true(driver->places[0].pause_ms > 0);
     driver->places[0].pause_ms = INT64_MAX / 2;

@@ -14,140 +14,137 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
-static void read_row(pawl__postgres_call *call, pawl_aggregator_row *row)
+static void read_row(pawl__pg_call *call, pawl_aggregator_row *row)
 {
-    pawl__postgres_skip(call); /* the type comes with the message */
-    row->lease_expires = pawl__postgres_get_time(call);
-    row->id            = pawl__postgres_get_int(call);
-    row->name          = pawl__postgres_get_text(call);
-    row->partition     = pawl__postgres_get_text(call);
-    row->key           = pawl__postgres_get_text(call);
-    row->at            = pawl__postgres_get_time(call);
-    row->session.uuid  = pawl__postgres_get_uuid(call);
-    pawl__postgres_get_message(call, &row->message);
+    pawl__pg_skip(call); /* the type comes with the message */
+    row->lease_expires = pawl__pg_get_time(call);
+    row->id            = pawl__pg_get_int(call);
+    row->name          = pawl__pg_get_text(call);
+    row->partition     = pawl__pg_get_text(call);
+    row->key           = pawl__pg_get_text(call);
+    row->at            = pawl__pg_get_time(call);
+    row->session.uuid  = pawl__pg_get_uuid(call);
+    pawl__pg_get_message(call, &row->message);
 }
 
-static void read_rows(pawl__postgres_call *call, pawl_snapshot *rows)
+static void read_rows(pawl__pg_call *call, pawl_snapshot *rows)
 {
-    rows->items = pawl__postgres_take_rows(call, sizeof *rows->items);
-    while (pawl__postgres_next(call))
+    rows->items = pawl__pg_take_rows(call, sizeof *rows->items);
+    while (pawl__pg_next(call))
         read_row(call, &rows->items[rows->count++]);
 }
 
-static void put_free(pawl__postgres_call *call, const pawl_snapshot_claim *claim)
+static void put_free(pawl__pg_call *call, const pawl_snapshot_claim *claim)
 {
-    pawl__postgres_put_text(call, claim->partition);
-    pawl__postgres_put_time(call, claim->now);
-    pawl__postgres_put_int(call, claim->id_max != 0 ? claim->id_max : INT64_MAX);
-    pawl__postgres_put_texts(call, claim->types, claim->type_count);
+    pawl__pg_put_text(call, claim->partition);
+    pawl__pg_put_time(call, claim->now);
+    pawl__pg_put_int(call, claim->id_max != 0 ? claim->id_max : INT64_MAX);
+    pawl__pg_put_texts(call, claim->types, claim->type_count);
 }
 
-static pawl_code lease(pawl__postgres *store, pawl__postgres_connection *connection,
+static pawl_code lease(pawl__pg *store, pawl__pg_connection *connection,
                        const pawl_snapshot_claim *claim, pawl_arena *arena, pawl_snapshot *snapshot,
                        pawl_error *error)
 {
-    pawl__postgres_call rows, rest;
-    pawl__postgres_begin(&rows, connection, pawl__postgres_aggregator_lease, error);
+    pawl__pg_call rows, rest;
+    pawl__pg_begin(&rows, connection, PAWL__PG_AGGREGATOR_LEASE, error);
     rows.arena = arena;
     put_free(&rows, claim);
-    pawl__postgres_put_int(&rows, claim->count_max != 0 ? (int64_t)claim->count_max : INT64_MAX);
-    pawl__postgres_put_uuid(&rows, claim->session.uuid);
-    pawl__postgres_put_time(&rows, pawl_time_add(claim->now, claim->lease));
-    pawl__postgres_put_uuid(&rows, store->base.worker.uuid);
-    pawl__postgres_send(&rows);
-    pawl__postgres_begin(&rest, connection, pawl__postgres_aggregator_unresolved, error);
+    pawl__pg_put_int(&rows, claim->count_max != 0 ? (int64_t)claim->count_max : INT64_MAX);
+    pawl__pg_put_uuid(&rows, claim->session.uuid);
+    pawl__pg_put_time(&rows, pawl_time_add(claim->now, claim->lease));
+    pawl__pg_put_uuid(&rows, store->base.worker.uuid);
+    pawl__pg_send(&rows);
+    pawl__pg_begin(&rest, connection, PAWL__PG_AGGREGATOR_UNRESOLVED, error);
     put_free(&rest, claim);
-    pawl_code code = pawl__postgres_one_int(&rest, &snapshot->unresolved);
+    pawl_code code = pawl__pg_one_int(&rest, &snapshot->unresolved);
     if (code == PAWL_OK)
         read_rows(&rows, snapshot);
-    pawl__postgres_end(&rows);
+    pawl__pg_end(&rows);
     return code != PAWL_OK ? code : rows.code;
 }
 
-pawl_code pawl__postgres_snapshot_claim(pawl_store *base, const pawl_snapshot_claim *claim,
-                                        pawl_arena *arena, pawl_snapshot *snapshot,
-                                        pawl_error *error)
+pawl_code pawl__pg_snapshot_claim(pawl_store *base, const pawl_snapshot_claim *claim,
+                                  pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
 {
-    pawl__postgres            *store = pawl__postgres_of(base);
-    pawl__postgres_connection *connection;
+    pawl__pg            *store = pawl__pg_of(base);
+    pawl__pg_connection *connection;
     *snapshot      = (pawl_snapshot){0};
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code == PAWL_OK && claim->lease <= 0)
         code = pawl_error_set(error, PAWL_EINVAL,
                               "partition %.*s: the lease is %lld microseconds, must be positive",
                               PAWL_TEXT_ARGS(claim->partition), (long long)claim->lease);
     if (code == PAWL_OK)
-        code = pawl__postgres_stamp_begin(store, &connection, error);
+        code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
     code = lease(store, connection, claim, arena, snapshot, error);
-    code = pawl__postgres_stamp_end(connection, code, error);
+    code = pawl__pg_stamp_end(connection, code, error);
     if (code != PAWL_OK)
         *snapshot = (pawl_snapshot){0};
     return code;
 }
 
-pawl_code pawl__postgres_aggregator_get(pawl_store *base, pawl_text partition, pawl_arena *arena,
-                                        pawl_snapshot *rows, pawl_error *error)
+pawl_code pawl__pg_aggregator_get(pawl_store *base, pawl_text partition, pawl_arena *arena,
+                                  pawl_snapshot *rows, pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call call;
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call call;
     *rows          = (pawl_snapshot){0};
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, &store->main, pawl__sql_aggregator_get, error);
+    pawl__pg_begin(&call, &store->main, PAWL__SQL_AGGREGATOR_GET, error);
     call.arena = arena;
-    pawl__postgres_put_text(&call, partition);
-    code = pawl__postgres_run(&call);
+    pawl__pg_put_text(&call, partition);
+    code = pawl__pg_run(&call);
     if (code != PAWL_OK)
         return code;
     read_rows(&call, rows);
     return call.code;
 }
 
-pawl_code pawl__postgres_aggregator_count(pawl_store *base, pawl_text partition,
-                                          const pawl_text *types, size_t type_count, pawl_time now,
-                                          pawl_aggregator_counts *counts, pawl_error *error)
+pawl_code pawl__pg_aggregator_count(pawl_store *base, pawl_text partition, const pawl_text *types,
+                                    size_t type_count, pawl_time now,
+                                    pawl_aggregator_counts *counts, pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call call;
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call call;
     *counts        = (pawl_aggregator_counts){0};
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_aggregator_tally, error);
-    pawl__postgres_put_text(&call, partition);
-    pawl__postgres_put_texts(&call, types, type_count);
-    pawl__postgres_put_time(&call, now);
-    code = pawl__postgres_run(&call);
-    if (code == PAWL_OK && pawl__postgres_next(&call)) {
-        counts->all            = pawl__postgres_get_int(&call);
-        counts->resolved       = pawl__postgres_get_int(&call);
-        counts->ready          = pawl__postgres_get_int(&call);
-        counts->id_last        = pawl__postgres_get_int(&call);
-        counts->flush_due      = pawl__postgres_get_time(&call);
-        counts->flush_attempts = (int32_t)pawl__postgres_get_int(&call);
-        counts->flush_is_dead  = pawl__postgres_get_int(&call) != 0;
+    pawl__pg_begin(&call, &store->main, PAWL__PG_AGGREGATOR_TALLY, error);
+    pawl__pg_put_text(&call, partition);
+    pawl__pg_put_texts(&call, types, type_count);
+    pawl__pg_put_time(&call, now);
+    code = pawl__pg_run(&call);
+    if (code == PAWL_OK && pawl__pg_next(&call)) {
+        counts->all            = pawl__pg_get_int(&call);
+        counts->resolved       = pawl__pg_get_int(&call);
+        counts->ready          = pawl__pg_get_int(&call);
+        counts->id_last        = pawl__pg_get_int(&call);
+        counts->flush_due      = pawl__pg_get_time(&call);
+        counts->flush_attempts = (int32_t)pawl__pg_get_int(&call);
+        counts->flush_is_dead  = pawl__pg_get_int(&call) != 0;
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return call.code;
 }
 
 /* ---- Adding ------------------------------------------------------------- */
 
-static const pawl__postgres_field add_fields[] = {
-    PAWL__POSTGRES_FIELD(aggregator_add, name, TEXT),
-    PAWL__POSTGRES_FIELD(aggregator_add, partition, TEXT),
-    PAWL__POSTGRES_FIELD(aggregator_add, key, TEXT),
-    PAWL__POSTGRES_FIELD(aggregator_add, at, TIME),
-    PAWL__POSTGRES_MESSAGE_FIELDS(aggregator_add),
+static const pawl__pg_field add_fields[] = {
+    PAWL__PG_FIELD(aggregator_add, name, TEXT), PAWL__PG_FIELD(aggregator_add, partition, TEXT),
+    PAWL__PG_FIELD(aggregator_add, key, TEXT),  PAWL__PG_FIELD(aggregator_add, at, TIME),
+    PAWL__PG_MESSAGE_FIELDS(aggregator_add),
 };
 
-static const pawl__postgres_field flush_fields[] = {
-    PAWL__POSTGRES_FIELD(aggregator_add, partition, TEXT),
-    PAWL__POSTGRES_FIELD(aggregator_add, name, TEXT),
-    PAWL__POSTGRES_FIELD(aggregator_add, due, TIME),
+static const pawl__pg_field flush_fields[] = {
+    PAWL__PG_FIELD(aggregator_add, partition, TEXT),
+    PAWL__PG_FIELD(aggregator_add, name, TEXT),
+    PAWL__PG_FIELD(aggregator_add, due, TIME),
 };
 
 /* Adds to one partition stay in their order. */
@@ -175,31 +172,28 @@ static size_t keep_firsts(const void **items, size_t count)
 /* The flush rows of the partitions: made where they are missing, else locked
  * against a flush that found the partition empty and is about to delete its row
  * (flush.c). */
-static pawl_code send_flush_rows(pawl__postgres_writer *writer)
+static pawl_code send_flush_rows(pawl__pg_writer *writer)
 {
     size_t       count;
-    const void **items =
-        pawl__postgres_select(writer, pawl_change_aggregator_add, NULL, NULL, &count);
+    const void **items = pawl__pg_select(writer, pawl_change_aggregator_add, NULL, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__postgres_sort(items, count, by_partition);
-    pawl__postgres_step *step =
-        pawl__postgres_step_add(writer, pawl__postgres_flush_keep, pawl_change_aggregator_add,
-                                items, keep_firsts(items, count), NULL);
+    pawl__pg_sort(items, count, by_partition);
+    pawl__pg_step *step = pawl__pg_step_add(writer, PAWL__PG_FLUSH_KEEP, pawl_change_aggregator_add,
+                                            items, keep_firsts(items, count), NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, flush_fields, COUNT(flush_fields));
-    return pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, flush_fields, COUNT(flush_fields));
+    return pawl__pg_step_send(step);
 }
 
 /* In the order of the change set, which is that of rows of equal times. */
-pawl_code pawl__postgres_send_aggregator_add(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_aggregator_add(pawl__pg_writer *writer)
 {
-    pawl_code code =
-        pawl__postgres_step_all(writer, pawl__postgres_aggregator_put, pawl_change_aggregator_add,
-                                NULL, NULL, add_fields, COUNT(add_fields), NULL);
+    pawl_code code = pawl__pg_step_all(writer, PAWL__PG_AGGREGATOR_PUT, pawl_change_aggregator_add,
+                                       NULL, NULL, add_fields, COUNT(add_fields), NULL);
     return code == PAWL_OK ? send_flush_rows(writer) : code;
 }
 
@@ -215,10 +209,10 @@ typedef struct piece {
     bool                        is_gone;
 } piece;
 
-static const pawl__postgres_field piece_fields[] = {
-    {offsetof(piece, id), PAWL__POSTGRES_INT},
-    {offsetof(piece, partition), PAWL__POSTGRES_TEXT},
-    {offsetof(piece, session), PAWL__POSTGRES_UUID_OR_NULL},
+static const pawl__pg_field piece_fields[] = {
+    {offsetof(piece, id), PAWL__PG_INT},
+    {offsetof(piece, partition), PAWL__PG_TEXT},
+    {offsetof(piece, session), PAWL__PG_UUID_OR_NULL},
 };
 
 /* The first to name a row has it. */
@@ -229,7 +223,7 @@ static int by_id(const void *left, const void *right)
     return l->id != r->id ? (l->id > r->id) - (l->id < r->id) : (l > r) - (l < r);
 }
 
-static pawl_code refuse_removal(pawl__postgres_writer *writer, const piece *missing)
+static pawl_code refuse_removal(pawl__pg_writer *writer, const piece *missing)
 {
     const pawl_snapshot_remove *removal = missing->removal;
     pawl_error                  why     = PAWL_ERROR_INIT;
@@ -238,7 +232,7 @@ static pawl_code refuse_removal(pawl__postgres_writer *writer, const piece *miss
                          "by another session",
                          PAWL_TEXT_ARGS(removal->partition), (long long)missing->id,
                          missing->place + 1, removal->id_count);
-    return pawl__postgres_refuse(writer, pawl_change_snapshot_remove, removal, &why);
+    return pawl__pg_refuse(writer, pawl_change_snapshot_remove, removal, &why);
 }
 
 static int by_removal(const void *left, const void *right)
@@ -249,15 +243,15 @@ static int by_removal(const void *left, const void *right)
 }
 
 /* One refusal for each removal that lacks a row, for the first that it lacks. */
-static pawl_code check_removed(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_removed(pawl__pg_writer *writer, pawl__pg_step *step)
 {
     const pawl_snapshot_remove *refused = NULL;
     const void                **missing = step->items;
     size_t                      count   = 0;
     pawl_code                   code    = PAWL_OK;
-    if (pawl__postgres_rows(&step->call) == (int64_t)step->count)
+    if (pawl__pg_rows(&step->call) == (int64_t)step->count)
         return PAWL_OK;
-    bool *is_removed = pawl__postgres_applied(writer, step);
+    bool *is_removed = pawl__pg_applied(writer, step);
     if (is_removed == NULL)
         return PAWL_ENOMEM;
     for (size_t i = 0; i < step->count; i++) {
@@ -265,7 +259,7 @@ static pawl_code check_removed(pawl__postgres_writer *writer, pawl__postgres_ste
         if (!is_removed[i] && !pawl_uuid_is_zero(it->session.uuid))
             missing[count++] = it;
     }
-    pawl__postgres_sort(missing, count, by_removal);
+    pawl__pg_sort(missing, count, by_removal);
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         const piece *it = missing[i];
         if (it->removal != refused)
@@ -276,7 +270,7 @@ static pawl_code check_removed(pawl__postgres_writer *writer, pawl__postgres_ste
 }
 
 /* The ids of all removals, in order; NULL without memory. */
-static piece *list_pieces(pawl__postgres_writer *writer, const void **removals, size_t count,
+static piece *list_pieces(pawl__pg_writer *writer, const void **removals, size_t count,
                           size_t *piece_count)
 {
     size_t total = 0;
@@ -297,59 +291,58 @@ static piece *list_pieces(pawl__postgres_writer *writer, const void **removals, 
 }
 
 /* Rows that go whoever has them may be in somebody's hand at this moment. */
-static pawl_code lock_pieces(pawl__postgres_writer *writer, const void **items, size_t count)
+static pawl_code lock_pieces(pawl__pg_writer *writer, const void **items, size_t count)
 {
     bool is_any = false;
     for (size_t i = 0; i < count; i++)
         is_any |= pawl_uuid_is_zero(((const piece *)items[i])->session.uuid);
     if (!is_any)
         return PAWL_OK;
-    pawl__postgres_step *step = pawl__postgres_step_add(
-        writer, pawl__postgres_aggregator_lock_id, pawl_change_snapshot_remove, items, count, NULL);
+    pawl__pg_step *step = pawl__pg_step_add(writer, PAWL__PG_AGGREGATOR_LOCK_ID,
+                                            pawl_change_snapshot_remove, items, count, NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, piece_fields, 1);
-    return pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, piece_fields, 1);
+    return pawl__pg_step_send(step);
 }
 
-pawl_code pawl__postgres_send_snapshot_remove(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_snapshot_remove(pawl__pg_writer *writer)
 {
     size_t       count, piece_count;
     const void **removals =
-        pawl__postgres_select(writer, pawl_change_snapshot_remove, NULL, NULL, &count);
+        pawl__pg_select(writer, pawl_change_snapshot_remove, NULL, NULL, &count);
     if (removals == NULL)
         return PAWL_ENOMEM;
     piece       *pieces = list_pieces(writer, removals, count, &piece_count);
     const void **items  = pawl_arena_take(writer->arena, (piece_count + 1) * sizeof *items);
     if (pieces == NULL || items == NULL)
-        return pawl__postgres_no_memory(writer->error);
+        return pawl__pg_no_memory(writer->error);
     if (piece_count == 0)
         return PAWL_OK;
     for (size_t i = 0; i < piece_count; i++)
         items[i] = &pieces[i];
-    pawl__postgres_sort(items, piece_count, by_id);
+    pawl__pg_sort(items, piece_count, by_id);
     pawl_code code = lock_pieces(writer, items, piece_count);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_step *step =
-        pawl__postgres_step_add(writer, pawl__postgres_snapshot_delete, pawl_change_snapshot_remove,
-                                items, piece_count, check_removed);
+    pawl__pg_step *step =
+        pawl__pg_step_add(writer, PAWL__PG_SNAPSHOT_DELETE, pawl_change_snapshot_remove, items,
+                          piece_count, check_removed);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, piece_fields, COUNT(piece_fields));
-    return pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, piece_fields, COUNT(piece_fields));
+    return pawl__pg_step_send(step);
 }
 
-static const pawl__postgres_field release_fields[] = {
-    PAWL__POSTGRES_FIELD(snapshot_release, partition, TEXT),
-    PAWL__POSTGRES_FIELD(snapshot_release, session.uuid, UUID),
+static const pawl__pg_field release_fields[] = {
+    PAWL__PG_FIELD(snapshot_release, partition, TEXT),
+    PAWL__PG_FIELD(snapshot_release, session.uuid, UUID),
 };
 
-pawl_code pawl__postgres_send_snapshot_release(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_snapshot_release(pawl__pg_writer *writer)
 {
-    return pawl__postgres_step_all(writer, pawl__postgres_snapshot_free,
-                                   pawl_change_snapshot_release, NULL, NULL, release_fields,
-                                   COUNT(release_fields), NULL);
+    return pawl__pg_step_all(writer, PAWL__PG_SNAPSHOT_FREE, pawl_change_snapshot_release, NULL,
+                             NULL, release_fields, COUNT(release_fields), NULL);
 }
 
 /* ---- Removing rows ------------------------------------------------------ */
@@ -359,10 +352,10 @@ static bool takes_all(const pawl_aggregator_remove *gone)
     return gone->is_all || gone->correlation_id.size == 0;
 }
 
-static pawl_code check_gone(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_step *step)
 {
     pawl_code code       = PAWL_OK;
-    bool     *is_removed = pawl__postgres_applied(writer, step);
+    bool     *is_removed = pawl__pg_applied(writer, step);
     if (is_removed == NULL)
         return PAWL_ENOMEM;
     for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
@@ -372,14 +365,14 @@ static pawl_code check_gone(pawl__postgres_writer *writer, pawl__postgres_step *
             continue;
         (void)pawl_error_set(&why, PAWL_ECONFLICT, "partition %.*s: there is no row to remove",
                              PAWL_TEXT_ARGS(gone->partition));
-        code = pawl__postgres_refuse(writer, step->kind, gone, &why);
+        code = pawl__pg_refuse(writer, step->kind, gone, &why);
     }
     return code;
 }
 
-static const pawl__postgres_field gone_fields[] = {
-    PAWL__POSTGRES_FIELD(aggregator_remove, partition, TEXT),
-    PAWL__POSTGRES_FIELD(aggregator_remove, correlation_id, TEXT),
+static const pawl__pg_field gone_fields[] = {
+    PAWL__PG_FIELD(aggregator_remove, partition, TEXT),
+    PAWL__PG_FIELD(aggregator_remove, correlation_id, TEXT),
 };
 
 /* How many removals before it in the list take a row of the same id: each takes
@@ -396,50 +389,47 @@ static int64_t rows_before(const void **items, size_t place)
     return count;
 }
 
-static void put_rows_before(pawl__postgres_step *step)
+static void put_rows_before(pawl__pg_step *step)
 {
-    pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_INT, PAWL_VALUE_NONE, step->count);
+    pawl__pg_array_begin(&step->call, PAWL__PG_INT, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++) {
         int64_t count = rows_before(step->items, i);
-        pawl__postgres_array_put(&step->call, PAWL__POSTGRES_INT, &count);
+        pawl__pg_array_put(&step->call, PAWL__PG_INT, &count);
     }
-    pawl__postgres_array_end(&step->call);
+    pawl__pg_array_end(&step->call);
 }
 
-static pawl_code send_removals(pawl__postgres_writer *writer, int statement, const void **items,
-                               size_t count, pawl__postgres_check_fn *check)
+static pawl_code send_removals(pawl__pg_writer *writer, int statement, const void **items,
+                               size_t count, pawl__pg_check_fn *check)
 {
-    bool                 is_all = takes_all(items[0]);
-    pawl__postgres_step *step   = pawl__postgres_step_add(
-          writer, statement, pawl_change_aggregator_remove, items, count, check);
+    bool           is_all = takes_all(items[0]);
+    pawl__pg_step *step =
+        pawl__pg_step_add(writer, statement, pawl_change_aggregator_remove, items, count, check);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, gone_fields, is_all ? 1 : COUNT(gone_fields));
+    pawl__pg_step_fields(step, gone_fields, is_all ? 1 : COUNT(gone_fields));
     if (!is_all)
         put_rows_before(step);
-    return pawl__postgres_step_send(step);
+    return pawl__pg_step_send(step);
 }
 
-static pawl_code send_run(pawl__postgres_writer *writer, const void **items, size_t count)
+static pawl_code send_run(pawl__pg_writer *writer, const void **items, size_t count)
 {
     if (takes_all(items[0]))
-        return send_removals(writer, pawl__postgres_partition_delete, items, count, check_gone);
-    pawl_code code =
-        send_removals(writer, pawl__postgres_aggregator_lock_oldest, items, count, NULL);
+        return send_removals(writer, PAWL__PG_PARTITION_DELETE, items, count, check_gone);
+    pawl_code code = send_removals(writer, PAWL__PG_AGGREGATOR_LOCK_OLDEST, items, count, NULL);
     if (code == PAWL_OK)
-        code = send_removals(writer, pawl__postgres_aggregator_delete_oldest, items, count,
-                             check_gone);
+        code = send_removals(writer, PAWL__PG_AGGREGATOR_DELETE_OLDEST, items, count, check_gone);
     return code;
 }
 
 /* Removals of all rows and of one row take turns: a run of each is a statement. */
-pawl_code pawl__postgres_send_aggregator_remove(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_aggregator_remove(pawl__pg_writer *writer)
 {
     size_t       count;
-    size_t       end  = 0;
-    pawl_code    code = PAWL_OK;
-    const void **items =
-        pawl__postgres_select(writer, pawl_change_aggregator_remove, NULL, NULL, &count);
+    size_t       end   = 0;
+    pawl_code    code  = PAWL_OK;
+    const void **items = pawl__pg_select(writer, pawl_change_aggregator_remove, NULL, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
     for (size_t i = 0; code == PAWL_OK && i < count; i = end) {

@@ -17,71 +17,71 @@
 
 static const char *const templates[] = {
 #define TEXT_OF(name, text) text,
-    PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__POSTGRES_STATEMENTS(TEXT_OF)
+    PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__PG_STATEMENTS(TEXT_OF)
 #undef TEXT_OF
 };
-_Static_assert(sizeof templates / sizeof templates[0] == pawl__postgres_statement_count,
+_Static_assert(sizeof templates / sizeof templates[0] == PAWL__PG_STATEMENT_COUNT,
                "one template for each statement");
 
 /* ---- Statements --------------------------------------------------------- */
 
-static void clear_statement(pawl__postgres_statement *statement)
+static void clear_statement(pawl__pg_statement *statement)
 {
     if (statement->guarded != NULL)
         pawl_free(statement->guarded->text);
     pawl_free(statement->guarded);
     pawl_free(statement->text);
-    *statement = (pawl__postgres_statement){0};
+    *statement = (pawl__pg_statement){0};
 }
 
-void pawl__postgres_connection_clear(pawl__postgres_connection *connection)
+void pawl__pg_connection_clear(pawl__pg_connection *connection)
 {
-    for (int i = 0; i < pawl__postgres_statement_count; i++)
+    for (int i = 0; i < PAWL__PG_STATEMENT_COUNT; i++)
         clear_statement(&connection->statements[i]);
     while (connection->sagas != NULL) {
-        pawl__postgres_saga *saga = connection->sagas;
-        connection->sagas         = saga->next;
-        for (int i = 0; i < pawl__postgres_saga_statement_count; i++)
+        pawl__pg_saga *saga = connection->sagas;
+        connection->sagas   = saga->next;
+        for (int i = 0; i < pawl__pg_saga_statement_count; i++)
             clear_statement(&saga->statements[i]);
         pawl_free(saga->texts);
         pawl_free(saga);
     }
-    for (unsigned i = 0; i < PAWL__POSTGRES_PLAIN_MAX; i++)
-        pawl__postgres_end(&connection->plain[i]);
+    for (unsigned i = 0; i < PAWL__PG_PLAIN_MAX; i++)
+        pawl__pg_end(&connection->plain[i]);
     pawl_free(connection->parameters.data);
     pawl_free(connection->sent);
-    connection->parameters    = (pawl__postgres_bytes){0};
+    connection->parameters    = (pawl__pg_bytes){0};
     connection->sent          = NULL;
     connection->sent_count    = 0;
     connection->sent_capacity = 0;
     connection->saga_count    = 0;
 }
 
-static void forget(pawl__postgres_statement *statement)
+static void forget(pawl__pg_statement *statement)
 {
-    statement->state = PAWL__POSTGRES_UNKNOWN;
+    statement->state = PAWL__PG_UNKNOWN;
     if (statement->guarded != NULL)
-        statement->guarded->state = PAWL__POSTGRES_UNKNOWN;
+        statement->guarded->state = PAWL__PG_UNKNOWN;
 }
 
-void pawl__postgres_forget_names(pawl__postgres_connection *connection)
+void pawl__pg_forget_names(pawl__pg_connection *connection)
 {
-    for (int i = 0; i < pawl__postgres_statement_count; i++)
+    for (int i = 0; i < PAWL__PG_STATEMENT_COUNT; i++)
         forget(&connection->statements[i]);
-    for (pawl__postgres_saga *saga = connection->sagas; saga != NULL; saga = saga->next)
-        for (int i = 0; i < pawl__postgres_saga_statement_count; i++)
+    for (pawl__pg_saga *saga = connection->sagas; saga != NULL; saga = saga->next)
+        for (int i = 0; i < pawl__pg_saga_statement_count; i++)
             forget(&saga->statements[i]);
     connection->generation++;
 }
 
-static pawl_code make_text(pawl__postgres_connection *connection,
-                           pawl__postgres_statement *statement, int which, pawl_error *error)
+static pawl_code make_text(pawl__pg_connection *connection, pawl__pg_statement *statement,
+                           int which, pawl_error *error)
 {
     pawl__sql_text text = {0};
     pawl__sql_expand(&text, &connection->dialect, connection->prefix, templates[which]);
     if (text.is_failed) {
         pawl__sql_text_free(&text);
-        return pawl__postgres_no_memory(error);
+        return pawl__pg_no_memory(error);
     }
     statement->text = text.data;
     (void)snprintf(statement->name, sizeof statement->name, "pawl_%d", which);
@@ -90,8 +90,8 @@ static pawl_code make_text(pawl__postgres_connection *connection,
 
 /* ---- Beginning ---------------------------------------------------------- */
 
-void pawl__postgres_begin_with(pawl__postgres_call *call, pawl__postgres_connection *connection,
-                               pawl__postgres_statement *statement, pawl_error *error)
+void pawl__pg_begin_with(pawl__pg_call *call, pawl__pg_connection *connection,
+                         pawl__pg_statement *statement, pawl_error *error)
 {
     call->connection = connection;
     call->statement  = statement;
@@ -107,11 +107,11 @@ void pawl__postgres_begin_with(pawl__postgres_call *call, pawl__postgres_connect
     connection->parameters.is_failed = false;
 }
 
-void pawl__postgres_begin(pawl__postgres_call *call, pawl__postgres_connection *connection,
-                          int statement, pawl_error *error)
+void pawl__pg_begin(pawl__pg_call *call, pawl__pg_connection *connection, int statement,
+                    pawl_error *error)
 {
-    pawl__postgres_statement *found = &connection->statements[statement];
-    pawl__postgres_begin_with(call, connection, found, error);
+    pawl__pg_statement *found = &connection->statements[statement];
+    pawl__pg_begin_with(call, connection, found, error);
     if (found->text == NULL)
         call->code = make_text(connection, found, statement, error);
 }
@@ -120,11 +120,11 @@ void pawl__postgres_begin(pawl__postgres_call *call, pawl__postgres_connection *
 
 /* Where the parameters stand, for the library. */
 typedef struct arguments {
-    const char *values[PAWL__POSTGRES_PARAMETERS_MAX];
-    int         formats[PAWL__POSTGRES_PARAMETERS_MAX];
+    const char *values[PAWL__PG_PARAMETERS_MAX];
+    int         formats[PAWL__PG_PARAMETERS_MAX];
 } arguments;
 
-static void find_arguments(const pawl__postgres_call *call, arguments *found)
+static void find_arguments(const pawl__pg_call *call, arguments *found)
 {
     for (int i = 0; i < call->count; i++) {
         const char *base  = call->connection->parameters.data;
@@ -136,10 +136,10 @@ static void find_arguments(const pawl__postgres_call *call, arguments *found)
 }
 
 /* The whole pipeline fails with its first failure: what follows is not sent. */
-static void fail(pawl__postgres_call *call, pawl_code code)
+static void fail(pawl__pg_call *call, pawl_code code)
 {
-    pawl__postgres_connection *connection = call->connection;
-    call->code                            = code;
+    pawl__pg_connection *connection = call->connection;
+    call->code                      = code;
     if (connection->failed != PAWL_OK)
         return;
     connection->failed = code;
@@ -149,11 +149,11 @@ static void fail(pawl__postgres_call *call, pawl_code code)
         (void)pawl_error_set(&connection->failed_error, code, "postgres: %s", pawl_code_text(code));
 }
 
-static bool push(pawl__postgres_call *call, int kind)
+static bool push(pawl__pg_call *call, int kind)
 {
-    pawl__postgres_sent *sent = pawl__postgres_push(call->connection);
+    pawl__pg_sent *sent = pawl__pg_push(call->connection);
     if (sent == NULL) {
-        fail(call, pawl__postgres_no_memory(call->error));
+        fail(call, pawl__pg_no_memory(call->error));
         return false;
     }
     sent->kind      = kind;
@@ -162,41 +162,41 @@ static bool push(pawl__postgres_call *call, int kind)
     return true;
 }
 
-static bool sent_well(pawl__postgres_call *call, int result)
+static bool sent_well(pawl__pg_call *call, int result)
 {
     if (result != 0)
         return true;
     call->connection->sent_count--;
     call->connection->is_lost |= PQstatus(call->connection->pg) == CONNECTION_BAD;
-    fail(call, pawl__postgres_failed(call->connection->pg, NULL, "", call->error));
+    fail(call, pawl__pg_failed(call->connection->pg, NULL, "", call->error));
     return false;
 }
 
 #define NAME_SIZE 40
 
-static bool prepare(pawl__postgres_call *call, char name[NAME_SIZE])
+static bool prepare(pawl__pg_call *call, char name[NAME_SIZE])
 {
-    pawl__postgres_statement *statement = call->statement;
+    pawl__pg_statement *statement = call->statement;
     (void)snprintf(name, NAME_SIZE, "%s_%u", statement->name, call->connection->generation);
-    if (statement->state != PAWL__POSTGRES_UNKNOWN)
+    if (statement->state != PAWL__PG_UNKNOWN)
         return true;
-    if (!push(call, PAWL__POSTGRES_SENT_PREPARE) ||
+    if (!push(call, PAWL__PG_SENT_PREPARE) ||
         !sent_well(call, PQsendPrepare(call->connection->pg, name, statement->text, call->count,
                                        call->types)))
         return false;
-    statement->state = PAWL__POSTGRES_PREPARED;
+    statement->state = PAWL__PG_PREPARED;
     return true;
 }
 
-static void send_pipelined(pawl__postgres_call *call)
+static void send_pipelined(pawl__pg_call *call)
 {
-    pawl__postgres_connection *connection = call->connection;
-    pawl__postgres_statement  *statement  = call->statement;
-    arguments                  list;
-    char                       name[NAME_SIZE];
+    pawl__pg_connection *connection = call->connection;
+    pawl__pg_statement  *statement  = call->statement;
+    arguments            list;
+    char                 name[NAME_SIZE];
     if (connection->is_named && !prepare(call, name))
         return;
-    if (!push(call, PAWL__POSTGRES_SENT_CALL))
+    if (!push(call, PAWL__PG_SENT_CALL))
         return;
     find_arguments(call, &list);
     int result = connection->is_named
@@ -209,21 +209,21 @@ static void send_pipelined(pawl__postgres_call *call)
         (void)PQflush(connection->pg);
 }
 
-static void send_alone(pawl__postgres_call *call)
+static void send_alone(pawl__pg_call *call)
 {
     arguments list;
     find_arguments(call, &list);
-    if (push(call, PAWL__POSTGRES_SENT_CALL) &&
+    if (push(call, PAWL__PG_SENT_CALL) &&
         sent_well(call, PQsendQueryParams(call->connection->pg, call->statement->text, call->count,
                                           call->types, list.values, call->sizes, list.formats, 1)))
-        pawl__postgres_pump_one(call->connection);
+        pawl__pg_pump_one(call->connection);
 }
 
-void pawl__postgres_send(pawl__postgres_call *call)
+void pawl__pg_send(pawl__pg_call *call)
 {
-    pawl__postgres_connection *connection = call->connection;
+    pawl__pg_connection *connection = call->connection;
     if (call->code == PAWL_OK && connection->parameters.is_failed)
-        call->code = pawl__postgres_no_memory(call->error);
+        call->code = pawl__pg_no_memory(call->error);
     if (call->code != PAWL_OK)
         fail(call, call->code);
     else if (connection->failed != PAWL_OK)
@@ -236,29 +236,29 @@ void pawl__postgres_send(pawl__postgres_call *call)
         send_alone(call);
 }
 
-pawl_code pawl__postgres_run(pawl__postgres_call *call)
+pawl_code pawl__pg_run(pawl__pg_call *call)
 {
     call->connection->is_gathered = true;
-    pawl__postgres_send(call);
-    pawl_code code = pawl__postgres_flush(call->connection, call->error);
+    pawl__pg_send(call);
+    pawl_code code = pawl__pg_flush(call->connection, call->error);
     if (call->code == PAWL_OK)
         call->code = code;
     if (call->code != PAWL_OK)
-        pawl__postgres_end(call);
+        pawl__pg_end(call);
     return call->code;
 }
 
-pawl_code pawl__postgres_execute(pawl__postgres_connection *connection, const char *statement,
-                                 pawl_error *error)
+pawl_code pawl__pg_execute(pawl__pg_connection *connection, const char *statement,
+                           pawl_error *error)
 {
     /* Not kept, so it has no name. */
-    bool                     is_named = connection->is_named;
-    pawl__postgres_statement once     = {.text = (char *)(uintptr_t)statement};
-    pawl__postgres_call      call;
+    bool               is_named = connection->is_named;
+    pawl__pg_statement once     = {.text = (char *)(uintptr_t)statement};
+    pawl__pg_call      call;
     connection->is_named = false;
-    pawl__postgres_begin_with(&call, connection, &once, error);
-    pawl_code code       = pawl__postgres_run(&call);
+    pawl__pg_begin_with(&call, connection, &once, error);
+    pawl_code code       = pawl__pg_run(&call);
     connection->is_named = is_named;
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return code;
 }

@@ -17,13 +17,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-struct pawl__postgres_cancel {
+struct pawl__pg_cancel {
     PGcancel  *request;
     int        done_fd; /* readable when the request is through */
     atomic_int users;   /* the last one frees it */
 };
 
-static void leave(pawl__postgres_cancel *cancel)
+static void leave(pawl__pg_cancel *cancel)
 {
     if (atomic_fetch_sub(&cancel->users, 1) != 1)
         return;
@@ -35,8 +35,8 @@ static void leave(pawl__postgres_cancel *cancel)
 
 static void *run(void *context)
 {
-    pawl__postgres_cancel *cancel = context;
-    char                   text[256]; /* what went wrong shows in what follows */
+    pawl__pg_cancel *cancel = context;
+    char             text[256]; /* what went wrong shows in what follows */
     (void)PQcancel(cancel->request, text, sizeof text);
     (void)eventfd_write(cancel->done_fd, 1);
     leave(cancel);
@@ -44,7 +44,7 @@ static void *run(void *context)
 }
 
 /* The program's signals are not for this thread. */
-static bool start(pawl__postgres_cancel *cancel)
+static bool start(pawl__pg_cancel *cancel)
 {
     pthread_t thread;
     sigset_t  all, before;
@@ -57,9 +57,9 @@ static bool start(pawl__postgres_cancel *cancel)
     return is_started;
 }
 
-pawl__postgres_cancel *pawl__postgres_cancel_begin(PGconn *pg)
+pawl__pg_cancel *pawl__pg_cancel_begin(PGconn *pg)
 {
-    pawl__postgres_cancel *cancel = pawl_allocate(sizeof *cancel);
+    pawl__pg_cancel *cancel = pawl_allocate(sizeof *cancel);
     if (cancel == NULL)
         return NULL;
     atomic_init(&cancel->users, 2);
@@ -72,12 +72,12 @@ pawl__postgres_cancel *pawl__postgres_cancel_begin(PGconn *pg)
     return NULL;
 }
 
-bool pawl__postgres_cancel_end(pawl__postgres_cancel *cancel, int64_t deadline)
+bool pawl__pg_cancel_end(pawl__pg_cancel *cancel, int64_t deadline)
 {
     struct pollfd done = {.fd = cancel->done_fd, .events = POLLIN};
     int           ready;
     do {
-        int64_t rest = deadline - pawl__postgres_clock_ms();
+        int64_t rest = deadline - pawl__pg_clock_ms();
         ready        = poll(&done, 1, rest > 0 ? (int)rest : 0);
     } while (ready < 0); /* a signal; the deadline does not move */
     leave(cancel);

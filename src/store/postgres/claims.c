@@ -13,17 +13,17 @@
 
 static int by_seq(const void *left, const void *right)
 {
-    const pawl__postgres_claim *l = left;
-    const pawl__postgres_claim *r = right;
+    const pawl__pg_claim *l = left;
+    const pawl__pg_claim *r = right;
     return (l->seq > r->seq) - (l->seq < r->seq);
 }
 
-static bool reserve(pawl__postgres *store, size_t count)
+static bool reserve(pawl__pg *store, size_t count)
 {
     if (store->claim_count + count <= store->claim_capacity)
         return true;
-    size_t                capacity = (store->claim_count + count) * 2;
-    pawl__postgres_claim *claims   = pawl_resize(store->claims, capacity * sizeof *claims);
+    size_t          capacity = (store->claim_count + count) * 2;
+    pawl__pg_claim *claims   = pawl_resize(store->claims, capacity * sizeof *claims);
     if (claims == NULL)
         return false;
     store->claims    = claims;
@@ -35,35 +35,35 @@ static bool reserve(pawl__postgres *store, size_t count)
     return true;
 }
 
-static void write_numbers(pawl__postgres *store)
+static void write_numbers(pawl__pg *store)
 {
     for (size_t i = 0; i < store->claim_count; i++)
         store->claimed[i] = store->claims[i].seq;
 }
 
-static pawl__postgres_claim *find(const pawl__postgres *store, int64_t seq)
+static pawl__pg_claim *find(const pawl__pg *store, int64_t seq)
 {
-    pawl__postgres_claim key = {.seq = seq};
+    pawl__pg_claim key = {.seq = seq};
     if (store->claim_count == 0)
         return NULL;
     return bsearch(&key, store->claims, store->claim_count, sizeof key, by_seq);
 }
 
-const pawl__postgres_claim *pawl__postgres_claims_find(const pawl__postgres *store, int64_t seq)
+const pawl__pg_claim *pawl__pg_claims_find(const pawl__pg *store, int64_t seq)
 {
     return find(store, seq);
 }
 
 /* Rows that are in the list already (claimed again) stand there once. */
-pawl_code pawl__postgres_claims_add(pawl__postgres *store, const pawl__postgres_claim *claims,
-                                    size_t count, pawl_error *error)
+pawl_code pawl__pg_claims_add(pawl__pg *store, const pawl__pg_claim *claims, size_t count,
+                              pawl_error *error)
 {
     if (!reserve(store, count))
-        return pawl__postgres_no_memory(error);
+        return pawl__pg_no_memory(error);
     size_t before = store->claim_count;
     for (size_t i = 0; i < count; i++) {
-        store->claim_count          = before; /* what is added now is not sorted yet */
-        pawl__postgres_claim *known = find(store, claims[i].seq);
+        store->claim_count    = before; /* what is added now is not sorted yet */
+        pawl__pg_claim *known = find(store, claims[i].seq);
         if (known != NULL)
             *known = claims[i];
     }
@@ -80,7 +80,7 @@ pawl_code pawl__postgres_claims_add(pawl__postgres *store, const pawl__postgres_
 }
 
 /* The number 0 is no row's: it marks what goes. */
-static void remove_marked(pawl__postgres *store)
+static void remove_marked(pawl__pg *store)
 {
     size_t kept = 0;
     for (size_t i = 0; i < store->claim_count; i++)
@@ -90,11 +90,11 @@ static void remove_marked(pawl__postgres *store)
     write_numbers(store);
 }
 
-void pawl__postgres_claims_end(pawl__postgres *store, const int64_t *seqs, size_t count)
+void pawl__pg_claims_end(pawl__pg *store, const int64_t *seqs, size_t count)
 {
     /* Marked by the due time, since the search needs the numbers. */
     for (size_t i = 0; i < count; i++) {
-        pawl__postgres_claim *claim = find(store, seqs[i]);
+        pawl__pg_claim *claim = find(store, seqs[i]);
         if (claim != NULL)
             claim->due = INT64_MIN;
     }
@@ -104,31 +104,31 @@ void pawl__postgres_claims_end(pawl__postgres *store, const int64_t *seqs, size_
     remove_marked(store);
 }
 
-static void put_claims(pawl__postgres_call *call, const pawl__postgres *store)
+static void put_claims(pawl__pg_call *call, const pawl__pg *store)
 {
-    pawl__postgres_put_ints(call, store->claimed, store->claim_count);
-    pawl__postgres_array_begin(call, PAWL__POSTGRES_TIME, PAWL_VALUE_NONE, store->claim_count);
+    pawl__pg_put_ints(call, store->claimed, store->claim_count);
+    pawl__pg_array_begin(call, PAWL__PG_TIME, PAWL_VALUE_NONE, store->claim_count);
     for (size_t i = 0; i < store->claim_count; i++)
-        pawl__postgres_array_put(call, PAWL__POSTGRES_TIME, &store->claims[i].due);
-    pawl__postgres_array_end(call);
+        pawl__pg_array_put(call, PAWL__PG_TIME, &store->claims[i].due);
+    pawl__pg_array_end(call);
 }
 
-pawl_code pawl__postgres_claims_lock(pawl__postgres *store, pawl_error *error)
+pawl_code pawl__pg_claims_lock(pawl__pg *store, pawl_error *error)
 {
-    pawl__postgres_call call;
-    size_t              at = 0;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_queue_lock, error);
+    pawl__pg_call call;
+    size_t        at = 0;
+    pawl__pg_begin(&call, &store->main, PAWL__PG_QUEUE_LOCK, error);
     put_claims(&call, store);
-    pawl_code code = pawl__postgres_run(&call);
+    pawl_code code = pawl__pg_run(&call);
     if (code != PAWL_OK)
         return code;
     /* Both are in the order of the numbers. */
-    while (pawl__postgres_next(&call)) {
-        int64_t seq = pawl__postgres_get_int(&call);
+    while (pawl__pg_next(&call)) {
+        int64_t seq = pawl__pg_get_int(&call);
         for (; at < store->claim_count && store->claims[at].seq < seq; at++)
             store->claims[at].seq = 0;
         if (at < store->claim_count)
-            pawl__postgres_get_tid(&call, store->claims[at++].tid);
+            pawl__pg_get_tid(&call, store->claims[at++].tid);
     }
     for (; at < store->claim_count; at++)
         store->claims[at].seq = 0;

@@ -25,30 +25,30 @@
 #define CAREFUL_COMMITS 16
 
 typedef struct kind_row {
-    pawl__postgres_send_fn *send;
-    size_t                  count_offset;
-    bool                    is_refusable;
+    pawl__pg_send_fn *send;
+    size_t            count_offset;
+    bool              is_refusable;
 } kind_row;
 
 /* In the order in which they are applied. */
 static const kind_row kinds[] = {
 #define KIND_ROW(name, is_refusable) \
-    {pawl__postgres_send_##name, offsetof(pawl_changes, name.count), is_refusable},
+    {pawl__pg_send_##name, offsetof(pawl_changes, name.count), is_refusable},
     PAWL_CHANGE_KINDS(KIND_ROW)
 #undef KIND_ROW
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == pawl_change_kind_count, "one row for each kind");
 
 typedef struct committing {
-    pawl__postgres_writer writer;
-    pawl__postgres       *store;
-    const pawl_changes   *changes;
-    pawl_error           *error;
-    int                   split; /* kinds before it are sent first */
-    bool                  is_guard_hard;
-    bool                  is_saved; /* the fence and the savepoint are behind it */
-    pawl__postgres_call   notify;
-    pawl__postgres_call   notify_events;
+    pawl__pg_writer     writer;
+    pawl__pg           *store;
+    const pawl_changes *changes;
+    pawl_error         *error;
+    int                 split; /* kinds before it are sent first */
+    bool                is_guard_hard;
+    bool                is_saved; /* the fence and the savepoint are behind it */
+    pawl__pg_call       notify;
+    pawl__pg_call       notify_events;
 } committing;
 
 static size_t count_of(const pawl_changes *changes, int kind)
@@ -82,12 +82,12 @@ static pawl_code send_kinds(committing *c, int from, int to)
 static pawl_code check_steps(committing *c)
 {
     pawl_code code = PAWL_OK;
-    for (pawl__postgres_step *step = c->writer.first; step != NULL; step = step->next) {
+    for (pawl__pg_step *step = c->writer.first; step != NULL; step = step->next) {
         if (code == PAWL_OK && step->call.code == PAWL_OK && step->check != NULL)
             code = step->check(&c->writer, step);
         if (code == PAWL_OK)
             code = step->call.code;
-        pawl__postgres_end(&step->call);
+        pawl__pg_end(&step->call);
     }
     c->writer.first = NULL;
     c->writer.last  = NULL;
@@ -96,15 +96,15 @@ static pawl_code check_steps(committing *c)
 
 static void drop_steps(committing *c)
 {
-    for (pawl__postgres_step *step = c->writer.first; step != NULL; step = step->next)
-        pawl__postgres_end(&step->call);
+    for (pawl__pg_step *step = c->writer.first; step != NULL; step = step->next)
+        pawl__pg_end(&step->call);
     c->writer.first = NULL;
     c->writer.last  = NULL;
 }
 
 /* ---- The fence ---------------------------------------------------------- */
 
-static pawl_code fenced(const pawl__postgres *store, pawl_error *error)
+static pawl_code fenced(const pawl__pg *store, pawl_error *error)
 {
     return pawl_error_set(error, PAWL_EFENCED,
                           "postgres: this worker was replaced (its epoch %lld is over)",
@@ -114,12 +114,12 @@ static pawl_code fenced(const pawl__postgres *store, pawl_error *error)
 /* The row was found; where it stands now is where the next commit looks first.
  * With a snapshot open somewhere the row's old versions stay, one a commit, and
  * finding it by its id would walk through all of them. */
-static pawl_code check_guard(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_guard(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    pawl__postgres *store = writer->store;
-    if (!pawl__postgres_next(&step->call))
+    pawl__pg *store = writer->store;
+    if (!pawl__pg_next(&step->call))
         return fenced(store, writer->error);
-    pawl_text tid         = pawl__postgres_peek_text(&step->call);
+    pawl_text tid         = pawl__pg_peek_text(&step->call);
     store->has_worker_tid = tid.size == sizeof store->worker_tid;
     if (store->has_worker_tid)
         memcpy(store->worker_tid, tid.data, tid.size);
@@ -129,28 +129,28 @@ static pawl_code check_guard(pawl__postgres_writer *writer, pawl__postgres_step 
 static pawl_code send_guard(committing *c)
 {
     const pawl_counters *counters  = &c->changes->counters;
-    pawl__postgres      *store     = c->store;
-    int                  statement = !store->has_worker_tid ? pawl__postgres_worker_guard_any
-                                     : c->is_guard_hard     ? pawl__postgres_worker_guard_hard
-                                                            : pawl__postgres_worker_guard;
-    pawl__postgres_step *step      = pawl__postgres_step_add(
-             &c->writer, statement, pawl_change_kind_count, NULL, 0, check_guard);
+    pawl__pg            *store     = c->store;
+    int                  statement = !store->has_worker_tid ? PAWL__PG_WORKER_GUARD_ANY
+                                     : c->is_guard_hard     ? PAWL__PG_WORKER_GUARD_HARD
+                                                            : PAWL__PG_WORKER_GUARD;
+    pawl__pg_step       *step =
+        pawl__pg_step_add(&c->writer, statement, pawl_change_kind_count, NULL, 0, check_guard);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_call *call = &step->call;
-    pawl__postgres_put_uuid(call, c->changes->commit_id);
-    pawl__postgres_put_time(call, c->changes->now);
-    pawl__postgres_put_int(call, counters->messages);
-    pawl__postgres_put_int(call, counters->timeouts);
-    pawl__postgres_put_int(call, counters->flushes);
-    pawl__postgres_put_int(call, counters->failures);
-    pawl__postgres_put_int(call, counters->conflicts);
-    pawl__postgres_put_int(call, counters->dead);
-    pawl__postgres_put_uuid(call, store->base.worker.uuid);
-    pawl__postgres_put_int(call, store->base.epoch);
+    pawl__pg_call *call = &step->call;
+    pawl__pg_put_uuid(call, c->changes->commit_id);
+    pawl__pg_put_time(call, c->changes->now);
+    pawl__pg_put_int(call, counters->messages);
+    pawl__pg_put_int(call, counters->timeouts);
+    pawl__pg_put_int(call, counters->flushes);
+    pawl__pg_put_int(call, counters->failures);
+    pawl__pg_put_int(call, counters->conflicts);
+    pawl__pg_put_int(call, counters->dead);
+    pawl__pg_put_uuid(call, store->base.worker.uuid);
+    pawl__pg_put_int(call, store->base.epoch);
     if (store->has_worker_tid)
-        pawl__postgres_put_tid(call, store->worker_tid);
-    pawl__postgres_send(call);
+        pawl__pg_put_tid(call, store->worker_tid);
+    pawl__pg_send(call);
     return call->code;
 }
 
@@ -158,22 +158,22 @@ static pawl_code send_guard(committing *c)
 
 static pawl_code begin_round(committing *c)
 {
-    pawl__postgres_connection *connection = c->writer.connection;
+    pawl__pg_connection *connection = c->writer.connection;
     if (c->store == NULL || c->store->is_held)
         return PAWL_OK;
     if (connection != &c->store->main) {
-        pawl__postgres_begin_on(connection, c->error);
+        pawl__pg_begin_on(connection, c->error);
         return PAWL_OK;
     }
-    return pawl__postgres_begin_transaction(c->store, c->error);
+    return pawl__pg_begin_transaction(c->store, c->error);
 }
 
 /* What became of a commit that was sent. Its own answer is the proof, whatever
  * comes after it; without one, what broke the connection may have come before or
  * behind it. */
-static pawl_code outcome(committing *c, const pawl__postgres_call *end, pawl_code answered)
+static pawl_code outcome(committing *c, const pawl__pg_call *end, pawl_code answered)
 {
-    pawl__postgres_connection *connection = c->writer.connection;
+    pawl__pg_connection *connection = c->writer.connection;
     if (end->result == NULL && (connection->is_lost || answered == PAWL_ELOST))
         return pawl_error_wrap(c->error, PAWL_EUNKNOWN, "commit");
     if (end->result == NULL)
@@ -186,29 +186,29 @@ static pawl_code outcome(committing *c, const pawl__postgres_call *end, pawl_cod
 
 static void send_news(committing *c)
 {
-    pawl__postgres_connection *connection = c->writer.connection;
-    (void)pawl__postgres_send_notify(c->store, connection, &c->notify, c->changes);
+    pawl__pg_connection *connection = c->writer.connection;
+    (void)pawl__pg_send_notify(c->store, connection, &c->notify, c->changes);
     if (c->changes->event_append.count != 0)
-        pawl__postgres_send_notify_events(c->store, connection, &c->notify_events, NULL);
+        pawl__pg_send_notify_events(c->store, connection, &c->notify_events, NULL);
 }
 
 /* The rest and the commit itself. */
 static pawl_code finish(committing *c)
 {
-    pawl__postgres_connection *connection = c->writer.connection;
-    pawl__postgres_call        end;
-    pawl_code                  code = send_kinds(c, c->split, pawl_change_kind_count);
-    pawl__postgres_begin(&end, connection, pawl__postgres_commit_work, c->error);
+    pawl__pg_connection *connection = c->writer.connection;
+    pawl__pg_call        end;
+    pawl_code            code = send_kinds(c, c->split, pawl_change_kind_count);
+    pawl__pg_begin(&end, connection, PAWL__PG_COMMIT_WORK, c->error);
     bool is_tried = code == PAWL_OK;
     if (is_tried)
-        pawl__postgres_send(&end);
+        pawl__pg_send(&end);
     if (is_tried && end.code == PAWL_OK)
         send_news(c);
-    pawl_code answered = pawl__postgres_flush(connection, c->error);
+    pawl_code answered = pawl__pg_flush(connection, c->error);
     code               = is_tried ? outcome(c, &end, answered) : code;
-    pawl__postgres_end(&c->notify);
-    pawl__postgres_end(&c->notify_events);
-    pawl__postgres_end(&end);
+    pawl__pg_end(&c->notify);
+    pawl__pg_end(&c->notify_events);
+    pawl__pg_end(&end);
     return code;
 }
 
@@ -228,7 +228,7 @@ static pawl_code send_first(committing *c)
     if (code == PAWL_OK && !c->is_saved)
         code = send_guard(c);
     if (code == PAWL_OK && !c->is_saved && !c->writer.is_guarded && !c->store->is_held) {
-        pawl__postgres_send_plain(c->writer.connection, pawl__postgres_round_begin, c->error);
+        pawl__pg_send_plain(c->writer.connection, PAWL__PG_ROUND_BEGIN, c->error);
         c->is_saved = true;
     }
     return code == PAWL_OK ? send_kinds(c, 0, c->split) : code;
@@ -237,7 +237,7 @@ static pawl_code send_first(committing *c)
 /* What was sent so far: PAWL_OK with refusals, or without. */
 static pawl_code look_at_answers(committing *c)
 {
-    pawl_code code = pawl__postgres_flush(c->writer.connection, c->error);
+    pawl_code code = pawl__pg_flush(c->writer.connection, c->error);
     return code == PAWL_OK ? check_steps(c) : code;
 }
 
@@ -264,20 +264,20 @@ static pawl_code send_round(committing *c, size_t refused_before, bool *is_done)
 static void undo_round(committing *c, pawl_code code)
 {
     if (code == PAWL_OK && c->is_saved) {
-        pawl__postgres_send_plain(c->writer.connection, pawl__postgres_round_undo, NULL);
+        pawl__pg_send_plain(c->writer.connection, PAWL__PG_ROUND_UNDO, NULL);
         return;
     }
     c->is_saved = false;
-    pawl__postgres_rollback_transaction(c->writer.connection);
+    pawl__pg_rollback_transaction(c->writer.connection);
 }
 
 static pawl_code run_round(committing *c, bool *is_done)
 {
-    size_t          before   = c->writer.refused->count;
-    pawl__postgres *store    = c->store;
-    bool            had_hint = store->has_worker_tid;
-    *is_done                 = false;
-    pawl_code code           = send_round(c, before, is_done);
+    size_t    before   = c->writer.refused->count;
+    pawl__pg *store    = c->store;
+    bool      had_hint = store->has_worker_tid;
+    *is_done           = false;
+    pawl_code code     = send_round(c, before, is_done);
     drop_steps(c);
     drop_refused(c, before);
     if (!*is_done && !store->is_held)
@@ -311,19 +311,19 @@ static void end_claims(committing *c)
     for (size_t i = 0; i < c->changes->queue_settle.count; i++)
         if (!c->writer.is_dropped[settles[i].group])
             seqs[count++] = settles[i].seq;
-    pawl__postgres_claims_end(c->store, seqs, count);
+    pawl__pg_claims_end(c->store, seqs, count);
 }
 
 /* The commit freed the locks of the rows that it did not settle. */
 static pawl_code keep_claims(committing *c)
 {
-    pawl__postgres *store = c->store;
+    pawl__pg *store = c->store;
     if (store->claim_count == 0 || store->main.in_transaction)
         return PAWL_OK;
-    if (pawl__postgres_begin_transaction(store, NULL) != PAWL_OK) {
+    if (pawl__pg_begin_transaction(store, NULL) != PAWL_OK) {
         /* What was committed is committed; the next call finds the claims gone. */
         store->claim_count = 0;
-        pawl__postgres_rollback_transaction(&store->main);
+        pawl__pg_rollback_transaction(&store->main);
     }
     return PAWL_OK;
 }
@@ -353,14 +353,14 @@ static pawl_code refuse_all(committing *c)
     for (int kind = 0; kind < pawl_change_kind_count && code == PAWL_OK; kind++) {
         size_t       count = 0;
         const void **items =
-            pawl__postgres_select(&c->writer, (pawl_change_kind)kind, NULL, NULL, &count);
+            pawl__pg_select(&c->writer, (pawl_change_kind)kind, NULL, NULL, &count);
         if (items == NULL)
             return PAWL_ENOMEM;
         for (size_t i = 0; i < count && code == PAWL_OK; i++) {
-            pawl__postgres_change base;
+            pawl__pg_change base;
             memcpy(&base, items[i], sizeof base);
             if (!c->writer.is_dropped[base.group])
-                code = pawl__postgres_refuse(&c->writer, (pawl_change_kind)kind, items[i], &why);
+                code = pawl__pg_refuse(&c->writer, (pawl_change_kind)kind, items[i], &why);
             c->writer.is_dropped[base.group] = true;
         }
     }
@@ -369,19 +369,19 @@ static pawl_code refuse_all(committing *c)
 
 static pawl_code commit_held(committing *c)
 {
-    pawl__postgres *store   = c->store;
-    bool            is_done = false;
-    pawl_code       code    = pawl__postgres_hold_check(store, c->error);
-    store->has_worker_tid   = false; /* no second try is possible here */
+    pawl__pg *store       = c->store;
+    bool      is_done     = false;
+    pawl_code code        = pawl__pg_hold_check(store, c->error);
+    store->has_worker_tid = false; /* no second try is possible here */
     if (code == PAWL_OK)
         code = run_round(c, &is_done);
     if (!is_done) {
         if (code == PAWL_OK)
             code = refuse_all(c);
-        pawl__postgres_hold_end(&store->base);
+        pawl__pg_hold_end(&store->base);
         return code;
     }
-    (void)pawl__postgres_hold_leave(store, NULL); /* else lost: the next call finds out */
+    (void)pawl__pg_hold_leave(store, NULL); /* else lost: the next call finds out */
     return PAWL_OK;
 }
 
@@ -404,7 +404,7 @@ static pawl_code release_rows(committing *c)
     size_t    before = c->writer.refused->count;
     pawl_code code = kinds[pawl_change_queue_settle].send(&c->writer); /* refuses, sends nothing */
     drop_refused(c, before);
-    pawl__postgres_rollback_transaction(&c->store->main);
+    pawl__pg_rollback_transaction(&c->store->main);
     return code;
 }
 
@@ -413,12 +413,12 @@ static pawl_code release_rows(committing *c)
 static pawl_code choose_connection(committing *c)
 {
     const pawl_changes *changes = c->changes;
-    pawl__postgres     *store   = c->store;
+    pawl__pg           *store   = c->store;
     c->writer.connection        = &store->main;
     if (store->is_held || store->claim_count == 0 || changes->queue_settle.count != 0 ||
         changes->saga_insert.count + changes->saga_update.count + changes->saga_delete.count != 0)
         return PAWL_OK;
-    return pawl__postgres_side(store, &c->writer.connection, c->error);
+    return pawl__pg_side(store, &c->writer.connection, c->error);
 }
 
 static pawl_code commit_on(committing *c)
@@ -434,15 +434,15 @@ static pawl_code commit_on(committing *c)
 /* It may have been waited for them. */
 static void end_blockers(committing *c)
 {
-    pawl__postgres_end_holder(c->store, c->writer.connection);
-    pawl__postgres_end_standing(c->store, c->writer.connection);
+    pawl__pg_end_holder(c->store, c->writer.connection);
+    pawl__pg_end_standing(c->store, c->writer.connection);
 }
 
-pawl_code pawl__postgres_commit(pawl_store *base, const pawl_changes *changes,
-                                pawl_refusals *refused, pawl_error *error)
+pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_refusals *refused,
+                          pawl_error *error)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
-    pawl_code       code  = pawl__postgres_ready(store, error);
+    pawl__pg *store = pawl__pg_of(base);
+    pawl_code code  = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
     size_t     before   = refused->count;
@@ -456,17 +456,17 @@ pawl_code pawl__postgres_commit(pawl_store *base, const pawl_changes *changes,
                            .error   = error,
                            .split   = find_split(changes)};
     c.writer.is_dropped = pawl_arena_take(refused->arena, changes->group_count + 1);
-    pawl__postgres_note_now(store, changes->now);
-    pawl__postgres_seen_clear(store);
+    pawl__pg_note_now(store, changes->now);
+    pawl__pg_seen_clear(store);
     if (c.writer.is_dropped == NULL)
-        code = pawl__postgres_no_memory(error);
+        code = pawl__pg_no_memory(error);
     else
         code = commit_on(&c);
     if (code == PAWL_OK) {
         end_claims(&c);
         code = keep_claims(&c);
     } else {
-        pawl__postgres_hold_end(base);
+        pawl__pg_hold_end(base);
         if (code != PAWL_EUNKNOWN) /* what was sent, if it was applied, left them out */
             refused->count = before;
         if (code == PAWL_ETIMEOUT && c.writer.connection != NULL)
@@ -477,7 +477,7 @@ pawl_code pawl__postgres_commit(pawl_store *base, const pawl_changes *changes,
 
 /* ---- Enlist ------------------------------------------------------------- */
 
-static pawl_code check_native(const pawl__postgres *store, const PGconn *pg, pawl_error *error)
+static pawl_code check_native(const pawl__pg *store, const PGconn *pg, pawl_error *error)
 {
     if (pg == NULL || PQstatus(pg) != CONNECTION_OK)
         return pawl_error_set(error, PAWL_EINVAL, "enlist: the connection is %s",
@@ -497,19 +497,19 @@ static pawl_code check_native(const pawl__postgres *store, const PGconn *pg, paw
     return PAWL_OK;
 }
 
-static pawl_code enlist_notify(committing *c, pawl__postgres *store)
+static pawl_code enlist_notify(committing *c, pawl__pg *store)
 {
-    pawl__postgres_call call = {.result = NULL};
-    (void)pawl__postgres_send_notify(store, c->writer.connection, &call, c->changes);
-    pawl__postgres_end(&call);
-    return pawl__postgres_flush(c->writer.connection, c->error);
+    pawl__pg_call call = {.result = NULL};
+    (void)pawl__pg_send_notify(store, c->writer.connection, &call, c->changes);
+    pawl__pg_end(&call);
+    return pawl__pg_flush(c->writer.connection, c->error);
 }
 
-static pawl_code apply_enlisted(committing *c, pawl__postgres *store)
+static pawl_code apply_enlisted(committing *c, pawl__pg *store)
 {
     size_t    before = c->writer.refused->count;
     pawl_code code   = send_kinds(c, 0, pawl_change_kind_count);
-    pawl_code answer = pawl__postgres_flush(c->writer.connection, c->error);
+    pawl_code answer = pawl__pg_flush(c->writer.connection, c->error);
     code             = code != PAWL_OK ? code : answer;
     if (code == PAWL_OK)
         code = check_steps(c);
@@ -523,7 +523,7 @@ static pawl_code apply_enlisted(committing *c, pawl__postgres *store)
                           pawl_change_kind_name(first->kind), PAWL_TEXT_ARGS(first->text));
 }
 
-static pawl_code run_enlist(pawl__postgres *store, pawl__postgres_connection *connection,
+static pawl_code run_enlist(pawl__pg *store, pawl__pg_connection *connection,
                             const pawl_changes *changes, pawl_error *error)
 {
     pawl_arena   *arena   = pawl_arena_create(0);
@@ -538,19 +538,19 @@ static pawl_code run_enlist(pawl__postgres *store, pawl__postgres_connection *co
     if (arena != NULL)
         c.writer.is_dropped = pawl_arena_take(arena, changes->group_count + 1);
     pawl_code code =
-        c.writer.is_dropped != NULL ? apply_enlisted(&c, store) : pawl__postgres_no_memory(error);
+        c.writer.is_dropped != NULL ? apply_enlisted(&c, store) : pawl__pg_no_memory(error);
     pawl_arena_destroy(arena);
     return code;
 }
 
-pawl_code pawl__postgres_enlist(pawl_store *base, void *native, const pawl_changes *changes,
-                                pawl_error *error)
+pawl_code pawl__pg_enlist(pawl_store *base, void *native, const pawl_changes *changes,
+                          pawl_error *error)
 {
-    pawl__postgres            *store      = pawl__postgres_of(base);
-    pawl__postgres_connection *connection = pawl_allocate(sizeof *connection);
-    pawl_code                  code       = pawl__postgres_ready(store, error);
+    pawl__pg            *store      = pawl__pg_of(base);
+    pawl__pg_connection *connection = pawl_allocate(sizeof *connection);
+    pawl_code            code       = pawl__pg_ready(store, error);
     if (connection == NULL)
-        return pawl__postgres_no_memory(error);
+        return pawl__pg_no_memory(error);
     if (code == PAWL_OK)
         code = check_native(store, native, error);
     if (code == PAWL_OK) {
@@ -559,17 +559,17 @@ pawl_code pawl__postgres_enlist(pawl_store *base, void *native, const pawl_chang
         connection->dialect      = store->main.dialect;
         connection->deadline_ms  = store->base.deadline_ms;
         connection->interrupt_fd = -1;
-        code = pawl__postgres_execute(connection, "savepoint pawl_enlist", error);
+        code                     = pawl__pg_execute(connection, "savepoint pawl_enlist", error);
     }
     if (code == PAWL_OK) {
         code = run_enlist(store, connection, changes, error);
         if (code != PAWL_OK)
-            (void)pawl__postgres_execute(connection, "rollback to savepoint pawl_enlist", NULL);
-        pawl_code released = pawl__postgres_execute(connection, "release savepoint pawl_enlist",
-                                                    code == PAWL_OK ? error : NULL);
+            (void)pawl__pg_execute(connection, "rollback to savepoint pawl_enlist", NULL);
+        pawl_code released = pawl__pg_execute(connection, "release savepoint pawl_enlist",
+                                              code == PAWL_OK ? error : NULL);
         code               = code != PAWL_OK ? code : released;
     }
-    pawl__postgres_connection_clear(connection);
+    pawl__pg_connection_clear(connection);
     pawl_free(connection);
     return code;
 }

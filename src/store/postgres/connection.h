@@ -28,222 +28,220 @@
 #include <libpq-fe.h>
 #include <stdatomic.h>
 
-extern const pawl__sql_dialect pawl__postgres_dialect;
+extern const pawl__sql_dialect pawl__pg_dialect;
 
 /* ---- Types on the wire -------------------------------------------------- */
 
-#define PAWL__POSTGRES_EPOCH INT64_C(946684800000000) /* 2000-01-01, in microseconds from 1970 */
+#define PAWL__PG_EPOCH INT64_C(946684800000000) /* 2000-01-01, in microseconds from 1970 */
 
-typedef enum pawl__postgres_type {
-    PAWL__POSTGRES_INT,
-    PAWL__POSTGRES_INT32, /* an int32_t here, a bigint there */
-    PAWL__POSTGRES_BOOL,
-    PAWL__POSTGRES_TIME,
-    PAWL__POSTGRES_TEXT,
-    PAWL__POSTGRES_ERROR_TEXT, /* what is no UTF-8, and NUL, becomes '?' */
-    PAWL__POSTGRES_BYTES,
-    PAWL__POSTGRES_UUID,
-    PAWL__POSTGRES_UUID_OR_NULL, /* a uuid of zeroes is null */
-    PAWL__POSTGRES_JSON,         /* empty is {} */
-    PAWL__POSTGRES_JSON_TEXT,    /* the same in a text column */
-    PAWL__POSTGRES_VALUE,        /* a pawl_value; its type is given apart */
-    PAWL__POSTGRES_TID,          /* six bytes */
-    PAWL__POSTGRES_TID_HINT,     /* an int64_t that pawl__postgres_get_hint made */
-} pawl__postgres_type;
+typedef enum pawl__pg_type {
+    PAWL__PG_INT,
+    PAWL__PG_INT32, /* an int32_t here, a bigint there */
+    PAWL__PG_BOOL,
+    PAWL__PG_TIME,
+    PAWL__PG_TEXT,
+    PAWL__PG_ERROR_TEXT, /* what is no UTF-8, and NUL, becomes '?' */
+    PAWL__PG_BYTES,
+    PAWL__PG_UUID,
+    PAWL__PG_UUID_OR_NULL, /* a uuid of zeroes is null */
+    PAWL__PG_JSON,         /* empty is {} */
+    PAWL__PG_JSON_TEXT,    /* the same in a text column */
+    PAWL__PG_VALUE,        /* a pawl_value; its type is given apart */
+    PAWL__PG_TID,          /* six bytes */
+    PAWL__PG_TID_HINT,     /* an int64_t that pawl__pg_get_hint made */
+} pawl__pg_type;
 
 /* ---- The connection ----------------------------------------------------- */
 
-typedef struct pawl__postgres_bytes {
+typedef struct pawl__pg_bytes {
     char  *data;
     size_t size;
     size_t capacity;
     bool   is_failed;
-} pawl__postgres_bytes;
+} pawl__pg_bytes;
 
 /* A saga table whose statements were made on this connection. */
-typedef enum pawl__postgres_saga_statement {
-    PAWL__POSTGRES_SAGA_BY_ID,
-    PAWL__POSTGRES_SAGA_BY_MAIN,
-    PAWL__POSTGRES_SAGA_BY_TRANSITIONAL,
-    PAWL__POSTGRES_SAGA_BY_ID_LOCKED,
-    PAWL__POSTGRES_SAGA_BY_MAIN_LOCKED,
-    PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_LOCKED,
-    PAWL__POSTGRES_SAGA_BY_ID_SKIP,
-    PAWL__POSTGRES_SAGA_BY_MAIN_SKIP,
-    PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_SKIP,
-    PAWL__POSTGRES_SAGA_BY_ID_THERE, /* only whether it is, and at which version */
-    PAWL__POSTGRES_SAGA_BY_MAIN_THERE,
-    PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_THERE,
-    PAWL__POSTGRES_SAGA_INSERT,
-    PAWL__POSTGRES_SAGA_UPDATE,    /* by its place */
-    PAWL__POSTGRES_SAGA_UPDATE_ID, /* place not known */
-    PAWL__POSTGRES_SAGA_DELETE,
-    PAWL__POSTGRES_SAGA_COUNT,
-    pawl__postgres_saga_statement_count
-} pawl__postgres_saga_statement;
+typedef enum pawl__pg_saga_statement {
+    PAWL__PG_SAGA_BY_ID,
+    PAWL__PG_SAGA_BY_MAIN,
+    PAWL__PG_SAGA_BY_TRANSITIONAL,
+    PAWL__PG_SAGA_BY_ID_LOCKED,
+    PAWL__PG_SAGA_BY_MAIN_LOCKED,
+    PAWL__PG_SAGA_BY_TRANSITIONAL_LOCKED,
+    PAWL__PG_SAGA_BY_ID_SKIP,
+    PAWL__PG_SAGA_BY_MAIN_SKIP,
+    PAWL__PG_SAGA_BY_TRANSITIONAL_SKIP,
+    PAWL__PG_SAGA_BY_ID_THERE, /* only whether it is, and at which version */
+    PAWL__PG_SAGA_BY_MAIN_THERE,
+    PAWL__PG_SAGA_BY_TRANSITIONAL_THERE,
+    PAWL__PG_SAGA_INSERT,
+    PAWL__PG_SAGA_UPDATE,    /* by its place */
+    PAWL__PG_SAGA_UPDATE_ID, /* place not known */
+    PAWL__PG_SAGA_DELETE,
+    PAWL__PG_SAGA_COUNT,
+    pawl__pg_saga_statement_count
+} pawl__pg_saga_statement;
 
 /* A statement of this connection: its text, and whether the server has it. */
-typedef struct pawl__postgres_statement {
-    char                            *text; /* made at first use */
-    char                             name[24];
-    int                              state;   /* see call.c */
-    struct pawl__postgres_statement *guarded; /* see writer.c; or NULL */
-} pawl__postgres_statement;
+typedef struct pawl__pg_statement {
+    char                      *text; /* made at first use */
+    char                       name[24];
+    int                        state;   /* see call.c */
+    struct pawl__pg_statement *guarded; /* see writer.c; or NULL */
+} pawl__pg_statement;
 
-typedef struct pawl__postgres_saga {
-    struct pawl__postgres_saga *next;
-    pawl_saga_table             table; /* a copy; its texts stand in `texts` */
-    char                       *texts;
-    unsigned                    number; /* for the names of its statements */
-    pawl__postgres_statement    statements[pawl__postgres_saga_statement_count];
-} pawl__postgres_saga;
+typedef struct pawl__pg_saga {
+    struct pawl__pg_saga *next;
+    pawl_saga_table       table; /* a copy; its texts stand in `texts` */
+    char                 *texts;
+    unsigned              number; /* for the names of its statements */
+    pawl__pg_statement    statements[pawl__pg_saga_statement_count];
+} pawl__pg_saga;
 
-struct pawl__postgres_call;
+struct pawl__pg_call;
 
 /* What was sent and not answered yet. */
-typedef struct pawl__postgres_sent {
-    enum { PAWL__POSTGRES_SENT_CALL, PAWL__POSTGRES_SENT_PREPARE, PAWL__POSTGRES_SENT_SYNC } kind;
-    struct pawl__postgres_call *call;      /* of a call */
-    pawl__postgres_statement   *statement; /* of a prepare */
-    bool                        is_answered;
-} pawl__postgres_sent;
+typedef struct pawl__pg_sent {
+    enum { PAWL__PG_SENT_CALL, PAWL__PG_SENT_PREPARE, PAWL__PG_SENT_SYNC } kind;
+    struct pawl__pg_call *call;      /* of a call */
+    pawl__pg_statement   *statement; /* of a prepare */
+    bool                  is_answered;
+} pawl__pg_sent;
 
-#define PAWL__POSTGRES_PARAMETERS_MAX 24
-#define PAWL__POSTGRES_PLAIN_MAX 8 /* between two flushes */
+#define PAWL__PG_PARAMETERS_MAX 24
+#define PAWL__PG_PLAIN_MAX 8 /* between two flushes */
 
-typedef struct pawl__postgres_call {
-    struct pawl__postgres_connection *connection;
-    pawl__postgres_statement         *statement;
-    pawl_error                       *error;
-    pawl_code                         code;
-    pawl_arena                       *arena; /* for what get_text and the like return */
-    int                               count; /* parameters put so far */
-    Oid                               types[PAWL__POSTGRES_PARAMETERS_MAX];
-    size_t                            offsets[PAWL__POSTGRES_PARAMETERS_MAX]; /* SIZE_MAX: null */
-    int                               sizes[PAWL__POSTGRES_PARAMETERS_MAX];
+typedef struct pawl__pg_call {
+    struct pawl__pg_connection *connection;
+    pawl__pg_statement         *statement;
+    pawl_error                 *error;
+    pawl_code                   code;
+    pawl_arena                 *arena; /* for what get_text and the like return */
+    int                         count; /* parameters put so far */
+    Oid                         types[PAWL__PG_PARAMETERS_MAX];
+    size_t                      offsets[PAWL__PG_PARAMETERS_MAX]; /* SIZE_MAX: null */
+    int                         sizes[PAWL__PG_PARAMETERS_MAX];
     /* The array that is open: begin_array .. end_array. */
     size_t array_offset;
     /* The answer. */
     PGresult *result;
     int       row; /* -1 before the first */
     int       column;
-} pawl__postgres_call;
+} pawl__pg_call;
 
-typedef struct pawl__postgres_connection {
-    PGconn                  *pg;
-    const char              *prefix;
-    pawl__sql_dialect        dialect;      /* with this store's schema */
-    bool                     is_ours;      /* false in an enlist */
-    bool                     is_named;     /* statements are prepared by name: no pooler between */
-    bool                     is_pipelined; /* not while a handler has the connection */
-    bool                     is_gathered;  /* what is sent leaves in one piece, with the flush:
+typedef struct pawl__pg_connection {
+    PGconn            *pg;
+    const char        *prefix;
+    pawl__sql_dialect  dialect;      /* with this store's schema */
+    bool               is_ours;      /* false in an enlist */
+    bool               is_named;     /* statements are prepared by name: no pooler between */
+    bool               is_pipelined; /* not while a handler has the connection */
+    bool               is_gathered;  /* what is sent leaves in one piece, with the flush:
                                               nobody can be stopped in the middle of it */
-    bool                     in_transaction;
-    unsigned                 generation; /* of the statements' names; see call.c */
-    int64_t                  deadline_ms;
-    int                      interrupt_fd; /* readable: end the call under way; -1: none */
-    pawl__postgres_statement statements[pawl__postgres_statement_count];
-    pawl__postgres_saga     *sagas;
-    unsigned                 saga_count;
-    pawl__postgres_bytes     parameters; /* of the call that is being made */
-    pawl__postgres_sent     *sent;
-    size_t                   sent_count;
-    size_t                   sent_capacity;
+    bool               in_transaction;
+    unsigned           generation; /* of the statements' names; see call.c */
+    int64_t            deadline_ms;
+    int                interrupt_fd; /* readable: end the call under way; -1: none */
+    pawl__pg_statement statements[PAWL__PG_STATEMENT_COUNT];
+    pawl__pg_saga     *sagas;
+    unsigned           saga_count;
+    pawl__pg_bytes     parameters; /* of the call that is being made */
+    pawl__pg_sent     *sent;
+    size_t             sent_count;
+    size_t             sent_capacity;
     /* The first failure since the last flush. */
     pawl_code  failed;
     pawl_error failed_error;
     /* Calls without rows, whose answers nobody reads: begin, commit and the like. */
-    pawl__postgres_call plain[PAWL__POSTGRES_PLAIN_MAX];
-    unsigned            plain_count;
-    bool                is_lost;      /* the connection broke, or its state is not known */
-    bool                is_read_only; /* it could not be written to: the name may lead elsewhere */
-} pawl__postgres_connection;
+    pawl__pg_call plain[PAWL__PG_PLAIN_MAX];
+    unsigned      plain_count;
+    bool          is_lost;      /* the connection broke, or its state is not known */
+    bool          is_read_only; /* it could not be written to: the name may lead elsewhere */
+} pawl__pg_connection;
 
 /* ---- Errors (error.c) --------------------------------------------------- */
 
 /* The code for an SQLSTATE, five characters or NULL. */
-pawl_code pawl__postgres_code_of(const char *state);
+pawl_code pawl__pg_code_of(const char *state);
 /* From a result that failed, or from the connection when result is NULL. */
-pawl_code pawl__postgres_failed(const PGconn *pg, const PGresult *result, const char *what,
-                                pawl_error *error);
-pawl_code pawl__postgres_no_memory(pawl_error *error);
+pawl_code pawl__pg_failed(const PGconn *pg, const PGresult *result, const char *what,
+                          pawl_error *error);
+pawl_code pawl__pg_no_memory(pawl_error *error);
 /* The server does not know a prepared statement any longer, or refuses to run it
  * as it was planned. */
-bool pawl__postgres_is_forgotten(const PGresult *result);
+bool pawl__pg_is_forgotten(const PGresult *result);
 /* It was to be written, and can only be read: a standby, or what a fail-over left behind. */
-bool pawl__postgres_is_read_only(const PGresult *result);
+bool pawl__pg_is_read_only(const PGresult *result);
 
 /* ---- Calls (call.c, parameter.c, wire.c) -------------------------------- */
 
-void pawl__postgres_begin(pawl__postgres_call *call, pawl__postgres_connection *connection,
-                          int statement, pawl_error *error);
+void pawl__pg_begin(pawl__pg_call *call, pawl__pg_connection *connection, int statement,
+                    pawl_error *error);
 /* The same with a statement that is no shared one. */
-void pawl__postgres_begin_with(pawl__postgres_call *call, pawl__postgres_connection *connection,
-                               pawl__postgres_statement *statement, pawl_error *error);
+void pawl__pg_begin_with(pawl__pg_call *call, pawl__pg_connection *connection,
+                         pawl__pg_statement *statement, pawl_error *error);
 
-void pawl__postgres_put_int(pawl__postgres_call *call, int64_t value);
-void pawl__postgres_put_bool(pawl__postgres_call *call, bool value);
-void pawl__postgres_put_time(pawl__postgres_call *call, pawl_time value);
-void pawl__postgres_put_text(pawl__postgres_call *call, pawl_text value);
-void pawl__postgres_put_uuid(pawl__postgres_call *call, pawl_uuid value);
+void pawl__pg_put_int(pawl__pg_call *call, int64_t value);
+void pawl__pg_put_bool(pawl__pg_call *call, bool value);
+void pawl__pg_put_time(pawl__pg_call *call, pawl_time value);
+void pawl__pg_put_text(pawl__pg_call *call, pawl_text value);
+void pawl__pg_put_uuid(pawl__pg_call *call, pawl_uuid value);
 /* A uuid of zeroes is null. */
-void pawl__postgres_put_uuid_or_null(pawl__postgres_call *call, pawl_uuid value);
-void pawl__postgres_put_tid(pawl__postgres_call *call, const unsigned char tid[6]);
-/* Arrays. `value_type` is read for PAWL__POSTGRES_VALUE. */
-void pawl__postgres_array_begin(pawl__postgres_call *call, pawl__postgres_type type,
-                                pawl_value_type value_type, size_t count);
-void pawl__postgres_array_put(pawl__postgres_call *call, pawl__postgres_type type,
-                              const void *member);
-void pawl__postgres_array_end(pawl__postgres_call *call);
-void pawl__postgres_put_ints(pawl__postgres_call *call, const int64_t *values, size_t count);
-void pawl__postgres_put_texts(pawl__postgres_call *call, const pawl_text *values, size_t count);
-void pawl__postgres_put_values(pawl__postgres_call *call, pawl_value_type type,
-                               const pawl_value *values, size_t count);
+void pawl__pg_put_uuid_or_null(pawl__pg_call *call, pawl_uuid value);
+void pawl__pg_put_tid(pawl__pg_call *call, const unsigned char tid[6]);
+/* Arrays. `value_type` is read for PAWL__PG_VALUE. */
+void pawl__pg_array_begin(pawl__pg_call *call, pawl__pg_type type, pawl_value_type value_type,
+                          size_t count);
+void pawl__pg_array_put(pawl__pg_call *call, pawl__pg_type type, const void *member);
+void pawl__pg_array_end(pawl__pg_call *call);
+void pawl__pg_put_ints(pawl__pg_call *call, const int64_t *values, size_t count);
+void pawl__pg_put_texts(pawl__pg_call *call, const pawl_text *values, size_t count);
+void pawl__pg_put_values(pawl__pg_call *call, pawl_value_type type, const pawl_value *values,
+                         size_t count);
 
 /* Puts the call behind those that were sent; the answer is there after flush.
  * Without a pipeline it waits for the answer. The call must stay where it is
  * until then. */
-void pawl__postgres_send(pawl__postgres_call *call);
+void pawl__pg_send(pawl__pg_call *call);
 /* Waits for the answers to everything sent. The first failure's code and text;
  * each call's own code says whether it was answered. */
-pawl_code pawl__postgres_flush(pawl__postgres_connection *connection, pawl_error *error);
+pawl_code pawl__pg_flush(pawl__pg_connection *connection, pawl_error *error);
 /* send and flush: for a call on its own. */
-pawl_code pawl__postgres_run(pawl__postgres_call *call);
+pawl_code pawl__pg_run(pawl__pg_call *call);
 /* The same for a statement without parameters and rows. */
-pawl_code pawl__postgres_execute(pawl__postgres_connection *connection, const char *statement,
-                                 pawl_error *error);
+pawl_code pawl__pg_execute(pawl__pg_connection *connection, const char *statement,
+                           pawl_error *error);
 /* How many rows the statement changed or returned. */
-int64_t pawl__postgres_rows(const pawl__postgres_call *call);
-bool    pawl__postgres_next(pawl__postgres_call *call);
-void    pawl__postgres_end(pawl__postgres_call *call); /* harmless when done before */
+int64_t pawl__pg_rows(const pawl__pg_call *call);
+bool    pawl__pg_next(pawl__pg_call *call);
+void    pawl__pg_end(pawl__pg_call *call); /* harmless when done before */
 
-bool      pawl__postgres_is_null(const pawl__postgres_call *call);
-int64_t   pawl__postgres_get_int(pawl__postgres_call *call); /* null is 0 */
-bool      pawl__postgres_get_bool(pawl__postgres_call *call);
-pawl_time pawl__postgres_get_time(pawl__postgres_call *call);  /* null is 0 */
-pawl_text pawl__postgres_get_text(pawl__postgres_call *call);  /* copied to call->arena */
-pawl_text pawl__postgres_peek_text(pawl__postgres_call *call); /* until pawl__postgres_end */
-pawl_text pawl__postgres_get_json(pawl__postgres_call *call);  /* of a jsonb column */
-pawl_uuid pawl__postgres_get_uuid(pawl__postgres_call *call);  /* null is zero */
+bool      pawl__pg_is_null(const pawl__pg_call *call);
+int64_t   pawl__pg_get_int(pawl__pg_call *call); /* null is 0 */
+bool      pawl__pg_get_bool(pawl__pg_call *call);
+pawl_time pawl__pg_get_time(pawl__pg_call *call);  /* null is 0 */
+pawl_text pawl__pg_get_text(pawl__pg_call *call);  /* copied to call->arena */
+pawl_text pawl__pg_peek_text(pawl__pg_call *call); /* until pawl__pg_end */
+pawl_text pawl__pg_get_json(pawl__pg_call *call);  /* of a jsonb column */
+pawl_uuid pawl__pg_get_uuid(pawl__pg_call *call);  /* null is zero */
 /* A row's place as a number, never 0: pawl_saga_row.row. */
-int64_t pawl__postgres_get_hint(pawl__postgres_call *call);
-void    pawl__postgres_get_tid(pawl__postgres_call *call, unsigned char tid[6]);
-void pawl__postgres_get_value(pawl__postgres_call *call, pawl_value_type type, pawl_value *value);
-void pawl__postgres_get_message(pawl__postgres_call *call, pawl_message *message);
+int64_t pawl__pg_get_hint(pawl__pg_call *call);
+void    pawl__pg_get_tid(pawl__pg_call *call, unsigned char tid[6]);
+void    pawl__pg_get_value(pawl__pg_call *call, pawl_value_type type, pawl_value *value);
+void    pawl__pg_get_message(pawl__pg_call *call, pawl_message *message);
 /* PAWL__SQL_COUNTERS */
-void pawl__postgres_get_counters(pawl__postgres_call *call, pawl_counters *counters);
-void pawl__postgres_skip(pawl__postgres_call *call); /* one column */
+void pawl__pg_get_counters(pawl__pg_call *call, pawl_counters *counters);
+void pawl__pg_skip(pawl__pg_call *call); /* one column */
 /* Zeroed room for one item for each row of the answer; NULL with call->code
  * set. Never of size zero. */
-void *pawl__postgres_take_rows(pawl__postgres_call *call, size_t item_size);
+void *pawl__pg_take_rows(pawl__pg_call *call, size_t item_size);
 /* Runs the call and ends it: one number, of a statement that gives one row; 0
  * when it gives none. */
-pawl_code pawl__postgres_one_int(pawl__postgres_call *call, int64_t *number);
+pawl_code pawl__pg_one_int(pawl__pg_call *call, int64_t *number);
 
 /* Forgets all statements: after the connection was made anew, or is let go. */
-void pawl__postgres_connection_clear(pawl__postgres_connection *connection);
+void pawl__pg_connection_clear(pawl__pg_connection *connection);
 /* The pipeline on or off; nothing may be under way. */
-pawl_code pawl__postgres_set_pipeline(pawl__postgres_connection *connection, bool is_on,
-                                      pawl_error *error);
+pawl_code pawl__pg_set_pipeline(pawl__pg_connection *connection, bool is_on, pawl_error *error);
 
 #endif

@@ -24,12 +24,12 @@ static const char *const catalog_types[] = {
 _Static_assert(sizeof catalog_types / sizeof catalog_types[0] == pawl__sql_type_count,
                "a name for each type");
 
-const char *pawl__postgres_type_name(pawl__sql_type type)
+const char *pawl__pg_type_name(pawl__sql_type type)
 {
     return catalog_types[type];
 }
 
-bool pawl__postgres_type_is_bytewise(pawl__sql_type type)
+bool pawl__pg_type_is_bytewise(pawl__sql_type type)
 {
     return type == PAWL__SQL_NAME || type == PAWL__SQL_KEY_TEXT;
 }
@@ -41,8 +41,8 @@ bool pawl__postgres_type_is_bytewise(pawl__sql_type type)
  * of the tables and no other. The channel's name is the driver's (wait.c); schema
  * and prefix for it come from the catalog, a template has them in no literal. Nor
  * does it have braces of its own: hence the object that is made for no headers. */
-const char pawl__postgres_send_name[] = "send";
-const char pawl__postgres_send_function[] =
+const char pawl__pg_send_name[] = "send";
+const char pawl__pg_send_function[] =
     "create or replace function {send} (\n"
     "    queue text,\n"
     "    type text,\n"
@@ -149,7 +149,7 @@ static const char *const after_create[] = {
     "alter table {folds} set (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05)",
     "alter table {checkpoints} set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, "
     "autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0)",
-    pawl__postgres_send_function,
+    pawl__pg_send_function,
     "comment on function {send} (text, text, text, timestamptz, text, text, text) is "
     "'Sends a message to a queue in the caller''s transaction; returns its id. An id that is in "
     "the queue already changes nothing.'",
@@ -171,7 +171,7 @@ static const char *const no_indexes[] = {"timeouts_lease", "timeouts_worker", NU
 
 /* Two scripts at once: the second waits for the first. 1885435756 is 'pawl'. The
  * path is narrowed to one schema, that of the tables, for the function. */
-const pawl__sql_dialect pawl__postgres_dialect = {
+const pawl__sql_dialect pawl__pg_dialect = {
     .name        = "postgres",
     .quote_open  = '"',
     .quote_close = '"',

@@ -52,7 +52,7 @@ static const state_row states[] = {
     {"0A000", PAWL_EUNSUPPORTED},
 };
 
-pawl_code pawl__postgres_code_of(const char *state)
+pawl_code pawl__pg_code_of(const char *state)
 {
     if (state == NULL)
         return PAWL_EPERSIST;
@@ -71,7 +71,7 @@ static int text_size(const char *text)
     return (int)size;
 }
 
-bool pawl__postgres_is_forgotten(const PGresult *result)
+bool pawl__pg_is_forgotten(const PGresult *result)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *place = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
@@ -81,7 +81,7 @@ bool pawl__postgres_is_forgotten(const PGresult *result)
                                            strcmp(place, "RevalidateCachedQuery") == 0);
 }
 
-bool pawl__postgres_is_read_only(const PGresult *result)
+bool pawl__pg_is_read_only(const PGresult *result)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     return state != NULL && strcmp(state, READ_ONLY) == 0;
@@ -105,10 +105,10 @@ static pawl_code server_failed(const PGresult *result, const char *what, pawl_er
     const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     const char *detail  = detail_of(result, state, &size);
     const char *text    = primary != NULL ? primary : PQresultErrorMessage(result);
-    pawl_code   code    = state != NULL ? pawl__postgres_code_of(state) : PAWL_ELOST;
-    if (pawl__postgres_is_forgotten(result))
+    pawl_code   code    = state != NULL ? pawl__pg_code_of(state) : PAWL_ELOST;
+    if (pawl__pg_is_forgotten(result))
         code = PAWL_EBUSY;
-    if (pawl__postgres_is_read_only(result) && what[0] == '\0')
+    if (pawl__pg_is_read_only(result) && what[0] == '\0')
         what = "the server can only be read now";
     return pawl_error_set(error, code, "postgres: %s%s%.*s%s%.*s%s%s%s%s", what,
                           what[0] != '\0' ? ": " : "", text_size(text), text,
@@ -117,8 +117,8 @@ static pawl_code server_failed(const PGresult *result, const char *what, pawl_er
                           state != NULL ? state : "", state != NULL ? "]" : "");
 }
 
-pawl_code pawl__postgres_failed(const PGconn *pg, const PGresult *result, const char *what,
-                                pawl_error *error)
+pawl_code pawl__pg_failed(const PGconn *pg, const PGresult *result, const char *what,
+                          pawl_error *error)
 {
     if (result != NULL)
         return server_failed(result, what, error);
@@ -127,7 +127,7 @@ pawl_code pawl__postgres_failed(const PGconn *pg, const PGresult *result, const 
                           what[0] != '\0' ? ": " : "", text_size(text), text);
 }
 
-pawl_code pawl__postgres_no_memory(pawl_error *error)
+pawl_code pawl__pg_no_memory(pawl_error *error)
 {
     return pawl_error_set(error, PAWL_ENOMEM, "postgres: out of memory");
 }

@@ -15,46 +15,42 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-pawl_code pawl__postgres_flush_list(pawl_store *base, pawl_text name, pawl_time due_max,
-                                    size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
-                                    pawl_error *error)
+pawl_code pawl__pg_flush_list(pawl_store *base, pawl_text name, pawl_time due_max, size_t count_max,
+                              pawl_arena *arena, pawl_flush_rows *rows, pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call call;
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call call;
     *rows          = (pawl_flush_rows){0};
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, &store->main, pawl__sql_flush_list, error);
+    pawl__pg_begin(&call, &store->main, PAWL__SQL_FLUSH_LIST, error);
     call.arena = arena;
-    pawl__postgres_put_text(&call, name);
-    pawl__postgres_put_time(&call, due_max);
-    pawl__postgres_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
-    code = pawl__postgres_run(&call);
+    pawl__pg_put_text(&call, name);
+    pawl__pg_put_time(&call, due_max);
+    pawl__pg_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
+    code = pawl__pg_run(&call);
     if (code != PAWL_OK)
         return code;
-    rows->items = pawl__postgres_take_rows(&call, sizeof *rows->items);
-    while (pawl__postgres_next(&call)) {
+    rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
+    while (pawl__pg_next(&call)) {
         pawl_flush_row *row = &rows->items[rows->count++];
-        row->name           = pawl__postgres_get_text(&call);
-        row->partition      = pawl__postgres_get_text(&call);
-        row->due            = pawl__postgres_get_time(&call);
-        row->attempts       = (int32_t)pawl__postgres_get_int(&call);
-        row->is_dead        = pawl__postgres_get_int(&call) != 0;
-        row->error          = pawl__postgres_get_text(&call);
+        row->name           = pawl__pg_get_text(&call);
+        row->partition      = pawl__pg_get_text(&call);
+        row->due            = pawl__pg_get_time(&call);
+        row->attempts       = (int32_t)pawl__pg_get_int(&call);
+        row->is_dead        = pawl__pg_get_int(&call) != 0;
+        row->error          = pawl__pg_get_text(&call);
     }
     return call.code;
 }
 
 /* ---- Changes ------------------------------------------------------------ */
 
-static const pawl__postgres_field set_fields[] = {
-    PAWL__POSTGRES_FIELD(flush_set, partition, TEXT),
-    PAWL__POSTGRES_FIELD(flush_set, due, TIME),
-    PAWL__POSTGRES_FIELD(flush_set, attempts, INT32),
-    PAWL__POSTGRES_FIELD(flush_set, is_dead, BOOL),
-    PAWL__POSTGRES_FIELD(flush_set, is_done, BOOL),
-    PAWL__POSTGRES_FIELD(flush_set, error, ERROR_TEXT),
+static const pawl__pg_field set_fields[] = {
+    PAWL__PG_FIELD(flush_set, partition, TEXT), PAWL__PG_FIELD(flush_set, due, TIME),
+    PAWL__PG_FIELD(flush_set, attempts, INT32), PAWL__PG_FIELD(flush_set, is_dead, BOOL),
+    PAWL__PG_FIELD(flush_set, is_done, BOOL),   PAWL__PG_FIELD(flush_set, error, ERROR_TEXT),
 };
 
 /* Sets of one partition stay in their order. */
@@ -85,47 +81,47 @@ static size_t add_sets(const void **items, size_t count, pawl_flush_set *sums)
 }
 
 /* The rows that may go. */
-static pawl_code send_locks(pawl__postgres_writer *writer, const pawl_flush_set *sums, size_t count)
+static pawl_code send_locks(pawl__pg_writer *writer, const pawl_flush_set *sums, size_t count)
 {
     size_t     done_count = 0;
     pawl_text *done       = pawl_arena_take(writer->arena, (count + 1) * sizeof *done);
     if (done == NULL)
-        return pawl__postgres_no_memory(writer->error);
+        return pawl__pg_no_memory(writer->error);
     for (size_t i = 0; i < count; i++)
         if (sums[i].is_done)
             done[done_count++] = sums[i].partition;
     if (done_count == 0)
         return PAWL_OK;
-    pawl__postgres_step *step = pawl__postgres_step_add(writer, pawl__postgres_flush_lock,
-                                                        pawl_change_flush_set, NULL, 0, NULL);
+    pawl__pg_step *step =
+        pawl__pg_step_add(writer, PAWL__PG_FLUSH_LOCK, pawl_change_flush_set, NULL, 0, NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_put_texts(&step->call, done, done_count);
-    return pawl__postgres_step_send(step);
+    pawl__pg_put_texts(&step->call, done, done_count);
+    return pawl__pg_step_send(step);
 }
 
-pawl_code pawl__postgres_send_flush_set(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_flush_set(pawl__pg_writer *writer)
 {
     size_t       count;
-    const void **items = pawl__postgres_select(writer, pawl_change_flush_set, NULL, NULL, &count);
+    const void **items = pawl__pg_select(writer, pawl_change_flush_set, NULL, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
     pawl_flush_set *sums = pawl_arena_take(writer->arena, (count + 1) * sizeof *sums);
     if (sums == NULL)
-        return pawl__postgres_no_memory(writer->error);
+        return pawl__pg_no_memory(writer->error);
     if (count == 0)
         return PAWL_OK;
-    pawl__postgres_sort(items, count, by_partition);
+    pawl__pg_sort(items, count, by_partition);
     count = add_sets(items, count, sums);
     for (size_t i = 0; i < count; i++)
         items[i] = &sums[i];
-    pawl_code            code = send_locks(writer, sums, count);
-    pawl__postgres_step *step = NULL;
+    pawl_code      code = send_locks(writer, sums, count);
+    pawl__pg_step *step = NULL;
     if (code == PAWL_OK)
-        step = pawl__postgres_step_add(writer, pawl__postgres_flush_write, pawl_change_flush_set,
-                                       items, count, NULL);
+        step = pawl__pg_step_add(writer, PAWL__PG_FLUSH_WRITE, pawl_change_flush_set, items, count,
+                                 NULL);
     if (step == NULL)
         return code != PAWL_OK ? code : PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, set_fields, COUNT(set_fields));
-    return pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, set_fields, COUNT(set_fields));
+    return pawl__pg_step_send(step);
 }

@@ -4,12 +4,12 @@
  */
 #include "store/postgres/horizon.h"
 
-int64_t pawl__postgres_horizon_begin(const pawl__postgres_horizon *horizon)
+int64_t pawl__pg_horizon_begin(const pawl__pg_horizon *horizon)
 {
     return horizon->from < horizon->limit ? horizon->from : horizon->limit;
 }
 
-void pawl__postgres_horizon_move(pawl__postgres_horizon *horizon, const pawl__postgres_sight *sight)
+void pawl__pg_horizon_move(pawl__pg_horizon *horizon, const pawl__pg_sight *sight)
 {
     if (horizon->seen != 0 && sight->oldest >= horizon->next) {
         if (horizon->from < horizon->seen)

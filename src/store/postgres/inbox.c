@@ -9,23 +9,23 @@
 
 /* ---- What the claim saw -------------------------------------------------- */
 
-void pawl__postgres_seen_clear(pawl__postgres *store)
+void pawl__pg_seen_clear(pawl__pg *store)
 {
     store->seen_count = 0;
     store->seen_next  = 0;
 }
 
-void pawl__postgres_seen_add(pawl__postgres *store, pawl_text id, bool is_known)
+void pawl__pg_seen_add(pawl__pg *store, pawl_text id, bool is_known)
 {
     if (store->seen_count == store->seen_capacity) {
-        size_t               capacity = store->seen_capacity * 2 + 64;
-        pawl__postgres_seen *grown    = pawl_resize(store->seen, capacity * sizeof *grown);
+        size_t         capacity = store->seen_capacity * 2 + 64;
+        pawl__pg_seen *grown    = pawl_resize(store->seen, capacity * sizeof *grown);
         if (grown == NULL)
             return;
         store->seen          = grown;
         store->seen_capacity = capacity;
     }
-    pawl__postgres_seen *seen = &store->seen[store->seen_count++];
+    pawl__pg_seen *seen = &store->seen[store->seen_count++];
     if (id.size > sizeof seen->id) /* over the limit: somebody else's row */
         id.size = 0;
     if (id.size != 0)
@@ -35,11 +35,11 @@ void pawl__postgres_seen_add(pawl__postgres *store, pawl_text id, bool is_known)
 }
 
 /* Ids are asked for in the order of their claim, near enough. */
-static const pawl__postgres_seen *find_seen(pawl__postgres *store, pawl_text id)
+static const pawl__pg_seen *find_seen(pawl__pg *store, pawl_text id)
 {
     for (size_t i = 0; i < store->seen_count; i++) {
-        size_t                     at   = (store->seen_next + i) % store->seen_count;
-        const pawl__postgres_seen *seen = &store->seen[at];
+        size_t               at   = (store->seen_next + i) % store->seen_count;
+        const pawl__pg_seen *seen = &store->seen[at];
         if (seen->size != 0 &&
             pawl_text_equal((pawl_text){.data = seen->id, .size = seen->size}, id)) {
             store->seen_next = at + 1;
@@ -49,15 +49,15 @@ static const pawl__postgres_seen *find_seen(pawl__postgres *store, pawl_text id)
     return NULL;
 }
 
-static bool have_seen_all(pawl__postgres *store, pawl_text endpoint, const pawl_text *ids,
-                          size_t count, bool *known)
+static bool have_seen_all(pawl__pg *store, pawl_text endpoint, const pawl_text *ids, size_t count,
+                          bool *known)
 {
     if (store->seen_count < count ||
         !pawl_text_equal(endpoint,
                          (pawl_text){.data = store->endpoint, .size = store->endpoint_size}))
         return false;
     for (size_t i = 0; i < count; i++) {
-        const pawl__postgres_seen *seen = find_seen(store, ids[i]);
+        const pawl__pg_seen *seen = find_seen(store, ids[i]);
         if (seen == NULL)
             return false;
         known[i] = seen->is_known;
@@ -65,24 +65,24 @@ static bool have_seen_all(pawl__postgres *store, pawl_text endpoint, const pawl_
     return true;
 }
 
-pawl_code pawl__postgres_inbox_known(pawl_store *base, pawl_text endpoint, const pawl_text *ids,
-                                     size_t count, bool *known, pawl_error *error)
+pawl_code pawl__pg_inbox_known(pawl_store *base, pawl_text endpoint, const pawl_text *ids,
+                               size_t count, bool *known, pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call call;
-    pawl_code           code = pawl__postgres_ready(store, error);
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call call;
+    pawl_code     code = pawl__pg_ready(store, error);
     if (code == PAWL_OK && count != 0 && have_seen_all(store, endpoint, ids, count, known))
         return PAWL_OK;
     for (size_t i = 0; i < count; i++)
         known[i] = false;
     if (code != PAWL_OK || count == 0)
         return code;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_inbox_look, error);
-    pawl__postgres_put_text(&call, endpoint);
-    pawl__postgres_put_texts(&call, ids, count);
-    code = pawl__postgres_run(&call);
-    while (code == PAWL_OK && pawl__postgres_next(&call)) {
-        int64_t number = pawl__postgres_get_int(&call);
+    pawl__pg_begin(&call, &store->main, PAWL__PG_INBOX_LOOK, error);
+    pawl__pg_put_text(&call, endpoint);
+    pawl__pg_put_texts(&call, ids, count);
+    code = pawl__pg_run(&call);
+    while (code == PAWL_OK && pawl__pg_next(&call)) {
+        int64_t number = pawl__pg_get_int(&call);
         if (number >= 1 && (uint64_t)number <= count)
             known[number - 1] = true;
     }
@@ -103,66 +103,66 @@ static int by_key(const void *left, const void *right)
 }
 
 /* The keys that were inserted come back in the order of the items. */
-static pawl_code check_marks(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_marks(pawl__pg_writer *writer, pawl__pg_step *step)
 {
     pawl_code code = PAWL_OK;
-    if (pawl__postgres_rows(&step->call) == (int64_t)step->count)
+    if (pawl__pg_rows(&step->call) == (int64_t)step->count)
         return PAWL_OK;
-    bool      has_row  = pawl__postgres_next(&step->call);
+    bool      has_row  = pawl__pg_next(&step->call);
     pawl_text endpoint = {0}, id = {0};
     for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
         const pawl_inbox_mark *mark = step->items[i];
         pawl_error             why  = PAWL_ERROR_INIT;
         if (has_row && id.data == NULL) {
-            endpoint = pawl__postgres_peek_text(&step->call);
-            id       = pawl__postgres_peek_text(&step->call);
+            endpoint = pawl__pg_peek_text(&step->call);
+            id       = pawl__pg_peek_text(&step->call);
         }
         if (has_row && pawl_text_equal(id, mark->message_id) &&
             pawl_text_equal(endpoint, mark->endpoint)) {
-            has_row = pawl__postgres_next(&step->call);
+            has_row = pawl__pg_next(&step->call);
             id      = (pawl_text){0};
             continue;
         }
         (void)pawl_error_set(&why, PAWL_EDUPLICATE,
                              "endpoint %.*s: message %.*s was handled already",
                              PAWL_TEXT_ARGS(mark->endpoint), PAWL_TEXT_ARGS(mark->message_id));
-        code = pawl__postgres_refuse(writer, pawl_change_inbox_mark, mark, &why);
+        code = pawl__pg_refuse(writer, pawl_change_inbox_mark, mark, &why);
     }
     return code;
 }
 
-static void put_outcomes(pawl__postgres_step *step)
+static void put_outcomes(pawl__pg_step *step)
 {
     static const pawl_text outcomes[] = {
         [PAWL_INBOX_HANDLED]   = PAWL_TEXT_INIT("handled"),
         [PAWL_INBOX_DISCARDED] = PAWL_TEXT_INIT("discarded"),
         [PAWL_INBOX_DEAD]      = PAWL_TEXT_INIT("dead"),
     };
-    pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, step->count);
+    pawl__pg_array_begin(&step->call, PAWL__PG_TEXT, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++)
-        pawl__postgres_array_put(&step->call, PAWL__POSTGRES_TEXT,
-                                 &outcomes[((const pawl_inbox_mark *)step->items[i])->outcome]);
-    pawl__postgres_array_end(&step->call);
+        pawl__pg_array_put(&step->call, PAWL__PG_TEXT,
+                           &outcomes[((const pawl_inbox_mark *)step->items[i])->outcome]);
+    pawl__pg_array_end(&step->call);
 }
 
-pawl_code pawl__postgres_send_inbox_mark(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_inbox_mark(pawl__pg_writer *writer)
 {
-    static const pawl__postgres_field keys[]  = {PAWL__POSTGRES_FIELD(inbox_mark, endpoint, TEXT),
-                                                 PAWL__POSTGRES_FIELD(inbox_mark, message_id, TEXT)};
-    static const pawl__postgres_field times[] = {PAWL__POSTGRES_FIELD(inbox_mark, at, TIME)};
-    size_t                            count;
-    const void **items = pawl__postgres_select(writer, pawl_change_inbox_mark, NULL, NULL, &count);
+    static const pawl__pg_field keys[]  = {PAWL__PG_FIELD(inbox_mark, endpoint, TEXT),
+                                           PAWL__PG_FIELD(inbox_mark, message_id, TEXT)};
+    static const pawl__pg_field times[] = {PAWL__PG_FIELD(inbox_mark, at, TIME)};
+    size_t                      count;
+    const void **items = pawl__pg_select(writer, pawl_change_inbox_mark, NULL, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__postgres_sort(items, count, by_key);
-    pawl__postgres_step *step = pawl__postgres_step_add(
-        writer, pawl__postgres_inbox_add, pawl_change_inbox_mark, items, count, check_marks);
+    pawl__pg_sort(items, count, by_key);
+    pawl__pg_step *step = pawl__pg_step_add(writer, PAWL__PG_INBOX_ADD, pawl_change_inbox_mark,
+                                            items, count, check_marks);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, keys, 2);
+    pawl__pg_step_fields(step, keys, 2);
     put_outcomes(step);
-    pawl__postgres_step_fields(step, times, 1);
-    return pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, times, 1);
+    return pawl__pg_step_send(step);
 }

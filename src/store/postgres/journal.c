@@ -12,29 +12,29 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
-static void read_event(pawl__postgres_call *call, pawl_event_row *row)
+static void read_event(pawl__pg_call *call, pawl_event_row *row)
 {
     pawl_event *event       = &row->event;
-    row->version            = pawl__postgres_get_int(call);
-    row->seq                = pawl__postgres_get_int(call);
-    row->position           = pawl__postgres_get_int(call);
-    event->type             = pawl__postgres_get_text(call);
-    event->type_version     = (int32_t)pawl__postgres_get_int(call);
-    event->message_id       = pawl__postgres_get_text(call);
-    event->correlation_id   = pawl__postgres_get_text(call);
-    event->causation_id     = pawl__postgres_get_text(call);
-    event->dispatch_id.uuid = pawl__postgres_get_uuid(call);
-    event->at               = pawl__postgres_get_time(call);
-    event->headers          = pawl__postgres_get_text(call);
-    event->body             = pawl__postgres_get_text(call);
+    row->version            = pawl__pg_get_int(call);
+    row->seq                = pawl__pg_get_int(call);
+    row->position           = pawl__pg_get_int(call);
+    event->type             = pawl__pg_get_text(call);
+    event->type_version     = (int32_t)pawl__pg_get_int(call);
+    event->message_id       = pawl__pg_get_text(call);
+    event->correlation_id   = pawl__pg_get_text(call);
+    event->causation_id     = pawl__pg_get_text(call);
+    event->dispatch_id.uuid = pawl__pg_get_uuid(call);
+    event->at               = pawl__pg_get_time(call);
+    event->headers          = pawl__pg_get_text(call);
+    event->body             = pawl__pg_get_text(call);
 }
 
 static int list_statement(const pawl_event_query *query)
 {
     static const int statements[][2] = {
-        {pawl__postgres_event_list_stream, pawl__postgres_event_list_stream_back},
-        {pawl__postgres_event_list_position, pawl__postgres_event_list_position_back},
-        {pawl__postgres_event_list_seq, pawl__postgres_event_list_seq_back},
+        {PAWL__PG_EVENT_LIST_STREAM, PAWL__PG_EVENT_LIST_STREAM_BACK},
+        {PAWL__PG_EVENT_LIST_POSITION, PAWL__PG_EVENT_LIST_POSITION_BACK},
+        {PAWL__PG_EVENT_LIST_SEQ, PAWL__PG_EVENT_LIST_SEQ_BACK},
     };
     int order = query->stream.size != 0 ? 0 : query->is_by_position ? 1 : 2;
     return statements[order][query->is_backward];
@@ -42,11 +42,11 @@ static int list_statement(const pawl_event_query *query)
 
 /* A handle that reads the journal is woken for it. What it sleeps for is settled when it
  * lies down: one that sleeps for something else lies down anew. */
-static pawl_code note_reader(pawl__postgres *store, pawl_error *error)
+static pawl_code note_reader(pawl__pg *store, pawl_error *error)
 {
     if (store->reads_events)
         return PAWL_OK;
-    pawl_code code      = pawl__postgres_stop_sleeping(store, error);
+    pawl_code code      = pawl__pg_stop_sleeping(store, error);
     store->reads_events = code == PAWL_OK;
     return code;
 }
@@ -57,60 +57,60 @@ static bool is_reading_on(const pawl_event_query *query)
     return query->is_by_position && !query->is_backward && query->stream.size == 0;
 }
 
-pawl_code pawl__postgres_event_list(pawl_store *base, const pawl_event_query *query,
-                                    pawl_arena *arena, pawl_event_rows *rows, pawl_error *error)
+pawl_code pawl__pg_event_list(pawl_store *base, const pawl_event_query *query, pawl_arena *arena,
+                              pawl_event_rows *rows, pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call call;
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call call;
     *rows          = (pawl_event_rows){0};
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code == PAWL_OK && is_reading_on(query))
         code = note_reader(store, error);
     if (code != PAWL_OK)
         return code;
     bool is_from_end = query->is_backward && query->after == 0;
-    pawl__postgres_begin(&call, &store->main, list_statement(query), error);
+    pawl__pg_begin(&call, &store->main, list_statement(query), error);
     call.arena = arena;
-    pawl__postgres_put_text(&call, query->stream);
-    pawl__postgres_put_int(&call, is_from_end ? INT64_MAX : query->after);
-    pawl__postgres_put_text(&call, query->type);
-    pawl__postgres_put_text(&call, query->message_id);
-    pawl__postgres_put_text(&call, query->correlation_id);
-    pawl__postgres_put_int(&call, query->count_max != 0 ? (int64_t)query->count_max : INT64_MAX);
-    code = pawl__postgres_run(&call);
+    pawl__pg_put_text(&call, query->stream);
+    pawl__pg_put_int(&call, is_from_end ? INT64_MAX : query->after);
+    pawl__pg_put_text(&call, query->type);
+    pawl__pg_put_text(&call, query->message_id);
+    pawl__pg_put_text(&call, query->correlation_id);
+    pawl__pg_put_int(&call, query->count_max != 0 ? (int64_t)query->count_max : INT64_MAX);
+    code = pawl__pg_run(&call);
     if (code != PAWL_OK)
         return code;
-    rows->items = pawl__postgres_take_rows(&call, sizeof *rows->items);
-    while (pawl__postgres_next(&call)) {
+    rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
+    while (pawl__pg_next(&call)) {
         pawl_event_row *row = &rows->items[rows->count++];
         read_event(&call, row);
-        row->stream = pawl__postgres_get_text(&call);
+        row->stream = pawl__pg_get_text(&call);
     }
     if (call.code == PAWL_OK && is_reading_on(query)) {
         store->events_read = rows->count > 0 ? rows->items[rows->count - 1].position : query->after;
-        pawl__postgres_note_claim(store, rows->count == 0);
+        pawl__pg_note_claim(store, rows->count == 0);
     }
     return call.code;
 }
 
-pawl_code pawl__postgres_checkpoint_get(pawl_store *base, pawl_text name, int64_t *position,
-                                        pawl_error *error)
+pawl_code pawl__pg_checkpoint_get(pawl_store *base, pawl_text name, int64_t *position,
+                                  pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call call;
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call call;
     *position      = 0;
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, &store->main, pawl__sql_checkpoint_read, error);
-    pawl__postgres_put_text(&call, name);
-    return pawl__postgres_one_int(&call, position);
+    pawl__pg_begin(&call, &store->main, PAWL__SQL_CHECKPOINT_READ, error);
+    pawl__pg_put_text(&call, name);
+    return pawl__pg_one_int(&call, position);
 }
 
 /* ---- Loading streams ---------------------------------------------------- */
 
 typedef struct loading {
-    pawl__postgres_call     call;
+    pawl__pg_call           call;
     const pawl_stream_read *reads;
     size_t                  count;
     pawl_arena             *arena;
@@ -120,7 +120,7 @@ typedef struct loading {
 /* The stream that the row belongs to; NULL for none. */
 static pawl_stream *stream_of(loading *l)
 {
-    int64_t number = pawl__postgres_get_int(&l->call);
+    int64_t number = pawl__pg_get_int(&l->call);
     return number >= 1 && (uint64_t)number <= l->count ? &l->streams[number - 1] : NULL;
 }
 
@@ -136,8 +136,8 @@ static void read_fold(loading *l, pawl_stream *stream)
     stream->fold.version      = row.version;
     stream->fold.type_version = row.event.type_version;
     stream->fold.at           = row.event.at;
-    stream->fold.state        = pawl__postgres_get_text(&l->call);
-    stream->fold.dispatches   = pawl__postgres_get_text(&l->call);
+    stream->fold.state        = pawl__pg_get_text(&l->call);
+    stream->fold.dispatches   = pawl__pg_get_text(&l->call);
 }
 
 static bool copy_stream(loading *l, pawl_stream *stream, pawl_text *name)
@@ -145,7 +145,7 @@ static bool copy_stream(loading *l, pawl_stream *stream, pawl_text *name)
     *name = stream->count != 0 ? stream->events[0].stream
                                : pawl_arena_text(l->arena, l->reads[stream - l->streams].stream);
     if (name->data == NULL)
-        l->call.code = pawl__postgres_no_memory(l->call.error);
+        l->call.code = pawl__pg_no_memory(l->call.error);
     return name->data != NULL;
 }
 
@@ -153,8 +153,8 @@ static bool copy_stream(loading *l, pawl_stream *stream, pawl_text *name)
  * stream. */
 static void read_rows(loading *l)
 {
-    pawl_event_row *next = pawl__postgres_take_rows(&l->call, sizeof *next);
-    while (pawl__postgres_next(&l->call)) {
+    pawl_event_row *next = pawl__pg_take_rows(&l->call, sizeof *next);
+    while (pawl__pg_next(&l->call)) {
         pawl_stream *stream = stream_of(l);
         if (stream == NULL)
             continue;
@@ -173,57 +173,57 @@ static void read_rows(loading *l)
 
 static void put_reads(loading *l)
 {
-    pawl__postgres_call *call = &l->call;
-    pawl__postgres_array_begin(call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, l->count);
+    pawl__pg_call *call = &l->call;
+    pawl__pg_array_begin(call, PAWL__PG_TEXT, PAWL_VALUE_NONE, l->count);
     for (size_t i = 0; i < l->count; i++)
-        pawl__postgres_array_put(call, PAWL__POSTGRES_TEXT, &l->reads[i].stream);
-    pawl__postgres_array_end(call);
-    pawl__postgres_array_begin(call, PAWL__POSTGRES_INT, PAWL_VALUE_NONE, l->count);
+        pawl__pg_array_put(call, PAWL__PG_TEXT, &l->reads[i].stream);
+    pawl__pg_array_end(call);
+    pawl__pg_array_begin(call, PAWL__PG_INT, PAWL_VALUE_NONE, l->count);
     for (size_t i = 0; i < l->count; i++)
-        pawl__postgres_array_put(call, PAWL__POSTGRES_INT, &l->reads[i].after);
-    pawl__postgres_array_end(call);
-    pawl__postgres_array_begin(call, PAWL__POSTGRES_INT32, PAWL_VALUE_NONE, l->count);
+        pawl__pg_array_put(call, PAWL__PG_INT, &l->reads[i].after);
+    pawl__pg_array_end(call);
+    pawl__pg_array_begin(call, PAWL__PG_INT32, PAWL_VALUE_NONE, l->count);
     for (size_t i = 0; i < l->count; i++)
-        pawl__postgres_array_put(call, PAWL__POSTGRES_INT32, &l->reads[i].fold_version_max);
-    pawl__postgres_array_end(call);
+        pawl__pg_array_put(call, PAWL__PG_INT32, &l->reads[i].fold_version_max);
+    pawl__pg_array_end(call);
 }
 
-pawl_code pawl__postgres_stream_load(pawl_store *base, const pawl_stream_read *reads, size_t count,
-                                     pawl_arena *arena, pawl_stream *streams, pawl_error *error)
+pawl_code pawl__pg_stream_load(pawl_store *base, const pawl_stream_read *reads, size_t count,
+                               pawl_arena *arena, pawl_stream *streams, pawl_error *error)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
-    loading         l     = {.reads = reads, .count = count, .arena = arena, .streams = streams};
-    pawl_code       code  = pawl__postgres_ready(store, error);
+    pawl__pg *store = pawl__pg_of(base);
+    loading   l     = {.reads = reads, .count = count, .arena = arena, .streams = streams};
+    pawl_code code  = pawl__pg_ready(store, error);
     for (size_t i = 0; i < count; i++)
         streams[i] = (pawl_stream){0};
     if (code != PAWL_OK || count == 0)
         return code;
-    pawl__postgres_begin(&l.call, &store->main, pawl__postgres_stream_load_all, error);
+    pawl__pg_begin(&l.call, &store->main, PAWL__PG_STREAM_LOAD_ALL, error);
     l.call.arena = arena;
     put_reads(&l);
-    code = pawl__postgres_run(&l.call);
+    code = pawl__pg_run(&l.call);
     if (code != PAWL_OK)
         return code;
     read_rows(&l);
-    pawl__postgres_end(&l.call);
+    pawl__pg_end(&l.call);
     return l.call.code;
 }
 
 /* ---- Appending ---------------------------------------------------------- */
 
-static const pawl__postgres_field event_fields[] = {
-    PAWL__POSTGRES_FIELD(event_append, stream, TEXT),
-    PAWL__POSTGRES_FIELD(event_append, version, INT),
-    PAWL__POSTGRES_FIELD(event_append, is_first, BOOL),
-    PAWL__POSTGRES_FIELD(event_append, event.type, TEXT),
-    PAWL__POSTGRES_FIELD(event_append, event.type_version, INT32),
-    PAWL__POSTGRES_FIELD(event_append, event.message_id, TEXT),
-    PAWL__POSTGRES_FIELD(event_append, event.correlation_id, TEXT),
-    PAWL__POSTGRES_FIELD(event_append, event.causation_id, TEXT),
-    PAWL__POSTGRES_FIELD(event_append, event.dispatch_id.uuid, UUID_OR_NULL),
-    PAWL__POSTGRES_FIELD(event_append, event.at, TIME),
-    PAWL__POSTGRES_FIELD(event_append, event.headers, TEXT),
-    PAWL__POSTGRES_FIELD(event_append, event.body, BYTES),
+static const pawl__pg_field event_fields[] = {
+    PAWL__PG_FIELD(event_append, stream, TEXT),
+    PAWL__PG_FIELD(event_append, version, INT),
+    PAWL__PG_FIELD(event_append, is_first, BOOL),
+    PAWL__PG_FIELD(event_append, event.type, TEXT),
+    PAWL__PG_FIELD(event_append, event.type_version, INT32),
+    PAWL__PG_FIELD(event_append, event.message_id, TEXT),
+    PAWL__PG_FIELD(event_append, event.correlation_id, TEXT),
+    PAWL__PG_FIELD(event_append, event.causation_id, TEXT),
+    PAWL__PG_FIELD(event_append, event.dispatch_id.uuid, UUID_OR_NULL),
+    PAWL__PG_FIELD(event_append, event.at, TIME),
+    PAWL__PG_FIELD(event_append, event.headers, TEXT),
+    PAWL__PG_FIELD(event_append, event.body, BYTES),
 };
 
 /* Two workers that append to the same streams wait for one another in one order. */
@@ -235,7 +235,7 @@ static int by_stream(const void *left, const void *right)
     return order != 0 ? order : (l->version > r->version) - (l->version < r->version);
 }
 
-static pawl_code refuse_event(pawl__postgres_writer *writer, const pawl_event_append *append,
+static pawl_code refuse_event(pawl__pg_writer *writer, const pawl_event_append *append,
                               bool is_taken)
 {
     pawl_error why = PAWL_ERROR_INIT;
@@ -246,20 +246,20 @@ static pawl_code refuse_event(pawl__postgres_writer *writer, const pawl_event_ap
     else
         (void)pawl_error_set(&why, PAWL_ECONFLICT, "stream %.*s: version %lld is missing",
                              PAWL_TEXT_ARGS(append->stream), (long long)append->version - 1);
-    return pawl__postgres_refuse(writer, pawl_change_event_append, append, &why);
+    return pawl__pg_refuse(writer, pawl_change_event_append, append, &why);
 }
 
 /* Events that were left out: is their version taken, or the one before missing? */
-static pawl_code check_left_out(pawl__postgres_writer *writer, const void **items, size_t count)
+static pawl_code check_left_out(pawl__pg_writer *writer, const void **items, size_t count)
 {
-    pawl__postgres_step look = {.kind = pawl_change_event_append, .items = items, .count = count};
-    pawl__postgres_begin(&look.call, writer->connection, pawl__postgres_event_there, writer->error);
-    pawl__postgres_step_fields(&look, event_fields, 2);
-    pawl_code code = pawl__postgres_run(&look.call);
+    pawl__pg_step look = {.kind = pawl_change_event_append, .items = items, .count = count};
+    pawl__pg_begin(&look.call, writer->connection, PAWL__PG_EVENT_THERE, writer->error);
+    pawl__pg_step_fields(&look, event_fields, 2);
+    pawl_code code = pawl__pg_run(&look.call);
     if (code != PAWL_OK)
         return code;
-    bool *is_taken = pawl__postgres_applied(writer, &look);
-    pawl__postgres_end(&look.call);
+    bool *is_taken = pawl__pg_applied(writer, &look);
+    pawl__pg_end(&look.call);
     if (is_taken == NULL || look.call.code != PAWL_OK)
         return is_taken == NULL ? PAWL_ENOMEM : look.call.code;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
@@ -268,68 +268,63 @@ static pawl_code check_left_out(pawl__postgres_writer *writer, const void **item
 }
 
 /* True when the event is the one whose key the row has. */
-static bool is_inserted(pawl__postgres_call *call, const pawl_event_append *append)
+static bool is_inserted(pawl__pg_call *call, const pawl_event_append *append)
 {
     call->column      = 0;
-    pawl_text stream  = pawl__postgres_peek_text(call);
-    int64_t   version = pawl__postgres_get_int(call);
+    pawl_text stream  = pawl__pg_peek_text(call);
+    int64_t   version = pawl__pg_get_int(call);
     return version == append->version && pawl_text_equal(stream, append->stream);
 }
 
 /* The keys that were inserted come back in the order of the items. One refusal for a
  * stream says it of all its events. */
-static pawl_code check_appended(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_appended(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    pawl__postgres_call *call = &step->call;
-    size_t               left = 0;
-    if (pawl__postgres_rows(call) == (int64_t)step->count)
+    pawl__pg_call *call = &step->call;
+    size_t         left = 0;
+    if (pawl__pg_rows(call) == (int64_t)step->count)
         return PAWL_OK;
     const void **out = pawl_arena_take(writer->arena, (step->count + 1) * sizeof *out);
     if (out == NULL)
-        return pawl__postgres_no_memory(writer->error);
-    bool                     has_row = pawl__postgres_next(call);
+        return pawl__pg_no_memory(writer->error);
+    bool                     has_row = pawl__pg_next(call);
     const pawl_event_append *last    = NULL;
     for (size_t i = 0; i < step->count; i++) {
         const pawl_event_append *append = step->items[i];
         if (has_row && is_inserted(call, append))
-            has_row = pawl__postgres_next(call);
+            has_row = pawl__pg_next(call);
         else if (last == NULL || !pawl_text_equal(last->stream, append->stream))
             out[left++] = last = append;
     }
-    pawl__postgres_end(call);
+    pawl__pg_end(call);
     return call->code == PAWL_OK ? check_left_out(writer, out, left) : call->code;
 }
 
 /* In a guarded round the statement fails by itself. */
-pawl_code pawl__postgres_send_event_append(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_event_append(pawl__pg_writer *writer)
 {
     size_t       count;
-    const void **items =
-        pawl__postgres_select(writer, pawl_change_event_append, NULL, NULL, &count);
+    const void **items = pawl__pg_select(writer, pawl_change_event_append, NULL, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__postgres_sort(items, count, by_stream);
-    int which = writer->is_guarded ? pawl__postgres_event_put_sure : pawl__postgres_event_put;
-    pawl__postgres_step *step =
-        pawl__postgres_step_add(writer, which, pawl_change_event_append, items, count,
-                                writer->is_guarded ? NULL : check_appended);
+    pawl__pg_sort(items, count, by_stream);
+    int            which = writer->is_guarded ? PAWL__PG_EVENT_PUT_SURE : PAWL__PG_EVENT_PUT;
+    pawl__pg_step *step  = pawl__pg_step_add(writer, which, pawl_change_event_append, items, count,
+                                            writer->is_guarded ? NULL : check_appended);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, event_fields, COUNT(event_fields));
-    return pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, event_fields, COUNT(event_fields));
+    return pawl__pg_step_send(step);
 }
 
 /* ---- Folds -------------------------------------------------------------- */
 
-static const pawl__postgres_field fold_fields[] = {
-    PAWL__POSTGRES_FIELD(fold_set, stream, TEXT),
-    PAWL__POSTGRES_FIELD(fold_set, version, INT),
-    PAWL__POSTGRES_FIELD(fold_set, type_version, INT32),
-    PAWL__POSTGRES_FIELD(fold_set, at, TIME),
-    PAWL__POSTGRES_FIELD(fold_set, state, TEXT),
-    PAWL__POSTGRES_FIELD(fold_set, dispatches, TEXT),
+static const pawl__pg_field fold_fields[] = {
+    PAWL__PG_FIELD(fold_set, stream, TEXT),        PAWL__PG_FIELD(fold_set, version, INT),
+    PAWL__PG_FIELD(fold_set, type_version, INT32), PAWL__PG_FIELD(fold_set, at, TIME),
+    PAWL__PG_FIELD(fold_set, state, TEXT),         PAWL__PG_FIELD(fold_set, dispatches, TEXT),
 };
 
 /* Of each stream the one that stays comes first. */
@@ -343,13 +338,13 @@ static int by_fold(const void *left, const void *right)
     return order != 0 ? order : (l > r) - (l < r);
 }
 
-pawl_code pawl__postgres_send_fold_set(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_fold_set(pawl__pg_writer *writer)
 {
     size_t       all, count = 0;
-    const void **items = pawl__postgres_select(writer, pawl_change_fold_set, NULL, NULL, &all);
+    const void **items = pawl__pg_select(writer, pawl_change_fold_set, NULL, NULL, &all);
     if (items == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_sort(items, all, by_fold);
+    pawl__pg_sort(items, all, by_fold);
     for (size_t i = 0; i < all; i++) {
         const pawl_fold_set *fold = items[i];
         const pawl_fold_set *last = count != 0 ? items[count - 1] : NULL;
@@ -358,20 +353,20 @@ pawl_code pawl__postgres_send_fold_set(pawl__postgres_writer *writer)
     }
     if (count == 0)
         return PAWL_OK;
-    pawl__postgres_step *step = pawl__postgres_step_add(writer, pawl__postgres_fold_put,
-                                                        pawl_change_fold_set, items, count, NULL);
+    pawl__pg_step *step =
+        pawl__pg_step_add(writer, PAWL__PG_FOLD_PUT, pawl_change_fold_set, items, count, NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, fold_fields, COUNT(fold_fields));
-    return pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, fold_fields, COUNT(fold_fields));
+    return pawl__pg_step_send(step);
 }
 
 /* ---- Checkpoints -------------------------------------------------------- */
 
-static const pawl__postgres_field checkpoint_fields[] = {
-    PAWL__POSTGRES_FIELD(checkpoint_set, name, TEXT), PAWL__POSTGRES_FIELD(checkpoint_set, to, INT),
-    PAWL__POSTGRES_FIELD(checkpoint_set, at, TIME),
-    PAWL__POSTGRES_FIELD(checkpoint_set, from, INT), /* not for a new one */
+static const pawl__pg_field checkpoint_fields[] = {
+    PAWL__PG_FIELD(checkpoint_set, name, TEXT), PAWL__PG_FIELD(checkpoint_set, to, INT),
+    PAWL__PG_FIELD(checkpoint_set, at, TIME),
+    PAWL__PG_FIELD(checkpoint_set, from, INT), /* not for a new one */
 };
 
 static int by_name(const void *left, const void *right)
@@ -390,55 +385,54 @@ static void why_not_moved(const void *change, pawl_error *why)
                          PAWL_TEXT_ARGS(set->name), (long long)set->from);
 }
 
-static pawl_code check_moved(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_moved(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    return pawl__postgres_check_numbers(writer, step, why_not_moved);
+    return pawl__pg_check_numbers(writer, step, why_not_moved);
 }
 
 /* The names that were inserted come back in the order of the items. */
-static pawl_code check_made(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_made(pawl__pg_writer *writer, pawl__pg_step *step)
 {
     pawl_code code    = PAWL_OK;
-    bool      has_row = pawl__postgres_next(&step->call);
+    bool      has_row = pawl__pg_next(&step->call);
     for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
         const pawl_checkpoint_set *set = step->items[i];
         pawl_error                 why = PAWL_ERROR_INIT;
         step->call.column              = 0;
-        if (has_row && pawl_text_equal(pawl__postgres_peek_text(&step->call), set->name)) {
-            has_row = pawl__postgres_next(&step->call);
+        if (has_row && pawl_text_equal(pawl__pg_peek_text(&step->call), set->name)) {
+            has_row = pawl__pg_next(&step->call);
             continue;
         }
         why_not_moved(set, &why);
-        code = pawl__postgres_refuse(writer, pawl_change_checkpoint_set, set, &why);
+        code = pawl__pg_refuse(writer, pawl_change_checkpoint_set, set, &why);
     }
     return code;
 }
 
 /* New ones, or those that are moved: no name twice. */
-static pawl_code send_checkpoints(pawl__postgres_writer *writer, const void **items, size_t count,
+static pawl_code send_checkpoints(pawl__pg_writer *writer, const void **items, size_t count,
                                   bool is_new)
 {
     if (count == 0)
         return PAWL_OK;
-    pawl__postgres_step *step = pawl__postgres_step_add(
-        writer, is_new ? pawl__postgres_checkpoint_put : pawl__postgres_checkpoint_step,
+    pawl__pg_step *step = pawl__pg_step_add(
+        writer, is_new ? PAWL__PG_CHECKPOINT_PUT : PAWL__PG_CHECKPOINT_STEP,
         pawl_change_checkpoint_set, items, count, is_new ? check_made : check_moved);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, checkpoint_fields,
-                               COUNT(checkpoint_fields) - (is_new ? 1 : 0));
-    return pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, checkpoint_fields, COUNT(checkpoint_fields) - (is_new ? 1 : 0));
+    return pawl__pg_step_send(step);
 }
 
 /* Sends the first of each name in the sorted list; `*count` is how many stay in it. */
-static pawl_code send_firsts(pawl__postgres_writer *writer, const void **items, size_t *count)
+static pawl_code send_firsts(pawl__pg_writer *writer, const void **items, size_t *count)
 {
     const void **lists[2]  = {pawl_arena_take(writer->arena, *count * sizeof **lists),
                               pawl_arena_take(writer->arena, *count * sizeof **lists)};
     size_t       counts[2] = {0}, left = 0;
     pawl_text    last = {0};
     if (lists[0] == NULL || lists[1] == NULL)
-        return pawl__postgres_no_memory(writer->error);
+        return pawl__pg_no_memory(writer->error);
     for (size_t i = 0; i < *count; i++) {
         const pawl_checkpoint_set *set    = items[i];
         bool                       is_new = set->from == 0;
@@ -454,15 +448,14 @@ static pawl_code send_firsts(pawl__postgres_writer *writer, const void **items, 
 }
 
 /* A statement moves a checkpoint once: a second move of it is for another one. */
-pawl_code pawl__postgres_send_checkpoint_set(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_checkpoint_set(pawl__pg_writer *writer)
 {
     size_t       count;
-    pawl_code    code = PAWL_OK;
-    const void **items =
-        pawl__postgres_select(writer, pawl_change_checkpoint_set, NULL, NULL, &count);
+    pawl_code    code  = PAWL_OK;
+    const void **items = pawl__pg_select(writer, pawl_change_checkpoint_set, NULL, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_sort(items, count, by_name);
+    pawl__pg_sort(items, count, by_name);
     while (code == PAWL_OK && count != 0)
         code = send_firsts(writer, items, &count);
     return code;

@@ -13,13 +13,13 @@
 
 /* The version before the first of a stream must be there; no event is ever deleted,
  * so it stays. What the statement itself inserts it does not see. */
-#define PAWL__POSTGRES_EVENT_FOLLOWS                                       \
+#define PAWL__PG_EVENT_FOLLOWS                                             \
     "(not k.is_first or k.version = 1 or (select true from {events} as o " \
     "where o.[Stream] = k.stream and o.[Version] = k.version - 1 limit 1)) is true"
 
 /* Arrays that a list of columns unnests are not kept aside, as those of a "from" are:
  * of so many columns that would be a fifth of the statement's time. */
-#define PAWL__POSTGRES_EVENT_INSERT(version)                                                \
+#define PAWL__PG_EVENT_INSERT(version)                                                      \
     "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") "                      \
     "select k.stream, " version ", k.type, k.type_version, k.message_id, "                  \
     "k.correlation_id, k.causation_id, k.dispatch_id, k.at, k.headers, k.body "             \
@@ -27,29 +27,29 @@
     "unnest(?4) as type, unnest(?5) as type_version, unnest(?6) as message_id, "            \
     "unnest(?7) as correlation_id, unnest(?8) as causation_id, unnest(?9) as dispatch_id, " \
     "unnest(?10) as at, unnest(?11) as headers, unnest(?12) as body) as k "                 \
-    "where " PAWL__POSTGRES_NUMBERED_FIRST
+    "where " PAWL__PG_NUMBERED_FIRST
 
 /* ---- Reading ------------------------------------------------------------ */
 
-#define PAWL__POSTGRES_EVENT_ROW \
+#define PAWL__PG_EVENT_ROW \
     "select [Version], [Seq], [Position], " PAWL__SQL_EVENT ", [Stream] from {events} "
 
 /* Up to ?6 events behind ?2 in the order of a column, or before it. */
-#define PAWL__POSTGRES_EVENT_FILTERS                                  \
+#define PAWL__PG_EVENT_FILTERS                                        \
     "and (?3 = '' or [Type] = ?3) and (?4 = '' or [MessageId] = ?4) " \
     "and (?5 = '' or [CorrelationId] = ?5) "
-#define PAWL__POSTGRES_EVENTS_AFTER(of, column)                                               \
-    PAWL__POSTGRES_EVENT_ROW "where " of " and " column " > ?2 " PAWL__POSTGRES_EVENT_FILTERS \
-                             "order by " column " limit ?6"
-#define PAWL__POSTGRES_EVENTS_BEFORE(of, column)                                              \
-    PAWL__POSTGRES_EVENT_ROW "where " of " and " column " < ?2 " PAWL__POSTGRES_EVENT_FILTERS \
-                             "order by " column " desc limit ?6"
-#define PAWL__POSTGRES_OF_STREAM "[Stream] = ?1"
-#define PAWL__POSTGRES_OF_ALL "?1 = ''"
+#define PAWL__PG_EVENTS_AFTER(of, column)                                         \
+    PAWL__PG_EVENT_ROW "where " of " and " column " > ?2 " PAWL__PG_EVENT_FILTERS \
+                       "order by " column " limit ?6"
+#define PAWL__PG_EVENTS_BEFORE(of, column)                                        \
+    PAWL__PG_EVENT_ROW "where " of " and " column " < ?2 " PAWL__PG_EVENT_FILTERS \
+                       "order by " column " desc limit ?6"
+#define PAWL__PG_OF_STREAM "[Stream] = ?1"
+#define PAWL__PG_OF_ALL "?1 = ''"
 
 /* A row for each stream with its last version and the fold, and one for each event
  * behind it, all of one snapshot. */
-#define PAWL__POSTGRES_STREAM_LOAD                                                               \
+#define PAWL__PG_STREAM_LOAD                                                                     \
     "with f as materialized (select k.n, k.stream, "                                             \
     "greatest(k.after, coalesce(s.version, 0)) as base, (select o.[Version] from {events} as o " \
     "where o.[Stream] = k.stream order by o.[Version] desc limit 1) as last, s.* "               \
@@ -66,48 +66,47 @@
 
 /* The order names both columns of the index of those without a position: with sorts
  * off (see open.c) no plan walks the primary key, where all events are. */
-#define PAWL__POSTGRES_EVENT_NUMBER                                                                 \
+#define PAWL__PG_EVENT_NUMBER                                                                       \
     "with k as materialized (select u.seq, u.place, row_number() over (order by u.seq, u.version) " \
     "as n from (select [Seq] as seq, [Version] as version, ctid as place from {events} "            \
     "where [Position] is null and [Seq] >= ?1 order by [Seq], [Version] limit ?2) as u), "          \
     "numbered as (update {events} as e set [Position] = k.n + (select coalesce((select "            \
     "[Position] from {events} where [Position] is not null order by [Position] desc limit 1), "     \
-    "0)) from k where e.ctid = k.place) select count(*), max(seq), " PAWL__POSTGRES_OLDEST          \
-    ", case when count(*) <> 0 then " PAWL__POSTGRES_NEXT " end from k"
+    "0)) from k where e.ctid = k.place) select count(*), max(seq), " PAWL__PG_OLDEST                \
+    ", case when count(*) <> 0 then " PAWL__PG_NEXT " end from k"
 
-#define PAWL__POSTGRES_JOURNAL_STATEMENTS(X)                                                       \
-    X(event_put, PAWL__POSTGRES_EVENT_INSERT(                                                      \
-                     "k.version") " and " PAWL__POSTGRES_EVENT_FOLLOWS                             \
-                                  " {ignore:[Stream], [Version]} returning [Stream], [Version]")   \
-    /* Fails for a version that does not follow or is taken. */                                    \
-    X(event_put_sure,                                                                              \
-      PAWL__POSTGRES_EVENT_INSERT("k.version / (" PAWL__POSTGRES_EVENT_FOLLOWS ")::integer"))      \
-    X(event_there, "select k.n from unnest(?1, ?2) with ordinality as k (stream, version, n) "     \
-                   "cross join lateral (select from {events} where [Stream] = k.stream "           \
-                   "and [Version] = k.version limit 1) as e")                                      \
-    X(event_list_stream, PAWL__POSTGRES_EVENTS_AFTER(PAWL__POSTGRES_OF_STREAM, "[Version]"))       \
-    X(event_list_position, PAWL__POSTGRES_EVENTS_AFTER(PAWL__POSTGRES_OF_ALL, "[Position]"))       \
-    X(event_list_seq, PAWL__POSTGRES_EVENTS_AFTER(PAWL__POSTGRES_OF_ALL, "[Seq]"))                 \
-    X(event_list_stream_back, PAWL__POSTGRES_EVENTS_BEFORE(PAWL__POSTGRES_OF_STREAM, "[Version]")) \
-    X(event_list_position_back, PAWL__POSTGRES_EVENTS_BEFORE(PAWL__POSTGRES_OF_ALL, "[Position]")) \
-    X(event_list_seq_back, PAWL__POSTGRES_EVENTS_BEFORE(PAWL__POSTGRES_OF_ALL, "[Seq]"))           \
-    X(stream_load_all, PAWL__POSTGRES_STREAM_LOAD)                                                 \
-    X(events_there, "select exists (select 1 from {events} where [Position] > ?1) "                \
-                    "or exists (select 1 from {events} where [Position] is null)")                 \
-    X(event_number_turn, "select pg_advisory_xact_lock(?1)")                                       \
-    X(event_number_next, PAWL__POSTGRES_EVENT_NUMBER)                                              \
-    X(fold_put,                                                                                    \
-      "insert into {folds} as f ([Stream], [Version], [TypeVersion], [At], [State], "              \
-      "[Dispatches]) select * from unnest(?1, ?2, ?3, ?4, ?5, ?6) on conflict ([Stream]) "         \
-      "do update set [Version] = excluded.[Version], [TypeVersion] = excluded.[TypeVersion], "     \
-      "[At] = excluded.[At], [State] = excluded.[State], "                                         \
-      "[Dispatches] = excluded.[Dispatches] where f.[Version] < excluded.[Version]")               \
-    X(checkpoint_put, "insert into {checkpoints} ([Name], [Position], [At]) "                      \
-                      "select * from unnest(?1, ?2, ?3) {ignore:[Name]} returning [Name]")         \
-    X(checkpoint_step,                                                                             \
-      "update {checkpoints} as c set [Position] = k.reached, [At] = k.at "                         \
-      "from unnest(?1, ?2, ?3, ?4) with ordinality as k (name, reached, at, before, n) "           \
-      "where c.[Name] = any (array_append(null, k.name)) and c.[Position] = k.before "             \
+#define PAWL__PG_JOURNAL_STATEMENTS(X)                                                            \
+    X(EVENT_PUT, PAWL__PG_EVENT_INSERT(                                                           \
+                     "k.version") " and " PAWL__PG_EVENT_FOLLOWS                                  \
+                                  " {ignore:[Stream], [Version]} returning [Stream], [Version]")  \
+    /* Fails for a version that does not follow or is taken. */                                   \
+    X(EVENT_PUT_SURE, PAWL__PG_EVENT_INSERT("k.version / (" PAWL__PG_EVENT_FOLLOWS ")::integer")) \
+    X(EVENT_THERE, "select k.n from unnest(?1, ?2) with ordinality as k (stream, version, n) "    \
+                   "cross join lateral (select from {events} where [Stream] = k.stream "          \
+                   "and [Version] = k.version limit 1) as e")                                     \
+    X(EVENT_LIST_STREAM, PAWL__PG_EVENTS_AFTER(PAWL__PG_OF_STREAM, "[Version]"))                  \
+    X(EVENT_LIST_POSITION, PAWL__PG_EVENTS_AFTER(PAWL__PG_OF_ALL, "[Position]"))                  \
+    X(EVENT_LIST_SEQ, PAWL__PG_EVENTS_AFTER(PAWL__PG_OF_ALL, "[Seq]"))                            \
+    X(EVENT_LIST_STREAM_BACK, PAWL__PG_EVENTS_BEFORE(PAWL__PG_OF_STREAM, "[Version]"))            \
+    X(EVENT_LIST_POSITION_BACK, PAWL__PG_EVENTS_BEFORE(PAWL__PG_OF_ALL, "[Position]"))            \
+    X(EVENT_LIST_SEQ_BACK, PAWL__PG_EVENTS_BEFORE(PAWL__PG_OF_ALL, "[Seq]"))                      \
+    X(STREAM_LOAD_ALL, PAWL__PG_STREAM_LOAD)                                                      \
+    X(EVENTS_THERE, "select exists (select 1 from {events} where [Position] > ?1) "               \
+                    "or exists (select 1 from {events} where [Position] is null)")                \
+    X(EVENT_NUMBER_TURN, "select pg_advisory_xact_lock(?1)")                                      \
+    X(EVENT_NUMBER_NEXT, PAWL__PG_EVENT_NUMBER)                                                   \
+    X(FOLD_PUT,                                                                                   \
+      "insert into {folds} as f ([Stream], [Version], [TypeVersion], [At], [State], "             \
+      "[Dispatches]) select * from unnest(?1, ?2, ?3, ?4, ?5, ?6) on conflict ([Stream]) "        \
+      "do update set [Version] = excluded.[Version], [TypeVersion] = excluded.[TypeVersion], "    \
+      "[At] = excluded.[At], [State] = excluded.[State], "                                        \
+      "[Dispatches] = excluded.[Dispatches] where f.[Version] < excluded.[Version]")              \
+    X(CHECKPOINT_PUT, "insert into {checkpoints} ([Name], [Position], [At]) "                     \
+                      "select * from unnest(?1, ?2, ?3) {ignore:[Name]} returning [Name]")        \
+    X(CHECKPOINT_STEP,                                                                            \
+      "update {checkpoints} as c set [Position] = k.reached, [At] = k.at "                        \
+      "from unnest(?1, ?2, ?3, ?4) with ordinality as k (name, reached, at, before, n) "          \
+      "where c.[Name] = any (array_append(null, k.name)) and c.[Position] = k.before "            \
       "returning k.n")
 
 #endif

@@ -39,9 +39,9 @@ static pawl_code name_of(pawl_text name, lease_name *result, pawl_error *error)
  * are those that its successor writes, and they stay locked until it goes on. That session
  * is ended, and no other. One that is slow between its commits keeps what it has under
  * way, a handler's transaction say: as a leader it is told that another one leads. */
-static void end_previous(pawl__postgres_connection *connection, pawl_text name, pawl_uuid previous)
+static void end_previous(pawl__pg_connection *connection, pawl_text name, pawl_uuid previous)
 {
-    if (pawl__postgres_end_commit_of(connection, previous))
+    if (pawl__pg_end_commit_of(connection, previous))
         pawl_log(PAWL_LOG_WARNING,
                  "postgres: %.*s: who had this lease stood still inside a commit: its session was "
                  "ended",
@@ -51,15 +51,15 @@ static void end_previous(pawl__postgres_connection *connection, pawl_text name, 
 /* The lease's row may be locked, by whoever was stopped while it renewed or gave back the
  * lease. A session that has stood still over the row of a lease that is over is ended, and
  * gone then: whether there was one. */
-static bool end_renewal(pawl__postgres_connection *connection, pawl_text name, pawl_time now)
+static bool end_renewal(pawl__pg_connection *connection, pawl_text name, pawl_time now)
 {
-    pawl__postgres_call call;
-    pawl__postgres_begin(&call, connection, pawl__postgres_end_lease_holder, NULL);
-    pawl__postgres_put_text(&call, name);
-    pawl__postgres_put_time(&call, now);
-    pawl__postgres_put_int(&call, LOCK_MS);
-    bool is_ended = pawl__postgres_run(&call) == PAWL_OK && pawl__postgres_rows(&call) > 0;
-    pawl__postgres_end(&call);
+    pawl__pg_call call;
+    pawl__pg_begin(&call, connection, PAWL__PG_END_LEASE_HOLDER, NULL);
+    pawl__pg_put_text(&call, name);
+    pawl__pg_put_time(&call, now);
+    pawl__pg_put_int(&call, LOCK_MS);
+    bool is_ended = pawl__pg_run(&call) == PAWL_OK && pawl__pg_rows(&call) > 0;
+    pawl__pg_end(&call);
     if (is_ended)
         pawl_log(PAWL_LOG_WARNING,
                  "postgres: %.*s: who had this lease stood still while it had its row locked: its "
@@ -70,55 +70,54 @@ static bool end_renewal(pawl__postgres_connection *connection, pawl_text name, p
 
 /* One try to take a lease. */
 typedef struct taking {
-    pawl__postgres            *store;
-    pawl__postgres_connection *connection;
-    pawl_text                  name;
-    pawl_time                  now;
-    int64_t                    lease;
-    bool                       is_taken;
-    pawl_uuid                  previous; /* who had it; zero: nobody else */
+    pawl__pg            *store;
+    pawl__pg_connection *connection;
+    pawl_text            name;
+    pawl_time            now;
+    int64_t              lease;
+    bool                 is_taken;
+    pawl_uuid            previous; /* who had it; zero: nobody else */
 } taking;
 
 /* A lock is waited for shortly, but in a hold: its transaction is the handler's, and would
  * not survive the failure. */
-static void send_take(const taking *t, pawl__postgres_call *call, pawl_error *error)
+static void send_take(const taking *t, pawl__pg_call *call, pawl_error *error)
 {
     bool is_alone              = !t->store->is_held;
     t->connection->is_gathered = true; /* whoever is stopped has sent all of it, or nothing */
-    pawl__postgres_begin(call, t->connection,
-                         is_alone ? pawl__postgres_lead_take_alone : pawl__postgres_lead_take,
-                         error);
-    pawl__postgres_put_text(call, t->name);
-    pawl__postgres_put_uuid(call, t->store->base.worker.uuid);
-    pawl__postgres_put_int(call, t->store->lock_number);
-    pawl__postgres_put_int(call, t->store->pid);
-    pawl__postgres_put_time(call, t->now);
-    pawl__postgres_put_time(call, pawl_time_add(t->now, t->lease));
+    pawl__pg_begin(call, t->connection, is_alone ? PAWL__PG_LEAD_TAKE_ALONE : PAWL__PG_LEAD_TAKE,
+                   error);
+    pawl__pg_put_text(call, t->name);
+    pawl__pg_put_uuid(call, t->store->base.worker.uuid);
+    pawl__pg_put_int(call, t->store->lock_number);
+    pawl__pg_put_int(call, t->store->pid);
+    pawl__pg_put_time(call, t->now);
+    pawl__pg_put_time(call, pawl_time_add(t->now, t->lease));
     if (is_alone)
-        pawl__postgres_put_text(call, PAWL_TEXT(LOCK_MS_TEXT));
-    pawl__postgres_send(call);
+        pawl__pg_put_text(call, PAWL_TEXT(LOCK_MS_TEXT));
+    pawl__pg_send(call);
 }
 
 static pawl_code try_to_take(taking *t, pawl_error *error)
 {
-    pawl__postgres_call call;
+    pawl__pg_call call;
     send_take(t, &call, error);
-    pawl_code code = pawl__postgres_flush(t->connection, error);
-    t->is_taken    = code == PAWL_OK && pawl__postgres_next(&call);
+    pawl_code code = pawl__pg_flush(t->connection, error);
+    t->is_taken    = code == PAWL_OK && pawl__pg_next(&call);
     if (t->is_taken)
-        t->previous = pawl__postgres_get_uuid(&call);
-    pawl__postgres_end(&call);
+        t->previous = pawl__pg_get_uuid(&call);
+    pawl__pg_end(&call);
     return code;
 }
 
 /* On a connection without a transaction, so that it is one of its own, in one trip. */
 static pawl_code take(taking *t, pawl_error *error)
 {
-    pawl__postgres *store = t->store;
-    pawl_code       code  = PAWL_OK;
-    t->connection         = &store->main;
+    pawl__pg *store = t->store;
+    pawl_code code  = PAWL_OK;
+    t->connection   = &store->main;
     if (store->main.in_transaction && !store->is_held)
-        code = pawl__postgres_side(store, &t->connection, error);
+        code = pawl__pg_side(store, &t->connection, error);
     if (code == PAWL_OK)
         code = try_to_take(t, error);
     if (code == PAWL_EBUSY && !store->is_held && end_renewal(t->connection, t->name, t->now))
@@ -128,14 +127,14 @@ static pawl_code take(taking *t, pawl_error *error)
     return code;
 }
 
-pawl_code pawl__postgres_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
-                              bool *is_held, pawl_error *error)
+pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
+                        bool *is_held, pawl_error *error)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
-    lease_name      full;
+    pawl__pg  *store = pawl__pg_of(base);
+    lease_name full;
     *is_held       = false;
-    pawl_code code = pawl__postgres_ready(store, error);
-    pawl__postgres_note_now(store, now);
+    pawl_code code = pawl__pg_ready(store, error);
+    pawl__pg_note_now(store, now);
     if (code == PAWL_OK && lease <= 0)
         code = pawl_error_set(error, PAWL_EINVAL, "lease is %lld microseconds, must be positive",
                               (long long)lease);
@@ -149,52 +148,52 @@ pawl_code pawl__postgres_lead(pawl_store *base, pawl_text name, pawl_time now, i
     return code;
 }
 
-pawl_code pawl__postgres_unlead(pawl_store *base, pawl_text name, pawl_error *error)
+pawl_code pawl__pg_unlead(pawl_store *base, pawl_text name, pawl_error *error)
 {
-    pawl__postgres            *store = pawl__postgres_of(base);
-    pawl__postgres_connection *connection;
-    pawl__postgres_call        call;
-    lease_name                 full;
-    pawl_code                  code = pawl__postgres_ready(store, error);
+    pawl__pg            *store = pawl__pg_of(base);
+    pawl__pg_connection *connection;
+    pawl__pg_call        call;
+    lease_name           full;
+    pawl_code            code = pawl__pg_ready(store, error);
     if (code == PAWL_OK)
         code = name_of(name, &full, error);
     if (code == PAWL_OK)
-        code = pawl__postgres_stamp_begin(store, &connection, error);
+        code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, connection, pawl__sql_lease_delete, error);
-    pawl__postgres_put_text(&call, full.text);
-    pawl__postgres_put_uuid(&call, base->worker.uuid);
-    pawl__postgres_send(&call);
-    pawl__postgres_stamp_send_end(connection, error);
-    code = pawl__postgres_stamp_ended(connection, pawl__postgres_flush(connection, error));
-    pawl__postgres_end(&call);
+    pawl__pg_begin(&call, connection, PAWL__SQL_LEASE_DELETE, error);
+    pawl__pg_put_text(&call, full.text);
+    pawl__pg_put_uuid(&call, base->worker.uuid);
+    pawl__pg_send(&call);
+    pawl__pg_stamp_send_end(connection, error);
+    code = pawl__pg_stamp_ended(connection, pawl__pg_flush(connection, error));
+    pawl__pg_end(&call);
     return code;
 }
 
-pawl_code pawl__postgres_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,
-                                   pawl_lead_row **items, size_t *count, pawl_error *error)
+pawl_code pawl__pg_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,
+                             pawl_lead_row **items, size_t *count, pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call call;
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call call;
     *items         = NULL;
     *count         = 0;
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_lead_alive_list, error);
-    pawl__postgres_put_time(&call, now);
-    code       = pawl__postgres_run(&call);
+    pawl__pg_begin(&call, &store->main, PAWL__PG_LEAD_ALIVE_LIST, error);
+    pawl__pg_put_time(&call, now);
+    code       = pawl__pg_run(&call);
     call.arena = arena;
     if (code != PAWL_OK)
         return code;
-    *items = pawl__postgres_take_rows(&call, sizeof **items);
-    while (*items != NULL && pawl__postgres_next(&call)) {
+    *items = pawl__pg_take_rows(&call, sizeof **items);
+    while (*items != NULL && pawl__pg_next(&call)) {
         pawl_lead_row *row = &(*items)[(*count)++];
-        row->name          = pawl__postgres_get_text(&call);
-        row->worker.uuid   = pawl__postgres_get_uuid(&call);
-        row->expires       = pawl__postgres_get_time(&call);
+        row->name          = pawl__pg_get_text(&call);
+        row->worker.uuid   = pawl__pg_get_uuid(&call);
+        row->expires       = pawl__pg_get_time(&call);
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return call.code;
 }

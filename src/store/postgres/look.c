@@ -34,76 +34,75 @@ typedef struct first_seen {
     bool          others_have; /* the first timeout is due, and another worker's */
 } first_seen;
 
-static void take_time(pawl__postgres_call *call, pawl_time *time)
+static void take_time(pawl__pg_call *call, pawl_time *time)
 {
-    bool      is_null = pawl__postgres_is_null(call);
-    pawl_time value   = pawl__postgres_get_time(call);
+    bool      is_null = pawl__pg_is_null(call);
+    pawl_time value   = pawl__pg_get_time(call);
     *time             = is_null ? PAWL_TIME_MAX : value;
 }
 
-static pawl_code look_ahead(pawl__postgres *store, pawl__postgres_connection *connection,
-                            const pawl__postgres_place *place, pawl_time from, pawl_text queue,
+static pawl_code look_ahead(pawl__pg *store, pawl__pg_connection *connection,
+                            const pawl__pg_place *place, pawl_time from, pawl_text queue,
                             const pawl_text *aggregators, size_t aggregator_count,
                             first_seen *first, pawl_error *error)
 {
-    pawl__postgres_call call;
-    pawl__postgres_begin(&call, connection, pawl__postgres_next_of_all, error);
-    pawl__postgres_put_text(&call, queue);
-    pawl__postgres_put_time(&call, from);
-    pawl__postgres_put_ints(&call, store->claimed, store->claim_count);
-    pawl__postgres_put_time(&call, pawl__postgres_now(store));
-    pawl__postgres_put_texts(&call, aggregators, aggregator_count);
-    pawl__postgres_put_time(&call, place->due_max);
-    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
-    pawl_code code = pawl__postgres_run(&call);
-    if (code == PAWL_OK && pawl__postgres_next(&call)) {
+    pawl__pg_call call;
+    pawl__pg_begin(&call, connection, PAWL__PG_NEXT_OF_ALL, error);
+    pawl__pg_put_text(&call, queue);
+    pawl__pg_put_time(&call, from);
+    pawl__pg_put_ints(&call, store->claimed, store->claim_count);
+    pawl__pg_put_time(&call, pawl__pg_now(store));
+    pawl__pg_put_texts(&call, aggregators, aggregator_count);
+    pawl__pg_put_time(&call, place->due_max);
+    pawl__pg_put_uuid(&call, store->base.worker.uuid);
+    pawl_code code = pawl__pg_run(&call);
+    if (code == PAWL_OK && pawl__pg_next(&call)) {
         take_time(&call, &first->next.queue);
         take_time(&call, &first->next.timeout);
         take_time(&call, &first->next.flush);
-        first->others_have = pawl__postgres_get_bool(&call);
+        first->others_have = pawl__pg_get_bool(&call);
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return code == PAWL_OK ? call.code : code;
 }
 
 /* What others have in hand is passed over by locking, so the transaction is
  * rolled back: nothing is locked then, and nothing was written to the disk. */
-static pawl_code look_past_others(pawl__postgres *store, pawl__postgres_connection *connection,
-                                  pawl_time from, pawl_text queue, pawl_time *due,
-                                  pawl_error *error)
+static pawl_code look_past_others(pawl__pg *store, pawl__pg_connection *connection, pawl_time from,
+                                  pawl_text queue, pawl_time *due, pawl_error *error)
 {
-    pawl__postgres_call call;
+    pawl__pg_call call;
     *due = PAWL_TIME_MAX;
-    pawl__postgres_begin_on(connection, error);
-    pawl__postgres_begin(&call, connection, pawl__postgres_queue_first, error);
-    pawl__postgres_put_text(&call, queue);
-    pawl__postgres_put_time(&call, from);
-    pawl__postgres_put_ints(&call, store->claimed, store->claim_count);
-    pawl__postgres_send(&call);
-    pawl__postgres_send_plain(connection, pawl__postgres_rollback, error);
-    pawl_code code = pawl__postgres_flush(connection, error);
+    pawl__pg_begin_on(connection, error);
+    pawl__pg_begin(&call, connection, PAWL__PG_QUEUE_FIRST, error);
+    pawl__pg_put_text(&call, queue);
+    pawl__pg_put_time(&call, from);
+    pawl__pg_put_ints(&call, store->claimed, store->claim_count);
+    pawl__pg_send(&call);
+    pawl__pg_send_plain(connection, PAWL__PG_ROLLBACK, error);
+    pawl_code code = pawl__pg_flush(connection, error);
     if (code == PAWL_OK)
         connection->in_transaction = false;
     else
-        pawl__postgres_rollback_transaction(connection);
-    if (code == PAWL_OK && pawl__postgres_next(&call))
-        *due = pawl__postgres_get_time(&call);
-    pawl__postgres_end(&call);
+        pawl__pg_rollback_transaction(connection);
+    if (code == PAWL_OK && pawl__pg_next(&call))
+        *due = pawl__pg_get_time(&call);
+    pawl__pg_end(&call);
     return code;
 }
 
 /* The queue is looked at from where a claim would begin. A row that was due when
  * the last claim did not get it is in somebody's hands: only then are locks asked. */
-static pawl_code find_next(pawl__postgres *store, pawl__postgres_connection *connection,
-                           pawl_text queue, const pawl_text *aggregators, size_t aggregator_count,
+static pawl_code find_next(pawl__pg *store, pawl__pg_connection *connection, pawl_text queue,
+                           const pawl_text *aggregators, size_t aggregator_count,
                            pawl_next_due *next, pawl_error *error)
 {
-    pawl__postgres_place *place = pawl__postgres_place_of(store, queue);
-    pawl_time             from  = pawl__postgres_place_begin(place);
-    first_seen            first = {{PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX}, false};
-    pawl_code             code  = look_ahead(store, connection, place, from, queue, aggregators,
-                                             aggregator_count, &first, error);
-    *next                       = first.next;
+    pawl__pg_place *place = pawl__pg_place_of(store, queue);
+    pawl_time       from  = pawl__pg_place_begin(place);
+    first_seen      first = {{PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX}, false};
+    pawl_code       code  = look_ahead(store, connection, place, from, queue, aggregators,
+                                       aggregator_count, &first, error);
+    *next                 = first.next;
     bool may_be_taken =
         next->queue < PAWL_TIME_MAX && (!place->is_queue || next->queue <= place->due_max);
     if (code == PAWL_OK && may_be_taken)
@@ -116,15 +115,15 @@ static pawl_code find_next(pawl__postgres *store, pawl__postgres_connection *con
     return PAWL_OK;
 }
 
-pawl_code pawl__postgres_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,
-                                  size_t aggregator_count, pawl_next_due *next, pawl_error *error)
+pawl_code pawl__pg_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,
+                            size_t aggregator_count, pawl_next_due *next, pawl_error *error)
 {
-    pawl__postgres            *store      = pawl__postgres_of(base);
-    pawl__postgres_connection *connection = &store->main;
-    *next          = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl__pg            *store      = pawl__pg_of(base);
+    pawl__pg_connection *connection = &store->main;
+    *next                           = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    pawl_code code                  = pawl__pg_ready(store, error);
     if (code == PAWL_OK && store->main.in_transaction)
-        code = pawl__postgres_side(store, &connection, error);
+        code = pawl__pg_side(store, &connection, error);
     if (code != PAWL_OK)
         return code;
     return find_next(store, connection, queue, aggregators, aggregator_count, next, error);
@@ -147,91 +146,88 @@ typedef struct count_row {
 } count_row;
 
 static const count_row counts[COUNT_MAX] = {
-    {pawl__sql_outbox_held, offsetof(pawl_stats, outbox_held)},
-    {pawl__sql_outbox_dead, offsetof(pawl_stats, outbox_dead)},
-    {pawl__sql_aggregator_count, offsetof(pawl_stats, aggregator_rows)},
-    {pawl__sql_flush_dead, offsetof(pawl_stats, flushes_dead)},
-    {pawl__sql_dead_count, offsetof(pawl_stats, dead)},
-    {pawl__sql_inbox_count, offsetof(pawl_stats, inbox)},
+    {PAWL__SQL_OUTBOX_HELD, offsetof(pawl_stats, outbox_held)},
+    {PAWL__SQL_OUTBOX_DEAD, offsetof(pawl_stats, outbox_dead)},
+    {PAWL__SQL_AGGREGATOR_COUNT, offsetof(pawl_stats, aggregator_rows)},
+    {PAWL__SQL_FLUSH_DEAD, offsetof(pawl_stats, flushes_dead)},
+    {PAWL__SQL_DEAD_COUNT, offsetof(pawl_stats, dead)},
+    {PAWL__SQL_INBOX_COUNT, offsetof(pawl_stats, inbox)},
 };
 
-static void send_stats(pawl__postgres *store, pawl_time now, pawl__postgres_call *calls,
-                       pawl_error *error)
+static void send_stats(pawl__pg *store, pawl_time now, pawl__pg_call *calls, pawl_error *error)
 {
-    pawl__postgres_begin(&calls[CALL_QUEUES], &store->main, pawl__sql_queue_stats, error);
-    pawl__postgres_put_time(&calls[CALL_QUEUES], now);
-    pawl__postgres_send(&calls[CALL_QUEUES]);
-    pawl__postgres_begin(&calls[CALL_TIMEOUTS], &store->main, pawl__sql_timeout_stats, error);
-    pawl__postgres_put_time(&calls[CALL_TIMEOUTS], now);
-    pawl__postgres_send(&calls[CALL_TIMEOUTS]);
-    pawl__postgres_begin(&calls[CALL_PENDING], &store->main, pawl__postgres_outbox_pending_count,
-                         error);
-    pawl__postgres_send(&calls[CALL_PENDING]);
-    pawl__postgres_begin(&calls[CALL_COUNTERS], &store->main, pawl__sql_worker_counters, error);
-    pawl__postgres_send(&calls[CALL_COUNTERS]);
+    pawl__pg_begin(&calls[CALL_QUEUES], &store->main, PAWL__SQL_QUEUE_STATS, error);
+    pawl__pg_put_time(&calls[CALL_QUEUES], now);
+    pawl__pg_send(&calls[CALL_QUEUES]);
+    pawl__pg_begin(&calls[CALL_TIMEOUTS], &store->main, PAWL__SQL_TIMEOUT_STATS, error);
+    pawl__pg_put_time(&calls[CALL_TIMEOUTS], now);
+    pawl__pg_send(&calls[CALL_TIMEOUTS]);
+    pawl__pg_begin(&calls[CALL_PENDING], &store->main, PAWL__PG_OUTBOX_PENDING_COUNT, error);
+    pawl__pg_send(&calls[CALL_PENDING]);
+    pawl__pg_begin(&calls[CALL_COUNTERS], &store->main, PAWL__SQL_WORKER_COUNTERS, error);
+    pawl__pg_send(&calls[CALL_COUNTERS]);
     for (size_t i = 0; i < COUNT_MAX; i++) {
-        pawl__postgres_begin(&calls[CALL_COUNTS + i], &store->main, counts[i].statement, error);
-        pawl__postgres_send(&calls[CALL_COUNTS + i]);
+        pawl__pg_begin(&calls[CALL_COUNTS + i], &store->main, counts[i].statement, error);
+        pawl__pg_send(&calls[CALL_COUNTS + i]);
     }
 }
 
-static pawl_code take_queues(pawl__postgres_call *call, pawl_stats *stats)
+static pawl_code take_queues(pawl__pg_call *call, pawl_stats *stats)
 {
-    stats->queues = pawl__postgres_take_rows(call, sizeof *stats->queues);
-    while (stats->queues != NULL && pawl__postgres_next(call)) {
+    stats->queues = pawl__pg_take_rows(call, sizeof *stats->queues);
+    while (stats->queues != NULL && pawl__pg_next(call)) {
         pawl_queue_stats *row = &stats->queues[stats->queue_count++];
-        row->queue            = pawl__postgres_get_text(call);
-        row->ready            = pawl__postgres_get_int(call);
-        row->future           = pawl__postgres_get_int(call);
-        row->oldest           = pawl__postgres_get_time(call);
+        row->queue            = pawl__pg_get_text(call);
+        row->ready            = pawl__pg_get_int(call);
+        row->future           = pawl__pg_get_int(call);
+        row->oldest           = pawl__pg_get_time(call);
         if (row->ready == 0)
             row->oldest = 0;
     }
     return call->code;
 }
 
-static pawl_code take_stats(pawl__postgres_call *calls, pawl_stats *stats)
+static pawl_code take_stats(pawl__pg_call *calls, pawl_stats *stats)
 {
     pawl_code code = take_queues(&calls[CALL_QUEUES], stats);
-    if (pawl__postgres_next(&calls[CALL_TIMEOUTS])) {
-        stats->timeouts_due = pawl__postgres_get_int(&calls[CALL_TIMEOUTS]);
-        stats->timeouts_pending =
-            pawl__postgres_get_int(&calls[CALL_TIMEOUTS]) - stats->timeouts_due;
+    if (pawl__pg_next(&calls[CALL_TIMEOUTS])) {
+        stats->timeouts_due     = pawl__pg_get_int(&calls[CALL_TIMEOUTS]);
+        stats->timeouts_pending = pawl__pg_get_int(&calls[CALL_TIMEOUTS]) - stats->timeouts_due;
     }
-    if (pawl__postgres_next(&calls[CALL_PENDING])) {
-        stats->outbox_pending = pawl__postgres_get_int(&calls[CALL_PENDING]);
-        stats->outbox_oldest  = pawl__postgres_get_time(&calls[CALL_PENDING]);
+    if (pawl__pg_next(&calls[CALL_PENDING])) {
+        stats->outbox_pending = pawl__pg_get_int(&calls[CALL_PENDING]);
+        stats->outbox_oldest  = pawl__pg_get_time(&calls[CALL_PENDING]);
     }
-    if (pawl__postgres_next(&calls[CALL_COUNTERS]))
-        pawl__postgres_get_counters(&calls[CALL_COUNTERS], &stats->counters);
+    if (pawl__pg_next(&calls[CALL_COUNTERS]))
+        pawl__pg_get_counters(&calls[CALL_COUNTERS], &stats->counters);
     for (size_t i = 0; i < COUNT_MAX; i++)
-        if (pawl__postgres_next(&calls[CALL_COUNTS + i])) {
-            int64_t number = pawl__postgres_get_int(&calls[CALL_COUNTS + i]);
+        if (pawl__pg_next(&calls[CALL_COUNTS + i])) {
+            int64_t number = pawl__pg_get_int(&calls[CALL_COUNTS + i]);
             memcpy((char *)stats + counts[i].offset, &number, sizeof number);
         }
     return code;
 }
 
 /* One round trip, and one for who lives. */
-pawl_code pawl__postgres_stats(pawl_store *base, pawl_time now, pawl_arena *arena,
-                               pawl_stats *stats, pawl_error *error)
+pawl_code pawl__pg_stats(pawl_store *base, pawl_time now, pawl_arena *arena, pawl_stats *stats,
+                         pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call calls[CALL_COUNTS + COUNT_MAX];
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call calls[CALL_COUNTS + COUNT_MAX];
     *stats         = (pawl_stats){0};
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
     if (now > store->last_now)
         store->last_now = now;
     send_stats(store, now, calls, error);
-    code                     = pawl__postgres_flush(&store->main, error);
+    code                     = pawl__pg_flush(&store->main, error);
     calls[CALL_QUEUES].arena = arena;
     if (code == PAWL_OK)
         code = take_stats(calls, stats);
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-        pawl__postgres_end(&calls[i]);
-    return code == PAWL_OK ? pawl__postgres_worker_count(store, &stats->workers, error) : code;
+        pawl__pg_end(&calls[i]);
+    return code == PAWL_OK ? pawl__pg_worker_count(store, &stats->workers, error) : code;
 }
 
 /* ---- Sweep: marks of the inbox ------------------------------------------ */
@@ -241,12 +237,12 @@ pawl_code pawl__postgres_stats(pawl_store *base, pawl_time now, pawl_arena *aren
 #define STROLLS_A_ROUND 1440 /* one a minute: a day */
 
 typedef struct sweep_state {
-    pawl__postgres_connection *connection;
-    const pawl_sweep          *sweep;
-    pawl_error                *error;
-    int64_t                    limit;
-    int64_t                    count;
-    bool                       more;
+    pawl__pg_connection *connection;
+    const pawl_sweep    *sweep;
+    pawl_error          *error;
+    int64_t              limit;
+    int64_t              count;
+    bool                 more;
     /* The inbox. */
     int64_t pages;
     int64_t hand;   /* page where old marks were found last */
@@ -256,16 +252,16 @@ typedef struct sweep_state {
 } sweep_state;
 
 /* A row's place: four bytes of the page, two of the row in it. */
-static void put_page(pawl__postgres_call *call, int64_t page)
+static void put_page(pawl__pg_call *call, int64_t page)
 {
     unsigned char place[6] = {(unsigned char)(page >> 24), (unsigned char)(page >> 16),
                               (unsigned char)(page >> 8), (unsigned char)page};
-    pawl__postgres_put_tid(call, place);
+    pawl__pg_put_tid(call, place);
 }
 
-static int64_t get_page(pawl__postgres_call *call)
+static int64_t get_page(pawl__pg_call *call)
 {
-    pawl_text            place = pawl__postgres_peek_text(call);
+    pawl_text            place = pawl__pg_peek_text(call);
     const unsigned char *bytes = (const unsigned char *)place.data;
     if (place.size != 6)
         return 0;
@@ -278,20 +274,20 @@ static int64_t get_page(pawl__postgres_call *call)
 static pawl_code walk(sweep_state *s, int64_t from, int64_t to, int64_t limit, int64_t *found,
                       int64_t *last)
 {
-    pawl__postgres_call call;
+    pawl__pg_call call;
     *found = 0;
-    pawl__postgres_begin(&call, s->connection, pawl__postgres_inbox_sweep, s->error);
+    pawl__pg_begin(&call, s->connection, PAWL__PG_INBOX_SWEEP, s->error);
     put_page(&call, from);
     put_page(&call, to);
-    pawl__postgres_put_time(&call, s->sweep->inbox_before);
-    pawl__postgres_put_int(&call, limit);
-    pawl_code code = pawl__postgres_run(&call);
-    if (code == PAWL_OK && pawl__postgres_next(&call)) {
-        *found = pawl__postgres_get_int(&call);
+    pawl__pg_put_time(&call, s->sweep->inbox_before);
+    pawl__pg_put_int(&call, limit);
+    pawl_code code = pawl__pg_run(&call);
+    if (code == PAWL_OK && pawl__pg_next(&call)) {
+        *found = pawl__pg_get_int(&call);
         if (*found > 0)
             *last = get_page(&call);
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     s->count += *found;
     return code == PAWL_OK ? call.code : code;
 }
@@ -349,20 +345,20 @@ static pawl_code sweep_inbox(sweep_state *s)
  * stays in the index until a vacuum, and would be passed over again each time. */
 static pawl_code sweep_outbox(sweep_state *s)
 {
-    pawl__postgres_call call;
-    int64_t             found = 0;
-    pawl__postgres_begin(&call, s->connection, pawl__postgres_outbox_clear, s->error);
-    pawl__postgres_put_time(&call, s->dispatched != 0 ? s->dispatched : PAWL_TIME_MIN);
-    pawl__postgres_put_time(&call, s->sweep->outbox_before);
-    pawl__postgres_put_int(&call, s->limit);
-    pawl_code code = pawl__postgres_run(&call);
+    pawl__pg_call call;
+    int64_t       found = 0;
+    pawl__pg_begin(&call, s->connection, PAWL__PG_OUTBOX_CLEAR, s->error);
+    pawl__pg_put_time(&call, s->dispatched != 0 ? s->dispatched : PAWL_TIME_MIN);
+    pawl__pg_put_time(&call, s->sweep->outbox_before);
+    pawl__pg_put_int(&call, s->limit);
+    pawl_code code = pawl__pg_run(&call);
     s->dispatched  = 0;
-    if (code == PAWL_OK && pawl__postgres_next(&call)) {
-        found = pawl__postgres_get_int(&call);
+    if (code == PAWL_OK && pawl__pg_next(&call)) {
+        found = pawl__pg_get_int(&call);
         if (found == s->limit)
-            s->dispatched = pawl__postgres_get_time(&call);
+            s->dispatched = pawl__pg_get_time(&call);
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     s->count += found;
     s->more |= found == s->limit;
     if (s->sweep->outbox_count != NULL)
@@ -371,37 +367,37 @@ static pawl_code sweep_outbox(sweep_state *s)
 }
 
 /* Where the last sweep of any worker ended; false while another one sweeps. */
-static pawl_code begin_sweep(pawl__postgres *store, sweep_state *s, bool *is_ours)
+static pawl_code begin_sweep(pawl__pg *store, sweep_state *s, bool *is_ours)
 {
-    pawl__postgres_call call;
+    pawl__pg_call call;
     *is_ours = false;
-    pawl__postgres_begin(&call, s->connection, pawl__postgres_sweep_begin, s->error);
-    pawl__postgres_put_int(&call, pawl__postgres_lock_number(store, "sweep", (pawl_text){0}));
-    pawl_code code = pawl__postgres_run(&call);
-    if (code == PAWL_OK && pawl__postgres_next(&call)) {
-        *is_ours      = pawl__postgres_get_bool(&call);
-        s->pages      = pawl__postgres_get_int(&call);
-        s->hand       = pawl__postgres_get_int(&call);
-        s->stroll     = pawl__postgres_get_int(&call);
-        s->dispatched = pawl__postgres_get_time(&call);
+    pawl__pg_begin(&call, s->connection, PAWL__PG_SWEEP_BEGIN, s->error);
+    pawl__pg_put_int(&call, pawl__pg_lock_number(store, "sweep", (pawl_text){0}));
+    pawl_code code = pawl__pg_run(&call);
+    if (code == PAWL_OK && pawl__pg_next(&call)) {
+        *is_ours      = pawl__pg_get_bool(&call);
+        s->pages      = pawl__pg_get_int(&call);
+        s->hand       = pawl__pg_get_int(&call);
+        s->stroll     = pawl__pg_get_int(&call);
+        s->dispatched = pawl__pg_get_time(&call);
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return code == PAWL_OK ? call.code : code;
 }
 
 static pawl_code keep_place(sweep_state *s)
 {
-    pawl__postgres_call call;
-    pawl__postgres_begin(&call, s->connection, pawl__postgres_sweep_place, s->error);
-    pawl__postgres_put_int(&call, s->hand);
-    pawl__postgres_put_int(&call, s->stroll);
-    pawl__postgres_put_time(&call, s->dispatched);
-    pawl_code code = pawl__postgres_run(&call);
-    pawl__postgres_end(&call);
+    pawl__pg_call call;
+    pawl__pg_begin(&call, s->connection, PAWL__PG_SWEEP_PLACE, s->error);
+    pawl__pg_put_int(&call, s->hand);
+    pawl__pg_put_int(&call, s->stroll);
+    pawl__pg_put_time(&call, s->dispatched);
+    pawl_code code = pawl__pg_run(&call);
+    pawl__pg_end(&call);
     return code;
 }
 
-static pawl_code sweep_all(pawl__postgres *store, sweep_state *s)
+static pawl_code sweep_all(pawl__pg *store, sweep_state *s)
 {
     bool      is_ours = false;
     pawl_code code    = begin_sweep(store, s, &is_ours);
@@ -415,26 +411,26 @@ static pawl_code sweep_all(pawl__postgres *store, sweep_state *s)
                             s->dispatched != before.dispatched))
         code = keep_place(s);
     if (code == PAWL_OK)
-        code = pawl__postgres_worker_sweep(store, s->connection, s->sweep->workers_before,
-                                           (size_t)s->limit, &s->count, &s->more, s->error);
+        code = pawl__pg_worker_sweep(store, s->connection, s->sweep->workers_before,
+                                     (size_t)s->limit, &s->count, &s->more, s->error);
     return code;
 }
 
-pawl_code pawl__postgres_sweep(pawl_store *base, const pawl_sweep *sweep, int64_t *count,
-                               bool *more, pawl_error *error)
+pawl_code pawl__pg_sweep(pawl_store *base, const pawl_sweep *sweep, int64_t *count, bool *more,
+                         pawl_error *error)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
-    sweep_state     s     = {.sweep = sweep, .error = error};
-    *count                = 0;
-    *more                 = false;
-    s.limit               = sweep->count_max < INT64_MAX ? (int64_t)sweep->count_max : INT64_MAX;
-    pawl_code code        = pawl__postgres_ready(store, error);
+    pawl__pg   *store = pawl__pg_of(base);
+    sweep_state s     = {.sweep = sweep, .error = error};
+    *count            = 0;
+    *more             = false;
+    s.limit           = sweep->count_max < INT64_MAX ? (int64_t)sweep->count_max : INT64_MAX;
+    pawl_code code    = pawl__pg_ready(store, error);
     if (code == PAWL_OK)
-        code = pawl__postgres_stamp_begin(store, &s.connection, error);
+        code = pawl__pg_stamp_begin(store, &s.connection, error);
     if (code != PAWL_OK)
         return code;
     code = sweep_all(store, &s);
-    code = pawl__postgres_stamp_end(s.connection, code, error);
+    code = pawl__pg_stamp_end(s.connection, code, error);
     if (code != PAWL_OK)
         return code;
     *count = s.count;

@@ -10,19 +10,19 @@
 
 /* Pages of the inbox. The catalog is asked by the row's type: a template names
  * the table, but not in a literal. */
-#define PAWL__POSTGRES_INBOX_PAGES                                                  \
+#define PAWL__PG_INBOX_PAGES                                                        \
     "(select pg_relation_size(t.typrelid) / current_setting('block_size')::bigint " \
     "from pg_catalog.pg_type as t where t.oid = pg_typeof(null::{inbox}))"
 
 /* The columns of tables and the indexes that are looked for at open: ?1 is the
  * schema; names are compared with the catalog's own, which are bytewise. */
-#define PAWL__POSTGRES_LOOK_STATEMENTS(X)                                                           \
+#define PAWL__PG_LOOK_STATEMENTS(X)                                                                 \
     /* In an order, so that the index is used: "exists" would scan where much is due. */            \
-    X(queue_is_due, "select (select true from {queue} where [Queue] = ?1 and [Due] <= ?2 "          \
+    X(QUEUE_IS_DUE, "select (select true from {queue} where [Queue] = ?1 and [Due] <= ?2 "          \
                     "and [Due] >= ?3 order by [Due], [Seq] limit 1) is not null")                   \
     /* The first of a queue, of its timeouts and of aggregators, and whether the first of         \
      * the timeouts that were due at ?6 is leased by another worker than ?7. */ \
-    X(next_of_all, "select (select [Due] from {queue} where [Queue] = ?1 and [Due] >= ?2 "          \
+    X(NEXT_OF_ALL, "select (select [Due] from {queue} where [Queue] = ?1 and [Due] >= ?2 "          \
                    "and [Seq] <> all (?3) order by [Due], [Seq] limit 1), "                         \
                    "(select [Due] from {timeouts} where [Destination] = ?1 "                        \
                    "and ([Owner] is null or [LeaseExpires] <= ?4) order by [Due], [Id] limit 1), "  \
@@ -33,42 +33,42 @@
                    "where [Destination] = ?1 and [Due] <= ?6 order by [Due], [Id] limit 1) as h "   \
                    "where h.[LeaseExpires] > ?4 and h.[LeaseWorker] <> ?7)")                        \
     /* What became due before the known times, for each queue. */                                   \
-    X(queue_there,                                                                                  \
+    X(QUEUE_THERE,                                                                                  \
       "select exists (select 1 from unnest(?1, ?2, ?3, ?4) as k (queue, due_min, due, timeout) "    \
       "where (select true from {queue} as q where q.[Queue] = k.queue "                             \
       "and q.[Due] >= k.due_min and q.[Due] < k.due order by q.[Due], q.[Seq] limit 1) "            \
       "or (select true from {timeouts} as t where t.[Destination] = k.queue "                       \
       "and t.[Due] < k.timeout and t.[Owner] is null order by t.[Due], t.[Id] limit 1))")           \
-    X(outbox_pending_count, "select count(*), (select [At] from {outbox} "                          \
+    X(OUTBOX_PENDING_COUNT, "select count(*), (select [At] from {outbox} "                          \
                             "where [State] = 'pending' order by [Id], [NextAttempt] limit 1) "      \
                             "from {outbox} where [State] = 'pending'")                              \
     /* Sweeps. */                                                                                   \
-    X(sweep_begin, "select pg_try_advisory_xact_lock(?1), " PAWL__POSTGRES_INBOX_PAGES              \
+    X(SWEEP_BEGIN, "select pg_try_advisory_xact_lock(?1), " PAWL__PG_INBOX_PAGES                    \
                    ", coalesce(max([Process]), 0), coalesce(max([Epoch]), 0), "                     \
                    "coalesce(max([Expires]), 'epoch') from {leases} where [Name] = 'sweep:'")       \
-    X(sweep_place, "insert into {leases} ([Name], [Process], [Pid], [Epoch], [Expires]) "           \
+    X(SWEEP_PLACE, "insert into {leases} ([Name], [Process], [Pid], [Epoch], [Expires]) "           \
                    "values ('sweep:', ?1, 0, ?2, ?3) on conflict ([Name]) do update set "           \
                    "[Process] = excluded.[Process], [Epoch] = excluded.[Epoch], "                   \
                    "[Expires] = excluded.[Expires]")                                                \
-    X(inbox_sweep,                                                                                  \
+    X(INBOX_SWEEP,                                                                                  \
       "with k as materialized (select ctid as place from {inbox} where ctid >= ?1 and ctid < ?2 "   \
       "and [At] < ?3 limit ?4 for update skip locked), "                                            \
       "gone as (delete from {inbox} where ctid = any (array(select place from k))) "                \
       "select count(*), max(place) from k")                                                         \
-    X(outbox_clear,                                                                                 \
+    X(OUTBOX_CLEAR,                                                                                 \
       "with k as materialized (select ctid as place, [DispatchedAt] as at from {outbox} "           \
       "where [DispatchedAt] >= ?1 and [DispatchedAt] < ?2 "                                         \
       "order by [DispatchedAt] limit ?3 for update skip locked), "                                  \
       "gone as (delete from {outbox} where ctid = any (array(select place from k))) "               \
       "select count(*), max(at) from k")                                                            \
     /* The catalog. */                                                                              \
-    X(schema_path, "select set_config('search_path', quote_ident(?1), true)")                       \
-    X(schema_known, "select count(*) from pg_catalog.pg_namespace where nspname = ?1")              \
-    X(schema_table_known,                                                                           \
+    X(SCHEMA_PATH, "select set_config('search_path', quote_ident(?1), true)")                       \
+    X(SCHEMA_KNOWN, "select count(*) from pg_catalog.pg_namespace where nspname = ?1")              \
+    X(SCHEMA_TABLE_KNOWN,                                                                           \
       "select count(*) from pg_catalog.pg_class as c join pg_catalog.pg_namespace as s "            \
       "on s.oid = c.relnamespace where s.nspname = ?1 and c.relname = ?2 "                          \
       "and c.relkind in ('r', 'p')")                                                                \
-    X(schema_sagas,                                                                                 \
+    X(SCHEMA_SAGAS,                                                                                 \
       "select k.n, c.oid is not null, coalesce(format_type(a.atttypid, a.atttypmod), ''), "         \
       "coalesce(i.indisunique and i.indisvalid, false) "                                            \
       "from unnest(?2, ?3, ?4) with ordinality as k (tab, col, idx, n) "                            \
@@ -80,7 +80,7 @@
       "left join pg_catalog.pg_class as x on x.relnamespace = s.oid and x.relname = k.idx "         \
       "left join pg_catalog.pg_index as i on i.indexrelid = x.oid and i.indrelid = c.oid "          \
       "order by k.n")                                                                               \
-    X(schema_columns,                                                                               \
+    X(SCHEMA_COLUMNS,                                                                               \
       "select c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod), "             \
       "coalesce(l.collname::text, ''), a.attnotnull, a.atthasdef or a.attidentity <> '' "           \
       "from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c "                            \
@@ -88,7 +88,7 @@
       "join pg_catalog.pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 "                   \
       "and not a.attisdropped left join pg_catalog.pg_collation as l on l.oid = a.attcollation "    \
       "where s.nspname = ?1 and c.relname = any (?2) order by c.relname, a.attnum")                 \
-    X(schema_indexes,                                                                               \
+    X(SCHEMA_INDEXES,                                                                               \
       "select c.relname::text, x.relname::text, "                                                   \
       "(select coalesce(string_agg(pg_get_indexdef(i.indexrelid, n, false), ', ' order by n), "     \
       "'') from generate_series(1, i.indnkeyatts) as n), "                                          \
@@ -97,11 +97,11 @@
       "on c.relnamespace = s.oid join pg_catalog.pg_index as i on i.indrelid = c.oid "              \
       "join pg_catalog.pg_class as x on x.oid = i.indexrelid "                                      \
       "where s.nspname = ?1 and c.relname = any (?2) order by c.relname, x.relname")                \
-    X(schema_cascades,                                                                              \
+    X(SCHEMA_CASCADES,                                                                              \
       "select count(*) from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c "            \
       "on c.relnamespace = s.oid join pg_catalog.pg_constraint as k on k.conrelid = c.oid "         \
       "where s.nspname = ?1 and c.relname = ?2 and k.contype = 'f' and k.confdeltype = 'c'")        \
-    X(schema_function,                                                                              \
+    X(SCHEMA_FUNCTION,                                                                              \
       "select p.prosrc, coalesce(array_to_string(p.proconfig, ','), '') = "                         \
       "'search_path=' || quote_ident(?1) "                                                          \
       "from pg_catalog.pg_namespace as s join pg_catalog.pg_proc as p "                             \

@@ -57,8 +57,8 @@ static void set(settings *s, const char *name, const char *value)
 }
 
 /* What the URL says comes first, pawl's session options before the user's. */
-static pawl_code fill_settings(const pawl__postgres *store, const PQconninfoOption *list,
-                               settings *s, pawl_error *error)
+static pawl_code fill_settings(const pawl__pg *store, const PQconninfoOption *list, settings *s,
+                               pawl_error *error)
 {
     const char *options = "";
     memset(s, 0, sizeof *s);
@@ -103,14 +103,14 @@ static void find_state(const char *text, char state[STATE_SIZE])
         }
 }
 
-static pawl_code refused(const pawl__postgres *store, const PGconn *pg, pawl_error *error)
+static pawl_code refused(const pawl__pg *store, const PGconn *pg, pawl_error *error)
 {
     const char *text = PQerrorMessage(pg);
     pawl_code   code = PAWL_EUNREACHABLE;
     char        state[STATE_SIZE];
     find_state(text, state);
     if (state[0] != '\0')
-        code = pawl__postgres_code_of(state);
+        code = pawl__pg_code_of(state);
     if (PQconnectionNeedsPassword(pg))
         code = PAWL_EDENIED;
     if (code == PAWL_ELOST || code == PAWL_EPERSIST)
@@ -123,12 +123,12 @@ static pawl_code refused(const pawl__postgres *store, const PGconn *pg, pawl_err
 }
 
 /* An interrupt ends the wait. */
-static pawl_code wait_for_connection(const pawl__postgres *store, PGconn *pg, pawl_error *error)
+static pawl_code wait_for_connection(const pawl__pg *store, PGconn *pg, pawl_error *error)
 {
-    int64_t                   deadline = pawl__postgres_clock_ms() + store->base.deadline_ms;
+    int64_t                   deadline = pawl__pg_clock_ms() + store->base.deadline_ms;
     PostgresPollingStatusType status   = PGRES_POLLING_WRITING;
     while (status != PGRES_POLLING_OK) {
-        int64_t       rest    = deadline - pawl__postgres_clock_ms();
+        int64_t       rest    = deadline - pawl__pg_clock_ms();
         struct pollfd list[2] = {
             {.fd = PQsocket(pg), .events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT},
             {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN},
@@ -157,18 +157,18 @@ static void notice(void *context, const char *text)
     pawl_log(PAWL_LOG_DEBUG, "postgres: %.*s", (int)strcspn(text, "\n"), text);
 }
 
-static pawl_code dial_once(pawl__postgres *store, PGconn **pg, pawl_error *error)
+static pawl_code dial_once(pawl__pg *store, PGconn **pg, pawl_error *error)
 {
     settings          s;
     char             *text = NULL;
     PQconninfoOption *list = PQconninfoParse(store->conninfo, &text);
     PQfreemem(text);
     if (list == NULL) /* url.c has parsed it once */
-        return pawl__postgres_no_memory(error);
+        return pawl__pg_no_memory(error);
     pawl_code code = fill_settings(store, list, &s, error);
     if (code == PAWL_OK) {
         *pg  = PQconnectStartParams(s.names, s.values, 0);
-        code = *pg != NULL ? PAWL_OK : pawl__postgres_no_memory(error);
+        code = *pg != NULL ? PAWL_OK : pawl__pg_no_memory(error);
     }
     if (code == PAWL_OK) {
         (void)PQsetErrorVerbosity(*pg, PQERRORS_VERBOSE);
@@ -180,7 +180,7 @@ static pawl_code dial_once(pawl__postgres *store, PGconn **pg, pawl_error *error
     return code;
 }
 
-static void suspect_pooler(pawl__postgres *store, const char *why)
+static void suspect_pooler(pawl__pg *store, const char *why)
 {
     store->is_pooled = true;
     pawl_log(PAWL_LOG_WARNING,
@@ -190,7 +190,7 @@ static void suspect_pooler(pawl__postgres *store, const char *why)
 }
 
 /* A server takes the session options; 08P01 is what poolers say of them. */
-static pawl_code dial(pawl__postgres *store, PGconn **pg, pawl_error *error)
+static pawl_code dial(pawl__pg *store, PGconn **pg, pawl_error *error)
 {
     char      state[STATE_SIZE];
     pawl_code code = dial_once(store, pg, error);
@@ -211,7 +211,7 @@ static pawl_code dial(pawl__postgres *store, PGconn **pg, pawl_error *error)
 
 /* ---- Looking at the server ---------------------------------------------- */
 
-static pawl_code check_encoding(const pawl__postgres *store, const PGconn *pg, pawl_error *error)
+static pawl_code check_encoding(const pawl__pg *store, const PGconn *pg, pawl_error *error)
 {
     const char *encoding = PQparameterStatus(pg, "server_encoding");
     if (PQserverVersion(pg) < VERSION_MIN)
@@ -226,28 +226,27 @@ static pawl_code check_encoding(const pawl__postgres *store, const PGconn *pg, p
 }
 
 /* Without a name: a pooler would keep the statement for the next client. */
-static pawl_code ask_session(pawl__postgres *store, pawl__postgres_connection *connection,
-                             int64_t *pid, pawl_error *error)
+static pawl_code ask_session(pawl__pg *store, pawl__pg_connection *connection, int64_t *pid,
+                             pawl_error *error)
 {
-    pawl__postgres_call call;
-    bool                is_named = connection->is_named;
-    connection->is_named         = false;
-    pawl__postgres_begin(&call, connection, pawl__postgres_session, error);
-    pawl__postgres_put_text(&call, pawl_text_of(store->schema));
-    pawl__postgres_put_text(&call, pawl_text_of(store->base.system_prefix));
-    pawl_code code       = pawl__postgres_run(&call);
+    pawl__pg_call call;
+    bool          is_named = connection->is_named;
+    connection->is_named   = false;
+    pawl__pg_begin(&call, connection, PAWL__PG_SESSION, error);
+    pawl__pg_put_text(&call, pawl_text_of(store->schema));
+    pawl__pg_put_text(&call, pawl_text_of(store->base.system_prefix));
+    pawl_code code       = pawl__pg_run(&call);
     connection->is_named = is_named;
-    if (code == PAWL_OK && pawl__postgres_next(&call)) {
-        *pid              = pawl__postgres_get_int(&call);
-        pawl_text channel = pawl__postgres_peek_text(&call);
+    if (code == PAWL_OK && pawl__pg_next(&call)) {
+        *pid              = pawl__pg_get_int(&call);
+        pawl_text channel = pawl__pg_peek_text(&call);
         (void)snprintf(store->channel, sizeof store->channel, "%.*s", PAWL_TEXT_ARGS(channel));
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return code;
 }
 
-static pawl_code check_server(pawl__postgres *store, pawl__postgres_connection *connection,
-                              pawl_error *error)
+static pawl_code check_server(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
     int64_t   pid  = 0;
     pawl_code code = check_encoding(store, connection->pg, error);
@@ -262,7 +261,7 @@ static pawl_code check_server(pawl__postgres *store, pawl__postgres_connection *
     return PAWL_OK;
 }
 
-void pawl__postgres_disconnect(pawl__postgres_connection *connection)
+void pawl__pg_disconnect(pawl__pg_connection *connection)
 {
     PQfinish(connection->pg);
     connection->pg             = NULL;
@@ -271,15 +270,14 @@ void pawl__postgres_disconnect(pawl__postgres_connection *connection)
     connection->is_lost        = false;
     connection->is_read_only   = false;
     connection->failed         = PAWL_OK;
-    pawl__postgres_connection_clear(connection);
+    pawl__pg_connection_clear(connection);
 }
 
-pawl_code pawl__postgres_connect(pawl__postgres *store, pawl__postgres_connection *connection,
-                                 pawl_error *error)
+pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
-    pawl__postgres_disconnect(connection);
+    pawl__pg_disconnect(connection);
     connection->prefix         = store->base.system_prefix;
-    connection->dialect        = pawl__postgres_dialect;
+    connection->dialect        = pawl__pg_dialect;
     connection->dialect.schema = store->schema;
     connection->is_ours        = true;
     connection->deadline_ms    = store->base.deadline_ms;
@@ -287,47 +285,46 @@ pawl_code pawl__postgres_connect(pawl__postgres *store, pawl__postgres_connectio
     pawl_code code             = dial(store, &connection->pg, error);
     connection->is_named       = !store->is_pooled;
     if (connection == &store->main) { /* it may be another server's now */
-        store->numbering = (pawl__postgres_numbering){0};
-        pawl__postgres_outbox_place_forget(&store->outbox);
+        store->numbering = (pawl__pg_numbering){0};
+        pawl__pg_outbox_place_forget(&store->outbox);
     }
     if (code == PAWL_OK)
-        code = pawl__postgres_set_pipeline(connection, true, error);
+        code = pawl__pg_set_pipeline(connection, true, error);
     if (code == PAWL_OK)
         code = check_server(store, connection, error);
     if (code != PAWL_OK)
-        pawl__postgres_disconnect(connection);
+        pawl__pg_disconnect(connection);
     return code;
 }
 
-pawl_code pawl__postgres_side(pawl__postgres *store, pawl__postgres_connection **connection,
-                              pawl_error *error)
+pawl_code pawl__pg_side(pawl__pg *store, pawl__pg_connection **connection, pawl_error *error)
 {
     *connection   = &store->side;
     bool is_again = store->side.is_lost || store->side.is_read_only;
     if (store->side.pg != NULL && !is_again)
         return PAWL_OK;
-    pawl_code code = pawl__postgres_connect(store, &store->side, error);
+    pawl_code code = pawl__pg_connect(store, &store->side, error);
     if (code == PAWL_OK && is_again)
-        pawl__postgres_end_holder(store, &store->side);
+        pawl__pg_end_holder(store, &store->side);
     return code;
 }
 
 /* ---- The handle --------------------------------------------------------- */
 
 /* A lost connection took the claims, the locks and LISTEN with it. */
-static pawl_code connect_again(pawl__postgres *store, pawl_error *error)
+static pawl_code connect_again(pawl__pg *store, pawl_error *error)
 {
-    pawl__postgres_seen_clear(store);
+    pawl__pg_seen_clear(store);
     store->claim_count    = 0;
     store->is_held        = false;
     store->listens        = false;
     store->sleeps         = false;
     store->has_worker_tid = false;
-    pawl_code code        = pawl__postgres_connect(store, &store->main, error);
+    pawl_code code        = pawl__pg_connect(store, &store->main, error);
     if (code == PAWL_OK && store->lock_number != 0)
-        code = pawl__postgres_worker_lock(store, error);
+        code = pawl__pg_worker_lock(store, error);
     if (code == PAWL_OK && store->base.is_attached)
-        pawl__postgres_end_holder(store, &store->main);
+        pawl__pg_end_holder(store, &store->main);
     if (code != PAWL_OK)
         store->main.is_lost = true; /* the next call tries again */
     else
@@ -337,14 +334,14 @@ static pawl_code connect_again(pawl__postgres *store, pawl_error *error)
 
 /* They would heap up in a handle that always has work. One that sleeps may have
  * missed nothing: before it does, it looks once more. */
-static void drop_notifies(const pawl__postgres *store)
+static void drop_notifies(const pawl__pg *store)
 {
     PGnotify *notify;
     while (store->listens && !store->sleeps && (notify = PQnotifies(store->main.pg)) != NULL)
         PQfreemem(notify);
 }
 
-pawl_code pawl__postgres_ready(pawl__postgres *store, pawl_error *error)
+pawl_code pawl__pg_ready(pawl__pg *store, pawl_error *error)
 {
     uint64_t count;
     if (store->pid != getpid())
@@ -363,15 +360,15 @@ pawl_code pawl__postgres_ready(pawl__postgres *store, pawl_error *error)
     return PAWL_OK;
 }
 
-void pawl__postgres_note_now(pawl__postgres *store, pawl_time now)
+void pawl__pg_note_now(pawl__pg *store, pawl_time now)
 {
     if (now > store->last_now) {
         store->last_now    = now;
-        store->last_now_ms = pawl__postgres_clock_ms();
+        store->last_now_ms = pawl__pg_clock_ms();
     }
 }
 
-static void write_identity(pawl__postgres *store)
+static void write_identity(pawl__pg *store)
 {
     const PGconn *pg   = store->main.pg;
     const char   *host = PQhost(pg) != NULL ? PQhost(pg) : "";
@@ -381,44 +378,44 @@ static void write_identity(pawl__postgres *store)
                    store->base.system_prefix);
 }
 
-pawl_code pawl__postgres_open(pawl_store *base, const char *url, const pawl_store_options *options,
-                              pawl_error *error)
+pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_options *options,
+                        pawl_error *error)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
-    store->pid            = getpid();
-    store->last_now       = PAWL_TIME_MIN;
+    pawl__pg *store = pawl__pg_of(base);
+    store->pid      = getpid();
+    store->last_now = PAWL_TIME_MIN;
     atomic_store(&store->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     if (atomic_load(&store->interrupt_fd) < 0)
         return pawl_error_set(error, PAWL_EPERSIST, "postgres: no descriptor: %s", strerror(errno));
     store->scratch = pawl_arena_create(0);
     if (store->scratch == NULL)
-        return pawl__postgres_no_memory(error);
-    pawl_code code = pawl__postgres_url(store, url, error);
+        return pawl__pg_no_memory(error);
+    pawl_code code = pawl__pg_url(store, url, error);
     if (code != PAWL_OK || options->mode == PAWL_OPEN_SCHEMA)
         return code; /* schema() connects */
-    code = pawl__postgres_connect(store, &store->main, error);
+    code = pawl__pg_connect(store, &store->main, error);
     if (code == PAWL_OK)
         write_identity(store);
     if (code == PAWL_OK)
-        code = pawl__postgres_schema_check(store, options->tables, options->table_count, error);
+        code = pawl__pg_schema_check(store, options->tables, options->table_count, error);
     return code;
 }
 
-void pawl__postgres_close(pawl_store *base)
+void pawl__pg_close(pawl_store *base)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
+    pawl__pg *store = pawl__pg_of(base);
     if (store->pid != 0 && store->pid == getpid()) {
         /* So that what it held is free now, not when the server has noticed. */
         store->main.deadline_ms =
             store->main.deadline_ms < CLOSE_MS ? store->main.deadline_ms : CLOSE_MS;
         if (!store->is_held)
-            pawl__postgres_rollback_transaction(&store->main);
-        pawl__postgres_disconnect(&store->main);
-        pawl__postgres_disconnect(&store->side);
+            pawl__pg_rollback_transaction(&store->main);
+        pawl__pg_disconnect(&store->main);
+        pawl__pg_disconnect(&store->side);
     } else {
         /* The socket is the parent's: saying goodbye on it would end its session. */
-        pawl__postgres_connection_clear(&store->main);
-        pawl__postgres_connection_clear(&store->side);
+        pawl__pg_connection_clear(&store->main);
+        pawl__pg_connection_clear(&store->side);
     }
     int descriptor = atomic_exchange(&store->interrupt_fd, -1);
     if (store->pid != 0 && descriptor >= 0)

@@ -10,9 +10,9 @@
 
 /* The number of a word; a word that is none, written by somebody else, ends
  * the call. */
-static int read_word(pawl__postgres_call *call, const pawl_text *words, int count)
+static int read_word(pawl__pg_call *call, const pawl_text *words, int count)
 {
-    pawl_text word = pawl__postgres_peek_text(call);
+    pawl_text word = pawl__pg_peek_text(call);
     for (int i = 0; i < count; i++)
         if (pawl_text_equal(word, words[i]))
             return i;
@@ -22,51 +22,50 @@ static int read_word(pawl__postgres_call *call, const pawl_text *words, int coun
     return 0;
 }
 
-static void read_claimed(pawl__postgres_call *call, pawl_outbox_row *row)
+static void read_claimed(pawl__pg_call *call, pawl_outbox_row *row)
 {
-    row->id               = pawl__postgres_get_int(call);
-    row->next_attempt     = pawl__postgres_get_time(call);
-    row->version          = pawl__postgres_get_int(call);
-    row->index            = (int32_t)pawl__postgres_get_int(call);
-    row->attempts         = (int32_t)pawl__postgres_get_int(call);
-    row->dispatch_id.uuid = pawl__postgres_get_uuid(call);
-    row->source           = pawl__postgres_get_text(call);
-    row->endpoint         = pawl__postgres_get_text(call);
-    row->destination      = pawl__postgres_get_text(call);
-    row->due              = pawl__postgres_get_time(call);
-    row->at               = pawl__postgres_get_time(call);
-    row->attempts_before  = (int32_t)pawl__postgres_get_int(call);
-    pawl__postgres_get_message(call, &row->message);
+    row->id               = pawl__pg_get_int(call);
+    row->next_attempt     = pawl__pg_get_time(call);
+    row->version          = pawl__pg_get_int(call);
+    row->index            = (int32_t)pawl__pg_get_int(call);
+    row->attempts         = (int32_t)pawl__pg_get_int(call);
+    row->dispatch_id.uuid = pawl__pg_get_uuid(call);
+    row->source           = pawl__pg_get_text(call);
+    row->endpoint         = pawl__pg_get_text(call);
+    row->destination      = pawl__pg_get_text(call);
+    row->due              = pawl__pg_get_time(call);
+    row->at               = pawl__pg_get_time(call);
+    row->attempts_before  = (int32_t)pawl__pg_get_int(call);
+    pawl__pg_get_message(call, &row->message);
 }
 
-static void read_row(pawl__postgres_call *call, pawl_outbox_row *row)
+static void read_row(pawl__pg_call *call, pawl_outbox_row *row)
 {
     read_claimed(call, row);
     row->state = (pawl_outbox_state)read_word(call, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
-    row->dispatched = pawl__postgres_get_time(call);
+    row->dispatched = pawl__pg_get_time(call);
 }
 
 /* ---- Claiming ----------------------------------------------------------- */
 
 /* The row without an id says what the claim saw, in the columns behind that. */
-static void read_look(pawl__postgres_call *call, pawl__postgres_outbox_look *look)
+static void read_look(pawl__pg_call *call, pawl__pg_outbox_look *look)
 {
-    pawl__postgres_skip(call);
-    bool      is_waiting = !pawl__postgres_is_null(call);
-    pawl_time later      = pawl__postgres_get_time(call);
-    int64_t   waiting    = pawl__postgres_get_int(call);
-    look->sight.oldest   = pawl__postgres_get_int(call);
-    look->sight.next     = pawl__postgres_get_int(call);
+    pawl__pg_skip(call);
+    bool      is_waiting = !pawl__pg_is_null(call);
+    pawl_time later      = pawl__pg_get_time(call);
+    int64_t   waiting    = pawl__pg_get_int(call);
+    look->sight.oldest   = pawl__pg_get_int(call);
+    look->sight.next     = pawl__pg_get_int(call);
     look->later          = is_waiting ? later : PAWL_TIME_MAX;
     look->waiting        = is_waiting ? waiting : INT64_MAX;
 }
 
-static void read_due(pawl__postgres_call *call, pawl_outbox_rows *rows,
-                     pawl__postgres_outbox_look *look)
+static void read_due(pawl__pg_call *call, pawl_outbox_rows *rows, pawl__pg_outbox_look *look)
 {
-    rows->items = pawl__postgres_take_rows(call, sizeof *rows->items);
-    while (pawl__postgres_next(call)) {
-        if (pawl__postgres_is_null(call)) {
+    rows->items = pawl__pg_take_rows(call, sizeof *rows->items);
+    while (pawl__pg_next(call)) {
+        if (pawl__pg_is_null(call)) {
             read_look(call, look);
             continue;
         }
@@ -78,20 +77,20 @@ static void read_due(pawl__postgres_call *call, pawl_outbox_rows *rows,
     look->sight.last  = rows->count != 0 ? rows->items[rows->count - 1].id : 0;
 }
 
-static pawl_code claim_from(pawl__postgres *store, pawl_text endpoint, pawl_time now,
-                            size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
-                            pawl__postgres_outbox_look *look, pawl_error *error)
+static pawl_code claim_from(pawl__pg *store, pawl_text endpoint, pawl_time now, size_t count_max,
+                            pawl_arena *arena, pawl_outbox_rows *rows, pawl__pg_outbox_look *look,
+                            pawl_error *error)
 {
-    pawl__postgres_call call;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_outbox_due, error);
+    pawl__pg_call call;
+    pawl__pg_begin(&call, &store->main, PAWL__PG_OUTBOX_DUE, error);
     call.arena = arena;
-    pawl__postgres_put_time(&call, now);
-    pawl__postgres_put_text(&call, endpoint);
-    pawl__postgres_put_int(&call, look->start);
-    pawl__postgres_put_int(&call, (int64_t)count_max);
+    pawl__pg_put_time(&call, now);
+    pawl__pg_put_text(&call, endpoint);
+    pawl__pg_put_int(&call, look->start);
+    pawl__pg_put_int(&call, (int64_t)count_max);
     /* The number of a transaction that is open already says nothing. */
-    pawl__postgres_put_int(&call, store->main.in_transaction ? INT64_MAX : look->far);
-    pawl_code code = pawl__postgres_run(&call);
+    pawl__pg_put_int(&call, store->main.in_transaction ? INT64_MAX : look->far);
+    pawl_code code = pawl__pg_run(&call);
     if (code != PAWL_OK)
         return code;
     read_due(&call, rows, look);
@@ -99,23 +98,23 @@ static pawl_code claim_from(pawl__postgres *store, pawl_text endpoint, pawl_time
 }
 
 /* One row more than asked for tells when to look next. */
-pawl_code pawl__postgres_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
-                                      size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
-                                      pawl_error *error)
+pawl_code pawl__pg_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
+                                size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                                pawl_error *error)
 {
-    pawl__postgres            *store = pawl__postgres_of(base);
-    pawl__postgres_outbox_look look  = {0};
-    *rows                            = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    pawl_code code                   = pawl__postgres_ready(store, error);
+    pawl__pg            *store = pawl__pg_of(base);
+    pawl__pg_outbox_look look  = {0};
+    *rows                      = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
+    pawl_code code             = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
     store->is_woken = false;
-    pawl__postgres_note_now(store, now);
-    pawl__postgres_outbox_place_begin(&store->outbox, endpoint, now, &look);
+    pawl__pg_note_now(store, now);
+    pawl__pg_outbox_place_begin(&store->outbox, endpoint, now, &look);
     code = claim_from(store, endpoint, now, count_max + 1, arena, rows, &look, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_outbox_place_end(&store->outbox, &look);
+    pawl__pg_outbox_place_end(&store->outbox, &look);
     rows->next_attempt =
         rows->count > count_max ? rows->items[--rows->count].next_attempt : store->outbox.later;
     return pawl__sql_order_sources(rows, arena, error);
@@ -125,30 +124,30 @@ pawl_code pawl__postgres_outbox_claim(pawl_store *base, pawl_text endpoint, pawl
 
 /* A state that is no parameter lets the statement have the state's own index. */
 static const int list_statements[] = {
-    [PAWL_OUTBOX_PENDING]    = pawl__postgres_outbox_list_pending,
-    [PAWL_OUTBOX_HELD]       = pawl__postgres_outbox_list_held,
-    [PAWL_OUTBOX_DISPATCHED] = pawl__postgres_outbox_list_dispatched,
-    [PAWL_OUTBOX_DEAD]       = pawl__postgres_outbox_list_dead,
-    [PAWL_OUTBOX_DISCARDED]  = pawl__postgres_outbox_list_discarded,
+    [PAWL_OUTBOX_PENDING]    = PAWL__PG_OUTBOX_LIST_PENDING,
+    [PAWL_OUTBOX_HELD]       = PAWL__PG_OUTBOX_LIST_HELD,
+    [PAWL_OUTBOX_DISPATCHED] = PAWL__PG_OUTBOX_LIST_DISPATCHED,
+    [PAWL_OUTBOX_DEAD]       = PAWL__PG_OUTBOX_LIST_DEAD,
+    [PAWL_OUTBOX_DISCARDED]  = PAWL__PG_OUTBOX_LIST_DISCARDED,
 };
 
-pawl_code pawl__postgres_outbox_list(pawl_store *base, pawl_outbox_state state, size_t count_max,
-                                     pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+pawl_code pawl__pg_outbox_list(pawl_store *base, pawl_outbox_state state, size_t count_max,
+                               pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call call;
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call call;
     *rows          = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, &store->main, list_statements[state], error);
+    pawl__pg_begin(&call, &store->main, list_statements[state], error);
     call.arena = arena;
-    pawl__postgres_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
-    code = pawl__postgres_run(&call);
+    pawl__pg_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
+    code = pawl__pg_run(&call);
     if (code != PAWL_OK)
         return code;
-    rows->items = pawl__postgres_take_rows(&call, sizeof *rows->items);
-    while (pawl__postgres_next(&call))
+    rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
+    while (pawl__pg_next(&call))
         read_row(&call, &rows->items[rows->count++]);
     return call.code;
 }
@@ -160,52 +159,51 @@ pawl_code pawl__postgres_outbox_list(pawl_store *base, pawl_outbox_state state, 
 #define FEW (BIT(PAWL_OUTBOX_PENDING) | BIT(PAWL_OUTBOX_HELD) | BIT(PAWL_OUTBOX_DEAD))
 
 static const int find_statements[] = {
-    [PAWL_OUTBOX_PENDING] = pawl__postgres_outbox_find_pending,
-    [PAWL_OUTBOX_HELD]    = pawl__postgres_outbox_find_held,
-    [PAWL_OUTBOX_DEAD]    = pawl__postgres_outbox_find_dead,
+    [PAWL_OUTBOX_PENDING] = PAWL__PG_OUTBOX_FIND_PENDING,
+    [PAWL_OUTBOX_HELD]    = PAWL__PG_OUTBOX_FIND_HELD,
+    [PAWL_OUTBOX_DEAD]    = PAWL__PG_OUTBOX_FIND_DEAD,
 };
 
 typedef struct finding {
-    pawl__postgres          *store;
+    pawl__pg                *store;
     const pawl_outbox_query *query;
     pawl_error              *error;
-    pawl__postgres_call      calls[PAWL__SQL_STATE_COUNT];
+    pawl__pg_call            calls[PAWL__SQL_STATE_COUNT];
     size_t                   count;
 } finding;
 
 static int statement_of(const pawl_outbox_query *query, int state)
 {
-    return state == PAWL_OUTBOX_PENDING && query->attempts_min > 0
-               ? pawl__postgres_outbox_find_tried
-               : find_statements[state];
+    return state == PAWL_OUTBOX_PENDING && query->attempts_min > 0 ? PAWL__PG_OUTBOX_FIND_TRIED
+                                                                   : find_statements[state];
 }
 
-static void put_states(pawl__postgres_call *call, unsigned states)
+static void put_states(pawl__pg_call *call, unsigned states)
 {
     pawl_text words[PAWL__SQL_STATE_COUNT];
     size_t    count = 0;
     for (int state = 0; state < PAWL__SQL_STATE_COUNT; state++)
         if (states == 0 || (states & BIT(state)) != 0)
             words[count++] = pawl__sql_state_words[state];
-    pawl__postgres_put_texts(call, words, count);
+    pawl__pg_put_texts(call, words, count);
 }
 
 /* An id is a range of one. */
-static pawl__postgres_call *add_find(finding *f, int statement)
+static pawl__pg_call *add_find(finding *f, int statement)
 {
     const pawl_outbox_query *query = f->query;
-    pawl__postgres_call     *call  = &f->calls[f->count++];
+    pawl__pg_call           *call  = &f->calls[f->count++];
     bool                     is_id = query->id != 0;
-    pawl__postgres_begin(call, &f->store->main, statement, f->error);
-    pawl__postgres_put_int(call, is_id && query->id > query->after ? query->id - 1 : query->after);
-    pawl__postgres_put_int(call, is_id ? query->id : INT64_MAX);
-    pawl__postgres_put_text(call, query->endpoint);
-    pawl__postgres_put_text(call, query->source);
-    pawl__postgres_put_text(call, query->destination);
-    pawl__postgres_put_text(call, query->message_type);
-    pawl__postgres_put_text(call, query->causation_id);
-    pawl__postgres_put_int(call, query->count_max != 0 ? (int64_t)query->count_max : INT64_MAX);
-    pawl__postgres_put_int(call, query->attempts_min);
+    pawl__pg_begin(call, &f->store->main, statement, f->error);
+    pawl__pg_put_int(call, is_id && query->id > query->after ? query->id - 1 : query->after);
+    pawl__pg_put_int(call, is_id ? query->id : INT64_MAX);
+    pawl__pg_put_text(call, query->endpoint);
+    pawl__pg_put_text(call, query->source);
+    pawl__pg_put_text(call, query->destination);
+    pawl__pg_put_text(call, query->message_type);
+    pawl__pg_put_text(call, query->causation_id);
+    pawl__pg_put_int(call, query->count_max != 0 ? (int64_t)query->count_max : INT64_MAX);
+    pawl__pg_put_int(call, query->attempts_min);
     return call;
 }
 
@@ -214,17 +212,17 @@ static void send_find(finding *f)
     const pawl_outbox_query *query       = f->query;
     bool                     is_dispatch = !pawl_uuid_is_zero(query->dispatch_id.uuid);
     if (is_dispatch || query->id != 0 || query->states == 0 || (query->states & ~FEW) != 0) {
-        pawl__postgres_call *call = add_find(f, is_dispatch ? pawl__postgres_outbox_find_dispatch
-                                                            : pawl__postgres_outbox_find_any);
+        pawl__pg_call *call =
+            add_find(f, is_dispatch ? PAWL__PG_OUTBOX_FIND_DISPATCH : PAWL__PG_OUTBOX_FIND_ANY);
         put_states(call, query->states);
         if (is_dispatch)
-            pawl__postgres_put_uuid(call, query->dispatch_id.uuid);
-        pawl__postgres_send(call);
+            pawl__pg_put_uuid(call, query->dispatch_id.uuid);
+        pawl__pg_send(call);
         return;
     }
     for (int state = 0; state < PAWL__SQL_STATE_COUNT; state++)
         if ((query->states & BIT(state)) != 0)
-            pawl__postgres_send(add_find(f, statement_of(query, state)));
+            pawl__pg_send(add_find(f, statement_of(query, state)));
 }
 
 static int by_id(const void *left, const void *right)
@@ -239,13 +237,13 @@ static pawl_code take_found(finding *f, pawl_arena *arena, pawl_outbox_rows *row
     pawl_code code  = PAWL_OK;
     int64_t   total = 1;
     for (size_t i = 0; i < f->count; i++)
-        total += pawl__postgres_rows(&f->calls[i]);
+        total += pawl__pg_rows(&f->calls[i]);
     rows->items = pawl_arena_take(arena, (size_t)total * sizeof *rows->items);
     if (rows->items == NULL)
-        return pawl__postgres_no_memory(f->error);
+        return pawl__pg_no_memory(f->error);
     for (size_t i = 0; code == PAWL_OK && i < f->count; i++) {
         f->calls[i].arena = arena;
-        while (pawl__postgres_next(&f->calls[i]))
+        while (pawl__pg_next(&f->calls[i]))
             read_row(&f->calls[i], &rows->items[rows->count++]);
         code = f->calls[i].code;
     }
@@ -256,48 +254,48 @@ static pawl_code take_found(finding *f, pawl_arena *arena, pawl_outbox_rows *row
     return code;
 }
 
-pawl_code pawl__postgres_outbox_find(pawl_store *base, const pawl_outbox_query *query,
-                                     pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+pawl_code pawl__pg_outbox_find(pawl_store *base, const pawl_outbox_query *query, pawl_arena *arena,
+                               pawl_outbox_rows *rows, pawl_error *error)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
-    finding         f     = {.store = store, .query = query, .error = error};
-    *rows                 = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    pawl_code code        = pawl__postgres_ready(store, error);
+    pawl__pg *store = pawl__pg_of(base);
+    finding   f     = {.store = store, .query = query, .error = error};
+    *rows           = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
+    pawl_code code  = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
     send_find(&f);
-    code = pawl__postgres_flush(&store->main, error);
+    code = pawl__pg_flush(&store->main, error);
     if (code == PAWL_OK)
         code = take_found(&f, arena, rows);
     for (size_t i = 0; i < f.count; i++)
-        pawl__postgres_end(&f.calls[i]);
+        pawl__pg_end(&f.calls[i]);
     return code;
 }
 
-pawl_code pawl__postgres_outbox_history(pawl_store *base, int64_t id, pawl_arena *arena,
-                                        pawl_attempt_rows *rows, pawl_error *error)
+pawl_code pawl__pg_outbox_attempts(pawl_store *base, int64_t id, pawl_arena *arena,
+                                   pawl_attempt_rows *rows, pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call call;
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call call;
     *rows          = (pawl_attempt_rows){0};
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, &store->main, pawl__sql_outbox_attempts, error);
+    pawl__pg_begin(&call, &store->main, PAWL__SQL_OUTBOX_ATTEMPTS, error);
     call.arena = arena;
-    pawl__postgres_put_int(&call, id);
-    code = pawl__postgres_run(&call);
+    pawl__pg_put_int(&call, id);
+    code = pawl__pg_run(&call);
     if (code != PAWL_OK)
         return code;
-    rows->items = pawl__postgres_take_rows(&call, sizeof *rows->items);
-    while (pawl__postgres_next(&call)) {
+    rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
+    while (pawl__pg_next(&call)) {
         pawl_attempt_row *row = &rows->items[rows->count++];
-        row->attempt          = (int32_t)pawl__postgres_get_int(&call);
+        row->attempt          = (int32_t)pawl__pg_get_int(&call);
         row->outcome          = (pawl_attempt_outcome)read_word(&call, pawl__sql_outcome_words,
                                                                 PAWL__SQL_OUTCOME_COUNT);
-        row->error            = pawl__postgres_get_text(&call);
-        row->at               = pawl__postgres_get_time(&call);
-        row->duration         = pawl__postgres_get_int(&call);
+        row->error            = pawl__pg_get_text(&call);
+        row->at               = pawl__pg_get_time(&call);
+        row->duration         = pawl__pg_get_int(&call);
     }
     return call.code;
 }

@@ -14,7 +14,7 @@
 #define PAUSE_FACTOR 100
 #define PAUSE_MS_MAX 60000
 
-static bool is_of(const pawl__postgres_outbox_place *place, pawl_text endpoint)
+static bool is_of(const pawl__pg_outbox_place *place, pawl_text endpoint)
 {
     return place->is_claimed &&
            pawl_text_equal((pawl_text){.data = place->endpoint, .size = place->endpoint_size},
@@ -22,10 +22,10 @@ static bool is_of(const pawl__postgres_outbox_place *place, pawl_text endpoint)
 }
 
 /* A handle claims for one endpoint as a rule: one place will do. */
-static void reset(pawl__postgres_outbox_place *place, pawl_text endpoint)
+static void reset(pawl__pg_outbox_place *place, pawl_text endpoint)
 {
-    *place = (pawl__postgres_outbox_place){
-        .is_claimed = true, .waiting = INT64_MAX, .later = PAWL_TIME_MAX};
+    *place =
+        (pawl__pg_outbox_place){.is_claimed = true, .waiting = INT64_MAX, .later = PAWL_TIME_MAX};
     if (endpoint.size < sizeof place->endpoint) {
         if (endpoint.size != 0)
             memcpy(place->endpoint, endpoint.data, endpoint.size);
@@ -34,13 +34,13 @@ static void reset(pawl__postgres_outbox_place *place, pawl_text endpoint)
 }
 
 /* While a look at the whole costs nothing, nothing is asked. */
-void pawl__postgres_outbox_place_begin(pawl__postgres_outbox_place *place, pawl_text endpoint,
-                                       pawl_time now, pawl__postgres_outbox_look *look)
+void pawl__pg_outbox_place_begin(pawl__pg_outbox_place *place, pawl_text endpoint, pawl_time now,
+                                 pawl__pg_outbox_look *look)
 {
     if (!is_of(place, endpoint))
         reset(place, endpoint);
-    int64_t from    = pawl__postgres_horizon_begin(&place->horizon);
-    place->begun_ms = pawl__postgres_clock_ms();
+    int64_t from    = pawl__pg_horizon_begin(&place->horizon);
+    place->begun_ms = pawl__pg_clock_ms();
     look->far =
         place->pause_ms != 0 && place->horizon.seen == 0 ? place->horizon.from + STEP : INT64_MAX;
     look->start = now >= place->later && place->waiting < from ? place->waiting : from;
@@ -48,10 +48,9 @@ void pawl__postgres_outbox_place_begin(pawl__postgres_outbox_place *place, pawl_
         look->start = 0;
 }
 
-void pawl__postgres_outbox_place_end(pawl__postgres_outbox_place      *place,
-                                     const pawl__postgres_outbox_look *look)
+void pawl__pg_outbox_place_end(pawl__pg_outbox_place *place, const pawl__pg_outbox_look *look)
 {
-    int64_t now  = pawl__postgres_clock_ms();
+    int64_t now  = pawl__pg_clock_ms();
     int64_t took = now - place->begun_ms;
     if (look->start == 0) {
         int64_t pause   = took < WHOLE_MS_MAX ? 0 : took * PAUSE_FACTOR;
@@ -64,16 +63,16 @@ void pawl__postgres_outbox_place_end(pawl__postgres_outbox_place      *place,
         place->waiting = look->waiting;
     if (is_all || look->later < place->later)
         place->later = look->later;
-    pawl__postgres_horizon_move(&place->horizon, &look->sight);
+    pawl__pg_horizon_move(&place->horizon, &look->sight);
 }
 
-void pawl__postgres_outbox_place_restart(pawl__postgres_outbox_place *place)
+void pawl__pg_outbox_place_restart(pawl__pg_outbox_place *place)
 {
     place->pause_ms = 0;
 }
 
-void pawl__postgres_outbox_place_forget(pawl__postgres_outbox_place *place)
+void pawl__pg_outbox_place_forget(pawl__pg_outbox_place *place)
 {
-    place->horizon  = (pawl__postgres_horizon){0};
+    place->horizon  = (pawl__pg_horizon){0};
     place->pause_ms = 0;
 }

@@ -25,35 +25,34 @@
 #include <stdbool.h>
 
 /* All zero: nothing was claimed yet. */
-typedef struct pawl__postgres_outbox_place {
-    char                   endpoint[PAWL_NAME_SIZE_MAX + 1];
-    size_t                 endpoint_size;
-    bool                   is_claimed; /* something was */
-    pawl__postgres_horizon horizon;
-    int64_t                waiting;  /* before it no row waits, ... */
-    pawl_time              later;    /* ... and before this time none of those passed over is due */
-    int64_t                whole_ms; /* monotonic: when the whole was looked at last */
-    int64_t                pause_ms; /* until it is looked at again */
-    int64_t                begun_ms; /* of the claim under way */
-} pawl__postgres_outbox_place;
+typedef struct pawl__pg_outbox_place {
+    char             endpoint[PAWL_NAME_SIZE_MAX + 1];
+    size_t           endpoint_size;
+    bool             is_claimed; /* something was */
+    pawl__pg_horizon horizon;
+    int64_t          waiting;  /* before it no row waits, ... */
+    pawl_time        later;    /* ... and before this time none of those passed over is due */
+    int64_t          whole_ms; /* monotonic: when the whole was looked at last */
+    int64_t          pause_ms; /* until it is looked at again */
+    int64_t          begun_ms; /* of the claim under way */
+} pawl__pg_outbox_place;
 
 /* What a claim saw. */
-typedef struct pawl__postgres_outbox_look {
-    int64_t              start;   /* the id it began with, 0: the whole */
-    int64_t              far;     /* with a row that is due from here on, it asks for sight.next */
-    pawl__postgres_sight sight;   /* of the rows that are due; its limit is the first of them */
-    int64_t              waiting; /* of the rows that wait, INT64_MAX: there are none */
-    pawl_time            later;   /* when the first of them is due, or PAWL_TIME_MAX */
-} pawl__postgres_outbox_look;
+typedef struct pawl__pg_outbox_look {
+    int64_t        start;   /* the id it began with, 0: the whole */
+    int64_t        far;     /* with a row that is due from here on, it asks for sight.next */
+    pawl__pg_sight sight;   /* of the rows that are due; its limit is the first of them */
+    int64_t        waiting; /* of the rows that wait, INT64_MAX: there are none */
+    pawl_time      later;   /* when the first of them is due, or PAWL_TIME_MAX */
+} pawl__pg_outbox_look;
 
 /* From which id to claim, and from which on the horizon is to follow. */
-void pawl__postgres_outbox_place_begin(pawl__postgres_outbox_place *place, pawl_text endpoint,
-                                       pawl_time now, pawl__postgres_outbox_look *look);
-void pawl__postgres_outbox_place_end(pawl__postgres_outbox_place      *place,
-                                     const pawl__postgres_outbox_look *look);
+void pawl__pg_outbox_place_begin(pawl__pg_outbox_place *place, pawl_text endpoint, pawl_time now,
+                                 pawl__pg_outbox_look *look);
+void pawl__pg_outbox_place_end(pawl__pg_outbox_place *place, const pawl__pg_outbox_look *look);
 /* Rows from before the place are pending again. */
-void pawl__postgres_outbox_place_restart(pawl__postgres_outbox_place *place);
+void pawl__pg_outbox_place_restart(pawl__pg_outbox_place *place);
 /* It may be another server's now. */
-void pawl__postgres_outbox_place_forget(pawl__postgres_outbox_place *place);
+void pawl__pg_outbox_place_forget(pawl__pg_outbox_place *place);
 
 #endif

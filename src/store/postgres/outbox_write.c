@@ -14,25 +14,25 @@
 
 /* ---- Adding ------------------------------------------------------------- */
 
-static const pawl__postgres_field add_fields[] = {
-    PAWL__POSTGRES_FIELD(outbox_add, dispatch_id.uuid, UUID),
-    PAWL__POSTGRES_FIELD(outbox_add, at, TIME),
-    PAWL__POSTGRES_FIELD(outbox_add, due, TIME),
-    PAWL__POSTGRES_FIELD(outbox_add, source, TEXT),
-    PAWL__POSTGRES_FIELD(outbox_add, version, INT),
-    PAWL__POSTGRES_FIELD(outbox_add, index, INT32),
-    PAWL__POSTGRES_FIELD(outbox_add, endpoint, TEXT),
-    PAWL__POSTGRES_FIELD(outbox_add, destination, TEXT),
-    PAWL__POSTGRES_MESSAGE_FIELDS(outbox_add),
+static const pawl__pg_field add_fields[] = {
+    PAWL__PG_FIELD(outbox_add, dispatch_id.uuid, UUID),
+    PAWL__PG_FIELD(outbox_add, at, TIME),
+    PAWL__PG_FIELD(outbox_add, due, TIME),
+    PAWL__PG_FIELD(outbox_add, source, TEXT),
+    PAWL__PG_FIELD(outbox_add, version, INT),
+    PAWL__PG_FIELD(outbox_add, index, INT32),
+    PAWL__PG_FIELD(outbox_add, endpoint, TEXT),
+    PAWL__PG_FIELD(outbox_add, destination, TEXT),
+    PAWL__PG_MESSAGE_FIELDS(outbox_add),
 };
 
-static const pawl__postgres_field content_fields[] = {
-    PAWL__POSTGRES_FIELD(outbox_add, dispatch_id.uuid, UUID),
-    PAWL__POSTGRES_FIELD(outbox_add, message.type, TEXT),
-    PAWL__POSTGRES_FIELD(outbox_add, message.body, BYTES),
+static const pawl__pg_field content_fields[] = {
+    PAWL__PG_FIELD(outbox_add, dispatch_id.uuid, UUID),
+    PAWL__PG_FIELD(outbox_add, message.type, TEXT),
+    PAWL__PG_FIELD(outbox_add, message.body, BYTES),
 };
 
-static pawl_code refuse_mismatch(pawl__postgres_writer *writer, const pawl_outbox_add *add)
+static pawl_code refuse_mismatch(pawl__pg_writer *writer, const pawl_outbox_add *add)
 {
     pawl_error why = PAWL_ERROR_INIT;
     char       id[PAWL_UUID_TEXT_SIZE + 1];
@@ -40,22 +40,21 @@ static pawl_code refuse_mismatch(pawl__postgres_writer *writer, const pawl_outbo
     (void)pawl_error_set(&why, PAWL_EMISMATCH,
                          "dispatch %s of %.*s: the id is known with another type or body", id,
                          PAWL_TEXT_ARGS(add->source));
-    return pawl__postgres_refuse(writer, pawl_change_outbox_add, add, &why);
+    return pawl__pg_refuse(writer, pawl_change_outbox_add, add, &why);
 }
 
 /* The ids are there: which of them with another type or body? */
-static pawl_code check_known(pawl__postgres_writer *writer, const void **items, size_t count)
+static pawl_code check_known(pawl__pg_writer *writer, const void **items, size_t count)
 {
-    pawl__postgres_step look = {.kind = pawl_change_outbox_add, .items = items, .count = count};
-    pawl__postgres_begin(&look.call, writer->connection, pawl__postgres_outbox_differs,
-                         writer->error);
-    pawl__postgres_step_fields(&look, content_fields, COUNT(content_fields));
-    pawl_code code = pawl__postgres_run(&look.call);
+    pawl__pg_step look = {.kind = pawl_change_outbox_add, .items = items, .count = count};
+    pawl__pg_begin(&look.call, writer->connection, PAWL__PG_OUTBOX_DIFFERS, writer->error);
+    pawl__pg_step_fields(&look, content_fields, COUNT(content_fields));
+    pawl_code code = pawl__pg_run(&look.call);
     if (code != PAWL_OK)
         return code;
-    bool *is_different = pawl__postgres_applied(writer, &look);
+    bool *is_different = pawl__pg_applied(writer, &look);
     if (is_different == NULL || look.call.code != PAWL_OK) {
-        pawl__postgres_end(&look.call);
+        pawl__pg_end(&look.call);
         return is_different == NULL ? PAWL_ENOMEM : look.call.code;
     }
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
@@ -66,52 +65,51 @@ static pawl_code check_known(pawl__postgres_writer *writer, const void **items, 
 
 /* The ids that were inserted come back in the order of the items. Of an id that
  * stands in the set twice, the first was. */
-static pawl_code check_added(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_added(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    pawl__postgres_call *call = &step->call;
-    size_t               left = 0;
-    if (pawl__postgres_rows(call) == (int64_t)step->count)
+    pawl__pg_call *call = &step->call;
+    size_t         left = 0;
+    if (pawl__pg_rows(call) == (int64_t)step->count)
         return PAWL_OK;
     const void **known = pawl_arena_take(writer->arena, (step->count + 1) * sizeof *known);
     if (known == NULL)
-        return pawl__postgres_no_memory(writer->error);
-    bool      has_row = pawl__postgres_next(call);
-    pawl_uuid id      = has_row ? pawl__postgres_get_uuid(call) : (pawl_uuid){{0}};
+        return pawl__pg_no_memory(writer->error);
+    bool      has_row = pawl__pg_next(call);
+    pawl_uuid id      = has_row ? pawl__pg_get_uuid(call) : (pawl_uuid){{0}};
     for (size_t i = 0; i < step->count; i++) {
         const pawl_outbox_add *add = step->items[i];
         if (!has_row || pawl_uuid_compare(add->dispatch_id.uuid, id) != 0) {
             known[left++] = add;
             continue;
         }
-        has_row = pawl__postgres_next(call);
+        has_row = pawl__pg_next(call);
         if (has_row)
-            id = pawl__postgres_get_uuid(call);
+            id = pawl__pg_get_uuid(call);
     }
-    pawl__postgres_end(call);
+    pawl__pg_end(call);
     return call->code == PAWL_OK ? check_known(writer, known, left) : call->code;
 }
 
 /* In the order of the change set, which gives the rows their ids. */
-pawl_code pawl__postgres_send_outbox_add(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_outbox_add(pawl__pg_writer *writer)
 {
-    return pawl__postgres_step_all(writer, pawl__postgres_outbox_put, pawl_change_outbox_add, NULL,
-                                   NULL, add_fields, COUNT(add_fields), check_added);
+    return pawl__pg_step_all(writer, PAWL__PG_OUTBOX_PUT, pawl_change_outbox_add, NULL, NULL,
+                             add_fields, COUNT(add_fields), check_added);
 }
 
 /* ---- Settling ----------------------------------------------------------- */
 
-static const pawl__postgres_field settle_fields[] = {
-    PAWL__POSTGRES_FIELD(outbox_settle, id, INT),
-    PAWL__POSTGRES_FIELD(outbox_settle, attempts, INT32),
-    PAWL__POSTGRES_FIELD(outbox_settle, next_attempt, TIME),
-    PAWL__POSTGRES_FIELD(outbox_settle, at, TIME),
-    PAWL__POSTGRES_FIELD(outbox_settle, duration, INT),
-    PAWL__POSTGRES_FIELD(outbox_settle, error, ERROR_TEXT),
+static const pawl__pg_field settle_fields[] = {
+    PAWL__PG_FIELD(outbox_settle, id, INT),
+    PAWL__PG_FIELD(outbox_settle, attempts, INT32),
+    PAWL__PG_FIELD(outbox_settle, next_attempt, TIME),
+    PAWL__PG_FIELD(outbox_settle, at, TIME),
+    PAWL__PG_FIELD(outbox_settle, duration, INT),
+    PAWL__PG_FIELD(outbox_settle, error, ERROR_TEXT),
 };
 
-static const pawl__postgres_field id_field = PAWL__POSTGRES_FIELD(outbox_settle, id, INT);
-static const pawl__postgres_field duration_field =
-    PAWL__POSTGRES_FIELD(outbox_settle, duration, INT);
+static const pawl__pg_field id_field       = PAWL__PG_FIELD(outbox_settle, id, INT);
+static const pawl__pg_field duration_field = PAWL__PG_FIELD(outbox_settle, duration, INT);
 
 /* Settles of one row stay in their order. */
 static int by_row(const void *left, const void *right)
@@ -121,22 +119,20 @@ static int by_row(const void *left, const void *right)
     return l->id != r->id ? (l->id > r->id) - (l->id < r->id) : (l > r) - (l < r);
 }
 
-static void put_words(pawl__postgres_step *step)
+static void put_words(pawl__pg_step *step)
 {
-    pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, step->count);
+    pawl__pg_array_begin(&step->call, PAWL__PG_TEXT, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++) {
         const pawl_outbox_settle *settle = step->items[i];
-        pawl__postgres_array_put(&step->call, PAWL__POSTGRES_TEXT,
-                                 &pawl__sql_state_words[settle->state]);
+        pawl__pg_array_put(&step->call, PAWL__PG_TEXT, &pawl__sql_state_words[settle->state]);
     }
-    pawl__postgres_array_end(&step->call);
-    pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, step->count);
+    pawl__pg_array_end(&step->call);
+    pawl__pg_array_begin(&step->call, PAWL__PG_TEXT, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++) {
         const pawl_outbox_settle *settle = step->items[i];
-        pawl__postgres_array_put(&step->call, PAWL__POSTGRES_TEXT,
-                                 &pawl__sql_outcome_words[settle->outcome]);
+        pawl__pg_array_put(&step->call, PAWL__PG_TEXT, &pawl__sql_outcome_words[settle->outcome]);
     }
-    pawl__postgres_array_end(&step->call);
+    pawl__pg_array_end(&step->call);
 }
 
 static void why_gone(const void *change, pawl_error *why)
@@ -145,24 +141,24 @@ static void why_gone(const void *change, pawl_error *why)
     (void)pawl_error_set(why, PAWL_EGONE, "outbox row %lld is not pending", (long long)settle->id);
 }
 
-static pawl_code check_settled(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_settled(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    return pawl__postgres_check_numbers(writer, step, why_gone);
+    return pawl__pg_check_numbers(writer, step, why_gone);
 }
 
-static pawl_code send_any_settles(pawl__postgres_writer *writer, const void **items, size_t count)
+static pawl_code send_any_settles(pawl__pg_writer *writer, const void **items, size_t count)
 {
-    bool                 is_sure = writer->is_guarded;
-    pawl__postgres_step *step    = pawl__postgres_step_add(
-           writer, is_sure ? pawl__postgres_outbox_end_sure : pawl__postgres_outbox_end,
-           pawl_change_outbox_settle, items, count, is_sure ? NULL : check_settled);
+    bool           is_sure = writer->is_guarded;
+    pawl__pg_step *step =
+        pawl__pg_step_add(writer, is_sure ? PAWL__PG_OUTBOX_END_SURE : PAWL__PG_OUTBOX_END,
+                          pawl_change_outbox_settle, items, count, is_sure ? NULL : check_settled);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, settle_fields, COUNT(settle_fields));
+    pawl__pg_step_fields(step, settle_fields, COUNT(settle_fields));
     put_words(step);
     if (is_sure)
-        pawl__postgres_put_int(&step->call, (int64_t)count);
-    return pawl__postgres_step_send(step);
+        pawl__pg_put_int(&step->call, (int64_t)count);
+    return pawl__pg_step_send(step);
 }
 
 /* Rows that were delivered at the first attempt are, but for their ids. */
@@ -182,35 +178,35 @@ static bool are_alike(const void **items, size_t count)
 /* Each value goes over the wire once, not once for each row; the history follows in a
  * statement of its own, since it need not wait for which rows were settled: all of them
  * were, or there is no commit. */
-static pawl_code send_alike(pawl__postgres_writer *writer, const void **items, size_t count)
+static pawl_code send_alike(pawl__pg_writer *writer, const void **items, size_t count)
 {
     const pawl_outbox_settle *first = items[0];
-    pawl__postgres_step      *step  = pawl__postgres_step_add(
-              writer, pawl__postgres_outbox_end_alike, pawl_change_outbox_settle, items, count, NULL);
+    pawl__pg_step            *step  = pawl__pg_step_add(writer, PAWL__PG_OUTBOX_END_ALIKE,
+                                                        pawl_change_outbox_settle, items, count, NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, &id_field, 1);
-    pawl__postgres_put_text(&step->call, pawl__sql_state_words[first->state]);
-    pawl__postgres_put_int(&step->call, first->attempts);
-    pawl__postgres_put_time(&step->call, first->next_attempt);
-    pawl__postgres_put_time(&step->call, first->at);
-    pawl__postgres_put_int(&step->call, (int64_t)count);
-    pawl_code code = pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, &id_field, 1);
+    pawl__pg_put_text(&step->call, pawl__sql_state_words[first->state]);
+    pawl__pg_put_int(&step->call, first->attempts);
+    pawl__pg_put_time(&step->call, first->next_attempt);
+    pawl__pg_put_time(&step->call, first->at);
+    pawl__pg_put_int(&step->call, (int64_t)count);
+    pawl_code code = pawl__pg_step_send(step);
     if (code != PAWL_OK)
         return code;
-    step = pawl__postgres_step_add(writer, pawl__postgres_outbox_note_alike,
-                                   pawl_change_outbox_settle, items, count, NULL);
+    step = pawl__pg_step_add(writer, PAWL__PG_OUTBOX_NOTE_ALIKE, pawl_change_outbox_settle, items,
+                             count, NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, &id_field, 1);
-    pawl__postgres_step_fields(step, &duration_field, 1);
-    pawl__postgres_put_int(&step->call, first->attempts);
-    pawl__postgres_put_text(&step->call, pawl__sql_outcome_words[first->outcome]);
-    pawl__postgres_put_time(&step->call, first->at);
-    return pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, &id_field, 1);
+    pawl__pg_step_fields(step, &duration_field, 1);
+    pawl__pg_put_int(&step->call, first->attempts);
+    pawl__pg_put_text(&step->call, pawl__sql_outcome_words[first->outcome]);
+    pawl__pg_put_time(&step->call, first->at);
+    return pawl__pg_step_send(step);
 }
 
-static pawl_code send_settles(pawl__postgres_writer *writer, const void **items, size_t count)
+static pawl_code send_settles(pawl__pg_writer *writer, const void **items, size_t count)
 {
     return writer->is_guarded && are_alike(items, count) ? send_alike(writer, items, count)
                                                          : send_any_settles(writer, items, count);
@@ -233,19 +229,18 @@ static size_t take_firsts(const void **items, size_t count, const void **firsts)
 }
 
 /* A statement changes a row once: a second settle of it is for another one. */
-pawl_code pawl__postgres_send_outbox_settle(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_outbox_settle(pawl__pg_writer *writer)
 {
     size_t       count;
-    pawl_code    code = PAWL_OK;
-    const void **items =
-        pawl__postgres_select(writer, pawl_change_outbox_settle, NULL, NULL, &count);
+    pawl_code    code  = PAWL_OK;
+    const void **items = pawl__pg_select(writer, pawl_change_outbox_settle, NULL, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_sort(items, count, by_row);
+    pawl__pg_sort(items, count, by_row);
     while (code == PAWL_OK && count != 0) {
         const void **firsts = pawl_arena_take(writer->arena, count * sizeof *firsts);
         if (firsts == NULL)
-            return pawl__postgres_no_memory(writer->error);
+            return pawl__pg_no_memory(writer->error);
         size_t left = take_firsts(items, count, firsts);
         code        = send_settles(writer, firsts, count - left);
         count       = left;
@@ -255,10 +250,10 @@ pawl_code pawl__postgres_send_outbox_settle(pawl__postgres_writer *writer)
 
 /* ---- What an operator does ---------------------------------------------- */
 
-static const pawl__postgres_field reset_fields[] = {
-    PAWL__POSTGRES_FIELD(outbox_reset, id, INT),
-    PAWL__POSTGRES_FIELD(outbox_reset, at, TIME),
-    PAWL__POSTGRES_FIELD(outbox_reset, note, ERROR_TEXT),
+static const pawl__pg_field reset_fields[] = {
+    PAWL__PG_FIELD(outbox_reset, id, INT),
+    PAWL__PG_FIELD(outbox_reset, at, TIME),
+    PAWL__PG_FIELD(outbox_reset, note, ERROR_TEXT),
 };
 
 static int by_reset_row(const void *left, const void *right)
@@ -274,42 +269,41 @@ static void why_not_dead(const void *change, pawl_error *why)
     (void)pawl_error_set(why, PAWL_EGONE, "outbox row %lld is not dead", (long long)reset->id);
 }
 
-static pawl_code check_reset(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_reset(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    return pawl__postgres_check_numbers(writer, step, why_not_dead);
+    return pawl__pg_check_numbers(writer, step, why_not_dead);
 }
 
-static void put_enabled(pawl__postgres_step *step)
+static void put_enabled(pawl__pg_step *step)
 {
-    pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_BOOL, PAWL_VALUE_NONE, step->count);
+    pawl__pg_array_begin(&step->call, PAWL__PG_BOOL, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++) {
         const pawl_outbox_reset *reset      = step->items[i];
         bool                     is_enabled = reset->action == PAWL_OUTBOX_ENABLE;
-        pawl__postgres_array_put(&step->call, PAWL__POSTGRES_BOOL, &is_enabled);
+        pawl__pg_array_put(&step->call, PAWL__PG_BOOL, &is_enabled);
     }
-    pawl__postgres_array_end(&step->call);
+    pawl__pg_array_end(&step->call);
 }
 
 /* Of two for one row the second finds it not dead any more. */
-pawl_code pawl__postgres_send_outbox_reset(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_outbox_reset(pawl__pg_writer *writer)
 {
     size_t       count;
-    const void **items =
-        pawl__postgres_select(writer, pawl_change_outbox_reset, NULL, NULL, &count);
+    const void **items = pawl__pg_select(writer, pawl_change_outbox_reset, NULL, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__postgres_sort(items, count, by_reset_row);
-    pawl__postgres_step *step = pawl__postgres_step_add(
-        writer, pawl__postgres_outbox_again, pawl_change_outbox_reset, items, count, check_reset);
+    pawl__pg_sort(items, count, by_reset_row);
+    pawl__pg_step *step = pawl__pg_step_add(writer, PAWL__PG_OUTBOX_AGAIN, pawl_change_outbox_reset,
+                                            items, count, check_reset);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, reset_fields, COUNT(reset_fields));
+    pawl__pg_step_fields(step, reset_fields, COUNT(reset_fields));
     put_enabled(step);
     if (writer->store != NULL)
-        pawl__postgres_outbox_place_restart(&writer->store->outbox);
-    return pawl__postgres_step_send(step);
+        pawl__pg_outbox_place_restart(&writer->store->outbox);
+    return pawl__pg_step_send(step);
 }
 
 /* ---- Holding back ------------------------------------------------------- */
@@ -362,35 +356,35 @@ static size_t add_holds(const void **items, size_t count, sum *sums)
     return sum_count;
 }
 
-static pawl_code send_releases(pawl__postgres_writer *writer, const sum *sums, size_t count)
+static pawl_code send_releases(pawl__pg_writer *writer, const sum *sums, size_t count)
 {
     size_t     source_count = 0;
     pawl_text *sources      = pawl_arena_take(writer->arena, (count + 1) * sizeof *sources);
     if (sources == NULL)
-        return pawl__postgres_no_memory(writer->error);
+        return pawl__pg_no_memory(writer->error);
     for (size_t i = 0; i < count; i++)
         if (sums[i].is_released)
             sources[source_count++] = sums[i].source;
     if (source_count == 0)
         return PAWL_OK;
-    pawl__postgres_step *step = pawl__postgres_step_add(writer, pawl__postgres_outbox_release,
-                                                        pawl_change_outbox_hold, NULL, 0, NULL);
+    pawl__pg_step *step =
+        pawl__pg_step_add(writer, PAWL__PG_OUTBOX_RELEASE, pawl_change_outbox_hold, NULL, 0, NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_put_texts(&step->call, sources, source_count);
+    pawl__pg_put_texts(&step->call, sources, source_count);
     if (writer->store != NULL)
-        pawl__postgres_outbox_place_restart(&writer->store->outbox);
-    return pawl__postgres_step_send(step);
+        pawl__pg_outbox_place_restart(&writer->store->outbox);
+    return pawl__pg_step_send(step);
 }
 
-static pawl_code send_holds(pawl__postgres_writer *writer, const sum *sums, size_t count)
+static pawl_code send_holds(pawl__pg_writer *writer, const sum *sums, size_t count)
 {
     size_t     source_count = 0;
     int64_t    after        = INT64_MAX;
     pawl_text *sources      = pawl_arena_take(writer->arena, (count + 1) * sizeof *sources);
     int64_t   *afters       = pawl_arena_take(writer->arena, (count + 1) * sizeof *afters);
     if (sources == NULL || afters == NULL)
-        return pawl__postgres_no_memory(writer->error);
+        return pawl__pg_no_memory(writer->error);
     for (size_t i = 0; i < count; i++) {
         if (!sums[i].is_held)
             continue;
@@ -400,27 +394,26 @@ static pawl_code send_holds(pawl__postgres_writer *writer, const sum *sums, size
     }
     if (source_count == 0)
         return PAWL_OK;
-    pawl__postgres_step *step = pawl__postgres_step_add(writer, pawl__postgres_outbox_keep,
-                                                        pawl_change_outbox_hold, NULL, 0, NULL);
+    pawl__pg_step *step =
+        pawl__pg_step_add(writer, PAWL__PG_OUTBOX_KEEP, pawl_change_outbox_hold, NULL, 0, NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_put_int(&step->call, after);
-    pawl__postgres_put_texts(&step->call, sources, source_count);
-    pawl__postgres_put_ints(&step->call, afters, source_count);
-    return pawl__postgres_step_send(step);
+    pawl__pg_put_int(&step->call, after);
+    pawl__pg_put_texts(&step->call, sources, source_count);
+    pawl__pg_put_ints(&step->call, afters, source_count);
+    return pawl__pg_step_send(step);
 }
 
-pawl_code pawl__postgres_send_outbox_hold(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_outbox_hold(pawl__pg_writer *writer)
 {
     size_t       count;
-    const void **items =
-        pawl__postgres_select(writer, pawl_change_outbox_hold, has_source, NULL, &count);
+    const void **items = pawl__pg_select(writer, pawl_change_outbox_hold, has_source, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
     sum *sums = pawl_arena_take(writer->arena, (count + 1) * sizeof *sums);
     if (sums == NULL)
-        return pawl__postgres_no_memory(writer->error);
-    pawl__postgres_sort(items, count, by_source);
+        return pawl__pg_no_memory(writer->error);
+    pawl__pg_sort(items, count, by_source);
     size_t    sum_count = add_holds(items, count, sums);
     pawl_code code      = send_releases(writer, sums, sum_count);
     return code == PAWL_OK ? send_holds(writer, sums, sum_count) : code;

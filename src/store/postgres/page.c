@@ -6,32 +6,32 @@
 
 #include "pawl/message.h"
 
-void pawl__postgres_put_share(pawl__postgres_call *call, size_t size_max, size_t count_max)
+void pawl__pg_put_share(pawl__pg_call *call, size_t size_max, size_t count_max)
 {
     size_t share = count_max != 0 ? size_max / count_max : 0;
-    pawl__postgres_put_int(call, size_max != 0 && share < INT64_MAX ? (int64_t)share : INT64_MAX);
+    pawl__pg_put_int(call, size_max != 0 && share < INT64_MAX ? (int64_t)share : INT64_MAX);
 }
 
-void pawl__postgres_get_size(pawl__postgres_call *call, pawl_text *body)
+void pawl__pg_get_size(pawl__pg_call *call, pawl_text *body)
 {
-    size_t size = (size_t)pawl__postgres_get_int(call);
+    size_t size = (size_t)pawl__pg_get_int(call);
     if (size != body->size)
         *body = (pawl_text){.data = NULL, .size = size};
 }
 
 /* ---- The end of a page -------------------------------------------------- */
 
-static void *field_of(const pawl__postgres_page *page, size_t index, size_t offset)
+static void *field_of(const pawl__pg_page *page, size_t index, size_t offset)
 {
     return (char *)page->items + index * page->item_size + offset;
 }
 
-static pawl_text *body_of(const pawl__postgres_page *page, size_t index)
+static pawl_text *body_of(const pawl__pg_page *page, size_t index)
 {
     return field_of(page, index, page->body);
 }
 
-static size_t find_end(const pawl__postgres_page *page, size_t size_max)
+static size_t find_end(const pawl__pg_page *page, size_t size_max)
 {
     size_t size  = 0;
     size_t count = 0;
@@ -42,7 +42,7 @@ static size_t find_end(const pawl__postgres_page *page, size_t size_max)
     return count;
 }
 
-static size_t count_missing(const pawl__postgres_page *page)
+static size_t count_missing(const pawl__pg_page *page)
 {
     size_t count = 0;
     for (size_t i = 0; i < page->count; i++)
@@ -50,26 +50,26 @@ static size_t count_missing(const pawl__postgres_page *page)
     return count;
 }
 
-static void put_missing(pawl__postgres_call *call, const pawl__postgres_page *page, size_t count,
+static void put_missing(pawl__pg_call *call, const pawl__pg_page *page, size_t count,
                         pawl_text **bodies)
 {
     size_t next = 0;
-    pawl__postgres_array_begin(call, PAWL__POSTGRES_INT, PAWL_VALUE_NONE, count);
+    pawl__pg_array_begin(call, PAWL__PG_INT, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < page->count; i++) {
         if (body_of(page, i)->data != NULL)
             continue;
         bodies[next++] = body_of(page, i);
-        pawl__postgres_array_put(call, PAWL__POSTGRES_INT, field_of(page, i, page->number));
+        pawl__pg_array_put(call, PAWL__PG_INT, field_of(page, i, page->number));
     }
-    pawl__postgres_array_end(call);
+    pawl__pg_array_end(call);
 }
 
-static pawl_code read_bodies(pawl__postgres_call *call, pawl_text **bodies, size_t count)
+static pawl_code read_bodies(pawl__pg_call *call, pawl_text **bodies, size_t count)
 {
     size_t left = count;
-    while (pawl__postgres_next(call)) {
-        size_t number       = (size_t)pawl__postgres_get_int(call);
-        *bodies[number - 1] = pawl__postgres_get_text(call);
+    while (pawl__pg_next(call)) {
+        size_t number       = (size_t)pawl__pg_get_int(call);
+        *bodies[number - 1] = pawl__pg_get_text(call);
         left--;
     }
     if (call->code == PAWL_OK && left > 0)
@@ -79,21 +79,20 @@ static pawl_code read_bodies(pawl__postgres_call *call, pawl_text **bodies, size
     return call->code;
 }
 
-pawl_code pawl__postgres_page_end(pawl__postgres_page *page, size_t size_max,
-                                  pawl__postgres_connection *connection, int statement,
-                                  pawl_arena *arena, pawl_error *error)
+pawl_code pawl__pg_page_end(pawl__pg_page *page, size_t size_max, pawl__pg_connection *connection,
+                            int statement, pawl_arena *arena, pawl_error *error)
 {
-    pawl__postgres_call call;
+    pawl__pg_call call;
     page->count  = find_end(page, size_max);
     size_t count = count_missing(page);
     if (count == 0)
         return PAWL_OK;
     pawl_text **bodies = pawl_arena_take(arena, count * sizeof *bodies);
     if (bodies == NULL)
-        return pawl__postgres_no_memory(error);
-    pawl__postgres_begin(&call, connection, statement, error);
+        return pawl__pg_no_memory(error);
+    pawl__pg_begin(&call, connection, statement, error);
     put_missing(&call, page, count, bodies);
-    pawl_code code = pawl__postgres_run(&call);
+    pawl_code code = pawl__pg_run(&call);
     call.arena     = arena;
     return code == PAWL_OK ? read_bodies(&call, bodies, count) : code;
 }

@@ -26,16 +26,16 @@
 
 #include <stddef.h>
 
-typedef struct pawl__postgres_page {
+typedef struct pawl__pg_page {
     void  *items; /* in their order */
     size_t count;
     size_t item_size;
     size_t number; /* offsets in an item */
     size_t headers;
     size_t body;
-} pawl__postgres_page;
+} pawl__pg_page;
 
-#define PAWL__POSTGRES_PAGE(rows, type, number_, message_)                              \
+#define PAWL__PG_PAGE(rows, type, number_, message_)                                    \
     {                                                                                   \
         .items = (rows)->items, .count = (rows)->count, .item_size = sizeof(type),      \
         .number = offsetof(type, number_), .headers = offsetof(type, message_.headers), \
@@ -43,15 +43,14 @@ typedef struct pawl__postgres_page {
     }
 
 /* What a body may have to come with its row. A count_max of 0: every body stays. */
-void pawl__postgres_put_share(pawl__postgres_call *call, size_t size_max, size_t count_max);
+void pawl__pg_put_share(pawl__pg_call *call, size_t size_max, size_t count_max);
 /* The column behind that of the body. */
-void pawl__postgres_get_size(pawl__postgres_call *call, pawl_text *body);
+void pawl__pg_get_size(pawl__pg_call *call, pawl_text *body);
 /* Cuts the page at its size (0: not at all) and reads the bodies that are missing;
- * `statement` is one of PAWL__POSTGRES_BODIES.
+ * `statement` is one of PAWL__PG_BODIES.
  *
  * PAWL_EBUSY  a row went meanwhile. */
-pawl_code pawl__postgres_page_end(pawl__postgres_page *page, size_t size_max,
-                                  pawl__postgres_connection *connection, int statement,
-                                  pawl_arena *arena, pawl_error *error);
+pawl_code pawl__pg_page_end(pawl__pg_page *page, size_t size_max, pawl__pg_connection *connection,
+                            int statement, pawl_arena *arena, pawl_error *error);
 
 #endif

@@ -6,16 +6,15 @@
 #define PAWL_STORE_POSTGRES_PAGE_STATEMENTS_H
 
 /* The columns of a body and its size; `share` is a parameter. */
-#define PAWL__POSTGRES_BODY_WITHIN(share) \
+#define PAWL__PG_BODY_WITHIN(share) \
     "case when octet_length([Body]) <= " share " then [Body] end, octet_length([Body])::bigint"
 /* PAWL__SQL_MESSAGE, and the size. */
-#define PAWL__POSTGRES_MESSAGE_WITHIN(share)                                                       \
-    "[MessageId], [Type], [CorrelationId], [CausationId], [Headers], " PAWL__POSTGRES_BODY_WITHIN( \
-        share)
+#define PAWL__PG_MESSAGE_WITHIN(share) \
+    "[MessageId], [Type], [CorrelationId], [CausationId], [Headers], " PAWL__PG_BODY_WITHIN(share)
 
 /* The bodies of the rows with the numbers ?1. Each row is looked up by its number: see
  * queue_claim_again. */
-#define PAWL__POSTGRES_BODIES(table, number)                                     \
+#define PAWL__PG_BODIES(table, number)                                           \
     "select k.n, t.[Body] from unnest(?1) with ordinality as k (number, n) "     \
     "cross join lateral (select o.[Body] from {" table "} as o where o.[" number \
     "] >= k.number and o.[" number "] <= k.number order by o.[" number "] limit 1) as t"

@@ -19,7 +19,7 @@
 /* ---- Bytes -------------------------------------------------------------- */
 
 /* Room for `size` more bytes, or NULL with is_failed set. */
-static char *extend(pawl__postgres_bytes *bytes, size_t size)
+static char *extend(pawl__pg_bytes *bytes, size_t size)
 {
     size_t needed = bytes->size + size;
     if (bytes->is_failed)
@@ -56,26 +56,26 @@ static void write_64(char *to, uint64_t value)
 
 /* ---- Values ------------------------------------------------------------- */
 
-static void append_number(pawl__postgres_bytes *bytes, int64_t value)
+static void append_number(pawl__pg_bytes *bytes, int64_t value)
 {
     char *to = extend(bytes, 8);
     if (to != NULL)
         write_64(to, (uint64_t)value);
 }
 
-static void append_time(pawl__postgres_bytes *bytes, pawl_time value)
+static void append_time(pawl__pg_bytes *bytes, pawl_time value)
 {
-    append_number(bytes, value - PAWL__POSTGRES_EPOCH);
+    append_number(bytes, value - PAWL__PG_EPOCH);
 }
 
-static void append_raw(pawl__postgres_bytes *bytes, const void *data, size_t size)
+static void append_raw(pawl__pg_bytes *bytes, const void *data, size_t size)
 {
     char *to = extend(bytes, size);
     if (to != NULL && size != 0)
         memcpy(to, data, size);
 }
 
-static void append_json(pawl__postgres_bytes *bytes, pawl_text json, bool is_binary)
+static void append_json(pawl__pg_bytes *bytes, pawl_text json, bool is_binary)
 {
     char *to = is_binary ? extend(bytes, 1) : NULL;
     if (to != NULL)
@@ -105,7 +105,7 @@ static size_t character_size(const unsigned char *text, size_t size)
 }
 
 /* A text for people may hold anything, a column of text may not. */
-static void append_error_text(pawl__postgres_bytes *bytes, pawl_text text)
+static void append_error_text(pawl__pg_bytes *bytes, pawl_text text)
 {
     char *to = extend(bytes, text.size);
     if (to == NULL)
@@ -119,7 +119,7 @@ static void append_error_text(pawl__postgres_bytes *bytes, pawl_text text)
     }
 }
 
-static bool append_value(pawl__postgres_bytes *bytes, const pawl_value *value)
+static bool append_value(pawl__pg_bytes *bytes, const pawl_value *value)
 {
     switch (value->type) {
     case PAWL_VALUE_INT: append_number(bytes, value->as.integer); return true;
@@ -131,7 +131,7 @@ static bool append_value(pawl__postgres_bytes *bytes, const pawl_value *value)
     return false;
 }
 
-static bool append_bool(pawl__postgres_bytes *bytes, bool value)
+static bool append_bool(pawl__pg_bytes *bytes, bool value)
 {
     char *to = extend(bytes, 1);
     if (to != NULL)
@@ -139,7 +139,7 @@ static bool append_bool(pawl__postgres_bytes *bytes, bool value)
     return true;
 }
 
-static bool append_uuid(pawl__postgres_bytes *bytes, const pawl_uuid *uuid, bool is_nullable)
+static bool append_uuid(pawl__pg_bytes *bytes, const pawl_uuid *uuid, bool is_nullable)
 {
     if (is_nullable && pawl_uuid_is_zero(*uuid))
         return false;
@@ -147,7 +147,7 @@ static bool append_uuid(pawl__postgres_bytes *bytes, const pawl_uuid *uuid, bool
     return true;
 }
 
-static void append_hint(pawl__postgres_bytes *bytes, int64_t hint)
+static void append_hint(pawl__pg_bytes *bytes, int64_t hint)
 {
     char *to = extend(bytes, 6);
     for (int i = 0; to != NULL && i < 6; i++)
@@ -162,27 +162,27 @@ static pawl_text text_at(const void *member)
 }
 
 /* False: null. `member` points to a field of the type's kind. */
-static bool append(pawl__postgres_bytes *bytes, pawl__postgres_type type, const void *member)
+static bool append(pawl__pg_bytes *bytes, pawl__pg_type type, const void *member)
 {
     switch (type) {
-    case PAWL__POSTGRES_INT: append_number(bytes, *(const int64_t *)member); return true;
-    case PAWL__POSTGRES_INT32: append_number(bytes, *(const int32_t *)member); return true;
-    case PAWL__POSTGRES_BOOL: return append_bool(bytes, *(const bool *)member);
-    case PAWL__POSTGRES_TIME: append_time(bytes, *(const pawl_time *)member); return true;
-    case PAWL__POSTGRES_TEXT:
-    case PAWL__POSTGRES_BYTES: {
+    case PAWL__PG_INT: append_number(bytes, *(const int64_t *)member); return true;
+    case PAWL__PG_INT32: append_number(bytes, *(const int32_t *)member); return true;
+    case PAWL__PG_BOOL: return append_bool(bytes, *(const bool *)member);
+    case PAWL__PG_TIME: append_time(bytes, *(const pawl_time *)member); return true;
+    case PAWL__PG_TEXT:
+    case PAWL__PG_BYTES: {
         pawl_text text = text_at(member);
         append_raw(bytes, text.data, text.size);
         return true;
     }
-    case PAWL__POSTGRES_ERROR_TEXT: append_error_text(bytes, text_at(member)); return true;
-    case PAWL__POSTGRES_JSON: append_json(bytes, text_at(member), true); return true;
-    case PAWL__POSTGRES_JSON_TEXT: append_json(bytes, text_at(member), false); return true;
-    case PAWL__POSTGRES_UUID: return append_uuid(bytes, member, false);
-    case PAWL__POSTGRES_UUID_OR_NULL: return append_uuid(bytes, member, true);
-    case PAWL__POSTGRES_VALUE: return append_value(bytes, member);
-    case PAWL__POSTGRES_TID: append_raw(bytes, member, 6); return true;
-    case PAWL__POSTGRES_TID_HINT: append_hint(bytes, *(const int64_t *)member); return true;
+    case PAWL__PG_ERROR_TEXT: append_error_text(bytes, text_at(member)); return true;
+    case PAWL__PG_JSON: append_json(bytes, text_at(member), true); return true;
+    case PAWL__PG_JSON_TEXT: append_json(bytes, text_at(member), false); return true;
+    case PAWL__PG_UUID: return append_uuid(bytes, member, false);
+    case PAWL__PG_UUID_OR_NULL: return append_uuid(bytes, member, true);
+    case PAWL__PG_VALUE: return append_value(bytes, member);
+    case PAWL__PG_TID: append_raw(bytes, member, 6); return true;
+    case PAWL__PG_TID_HINT: append_hint(bytes, *(const int64_t *)member); return true;
     }
     return false;
 }
@@ -196,20 +196,20 @@ typedef struct type_row {
 
 /* Of pg_type, the same in every version. */
 static const type_row types[] = {
-    [PAWL__POSTGRES_INT]          = {20, 1016},
-    [PAWL__POSTGRES_INT32]        = {20, 1016},
-    [PAWL__POSTGRES_BOOL]         = {16, 1000},
-    [PAWL__POSTGRES_TIME]         = {1184, 1185},
-    [PAWL__POSTGRES_TEXT]         = {25, 1009},
-    [PAWL__POSTGRES_ERROR_TEXT]   = {25, 1009},
-    [PAWL__POSTGRES_BYTES]        = {17, 1001},
-    [PAWL__POSTGRES_UUID]         = {2950, 2951},
-    [PAWL__POSTGRES_UUID_OR_NULL] = {2950, 2951},
-    [PAWL__POSTGRES_JSON]         = {3802, 3807},
-    [PAWL__POSTGRES_JSON_TEXT]    = {25, 1009},
-    [PAWL__POSTGRES_VALUE]        = {25, 1009}, /* see value_types */
-    [PAWL__POSTGRES_TID]          = {27, 1010},
-    [PAWL__POSTGRES_TID_HINT]     = {27, 1010},
+    [PAWL__PG_INT]          = {20, 1016},
+    [PAWL__PG_INT32]        = {20, 1016},
+    [PAWL__PG_BOOL]         = {16, 1000},
+    [PAWL__PG_TIME]         = {1184, 1185},
+    [PAWL__PG_TEXT]         = {25, 1009},
+    [PAWL__PG_ERROR_TEXT]   = {25, 1009},
+    [PAWL__PG_BYTES]        = {17, 1001},
+    [PAWL__PG_UUID]         = {2950, 2951},
+    [PAWL__PG_UUID_OR_NULL] = {2950, 2951},
+    [PAWL__PG_JSON]         = {3802, 3807},
+    [PAWL__PG_JSON_TEXT]    = {25, 1009},
+    [PAWL__PG_VALUE]        = {25, 1009}, /* see value_types */
+    [PAWL__PG_TID]          = {27, 1010},
+    [PAWL__PG_TID_HINT]     = {27, 1010},
 };
 
 /* Times of correlation columns have no zone (contracts D16). */
@@ -221,11 +221,11 @@ static const type_row value_types[] = {
 
 /* ---- Single parameters -------------------------------------------------- */
 
-static void put(pawl__postgres_call *call, pawl__postgres_type type, const void *member)
+static void put(pawl__pg_call *call, pawl__pg_type type, const void *member)
 {
-    pawl__postgres_bytes *bytes  = &call->connection->parameters;
-    size_t                offset = bytes->size;
-    if (call->count == PAWL__POSTGRES_PARAMETERS_MAX) {
+    pawl__pg_bytes *bytes  = &call->connection->parameters;
+    size_t          offset = bytes->size;
+    if (call->count == PAWL__PG_PARAMETERS_MAX) {
         call->code = pawl_error_set(call->error, PAWL_EBUG, "postgres: too many parameters");
         return;
     }
@@ -235,50 +235,50 @@ static void put(pawl__postgres_call *call, pawl__postgres_type type, const void 
     call->sizes[call->count++] = (int)(bytes->size - offset);
 }
 
-void pawl__postgres_put_int(pawl__postgres_call *call, int64_t value)
+void pawl__pg_put_int(pawl__pg_call *call, int64_t value)
 {
-    put(call, PAWL__POSTGRES_INT, &value);
+    put(call, PAWL__PG_INT, &value);
 }
 
-void pawl__postgres_put_bool(pawl__postgres_call *call, bool value)
+void pawl__pg_put_bool(pawl__pg_call *call, bool value)
 {
-    put(call, PAWL__POSTGRES_BOOL, &value);
+    put(call, PAWL__PG_BOOL, &value);
 }
 
-void pawl__postgres_put_time(pawl__postgres_call *call, pawl_time value)
+void pawl__pg_put_time(pawl__pg_call *call, pawl_time value)
 {
-    put(call, PAWL__POSTGRES_TIME, &value);
+    put(call, PAWL__PG_TIME, &value);
 }
 
-void pawl__postgres_put_text(pawl__postgres_call *call, pawl_text value)
+void pawl__pg_put_text(pawl__pg_call *call, pawl_text value)
 {
-    put(call, PAWL__POSTGRES_TEXT, &value);
+    put(call, PAWL__PG_TEXT, &value);
 }
 
-void pawl__postgres_put_uuid(pawl__postgres_call *call, pawl_uuid value)
+void pawl__pg_put_uuid(pawl__pg_call *call, pawl_uuid value)
 {
-    put(call, PAWL__POSTGRES_UUID, &value);
+    put(call, PAWL__PG_UUID, &value);
 }
 
-void pawl__postgres_put_uuid_or_null(pawl__postgres_call *call, pawl_uuid value)
+void pawl__pg_put_uuid_or_null(pawl__pg_call *call, pawl_uuid value)
 {
-    put(call, PAWL__POSTGRES_UUID_OR_NULL, &value);
+    put(call, PAWL__PG_UUID_OR_NULL, &value);
 }
 
-void pawl__postgres_put_tid(pawl__postgres_call *call, const unsigned char tid[6])
+void pawl__pg_put_tid(pawl__pg_call *call, const unsigned char tid[6])
 {
-    put(call, PAWL__POSTGRES_TID, tid);
+    put(call, PAWL__PG_TID, tid);
 }
 
 /* ---- Arrays ------------------------------------------------------------- */
 
-void pawl__postgres_array_begin(pawl__postgres_call *call, pawl__postgres_type type,
-                                pawl_value_type value_type, size_t count)
+void pawl__pg_array_begin(pawl__pg_call *call, pawl__pg_type type, pawl_value_type value_type,
+                          size_t count)
 {
-    const type_row *row = type == PAWL__POSTGRES_VALUE ? &value_types[value_type] : &types[type];
+    const type_row *row = type == PAWL__PG_VALUE ? &value_types[value_type] : &types[type];
     call->array_offset  = call->connection->parameters.size;
     char *header        = extend(&call->connection->parameters, count != 0 ? HEADER_SIZE : 12);
-    if (call->count == PAWL__POSTGRES_PARAMETERS_MAX)
+    if (call->count == PAWL__PG_PARAMETERS_MAX)
         call->code = pawl_error_set(call->error, PAWL_EBUG, "postgres: too many parameters");
     if (header == NULL || call->code != PAWL_OK)
         return;
@@ -292,11 +292,10 @@ void pawl__postgres_array_begin(pawl__postgres_call *call, pawl__postgres_type t
     write_32(header + 16, 1);
 }
 
-void pawl__postgres_array_put(pawl__postgres_call *call, pawl__postgres_type type,
-                              const void *member)
+void pawl__pg_array_put(pawl__pg_call *call, pawl__pg_type type, const void *member)
 {
-    pawl__postgres_bytes *bytes  = &call->connection->parameters;
-    size_t                offset = bytes->size;
+    pawl__pg_bytes *bytes  = &call->connection->parameters;
+    size_t          offset = bytes->size;
     if (extend(bytes, 4) == NULL)
         return;
     bool has_value = append(bytes, type, member);
@@ -307,7 +306,7 @@ void pawl__postgres_array_put(pawl__postgres_call *call, pawl__postgres_type typ
         write_32(bytes->data + call->array_offset + 4, 1);
 }
 
-void pawl__postgres_array_end(pawl__postgres_call *call)
+void pawl__pg_array_end(pawl__pg_call *call)
 {
     size_t size = call->connection->parameters.size - call->array_offset;
     if (call->code != PAWL_OK)
@@ -323,27 +322,27 @@ void pawl__postgres_array_end(pawl__postgres_call *call)
     call->sizes[call->count++] = (int)size;
 }
 
-static void put_all(pawl__postgres_call *call, pawl__postgres_type type, pawl_value_type value_type,
+static void put_all(pawl__pg_call *call, pawl__pg_type type, pawl_value_type value_type,
                     const void *items, size_t item_size, size_t count)
 {
-    pawl__postgres_array_begin(call, type, value_type, count);
+    pawl__pg_array_begin(call, type, value_type, count);
     for (size_t i = 0; i < count; i++)
-        pawl__postgres_array_put(call, type, (const char *)items + i * item_size);
-    pawl__postgres_array_end(call);
+        pawl__pg_array_put(call, type, (const char *)items + i * item_size);
+    pawl__pg_array_end(call);
 }
 
-void pawl__postgres_put_ints(pawl__postgres_call *call, const int64_t *values, size_t count)
+void pawl__pg_put_ints(pawl__pg_call *call, const int64_t *values, size_t count)
 {
-    put_all(call, PAWL__POSTGRES_INT, PAWL_VALUE_NONE, values, sizeof *values, count);
+    put_all(call, PAWL__PG_INT, PAWL_VALUE_NONE, values, sizeof *values, count);
 }
 
-void pawl__postgres_put_texts(pawl__postgres_call *call, const pawl_text *values, size_t count)
+void pawl__pg_put_texts(pawl__pg_call *call, const pawl_text *values, size_t count)
 {
-    put_all(call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, values, sizeof *values, count);
+    put_all(call, PAWL__PG_TEXT, PAWL_VALUE_NONE, values, sizeof *values, count);
 }
 
-void pawl__postgres_put_values(pawl__postgres_call *call, pawl_value_type type,
-                               const pawl_value *values, size_t count)
+void pawl__pg_put_values(pawl__pg_call *call, pawl_value_type type, const pawl_value *values,
+                         size_t count)
 {
-    put_all(call, PAWL__POSTGRES_VALUE, type, values, sizeof *values, count);
+    put_all(call, PAWL__PG_VALUE, type, values, sizeof *values, count);
 }

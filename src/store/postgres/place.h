@@ -17,11 +17,10 @@
 #include "store/postgres/postgres.h"
 
 /* Never NULL: with more queues than the handle can keep, the oldest is reused. */
-pawl__postgres_place *pawl__postgres_place_of(pawl__postgres *store, pawl_text queue);
+pawl__pg_place *pawl__pg_place_of(pawl__pg *store, pawl_text queue);
 /* The due time from which to claim now. */
-pawl_time pawl__postgres_place_begin(pawl__postgres_place *place);
+pawl_time pawl__pg_place_begin(pawl__pg_place *place);
 /* What the claim from `from` found. */
-void pawl__postgres_place_end(pawl__postgres_place *place, pawl_time from,
-                              const pawl_queue_rows *rows);
+void pawl__pg_place_end(pawl__pg_place *place, pawl_time from, const pawl_queue_rows *rows);
 
 #endif

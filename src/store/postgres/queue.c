@@ -12,129 +12,127 @@
 
 #include <string.h>
 
-static void read_row(pawl__postgres_call *call, pawl_queue_row *row)
+static void read_row(pawl__pg_call *call, pawl_queue_row *row)
 {
-    row->seq           = pawl__postgres_get_int(call);
-    row->due           = pawl__postgres_get_time(call);
-    row->placed        = pawl__postgres_get_time(call);
-    row->attempts      = (int32_t)pawl__postgres_get_int(call);
-    row->deaths        = (int32_t)pawl__postgres_get_int(call);
-    row->waiting_since = pawl__postgres_get_time(call);
-    row->history       = pawl__postgres_get_text(call);
-    pawl__postgres_get_message(call, &row->message);
+    row->seq           = pawl__pg_get_int(call);
+    row->due           = pawl__pg_get_time(call);
+    row->placed        = pawl__pg_get_time(call);
+    row->attempts      = (int32_t)pawl__pg_get_int(call);
+    row->deaths        = (int32_t)pawl__pg_get_int(call);
+    row->waiting_since = pawl__pg_get_time(call);
+    row->history       = pawl__pg_get_text(call);
+    pawl__pg_get_message(call, &row->message);
 }
 
 /* ---- Claiming ----------------------------------------------------------- */
 
 /* A handle's own rows are not locked for it: they are named. */
-static void put_due(pawl__postgres_call *call, const pawl__postgres *store,
-                    const pawl_queue_claim *claim, pawl_time from)
+static void put_due(pawl__pg_call *call, const pawl__pg *store, const pawl_queue_claim *claim,
+                    pawl_time from)
 {
-    pawl__postgres_put_text(call, claim->queue);
-    pawl__postgres_put_time(call, claim->due_max);
-    pawl__postgres_put_time(call, from);
-    pawl__postgres_put_ints(call, store->claimed, store->claim_count);
-    pawl__postgres_put_int(call, (int64_t)claim->count_max);
-    pawl__postgres_put_text(call,
-                            (pawl_text){.data = store->endpoint, .size = store->endpoint_size});
-    pawl__postgres_put_share(call, claim->size_max, claim->count_max);
+    pawl__pg_put_text(call, claim->queue);
+    pawl__pg_put_time(call, claim->due_max);
+    pawl__pg_put_time(call, from);
+    pawl__pg_put_ints(call, store->claimed, store->claim_count);
+    pawl__pg_put_int(call, (int64_t)claim->count_max);
+    pawl__pg_put_text(call, (pawl_text){.data = store->endpoint, .size = store->endpoint_size});
+    pawl__pg_put_share(call, claim->size_max, claim->count_max);
 }
 
-static void put_again(pawl__postgres_call *call, const pawl_queue_claim *claim)
+static void put_again(pawl__pg_call *call, const pawl_queue_claim *claim)
 {
-    pawl__postgres_put_ints(call, claim->seqs, claim->seq_count);
-    pawl__postgres_put_text(call, claim->queue);
-    pawl__postgres_put_time(call, claim->due_max);
-    pawl__postgres_put_int(call, (int64_t)claim->count_max);
+    pawl__pg_put_ints(call, claim->seqs, claim->seq_count);
+    pawl__pg_put_text(call, claim->queue);
+    pawl__pg_put_time(call, claim->due_max);
+    pawl__pg_put_int(call, (int64_t)claim->count_max);
 }
 
 /* The rows, up to size_max, and the claims on them: those behind it stay locked, for
  * nobody, until the transaction ends. With `is_due` they come with their marks. */
-static pawl_code read_claimed(pawl__postgres *store, pawl__postgres_call *call, bool is_due,
-                              size_t size_max, pawl_queue_rows *rows, pawl_error *error)
+static pawl_code read_claimed(pawl__pg *store, pawl__pg_call *call, bool is_due, size_t size_max,
+                              pawl_queue_rows *rows, pawl_error *error)
 {
-    rows->items                  = pawl__postgres_take_rows(call, sizeof *rows->items);
-    pawl__postgres_claim *claims = pawl__postgres_take_rows(call, sizeof *claims);
-    while (rows->items != NULL && claims != NULL && pawl__postgres_next(call)) {
-        pawl_queue_row       *row      = &rows->items[rows->count];
-        pawl__postgres_claim *claim    = &claims[rows->count++];
-        bool                  is_known = is_due && pawl__postgres_get_bool(call);
-        pawl__postgres_get_tid(call, claim->tid);
+    rows->items            = pawl__pg_take_rows(call, sizeof *rows->items);
+    pawl__pg_claim *claims = pawl__pg_take_rows(call, sizeof *claims);
+    while (rows->items != NULL && claims != NULL && pawl__pg_next(call)) {
+        pawl_queue_row *row      = &rows->items[rows->count];
+        pawl__pg_claim *claim    = &claims[rows->count++];
+        bool            is_known = is_due && pawl__pg_get_bool(call);
+        pawl__pg_get_tid(call, claim->tid);
         read_row(call, row);
         claim->seq = row->seq;
         claim->due = row->due;
         if (!is_due)
             continue;
-        pawl__postgres_get_size(call, &row->message.body);
-        pawl__postgres_seen_add(store, row->message.id, is_known);
+        pawl__pg_get_size(call, &row->message.body);
+        pawl__pg_seen_add(store, row->message.id, is_known);
     }
-    pawl__postgres_end(call);
+    pawl__pg_end(call);
     if (call->code != PAWL_OK)
         return call->code;
-    pawl__postgres_page page = PAWL__POSTGRES_PAGE(rows, pawl_queue_row, seq, message);
-    pawl_code           code = pawl__postgres_page_end(&page, size_max, &store->main,
-                                                       pawl__postgres_queue_bodies, call->arena, error);
-    rows->count              = page.count;
-    return code == PAWL_OK ? pawl__postgres_claims_add(store, claims, rows->count, error) : code;
+    pawl__pg_page page = PAWL__PG_PAGE(rows, pawl_queue_row, seq, message);
+    pawl_code     code =
+        pawl__pg_page_end(&page, size_max, &store->main, PAWL__PG_QUEUE_BODIES, call->arena, error);
+    rows->count = page.count;
+    return code == PAWL_OK ? pawl__pg_claims_add(store, claims, rows->count, error) : code;
 }
 
-static pawl_code claim_from(pawl__postgres *store, const pawl_queue_claim *claim, pawl_time from,
+static pawl_code claim_from(pawl__pg *store, const pawl_queue_claim *claim, pawl_time from,
                             pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    pawl__postgres_call call;
-    bool                is_again = claim->seq_count != 0;
-    pawl__postgres_begin(&call, &store->main,
-                         is_again ? pawl__postgres_queue_claim_again : pawl__postgres_queue_claim,
-                         error);
+    pawl__pg_call call;
+    bool          is_again = claim->seq_count != 0;
+    pawl__pg_begin(&call, &store->main,
+                   is_again ? PAWL__PG_QUEUE_CLAIM_AGAIN : PAWL__PG_QUEUE_CLAIM, error);
     if (is_again)
         put_again(&call, claim);
     else
         put_due(&call, store, claim, from);
-    pawl_code code = pawl__postgres_run(&call);
+    pawl_code code = pawl__pg_run(&call);
     call.arena     = arena;
     if (code != PAWL_OK)
         return code;
     return read_claimed(store, &call, !is_again, is_again ? 0 : claim->size_max, rows, error);
 }
 
-static pawl_code look(pawl__postgres *store, const pawl_queue_claim *claim, pawl_time from,
+static pawl_code look(pawl__pg *store, const pawl_queue_claim *claim, pawl_time from,
                       bool *is_there, pawl_error *error)
 {
-    pawl__postgres_call call;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_queue_is_due, error);
-    pawl__postgres_put_text(&call, claim->queue);
-    pawl__postgres_put_time(&call, claim->due_max);
-    pawl__postgres_put_time(&call, from);
-    pawl_code code = pawl__postgres_run(&call);
-    *is_there = code == PAWL_OK && pawl__postgres_next(&call) && pawl__postgres_get_bool(&call);
-    pawl__postgres_end(&call);
+    pawl__pg_call call;
+    pawl__pg_begin(&call, &store->main, PAWL__PG_QUEUE_IS_DUE, error);
+    pawl__pg_put_text(&call, claim->queue);
+    pawl__pg_put_time(&call, claim->due_max);
+    pawl__pg_put_time(&call, from);
+    pawl_code code = pawl__pg_run(&call);
+    *is_there      = code == PAWL_OK && pawl__pg_next(&call) && pawl__pg_get_bool(&call);
+    pawl__pg_end(&call);
     return code;
 }
 
 /* In a transaction of its own unless one is open. */
-static pawl_code claim_rows(pawl__postgres *store, const pawl_queue_claim *claim, pawl_time from,
+static pawl_code claim_rows(pawl__pg *store, const pawl_queue_claim *claim, pawl_time from,
                             pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    pawl_code code = pawl__postgres_begin_transaction(store, error);
+    pawl_code code = pawl__pg_begin_transaction(store, error);
     if (code == PAWL_OK)
         code = claim_from(store, claim, from, arena, rows, error);
     if (code != PAWL_OK)
         rows->count = 0;
     /* Locks of an earlier claim that are lost here are taken again later. */
     if (!store->is_held && (code != PAWL_OK || store->claim_count == 0))
-        pawl__postgres_rollback_transaction(&store->main);
+        pawl__pg_rollback_transaction(&store->main);
     return code;
 }
 
 /* Where the last claim found nothing and nobody called since, there is nothing as
  * a rule: a look tells, for a third of the statements. */
-static pawl_code claim_due(pawl__postgres *store, const pawl_queue_claim *claim, pawl_arena *arena,
+static pawl_code claim_due(pawl__pg *store, const pawl_queue_claim *claim, pawl_arena *arena,
                            pawl_queue_rows *rows, pawl_error *error)
 {
-    pawl__postgres_place *place    = pawl__postgres_place_of(store, claim->queue);
-    pawl_time             from     = pawl__postgres_place_begin(place);
-    bool                  is_there = true;
-    pawl_code             code     = PAWL_OK;
+    pawl__pg_place *place    = pawl__pg_place_of(store, claim->queue);
+    pawl_time       from     = pawl__pg_place_begin(place);
+    bool            is_there = true;
+    pawl_code       code     = PAWL_OK;
     if (place->is_quiet && !store->is_woken && !store->main.in_transaction && !store->is_held &&
         store->claim_count == 0)
         code = look(store, claim, from, &is_there, error);
@@ -147,84 +145,84 @@ static pawl_code claim_due(pawl__postgres *store, const pawl_queue_claim *claim,
     place->is_quiet  = rows->count == 0;
     place->due_max   = claim->due_max;
     place->queue_due = place->timeout_due = pawl_time_add(claim->due_max, 1);
-    pawl__postgres_place_end(place, from, rows);
+    pawl__pg_place_end(place, from, rows);
     return PAWL_OK;
 }
 
-pawl_code pawl__postgres_claim_queue(pawl_store *base, const pawl_queue_claim *claim,
-                                     pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+pawl_code pawl__pg_queue_claim(pawl_store *base, const pawl_queue_claim *claim, pawl_arena *arena,
+                               pawl_queue_rows *rows, pawl_error *error)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
-    *rows                 = (pawl_queue_rows){0};
-    pawl_code code        = pawl__postgres_ready(store, error);
-    pawl__postgres_note_now(store, claim->now);
+    pawl__pg *store = pawl__pg_of(base);
+    *rows           = (pawl_queue_rows){0};
+    pawl_code code  = pawl__pg_ready(store, error);
+    pawl__pg_note_now(store, claim->now);
     if (code == PAWL_OK && claim->seq_count == 0)
         code = claim_due(store, claim, arena, rows, error);
     else if (code == PAWL_OK)
         code = claim_rows(store, claim, PAWL_TIME_MIN, arena, rows, error);
     if (code == PAWL_OK)
-        pawl__postgres_note_claim(store, rows->count == 0);
+        pawl__pg_note_claim(store, rows->count == 0);
     return code;
 }
 
 /* ---- Looking ------------------------------------------------------------ */
 
-pawl_code pawl__postgres_oldest_queued(pawl_store *base, pawl_text queue, pawl_time due_max,
-                                       const int64_t *except, size_t except_count,
-                                       pawl_time *placed, int64_t *seq, pawl_error *error)
+pawl_code pawl__pg_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due_max,
+                                const int64_t *except, size_t except_count, pawl_time *placed,
+                                int64_t *seq, pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call call;
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call call;
     *placed        = PAWL_TIME_MAX;
     *seq           = INT64_MAX;
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_queue_first_place, error);
-    pawl__postgres_put_text(&call, queue);
-    pawl__postgres_put_time(&call, due_max);
-    pawl__postgres_put_ints(&call, except, except_count);
-    code = pawl__postgres_run(&call);
-    if (code == PAWL_OK && pawl__postgres_next(&call)) {
-        *placed = pawl__postgres_get_time(&call);
-        *seq    = pawl__postgres_get_int(&call);
+    pawl__pg_begin(&call, &store->main, PAWL__PG_QUEUE_FIRST_PLACE, error);
+    pawl__pg_put_text(&call, queue);
+    pawl__pg_put_time(&call, due_max);
+    pawl__pg_put_ints(&call, except, except_count);
+    code = pawl__pg_run(&call);
+    if (code == PAWL_OK && pawl__pg_next(&call)) {
+        *placed = pawl__pg_get_time(&call);
+        *seq    = pawl__pg_get_int(&call);
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return call.code;
 }
 
-pawl_code pawl__postgres_list_queue(pawl_store *base, pawl_text queue, size_t count_max,
-                                    pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+pawl_code pawl__pg_queue_list(pawl_store *base, pawl_text queue, size_t count_max,
+                              pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call call;
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call call;
     *rows          = (pawl_queue_rows){0};
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, &store->main, pawl__sql_queue_list, error);
-    pawl__postgres_put_text(&call, queue);
-    pawl__postgres_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
-    code       = pawl__postgres_run(&call);
+    pawl__pg_begin(&call, &store->main, PAWL__SQL_QUEUE_LIST, error);
+    pawl__pg_put_text(&call, queue);
+    pawl__pg_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
+    code       = pawl__pg_run(&call);
     call.arena = arena;
     if (code != PAWL_OK)
         return code;
-    rows->items = pawl__postgres_take_rows(&call, sizeof *rows->items);
-    while (rows->items != NULL && pawl__postgres_next(&call))
+    rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
+    while (rows->items != NULL && pawl__pg_next(&call))
         read_row(&call, &rows->items[rows->count++]);
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return call.code;
 }
 
 /* ---- Settling ----------------------------------------------------------- */
 
-static pawl_code refuse_gone(pawl__postgres_writer *writer, const pawl_queue_settle *settle,
+static pawl_code refuse_gone(pawl__pg_writer *writer, const pawl_queue_settle *settle,
                              const char *text)
 {
     pawl_error why = PAWL_ERROR_INIT;
     (void)pawl_error_set(&why, PAWL_EGONE, "queue %.*s: row %lld: %s",
                          PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq, text);
-    return pawl__postgres_refuse(writer, pawl_change_queue_settle, settle, &why);
+    return pawl__pg_refuse(writer, pawl_change_queue_settle, settle, &why);
 }
 
 static void why_gone(const void *change, pawl_error *why)
@@ -234,15 +232,15 @@ static void why_gone(const void *change, pawl_error *why)
                          PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq);
 }
 
-static pawl_code check_gone(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    return pawl__postgres_check_numbers(writer, step, why_gone);
+    return pawl__pg_check_numbers(writer, step, why_gone);
 }
 
 static bool is_unclaimed(const void *change, const void *context)
 {
     const pawl_queue_settle *settle = change;
-    return pawl__postgres_claims_find(context, settle->seq) == NULL;
+    return pawl__pg_claims_find(context, settle->seq) == NULL;
 }
 
 static bool is_done(const void *change, const void *context)
@@ -257,27 +255,27 @@ static bool is_retry(const void *change, const void *context)
     return settle->action == PAWL_QUEUE_RETRY && !is_unclaimed(change, context);
 }
 
-static const pawl__postgres_field done_fields[] = {
-    PAWL__POSTGRES_FIELD(queue_settle, seq, INT),
-    PAWL__POSTGRES_FIELD(queue_settle, queue, TEXT),
+static const pawl__pg_field done_fields[] = {
+    PAWL__PG_FIELD(queue_settle, seq, INT),
+    PAWL__PG_FIELD(queue_settle, queue, TEXT),
 };
-static const pawl__postgres_field retry_fields[] = {
-    PAWL__POSTGRES_FIELD(queue_settle, seq, INT),
-    PAWL__POSTGRES_FIELD(queue_settle, queue, TEXT),
-    PAWL__POSTGRES_FIELD(queue_settle, due, TIME),
-    PAWL__POSTGRES_FIELD(queue_settle, attempts, INT32),
-    PAWL__POSTGRES_FIELD(queue_settle, deaths, INT32),
-    PAWL__POSTGRES_FIELD(queue_settle, waiting_since, TIME),
-    PAWL__POSTGRES_FIELD(queue_settle, error, ERROR_TEXT),
-    PAWL__POSTGRES_FIELD(queue_settle, history, ERROR_TEXT),
+static const pawl__pg_field retry_fields[] = {
+    PAWL__PG_FIELD(queue_settle, seq, INT),
+    PAWL__PG_FIELD(queue_settle, queue, TEXT),
+    PAWL__PG_FIELD(queue_settle, due, TIME),
+    PAWL__PG_FIELD(queue_settle, attempts, INT32),
+    PAWL__PG_FIELD(queue_settle, deaths, INT32),
+    PAWL__PG_FIELD(queue_settle, waiting_since, TIME),
+    PAWL__PG_FIELD(queue_settle, error, ERROR_TEXT),
+    PAWL__PG_FIELD(queue_settle, history, ERROR_TEXT),
 };
 
-static pawl_code refuse_unclaimed(pawl__postgres_writer *writer)
+static pawl_code refuse_unclaimed(pawl__pg_writer *writer)
 {
     size_t       count;
-    pawl_code    code  = PAWL_OK;
-    const void **items = pawl__postgres_select(writer, pawl_change_queue_settle, is_unclaimed,
-                                               writer->store, &count);
+    pawl_code    code = PAWL_OK;
+    const void **items =
+        pawl__pg_select(writer, pawl_change_queue_settle, is_unclaimed, writer->store, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
@@ -285,38 +283,37 @@ static pawl_code refuse_unclaimed(pawl__postgres_writer *writer)
     return code;
 }
 
-static void put_places(pawl__postgres_step *step, const pawl__postgres *store)
+static void put_places(pawl__pg_step *step, const pawl__pg *store)
 {
-    pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_TID, PAWL_VALUE_NONE, step->count);
+    pawl__pg_array_begin(&step->call, PAWL__PG_TID, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++) {
         const pawl_queue_settle *settle = step->items[i];
-        pawl__postgres_array_put(&step->call, PAWL__POSTGRES_TID,
-                                 pawl__postgres_claims_find(store, settle->seq)->tid);
+        pawl__pg_array_put(&step->call, PAWL__PG_TID,
+                           pawl__pg_claims_find(store, settle->seq)->tid);
     }
-    pawl__postgres_array_end(&step->call);
+    pawl__pg_array_end(&step->call);
 }
 
-static pawl_code send_settles(pawl__postgres_writer *writer, int statement,
-                              pawl__postgres_want_fn *want, const pawl__postgres_field *fields,
-                              size_t field_count)
+static pawl_code send_settles(pawl__pg_writer *writer, int statement, pawl__pg_want_fn *want,
+                              const pawl__pg_field *fields, size_t field_count)
 {
     size_t       count;
     const void **items =
-        pawl__postgres_select(writer, pawl_change_queue_settle, want, writer->store, &count);
+        pawl__pg_select(writer, pawl_change_queue_settle, want, writer->store, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__postgres_step *step = pawl__postgres_step_add(writer, statement, pawl_change_queue_settle,
-                                                        items, count, check_gone);
+    pawl__pg_step *step =
+        pawl__pg_step_add(writer, statement, pawl_change_queue_settle, items, count, check_gone);
     if (step == NULL)
         return PAWL_ENOMEM;
     put_places(step, writer->store);
-    pawl__postgres_step_fields(step, fields, field_count);
-    return pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, fields, field_count);
+    return pawl__pg_step_send(step);
 }
 
-pawl_code pawl__postgres_send_queue_settle(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_queue_settle(pawl__pg_writer *writer)
 {
     const pawl_queue_settle *first = writer->changes->queue_settle.items;
     if (writer->store == NULL)
@@ -326,27 +323,26 @@ pawl_code pawl__postgres_send_queue_settle(pawl__postgres_writer *writer)
                               PAWL_TEXT_ARGS(first->queue), (long long)first->seq);
     pawl_code code = refuse_unclaimed(writer);
     if (code == PAWL_OK)
-        code = send_settles(writer, pawl__postgres_queue_done, is_done, done_fields,
+        code = send_settles(writer, PAWL__PG_QUEUE_DONE, is_done, done_fields,
                             sizeof done_fields / sizeof done_fields[0]);
     if (code == PAWL_OK)
-        code = send_settles(writer, pawl__postgres_queue_again, is_retry, retry_fields,
+        code = send_settles(writer, PAWL__PG_QUEUE_AGAIN, is_retry, retry_fields,
                             sizeof retry_fields / sizeof retry_fields[0]);
     return code;
 }
 
 /* ---- Sending ------------------------------------------------------------ */
 
-static const pawl__postgres_field send_fields[] = {
-    PAWL__POSTGRES_FIELD(queue_send, queue, TEXT),
-    PAWL__POSTGRES_FIELD(queue_send, due, TIME),
-    PAWL__POSTGRES_FIELD(queue_send, attempts, INT32),
-    PAWL__POSTGRES_MESSAGE_FIELDS(queue_send),
+static const pawl__pg_field send_fields[] = {
+    PAWL__PG_FIELD(queue_send, queue, TEXT),
+    PAWL__PG_FIELD(queue_send, due, TIME),
+    PAWL__PG_FIELD(queue_send, attempts, INT32),
+    PAWL__PG_MESSAGE_FIELDS(queue_send),
 };
 
 /* In the order of the change set, which gives the rows their places. */
-pawl_code pawl__postgres_send_queue_send(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_queue_send(pawl__pg_writer *writer)
 {
-    return pawl__postgres_step_all(writer, pawl__postgres_queue_add, pawl_change_queue_send, NULL,
-                                   NULL, send_fields, sizeof send_fields / sizeof send_fields[0],
-                                   NULL);
+    return pawl__pg_step_all(writer, PAWL__PG_QUEUE_ADD, pawl_change_queue_send, NULL, NULL,
+                             send_fields, sizeof send_fields / sizeof send_fields[0], NULL);
 }

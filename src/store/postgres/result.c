@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t pawl__postgres_rows(const pawl__postgres_call *call)
+int64_t pawl__pg_rows(const pawl__pg_call *call)
 {
     if (call->result == NULL)
         return 0;
@@ -18,34 +18,34 @@ int64_t pawl__postgres_rows(const pawl__postgres_call *call)
     return count[0] != '\0' ? strtoll(count, NULL, 10) : 0;
 }
 
-bool pawl__postgres_next(pawl__postgres_call *call)
+bool pawl__pg_next(pawl__pg_call *call)
 {
     call->column = 0;
     if (call->code != PAWL_OK || call->result == NULL || ++call->row >= PQntuples(call->result)) {
-        pawl__postgres_end(call);
+        pawl__pg_end(call);
         return false;
     }
     return true;
 }
 
-void pawl__postgres_end(pawl__postgres_call *call)
+void pawl__pg_end(pawl__pg_call *call)
 {
     PQclear(call->result);
     call->result = NULL;
 }
 
-void *pawl__postgres_take_rows(pawl__postgres_call *call, size_t item_size)
+void *pawl__pg_take_rows(pawl__pg_call *call, size_t item_size)
 {
     size_t count = call->result != NULL ? (size_t)PQntuples(call->result) : 0;
     void  *items = pawl_arena_take(call->arena, (count + 1) * item_size);
     if (items == NULL && call->code == PAWL_OK)
-        call->code = pawl__postgres_no_memory(call->error);
+        call->code = pawl__pg_no_memory(call->error);
     return items;
 }
 
 /* ---- Columns ------------------------------------------------------------ */
 
-static const unsigned char *value_of(pawl__postgres_call *call, size_t size)
+static const unsigned char *value_of(pawl__pg_call *call, size_t size)
 {
     int column = call->column++;
     if (PQgetisnull(call->result, call->row, column))
@@ -59,12 +59,12 @@ static const unsigned char *value_of(pawl__postgres_call *call, size_t size)
     return (const unsigned char *)PQgetvalue(call->result, call->row, column);
 }
 
-bool pawl__postgres_is_null(const pawl__postgres_call *call)
+bool pawl__pg_is_null(const pawl__pg_call *call)
 {
     return PQgetisnull(call->result, call->row, call->column) != 0;
 }
 
-void pawl__postgres_skip(pawl__postgres_call *call)
+void pawl__pg_skip(pawl__pg_call *call)
 {
     call->column++;
 }
@@ -77,60 +77,59 @@ static int64_t read_64(const unsigned char *at)
     return (int64_t)value;
 }
 
-int64_t pawl__postgres_get_int(pawl__postgres_call *call)
+int64_t pawl__pg_get_int(pawl__pg_call *call)
 {
     const unsigned char *value = value_of(call, 8);
     return value != NULL ? read_64(value) : 0;
 }
 
-bool pawl__postgres_get_bool(pawl__postgres_call *call)
+bool pawl__pg_get_bool(pawl__pg_call *call)
 {
     const unsigned char *value = value_of(call, 1);
     return value != NULL && *value != 0;
 }
 
-pawl_time pawl__postgres_get_time(pawl__postgres_call *call)
+pawl_time pawl__pg_get_time(pawl__pg_call *call)
 {
     const unsigned char *value = value_of(call, 8);
     if (value == NULL)
         return 0;
     int64_t time = read_64(value);
     /* Infinity, and years that only the database knows. */
-    if (time > PAWL_TIME_MAX - PAWL__POSTGRES_EPOCH)
+    if (time > PAWL_TIME_MAX - PAWL__PG_EPOCH)
         return PAWL_TIME_MAX;
-    return time < PAWL_TIME_MIN - PAWL__POSTGRES_EPOCH ? PAWL_TIME_MIN
-                                                       : time + PAWL__POSTGRES_EPOCH;
+    return time < PAWL_TIME_MIN - PAWL__PG_EPOCH ? PAWL_TIME_MIN : time + PAWL__PG_EPOCH;
 }
 
-pawl_text pawl__postgres_peek_text(pawl__postgres_call *call)
+pawl_text pawl__pg_peek_text(pawl__pg_call *call)
 {
     int column = call->column++;
     return (pawl_text){.data = PQgetvalue(call->result, call->row, column),
                        .size = (size_t)PQgetlength(call->result, call->row, column)};
 }
 
-static pawl_text keep(pawl__postgres_call *call, pawl_text text)
+static pawl_text keep(pawl__pg_call *call, pawl_text text)
 {
     pawl_text copy = pawl_arena_text(call->arena, text);
     if (copy.data == NULL && call->code == PAWL_OK)
-        call->code = pawl__postgres_no_memory(call->error);
+        call->code = pawl__pg_no_memory(call->error);
     return copy;
 }
 
-pawl_text pawl__postgres_get_text(pawl__postgres_call *call)
+pawl_text pawl__pg_get_text(pawl__pg_call *call)
 {
-    return keep(call, pawl__postgres_peek_text(call));
+    return keep(call, pawl__pg_peek_text(call));
 }
 
-pawl_text pawl__postgres_get_json(pawl__postgres_call *call)
+pawl_text pawl__pg_get_json(pawl__pg_call *call)
 {
-    pawl_text value = pawl__postgres_peek_text(call);
+    pawl_text value = pawl__pg_peek_text(call);
     if (value.size > 0) /* the version of the format */
         value = (pawl_text){.data = value.data + 1, .size = value.size - 1};
     return keep(call, value);
 }
 
-pawl_uuid pawl__postgres_get_uuid(pawl__postgres_call *call)
+pawl_uuid pawl__pg_get_uuid(pawl__pg_call *call)
 {
     pawl_uuid            uuid  = {{0}};
     const unsigned char *value = value_of(call, sizeof uuid.bytes);
@@ -139,26 +138,26 @@ pawl_uuid pawl__postgres_get_uuid(pawl__postgres_call *call)
     return uuid;
 }
 
-void pawl__postgres_get_value(pawl__postgres_call *call, pawl_value_type type, pawl_value *value)
+void pawl__pg_get_value(pawl__pg_call *call, pawl_value_type type, pawl_value *value)
 {
     *value = (pawl_value){.type = PAWL_VALUE_NONE};
     if (type == PAWL_VALUE_NONE)
         return;
-    if (pawl__postgres_is_null(call)) {
+    if (pawl__pg_is_null(call)) {
         call->column++;
         return;
     }
     value->type = type;
     switch (type) {
-    case PAWL_VALUE_INT: value->as.integer = pawl__postgres_get_int(call); return;
-    case PAWL_VALUE_TIME: value->as.time = pawl__postgres_get_time(call); return;
-    case PAWL_VALUE_TEXT: value->as.text = pawl__postgres_get_text(call); return;
-    case PAWL_VALUE_UUID: value->as.uuid = pawl__postgres_get_uuid(call); return;
+    case PAWL_VALUE_INT: value->as.integer = pawl__pg_get_int(call); return;
+    case PAWL_VALUE_TIME: value->as.time = pawl__pg_get_time(call); return;
+    case PAWL_VALUE_TEXT: value->as.text = pawl__pg_get_text(call); return;
+    case PAWL_VALUE_UUID: value->as.uuid = pawl__pg_get_uuid(call); return;
     case PAWL_VALUE_NONE: return;
     }
 }
 
-void pawl__postgres_get_tid(pawl__postgres_call *call, unsigned char tid[6])
+void pawl__pg_get_tid(pawl__pg_call *call, unsigned char tid[6])
 {
     const unsigned char *value = value_of(call, 6);
     if (value != NULL)
@@ -166,42 +165,42 @@ void pawl__postgres_get_tid(pawl__postgres_call *call, unsigned char tid[6])
 }
 
 /* Block and line: the first line of a block has number 1. */
-int64_t pawl__postgres_get_hint(pawl__postgres_call *call)
+int64_t pawl__pg_get_hint(pawl__pg_call *call)
 {
     unsigned char tid[6] = {0};
     uint64_t      hint   = 0;
-    pawl__postgres_get_tid(call, tid);
+    pawl__pg_get_tid(call, tid);
     for (size_t i = 0; i < sizeof tid; i++)
         hint = hint << 8 | tid[i];
     return (int64_t)hint;
 }
 
-void pawl__postgres_get_message(pawl__postgres_call *call, pawl_message *message)
+void pawl__pg_get_message(pawl__pg_call *call, pawl_message *message)
 {
-    message->id             = pawl__postgres_get_text(call);
-    message->type           = pawl__postgres_get_text(call);
-    message->correlation_id = pawl__postgres_get_text(call);
-    message->causation_id   = pawl__postgres_get_text(call);
-    message->headers        = pawl__postgres_get_text(call);
-    message->body           = pawl__postgres_get_text(call);
+    message->id             = pawl__pg_get_text(call);
+    message->type           = pawl__pg_get_text(call);
+    message->correlation_id = pawl__pg_get_text(call);
+    message->causation_id   = pawl__pg_get_text(call);
+    message->headers        = pawl__pg_get_text(call);
+    message->body           = pawl__pg_get_text(call);
 }
 
-void pawl__postgres_get_counters(pawl__postgres_call *call, pawl_counters *counters)
+void pawl__pg_get_counters(pawl__pg_call *call, pawl_counters *counters)
 {
-    counters->messages  = pawl__postgres_get_int(call);
-    counters->timeouts  = pawl__postgres_get_int(call);
-    counters->flushes   = pawl__postgres_get_int(call);
-    counters->failures  = pawl__postgres_get_int(call);
-    counters->conflicts = pawl__postgres_get_int(call);
-    counters->dead      = pawl__postgres_get_int(call);
+    counters->messages  = pawl__pg_get_int(call);
+    counters->timeouts  = pawl__pg_get_int(call);
+    counters->flushes   = pawl__pg_get_int(call);
+    counters->failures  = pawl__pg_get_int(call);
+    counters->conflicts = pawl__pg_get_int(call);
+    counters->dead      = pawl__pg_get_int(call);
 }
 
-pawl_code pawl__postgres_one_int(pawl__postgres_call *call, int64_t *number)
+pawl_code pawl__pg_one_int(pawl__pg_call *call, int64_t *number)
 {
     *number        = 0;
-    pawl_code code = pawl__postgres_run(call);
-    if (code == PAWL_OK && pawl__postgres_next(call))
-        *number = pawl__postgres_get_int(call);
-    pawl__postgres_end(call);
+    pawl_code code = pawl__pg_run(call);
+    if (code == PAWL_OK && pawl__pg_next(call))
+        *number = pawl__pg_get_int(call);
+    pawl__pg_end(call);
     return call->code;
 }

@@ -11,16 +11,16 @@
 
 /* ---- Loading ------------------------------------------------------------ */
 
-static void read_row(pawl__postgres_call *call, const pawl_saga_table *table, pawl_saga_row *row)
+static void read_row(pawl__pg_call *call, const pawl_saga_table *table, pawl_saga_row *row)
 {
-    row->row          = pawl__postgres_get_hint(call);
-    row->id.uuid      = pawl__postgres_get_uuid(call);
-    row->version      = pawl__postgres_get_int(call);
-    row->metadata     = pawl__postgres_get_text(call);
-    row->data         = pawl__postgres_get_json(call);
-    row->type_version = pawl__postgres_get_text(call);
-    pawl__postgres_get_value(call, table->main.type, &row->main);
-    pawl__postgres_get_value(call, table->transitional.type, &row->transitional);
+    row->row          = pawl__pg_get_hint(call);
+    row->id.uuid      = pawl__pg_get_uuid(call);
+    row->version      = pawl__pg_get_int(call);
+    row->metadata     = pawl__pg_get_text(call);
+    row->data         = pawl__pg_get_json(call);
+    row->type_version = pawl__pg_get_text(call);
+    pawl__pg_get_value(call, table->main.type, &row->main);
+    pawl__pg_get_value(call, table->transitional.type, &row->transitional);
 }
 
 static pawl_code check_key(const pawl_saga_table *table, pawl_saga_key key, pawl_error *error)
@@ -41,7 +41,7 @@ static pawl_value_type type_of(const pawl_saga_table *table, pawl_saga_key key)
 }
 
 typedef struct loading {
-    pawl__postgres        *store;
+    pawl__pg              *store;
     const pawl_saga_table *table;
     pawl_saga_key          key;
     const pawl_value      *values;
@@ -49,74 +49,73 @@ typedef struct loading {
     pawl_error            *error;
 } loading;
 
-static void send_load(const loading *l, pawl__postgres_call *call, int which)
+static void send_load(const loading *l, pawl__pg_call *call, int which)
 {
-    pawl__postgres_saga_begin(call, &l->store->main, l->table, which, l->error);
-    pawl__postgres_put_values(call, type_of(l->table, l->key), l->values, l->count);
-    pawl__postgres_send(call);
+    pawl__pg_saga_begin(call, &l->store->main, l->table, which, l->error);
+    pawl__pg_put_values(call, type_of(l->table, l->key), l->values, l->count);
+    pawl__pg_send(call);
 }
 
 /* The number of the value that the row belongs to; SIZE_MAX for none. */
-static size_t read_number(pawl__postgres_call *call, size_t count)
+static size_t read_number(pawl__pg_call *call, size_t count)
 {
-    int64_t number = pawl__postgres_get_int(call);
+    int64_t number = pawl__pg_get_int(call);
     return number >= 1 && (uint64_t)number <= count ? (size_t)number - 1 : SIZE_MAX;
 }
 
-static pawl_code read_loaded(const loading *l, pawl__postgres_call *call, pawl_arena *arena,
+static pawl_code read_loaded(const loading *l, pawl__pg_call *call, pawl_arena *arena,
                              pawl_saga_row *rows)
 {
     call->arena = arena;
-    while (call->code == PAWL_OK && pawl__postgres_next(call)) {
+    while (call->code == PAWL_OK && pawl__pg_next(call)) {
         size_t at = read_number(call, l->count);
         if (at != SIZE_MAX)
             read_row(call, l->table, &rows[at]);
     }
-    pawl__postgres_end(call);
+    pawl__pg_end(call);
     return call->code;
 }
 
 /* Rows that are there, and that the locking statement passed over. */
-static pawl_code read_elsewhere(const loading *l, pawl__postgres_call *call, pawl_saga_row *rows)
+static pawl_code read_elsewhere(const loading *l, pawl__pg_call *call, pawl_saga_row *rows)
 {
-    while (call->code == PAWL_OK && pawl__postgres_next(call)) {
+    while (call->code == PAWL_OK && pawl__pg_next(call)) {
         size_t at = read_number(call, l->count);
         if (at != SIZE_MAX && rows[at].version == 0)
             rows[at].version = PAWL_SAGA_ELSEWHERE;
     }
-    pawl__postgres_end(call);
+    pawl__pg_end(call);
     return call->code;
 }
 
 static pawl_code load(const loading *l, pawl_saga_lock lock, pawl_arena *arena, pawl_saga_row *rows)
 {
-    pawl__postgres_call call, look = {.result = NULL};
-    int                 first = lock == PAWL_SAGA_UNLOCKED ? PAWL__POSTGRES_SAGA_BY_ID
-                                : lock == PAWL_SAGA_LOCKED ? PAWL__POSTGRES_SAGA_BY_ID_LOCKED
-                                                           : PAWL__POSTGRES_SAGA_BY_ID_SKIP;
-    bool                skips = lock == PAWL_SAGA_SKIP_LOCKED;
+    pawl__pg_call call, look = {.result = NULL};
+    int           first = lock == PAWL_SAGA_UNLOCKED ? PAWL__PG_SAGA_BY_ID
+                          : lock == PAWL_SAGA_LOCKED ? PAWL__PG_SAGA_BY_ID_LOCKED
+                                                     : PAWL__PG_SAGA_BY_ID_SKIP;
+    bool          skips = lock == PAWL_SAGA_SKIP_LOCKED;
     if (skips && !l->store->is_held)
-        pawl__postgres_begin_on(&l->store->main, l->error);
+        pawl__pg_begin_on(&l->store->main, l->error);
     send_load(l, &call, first + (int)l->key);
     if (skips)
-        send_load(l, &look, PAWL__POSTGRES_SAGA_BY_ID_THERE + (int)l->key);
-    pawl_code code = pawl__postgres_flush(&l->store->main, l->error);
+        send_load(l, &look, PAWL__PG_SAGA_BY_ID_THERE + (int)l->key);
+    pawl_code code = pawl__pg_flush(&l->store->main, l->error);
     if (code == PAWL_OK)
         code = read_loaded(l, &call, arena, rows);
     if (code == PAWL_OK && skips)
         code = read_elsewhere(l, &look, rows);
-    pawl__postgres_end(&call);
-    pawl__postgres_end(&look);
+    pawl__pg_end(&call);
+    pawl__pg_end(&look);
     return code;
 }
 
-pawl_code pawl__postgres_saga_load(pawl_store *base, const pawl_saga_table *table,
-                                   pawl_saga_key key, const pawl_value *values, size_t count,
-                                   pawl_saga_lock lock, pawl_arena *arena, pawl_saga_row *rows,
-                                   pawl_error *error)
+pawl_code pawl__pg_saga_load(pawl_store *base, const pawl_saga_table *table, pawl_saga_key key,
+                             const pawl_value *values, size_t count, pawl_saga_lock lock,
+                             pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
-    pawl_code       code  = pawl__postgres_ready(store, error);
+    pawl__pg *store = pawl__pg_of(base);
+    pawl_code code  = pawl__pg_ready(store, error);
     if (code == PAWL_OK)
         code = check_key(table, key, error);
     if (code != PAWL_OK || count == 0)
@@ -127,16 +126,16 @@ pawl_code pawl__postgres_saga_load(pawl_store *base, const pawl_saga_table *tabl
     return load(&l, lock, arena, rows);
 }
 
-pawl_code pawl__postgres_saga_count(pawl_store *base, const pawl_saga_table *table, int64_t *count,
-                                    pawl_error *error)
+pawl_code pawl__pg_saga_count(pawl_store *base, const pawl_saga_table *table, int64_t *count,
+                              pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call call;
-    pawl_code           code = pawl__postgres_ready(store, error);
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call call;
+    pawl_code     code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_saga_begin(&call, &store->main, table, PAWL__POSTGRES_SAGA_COUNT, error);
-    return pawl__postgres_one_int(&call, count);
+    pawl__pg_saga_begin(&call, &store->main, table, PAWL__PG_SAGA_COUNT, error);
+    return pawl__pg_one_int(&call, count);
 }
 
 /* ---- Refusals ----------------------------------------------------------- */
@@ -197,19 +196,18 @@ static bool is_of_table(const void *change, const void *context)
 {
     saga_change head;
     memcpy(&head, change, sizeof head);
-    return head.table == context || pawl__postgres_saga_same(head.table, context);
+    return head.table == context || pawl__pg_saga_same(head.table, context);
 }
 
-typedef pawl_code send_table_fn(pawl__postgres_writer *writer, const pawl_saga_table *table,
+typedef pawl_code send_table_fn(pawl__pg_writer *writer, const pawl_saga_table *table,
                                 const void **items, size_t count);
 
 /* The first of each table that was not met before, with all its items. */
-static pawl_code send_tables(pawl__postgres_writer *writer, pawl_change_kind kind,
-                             send_table_fn *send)
+static pawl_code send_tables(pawl__pg_writer *writer, pawl_change_kind kind, send_table_fn *send)
 {
     size_t       all;
     pawl_code    code  = PAWL_OK;
-    const void **items = pawl__postgres_select(writer, kind, NULL, NULL, &all);
+    const void **items = pawl__pg_select(writer, kind, NULL, NULL, &all);
     if (items == NULL)
         return PAWL_ENOMEM;
     for (size_t i = 0; code == PAWL_OK && i < all; i++) {
@@ -221,36 +219,35 @@ static pawl_code send_tables(pawl__postgres_writer *writer, pawl_change_kind kin
         if (is_done)
             continue;
         size_t       count;
-        const void **own = pawl__postgres_select(writer, kind, is_of_table, head.table, &count);
+        const void **own = pawl__pg_select(writer, kind, is_of_table, head.table, &count);
         if (own == NULL)
             return PAWL_ENOMEM;
-        pawl__postgres_sort(own, count, by_id);
+        pawl__pg_sort(own, count, by_id);
         code = send(writer, head.table, own, count);
     }
     return code;
 }
 
-static pawl__postgres_step *add_step(pawl__postgres_writer *writer, const pawl_saga_table *table,
-                                     int which, pawl_change_kind kind, const void **items,
-                                     size_t count, pawl__postgres_check_fn *check)
+static pawl__pg_step *add_step(pawl__pg_writer *writer, const pawl_saga_table *table, int which,
+                               pawl_change_kind kind, const void **items, size_t count,
+                               pawl__pg_check_fn *check)
 {
-    pawl__postgres_statement *statement = NULL;
-    pawl_code code = pawl__postgres_saga_statement_of(writer->connection, table, which, &statement,
-                                                      writer->error);
+    pawl__pg_statement *statement = NULL;
+    pawl_code           code =
+        pawl__pg_saga_statement_of(writer->connection, table, which, &statement, writer->error);
     if (code != PAWL_OK)
         return NULL;
-    return pawl__postgres_step_add_with(writer, statement, kind, items, count, check);
+    return pawl__pg_step_add_with(writer, statement, kind, items, count, check);
 }
 
-static void put_correlation(pawl__postgres_step *step, pawl_value_type type, size_t offset)
+static void put_correlation(pawl__pg_step *step, pawl_value_type type, size_t offset)
 {
     if (type == PAWL_VALUE_NONE)
         return;
-    pawl__postgres_array_begin(&step->call, PAWL__POSTGRES_VALUE, type, step->count);
+    pawl__pg_array_begin(&step->call, PAWL__PG_VALUE, type, step->count);
     for (size_t i = 0; i < step->count; i++)
-        pawl__postgres_array_put(&step->call, PAWL__POSTGRES_VALUE,
-                                 (const char *)step->items[i] + offset);
-    pawl__postgres_array_end(&step->call);
+        pawl__pg_array_put(&step->call, PAWL__PG_VALUE, (const char *)step->items[i] + offset);
+    pawl__pg_array_end(&step->call);
 }
 
 /* ---- Delete ------------------------------------------------------------- */
@@ -262,27 +259,27 @@ static void why_not_deleted(const void *change, pawl_error *why)
         gone->version, why);
 }
 
-static pawl_code check_deleted(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_deleted(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    return pawl__postgres_check_numbers(writer, step, why_not_deleted);
+    return pawl__pg_check_numbers(writer, step, why_not_deleted);
 }
 
-static pawl_code send_deletes(pawl__postgres_writer *writer, const pawl_saga_table *table,
+static pawl_code send_deletes(pawl__pg_writer *writer, const pawl_saga_table *table,
                               const void **items, size_t count)
 {
-    static const pawl__postgres_field fields[] = {
-        PAWL__POSTGRES_FIELD(saga_delete, id.uuid, UUID),
-        PAWL__POSTGRES_FIELD(saga_delete, version, INT),
+    static const pawl__pg_field fields[] = {
+        PAWL__PG_FIELD(saga_delete, id.uuid, UUID),
+        PAWL__PG_FIELD(saga_delete, version, INT),
     };
-    pawl__postgres_step *step = add_step(writer, table, PAWL__POSTGRES_SAGA_DELETE,
-                                         pawl_change_saga_delete, items, count, check_deleted);
+    pawl__pg_step *step = add_step(writer, table, PAWL__PG_SAGA_DELETE, pawl_change_saga_delete,
+                                   items, count, check_deleted);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, fields, sizeof fields / sizeof fields[0]);
-    return pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, fields, sizeof fields / sizeof fields[0]);
+    return pawl__pg_step_send(step);
 }
 
-pawl_code pawl__postgres_send_saga_delete(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_saga_delete(pawl__pg_writer *writer)
 {
     return send_tables(writer, pawl_change_saga_delete, send_deletes);
 }
@@ -290,48 +287,48 @@ pawl_code pawl__postgres_send_saga_delete(pawl__postgres_writer *writer)
 /* ---- Insert ------------------------------------------------------------- */
 
 /* The ids that were inserted come back in the order of the items. */
-static pawl_code check_inserted(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_inserted(pawl__pg_writer *writer, pawl__pg_step *step)
 {
     pawl_code code = PAWL_OK;
-    if (pawl__postgres_rows(&step->call) == (int64_t)step->count)
+    if (pawl__pg_rows(&step->call) == (int64_t)step->count)
         return PAWL_OK;
-    bool      has_row = pawl__postgres_next(&step->call);
-    pawl_uuid id      = has_row ? pawl__postgres_get_uuid(&step->call) : (pawl_uuid){{0}};
+    bool      has_row = pawl__pg_next(&step->call);
+    pawl_uuid id      = has_row ? pawl__pg_get_uuid(&step->call) : (pawl_uuid){{0}};
     for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
         const pawl_saga_insert *row = step->items[i];
         pawl_error              why = PAWL_ERROR_INIT;
         if (has_row && pawl_uuid_compare(id, row->id.uuid) == 0) {
-            has_row = pawl__postgres_next(&step->call);
+            has_row = pawl__pg_next(&step->call);
             if (has_row)
-                id = pawl__postgres_get_uuid(&step->call);
+                id = pawl__pg_get_uuid(&step->call);
             continue;
         }
         say_duplicate(row->table, row->id, &row->main, &row->transitional, &why);
-        code = pawl__postgres_refuse(writer, pawl_change_saga_insert, row, &why);
+        code = pawl__pg_refuse(writer, pawl_change_saga_insert, row, &why);
     }
     return code;
 }
 
-static pawl_code send_inserts(pawl__postgres_writer *writer, const pawl_saga_table *table,
+static pawl_code send_inserts(pawl__pg_writer *writer, const pawl_saga_table *table,
                               const void **items, size_t count)
 {
-    static const pawl__postgres_field fields[] = {
-        PAWL__POSTGRES_FIELD(saga_insert, id.uuid, UUID),
-        PAWL__POSTGRES_FIELD(saga_insert, metadata, JSON_TEXT),
-        PAWL__POSTGRES_FIELD(saga_insert, data, JSON),
-        PAWL__POSTGRES_FIELD(saga_insert, type_version, TEXT),
+    static const pawl__pg_field fields[] = {
+        PAWL__PG_FIELD(saga_insert, id.uuid, UUID),
+        PAWL__PG_FIELD(saga_insert, metadata, JSON_TEXT),
+        PAWL__PG_FIELD(saga_insert, data, JSON),
+        PAWL__PG_FIELD(saga_insert, type_version, TEXT),
     };
-    pawl__postgres_step *step = add_step(writer, table, PAWL__POSTGRES_SAGA_INSERT,
-                                         pawl_change_saga_insert, items, count, check_inserted);
+    pawl__pg_step *step = add_step(writer, table, PAWL__PG_SAGA_INSERT, pawl_change_saga_insert,
+                                   items, count, check_inserted);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, fields, sizeof fields / sizeof fields[0]);
+    pawl__pg_step_fields(step, fields, sizeof fields / sizeof fields[0]);
     put_correlation(step, table->main.type, offsetof(pawl_saga_insert, main));
     put_correlation(step, table->transitional.type, offsetof(pawl_saga_insert, transitional));
-    return pawl__postgres_step_send(step);
+    return pawl__pg_step_send(step);
 }
 
-pawl_code pawl__postgres_send_saga_insert(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_saga_insert(pawl__pg_writer *writer)
 {
     return send_tables(writer, pawl_change_saga_insert, send_inserts);
 }
@@ -340,33 +337,31 @@ pawl_code pawl__postgres_send_saga_insert(pawl__postgres_writer *writer)
 
 /* Why not: moved on, or a transitional value that another saga has? Asked only
  * when some were not updated. */
-static pawl_code find_versions(pawl__postgres_writer *writer, pawl__postgres_step *step,
-                               pawl_saga_row *rows)
+static pawl_code find_versions(pawl__pg_writer *writer, pawl__pg_step *step, pawl_saga_row *rows)
 {
-    const pawl_saga_update   *first     = step->items[0];
-    pawl__postgres_statement *statement = NULL;
-    pawl__postgres_call       call;
-    pawl_code code = pawl__postgres_saga_statement_of(writer->connection, first->table,
-                                                      PAWL__POSTGRES_SAGA_BY_ID_THERE, &statement,
-                                                      writer->error);
+    const pawl_saga_update *first     = step->items[0];
+    pawl__pg_statement     *statement = NULL;
+    pawl__pg_call           call;
+    pawl_code               code = pawl__pg_saga_statement_of(
+                      writer->connection, first->table, PAWL__PG_SAGA_BY_ID_THERE, &statement, writer->error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin_with(&call, writer->connection, statement, writer->error);
-    pawl__postgres_array_begin(&call, PAWL__POSTGRES_UUID, PAWL_VALUE_NONE, step->count);
+    pawl__pg_begin_with(&call, writer->connection, statement, writer->error);
+    pawl__pg_array_begin(&call, PAWL__PG_UUID, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++)
-        pawl__postgres_array_put(&call, PAWL__POSTGRES_UUID,
-                                 &((const pawl_saga_update *)step->items[i])->id.uuid);
-    pawl__postgres_array_end(&call);
-    code = pawl__postgres_run(&call);
-    while (code == PAWL_OK && pawl__postgres_next(&call)) {
+        pawl__pg_array_put(&call, PAWL__PG_UUID,
+                           &((const pawl_saga_update *)step->items[i])->id.uuid);
+    pawl__pg_array_end(&call);
+    code = pawl__pg_run(&call);
+    while (code == PAWL_OK && pawl__pg_next(&call)) {
         size_t at = read_number(&call, step->count);
         if (at != SIZE_MAX)
-            rows[at].version = pawl__postgres_get_int(&call);
+            rows[at].version = pawl__pg_get_int(&call);
     }
     return call.code;
 }
 
-static pawl_code refuse_updates(pawl__postgres_writer *writer, pawl__postgres_step *step,
+static pawl_code refuse_updates(pawl__pg_writer *writer, pawl__pg_step *step,
                                 const bool *is_applied, const pawl_saga_row *rows)
 {
     pawl_code code = PAWL_OK;
@@ -380,71 +375,68 @@ static pawl_code refuse_updates(pawl__postgres_writer *writer, pawl__postgres_st
         else
             say(row->table, row->id, PAWL_ECONFLICT,
                 "another worker changed it first: it is not there at version", row->version, &why);
-        code = pawl__postgres_refuse(writer, pawl_change_saga_update, row, &why);
+        code = pawl__pg_refuse(writer, pawl_change_saga_update, row, &why);
     }
     return code;
 }
 
-static pawl_code check_updated(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_updated(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    if (pawl__postgres_rows(&step->call) == (int64_t)step->count)
+    if (pawl__pg_rows(&step->call) == (int64_t)step->count)
         return PAWL_OK;
-    bool          *is_applied = pawl__postgres_applied(writer, step);
+    bool          *is_applied = pawl__pg_applied(writer, step);
     pawl_saga_row *rows       = pawl_arena_take(writer->arena, (step->count + 1) * sizeof *rows);
     if (is_applied == NULL || rows == NULL)
-        return pawl__postgres_no_memory(writer->error);
+        return pawl__pg_no_memory(writer->error);
     pawl_code code = find_versions(writer, step, rows);
     return code == PAWL_OK ? refuse_updates(writer, step, is_applied, rows) : code;
 }
 
-static const pawl__postgres_field update_place[] = {
-    PAWL__POSTGRES_FIELD(saga_update, row, TID_HINT)};
-static const pawl__postgres_field update_fields[] = {
-    PAWL__POSTGRES_FIELD(saga_update, id.uuid, UUID),
-    PAWL__POSTGRES_FIELD(saga_update, version, INT),
-    PAWL__POSTGRES_FIELD(saga_update, metadata, JSON_TEXT),
-    PAWL__POSTGRES_FIELD(saga_update, data, JSON),
-    PAWL__POSTGRES_FIELD(saga_update, type_version, TEXT),
+static const pawl__pg_field update_place[]  = {PAWL__PG_FIELD(saga_update, row, TID_HINT)};
+static const pawl__pg_field update_fields[] = {
+    PAWL__PG_FIELD(saga_update, id.uuid, UUID),       PAWL__PG_FIELD(saga_update, version, INT),
+    PAWL__PG_FIELD(saga_update, metadata, JSON_TEXT), PAWL__PG_FIELD(saga_update, data, JSON),
+    PAWL__PG_FIELD(saga_update, type_version, TEXT),
 };
 
-static pawl_code send_update_step(pawl__postgres_writer *writer, const void **items, size_t count,
-                                  bool is_by_place, pawl__postgres_check_fn *check)
+static pawl_code send_update_step(pawl__pg_writer *writer, const void **items, size_t count,
+                                  bool is_by_place, pawl__pg_check_fn *check)
 {
     if (count == 0)
         return PAWL_OK;
     const pawl_saga_table *table = ((const pawl_saga_update *)items[0])->table;
-    pawl__postgres_step   *step  = add_step(
-           writer, table, is_by_place ? PAWL__POSTGRES_SAGA_UPDATE : PAWL__POSTGRES_SAGA_UPDATE_ID,
-           pawl_change_saga_update, items, count, check);
+    pawl__pg_step         *step =
+        add_step(writer, table, is_by_place ? PAWL__PG_SAGA_UPDATE : PAWL__PG_SAGA_UPDATE_ID,
+                 pawl_change_saga_update, items, count, check);
     if (step == NULL)
         return PAWL_ENOMEM;
     if (is_by_place)
-        pawl__postgres_step_fields(step, update_place, 1);
-    pawl__postgres_step_fields(step, update_fields, sizeof update_fields / sizeof update_fields[0]);
+        pawl__pg_step_fields(step, update_place, 1);
+    pawl__pg_step_fields(step, update_fields, sizeof update_fields / sizeof update_fields[0]);
     put_correlation(step, table->transitional.type, offsetof(pawl_saga_update, transitional));
-    return pawl__postgres_step_send(step);
+    return pawl__pg_step_send(step);
 }
 
 /* The place is a hint: what was not found there is looked for by its id. The step
  * that is added is checked as the others are. */
-static pawl_code check_placed(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_placed(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    if (pawl__postgres_rows(&step->call) == (int64_t)step->count)
+    if (pawl__pg_rows(&step->call) == (int64_t)step->count)
         return PAWL_OK;
     size_t       count      = 0;
-    bool        *is_applied = pawl__postgres_applied(writer, step);
+    bool        *is_applied = pawl__pg_applied(writer, step);
     const void **missing    = pawl_arena_take(writer->arena, (step->count + 1) * sizeof *missing);
     if (is_applied == NULL || missing == NULL)
-        return pawl__postgres_no_memory(writer->error);
+        return pawl__pg_no_memory(writer->error);
     for (size_t i = 0; i < step->count; i++)
         if (!is_applied[i])
             missing[count++] = step->items[i];
     pawl_code code   = send_update_step(writer, missing, count, false, check_updated);
-    pawl_code answer = pawl__postgres_flush(writer->connection, writer->error);
+    pawl_code answer = pawl__pg_flush(writer->connection, writer->error);
     return code != PAWL_OK ? code : answer;
 }
 
-static pawl_code send_updates(pawl__postgres_writer *writer, const pawl_saga_table *table,
+static pawl_code send_updates(pawl__pg_writer *writer, const pawl_saga_table *table,
                               const void **items, size_t count)
 {
     const void **placed       = pawl_arena_take(writer->arena, (count + 1) * sizeof *placed);
@@ -452,7 +444,7 @@ static pawl_code send_updates(pawl__postgres_writer *writer, const pawl_saga_tab
     size_t       placed_count = 0, other_count = 0;
     (void)table;
     if (placed == NULL || others == NULL)
-        return pawl__postgres_no_memory(writer->error);
+        return pawl__pg_no_memory(writer->error);
     for (size_t i = 0; i < count; i++)
         if (((const pawl_saga_update *)items[i])->row != 0)
             placed[placed_count++] = items[i];
@@ -463,7 +455,7 @@ static pawl_code send_updates(pawl__postgres_writer *writer, const pawl_saga_tab
                            : code;
 }
 
-pawl_code pawl__postgres_send_saga_update(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_saga_update(pawl__pg_writer *writer)
 {
     return send_tables(writer, pawl_change_saga_update, send_updates);
 }

@@ -185,35 +185,34 @@ static void write_delete(maker *m)
 
 static void write_statement(maker *m, int which)
 {
-    switch ((pawl__postgres_saga_statement)which) {
-    case PAWL__POSTGRES_SAGA_BY_ID:
-    case PAWL__POSTGRES_SAGA_BY_MAIN:
-    case PAWL__POSTGRES_SAGA_BY_TRANSITIONAL: write_load(m, (pawl_saga_key)which, ""); return;
-    case PAWL__POSTGRES_SAGA_BY_ID_LOCKED:
-    case PAWL__POSTGRES_SAGA_BY_MAIN_LOCKED:
-    case PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_LOCKED:
-        write_load(m, (pawl_saga_key)(which - PAWL__POSTGRES_SAGA_BY_ID_LOCKED), " for update");
+    switch ((pawl__pg_saga_statement)which) {
+    case PAWL__PG_SAGA_BY_ID:
+    case PAWL__PG_SAGA_BY_MAIN:
+    case PAWL__PG_SAGA_BY_TRANSITIONAL: write_load(m, (pawl_saga_key)which, ""); return;
+    case PAWL__PG_SAGA_BY_ID_LOCKED:
+    case PAWL__PG_SAGA_BY_MAIN_LOCKED:
+    case PAWL__PG_SAGA_BY_TRANSITIONAL_LOCKED:
+        write_load(m, (pawl_saga_key)(which - PAWL__PG_SAGA_BY_ID_LOCKED), " for update");
         return;
-    case PAWL__POSTGRES_SAGA_BY_ID_SKIP:
-    case PAWL__POSTGRES_SAGA_BY_MAIN_SKIP:
-    case PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_SKIP:
-        write_load(m, (pawl_saga_key)(which - PAWL__POSTGRES_SAGA_BY_ID_SKIP),
-                   " for update skip locked");
+    case PAWL__PG_SAGA_BY_ID_SKIP:
+    case PAWL__PG_SAGA_BY_MAIN_SKIP:
+    case PAWL__PG_SAGA_BY_TRANSITIONAL_SKIP:
+        write_load(m, (pawl_saga_key)(which - PAWL__PG_SAGA_BY_ID_SKIP), " for update skip locked");
         return;
-    case PAWL__POSTGRES_SAGA_BY_ID_THERE:
-    case PAWL__POSTGRES_SAGA_BY_MAIN_THERE:
-    case PAWL__POSTGRES_SAGA_BY_TRANSITIONAL_THERE:
-        write_there(m, (pawl_saga_key)(which - PAWL__POSTGRES_SAGA_BY_ID_THERE));
+    case PAWL__PG_SAGA_BY_ID_THERE:
+    case PAWL__PG_SAGA_BY_MAIN_THERE:
+    case PAWL__PG_SAGA_BY_TRANSITIONAL_THERE:
+        write_there(m, (pawl_saga_key)(which - PAWL__PG_SAGA_BY_ID_THERE));
         return;
-    case PAWL__POSTGRES_SAGA_INSERT: write_insert(m); return;
-    case PAWL__POSTGRES_SAGA_UPDATE: write_update(m, true); return;
-    case PAWL__POSTGRES_SAGA_UPDATE_ID: write_update(m, false); return;
-    case PAWL__POSTGRES_SAGA_DELETE: write_delete(m); return;
-    case PAWL__POSTGRES_SAGA_COUNT:
+    case PAWL__PG_SAGA_INSERT: write_insert(m); return;
+    case PAWL__PG_SAGA_UPDATE: write_update(m, true); return;
+    case PAWL__PG_SAGA_UPDATE_ID: write_update(m, false); return;
+    case PAWL__PG_SAGA_DELETE: write_delete(m); return;
+    case PAWL__PG_SAGA_COUNT:
         add(m, "select count(*) from ");
         add_table(m);
         return;
-    case pawl__postgres_saga_statement_count: break;
+    case pawl__pg_saga_statement_count: break;
     }
 }
 
@@ -224,7 +223,7 @@ static bool same_correlation(const pawl_correlation *left, const pawl_correlatio
     return left->type == right->type && pawl_text_equal(left->property, right->property);
 }
 
-bool pawl__postgres_saga_same(const pawl_saga_table *left, const pawl_saga_table *right)
+bool pawl__pg_saga_same(const pawl_saga_table *left, const pawl_saga_table *right)
 {
     return pawl_text_equal(left->name, right->name) &&
            same_correlation(&left->main, &right->main) &&
@@ -240,20 +239,20 @@ static pawl_text copy_text(char **at, pawl_text text)
     return copy;
 }
 
-static pawl_code add_saga(pawl__postgres_connection *connection, const pawl_saga_table *table,
-                          pawl__postgres_saga **saga, pawl_error *error)
+static pawl_code add_saga(pawl__pg_connection *connection, const pawl_saga_table *table,
+                          pawl__pg_saga **saga, pawl_error *error)
 {
-    pawl_code code = pawl__postgres_saga_check(table, error);
+    pawl_code code = pawl__pg_saga_check(table, error);
     if (code != PAWL_OK)
         return code;
     size_t size = table->type.size + table->name.size + table->main.property.size +
                   table->transitional.property.size;
-    pawl__postgres_saga *made  = pawl_allocate(sizeof *made);
-    char                *texts = pawl_allocate(size + 1);
+    pawl__pg_saga *made  = pawl_allocate(sizeof *made);
+    char          *texts = pawl_allocate(size + 1);
     if (made == NULL || texts == NULL) {
         pawl_free(made);
         pawl_free(texts);
-        return pawl__postgres_no_memory(error);
+        return pawl__pg_no_memory(error);
     }
     made->texts                       = texts;
     made->table                       = *table;
@@ -268,28 +267,26 @@ static pawl_code add_saga(pawl__postgres_connection *connection, const pawl_saga
     return PAWL_OK;
 }
 
-static pawl_code make_text(const pawl__postgres_connection *connection,
-                           const pawl__postgres_saga *saga, int which,
-                           pawl__postgres_statement *statement, pawl_error *error)
+static pawl_code make_text(const pawl__pg_connection *connection, const pawl__pg_saga *saga,
+                           int which, pawl__pg_statement *statement, pawl_error *error)
 {
     maker m = {.dialect = &connection->dialect, .table = &saga->table};
     write_statement(&m, which);
     if (m.text.is_failed) {
         pawl__sql_text_free(&m.text);
-        return pawl__postgres_no_memory(error);
+        return pawl__pg_no_memory(error);
     }
     statement->text = m.text.data;
     (void)snprintf(statement->name, sizeof statement->name, "pawl_s%u_%d", saga->number, which);
     return PAWL_OK;
 }
 
-pawl_code pawl__postgres_saga_statement_of(pawl__postgres_connection *connection,
-                                           const pawl_saga_table *table, int which,
-                                           pawl__postgres_statement **statement, pawl_error *error)
+pawl_code pawl__pg_saga_statement_of(pawl__pg_connection *connection, const pawl_saga_table *table,
+                                     int which, pawl__pg_statement **statement, pawl_error *error)
 {
-    pawl__postgres_saga *saga = connection->sagas;
-    pawl_code            code = PAWL_OK;
-    while (saga != NULL && !pawl__postgres_saga_same(&saga->table, table))
+    pawl__pg_saga *saga = connection->sagas;
+    pawl_code      code = PAWL_OK;
+    while (saga != NULL && !pawl__pg_saga_same(&saga->table, table))
         saga = saga->next;
     if (saga == NULL)
         code = add_saga(connection, table, &saga, error);
@@ -300,11 +297,11 @@ pawl_code pawl__postgres_saga_statement_of(pawl__postgres_connection *connection
                                       : PAWL_OK;
 }
 
-void pawl__postgres_saga_begin(pawl__postgres_call *call, pawl__postgres_connection *connection,
-                               const pawl_saga_table *table, int which, pawl_error *error)
+void pawl__pg_saga_begin(pawl__pg_call *call, pawl__pg_connection *connection,
+                         const pawl_saga_table *table, int which, pawl_error *error)
 {
-    pawl__postgres_statement *statement = NULL;
-    pawl_code code = pawl__postgres_saga_statement_of(connection, table, which, &statement, error);
-    pawl__postgres_begin_with(call, connection, statement, error);
+    pawl__pg_statement *statement = NULL;
+    pawl_code code = pawl__pg_saga_statement_of(connection, table, which, &statement, error);
+    pawl__pg_begin_with(call, connection, statement, error);
     call->code = code;
 }

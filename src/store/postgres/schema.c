@@ -13,23 +13,23 @@
 
 /* ---- Names -------------------------------------------------------------- */
 
-pawl_code pawl__postgres_prefix_check(const char *prefix, pawl_error *error)
+pawl_code pawl__pg_prefix_check(const char *prefix, pawl_error *error)
 {
     if (prefix[0] == '\0')
         return PAWL_OK;
     return pawl__sql_name_check(pawl_text_of(prefix), "postgres: the system prefix",
-                                PAWL__POSTGRES_PREFIX_SIZE_MAX, error);
+                                PAWL__PG_PREFIX_SIZE_MAX, error);
 }
 
 static pawl_code check_size(const char *what, size_t size, pawl_error *error)
 {
-    if (size <= PAWL__POSTGRES_NAME_SIZE_MAX)
+    if (size <= PAWL__PG_NAME_SIZE_MAX)
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EINVAL, "%s has %zu bytes, limit %d: PostgreSQL would cut it",
-                          what, size, PAWL__POSTGRES_NAME_SIZE_MAX);
+                          what, size, PAWL__PG_NAME_SIZE_MAX);
 }
 
-pawl_code pawl__postgres_saga_check(const pawl_saga_table *table, pawl_error *error)
+pawl_code pawl__pg_saga_check(const pawl_saga_table *table, pawl_error *error)
 {
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(table, list);
@@ -61,10 +61,10 @@ typedef struct saga_state {
 } saga_state;
 
 typedef struct saga_look {
-    pawl_arena         *arena;
-    saga_state         *states;
-    size_t              count;
-    pawl__postgres_call call;
+    pawl_arena   *arena;
+    saga_state   *states;
+    size_t        count;
+    pawl__pg_call call;
 } saga_look;
 
 static bool list_states(saga_look *look, const pawl_saga_table *const *tables, size_t table_count)
@@ -98,8 +98,7 @@ static pawl_code put_states(saga_look *look, pawl_error *error)
         names[count + i] =
             pawl_arena_text(look->arena, (pawl_text){.data = text.data, .size = text.size});
         pawl__sql_text_clear(&text);
-        pawl__sql_correlation_index(&text, &pawl__postgres_dialect, state->table,
-                                    state->correlation);
+        pawl__sql_correlation_index(&text, &pawl__pg_dialect, state->table, state->correlation);
         names[2 * count + i] =
             pawl_arena_text(look->arena, (pawl_text){.data = text.data, .size = text.size});
         is_ok =
@@ -107,27 +106,27 @@ static pawl_code put_states(saga_look *look, pawl_error *error)
     }
     pawl__sql_text_free(&text);
     for (size_t i = 0; is_ok && i < 3; i++)
-        pawl__postgres_put_texts(&look->call, names + i * count, count);
-    return is_ok ? PAWL_OK : pawl__postgres_no_memory(error);
+        pawl__pg_put_texts(&look->call, names + i * count, count);
+    return is_ok ? PAWL_OK : pawl__pg_no_memory(error);
 }
 
 /* Sends the question; the answer comes with a flush. */
-static pawl_code ask_sagas(pawl__postgres *store, const pawl_saga_table *const *tables,
+static pawl_code ask_sagas(pawl__pg *store, const pawl_saga_table *const *tables,
                            size_t table_count, saga_look *look, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     *look          = (saga_look){.arena = pawl_arena_create(0)};
     for (size_t i = 0; code == PAWL_OK && i < table_count; i++)
-        code = pawl__postgres_saga_check(tables[i], error);
+        code = pawl__pg_saga_check(tables[i], error);
     if (code == PAWL_OK && (look->arena == NULL || !list_states(look, tables, table_count)))
-        code = pawl__postgres_no_memory(error);
+        code = pawl__pg_no_memory(error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&look->call, &store->main, pawl__postgres_schema_sagas, error);
-    pawl__postgres_put_text(&look->call, pawl_text_of(store->schema));
+    pawl__pg_begin(&look->call, &store->main, PAWL__PG_SCHEMA_SAGAS, error);
+    pawl__pg_put_text(&look->call, pawl_text_of(store->schema));
     code = put_states(look, error);
     if (code == PAWL_OK)
-        pawl__postgres_send(&look->call);
+        pawl__pg_send(&look->call);
     return code;
 }
 
@@ -136,7 +135,7 @@ static pawl_code check_type(const saga_state *state, pawl_error *error)
     const char *expected =
         state->correlation == NULL
             ? ""
-            : pawl__postgres_type_name(pawl__sql_correlation_type(state->correlation->type));
+            : pawl__pg_type_name(pawl__sql_correlation_type(state->correlation->type));
     if (state->correlation == NULL || state->type[0] == '\0' || strcmp(state->type, expected) == 0)
         return PAWL_OK;
     return pawl_error_set(error, PAWL_ESCHEMA,
@@ -149,15 +148,15 @@ static pawl_code check_type(const saga_state *state, pawl_error *error)
 /* A column of another type is an error (contracts D28). */
 static pawl_code take_sagas(saga_look *look, pawl_error *error)
 {
-    while (pawl__postgres_next(&look->call)) {
-        int64_t number = pawl__postgres_get_int(&look->call);
+    while (pawl__pg_next(&look->call)) {
+        int64_t number = pawl__pg_get_int(&look->call);
         if (number < 1 || (uint64_t)number > look->count)
             continue;
         saga_state *state = &look->states[number - 1];
-        state->is_there   = pawl__postgres_get_bool(&look->call);
-        pawl_text type    = pawl__postgres_peek_text(&look->call);
+        state->is_there   = pawl__pg_get_bool(&look->call);
+        pawl_text type    = pawl__pg_peek_text(&look->call);
         (void)snprintf(state->type, sizeof state->type, "%.*s", PAWL_TEXT_ARGS(type));
-        state->has_index = pawl__postgres_get_bool(&look->call);
+        state->has_index = pawl__pg_get_bool(&look->call);
     }
     pawl_code code = look->call.code;
     for (size_t i = 0; code == PAWL_OK && i < look->count; i++)
@@ -167,13 +166,13 @@ static pawl_code take_sagas(saga_look *look, pawl_error *error)
 
 static void end_look(saga_look *look)
 {
-    pawl__postgres_end(&look->call);
+    pawl__pg_end(&look->call);
     pawl_arena_destroy(look->arena);
 }
 
 /* ---- The version -------------------------------------------------------- */
 
-static pawl_code check_version(const pawl__postgres *store, int64_t version, pawl_error *error)
+static pawl_code check_version(const pawl__pg *store, int64_t version, pawl_error *error)
 {
     if (version <= PAWL__SQL_SCHEMA_VERSION)
         return PAWL_OK;
@@ -184,32 +183,32 @@ static pawl_code check_version(const pawl__postgres *store, int64_t version, paw
 }
 
 /* Asked in two steps: a statement that fails would end the transaction. */
-pawl_code pawl__postgres_version(pawl__postgres *store, int64_t *version, pawl_error *error)
+pawl_code pawl__pg_version(pawl__pg *store, int64_t *version, pawl_error *error)
 {
-    pawl__postgres_call call;
-    char                name[PAWL_PREFIX_SIZE_MAX + sizeof "schema"];
-    int64_t             count = 0;
-    *version                  = 0;
-    int size                  = snprintf(name, sizeof name, "%sschema", store->base.system_prefix);
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_schema_table_known, error);
-    pawl__postgres_put_text(&call, pawl_text_of(store->schema));
-    pawl__postgres_put_text(&call, (pawl_text){.data = name, .size = (size_t)size});
-    pawl_code code = pawl__postgres_one_int(&call, &count);
+    pawl__pg_call call;
+    char          name[PAWL_PREFIX_SIZE_MAX + sizeof "schema"];
+    int64_t       count = 0;
+    *version            = 0;
+    int size            = snprintf(name, sizeof name, "%sschema", store->base.system_prefix);
+    pawl__pg_begin(&call, &store->main, PAWL__PG_SCHEMA_TABLE_KNOWN, error);
+    pawl__pg_put_text(&call, pawl_text_of(store->schema));
+    pawl__pg_put_text(&call, (pawl_text){.data = name, .size = (size_t)size});
+    pawl_code code = pawl__pg_one_int(&call, &count);
     if (code != PAWL_OK || count == 0)
         return code;
-    pawl__postgres_begin(&call, &store->main, pawl__sql_schema_version, error);
-    code = pawl__postgres_one_int(&call, version);
+    pawl__pg_begin(&call, &store->main, PAWL__SQL_VERSION_GET, error);
+    code = pawl__pg_one_int(&call, version);
     return code == PAWL_OK ? check_version(store, *version, error) : code;
 }
 
 /* ---- The check at open -------------------------------------------------- */
 
-static pawl__sql_advice advice_of(const pawl__postgres *store)
+static pawl__sql_advice advice_of(const pawl__pg *store)
 {
     return pawl__sql_advise("", store->given, store->base.system_prefix);
 }
 
-static pawl_code check_sagas(const pawl__postgres *store, saga_look *look, pawl_error *error)
+static pawl_code check_sagas(const pawl__pg *store, saga_look *look, pawl_error *error)
 {
     pawl_code code = take_sagas(look, error);
     for (size_t i = 0; code == PAWL_OK && i < look->count; i++) {
@@ -227,7 +226,7 @@ static pawl_code check_sagas(const pawl__postgres *store, saga_look *look, pawl_
 }
 
 /* Version 0: there are no tables, or half of them. */
-static pawl_code too_old(const pawl__postgres *store, int64_t version, pawl_error *error)
+static pawl_code too_old(const pawl__pg *store, int64_t version, pawl_error *error)
 {
     if (version > 0)
         return pawl_error_set(error, PAWL_ESCHEMA,
@@ -241,17 +240,17 @@ static pawl_code too_old(const pawl__postgres *store, int64_t version, pawl_erro
 }
 
 /* One round trip: the version last, since without the tables it fails. */
-static pawl_code check_all(pawl__postgres *store, saga_look *look, pawl_error *error)
+static pawl_code check_all(pawl__pg *store, saga_look *look, pawl_error *error)
 {
-    pawl__postgres_call call;
-    int64_t             version = 0;
-    pawl__postgres_begin(&call, &store->main, pawl__sql_schema_version, error);
-    pawl__postgres_send(&call);
-    pawl_code code       = pawl__postgres_flush(&store->main, error);
+    pawl__pg_call call;
+    int64_t       version = 0;
+    pawl__pg_begin(&call, &store->main, PAWL__SQL_VERSION_GET, error);
+    pawl__pg_send(&call);
+    pawl_code code       = pawl__pg_flush(&store->main, error);
     bool      is_missing = code == PAWL_ESCHEMA && look->call.code == PAWL_OK;
-    if (code == PAWL_OK && pawl__postgres_next(&call))
-        version = pawl__postgres_get_int(&call);
-    pawl__postgres_end(&call);
+    if (code == PAWL_OK && pawl__pg_next(&call))
+        version = pawl__pg_get_int(&call);
+    pawl__pg_end(&call);
     if (code != PAWL_OK && !is_missing)
         return code;
     code = check_version(store, version, error);
@@ -260,11 +259,11 @@ static pawl_code check_all(pawl__postgres *store, saga_look *look, pawl_error *e
     return code == PAWL_OK ? check_sagas(store, look, error) : code;
 }
 
-pawl_code pawl__postgres_schema_check(pawl__postgres *store, const pawl_saga_table *const *tables,
-                                      size_t table_count, pawl_error *error)
+pawl_code pawl__pg_schema_check(pawl__pg *store, const pawl_saga_table *const *tables,
+                                size_t table_count, pawl_error *error)
 {
     saga_look look = {0};
-    pawl_code code = pawl__postgres_prefix_check(store->base.system_prefix, error);
+    pawl_code code = pawl__pg_prefix_check(store->base.system_prefix, error);
     if (code == PAWL_OK)
         code = ask_sagas(store, tables, table_count, &look, error);
     if (code == PAWL_OK)
@@ -277,71 +276,71 @@ pawl_code pawl__postgres_schema_check(pawl__postgres *store, const pawl_saga_tab
 
 static pawl_code run_statement(const char *statement, void *context, pawl_error *error)
 {
-    return pawl__postgres_execute(context, statement, error);
+    return pawl__pg_execute(context, statement, error);
 }
 
-static pawl_code begin_alone(pawl__postgres *store, pawl_error *error)
+static pawl_code begin_alone(pawl__pg *store, pawl_error *error)
 {
-    pawl__postgres_begin_on(&store->main, error);
+    pawl__pg_begin_on(&store->main, error);
     return run_statement("select pg_advisory_xact_lock(1885435756)", &store->main, error);
 }
 
-static pawl_code end_alone(pawl__postgres *store, pawl_code code, pawl_error *error)
+static pawl_code end_alone(pawl__pg *store, pawl_code code, pawl_error *error)
 {
     if (code == PAWL_OK) {
         code = run_statement("commit", &store->main, error);
         if (code == PAWL_OK)
             store->main.in_transaction = false;
     }
-    pawl__postgres_rollback_transaction(&store->main);
+    pawl__pg_rollback_transaction(&store->main);
     return code;
 }
 
 /* Makes the database's schema when there is none of the name, and looks for
  * names there alone: the script has none in its names, printed or run. */
-static pawl_code enter_schema(pawl__postgres *store, pawl_error *error)
+static pawl_code enter_schema(pawl__pg *store, pawl_error *error)
 {
-    pawl__postgres_call call;
-    pawl__sql_text      text  = {0};
-    int64_t             count = 0;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_schema_known, error);
-    pawl__postgres_put_text(&call, pawl_text_of(store->schema));
-    pawl_code code = pawl__postgres_one_int(&call, &count);
+    pawl__pg_call  call;
+    pawl__sql_text text  = {0};
+    int64_t        count = 0;
+    pawl__pg_begin(&call, &store->main, PAWL__PG_SCHEMA_KNOWN, error);
+    pawl__pg_put_text(&call, pawl_text_of(store->schema));
+    pawl_code code = pawl__pg_one_int(&call, &count);
     pawl__sql_append(&text, "create schema ");
     pawl__sql_append_name(&text, &store->main.dialect, "", pawl_text_of(store->schema));
     if (code == PAWL_OK && text.is_failed)
-        code = pawl__postgres_no_memory(error);
+        code = pawl__pg_no_memory(error);
     if (code == PAWL_OK && count == 0)
         code = run_statement(text.data, &store->main, error);
     pawl__sql_text_free(&text);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_schema_path, error);
-    pawl__postgres_put_text(&call, pawl_text_of(store->schema));
-    code = pawl__postgres_run(&call);
-    pawl__postgres_end(&call);
+    pawl__pg_begin(&call, &store->main, PAWL__PG_SCHEMA_PATH, error);
+    pawl__pg_put_text(&call, pawl_text_of(store->schema));
+    code = pawl__pg_run(&call);
+    pawl__pg_end(&call);
     return code;
 }
 
 /* A worker claims before it writes, and making an index locks table by table: the
  * two would end in a deadlock. So claims wait first. */
-static pawl_code keep_workers_out(pawl__postgres *store, pawl_error *error)
+static pawl_code keep_workers_out(pawl__pg *store, pawl_error *error)
 {
     static const char lock[] = "do $pawl$ begin lock table {queue} in exclusive mode; "
                                "exception when undefined_table then null; end $pawl$";
     pawl__sql_text    text   = {0};
     pawl__sql_expand(&text, &store->main.dialect, store->base.system_prefix, lock);
-    pawl_code code = text.is_failed ? pawl__postgres_no_memory(error)
-                                    : run_statement(text.data, &store->main, error);
+    pawl_code code =
+        text.is_failed ? pawl__pg_no_memory(error) : run_statement(text.data, &store->main, error);
     pawl__sql_text_free(&text);
     return code;
 }
 
-static pawl_code make_all(pawl__postgres *store, const pawl_schema_spec *spec, pawl_error *error)
+static pawl_code make_all(pawl__pg *store, const pawl_schema_spec *spec, pawl_error *error)
 {
     saga_look look = {0};
     int64_t   version;
-    pawl_code code = pawl__postgres_version(store, &version, error);
+    pawl_code code = pawl__pg_version(store, &version, error);
     if (code == PAWL_OK)
         code = enter_schema(store, error);
     if (code == PAWL_OK)
@@ -349,22 +348,22 @@ static pawl_code make_all(pawl__postgres *store, const pawl_schema_spec *spec, p
     if (code == PAWL_OK)
         code = ask_sagas(store, spec->tables, spec->table_count, &look, error);
     if (code == PAWL_OK)
-        code = pawl__postgres_flush(&store->main, error);
+        code = pawl__pg_flush(&store->main, error);
     if (code == PAWL_OK)
         code = take_sagas(&look, error);
     end_look(&look);
     if (code == PAWL_OK)
-        code = pawl__sql_create(&pawl__postgres_dialect, store->base.system_prefix, spec->tables,
+        code = pawl__sql_create(&pawl__pg_dialect, store->base.system_prefix, spec->tables,
                                 spec->table_count, run_statement, &store->main, error);
     return code;
 }
 
 /* Nothing to make, as a rule: then no table is locked. */
-static pawl_code apply(pawl__postgres *store, const pawl_schema_spec *spec, pawl_error *error)
+static pawl_code apply(pawl__pg *store, const pawl_schema_spec *spec, pawl_error *error)
 {
     size_t    count     = 0;
     bool      has_relic = false;
-    pawl_code code      = pawl__postgres_verify(store, spec, NULL, NULL, &count, &has_relic, error);
+    pawl_code code      = pawl__pg_verify(store, spec, NULL, NULL, &count, &has_relic, error);
     if (code != PAWL_OK || (count == 0 && !has_relic))
         return code;
     code = begin_alone(store, error);
@@ -374,24 +373,24 @@ static pawl_code apply(pawl__postgres *store, const pawl_schema_spec *spec, pawl
 }
 
 /* What a newer program made, this one would drop in part only. */
-static pawl_code drop(pawl__postgres *store, const pawl_schema_spec *spec, pawl_error *error)
+static pawl_code drop(pawl__pg *store, const pawl_schema_spec *spec, pawl_error *error)
 {
     int64_t   version;
     pawl_code code = begin_alone(store, error);
     if (code == PAWL_OK)
-        code = pawl__postgres_version(store, &version, error);
+        code = pawl__pg_version(store, &version, error);
     if (code == PAWL_OK)
         code = pawl__sql_drop(&store->main.dialect, store->base.system_prefix, spec->tables,
                               spec->table_count, run_statement, &store->main, error);
     return end_alone(store, code, error);
 }
 
-static pawl_code verify(pawl__postgres *store, const pawl_schema_spec *spec, pawl_line_fn *line,
+static pawl_code verify(pawl__pg *store, const pawl_schema_spec *spec, pawl_line_fn *line,
                         void *context, pawl_error *error)
 {
     size_t    count     = 0;
     bool      has_relic = false;
-    pawl_code code = pawl__postgres_verify(store, spec, line, context, &count, &has_relic, error);
+    pawl_code code      = pawl__pg_verify(store, spec, line, context, &count, &has_relic, error);
     if (code == PAWL_OK && count != 0)
         code =
             pawl_error_set(error, PAWL_ESCHEMA, "postgres: %s: the schema has %zu difference%s; %s",
@@ -405,23 +404,22 @@ static pawl_code check_sagas_of(const pawl_schema_spec *spec, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < spec->table_count; i++)
-        code = pawl__postgres_saga_check(spec->tables[i], error);
+        code = pawl__pg_saga_check(spec->tables[i], error);
     return code;
 }
 
-pawl_code pawl__postgres_schema(pawl_store *base, pawl_schema_verb verb,
-                                const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
-                                pawl_error *error)
+pawl_code pawl__pg_schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
+                          pawl_line_fn *line, void *context, pawl_error *error)
 {
-    pawl__postgres *store  = pawl__postgres_of(base);
-    const char     *prefix = spec->system_prefix != NULL ? spec->system_prefix : "pawl_";
-    pawl_code       code   = pawl__postgres_prefix_check(prefix, error);
+    pawl__pg   *store  = pawl__pg_of(base);
+    const char *prefix = spec->system_prefix != NULL ? spec->system_prefix : "pawl_";
+    pawl_code   code   = pawl__pg_prefix_check(prefix, error);
     if (code == PAWL_OK)
         code = check_sagas_of(spec, error);
     if (code == PAWL_OK && verb == PAWL_SCHEMA_PRINT)
-        return pawl__sql_print(&pawl__postgres_dialect, prefix, spec, line, context, error);
+        return pawl__sql_print(&pawl__pg_dialect, prefix, spec, line, context, error);
     if (code == PAWL_OK && store->main.pg == NULL)
-        code = pawl__postgres_connect(store, &store->main, error);
+        code = pawl__pg_connect(store, &store->main, error);
     if (code != PAWL_OK)
         return code;
     switch (verb) {

@@ -20,13 +20,13 @@
 #include "store/sql/statements.h"
 
 /* Columns of a message and the items of their arrays. */
-#define PAWL__POSTGRES_MESSAGE_ITEMS \
+#define PAWL__PG_MESSAGE_ITEMS \
     "k.message_id, k.type, k.correlation_id, k.causation_id, k.headers, k.body"
-#define PAWL__POSTGRES_MESSAGE_NAMES "message_id, type, correlation_id, causation_id, headers, body"
+#define PAWL__PG_MESSAGE_NAMES "message_id, type, correlation_id, causation_id, headers, body"
 
 /* Of a row `w` of the workers, at the time `now` (a parameter): its session lock
  * is held, or where it has none (behind a pooler) it was seen lately. */
-#define PAWL__POSTGRES_IS_ALIVE(now)                                                    \
+#define PAWL__PG_IS_ALIVE(now)                                                          \
     "case when w.[Process] <> 0 then w.[Process] in (select l.classid::bigint << 32 | " \
     "l.objid::bigint from pg_catalog.pg_locks as l where l.locktype = 'advisory' "      \
     "and l.objsubid = 1 and l.granted and l.database = (select b.oid "                  \
@@ -35,20 +35,20 @@
 
 /* The time that a handle was told last. One that only looks was told none: there the
  * server's own is near enough. */
-#define PAWL__POSTGRES_TOLD "coalesce(nullif(?1, '0001-01-01 00:00:00Z'), now())"
+#define PAWL__PG_TOLD "coalesce(nullif(?1, '0001-01-01 00:00:00Z'), now())"
 
 /* Of a lease `l`, for the worker ?2. Of a worker behind a pooler the lease's own
  * end says enough. */
-#define PAWL__POSTGRES_LEASE_FREE(now)                                                \
+#define PAWL__PG_LEASE_FREE(now)                                                      \
     "(l.[Worker] is null or l.[Worker] = ?2 or l.[Expires] <= " now " or not exists " \
     "(select 1 from {workers} as w where w.[Id] = l.[Worker] "                        \
-    "and (w.[Process] = 0 or " PAWL__POSTGRES_IS_ALIVE(now) ")))"
+    "and (w.[Process] = 0 or " PAWL__PG_IS_ALIVE(now) ")))"
 
 /* The lease ?1, for the worker ?2, until ?6; which other one had it. `first` and `from` let the
  * row to insert come from a statement that is evaluated before any lock is waited for. */
-#define PAWL__POSTGRES_LEAD_TAKE(first, from)                                                  \
+#define PAWL__PG_LEAD_TAKE_TEXT(first, from)                                                   \
     "with " first "seen as materialized (select l.[Worker], l.[Epoch], "                       \
-    "l.[Expires], " PAWL__POSTGRES_LEASE_FREE(                                                 \
+    "l.[Expires], " PAWL__PG_LEASE_FREE(                                                       \
         "?5") " as is_free from {leases} as l "                                                \
               "where l.[Name] = ?1) "                                                          \
               "insert into {leases} as l ([Name], [Worker], [Process], [Pid], [Epoch], "       \
@@ -63,78 +63,78 @@
               "returning (select s.[Worker] from seen as s where s.[Worker] <> ?2)"
 /* In a transaction of its own: a lock is waited for ?7 milliseconds at most, and the stamp need
  * not survive a power cut. */
-#define PAWL__POSTGRES_LEAD_TAKE_ALONE                                                       \
-    PAWL__POSTGRES_LEAD_TAKE("waits as materialized (select set_config('lock_timeout', ?7, " \
-                             "true)), ",                                                     \
-                             " from waits")                                                  \
+#define PAWL__PG_LEAD_TAKE_ALONE_TEXT                                                       \
+    PAWL__PG_LEAD_TAKE_TEXT("waits as materialized (select set_config('lock_timeout', ?7, " \
+                            "true)), ",                                                     \
+                            " from waits")                                                  \
     ", set_config('synchronous_commit', 'off', true)"
 
-#define PAWL__POSTGRES_STATEMENTS(X)                                                                 \
-    PAWL__POSTGRES_LOOK_STATEMENTS(X)                                                                \
-    X(session, "select pg_backend_pid()::bigint, 'pawl_' || md5(?1 || '.' || ?2)")                   \
-    X(begin_work, "begin isolation level read committed")                                            \
-    X(commit_work, "commit")                                                                         \
-    X(rollback, "rollback")                                                                          \
-    X(round_begin, "savepoint pawl_round")                                                           \
-    X(round_undo, "rollback to savepoint pawl_round")                                                \
-    X(handler_plans,                                                                                 \
+#define PAWL__PG_STATEMENTS(X)                                                                       \
+    PAWL__PG_LOOK_STATEMENTS(X)                                                                      \
+    X(SESSION, "select pg_backend_pid()::bigint, 'pawl_' || md5(?1 || '.' || ?2)")                   \
+    X(BEGIN_WORK, "begin isolation level read committed")                                            \
+    X(COMMIT_WORK, "commit")                                                                         \
+    X(ROLLBACK, "rollback")                                                                          \
+    X(ROUND_BEGIN, "savepoint pawl_round")                                                           \
+    X(ROUND_UNDO, "rollback to savepoint pawl_round")                                                \
+    X(HANDLER_PLANS,                                                                                 \
       "select set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', "      \
       "true), set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', "      \
       "true), set_config('enable_sort', 'on', true), set_config('enable_incremental_sort', 'on', "   \
       "true), set_config('plan_cache_mode', 'auto', true), set_config('jit', 'on', true), "          \
       "set_config('idle_in_transaction_session_timeout', '600000', true)")                           \
-    X(stamp, "select set_config('synchronous_commit', 'off', true)")                                 \
-    X(notify,                                                                                        \
+    X(STAMP, "select set_config('synchronous_commit', 'off', true)")                                 \
+    X(NOTIFY,                                                                                        \
       "select set_config('synchronous_commit', 'off', true), pg_notify(?1, ?2) "                     \
       "where (select bool_or(not pg_try_advisory_xact_lock(k.n)) from unnest(?3) as k (n))")         \
-    X(notify_always, "select pg_notify(?1, ?2)")                                                     \
-    X(listen_locks, "select pg_advisory_lock_shared(k.n) from unnest(?1) as k (n)")                  \
-    X(outbox_there, "select exists (select 1 from {outbox} where [State] = 'pending' "               \
+    X(NOTIFY_ALWAYS, "select pg_notify(?1, ?2)")                                                     \
+    X(LISTEN_LOCKS, "select pg_advisory_lock_shared(k.n) from unnest(?1) as k (n)")                  \
+    X(OUTBOX_THERE, "select exists (select 1 from {outbox} where [State] = 'pending' "               \
                     "and [NextAttempt] <= ?1)")                                                      \
-    X(unlisten_locks, "select pg_advisory_unlock_shared(k.n) from unnest(?1) as k (n)")              \
+    X(UNLISTEN_LOCKS, "select pg_advisory_unlock_shared(k.n) from unnest(?1) as k (n)")              \
     /* Workers. */                                                                                   \
-    X(worker_guard,                                                                                  \
+    X(WORKER_GUARD,                                                                                  \
       "update {workers} set [LastCommit] = ?1, [Seen] = ?2, [Messages] = [Messages] + ?3, "          \
       "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "     \
       "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where ctid = ?11 and [Id] = ?9 "         \
       "and [Epoch] = ?10 returning ctid")                                                            \
-    X(worker_guard_any,                                                                              \
+    X(WORKER_GUARD_ANY,                                                                              \
       "update {workers} set [LastCommit] = ?1, [Seen] = ?2, [Messages] = [Messages] + ?3, "          \
       "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "     \
       "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where [Id] = ?9 "                        \
       "and [Epoch] = ?10 returning ctid")                                                            \
-    X(worker_guard_hard,                                                                             \
+    X(WORKER_GUARD_HARD,                                                                             \
       "with w as (update {workers} set [LastCommit] = ?1, [Seen] = ?2, "                             \
       "[Messages] = [Messages] + ?3, [Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, "     \
       "[Failures] = [Failures] + ?6, [Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 "          \
       "where ctid = ?11 and [Id] = ?9 and [Epoch] = ?10 returning ctid) "                            \
       "select (select ctid from w), 1 / (select count(*) from w)")                                   \
-    X(worker_beat, "update {workers} set [Seen] = ?1 where [Id] = ?2 and [Epoch] = ?3")              \
-    X(worker_take,                                                                                   \
+    X(WORKER_BEAT, "update {workers} set [Seen] = ?1 where [Id] = ?2 and [Epoch] = ?3")              \
+    X(WORKER_TAKE,                                                                                   \
       "insert into {workers} as w ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "           \
       "[Seen], " PAWL__SQL_COUNTERS ") values (?1, ?2, ?3, 1, ?4, ?5, ?6, 0, 0, 0, 0, 0, 0) "        \
       "on conflict ([Id]) do update set [Endpoint] = excluded.[Endpoint], "                          \
       "[Types] = excluded.[Types], [Process] = excluded.[Process], [Pid] = excluded.[Pid], "         \
       "[Seen] = excluded.[Seen], [Epoch] = w.[Epoch] + 1 returning w.[Epoch], w.ctid")               \
-    X(worker_raise_row, "update {workers} set [Epoch] = [Epoch] + 1 where [Id] = ?1 "                \
+    X(WORKER_RAISE_ROW, "update {workers} set [Epoch] = [Epoch] + 1 where [Id] = ?1 "                \
                         "returning [Epoch], [LastCommit], ctid")                                     \
-    X(lock_timeout, "select set_config('lock_timeout', ?1, true)")                                   \
-    X(worker_lock_wait, "select pg_advisory_lock(?1)")                                               \
-    X(worker_unlock, "select pg_advisory_unlock(?1)")                                                \
+    X(LOCK_TIMEOUT, "select set_config('lock_timeout', ?1, true)")                                   \
+    X(WORKER_LOCK_WAIT, "select pg_advisory_lock(?1)")                                               \
+    X(WORKER_UNLOCK, "select pg_advisory_unlock(?1)")                                                \
     /* A transaction that a pooler gave out, and who waits for its end. */                           \
-    X(worker_mark, "select pg_advisory_xact_lock_shared(?1)")                                        \
-    X(worker_mark_wait, "select pg_advisory_xact_lock(?1)")                                          \
-    X(end_session, "select pg_terminate_backend(l.pid) from pg_locks as l "                          \
+    X(WORKER_MARK, "select pg_advisory_xact_lock_shared(?1)")                                        \
+    X(WORKER_MARK_WAIT, "select pg_advisory_xact_lock(?1)")                                          \
+    X(END_SESSION, "select pg_terminate_backend(l.pid) from pg_locks as l "                          \
                    "where l.locktype = 'advisory' and l.objsubid = 1 and l.granted "                 \
                    "and l.classid = ((?1 >> 32) & 4294967295)::oid "                                 \
                    "and l.objid = (?1 & 4294967295)::oid and l.pid <> pg_backend_pid() "             \
                    "and l.database = (select oid from pg_database "                                  \
                    "where datname = current_database())")                                            \
-    X(end_holder_of, "select pg_terminate_backend(a.pid) from {workers} as w "                       \
+    X(END_HOLDER_OF, "select pg_terminate_backend(a.pid) from {workers} as w "                       \
                      "join pg_stat_activity as a on a.backend_xid = w.xmax "                         \
                      "where w.[Id] = ?1 and a.pid <> pg_backend_pid()")                              \
     /* Inside a commit, or with the turn to number events, and no word from its client. */           \
-    X(end_standing_of,                                                                               \
+    X(END_STANDING_OF,                                                                               \
       "select pg_terminate_backend(a.pid) from pg_stat_activity as a "                               \
       "where a.pid <> pg_backend_pid() and a.wait_event = 'ClientRead' "                             \
       "and a.state_change < clock_timestamp() - ?1 * interval '1 millisecond' "                      \
@@ -143,90 +143,90 @@
       "and l.granted and l.classid = ((?2 >> 32) & 4294967295)::oid "                                \
       "and l.objid = (?2 & 4294967295)::oid "                                                        \
       "and l.database = (select oid from pg_database where datname = current_database())))")         \
-    X(worker_alive_list,                                                                             \
+    X(WORKER_ALIVE_LIST,                                                                             \
       "select w.[Id], w.[Endpoint], w.[Types], w.[Epoch], greatest(w.[Pid], 0), "                    \
       "w.[Seen], " PAWL__SQL_COUNTERS " from {workers} as w "                                        \
-      "where w.[Epoch] > 0 and " PAWL__POSTGRES_IS_ALIVE(PAWL__POSTGRES_TOLD) " order by w.[Id]")    \
-    X(worker_alive_count, "select count(*) from {workers} as w "                                     \
-                          "where w.[Epoch] > 0 and " PAWL__POSTGRES_IS_ALIVE(PAWL__POSTGRES_TOLD))   \
-    X(worker_dead_list, "select w.[Id], w.[Pid] <> " PAWL__POSTGRES_TIMEOUT_FREED                    \
+      "where w.[Epoch] > 0 and " PAWL__PG_IS_ALIVE(PAWL__PG_TOLD) " order by w.[Id]")                \
+    X(WORKER_ALIVE_COUNT, "select count(*) from {workers} as w "                                     \
+                          "where w.[Epoch] > 0 and " PAWL__PG_IS_ALIVE(PAWL__PG_TOLD))               \
+    X(WORKER_DEAD_LIST, "select w.[Id], w.[Pid] <> " PAWL__PG_TIMEOUT_FREED                          \
                         " from {workers} as w where w.[Epoch] > 0 "                                  \
-                        "and w.[Seen] < ?2 and not " PAWL__POSTGRES_IS_ALIVE(                        \
+                        "and w.[Seen] < ?2 and not " PAWL__PG_IS_ALIVE(                              \
                             "?1") " order by w.[Id] limit ?3 for update of w skip locked")           \
-    X(aggregator_free_dead, "update {aggregator} set " PAWL__SQL_NO_SESSION                          \
+    X(AGGREGATOR_FREE_DEAD, "update {aggregator} set " PAWL__SQL_NO_SESSION                          \
                             " where [LeaseWorker] = any (array(select w.[Id] from {workers} as w "   \
-                            "where w.[Epoch] > 0 and not " PAWL__POSTGRES_IS_ALIVE("?1") "))")       \
-    X(lease_free_dead,                                                                               \
+                            "where w.[Epoch] > 0 and not " PAWL__PG_IS_ALIVE("?1") "))")             \
+    X(LEASE_FREE_DEAD,                                                                               \
       "delete from {leases} where [Worker] = any (array(select w.[Id] from {workers} as w "          \
-      "where w.[Epoch] > 0 and w.[Process] <> 0 and not " PAWL__POSTGRES_IS_ALIVE("?1") "))")        \
-    X(worker_retain,                                                                                 \
+      "where w.[Epoch] > 0 and w.[Process] <> 0 and not " PAWL__PG_IS_ALIVE("?1") "))")              \
+    X(WORKER_RETAIN,                                                                                 \
       "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                \
       "[Seen], " PAWL__SQL_COUNTERS ") values (?1, '', '', 0, 0, 0, 'epoch', 0, 0, 0, 0, 0, 0) "     \
       "{ignore:[Id]}")                                                                               \
     /* Leases. */                                                                                    \
-    X(end_lease_holder, "select pg_terminate_backend(a.pid, 2000) from {leases} as l "               \
+    X(END_LEASE_HOLDER, "select pg_terminate_backend(a.pid, 2000) from {leases} as l "               \
                         "join pg_stat_activity as a on a.backend_xid = l.xmax "                      \
                         "where l.[Name] = ?1 and l.[Expires] <= ?2 and a.pid <> pg_backend_pid() "   \
                         "and a.wait_event = 'ClientRead' "                                           \
                         "and a.state_change < clock_timestamp() - ?3 * interval '1 millisecond'")    \
-    X(lead_alive_list,                                                                               \
+    X(LEAD_ALIVE_LIST,                                                                               \
       "select substr(l.[Name], 6), l.[Worker], l.[Expires] from {leases} as l "                      \
       "join {workers} as w on w.[Id] = l.[Worker] where substr(l.[Name], 1, 5) = 'lead:' "           \
-      "and l.[Expires] > ?1 and (w.[Process] = 0 or " PAWL__POSTGRES_IS_ALIVE(                       \
+      "and l.[Expires] > ?1 and (w.[Process] = 0 or " PAWL__PG_IS_ALIVE(                             \
           "?1") ") order by l.[Name] collate \"C\"")                                                 \
-    X(lead_take, PAWL__POSTGRES_LEAD_TAKE("", ""))                                                   \
-    X(lead_take_alone, PAWL__POSTGRES_LEAD_TAKE_ALONE)                                               \
-    PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                             \
-    PAWL__POSTGRES_OUTBOX_STATEMENTS(X)                                                              \
-    PAWL__POSTGRES_AGGREGATOR_STATEMENTS(X)                                                          \
-    PAWL__POSTGRES_JOURNAL_STATEMENTS(X)                                                             \
+    X(LEAD_TAKE, PAWL__PG_LEAD_TAKE_TEXT("", ""))                                                    \
+    X(LEAD_TAKE_ALONE, PAWL__PG_LEAD_TAKE_ALONE_TEXT)                                                \
+    PAWL__PG_TIMEOUT_STATEMENTS(X)                                                                   \
+    PAWL__PG_OUTBOX_STATEMENTS(X)                                                                    \
+    PAWL__PG_AGGREGATOR_STATEMENTS(X)                                                                \
+    PAWL__PG_JOURNAL_STATEMENTS(X)                                                                   \
     /* Dead letters and subscriptions. */                                                            \
-    X(dead_add,                                                                                      \
+    X(DEAD_ADD,                                                                                      \
       "insert into {dead} ([Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], "             \
       "[History], [At], " PAWL__SQL_MESSAGE ") select k.endpoint, k.queue, k.code, k.error, "        \
-      "k.attempts, k.deaths, k.history, k.at, " PAWL__POSTGRES_MESSAGE_ITEMS " from "                \
+      "k.attempts, k.deaths, k.history, k.at, " PAWL__PG_MESSAGE_ITEMS " from "                      \
       "unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) as k (endpoint, "         \
-      "queue, code, error, attempts, deaths, history, at, " PAWL__POSTGRES_MESSAGE_NAMES ") "        \
+      "queue, code, error, attempts, deaths, history, at, " PAWL__PG_MESSAGE_NAMES ") "              \
       "{ignore:[Endpoint], [MessageId]}")                                                            \
-    X(dead_drop,                                                                                     \
+    X(DEAD_DROP,                                                                                     \
       "delete from {dead} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "         \
       "(select o.ctid as place from {dead} as o where o.[Endpoint] = k.endpoint "                    \
       "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.place")                              \
-    X(inbox_drop,                                                                                    \
+    X(INBOX_DROP,                                                                                    \
       "delete from {inbox} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "        \
       "(select o.ctid as place from {inbox} as o where o.[Endpoint] = k.endpoint "                   \
       "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.place")                              \
-    X(subscription_put, "insert into {subscriptions} ([Type], [Queue]) "                             \
+    X(SUBSCRIPTION_PUT, "insert into {subscriptions} ([Type], [Queue]) "                             \
                         "select * from unnest(?1, ?2) {ignore:[Type], [Queue]}")                     \
-    X(subscription_drop,                                                                             \
+    X(SUBSCRIPTION_DROP,                                                                             \
       "delete from {subscriptions} as t using unnest(?1, ?2) as k (type, queue) cross join lateral " \
       "(select o.ctid as place from {subscriptions} as o where o.[Type] = k.type "                   \
       "and o.[Queue] = k.queue offset 0) as f where t.ctid = f.place")                               \
     /* The queue. */                                                                                 \
-    X(queue_claim,                                                                                   \
+    X(QUEUE_CLAIM,                                                                                   \
       "select (select true from {inbox} as i where i.[Endpoint] = ?6 "                               \
       "and i.[MessageId] = q.[MessageId] limit 1), q.ctid, q.[Seq], q.[Due], q.[Placed], "           \
-      "q.[Attempts], q.[Deaths], q.[WaitingSince], q.[History], " PAWL__POSTGRES_MESSAGE_WITHIN(     \
+      "q.[Attempts], q.[Deaths], q.[WaitingSince], q.[History], " PAWL__PG_MESSAGE_WITHIN(           \
           "?7") " from {queue} as q "                                                                \
                 "where q.[Queue] = ?1 and q.[Due] <= ?2 and q.[Due] >= ?3 and q.[Seq] <> all (?4) "  \
                 "order by q.[Due], q.[Seq] limit ?5 for update of q skip locked")                    \
     /* Each row is looked up by its number: any order but that would walk the queue. */              \
-    X(queue_claim_again,                                                                             \
+    X(QUEUE_CLAIM_AGAIN,                                                                             \
       "select q.* from (select distinct u.seq from unnest(?1) as u (seq)) as k "                     \
       "cross join lateral (select ctid, [Seq], [Due], [Placed], [Attempts], [Deaths], "              \
       "[WaitingSince], [History], " PAWL__SQL_MESSAGE " from {queue} where [Seq] >= k.seq "          \
       "and [Seq] <= k.seq and [Queue] || '' = ?2 and [Due] <= ?3 order by [Seq] limit 1 "            \
       "for update skip locked) as q order by q.[Due], q.[Seq] limit ?4")                             \
-    X(queue_bodies, PAWL__POSTGRES_BODIES("queue", "Seq"))                                           \
-    X(queue_lock,                                                                                    \
+    X(QUEUE_BODIES, PAWL__PG_BODIES("queue", "Seq"))                                                 \
+    X(QUEUE_LOCK,                                                                                    \
       "select f.[Seq], f.place from unnest(?1, ?2) as k (seq, due) cross join lateral "              \
       "(select o.[Seq], o.ctid as place from {queue} as o where o.[Seq] >= k.seq "                   \
       "and o.[Seq] <= k.seq and o.[Due] = k.due order by o.[Seq] limit 1 "                           \
       "for update skip locked) as f order by f.[Seq]")                                               \
-    X(queue_done, "delete from {queue} as q using unnest(?1, ?2, ?3) with ordinality "               \
+    X(QUEUE_DONE, "delete from {queue} as q using unnest(?1, ?2, ?3) with ordinality "               \
                   "as k (place, seq, queue, n) where q.ctid = k.place and q.[Seq] + 0 = k.seq "      \
                   "and q.[Queue] || '' = k.queue returning k.n")                                     \
-    X(queue_again,                                                                                   \
+    X(QUEUE_AGAIN,                                                                                   \
       "update {queue} as q set [Due] = k.due, [Attempts] = k.attempts, "                             \
       "[Deaths] = k.deaths, [WaitingSince] = k.waiting_since, [Error] = k.error, "                   \
       "[History] = k.history "                                                                       \
@@ -234,34 +234,34 @@
       "queue, due, attempts, deaths, waiting_since, error, history, n) "                             \
       "where q.ctid = k.place and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                \
       "returning k.n")                                                                               \
-    /* Of so many columns: see PAWL__POSTGRES_EVENT_INSERT. */                                       \
-    X(queue_add,                                                                                     \
+    /* Of so many columns: see PAWL__PG_EVENT_INSERT. */                                             \
+    X(QUEUE_ADD,                                                                                     \
       "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "        \
       "[Error], " PAWL__SQL_MESSAGE ") select k.queue, k.due, k.due, k.attempts, 0, 'epoch', "       \
-      "'', " PAWL__POSTGRES_MESSAGE_ITEMS " from (select unnest(?1) as queue, unnest(?2) as due, "   \
+      "'', " PAWL__PG_MESSAGE_ITEMS " from (select unnest(?1) as queue, unnest(?2) as due, "         \
       "unnest(?3) as attempts, unnest(?4) as message_id, unnest(?5) as type, "                       \
       "unnest(?6) as correlation_id, unnest(?7) as causation_id, unnest(?8) as headers, "            \
       "unnest(?9) as body) as k {ignore:[Queue], [MessageId]}")                                      \
-    X(queue_first_place, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "   \
+    X(QUEUE_FIRST_PLACE, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "   \
                          "and [Attempts] = 0 and [WaitingSince] = 'epoch' and [Seq] <> all (?3) "    \
                          "order by [Due], [Seq] limit 1")                                            \
-    X(queue_first, "select [Due] from {queue} where [Queue] = ?1 and [Due] >= ?2 "                   \
+    X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 and [Due] >= ?2 "                   \
                    "and [Seq] <> all (?3) "                                                          \
                    "order by [Due], [Seq] limit 1 for update skip locked")                           \
     /* The inbox. */                                                                                 \
-    X(inbox_look, "select k.n from unnest(?2) with ordinality as k (id, n) cross join lateral "      \
+    X(INBOX_LOOK, "select k.n from unnest(?2) with ordinality as k (id, n) cross join lateral "      \
                   "(select from {inbox} where [Endpoint] = ?1 and [MessageId] = k.id limit 1) "      \
                   "as i")                                                                            \
-    X(inbox_add, "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) "                   \
+    X(INBOX_ADD, "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) "                   \
                  "select * from unnest(?1, ?2, ?3, ?4) {ignore:[Endpoint], [MessageId]} "            \
                  "returning [Endpoint], [MessageId]")
 
 enum {
-    pawl__postgres_before_first = pawl__sql_statement_count - 1,
-#define PAWL__POSTGRES_NAME_OF(name, text) pawl__postgres_##name,
-    PAWL__POSTGRES_STATEMENTS(PAWL__POSTGRES_NAME_OF)
-#undef PAWL__POSTGRES_NAME_OF
-        pawl__postgres_statement_count
+    PAWL__PG_BEFORE_FIRST = PAWL__SQL_STATEMENT_COUNT - 1,
+#define PAWL__PG_NAME_OF(name, text) PAWL__PG_##name,
+    PAWL__PG_STATEMENTS(PAWL__PG_NAME_OF)
+#undef PAWL__PG_NAME_OF
+        PAWL__PG_STATEMENT_COUNT
 };
 
 #endif

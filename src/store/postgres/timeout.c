@@ -17,68 +17,67 @@
 /* Of the leases that one mark speaks of: seconds between the first and the last end. */
 #define MARK_SECONDS 600
 
-static void read_row(pawl__postgres_call *call, pawl_timeout_row *row)
+static void read_row(pawl__pg_call *call, pawl_timeout_row *row)
 {
-    row->id.uuid        = pawl__postgres_get_uuid(call);
-    row->generation     = pawl__postgres_get_int(call);
-    row->saga_id.uuid   = pawl__postgres_get_uuid(call);
-    row->saga_type      = pawl__postgres_get_text(call);
-    row->name           = pawl__postgres_get_text(call);
-    row->destination    = pawl__postgres_get_text(call);
-    row->due            = pawl__postgres_get_time(call);
-    row->headers        = pawl__postgres_get_text(call);
-    row->correlation_id = pawl__postgres_get_text(call);
-    row->attempts       = (int32_t)pawl__postgres_get_int(call);
-    row->owner.uuid     = pawl__postgres_get_uuid(call);
-    row->lease_expires  = pawl__postgres_get_time(call);
+    row->id.uuid        = pawl__pg_get_uuid(call);
+    row->generation     = pawl__pg_get_int(call);
+    row->saga_id.uuid   = pawl__pg_get_uuid(call);
+    row->saga_type      = pawl__pg_get_text(call);
+    row->name           = pawl__pg_get_text(call);
+    row->destination    = pawl__pg_get_text(call);
+    row->due            = pawl__pg_get_time(call);
+    row->headers        = pawl__pg_get_text(call);
+    row->correlation_id = pawl__pg_get_text(call);
+    row->attempts       = (int32_t)pawl__pg_get_int(call);
+    row->owner.uuid     = pawl__pg_get_uuid(call);
+    row->lease_expires  = pawl__pg_get_time(call);
 }
 
 /* ---- Claiming ----------------------------------------------------------- */
 
 /* The earliest free row that is due at `from` or later. */
-static void send_first(pawl__postgres_call *call, pawl__postgres_connection *connection,
+static void send_first(pawl__pg_call *call, pawl__pg_connection *connection,
                        const pawl_timeout_claim *claim, pawl_time from, pawl_error *error)
 {
-    pawl__postgres_begin(call, connection,
-                         claim->destination.size != 0 ? pawl__postgres_timeout_first
-                                                      : pawl__postgres_timeout_first_any,
-                         error);
-    pawl__postgres_put_text(call, claim->destination);
-    pawl__postgres_put_time(call, claim->now);
-    pawl__postgres_put_time(call, from);
-    pawl__postgres_send(call);
+    pawl__pg_begin(
+        call, connection,
+        claim->destination.size != 0 ? PAWL__PG_TIMEOUT_FIRST : PAWL__PG_TIMEOUT_FIRST_ANY, error);
+    pawl__pg_put_text(call, claim->destination);
+    pawl__pg_put_time(call, claim->now);
+    pawl__pg_put_time(call, from);
+    pawl__pg_send(call);
 }
 
-static pawl_code first_from(pawl__postgres *store, const pawl_timeout_claim *claim, pawl_time from,
+static pawl_code first_from(pawl__pg *store, const pawl_timeout_claim *claim, pawl_time from,
                             pawl_time *due, pawl_error *error)
 {
-    pawl__postgres_call call;
+    pawl__pg_call call;
     send_first(&call, &store->main, claim, from, error);
-    pawl_code code = pawl__postgres_flush(&store->main, error);
-    if (code == PAWL_OK && pawl__postgres_next(&call))
-        *due = pawl__postgres_get_time(&call);
-    pawl__postgres_end(&call);
+    pawl_code code = pawl__pg_flush(&store->main, error);
+    if (code == PAWL_OK && pawl__pg_next(&call))
+        *due = pawl__pg_get_time(&call);
+    pawl__pg_end(&call);
     return code == PAWL_OK ? call.code : code;
 }
 
 /* The place of a destination's timeouts stands among those of the queues. A name
  * that is too long has none. */
-static pawl__postgres_place *place_of(pawl__postgres *store, pawl_text destination)
+static pawl__pg_place *place_of(pawl__pg *store, pawl_text destination)
 {
     char key[PAWL_NAME_SIZE_MAX + 1];
     int  size = snprintf(key, sizeof key, "timeouts:%.*s", PAWL_TEXT_ARGS(destination));
     if (size < 0 || (size_t)size >= sizeof key)
         return NULL;
-    return pawl__postgres_place_of(store, (pawl_text){.data = key, .size = (size_t)size});
+    return pawl__pg_place_of(store, (pawl_text){.data = key, .size = (size_t)size});
 }
 
 /* Most of the time nothing is due, and nothing need be written: so this is a look.
  * It also says where the due rows begin. Nothing due is believed only of a look
  * from the beginning. */
-static pawl_code look(pawl__postgres *store, pawl__postgres_place *place,
-                      const pawl_timeout_claim *claim, pawl_time *due, pawl_error *error)
+static pawl_code look(pawl__pg *store, pawl__pg_place *place, const pawl_timeout_claim *claim,
+                      pawl_time *due, pawl_error *error)
 {
-    pawl_time from = place != NULL ? pawl__postgres_place_begin(place) : PAWL_TIME_MIN;
+    pawl_time from = place != NULL ? pawl__pg_place_begin(place) : PAWL_TIME_MIN;
     *due           = PAWL_TIME_MAX;
     pawl_code code = first_from(store, claim, from, due, error);
     if (code == PAWL_OK && *due > claim->due_max && from > PAWL_TIME_MIN) {
@@ -89,7 +88,7 @@ static pawl_code look(pawl__postgres *store, pawl__postgres_place *place,
     pawl_queue_row  first = {.due = *due};
     pawl_queue_rows found = {.items = &first, .count = *due <= claim->due_max};
     if (code == PAWL_OK && place != NULL)
-        pawl__postgres_place_end(place, from, &found);
+        pawl__pg_place_end(place, from, &found);
     return code;
 }
 
@@ -99,55 +98,53 @@ static size_t count_of(const pawl_timeout_claim *claim)
 }
 
 /* The name of a mark, without the destination, and its epoch. */
-static void put_mark(pawl__postgres_call *call, pawl_time lease_expires)
+static void put_mark(pawl__pg_call *call, pawl_time lease_expires)
 {
     char    name[40];
     int64_t from = lease_expires > 0 ? lease_expires / PAWL_SECONDS(MARK_SECONDS) : 0;
     int64_t end  = (from + 1) * MARK_SECONDS;
     int     size = snprintf(name, sizeof name, "timeouts:%012lld:", (long long)end);
-    pawl__postgres_put_text(call, (pawl_text){.data = name, .size = (size_t)size});
-    pawl__postgres_put_int(call, end * PAWL_SECONDS(1));
+    pawl__pg_put_text(call, (pawl_text){.data = name, .size = (size_t)size});
+    pawl__pg_put_int(call, end * PAWL_SECONDS(1));
 }
 
-static void send_lease(pawl__postgres_call *call, pawl__postgres *store,
-                       pawl__postgres_connection *connection, const pawl_timeout_claim *claim,
-                       pawl_time from, pawl_error *error)
+static void send_lease(pawl__pg_call *call, pawl__pg *store, pawl__pg_connection *connection,
+                       const pawl_timeout_claim *claim, pawl_time from, pawl_error *error)
 {
     int64_t   count   = (int64_t)count_of(claim);
     pawl_time expires = pawl_time_add(claim->now, claim->lease);
-    pawl__postgres_begin(call, connection,
-                         claim->destination.size != 0 ? pawl__postgres_timeout_lease
-                                                      : pawl__postgres_timeout_lease_any,
-                         error);
-    pawl__postgres_put_text(call, claim->destination);
-    pawl__postgres_put_time(call, claim->now);
-    pawl__postgres_put_time(call, from);
-    pawl__postgres_put_time(call, claim->due_max);
-    pawl__postgres_put_int(call, count + 1);
-    pawl__postgres_put_int(call, count);
-    pawl__postgres_put_uuid(call, claim->owner.uuid);
-    pawl__postgres_put_time(call, expires);
-    pawl__postgres_put_uuid(call, store->base.worker.uuid);
+    pawl__pg_begin(
+        call, connection,
+        claim->destination.size != 0 ? PAWL__PG_TIMEOUT_LEASE : PAWL__PG_TIMEOUT_LEASE_ANY, error);
+    pawl__pg_put_text(call, claim->destination);
+    pawl__pg_put_time(call, claim->now);
+    pawl__pg_put_time(call, from);
+    pawl__pg_put_time(call, claim->due_max);
+    pawl__pg_put_int(call, count + 1);
+    pawl__pg_put_int(call, count);
+    pawl__pg_put_uuid(call, claim->owner.uuid);
+    pawl__pg_put_time(call, expires);
+    pawl__pg_put_uuid(call, store->base.worker.uuid);
     put_mark(call, expires);
-    pawl__postgres_send(call);
+    pawl__pg_send(call);
 }
 
 /* Of one row more than are leased the last is left over. A row that was written
  * anew while it was looked at is not leased: it is looked at next. */
-static pawl_code read_leased(pawl__postgres_call *call, size_t count_max, pawl_timeout_rows *rows)
+static pawl_code read_leased(pawl__pg_call *call, size_t count_max, pawl_timeout_rows *rows)
 {
     size_t    found = 0;
     pawl_time first = PAWL_TIME_MAX;
     pawl_time last  = PAWL_TIME_MAX;
-    rows->items     = pawl__postgres_take_rows(call, sizeof *rows->items);
-    while (rows->items != NULL && pawl__postgres_next(call)) {
-        found = (size_t)pawl__postgres_get_int(call);
-        first = pawl__postgres_get_time(call);
-        last  = pawl__postgres_get_time(call);
-        if (!pawl__postgres_is_null(call))
+    rows->items     = pawl__pg_take_rows(call, sizeof *rows->items);
+    while (rows->items != NULL && pawl__pg_next(call)) {
+        found = (size_t)pawl__pg_get_int(call);
+        first = pawl__pg_get_time(call);
+        last  = pawl__pg_get_time(call);
+        if (!pawl__pg_is_null(call))
             read_row(call, &rows->items[rows->count++]);
     }
-    pawl__postgres_end(call);
+    pawl__pg_end(call);
     if (found > count_max)
         rows->next_due = last;
     if (rows->count < (found < count_max ? found : count_max))
@@ -156,52 +153,52 @@ static pawl_code read_leased(pawl__postgres_call *call, size_t count_max, pawl_t
 }
 
 /* Clears leases, in a commit of its own. */
-static pawl_code free_claim(pawl__postgres *store, pawl_uuid owner, pawl_error *error)
+static pawl_code free_claim(pawl__pg *store, pawl_uuid owner, pawl_error *error)
 {
-    pawl__postgres_connection *connection;
-    pawl__postgres_call        call;
-    pawl_code                  code = pawl__postgres_stamp_begin(store, &connection, error);
+    pawl__pg_connection *connection;
+    pawl__pg_call        call;
+    pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, connection, pawl__postgres_timeout_free_claim, error);
-    pawl__postgres_put_uuid(&call, owner);
-    code = pawl__postgres_run(&call);
-    pawl__postgres_end(&call);
-    return pawl__postgres_stamp_end(connection, code, error);
+    pawl__pg_begin(&call, connection, PAWL__PG_TIMEOUT_FREE_CLAIM, error);
+    pawl__pg_put_uuid(&call, owner);
+    code = pawl__pg_run(&call);
+    pawl__pg_end(&call);
+    return pawl__pg_stamp_end(connection, code, error);
 }
 
 /* Rows due before `from` are not looked for. One round trip: the stamps are
  * committed before they are read, and cleared again when that fails. */
-static pawl_code lease(pawl__postgres *store, const pawl_timeout_claim *claim, pawl_time from,
+static pawl_code lease(pawl__pg *store, const pawl_timeout_claim *claim, pawl_time from,
                        pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    pawl__postgres_connection *connection;
-    pawl__postgres_call        leased, later;
-    pawl_code                  code = pawl__postgres_stamp_begin(store, &connection, error);
+    pawl__pg_connection *connection;
+    pawl__pg_call        leased, later;
+    pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
     store->has_leased = true; /* or may have, when the answer is lost */
     send_lease(&leased, store, connection, claim, from, error);
     send_first(&later, connection, claim, pawl_time_add(claim->due_max, 1), error);
-    pawl__postgres_stamp_send_end(connection, error);
-    code = pawl__postgres_stamp_ended(connection, pawl__postgres_flush(connection, error));
+    pawl__pg_stamp_send_end(connection, error);
+    code           = pawl__pg_stamp_ended(connection, pawl__pg_flush(connection, error));
     rows->next_due = PAWL_TIME_MAX;
     if (code == PAWL_OK) {
         leased.arena = arena;
-        if (pawl__postgres_next(&later))
-            rows->next_due = pawl__postgres_get_time(&later);
+        if (pawl__pg_next(&later))
+            rows->next_due = pawl__pg_get_time(&later);
         code = read_leased(&leased, count_of(claim), rows);
         if (code != PAWL_OK)
             (void)free_claim(store, claim->owner.uuid, NULL);
     }
-    pawl__postgres_end(&later);
-    pawl__postgres_end(&leased);
+    pawl__pg_end(&later);
+    pawl__pg_end(&leased);
     return code;
 }
 
 /* While more is due than is claimed at once, and what was handled does not slow
  * the way to it down, a look would only say so. */
-static bool goes_without_look(pawl__postgres_place *place)
+static bool goes_without_look(pawl__pg_place *place)
 {
     if (place == NULL || !place->is_full || place->pause_ms != 0 || place->unlooked >= UNLOOKED_MAX)
         return false;
@@ -209,12 +206,12 @@ static bool goes_without_look(pawl__postgres_place *place)
     return true;
 }
 
-static pawl_code look_and_lease(pawl__postgres *store, const pawl_timeout_claim *claim,
-                                pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+static pawl_code look_and_lease(pawl__pg *store, const pawl_timeout_claim *claim, pawl_arena *arena,
+                                pawl_timeout_rows *rows, pawl_error *error)
 {
-    pawl__postgres_place *place = place_of(store, claim->destination);
-    pawl_time             from  = PAWL_TIME_MIN;
-    pawl_code             code  = PAWL_OK;
+    pawl__pg_place *place = place_of(store, claim->destination);
+    pawl_time       from  = PAWL_TIME_MIN;
+    pawl_code       code  = PAWL_OK;
     if (!goes_without_look(place)) {
         code = look(store, place, claim, &from, error);
         if (place != NULL)
@@ -228,13 +225,12 @@ static pawl_code look_and_lease(pawl__postgres *store, const pawl_timeout_claim 
     return code;
 }
 
-pawl_code pawl__postgres_timeout_claim(pawl_store *base, const pawl_timeout_claim *claim,
-                                       pawl_arena *arena, pawl_timeout_rows *rows,
-                                       pawl_error *error)
+pawl_code pawl__pg_timeout_claim(pawl_store *base, const pawl_timeout_claim *claim,
+                                 pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
-    *rows                 = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
-    pawl_code code        = pawl__postgres_ready(store, error);
+    pawl__pg *store = pawl__pg_of(base);
+    *rows           = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
+    pawl_code code  = pawl__pg_ready(store, error);
     if (code == PAWL_OK && claim->lease <= 0)
         code = pawl_error_set(error, PAWL_EINVAL,
                               "the lease of timeouts is %lld microseconds, must be positive",
@@ -246,97 +242,92 @@ pawl_code pawl__postgres_timeout_claim(pawl_store *base, const pawl_timeout_clai
     return code;
 }
 
-void pawl__postgres_send_timeout_free_dead(pawl__postgres            *store,
-                                           pawl__postgres_connection *connection,
-                                           pawl__postgres_call *call, bool is_pooled_too,
-                                           pawl_error *error)
+void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_connection *connection,
+                                     pawl__pg_call *call, bool is_pooled_too, pawl_error *error)
 {
-    pawl__postgres_begin(call, connection, pawl__postgres_timeout_free_dead, error);
-    pawl__postgres_put_time(call, store->last_now);
-    pawl__postgres_put_bool(call, is_pooled_too);
-    pawl__postgres_send(call);
+    pawl__pg_begin(call, connection, PAWL__PG_TIMEOUT_FREE_DEAD, error);
+    pawl__pg_put_time(call, store->last_now);
+    pawl__pg_put_bool(call, is_pooled_too);
+    pawl__pg_send(call);
 }
 
 /* Those of the dead too, whose leases need not have ended: they are not counted. */
-pawl_code pawl__postgres_timeout_foreign(pawl_store *base, pawl_text own, pawl_time now,
-                                         pawl_arena *arena, pawl_foreign_rows *rows,
-                                         pawl_error *error)
+pawl_code pawl__pg_timeout_foreign(pawl_store *base, pawl_text own, pawl_time now,
+                                   pawl_arena *arena, pawl_foreign_rows *rows, pawl_error *error)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
-    *rows                 = (pawl_foreign_rows){.count = 0};
-    pawl_code code        = pawl__postgres_ready(store, error);
+    pawl__pg *store = pawl__pg_of(base);
+    *rows           = (pawl_foreign_rows){.count = 0};
+    pawl_code code  = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_call call;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_timeout_elsewhere, error);
+    pawl__pg_call call;
+    pawl__pg_begin(&call, &store->main, PAWL__PG_TIMEOUT_ELSEWHERE, error);
     call.arena = arena;
-    pawl__postgres_put_text(&call, own);
-    pawl__postgres_put_time(&call, now);
-    code = pawl__postgres_run(&call);
+    pawl__pg_put_text(&call, own);
+    pawl__pg_put_time(&call, now);
+    code = pawl__pg_run(&call);
     if (code == PAWL_OK)
-        rows->items = pawl__postgres_take_rows(&call, sizeof *rows->items);
-    while (rows->items != NULL && pawl__postgres_next(&call)) {
+        rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
+    while (rows->items != NULL && pawl__pg_next(&call)) {
         pawl_foreign_row *row = &rows->items[rows->count++];
-        row->destination      = pawl__postgres_get_text(&call);
-        row->due              = pawl__postgres_get_time(&call);
+        row->destination      = pawl__pg_get_text(&call);
+        row->due              = pawl__pg_get_time(&call);
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return call.code;
 }
 
-pawl_code pawl__postgres_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
-                                      pawl_error *error)
+pawl_code pawl__pg_timeout_reap(pawl_store *base, pawl_time now, int64_t *count, pawl_error *error)
 {
-    pawl__postgres            *store = pawl__postgres_of(base);
-    pawl__postgres_connection *connection;
-    pawl__postgres_call        expire, marks, dead;
+    pawl__pg            *store = pawl__pg_of(base);
+    pawl__pg_connection *connection;
+    pawl__pg_call        expire, marks, dead;
     *count         = 0;
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code == PAWL_OK)
-        code = pawl__postgres_stamp_begin(store, &connection, error);
+        code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&expire, connection, pawl__postgres_timeout_expire, error);
-    pawl__postgres_put_time(&expire, now);
-    pawl__postgres_send(&expire);
-    pawl__postgres_begin(&marks, connection, pawl__postgres_timeout_marks_end, error);
-    pawl__postgres_put_int(&marks, now);
-    pawl__postgres_send(&marks);
-    pawl__postgres_send_timeout_free_dead(store, connection, &dead, false, error);
-    code            = pawl__postgres_flush(connection, error);
-    int64_t changed = code == PAWL_OK ? pawl__postgres_rows(&expire) : 0;
-    pawl__postgres_end(&expire);
-    pawl__postgres_end(&marks);
-    pawl__postgres_end(&dead);
-    code = pawl__postgres_stamp_end(connection, code, error);
+    pawl__pg_begin(&expire, connection, PAWL__PG_TIMEOUT_EXPIRE, error);
+    pawl__pg_put_time(&expire, now);
+    pawl__pg_send(&expire);
+    pawl__pg_begin(&marks, connection, PAWL__PG_TIMEOUT_MARKS_END, error);
+    pawl__pg_put_int(&marks, now);
+    pawl__pg_send(&marks);
+    pawl__pg_send_timeout_free_dead(store, connection, &dead, false, error);
+    code            = pawl__pg_flush(connection, error);
+    int64_t changed = code == PAWL_OK ? pawl__pg_rows(&expire) : 0;
+    pawl__pg_end(&expire);
+    pawl__pg_end(&marks);
+    pawl__pg_end(&dead);
+    code = pawl__pg_stamp_end(connection, code, error);
     if (code == PAWL_OK)
         *count = changed;
     return code;
 }
 
-pawl_code pawl__postgres_timeout_list(pawl_store *base, pawl_saga_id saga_id, size_t count_max,
-                                      pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+pawl_code pawl__pg_timeout_list(pawl_store *base, pawl_saga_id saga_id, size_t count_max,
+                                pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    pawl__postgres *store  = pawl__postgres_of(base);
-    bool            is_all = pawl_uuid_is_zero(saga_id.uuid);
-    *rows                  = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
-    pawl_code code         = pawl__postgres_ready(store, error);
+    pawl__pg *store  = pawl__pg_of(base);
+    bool      is_all = pawl_uuid_is_zero(saga_id.uuid);
+    *rows            = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
+    pawl_code code   = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_call call;
-    pawl__postgres_begin(&call, &store->main,
-                         is_all ? (int)pawl__sql_timeout_list : (int)pawl__postgres_timeout_of_saga,
-                         error);
+    pawl__pg_call call;
+    pawl__pg_begin(&call, &store->main,
+                   is_all ? (int)PAWL__SQL_TIMEOUT_LIST : (int)PAWL__PG_TIMEOUT_OF_SAGA, error);
     call.arena = arena;
     if (!is_all)
-        pawl__postgres_put_uuid(&call, saga_id.uuid);
-    pawl__postgres_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
-    code = pawl__postgres_run(&call);
+        pawl__pg_put_uuid(&call, saga_id.uuid);
+    pawl__pg_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
+    code = pawl__pg_run(&call);
     if (code == PAWL_OK)
-        rows->items = pawl__postgres_take_rows(&call, sizeof *rows->items);
-    while (rows->items != NULL && pawl__postgres_next(&call))
+        rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
+    while (rows->items != NULL && pawl__pg_next(&call))
         read_row(&call, &rows->items[rows->count++]);
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return call.code;
 }
 
@@ -368,66 +359,65 @@ static void why_gone(const void *change, pawl_error *why)
                          "timeout %s: it is no longer leased by this owner, or was set anew", id);
 }
 
-static pawl_code check_settle(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_settle(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    return pawl__postgres_check_numbers(writer, step, why_gone);
+    return pawl__pg_check_numbers(writer, step, why_gone);
 }
 
-static const pawl__postgres_field id_field = PAWL__POSTGRES_FIELD(timeout_settle, id, UUID);
+static const pawl__pg_field id_field = PAWL__PG_FIELD(timeout_settle, id, UUID);
 
 /* Rows that are settled whoever has them may be in somebody's hand at this moment. */
-static pawl_code lock_rows(pawl__postgres_writer *writer, const void **items, size_t count)
+static pawl_code lock_rows(pawl__pg_writer *writer, const void **items, size_t count)
 {
-    pawl__postgres_step *step = pawl__postgres_step_add(
-        writer, pawl__postgres_timeout_lock_id, pawl_change_timeout_settle, items, count, NULL);
+    pawl__pg_step *step = pawl__pg_step_add(writer, PAWL__PG_TIMEOUT_LOCK_ID,
+                                            pawl_change_timeout_settle, items, count, NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, &id_field, 1);
-    return pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, &id_field, 1);
+    return pawl__pg_step_send(step);
 }
 
-static pawl_code send_settles(pawl__postgres_writer *writer, const wave *of, const void **items,
+static pawl_code send_settles(pawl__pg_writer *writer, const wave *of, const void **items,
                               size_t count)
 {
     /* Without an owner a missing row is fine. */
     static const int statements[][2] = {
-        [PAWL_TIMEOUT_REMOVE]  = {pawl__postgres_timeout_remove_any, pawl__postgres_timeout_remove},
-        [PAWL_TIMEOUT_RELEASE] = {pawl__postgres_timeout_release_any,
-                                  pawl__postgres_timeout_release},
-        [PAWL_TIMEOUT_RETRY]   = {pawl__postgres_timeout_retry_any, pawl__postgres_timeout_retry},
+        [PAWL_TIMEOUT_REMOVE]  = {PAWL__PG_TIMEOUT_REMOVE_ANY, PAWL__PG_TIMEOUT_REMOVE},
+        [PAWL_TIMEOUT_RELEASE] = {PAWL__PG_TIMEOUT_RELEASE_ANY, PAWL__PG_TIMEOUT_RELEASE},
+        [PAWL_TIMEOUT_RETRY]   = {PAWL__PG_TIMEOUT_RETRY_ANY, PAWL__PG_TIMEOUT_RETRY},
     };
-    static const pawl__postgres_field retry[] = {
-        PAWL__POSTGRES_FIELD(timeout_settle, due, TIME),
-        PAWL__POSTGRES_FIELD(timeout_settle, attempts, INT32),
+    static const pawl__pg_field retry[] = {
+        PAWL__PG_FIELD(timeout_settle, due, TIME),
+        PAWL__PG_FIELD(timeout_settle, attempts, INT32),
     };
-    static const pawl__postgres_field owner[] = {
-        PAWL__POSTGRES_FIELD(timeout_settle, generation, INT),
-        PAWL__POSTGRES_FIELD(timeout_settle, owner, UUID),
+    static const pawl__pg_field owner[] = {
+        PAWL__PG_FIELD(timeout_settle, generation, INT),
+        PAWL__PG_FIELD(timeout_settle, owner, UUID),
     };
     pawl_code code = of->has_owner ? PAWL_OK : lock_rows(writer, items, count);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_step *step = pawl__postgres_step_add(
-        writer, statements[of->action][of->has_owner], pawl_change_timeout_settle, items, count,
-        of->has_owner ? check_settle : NULL);
+    pawl__pg_step *step =
+        pawl__pg_step_add(writer, statements[of->action][of->has_owner], pawl_change_timeout_settle,
+                          items, count, of->has_owner ? check_settle : NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, &id_field, 1);
+    pawl__pg_step_fields(step, &id_field, 1);
     if (of->action == PAWL_TIMEOUT_RETRY)
-        pawl__postgres_step_fields(step, retry, 2);
+        pawl__pg_step_fields(step, retry, 2);
     if (of->has_owner)
-        pawl__postgres_step_fields(step, owner, 2);
-    return pawl__postgres_step_send(step);
+        pawl__pg_step_fields(step, owner, 2);
+    return pawl__pg_step_send(step);
 }
 
 /* Of the sorted items, those of the wave. */
-static const void **pick(pawl__postgres_writer *writer, const void **items, size_t count,
-                         const wave *of, size_t *picked_count, size_t *left_count)
+static const void **pick(pawl__pg_writer *writer, const void **items, size_t count, const wave *of,
+                         size_t *picked_count, size_t *left_count)
 {
     const void **picked = pawl_arena_take(writer->arena, (count + 1) * sizeof *picked);
     size_t       number = 0;
     if (picked == NULL) {
-        (void)pawl__postgres_no_memory(writer->error);
+        (void)pawl__pg_no_memory(writer->error);
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
@@ -443,8 +433,8 @@ static const void **pick(pawl__postgres_writer *writer, const void **items, size
     return picked;
 }
 
-static pawl_code send_wave(pawl__postgres_writer *writer, const void **items, size_t count,
-                           size_t number, bool *is_last)
+static pawl_code send_wave(pawl__pg_writer *writer, const void **items, size_t count, size_t number,
+                           bool *is_last)
 {
     static const wave of_each[] = {
         {0, PAWL_TIMEOUT_REMOVE, true},  {0, PAWL_TIMEOUT_REMOVE, false},
@@ -467,16 +457,15 @@ static pawl_code send_wave(pawl__postgres_writer *writer, const void **items, si
     return code;
 }
 
-pawl_code pawl__postgres_send_timeout_settle(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_timeout_settle(pawl__pg_writer *writer)
 {
     size_t       count;
     bool         is_last = false;
     pawl_code    code    = PAWL_OK;
-    const void **items =
-        pawl__postgres_select(writer, pawl_change_timeout_settle, NULL, NULL, &count);
+    const void **items   = pawl__pg_select(writer, pawl_change_timeout_settle, NULL, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_sort(items, count, compare_settles);
+    pawl__pg_sort(items, count, compare_settles);
     for (size_t number = 0; code == PAWL_OK && !is_last; number++)
         code = send_wave(writer, items, count, number, &is_last);
     return code;
@@ -506,39 +495,37 @@ static int compare_cancels(const void *left, const void *right)
 
 /* A claim may write a lease at this moment: its rows are waited for, and then
  * dropped as they are. */
-static pawl_code cancel(pawl__postgres_writer *writer, pawl__postgres_want_fn *want,
-                        const int statements[2], size_t field_count)
+static pawl_code cancel(pawl__pg_writer *writer, pawl__pg_want_fn *want, const int statements[2],
+                        size_t field_count)
 {
-    static const pawl__postgres_field fields[] = {
-        PAWL__POSTGRES_FIELD(timeout_cancel, saga_id, UUID),
-        PAWL__POSTGRES_FIELD(timeout_cancel, name, TEXT),
+    static const pawl__pg_field fields[] = {
+        PAWL__PG_FIELD(timeout_cancel, saga_id, UUID),
+        PAWL__PG_FIELD(timeout_cancel, name, TEXT),
     };
     size_t       count;
-    pawl_code    code = PAWL_OK;
-    const void **items =
-        pawl__postgres_select(writer, pawl_change_timeout_cancel, want, NULL, &count);
+    pawl_code    code  = PAWL_OK;
+    const void **items = pawl__pg_select(writer, pawl_change_timeout_cancel, want, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_sort(items, count, compare_cancels);
+    pawl__pg_sort(items, count, compare_cancels);
     for (int i = 0; code == PAWL_OK && count != 0 && i < 2; i++) {
-        pawl__postgres_step *step = pawl__postgres_step_add(
-            writer, statements[i], pawl_change_timeout_cancel, items, count, NULL);
+        pawl__pg_step *step = pawl__pg_step_add(writer, statements[i], pawl_change_timeout_cancel,
+                                                items, count, NULL);
         if (step == NULL)
             return PAWL_ENOMEM;
-        pawl__postgres_step_fields(step, fields, field_count);
-        code = pawl__postgres_step_send(step);
+        pawl__pg_step_fields(step, fields, field_count);
+        code = pawl__pg_step_send(step);
     }
     return code;
 }
 
 /* Timeouts of a saga with a name and those without stand in different indexes:
  * each has its statements. */
-pawl_code pawl__postgres_send_timeout_cancel(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_timeout_cancel(pawl__pg_writer *writer)
 {
-    static const int one[]   = {pawl__postgres_timeout_lock, pawl__postgres_timeout_drop};
-    static const int named[] = {pawl__postgres_timeout_lock_named,
-                                pawl__postgres_timeout_drop_named};
-    static const int own[]   = {pawl__postgres_timeout_lock_own, pawl__postgres_timeout_drop_own};
+    static const int one[]   = {PAWL__PG_TIMEOUT_LOCK, PAWL__PG_TIMEOUT_DROP};
+    static const int named[] = {PAWL__PG_TIMEOUT_LOCK_NAMED, PAWL__PG_TIMEOUT_DROP_NAMED};
+    static const int own[]   = {PAWL__PG_TIMEOUT_LOCK_OWN, PAWL__PG_TIMEOUT_DROP_OWN};
     pawl_code        code    = cancel(writer, has_name, one, 2);
     if (code == PAWL_OK)
         code = cancel(writer, has_no_name, named, 1);

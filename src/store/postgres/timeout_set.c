@@ -40,12 +40,12 @@ typedef struct entry {
 } entry;
 
 typedef struct run {
-    pawl__postgres_writer *writer;
-    entry                 *entries;
-    way                    way;
-    size_t                 first; /* number of its first set */
-    const void           **items; /* armings */
-    size_t                 count;
+    pawl__pg_writer *writer;
+    entry           *entries;
+    way              way;
+    size_t           first; /* number of its first set */
+    const void     **items; /* armings */
+    size_t           count;
 } run;
 
 static bool has_name(const pawl_timeout_set *set)
@@ -91,31 +91,31 @@ static void why_exists(const pawl_timeout_set *set, pawl_error *why)
 }
 
 /* The answer's row, which has the id, the saga and the name, is this item's. */
-static bool is_row_of(pawl__postgres_call *call, const pawl_timeout_set *set)
+static bool is_row_of(pawl__pg_call *call, const pawl_timeout_set *set)
 {
     call->column        = 0;
-    pawl_timeout_set is = {.id.uuid = pawl__postgres_get_uuid(call)};
-    is.saga_id.uuid     = pawl__postgres_get_uuid(call);
-    is.name             = pawl__postgres_peek_text(call);
+    pawl_timeout_set is = {.id.uuid = pawl__pg_get_uuid(call)};
+    is.saga_id.uuid     = pawl__pg_get_uuid(call);
+    is.name             = pawl__pg_peek_text(call);
     return (set->is_new ? compare_ids(&is, set) : compare_names(&is, set)) == 0;
 }
 
 /* Rows come back in the order of the items; those without one are refused. */
-static pawl_code check_set(pawl__postgres_writer *writer, pawl__postgres_step *step)
+static pawl_code check_set(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    pawl__postgres_call *call = &step->call;
-    pawl_code            code = PAWL_OK;
-    if (pawl__postgres_rows(call) == (int64_t)step->count)
+    pawl__pg_call *call = &step->call;
+    pawl_code      code = PAWL_OK;
+    if (pawl__pg_rows(call) == (int64_t)step->count)
         return PAWL_OK;
-    bool has_row = pawl__postgres_next(call);
+    bool has_row = pawl__pg_next(call);
     for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
         pawl_error why = PAWL_ERROR_INIT;
         if (has_row && is_row_of(call, step->items[i])) {
-            has_row = pawl__postgres_next(call);
+            has_row = pawl__pg_next(call);
             continue;
         }
         why_exists(step->items[i], &why);
-        code = pawl__postgres_refuse(writer, step->kind, step->items[i], &why);
+        code = pawl__pg_refuse(writer, step->kind, step->items[i], &why);
     }
     return code != PAWL_OK ? code : call->code;
 }
@@ -123,37 +123,37 @@ static pawl_code check_set(pawl__postgres_writer *writer, pawl__postgres_step *s
 static pawl_code send_run(run *r)
 {
     static const struct {
-        int                      statement;
-        pawl__postgres_check_fn *check;
+        int                statement;
+        pawl__pg_check_fn *check;
         int (*compare)(const void *left, const void *right);
     } ways[] = {
-        [BY_NAME] = {pawl__postgres_timeout_arm, check_set, compare_items_by_name},
-        [BY_ID]   = {pawl__postgres_timeout_overwrite, NULL, compare_items_by_id},
-        [NEW]     = {pawl__postgres_timeout_put, check_set, compare_items_by_id},
+        [BY_NAME] = {PAWL__PG_TIMEOUT_ARM, check_set, compare_items_by_name},
+        [BY_ID]   = {PAWL__PG_TIMEOUT_OVERWRITE, NULL, compare_items_by_id},
+        [NEW]     = {PAWL__PG_TIMEOUT_PUT, check_set, compare_items_by_id},
     };
-    static const pawl__postgres_field fields[] = {
-        {offsetof(arming, set.id), PAWL__POSTGRES_UUID},
-        {offsetof(arming, count), PAWL__POSTGRES_INT},
-        {offsetof(arming, set.saga_id), PAWL__POSTGRES_UUID_OR_NULL},
-        {offsetof(arming, set.saga_type), PAWL__POSTGRES_TEXT},
-        {offsetof(arming, set.name), PAWL__POSTGRES_TEXT},
-        {offsetof(arming, set.destination), PAWL__POSTGRES_TEXT},
-        {offsetof(arming, set.due), PAWL__POSTGRES_TIME},
-        {offsetof(arming, set.correlation_id), PAWL__POSTGRES_TEXT},
-        {offsetof(arming, set.headers), PAWL__POSTGRES_TEXT},
+    static const pawl__pg_field fields[] = {
+        {offsetof(arming, set.id), PAWL__PG_UUID},
+        {offsetof(arming, count), PAWL__PG_INT},
+        {offsetof(arming, set.saga_id), PAWL__PG_UUID_OR_NULL},
+        {offsetof(arming, set.saga_type), PAWL__PG_TEXT},
+        {offsetof(arming, set.name), PAWL__PG_TEXT},
+        {offsetof(arming, set.destination), PAWL__PG_TEXT},
+        {offsetof(arming, set.due), PAWL__PG_TIME},
+        {offsetof(arming, set.correlation_id), PAWL__PG_TEXT},
+        {offsetof(arming, set.headers), PAWL__PG_TEXT},
     };
     if (r->count == 0)
         return PAWL_OK;
-    pawl__postgres_sort(r->items, r->count, ways[r->way].compare);
-    pawl__postgres_step *step =
-        pawl__postgres_step_add(r->writer, ways[r->way].statement, pawl_change_timeout_set,
-                                r->items, r->count, ways[r->way].check);
+    pawl__pg_sort(r->items, r->count, ways[r->way].compare);
+    pawl__pg_step *step =
+        pawl__pg_step_add(r->writer, ways[r->way].statement, pawl_change_timeout_set, r->items,
+                          r->count, ways[r->way].check);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, fields, sizeof fields / sizeof fields[0]);
+    pawl__pg_step_fields(step, fields, sizeof fields / sizeof fields[0]);
     r->items += r->count; /* the step keeps its part */
     r->count = 0;
-    return pawl__postgres_step_send(step);
+    return pawl__pg_step_send(step);
 }
 
 /* ---- Runs --------------------------------------------------------------- */
@@ -227,10 +227,10 @@ static void link_entries(entry *entries, size_t count, entry **sorted)
             sorted[i]->same_name = sorted[i - 1]->number;
 }
 
-pawl_code pawl__postgres_send_timeout_set(pawl__postgres_writer *writer)
+pawl_code pawl__pg_send_timeout_set(pawl__pg_writer *writer)
 {
     size_t       count;
-    const void **items = pawl__postgres_select(writer, pawl_change_timeout_set, NULL, NULL, &count);
+    const void **items = pawl__pg_select(writer, pawl_change_timeout_set, NULL, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
     entry    *entries = pawl_arena_take(writer->arena, (count + 1) * sizeof *entries);
@@ -239,7 +239,7 @@ pawl_code pawl__postgres_send_timeout_set(pawl__postgres_writer *writer)
     run       r       = {.writer = writer, .entries = entries, .first = 1, .items = items};
     pawl_code code    = PAWL_OK;
     if (entries == NULL || rooms == NULL || sorted == NULL)
-        return pawl__postgres_no_memory(writer->error);
+        return pawl__pg_no_memory(writer->error);
     for (size_t i = 0; i < count; i++)
         entries[i] = (entry){.set = items[i], .number = i + 1};
     link_entries(entries, count, sorted);

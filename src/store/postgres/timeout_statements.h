@@ -16,26 +16,26 @@
  * at its place: where that matters it is locked first. */
 
 /* ?2 is the time by which leases have ended. */
-#define PAWL__POSTGRES_TIMEOUT_FREE "([LeaseExpires] is null or [LeaseExpires] <= ?2)"
+#define PAWL__PG_TIMEOUT_FREE "([LeaseExpires] is null or [LeaseExpires] <= ?2)"
 
 /* The names of all destinations, found by leaping from one to the next in the
  * index: a claim for any of them reads each from its head. */
-#define PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                  \
+#define PAWL__PG_TIMEOUT_DESTINATIONS                                                        \
     "with recursive d (name) as ((select [Destination] from {timeouts} "                     \
     "order by [Destination] limit 1) union all select (select t.[Destination] "              \
     "from {timeouts} as t where t.[Destination] > d.name order by t.[Destination] limit 1) " \
     "from d where d.name is not null) "
 
 /* The earliest free row due at ?3 or later. */
-#define PAWL__POSTGRES_TIMEOUT_FIRST(destination)                                         \
+#define PAWL__PG_TIMEOUT_FIRST_TEXT(destination)                                          \
     "select [Due] from {timeouts} where [Destination] = " destination " and [Due] >= ?3 " \
-    "and " PAWL__POSTGRES_TIMEOUT_FREE " order by [Due], [Id] limit 1"
+    "and " PAWL__PG_TIMEOUT_FREE " order by [Due], [Id] limit 1"
 
 /* ?5 free rows due from ?3 to ?4, locked. */
-#define PAWL__POSTGRES_TIMEOUT_DUE(destination)                              \
+#define PAWL__PG_TIMEOUT_DUE(destination)                                    \
     "select [Id], [Destination], [Due], ctid as place from {timeouts} "      \
     "where [Destination] = " destination " and [Due] >= ?3 and [Due] <= ?4 " \
-    "and " PAWL__POSTGRES_TIMEOUT_FREE " order by [Due], [Id] limit ?5 for update skip locked"
+    "and " PAWL__PG_TIMEOUT_FREE " order by [Due], [Id] limit ?5 for update skip locked"
 
 /* ---- Marks ---------------------------------------------------------------
  *
@@ -53,14 +53,14 @@
  * marks of a destination: at what was due lately, as a rule, whatever waits in the
  * future or is overdue, and at the future too where a virtual clock went ahead. A
  * mark whose time is over is deleted with the next reaping. */
-#define PAWL__POSTGRES_TIMEOUT_MARKS "[Name] like 'timeouts:%'"
-#define PAWL__POSTGRES_MICROSECONDS(time) "(extract(epoch from " time ") * 1000000)::bigint"
+#define PAWL__PG_TIMEOUT_MARKS "[Name] like 'timeouts:%'"
+#define PAWL__PG_MICROSECONDS(time) "(extract(epoch from " time ") * 1000000)::bigint"
 
 /* Marks the rows of `due`: ?10 is the name without the destination, ?11 the epoch. */
-#define PAWL__POSTGRES_TIMEOUT_MARK                                                                          \
+#define PAWL__PG_TIMEOUT_MARK                                                                                \
     "mark as (insert into {leases} as l ([Name], [Process], [Pid], [Epoch], [Expires]) "                     \
     "select r.name, r.first - 60000000, 0, ?11, r.last + interval '1 minute' "                               \
-    "from (select (?10 || [Destination]) collate \"default\" as name, " PAWL__POSTGRES_MICROSECONDS(         \
+    "from (select (?10 || [Destination]) collate \"default\" as name, " PAWL__PG_MICROSECONDS(               \
         "min([Due])") " as first, max([Due]) as last "                                                       \
                       "from due group by [Destination]) as r where not exists (select 1 from {leases} as o " \
                       "where o.[Name] = r.name and o.[Process] <= r.first and o.[Expires] >= r.last) "       \
@@ -71,10 +71,10 @@
 /* Frees the marked rows of which `leases` is true; none unless `needed` is. `locked`
  * says what becomes of rows that another transaction has: " skip locked", or "" where
  * it may be one of the worker's own that is about to be rolled back with its session. */
-#define PAWL__POSTGRES_TIMEOUT_WALK(needed, leases, locked)                                    \
+#define PAWL__PG_TIMEOUT_WALK(needed, leases, locked)                                          \
     "marked as materialized (select substr([Name], 23) as destination, "                       \
     "'epoch'::timestamptz + min([Process]) * interval '1 microsecond' as first, "              \
-    "max([Expires]) as last from {leases} where " PAWL__POSTGRES_TIMEOUT_MARKS " and " needed  \
+    "max([Expires]) as last from {leases} where " PAWL__PG_TIMEOUT_MARKS " and " needed        \
     " group by 1), old as materialized (select f.place from marked as m "                      \
     "cross join lateral (select ctid as place from {timeouts} "                                \
     "where [Destination] = m.destination and [Due] >= m.first and [Due] <= m.last and " leases \
@@ -83,13 +83,13 @@
 
 /* In the row of a worker `w` that died: its timeouts were freed since it was seen
  * last. Until then the process's number stands there. */
-#define PAWL__POSTGRES_TIMEOUT_FREED "-" PAWL__POSTGRES_MICROSECONDS("w.[Seen]")
+#define PAWL__PG_TIMEOUT_FREED "-" PAWL__PG_MICROSECONDS("w.[Seen]")
 
 /* Leases ?6 of the rows of `due`, one fewer than it may hold. Before the rows stand
  * how many there were and when the first and the last is due; there is always a
  * row. */
-#define PAWL__POSTGRES_TIMEOUT_TAKE                                                       \
-    PAWL__POSTGRES_TIMEOUT_MARK                                                           \
+#define PAWL__PG_TIMEOUT_TAKE                                                             \
+    PAWL__PG_TIMEOUT_MARK                                                                 \
     ", taken as (update {timeouts} as t set [Owner] = ?7, [LeaseExpires] = ?8, "          \
     "[LeaseWorker] = ?9 from (select place from due order by [Due], [Id] limit ?6) as k " \
     "where t.ctid = k.place returning t.[Id], t.[Generation], t.[SagaId], t.[SagaType], " \
@@ -99,132 +99,125 @@
     "left join taken on true order by taken.[Due], taken.[Id]"
 
 /* The row of an id. The order makes the index on the id the only one that fits. */
-#define PAWL__POSTGRES_TIMEOUT_OF_ID \
+#define PAWL__PG_TIMEOUT_OF_ID \
     "from {timeouts} as o where o.[Id] >= k.id and o.[Id] <= k.id order by o.[Id] limit 1"
 
 /* Settles: the row must have the owner and the generation, or its id is enough. */
-#define PAWL__POSTGRES_TIMEOUT_OWNED(names)                                         \
+#define PAWL__PG_TIMEOUT_OWNED(names)                                               \
     " with ordinality as k (id" names ", generation, owner, n) cross join lateral " \
-    "(select o.ctid as place " PAWL__POSTGRES_TIMEOUT_OF_ID ") as f "               \
+    "(select o.ctid as place " PAWL__PG_TIMEOUT_OF_ID ") as f "                     \
     "where t.ctid = f.place and t.[Owner] = k.owner "                               \
     "and (k.generation = 0 or t.[Generation] = k.generation) returning k.n"
 /* Whoever has it: it was locked by timeout_lock_id, so that it is at its place. */
-#define PAWL__POSTGRES_TIMEOUT_ANYHOW(names)                                                       \
-    " as k (id" names ") cross join lateral (select o.ctid as place " PAWL__POSTGRES_TIMEOUT_OF_ID \
+#define PAWL__PG_TIMEOUT_ANYHOW(names)                                                       \
+    " as k (id" names ") cross join lateral (select o.ctid as place " PAWL__PG_TIMEOUT_OF_ID \
     ") as f where t.ctid = f.place"
 
-#define PAWL__POSTGRES_TIMEOUT_REMOVE "delete from {timeouts} as t using "
-#define PAWL__POSTGRES_TIMEOUT_RELEASE "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from "
-#define PAWL__POSTGRES_TIMEOUT_RETRY                      \
+#define PAWL__PG_TIMEOUT_REMOVE_TEXT "delete from {timeouts} as t using "
+#define PAWL__PG_TIMEOUT_RELEASE_TEXT "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from "
+#define PAWL__PG_TIMEOUT_RETRY_TEXT                       \
     "update {timeouts} as t set " PAWL__SQL_NO_OWNER ", " \
     "[Due] = k.due, [Attempts] = k.attempts from "
 
 /* Cancels: rows of a saga, locked, then deleted where they stand now. */
-#define PAWL__POSTGRES_TIMEOUT_LOCK(items, of)                              \
+#define PAWL__PG_TIMEOUT_LOCK_TEXT(items, of)                               \
     "select f.[Id] from unnest" items " cross join lateral (select o.[Id] " \
     "from {timeouts} as o where o.[SagaId] = k.saga_id and " of " for update) as f"
-#define PAWL__POSTGRES_TIMEOUT_DROP(items, of)                                              \
+#define PAWL__PG_TIMEOUT_DROP_TEXT(items, of)                                               \
     "delete from {timeouts} as t using unnest" items " cross join lateral (select o.ctid "  \
     "as place from {timeouts} as o where o.[SagaId] = k.saga_id and " of " offset 0) as f " \
     "where t.ctid = f.place"
-#define PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES "(?1, ?2) as k (saga_id, name)"
-#define PAWL__POSTGRES_TIMEOUT_SAGAS "(?1) as k (saga_id)"
-#define PAWL__POSTGRES_TIMEOUT_NAME "o.[Name] = k.name and o.[Name] <> ''"
+#define PAWL__PG_TIMEOUT_SAGAS_NAMES "(?1, ?2) as k (saga_id, name)"
+#define PAWL__PG_TIMEOUT_SAGAS "(?1) as k (saga_id)"
+#define PAWL__PG_TIMEOUT_NAME "o.[Name] = k.name and o.[Name] <> ''"
 
-#define PAWL__POSTGRES_TIMEOUT_INSERT                                                 \
+#define PAWL__PG_TIMEOUT_INSERT                                                       \
     "insert into {timeouts} as t ([Id], [Generation], [SagaId], [SagaType], [Name], " \
     "[Destination], [Due], [Attempts], [CorrelationId], [Headers]) "                  \
     "select k.id, k.times, k.saga_id, k.saga_type, k.name, k.destination, k.due, 0, " \
     "k.correlation_id, k.headers from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) "    \
     "as k (id, times, saga_id, saga_type, name, destination, due, correlation_id, headers) "
-#define PAWL__POSTGRES_TIMEOUT_ANEW                                              \
+#define PAWL__PG_TIMEOUT_ANEW                                                    \
     "do update set [Generation] = t.[Generation] + excluded.[Generation], "      \
     "[SagaType] = excluded.[SagaType], [Destination] = excluded.[Destination], " \
     "[Due] = excluded.[Due], [Attempts] = 0, " PAWL__SQL_NO_OWNER ", "           \
     "[CorrelationId] = excluded.[CorrelationId], [Headers] = excluded.[Headers]"
-#define PAWL__POSTGRES_TIMEOUT_KEYS " returning t.[Id], t.[SagaId], t.[Name]"
+#define PAWL__PG_TIMEOUT_KEYS " returning t.[Id], t.[SagaId], t.[Name]"
 
 /* By name; an id that another row has is left out, unless the name has a row. */
-#define PAWL__POSTGRES_TIMEOUT_ARM                                                          \
-    PAWL__POSTGRES_TIMEOUT_INSERT                                                           \
-    "where (select o.[SagaId] is not distinct from k.saga_id "                              \
-    "and o.[Name] = k.name " PAWL__POSTGRES_TIMEOUT_OF_ID ") is not false or (select true " \
-    "from {timeouts} as o where o.[SagaId] = k.saga_id and o.[Name] = k.name "              \
-    "and o.[Name] <> '') "                                                                  \
-    "on conflict ([SagaId], [Name]) where [SagaId] is not null "                            \
-    "and [Name] <> '' " PAWL__POSTGRES_TIMEOUT_ANEW PAWL__POSTGRES_TIMEOUT_KEYS
+#define PAWL__PG_TIMEOUT_ARM_TEXT                                                     \
+    PAWL__PG_TIMEOUT_INSERT                                                           \
+    "where (select o.[SagaId] is not distinct from k.saga_id "                        \
+    "and o.[Name] = k.name " PAWL__PG_TIMEOUT_OF_ID ") is not false or (select true " \
+    "from {timeouts} as o where o.[SagaId] = k.saga_id and o.[Name] = k.name "        \
+    "and o.[Name] <> '') "                                                            \
+    "on conflict ([SagaId], [Name]) where [SagaId] is not null "                      \
+    "and [Name] <> '' " PAWL__PG_TIMEOUT_ANEW PAWL__PG_TIMEOUT_KEYS
 
 /* Of dead workers, as they are at ?1; of those behind a pooler, of which that is
  * less sure, only when ?2. Each death once. */
-#define PAWL__POSTGRES_TIMEOUT_FREE_DEAD                                             \
+#define PAWL__PG_TIMEOUT_FREE_DEAD_TEXT                                              \
     "with dead as materialized (select w.[Id], w.ctid as place from {workers} as w " \
-    "where w.[Epoch] > 0 and w.[Pid] <> " PAWL__POSTGRES_TIMEOUT_FREED               \
-    " and (?2 or w.[Process] <> 0) and not " PAWL__POSTGRES_IS_ALIVE(                \
+    "where w.[Epoch] > 0 and w.[Pid] <> " PAWL__PG_TIMEOUT_FREED                     \
+    " and (?2 or w.[Process] <> 0) and not " PAWL__PG_IS_ALIVE(                      \
         "?1") " for update of w skip locked), freed as (update {workers} as w "      \
-              "set [Pid] = " PAWL__POSTGRES_TIMEOUT_FREED " from dead "              \
-              "where w.ctid = dead.place), " PAWL__POSTGRES_TIMEOUT_WALK(            \
+              "set [Pid] = " PAWL__PG_TIMEOUT_FREED " from dead "                    \
+              "where w.ctid = dead.place), " PAWL__PG_TIMEOUT_WALK(                  \
                   "exists (select 1 from dead)",                                     \
                   "[LeaseWorker] = any (array(select [Id] from dead))", " skip locked")
 
-#define PAWL__POSTGRES_TIMEOUT_STATEMENTS(X)                                                                    \
-    X(timeout_first, PAWL__POSTGRES_TIMEOUT_FIRST("?1"))                                                        \
-    X(timeout_first_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                    \
-      "select f.[Due] from d cross join lateral (" PAWL__POSTGRES_TIMEOUT_FIRST(                                \
-          "d.name") ") as f order by f.[Due] limit 1")                                                          \
-    X(timeout_elsewhere, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                    \
-      "select k.name, f.[Due] from (select name from d where name = ?1 or name <> all (array("                  \
-      "select [Queue] from {subscriptions})) offset 0) as k cross join lateral (select [Due] "                  \
-      "from {timeouts} where [Destination] = k.name and " PAWL__POSTGRES_TIMEOUT_FREE                           \
-      " order by [Due], [Id] limit 1) as f order by k.name")                                                    \
-    X(timeout_lease, "with due as materialized (" PAWL__POSTGRES_TIMEOUT_DUE(                                   \
-                         "?1") "), " PAWL__POSTGRES_TIMEOUT_TAKE)                                               \
-    X(timeout_lease_any, PAWL__POSTGRES_TIMEOUT_DESTINATIONS                                                    \
-      ", due as materialized (select f.[Id], f.[Destination], f.[Due], f.place from d cross join "              \
-      "lateral (" PAWL__POSTGRES_TIMEOUT_DUE(                                                                   \
-          "d.name") ") as f order by f.[Due], f.[Id] limit ?5), " PAWL__POSTGRES_TIMEOUT_TAKE)                  \
-    X(timeout_expire,                                                                                           \
-      "with " PAWL__POSTGRES_TIMEOUT_WALK("true", "[LeaseExpires] <= ?1", " skip locked"))                      \
-    X(timeout_marks_end,                                                                                        \
-      "delete from {leases} where " PAWL__POSTGRES_TIMEOUT_MARKS " and [Epoch] <= ?1")                          \
-    X(timeout_free_claim, "with " PAWL__POSTGRES_TIMEOUT_WALK("true", "[Owner] = ?1", ""))                      \
-    X(timeout_free_worker, "with " PAWL__POSTGRES_TIMEOUT_WALK("true", "[LeaseWorker] = ?1", ""))               \
-    X(timeout_free_dead, PAWL__POSTGRES_TIMEOUT_FREE_DEAD)                                                      \
-    X(timeout_of_saga, PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' "                            \
-                                             "union all " PAWL__SQL_TIMEOUT_ROW                                 \
-                                             "where [SagaId] = ?1 and [Name] = '' "                             \
-                                             "order by [Due], [Id] limit ?2")                                   \
-    X(timeout_remove,                                                                                           \
-      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))                      \
-    X(timeout_release,                                                                                          \
-      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_OWNED(""))                     \
-    X(timeout_retry, PAWL__POSTGRES_TIMEOUT_RETRY                                                               \
-      "unnest(?1, ?2, ?3, ?4, ?5)" PAWL__POSTGRES_TIMEOUT_OWNED(", due, attempts"))                             \
-    X(timeout_lock_id,                                                                                          \
-      "select f.[Id] from unnest(?1) as k (id) cross join lateral (select o.[Id] " PAWL__POSTGRES_TIMEOUT_OF_ID \
-      " for update) as f")                                                                                      \
-    X(timeout_remove_any,                                                                                       \
-      PAWL__POSTGRES_TIMEOUT_REMOVE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))                             \
-    X(timeout_release_any,                                                                                      \
-      PAWL__POSTGRES_TIMEOUT_RELEASE "unnest(?1)" PAWL__POSTGRES_TIMEOUT_ANYHOW(""))                            \
-    X(timeout_retry_any, PAWL__POSTGRES_TIMEOUT_RETRY                                                           \
-      "unnest(?1, ?2, ?3)" PAWL__POSTGRES_TIMEOUT_ANYHOW(", due, attempts"))                                    \
-    X(timeout_lock, PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,                             \
-                                                PAWL__POSTGRES_TIMEOUT_NAME))                                   \
-    X(timeout_drop, PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS_NAMES,                             \
-                                                PAWL__POSTGRES_TIMEOUT_NAME))                                   \
-    X(timeout_lock_named,                                                                                       \
-      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))                              \
-    X(timeout_drop_named,                                                                                       \
-      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] <> ''"))                              \
-    X(timeout_lock_own,                                                                                         \
-      PAWL__POSTGRES_TIMEOUT_LOCK(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))                               \
-    X(timeout_drop_own,                                                                                         \
-      PAWL__POSTGRES_TIMEOUT_DROP(PAWL__POSTGRES_TIMEOUT_SAGAS, "o.[Name] = ''"))                               \
-    X(timeout_arm, PAWL__POSTGRES_TIMEOUT_ARM)                                                                  \
-    X(timeout_overwrite,                                                                                        \
-      PAWL__POSTGRES_TIMEOUT_INSERT "on conflict ([Id]) " PAWL__POSTGRES_TIMEOUT_ANEW                           \
-                                    ", [SagaId] = excluded.[SagaId], [Name] = excluded.[Name]")                 \
-    X(timeout_put,                                                                                              \
-      PAWL__POSTGRES_TIMEOUT_INSERT "on conflict do nothing" PAWL__POSTGRES_TIMEOUT_KEYS)
+#define PAWL__PG_TIMEOUT_STATEMENTS(X)                                                                    \
+    X(TIMEOUT_FIRST, PAWL__PG_TIMEOUT_FIRST_TEXT("?1"))                                                   \
+    X(TIMEOUT_FIRST_ANY, PAWL__PG_TIMEOUT_DESTINATIONS                                                    \
+      "select f.[Due] from d cross join lateral (" PAWL__PG_TIMEOUT_FIRST_TEXT(                           \
+          "d.name") ") as f order by f.[Due] limit 1")                                                    \
+    X(TIMEOUT_ELSEWHERE, PAWL__PG_TIMEOUT_DESTINATIONS                                                    \
+      "select k.name, f.[Due] from (select name from d where name = ?1 or name <> all (array("            \
+      "select [Queue] from {subscriptions})) offset 0) as k cross join lateral (select [Due] "            \
+      "from {timeouts} where [Destination] = k.name and " PAWL__PG_TIMEOUT_FREE                           \
+      " order by [Due], [Id] limit 1) as f order by k.name")                                              \
+    X(TIMEOUT_LEASE,                                                                                      \
+      "with due as materialized (" PAWL__PG_TIMEOUT_DUE("?1") "), " PAWL__PG_TIMEOUT_TAKE)                \
+    X(TIMEOUT_LEASE_ANY, PAWL__PG_TIMEOUT_DESTINATIONS                                                    \
+      ", due as materialized (select f.[Id], f.[Destination], f.[Due], f.place from d cross join "        \
+      "lateral (" PAWL__PG_TIMEOUT_DUE(                                                                   \
+          "d.name") ") as f order by f.[Due], f.[Id] limit ?5), " PAWL__PG_TIMEOUT_TAKE)                  \
+    X(TIMEOUT_EXPIRE,                                                                                     \
+      "with " PAWL__PG_TIMEOUT_WALK("true", "[LeaseExpires] <= ?1", " skip locked"))                      \
+    X(TIMEOUT_MARKS_END,                                                                                  \
+      "delete from {leases} where " PAWL__PG_TIMEOUT_MARKS " and [Epoch] <= ?1")                          \
+    X(TIMEOUT_FREE_CLAIM, "with " PAWL__PG_TIMEOUT_WALK("true", "[Owner] = ?1", ""))                      \
+    X(TIMEOUT_FREE_WORKER, "with " PAWL__PG_TIMEOUT_WALK("true", "[LeaseWorker] = ?1", ""))               \
+    X(TIMEOUT_FREE_DEAD, PAWL__PG_TIMEOUT_FREE_DEAD_TEXT)                                                 \
+    X(TIMEOUT_OF_SAGA, PAWL__SQL_TIMEOUT_ROW "where [SagaId] = ?1 and [Name] <> '' "                      \
+                                             "union all " PAWL__SQL_TIMEOUT_ROW                           \
+                                             "where [SagaId] = ?1 and [Name] = '' "                       \
+                                             "order by [Due], [Id] limit ?2")                             \
+    X(TIMEOUT_REMOVE,                                                                                     \
+      PAWL__PG_TIMEOUT_REMOVE_TEXT "unnest(?1, ?2, ?3)" PAWL__PG_TIMEOUT_OWNED(""))                       \
+    X(TIMEOUT_RELEASE,                                                                                    \
+      PAWL__PG_TIMEOUT_RELEASE_TEXT "unnest(?1, ?2, ?3)" PAWL__PG_TIMEOUT_OWNED(""))                      \
+    X(TIMEOUT_RETRY, PAWL__PG_TIMEOUT_RETRY_TEXT                                                          \
+      "unnest(?1, ?2, ?3, ?4, ?5)" PAWL__PG_TIMEOUT_OWNED(", due, attempts"))                             \
+    X(TIMEOUT_LOCK_ID,                                                                                    \
+      "select f.[Id] from unnest(?1) as k (id) cross join lateral (select o.[Id] " PAWL__PG_TIMEOUT_OF_ID \
+      " for update) as f")                                                                                \
+    X(TIMEOUT_REMOVE_ANY, PAWL__PG_TIMEOUT_REMOVE_TEXT "unnest(?1)" PAWL__PG_TIMEOUT_ANYHOW(""))          \
+    X(TIMEOUT_RELEASE_ANY, PAWL__PG_TIMEOUT_RELEASE_TEXT "unnest(?1)" PAWL__PG_TIMEOUT_ANYHOW(""))        \
+    X(TIMEOUT_RETRY_ANY,                                                                                  \
+      PAWL__PG_TIMEOUT_RETRY_TEXT "unnest(?1, ?2, ?3)" PAWL__PG_TIMEOUT_ANYHOW(", due, attempts"))        \
+    X(TIMEOUT_LOCK,                                                                                       \
+      PAWL__PG_TIMEOUT_LOCK_TEXT(PAWL__PG_TIMEOUT_SAGAS_NAMES, PAWL__PG_TIMEOUT_NAME))                    \
+    X(TIMEOUT_DROP,                                                                                       \
+      PAWL__PG_TIMEOUT_DROP_TEXT(PAWL__PG_TIMEOUT_SAGAS_NAMES, PAWL__PG_TIMEOUT_NAME))                    \
+    X(TIMEOUT_LOCK_NAMED, PAWL__PG_TIMEOUT_LOCK_TEXT(PAWL__PG_TIMEOUT_SAGAS, "o.[Name] <> ''"))           \
+    X(TIMEOUT_DROP_NAMED, PAWL__PG_TIMEOUT_DROP_TEXT(PAWL__PG_TIMEOUT_SAGAS, "o.[Name] <> ''"))           \
+    X(TIMEOUT_LOCK_OWN, PAWL__PG_TIMEOUT_LOCK_TEXT(PAWL__PG_TIMEOUT_SAGAS, "o.[Name] = ''"))              \
+    X(TIMEOUT_DROP_OWN, PAWL__PG_TIMEOUT_DROP_TEXT(PAWL__PG_TIMEOUT_SAGAS, "o.[Name] = ''"))              \
+    X(TIMEOUT_ARM, PAWL__PG_TIMEOUT_ARM_TEXT)                                                             \
+    X(TIMEOUT_OVERWRITE,                                                                                  \
+      PAWL__PG_TIMEOUT_INSERT "on conflict ([Id]) " PAWL__PG_TIMEOUT_ANEW                                 \
+                              ", [SagaId] = excluded.[SagaId], [Name] = excluded.[Name]")                 \
+    X(TIMEOUT_PUT, PAWL__PG_TIMEOUT_INSERT "on conflict do nothing" PAWL__PG_TIMEOUT_KEYS)
 
 #endif

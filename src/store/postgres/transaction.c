@@ -9,112 +9,108 @@
 #include <unistd.h>
 
 /* The answer comes with the flush, long after the caller is gone. */
-static pawl__postgres_call *begin_plain(pawl__postgres_connection *connection, int statement,
-                                        pawl_error *error)
+static pawl__pg_call *begin_plain(pawl__pg_connection *connection, int statement, pawl_error *error)
 {
-    unsigned             place = connection->plain_count++ % PAWL__POSTGRES_PLAIN_MAX;
-    pawl__postgres_call *call  = &connection->plain[place];
-    pawl__postgres_end(call);
-    pawl__postgres_begin(call, connection, statement, error);
+    unsigned       place = connection->plain_count++ % PAWL__PG_PLAIN_MAX;
+    pawl__pg_call *call  = &connection->plain[place];
+    pawl__pg_end(call);
+    pawl__pg_begin(call, connection, statement, error);
     call->error = NULL;
     return call;
 }
 
-void pawl__postgres_send_plain(pawl__postgres_connection *connection, int statement,
-                               pawl_error *error)
+void pawl__pg_send_plain(pawl__pg_connection *connection, int statement, pawl_error *error)
 {
-    pawl__postgres_send(begin_plain(connection, statement, error));
+    pawl__pg_send(begin_plain(connection, statement, error));
 }
 
 /* A pooler's session is not the worker's, but while its transaction lasts it is: it says
  * whose it is, so that who takes the worker over can end it. */
-static void mark(pawl__postgres *store, pawl_error *error)
+static void mark(pawl__pg *store, pawl_error *error)
 {
     if (store->mark_number == 0)
         return;
-    pawl__postgres_call *call = begin_plain(&store->main, pawl__postgres_worker_mark, error);
-    pawl__postgres_put_int(call, store->mark_number);
-    pawl__postgres_send(call);
+    pawl__pg_call *call = begin_plain(&store->main, PAWL__PG_WORKER_MARK, error);
+    pawl__pg_put_int(call, store->mark_number);
+    pawl__pg_send(call);
 }
 
-void pawl__postgres_begin_on(pawl__postgres_connection *connection, pawl_error *error)
+void pawl__pg_begin_on(pawl__pg_connection *connection, pawl_error *error)
 {
     if (connection->in_transaction)
         return;
-    pawl__postgres_send_plain(connection, pawl__postgres_begin_work, error);
+    pawl__pg_send_plain(connection, PAWL__PG_BEGIN_WORK, error);
     connection->in_transaction = true;
 }
 
-pawl_code pawl__postgres_begin_transaction(pawl__postgres *store, pawl_error *error)
+pawl_code pawl__pg_begin_transaction(pawl__pg *store, pawl_error *error)
 {
     bool has_lost_locks = !store->main.in_transaction && store->claim_count > 0;
     bool is_new         = !store->main.in_transaction;
-    pawl__postgres_begin_on(&store->main, error);
+    pawl__pg_begin_on(&store->main, error);
     if (is_new)
         mark(store, error);
-    return has_lost_locks ? pawl__postgres_claims_lock(store, error) : PAWL_OK;
+    return has_lost_locks ? pawl__pg_claims_lock(store, error) : PAWL_OK;
 }
 
-void pawl__postgres_rollback_transaction(pawl__postgres_connection *connection)
+void pawl__pg_rollback_transaction(pawl__pg_connection *connection)
 {
     if (!connection->in_transaction || connection->is_lost)
         return;
     connection->in_transaction = false;
     if (connection->failed != PAWL_OK) /* it would keep the rollback from being sent */
-        (void)pawl__postgres_flush(connection, NULL);
-    pawl__postgres_send_plain(connection, pawl__postgres_rollback, NULL);
+        (void)pawl__pg_flush(connection, NULL);
+    pawl__pg_send_plain(connection, PAWL__PG_ROLLBACK, NULL);
     /* What cannot be rolled back is of no use any more. */
-    if (pawl__postgres_flush(connection, NULL) != PAWL_OK)
+    if (pawl__pg_flush(connection, NULL) != PAWL_OK)
         connection->is_lost = true;
 }
 
 /* ---- Stamps ------------------------------------------------------------- */
 
-pawl_code pawl__postgres_stamp_begin(pawl__postgres *store, pawl__postgres_connection **connection,
-                                     pawl_error *error)
+pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl__pg_connection **connection, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     *connection    = &store->main;
     if (store->is_held) /* all of it belongs to the hold */
         return PAWL_OK;
     if (store->main.in_transaction)
-        code = pawl__postgres_side(store, connection, error);
+        code = pawl__pg_side(store, connection, error);
     if (code != PAWL_OK)
         return code;
     (*connection)->is_gathered = true;
-    pawl__postgres_begin_on(*connection, error);
-    pawl__postgres_send_plain(*connection, pawl__postgres_stamp, error);
+    pawl__pg_begin_on(*connection, error);
+    pawl__pg_send_plain(*connection, PAWL__PG_STAMP, error);
     return PAWL_OK;
 }
 
-pawl_code pawl__postgres_stamp_end(pawl__postgres_connection *connection, pawl_code code,
-                                   pawl_error *error)
+pawl_code pawl__pg_stamp_end(pawl__pg_connection *connection, pawl_code code, pawl_error *error)
 {
     if (!connection->is_pipelined) /* inside a hold */
         return code;
     if (code == PAWL_OK) {
-        pawl__postgres_send_plain(connection, pawl__postgres_commit_work, error);
-        code = pawl__postgres_flush(connection, error);
+        pawl__pg_send_plain(connection, PAWL__PG_COMMIT_WORK, error);
+        code = pawl__pg_flush(connection, error);
         if (code == PAWL_OK)
             connection->in_transaction = false;
     }
-    pawl__postgres_rollback_transaction(connection);
+    pawl__pg_rollback_transaction(connection);
     return code;
 }
 
-void pawl__postgres_stamp_send_end(pawl__postgres_connection *connection, pawl_error *error)
+void pawl__pg_stamp_send_end(pawl__pg_connection *connection, pawl_error *error)
 {
     if (connection->is_pipelined)
-        pawl__postgres_send_plain(connection, pawl__postgres_commit_work, error);
+        pawl__pg_send_plain(connection, PAWL__PG_COMMIT_WORK, error);
 }
 
-pawl_code pawl__postgres_stamp_ended(pawl__postgres_connection *connection, pawl_code flushed)
+pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code flushed)
 {
     if (!connection->is_pipelined)
         return flushed;
     if (flushed == PAWL_OK)
         connection->in_transaction = false;
-    pawl__postgres_rollback_transaction(connection);
+    pawl__pg_rollback_transaction(connection);
     return flushed;
 }
 
@@ -122,27 +118,27 @@ pawl_code pawl__postgres_stamp_ended(pawl__postgres_connection *connection, pawl
 
 /* The handler's own SQL is planned as the server sees fit; pawl's statements
  * inside a hold are planned for their parameters. */
-pawl_code pawl__postgres_hold_begin(pawl_store *base, pawl_error *error)
+pawl_code pawl__pg_hold_begin(pawl_store *base, pawl_error *error)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
-    pawl_code       code  = pawl__postgres_ready(store, error);
+    pawl__pg *store = pawl__pg_of(base);
+    pawl_code code  = pawl__pg_ready(store, error);
     if (code == PAWL_OK && store->is_held)
         code = pawl_error_set(error, PAWL_EINVAL, "postgres: this handle has an open hold already");
     if (code == PAWL_OK)
-        code = pawl__postgres_begin_transaction(store, error);
+        code = pawl__pg_begin_transaction(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_send_plain(&store->main, pawl__postgres_handler_plans, error);
-    code = pawl__postgres_flush(&store->main, error);
+    pawl__pg_send_plain(&store->main, PAWL__PG_HANDLER_PLANS, error);
+    code = pawl__pg_flush(&store->main, error);
     if (code == PAWL_OK)
-        code = pawl__postgres_set_pipeline(&store->main, false, error);
+        code = pawl__pg_set_pipeline(&store->main, false, error);
     store->is_held = code == PAWL_OK;
     if (code != PAWL_OK)
-        pawl__postgres_rollback_transaction(&store->main);
+        pawl__pg_rollback_transaction(&store->main);
     return code;
 }
 
-pawl_code pawl__postgres_hold_check(pawl__postgres *store, pawl_error *error)
+pawl_code pawl__pg_hold_check(pawl__pg *store, pawl_error *error)
 {
     switch (PQtransactionStatus(store->main.pg)) {
     case PQTRANS_INTRANS: return PAWL_OK;
@@ -164,18 +160,18 @@ pawl_code pawl__postgres_hold_check(pawl__postgres *store, pawl_error *error)
                           "statement, by the handler's own SQL");
 }
 
-pawl_code pawl__postgres_hold_leave(pawl__postgres *store, pawl_error *error)
+pawl_code pawl__pg_hold_leave(pawl__pg *store, pawl_error *error)
 {
     store->is_held             = false;
     store->main.in_transaction = false;
     if (store->main.is_lost)
         return PAWL_OK;
-    return pawl__postgres_set_pipeline(&store->main, true, error);
+    return pawl__pg_set_pipeline(&store->main, true, error);
 }
 
-void pawl__postgres_hold_end(pawl_store *base)
+void pawl__pg_hold_end(pawl_store *base)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
+    pawl__pg *store = pawl__pg_of(base);
     if (!store->is_held || store->pid != getpid()) /* in a child it is the parent's */
         return;
     PGTransactionStatusType status = PQtransactionStatus(store->main.pg);
@@ -183,5 +179,5 @@ void pawl__postgres_hold_end(pawl_store *base)
         PQclear(PQexec(store->main.pg, "rollback"));
     if (PQtransactionStatus(store->main.pg) != PQTRANS_IDLE)
         store->main.is_lost = true;
-    (void)pawl__postgres_hold_leave(store, NULL);
+    (void)pawl__pg_hold_leave(store, NULL);
 }

@@ -35,7 +35,7 @@ static pawl_text decode(pawl_text value, char *to, size_t size_max)
     return (pawl_text){.data = to, .size = size};
 }
 
-static pawl_code set_schema(pawl__postgres *store, pawl_text value, pawl_error *error)
+static pawl_code set_schema(pawl__pg *store, pawl_text value, pawl_error *error)
 {
     char      text[SCHEMA_SIZE_MAX + 1];
     pawl_text name = decode(value, text, sizeof text);
@@ -45,7 +45,7 @@ static pawl_code set_schema(pawl__postgres *store, pawl_text value, pawl_error *
     return code;
 }
 
-static pawl_code set_pooler(pawl__postgres *store, pawl_text value, pawl_error *error)
+static pawl_code set_pooler(pawl__pg *store, pawl_text value, pawl_error *error)
 {
     if (pawl_text_equal(value, PAWL_TEXT("transaction")))
         store->is_pooled = true;
@@ -56,7 +56,7 @@ static pawl_code set_pooler(pawl__postgres *store, pawl_text value, pawl_error *
     return PAWL_OK;
 }
 
-static pawl_code set_create(pawl__postgres *store, pawl_text value, pawl_error *error)
+static pawl_code set_create(pawl__pg *store, pawl_text value, pawl_error *error)
 {
     (void)store;
     if (pawl_text_equal(value, PAWL_TEXT("no")))
@@ -69,7 +69,7 @@ static pawl_code set_create(pawl__postgres *store, pawl_text value, pawl_error *
 
 typedef struct own_parameter {
     const char *name;
-    pawl_code (*set)(pawl__postgres *store, pawl_text value, pawl_error *error);
+    pawl_code (*set)(pawl__pg *store, pawl_text value, pawl_error *error);
 } own_parameter;
 
 static const own_parameter own_parameters[] = {
@@ -93,8 +93,7 @@ static const own_parameter *find_own(pawl_text pair, pawl_text *value)
     return NULL;
 }
 
-static pawl_code take_parameters(pawl__postgres *store, const char *from, char *to,
-                                 pawl_error *error)
+static pawl_code take_parameters(pawl__pg *store, const char *from, char *to, pawl_error *error)
 {
     pawl_code code      = PAWL_OK;
     char      separator = '?';
@@ -140,12 +139,12 @@ static bool is_ambiguous(const char *url, const char *masked)
 
 /* The library's text may quote what it could not read, the password too: so the
  * text is that of the masked URL, unless nothing is wrong with that. */
-static pawl_code refuse_conninfo(const pawl__postgres *store, pawl_arena *arena, pawl_error *error)
+static pawl_code refuse_conninfo(const pawl__pg *store, pawl_arena *arena, pawl_error *error)
 {
     pawl_text masked = pawl_url_masked(store->conninfo, arena);
     char     *text   = NULL;
     if (masked.data == NULL)
-        return pawl__postgres_no_memory(error);
+        return pawl__pg_no_memory(error);
     PQconninfoOption *list = PQconninfoParse(masked.data, &text);
     if (list != NULL)
         (void)pawl_error_set(error, PAWL_EINVAL,
@@ -160,7 +159,7 @@ static pawl_code refuse_conninfo(const pawl__postgres *store, pawl_arena *arena,
     return PAWL_EINVAL;
 }
 
-static pawl_code check_conninfo(const pawl__postgres *store, const char *url, const char *masked,
+static pawl_code check_conninfo(const pawl__pg *store, const char *url, const char *masked,
                                 pawl_arena *arena, pawl_error *error)
 {
     if (is_ambiguous(url, masked))
@@ -175,8 +174,7 @@ static pawl_code check_conninfo(const pawl__postgres *store, const char *url, co
     return PAWL_OK;
 }
 
-static pawl_code read_url(pawl__postgres *store, const char *url, pawl_arena *arena,
-                          pawl_error *error)
+static pawl_code read_url(pawl__pg *store, const char *url, pawl_arena *arena, pawl_error *error)
 {
     /* The last one: a password may hold a '?' of its own. */
     const char *parameters = strrchr(url, '?');
@@ -185,7 +183,7 @@ static pawl_code read_url(pawl__postgres *store, const char *url, pawl_arena *ar
     store->conninfo        = pawl_allocate(strlen(url) + 1);
     store->given           = pawl_allocate(masked.size + 1);
     if (masked.data == NULL || store->conninfo == NULL || store->given == NULL)
-        return pawl__postgres_no_memory(error);
+        return pawl__pg_no_memory(error);
     (void)snprintf(store->given, masked.size + 1, masked.size > GIVEN_SIZE_MAX ? "%.*s..." : "%.*s",
                    (int)(masked.size > GIVEN_SIZE_MAX ? GIVEN_SIZE_MAX - 3 : masked.size),
                    masked.data);
@@ -196,11 +194,10 @@ static pawl_code read_url(pawl__postgres *store, const char *url, pawl_arena *ar
     return code == PAWL_OK ? check_conninfo(store, url, masked.data, arena, error) : code;
 }
 
-pawl_code pawl__postgres_url(pawl__postgres *store, const char *url, pawl_error *error)
+pawl_code pawl__pg_url(pawl__pg *store, const char *url, pawl_error *error)
 {
     pawl_arena *arena = pawl_arena_create(1024);
-    pawl_code   code =
-        arena != NULL ? read_url(store, url, arena, error) : pawl__postgres_no_memory(error);
+    pawl_code code = arena != NULL ? read_url(store, url, arena, error) : pawl__pg_no_memory(error);
     pawl_arena_destroy(arena);
     return code;
 }

@@ -34,66 +34,66 @@ typedef struct found_index {
 } found_index;
 
 typedef struct verifier {
-    pawl__postgres *store;
-    pawl_arena     *arena;
-    pawl_line_fn   *line;
-    void           *context;
-    size_t          count;
-    pawl_error     *error;
-    found_column   *columns;
-    size_t          column_count;
-    found_index    *indexes;
-    size_t          index_count;
-    pawl_text       table;     /* that is looked at */
-    bool            has_relic; /* an index that this version goes without */
+    pawl__pg     *store;
+    pawl_arena   *arena;
+    pawl_line_fn *line;
+    void         *context;
+    size_t        count;
+    pawl_error   *error;
+    found_column *columns;
+    size_t        column_count;
+    found_index  *indexes;
+    size_t        index_count;
+    pawl_text     table;     /* that is looked at */
+    bool          has_relic; /* an index that this version goes without */
 } verifier;
 
 static pawl_code read_columns(verifier *v, const pawl_text *tables, size_t table_count)
 {
-    pawl__postgres_call call;
-    pawl__postgres_begin(&call, &v->store->main, pawl__postgres_schema_columns, v->error);
-    pawl__postgres_put_text(&call, pawl_text_of(v->store->schema));
-    pawl__postgres_put_texts(&call, tables, table_count);
-    pawl_code code = pawl__postgres_run(&call);
+    pawl__pg_call call;
+    pawl__pg_begin(&call, &v->store->main, PAWL__PG_SCHEMA_COLUMNS, v->error);
+    pawl__pg_put_text(&call, pawl_text_of(v->store->schema));
+    pawl__pg_put_texts(&call, tables, table_count);
+    pawl_code code = pawl__pg_run(&call);
     call.arena     = v->arena;
     if (code != PAWL_OK)
         return code;
-    v->columns = pawl__postgres_take_rows(&call, sizeof *v->columns);
-    while (v->columns != NULL && pawl__postgres_next(&call)) {
+    v->columns = pawl__pg_take_rows(&call, sizeof *v->columns);
+    while (v->columns != NULL && pawl__pg_next(&call)) {
         found_column *column = &v->columns[v->column_count++];
-        column->table        = pawl__postgres_get_text(&call);
-        column->name         = pawl__postgres_get_text(&call);
-        column->type         = pawl__postgres_get_text(&call);
-        column->collation    = pawl__postgres_get_text(&call);
-        column->is_required  = pawl__postgres_get_bool(&call);
-        column->has_default  = pawl__postgres_get_bool(&call);
+        column->table        = pawl__pg_get_text(&call);
+        column->name         = pawl__pg_get_text(&call);
+        column->type         = pawl__pg_get_text(&call);
+        column->collation    = pawl__pg_get_text(&call);
+        column->is_required  = pawl__pg_get_bool(&call);
+        column->has_default  = pawl__pg_get_bool(&call);
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return call.code;
 }
 
 static pawl_code read_indexes(verifier *v, const pawl_text *tables, size_t table_count)
 {
-    pawl__postgres_call call;
-    pawl__postgres_begin(&call, &v->store->main, pawl__postgres_schema_indexes, v->error);
-    pawl__postgres_put_text(&call, pawl_text_of(v->store->schema));
-    pawl__postgres_put_texts(&call, tables, table_count);
-    pawl_code code = pawl__postgres_run(&call);
+    pawl__pg_call call;
+    pawl__pg_begin(&call, &v->store->main, PAWL__PG_SCHEMA_INDEXES, v->error);
+    pawl__pg_put_text(&call, pawl_text_of(v->store->schema));
+    pawl__pg_put_texts(&call, tables, table_count);
+    pawl_code code = pawl__pg_run(&call);
     call.arena     = v->arena;
     if (code != PAWL_OK)
         return code;
-    v->indexes = pawl__postgres_take_rows(&call, sizeof *v->indexes);
-    while (v->indexes != NULL && pawl__postgres_next(&call)) {
+    v->indexes = pawl__pg_take_rows(&call, sizeof *v->indexes);
+    while (v->indexes != NULL && pawl__pg_next(&call)) {
         found_index *index = &v->indexes[v->index_count++];
-        index->table       = pawl__postgres_get_text(&call);
-        index->name        = pawl__postgres_get_text(&call);
-        index->columns     = pawl__postgres_get_text(&call);
-        index->is_primary  = pawl__postgres_get_bool(&call);
-        index->is_unique   = pawl__postgres_get_bool(&call);
-        index->is_valid    = pawl__postgres_get_bool(&call);
-        index->is_partial  = pawl__postgres_get_bool(&call);
+        index->table       = pawl__pg_get_text(&call);
+        index->name        = pawl__pg_get_text(&call);
+        index->columns     = pawl__pg_get_text(&call);
+        index->is_primary  = pawl__pg_get_bool(&call);
+        index->is_unique   = pawl__pg_get_bool(&call);
+        index->is_valid    = pawl__pg_get_bool(&call);
+        index->is_partial  = pawl__pg_get_bool(&call);
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return call.code;
 }
 
@@ -103,12 +103,12 @@ static pawl_code read_catalog(verifier *v, const pawl_schema_spec *spec)
     size_t     count = pawl__sql_table_count + spec->table_count;
     pawl_text *names = pawl_arena_take(v->arena, count * sizeof *names);
     if (names == NULL)
-        return pawl__postgres_no_memory(v->error);
+        return pawl__pg_no_memory(v->error);
     for (size_t i = 0; i < pawl__sql_table_count; i++) {
         names[i] = pawl_arena_printf(v->arena, "%s%s", v->store->base.system_prefix,
                                      pawl__sql_tables[i].name);
         if (names[i].data == NULL)
-            return pawl__postgres_no_memory(v->error);
+            return pawl__pg_no_memory(v->error);
     }
     for (size_t i = 0; i < spec->table_count; i++)
         names[pawl__sql_table_count + i] = spec->tables[i]->name;
@@ -145,7 +145,7 @@ static found_column *find_column(const verifier *v, pawl_text name)
 
 static void check_column(verifier *v, pawl_text name, pawl__sql_type type, bool is_nullable)
 {
-    const char   *expected = pawl__postgres_type_name(type);
+    const char   *expected = pawl__pg_type_name(type);
     found_column *found    = find_column(v, name);
     if (found == NULL) {
         report(v, "table %.*s: column %.*s is missing", PAWL_TEXT_ARGS(v->table),
@@ -157,8 +157,7 @@ static void check_column(verifier *v, pawl_text name, pawl__sql_type type, bool 
         report(v, "table %.*s: column %.*s: incorrect data type: expected %s, found %.*s",
                PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), expected,
                PAWL_TEXT_ARGS(found->type));
-    else if (pawl__postgres_type_is_bytewise(type) &&
-             !pawl_text_equal(found->collation, PAWL_TEXT("C")))
+    else if (pawl__pg_type_is_bytewise(type) && !pawl_text_equal(found->collation, PAWL_TEXT("C")))
         report(v, "table %.*s: column %.*s: expected collation C, found %.*s",
                PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), PAWL_TEXT_ARGS(found->collation));
     else if (type == PAWL__SQL_SERIAL && !found->has_default)
@@ -244,7 +243,7 @@ static void check_index(verifier *v, const expected_index *expected)
 static pawl_text expand(verifier *v, const char *template_text)
 {
     pawl__sql_text text = {0};
-    pawl__sql_expand(&text, &pawl__postgres_dialect, v->store->base.system_prefix, template_text);
+    pawl__sql_expand(&text, &pawl__pg_dialect, v->store->base.system_prefix, template_text);
     pawl_text copy = pawl_arena_text(v->arena, (pawl_text){.data = text.data, .size = text.size});
     bool      is_whole = !text.is_failed;
     pawl__sql_text_free(&text);
@@ -286,12 +285,12 @@ static bool begin_table(verifier *v, pawl_text name)
 
 static pawl_code check_cascade(verifier *v)
 {
-    pawl__postgres_call call;
-    int64_t             count = 0;
-    pawl__postgres_begin(&call, &v->store->main, pawl__postgres_schema_cascades, v->error);
-    pawl__postgres_put_text(&call, pawl_text_of(v->store->schema));
-    pawl__postgres_put_text(&call, v->table);
-    pawl_code code = pawl__postgres_one_int(&call, &count);
+    pawl__pg_call call;
+    int64_t       count = 0;
+    pawl__pg_begin(&call, &v->store->main, PAWL__PG_SCHEMA_CASCADES, v->error);
+    pawl__pg_put_text(&call, pawl_text_of(v->store->schema));
+    pawl__pg_put_text(&call, v->table);
+    pawl_code code = pawl__pg_one_int(&call, &count);
     if (code == PAWL_OK && count == 0)
         report(v, "table %.*s: foreign key with delete cascade is missing",
                PAWL_TEXT_ARGS(v->table));
@@ -303,7 +302,7 @@ static pawl_code check_shared(verifier *v, const pawl__sql_table *table)
     const char *prefix = v->store->base.system_prefix;
     pawl_text   name   = pawl_arena_printf(v->arena, "%s%s", prefix, table->name);
     if (name.data == NULL)
-        return pawl__postgres_no_memory(v->error);
+        return pawl__pg_no_memory(v->error);
     if (!begin_table(v, name))
         return PAWL_OK;
     check_columns(v, table->columns, table->column_count);
@@ -317,8 +316,8 @@ static pawl_code check_shared(verifier *v, const pawl__sql_table *table)
                                            expand(v, index->columns), index->is_unique,
                                            index->where != NULL};
         if (expected.name.data == NULL || expected.columns.data == NULL)
-            return pawl__postgres_no_memory(v->error);
-        if (pawl__sql_has_index(&pawl__postgres_dialect, index))
+            return pawl__pg_no_memory(v->error);
+        if (pawl__sql_has_index(&pawl__pg_dialect, index))
             check_index(v, &expected);
         else
             v->has_relic |= find_index(v, &expected) != NULL;
@@ -340,7 +339,7 @@ static pawl_code check_correlation(verifier *v, const pawl_saga_table *table,
     bool      is_ok  = !text.is_failed && index.data != NULL && quoted.data != NULL;
     pawl__sql_text_free(&text);
     if (!is_ok)
-        return pawl__postgres_no_memory(v->error);
+        return pawl__pg_no_memory(v->error);
     check_column(v, column, pawl__sql_correlation_type(correlation->type), true);
     check_index(v, &(expected_index){index, quoted, true, false});
     return PAWL_OK;
@@ -366,10 +365,10 @@ static pawl_code check_saga(verifier *v, const pawl_saga_table *table)
 /* What stands between the quotes of its template. */
 static pawl_text body_of(verifier *v)
 {
-    pawl_text   whole = expand(v, pawl__postgres_send_function);
-    size_t      size  = strlen(PAWL__POSTGRES_BODY_QUOTE);
-    const char *begin = whole.data != NULL ? strstr(whole.data, PAWL__POSTGRES_BODY_QUOTE) : NULL;
-    const char *end   = begin != NULL ? strstr(begin + size, PAWL__POSTGRES_BODY_QUOTE) : NULL;
+    pawl_text   whole = expand(v, pawl__pg_send_function);
+    size_t      size  = strlen(PAWL__PG_BODY_QUOTE);
+    const char *begin = whole.data != NULL ? strstr(whole.data, PAWL__PG_BODY_QUOTE) : NULL;
+    const char *end   = begin != NULL ? strstr(begin + size, PAWL__PG_BODY_QUOTE) : NULL;
     if (end == NULL)
         return (pawl_text){0};
     return (pawl_text){.data = begin + size, .size = (size_t)(end - begin) - size};
@@ -377,24 +376,24 @@ static pawl_text body_of(verifier *v)
 
 static pawl_code check_function(verifier *v)
 {
-    pawl__postgres_call call;
-    pawl_text           body = body_of(v);
-    pawl_text           name =
-        pawl_arena_printf(v->arena, "%s%s", v->store->base.system_prefix, pawl__postgres_send_name);
+    pawl__pg_call call;
+    pawl_text     body = body_of(v);
+    pawl_text     name =
+        pawl_arena_printf(v->arena, "%s%s", v->store->base.system_prefix, pawl__pg_send_name);
     if (body.data == NULL || name.data == NULL)
-        return pawl__postgres_no_memory(v->error);
-    pawl__postgres_begin(&call, &v->store->main, pawl__postgres_schema_function, v->error);
-    pawl__postgres_put_text(&call, pawl_text_of(v->store->schema));
-    pawl__postgres_put_text(&call, name);
-    pawl_code code = pawl__postgres_run(&call);
-    if (code == PAWL_OK && !pawl__postgres_next(&call))
+        return pawl__pg_no_memory(v->error);
+    pawl__pg_begin(&call, &v->store->main, PAWL__PG_SCHEMA_FUNCTION, v->error);
+    pawl__pg_put_text(&call, pawl_text_of(v->store->schema));
+    pawl__pg_put_text(&call, name);
+    pawl_code code = pawl__pg_run(&call);
+    if (code == PAWL_OK && !pawl__pg_next(&call))
         report(v, "function %.*s is missing", PAWL_TEXT_ARGS(name));
-    else if (code == PAWL_OK && !pawl_text_equal(pawl__postgres_peek_text(&call), body))
+    else if (code == PAWL_OK && !pawl_text_equal(pawl__pg_peek_text(&call), body))
         report(v, "function %.*s is not that of this version of pawl", PAWL_TEXT_ARGS(name));
-    else if (code == PAWL_OK && !pawl__postgres_get_bool(&call))
+    else if (code == PAWL_OK && !pawl__pg_get_bool(&call))
         report(v, "function %.*s: its search_path is not the schema %s", PAWL_TEXT_ARGS(name),
                v->store->schema);
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return code;
 }
 
@@ -405,7 +404,7 @@ static pawl_code check_version(verifier *v, int64_t version)
 {
     pawl_text name = pawl_arena_printf(v->arena, "%sschema", v->store->base.system_prefix);
     if (name.data == NULL)
-        return pawl__postgres_no_memory(v->error);
+        return pawl__pg_no_memory(v->error);
     if (version < PAWL__SQL_SCHEMA_VERSION && is_there(v, name))
         report(v, "table %.*s: expected version %d, found %lld", PAWL_TEXT_ARGS(name),
                PAWL__SQL_SCHEMA_VERSION, (long long)version);
@@ -415,7 +414,7 @@ static pawl_code check_version(verifier *v, int64_t version)
 static pawl_code check_all(verifier *v, const pawl_schema_spec *spec)
 {
     int64_t   version = 0;
-    pawl_code code    = pawl__postgres_version(v->store, &version, v->error);
+    pawl_code code    = pawl__pg_version(v->store, &version, v->error);
     if (code == PAWL_OK)
         code = read_catalog(v, spec);
     for (size_t i = 0; code == PAWL_OK && i < pawl__sql_table_count; i++)
@@ -429,16 +428,15 @@ static pawl_code check_all(verifier *v, const pawl_schema_spec *spec)
     return code;
 }
 
-pawl_code pawl__postgres_verify(pawl__postgres *store, const pawl_schema_spec *spec,
-                                pawl_line_fn *line, void *context, size_t *count, bool *has_relic,
-                                pawl_error *error)
+pawl_code pawl__pg_verify(pawl__pg *store, const pawl_schema_spec *spec, pawl_line_fn *line,
+                          void *context, size_t *count, bool *has_relic, pawl_error *error)
 {
     verifier v = {.store = store, .line = line, .context = context, .error = error};
     *count     = 0;
     *has_relic = false;
     v.arena    = pawl_arena_create(0);
     if (v.arena == NULL)
-        return pawl__postgres_no_memory(error);
+        return pawl__pg_no_memory(error);
     pawl_code code = check_all(&v, spec);
     pawl_arena_destroy(v.arena);
     *count     = v.count;

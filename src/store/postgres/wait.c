@@ -34,7 +34,7 @@
 #define BEAT_MS 5000
 #define OTHERS_MS 10000 /* between looks at what others have: they may have died */
 
-int64_t pawl__postgres_lock_number(const pawl__postgres *store, const char *kind, pawl_text name)
+int64_t pawl__pg_lock_number(const pawl__pg *store, const char *kind, pawl_text name)
 {
     char     text[PAWL_NAME_SIZE_MAX + 200];
     uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
@@ -89,37 +89,36 @@ static pawl_text payload_of(const topics *list)
     return list->count == 0 ? PAWL_TEXT(OUTBOX_PAYLOAD) : (pawl_text){0};
 }
 
-static int64_t queue_lock(const pawl__postgres *store, pawl_text queue)
+static int64_t queue_lock(const pawl__pg *store, pawl_text queue)
 {
-    return pawl__postgres_lock_number(store, "sleep", queue);
+    return pawl__pg_lock_number(store, "sleep", queue);
 }
 
-static int64_t outbox_lock(const pawl__postgres *store)
+static int64_t outbox_lock(const pawl__pg *store)
 {
-    return pawl__postgres_lock_number(store, "sleep-outbox", (pawl_text){0});
+    return pawl__pg_lock_number(store, "sleep-outbox", (pawl_text){0});
 }
 
-static int64_t events_lock(const pawl__postgres *store)
+static int64_t events_lock(const pawl__pg *store)
 {
-    return pawl__postgres_lock_number(store, "sleep-events", (pawl_text){0});
+    return pawl__pg_lock_number(store, "sleep-events", (pawl_text){0});
 }
 
-void pawl__postgres_send_notify_events(pawl__postgres *store, pawl__postgres_connection *connection,
-                                       pawl__postgres_call *call, pawl_error *error)
+void pawl__pg_send_notify_events(pawl__pg *store, pawl__pg_connection *connection,
+                                 pawl__pg_call *call, pawl_error *error)
 {
     const int64_t lock = events_lock(store);
-    pawl__postgres_begin(call, connection,
-                         connection->is_ours ? pawl__postgres_notify : pawl__postgres_notify_always,
-                         error);
-    pawl__postgres_put_text(call, pawl_text_of(store->channel));
-    pawl__postgres_put_text(call, PAWL_TEXT(EVENTS_PAYLOAD));
+    pawl__pg_begin(call, connection, connection->is_ours ? PAWL__PG_NOTIFY : PAWL__PG_NOTIFY_ALWAYS,
+                   error);
+    pawl__pg_put_text(call, pawl_text_of(store->channel));
+    pawl__pg_put_text(call, PAWL_TEXT(EVENTS_PAYLOAD));
     if (connection->is_ours)
-        pawl__postgres_put_ints(call, &lock, 1);
-    pawl__postgres_send(call);
+        pawl__pg_put_ints(call, &lock, 1);
+    pawl__pg_send(call);
 }
 
-bool pawl__postgres_send_notify(pawl__postgres *store, pawl__postgres_connection *connection,
-                                pawl__postgres_call *call, const pawl_changes *changes)
+bool pawl__pg_send_notify(pawl__pg *store, pawl__pg_connection *connection, pawl__pg_call *call,
+                          const pawl_changes *changes)
 {
     topics  list;
     int64_t locks[TOPICS_MAX + 1];
@@ -131,55 +130,54 @@ bool pawl__postgres_send_notify(pawl__postgres *store, pawl__postgres_connection
     if (list.has_outbox)
         locks[count++] = outbox_lock(store);
     bool is_conditional = connection->is_ours && !list.is_all;
-    pawl__postgres_begin(call, connection,
-                         is_conditional ? pawl__postgres_notify : pawl__postgres_notify_always,
-                         NULL);
-    pawl__postgres_put_text(call, pawl_text_of(store->channel));
-    pawl__postgres_put_text(call, payload_of(&list));
+    pawl__pg_begin(call, connection, is_conditional ? PAWL__PG_NOTIFY : PAWL__PG_NOTIFY_ALWAYS,
+                   NULL);
+    pawl__pg_put_text(call, pawl_text_of(store->channel));
+    pawl__pg_put_text(call, payload_of(&list));
     if (is_conditional)
-        pawl__postgres_put_ints(call, locks, count);
-    pawl__postgres_send(call);
+        pawl__pg_put_ints(call, locks, count);
+    pawl__pg_send(call);
     return true;
 }
 
 /* ---- The sleepers' locks ------------------------------------------------ */
 
-static bool has_outbox(const pawl__postgres *store)
+static bool has_outbox(const pawl__pg *store)
 {
     return store->outbox.is_claimed;
 }
 
-static pawl_text name_of(const pawl__postgres_place *place)
+static pawl_text name_of(const pawl__pg_place *place)
 {
     return (pawl_text){.data = place->queue, .size = place->queue_size};
 }
 
 /* The places of the queues that this handle claims from; returns how many. */
-static size_t list_queues(const pawl__postgres *store, const pawl__postgres_place **queues)
+static size_t list_queues(const pawl__pg *store, const pawl__pg_place **queues)
 {
     size_t count = 0;
-    for (size_t i = 0; i < store->place_count && i < PAWL__POSTGRES_QUEUES_MAX; i++)
+    for (size_t i = 0; i < store->place_count && i < PAWL__PG_QUEUES_MAX; i++)
         if (store->places[i].is_queue)
             queues[count++] = &store->places[i];
     return count;
 }
 
-static bool has_claims(const pawl__postgres *store)
+static bool has_claims(const pawl__pg *store)
 {
-    const pawl__postgres_place *queues[PAWL__POSTGRES_QUEUES_MAX];
+    const pawl__pg_place *queues[PAWL__PG_QUEUES_MAX];
     return has_outbox(store) || list_queues(store, queues) != 0;
 }
 
-static bool has_topics(const pawl__postgres *store)
+static bool has_topics(const pawl__pg *store)
 {
     return store->reads_events || has_claims(store);
 }
 
-static pawl_code take_sleep_locks(pawl__postgres *store, pawl_error *error)
+static pawl_code take_sleep_locks(pawl__pg *store, pawl_error *error)
 {
-    pawl__postgres_call         call;
-    const pawl__postgres_place *queues[PAWL__POSTGRES_QUEUES_MAX];
-    size_t                      count = list_queues(store, queues);
+    pawl__pg_call         call;
+    const pawl__pg_place *queues[PAWL__PG_QUEUES_MAX];
+    size_t                count = list_queues(store, queues);
     for (size_t i = 0; i < count; i++)
         store->sleep_locks[i] = queue_lock(store, name_of(queues[i]));
     if (has_outbox(store))
@@ -187,44 +185,44 @@ static pawl_code take_sleep_locks(pawl__postgres *store, pawl_error *error)
     if (store->reads_events)
         store->sleep_locks[count++] = events_lock(store);
     store->sleep_lock_count = count;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_listen_locks, error);
-    pawl__postgres_put_ints(&call, store->sleep_locks, count);
-    pawl_code code = pawl__postgres_run(&call);
-    pawl__postgres_end(&call);
+    pawl__pg_begin(&call, &store->main, PAWL__PG_LISTEN_LOCKS, error);
+    pawl__pg_put_ints(&call, store->sleep_locks, count);
+    pawl_code code = pawl__pg_run(&call);
+    pawl__pg_end(&call);
     return code;
 }
 
-pawl_code pawl__postgres_stop_sleeping(pawl__postgres *store, pawl_error *error)
+pawl_code pawl__pg_stop_sleeping(pawl__pg *store, pawl_error *error)
 {
-    pawl__postgres_call call;
+    pawl__pg_call call;
     if (!store->sleeps)
         return PAWL_OK;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_unlisten_locks, error);
-    pawl__postgres_put_ints(&call, store->sleep_locks, store->sleep_lock_count);
-    pawl_code code = pawl__postgres_run(&call);
-    pawl__postgres_end(&call);
+    pawl__pg_begin(&call, &store->main, PAWL__PG_UNLISTEN_LOCKS, error);
+    pawl__pg_put_ints(&call, store->sleep_locks, store->sleep_lock_count);
+    pawl_code code = pawl__pg_run(&call);
+    pawl__pg_end(&call);
     store->sleeps = code != PAWL_OK;
     return code;
 }
 
-void pawl__postgres_note_claim(pawl__postgres *store, bool is_empty)
+void pawl__pg_note_claim(pawl__pg *store, bool is_empty)
 {
     store->poll_ms     = is_empty ? store->poll_ms : POLL_MS_MIN;
     store->busy_claims = is_empty ? 0 : store->busy_claims + 1;
     if (store->busy_claims < BUSY_CLAIMS || !store->sleeps || store->is_held)
         return;
     /* When it fails the next call finds the connection lost. */
-    (void)pawl__postgres_stop_sleeping(store, NULL);
+    (void)pawl__pg_stop_sleeping(store, NULL);
 }
 
 /* ---- Waiting ------------------------------------------------------------ */
 
 /* For a queue of this handle, or for all. What this session sent itself its
  * process knows already. */
-static bool is_for_us(const pawl__postgres *store, const PGnotify *notify)
+static bool is_for_us(const pawl__pg *store, const PGnotify *notify)
 {
-    const pawl__postgres_place *queues[PAWL__POSTGRES_QUEUES_MAX];
-    size_t                      count = list_queues(store, queues);
+    const pawl__pg_place *queues[PAWL__PG_QUEUES_MAX];
+    size_t                count = list_queues(store, queues);
     if (notify->be_pid == store->backend_pid)
         return false;
     if (notify->extra[0] == '\0' ||
@@ -236,7 +234,7 @@ static bool is_for_us(const pawl__postgres *store, const PGnotify *notify)
     return false;
 }
 
-static void take_notifies(pawl__postgres *store)
+static void take_notifies(pawl__pg *store)
 {
     PGnotify *notify;
     while ((notify = PQnotifies(store->main.pg)) != NULL) {
@@ -248,72 +246,72 @@ static void take_notifies(pawl__postgres *store)
     }
 }
 
-static void put_times(pawl__postgres_call *call, const pawl__postgres_place *const *queues,
-                      size_t count, size_t offset)
+static void put_times(pawl__pg_call *call, const pawl__pg_place *const *queues, size_t count,
+                      size_t offset)
 {
-    pawl__postgres_array_begin(call, PAWL__POSTGRES_TIME, PAWL_VALUE_NONE, count);
+    pawl__pg_array_begin(call, PAWL__PG_TIME, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < count; i++)
-        pawl__postgres_array_put(call, PAWL__POSTGRES_TIME, (const char *)queues[i] + offset);
-    pawl__postgres_array_end(call);
+        pawl__pg_array_put(call, PAWL__PG_TIME, (const char *)queues[i] + offset);
+    pawl__pg_array_end(call);
 }
 
-static pawl_code is_there(pawl__postgres_call *call, bool *is_woken)
+static pawl_code is_there(pawl__pg_call *call, bool *is_woken)
 {
-    pawl_code code = pawl__postgres_run(call);
-    *is_woken |= code == PAWL_OK && pawl__postgres_next(call) && pawl__postgres_get_bool(call);
-    pawl__postgres_end(call);
+    pawl_code code = pawl__pg_run(call);
+    *is_woken |= code == PAWL_OK && pawl__pg_next(call) && pawl__pg_get_bool(call);
+    pawl__pg_end(call);
     return code == PAWL_OK ? call->code : code;
 }
 
-static pawl_code look_at_queues(pawl__postgres *store, pawl_error *error)
+static pawl_code look_at_queues(pawl__pg *store, pawl_error *error)
 {
-    pawl__postgres_call         call;
-    const pawl__postgres_place *queues[PAWL__POSTGRES_QUEUES_MAX];
-    size_t                      count = list_queues(store, queues);
+    pawl__pg_call         call;
+    const pawl__pg_place *queues[PAWL__PG_QUEUES_MAX];
+    size_t                count = list_queues(store, queues);
     if (count == 0)
         return PAWL_OK;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_queue_there, error);
-    pawl__postgres_array_begin(&call, PAWL__POSTGRES_TEXT, PAWL_VALUE_NONE, count);
+    pawl__pg_begin(&call, &store->main, PAWL__PG_QUEUE_THERE, error);
+    pawl__pg_array_begin(&call, PAWL__PG_TEXT, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < count; i++) {
         pawl_text name = name_of(queues[i]);
-        pawl__postgres_array_put(&call, PAWL__POSTGRES_TEXT, &name);
+        pawl__pg_array_put(&call, PAWL__PG_TEXT, &name);
     }
-    pawl__postgres_array_end(&call);
-    put_times(&call, queues, count, offsetof(pawl__postgres_place, from));
-    put_times(&call, queues, count, offsetof(pawl__postgres_place, queue_due));
-    put_times(&call, queues, count, offsetof(pawl__postgres_place, timeout_due));
+    pawl__pg_array_end(&call);
+    put_times(&call, queues, count, offsetof(pawl__pg_place, from));
+    put_times(&call, queues, count, offsetof(pawl__pg_place, queue_due));
+    put_times(&call, queues, count, offsetof(pawl__pg_place, timeout_due));
     return is_there(&call, &store->is_woken);
 }
 
-static pawl_code look_at_outbox(pawl__postgres *store, pawl_error *error)
+static pawl_code look_at_outbox(pawl__pg *store, pawl_error *error)
 {
-    pawl__postgres_call call;
+    pawl__pg_call call;
     if (!has_outbox(store))
         return PAWL_OK;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_outbox_there, error);
-    pawl__postgres_put_time(&call, pawl__postgres_now(store));
+    pawl__pg_begin(&call, &store->main, PAWL__PG_OUTBOX_THERE, error);
+    pawl__pg_put_time(&call, pawl__pg_now(store));
     return is_there(&call, &store->is_woken);
 }
 
-static pawl_code look_at_events(pawl__postgres *store, pawl_error *error)
+static pawl_code look_at_events(pawl__pg *store, pawl_error *error)
 {
-    pawl__postgres_call call;
+    pawl__pg_call call;
     if (!store->reads_events)
         return PAWL_OK;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_events_there, error);
-    pawl__postgres_put_int(&call, store->events_read);
+    pawl__pg_begin(&call, &store->main, PAWL__PG_EVENTS_THERE, error);
+    pawl__pg_put_int(&call, store->events_read);
     return is_there(&call, &store->has_events);
 }
 
 /* Listens, takes the sleepers' locks, and looks once more: what was committed
  * before the locks were ours notified nobody. */
-static pawl_code prepare_to_sleep(pawl__postgres *store, pawl_error *error)
+static pawl_code prepare_to_sleep(pawl__pg *store, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     if (!store->listens) {
         char text[100];
         (void)snprintf(text, sizeof text, "listen \"%s\"", store->channel);
-        code           = pawl__postgres_execute(&store->main, text, error);
+        code           = pawl__pg_execute(&store->main, text, error);
         store->listens = code == PAWL_OK;
     }
     if (code == PAWL_OK)
@@ -327,43 +325,43 @@ static pawl_code prepare_to_sleep(pawl__postgres *store, pawl_error *error)
     return code == PAWL_OK ? look_at_events(store, error) : code;
 }
 
-pawl_time pawl__postgres_now(const pawl__postgres *store)
+pawl_time pawl__pg_now(const pawl__pg *store)
 {
-    int64_t passed = (pawl__postgres_clock_ms() - store->last_now_ms) * 1000;
+    int64_t passed = (pawl__pg_clock_ms() - store->last_now_ms) * 1000;
     return store->last_now == PAWL_TIME_MIN ? PAWL_TIME_MIN
                                             : pawl_time_add(store->last_now, passed);
 }
 
-static pawl_code beat(pawl__postgres *store, pawl_error *error)
+static pawl_code beat(pawl__pg *store, pawl_error *error)
 {
-    pawl__postgres_call call;
-    int64_t             now_ms = pawl__postgres_clock_ms();
+    pawl__pg_call call;
+    int64_t       now_ms = pawl__pg_clock_ms();
     if (!store->is_pooled || !store->base.is_attached || now_ms - store->beat_ms < BEAT_MS)
         return PAWL_OK;
     store->beat_ms        = now_ms;
     store->has_worker_tid = false; /* the row moves */
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_worker_beat, error);
-    pawl__postgres_put_time(&call, pawl__postgres_now(store));
-    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
-    pawl__postgres_put_int(&call, store->base.epoch);
-    pawl_code code = pawl__postgres_run(&call);
-    pawl__postgres_end(&call);
+    pawl__pg_begin(&call, &store->main, PAWL__PG_WORKER_BEAT, error);
+    pawl__pg_put_time(&call, pawl__pg_now(store));
+    pawl__pg_put_uuid(&call, store->base.worker.uuid);
+    pawl__pg_put_int(&call, store->base.epoch);
+    pawl_code code = pawl__pg_run(&call);
+    pawl__pg_end(&call);
     return code;
 }
 
 /* Timeouts that a dead worker had leased are free now, not only when the lease is
  * over. */
-static pawl_code free_dead(pawl__postgres *store, pawl_error *error)
+static pawl_code free_dead(pawl__pg *store, pawl_error *error)
 {
-    pawl__postgres_call call;
-    int64_t             now_ms = pawl__postgres_clock_ms();
+    pawl__pg_call call;
+    int64_t       now_ms = pawl__pg_clock_ms();
     if (!store->others_have || now_ms - store->freed_ms < OTHERS_MS)
         return PAWL_OK;
     store->freed_ms = now_ms;
-    pawl__postgres_send_timeout_free_dead(store, &store->main, &call, false, error);
-    pawl_code code = pawl__postgres_flush(&store->main, error);
-    store->is_woken |= code == PAWL_OK && pawl__postgres_rows(&call) > 0;
-    pawl__postgres_end(&call);
+    pawl__pg_send_timeout_free_dead(store, &store->main, &call, false, error);
+    pawl_code code = pawl__pg_flush(&store->main, error);
+    store->is_woken |= code == PAWL_OK && pawl__pg_rows(&call) > 0;
+    pawl__pg_end(&call);
     return code;
 }
 
@@ -372,8 +370,7 @@ typedef struct sleep_list {
 } sleep_list;
 
 /* Ends when something can be read; a signal ends it too, and the wait with it. */
-static pawl_code sleep_once(pawl__postgres *store, int64_t milliseconds, int wake_fd,
-                            pawl_error *error)
+static pawl_code sleep_once(pawl__pg *store, int64_t milliseconds, int wake_fd, pawl_error *error)
 {
     sleep_list list = {
         {{.fd = wake_fd, .events = POLLIN},
@@ -389,13 +386,13 @@ static pawl_code sleep_once(pawl__postgres *store, int64_t milliseconds, int wak
         return PAWL_OK;
     if (PQconsumeInput(store->main.pg) == 0 || PQstatus(store->main.pg) == CONNECTION_BAD) {
         store->main.is_lost = true;
-        return pawl__postgres_failed(store->main.pg, NULL, "while waiting", error);
+        return pawl__pg_failed(store->main.pg, NULL, "while waiting", error);
     }
     take_notifies(store);
     return PAWL_OK;
 }
 
-static int64_t slice_of(pawl__postgres *store, int64_t milliseconds)
+static int64_t slice_of(pawl__pg *store, int64_t milliseconds)
 {
     int64_t slice = milliseconds;
     if (store->others_have)
@@ -411,21 +408,20 @@ static int64_t slice_of(pawl__postgres *store, int64_t milliseconds)
 }
 
 /* Up to the moment at which only time has to pass. */
-static pawl_code begin_wait(pawl__postgres *store, pawl_error *error)
+static pawl_code begin_wait(pawl__pg *store, pawl_error *error)
 {
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code == PAWL_OK && store->is_held)
         return pawl_error_set(error, PAWL_EINVAL, "postgres: cannot wait while a hold is open");
     if (code == PAWL_OK && store->main.in_transaction && store->claim_count == 0)
-        pawl__postgres_rollback_transaction(&store->main);
+        pawl__pg_rollback_transaction(&store->main);
     return code == PAWL_OK ? beat(store, error) : code;
 }
 
-pawl_code pawl__postgres_wait(pawl_store *base, int64_t microseconds, int wake_fd,
-                              pawl_error *error)
+pawl_code pawl__pg_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error)
 {
-    pawl__postgres *store = pawl__postgres_of(base);
-    pawl_code       code  = begin_wait(store, error);
+    pawl__pg *store = pawl__pg_of(base);
+    pawl_code code  = begin_wait(store, error);
     if (code != PAWL_OK || microseconds <= 0)
         return code;
     code = free_dead(store, error);
@@ -433,9 +429,9 @@ pawl_code pawl__postgres_wait(pawl_store *base, int64_t microseconds, int wake_f
         code = prepare_to_sleep(store, error);
     if (!store->is_pooled)
         take_notifies(store);
-    int64_t end = pawl__postgres_clock_ms() + slice_of(store, (microseconds + 999) / 1000);
+    int64_t end = pawl__pg_clock_ms() + slice_of(store, (microseconds + 999) / 1000);
     for (int64_t rest = 1; code == PAWL_OK && !store->is_woken && !store->has_events && rest > 0;) {
-        rest = end - pawl__postgres_clock_ms();
+        rest = end - pawl__pg_clock_ms();
         if (rest > 0)
             code = sleep_once(store, rest, wake_fd, error);
     }
@@ -446,17 +442,17 @@ pawl_code pawl__postgres_wait(pawl_store *base, int64_t microseconds, int wake_f
     return code;
 }
 
-void pawl__postgres_pause(pawl__postgres *store, int64_t milliseconds)
+void pawl__pg_pause(pawl__pg *store, int64_t milliseconds)
 {
     struct pollfd interrupt = {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN};
     (void)poll(&interrupt, 1, (int)milliseconds);
 }
 
-void pawl__postgres_interrupt(pawl_store *base)
+void pawl__pg_interrupt(pawl_store *base)
 {
-    const uint64_t  one        = 1;
-    pawl__postgres *store      = pawl__postgres_of(base);
-    int             descriptor = atomic_load(&store->interrupt_fd);
+    const uint64_t one        = 1;
+    pawl__pg      *store      = pawl__pg_of(base);
+    int            descriptor = atomic_load(&store->interrupt_fd);
     /* A child's descriptor is its parent's. A counter that is full is readable already. */
     if (descriptor >= 0 && store->pid == getpid()) {
         ssize_t written = write(descriptor, &one, sizeof one);

@@ -22,41 +22,40 @@
 #define CANCEL_MS_MIN 1000
 #define CANCEL_MS_MAX 5000
 
-int64_t pawl__postgres_clock_ms(void)
+int64_t pawl__pg_clock_ms(void)
 {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-pawl__postgres_sent *pawl__postgres_push(pawl__postgres_connection *connection)
+pawl__pg_sent *pawl__pg_push(pawl__pg_connection *connection)
 {
     if (connection->sent_count + 2 > connection->sent_capacity) {
-        size_t               capacity = connection->sent_capacity * 2 + 32;
-        pawl__postgres_sent *grown =
-            pawl_resize(connection->sent, capacity * sizeof *connection->sent);
+        size_t         capacity = connection->sent_capacity * 2 + 32;
+        pawl__pg_sent *grown = pawl_resize(connection->sent, capacity * sizeof *connection->sent);
         if (grown == NULL)
             return NULL;
         connection->sent          = grown;
         connection->sent_capacity = capacity;
     }
-    pawl__postgres_sent *sent = &connection->sent[connection->sent_count++];
-    *sent                     = (pawl__postgres_sent){0};
+    pawl__pg_sent *sent = &connection->sent[connection->sent_count++];
+    *sent               = (pawl__pg_sent){0};
     return sent;
 }
 
 typedef struct pump {
-    pawl__postgres_connection *connection;
-    size_t                     head;     /* the first that is not answered */
-    int64_t                    deadline; /* of clock_ms */
-    bool                       is_cancelled;
-    pawl_code                  why; /* it was */
-    pawl__postgres_cancel     *cancel;
+    pawl__pg_connection *connection;
+    size_t               head;     /* the first that is not answered */
+    int64_t              deadline; /* of clock_ms */
+    bool                 is_cancelled;
+    pawl_code            why; /* it was */
+    pawl__pg_cancel     *cancel;
 } pump;
 
 /* ---- Failing ------------------------------------------------------------ */
 
-static void fail_with(pawl__postgres_connection *connection, pawl_code code, const char *text)
+static void fail_with(pawl__pg_connection *connection, pawl_code code, const char *text)
 {
     if (connection->failed == PAWL_OK)
         connection->failed = pawl_error_set(&connection->failed_error, code, "%s", text);
@@ -67,7 +66,7 @@ static void give_up(pump *p, const char *text)
 {
     pawl_error error = PAWL_ERROR_INIT;
     if (text == NULL)
-        (void)pawl__postgres_failed(p->connection->pg, NULL, "", &error);
+        (void)pawl__pg_failed(p->connection->pg, NULL, "", &error);
     fail_with(p->connection, PAWL_ELOST, text != NULL ? text : error.text);
     p->connection->is_lost = true;
 }
@@ -80,25 +79,25 @@ static void cancel(pump *p, pawl_code why)
                                                   : patience;
     p->is_cancelled  = true;
     p->why           = why;
-    p->deadline      = pawl__postgres_clock_ms() + patience;
-    p->cancel        = pawl__postgres_cancel_begin(p->connection->pg);
+    p->deadline      = pawl__pg_clock_ms() + patience;
+    p->cancel        = pawl__pg_cancel_begin(p->connection->pg);
 }
 
 /* One that is late would end the next call. */
 static void end_cancel(pump *p)
 {
-    if (p->cancel != NULL && !pawl__postgres_cancel_end(p->cancel, p->deadline) &&
+    if (p->cancel != NULL && !pawl__pg_cancel_end(p->cancel, p->deadline) &&
         !p->connection->is_lost)
         give_up(p, "postgres: a cancel is still on its way to the server");
 }
 
 /* ---- Answers ------------------------------------------------------------ */
 
-static void note_failure(pump *p, pawl__postgres_sent *sent, const PGresult *result)
+static void note_failure(pump *p, pawl__pg_sent *sent, const PGresult *result)
 {
-    pawl__postgres_connection *connection = p->connection;
-    pawl_error                 error      = PAWL_ERROR_INIT;
-    pawl_code                  code = pawl__postgres_failed(connection->pg, result, "", &error);
+    pawl__pg_connection *connection = p->connection;
+    pawl_error           error      = PAWL_ERROR_INIT;
+    pawl_code            code       = pawl__pg_failed(connection->pg, result, "", &error);
     if (code == PAWL_ETIMEOUT && p->is_cancelled && p->why == PAWL_EINTERRUPTED)
         code = pawl_error_set(&error, p->why, "postgres: the call was interrupted");
     else if (code == PAWL_ETIMEOUT && p->is_cancelled)
@@ -109,11 +108,11 @@ static void note_failure(pump *p, pawl__postgres_sent *sent, const PGresult *res
         connection->failed       = code;
         connection->failed_error = error;
     }
-    if (pawl__postgres_is_forgotten(result))
-        pawl__postgres_forget_names(connection);
-    connection->is_read_only |= pawl__postgres_is_read_only(result);
-    if (sent->kind == PAWL__POSTGRES_SENT_PREPARE)
-        sent->statement->state = PAWL__POSTGRES_UNKNOWN;
+    if (pawl__pg_is_forgotten(result))
+        pawl__pg_forget_names(connection);
+    connection->is_read_only |= pawl__pg_is_read_only(result);
+    if (sent->kind == PAWL__PG_SENT_PREPARE)
+        sent->statement->state = PAWL__PG_UNKNOWN;
     else if (sent->call != NULL)
         sent->call->code = connection->failed;
 }
@@ -121,8 +120,8 @@ static void note_failure(pump *p, pawl__postgres_sent *sent, const PGresult *res
 /* One result belongs to the head; NULL ends a call's. */
 static void take_result(pump *p, PGresult *result)
 {
-    pawl__postgres_sent *sent   = &p->connection->sent[p->head];
-    ExecStatusType       status = PQresultStatus(result);
+    pawl__pg_sent *sent   = &p->connection->sent[p->head];
+    ExecStatusType status = PQresultStatus(result);
     if (result == NULL) {
         if (sent->is_answered)
             p->head++;
@@ -132,7 +131,7 @@ static void take_result(pump *p, PGresult *result)
     if (status == PGRES_PIPELINE_SYNC) {
         p->head++;
     } else if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
-        if (sent->kind == PAWL__POSTGRES_SENT_CALL) {
+        if (sent->kind == PAWL__PG_SENT_CALL) {
             sent->call->result = result;
             return;
         }
@@ -146,7 +145,7 @@ static void take_result(pump *p, PGresult *result)
 
 static void look_at_time(pump *p)
 {
-    if (pawl__postgres_clock_ms() < p->deadline)
+    if (pawl__pg_clock_ms() < p->deadline)
         return;
     if (!p->is_cancelled)
         cancel(p, PAWL_ETIMEOUT);
@@ -166,7 +165,7 @@ static void wait_for_socket(pump *p)
 {
     PGconn       *pg      = p->connection->pg;
     int           left    = PQflush(pg);
-    int64_t       rest    = p->deadline - pawl__postgres_clock_ms();
+    int64_t       rest    = p->deadline - pawl__pg_clock_ms();
     struct pollfd list[2] = {
         {.fd = PQsocket(pg), .events = (short)(POLLIN | (left == 1 ? POLLOUT : 0))},
         {.fd = p->connection->interrupt_fd, .events = POLLIN},
@@ -192,7 +191,7 @@ static void wait_for_socket(pump *p)
 /* What the library has read already, and what the socket brings. */
 static void pump_all(pump *p)
 {
-    pawl__postgres_connection *connection = p->connection;
+    pawl__pg_connection *connection = p->connection;
     while (p->head < connection->sent_count && !connection->is_lost) {
         if (PQisBusy(connection->pg)) {
             wait_for_socket(p);
@@ -209,13 +208,13 @@ static void pump_all(pump *p)
     }
 }
 
-static void forget_unanswered(pawl__postgres_connection *connection, size_t head)
+static void forget_unanswered(pawl__pg_connection *connection, size_t head)
 {
     for (size_t i = head; i < connection->sent_count; i++) {
-        pawl__postgres_sent *sent = &connection->sent[i];
-        if (sent->kind == PAWL__POSTGRES_SENT_PREPARE)
-            sent->statement->state = PAWL__POSTGRES_UNKNOWN;
-        else if (sent->kind == PAWL__POSTGRES_SENT_CALL && sent->call->result == NULL)
+        pawl__pg_sent *sent = &connection->sent[i];
+        if (sent->kind == PAWL__PG_SENT_PREPARE)
+            sent->statement->state = PAWL__PG_UNKNOWN;
+        else if (sent->kind == PAWL__PG_SENT_CALL && sent->call->result == NULL)
             sent->call->code = connection->failed;
     }
 }
@@ -227,23 +226,23 @@ static void pump_and_end(pump *p)
     forget_unanswered(p->connection, p->head);
 }
 
-static pump make_pump(pawl__postgres_connection *connection)
+static pump make_pump(pawl__pg_connection *connection)
 {
     return (pump){.connection = connection,
-                  .deadline   = pawl__postgres_clock_ms() + connection->deadline_ms};
+                  .deadline   = pawl__pg_clock_ms() + connection->deadline_ms};
 }
 
-static void sync_and_pump(pawl__postgres_connection *connection)
+static void sync_and_pump(pawl__pg_connection *connection)
 {
     pump p = make_pump(connection);
     if (PQpipelineSync(connection->pg) == 0)
         give_up(&p, NULL); /* no answer would ever end */
     else
-        pawl__postgres_push(connection)->kind = PAWL__POSTGRES_SENT_SYNC;
+        pawl__pg_push(connection)->kind = PAWL__PG_SENT_SYNC;
     pump_and_end(&p);
 }
 
-void pawl__postgres_pump_one(pawl__postgres_connection *connection)
+void pawl__pg_pump_one(pawl__pg_connection *connection)
 {
     pump p = make_pump(connection);
     pump_and_end(&p);
@@ -253,16 +252,16 @@ void pawl__postgres_pump_one(pawl__postgres_connection *connection)
 /* What the server says of the transaction is what counts: a begin may have failed,
  * and a statement that failed has ended it, so that whatever comes next would be
  * refused. A handler's and a caller's transaction is theirs. */
-static void follow_transaction(pawl__postgres_connection *connection)
+static void follow_transaction(pawl__pg_connection *connection)
 {
     PGTransactionStatusType status = PQtransactionStatus(connection->pg);
     if (status == PQTRANS_IDLE)
         connection->in_transaction = false;
     else if (status == PQTRANS_INERROR)
-        pawl__postgres_rollback_transaction(connection);
+        pawl__pg_rollback_transaction(connection);
 }
 
-pawl_code pawl__postgres_flush(pawl__postgres_connection *connection, pawl_error *error)
+pawl_code pawl__pg_flush(pawl__pg_connection *connection, pawl_error *error)
 {
     bool was_sent = connection->is_pipelined && connection->sent_count > 0;
     if (was_sent)
@@ -280,8 +279,7 @@ pawl_code pawl__postgres_flush(pawl__postgres_connection *connection, pawl_error
     return code;
 }
 
-pawl_code pawl__postgres_set_pipeline(pawl__postgres_connection *connection, bool is_on,
-                                      pawl_error *error)
+pawl_code pawl__pg_set_pipeline(pawl__pg_connection *connection, bool is_on, pawl_error *error)
 {
     if (connection->is_pipelined == is_on)
         return PAWL_OK;
@@ -290,7 +288,7 @@ pawl_code pawl__postgres_set_pipeline(pawl__postgres_connection *connection, boo
               : PQexitPipelineMode(connection->pg) == 1 && PQsetnonblocking(connection->pg, 0) == 0;
     if (!done) {
         connection->is_lost = true;
-        return pawl__postgres_failed(connection->pg, NULL, "pipeline", error);
+        return pawl__pg_failed(connection->pg, NULL, "pipeline", error);
     }
     connection->is_pipelined = is_on;
     return PAWL_OK;

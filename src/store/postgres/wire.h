@@ -8,24 +8,24 @@
 #include "store/postgres/connection.h"
 
 /* State of a named statement. */
-enum { PAWL__POSTGRES_UNKNOWN, PAWL__POSTGRES_PREPARED };
+enum { PAWL__PG_UNKNOWN, PAWL__PG_PREPARED };
 
 /* An entry behind those that were sent; NULL without memory. While there is one,
  * there is room for one more: a sync needs none of its own. */
-pawl__postgres_sent *pawl__postgres_push(pawl__postgres_connection *connection);
+pawl__pg_sent *pawl__pg_push(pawl__pg_connection *connection);
 /* Waits for the answer to a call that was sent without a pipeline. */
-void    pawl__postgres_pump_one(pawl__postgres_connection *connection);
-int64_t pawl__postgres_clock_ms(void); /* monotonic, for durations only */
+void    pawl__pg_pump_one(pawl__pg_connection *connection);
+int64_t pawl__pg_clock_ms(void); /* monotonic, for durations only */
 
 /* cancel.c: begin, and once the answer is there end. NULL: it could not be sent. */
-typedef struct pawl__postgres_cancel pawl__postgres_cancel;
+typedef struct pawl__pg_cancel pawl__pg_cancel;
 
-pawl__postgres_cancel *pawl__postgres_cancel_begin(PGconn *pg);
+pawl__pg_cancel *pawl__pg_cancel_begin(PGconn *pg);
 /* Waits for the request to be through, up to a deadline of clock_ms; false: it
  * may still arrive. It is freed in any case. */
-bool pawl__postgres_cancel_end(pawl__postgres_cancel *cancel, int64_t deadline);
+bool pawl__pg_cancel_end(pawl__pg_cancel *cancel, int64_t deadline);
 
 /* call.c: no statement's name is known to the server any longer. */
-void pawl__postgres_forget_names(pawl__postgres_connection *connection);
+void pawl__pg_forget_names(pawl__pg_connection *connection);
 
 #endif

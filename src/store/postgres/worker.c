@@ -23,62 +23,58 @@
 static const pawl_uuid kept_row; /* the id of zeroes */
 
 /* Sends a statement whose parameters are one or two ids. */
-static void send_with_ids(pawl__postgres_connection *connection, pawl__postgres_call *call,
-                          int statement, const pawl_uuid *first, const pawl_uuid *second,
-                          pawl_error *error)
+static void send_with_ids(pawl__pg_connection *connection, pawl__pg_call *call, int statement,
+                          const pawl_uuid *first, const pawl_uuid *second, pawl_error *error)
 {
-    pawl__postgres_begin(call, connection, statement, error);
-    pawl__postgres_put_uuid(call, *first);
+    pawl__pg_begin(call, connection, statement, error);
+    pawl__pg_put_uuid(call, *first);
     if (second != NULL)
-        pawl__postgres_put_uuid(call, *second);
-    pawl__postgres_send(call);
+        pawl__pg_put_uuid(call, *second);
+    pawl__pg_send(call);
 }
 
 /* What a worker had leased is free at once, not only when the lease is over. Its
  * timeouts are looked for unless there are none. */
-static pawl_code end_worker(pawl__postgres_connection *connection, pawl_uuid worker,
-                            bool is_deleted, bool has_timeouts, pawl_error *error)
+static pawl_code end_worker(pawl__pg_connection *connection, pawl_uuid worker, bool is_deleted,
+                            bool has_timeouts, pawl_error *error)
 {
-    pawl__postgres_call calls[6];
-    size_t              count = 0;
+    pawl__pg_call calls[6];
+    size_t        count = 0;
     if (is_deleted) {
-        send_with_ids(connection, &calls[count++], pawl__postgres_worker_retain, &kept_row, NULL,
+        send_with_ids(connection, &calls[count++], PAWL__PG_WORKER_RETAIN, &kept_row, NULL, error);
+        send_with_ids(connection, &calls[count++], PAWL__SQL_WORKER_FOLD, &kept_row, &worker,
                       error);
-        send_with_ids(connection, &calls[count++], pawl__sql_worker_fold, &kept_row, &worker,
-                      error);
-        send_with_ids(connection, &calls[count++], pawl__sql_worker_delete, &worker, NULL, error);
+        send_with_ids(connection, &calls[count++], PAWL__SQL_WORKER_DELETE, &worker, NULL, error);
     }
     if (has_timeouts)
-        send_with_ids(connection, &calls[count++], pawl__postgres_timeout_free_worker, &worker,
-                      NULL, error);
-    send_with_ids(connection, &calls[count++], pawl__sql_aggregator_free, &worker, NULL, error);
-    send_with_ids(connection, &calls[count++], pawl__sql_lease_delete_all, &worker, NULL, error);
-    pawl_code code = pawl__postgres_flush(connection, error);
+        send_with_ids(connection, &calls[count++], PAWL__PG_TIMEOUT_FREE_WORKER, &worker, NULL,
+                      error);
+    send_with_ids(connection, &calls[count++], PAWL__SQL_AGGREGATOR_FREE, &worker, NULL, error);
+    send_with_ids(connection, &calls[count++], PAWL__SQL_LEASE_DELETE_ALL, &worker, NULL, error);
+    pawl_code code = pawl__pg_flush(connection, error);
     for (size_t i = 0; i < count; i++)
-        pawl__postgres_end(&calls[i]);
+        pawl__pg_end(&calls[i]);
     return code;
 }
 
-static void send_with_now(pawl__postgres_connection *connection, pawl__postgres_call *call,
-                          int statement, pawl_time now, pawl_error *error)
+static void send_with_now(pawl__pg_connection *connection, pawl__pg_call *call, int statement,
+                          pawl_time now, pawl_error *error)
 {
-    pawl__postgres_begin(call, connection, statement, error);
-    pawl__postgres_put_time(call, now);
-    pawl__postgres_send(call);
+    pawl__pg_begin(call, connection, statement, error);
+    pawl__pg_put_time(call, now);
+    pawl__pg_send(call);
 }
 
 /* Frees what dead workers had leased; their rows stay. */
-static pawl_code free_dead(pawl__postgres *store, pawl__postgres_connection *connection,
-                           pawl_error *error)
+static pawl_code free_dead(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
-    pawl__postgres_call calls[3];
-    pawl__postgres_send_timeout_free_dead(store, connection, &calls[0], true, error);
-    send_with_now(connection, &calls[1], pawl__postgres_aggregator_free_dead, store->last_now,
-                  error);
-    send_with_now(connection, &calls[2], pawl__postgres_lease_free_dead, store->last_now, error);
-    pawl_code code = pawl__postgres_flush(connection, error);
+    pawl__pg_call calls[3];
+    pawl__pg_send_timeout_free_dead(store, connection, &calls[0], true, error);
+    send_with_now(connection, &calls[1], PAWL__PG_AGGREGATOR_FREE_DEAD, store->last_now, error);
+    send_with_now(connection, &calls[2], PAWL__PG_LEASE_FREE_DEAD, store->last_now, error);
+    pawl_code code = pawl__pg_flush(connection, error);
     for (size_t i = 0; i < 3; i++)
-        pawl__postgres_end(&calls[i]);
+        pawl__pg_end(&calls[i]);
     return code;
 }
 
@@ -94,129 +90,128 @@ static int64_t lock_number_of(pawl_uuid worker)
 
 /* A session of ours that the server has not noticed to be gone holds it still:
  * it is ended. */
-static pawl_code end_and_lock(pawl__postgres_connection *connection, int64_t number, int lock,
+static pawl_code end_and_lock(pawl__pg_connection *connection, int64_t number, int lock,
                               pawl_error *error)
 {
-    pawl__postgres_call calls[2];
-    pawl__postgres_begin(&calls[0], connection, pawl__postgres_end_session, error);
-    pawl__postgres_put_int(&calls[0], number);
-    pawl__postgres_send(&calls[0]);
-    pawl__postgres_begin(&calls[1], connection, lock, error);
-    pawl__postgres_put_int(&calls[1], number);
-    pawl__postgres_send(&calls[1]);
-    pawl_code code = pawl__postgres_flush(connection, error);
-    pawl__postgres_end(&calls[0]);
-    pawl__postgres_end(&calls[1]);
+    pawl__pg_call calls[2];
+    pawl__pg_begin(&calls[0], connection, PAWL__PG_END_SESSION, error);
+    pawl__pg_put_int(&calls[0], number);
+    pawl__pg_send(&calls[0]);
+    pawl__pg_begin(&calls[1], connection, lock, error);
+    pawl__pg_put_int(&calls[1], number);
+    pawl__pg_send(&calls[1]);
+    pawl_code code = pawl__pg_flush(connection, error);
+    pawl__pg_end(&calls[0]);
+    pawl__pg_end(&calls[1]);
     return code;
 }
 
-pawl_code pawl__postgres_worker_lock(pawl__postgres *store, pawl_error *error)
+pawl_code pawl__pg_worker_lock(pawl__pg *store, pawl_error *error)
 {
-    return end_and_lock(&store->main, store->lock_number, pawl__postgres_worker_lock_wait, error);
+    return end_and_lock(&store->main, store->lock_number, PAWL__PG_WORKER_LOCK_WAIT, error);
 }
 
-static void unlock(pawl__postgres *store)
+static void unlock(pawl__pg *store)
 {
-    pawl__postgres_call call;
+    pawl__pg_call call;
     if (store->lock_number == 0 || store->main.is_lost)
         return;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_worker_unlock, NULL);
-    pawl__postgres_put_int(&call, store->lock_number);
-    (void)pawl__postgres_run(&call);
-    pawl__postgres_end(&call);
+    pawl__pg_begin(&call, &store->main, PAWL__PG_WORKER_UNLOCK, NULL);
+    pawl__pg_put_int(&call, store->lock_number);
+    (void)pawl__pg_run(&call);
+    pawl__pg_end(&call);
     store->lock_number = 0;
 }
 
 /* ---- Open, close, resolve ----------------------------------------------- */
 
-static void note_row(pawl__postgres *store, pawl__postgres_call *call)
+static void note_row(pawl__pg *store, pawl__pg_call *call)
 {
-    pawl_text tid         = pawl__postgres_peek_text(call);
+    pawl_text tid         = pawl__pg_peek_text(call);
     store->has_worker_tid = tid.size == sizeof store->worker_tid;
     if (store->has_worker_tid)
         memcpy(store->worker_tid, tid.data, tid.size);
 }
 
 /* Inserts the row, or takes it over: another handle that has it is fenced. */
-static pawl_code take_row(pawl__postgres *store, pawl__postgres_connection *connection,
-                          pawl_text endpoint, pawl_text types, pawl_time now, int64_t *epoch,
-                          pawl_error *error)
+static pawl_code take_row(pawl__pg *store, pawl__pg_connection *connection, pawl_text endpoint,
+                          pawl_text types, pawl_time now, int64_t *epoch, pawl_error *error)
 {
-    pawl__postgres_call call;
-    pawl__postgres_begin(&call, connection, pawl__postgres_worker_take, error);
-    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
-    pawl__postgres_put_text(&call, endpoint);
-    pawl__postgres_put_text(&call, types);
-    pawl__postgres_put_int(&call, store->lock_number);
-    pawl__postgres_put_int(&call, store->pid);
-    pawl__postgres_put_time(&call, now);
-    pawl_code code = pawl__postgres_run(&call);
-    if (code == PAWL_OK && pawl__postgres_next(&call)) {
-        *epoch = pawl__postgres_get_int(&call);
+    pawl__pg_call call;
+    pawl__pg_begin(&call, connection, PAWL__PG_WORKER_TAKE, error);
+    pawl__pg_put_uuid(&call, store->base.worker.uuid);
+    pawl__pg_put_text(&call, endpoint);
+    pawl__pg_put_text(&call, types);
+    pawl__pg_put_int(&call, store->lock_number);
+    pawl__pg_put_int(&call, store->pid);
+    pawl__pg_put_time(&call, now);
+    pawl_code code = pawl__pg_run(&call);
+    if (code == PAWL_OK && pawl__pg_next(&call)) {
+        *epoch = pawl__pg_get_int(&call);
         note_row(store, &call);
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     if (code == PAWL_OK && *epoch > 1)
         code = end_worker(connection, store->base.worker.uuid, false, true, error);
     return code;
 }
 
-pawl_code pawl__postgres_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types,
-                                     pawl_time now, pawl_error *error)
+pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types, pawl_time now,
+                               pawl_error *error)
 {
-    pawl__postgres            *store = pawl__postgres_of(base);
-    pawl__postgres_connection *connection;
-    int64_t                    epoch = 0;
-    pawl_code                  code  = pawl__postgres_ready(store, error);
-    pawl__postgres_note_now(store, now);
+    pawl__pg            *store = pawl__pg_of(base);
+    pawl__pg_connection *connection;
+    int64_t              epoch = 0;
+    pawl_code            code  = pawl__pg_ready(store, error);
+    pawl__pg_note_now(store, now);
     if (code == PAWL_OK && !store->is_pooled && store->lock_number == 0) {
         store->lock_number = lock_number_of(base->worker.uuid);
-        code               = pawl__postgres_worker_lock(store, error);
+        code               = pawl__pg_worker_lock(store, error);
         if (code != PAWL_OK)
             store->lock_number = 0;
     }
     if (code == PAWL_OK)
-        code = pawl__postgres_stamp_begin(store, &connection, error);
+        code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
     /* A transaction of another handle of this worker, with what it claimed, is over. */
     store->mark_number = store->is_pooled ? lock_number_of(base->worker.uuid) : 0;
     if (store->is_pooled)
-        code = end_and_lock(connection, store->mark_number, pawl__postgres_worker_mark_wait, error);
+        code = end_and_lock(connection, store->mark_number, PAWL__PG_WORKER_MARK_WAIT, error);
     if (code == PAWL_OK)
         code = take_row(store, connection, endpoint, types, now, &epoch, error);
     if (code == PAWL_OK)
         code = free_dead(store, connection, error);
-    code = pawl__postgres_stamp_end(connection, code, error);
+    code = pawl__pg_stamp_end(connection, code, error);
     if (code == PAWL_OK) {
         base->epoch          = epoch;
         base->is_attached    = true;
         store->endpoint_size = endpoint.size < sizeof store->endpoint ? endpoint.size : 0;
         if (store->endpoint_size != 0)
             memcpy(store->endpoint, endpoint.data, store->endpoint_size);
-        store->beat_ms = pawl__postgres_clock_ms();
+        store->beat_ms = pawl__pg_clock_ms();
     }
     return code;
 }
 
-pawl_code pawl__postgres_worker_close(pawl_store *base, pawl_time now, pawl_error *error)
+pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *error)
 {
     (void)now;
-    pawl__postgres            *store = pawl__postgres_of(base);
-    pawl__postgres_connection *connection;
-    pawl_code                  code = pawl__postgres_ready(store, error);
+    pawl__pg            *store = pawl__pg_of(base);
+    pawl__pg_connection *connection;
+    pawl_code            code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_hold_end(base);
-    pawl__postgres_rollback_transaction(&store->main);
+    pawl__pg_hold_end(base);
+    pawl__pg_rollback_transaction(&store->main);
     store->claim_count    = 0;
     store->has_worker_tid = false;
-    code                  = pawl__postgres_stamp_begin(store, &connection, error);
+    code                  = pawl__pg_stamp_begin(store, &connection, error);
     if (code == PAWL_OK) {
         /* A worker of another handle, which was lost, may have leased what it will. */
         bool has_timeouts = store->has_leased || !base->is_attached;
         code              = end_worker(connection, base->worker.uuid, true, has_timeouts, error);
-        code              = pawl__postgres_stamp_end(connection, code, error);
+        code              = pawl__pg_stamp_end(connection, code, error);
     }
     unlock(store);
     base->is_attached = false;
@@ -225,106 +220,104 @@ pawl_code pawl__postgres_worker_close(pawl_store *base, pawl_time now, pawl_erro
 
 /* Raises the epoch and reads what landed. Waits for a transaction that still
  * has the row, but not for long. */
-static pawl_code raise_epoch(pawl__postgres *store, int64_t *epoch, pawl_uuid *last,
-                             pawl_error *error)
+static pawl_code raise_epoch(pawl__pg *store, int64_t *epoch, pawl_uuid *last, pawl_error *error)
 {
-    pawl__postgres_call wait, call;
-    pawl__postgres_begin_on(&store->main, error);
-    pawl__postgres_begin(&wait, &store->main, pawl__postgres_lock_timeout, error);
-    pawl__postgres_put_text(&wait, PAWL_TEXT(RAISE_LOCK_MS));
-    pawl__postgres_send(&wait);
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_worker_raise_row, error);
-    pawl__postgres_put_uuid(&call, store->base.worker.uuid);
-    pawl__postgres_send(&call);
-    pawl_code code = pawl__postgres_flush(&store->main, error);
-    if (code == PAWL_OK && !pawl__postgres_next(&call))
+    pawl__pg_call wait, call;
+    pawl__pg_begin_on(&store->main, error);
+    pawl__pg_begin(&wait, &store->main, PAWL__PG_LOCK_TIMEOUT, error);
+    pawl__pg_put_text(&wait, PAWL_TEXT(RAISE_LOCK_MS));
+    pawl__pg_send(&wait);
+    pawl__pg_begin(&call, &store->main, PAWL__PG_WORKER_RAISE_ROW, error);
+    pawl__pg_put_uuid(&call, store->base.worker.uuid);
+    pawl__pg_send(&call);
+    pawl_code code = pawl__pg_flush(&store->main, error);
+    if (code == PAWL_OK && !pawl__pg_next(&call))
         code = pawl_error_set(error, PAWL_EFENCED, "postgres: this worker has no row any longer");
     if (code == PAWL_OK) {
-        *epoch = pawl__postgres_get_int(&call);
-        *last  = pawl__postgres_get_uuid(&call);
+        *epoch = pawl__pg_get_int(&call);
+        *last  = pawl__pg_get_uuid(&call);
         note_row(store, &call);
     }
-    pawl__postgres_end(&wait);
-    pawl__postgres_end(&call);
+    pawl__pg_end(&wait);
+    pawl__pg_end(&call);
     if (code == PAWL_OK) {
-        pawl__postgres_send_plain(&store->main, pawl__postgres_commit_work, error);
-        code = pawl__postgres_flush(&store->main, error);
+        pawl__pg_send_plain(&store->main, PAWL__PG_COMMIT_WORK, error);
+        code = pawl__pg_flush(&store->main, error);
     }
     if (code == PAWL_OK)
         store->main.in_transaction = false;
     else
-        pawl__postgres_rollback_transaction(&store->main);
+        pawl__pg_rollback_transaction(&store->main);
     return code;
 }
 
-bool pawl__postgres_end_commit_of(pawl__postgres_connection *connection, pawl_uuid worker)
+bool pawl__pg_end_commit_of(pawl__pg_connection *connection, pawl_uuid worker)
 {
-    pawl__postgres_call call;
-    send_with_ids(connection, &call, pawl__postgres_end_holder_of, &worker, NULL, NULL);
-    bool is_ended = pawl__postgres_flush(connection, NULL) == PAWL_OK &&
-                    pawl__postgres_next(&call) && pawl__postgres_get_bool(&call);
-    pawl__postgres_end(&call);
+    pawl__pg_call call;
+    send_with_ids(connection, &call, PAWL__PG_END_HOLDER_OF, &worker, NULL, NULL);
+    bool is_ended = pawl__pg_flush(connection, NULL) == PAWL_OK && pawl__pg_next(&call) &&
+                    pawl__pg_get_bool(&call);
+    pawl__pg_end(&call);
     return is_ended;
 }
 
-void pawl__postgres_end_holder(pawl__postgres *store, pawl__postgres_connection *connection)
+void pawl__pg_end_holder(pawl__pg *store, pawl__pg_connection *connection)
 {
-    (void)pawl__postgres_end_commit_of(connection, store->base.worker.uuid);
+    (void)pawl__pg_end_commit_of(connection, store->base.worker.uuid);
 }
 
-void pawl__postgres_end_standing(pawl__postgres *store, pawl__postgres_connection *connection)
+void pawl__pg_end_standing(pawl__pg *store, pawl__pg_connection *connection)
 {
-    pawl__postgres_call call;
-    int64_t             stand_ms = store->base.deadline_ms;
-    stand_ms                     = stand_ms < STAND_MS_MIN   ? STAND_MS_MIN
-                                   : stand_ms > STAND_MS_MAX ? STAND_MS_MAX
-                                                             : stand_ms;
-    pawl__postgres_begin(&call, connection, pawl__postgres_end_standing_of, NULL);
-    pawl__postgres_put_int(&call, stand_ms);
-    pawl__postgres_put_int(&call, pawl__postgres_turn_number(store));
-    if (pawl__postgres_run(&call) == PAWL_OK && pawl__postgres_rows(&call) > 0)
+    pawl__pg_call call;
+    int64_t       stand_ms = store->base.deadline_ms;
+    stand_ms               = stand_ms < STAND_MS_MIN   ? STAND_MS_MIN
+                             : stand_ms > STAND_MS_MAX ? STAND_MS_MAX
+                                                       : stand_ms;
+    pawl__pg_begin(&call, connection, PAWL__PG_END_STANDING_OF, NULL);
+    pawl__pg_put_int(&call, stand_ms);
+    pawl__pg_put_int(&call, pawl__pg_turn_number(store));
+    if (pawl__pg_run(&call) == PAWL_OK && pawl__pg_rows(&call) > 0)
         pawl_log(PAWL_LOG_WARNING,
                  "postgres: %s: %lld sessions stood still inside a commit for %lld ms and were "
                  "waited for: they were ended",
-                 store->given, (long long)pawl__postgres_rows(&call), (long long)stand_ms);
-    pawl__postgres_end(&call);
+                 store->given, (long long)pawl__pg_rows(&call), (long long)stand_ms);
+    pawl__pg_end(&call);
 }
 
-static bool is_interrupted(pawl__postgres *store)
+static bool is_interrupted(pawl__pg *store)
 {
     struct pollfd interrupt = {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN};
     return poll(&interrupt, 1, 0) > 0;
 }
 
-static pawl_code try_to_raise(pawl__postgres *store, int64_t *epoch, pawl_uuid *last,
-                              pawl_error *error)
+static pawl_code try_to_raise(pawl__pg *store, int64_t *epoch, pawl_uuid *last, pawl_error *error)
 {
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_rollback_transaction(&store->main);
+    pawl__pg_rollback_transaction(&store->main);
     if (store->side.is_lost) {
-        pawl__postgres_disconnect(&store->side);
-        pawl__postgres_end_holder(store, &store->main);
+        pawl__pg_disconnect(&store->side);
+        pawl__pg_end_holder(store, &store->main);
     }
     code = raise_epoch(store, epoch, last, error);
     if (code == PAWL_EBUSY)
-        pawl__postgres_end_holder(store, &store->main);
+        pawl__pg_end_holder(store, &store->main);
     return code;
 }
 
 /* Connecting again has ended an old session of this worker, where that could be
  * told; what it had under way is over, or lands before the row can be locked. */
-pawl_code pawl__postgres_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
-                                 pawl_error *error)
+pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
+                           pawl_error *error)
 {
-    pawl__postgres *store    = pawl__postgres_of(base);
-    int64_t         deadline = pawl__postgres_clock_ms() + base->deadline_ms;
-    int64_t         pause_ms = 50;
-    int64_t         epoch    = 0;
-    pawl_uuid       last     = {{0}};
-    *is_applied              = false;
-    pawl__postgres_hold_end(base);
+    pawl__pg *store    = pawl__pg_of(base);
+    int64_t   deadline = pawl__pg_clock_ms() + base->deadline_ms;
+    int64_t   pause_ms = 50;
+    int64_t   epoch    = 0;
+    pawl_uuid last     = {{0}};
+    *is_applied        = false;
+    pawl__pg_hold_end(base);
     for (;;) {
         pawl_code code = try_to_raise(store, &epoch, &last, error);
         if (code == PAWL_OK) {
@@ -334,9 +327,9 @@ pawl_code pawl__postgres_resolve(pawl_store *base, pawl_uuid commit_id, bool *is
             return PAWL_OK;
         }
         if (pawl_code_retry(code) != PAWL_RETRY_LATER || code == PAWL_EINTERRUPTED ||
-            pawl__postgres_clock_ms() >= deadline)
+            pawl__pg_clock_ms() >= deadline)
             return code;
-        pawl__postgres_pause(store, pause_ms);
+        pawl__pg_pause(store, pause_ms);
         if (is_interrupted(store))
             return pawl_error_set(error, PAWL_EINTERRUPTED, "postgres: the call was interrupted");
         pause_ms = pause_ms * 2 < 2000 ? pause_ms * 2 : 2000;
@@ -345,62 +338,61 @@ pawl_code pawl__postgres_resolve(pawl_store *base, pawl_uuid commit_id, bool *is
 
 /* ---- Looking and sweeping ------------------------------------------------ */
 
-pawl_code pawl__postgres_worker_list(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
-                                     size_t *count, pawl_error *error)
+pawl_code pawl__pg_worker_list(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
+                               size_t *count, pawl_error *error)
 {
-    pawl__postgres     *store = pawl__postgres_of(base);
-    pawl__postgres_call call;
+    pawl__pg     *store = pawl__pg_of(base);
+    pawl__pg_call call;
     *count         = 0;
-    pawl_code code = pawl__postgres_ready(store, error);
+    pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_worker_alive_list, error);
-    pawl__postgres_put_time(&call, store->last_now);
-    code       = pawl__postgres_run(&call);
+    pawl__pg_begin(&call, &store->main, PAWL__PG_WORKER_ALIVE_LIST, error);
+    pawl__pg_put_time(&call, store->last_now);
+    code       = pawl__pg_run(&call);
     call.arena = arena;
     if (code != PAWL_OK)
         return code;
-    *items = pawl__postgres_take_rows(&call, sizeof **items);
-    while (*items != NULL && pawl__postgres_next(&call)) {
+    *items = pawl__pg_take_rows(&call, sizeof **items);
+    while (*items != NULL && pawl__pg_next(&call)) {
         pawl_worker_info *row = &(*items)[(*count)++];
-        row->id.uuid          = pawl__postgres_get_uuid(&call);
-        row->endpoint         = pawl__postgres_get_text(&call);
-        row->types            = pawl__postgres_get_text(&call);
-        row->epoch            = pawl__postgres_get_int(&call);
-        row->pid              = pawl__postgres_get_int(&call);
-        row->seen             = pawl__postgres_get_time(&call);
-        pawl__postgres_get_counters(&call, &row->counters);
+        row->id.uuid          = pawl__pg_get_uuid(&call);
+        row->endpoint         = pawl__pg_get_text(&call);
+        row->types            = pawl__pg_get_text(&call);
+        row->epoch            = pawl__pg_get_int(&call);
+        row->pid              = pawl__pg_get_int(&call);
+        row->seen             = pawl__pg_get_time(&call);
+        pawl__pg_get_counters(&call, &row->counters);
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     return call.code;
 }
 
-pawl_code pawl__postgres_worker_count(pawl__postgres *store, int64_t *count, pawl_error *error)
+pawl_code pawl__pg_worker_count(pawl__pg *store, int64_t *count, pawl_error *error)
 {
-    pawl__postgres_call call;
-    pawl__postgres_begin(&call, &store->main, pawl__postgres_worker_alive_count, error);
-    pawl__postgres_put_time(&call, store->last_now);
-    return pawl__postgres_one_int(&call, count);
+    pawl__pg_call call;
+    pawl__pg_begin(&call, &store->main, PAWL__PG_WORKER_ALIVE_COUNT, error);
+    pawl__pg_put_time(&call, store->last_now);
+    return pawl__pg_one_int(&call, count);
 }
 
-pawl_code pawl__postgres_worker_sweep(pawl__postgres *store, pawl__postgres_connection *connection,
-                                      pawl_time before, size_t count_max, int64_t *count,
-                                      bool *more, pawl_error *error)
+pawl_code pawl__pg_worker_sweep(pawl__pg *store, pawl__pg_connection *connection, pawl_time before,
+                                size_t count_max, int64_t *count, bool *more, pawl_error *error)
 {
-    pawl__postgres_call call;
-    pawl__postgres_begin(&call, connection, pawl__postgres_worker_dead_list, error);
-    pawl__postgres_put_time(&call, store->last_now);
-    pawl__postgres_put_time(&call, before);
-    pawl__postgres_put_int(&call, (int64_t)count_max);
-    pawl_code code  = pawl__postgres_run(&call);
+    pawl__pg_call call;
+    pawl__pg_begin(&call, connection, PAWL__PG_WORKER_DEAD_LIST, error);
+    pawl__pg_put_time(&call, store->last_now);
+    pawl__pg_put_time(&call, before);
+    pawl__pg_put_int(&call, (int64_t)count_max);
+    pawl_code code  = pawl__pg_run(&call);
     size_t    ended = 0;
-    while (code == PAWL_OK && pawl__postgres_next(&call)) {
-        pawl_uuid id           = pawl__postgres_get_uuid(&call);
-        bool      has_timeouts = pawl__postgres_get_bool(&call);
+    while (code == PAWL_OK && pawl__pg_next(&call)) {
+        pawl_uuid id           = pawl__pg_get_uuid(&call);
+        bool      has_timeouts = pawl__pg_get_bool(&call);
         code                   = end_worker(connection, id, true, has_timeouts, error);
         ended++;
     }
-    pawl__postgres_end(&call);
+    pawl__pg_end(&call);
     *count += (int64_t)ended;
     *more |= ended == count_max;
     return code;

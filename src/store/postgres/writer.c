@@ -24,8 +24,8 @@ static const kind_row kinds[] = {
 
 /* ---- Items -------------------------------------------------------------- */
 
-const void **pawl__postgres_select(pawl__postgres_writer *writer, pawl_change_kind kind,
-                                   pawl__postgres_want_fn *want, const void *context, size_t *count)
+const void **pawl__pg_select(pawl__pg_writer *writer, pawl_change_kind kind, pawl__pg_want_fn *want,
+                             const void *context, size_t *count)
 {
     const char *item;
     size_t      all;
@@ -34,11 +34,11 @@ const void **pawl__postgres_select(pawl__postgres_writer *writer, pawl_change_ki
     const void **items = pawl_arena_take(writer->arena, (all + 1) * sizeof *items);
     *count             = 0;
     if (items == NULL) {
-        (void)pawl__postgres_no_memory(writer->error);
+        (void)pawl__pg_no_memory(writer->error);
         return NULL;
     }
     for (size_t i = 0; i < all; i++, item += kinds[kind].size) {
-        pawl__postgres_change base;
+        pawl__pg_change base;
         memcpy(&base, item, sizeof base);
         if (!writer->is_dropped[base.group] && (want == NULL || want(item, context)))
             items[(*count)++] = item;
@@ -46,8 +46,8 @@ const void **pawl__postgres_select(pawl__postgres_writer *writer, pawl_change_ki
     return items;
 }
 
-void pawl__postgres_sort(const void **items, size_t count,
-                         int (*compare)(const void *left, const void *right))
+void pawl__pg_sort(const void **items, size_t count,
+                   int (*compare)(const void *left, const void *right))
 {
     if (count > 1)
         qsort(items, count, sizeof *items, compare);
@@ -55,12 +55,12 @@ void pawl__postgres_sort(const void **items, size_t count,
 
 /* ---- Steps -------------------------------------------------------------- */
 
-static pawl__postgres_step *add(pawl__postgres_writer *writer, pawl_change_kind kind,
-                                const void **items, size_t count, pawl__postgres_check_fn *check)
+static pawl__pg_step *add(pawl__pg_writer *writer, pawl_change_kind kind, const void **items,
+                          size_t count, pawl__pg_check_fn *check)
 {
-    pawl__postgres_step *step = pawl_arena_take(writer->arena, sizeof *step);
+    pawl__pg_step *step = pawl_arena_take(writer->arena, sizeof *step);
     if (step == NULL) {
-        (void)pawl__postgres_no_memory(writer->error);
+        (void)pawl__pg_no_memory(writer->error);
         return NULL;
     }
     step->writer = writer;
@@ -76,43 +76,40 @@ static pawl__postgres_step *add(pawl__postgres_writer *writer, pawl_change_kind 
     return step;
 }
 
-pawl__postgres_step *pawl__postgres_step_add(pawl__postgres_writer *writer, int statement,
-                                             pawl_change_kind kind, const void **items,
-                                             size_t count, pawl__postgres_check_fn *check)
+pawl__pg_step *pawl__pg_step_add(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
+                                 const void **items, size_t count, pawl__pg_check_fn *check)
 {
-    pawl__postgres_step *step = add(writer, kind, items, count, check);
+    pawl__pg_step *step = add(writer, kind, items, count, check);
     if (step != NULL)
-        pawl__postgres_begin(&step->call, writer->connection, statement, writer->error);
+        pawl__pg_begin(&step->call, writer->connection, statement, writer->error);
     return step;
 }
 
-pawl__postgres_step *pawl__postgres_step_add_with(pawl__postgres_writer    *writer,
-                                                  pawl__postgres_statement *statement,
-                                                  pawl_change_kind kind, const void **items,
-                                                  size_t count, pawl__postgres_check_fn *check)
+pawl__pg_step *pawl__pg_step_add_with(pawl__pg_writer *writer, pawl__pg_statement *statement,
+                                      pawl_change_kind kind, const void **items, size_t count,
+                                      pawl__pg_check_fn *check)
 {
-    pawl__postgres_step *step = add(writer, kind, items, count, check);
+    pawl__pg_step *step = add(writer, kind, items, count, check);
     if (step != NULL)
-        pawl__postgres_begin_with(&step->call, writer->connection, statement, writer->error);
+        pawl__pg_begin_with(&step->call, writer->connection, statement, writer->error);
     return step;
 }
 
-void pawl__postgres_step_fields(pawl__postgres_step *step, const pawl__postgres_field *fields,
-                                size_t field_count)
+void pawl__pg_step_fields(pawl__pg_step *step, const pawl__pg_field *fields, size_t field_count)
 {
     for (size_t f = 0; f < field_count; f++) {
-        const pawl__postgres_field *field = &fields[f];
-        pawl__postgres_array_begin(&step->call, field->type, PAWL_VALUE_NONE, step->count);
+        const pawl__pg_field *field = &fields[f];
+        pawl__pg_array_begin(&step->call, field->type, PAWL_VALUE_NONE, step->count);
         for (size_t i = 0; i < step->count; i++)
-            pawl__postgres_array_put(&step->call, field->type,
-                                     (const char *)step->items[i] + field->offset);
-        pawl__postgres_array_end(&step->call);
+            pawl__pg_array_put(&step->call, field->type,
+                               (const char *)step->items[i] + field->offset);
+        pawl__pg_array_end(&step->call);
     }
 }
 
 /* An insert that leaves out what is there fails for it without those words. They
  * cost a third of its time, and stand at its end. */
-static const char *find_conflict(const pawl__postgres_statement *statement)
+static const char *find_conflict(const pawl__pg_statement *statement)
 {
     bool is_insert = strncmp(statement->text, "insert into ", 12) == 0;
     return is_insert ? strstr(statement->text, " on conflict ") : NULL;
@@ -121,11 +118,11 @@ static const char *find_conflict(const pawl__postgres_statement *statement)
 /* The statement, made to fail for an item that it would leave out: an insert with a
  * duplicate key, any other with a division by zero when it returns another number of
  * rows than its last parameter says. */
-static pawl_code make_guarded(const pawl__postgres_step *step, pawl__postgres_statement *statement)
+static pawl_code make_guarded(const pawl__pg_step *step, pawl__pg_statement *statement)
 {
-    pawl__sql_text            text     = {0};
-    pawl__postgres_statement *made     = pawl_allocate(sizeof *made);
-    const char               *conflict = find_conflict(statement);
+    pawl__sql_text      text     = {0};
+    pawl__pg_statement *made     = pawl_allocate(sizeof *made);
+    const char         *conflict = find_conflict(statement);
     if (conflict != NULL)
         pawl__sql_append_text(&text, (pawl_text){.data = statement->text,
                                                  .size = (size_t)(conflict - statement->text)});
@@ -137,7 +134,7 @@ static pawl_code make_guarded(const pawl__postgres_step *step, pawl__postgres_st
     if (made == NULL || text.is_failed) {
         pawl__sql_text_free(&text);
         pawl_free(made);
-        return pawl__postgres_no_memory(step->call.error);
+        return pawl__pg_no_memory(step->call.error);
     }
     made->text = text.data;
     (void)snprintf(made->name, sizeof made->name, "%.20s_g", statement->name);
@@ -146,16 +143,16 @@ static pawl_code make_guarded(const pawl__postgres_step *step, pawl__postgres_st
 }
 
 /* A statement that begins with a list of its own cannot stand in another's. */
-static bool can_guard(const pawl__postgres_statement *statement)
+static bool can_guard(const pawl__pg_statement *statement)
 {
     return strncmp(statement->text, "with ", 5) != 0;
 }
 
-pawl_code pawl__postgres_step_send(pawl__postgres_step *step)
+pawl_code pawl__pg_step_send(pawl__pg_step *step)
 {
-    pawl__postgres_statement *statement = step->call.statement;
-    bool                      is_wanted = step->writer->is_guarded && step->check != NULL;
-    pawl_code                 code      = PAWL_OK;
+    pawl__pg_statement *statement = step->call.statement;
+    bool                is_wanted = step->writer->is_guarded && step->check != NULL;
+    pawl_code           code      = PAWL_OK;
     if (step->call.code == PAWL_OK && is_wanted && can_guard(statement)) {
         if (statement->guarded == NULL)
             code = make_guarded(step, statement);
@@ -164,75 +161,73 @@ pawl_code pawl__postgres_step_send(pawl__postgres_step *step)
         step->call.statement = statement->guarded;
         step->check          = NULL;
         if (find_conflict(statement) == NULL)
-            pawl__postgres_put_int(&step->call, (int64_t)step->count);
+            pawl__pg_put_int(&step->call, (int64_t)step->count);
     } else if (is_wanted) {
         step->writer->has_unguarded = true;
     }
-    pawl__postgres_send(&step->call);
+    pawl__pg_send(&step->call);
     return step->call.code;
 }
 
-pawl_code pawl__postgres_step_all(pawl__postgres_writer *writer, int statement,
-                                  pawl_change_kind kind, pawl__postgres_want_fn *want,
-                                  const void *context, const pawl__postgres_field *fields,
-                                  size_t field_count, pawl__postgres_check_fn *check)
+pawl_code pawl__pg_step_all(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
+                            pawl__pg_want_fn *want, const void *context,
+                            const pawl__pg_field *fields, size_t field_count,
+                            pawl__pg_check_fn *check)
 {
     size_t       count;
-    const void **items = pawl__postgres_select(writer, kind, want, context, &count);
+    const void **items = pawl__pg_select(writer, kind, want, context, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__postgres_step *step =
-        pawl__postgres_step_add(writer, statement, kind, items, count, check);
+    pawl__pg_step *step = pawl__pg_step_add(writer, statement, kind, items, count, check);
     if (step == NULL)
         return PAWL_ENOMEM;
-    pawl__postgres_step_fields(step, fields, field_count);
-    return pawl__postgres_step_send(step);
+    pawl__pg_step_fields(step, fields, field_count);
+    return pawl__pg_step_send(step);
 }
 
 /* ---- Answers ------------------------------------------------------------ */
 
-bool *pawl__postgres_applied(pawl__postgres_writer *writer, pawl__postgres_step *step)
+bool *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_step *step)
 {
     bool *is_applied = pawl_arena_take(writer->arena, step->count + 1);
     if (is_applied == NULL) {
-        (void)pawl__postgres_no_memory(writer->error);
+        (void)pawl__pg_no_memory(writer->error);
         return NULL;
     }
-    while (pawl__postgres_next(&step->call)) {
-        int64_t number = pawl__postgres_get_int(&step->call);
+    while (pawl__pg_next(&step->call)) {
+        int64_t number = pawl__pg_get_int(&step->call);
         if (number >= 1 && (uint64_t)number <= step->count)
             is_applied[number - 1] = true;
     }
     return is_applied;
 }
 
-pawl_code pawl__postgres_refuse(pawl__postgres_writer *writer, pawl_change_kind kind,
-                                const void *change, const pawl_error *why)
+pawl_code pawl__pg_refuse(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,
+                          const pawl_error *why)
 {
-    pawl__postgres_change base;
+    pawl__pg_change base;
     memcpy(&base, change, sizeof base);
     pawl_text text = pawl_arena_text(writer->refused->arena, pawl_text_of(why->text));
     pawl_code code = text.data == NULL ? PAWL_ENOMEM
                                        : pawl_refusals_add(writer->refused, kind, base.unit,
                                                            base.group, why->code, text);
-    return code == PAWL_OK ? PAWL_OK : pawl__postgres_no_memory(writer->error);
+    return code == PAWL_OK ? PAWL_OK : pawl__pg_no_memory(writer->error);
 }
 
-pawl_code pawl__postgres_check_numbers(pawl__postgres_writer *writer, pawl__postgres_step *step,
-                                       pawl__postgres_why_fn *why)
+pawl_code pawl__pg_check_numbers(pawl__pg_writer *writer, pawl__pg_step *step, pawl__pg_why_fn *why)
 {
-    if (pawl__postgres_rows(&step->call) == (int64_t)step->count)
+    if (pawl__pg_rows(&step->call) == (int64_t)step->count)
         return PAWL_OK;
-    bool     *is_applied = pawl__postgres_applied(writer, step);
+    bool     *is_applied = pawl__pg_applied(writer, step);
     pawl_code code       = is_applied != NULL ? PAWL_OK : PAWL_ENOMEM;
     for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
         pawl_error text = PAWL_ERROR_INIT;
         if (is_applied[i])
             continue;
         why(step->items[i], &text);
-        code = pawl__postgres_refuse(writer, step->kind, step->items[i], &text);
+        code = pawl__pg_refuse(writer, step->kind, step->items[i], &text);
     }
     return code;
 }

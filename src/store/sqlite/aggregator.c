@@ -52,7 +52,7 @@ static pawl_code read_partition(pawl__sqlite *store, pawl_text partition,
     size_t capacity = 0;
     *rows           = (pawl_snapshot){0};
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_aggregator_get, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_AGGREGATOR_GET, error);
     call.arena = arena;
     pawl__sqlite_put_text(&call, partition);
     while (pawl__sqlite_next(&call)) {
@@ -88,7 +88,7 @@ static pawl_code stamp(pawl__sqlite *store, const pawl_snapshot_claim *claim,
         row->session             = claim->session;
         row->lease_expires       = expires;
         pawl__sqlite_call call;
-        pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_aggregator_stamp, error);
+        pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_AGGREGATOR_STAMP, error);
         pawl__sqlite_put_uuid(&call, claim->session.uuid);
         pawl__sqlite_put_int(&call, expires);
         pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
@@ -135,7 +135,7 @@ static pawl_code read_flush(pawl__sqlite *store, pawl_text partition,
                             pawl_aggregator_counts *counts, pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_flush_read, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_FLUSH_READ, error);
     pawl__sqlite_put_text(&call, partition);
     if (pawl__sqlite_next(&call)) {
         counts->flush_due      = pawl__sqlite_get_int(&call);
@@ -151,7 +151,7 @@ static pawl_code count_rows(pawl__sqlite *store, pawl_text partition, const pawl
                             pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_aggregator_look, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_AGGREGATOR_LOOK, error);
     pawl__sqlite_put_text(&call, partition);
     while (pawl__sqlite_next(&call)) {
         row_head head     = read_head(&call);
@@ -193,7 +193,7 @@ pawl_code pawl__sqlite_flush_list(pawl_store *base, pawl_text name, pawl_time du
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_flush_list, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_FLUSH_LIST, error);
     call.arena = arena;
     pawl__sqlite_put_text(&call, name);
     pawl__sqlite_put_int(&call, due_max);
@@ -223,7 +223,7 @@ pawl_code pawl__sqlite_apply_aggregator_add(pawl__sqlite_writer *writer, const v
 {
     const pawl_aggregator_add *add = change;
     pawl__sqlite_call          call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_aggregator_add, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_AGGREGATOR_ADD, error);
     pawl__sqlite_put_text(&call, add->name);
     pawl__sqlite_put_text(&call, add->partition);
     pawl__sqlite_put_text(&call, add->key);
@@ -232,7 +232,7 @@ pawl_code pawl__sqlite_apply_aggregator_add(pawl__sqlite_writer *writer, const v
     pawl_code code = pawl__sqlite_run(&call);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_flush_add, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_FLUSH_ADD, error);
     pawl__sqlite_put_text(&call, add->partition);
     pawl__sqlite_put_text(&call, add->name);
     pawl__sqlite_put_int(&call, add->due);
@@ -243,7 +243,7 @@ static pawl_code remove_row(pawl__sqlite_writer *writer, const pawl_snapshot_rem
                             int64_t id, int64_t *changes, pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_aggregator_delete, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_AGGREGATOR_DELETE, error);
     pawl__sqlite_put_int(&call, id);
     pawl__sqlite_put_text(&call, snapshot->partition);
     if (pawl_uuid_is_zero(snapshot->session.uuid))
@@ -280,7 +280,7 @@ pawl_code pawl__sqlite_apply_snapshot_release(pawl__sqlite_writer *writer, const
 {
     const pawl_snapshot_release *release = change;
     pawl__sqlite_call            call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_aggregator_release, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_AGGREGATOR_RELEASE, error);
     pawl__sqlite_put_text(&call, release->partition);
     pawl__sqlite_put_uuid(&call, release->session.uuid);
     return pawl__sqlite_run(&call);
@@ -294,7 +294,7 @@ pawl_code pawl__sqlite_apply_aggregator_remove(pawl__sqlite_writer *writer, cons
     pawl__sqlite_call             call;
     pawl__sqlite_call_begin(
         &call, writer->connection,
-        is_all ? pawl__sql_aggregator_delete_all : pawl__sql_aggregator_delete_one, error);
+        is_all ? PAWL__SQL_AGGREGATOR_DELETE_ALL : PAWL__SQL_AGGREGATOR_DELETE_ONE, error);
     pawl__sqlite_put_text(&call, gone->partition);
     if (!is_all)
         pawl__sqlite_put_text(&call, gone->correlation_id);
@@ -311,13 +311,13 @@ pawl_code pawl__sqlite_apply_flush_set(pawl__sqlite_writer *writer, const void *
     const pawl_flush_set *flush = change;
     pawl__sqlite_call     call;
     if (flush->is_done) {
-        pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_flush_done, error);
+        pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_FLUSH_DONE, error);
         pawl__sqlite_put_text(&call, flush->partition);
         pawl_code code = pawl__sqlite_run(&call);
         if (code != PAWL_OK || call.changes != 0)
             return code;
     }
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_flush_set, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_FLUSH_SET, error);
     pawl__sqlite_put_int(&call, flush->due);
     pawl__sqlite_put_int(&call, flush->attempts);
     pawl__sqlite_put_int(&call, flush->is_dead);

@@ -14,7 +14,7 @@ static const char *const templates[] = {
     PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__SQLITE_STATEMENTS(TEXT_OF)
 #undef TEXT_OF
 };
-_Static_assert(sizeof templates / sizeof templates[0] == pawl__sqlite_statement_count,
+_Static_assert(sizeof templates / sizeof templates[0] == PAWL__SQLITE_STATEMENT_COUNT,
                "one template for each statement");
 
 /* ---- Error codes -------------------------------------------------------- */
@@ -85,7 +85,7 @@ static pawl_code prepare_template(pawl__sqlite_connection *connection, int which
 
 void pawl__sqlite_connection_clear(pawl__sqlite_connection *connection)
 {
-    for (int i = 0; i < pawl__sqlite_statement_count; i++)
+    for (int i = 0; i < PAWL__SQLITE_STATEMENT_COUNT; i++)
         (void)sqlite3_finalize(connection->statements[i]);
     memset(connection->statements, 0, sizeof connection->statements);
     while (connection->sagas != NULL) {

@@ -135,7 +135,7 @@ static pawl_code fence(pawl__sqlite *store, const pawl_changes *changes, pawl_er
 {
     const pawl_counters *counters = &changes->counters;
     pawl__sqlite_call    call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_fence, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_FENCE, error);
     pawl__sqlite_put_uuid(&call, changes->commit_id);
     pawl__sqlite_put_int(&call, changes->now);
     pawl__sqlite_put_int(&call, counters->messages);
@@ -190,7 +190,7 @@ static pawl_code finish(committing *c)
 {
     pawl__sqlite     *store = c->writer.store;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_commit_transaction, c->error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_COMMIT_TRANSACTION, c->error);
     pawl_code code   = pawl__sqlite_run(&call);
     int       result = sqlite3_extended_errcode(store->connection.db);
     if (code == PAWL_OK)

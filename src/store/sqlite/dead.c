@@ -29,7 +29,7 @@ pawl_code pawl__sqlite_dead_list(pawl_store *base, pawl_text endpoint, size_t co
         return code;
     pawl__sqlite_call call;
     pawl__sqlite_call_begin(&call, &store->connection,
-                            endpoint.size != 0 ? pawl__sql_dead_list_endpoint : pawl__sql_dead_list,
+                            endpoint.size != 0 ? PAWL__SQL_DEAD_LIST_ENDPOINT : PAWL__SQL_DEAD_LIST,
                             error);
     call.arena = arena;
     if (endpoint.size != 0)
@@ -60,7 +60,7 @@ static pawl_code run_with_key(pawl__sqlite_writer *writer, int statement, pawl_t
 static pawl_code insert(pawl__sqlite_writer *writer, const pawl_dead_set *dead, pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_dead_insert, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_DEAD_INSERT, error);
     pawl__sqlite_put_text(&call, dead->endpoint);
     pawl__sqlite_put_text(&call, dead->queue);
     pawl__sqlite_put_text(&call, dead->code);
@@ -80,10 +80,10 @@ pawl_code pawl__sqlite_apply_dead_set(pawl__sqlite_writer *writer, const void *c
     if (!dead->is_remove)
         return insert(writer, dead, error);
     pawl_code code =
-        run_with_key(writer, pawl__sql_dead_delete, dead->endpoint, dead->message.id, error);
+        run_with_key(writer, PAWL__SQL_DEAD_DELETE, dead->endpoint, dead->message.id, error);
     if (code == PAWL_OK)
         code =
-            run_with_key(writer, pawl__sql_inbox_delete, dead->endpoint, dead->message.id, error);
+            run_with_key(writer, PAWL__SQL_INBOX_DELETE, dead->endpoint, dead->message.id, error);
     return code;
 }
 
@@ -99,7 +99,7 @@ pawl_code pawl__sqlite_subscriptions(pawl_store *base, pawl_arena *arena, pawl_s
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_subscription_list, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_SUBSCRIPTION_LIST, error);
     call.arena = arena;
     while (pawl__sqlite_next(&call)) {
         pawl_subscription *grown =
@@ -119,6 +119,6 @@ pawl_code pawl__sqlite_apply_subscription_set(pawl__sqlite_writer *writer, const
 {
     const pawl_subscription_set *set = change;
     return run_with_key(writer,
-                        set->is_remove ? pawl__sql_subscription_delete : pawl__sql_subscription_add,
+                        set->is_remove ? PAWL__SQL_SUBSCRIPTION_DELETE : PAWL__SQL_SUBSCRIPTION_ADD,
                         set->type, set->queue, error);
 }

@@ -34,7 +34,7 @@ static pawl_code look_at_range(pawl__sqlite *store, pawl_text endpoint, const pa
     size_t            found = 0;
     pawl__sqlite_call call;
     find_range(ids, count, &first, &last);
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_inbox_range, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_INBOX_RANGE, error);
     pawl__sqlite_put_text(&call, endpoint);
     pawl__sqlite_put_text(&call, first);
     pawl__sqlite_put_text(&call, last);
@@ -51,7 +51,7 @@ static pawl_code look_at_each(pawl__sqlite *store, pawl_text endpoint, const paw
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         pawl__sqlite_call call;
-        pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_inbox_known, error);
+        pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_INBOX_KNOWN, error);
         pawl__sqlite_put_text(&call, endpoint);
         pawl__sqlite_put_text(&call, ids[i]);
         known[i] = pawl__sqlite_next(&call);
@@ -90,7 +90,7 @@ pawl_code pawl__sqlite_apply_inbox_mark(pawl__sqlite_writer *writer, const void 
     };
     const pawl_inbox_mark *mark = change;
     pawl__sqlite_call      call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_inbox_mark, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_INBOX_MARK, error);
     pawl__sqlite_put_text(&call, mark->endpoint);
     pawl__sqlite_put_text(&call, mark->message_id);
     pawl__sqlite_put_text(&call, outcomes[mark->outcome]);

@@ -46,7 +46,7 @@ static pawl_code read_last(pawl__sqlite *store, pawl_text stream, int64_t *versi
                            pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_event_last, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_EVENT_LAST, error);
     pawl__sqlite_put_text(&call, stream);
     return pawl__sqlite_one_int(&call, version);
 }
@@ -55,7 +55,7 @@ static pawl_code read_fold(pawl__sqlite *store, const pawl_stream_read *read, pa
                            pawl_fold_row *fold, pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_fold_read, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_FOLD_READ, error);
     call.arena = arena;
     pawl__sqlite_put_text(&call, read->stream);
     pawl__sqlite_put_int(&call, read->fold_version_max);
@@ -75,7 +75,7 @@ static pawl_code read_behind(pawl__sqlite *store, pawl_text stream, int64_t afte
                              pawl_arena *arena, pawl_stream *loaded, pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_event_behind, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_EVENT_BEHIND, error);
     call.arena = arena;
     pawl__sqlite_put_text(&call, stream);
     pawl__sqlite_put_int(&call, after);
@@ -125,8 +125,8 @@ pawl_code pawl__sqlite_event_list(pawl_store *base, const pawl_event_query *quer
                                   pawl_arena *arena, pawl_event_rows *rows, pawl_error *error)
 {
     static const int statements[2][2] = {
-        {pawl__sqlite_event_all, pawl__sqlite_event_all_back},
-        {pawl__sqlite_event_stream, pawl__sqlite_event_stream_back},
+        {PAWL__SQLITE_EVENT_ALL, PAWL__SQLITE_EVENT_ALL_BACK},
+        {PAWL__SQLITE_EVENT_STREAM, PAWL__SQLITE_EVENT_STREAM_BACK},
     };
     pawl__sqlite *store     = pawl__sqlite_of(base);
     bool          is_stream = query->stream.size != 0;
@@ -165,7 +165,7 @@ pawl_code pawl__sqlite_checkpoint_get(pawl_store *base, pawl_text name, int64_t 
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_checkpoint_read, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_CHECKPOINT_READ, error);
     pawl__sqlite_put_text(&call, name);
     return pawl__sqlite_one_int(&call, position);
 }
@@ -194,7 +194,7 @@ pawl_code pawl__sqlite_apply_event_append(pawl__sqlite_writer *writer, const voi
     const pawl_event_append *append = change;
     const pawl_event        *event  = &append->event;
     pawl__sqlite_call        call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sqlite_event_insert, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQLITE_EVENT_INSERT, error);
     pawl__sqlite_put_int(&call, append->is_first ? append->version - 1 : 0);
     pawl__sqlite_put_text(&call, append->stream);
     pawl__sqlite_put_int(&call, append->version);
@@ -216,7 +216,7 @@ pawl_code pawl__sqlite_apply_fold_set(pawl__sqlite_writer *writer, const void *c
 {
     const pawl_fold_set *fold = change;
     pawl__sqlite_call    call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sqlite_fold_set, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQLITE_FOLD_SET, error);
     pawl__sqlite_put_text(&call, fold->stream);
     pawl__sqlite_put_int(&call, fold->version);
     pawl__sqlite_put_int(&call, fold->type_version);
@@ -232,7 +232,7 @@ pawl_code pawl__sqlite_apply_checkpoint_set(pawl__sqlite_writer *writer, const v
     const pawl_checkpoint_set *set = change;
     pawl__sqlite_call          call;
     pawl__sqlite_call_begin(&call, writer->connection,
-                            set->from == 0 ? pawl__sql_checkpoint_add : pawl__sql_checkpoint_move,
+                            set->from == 0 ? PAWL__SQL_CHECKPOINT_ADD : PAWL__SQL_CHECKPOINT_MOVE,
                             error);
     pawl__sqlite_put_text(&call, set->name);
     pawl__sqlite_put_int(&call, set->to);

@@ -45,7 +45,7 @@ static pawl_code read_lease(pawl__sqlite *store, pawl_text name, lease_row *row,
 {
     *row = (lease_row){0};
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_lease_read, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_LEASE_READ, error);
     pawl__sqlite_put_text(&call, name);
     if (pawl__sqlite_next(&call)) {
         row->exists  = true;
@@ -64,7 +64,7 @@ static pawl_code write_lease(pawl__sqlite *store, pawl_text name, const lease_ro
 {
     pawl__sqlite_call call;
     pawl__sqlite_call_begin(&call, &store->connection,
-                            row->exists ? pawl__sql_lease_update : pawl__sql_lease_insert, error);
+                            row->exists ? PAWL__SQL_LEASE_UPDATE : PAWL__SQL_LEASE_INSERT, error);
     pawl__sqlite_put_text(&call, name);
     if (pawl_uuid_is_zero(row->worker))
         pawl__sqlite_put_null(&call);
@@ -214,7 +214,7 @@ static pawl_code give_back(pawl__sqlite *store, pawl_text queue, pawl_error *err
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_lease_free, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_LEASE_FREE, error);
     pawl__sqlite_put_text(&call, name.text);
     pawl__sqlite_put_int(&call, pawl__sqlite_process_number(store->process));
     return pawl__sqlite_stamp_end(store, pawl__sqlite_run(&call), error);
@@ -248,7 +248,7 @@ static pawl_code is_worker_alive(pawl__sqlite *store, const lease_row *row, bool
 {
     *alive = false;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_read, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_READ, error);
     pawl__sqlite_put_uuid(&call, row->worker);
     bool exists = pawl__sqlite_next(&call);
     pawl__sqlite_stop(&call);
@@ -329,7 +329,7 @@ pawl_code pawl__sqlite_unlead(pawl_store *base, pawl_text name, pawl_error *erro
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_lease_delete, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_LEASE_DELETE, error);
     pawl__sqlite_put_text(&call, full.text);
     pawl__sqlite_put_uuid(&call, base->worker.uuid);
     return pawl__sqlite_stamp_end(store, pawl__sqlite_run(&call), error);
@@ -346,7 +346,7 @@ pawl_code pawl__sqlite_lead_list(pawl_store *base, pawl_time now, pawl_arena *ar
     pawl_code code = pawl__sqlite_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_lead_list, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_LEAD_LIST, error);
     call.arena = arena;
     pawl__sqlite_put_int(&call, now);
     while (pawl__sqlite_next(&call)) {

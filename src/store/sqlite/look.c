@@ -31,11 +31,11 @@ pawl_code pawl__sqlite_next_due(pawl_store *base, pawl_text queue, const pawl_te
         code = pawl__sqlite_read_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    code = first_of(store, pawl__sqlite_queue_first, queue, &next->queue, error);
+    code = first_of(store, PAWL__SQLITE_QUEUE_FIRST, queue, &next->queue, error);
     if (code == PAWL_OK)
-        code = first_of(store, pawl__sql_timeout_first, queue, &next->timeout, error);
+        code = first_of(store, PAWL__SQL_TIMEOUT_FIRST, queue, &next->timeout, error);
     for (size_t i = 0; code == PAWL_OK && i < aggregator_count; i++)
-        code = first_of(store, pawl__sql_flush_first, aggregators[i], &next->flush, error);
+        code = first_of(store, PAWL__SQL_FLUSH_FIRST, aggregators[i], &next->flush, error);
     return pawl__sqlite_read_end(store, code, error);
 }
 
@@ -46,7 +46,7 @@ static pawl_code read_queues(pawl__sqlite *store, pawl_time now, pawl_arena *are
 {
     size_t            capacity = 0;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_queue_stats, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_QUEUE_STATS, error);
     call.arena = arena;
     pawl__sqlite_put_int(&call, now);
     while (pawl__sqlite_next(&call)) {
@@ -70,7 +70,7 @@ static pawl_code read_timeouts(pawl__sqlite *store, pawl_time now, pawl_stats *s
                                pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_timeout_stats, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_TIMEOUT_STATS, error);
     pawl__sqlite_put_int(&call, now);
     if (pawl__sqlite_next(&call)) {
         stats->timeouts_due     = pawl__sqlite_get_int(&call);
@@ -83,7 +83,7 @@ static pawl_code read_timeouts(pawl__sqlite *store, pawl_time now, pawl_stats *s
 static pawl_code read_counters(pawl__sqlite *store, pawl_counters *counters, pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_counters, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_COUNTERS, error);
     if (pawl__sqlite_next(&call)) {
         pawl__sqlite_get_counters(&call, counters);
         pawl__sqlite_stop(&call);
@@ -97,14 +97,14 @@ static pawl_code read_counts(pawl__sqlite *store, pawl_stats *stats, pawl_error 
         int      statement;
         int64_t *number;
     } counts[] = {
-        {pawl__sqlite_outbox_pending, &stats->outbox_pending},
-        {pawl__sqlite_outbox_oldest, &stats->outbox_oldest},
-        {pawl__sql_outbox_held, &stats->outbox_held},
-        {pawl__sql_outbox_dead, &stats->outbox_dead},
-        {pawl__sql_aggregator_count, &stats->aggregator_rows},
-        {pawl__sql_flush_dead, &stats->flushes_dead},
-        {pawl__sql_dead_count, &stats->dead},
-        {pawl__sql_inbox_count, &stats->inbox},
+        {PAWL__SQLITE_OUTBOX_PENDING, &stats->outbox_pending},
+        {PAWL__SQLITE_OUTBOX_OLDEST, &stats->outbox_oldest},
+        {PAWL__SQL_OUTBOX_HELD, &stats->outbox_held},
+        {PAWL__SQL_OUTBOX_DEAD, &stats->outbox_dead},
+        {PAWL__SQL_AGGREGATOR_COUNT, &stats->aggregator_rows},
+        {PAWL__SQL_FLUSH_DEAD, &stats->flushes_dead},
+        {PAWL__SQL_DEAD_COUNT, &stats->dead},
+        {PAWL__SQL_INBOX_COUNT, &stats->inbox},
     };
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < sizeof counts / sizeof counts[0]; i++) {
@@ -146,7 +146,7 @@ pawl_code pawl__sqlite_stats(pawl_store *base, pawl_time now, pawl_arena *arena,
 static pawl_code delete_mark(pawl__sqlite *store, int64_t row, pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_inbox_delete_row, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_INBOX_DELETE_ROW, error);
     pawl__sqlite_put_int(&call, row);
     return pawl__sqlite_run(&call);
 }
@@ -158,7 +158,7 @@ static pawl_code sweep_inbox(pawl__sqlite *store, const pawl_sweep *sweep, int64
     size_t            newer   = 0;
     pawl_code         code    = PAWL_OK;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_inbox_rows, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_INBOX_ROWS, error);
     while (code == PAWL_OK && newer < NEWER_MARKS_MAX && pawl__sqlite_next(&call)) {
         int64_t row = pawl__sqlite_get_int(&call);
         if (pawl__sqlite_get_int(&call) >= sweep->inbox_before) {
@@ -182,7 +182,7 @@ static pawl_code sweep_outbox(pawl__sqlite *store, const pawl_sweep *sweep, int6
                               bool *more, pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_outbox_sweep, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_OUTBOX_SWEEP, error);
     pawl__sqlite_put_int(&call, sweep->outbox_before);
     pawl__sqlite_put_int(&call, (int64_t)sweep->count_max);
     pawl_code code = pawl__sqlite_run(&call);

@@ -227,7 +227,7 @@ static pawl_code configure(pawl__sqlite *store, pawl_error *error)
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_call call; /* prepared now, when there is memory, for when there is none */
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_rollback_transaction, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_ROLLBACK_TRANSACTION, error);
     return call.code;
 }
 

@@ -9,12 +9,12 @@
 #include "store/sqlite/sqlite.h"
 
 /* queue.c */
-pawl_code pawl__sqlite_claim_queue(pawl_store *base, const pawl_queue_claim *claim,
+pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *claim,
                                    pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
-pawl_code pawl__sqlite_oldest_queued(pawl_store *base, pawl_text queue, pawl_time due_max,
-                                     const int64_t *except, size_t except_count, pawl_time *placed,
-                                     int64_t *seq, pawl_error *error);
-pawl_code pawl__sqlite_list_queue(pawl_store *base, pawl_text queue, size_t count_max,
+pawl_code pawl__sqlite_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due_max,
+                                    const int64_t *except, size_t except_count, pawl_time *placed,
+                                    int64_t *seq, pawl_error *error);
+pawl_code pawl__sqlite_queue_list(pawl_store *base, pawl_text queue, size_t count_max,
                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
 
 /* inbox.c */
@@ -60,8 +60,8 @@ pawl_code pawl__sqlite_outbox_list(pawl_store *base, pawl_outbox_state state, si
                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
 pawl_code pawl__sqlite_outbox_find(pawl_store *base, const pawl_outbox_query *query,
                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
-pawl_code pawl__sqlite_outbox_history(pawl_store *base, int64_t id, pawl_arena *arena,
-                                      pawl_attempt_rows *rows, pawl_error *error);
+pawl_code pawl__sqlite_outbox_attempts(pawl_store *base, int64_t id, pawl_arena *arena,
+                                       pawl_attempt_rows *rows, pawl_error *error);
 
 /* journal.c */
 pawl_code pawl__sqlite_stream_load(pawl_store *base, const pawl_stream_read *reads, size_t count,

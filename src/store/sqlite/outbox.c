@@ -66,7 +66,7 @@ static pawl_code read_next(pawl__sqlite *store, pawl_text endpoint, pawl_time no
                            pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_outbox_next, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_OUTBOX_NEXT, error);
     pawl__sqlite_put_int(&call, now);
     pawl__sqlite_put_text(&call, endpoint);
     if (pawl__sqlite_next(&call) && !pawl__sqlite_is_null(&call))
@@ -87,7 +87,7 @@ pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_t
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_outbox_due, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_OUTBOX_DUE, error);
     call.arena = arena;
     pawl__sqlite_put_int(&call, now);
     pawl__sqlite_put_int(&call, (int64_t)count_max + 1); /* one more tells when to look next */
@@ -110,7 +110,7 @@ pawl_code pawl__sqlite_outbox_list(pawl_store *base, pawl_outbox_state state, si
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_outbox_list, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_OUTBOX_LIST, error);
     call.arena = arena;
     pawl__sqlite_put_text(&call, pawl__sql_state_words[state]);
     pawl__sqlite_put_int(&call, count_max != 0 ? (int64_t)count_max : -1);
@@ -121,16 +121,16 @@ pawl_code pawl__sqlite_outbox_list(pawl_store *base, pawl_outbox_state state, si
 static int find_statement(const pawl_outbox_query *query)
 {
     if (query->id != 0)
-        return pawl__sqlite_outbox_find_id;
+        return PAWL__SQLITE_OUTBOX_FIND_ID;
     if (!pawl_uuid_is_zero(query->dispatch_id.uuid))
-        return pawl__sqlite_outbox_find_dispatch;
+        return PAWL__SQLITE_OUTBOX_FIND_DISPATCH;
     switch (query->states) {
     case 1u << PAWL_OUTBOX_PENDING:
-        return query->attempts_min > 0 ? pawl__sqlite_outbox_find_tried
-                                       : pawl__sqlite_outbox_find_pending;
-    case 1u << PAWL_OUTBOX_HELD: return pawl__sqlite_outbox_find_held;
-    case 1u << PAWL_OUTBOX_DEAD: return pawl__sqlite_outbox_find_dead;
-    default: return pawl__sqlite_outbox_find_any;
+        return query->attempts_min > 0 ? PAWL__SQLITE_OUTBOX_FIND_TRIED
+                                       : PAWL__SQLITE_OUTBOX_FIND_PENDING;
+    case 1u << PAWL_OUTBOX_HELD: return PAWL__SQLITE_OUTBOX_FIND_HELD;
+    case 1u << PAWL_OUTBOX_DEAD: return PAWL__SQLITE_OUTBOX_FIND_DEAD;
+    default: return PAWL__SQLITE_OUTBOX_FIND_ANY;
     }
 }
 
@@ -159,8 +159,8 @@ pawl_code pawl__sqlite_outbox_find(pawl_store *base, const pawl_outbox_query *qu
     return read_rows(&call, rows);
 }
 
-pawl_code pawl__sqlite_outbox_history(pawl_store *base, int64_t id, pawl_arena *arena,
-                                      pawl_attempt_rows *rows, pawl_error *error)
+pawl_code pawl__sqlite_outbox_attempts(pawl_store *base, int64_t id, pawl_arena *arena,
+                                       pawl_attempt_rows *rows, pawl_error *error)
 {
     pawl__sqlite *store    = pawl__sqlite_of(base);
     size_t        capacity = 0;
@@ -169,7 +169,7 @@ pawl_code pawl__sqlite_outbox_history(pawl_store *base, int64_t id, pawl_arena *
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_outbox_attempts, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_OUTBOX_ATTEMPTS, error);
     call.arena = arena;
     pawl__sqlite_put_int(&call, id);
     while (pawl__sqlite_next(&call)) {
@@ -198,7 +198,7 @@ static pawl_code check_known(pawl__sqlite_writer *writer, const pawl_outbox_add 
 {
     bool              is_same = true;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_known, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_OUTBOX_KNOWN, error);
     pawl__sqlite_put_uuid(&call, add->dispatch_id.uuid);
     if (pawl__sqlite_next(&call)) {
         is_same = pawl_text_equal(pawl__sqlite_peek_text(&call), add->message.type) &&
@@ -219,7 +219,7 @@ pawl_code pawl__sqlite_apply_outbox_add(pawl__sqlite_writer *writer, const void 
 {
     const pawl_outbox_add *add = change;
     pawl__sqlite_call      call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_add, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_OUTBOX_ADD, error);
     pawl__sqlite_put_uuid(&call, add->dispatch_id.uuid);
     pawl__sqlite_put_int(&call, add->at);
     pawl__sqlite_put_int(&call, add->due);
@@ -241,7 +241,7 @@ static pawl_code put_attempt(pawl__sqlite_writer *writer, const pawl_outbox_sett
 {
     pawl__sqlite_call call;
     pawl__sqlite_call_begin(&call, writer->connection,
-                            is_numbered ? pawl__sql_outbox_attempt_put : pawl__sql_outbox_attempt,
+                            is_numbered ? PAWL__SQL_OUTBOX_ATTEMPT_PUT : PAWL__SQL_OUTBOX_ATTEMPT,
                             error);
     pawl__sqlite_put_int(&call, settle->id);
     if (is_numbered)
@@ -268,7 +268,7 @@ pawl_code pawl__sqlite_apply_outbox_settle(pawl__sqlite_writer *writer, const vo
 {
     const pawl_outbox_settle *settle = change;
     pawl__sqlite_call         call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_settle, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_OUTBOX_SETTLE, error);
     pawl__sqlite_put_text(&call, pawl__sql_state_words[settle->state]);
     pawl__sqlite_put_int(&call, settle->attempts);
     pawl__sqlite_put_int(&call, settle->next_attempt);
@@ -291,7 +291,7 @@ pawl_code pawl__sqlite_apply_outbox_reset(pawl__sqlite_writer *writer, const voi
     bool                     is_enabled = reset->action == PAWL_OUTBOX_ENABLE;
     pawl__sqlite_call        call;
     pawl__sqlite_call_begin(&call, writer->connection,
-                            is_enabled ? pawl__sql_outbox_enable : pawl__sql_outbox_discard, error);
+                            is_enabled ? PAWL__SQL_OUTBOX_ENABLE : PAWL__SQL_OUTBOX_DISCARD, error);
     pawl__sqlite_put_int(&call, reset->at);
     pawl__sqlite_put_int(&call, reset->id);
     pawl_code code = pawl__sqlite_run(&call);
@@ -312,7 +312,7 @@ pawl_code pawl__sqlite_apply_outbox_reset(pawl__sqlite_writer *writer, const voi
 static pawl_code hold_row(pawl__sqlite_writer *writer, int64_t id, pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_hold, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_OUTBOX_HOLD, error);
     pawl__sqlite_put_int(&call, id);
     return pawl__sqlite_run(&call);
 }
@@ -320,7 +320,7 @@ static pawl_code hold_row(pawl__sqlite_writer *writer, int64_t id, pawl_error *e
 static pawl_code release(pawl__sqlite_writer *writer, pawl_text source, pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_outbox_free, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_OUTBOX_FREE, error);
     pawl__sqlite_put_text(&call, source);
     return pawl__sqlite_run(&call);
 }
@@ -361,7 +361,7 @@ static pawl_code hold_sources(pawl__sqlite_writer *writer, const pawl_outbox_hol
         if (sorted[i]->after < after)
             after = sorted[i]->after;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sqlite_outbox_sources, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQLITE_OUTBOX_SOURCES, error);
     pawl__sqlite_put_int(&call, after);
     while (code == PAWL_OK && pawl__sqlite_next(&call)) {
         int64_t                  id    = pawl__sqlite_get_int(&call);

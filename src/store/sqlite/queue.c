@@ -68,7 +68,7 @@ static void claim_row(claiming *c, pawl__sqlite_call *call)
 static pawl_code claim_due(claiming *c)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &c->store->connection, pawl__sqlite_queue_claim, c->error);
+    pawl__sqlite_call_begin(&call, &c->store->connection, PAWL__SQLITE_QUEUE_CLAIM, c->error);
     call.arena = c->arena;
     pawl__sqlite_put_text(&call, c->claim->queue);
     pawl__sqlite_put_int(&call, c->claim->due_max);
@@ -94,7 +94,7 @@ static pawl_code claim_again(claiming *c)
         if (c->rows->count == c->claim->count_max)
             break;
         pawl__sqlite_call call;
-        pawl__sqlite_call_begin(&call, &c->store->connection, pawl__sql_queue_row, c->error);
+        pawl__sqlite_call_begin(&call, &c->store->connection, PAWL__SQL_QUEUE_ROW, c->error);
         call.arena = c->arena;
         pawl__sqlite_put_int(&call, c->claim->seqs[i]);
         pawl__sqlite_put_text(&call, c->claim->queue);
@@ -119,7 +119,7 @@ static pawl_code read_again(claiming *c)
         int64_t           seq      = c->rows->items[i].seq;
         bool              is_there = false;
         pawl__sqlite_call call;
-        pawl__sqlite_call_begin(&call, &c->store->connection, pawl__sql_queue_row, c->error);
+        pawl__sqlite_call_begin(&call, &c->store->connection, PAWL__SQL_QUEUE_ROW, c->error);
         call.arena = c->arena;
         pawl__sqlite_put_int(&call, seq);
         pawl__sqlite_put_text(&call, c->claim->queue);
@@ -155,7 +155,7 @@ static pawl_code claim_rows(claiming *c)
     return code;
 }
 
-pawl_code pawl__sqlite_claim_queue(pawl_store *base, const pawl_queue_claim *claim,
+pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *claim,
                                    pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
     pawl__sqlite     *store = pawl__sqlite_of(base);
@@ -192,9 +192,9 @@ static bool is_one_of(int64_t seq, const int64_t *list, size_t count)
     return false;
 }
 
-pawl_code pawl__sqlite_oldest_queued(pawl_store *base, pawl_text queue, pawl_time due_max,
-                                     const int64_t *except, size_t except_count, pawl_time *placed,
-                                     int64_t *seq, pawl_error *error)
+pawl_code pawl__sqlite_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due_max,
+                                    const int64_t *except, size_t except_count, pawl_time *placed,
+                                    int64_t *seq, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     *placed             = PAWL_TIME_MAX;
@@ -203,7 +203,7 @@ pawl_code pawl__sqlite_oldest_queued(pawl_store *base, pawl_text queue, pawl_tim
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_queue_oldest, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_QUEUE_OLDEST, error);
     pawl__sqlite_put_text(&call, queue);
     pawl__sqlite_put_int(&call, due_max);
     while (pawl__sqlite_next(&call)) {
@@ -219,7 +219,7 @@ pawl_code pawl__sqlite_oldest_queued(pawl_store *base, pawl_text queue, pawl_tim
     return call.code;
 }
 
-pawl_code pawl__sqlite_list_queue(pawl_store *base, pawl_text queue, size_t count_max,
+pawl_code pawl__sqlite_queue_list(pawl_store *base, pawl_text queue, size_t count_max,
                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
     pawl__sqlite *store    = pawl__sqlite_of(base);
@@ -229,7 +229,7 @@ pawl_code pawl__sqlite_list_queue(pawl_store *base, pawl_text queue, size_t coun
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_queue_list, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_QUEUE_LIST, error);
     call.arena = arena;
     pawl__sqlite_put_text(&call, queue);
     pawl__sqlite_put_int(&call, count_max != 0 ? (int64_t)count_max : -1);
@@ -298,7 +298,7 @@ pawl_code pawl__sqlite_apply_queue_settle(pawl__sqlite_writer *writer, const voi
     bool              is_done = settle->action == PAWL_QUEUE_DONE;
     pawl__sqlite_call call;
     pawl__sqlite_call_begin(&call, writer->connection,
-                            is_done ? pawl__sql_queue_delete : pawl__sql_queue_retry, error);
+                            is_done ? PAWL__SQL_QUEUE_DELETE : PAWL__SQL_QUEUE_RETRY, error);
     if (!is_done)
         put_retry(&call, settle);
     pawl__sqlite_put_int(&call, settle->seq);
@@ -314,7 +314,7 @@ pawl_code pawl__sqlite_apply_queue_send(pawl__sqlite_writer *writer, const void 
 {
     const pawl_queue_send *send = change;
     pawl__sqlite_call      call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_queue_send, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_QUEUE_SEND, error);
     pawl__sqlite_put_text(&call, send->queue);
     pawl__sqlite_put_int(&call, send->due);
     pawl__sqlite_put_int(&call, send->attempts);

@@ -70,7 +70,7 @@ static pawl_code read_version(pawl__sqlite *store, int64_t *version, pawl_error 
     if (code != PAWL_OK || !exists)
         return code;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_schema_version, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_VERSION_GET, error);
     return pawl__sqlite_one_int(&call, version);
 }
 

@@ -60,7 +60,7 @@ typedef struct pawl__sqlite_saga {
 typedef struct pawl__sqlite_connection {
     sqlite3           *db;
     const char        *prefix;
-    sqlite3_stmt      *statements[pawl__sqlite_statement_count];
+    sqlite3_stmt      *statements[PAWL__SQLITE_STATEMENT_COUNT];
     pawl__sqlite_saga *sagas;
 } pawl__sqlite_connection;
 

@@ -62,7 +62,7 @@ static pawl_code read_due(pawl__sqlite *store, const pawl_timeout_claim *claim, 
     *rows = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
     pawl__sqlite_call_begin(
         &call, &store->connection,
-        claim->destination.size != 0 ? pawl__sql_timeout_due : pawl__sql_timeout_due_any, error);
+        claim->destination.size != 0 ? PAWL__SQL_TIMEOUT_DUE : PAWL__SQL_TIMEOUT_DUE_ANY, error);
     call.arena = arena;
     put_claim(&call, claim);
     pawl__sqlite_put_int(&call, (int64_t)count_of(claim) + 1);
@@ -75,7 +75,7 @@ static pawl_code read_due(pawl__sqlite *store, const pawl_timeout_claim *claim, 
         return code;
     pawl__sqlite_call_begin(
         &call, &store->connection,
-        claim->destination.size != 0 ? pawl__sql_timeout_next : pawl__sql_timeout_next_any, error);
+        claim->destination.size != 0 ? PAWL__SQL_TIMEOUT_NEXT : PAWL__SQL_TIMEOUT_NEXT_ANY, error);
     put_claim(&call, claim);
     if (pawl__sqlite_next(&call))
         rows->next_due = pawl__sqlite_get_int(&call);
@@ -93,7 +93,7 @@ static pawl_code stamp(pawl__sqlite *store, const pawl_timeout_claim *claim,
         row->owner            = claim->owner;
         row->lease_expires    = expires;
         pawl__sqlite_call call;
-        pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_timeout_stamp, error);
+        pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_TIMEOUT_STAMP, error);
         pawl__sqlite_put_uuid(&call, claim->owner.uuid);
         pawl__sqlite_put_int(&call, expires);
         pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
@@ -141,7 +141,7 @@ pawl_code pawl__sqlite_timeout_foreign(pawl_store *base, pawl_text own, pawl_tim
     pawl_code code             = pawl__sqlite_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_timeout_foreign, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_TIMEOUT_FOREIGN, error);
     call.arena = arena;
     pawl__sqlite_put_text(&call, own);
     pawl__sqlite_put_int(&call, now);
@@ -169,7 +169,7 @@ pawl_code pawl__sqlite_timeout_reap(pawl_store *base, pawl_time now, int64_t *co
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_timeout_reap, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_TIMEOUT_REAP, error);
     pawl__sqlite_put_int(&call, now);
     code = pawl__sqlite_stamp_end(store, pawl__sqlite_run(&call), error);
     if (code == PAWL_OK)
@@ -188,7 +188,7 @@ pawl_code pawl__sqlite_timeout_list(pawl_store *base, pawl_saga_id saga_id, size
         return code;
     pawl__sqlite_call call;
     pawl__sqlite_call_begin(&call, &store->connection,
-                            is_all ? pawl__sql_timeout_list : pawl__sql_timeout_list_saga, error);
+                            is_all ? PAWL__SQL_TIMEOUT_LIST : PAWL__SQL_TIMEOUT_LIST_SAGA, error);
     call.arena = arena;
     if (!is_all)
         pawl__sqlite_put_uuid(&call, saga_id.uuid);
@@ -209,9 +209,9 @@ pawl_code pawl__sqlite_apply_timeout_settle(pawl__sqlite_writer *writer, const v
                                             pawl_error *error)
 {
     static const int statements[] = {
-        [PAWL_TIMEOUT_REMOVE]  = pawl__sql_timeout_delete,
-        [PAWL_TIMEOUT_RELEASE] = pawl__sql_timeout_release,
-        [PAWL_TIMEOUT_RETRY]   = pawl__sql_timeout_retry,
+        [PAWL_TIMEOUT_REMOVE]  = PAWL__SQL_TIMEOUT_DELETE,
+        [PAWL_TIMEOUT_RELEASE] = PAWL__SQL_TIMEOUT_RELEASE,
+        [PAWL_TIMEOUT_RETRY]   = PAWL__SQL_TIMEOUT_RETRY,
     };
     const pawl_timeout_settle *settle = change;
     pawl__sqlite_call          call;
@@ -240,7 +240,7 @@ pawl_code pawl__sqlite_apply_timeout_cancel(pawl__sqlite_writer *writer, const v
     pawl__sqlite_call          call;
     pawl__sqlite_call_begin(
         &call, writer->connection,
-        cancel->name.size != 0 ? pawl__sql_timeout_cancel : pawl__sql_timeout_cancel_all, error);
+        cancel->name.size != 0 ? PAWL__SQL_TIMEOUT_CANCEL : PAWL__SQL_TIMEOUT_CANCEL_ALL, error);
     pawl__sqlite_put_uuid(&call, cancel->saga_id.uuid);
     if (cancel->name.size != 0)
         pawl__sqlite_put_text(&call, cancel->name);
@@ -258,7 +258,7 @@ static void put_saga_id(pawl__sqlite_call *call, pawl_saga_id id)
 static pawl_code insert(pawl__sqlite_writer *writer, const pawl_timeout_set *set, pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, pawl__sql_timeout_insert, error);
+    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_TIMEOUT_INSERT, error);
     pawl__sqlite_put_uuid(&call, set->id.uuid);
     put_saga_id(&call, set->saga_id);
     pawl__sqlite_put_text(&call, set->saga_type);
@@ -276,7 +276,7 @@ static pawl_code rearm(pawl__sqlite_writer *writer, const pawl_timeout_set *set,
 {
     pawl__sqlite_call call;
     pawl__sqlite_call_begin(&call, writer->connection,
-                            is_by_name ? pawl__sql_timeout_rearm_saga : pawl__sql_timeout_rearm,
+                            is_by_name ? PAWL__SQL_TIMEOUT_REARM_SAGA : PAWL__SQL_TIMEOUT_REARM,
                             error);
     pawl__sqlite_put_text(&call, set->saga_type);
     pawl__sqlite_put_text(&call, set->destination);

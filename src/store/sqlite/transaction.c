@@ -52,7 +52,7 @@ void pawl__sqlite_rollback(pawl__sqlite *store)
     /* A full disk and the like have rolled back already. */
     if (db == NULL || sqlite3_get_autocommit(db))
         return;
-    (void)run(store, pawl__sqlite_rollback_transaction, NULL);
+    (void)run(store, PAWL__SQLITE_ROLLBACK_TRANSACTION, NULL);
     if (!sqlite3_get_autocommit(db))
         pawl__sqlite_lose(store);
 }
@@ -81,7 +81,7 @@ pawl_code pawl__sqlite_write_begin(pawl__sqlite *store, pawl_error *error)
     if (code != PAWL_OK)
         return code;
     atomic_store(&store->is_interrupted, false);
-    return explain_busy(store, run(store, pawl__sqlite_begin, error), error);
+    return explain_busy(store, run(store, PAWL__SQLITE_BEGIN, error), error);
 }
 
 pawl_code pawl__sqlite_write_end(pawl__sqlite *store, pawl_code code, pawl_error *error)
@@ -89,7 +89,7 @@ pawl_code pawl__sqlite_write_end(pawl__sqlite *store, pawl_code code, pawl_error
     if (store->is_held)
         return code;
     if (code == PAWL_OK)
-        code = run(store, pawl__sqlite_commit_transaction, error);
+        code = run(store, PAWL__SQLITE_COMMIT_TRANSACTION, error);
     if (code != PAWL_OK)
         pawl__sqlite_rollback(store);
     return code;
@@ -146,7 +146,7 @@ pawl_code pawl__sqlite_read_begin(pawl__sqlite *store, pawl_error *error)
     if (code != PAWL_OK)
         return code;
     atomic_store(&store->is_interrupted, false);
-    return run(store, pawl__sqlite_begin_read, error);
+    return run(store, PAWL__SQLITE_BEGIN_READ, error);
 }
 
 pawl_code pawl__sqlite_read_end(pawl__sqlite *store, pawl_code code, pawl_error *error)

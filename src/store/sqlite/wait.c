@@ -20,7 +20,7 @@ pawl_code pawl__sqlite_has_changed(pawl__sqlite *store, bool *changed, pawl_erro
 {
     int64_t           version;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sqlite_data_version, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_DATA_VERSION, error);
     pawl_code code = pawl__sqlite_one_int(&call, &version);
     if (code != PAWL_OK)
         return code;

@@ -58,7 +58,7 @@ static pawl_code list_workers(pawl__sqlite *store, pawl_arena *arena, bool want_
     *items          = NULL;
     *count          = 0;
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_list, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_LIST, error);
     call.arena = arena;
     while (pawl__sqlite_next(&call)) {
         worker_row *grown = pawl__sqlite_grow(&call, *items, *count, &capacity, sizeof **items);
@@ -75,11 +75,11 @@ static pawl_code list_workers(pawl__sqlite *store, pawl_arena *arena, bool want_
 /* What a worker had leased is free at once, not only when the lease is over. */
 static pawl_code free_leases(pawl__sqlite *store, pawl_uuid worker, pawl_error *error)
 {
-    pawl_code code = run_with_ids(store, pawl__sql_timeout_free, &worker, NULL, NULL, error);
+    pawl_code code = run_with_ids(store, PAWL__SQL_TIMEOUT_FREE, &worker, NULL, NULL, error);
     if (code == PAWL_OK)
-        code = run_with_ids(store, pawl__sql_aggregator_free, &worker, NULL, NULL, error);
+        code = run_with_ids(store, PAWL__SQL_AGGREGATOR_FREE, &worker, NULL, NULL, error);
     if (code == PAWL_OK)
-        code = run_with_ids(store, pawl__sql_lease_delete_all, &worker, NULL, NULL, error);
+        code = run_with_ids(store, PAWL__SQL_LEASE_DELETE_ALL, &worker, NULL, NULL, error);
     return code;
 }
 
@@ -98,11 +98,11 @@ pawl_code pawl__sqlite_free_dead(pawl__sqlite *store, pawl_error *error)
 
 pawl_code pawl__sqlite_worker_end(pawl__sqlite *store, pawl_uuid worker, pawl_error *error)
 {
-    pawl_code code = run_with_ids(store, pawl__sql_worker_keep, &kept_row, NULL, NULL, error);
+    pawl_code code = run_with_ids(store, PAWL__SQL_WORKER_KEEP, &kept_row, NULL, NULL, error);
     if (code == PAWL_OK)
-        code = run_with_ids(store, pawl__sql_worker_fold, &kept_row, &worker, NULL, error);
+        code = run_with_ids(store, PAWL__SQL_WORKER_FOLD, &kept_row, &worker, NULL, error);
     if (code == PAWL_OK)
-        code = run_with_ids(store, pawl__sql_worker_delete, &worker, NULL, NULL, error);
+        code = run_with_ids(store, PAWL__SQL_WORKER_DELETE, &worker, NULL, NULL, error);
     return code == PAWL_OK ? free_leases(store, worker, error) : code;
 }
 
@@ -112,7 +112,7 @@ static pawl_code insert(pawl__sqlite *store, pawl_text endpoint, pawl_text types
                         pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_insert, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_INSERT, error);
     pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
     pawl__sqlite_put_text(&call, endpoint);
     pawl__sqlite_put_text(&call, types);
@@ -127,7 +127,7 @@ static pawl_code replace(pawl__sqlite *store, pawl_text endpoint, pawl_text type
                          pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_replace, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_REPLACE, error);
     pawl__sqlite_put_text(&call, endpoint);
     pawl__sqlite_put_text(&call, types);
     pawl__sqlite_put_int(&call, pawl__sqlite_process_number(store->process));
@@ -142,7 +142,7 @@ static pawl_code read_epoch(pawl__sqlite *store, int64_t *epoch, pawl_uuid *last
                             pawl_error *error)
 {
     pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, pawl__sql_worker_read, error);
+    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_READ, error);
     pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
     if (pawl__sqlite_next(&call)) {
         *epoch       = pawl__sqlite_get_int(&call);
@@ -237,7 +237,7 @@ pawl_code pawl__sqlite_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_a
     code = pawl__sqlite_write_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    code = run_with_ids(store, pawl__sql_worker_raise, &base->worker.uuid, NULL, &changes, error);
+    code = run_with_ids(store, PAWL__SQL_WORKER_RAISE, &base->worker.uuid, NULL, &changes, error);
     if (code == PAWL_OK && changes == 0)
         code = pawl_error_set(error, PAWL_EFENCED, "sqlite: this worker has no row any longer");
     int64_t   epoch = 0;
