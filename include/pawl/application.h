@@ -131,8 +131,8 @@ typedef struct pawl_handler {
 
 /* ---- Rows --------------------------------------------------------------- */
 
-/* What becomes of a message that cannot start a saga and finds none (contracts
- * E3). "None" is final only when no older message of the queue is left. */
+/* What becomes of a message that cannot start a saga and finds none
+ * (E3). "None" is final only when no older message of the queue is left. */
 typedef enum pawl_not_found {
     PAWL_NOT_FOUND_DROP, /* with a warning and a counter */
     PAWL_NOT_FOUND_DEAD, /* dead letter */
@@ -140,9 +140,9 @@ typedef enum pawl_not_found {
 } pawl_not_found;
 
 /* A custom finder: writes the id of the saga that `message` is for, zero for
- * none. The message then runs in a batch of its own (contracts E30). One that begins no
+ * none. The message then runs in a batch of its own (E30). One that begins no
  * saga is asked for a second time when the first answer is "none" and no older message of
- * the queue is left, and again later while there are some (contracts E3). */
+ * the queue is left, and again later while there are some (E3). */
 typedef pawl_code pawl_find_fn(pawl_context *ctx, const void *message, pawl_saga_id *id);
 
 typedef struct pawl_on {
@@ -159,19 +159,19 @@ typedef struct pawl_on {
 
 typedef struct pawl_saga {
     const char     *name;
-    const char     *table; /* suffix of the table's name; NULL: the name (contracts D1) */
+    const char     *table; /* suffix of the table's name; NULL: the name (D1) */
     pawl_record_fn *state;
     const char     *correlation;  /* property of the state that is unique; NULL: none */
     const char     *transitional; /* a second one, while the first is being replaced */
     const pawl_on  *on;
     /* The row is locked at load, in a batch of one, which waits for it up to the deadline
-     * of a store call; then the message fails, with retries (contracts S32). */
+     * of a store call; then the message fails, with retries (S32). */
     bool is_pessimistic;
 } pawl_saga;
 
 /* Collects messages under its name (and key) until `size` are there or the
  * period ends, then hands them over together. Neither size nor period: size 10
- * (contracts E17). It takes messages of its handler's type and of types derived from
+ * (E17). It takes messages of its handler's type and of types derived from
  * it (E9); a row has the handler's type, and the message's own in the header
  * pawl.type when that is another one. */
 typedef struct pawl_aggregator {
@@ -233,7 +233,7 @@ typedef struct pawl_endpoint_spec {
 } pawl_endpoint_spec;
 
 /* Runs for each message before or after its handlers. `before` may answer
- * PAWL_DISCARD: the message is consumed and no handler runs (contracts E29).
+ * PAWL_DISCARD: the message is consumed and no handler runs (E29).
  * Any other answer than PAWL_OK fails the message. */
 typedef pawl_code pawl_filter_fn(pawl_context *ctx, const pawl_message *message, void *context);
 

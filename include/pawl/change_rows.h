@@ -128,7 +128,7 @@ typedef struct pawl_outbox_settle {
 /* What an operator does with a dead row; a line of history says who and why.
  * Refused with PAWL_EGONE unless the row is dead. */
 typedef enum pawl_outbox_action {
-    PAWL_OUTBOX_ENABLE,  /* pending and due; its attempts so far count no more (contracts O19) */
+    PAWL_OUTBOX_ENABLE,  /* pending and due; its attempts so far count no more (O19) */
     PAWL_OUTBOX_DISCARD, /* discarded; swept as the dispatched rows are */
 } pawl_outbox_action;
 
@@ -141,7 +141,7 @@ typedef struct pawl_outbox_reset {
 } pawl_outbox_reset;
 
 /* Removes exactly the rows of a snapshot. Refused with PAWL_ECONFLICT unless
- * all `ids` are there under the session's lease (contracts A11, A12, A27). A
+ * all `ids` are there under the session's lease (A11, A12, A27). A
  * session of zero checks no lease and ignores ids that are gone. */
 typedef struct pawl_snapshot_remove {
     PAWL__CHANGE_BASE
@@ -154,7 +154,7 @@ typedef struct pawl_snapshot_remove {
 /* Sets or re-arms. With a saga id, (saga id, name) is unique: a second set
  * writes the due time anew, raises the generation and clears the lease,
  * whoever holds it. Without one the id is the key. With `is_new` an existing
- * id is refused with PAWL_EDUPLICATE and the first row stays (contracts T2). */
+ * id is refused with PAWL_EDUPLICATE and the first row stays (T2). */
 typedef struct pawl_timeout_set {
     PAWL__CHANGE_BASE
     pawl_timeout_id id;
@@ -179,7 +179,7 @@ typedef struct pawl_timeout_cancel {
 /* A new pending row, due whatever `at` says: the rows of a source are made by several
  * clocks, and none may go before the one that precedes it. A dispatch id that exists is left
  * untouched; one whose stored type or body differs is refused with PAWL_EMISMATCH
- * (contracts O5, O6). */
+ * (O5, O6). */
 typedef struct pawl_outbox_add {
     PAWL__CHANGE_BASE
     pawl_dispatch_id dispatch_id;
@@ -195,7 +195,7 @@ typedef struct pawl_outbox_add {
 } pawl_outbox_add;
 
 /* Held rows: the runner keeps back what follows a waiting row of a source, and
- * lets it go when that row is settled (design section 6, "Outbox order"). */
+ * lets it go when that row is settled. */
 typedef struct pawl_outbox_hold {
     PAWL__CHANGE_BASE
     pawl_text source;
@@ -213,7 +213,7 @@ typedef struct pawl_queue_send {
 } pawl_queue_send;
 
 /* One delivery to an aggregator. The key is unique in its partition while the
- * row lives; a second add changes nothing (contracts A2). The partition's
+ * row lives; a second add changes nothing (A2). The partition's
  * flush row is made when it is missing. */
 typedef struct pawl_aggregator_add {
     PAWL__CHANGE_BASE
@@ -247,7 +247,7 @@ typedef struct pawl_snapshot_release {
 /* Rows leave an aggregator whatever their lease: one by correlation id, or all
  * when it is empty. With `is_checked`, refused with PAWL_ECONFLICT when there was
  * no row to remove: for a set of its own, whose adds come from an earlier commit.
- * The public operation explains (contracts A20-A24). */
+ * The public operation explains (A20-A24). */
 typedef struct pawl_aggregator_remove {
     PAWL__CHANGE_BASE
     pawl_text partition;

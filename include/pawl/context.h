@@ -48,7 +48,7 @@ PAWL_API pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, co
  * every send sets to the sender's queue). PAWL_EINVAL without one. */
 PAWL_API pawl_code pawl_reply(pawl_context *ctx, const pawl_record *record, const void *message);
 /* Leaves at once, in a commit of its own, whatever becomes of the message in hand
- * (contracts E23). From a handler with its own SQL, or of a pessimistic saga, it leaves by
+ * (E23). From a handler with its own SQL, or of a pessimistic saga, it leaves by
  * another connection. SQLite lets nobody else write then: there it leaves in the commit
  * that says what became of the message, failed or not; when the program ends before that
  * commit the message is handled again, and sends again. PAWL_OK: it has left, or will in

@@ -40,7 +40,7 @@ PAWL_API pawl_time   pawl_clock_now(const pawl_clock *clock); /* NULL: the syste
 /* Where a logical destination leads: with neither url nor sink to a queue in this
  * store, in the commit that sends; else through the outbox, to another store or a
  * transport (url), or to code of the application (sink). Runtime configuration, never
- * stored but for the name: which endpoint has a route for a timeout (contracts E13). */
+ * stored but for the name: which endpoint has a route for a timeout (E13). */
 typedef struct pawl_route {
     const char *name;          /* NULL ends the list */
     const char *url;           /* of a store or a transport */
@@ -54,7 +54,7 @@ typedef struct pawl_route {
 } pawl_route;
 
 /* Something that only a person can mend went wrong again and again: `what` is
- * "retention", or "projection" when an event failed ten times (contracts O29). Both
+ * "retention", or "projection" when an event failed ten times (O29). Both
  * texts are borrowed for the call. Called on a thread of the endpoint, which goes on.
  * Must not call pawl, but for pawl_endpoint_stop. */
 typedef void pawl_critical_fn(void *context, const char *what, const pawl_error *error);
@@ -132,7 +132,7 @@ PAWL_API void      pawl_endpoint_destroy(pawl_endpoint *endpoint); /* accepts NU
  *
  * A handler (a filter, a sink ...) that takes more than 10 s is named in the log, once.
  * When something is in hand still stop_wait after the stop, run gives it up: PAWL_ETIMEOUT,
- * and the error names the message, its type and the handler (contracts E29). What such a
+ * and the error names the message, its type and the handler (E29). What such a
  * thread held is free for others, and it writes nothing any more, whatever the handler
  * does when it returns; the thread then ends by itself. Of a handler with its own SQL the
  * transaction is ended by a server; on SQLite it keeps the file's write lock until the

@@ -13,10 +13,10 @@
  * narrowest) with room for a queue name beside it. */
 #define PAWL_MESSAGE_ID_SIZE_MAX 200
 #define PAWL_NAME_SIZE_MAX 200         /* queues, endpoints, types, destinations, timeouts */
-#define PAWL_PARTITION_SIZE_MAX 200    /* contracts A7 */
+#define PAWL_PARTITION_SIZE_MAX 200    /* A7 */
 #define PAWL_SOURCE_SIZE_MAX 401       /* of an outbox row: a type, '/' and an id */
 #define PAWL_STREAM_SIZE_MAX 200       /* of an event stream: a type, '/' and an id */
-#define PAWL_CORRELATION_CHARS_MAX 200 /* contracts D19; characters, not bytes */
+#define PAWL_CORRELATION_CHARS_MAX 200 /* D19; characters, not bytes */
 /* MongoDB's document is 16 MB with its headers, MySQL's packet 64 MB. */
 #define PAWL_BODY_SIZE_MAX (16 * 1024 * 1024)
 #define PAWL_HEADERS_SIZE_MAX (64 * 1024)

@@ -58,7 +58,7 @@ typedef struct pawl_health {
     size_t             check_count;
 } pawl_health;
 
-/* Asks the store and judges (contracts O23). `now` is machine time; NULL options: all
+/* Asks the store and judges (O23). `now` is machine time; NULL options: all
  * defaults. `*health` is written whatever the answer.
  *
  * PAWL_EINVAL  the unhealthy limit is below the degraded one.
@@ -74,7 +74,7 @@ PAWL_API pawl_code pawl_health_check(pawl_store *store, const pawl_health_option
 /* Zero means the default in brackets. Endpoints with equal options and the same
  * store share one server and one sender; with other options or another store a
  * port is taken only once. Durations are microseconds
- * (contracts O23).
+ * (O23).
  *
  * What pawl_endpoint_create answers because of them:
  *

@@ -23,7 +23,7 @@
  * decides about commands, each of which is accepted or rejected with a reason; a
  * process hears of what happened and sends commands. Both drop a command that
  * they have handled already, by its dispatch id, however it arrives again
- * (contracts O17, O18).
+ * (O17, O18).
  *
  * Threads: as application.h says of handlers. Apply functions must be pure: they
  *     run whenever the state is needed, on any thread.
@@ -96,7 +96,7 @@ extern "C" {
  * became of each command it sent to an entity: `dispatch_id` and `type` are the
  * command's, `reason` is the handler's. A process without them leaves a rejected command
  * to the operators, as a dead letter. A command that was handled already is accepted once
- * more (contracts O17). Of one that is discarded, or fails, nobody is told. */
+ * more (O17). Of one that is discarded, or fails, nobody is told. */
 #define PAWL__ACCEPTED(F) \
     F(UUID, dispatch_id)  \
     F(TEXT, type)
@@ -110,7 +110,7 @@ PAWL_RECORD_WITH(pawl_rejected, PAWL__REJECTED, .type = "pawl.rejected")
 #endif
 
 /* What a stream's "pawl.handled" says: a message was handled, commands were sent or
- * timeouts set, and no event emitted (contracts O5). */
+ * timeouts set, and no event emitted (O5). */
 #define PAWL__HANDLED(F) \
     F(TEXT, message_id)  \
     F(TEXT, type)
@@ -123,7 +123,7 @@ PAWL_RECORD_WITH(pawl_handled, PAWL__HANDLED, .type = "pawl.handled")
 /* An event of the process or entity in hand; `record, event` is PAWL_MESSAGE(type,
  * .field = value ...). It is copied, and applied at once: the state that the handler was
  * given shows it. It becomes part of the stream in the commit, at the next version
- * (contracts O1, O4). Like any effect that is refused, an error fails the message.
+ * (O1, O4). Like any effect that is refused, an error fails the message.
  *
  * PAWL_EINVAL  no function in .apply is for it, or no process or entity is in hand.
  * PAWL_ELIMIT  its JSON is larger than PAWL_BODY_SIZE_MAX. */

@@ -108,7 +108,7 @@ typedef struct pawl_saga_row {
 } pawl_saga_row;
 
 typedef struct pawl_aggregator_row {
-    int64_t         id; /* of this delivery alone (contracts A5) */
+    int64_t         id; /* of this delivery alone (A5) */
     pawl_text       name;
     pawl_text       partition;
     pawl_text       key;

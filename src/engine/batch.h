@@ -248,7 +248,7 @@ pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *e
 /* load.c: fills the identity map with what the lookups and timeouts need. */
 pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error);
 /* Is an older message of the batch still to be handled, here or elsewhere? "No saga" is
- * not final then (contracts E3). */
+ * not final then (E3). */
 bool pawl__load_has_older(const pawl__batch *batch, const pawl__unit *unit);
 /* Looks at the queue: is there no older message, of this batch or another? */
 pawl_code pawl__load_look(pawl__batch *batch, const pawl__unit *unit, bool *is_oldest,

@@ -212,7 +212,7 @@ static pawl_code put_flush(pawl__batch *batch, const pawl__unit *unit, uint32_t 
 
 /* ---- Sagas ---------------------------------------------------------------------- */
 
-/* The metadata of a new saga (contracts S23); ids that would need escapes are
+/* The metadata of a new saga (S23); ids that would need escapes are
  * left out of it rather than stored wrong. */
 static pawl_text metadata_of(pawl__batch *batch, const pawl__entry *entry)
 {

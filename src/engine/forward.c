@@ -1,7 +1,7 @@
 /* forward.c - due timeouts for a destination that no endpoint of this store handles.
  *
  * Such a timeout becomes a message to its destination, in the commit that removes it
- * (contracts E13): a row of a queue of this store, or of the outbox, as the destination's
+ * (E13): a row of a queue of this store, or of the outbox, as the destination's
  * route says. So it is sent exactly once, and a failed commit leaves it as it was.
  *
  *     type         the timeout's name, or "pawl.timeout"

@@ -56,7 +56,7 @@ pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *are
 }
 
 /* "Base,BaseOfBase": lets a receiver that does not know the type run the
- * handlers of its base types (contracts E9). */
+ * handlers of its base types (E9). */
 static pawl_text base_names(const pawl_record *record, pawl_arena *arena)
 {
     pawl_text names = {.data = "", .size = 0};

@@ -1,5 +1,5 @@
 /* history.c - the attempts at a message, for whoever reads its dead letter: when, with
- * what code, and why it failed (contracts E26).
+ * what code, and why it failed (E26).
  *
  *     [{"attempt":1,"at":"2026-01-01T09:00:00.000000Z","code":"RETRY","error":"..."}, ...]
  *

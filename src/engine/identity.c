@@ -140,7 +140,7 @@ bool pawl__identity_set_transitional(pawl__batch *batch, pawl__entry *entry,
 }
 
 /* Stored state of an older version is upcast; one that cannot be decoded is an
- * error that names the saga, never "none" (contracts S27). */
+ * error that names the saga, never "none" (S27). */
 static pawl_code decode_state(pawl__batch *batch, const pawl__saga_model *model,
                               const pawl_saga_row *row, void *state, pawl_error *error)
 {

@@ -8,7 +8,7 @@
 #include "pawl/base.h"
 
 /* pawl_dispatch_id_make; without a source the message in hand takes its place
- * (contracts O5). */
+ * (O5). */
 pawl_dispatch_id pawl__dispatch_id(pawl_text endpoint, pawl_text source, pawl_text message_id,
                                    int64_t version, int32_t index);
 

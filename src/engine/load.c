@@ -3,7 +3,7 @@
  *
  * One set-based read each. "No saga" for a message that cannot start one is
  * believed only if the saga is still missing in a read made after a look at
- * the queue found no older due message (design section 2).
+ * the queue found no older due message.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

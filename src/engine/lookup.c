@@ -3,7 +3,7 @@
  *
  * A message runs the handlers of its own type and of its base types. What
  * finds a saga is the message's property, made the type of the saga's
- * correlation property (contracts S17): never silently unmatched.
+ * correlation property (S17): never silently unmatched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -115,7 +115,7 @@ static pawl_code answer_value(pawl__batch *batch, const pawl__unit *unit, pawl__
     return code;
 }
 
-/* The key is a text; whether what begins a stream has a real value (contracts E11) is
+/* The key is a text; whether what begins a stream has a real value (E11) is
  * asked before it is made one, as the text of a zero uuid is a text like others. */
 static pawl_code key_of_stream(pawl__batch *batch, pawl__lookup *lookup, pawl_error *error)
 {
@@ -210,7 +210,7 @@ static pawl_code build_type(pawl__batch *batch, pawl__unit *unit, const pawl__ty
     return code;
 }
 
-/* A type that nobody here handles: others of the endpoint may (contracts E28). */
+/* A type that nobody here handles: others of the endpoint may (E28). */
 static pawl_code end_unknown(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     pawl_text type     = unit->message.type;
@@ -235,7 +235,7 @@ static pawl_code end_unknown(pawl__batch *batch, pawl__unit *unit, pawl_error *e
 }
 
 /* An answer to a process that is not one of this program's: another worker's may know
- * it, as with a type (contracts E28), for as long as a message waits for its saga. */
+ * it, as with a type (E28), for as long as a message waits for its saga. */
 static pawl_code end_stray(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     pawl_text process;

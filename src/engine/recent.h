@@ -1,5 +1,5 @@
 /* recent.h - the dispatch ids that a process or an entity has handled of late: a
- * bounded set, first in first out (contracts O17).
+ * bounded set, first in first out (O17).
  *
  * Memory: the batch's arena; it grows with what is in it, up to its bound.
  * Threads: as the batch.

@@ -264,7 +264,7 @@ static pawl_code run_message(pawl_context *ctx)
     return code;
 }
 
-/* A timeout whose saga is gone is dropped in silence (contracts E14). */
+/* A timeout whose saga is gone is dropped in silence (E14). */
 static pawl_code run_timeout(pawl_context *ctx)
 {
     pawl__unit             *unit  = ctx->unit;

@@ -4,7 +4,7 @@
  *                  rows that a snapshot could take now, and is read again after
  *                  each flush, and after a snapshot of too few was released; read
  *                  after the commit, so that of two workers at 48 of 50 one at
- *                  least sees 50 (contracts E18, E36).
+ *                  least sees 50 (E18, E36).
  *     by period    the partition's flush row is due: all rows that were there,
  *                  in pieces of at most `max`, each its own commit.
  *     by request   as by period, now.
@@ -63,7 +63,7 @@ static pawl_code add_target(pawl__worker *worker, targets *list,
 
 /* ---- One piece of one partition -------------------------------------------------- */
 
-/* Rows that stay for their type hold nothing up and fail nothing (contracts A10): a line
+/* Rows that stay for their type hold nothing up and fail nothing (A10): a line
  * in the log, now and then, is all that tells of them. */
 static void say_strange(pawl__worker *worker, pawl_text partition,
                         const pawl_aggregator_counts *counts)

@@ -1,7 +1,7 @@
 /* foreign.c - due timeouts for a destination that no endpoint of this store handles.
  *
  * Whose a destination is, is told by the store's subscriptions, which outlive the
- * processes that made them (contracts E13):
+ * processes that made them (E13):
  *
  *     a queue that a subscription names   its endpoint's, whether it runs or not: it
  *                                         claims its timeouts and handles them

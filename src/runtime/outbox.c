@@ -10,7 +10,7 @@
  *     a sink that does not       C C C            1 2 3
  *
  * What stands behind a row that failed is held until that row is settled; a dead
- * row holds nothing back (contracts O14). The states of rows are in settle.c.
+ * row holds nothing back (O14). The states of rows are in settle.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -159,7 +159,7 @@ static pawl_code drain(pawl__service *service, pawl_time now, pawl_step *step, p
     return code == PAWL_OK ? run_round(service, &round, step, error) : code;
 }
 
-/* An interruption is passed on as it is (contracts O30). */
+/* An interruption is passed on as it is (O30). */
 static pawl_code name_failure(const pawl__service *service, pawl_code code, pawl_error *error)
 {
     if (code == PAWL_OK || code == PAWL_EINTERRUPTED)

@@ -76,7 +76,7 @@ static bool is_handle_lost(pawl_code code)
 }
 
 /* Clean-up that fails stops nothing, but a table that only grows has to be heard of
- * (contracts O29). */
+ * (O29). */
 static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_error *error)
 {
     const pawl_endpoint_options *settings = &service->endpoint->settings;
@@ -129,7 +129,7 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
     return code;
 }
 
-/* A quarter of the lease is the cadence of contracts T14. */
+/* A quarter of the lease is the cadence of T14. */
 static pawl_code reap(pawl__service *service, pawl_time now, pawl_error *error)
 {
     int64_t count = 0;

@@ -17,7 +17,7 @@
 #include "pawl/limits.h"
 
 #define PAWL__BASES_MAX 16               /* of a message type: more of them are not looked at */
-#define PAWL__AGGREGATOR_SIZE_DEFAULT 10 /* contracts E17 */
+#define PAWL__AGGREGATOR_SIZE_DEFAULT 10 /* E17 */
 #define PAWL__AGGREGATOR_LEASE_DEFAULT PAWL_MINUTES(5)
 #define PAWL__AGGREGATOR_ATTEMPTS_DEFAULT 10
 
@@ -140,9 +140,9 @@ typedef struct pawl__model {
     size_t      filter_count;
 } pawl__model;
 
-/* PAWL_ECONFIG names the saga or aggregator and what is wrong (contracts D3,
+/* PAWL_ECONFIG names the saga or aggregator and what is wrong (D3,
  * D32, E32, S19, S29). `name` NULL: the only endpoint. `saga_prefix` NULL: the
- * default of contracts D2. */
+ * default of D2. */
 pawl_code pawl__model_create(const pawl_application *application, const char *name,
                              const char *saga_prefix, pawl__model **model, pawl_error *error);
 void      pawl__model_destroy(pawl__model *model); /* accepts NULL */

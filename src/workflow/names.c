@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define TABLE_NAME_SIZE_MAX 63 /* PostgreSQL's identifiers, in bytes (contracts D5) */
+#define TABLE_NAME_SIZE_MAX 63 /* PostgreSQL's identifiers, in bytes (D5) */
 
 static bool has_any(pawl_text text, const char *characters)
 {

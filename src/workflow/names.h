@@ -10,7 +10,7 @@
 /* 1 to PAWL_NAME_SIZE_MAX bytes of UTF-8 without control characters, quotes or
  * backslashes. PAWL_ECONFIG names `what`. */
 pawl_code pawl__name_check(const char *what, const char *name, pawl_error *error);
-/* No [ ] ` " (contracts D3); at most 63 bytes, the shortest limit of the
+/* No [ ] ` " (D3); at most 63 bytes, the shortest limit of the
  * databases (D5). */
 pawl_code pawl__table_name_check(const char *saga, pawl_text name, pawl_error *error);
 pawl_code pawl__column_check(pawl_text property, pawl_error *error);

@@ -1,6 +1,6 @@
 /* lost_answers.h - commits whose requests and answers are lost, one after another, for
  * every kind of change that can be refused: what the caller is told is compared with what
- * is there (contracts O32).
+ * is there (O32).
  *
  * The kinds, the ways of committing and the comparison are here, and know no driver. What
  * loses an answer belongs to the test of a store: a `lossy`.

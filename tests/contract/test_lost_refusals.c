@@ -1,6 +1,6 @@
 /* test_lost_refusals.c - drivers whose list of refusals is not that of the commit whose
  * answer was lost: what the caller is told is what is there, or that it is not known
- * (contracts O32).
+ * (O32).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

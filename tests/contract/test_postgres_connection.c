@@ -1,5 +1,5 @@
 /* test_postgres_connection.c - connections that end: killed back ends, answers
- * that never come, servers that stop, forks (contracts S25, S28).
+ * that never come, servers that stop, forks (S25, S28).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /* test_postgres_hold.c - the handler's own SQL between pawl's, and what stays
- * claimed when (contracts S33).
+ * claimed when (S33).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /* test_postgres_lead.c - the lead taken from a worker that stands still: what it had
- * under way keeps nobody waiting, and it comes back by itself (contracts O20).
+ * under way keeps nobody waiting, and it comes back by itself (O20).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

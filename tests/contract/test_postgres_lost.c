@@ -1,5 +1,5 @@
 /* test_postgres_lost.c - every request and every answer of a commit is lost in turn, for
- * every kind of change that can be refused, directly and behind a pooler (contracts O32).
+ * every kind of change that can be refused, directly and behind a pooler (O32).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

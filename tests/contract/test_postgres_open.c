@@ -1,5 +1,5 @@
 /* test_postgres_open.c - URLs that lead nowhere, servers that refuse, poolers that
- * nobody mentioned (contracts D37).
+ * nobody mentioned (D37).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

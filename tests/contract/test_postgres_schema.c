@@ -1,5 +1,5 @@
 /* test_postgres_schema.c - the script, and what apply, verify and drop make of a
- * database (contracts D3, D5, D9 to D12, D16, D20, D26 to D28, D33 to D35, D38).
+ * database (D3, D5, D9 to D12, D16, D20, D26 to D28, D33 to D35, D38).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /* test_postgres_upgrade.c - a database that an earlier version of pawl made:
- * refused, brought to this version, and worked with (contracts D26, D33, D34).
+ * refused, brought to this version, and worked with (D26, D33, D34).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /* test_sqlite_file.c - the file is deleted, moved away or replaced while it is open: a
  * handle says so at its next call, and answers OK for nothing that would be lost
- * (contracts O32).
+ * (O32).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

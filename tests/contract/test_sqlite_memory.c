@@ -1,6 +1,6 @@
 /* test_sqlite_memory.c - SQLite runs out of memory, at each of its allocations in turn:
  * no lock stays, nothing half done stays, and the handle goes on once there is memory
- * (contracts O30, O32, S33).
+ * (O30, O32, S33).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

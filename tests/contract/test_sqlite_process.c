@@ -1,5 +1,5 @@
 /* test_sqlite_process.c - several processes on one file: queue leases, death,
- * take-over, fork, wake-up (design section 6, contracts O20).
+ * take-over, fork, wake-up (O20).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

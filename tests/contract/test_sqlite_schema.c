@@ -1,5 +1,5 @@
 /* test_sqlite_schema.c - the script, and what apply, verify and drop make of a
- * file (contracts D1, D3, D9, D11, D12, D26 to D28, D33, D34, D39).
+ * file (D1, D3, D9, D11, D12, D26 to D28, D33, D34, D39).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

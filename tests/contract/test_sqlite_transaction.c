@@ -1,5 +1,5 @@
 /* test_sqlite_transaction.c - the caller's own SQL: holds and enlist; and
- * commits whose log cannot be synced (contracts S33, O32).
+ * commits whose log cannot be synced (S33, O32).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

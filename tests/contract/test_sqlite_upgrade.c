@@ -1,5 +1,5 @@
 /* test_sqlite_upgrade.c - a file that an earlier version of pawl made: refused,
- * brought to this version, and worked with (contracts D26, D34).
+ * brought to this version, and worked with (D26, D34).
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* test_engine_group.c - what is refused together, and what runs again: contracts
+/* test_engine_group.c - what is refused together, and what runs again:
  * E7, E35 and E36, the conflict budget, and a unit that spoils a change set.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 /* test_engine_together.c - what the units of one batch share, and what each keeps for
- * itself: contracts E6, E7, E13, E34, E35
+ * itself: E6, E7, E13, E34, E35
  * and S23.
  *
  * SPDX-License-Identifier: Apache-2.0

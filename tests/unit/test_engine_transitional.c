@@ -1,5 +1,5 @@
 /* test_engine_transitional.c - a saga whose correlation property is being
- * replaced: contracts S20 to S22.
+ * replaced: S20 to S22.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

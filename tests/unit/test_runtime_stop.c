@@ -1,5 +1,5 @@
 /* test_runtime_stop.c - stopping while code of the application does not return, and what
- * is said of code that takes long (contracts E29, O29).
+ * is said of code that takes long (E29, O29).
  *
  * The code blocks until the test lets it go on. Time is the machine's clock, which the
  * test sets: stopping gives up when the clock says so, and at once.

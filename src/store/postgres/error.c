@@ -1,6 +1,6 @@
 /* error.c - what the server and the client library say, as codes of pawl.
  *
- * Decided by SQLSTATE, never by text (contracts D37): texts are translated.
+ * Decided by SQLSTATE, never by text (D37): texts are translated.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

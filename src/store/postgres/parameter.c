@@ -212,7 +212,7 @@ static const type_row types[] = {
     [PAWL__PG_TID_HINT]     = {27, 1010},
 };
 
-/* Times of correlation columns have no zone (contracts D16). */
+/* Times of correlation columns have no zone (D16). */
 static const type_row value_types[] = {
     [PAWL_VALUE_NONE] = {25, 1009},   [PAWL_VALUE_INT] = {20, 1016},
     [PAWL_VALUE_TEXT] = {25, 1009},   [PAWL_VALUE_UUID] = {2950, 2951},

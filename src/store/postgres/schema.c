@@ -145,7 +145,7 @@ static pawl_code check_type(const saga_state *state, pawl_error *error)
                           PAWL_TEXT_ARGS(state->correlation->property), expected, state->type);
 }
 
-/* A column of another type is an error (contracts D28). */
+/* A column of another type is an error (D28). */
 static pawl_code take_sagas(saga_look *look, pawl_error *error)
 {
     while (pawl__pg_next(&look->call)) {

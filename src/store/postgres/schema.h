@@ -25,7 +25,7 @@ extern const char pawl__pg_send_name[];
 /* What its template begins and ends the body with. */
 #define PAWL__PG_BODY_QUOTE "$pawl$"
 
-/* Names that fit (contracts D3, D5). */
+/* Names that fit (D3, D5). */
 pawl_code pawl__pg_prefix_check(const char *prefix, pawl_error *error);
 pawl_code pawl__pg_saga_check(const pawl_saga_table *table, pawl_error *error);
 /* 0 when there is no such table or row; a newer one is refused. */

@@ -1,7 +1,7 @@
 /* create.c - the script that makes and removes the tables.
  *
  * The same description gives the same text, byte for byte, and each statement
- * is harmless when what it makes is there already (contracts D26, D33).
+ * is harmless when what it makes is there already (D26, D33).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +28,7 @@ void pawl__sql_correlation_column(pawl__sql_text *text, const pawl_correlation *
 }
 
 /* Index names are of the whole database, hence the table in the name
- * (contracts D11). */
+ * (D11). */
 void pawl__sql_correlation_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                  const pawl_saga_table *table, const pawl_correlation *correlation)
 {

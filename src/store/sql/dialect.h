@@ -96,7 +96,7 @@ pawl__sql_advice pawl__sql_advise(const char *scheme, const char *rest, const ch
 
 /* Names become parts of statements: none may hold a quote of any dialect or a
  * NUL, or be empty or longer than `size_max`. PAWL_EINVAL says `what` and the
- * name (contracts D3). */
+ * name (D3). */
 pawl_code pawl__sql_name_check(pawl_text name, const char *what, size_t size_max,
                                pawl_error *error);
 

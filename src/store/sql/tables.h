@@ -53,12 +53,12 @@ pawl__sql_type pawl__sql_correlation_type(pawl_value_type type);
 /* "Correlation_X", unquoted. */
 void pawl__sql_correlation_column(pawl__sql_text *text, const pawl_correlation *correlation);
 /* "Index_{table}_Correlation_X", unquoted; where names are short "Index_" and 32
- * hex digits of its hash, the same everywhere (contracts D10, D11). */
+ * hex digits of its hash, the same everywhere (D10, D11). */
 void pawl__sql_correlation_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                  const pawl_saga_table *table, const pawl_correlation *correlation);
 /* Both correlations of a table, those that it has. */
 size_t pawl__sql_correlations(const pawl_saga_table *table, const pawl_correlation *list[2]);
-/* The names of table and columns (contracts D3). */
+/* The names of table and columns (D3). */
 pawl_code pawl__sql_saga_check(const pawl_saga_table *table, pawl_error *error);
 
 void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,

@@ -34,7 +34,7 @@ static const code_row codes[] = {
     {SQLITE_AUTH, PAWL_EDENIED},     {SQLITE_NOTADB, PAWL_ENOTSTORE},
 };
 
-/* By code, not by text (contracts D37). */
+/* By code, not by text (D37). */
 static pawl_code code_of(int result)
 {
     if (result == SQLITE_CONSTRAINT_UNIQUE || result == SQLITE_CONSTRAINT_PRIMARYKEY ||

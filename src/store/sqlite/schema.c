@@ -87,7 +87,7 @@ static pawl_code check_version(const pawl__sqlite *store, int64_t version, pawl_
 /* ---- Saga tables -------------------------------------------------------- */
 
 /* What a saga table lacks: `*is_there` false for the table itself; a column of
- * another type is an error (contracts D28). */
+ * another type is an error (D28). */
 typedef struct saga_state {
     bool is_there;
     bool has_column[2];
