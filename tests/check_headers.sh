@@ -72,6 +72,33 @@ for bad in 'order, .id = "x"' 'order, .id = string'; do
         result=1
     fi
 done
+# The driver's own header, where it is installed, agrees with what a handler is given.
+gives_connection() # PACKAGE HEADER FUNCTION TYPE
+{
+    local -a flags
+    pkg-config --exists "$1" 2>/dev/null || return 0
+    read -ra flags <<<"$(pkg-config --cflags "$1")"
+    local first second code own='"pawl/context.h"'
+    for first in "<$2>" "$own"; do
+        second=$own
+        [ "$first" != "$own" ] || second="<$2>"
+        code=$(printf '#include %s\n#include %s\n%s *get(pawl_context *ctx) { return %s(ctx); }' \
+            "$first" "$second" "$4" "$3")
+        "$cc" -std=c17 -Werror -Wno-missing-prototypes -fsyntax-only -I "$include" "${flags[@]}" \
+            -x c - <<<"$code" &&
+            "$cxx" -std=c++17 -Werror -fsyntax-only -I "$include" "${flags[@]}" -x c++ - <<<"$code" ||
+            return 1
+    done
+}
+if ! gives_connection sqlite3 sqlite3.h pawl_sqlite sqlite3 ||
+    ! gives_connection libpq libpq-fe.h pawl_postgres PGconn; then
+    echo "a connection has another type in its driver's header"
+    result=1
+fi
+if pkg-config --exists sqlite3 && gives_connection sqlite3 sqlite3.h pawl_sqlite sqlite3_stmt 2>/dev/null; then
+    echo "self-test: a connection of the wrong type passed"
+    result=1
+fi
 for header in "$include"/pawl/*.h; do
     name=pawl/$(basename "$header")
     for language in c cxx; do

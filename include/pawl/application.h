@@ -151,7 +151,7 @@ typedef struct pawl_on {
     const char         *key;         /* the message's property that finds the saga; "a.b" nests */
     const char    *transitional_key; /* the same for the transitional property; NULL: the key */
     bool           starts;           /* may begin a saga */
-    bool           own_sql;          /* runs alone, with pawl_sql(ctx) */
+    bool           own_sql;          /* runs alone, with SQL of its own: pawl_sqlite(ctx) ... */
     pawl_not_found not_found;
     const pawl_handler *missing; /* PAWL_NOT_FOUND_CALL: a PAWL_MESSAGE_HANDLER */
     pawl_find_fn       *find;    /* instead of `key` */
@@ -217,7 +217,7 @@ struct pawl_process {
 struct pawl_projection {
     const char                *name; /* of the checkpoint: another name begins anew */
     const pawl_handler *const *on;   /* PAWL_MESSAGE_HANDLERs, one for each event; ends with NULL */
-    bool    own_sql; /* writes with pawl_sql(ctx), in one transaction with the place */
+    bool    own_sql; /* writes with pawl_sqlite(ctx) ..., in one transaction with the place */
     int32_t batch;   /* events in one commit; 0: 256 */
 };
 

@@ -100,9 +100,20 @@ PAWL_API void *pawl_user(const pawl_context *ctx);
 PAWL_API bool pawl_stopping(const pawl_context *ctx);
 /* Memory that lives until the handler returns. */
 PAWL_API pawl_arena *pawl_scratch(pawl_context *ctx);
-/* The store's connection inside the open transaction (sqlite3 *, PGconn *); NULL
- * unless the handler's row says .own_sql. */
-PAWL_API void *pawl_sql(pawl_context *ctx);
+
+/* ---- SQL of your own ------------------------------------------------------- */
+
+/* The store's connection inside the transaction that pawl commits, for a handler, finder or
+ * projection that says .own_sql; NULL for one that does not, and when the store is of
+ * another kind. An application that runs on several kinds asks for one after the other.
+ * Lent until the handler returns: no commit, no rollback, no close. */
+struct sqlite3;
+struct pg_conn;
+PAWL_API struct sqlite3 *pawl_sqlite(pawl_context *ctx);   /* a sqlite3 * */
+PAWL_API struct pg_conn *pawl_postgres(pawl_context *ctx); /* a PGconn * */
+/* The same for a driver that pawl does not know: `type` is what its table says in
+ * native_type. NULL when it is another, or the driver says none. */
+PAWL_API void *pawl_native(pawl_context *ctx, const char *type);
 
 #ifdef __cplusplus
 }

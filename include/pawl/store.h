@@ -38,8 +38,7 @@ typedef struct pawl_store_ops pawl_store_ops;
 
 /* ---- A driver ----------------------------------------------------------- */
 
-/* The core allocates `store_size` zeroed bytes; the driver's struct begins
- * with this one. */
+/* The core allocates `store_size` zeroed bytes; the driver's struct begins with this one. */
 struct pawl_store {
     const pawl_store_ops *ops;
     const char           *system_prefix;
@@ -93,8 +92,7 @@ struct pawl_store_ops {
      * once, before the first claim or commit of a handle. */
     pawl_code (*worker_open)(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,
                              pawl_error *error);
-    /* Frees all claims and leases of the handle and ends its row; what it
-     * counted is kept. */
+    /* Frees all claims and leases of the handle and ends its row; what it counted is kept. */
     pawl_code (*worker_close)(pawl_store *store, pawl_time now, pawl_error *error);
     /* Workers that live now, other endpoints' and senders' included. */
     pawl_code (*worker_list)(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
@@ -193,15 +191,13 @@ struct pawl_store_ops {
     /* From any thread: the call under way ends soon with PAWL_EINTERRUPTED. */
     void (*interrupt)(pawl_store *store);
 
-    /* A hold is an open transaction for handlers with their own SQL: begun
-     * before the saga is loaded (locked), ended by commit or hold_end.
-     * native() is the connection inside it (sqlite3 *, PGconn * ...). */
+    /* A hold is an open transaction for handlers with their own SQL: begun before the saga is
+     * loaded (locked), ended by commit or hold_end. native() is the connection inside it. */
     pawl_code (*hold_begin)(pawl_store *store, pawl_error *error);
     void (*hold_end)(pawl_store *store); /* rolls back; harmless without a hold */
     void *(*native)(pawl_store *store);
-    /* Applies changes that no worker's fence guards on the caller's connection,
-     * inside the caller's transaction. `store` is any open handle on the same
-     * data; it gives the names of the tables. */
+    /* Applies changes that no worker's fence guards on the caller's connection, inside the caller's
+     * transaction. `store` is any open handle on the same data; it gives the names of the tables. */
     pawl_code (*enlist)(pawl_store *store, void *native, const pawl_changes *changes,
                         pawl_error *error);
 
@@ -251,6 +247,10 @@ struct pawl_store_ops {
      * Every idle worker asks: it may not walk all timeouts. NULL: such are never sent. */
     pawl_code (*timeout_foreign)(pawl_store *store, pawl_text own, pawl_time now, pawl_arena *arena,
                                  pawl_foreign_rows *rows, pawl_error *error);
+
+    /* The C type behind native(), which handlers ask for by it ("sqlite3", "PGconn", or one that
+     * the driver's page names: pawl_native). NULL: no handler is given the connection. */
+    const char *native_type;
 
     /* Version 1 ends here. Append below; an entry past the driver's ops_size
      * counts as NULL, and NULL must be survivable. */

@@ -227,6 +227,7 @@ static void a_hold_ends_with_commit_or_hold_end(suite *s)
     a->ops->hold_end(a);
     EXPECT_OK(s, a->ops->hold_begin(a, &s->error));
     EXPECT(s, a->ops->native(a) != NULL);
+    EXPECT(s, a->ops->native_type != NULL && a->ops->native_type[0] != '\0');
     pawl_value    ref = pawl_value_text(TEXT("order-1"));
     pawl_saga_row row = {0};
     EXPECT_OK(s, a->ops->saga_load(a, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,

@@ -90,8 +90,8 @@ static pawl_code on_audit(pawl_context *ctx, const audit *message)
 #ifdef PAWL_HAVE_SQLITE
     char text[80];
     snprintf(text, sizeof text, "insert into audit(number) values (%d)", (int)message->number);
-    return sqlite3_exec(pawl_sql(ctx), text, NULL, NULL, NULL) == SQLITE_OK ? PAWL_OK
-                                                                            : PAWL_EPERSIST;
+    return sqlite3_exec(pawl_sqlite(ctx), text, NULL, NULL, NULL) == SQLITE_OK ? PAWL_OK
+                                                                               : PAWL_EPERSIST;
 #else
     (void)message;
     return pawl_fail(ctx, PAWL_REJECT, "no SQL is built");

@@ -134,11 +134,21 @@ static void follow(pawl_store *store)
     store->is_attached      = inner->is_attached;
 }
 
+static const char *native_type; /* instead of that of the store behind */
+
+void fault_native_type(const char *type)
+{
+    native_type = type;
+}
+
 static void take_promises(fault_store *self)
 {
     const pawl_store_ops *behind = self->inner->ops;
     self->ops                    = *self->base.ops;
     self->ops.promises           = behind->promises;
+    self->ops.native_type        = behind->native_type;
+    if (native_type != NULL)
+        self->ops.native_type = native_type[0] != '\0' ? native_type : NULL;
     if (behind->enlist == NULL)
         self->ops.enlist = NULL;
     if (behind->hold_begin == NULL)

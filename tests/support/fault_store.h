@@ -126,6 +126,9 @@ typedef void fault_observe_fn(const pawl_changes *changes, const pawl_refusals *
 /* Registers the driver when it is not yet, and makes "fault:NAME" lead to a
  * store. `name` and `url` are copied. */
 void fault_bind(const char *name, const char *url);
+/* What the tables of handles that are opened from now on say in native_type; "": nothing;
+ * NULL: what the store behind says. Borrowed. */
+void fault_native_type(const char *type);
 /* Begins to count anew. The plan is copied; NULL: only counts. */
 void fault_plan_set(const fault_plan *plan);
 void fault_observe(fault_observe_fn *observe, void *context);

@@ -27,6 +27,8 @@ void  native_close(const char *url, void *native);
 bool native_try(const char *url, void *native, const char *sql, char *text, size_t size);
 void native_run(const char *url, void *native, const char *sql);
 
+/* The connection that a handler is given, of whatever kind; NULL when it is given none. */
+void *native_of(pawl_context *ctx);
 /* In a handler, within the transaction of its commit: PAWL_OK, or PAWL_REJECT with the reason. */
 pawl_code native_in(pawl_context *ctx, const char *url, const char *sql);
 

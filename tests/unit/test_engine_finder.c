@@ -214,9 +214,9 @@ static pawl_code find_in_sqlite(pawl_context *ctx, const char *title, pawl_saga_
     static const char sql[] =
         "select \"Id\" from \"library_Book\" where json_extract(\"Data\", '$.title') = ?1";
     sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(pawl_sql(ctx), sql, -1, &statement, NULL) != SQLITE_OK ||
+    if (sqlite3_prepare_v2(pawl_sqlite(ctx), sql, -1, &statement, NULL) != SQLITE_OK ||
         sqlite3_bind_text(statement, 1, title, -1, SQLITE_TRANSIENT) != SQLITE_OK)
-        return pawl_fail(ctx, PAWL_EPERSIST, "%s", sqlite3_errmsg(pawl_sql(ctx)));
+        return pawl_fail(ctx, PAWL_EPERSIST, "%s", sqlite3_errmsg(pawl_sqlite(ctx)));
     bool      is_there = sqlite3_step(statement) == SQLITE_ROW;
     pawl_code code =
         take_id(ctx, is_there ? (const char *)sqlite3_column_text(statement, 0) : NULL, id);
@@ -238,10 +238,10 @@ static pawl_code find_in_postgres(pawl_context *ctx, const char *title, pawl_sag
     snprintf(sql, sizeof sql,
              "select \"Id\" from \"%.*s\".\"library_Book\" where \"Data\"->>'title' = $1",
              (int)strcspn(schema, "&"), schema);
-    PGresult *result = PQexecParams(pawl_sql(ctx), sql, 1, NULL, values, NULL, NULL, 0);
+    PGresult *result = PQexecParams(pawl_postgres(ctx), sql, 1, NULL, values, NULL, NULL, 0);
     pawl_code code   = PAWL_OK;
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
-        code = pawl_fail(ctx, PAWL_EPERSIST, "%s", PQerrorMessage(pawl_sql(ctx)));
+        code = pawl_fail(ctx, PAWL_EPERSIST, "%s", PQerrorMessage(pawl_postgres(ctx)));
     else
         code = take_id(ctx, PQntuples(result) == 1 ? PQgetvalue(result, 0, 0) : NULL, id);
     PQclear(result);
@@ -253,7 +253,6 @@ static pawl_code find_in_postgres(pawl_context *ctx, const char *title, pawl_sag
 static pawl_code find_by_title(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
     const lend *it = message;
-    assert_non_null(pawl_sql(ctx));
 #ifdef PAWL_HAVE_POSTGRES
     if (strncmp(around->url, "postgres", strlen("postgres")) == 0)
         return find_in_postgres(ctx, it->title.data, id);

@@ -8,6 +8,7 @@
 #include "support/world.h"
 
 #include "support/hook.h"
+#include "support/native.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ PAWL_HANDLER(on_put_in, safe, put_in);
 static pawl_code on_lend(pawl_context *ctx, book *state, const lend *message)
 {
     (void)message;
-    assert_non_null(pawl_sql(ctx));
+    assert_non_null(native_of(ctx));
     world_note(&seen, "lend");
     state->count++;
     return PAWL_OK;

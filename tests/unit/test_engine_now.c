@@ -41,7 +41,7 @@ static const char other_name[] = "far";
 static pawl_code on_work(pawl_context *ctx, const work *message)
 {
     runs++;
-    assert_non_null(pawl_sql(ctx));
+    assert_non_null(native_of(ctx));
     pawl_code code = pawl_send_now(ctx, message->to.data, PAWL_MESSAGE(notice, .number = 1));
     if (ends_in_handler)
         _exit(0);

@@ -24,7 +24,7 @@ static world_log seen;
 /* What every handler does: it looks for its session, and tells somebody. */
 static pawl_code act(pawl_context *ctx, const char *what, pawl_text name)
 {
-    world_note(&seen, "%s(%s)", what, pawl_sql(ctx) != NULL ? "session" : "none");
+    world_note(&seen, "%s(%s)", what, native_of(ctx) != NULL ? "session" : "none");
     return pawl_send(ctx, "far", PAWL_MESSAGE(ping, .name = name));
 }
 

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/fault_store.h"
 #include "support/native.h"
 #include "support/world.h"
 
@@ -176,12 +177,43 @@ static void s32_a_pessimistic_saga(const char *url)
 
 /* ---- Own SQL -------------------------------------------------------------------------- */
 
+/* The connection has one type, and no other name opens it. */
+static void ask_for_each(pawl_context *ctx)
+{
+    void *is  = server_is(here) ? (void *)pawl_postgres(ctx) : (void *)pawl_sqlite(ctx);
+    void *not = server_is(here) ? (void *)pawl_sqlite(ctx) : (void *)pawl_postgres(ctx);
+    assert_non_null(is);
+    assert_null(not );
+    assert_ptr_equal(pawl_native(ctx, server_is(here) ? "PGconn" : "sqlite3"), is);
+    assert_null(pawl_native(ctx, server_is(here) ? "sqlite3" : "PGconn"));
+    assert_null(pawl_native(ctx, "MYSQL"));
+    assert_null(pawl_native(ctx, ""));
+    assert_null(pawl_native(ctx, NULL));
+}
+
+/* A driver that pawl does not know has a name of its own for its connection, or none. */
+static const char *other_type;
+
+static void ask_by_name(pawl_context *ctx)
+{
+    assert_null(pawl_sqlite(ctx));
+    assert_null(pawl_postgres(ctx));
+    void *native = pawl_native(ctx, "OTHER");
+    assert_true((native != NULL) == (other_type[0] != '\0'));
+}
+
 static pawl_code on_write_row(pawl_context *ctx, const write_row *message)
 {
     char sql[200];
     snprintf(sql, sizeof sql, "insert into {own_rows} values (%d, '%.*s')", message->number,
              PAWL_TEXT_ARGS(pawl_message_in_hand(ctx)->id));
     world_note(&seen, "write%d", message->number);
+    if (pawl_text_equal(message->how, PAWL_TEXT("ask")))
+        ask_for_each(ctx);
+    if (pawl_text_equal(message->how, PAWL_TEXT("name"))) {
+        ask_by_name(ctx);
+        return PAWL_OK;
+    }
     pawl_code code = native_in(ctx, here, sql);
     if (code == PAWL_OK && pawl_text_equal(message->how, PAWL_TEXT("now")))
         code = pawl_send_now(ctx, "out", PAWL_MESSAGE(plain, .number = 1));
@@ -196,7 +228,9 @@ PAWL_MESSAGE_HANDLER(on_write_row, write_row);
 static pawl_code on_no_sql(pawl_context *ctx, const plain *message)
 {
     (void)message;
-    assert_null(pawl_sql(ctx));
+    assert_null(pawl_sqlite(ctx));
+    assert_null(pawl_postgres(ctx));
+    assert_null(pawl_native(ctx, server_is(here) ? "PGconn" : "sqlite3"));
     return PAWL_OK;
 }
 PAWL_MESSAGE_HANDLER(on_no_sql, plain);
@@ -245,6 +279,37 @@ static void e24_retries_leave_exactly_one_row(const char *url)
     assert_int_equal(count_rows(url, "number = 2"), 1);
     assert_int_equal(world_queue(&it, "out").count, 2);
     world_close(&it);
+}
+
+static void e24_a_connection_says_what_it_is(const char *url)
+{
+    world it;
+    open_world(&it, url, &with_sql);
+    make_table(url);
+    post_write(&it, "a", 1, "ask");
+    world_post(&it, "b", PAWL_MESSAGE(plain, .number = 2));
+    assert_int_equal(world_drain(&it).handled, 2);
+    assert_string_equal(seen.text, "write1 ");
+    assert_int_equal(count_rows(url, "number = 1"), 1);
+    world_close(&it);
+}
+
+static void e24_a_connection_of_another_driver(const char *url)
+{
+    static const char *const types[] = {"OTHER", ""};
+    fault_bind("named", url);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        world it;
+        other_type = types[i];
+        fault_native_type(types[i]);
+        open_world(&it, "fault:named", &with_sql);
+        here = url;
+        post_write(&it, i == 0 ? "a" : "b", 1, "name");
+        assert_int_equal(world_drain(&it).handled, 1);
+        assert_string_equal(seen.text, "write1 ");
+        fault_native_type(NULL);
+        world_close(&it);
+    }
 }
 
 static void e24_delayed_retries_leave_exactly_one_row(const char *url)
@@ -313,6 +378,8 @@ int main(void)
         ON_ALL_STORES(e30_a_finder_that_finds_none_begins),
         ON_ALL_STORES(s32_a_pessimistic_saga),
         ON_SQL_STORES(e24_retries_leave_exactly_one_row),
+        ON_SQL_STORES(e24_a_connection_says_what_it_is),
+        ON_SQL_STORES(e24_a_connection_of_another_driver),
         ON_SQL_STORES(e24_delayed_retries_leave_exactly_one_row),
         ON_SQL_STORES(own_sql_of_a_rejected_message_is_rolled_back),
         ON_SQL_STORES(e23_now_leaves_with_each_run),

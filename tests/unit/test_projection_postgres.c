@@ -47,11 +47,11 @@ static pawl_code on_counted(pawl_context *ctx, const noted *event)
              "values ('%.*s', %lld, %d, %lld)",
              (const char *)pawl_user(ctx), PAWL_TEXT_ARGS(row->stream), (long long)row->version,
              (int)event->number, (long long)row->position);
-    PGresult *result = PQexec(pawl_sql(ctx), sql);
+    PGresult *result = PQexec(pawl_postgres(ctx), sql);
     bool      is_ok  = PQresultStatus(result) == PGRES_COMMAND_OK;
     PQclear(result);
     if (!is_ok)
-        return pawl_fail(ctx, PAWL_REJECT, "%s", PQerrorMessage(pawl_sql(ctx)));
+        return pawl_fail(ctx, PAWL_REJECT, "%s", PQerrorMessage(pawl_postgres(ctx)));
     if (atomic_fetch_add(&tries, 1) % 97 == 13)
         return pawl_retry_after(ctx, PAWL_MILLISECONDS(1));
     return PAWL_OK;

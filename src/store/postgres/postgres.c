@@ -50,6 +50,7 @@ const pawl_store_ops pawl_store_driver = {
     .hold_begin       = pawl__pg_hold_begin,
     .hold_end         = pawl__pg_hold_end,
     .native           = native,
+    .native_type      = "PGconn",
     .enlist           = pawl__pg_enlist,
     .queue_list       = pawl__pg_queue_list,
     .timeout_list     = pawl__pg_timeout_list,

@@ -50,6 +50,7 @@ const pawl_store_ops pawl_store_driver = {
     .hold_begin       = pawl__sqlite_hold_begin,
     .hold_end         = pawl__sqlite_hold_end,
     .native           = native,
+    .native_type      = "sqlite3",
     .enlist           = pawl__sqlite_enlist,
     .queue_list       = pawl__sqlite_queue_list,
     .timeout_list     = pawl__sqlite_timeout_list,
