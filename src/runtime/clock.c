@@ -69,6 +69,15 @@ int64_t pawl__watch_now(const pawl_endpoint *endpoint)
                                               : read_clock(CLOCK_MONOTONIC_COARSE);
 }
 
+void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now)
+{
+    worker->engine.store        = worker->store;
+    worker->engine.machine_now  = pawl__machine_now(worker->endpoint);
+    worker->engine.business_now = business_now;
+    worker->engine.has_hot      = worker->hot_until > worker->engine.machine_now;
+    worker->batch_end           = pawl__monotonic_now() + worker->endpoint->settings.batch_time_max;
+}
+
 uint64_t pawl__system_seed(void)
 {
     uint64_t seed = 0;

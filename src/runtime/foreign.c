@@ -20,6 +20,8 @@
  */
 #include "runtime/foreign.h"
 
+#include "runtime/claim.h"
+
 #include <string.h>
 
 #define ROUTE_TYPE "route:"
@@ -158,7 +160,7 @@ static pawl_code claim(pawl__worker *worker, const pawl_foreign_row *row, pawl_t
     pawl_timeout_rows rows = {.next_due = row->due};
     pawl_code         code = PAWL_OK;
     if (row->due <= due_max && *left > 0)
-        code = pawl__worker_claim_timeouts(worker, row->destination, due_max, *left, &rows, error);
+        code = pawl__claim_timeouts(worker, row->destination, due_max, *left, &rows, error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
         code = pawl__batch_add_timeout(worker->batch, &rows.items[i]);
     *left -= rows.count;

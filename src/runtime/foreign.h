@@ -22,9 +22,4 @@ pawl_code pawl__foreign_claim(pawl__worker *worker, pawl_time due_max, size_t co
 pawl_code pawl__foreign_announce(const pawl_endpoint *endpoint, const pawl_subscriptions *list,
                                  pawl_arena *arena, pawl_subscription_set *sets, size_t *count);
 
-/* worker.c: leases due timeouts of the destination; into the batch's arena. */
-pawl_code pawl__worker_claim_timeouts(pawl__worker *worker, pawl_text destination,
-                                      pawl_time due_max, size_t count_max, pawl_timeout_rows *rows,
-                                      pawl_error *error);
-
 #endif

@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runtime.h"
+#include "runtime/hot.h"
 
 #define HOT_TIME PAWL_MINUTES(1)
 #define STREAM_BACKS_MAX 200 /* one of 64 workers wins before, as a rule */
@@ -132,13 +132,13 @@ static void pause_claims(pawl__worker *worker, int64_t time)
  * winner time, and the work is done sooner by fewer of them. So who loses again and
  * again stays away for longer, and no two for the same time; who lost less than half
  * of a batch for so much less. */
-static int64_t stream_pause(pawl__worker *worker, const bool *is_back)
+static int64_t stream_pause(pawl__worker *worker, const pawl__fate *fates)
 {
     pawl__batch *batch = worker->batch;
     int64_t      time  = pawl__doubled(STREAM_PAUSE, worker->stream_backs, STREAM_PAUSE_MAX);
     int64_t      count = (int64_t)batch->unit_count, lost = 0;
     for (size_t i = 0; i < batch->unit_count; i++)
-        lost += is_back[pawl__group_of(batch, (uint32_t)i)];
+        lost += fates[pawl__group_of(batch, (uint32_t)i)].is_back;
     if (lost < count - lost)
         time = time * 2 * lost / count;
     return time / 2 + (int64_t)pawl_random_below(&worker->random, (uint64_t)time + 1);
@@ -148,7 +148,7 @@ static int64_t stream_pause(pawl__worker *worker, const bool *is_back)
  * brings the stream forward by a batch, while one by one each would lose to batches, as
  * one that came alone does. One that only ever loses runs its units alone in the end,
  * which counts. */
-static void note_streams(pawl__worker *worker, const pawl_refusals *refused, bool *is_back)
+static void note_streams(pawl__worker *worker, const pawl_refusals *refused, pawl__fate *fates)
 {
     bool has = false, has_back = false;
     for (size_t i = 0; i < refused->count; i++) {
@@ -157,17 +157,17 @@ static void note_streams(pawl__worker *worker, const pawl_refusals *refused, boo
             continue;
         has = true;
         if (worker->stream_backs < STREAM_BACKS_MAX)
-            is_back[refusal->group] = has_back = true;
+            fates[refusal->group].is_back = has_back = true;
     }
     if (has_back && !worker->engine.is_virtual)
-        pause_claims(worker, stream_pause(worker, is_back));
+        pause_claims(worker, stream_pause(worker, fates));
     worker->stream_backs = has ? worker->stream_backs + 1 : 0;
 }
 
-void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, bool *is_back)
+void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, pawl__fate *fates)
 {
     pawl__batch *batch = worker->batch;
-    note_streams(worker, refused, is_back);
+    note_streams(worker, refused, fates);
     if (!has_row_locks(worker))
         return;
     for (size_t i = 0; i < refused->count; i++) {
@@ -179,7 +179,7 @@ void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, bool *is
             if (size == 0)
                 size = group_size(batch, refusal->group);
             if (note_conflict(worker, batch->entries[j], size) && size > 1)
-                is_back[refusal->group] = true;
+                fates[refusal->group].is_back = true;
         }
     }
 }
@@ -213,6 +213,13 @@ void pawl__hot_meet(pawl__worker *worker)
         return;
     worker->gave_way = true;
     pause_claims(worker, PAWL__ELSEWHERE_WAIT);
+}
+
+bool pawl__worker_is_pausing(pawl__worker *worker)
+{
+    if (worker->pause_end != 0 && pawl__monotonic_now() >= worker->pause_end)
+        worker->pause_end = 0;
+    return worker->pause_end != 0;
 }
 
 bool pawl__hot_is(void *runtime, const pawl_saga_table *table, pawl_saga_key key,

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/hot.h"
 #include "runtime/threads.h"
 
 #include "runtime/foreign.h"

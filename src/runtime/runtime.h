@@ -137,7 +137,7 @@ typedef struct pawl__worker {
     pawl_subscriptions     subscriptions;
     bool                   has_subscriptions; /* loaded for this step */
     int64_t                batch_end;         /* monotonic time at which handlers have to stop */
-    size_t                 claim_count;       /* messages to claim next: see adapt_claim */
+    size_t                 claim_count;       /* messages to claim next: see claim.c */
     size_t                 batch_max;         /* units of a batch; fewer after memory was short */
     pawl_time              short_until;       /* machine time: batch_max stays what it is */
     size_t                 cut_count;   /* those of the last claim, if their size ended it, or 0 */
@@ -175,34 +175,18 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error);
  * no memory and the next batch is smaller. With is_checking nothing is
  * claimed; it takes that back when the worker was called meanwhile. */
 pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *error);
-/* process.c: begin, load, run, commit; runs refused units again one by one until all
+/* finish.c: begin, load, run, commit; runs refused units again one by one until all
  * have reached an end. Adds to `step`. */
-pawl_code pawl__worker_process(pawl__worker *worker, pawl_step *step, pawl_error *error);
-/* Takes back what a refused group left in the store's counts: the next commit
+pawl_code pawl__worker_finish(pawl__worker *worker, pawl_step *step, pawl_error *error);
+/* commit.c: takes back what a refused group left in the store's counts: the next commit
  * does, and this one when none follows: when there is nothing to do, and at the end. */
 pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error);
-/* Sets the engine's clocks for the next batch. */
+/* clock.c: sets the engine's clocks for the next batch. */
 void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now);
 
-/* hot.c */
-/* Notes the sagas whose changes were refused in the commit just made, before the batch
- * is reset. is_back[group]: it is better claimed again, with the lock, than run unit by
- * unit. */
-void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, bool *is_back);
-/* The commit waited in vain for row locks of others: the sagas that it would have written
- * are hot now. False: they were, or it writes none. */
-bool pawl__hot_all(pawl__worker *worker);
-/* Notes the sagas of the batch just run that others have; pauses when these are all. */
-void pawl__hot_meet(pawl__worker *worker);
-/* For the engine. */
-bool pawl__hot_is(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
-                  const pawl_value *value);
-/* Does the worker pause still? */
-bool pawl__worker_is_pausing(pawl__worker *worker);
-
+/* added.c: notes the partitions that the commit just made added to. */
+pawl_code pawl__added_note(pawl__worker *worker, pawl_error *error);
 /* flush.c */
-/* Notes the partitions that the commit just made added to. */
-pawl_code pawl__flush_note(pawl__worker *worker, pawl_error *error);
 /* Flushes by size the partitions that were noted. */
 pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_error *error);
 /* Periods that ended, retries, what a crash left full, and requests. `*did`

@@ -6,7 +6,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "runtime/claim.h"
 #include "runtime/foreign.h"
+#include "runtime/hot.h"
 #include "runtime/lend.h"
 
 #include "store/core/wake.h"
@@ -14,8 +16,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-#define SHORT_TIME PAWL_MINUTES(1)
 
 pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error)
 {
@@ -79,52 +79,7 @@ void pawl__worker_destroy(pawl__worker *worker)
     pawl_free(worker);
 }
 
-void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now)
-{
-    worker->engine.store        = worker->store;
-    worker->engine.machine_now  = pawl__machine_now(worker->endpoint);
-    worker->engine.business_now = business_now;
-    worker->engine.has_hot      = worker->hot_until > worker->engine.machine_now;
-    worker->batch_end           = pawl__monotonic_now() + worker->endpoint->settings.batch_time_max;
-}
-
-/* ---- Claiming ---------------------------------------------------------------------- */
-
-static pawl_session_id new_session(pawl__worker *worker)
-{
-    return (pawl_session_id){pawl_uuid_v7(&worker->random, worker->engine.machine_now)};
-}
-
-static pawl_code claim_messages(pawl__worker *worker, pawl_time due_max, pawl_queue_rows *rows,
-                                pawl_error *error)
-{
-    pawl_queue_claim claim = {.queue     = worker->endpoint->model->queue,
-                              .due_max   = due_max,
-                              .count_max = worker->claim_count,
-                              .now       = worker->engine.machine_now,
-                              .size_max  = PAWL_CLAIM_SIZE_MAX};
-    size_t           size  = 0;
-    pawl_code        code =
-        worker->store->ops->queue_claim(worker->store, &claim, worker->batch->arena, rows, error);
-    for (size_t i = 0; i < rows->count; i++)
-        size += PAWL_MESSAGE_SIZE(&rows->items[i].message);
-    worker->cut_count = PAWL_SIZE_IS_REACHED(size, claim.size_max) ? rows->count : 0;
-    return code;
-}
-
-pawl_code pawl__worker_claim_timeouts(pawl__worker *worker, pawl_text destination,
-                                      pawl_time due_max, size_t count_max, pawl_timeout_rows *rows,
-                                      pawl_error *error)
-{
-    pawl_timeout_claim claim = {.destination = destination,
-                                .due_max     = due_max,
-                                .count_max   = count_max,
-                                .owner       = new_session(worker),
-                                .now         = worker->engine.machine_now,
-                                .lease       = worker->endpoint->settings.timeout_lease};
-    return worker->store->ops->timeout_claim(worker->store, &claim, worker->batch->arena, rows,
-                                             error);
-}
+/* ---- Filling the batch ---------------------------------------------------------------------- */
 
 /* How far a virtual batch may look: not past messages that it did not claim. */
 static pawl_time horizon_of(const pawl__worker *worker, const pawl_queue_rows *rows,
@@ -157,7 +112,7 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
     pawl_queue_rows    messages = {.count = 0};
     pawl_timeout_rows  timeouts = {.count = 0};
     pawl__batch_reset(worker->batch);
-    pawl_code code = claim_messages(worker, due_max, &messages, error);
+    pawl_code code = pawl__claim_messages(worker, due_max, &messages, error);
     if (code == PAWL_OK)
         say_where(worker, &messages);
     if (code == PAWL_OK && messages.is_elsewhere) {
@@ -166,8 +121,8 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
     }
     pawl_time horizon = horizon_of(worker, &messages, due_max);
     if (code == PAWL_OK && model->timeout_count > 0)
-        code = pawl__worker_claim_timeouts(worker, model->queue, horizon, worker->claim_count,
-                                           &timeouts, error);
+        code = pawl__claim_timeouts(worker, model->queue, horizon, worker->claim_count, &timeouts,
+                                    error);
     for (size_t i = 0; i < timeouts.count && code == PAWL_OK; i++)
         code = pawl__batch_add_timeout(worker->batch, &timeouts.items[i]);
     for (size_t i = 0; i < messages.count && code == PAWL_OK; i++)
@@ -179,51 +134,6 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
     if (code == PAWL_OK && pawl__foreign_is_due(worker, due_max, is_idle))
         code = pawl__foreign_claim(worker, horizon, worker->claim_count, error);
     return code;
-}
-
-/* After a message that had to run alone few are claimed, since the others of a
- * batch would only be given back; after large ones as many as came, since a store may
- * keep the others from everybody. The number doubles while all goes well. */
-static void adapt_claim(pawl__worker *worker)
-{
-    size_t limit = (size_t)worker->endpoint->settings.batch_messages;
-    if (worker->engine.machine_now >= worker->short_until && worker->batch_max < limit)
-        worker->batch_max = worker->batch_max * 2 < limit ? worker->batch_max * 2 : limit;
-    if (worker->was_alone)
-        worker->claim_count = 1;
-    else if (worker->cut_count > 0)
-        worker->claim_count = worker->cut_count;
-    else
-        worker->claim_count *= 2;
-    if (worker->claim_count > worker->batch_max)
-        worker->claim_count = worker->batch_max;
-}
-
-/* There was no memory for a batch: what it claimed goes back with the handle, and those
- * of the next minute are half as large. False: there is none smaller. */
-static bool make_smaller(pawl__worker *worker, const pawl_error *error)
-{
-    size_t count = worker->batch->unit_count;
-    if (worker->batch_max == 1)
-        return false;
-    if (count < 2) /* the claim itself failed */
-        count = worker->claim_count;
-    if (count > worker->batch_max)
-        count = worker->batch_max;
-    worker->batch_max = count > 1 ? count / 2 : 1;
-    if (worker->claim_count > worker->batch_max)
-        worker->claim_count = worker->batch_max;
-    worker->short_until = pawl_time_add(worker->engine.machine_now, SHORT_TIME);
-    pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; batches of %zu for a while",
-             worker->endpoint->model->endpoint.data, error->text, worker->batch_max);
-    return true;
-}
-
-bool pawl__worker_is_pausing(pawl__worker *worker)
-{
-    if (worker->pause_end != 0 && pawl__monotonic_now() >= worker->pause_end)
-        worker->pause_end = 0;
-    return worker->pause_end != 0;
 }
 
 /* ---- Steps --------------------------------------------------------------------------- */
@@ -296,9 +206,9 @@ static pawl_code step_work(pawl__worker *worker, pawl_step *step, pawl_error *er
     if (code != PAWL_OK)
         return code;
     worker->was_alone = false;
-    code              = pawl__worker_process(worker, step, error);
+    code              = pawl__worker_finish(worker, step, error);
     step->is_idle     = worker->gave_way && step->handled == 0 && step->refused == 0;
-    adapt_claim(worker);
+    pawl__claim_adapt(worker);
     return code == PAWL_OK ? pawl__flush_after_commit(worker, step, error) : code;
 }
 
@@ -323,7 +233,7 @@ pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *e
     if (inner.code != code)
         pawl_error_set(&inner, code, "endpoint %s: %s", worker->endpoint->model->endpoint.data,
                        pawl_code_text(code));
-    if (is_short && make_smaller(worker, &inner))
+    if (is_short && pawl__claim_less(worker, &inner))
         return PAWL_OK;
     if (error != NULL)
         *error = inner;

@@ -5,6 +5,8 @@
  */
 #include "runtime/lend.h"
 
+#include "runtime/hot.h"
+
 #include <string.h>
 
 static pawl__destination resolve(void *runtime, pawl_text destination)

@@ -1,0 +1,293 @@
+/* commit.c - one commit of a worker's batch: its units are brought to their ends, their
+ * changes committed, and the refusals taken.
+ *
+ *     begin -> load -> run -> changes -> commit -> refusals: counts, partitions, again
+ *     fail, set apart or release -^
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/commit.h"
+
+#include "runtime/lend.h"
+
+/* How far a batch came: what failed was under way. */
+typedef enum stage {
+    STAGE_BEGIN,
+    STAGE_LOAD,
+    STAGE_RUN,
+    STAGE_COMMIT,
+    STAGE_AFTER, /* the commit stands */
+} stage;
+
+/* ---- Counts -------------------------------------------------------------------------- */
+
+static bool is_counted(const pawl__unit *unit)
+{
+    return unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED ||
+           unit->end == PAWL__END_DEAD;
+}
+
+/* The fence counted every unit of the change set; what was refused is taken
+ * back by the next commit, which counts it again when it is handled. */
+static void take_back(pawl__worker *worker, const pawl__unit *unit)
+{
+    worker->correction.conflicts++;
+    if (!is_counted(unit) || (unit->kind == PAWL__UNIT_FLUSH && unit->end == PAWL__END_DEAD))
+        return;
+    worker->correction.messages--;
+    worker->correction.timeouts -=
+        unit->kind == PAWL__UNIT_TIMEOUT || unit->kind == PAWL__UNIT_FORWARD;
+    worker->correction.flushes -= unit->kind == PAWL__UNIT_FLUSH;
+    worker->correction.dead -= unit->end == PAWL__END_DEAD;
+}
+
+static void count_units(pawl__worker *worker, const pawl__fate *fates, pawl_step *step)
+{
+    pawl__batch *batch = worker->batch;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        const pawl__unit *unit = &batch->units[i];
+        if (unit->end == PAWL__END_RELEASED || unit->end == PAWL__END_AGAIN ||
+            unit->end == PAWL__END_ELSEWHERE)
+            continue;
+        if (fates[pawl__group_of(batch, unit->index)].is_refused) {
+            step->refused++;
+            take_back(worker, unit);
+            continue;
+        }
+        if (unit->now > worker->virtual_now)
+            worker->virtual_now = unit->now;
+        step->handled += is_counted(unit);
+        step->dead += unit->end == PAWL__END_DEAD;
+        if (is_counted(unit))
+            pawl__metric_add(&worker->endpoint->metrics, PAWL__METRIC_NOT_FOUND, 0,
+                             unit->not_found);
+    }
+}
+
+static void add_correction(const pawl__worker *worker, pawl_counters *counters)
+{
+    counters->messages += worker->correction.messages;
+    counters->timeouts += worker->correction.timeouts;
+    counters->flushes += worker->correction.flushes;
+    counters->conflicts += worker->correction.conflicts;
+    counters->dead += worker->correction.dead;
+}
+
+pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error)
+{
+    pawl_changes changes = {
+        .group_count = 1, .unit_count = 1, .now = pawl__machine_now(worker->endpoint)};
+    if (worker->correction.conflicts == 0)
+        return PAWL_OK; /* each unit that was refused counts one */
+    add_correction(worker, &changes.counters);
+    pawl_code code = pawl_store_commit(worker->store, &changes, NULL, error);
+    if (code == PAWL_OK)
+        worker->correction = (pawl_counters){0};
+    return code;
+}
+
+/* ---- Before the commit --------------------------------------------------------------- */
+
+/* A handler with its own SQL that failed must leave none of it behind: its
+ * transaction is rolled back before the failure itself is written down. */
+static void drop_failed_sql(pawl__worker *worker)
+{
+    pawl__batch *batch = worker->batch;
+    if (batch->has_sql && batch->unit_count > 0 && batch->units[0].end != PAWL__END_HANDLED &&
+        batch->units[0].end != PAWL__END_NEW)
+        worker->store->ops->hold_end(worker->store);
+}
+
+static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *error)
+{
+    pawl_store  *store = worker->store;
+    pawl__batch *batch = worker->batch;
+    pawl_code    code  = pawl__batch_begin(batch, error);
+    for (size_t i = 0; i < batch->unit_count; i++)
+        worker->was_alone |= batch->units[i].is_alone;
+    if (code == PAWL_OK && batch->has_sql)
+        code = store->ops->hold_begin(store, error);
+    if (code == PAWL_OK) {
+        *reached = STAGE_LOAD;
+        code     = pawl__batch_load(batch, error);
+    }
+    if (code == PAWL_OK) {
+        *reached = STAGE_RUN;
+        code     = pawl__batch_run(batch, error);
+    }
+    if (code == PAWL_OK)
+        code = pawl__batch_changes(batch, error);
+    pawl__hot_meet(worker);
+    if (code == PAWL_OK)
+        drop_failed_sql(worker);
+    return code;
+}
+
+static pawl_code prepare(pawl__worker *worker, const pawl__way *way, stage *reached,
+                         pawl_error *error)
+{
+    *reached = STAGE_BEGIN;
+    switch (way->how) {
+    case PAWL__COMMIT_RUN: return run_batch(worker, reached, error);
+    case PAWL__COMMIT_FAIL: pawl__batch_fail(worker->batch, way->why, way->text); break;
+    case PAWL__COMMIT_APART: pawl__batch_set_apart(worker->batch, way->why, way->text); break;
+    case PAWL__COMMIT_BACK: pawl__batch_release(worker->batch); break;
+    }
+    return pawl__batch_changes(worker->batch, error);
+}
+
+/* A batch that gives way frees its claims and writes nothing else, no correction either. */
+static pawl_code commit(pawl__worker *worker, pawl_refusals *refused, pawl_error *error)
+{
+    pawl_changes *changes = &worker->batch->changes;
+    if (worker->batch->is_elsewhere)
+        return pawl_store_commit(worker->store, changes, refused, error);
+    add_correction(worker, &changes->counters);
+    pawl_code code = pawl__worker_commit(worker, changes, refused, error);
+    if (code == PAWL_OK) {
+        worker->correction = (pawl_counters){0};
+        worker->dispatched += (int64_t)changes->outbox_add.count;
+    }
+    return code;
+}
+
+/* ---- After the commit ---------------------------------------------------------------- */
+
+static bool is_lost(const pawl_refusal *refusal)
+{
+    return refusal->reason == PAWL_EGONE && (refusal->kind == pawl_change_queue_settle ||
+                                             refusal->kind == pawl_change_timeout_settle);
+}
+
+static void take_refusal(pawl__batch *batch, const pawl_refusal *refusal, pawl__fate *fates)
+{
+    pawl__fate *group = &fates[refusal->group];
+    /* Two workers that handled one version of a saga make the same dispatch ids:
+     * that the bodies differ says no more than that the other was first. */
+    if (refusal->reason == PAWL_EMISMATCH && group->is_refused)
+        return;
+    group->is_refused = true;
+    if (is_lost(refusal)) {
+        /* The others of its group were as free as this message was, and would be
+         * asked for in vain one by one. */
+        fates[refusal->unit].is_lost = true;
+        group->is_back |= refusal->kind == pawl_change_queue_settle;
+    }
+    batch->units[refusal->unit].code  = refusal->reason;
+    batch->units[refusal->unit].error = refusal->text;
+}
+
+/* Does the unit have to run again? Not when its claim was lost: it is another
+ * worker's now. A refused flush is left to the next look. */
+static bool is_again(pawl__batch *batch, const pawl__unit *unit, const pawl__fate *fates)
+{
+    if (unit->end == PAWL__END_AGAIN)
+        return true;
+    return fates[pawl__group_of(batch, unit->index)].is_refused && !fates[unit->index].is_lost &&
+           unit->kind != PAWL__UNIT_FLUSH && unit->end != PAWL__END_RELEASED;
+}
+
+static pawl_code keep_again(pawl__worker *worker, const pawl__fate *fates, pawl__outcome *outcome)
+{
+    pawl__batch *batch = worker->batch;
+    if (!pawl__again_reserve(worker, outcome))
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        const pawl__unit *unit = &batch->units[i];
+        if (is_again(batch, unit, fates) &&
+            !pawl__again_add(worker, outcome, unit,
+                             fates[pawl__group_of(batch, unit->index)].is_back))
+            return PAWL_ENOMEM;
+    }
+    return PAWL_OK;
+}
+
+/* A flush that was refused leaves its messages to the next one. */
+static pawl_code release_refused(pawl__worker *worker, const pawl__fate *fates, pawl_error *error)
+{
+    pawl__batch  *batch   = worker->batch;
+    pawl_refusals refused = {.arena = worker->kept};
+    pawl_changes  changes = {.group_count = 1, .unit_count = 1, .now = worker->engine.machine_now};
+    pawl_snapshot_release *items =
+        pawl_arena_take(worker->kept, (batch->unit_count + 1) * sizeof *items);
+    if (items == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "no memory to release a snapshot");
+    for (size_t i = 0; i < batch->unit_count; i++)
+        if (batch->units[i].kind == PAWL__UNIT_FLUSH &&
+            fates[pawl__group_of(batch, (uint32_t)i)].is_refused)
+            items[changes.snapshot_release.count++] = (pawl_snapshot_release){
+                .partition = batch->units[i].flush.partition, .session = batch->units[i].session};
+    changes.snapshot_release.items = items;
+    if (changes.snapshot_release.count == 0)
+        return PAWL_OK;
+    return pawl_store_commit(worker->store, &changes, &refused, error);
+}
+
+/* The units that run again, the counts, and the partitions that may be full now. */
+static pawl_code after_commit(pawl__worker *worker, const pawl_refusals *refused,
+                              pawl__outcome *outcome, pawl_step *step, pawl_error *error)
+{
+    /* One more than units: sends that had to wait are a group of their own behind them. */
+    size_t      count = worker->batch->unit_count + 1;
+    pawl__fate *fates = pawl_arena_take(worker->kept, count * sizeof *fates);
+    pawl_code   code  = fates != NULL ? PAWL_OK : PAWL_ENOMEM;
+    if (code == PAWL_OK)
+        pawl__hot_note(worker, refused, fates);
+    for (size_t i = 0; i < refused->count && code == PAWL_OK; i++)
+        take_refusal(worker->batch, &refused->items[i], fates);
+    if (code == PAWL_OK)
+        code = keep_again(worker, fates, outcome);
+    if (code != PAWL_OK)
+        return pawl_error_set(error, code, "no memory for the units of a refused group");
+    count_units(worker, fates, step);
+    code = pawl__added_note(worker, error);
+    return code == PAWL_OK ? release_refused(worker, fates, error) : code;
+}
+
+/* ---- One commit ---------------------------------------------------------------------- */
+
+static pawl__trouble trouble_of(const pawl__worker *worker, pawl_code code, stage reached)
+{
+    if (reached == STAGE_AFTER)
+        return PAWL__TROUBLE_WORKER;
+    switch (code) {
+    case PAWL_ENOMEM: return PAWL__TROUBLE_MEMORY;
+    case PAWL_EINVAL:
+    case PAWL_ELIMIT:
+    case PAWL_EUNSUPPORTED:
+    case PAWL_EDECODE: return PAWL__TROUBLE_CONTENT;
+    case PAWL_EBUSY:
+    case PAWL_ETIMEOUT:
+        if (worker->batch->has_sql && (reached == STAGE_LOAD || reached == STAGE_COMMIT))
+            return PAWL__TROUBLE_LOCKED;
+        return code == PAWL_ETIMEOUT && reached == STAGE_COMMIT ? PAWL__TROUBLE_WAITED
+                                                                : PAWL__TROUBLE_WORKER;
+    default: return PAWL__TROUBLE_WORKER;
+    }
+}
+
+pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__outcome *outcome,
+                             pawl_step *step, pawl_error *error)
+{
+    pawl_refusals refused = {.arena = worker->kept};
+    pawl__batch  *batch   = worker->batch;
+    stage         reached = STAGE_BEGIN;
+    *outcome              = (pawl__outcome){.again = NULL};
+    pawl_code code        = prepare(worker, way, &reached, error);
+    if (code == PAWL_OK && batch->is_elsewhere && way->how == PAWL__COMMIT_RUN)
+        return PAWL_OK;
+    if (code == PAWL_OK) {
+        reached = STAGE_COMMIT;
+        code    = commit(worker, &refused, error);
+    }
+    if (batch->has_sql)
+        worker->store->ops->hold_end(worker->store);
+    if (code == PAWL_OK) {
+        reached = STAGE_AFTER;
+        /* The refusal of a claim that goes back says that it is gone already. */
+        if (way->how != PAWL__COMMIT_BACK)
+            code = after_commit(worker, &refused, outcome, step, error);
+    }
+    outcome->trouble = trouble_of(worker, code, reached);
+    return code == PAWL_OK ? pawl__worker_send_deferred(worker, error) : code;
+}

@@ -1,0 +1,177 @@
+/* finish.c - brings every unit that a worker claimed to its end: as a batch, and what was
+ * refused or failed with it once more.
+ *
+ *     the batch --ok----> refused units: alone, in order, or given back
+ *        |                    ^     | a conflict: again, within its budget
+ *        +--trouble--> fail, alone, or the worker's failure
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/commit.h"
+
+static const pawl__way run  = {.how = PAWL__COMMIT_RUN};
+static const pawl__way back = {.how = PAWL__COMMIT_BACK};
+
+/* The unit cannot be loaded, run or committed, whatever is tried. */
+static pawl_code give_up(pawl__worker *worker, const pawl__unit *unit, pawl_code why,
+                         const char *text, pawl_step *step, pawl_error *error)
+{
+    pawl__way     fail = {PAWL__COMMIT_FAIL, why, text[0] != '\0' ? text : pawl_code_text(why)};
+    pawl__outcome ignored; /* Refused: the message was ended by others; its claim goes with
+                              the handle. */
+    pawl_code     code = pawl__again_fill_one(worker, unit);
+    return code == PAWL_OK ? pawl__commit_batch(worker, &fail, &ignored, step, error) : code;
+}
+
+static pawl_code give_up_only(pawl__worker *worker, pawl_code why, const char *text,
+                              pawl_step *step, pawl_error *error)
+{
+    pawl__unit only = worker->batch->units[0];
+    return pawl__again_copy(worker, &only)
+               ? give_up(worker, &only, why, text, step, error)
+               : pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
+}
+
+/* A deadlock ends for the one that is told of it, and memory may be short for a moment:
+ * it may run again at once. */
+static bool is_worth_again(const pawl__worker *worker, const pawl__unit *unit, pawl_code code)
+{
+    return (code == PAWL_EBUSY || code == PAWL_ENOMEM) &&
+           unit->runs < worker->endpoint->settings.immediate_retries;
+}
+
+/* ---- One unit ------------------------------------------------------------------------ */
+
+/* Alone until it reaches an end; a conflict loads again, within its budget.
+ * `is_back` of it says afterwards that another worker has its saga. */
+static pawl_code run_alone(pawl__worker *worker, pawl__again *again, pawl_step *step,
+                           pawl_error *error)
+{
+    pawl__unit *unit   = &again->unit;
+    int32_t     budget = worker->endpoint->settings.conflict_retries;
+    for (;;) {
+        pawl__outcome outcome = {.trouble = PAWL__TROUBLE_MEMORY}; /* of the filling */
+        pawl_error    inner   = PAWL_ERROR_INIT;
+        if (unit->end != PAWL__END_AGAIN)
+            unit->conflicts++;
+        pawl_code code = pawl__again_fill_one(worker, unit);
+        if (code == PAWL_OK)
+            code = pawl__commit_batch(worker, &run, &outcome, step, &inner);
+        if (code == PAWL_OK) {
+            again->is_back = worker->batch->is_elsewhere;
+            if (outcome.again_count == 0)
+                return PAWL_OK;
+            *unit         = outcome.again[0].unit;
+            bool is_spent = unit->code == PAWL_EMISMATCH || unit->conflicts > budget;
+            if (unit->end != PAWL__END_AGAIN && is_spent)
+                return give_up(worker, unit, unit->code, unit->error.data, step, error);
+        } else if (outcome.trouble == PAWL__TROUBLE_WORKER) {
+            *error = inner;
+            return code;
+        } else if (outcome.trouble != PAWL__TROUBLE_CONTENT && is_worth_again(worker, unit, code)) {
+            unit->end = PAWL__END_AGAIN;
+            unit->runs++;
+        } else {
+            return give_up(worker, unit, code, inner.text, step, error);
+        }
+    }
+}
+
+/* ---- The batch ----------------------------------------------------------------------- */
+
+/* Each unit runs alone, until it fails alone: there is no memory for the batch, and there
+ * are no smaller ones, or one of them waits for a row. `is_back`: they are claimed again,
+ * instead, and loaded without waiting. */
+static pawl_code take_apart(pawl__worker *worker, bool is_back, pawl__outcome *outcome)
+{
+    pawl__batch *batch = worker->batch;
+    if (!pawl__again_reserve(worker, outcome))
+        return PAWL_ENOMEM;
+    for (size_t i = 0; i < batch->unit_count; i++) {
+        pawl__unit unit = batch->units[i];
+        unit.end        = PAWL__END_AGAIN;
+        if (!pawl__again_add(worker, outcome, &unit, is_back))
+            return PAWL_ENOMEM;
+    }
+    return PAWL_OK;
+}
+
+/* The unit that has its transaction open waited for others in vain: it fails, or runs
+ * again, and what was claimed behind it is given back. */
+static pawl__how how_of_locked(pawl__worker *worker, pawl_code why)
+{
+    pawl__unit *unit = &worker->batch->units[0];
+    if (!is_worth_again(worker, unit, why))
+        return PAWL__COMMIT_FAIL;
+    unit->runs++;
+    return PAWL__COMMIT_APART;
+}
+
+/* What the batch could not do: PAWL_OK when that was about its units, which have come to
+ * their ends or run again; they are in `outcome` then. */
+static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *text,
+                               pawl__outcome *outcome, pawl_step *step, pawl_error *error)
+{
+    size_t    count    = worker->batch->unit_count;
+    bool      is_flush = worker->batch->units[0].kind == PAWL__UNIT_FLUSH;
+    bool      is_only  = count == 1 && !is_flush;
+    pawl__way way      = {PAWL__COMMIT_APART, why, text};
+    switch (outcome->trouble) {
+    case PAWL__TROUBLE_WORKER: return why;
+    case PAWL__TROUBLE_WAITED:
+        return is_flush ? why : take_apart(worker, pawl__hot_all(worker), outcome);
+    case PAWL__TROUBLE_MEMORY:
+        if (count > 1 && worker->batch_max > 1)
+            return why; /* smaller batches first */
+        if (count > 1 || is_only)
+            return take_apart(worker, false, outcome);
+        break;
+    case PAWL__TROUBLE_CONTENT:
+        if (is_only)
+            return give_up_only(worker, why, text, step, error);
+        break;
+    case PAWL__TROUBLE_LOCKED: way.how = how_of_locked(worker, why); break;
+    }
+    return pawl__commit_batch(worker, &way, outcome, step, error);
+}
+
+/* All of them at once, and last: on some stores this ends all claims. The counts
+ * are corrected with it, since no other commit may follow. */
+static pawl_code give_back(pawl__worker *worker, const pawl__outcome *outcome, pawl_step *step,
+                           pawl_error *error)
+{
+    pawl__outcome none;
+    pawl_code     code = pawl__again_fill_back(worker, outcome);
+    if (code != PAWL_OK)
+        return pawl_error_set(error, code, "no memory for messages to give back");
+    if (worker->batch->unit_count == 0)
+        return PAWL_OK;
+    return pawl__commit_batch(worker, &back, &none, step, error);
+}
+
+static pawl_code finish(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    pawl__outcome outcome, none;
+    pawl_code     code = pawl__commit_batch(worker, &run, &outcome, step, error);
+    if (code != PAWL_OK) {
+        const pawl_error why = *error;
+        code                 = settle_failed(worker, code, why.text, &outcome, step, error);
+    } else if (worker->batch->is_elsewhere) {
+        code = pawl__commit_batch(worker, &back, &none, step, error);
+    }
+    for (size_t i = 0; i < outcome.again_count && code == PAWL_OK; i++)
+        if (!outcome.again[i].is_back)
+            code = run_alone(worker, &outcome.again[i], step, error);
+    return code == PAWL_OK && outcome.again_count > 0 ? give_back(worker, &outcome, step, error)
+                                                      : code;
+}
+
+pawl_code pawl__worker_finish(pawl__worker *worker, pawl_step *step, pawl_error *error)
+{
+    pawl_error inner = PAWL_ERROR_INIT;
+    pawl_arena_reset(worker->kept);
+    pawl_code code = finish(worker, step, &inner);
+    if (code != PAWL_OK && error != NULL)
+        *error = inner;
+    return code;
+}

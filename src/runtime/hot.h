@@ -1,0 +1,36 @@
+/* hot.h - sagas and streams on which a worker met conflicts of late.
+ *
+ *     { (the batch runs) -> meet -> (commit) -> note | all }*
+ *
+ * Threads: as the worker.
+ * Tests: tests/unit/test_engine_hot.c, test_runtime_hot.c, test_runtime_hot_stream.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_RUNTIME_HOT_H
+#define PAWL_RUNTIME_HOT_H
+
+#include "runtime/runtime.h"
+
+/* What the refusals of a commit mean. A group has the number of its first unit. */
+typedef struct pawl__fate {
+    bool is_refused; /* the group of this number */
+    bool is_back;    /* the group: better claimed again than run unit by unit */
+    bool is_lost;    /* the unit of this number: its claim was refused */
+} pawl__fate;
+
+/* Notes the sagas whose changes were refused in the commit just made, before the batch
+ * is reset. Those of a group with `is_back` are claimed again with the lock. */
+void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, pawl__fate *fates);
+/* The commit waited in vain for row locks of others: the sagas that it would have written
+ * are hot now. False: they were, or it writes none. */
+bool pawl__hot_all(pawl__worker *worker);
+/* Notes the sagas of the batch just run that others have; pauses when these are all. */
+void pawl__hot_meet(pawl__worker *worker);
+/* For the engine. */
+bool pawl__hot_is(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
+                  const pawl_value *value);
+/* Does the worker pause still? */
+bool pawl__worker_is_pausing(pawl__worker *worker);
+
+#endif
