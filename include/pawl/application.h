@@ -183,6 +183,9 @@ typedef struct pawl_aggregator {
     int64_t             period;       /* microseconds; 0: none */
     int64_t             lease;        /* microseconds; 0: five minutes */
     int32_t             attempts_max; /* failed flushes before the partition is dead; 0: 10 */
+    /* The handler runs alone, with pawl_sqlite(ctx) ...: what it writes is in the commit that
+     * removes its messages, or neither is (E24). Refused where there is no SQL. */
+    bool own_sql;
 } pawl_aggregator;
 
 /* What an event does to the state of its process or entity. Made by PAWL_APPLY

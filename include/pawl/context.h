@@ -103,9 +103,9 @@ PAWL_API pawl_arena *pawl_scratch(pawl_context *ctx);
 
 /* ---- SQL of your own ------------------------------------------------------- */
 
-/* The store's connection inside the transaction that pawl commits, for a handler, finder or
- * projection that says .own_sql; NULL for one that does not, and when the store is of
- * another kind. An application that runs on several kinds asks for one after the other.
+/* The store's connection inside the transaction that pawl commits, for a handler, finder,
+ * projection or aggregator that says .own_sql; NULL for one that does not, and when the store is
+ * of another kind. An application that runs on several kinds asks for one after the other.
  * Lent until the handler returns: no commit, no rollback, no close. */
 struct sqlite3;
 struct pg_conn;

@@ -158,6 +158,8 @@ static pawl_code prepare_unit(pawl__batch *batch, pawl__unit *unit, pawl_error *
     }
     if (unit->kind == PAWL__UNIT_EVENT)
         unit->has_sql = unit->projection->own_sql;
+    if (unit->kind == PAWL__UNIT_FLUSH)
+        unit->is_alone = unit->has_sql = unit->aggregator->own_sql;
     return PAWL_OK;
 }
 
@@ -305,7 +307,7 @@ void pawl__batch_set_apart(pawl__batch *batch, pawl_code code, const char *text)
         pawl__unit *unit = &batch->units[i];
         if (unit->end == PAWL__END_RELEASED || unit->end == PAWL__END_ELSEWHERE)
             continue;
-        if (unit->kind == PAWL__UNIT_FLUSH)
+        if (unit->kind == PAWL__UNIT_FLUSH && !unit->is_alone)
             pawl__unit_fail(batch, unit, code, copy, -1);
         else
             unit->end = PAWL__END_AGAIN;

@@ -572,23 +572,3 @@ pawl_arena *pawl_scratch(pawl_context *ctx)
 {
     return ctx->batch->engine->scratch;
 }
-
-void *pawl_native(pawl_context *ctx, const char *type)
-{
-    pawl_store *store = ctx->batch->engine->store;
-    bool        has   = ctx->is_sql_open && (ctx->unit->kind == PAWL__UNIT_EVENT ||
-                                    (ctx->lookup != NULL && ctx->lookup->binding->has_sql));
-    if (!has || type == NULL || store->ops->native == NULL || store->ops->native_type == NULL)
-        return NULL;
-    return strcmp(store->ops->native_type, type) == 0 ? store->ops->native(store) : NULL;
-}
-
-struct sqlite3 *pawl_sqlite(pawl_context *ctx)
-{
-    return pawl_native(ctx, "sqlite3");
-}
-
-struct pg_conn *pawl_postgres(pawl_context *ctx)
-{
-    return pawl_native(ctx, "PGconn");
-}

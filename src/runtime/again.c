@@ -22,6 +22,22 @@ static bool copy_message(pawl_arena *arena, pawl_message *message)
     return copy_texts(arena, texts, sizeof texts / sizeof texts[0]);
 }
 
+static bool copy_flush(pawl_arena *arena, pawl__unit *unit)
+{
+    pawl_text           *texts[] = {&unit->flush.name, &unit->flush.partition};
+    size_t               count   = unit->snapshot.count;
+    pawl_aggregator_row *items   = pawl_arena_take(arena, (count + 1) * sizeof *items);
+    if (items == NULL || !copy_texts(arena, texts, sizeof texts / sizeof texts[0]))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        items[i] = unit->snapshot.items[i];
+        if (!copy_message(arena, &items[i].message))
+            return false;
+    }
+    unit->snapshot.items = items;
+    return true;
+}
+
 /* Its attempts go where those of earlier deliveries are. */
 bool pawl__again_copy(pawl__worker *worker, pawl__unit *unit)
 {
@@ -31,6 +47,8 @@ bool pawl__again_copy(pawl__worker *worker, pawl__unit *unit)
     unit->attempt_count = unit->attempt_capacity = 0;
     if (unit->kind == PAWL__UNIT_MESSAGE)
         return unit->row.history.data != NULL && copy_message(arena, &unit->row.message);
+    if (unit->kind == PAWL__UNIT_FLUSH)
+        return copy_flush(arena, unit);
     pawl_timeout_row *row     = &unit->timeout;
     pawl_text        *texts[] = {&row->saga_type, &row->name, &row->destination, &row->headers,
                                  &row->correlation_id};
@@ -57,9 +75,14 @@ bool pawl__again_add(pawl__worker *worker, pawl__outcome *outcome, const pawl__u
 
 static pawl_code fill(pawl__worker *worker, const pawl__unit *unit)
 {
-    return unit->kind == PAWL__UNIT_MESSAGE
-               ? pawl__batch_add_message(worker->batch, &unit->row, unit->conflicts)
-               : pawl__batch_add_timeout(worker->batch, &unit->timeout);
+    switch (unit->kind) {
+    case PAWL__UNIT_MESSAGE:
+        return pawl__batch_add_message(worker->batch, &unit->row, unit->conflicts);
+    case PAWL__UNIT_FLUSH:
+        return pawl__batch_add_flush(worker->batch, unit->aggregator, &unit->flush, &unit->snapshot,
+                                     unit->session, unit->is_size_flush);
+    default: return pawl__batch_add_timeout(worker->batch, &unit->timeout);
+    }
 }
 
 pawl_code pawl__again_fill_one(pawl__worker *worker, const pawl__unit *unit)

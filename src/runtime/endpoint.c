@@ -74,6 +74,13 @@ static pawl_code check_sql(const pawl_endpoint *endpoint, pawl_error *error)
                                   "no SQL",
                                   model->endpoint.data, model->projections[i].name.data,
                                   ops->scheme);
+    for (size_t i = 0; i < model->aggregator_count; i++)
+        if (model->aggregators[i].own_sql)
+            return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                                  "endpoint %s: aggregator %s says .own_sql, and a %s store has "
+                                  "no SQL",
+                                  model->endpoint.data, model->aggregators[i].name.data,
+                                  ops->scheme);
     if (model->own_sql == NULL)
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EUNSUPPORTED,

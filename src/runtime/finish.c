@@ -112,8 +112,10 @@ static pawl__how how_of_locked(pawl__worker *worker, pawl_code why)
 static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *text,
                                pawl__outcome *outcome, pawl_step *step, pawl_error *error)
 {
-    size_t    count    = worker->batch->unit_count;
-    bool      is_flush = worker->batch->units[0].kind == PAWL__UNIT_FLUSH;
+    size_t            count = worker->batch->unit_count;
+    const pawl__unit *first = &worker->batch->units[0];
+    /* With its own SQL a flush runs again like a message. */
+    bool      is_flush = first->kind == PAWL__UNIT_FLUSH && !first->is_alone;
     bool      is_only  = count == 1 && !is_flush;
     pawl__way way      = {PAWL__COMMIT_APART, why, text};
     switch (outcome->trouble) {

@@ -11,7 +11,8 @@
  *     after a crash a look at all partitions finds what is full or due.
  *
  * A flush is a unit of its own: lease the snapshot, callback, one commit of
- * effects and removal. Several partitions share a commit, each its own group.
+ * effects and removal. Several partitions share a commit, each its own group; those of
+ * an aggregator with its own SQL do not.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -188,6 +189,18 @@ static void end_failed(const pawl__worker *worker, targets *list)
     }
 }
 
+/* Has the batch room for a piece? A callback with its own SQL has its transaction for
+ * itself: what it wrote stands or falls with its own flush. */
+static bool has_room(const pawl__worker *worker, const target *item)
+{
+    const pawl__batch *batch = worker->batch;
+    size_t limit = worker->batch_max < PARTITIONS_AT_ONCE ? worker->batch_max : PARTITIONS_AT_ONCE;
+    if (batch->unit_count == 0)
+        return true;
+    return batch->unit_count < limit && !item->aggregator->own_sql &&
+           !batch->units[0].aggregator->own_sql;
+}
+
 /* One commit: a piece of each partition that has one, up to a few. */
 static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now, pawl_step *step,
                              pawl_error *error)
@@ -195,12 +208,10 @@ static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now,
     pawl__batch_reset(worker->batch);
     pawl__worker_clocks(worker, now);
     pawl_code code = PAWL_OK;
-    size_t    partitions =
-        worker->batch_max < PARTITIONS_AT_ONCE ? worker->batch_max : PARTITIONS_AT_ONCE;
     for (size_t i = 0; i < list->count && code == PAWL_OK; i++) {
         pawl_aggregator_counts counts;
         target                *item = &list->items[i];
-        if (item->is_done || worker->batch->unit_count >= partitions)
+        if (item->is_done || !has_room(worker, item))
             continue;
         code = check_gate(worker, item, &counts, error);
         if (code == PAWL_OK && !item->is_done)

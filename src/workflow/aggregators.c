@@ -50,14 +50,17 @@ static pawl_code check_key(const pawl_aggregator *aggregator, const pawl_record 
     return PAWL_OK;
 }
 
-static pawl_code build(pawl__model *model, const pawl_aggregator *row, pawl_error *error)
+static pawl_code build(pawl__model *model, const pawl_aggregator *given, pawl_error *error)
 {
-    pawl_code code = check(row, error);
+    pawl_aggregator whole; /* of an older program: what it does not have is zero */
+    pawl__table_row(given, 0, model->application->aggregator_size, &whole, sizeof whole);
+    const pawl_aggregator *row  = &whole;
+    pawl_code              code = check(row, error);
     if (code != PAWL_OK)
         return code;
     pawl__aggregator_model *made = &model->aggregators[model->aggregator_count];
     *made                        = (pawl__aggregator_model){
-                               .aggregator = row,
+                               .aggregator = given,
                                .message    = row->handle->message(),
                                .name       = pawl_text_of(row->name),
                                .size       = row->size,
@@ -65,7 +68,8 @@ static pawl_code build(pawl__model *model, const pawl_aggregator *row, pawl_erro
                                .period     = row->period,
                                .lease      = row->lease != 0 ? row->lease : PAWL__AGGREGATOR_LEASE_DEFAULT,
                                .attempts_max =
-            row->attempts_max != 0 ? row->attempts_max : PAWL__AGGREGATOR_ATTEMPTS_DEFAULT};
+            row->attempts_max != 0 ? row->attempts_max : PAWL__AGGREGATOR_ATTEMPTS_DEFAULT,
+                               .own_sql = row->own_sql};
     made->type = pawl_text_of(pawl_record_type(made->message));
     if (made->size == 0 && made->period == 0)
         made->size = PAWL__AGGREGATOR_SIZE_DEFAULT;

@@ -75,6 +75,7 @@ typedef struct pawl__aggregator_model {
     size_t                 type_count;
     int64_t                size, max, period, lease;
     int32_t                attempts_max;
+    bool                   own_sql;
 } pawl__aggregator_model;
 
 typedef enum pawl__binding_kind {
