@@ -31,10 +31,20 @@ typedef struct pawl__bench_options {
     bool        is_json; /* one object with the keys messages_per_s, limit_per_s, ratio ... */
 } pawl__bench_options;
 
-/* Makes its own tables, measures, writes the result to `out`, drops the tables.
- * The exit code of the command: 0; 1 when the result is not to be trusted (the
- * limit was slower than what it limits) or lacks the peer that failed; else pawl_code_exit of what failed.
- * On any but 0 `error` says why; it names the store only where that matters. */
-int pawl__bench_run(const pawl__bench_options *options, FILE *out, pawl_error *error);
+/* What the module libpawl-bench.so exports, for the command alone. */
+typedef struct pawl__bench_ops {
+    size_t ops_size;     /* sizeof(pawl__bench_ops) the module was built with ... */
+    size_t options_size; /* ... and sizeof(pawl__bench_options); both are the command's */
+
+    /* Makes its own tables, measures, writes the result to `out`, drops the tables.
+     * The exit code of the command: 0; 1 when the result is not to be trusted (the
+     * limit was slower than what it limits) or lacks the peer that failed; else
+     * pawl_code_exit of what failed. On any but 0 `error` says why; it names the store
+     * only where that matters. */
+    int (*run)(const pawl__bench_options *options, FILE *out, pawl_error *error);
+} pawl__bench_ops;
+
+#define PAWL__BENCH_MODULE_SYMBOL "pawl_bench_module"
+PAWL_API extern const pawl__bench_ops pawl_bench_module;
 
 #endif

@@ -250,6 +250,7 @@ static pawl_code begin(session *s, const pawl__bench_options *options, pawl_erro
                                   .seed     = SEED,
                                   .url      = s->place.round,
                                   .target   = s->place.target,
+                                  .kind     = s->place.kind,
                                   .options  = &s->options,
                                   .figures  = &s->figures};
     return PAWL_OK;
@@ -264,7 +265,7 @@ static pawl_code run_session(session *s, pawl_error *error)
     return code;
 }
 
-int pawl__bench_run(const pawl__bench_options *options, FILE *out, pawl_error *error)
+static int run_bench(const pawl__bench_options *options, FILE *out, pawl_error *error)
 {
     session  *s    = pawl_allocate(sizeof *s);
     pawl_code code = s != NULL ? begin(s, options, error)
@@ -276,3 +277,7 @@ int pawl__bench_run(const pawl__bench_options *options, FILE *out, pawl_error *e
     pawl_free(s);
     return pawl_code_exit(code);
 }
+
+const pawl__bench_ops pawl_bench_module = {.ops_size     = sizeof(pawl__bench_ops),
+                                           .options_size = sizeof(pawl__bench_options),
+                                           .run          = run_bench};

@@ -6,7 +6,6 @@
  *     verdict.c        what the figures say
  *     watch.c          clock, signals, progress
  *     place.c          which kind of store a URL names
- *     place_*.c        where a round's tables are, one kind of store each
  *     peer.c           the same work done by another program, beside pawl
  *     application.c    the records and handlers that pawl runs
  *     handle.c         a store handle with what belongs to it, and filling through it
@@ -15,14 +14,14 @@
  *     saga_step.c outbox_drain.c timeouts.c append.c hot_saga.c steady.c retention.c
  *                      fill, run, check: one workload each, on any store
  *     lateness.c       the second part of timeouts
- *     snapshot.c       an old snapshot, for steady
  *     limit.c          what the hand-written loops share
- *     limit_sqlite*.c limit_postgres*.c
- *                      the loops on one kind of store each
+ *     KIND/place.c     where a round's tables are
+ *     KIND/ others     the loops on that kind of store
  *
  * A workload knows no store and a kind of store no workload, except for its
- * loops: another store is one row in the table of place.c, a place_*.c and files
- * of loops.
+ * loops: another store is one more folder, which becomes the module
+ * libpawl-bench-KIND.so, with the database's library. The rest is
+ * libpawl-bench.so, which `pawl bench` loads and which needs no database.
  *
  * Tests: tests/system/bench.sh bench_postgres.sh
  *
@@ -47,8 +46,9 @@ typedef struct pawl__bench_job {
     uint64_t    seed;
     const char *url;    /* the store, filled */
     const char *target; /* a second one of its kind, for what leaves the first; empty */
-    const pawl__bench_options *options; /* what only some ask for, defaults filled in */
-    pawl__bench_figures       *figures; /* what a run notes beside its time */
+    const struct pawl__bench_kind *kind;
+    const pawl__bench_options     *options; /* what only some ask for, defaults filled in */
+    pawl__bench_figures           *figures; /* what a run notes beside its time */
 } pawl__bench_job;
 
 typedef pawl_code pawl__bench_fn(const pawl__bench_job *job, pawl_error *error);
@@ -114,8 +114,12 @@ typedef struct pawl__bench_limit {
     pawl__bench_timed_fn *run;
 } pawl__bench_limit;
 
+/* A snapshot of the database, left open: what is deleted meanwhile cannot be cleared away. */
+typedef struct pawl__bench_snapshot pawl__bench_snapshot;
+
 /* A kind of store. */
 typedef struct pawl__bench_kind {
+    size_t kind_size; /* sizeof(pawl__bench_kind) the module was built with */
     /* Names the URLs; PAWL_ECONFIG when something stands there already. */
     pawl_code (*take)(const char *url, pawl__bench_place *place, pawl_error *error);
     /* Makes place->round equal to place->filled and place->target empty; NULL:
@@ -126,31 +130,20 @@ typedef struct pawl__bench_kind {
     pawl_code (*drop)(const char *url, pawl_error *error);
     const pawl__bench_limit *limits;   /* or NULL */
     const char              *no_limit; /* why there are none */
+    /* For steady. Both NULL: old snapshots are in nobody's way on that kind of store. */
+    pawl_code (*hold)(const char *url, pawl__bench_snapshot **snapshot, pawl_error *error);
+    /* PAWL_ELOST when the database ended it early. */
+    pawl_code (*release)(pawl__bench_snapshot *snapshot, pawl_error *error);
 } pawl__bench_kind;
 
-/* PAWL_EUNSUPPORTED: there are no benchmarks on that kind of store. */
+/* What the module libpawl-bench-KIND.so exports, KIND being the scheme of its URLs. */
+#define PAWL__BENCH_KIND_SYMBOL "pawl_bench_kind"
+PAWL_API extern const pawl__bench_kind pawl_bench_kind;
+
+/* Loads the module of its kind. PAWL_EUNSUPPORTED: there is none on this machine. */
 pawl_code pawl__bench_place_take(const char *url, pawl__bench_place *place, pawl_error *error);
 /* "SCHEME:PATH?OPTIONS" becomes "SCHEME:PATH-bench-2?OPTIONS", for each of the three. */
 pawl_code pawl__bench_name_urls(const char *url, pawl__bench_place *place, pawl_error *error);
-
-#ifdef PAWL_HAVE_POSTGRES
-extern const pawl__bench_kind pawl__bench_postgres_kind;
-/* The schema of one of its places, which the URL ends with. */
-const char *pawl__bench_postgres_schema(const char *url);
-/* limit_postgres_*.c */
-pawl__bench_timed_fn pawl__bench_postgres_append;
-pawl__bench_timed_fn pawl__bench_postgres_saga_step;
-pawl__bench_timed_fn pawl__bench_postgres_outbox_drain;
-pawl__bench_timed_fn pawl__bench_postgres_timeouts;
-#endif
-#ifdef PAWL_HAVE_SQLITE
-extern const pawl__bench_kind pawl__bench_sqlite_kind;
-/* limit_sqlite_*.c */
-pawl__bench_timed_fn pawl__bench_sqlite_append;
-pawl__bench_timed_fn pawl__bench_sqlite_saga_step;
-pawl__bench_timed_fn pawl__bench_sqlite_outbox_drain;
-pawl__bench_timed_fn pawl__bench_sqlite_timeouts;
-#endif
 
 /* ---- What the workloads share --------------------------------------------- */
 

@@ -1,13 +1,17 @@
-/* place.c - which kind of store a URL names: one row for each scheme.
+/* place.c - which kind of store a URL names: the one that is built in, or a module
+ * libpawl-bench-SCHEME.so, which lies where the drivers are.
  *
  * memory: data sets NAME-bench-1 and NAME-bench-2, filled for each round.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "job.h"
+#include "store/core/module.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define KIND_NAME_SIZE (sizeof "bench-" + PAWL_PREFIX_SIZE_MAX)
 
 /* "SCHEME:PATH?OPTIONS" becomes "SCHEME:PATH-bench-2?OPTIONS". */
 static pawl_code name_url(const char *url, int number, char named[PAWL_URL_SIZE_MAX + 1],
@@ -35,19 +39,13 @@ static const pawl__bench_kind memory_kind = {
     .take     = pawl__bench_name_urls,
     .no_limit = "a loop without pawl on the memory store would be a loop without a store"};
 
-static const struct {
-    const char             *scheme;
-    const pawl__bench_kind *kind;
-} kinds[] = {
-    {"memory", &memory_kind},
-#ifdef PAWL_HAVE_POSTGRES
-    {"postgres", &pawl__bench_postgres_kind},
-    {"postgresql", &pawl__bench_postgres_kind},
-#endif
-#ifdef PAWL_HAVE_SQLITE
-    {"sqlite", &pawl__bench_sqlite_kind},
-#endif
-};
+/* The name of the kind: two schemes are usual for one database. */
+static void name_kind(const char *url, size_t scheme_size, char name[KIND_NAME_SIZE])
+{
+    (void)snprintf(name, KIND_NAME_SIZE, "bench-%.*s", (int)scheme_size, url);
+    if (strcmp(name, "bench-postgresql") == 0)
+        name[strlen("bench-postgres")] = '\0';
+}
 
 /* A URL that is none, or of a driver that is not here, is refused in the words
  * that every verb uses. Printing a schema needs no connection. */
@@ -58,19 +56,42 @@ static pawl_code refuse_kind(const char *url, size_t scheme_size, pawl_error *er
         pawl_store_schema(url, PAWL_SCHEMA_PRINT, &spec, pawl__bench_no_line, NULL, error);
     if (code != PAWL_OK)
         return code;
+    char name[KIND_NAME_SIZE], searched[sizeof error->text];
+    name_kind(url, scheme_size, name);
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                          "there are no benchmarks for a store of the kind '%.*s'",
-                          (int)scheme_size, url);
+                          "there are no benchmarks for a store of the kind '%.*s': install the "
+                          "package libpawl-%s, if there is one; %s",
+                          (int)scheme_size, url, name,
+                          pawl__module_searched(name, searched, sizeof searched));
+}
+
+/* NULL, with no error: there is no such module. */
+static pawl_code find_kind(const char *url, size_t scheme_size, const pawl__bench_kind **kind,
+                           pawl_error *error)
+{
+    char        name[KIND_NAME_SIZE], path[PAWL__MODULE_PATH_SIZE];
+    const void *table = NULL;
+    *kind             = NULL;
+    name_kind(url, scheme_size, name);
+    if (strcmp(name, "bench-memory") == 0)
+        *kind = &memory_kind;
+    if (*kind != NULL || strchr(name, '/') != NULL || !pawl__module_find(name, path))
+        return PAWL_OK;
+    pawl_code code = pawl__module_load(name, "benchmarks", PAWL__BENCH_KIND_SYMBOL,
+                                       sizeof(pawl__bench_kind), &table, error);
+    *kind          = table;
+    return code;
 }
 
 pawl_code pawl__bench_place_take(const char *url, pawl__bench_place *place, pawl_error *error)
 {
-    size_t size = strcspn(url, ":");
-    place->kind = NULL;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (strlen(kinds[i].scheme) == size && memcmp(kinds[i].scheme, url, size) == 0)
-            place->kind = kinds[i].kind;
-    if (place->kind == NULL || url[size] == '\0')
-        return refuse_kind(url, size, error);
-    return place->kind->take(url, place, error);
+    size_t    size = strcspn(url, ":");
+    pawl_code code = PAWL_OK;
+    place->kind    = NULL;
+    if (url[size] == ':' && size <= PAWL_PREFIX_SIZE_MAX)
+        code = find_kind(url, size, &place->kind, error);
+    if (code != PAWL_OK)
+        return code;
+    return place->kind != NULL ? place->kind->take(url, place, error)
+                               : refuse_kind(url, size, error);
 }

@@ -10,7 +10,6 @@
  */
 #include "background.h"
 #include "saga_step.h"
-#include "snapshot.h"
 #include "timed.h"
 #include "verdict.h"
 
@@ -149,6 +148,12 @@ static pawl_code work(const pawl__bench_job *job, pawl_sender *sender, int64_t *
     return code;
 }
 
+static pawl_code hold(const pawl__bench_job *job, pawl__bench_snapshot **snapshot,
+                      pawl_error *error)
+{
+    return job->kind->hold != NULL ? job->kind->hold(job->url, snapshot, error) : PAWL_OK;
+}
+
 static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_error *error)
 {
     pawl_sender          *sender   = NULL;
@@ -156,15 +161,16 @@ static pawl_code run(const pawl__bench_job *job, int64_t *microseconds, pawl_err
     int64_t               begin    = 0;
     pawl_code             code     = pawl__bench_sender(job->url, &sender, error);
     if (code == PAWL_OK)
-        code = pawl__bench_snapshot_open(job->url, &snapshot, error);
+        code = hold(job, &snapshot, error);
     if (code == PAWL_OK)
         code = work(job, sender, &begin, microseconds, error);
     if (code == PAWL_OK)
         code = note_windows(job, begin, error);
     pawl__bench_tape_end();
-    pawl_code closed = pawl__bench_snapshot_close(snapshot, code == PAWL_OK ? error : NULL);
+    pawl_code released =
+        snapshot != NULL ? job->kind->release(snapshot, code == PAWL_OK ? error : NULL) : PAWL_OK;
     pawl_sender_close(sender);
-    return code == PAWL_OK ? closed : code;
+    return code == PAWL_OK ? released : code;
 }
 
 const pawl__bench_workload pawl__bench_steady = {

@@ -1,8 +1,11 @@
-/* bench.c - `pawl bench`: its options. The measuring is in the folder bench.
+/* bench.c - `pawl bench`: its options. The measuring is in the folder bench, and that is a
+ * module, libpawl-bench.so, which loads one more for the kind of store: the command itself
+ * needs no database's library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/cli.h"
+#include "store/core/module.h"
 
 #include <bench.h>
 
@@ -109,6 +112,21 @@ const pawl__option pawl__bench_verb_options[] = {
     {.name = NULL},
 };
 
+/* The module takes the command's structs as they are, so it has to be of the same build. */
+static pawl_code load_bench(const pawl__bench_ops **ops, pawl_error *error)
+{
+    const void *table = NULL;
+    pawl_code   code  = pawl__module_load("bench", "benchmarks", PAWL__BENCH_MODULE_SYMBOL,
+                                          sizeof(pawl__bench_ops), &table, error);
+    *ops              = table;
+    if (code == PAWL_OK && (*ops)->options_size != sizeof(pawl__bench_options))
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "the module libpawl-bench.so was built for another pawl: its options "
+                              "have %zu bytes, those of this command %zu",
+                              (*ops)->options_size, sizeof(pawl__bench_options));
+    return code;
+}
+
 int pawl__bench_verb(const pawl__verb *verb, int count, char **words)
 {
     verb_fields fields = {
@@ -119,10 +137,13 @@ int pawl__bench_verb(const pawl__verb *verb, int count, char **words)
                                            &fields, &error);
     if (code == PAWL_OK)
         code = pawl__store_url(&fields.at, &error);
+    const pawl__bench_ops *bench = NULL;
+    if (code == PAWL_OK)
+        code = load_bench(&bench, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
     fields.bench.store = fields.at.store;
-    int exit_code      = pawl__bench_run(&fields.bench, stdout, &error);
+    int exit_code      = bench->run(&fields.bench, stdout, &error);
     if (exit_code != 0) {
         fflush(stdout);
         pawl__fail_store(error.code, &error, fields.at.store);

@@ -6,42 +6,19 @@
  */
 #include "runtime/observe.h"
 
-#include "store/core/core.h"
-
-#include <dlfcn.h>
+#include "store/core/module.h"
 
 static pthread_mutex_t         mutex = PTHREAD_MUTEX_INITIALIZER;
 static const pawl_observe_ops *loaded; /* under the mutex */
 
-static pawl_code check(const pawl_observe_ops *ops, const char *path, pawl_error *error)
-{
-    if (ops == NULL)
-        return pawl_error_set(error, PAWL_ECONFIG, "%s has no symbol %s", path,
-                              PAWL_OBSERVE_MODULE_SYMBOL);
-    if (ops->ops_size < sizeof *ops)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "%s was built for another pawl: its table has %zu bytes, at least "
-                              "%zu are needed",
-                              path, ops->ops_size, sizeof *ops);
-    return PAWL_OK;
-}
-
 static pawl_code load(pawl_error *error)
 {
-    char path[PAWL__MODULE_PATH_SIZE];
-    if (!pawl__module_find("observe", path))
-        return pawl_error_set(error, PAWL_EUNREACHABLE,
-                              "no module for health, metrics and traces: install the package "
-                              "libpawl-observe");
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (module == NULL)
-        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s", dlerror());
-    const pawl_observe_ops *ops  = dlsym(module, PAWL_OBSERVE_MODULE_SYMBOL);
-    pawl_code               code = check(ops, path, error);
+    const void *ops = NULL;
+    pawl_code   code =
+        pawl__module_load("observe", "health, metrics and traces", PAWL_OBSERVE_MODULE_SYMBOL,
+                          sizeof(pawl_observe_ops), &ops, error);
     if (code == PAWL_OK)
         loaded = ops;
-    else
-        dlclose(module);
     return code;
 }
 

@@ -271,30 +271,6 @@ static void o23_a_silent_collector_holds_nobody_up(const char *url)
     close(fd);
 }
 
-/* ---- A file that is none ------------------------------------------------------------- */
-
-static void o23_a_file_that_is_no_module_is_named(const char *url)
-{
-    char        folder[] = "/tmp/pawl-XXXXXX";
-    char        file[100], driver[1000];
-    const char *build = getenv("PAWL_BUILD_DIR");
-    const char *path  = getenv("PAWL_DRIVER_PATH");
-    char       *saved = strdup(path != NULL ? path : "");
-    assert_non_null(mkdtemp(folder));
-    snprintf(file, sizeof file, "%s/libpawl-observe.so", folder);
-    snprintf(driver, sizeof driver, "%s/tests/support/driver/tiny.so", build != NULL ? build : ".");
-    assert_int_equal(symlink(driver, file), 0);
-    setenv("PAWL_DRIVER_PATH", folder, 1);
-    pawl__observe_load_set(NULL);
-    pawl_observe_options observe = PAWL_OBSERVE_OPTIONS_INIT;
-    observe.port                 = PAWL_OBSERVE_PORT_ANY;
-    expect_refusal(url, &observe, PAWL_ECONFIG, "has no symbol pawl_observe_module");
-    setenv("PAWL_DRIVER_PATH", saved, 1);
-    free(saved);
-    unlink(file);
-    rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,7 +285,6 @@ int main(void)
         ON_STORE(o23_an_absent_collector_stops_nothing, "memory"),
         ON_STORE(o23_a_silent_collector_holds_nobody_up, "memory"),
         ON_STORE(o23_what_a_collector_rejects_shows_in_the_metrics, "memory"),
-        ON_STORE(o23_a_file_that_is_no_module_is_named, "memory"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,11 +18,6 @@ extern const pawl_store_ops pawl__memory_driver;
  * driver that is not installed. */
 pawl_code pawl__driver_find(const char *url, const pawl_store_ops **ops, pawl_error *error);
 
-#define PAWL__MODULE_PATH_SIZE 4096 /* the system's own limit of a path */
-
-/* The file libpawl-NAME.so; false when it is in none of the folders. */
-bool pawl__module_find(const char *name, char path[PAWL__MODULE_PATH_SIZE]);
-
 /* Bytes of "scheme" before its colon, 0 when `url` does not begin with one. */
 size_t pawl__url_scheme_size(const char *url);
 /* Writes the URL without its passwords, cut to `size` with its NUL. */

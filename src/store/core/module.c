@@ -1,12 +1,11 @@
-/* module.c - where the modules of pawl lie: drivers, and the one that shows
- * metrics.
+/* module.c - the folders of the modules, and loading one of them.
  *
  * This file reads one environment variable, PAWL_DRIVER_PATH, because drivers
  * are found before there is a runtime that could hand it down.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/core/core.h"
+#include "store/core/module.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -20,38 +19,163 @@
 
 static const char here[] = "an address in the library";
 
-/* Whether `folder` (of `size` bytes) holds the module of that name. */
-static bool find_module(const char *folder, size_t size, const char *name,
-                        char path[PAWL__MODULE_PATH_SIZE])
-{
-    int length =
-        snprintf(path, PAWL__MODULE_PATH_SIZE, "%.*s/libpawl-%s.so", (int)size, folder, name);
-    return size != 0 && length < PAWL__MODULE_PATH_SIZE && access(path, F_OK) == 0;
-}
+/* ---- Folders -------------------------------------------------------------- */
 
-static bool find_in_own_folder(const char *name, char path[PAWL__MODULE_PATH_SIZE])
+/* Called with each folder in turn; true ends the search. */
+typedef bool folder_fn(void *context, const char *folder, size_t size);
+
+/* The folder that the library was loaded from; false when the loader does not say. */
+static bool own_folder(char folder[PAWL__MODULE_PATH_SIZE])
 {
     Dl_info info;
     if (dladdr(here, &info) == 0 || info.dli_fname == NULL)
         return false;
     const char *slash = strrchr(info.dli_fname, '/');
-    return slash != NULL &&
-           find_module(info.dli_fname, (size_t)(slash - info.dli_fname), name, path);
+    if (slash == NULL)
+        return false;
+    size_t size = slash == info.dli_fname ? 1 : (size_t)(slash - info.dli_fname);
+    int    used = snprintf(folder, PAWL__MODULE_PATH_SIZE, "%.*s", (int)size, info.dli_fname);
+    /* Programs of an installation name it as /opt/x/bin/../lib. */
+    char *plain = used < PAWL__MODULE_PATH_SIZE ? realpath(folder, NULL) : NULL;
+    if (plain != NULL)
+        (void)snprintf(folder, PAWL__MODULE_PATH_SIZE, "%s", plain);
+    free(plain);
+    return used < PAWL__MODULE_PATH_SIZE;
 }
 
-/* The folders in their order: those of PAWL_DRIVER_PATH, separated by colons,
- * the library's own, the one it was built for. */
-bool pawl__module_find(const char *name, char path[PAWL__MODULE_PATH_SIZE])
+static bool visit_built_in(folder_fn *visit, void *context)
 {
-    const char *folders = secure_getenv("PAWL_DRIVER_PATH");
+    char folder[PAWL__MODULE_PATH_SIZE + sizeof "/pawl"];
+    bool is_same = false;
+    if (own_folder(folder)) {
+        if (visit(context, folder, strlen(folder)))
+            return true;
+        strcat(folder, "/pawl");
+        if (visit(context, folder, strlen(folder)))
+            return true;
+        is_same = strcmp(folder, PAWL_DRIVER_DIR) == 0;
+    }
+    return !is_same && visit(context, PAWL_DRIVER_DIR, strlen(PAWL_DRIVER_DIR));
+}
+
+static bool visit_given(const char *folders, folder_fn *visit, void *context)
+{
     while (folders != NULL && *folders != '\0') {
         size_t size = strcspn(folders, ":");
-        if (find_module(folders, size, name, path))
+        if (size != 0 && visit(context, folders, size))
             return true;
         folders += size;
         if (*folders == ':')
             folders++;
     }
-    return find_in_own_folder(name, path) ||
-           find_module(PAWL_DRIVER_DIR, strlen(PAWL_DRIVER_DIR), name, path);
+    return false;
+}
+
+/* ---- Search --------------------------------------------------------------- */
+
+typedef struct search {
+    const char *name;
+    char       *path; /* of PAWL__MODULE_PATH_SIZE */
+} search;
+
+static bool has_module(void *context, const char *folder, size_t size)
+{
+    const search *s = context;
+    int           length =
+        snprintf(s->path, PAWL__MODULE_PATH_SIZE, "%.*s/libpawl-%s.so", (int)size, folder, s->name);
+    return length < PAWL__MODULE_PATH_SIZE && access(s->path, F_OK) == 0;
+}
+
+bool pawl__module_find(const char *name, char path[PAWL__MODULE_PATH_SIZE])
+{
+    search s = {.name = name, .path = path};
+    return visit_built_in(has_module, &s) ||
+           visit_given(secure_getenv("PAWL_DRIVER_PATH"), has_module, &s);
+}
+
+/* A text that is written piece by piece and cut at its end. */
+typedef struct list {
+    char       *text;
+    size_t      size;
+    const char *separator; /* before the next piece */
+} list;
+
+static void append(list *l, const char *piece, size_t size)
+{
+    size_t used = strlen(l->text);
+    (void)snprintf(l->text + used, l->size - used, "%s%.*s", l->separator, (int)size, piece);
+}
+
+static bool add_folder(void *context, const char *folder, size_t size)
+{
+    list *l = context;
+    append(l, folder, size);
+    l->separator = ", ";
+    return false;
+}
+
+const char *pawl__module_searched(const char *name, char *text, size_t size)
+{
+    const char *given = secure_getenv("PAWL_DRIVER_PATH");
+    list        l     = {.text = text, .size = size, .separator = ""};
+    (void)snprintf(text, size, "looked for libpawl-%s.so in ", name);
+    (void)visit_built_in(add_folder, &l);
+    l.separator = "";
+    append(&l, " and PAWL_DRIVER_PATH (", strlen(" and PAWL_DRIVER_PATH ("));
+    if (given == NULL || *given == '\0')
+        append(&l, "not set", strlen("not set"));
+    else
+        (void)visit_given(given, add_folder, &l);
+    l.separator = "";
+    append(&l, ")", 1);
+    return text;
+}
+
+/* ---- Loading -------------------------------------------------------------- */
+
+pawl_code pawl__module_open(const char *path, const char *symbol, void **module, const void **table,
+                            pawl_error *error)
+{
+    *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*module == NULL)
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s", dlerror());
+    *table = dlsym(*module, symbol);
+    if (*table != NULL)
+        return PAWL_OK;
+    dlclose(*module);
+    *module = NULL;
+    return pawl_error_set(error, PAWL_ECONFIG, "%s has no symbol %s", path, symbol);
+}
+
+static pawl_code check_size(const void *table, size_t needed, const char *path, pawl_error *error)
+{
+    size_t size;
+    memcpy(&size, table, sizeof size);
+    if (size >= needed)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_ECONFIG,
+                          "%s was built for another pawl: its table has %zu bytes, at least %zu "
+                          "are needed",
+                          path, size, needed);
+}
+
+pawl_code pawl__module_load(const char *name, const char *what, const char *symbol, size_t size,
+                            const void **table, pawl_error *error)
+{
+    char        path[PAWL__MODULE_PATH_SIZE];
+    char        searched[sizeof error->text];
+    void       *module = NULL;
+    const void *found  = NULL;
+    if (!pawl__module_find(name, path))
+        return pawl_error_set(error, PAWL_EUNREACHABLE,
+                              "no module for %s: install the package libpawl-%s; %s", what, name,
+                              pawl__module_searched(name, searched, sizeof searched));
+    pawl_code code = pawl__module_open(path, symbol, &module, &found, error);
+    if (code == PAWL_OK)
+        code = check_size(found, size, path, error);
+    if (code == PAWL_OK)
+        *table = found;
+    else if (module != NULL)
+        dlclose(module);
+    return code;
 }

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/core/core.h"
+#include "store/core/module.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -84,14 +85,12 @@ pawl_code pawl_store_register(const pawl_store_ops *ops, pawl_error *error)
 static pawl_code open_module(const char *path, void **module, const pawl_store_ops **ops,
                              pawl_error *error)
 {
-    *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (*module == NULL)
-        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s", dlerror());
-    *ops = dlsym(*module, PAWL_STORE_DRIVER_SYMBOL);
-    if (*ops == NULL)
-        return pawl_error_set(error, PAWL_ECONFIG, "%s has no symbol %s", path,
-                              PAWL_STORE_DRIVER_SYMBOL);
-    pawl_code code = check_ops(*ops, error);
+    const void *table = NULL;
+    pawl_code   code  = pawl__module_open(path, PAWL_STORE_DRIVER_SYMBOL, module, &table, error);
+    *ops              = table;
+    if (code != PAWL_OK)
+        return code;
+    code = check_ops(*ops, error);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", path);
 }
 
@@ -171,6 +170,7 @@ static pawl_code find_or_load(const char *url, size_t size, const pawl_store_ops
 {
     char given[PAWL_PREFIX_SIZE_MAX + 1];
     char path[PAWL__MODULE_PATH_SIZE];
+    char searched[sizeof error->text];
     snprintf(given, sizeof given, "%.*s", (int)size, url);
     const char *scheme = driver_of(given);
     *ops               = find_loaded(given, size);
@@ -183,8 +183,9 @@ static pawl_code find_or_load(const char *url, size_t size, const pawl_store_ops
     const char *slashes = strncmp(url + size, "://", 3) == 0 ? "//" : "";
     return pawl_error_set(error, PAWL_EUNREACHABLE,
                           "no driver for '%s:%s': install the package libpawl-%s, or load one of "
-                          "your own",
-                          given, slashes, scheme);
+                          "your own; %s",
+                          given, slashes, scheme,
+                          pawl__module_searched(scheme, searched, sizeof searched));
 }
 
 pawl_code pawl__driver_find(const char *url, const pawl_store_ops **ops, pawl_error *error)

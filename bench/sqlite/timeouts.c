@@ -1,4 +1,4 @@
-/* limit_sqlite_timeouts.c - the row changes of timeouts with no engine.
+/* timeouts.c - the row changes of timeouts with no engine.
  *
  *     stamp a batch of due rows, commit without a sync -> load and update each
  *     saga, insert one message each, delete each timeout, fence, commit
@@ -8,8 +8,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "application.h"
-
-#ifdef PAWL_HAVE_SQLITE
 
 #include "limit_sqlite.h"
 
@@ -180,5 +178,3 @@ pawl_code pawl__bench_sqlite_timeouts(const pawl__bench_job *job, int64_t *micro
     pawl_free(rows);
     return code;
 }
-
-#endif

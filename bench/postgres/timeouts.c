@@ -1,4 +1,4 @@
-/* limit_postgres_timeouts.c - the row changes of timeouts with no engine.
+/* timeouts.c - the row changes of timeouts with no engine.
  *
  *     claim with the sagas -> fence, sagas, deletions, messages, commit, begin,
  *     claim -> ...
@@ -11,8 +11,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "application.h"
-
-#ifdef PAWL_HAVE_POSTGRES
 
 #include "limit_postgres.h"
 
@@ -171,5 +169,3 @@ pawl_code pawl__bench_postgres_timeouts(const pawl__bench_job *job, int64_t *mic
         pawl__pg_array_free(&s.arrays[i]);
     return code;
 }
-
-#endif

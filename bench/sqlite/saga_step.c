@@ -1,4 +1,4 @@
-/* limit_sqlite_saga_step.c - the row changes of saga-step with no engine.
+/* saga_step.c - the row changes of saga-step with no engine.
  *
  *     claim a batch -> delete each -> mark each -> load, then insert or update
  *           each -> one outbox row each -> fence -> commit
@@ -11,8 +11,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "application.h"
-
-#ifdef PAWL_HAVE_SQLITE
 
 #include "limit_sqlite.h"
 
@@ -208,5 +206,3 @@ pawl_code pawl__bench_sqlite_saga_step(const pawl__bench_job *job, int64_t *micr
     pawl_free(steps);
     return code;
 }
-
-#endif

@@ -1,4 +1,4 @@
-/* limit_sqlite_append.c - the row changes of append with no change set.
+/* append.c - the row changes of append with no change set.
  *
  *     build the texts of a batch -> both events of each unit -> one outbox row
  *           each -> fence -> commit
@@ -9,8 +9,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "append.h"
-
-#ifdef PAWL_HAVE_SQLITE
 
 #include "limit_sqlite.h"
 
@@ -150,5 +148,3 @@ pawl_code pawl__bench_sqlite_append(const pawl__bench_job *job, int64_t *microse
     pawl_free(s.rows);
     return code;
 }
-
-#endif

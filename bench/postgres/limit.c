@@ -1,10 +1,8 @@
-/* limit_postgres.c - opening a loop, its statements, and what goes over the wire.
+/* limit.c - opening a loop, its statements, and what goes over the wire.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "application.h"
-
-#ifdef PAWL_HAVE_POSTGRES
 
 #include "limit_postgres.h"
 
@@ -267,5 +265,3 @@ void pawl__pg_synced(pg_loop *l)
         pawl__pg_failed(l);
     PQclear(result);
 }
-
-#endif

@@ -85,4 +85,10 @@ static inline void loop_change(loop *l, sqlite3_stmt *statement)
                                  (long long)sqlite3_changes64(l->db), sqlite3_sql(statement));
 }
 
+/* The loops: one file each. */
+pawl__bench_timed_fn pawl__bench_sqlite_append;
+pawl__bench_timed_fn pawl__bench_sqlite_saga_step;
+pawl__bench_timed_fn pawl__bench_sqlite_outbox_drain;
+pawl__bench_timed_fn pawl__bench_sqlite_timeouts;
+
 #endif

@@ -1,10 +1,8 @@
-/* limit_sqlite.c - opening a loop, its statements, and its commits.
+/* limit.c - opening a loop, its statements, and its commits.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "application.h"
-
-#ifdef PAWL_HAVE_SQLITE
 
 #include "limit_sqlite.h"
 
@@ -91,5 +89,3 @@ void pawl__loop_take(loop *l, const char *json, size_t size, const char *key, ch
     if (found != NULL && found + copy_size <= json + size)
         memcpy(copy, found, copy_size);
 }
-
-#endif

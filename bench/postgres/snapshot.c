@@ -2,9 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "snapshot.h"
-
-#ifdef PAWL_HAVE_POSTGRES
+#include "limit_postgres.h"
 
 #include <libpq-fe.h>
 #include <stdio.h>
@@ -15,11 +13,6 @@
 struct pawl__bench_snapshot {
     PGconn *connection;
 };
-
-static bool is_postgres(const char *url)
-{
-    return strncmp(url, "postgres:", 9) == 0 || strncmp(url, "postgresql:", 11) == 0;
-}
 
 static bool is_own(const char *parameter)
 {
@@ -61,16 +54,14 @@ static pawl_code run(PGconn *connection, const char *statement, pawl_error *erro
                           PQerrorMessage(connection));
 }
 
-pawl_code pawl__bench_snapshot_open(const char *url, pawl__bench_snapshot **snapshot,
+pawl_code pawl__bench_postgres_hold(const char *url, pawl__bench_snapshot **snapshot,
                                     pawl_error *error)
 {
     static const char *const statements[] = {"begin isolation level repeatable read read only",
                                              "set local idle_in_transaction_session_timeout = 0",
                                              "select 1"};
     char                     stripped[PAWL_URL_SIZE_MAX + 1];
-    *snapshot = NULL;
-    if (!is_postgres(url))
-        return PAWL_OK;
+    *snapshot                  = NULL;
     pawl__bench_snapshot *made = pawl_allocate(sizeof *made);
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a snapshot");
@@ -85,36 +76,14 @@ pawl_code pawl__bench_snapshot_open(const char *url, pawl__bench_snapshot **snap
     if (code == PAWL_OK)
         *snapshot = made;
     else
-        (void)pawl__bench_snapshot_close(made, NULL);
+        (void)pawl__bench_postgres_release(made, NULL);
     return code;
 }
 
-pawl_code pawl__bench_snapshot_close(pawl__bench_snapshot *snapshot, pawl_error *error)
+pawl_code pawl__bench_postgres_release(pawl__bench_snapshot *snapshot, pawl_error *error)
 {
-    if (snapshot == NULL)
-        return PAWL_OK;
     pawl_code code = run(snapshot->connection, "commit", error);
     PQfinish(snapshot->connection);
     pawl_free(snapshot);
     return code;
 }
-
-#else
-
-pawl_code pawl__bench_snapshot_open(const char *url, pawl__bench_snapshot **snapshot,
-                                    pawl_error *error)
-{
-    (void)url;
-    (void)error;
-    *snapshot = NULL;
-    return PAWL_OK;
-}
-
-pawl_code pawl__bench_snapshot_close(pawl__bench_snapshot *snapshot, pawl_error *error)
-{
-    (void)snapshot;
-    (void)error;
-    return PAWL_OK;
-}
-
-#endif

@@ -1,4 +1,4 @@
-/* limit_postgres_outbox_drain.c - the row changes of outbox-drain with no engine.
+/* outbox_drain.c - the row changes of outbox-drain with no engine.
  *
  *     read a batch of pending rows -> insert them into the other schema's queue,
  *     fence, commit there -> fence, settle them, one attempt each, the leader's number,
@@ -12,8 +12,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "application.h"
-
-#ifdef PAWL_HAVE_POSTGRES
 
 #include "limit_postgres.h"
 
@@ -199,5 +197,3 @@ pawl_code pawl__bench_postgres_outbox_drain(const pawl__bench_job *job, int64_t 
         pawl__pg_array_free(&s.columns[i]);
     return code;
 }
-
-#endif

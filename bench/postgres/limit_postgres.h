@@ -151,4 +151,20 @@ PGresult *pawl__pg_take(pg_loop *l);
 void pawl__pg_expect(pg_loop *l, int64_t rows, const char *what);
 void pawl__pg_synced(pg_loop *l);
 
+/* ---- The parts of the module ------------------------------------------------ */
+
+/* The schema of one of its places, which the URL ends with. */
+const char *pawl__bench_postgres_schema(const char *url);
+
+/* The loops: one file each. */
+pawl__bench_timed_fn pawl__bench_postgres_append;
+pawl__bench_timed_fn pawl__bench_postgres_saga_step;
+pawl__bench_timed_fn pawl__bench_postgres_outbox_drain;
+pawl__bench_timed_fn pawl__bench_postgres_timeouts;
+
+/* snapshot.c: the kind's two operations. */
+pawl_code pawl__bench_postgres_hold(const char *url, pawl__bench_snapshot **snapshot,
+                                    pawl_error *error);
+pawl_code pawl__bench_postgres_release(pawl__bench_snapshot *snapshot, pawl_error *error);
+
 #endif

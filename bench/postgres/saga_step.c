@@ -1,4 +1,4 @@
-/* limit_postgres_saga_step.c - the row changes of saga-step with no engine.
+/* saga_step.c - the row changes of saga-step with no engine.
  *
  *     claim -> look at the inbox, load the sagas -> fence, marks, sagas, outbox
  *     rows, deletions, commit, begin, claim -> ...
@@ -11,8 +11,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "application.h"
-
-#ifdef PAWL_HAVE_POSTGRES
 
 #include "limit_postgres.h"
 
@@ -423,5 +421,3 @@ pawl_code pawl__bench_postgres_saga_step(const pawl__bench_job *job, int64_t *mi
     free_session(&s);
     return code;
 }
-
-#endif

@@ -1,13 +1,11 @@
-/* place_sqlite.c - FILE-bench-0 is filled once, FILE-bench-1 is the copy that a
+/* place.c - FILE-bench-0 is filled once, FILE-bench-1 is the copy that a
  * round works off, FILE-bench-2 is the second store. FILE itself is never
  * opened: rounds in one file would make it grow, and a later round would find
  * a file unlike the first.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "job.h"
-
-#ifdef PAWL_HAVE_SQLITE
+#include "limit_sqlite.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +111,8 @@ static const pawl__bench_limit sqlite_limits[] = {
     {NULL, NULL},
 };
 
-const pawl__bench_kind pawl__bench_sqlite_kind = {
-    .take = take_files, .copy = copy_file, .drop = drop_file, .limits = sqlite_limits};
-
-#endif
+const pawl__bench_kind pawl_bench_kind = {.kind_size = sizeof(pawl__bench_kind),
+                                          .take      = take_files,
+                                          .copy      = copy_file,
+                                          .drop      = drop_file,
+                                          .limits    = sqlite_limits};

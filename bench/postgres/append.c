@@ -1,4 +1,4 @@
-/* limit_postgres_append.c - the row changes of append with no change set.
+/* append.c - the row changes of append with no change set.
  *
  *     begin, fence, events, outbox rows, commit -> ...
  *
@@ -10,8 +10,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "append.h"
-
-#ifdef PAWL_HAVE_POSTGRES
 
 #include "limit_postgres.h"
 
@@ -183,5 +181,3 @@ pawl_code pawl__bench_postgres_append(const pawl__bench_job *job, int64_t *micro
     free_session(&s);
     return code;
 }
-
-#endif

@@ -1,4 +1,4 @@
-/* place_postgres.c - schemas of the database that the URL names: pawl_bench_0 is
+/* place.c - schemas of the database that the URL names: pawl_bench_0 is
  * filled once, pawl_bench_1 is the copy that a round works off, pawl_bench_2 is
  * the second store.
  *
@@ -9,9 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "job.h"
-
-#ifdef PAWL_HAVE_POSTGRES
+#include "limit_postgres.h"
 
 #include <libpq-fe.h>
 #include <stdio.h>
@@ -258,7 +256,10 @@ static const pawl__bench_limit limits[] = {
     {NULL, NULL},
 };
 
-const pawl__bench_kind pawl__bench_postgres_kind = {
-    .take = take_schemas, .copy = copy_schema, .drop = drop_schema, .limits = limits};
-
-#endif
+const pawl__bench_kind pawl_bench_kind = {.kind_size = sizeof(pawl__bench_kind),
+                                          .take      = take_schemas,
+                                          .copy      = copy_schema,
+                                          .drop      = drop_schema,
+                                          .limits    = limits,
+                                          .hold      = pawl__bench_postgres_hold,
+                                          .release   = pawl__bench_postgres_release};

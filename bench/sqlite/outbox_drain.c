@@ -1,4 +1,4 @@
-/* limit_sqlite_outbox_drain.c - the row changes of outbox-drain with no engine.
+/* outbox_drain.c - the row changes of outbox-drain with no engine.
  *
  *     read a batch of pending rows -> insert each into the other file's queue,
  *     fence, commit there -> settle each, one attempt each, the leader's number,
@@ -10,8 +10,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "application.h"
-
-#ifdef PAWL_HAVE_SQLITE
 
 #include "limit_sqlite.h"
 
@@ -142,5 +140,3 @@ pawl_code pawl__bench_sqlite_outbox_drain(const pawl__bench_job *job, int64_t *m
     pawl_free(ids);
     return code;
 }
-
-#endif

@@ -1,0 +1,30 @@
+# The benchmarks: libpawl-bench.so, which `pawl bench` loads, and a module
+# libpawl-bench-KIND.so for each folder bench/KIND whose driver is built. Only
+# these know a database's library, so that the command needs none.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+file(GLOB bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.c")
+add_library(pawl-bench SHARED ${bench_sources})
+pawl_compile(pawl-bench)
+pawl_export_all(pawl-bench) # the modules of the kinds call into it
+set_target_properties(pawl-bench PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+target_include_directories(pawl-bench PUBLIC "${PROJECT_SOURCE_DIR}/bench")
+target_link_libraries(pawl-bench PRIVATE PkgConfig::YYJSON Threads::Threads PUBLIC pawl)
+set_property(GLOBAL APPEND PROPERTY PAWL_DRIVER_TARGETS pawl-bench)
+
+# pawl_bench_kind(KIND PACKAGE): the package is the one that pawl_driver looked for.
+function(pawl_bench_kind kind package)
+    if(NOT TARGET pawl-${kind})
+        return()
+    endif()
+    file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/${kind}/*.c")
+    add_library(pawl-bench-${kind} MODULE ${sources})
+    pawl_compile(pawl-bench-${kind})
+    set_target_properties(pawl-bench-${kind} PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/..")
+    target_link_libraries(pawl-bench-${kind} PRIVATE pawl-bench PkgConfig::${package})
+    set_property(GLOBAL APPEND PROPERTY PAWL_DRIVER_TARGETS pawl-bench-${kind})
+endfunction()
+
+pawl_bench_kind(sqlite SQLITE3)
+pawl_bench_kind(postgres LIBPQ)

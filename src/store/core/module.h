@@ -1,0 +1,45 @@
+/* module.h - where the modules of pawl lie: drivers, the one that shows metrics,
+ * the benchmarks. The module NAME is the file libpawl-NAME.so.
+ *
+ * Its folders, in this order; the first that has the file counts:
+ *
+ *     1. the library's own, and `pawl` in it    a build folder; an installation, wherever it is
+ *     2. the one that was configured            <libdir>/pawl of CMAKE_INSTALL_PREFIX
+ *     3. those of PAWL_DRIVER_PATH, by colons   what lies elsewhere
+ *
+ * What was built with the library wins, so that a variable left over from another
+ * installation puts no module of that one under this library. A module that is to stand
+ * in for one that is there is loaded by its path (pawl_store_load, `pawl --load`).
+ *
+ * Threads: any. Tests: tests/unit/test_store_module.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_CORE_MODULE_H
+#define PAWL_STORE_CORE_MODULE_H
+
+#include "pawl/base.h"
+
+#define PAWL__MODULE_PATH_SIZE 4096 /* the system's own limit of a path */
+
+/* The path of libpawl-NAME.so; false when it is in none of the folders. */
+bool pawl__module_find(const char *name, char path[PAWL__MODULE_PATH_SIZE]);
+
+/* "looked for libpawl-NAME.so in /a, /a/pawl and PAWL_DRIVER_PATH (not set)": the end of
+ * an error's text. Returns `text`, cut to `size`. */
+const char *pawl__module_searched(const char *name, char *text, size_t size);
+
+/* Loads the file and finds the table of that name in it. On success `*module` is the
+ * caller's to close, when it is not wanted, by dlclose; else it is NULL. PAWL_EUNREACHABLE:
+ * the file cannot be loaded; PAWL_ECONFIG: it has no such table. */
+pawl_code pawl__module_open(const char *path, const char *symbol, void **module, const void **table,
+                            pawl_error *error);
+
+/* The table of the module NAME, whose first member is its size in bytes: at least `size`.
+ * It stays loaded until the process ends. `what` is what the module is for: "health and
+ * metrics". PAWL_EUNREACHABLE: not installed, and where it was looked for; PAWL_ECONFIG:
+ * no such table, or one of another version. */
+pawl_code pawl__module_load(const char *name, const char *what, const char *symbol, size_t size,
+                            const void **table, pawl_error *error);
+
+#endif

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# command_modules.sh - the command starts without any database's library, and finds its
+# modules (drivers, observe, bench) beside the library, in `pawl` beside it, then in
+# PAWL_DRIVER_PATH; when one is missing it says where it looked.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+unset PAWL_DRIVER_PATH
+
+echo "== no database's library"
+for file in pawl libpawl.so libpawl-bench.so; do
+    ! ldd "$build_dir/$file" | grep -E 'libpq|libsqlite3|libcurl|libmicrohttpd' ||
+        die "$file starts with that"
+done
+
+# A command and a library with no modules at all. The sanitizer's build finds its library as
+# the plain one does.
+lib=$work/alone/lib
+mkdir -p "$lib/pawl" "$work/alone/bin" "$work/given"
+lib=$(realpath "$lib")
+cp "$build_dir/pawl" "$work/alone/bin/"
+cp -P "$build_dir"/libpawl.so* "$lib/"
+alone()
+{
+    LD_LIBRARY_PATH=$lib "$work/alone/bin/pawl" "$@"
+}
+bench=(bench saga-step --messages 10 --rounds 1 --store)
+
+echo "== nothing is installed"
+expect 3 "no driver for 'sqlite:': install the package libpawl-sqlite, or load one of your own; looked for \
+libpawl-sqlite.so in $lib, $lib/pawl, /[^ ]* and PAWL_DRIVER_PATH \(not set\)" alone stats --store sqlite:x
+expect 3 "no module for benchmarks: install the package libpawl-bench; looked for libpawl-bench.so in $lib, " \
+    alone "${bench[@]}" memory:
+export PAWL_DRIVER_PATH=/nowhere::/else
+expect 3 "PAWL_DRIVER_PATH \(/nowhere, /else\)" alone stats --store sqlite:x
+unset PAWL_DRIVER_PATH
+
+echo "== benchmarks"
+cp "$build_dir/libpawl-bench.so" "$lib/pawl/"
+benched()
+{
+    alone "${bench[@]}" "$@" >"$work/out" 2>"$work/err"
+    case $? in
+    0) ;;
+    1) grep -q "the limit is broken" "$work/err" || die "bench $*" ;;
+    *) die "bench $*" ;;
+    esac
+    grep -qE '^  pawl +[0-9]+ /s$' "$work/out" || die "no figure"
+}
+benched memory:
+expect 3 "no driver for 'sqlite:'" alone "${bench[@]}" "sqlite:$work/b.db"
+printf '%s\n' '#include <stddef.h>' 'struct { size_t size, options; void *run; } pawl_bench_module' \
+    '= {sizeof pawl_bench_module, 8, 0};' >"$work/other.c"
+"$cc" -shared -fPIC -o "$work/given/libpawl-bench.so" "$work/other.c" || die "no module"
+mv "$lib/pawl/libpawl-bench.so" "$work/"
+PAWL_DRIVER_PATH=$work/given expect 2 'libpawl-bench.so was built for another pawl: its options have 8 bytes' \
+    alone "${bench[@]}" memory:
+mv "$work/libpawl-bench.so" "$lib/"
+
+echo "== a file that is no module"
+cp "$build_dir/tests/support/driver/tiny.so" "$lib/libpawl-observe.so"
+build_app app_pair.c pair.so
+expect 2 'has no symbol pawl_observe_module' alone run "$work/pair.so" --store memory:x --http 0
+rm "$lib/libpawl-observe.so"
+
+need_sqlite
+echo "== drivers: beside the library, in pawl, in PAWL_DRIVER_PATH"
+look=(alone schema apply --store "sqlite:$work/look.db")
+for folder in "$lib" "$lib/pawl" "$work/given"; do
+    expect 3 "no driver for 'sqlite:'" "${look[@]}"
+    cp "$build_dir/libpawl-sqlite.so" "$folder/"
+    PAWL_DRIVER_PATH=/nowhere:$work/given expect 0 '' "${look[@]}"
+    rm "$folder/libpawl-sqlite.so"
+done
+cp "$build_dir/libpawl-sqlite.so" "$lib/pawl/"
+echo "no module" >"$work/given/libpawl-sqlite.so"
+PAWL_DRIVER_PATH=$work/given expect 0 '' "${look[@]}"
+
+echo "== a kind of store without benchmarks"
+expect 2 "no benchmarks for a store of the kind 'sqlite': install the package libpawl-bench-sqlite, if there is \
+one; looked for libpawl-bench-sqlite.so in $lib, " alone "${bench[@]}" "sqlite:$work/b.db"
+cp "$build_dir/libpawl-bench-sqlite.so" "$lib/pawl/"
+benched "sqlite:$work/b.db"
+grep -qE '^  limit +[0-9]+ /s$' "$work/out" || die "no loop beside it"
+echo "ok"

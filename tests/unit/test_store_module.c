@@ -1,0 +1,189 @@
+/* test_store_module.c - the folders in which modules are found, and loading one:
+ * src/store/core/module.h. What an installation finds is in tests/system/install.sh.
+ *
+ * The modules are those of tests/support/driver, under the names of modules in a folder
+ * that PAWL_DRIVER_PATH names.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/module.h"
+
+#include "pawl/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+typedef struct folders {
+    char  build[PAWL__MODULE_PATH_SIZE]; /* that of the library */
+    char  given[30];                     /* has tiny, older, nameless, and a bench that is none */
+    char *before;                        /* PAWL_DRIVER_PATH */
+} folders;
+
+static void put(const folders *f, const char *driver, const char *name)
+{
+    char from[PAWL__MODULE_PATH_SIZE + 100], to[100];
+    snprintf(from, sizeof from, "%s/tests/support/driver/%s.so", f->build, driver);
+    snprintf(to, sizeof to, "%s/libpawl-%s.so", f->given, name);
+    assert_int_equal(symlink(from, to), 0);
+}
+
+static void set_path(const char *before, const folders *f)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s%s", before, f->given);
+    setenv("PAWL_DRIVER_PATH", path, 1);
+}
+
+static int make(void **state)
+{
+    static folders f;
+    const char    *build = getenv("PAWL_BUILD_DIR");
+    const char    *path  = getenv("PAWL_DRIVER_PATH");
+    assert_non_null(realpath(build != NULL ? build : ".", f.build));
+    strcpy(f.given, "/tmp/pawl-module-XXXXXX");
+    assert_non_null(mkdtemp(f.given));
+    put(&f, "tiny", "tiny");
+    put(&f, "older", "older");
+    put(&f, "nameless", "nameless");
+    put(&f, "tiny", "bench");
+    f.before = path != NULL ? strdup(path) : NULL;
+    set_path("", &f);
+    *state = &f;
+    return 0;
+}
+
+static int clean(void **state)
+{
+    static const char *const names[] = {"tiny", "older", "nameless", "bench"};
+    folders                 *f       = *state;
+    char                     path[100];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/libpawl-%s.so", f->given, names[i]);
+        unlink(path);
+    }
+    rmdir(f->given);
+    if (f->before != NULL)
+        setenv("PAWL_DRIVER_PATH", f->before, 1);
+    free(f->before);
+    return 0;
+}
+
+static void expect_found(const char *name, const char *folder)
+{
+    char path[PAWL__MODULE_PATH_SIZE], expected[PAWL__MODULE_PATH_SIZE + 100];
+    assert_true(pawl__module_find(name, path));
+    snprintf(expected, sizeof expected, "%s/libpawl-%s.so", folder, name);
+    assert_string_equal(path, expected);
+}
+
+/* ---- Finding -------------------------------------------------------------- */
+
+static void what_lies_beside_the_library_comes_before_the_variable(void **state)
+{
+    const folders *f = *state;
+    expect_found("bench", f->build);
+    expect_found("tiny", f->given);
+}
+
+static void each_folder_of_the_variable_is_looked_into(void **state)
+{
+    const folders *f = *state;
+    set_path("::/nonexistent:/proc/self:", f);
+    expect_found("tiny", f->given);
+    char path[PAWL__MODULE_PATH_SIZE];
+    assert_false(pawl__module_find("missing", path));
+    unsetenv("PAWL_DRIVER_PATH");
+    assert_false(pawl__module_find("tiny", path));
+}
+
+static void a_path_over_the_limit_is_passed_over(void **state)
+{
+    const folders *f = *state;
+    static char    slashes[PAWL__MODULE_PATH_SIZE + 100]; /* names the folder, and is too long */
+    char           path[PAWL__MODULE_PATH_SIZE];
+    memset(slashes, '/', sizeof slashes - 50);
+    strcat(slashes, f->given + 1);
+    setenv("PAWL_DRIVER_PATH", slashes, 1);
+    assert_false(pawl__module_find("tiny", path));
+}
+
+static void the_folders_are_named_in_their_order(void **state)
+{
+    const folders *f = *state;
+    char           text[500], beginning[PAWL__MODULE_PATH_SIZE * 2 + 100];
+    snprintf(beginning, sizeof beginning, "looked for libpawl-x.so in %s, %s/pawl, /", f->build,
+             f->build);
+    setenv("PAWL_DRIVER_PATH", "::/first::/second:", 1);
+    assert_memory_equal(pawl__module_searched("x", text, sizeof text), beginning,
+                        strlen(beginning));
+    const char *end = strstr(text, " and PAWL_DRIVER_PATH (");
+    assert_non_null(end);
+    assert_string_equal(end, " and PAWL_DRIVER_PATH (/first, /second)");
+    unsetenv("PAWL_DRIVER_PATH");
+    pawl__module_searched("x", text, sizeof text);
+    assert_string_equal(strstr(text, " and "), " and PAWL_DRIVER_PATH (not set)");
+    setenv("PAWL_DRIVER_PATH", "", 1);
+    pawl__module_searched("x", text, sizeof text);
+    assert_string_equal(strstr(text, " and "), " and PAWL_DRIVER_PATH (not set)");
+    /* A text that has no room is cut. */
+    assert_string_equal(pawl__module_searched("x", text, 12), "looked for ");
+}
+
+/* ---- Loading -------------------------------------------------------------- */
+
+static pawl_code load(const char *name, const char *symbol, const void **table, pawl_error *error)
+{
+    *table = NULL;
+    return pawl__module_load(name, "trying", symbol, sizeof(pawl_store_ops), table, error);
+}
+
+static void expect_refused(const char *name, const char *symbol, pawl_code expected,
+                           const char *part)
+{
+    pawl_error  error = PAWL_ERROR_INIT;
+    const void *table;
+    assert_int_equal(load(name, symbol, &table, &error), expected);
+    assert_null(table);
+    if (strstr(error.text, part) == NULL)
+        fail_msg("'%s' lacks '%s'", error.text, part);
+}
+
+static void the_table_of_a_module_is_found(void **state)
+{
+    (void)state;
+    const void *table;
+    assert_int_equal(load("tiny", PAWL_STORE_DRIVER_SYMBOL, &table, NULL), PAWL_OK);
+    assert_string_equal(((const pawl_store_ops *)table)->scheme, "tiny");
+}
+
+static void what_is_no_module_is_refused(void **state)
+{
+    (void)state;
+    expect_refused("missing", PAWL_STORE_DRIVER_SYMBOL, PAWL_EUNREACHABLE,
+                   "no module for trying: install the package libpawl-missing; looked for "
+                   "libpawl-missing.so in /");
+    expect_refused("nameless", PAWL_STORE_DRIVER_SYMBOL, PAWL_ECONFIG,
+                   "libpawl-nameless.so has no symbol pawl_store_driver");
+    expect_refused("older", PAWL_STORE_DRIVER_SYMBOL, PAWL_ECONFIG,
+                   "libpawl-older.so was built for another pawl: its table has ");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
+    const struct CMUnitTest tests[] = {
+        TEST(what_lies_beside_the_library_comes_before_the_variable),
+        TEST(each_folder_of_the_variable_is_looked_into),
+        TEST(a_path_over_the_limit_is_passed_over),
+        TEST(the_folders_are_named_in_their_order),
+        TEST(the_table_of_a_module_is_found),
+        TEST(what_is_no_module_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
