@@ -1,5 +1,7 @@
-# What `cmake --install` copies: library, headers, drivers, command, the
-# pkg-config file and the CMake package.
+# What `cmake --install` copies: library, headers, modules, command, the sources
+# of the examples, the pkg-config file and the CMake package. Nothing in it names
+# the prefix, so that `--prefix` may be any and may be moved; a folder that CMake
+# was given as an absolute path (CMAKE_INSTALL_LIBDIR=/usr/lib64) stays where it is.
 #
 # SPDX-License-Identifier: Apache-2.0
 include(CMakePackageConfigHelpers)
@@ -17,6 +19,27 @@ if(TARGET pawl_command)
     install(TARGETS pawl_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/orders" "${PROJECT_SOURCE_DIR}/examples/enlist"
+    DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples" FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.sql")
+
+# from_prefix(VARIABLE FOLDER): ${prefix}/FOLDER, or FOLDER when it is absolute.
+function(from_prefix variable folder)
+    if(IS_ABSOLUTE "${folder}")
+        set(${variable} "${folder}" PARENT_SCOPE)
+    else()
+        set(${variable} "\${prefix}/${folder}" PARENT_SCOPE)
+    endif()
+endfunction()
+
+from_prefix(pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
+from_prefix(pc_libdir "${CMAKE_INSTALL_LIBDIR}")
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+    set(pc_prefix "${CMAKE_INSTALL_PREFIX}")
+else()
+    file(RELATIVE_PATH pc_to_prefix "/p/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/p")
+    string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
+    set(pc_prefix "\${pcfiledir}/${pc_to_prefix}")
+endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/pawl.pc.in" "${PROJECT_BINARY_DIR}/pawl.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/pawl.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 

@@ -1,72 +1,71 @@
 #!/usr/bin/env bash
-# install.sh - what a packager does: configures without tests and without
-# exported internals, installs, and builds a program of its own with pkg-config
-# and with the CMake package. Then once more with no optional driver.
+# install.sh - what a packager does: configures without tests and without exported internals,
+# installs into a prefix, moves that, and uses it as somebody who has only the installation
+# (tests/support/installed.sh). Then once more with no optional driver.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 source_dir=${PAWL_SOURCE_DIR:?} cc=${CC:-cc}
 work=${PAWL_BUILD_DIR:?}/install_check
-prefix=$work/prefix
-rm -rf "$work/user" "$prefix"
-mkdir -p "$work/user"
+configured=$work/configured first=$work/first moved=$work/moved/here
+rm -rf "$work/user" "$configured" "$first" "$work/moved"
+mkdir -p "$work/moved"
+
+die()
+{
+    echo "FAILED: $*"
+    exit 1
+}
 
 build()
 {
     cmake -S "$source_dir" -B "$work/build" -G Ninja --log-level=WARNING \
-        -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX="$prefix" \
-        -DCMAKE_INSTALL_LIBDIR=lib -DPAWL_TESTS=OFF -DPAWL_EXPORT_INTERNALS=OFF -DPAWL_WERROR=ON "$@"
+        -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX="$configured" \
+        -DCMAKE_INSTALL_LIBDIR=lib -DPAWL_TESTS=OFF -DPAWL_EXPORT_INTERNALS=OFF -DPAWL_WERROR=ON "$@" >/dev/null
     ninja -C "$work/build" -j 2 >"$work/log" || { cat "$work/log"; return 1; }
 }
 
 echo "== install"
 build -DPAWL_SQLITE=AUTO
-cmake --install "$work/build" >/dev/null
-test -e "$prefix/include/pawl/base.h"
+cmake --install "$work/build" --prefix "$first" >/dev/null
+test -e "$first/include/pawl/base.h"
 # One unversioned name, one for the loader, one with the full version.
-test -L "$prefix/lib/libpawl.so" && test -L "$prefix/lib/libpawl.so.0"
-foreign=$(nm -D --defined-only "$prefix/lib/libpawl.so" | awk '{ print $3 }' | grep -v '^pawl_' || true)
-if [ -n "$foreign" ]; then
-    echo "libpawl.so exports names that are not its own: $foreign"
-    exit 1
+test -L "$first/lib/libpawl.so" && test -L "$first/lib/libpawl.so.0"
+foreign=$(nm -D --defined-only "$first/lib/libpawl.so" | awk '{ print $3 }' | grep -v '^pawl_' || true)
+[ -z "$foreign" ] || die "libpawl.so exports names that are not its own: $foreign"
+
+echo "== what is installed knows no prefix but the configured one, and that from the library alone"
+names=$(grep -rlF -e "$first" -e "$configured" "$first" | grep -v '/libpawl\.so' || true)
+[ -z "$names" ] || die "these name a prefix: $names"
+paths=$(for file in "$first"/bin/* "$first"/lib/*.so "$first"/lib/pawl/*.so; do
+    objdump -p "$file" | awk -v file="$file" '/R(UN)?PATH/ && $2 !~ /^\$ORIGIN/ { print file, $2 }'
+done)
+[ -z "$paths" ] || die "these look for libraries in fixed folders: $paths"
+mv "$first" "$moved"
+if [ -e "$moved/lib/pawl/libpawl-sqlite.so" ]; then
+    CC=$cc bash "$source_dir/tests/support/installed.sh" "$moved" "$work/user"
+
+    echo "== the configured folder, for a library that lies elsewhere"
+    store=sqlite:$work/user/configured.db
+    mkdir "$work/user/lib"
+    cp -P "$moved"/lib/libpawl.so* "$work/user/lib/"
+    look()
+    {
+        env -u PAWL_DRIVER_PATH LD_LIBRARY_PATH="$work/user/lib" "$moved/bin/pawl" schema apply --store "$store"
+    }
+    # The command's RUNPATH comes after LD_LIBRARY_PATH.
+    look >"$work/log" 2>&1 && die "a driver that is nowhere was found"
+    grep -q "looked for libpawl-sqlite.so in $work/user/lib, $work/user/lib/pawl, $configured/lib/pawl and " "$work/log" ||
+        die "$(cat "$work/log")"
+    mkdir -p "$configured/lib"
+    cp -r "$moved/lib/pawl" "$configured/lib/"
+    look
 fi
-if [ -e "$prefix/bin/pawl" ]; then
-    "$prefix/bin/pawl" version
-fi
-
-cat >"$work/user/main.c" <<'END'
-#include <pawl/base.h>
-#include <stdio.h>
-
-int main(void)
-{
-    return puts(pawl_code_name(PAWL_OK)) < 0;
-}
-END
-
-echo "== pkg-config"
-export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
-read -ra flags <<<"$(pkg-config --cflags --libs pawl)"
-"$cc" -std=c17 -Wall -Wextra -Wpedantic -Werror -o "$work/user/by_pkg_config" "$work/user/main.c" "${flags[@]}"
-test "$(LD_LIBRARY_PATH=$prefix/lib "$work/user/by_pkg_config")" = OK
-
-echo "== CMake package"
-cat >"$work/user/CMakeLists.txt" <<'END'
-cmake_minimum_required(VERSION 3.25)
-project(user C)
-find_package(pawl 0.1 REQUIRED)
-add_executable(by_cmake main.c)
-target_link_libraries(by_cmake PRIVATE pawl::pawl)
-END
-cmake -S "$work/user" -B "$work/user/build" -G Ninja --log-level=WARNING \
-    -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix"
-ninja -C "$work/user/build" >/dev/null
-test "$("$work/user/build/by_cmake")" = OK
 
 echo "== no optional driver"
 rm -f "$work/build"/libpawl-*.so
 build -DPAWL_SQLITE=OFF -DPAWL_POSTGRES=OFF -DPAWL_OBSERVE=OFF
-if ls "$work/build"/libpawl-*.so 2>/dev/null; then
-    echo "a driver was built with PAWL_SQLITE=OFF"
-    exit 1
+if ls "$work/build"/libpawl-*.so | grep -v '/libpawl-bench\.so$'; then
+    die "a driver was built with PAWL_SQLITE=OFF"
 fi
+"$work/build/pawl" bench append --store memory: --messages 10 --rounds 1 >/dev/null
