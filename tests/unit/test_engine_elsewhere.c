@@ -1,5 +1,5 @@
 /* test_engine_elsewhere.c - messages and timeouts whose saga another worker has:
- * put back, uncounted, whatever finds the saga. Contracts S32, E7.
+ * put back, uncounted, whatever finds the saga. Contracts S32, E3, E7.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -271,6 +271,52 @@ static void e3_waits_for_what_its_own_batch_put_back(const char *url)
     world_close(&it);
 }
 
+/* Another worker claims the only message there is, finds no saga, and puts it back. */
+static void wait_since(world *it, pawl_time since)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_store      *store = it->store;
+    pawl_queue_rows  rows  = {.count = 0};
+    pawl_queue_claim claim = {
+        .queue = PAWL_TEXT("desk"), .due_max = WORLD_START, .count_max = 1, .now = WORLD_START};
+    world_ok(
+        store->ops->worker_open(store, PAWL_TEXT("desk"), PAWL_TEXT("[]"), WORLD_START, &error),
+        &error);
+    store->is_attached = true;
+    world_ok(store->ops->queue_claim(store, &claim, it->arena, &rows, &error), &error);
+    assert_int_equal(rows.count, 1);
+    pawl_queue_settle settle   = {.queue         = PAWL_TEXT("desk"),
+                                  .seq           = rows.items[0].seq,
+                                  .action        = PAWL_QUEUE_RETRY,
+                                  .due           = WORLD_START,
+                                  .waiting_since = since};
+    pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.queue_settle.items = &settle;
+    changes.queue_settle.count = 1;
+    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+}
+
+/* It waited for its saga, which came and is in other hands: should it go again, the time
+ * that the message may wait counts from the first time. */
+static void e3_what_is_put_back_has_waited_since_the_first_time(const char *url)
+{
+    const pawl_time since = WORLD_START - PAWL_SECONDS(10);
+    world           it;
+    hot_open(&it, url);
+    hot_make(&it);
+    hot_touch(&it, "a", 0);
+    wait_since(&it, since);
+    locks_hold("a");
+    hot_bump(&it, "b");
+    assert_int_equal(world_step(&it).handled, 1);
+    pawl_queue_rows rows = world_queue(&it, "desk");
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].waiting_since, since);
+    assert_int_equal(rows.items[0].due, WORLD_START + WAIT);
+    locks_hold(NULL);
+    world_close(&it);
+}
+
 /* A saga that is declared pessimistic waits for its row, in a batch of one. */
 static void s32_a_pessimistic_saga_runs_alone_still(const char *url)
 {
@@ -299,6 +345,7 @@ int main(void)
         ON_ALL_STORES(a_saga_found_by_a_handler_is_left_too),
         ON_ALL_STORES(not_found_waits_for_what_was_put_back),
         ON_ALL_STORES(e3_waits_for_what_its_own_batch_put_back),
+        ON_ALL_STORES(e3_what_is_put_back_has_waited_since_the_first_time),
         ON_SQL_STORES(s32_a_pessimistic_saga_runs_alone_still),
     };
     world_quiet();

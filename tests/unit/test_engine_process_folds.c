@@ -180,6 +180,28 @@ static void a_fold_ahead_of_its_stream_is_passed_over(const char *url)
     world_close(&it);
 }
 
+/* The ids in front of the place where its list cannot be read are nobody's: the command of
+ * one of them was never handled. */
+static void o18_the_ids_of_a_fold_that_cannot_be_read_are_not_known(const char *url)
+{
+    world               it;
+    pawl_error          error = PAWL_ERROR_INIT;
+    const pawl_fold_row fold  = {
+         .version      = 3,
+         .type_version = 1,
+         .state        = PAWL_TEXT("{\"total\":3}"),
+         .dispatches   = PAWL_TEXT("[\"00000004-7d7e-5c4e-9d5b-0c2f4e6a8b1c\",\"no id\"]")};
+    open_program(&it, url, &ten);
+    post_dispatches(&it, 1, 3);
+    world_ok(pawl_store_fold_save(it.store, PAWL_TEXT("Meter/a"), &fold, world_now(&it), &error),
+             &error);
+    post_dispatches(&it, 4, 1);
+    assert_string_equal(seen.text, "0 1 2 3 ");
+    assert_int_equal(world_events(&it, "Meter/a").count, 4);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
 /* ---- States that grow -------------------------------------------------------------- */
 
 #define LINE(F)      \
@@ -274,6 +296,7 @@ int main(void)
         ON_ALL_STORES(o17_what_is_remembered_too_shortly_is_said_of_folds_too),
         ON_ALL_STORES(o17_what_is_remembered_long_enough_is_not),
         ON_ALL_STORES(a_fold_ahead_of_its_stream_is_passed_over),
+        ON_ALL_STORES(o18_the_ids_of_a_fold_that_cannot_be_read_are_not_known),
         ON_ALL_STORES(a_list_of_the_state_can_grow),
         ON_ALL_STORES(an_event_that_cannot_be_applied_is_not_emitted),
     };

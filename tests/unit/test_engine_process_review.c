@@ -237,6 +237,19 @@ static void e12_a_timeout_of_a_process_has_the_headers_of_its_message(const char
     world_close(&it);
 }
 
+/* Set by one message and over by the next, in one batch: it is never set. */
+static void e13_a_process_that_ends_takes_the_timeouts_of_its_batch_along(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_go(&it, NULL, "wait", NULL);
+    post_go(&it, NULL, "end", NULL);
+    assert_int_equal(world_step(&it).handled, 2);
+    assert_string_equal(seen.text, "go(0) go(0) ");
+    assert_int_equal(world_timeouts(&it).count, 0);
+    world_close(&it);
+}
+
 static void each_queue_answers_a_command_under_an_id_of_its_own(const char *url)
 {
     world it;
@@ -300,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(o17_a_known_dispatch_is_dropped_when_its_process_is_over),
         ON_ALL_STORES(e12_a_timeout_of_a_process_has_the_headers_of_its_message),
+        ON_ALL_STORES(e13_a_process_that_ends_takes_the_timeouts_of_its_batch_along),
         ON_ALL_STORES(each_queue_answers_a_command_under_an_id_of_its_own),
         ON_ALL_STORES(e11_a_key_without_a_value_begins_no_process),
         ON_ALL_STORES(e28_an_answer_to_an_unknown_process_waits_and_is_a_dead_letter),
