@@ -1,0 +1,200 @@
+/* test_engine_flush.c - what a flush hands over and when it tries again, seen beside what
+ * others do with its partition meanwhile. Contracts E18, E20, E21, E22, E36.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include <stdio.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define CARD(F) F(INT32, number)
+PAWL_RECORD(card, CARD)
+#define COIN(F) F(INT32, number)
+PAWL_RECORD(coin, COIN)
+
+static world_log seen;
+static int       failures;           /* of the next calls */
+static void (*meanwhile)(world *it); /* called once, in the next call */
+static world *around;
+
+static pawl_code hand_over(pawl_context *ctx, const char *name, const int32_t *numbers,
+                           size_t count)
+{
+    char   text[200] = "";
+    size_t size      = 0;
+    for (size_t i = 0; i < count; i++)
+        size += (size_t)snprintf(text + size, sizeof text - size, ",%d", (int)numbers[i]);
+    world_note(&seen, "%s@%d:%zu%s", name, (int)((pawl_now(ctx) - WORLD_START) / PAWL_SECONDS(1)),
+               count, text);
+    void (*call)(world *) = meanwhile;
+    meanwhile             = NULL;
+    if (call != NULL)
+        call(around);
+    return failures-- > 0 ? pawl_fail(ctx, PAWL_RETRY, "the van is late") : PAWL_OK;
+}
+
+static pawl_code on_cards(pawl_context *ctx, const card *messages, size_t count)
+{
+    int32_t numbers[20];
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = messages[i].number;
+    return hand_over(ctx, "cards", numbers, count);
+}
+PAWL_BATCH_HANDLER(on_cards, card);
+
+static pawl_code on_coins(pawl_context *ctx, const coin *messages, size_t count)
+{
+    int32_t numbers[20];
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = messages[i].number;
+    return hand_over(ctx, "coins", numbers, count);
+}
+PAWL_BATCH_HANDLER(on_coins, coin);
+
+static const pawl_aggregator cards = {.name         = "Cards",
+                                      .handle       = PAWL_HANDLE(on_cards),
+                                      .max          = 4,
+                                      .period       = PAWL_SECONDS(60),
+                                      .attempts_max = 3};
+static const pawl_aggregator coins = {.name = "Coins", .handle = PAWL_HANDLE(on_coins), .size = 2};
+
+static const pawl_endpoint_spec yard = {
+    .name = "yard", .aggregators = (const pawl_aggregator *const[]){&cards, &coins, NULL}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "flushes",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&yard, NULL}};
+
+static void open_world(world *it, const char *url)
+{
+    failures  = 0;
+    meanwhile = NULL;
+    around    = it;
+    world_forget(&seen);
+    world_open(it, url, &application, NULL,
+               &(pawl_endpoint_options){.immediate_retries = -1, .retry_delay = PAWL_SECONDS(10)});
+}
+
+static void post_cards(world *it, int32_t first, int32_t count)
+{
+    for (int32_t i = first; i < first + count; i++)
+        world_post(it, NULL, PAWL_MESSAGE(card, .number = i));
+}
+
+static void post_coins(world *it, int32_t first, int32_t count)
+{
+    for (int32_t i = first; i < first + count; i++)
+        world_post(it, NULL, PAWL_MESSAGE(coin, .number = i));
+}
+
+/* ---- A period's flush that fails ------------------------------------------------ */
+
+/* Once for each try, which are apart from each other: a step of the endpoint does not use
+ * them up. */
+static void e21_a_period_that_failed_is_tried_again_later(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    failures = 1;
+    post_cards(&it, 1, 2);
+    world_drain(&it);
+    world_go(&it, PAWL_SECONDS(60));
+    assert_string_equal(seen.text, "cards@60:2,1,2 ");
+    pawl_aggregator_counts counts = world_aggregated(&it, "Cards", "card");
+    assert_int_equal(counts.ready, 2);
+    assert_int_equal(counts.flush_attempts, 1);
+    assert_false(counts.flush_is_dead);
+    assert_true(counts.flush_due > world_now(&it));
+    assert_true(counts.flush_due <= world_now(&it) + PAWL_SECONDS(15));
+    world_go(&it, PAWL_SECONDS(15));
+    assert_int_equal(world_aggregated(&it, "Cards", "card").all, 0);
+    world_close(&it);
+}
+
+/* ---- What comes meanwhile ------------------------------------------------------------- */
+
+static void add_card(world *it)
+{
+    pawl_error          error    = PAWL_ERROR_INIT;
+    pawl_aggregator_add add      = {.name      = PAWL_TEXT("Cards"),
+                                    .partition = PAWL_TEXT("Cards"),
+                                    .key       = PAWL_TEXT("late"),
+                                    .message   = {.id   = PAWL_TEXT("late"),
+                                                  .type = PAWL_TEXT("card"),
+                                                  .body = PAWL_TEXT("{\"number\":100}")},
+                                    .at        = world_now(it),
+                                    .due       = world_now(it) + PAWL_SECONDS(60)};
+    pawl_changes        changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.aggregator_add.items = &add;
+    changes.aggregator_add.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+}
+
+/* Between its pieces another worker adds: that is the next period's. */
+static void e20_a_period_hands_over_what_was_there_when_it_began(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_cards(&it, 1, 5);
+    world_drain(&it);
+    meanwhile = add_card;
+    world_go(&it, PAWL_SECONDS(60));
+    assert_string_equal(seen.text, "cards@60:4,1,2,3,4 cards@60:1,5 ");
+    assert_int_equal(world_aggregated(&it, "Cards", "card").ready, 1);
+    world_go(&it, PAWL_SECONDS(60));
+    assert_string_equal(seen.text, "cards@60:4,1,2,3,4 cards@60:1,5 cards@120:1,100 ");
+    world_close(&it);
+}
+
+/* ---- A flush that is refused ------------------------------------------------------------ */
+
+static const pawl_session_id other_session = {{{7}}};
+
+/* By the clock of another worker the lease is over: it leases one of the rows. */
+static void lease_one(world *it)
+{
+    pawl_error          error = PAWL_ERROR_INIT;
+    pawl_snapshot       piece = {.count = 0};
+    pawl_text           type  = PAWL_TEXT("coin");
+    pawl_snapshot_claim claim = {.partition  = PAWL_TEXT("Coins"),
+                                 .session    = other_session,
+                                 .types      = &type,
+                                 .type_count = 1,
+                                 .count_max  = 1,
+                                 .now        = world_now(it) + PAWL_HOURS(1),
+                                 .lease      = PAWL_MINUTES(5)};
+    world_ok(it->store->ops->snapshot_claim(it->store, &claim, it->arena, &piece, &error), &error);
+    assert_int_equal(piece.count, 1);
+}
+
+/* It keeps nothing of its lease: what the other worker did not take is free at once. */
+static void e36_a_refused_flush_gives_back_what_it_has(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    meanwhile = lease_one;
+    post_coins(&it, 1, 2);
+    pawl_step step = world_drain(&it);
+    assert_int_equal(step.refused, 1);
+    assert_string_equal(seen.text, "coins@0:2,1,2 ");
+    pawl_aggregator_counts counts = world_aggregated(&it, "Coins", "coin");
+    assert_int_equal(counts.all, 2);
+    assert_int_equal(counts.ready, 1);
+    assert_int_equal(counts.flush_attempts, 0);
+    post_coins(&it, 3, 1);
+    world_drain(&it);
+    assert_string_equal(seen.text, "coins@0:2,1,2 coins@0:2,2,3 ");
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e21_a_period_that_failed_is_tried_again_later),
+        ON_ALL_STORES(e20_a_period_hands_over_what_was_there_when_it_began),
+        ON_ALL_STORES(e36_a_refused_flush_gives_back_what_it_has),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
