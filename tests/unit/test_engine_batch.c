@@ -1,0 +1,150 @@
+/* test_engine_batch.c - the units of a batch whose time is over, and those of one whose
+ * change set no store can take. Contracts E7, E26, E35.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/hook.h"
+#include "support/world.h"
+
+#include <string.h>
+
+/* ---- The application -------------------------------------------------------- */
+
+#define WORK(F) F(TEXT, name)
+PAWL_RECORD(work, WORK)
+
+static world_log seen;
+static bool      has_bad; /* of the units that ran since the last commit, one is */
+
+static pawl_code on_work(pawl_context *ctx, const work *message)
+{
+    (void)ctx;
+    world_note(&seen, "%.*s", PAWL_TEXT_ARGS(message->name));
+    has_bad |= pawl_text_equal(message->name, PAWL_TEXT("bad"));
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_work, work);
+
+static const pawl_endpoint_spec mill = {
+    .name     = "mill",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_work)}, {.handle = NULL}}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "batches",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&mill, NULL}};
+
+static void open_world(world *it, const char *url, pawl_endpoint_options options)
+{
+    world_forget(&seen);
+    has_bad = false;
+    world_open(it, url, &application, NULL, &options);
+}
+
+static void post_work(world *it, const char *id, const char *name)
+{
+    world_post(it, id, PAWL_MESSAGE(work, .name = pawl_text_of(name)));
+}
+
+/* ---- Time ----------------------------------------------------------------------- */
+
+/* One that goes by the clocks of the machine, and has a microsecond for a batch. */
+static pawl_endpoint *open_hasty(world *it, const char *url)
+{
+    pawl_error                  error    = PAWL_ERROR_INIT;
+    pawl_endpoint              *endpoint = NULL;
+    const pawl_endpoint_options options  = {
+         .options_size = sizeof options, .store = url, .batch_time_max = 1, .no_service = true};
+    open_world(it, url, (pawl_endpoint_options){0});
+    world_ok(pawl_endpoint_create(&application, NULL, &options, &endpoint, &error), &error);
+    return endpoint;
+}
+
+static void step_hasty(pawl_endpoint *endpoint, int64_t handled)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_step  step;
+    world_ok(pawl_endpoint_step(endpoint, &step, &error), &error);
+    assert_int_equal(step.handled, handled);
+}
+
+/* The rest is given back, to be claimed with what came before it; one is handled however
+ * little time there is. */
+static void e7_a_batch_whose_time_is_over_ends(const char *url)
+{
+    world          it;
+    pawl_endpoint *endpoint = open_hasty(&it, url);
+    post_work(&it, "1", "a");
+    post_work(&it, "2", "b");
+    post_work(&it, "3", "c");
+    step_hasty(endpoint, 1);
+    assert_string_equal(seen.text, "a ");
+    assert_int_equal(world_queue(&it, "mill").count, 2);
+    assert_int_equal(world_queue(&it, "mill").items[0].attempts, 0);
+    step_hasty(endpoint, 1);
+    step_hasty(endpoint, 1);
+    assert_string_equal(seen.text, "a b c ");
+    assert_int_equal(world_queue(&it, "mill").count, 0);
+    /* What needs no time is over all the same. */
+    post_work(&it, "4", "d");
+    post_work(&it, "5", "e");
+    post_work(&it, "1", "a");
+    step_hasty(endpoint, 1);
+    pawl_queue_rows rows = world_queue(&it, "mill");
+    assert_int_equal(rows.count, 1);
+    assert_string_equal(rows.items[0].message.id.data, "5");
+    pawl_endpoint_destroy(endpoint);
+    world_close(&it);
+}
+
+/* ---- Content ----------------------------------------------------------------------- */
+
+static pawl_code bad_code;
+
+/* As a store that cannot take what one of the units wrote. */
+static pawl_code refuse_bad(hook_place place, void *context)
+{
+    (void)context;
+    if (place != HOOK_BEFORE_COMMIT || !has_bad)
+        return PAWL_OK;
+    has_bad = false;
+    return bad_code;
+}
+
+/* The others are handled, and it is a dead letter, in this step. */
+static void e26_what_a_store_cannot_take_is_one_messages_failure(const char *url)
+{
+    static const pawl_code codes[] = {PAWL_EINVAL, PAWL_ELIMIT, PAWL_EUNSUPPORTED, PAWL_EDECODE};
+    pawl_store            *held    = world_hold(url);
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        world it;
+        char  id[20] = "m-0";
+        open_world(&it, hook_url(url), (pawl_endpoint_options){0});
+        hook_set(refuse_bad, NULL);
+        bad_code = codes[i];
+        post_work(&it, NULL, "a");
+        id[2] = (char)('0' + i);
+        post_work(&it, id, "bad");
+        post_work(&it, NULL, "c");
+        pawl_step step = world_step(&it);
+        assert_string_equal(seen.text, "a bad c a bad c ");
+        assert_int_equal(step.handled, 3);
+        assert_int_equal(step.dead, 1);
+        assert_int_equal(world_queue(&it, "mill").count, 0);
+        pawl_dead_rows dead = world_dead(&it);
+        assert_int_equal(dead.count, i + 1);
+        assert_string_equal(dead.items[i].message.id.data, id);
+        assert_string_equal(dead.items[i].code.data, pawl_code_name(codes[i]));
+        hook_set(NULL, NULL);
+        world_close(&it);
+    }
+    pawl_store_close(held);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(e7_a_batch_whose_time_is_over_ends),
+        ON_ALL_STORES(e26_what_a_store_cannot_take_is_one_messages_failure),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
