@@ -71,10 +71,8 @@ pawl_code pawl__pg_snapshot_claim(pawl_store *base, const pawl_snapshot_claim *c
     pawl__pg_connection *connection;
     *snapshot      = (pawl_snapshot){0};
     pawl_code code = pawl__pg_ready(store, error);
-    if (code == PAWL_OK && claim->lease <= 0)
-        code = pawl_error_set(error, PAWL_EINVAL,
-                              "partition %.*s: the lease is %lld microseconds, must be positive",
-                              PAWL_TEXT_ARGS(claim->partition), (long long)claim->lease);
+    if (code == PAWL_OK)
+        code = pawl__sql_check_partition_lease(claim, error);
     if (code == PAWL_OK)
         code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
@@ -147,26 +145,10 @@ static const pawl__pg_field flush_fields[] = {
     PAWL__PG_FIELD(aggregator_add, due, TIME),
 };
 
-/* Adds to one partition stay in their order. */
 static int by_partition(const void *left, const void *right)
 {
-    const pawl_aggregator_add *l     = *(const pawl_aggregator_add *const *)left;
-    const pawl_aggregator_add *r     = *(const pawl_aggregator_add *const *)right;
-    int                        order = pawl_text_compare(l->partition, r->partition);
-    return order != 0 ? order : (l > r) - (l < r);
-}
-
-/* The first add to each partition, of the sorted list; how many. */
-static size_t keep_firsts(const void **items, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        const pawl_aggregator_add *add  = items[i];
-        const pawl_aggregator_add *last = kept != 0 ? items[kept - 1] : NULL;
-        if (last == NULL || !pawl_text_equal(last->partition, add->partition))
-            items[kept++] = add;
-    }
-    return kept;
+    const pawl_aggregator_add *l = left, *r = right;
+    return pawl_text_compare(l->partition, r->partition);
 }
 
 /* The flush rows of the partitions: made where they are missing, else locked
@@ -180,9 +162,13 @@ static pawl_code send_flush_rows(pawl__pg_writer *writer)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__pg_sort(items, count, by_partition);
+    const void **firsts = pawl_arena_take(writer->arena, count * sizeof *firsts);
+    if (firsts == NULL)
+        return pawl__pg_no_memory(writer->error);
+    pawl__sql_sort(items, count, by_partition);
+    count -= pawl__sql_take_firsts(items, count, firsts, by_partition);
     pawl__pg_step *step = pawl__pg_step_add(writer, PAWL__PG_FLUSH_KEEP, pawl_change_aggregator_add,
-                                            items, keep_firsts(items, count), NULL);
+                                            firsts, count, NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
     pawl__pg_step_fields(step, flush_fields, COUNT(flush_fields));
@@ -218,27 +204,21 @@ static const pawl__pg_field piece_fields[] = {
 /* The first to name a row has it. */
 static int by_id(const void *left, const void *right)
 {
-    const piece *l = *(const piece *const *)left;
-    const piece *r = *(const piece *const *)right;
-    return l->id != r->id ? (l->id > r->id) - (l->id < r->id) : (l > r) - (l < r);
+    const piece *l = left, *r = right;
+    return (l->id > r->id) - (l->id < r->id);
 }
 
 static pawl_code refuse_removal(pawl__pg_writer *writer, const piece *missing)
 {
     const pawl_snapshot_remove *removal = missing->removal;
     pawl_error                  why     = PAWL_ERROR_INIT;
-    (void)pawl_error_set(&why, PAWL_ECONFLICT,
-                         "partition %.*s: row %lld of the snapshot (%zu of %zu) is gone or leased "
-                         "by another session",
-                         PAWL_TEXT_ARGS(removal->partition), (long long)missing->id,
-                         missing->place + 1, removal->id_count);
+    (void)pawl__sql_why_not_removed(removal, missing->place, &why);
     return pawl__pg_refuse(writer, pawl_change_snapshot_remove, removal, &why);
 }
 
 static int by_removal(const void *left, const void *right)
 {
-    const piece *l = *(const piece *const *)left;
-    const piece *r = *(const piece *const *)right;
+    const piece *l = left, *r = right;
     return (l > r) - (l < r);
 }
 
@@ -259,7 +239,7 @@ static pawl_code check_removed(pawl__pg_writer *writer, pawl__pg_step *step)
         if (!is_removed[i] && !pawl_uuid_is_zero(it->session.uuid))
             missing[count++] = it;
     }
-    pawl__pg_sort(missing, count, by_removal);
+    pawl__sql_sort(missing, count, by_removal);
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
         const piece *it = missing[i];
         if (it->removal != refused)
@@ -321,7 +301,7 @@ pawl_code pawl__pg_send_snapshot_remove(pawl__pg_writer *writer)
         return PAWL_OK;
     for (size_t i = 0; i < piece_count; i++)
         items[i] = &pieces[i];
-    pawl__pg_sort(items, piece_count, by_id);
+    pawl__sql_sort(items, piece_count, by_id);
     pawl_code code = lock_pieces(writer, items, piece_count);
     if (code != PAWL_OK)
         return code;
@@ -360,12 +340,8 @@ static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_step *step)
         return PAWL_ENOMEM;
     for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
         const pawl_aggregator_remove *gone = step->items[i];
-        pawl_error                    why  = PAWL_ERROR_INIT;
-        if (is_removed[i] || !gone->is_checked)
-            continue;
-        (void)pawl_error_set(&why, PAWL_ECONFLICT, "partition %.*s: there is no row to remove",
-                             PAWL_TEXT_ARGS(gone->partition));
-        code = pawl__pg_refuse(writer, step->kind, gone, &why);
+        if (!is_removed[i] && gone->is_checked)
+            code = pawl__pg_refuse_for(writer, step->kind, gone, pawl__sql_why_no_row);
     }
     return code;
 }

@@ -24,20 +24,14 @@
 
 #define CAREFUL_COMMITS 16
 
-typedef struct kind_row {
-    pawl__pg_send_fn *send;
-    size_t            count_offset;
-    bool              is_refusable;
-} kind_row;
-
 /* In the order in which they are applied. */
-static const kind_row kinds[] = {
-#define KIND_ROW(name, is_refusable) \
-    {pawl__pg_send_##name, offsetof(pawl_changes, name.count), is_refusable},
-    PAWL_CHANGE_KINDS(KIND_ROW)
-#undef KIND_ROW
+static pawl__pg_send_fn *const send_fns[] = {
+#define SEND_FN(name, is_refusable) pawl__pg_send_##name,
+    PAWL_CHANGE_KINDS(SEND_FN)
+#undef SEND_FN
 };
-_Static_assert(sizeof kinds / sizeof kinds[0] == pawl_change_kind_count, "one row for each kind");
+_Static_assert(sizeof send_fns / sizeof send_fns[0] == pawl_change_kind_count,
+               "one function for each kind");
 
 typedef struct committing {
     pawl__pg_writer     writer;
@@ -51,19 +45,13 @@ typedef struct committing {
     pawl__pg_call       notify_events;
 } committing;
 
-static size_t count_of(const pawl_changes *changes, int kind)
-{
-    size_t count;
-    memcpy(&count, (const char *)changes + kinds[kind].count_offset, sizeof count);
-    return count;
-}
-
 /* Behind the last kind that has items and may be refused. */
 static int find_split(const pawl_changes *changes)
 {
     int split = 0;
     for (int kind = 0; kind < pawl_change_kind_count; kind++)
-        if (kinds[kind].is_refusable && count_of(changes, kind) != 0)
+        if (pawl__sql_kinds[kind].is_refusable &&
+            pawl__sql_count_of(changes, (pawl_change_kind)kind) != 0)
             split = kind + 1;
     return split;
 }
@@ -72,8 +60,8 @@ static pawl_code send_kinds(committing *c, int from, int to)
 {
     pawl_code code = PAWL_OK;
     for (int kind = from; code == PAWL_OK && kind < to; kind++)
-        if (count_of(c->changes, kind) != 0)
-            code = kinds[kind].send(&c->writer);
+        if (pawl__sql_count_of(c->changes, (pawl_change_kind)kind) != 0)
+            code = send_fns[kind](&c->writer);
     return code;
 }
 
@@ -104,13 +92,6 @@ static void drop_steps(committing *c)
 
 /* ---- The fence ---------------------------------------------------------- */
 
-static pawl_code fenced(const pawl__pg *store, pawl_error *error)
-{
-    return pawl_error_set(error, PAWL_EFENCED,
-                          "postgres: this worker was replaced (its epoch %lld is over)",
-                          (long long)store->base.epoch);
-}
-
 /* The row was found; where it stands now is where the next commit looks first.
  * With a snapshot open somewhere the row's old versions stay, one a commit, and
  * finding it by its id would walk through all of them. */
@@ -118,7 +99,7 @@ static pawl_code check_guard(pawl__pg_writer *writer, pawl__pg_step *step)
 {
     pawl__pg *store = writer->store;
     if (!pawl__pg_next(&step->call))
-        return fenced(store, writer->error);
+        return pawl__sql_fenced(&store->base, "postgres", writer->error);
     pawl_text tid         = pawl__pg_peek_text(&step->call);
     store->has_worker_tid = tid.size == sizeof store->worker_tid;
     if (store->has_worker_tid)
@@ -212,12 +193,6 @@ static pawl_code finish(committing *c)
     return code;
 }
 
-static void drop_refused(committing *c, size_t refused_before)
-{
-    for (size_t i = refused_before; i < c->writer.refused->count; i++)
-        c->writer.is_dropped[c->writer.refused->items[i].group] = true;
-}
-
 /* The fence's answer is looked at before the commit is sent, unless it fails by
  * itself. */
 static pawl_code send_first(committing *c)
@@ -279,7 +254,7 @@ static pawl_code run_round(committing *c, bool *is_done)
     *is_done           = false;
     pawl_code code     = send_round(c, before, is_done);
     drop_steps(c);
-    drop_refused(c, before);
+    pawl__sql_drop_refused(c->writer.refused, before, c->writer.is_dropped);
     if (!*is_done && !store->is_held)
         undo_round(c, code);
     if (c->writer.refused->count != before) /* where there was one there are more */
@@ -343,28 +318,10 @@ static pawl_code commit_rounds(committing *c)
     return code;
 }
 
-/* What the handler wrote itself cannot be done again here, so one refusal
- * refuses all groups. */
 static pawl_code refuse_all(committing *c)
 {
-    pawl_error why  = PAWL_ERROR_INIT;
-    pawl_code  code = PAWL_OK;
-    (void)pawl_error_set(&why, PAWL_ECONFLICT, "rolled back with the hold it was in");
-    for (int kind = 0; kind < pawl_change_kind_count && code == PAWL_OK; kind++) {
-        size_t       count = 0;
-        const void **items =
-            pawl__pg_select(&c->writer, (pawl_change_kind)kind, NULL, NULL, &count);
-        if (items == NULL)
-            return PAWL_ENOMEM;
-        for (size_t i = 0; i < count && code == PAWL_OK; i++) {
-            pawl__pg_change base;
-            memcpy(&base, items[i], sizeof base);
-            if (!c->writer.is_dropped[base.group])
-                code = pawl__pg_refuse(&c->writer, (pawl_change_kind)kind, items[i], &why);
-            c->writer.is_dropped[base.group] = true;
-        }
-    }
-    return code;
+    pawl_code code = pawl__sql_refuse_all(c->writer.refused, c->changes, c->writer.is_dropped);
+    return code == PAWL_OK ? PAWL_OK : pawl__pg_no_memory(c->error);
 }
 
 static pawl_code commit_held(committing *c)
@@ -385,25 +342,11 @@ static pawl_code commit_held(committing *c)
     return PAWL_OK;
 }
 
-/* Claims that are given back and nothing else: the locks are all there is to
- * let go. */
-static bool only_releases(const pawl_changes *changes)
-{
-    static const pawl_counters none;
-    for (int kind = 0; kind < pawl_change_kind_count; kind++)
-        if (kind != pawl_change_queue_settle && count_of(changes, kind) != 0)
-            return false;
-    for (size_t i = 0; i < changes->queue_settle.count; i++)
-        if (changes->queue_settle.items[i].action != PAWL_QUEUE_RELEASE)
-            return false;
-    return changes->queue_settle.count != 0 && memcmp(&changes->counters, &none, sizeof none) == 0;
-}
-
 static pawl_code release_rows(committing *c)
 {
     size_t    before = c->writer.refused->count;
-    pawl_code code = kinds[pawl_change_queue_settle].send(&c->writer); /* refuses, sends nothing */
-    drop_refused(c, before);
+    pawl_code code   = pawl__pg_send_queue_settle(&c->writer); /* refuses, sends nothing */
+    pawl__sql_drop_refused(c->writer.refused, before, c->writer.is_dropped);
     pawl__pg_rollback_transaction(&c->store->main);
     return code;
 }
@@ -428,7 +371,8 @@ static pawl_code commit_on(committing *c)
         return code;
     if (c->store->is_held)
         return commit_held(c);
-    return only_releases(c->changes) ? release_rows(c) : commit_rounds(c);
+    bool is_release = c->changes->queue_settle.count != 0 && pawl__sql_only_releases(c->changes);
+    return is_release ? release_rows(c) : commit_rounds(c);
 }
 
 /* It may have been waited for them. */
@@ -518,9 +462,7 @@ static pawl_code apply_enlisted(committing *c, pawl__pg *store)
     drop_steps(c);
     if (code != PAWL_OK)
         return code;
-    const pawl_refusal *first = &c->writer.refused->items[before];
-    return pawl_error_set(c->error, first->reason, "enlist: %s %.*s",
-                          pawl_change_kind_name(first->kind), PAWL_TEXT_ARGS(first->text));
+    return pawl__sql_refusal_error(&c->writer.refused->items[before], c->error);
 }
 
 static pawl_code run_enlist(pawl__pg *store, pawl__pg_connection *connection,

@@ -1,8 +1,6 @@
 /* dead.c - dead letters, and subscriptions.
  *
- * Both are sets of keys that a change puts in or takes out. Where a set holds a
- * key more than once, the changes are applied in waves: puts, takes, and then
- * what was put in again.
+ * Both are sets of keys that a change puts in or takes out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,93 +77,14 @@ typedef struct set_step {
     size_t                field_count;
 } set_step;
 
-/* What differs between the kinds. */
-typedef struct set_kind {
-    pawl_change_kind kind;
-    int (*compare)(const void *left, const void *right);       /* two changes, by key */
-    int (*compare_items)(const void *left, const void *right); /* the same for sorting */
-    bool (*is_remove)(const void *change);
-    set_step put;
-    set_step takes[2];
-    size_t   take_count;
-} set_kind;
-
-typedef struct wave {
-    size_t number;
-    bool   is_remove;
-} wave;
-
-static pawl_code send_items(pawl__pg_writer *writer, const set_kind *kind, const set_step *with,
+static pawl_code send_items(pawl__pg_writer *writer, const set_step *with, pawl_change_kind kind,
                             const void **items, size_t count)
 {
-    pawl__pg_step *step =
-        pawl__pg_step_add(writer, with->statement, kind->kind, items, count, NULL);
+    pawl__pg_step *step = pawl__pg_step_add(writer, with->statement, kind, items, count, NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
     pawl__pg_step_fields(step, with->fields, with->field_count);
     return pawl__pg_step_send(step);
-}
-
-/* Of the sorted items, those of the wave. A key that is put in after it was
- * taken out begins the next. */
-static const void **pick(pawl__pg_writer *writer, const set_kind *kind, const void **items,
-                         size_t count, wave of, size_t *picked_count, size_t *left_count)
-{
-    const void **picked = pawl_arena_take(writer->arena, (count + 1) * sizeof *picked);
-    size_t       number = 0;
-    if (picked == NULL) {
-        (void)pawl__pg_no_memory(writer->error);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        bool is_remove = kind->is_remove(items[i]);
-        if (i == 0 || kind->compare(items[i - 1], items[i]) != 0)
-            number = 0;
-        else if (kind->is_remove(items[i - 1]) && !is_remove)
-            number++;
-        if (number == of.number && is_remove == of.is_remove)
-            picked[(*picked_count)++] = items[i];
-        *left_count += number > of.number;
-    }
-    return picked;
-}
-
-static pawl_code send_wave(pawl__pg_writer *writer, const set_kind *kind, const void **items,
-                           size_t count, size_t number, bool *is_last)
-{
-    size_t       put_count = 0, take_count = 0, left = 0;
-    pawl_code    code  = PAWL_OK;
-    const void **puts  = pick(writer, kind, items, count, (wave){number, false}, &put_count, &left);
-    const void **takes = pick(writer, kind, items, count, (wave){number, true}, &take_count, &left);
-    if (puts == NULL || takes == NULL)
-        return PAWL_ENOMEM;
-    if (put_count != 0)
-        code = send_items(writer, kind, &kind->put, puts, put_count);
-    for (size_t i = 0; code == PAWL_OK && take_count != 0 && i < kind->take_count; i++)
-        code = send_items(writer, kind, &kind->takes[i], takes, take_count);
-    *is_last = left == 0;
-    return code;
-}
-
-static pawl_code send_set(pawl__pg_writer *writer, const set_kind *kind)
-{
-    size_t       count;
-    bool         is_last = false;
-    pawl_code    code    = PAWL_OK;
-    const void **items   = pawl__pg_select(writer, kind->kind, NULL, NULL, &count);
-    if (items == NULL)
-        return PAWL_ENOMEM;
-    pawl__pg_sort(items, count, kind->compare_items);
-    for (size_t number = 0; code == PAWL_OK && !is_last; number++)
-        code = send_wave(writer, kind, items, count, number, &is_last);
-    return code;
-}
-
-/* Changes with the same key stay as they stand in the change set. */
-static int compare_places(const void *left, const void *right)
-{
-    const char *a = left, *b = right;
-    return (a > b) - (a < b);
 }
 
 /* ---- Dead letters ------------------------------------------------------- */
@@ -177,21 +96,14 @@ static int compare_letters(const void *left, const void *right)
     return order != 0 ? order : pawl_text_compare(a->message.id, b->message.id);
 }
 
-static int compare_letter_items(const void *left, const void *right)
+static int by_letter_way(const void *left, const void *right)
 {
-    const void *a = *(const void *const *)left, *b = *(const void *const *)right;
-    int         order = compare_letters(a, b);
-    return order != 0 ? order : compare_places(a, b);
-}
-
-static bool removes_letter(const void *change)
-{
-    const pawl_dead_set *dead = change;
-    return dead->is_remove;
+    const pawl_dead_set *a = left, *b = right;
+    return a->is_remove - b->is_remove;
 }
 
 /* With a letter goes its inbox mark. */
-pawl_code pawl__pg_send_dead_set(pawl__pg_writer *writer)
+static pawl_code send_letters(pawl__pg_writer *writer, const void **items, size_t count)
 {
     static const pawl__pg_field all[] = {
         PAWL__PG_FIELD(dead_set, endpoint, TEXT),
@@ -208,16 +120,21 @@ pawl_code pawl__pg_send_dead_set(pawl__pg_writer *writer)
         PAWL__PG_FIELD(dead_set, endpoint, TEXT),
         PAWL__PG_FIELD(dead_set, message.id, TEXT),
     };
-    static const set_kind kind = {
-        .kind          = pawl_change_dead_set,
-        .compare       = compare_letters,
-        .compare_items = compare_letter_items,
-        .is_remove     = removes_letter,
-        .put           = {PAWL__PG_DEAD_ADD, all, COUNT(all)},
-        .takes = {{PAWL__PG_DEAD_DROP, key, COUNT(key)}, {PAWL__PG_INBOX_DROP, key, COUNT(key)}},
-        .take_count = 2,
-    };
-    return send_set(writer, &kind);
+    static const set_step put     = {PAWL__PG_DEAD_ADD, all, COUNT(all)};
+    static const set_step takes[] = {{PAWL__PG_DEAD_DROP, key, COUNT(key)},
+                                     {PAWL__PG_INBOX_DROP, key, COUNT(key)}};
+    const pawl_dead_set  *first   = items[0];
+    if (!first->is_remove)
+        return send_items(writer, &put, pawl_change_dead_set, items, count);
+    pawl_code code = send_items(writer, &takes[0], pawl_change_dead_set, items, count);
+    return code == PAWL_OK ? send_items(writer, &takes[1], pawl_change_dead_set, items, count)
+                           : code;
+}
+
+pawl_code pawl__pg_send_dead_set(pawl__pg_writer *writer)
+{
+    return pawl__pg_send_waves(writer, pawl_change_dead_set, compare_letters, by_letter_way,
+                               send_letters);
 }
 
 /* ---- Subscriptions ------------------------------------------------------ */
@@ -229,33 +146,26 @@ static int compare_pairs(const void *left, const void *right)
     return order != 0 ? order : pawl_text_compare(a->queue, b->queue);
 }
 
-static int compare_pair_items(const void *left, const void *right)
+static int by_pair_way(const void *left, const void *right)
 {
-    const void *a = *(const void *const *)left, *b = *(const void *const *)right;
-    int         order = compare_pairs(a, b);
-    return order != 0 ? order : compare_places(a, b);
+    const pawl_subscription_set *a = left, *b = right;
+    return a->is_remove - b->is_remove;
 }
 
-static bool removes_pair(const void *change)
-{
-    const pawl_subscription_set *set = change;
-    return set->is_remove;
-}
-
-pawl_code pawl__pg_send_subscription_set(pawl__pg_writer *writer)
+static pawl_code send_pairs(pawl__pg_writer *writer, const void **items, size_t count)
 {
     static const pawl__pg_field pair[] = {
         PAWL__PG_FIELD(subscription_set, type, TEXT),
         PAWL__PG_FIELD(subscription_set, queue, TEXT),
     };
-    static const set_kind kind = {
-        .kind          = pawl_change_subscription_set,
-        .compare       = compare_pairs,
-        .compare_items = compare_pair_items,
-        .is_remove     = removes_pair,
-        .put           = {PAWL__PG_SUBSCRIPTION_PUT, pair, COUNT(pair)},
-        .takes         = {{PAWL__PG_SUBSCRIPTION_DROP, pair, COUNT(pair)}},
-        .take_count    = 1,
-    };
-    return send_set(writer, &kind);
+    static const set_step        ways[] = {{PAWL__PG_SUBSCRIPTION_PUT, pair, COUNT(pair)},
+                                           {PAWL__PG_SUBSCRIPTION_DROP, pair, COUNT(pair)}};
+    const pawl_subscription_set *first  = items[0];
+    return send_items(writer, &ways[first->is_remove], pawl_change_subscription_set, items, count);
+}
+
+pawl_code pawl__pg_send_subscription_set(pawl__pg_writer *writer)
+{
+    return pawl__pg_send_waves(writer, pawl_change_subscription_set, compare_pairs, by_pair_way,
+                               send_pairs);
 }

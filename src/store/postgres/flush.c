@@ -56,10 +56,8 @@ static const pawl__pg_field set_fields[] = {
 /* Sets of one partition stay in their order. */
 static int by_partition(const void *left, const void *right)
 {
-    const pawl_flush_set *l     = *(const pawl_flush_set *const *)left;
-    const pawl_flush_set *r     = *(const pawl_flush_set *const *)right;
-    int                   order = pawl_text_compare(l->partition, r->partition);
-    return order != 0 ? order : (l > r) - (l < r);
+    const pawl_flush_set *l = left, *r = right;
+    return pawl_text_compare(l->partition, r->partition);
 }
 
 /* One set for each partition, in `sums`, of the sorted list: the last says what
@@ -111,7 +109,7 @@ pawl_code pawl__pg_send_flush_set(pawl__pg_writer *writer)
         return pawl__pg_no_memory(writer->error);
     if (count == 0)
         return PAWL_OK;
-    pawl__pg_sort(items, count, by_partition);
+    pawl__sql_sort(items, count, by_partition);
     count = add_sets(items, count, sums);
     for (size_t i = 0; i < count; i++)
         items[i] = &sums[i];

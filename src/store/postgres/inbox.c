@@ -91,15 +91,11 @@ pawl_code pawl__pg_inbox_known(pawl_store *base, pawl_text endpoint, const pawl_
 
 /* ---- Marking ------------------------------------------------------------ */
 
-/* Equal ones stay in the order of the change set: the later one is refused. */
 static int by_key(const void *left, const void *right)
 {
-    const pawl_inbox_mark *l     = *(const pawl_inbox_mark *const *)left;
-    const pawl_inbox_mark *r     = *(const pawl_inbox_mark *const *)right;
+    const pawl_inbox_mark *l = left, *r = right;
     int                    order = pawl_text_compare(l->message_id, r->message_id);
-    if (order == 0)
-        order = pawl_text_compare(l->endpoint, r->endpoint);
-    return order != 0 ? order : (l > r) - (l < r);
+    return order != 0 ? order : pawl_text_compare(l->endpoint, r->endpoint);
 }
 
 /* The keys that were inserted come back in the order of the items. */
@@ -112,7 +108,6 @@ static pawl_code check_marks(pawl__pg_writer *writer, pawl__pg_step *step)
     pawl_text endpoint = {0}, id = {0};
     for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
         const pawl_inbox_mark *mark = step->items[i];
-        pawl_error             why  = PAWL_ERROR_INIT;
         if (has_row && id.data == NULL) {
             endpoint = pawl__pg_peek_text(&step->call);
             id       = pawl__pg_peek_text(&step->call);
@@ -123,10 +118,7 @@ static pawl_code check_marks(pawl__pg_writer *writer, pawl__pg_step *step)
             id      = (pawl_text){0};
             continue;
         }
-        (void)pawl_error_set(&why, PAWL_EDUPLICATE,
-                             "endpoint %.*s: message %.*s was handled already",
-                             PAWL_TEXT_ARGS(mark->endpoint), PAWL_TEXT_ARGS(mark->message_id));
-        code = pawl__pg_refuse(writer, pawl_change_inbox_mark, mark, &why);
+        code = pawl__pg_refuse_for(writer, step->kind, mark, pawl__sql_why_handled);
     }
     return code;
 }
@@ -156,7 +148,7 @@ pawl_code pawl__pg_send_inbox_mark(pawl__pg_writer *writer)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__pg_sort(items, count, by_key);
+    pawl__sql_sort(items, count, by_key); /* of equal ones the later is refused */
     pawl__pg_step *step = pawl__pg_step_add(writer, PAWL__PG_INBOX_ADD, pawl_change_inbox_mark,
                                             items, count, check_marks);
     if (step == NULL)

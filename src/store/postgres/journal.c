@@ -229,24 +229,9 @@ static const pawl__pg_field event_fields[] = {
 /* Two workers that append to the same streams wait for one another in one order. */
 static int by_stream(const void *left, const void *right)
 {
-    const pawl_event_append *l     = *(const pawl_event_append *const *)left;
-    const pawl_event_append *r     = *(const pawl_event_append *const *)right;
+    const pawl_event_append *l = left, *r = right;
     int                      order = pawl_text_compare(l->stream, r->stream);
     return order != 0 ? order : (l->version > r->version) - (l->version < r->version);
-}
-
-static pawl_code refuse_event(pawl__pg_writer *writer, const pawl_event_append *append,
-                              bool is_taken)
-{
-    pawl_error why = PAWL_ERROR_INIT;
-    if (is_taken)
-        (void)pawl_error_set(&why, PAWL_ECONFLICT,
-                             "stream %.*s: version %lld is taken: another worker appended first",
-                             PAWL_TEXT_ARGS(append->stream), (long long)append->version);
-    else
-        (void)pawl_error_set(&why, PAWL_ECONFLICT, "stream %.*s: version %lld is missing",
-                             PAWL_TEXT_ARGS(append->stream), (long long)append->version - 1);
-    return pawl__pg_refuse(writer, pawl_change_event_append, append, &why);
 }
 
 /* Events that were left out: is their version taken, or the one before missing? */
@@ -263,7 +248,9 @@ static pawl_code check_left_out(pawl__pg_writer *writer, const void **items, siz
     if (is_taken == NULL || look.call.code != PAWL_OK)
         return is_taken == NULL ? PAWL_ENOMEM : look.call.code;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = refuse_event(writer, items[i], is_taken[i]);
+        code = pawl__pg_refuse_for(writer, look.kind, items[i],
+                                   is_taken[i] ? pawl__sql_why_version_taken
+                                               : pawl__sql_why_version_missing);
     return code;
 }
 
@@ -309,7 +296,7 @@ pawl_code pawl__pg_send_event_append(pawl__pg_writer *writer)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__pg_sort(items, count, by_stream);
+    pawl__sql_sort(items, count, by_stream);
     int            which = writer->is_guarded ? PAWL__PG_EVENT_PUT_SURE : PAWL__PG_EVENT_PUT;
     pawl__pg_step *step  = pawl__pg_step_add(writer, which, pawl_change_event_append, items, count,
                                             writer->is_guarded ? NULL : check_appended);
@@ -330,31 +317,32 @@ static const pawl__pg_field fold_fields[] = {
 /* Of each stream the one that stays comes first. */
 static int by_fold(const void *left, const void *right)
 {
-    const pawl_fold_set *l     = *(const pawl_fold_set *const *)left;
-    const pawl_fold_set *r     = *(const pawl_fold_set *const *)right;
+    const pawl_fold_set *l = left, *r = right;
     int                  order = pawl_text_compare(l->stream, r->stream);
-    if (order == 0)
-        order = (l->version < r->version) - (l->version > r->version);
-    return order != 0 ? order : (l > r) - (l < r);
+    return order != 0 ? order : (l->version < r->version) - (l->version > r->version);
+}
+
+static int compare_streams(const void *left, const void *right)
+{
+    const pawl_fold_set *l = left, *r = right;
+    return pawl_text_compare(l->stream, r->stream);
 }
 
 pawl_code pawl__pg_send_fold_set(pawl__pg_writer *writer)
 {
-    size_t       all, count = 0;
+    size_t       all;
     const void **items = pawl__pg_select(writer, pawl_change_fold_set, NULL, NULL, &all);
     if (items == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_sort(items, all, by_fold);
-    for (size_t i = 0; i < all; i++) {
-        const pawl_fold_set *fold = items[i];
-        const pawl_fold_set *last = count != 0 ? items[count - 1] : NULL;
-        if (last == NULL || !pawl_text_equal(last->stream, fold->stream))
-            items[count++] = fold;
-    }
-    if (count == 0)
+    if (all == 0)
         return PAWL_OK;
+    const void **firsts = pawl_arena_take(writer->arena, all * sizeof *firsts);
+    if (firsts == NULL)
+        return pawl__pg_no_memory(writer->error);
+    pawl__sql_sort(items, all, by_fold);
+    size_t         count = all - pawl__sql_take_firsts(items, all, firsts, compare_streams);
     pawl__pg_step *step =
-        pawl__pg_step_add(writer, PAWL__PG_FOLD_PUT, pawl_change_fold_set, items, count, NULL);
+        pawl__pg_step_add(writer, PAWL__PG_FOLD_PUT, pawl_change_fold_set, firsts, count, NULL);
     if (step == NULL)
         return PAWL_ENOMEM;
     pawl__pg_step_fields(step, fold_fields, COUNT(fold_fields));
@@ -371,23 +359,13 @@ static const pawl__pg_field checkpoint_fields[] = {
 
 static int by_name(const void *left, const void *right)
 {
-    const pawl_checkpoint_set *l     = *(const pawl_checkpoint_set *const *)left;
-    const pawl_checkpoint_set *r     = *(const pawl_checkpoint_set *const *)right;
-    int                        order = pawl_text_compare(l->name, r->name);
-    return order != 0 ? order : (l > r) - (l < r);
-}
-
-static void why_not_moved(const void *change, pawl_error *why)
-{
-    const pawl_checkpoint_set *set = change;
-    (void)pawl_error_set(why, PAWL_ECONFLICT,
-                         "checkpoint %.*s: it is not at %lld: another worker moved it first",
-                         PAWL_TEXT_ARGS(set->name), (long long)set->from);
+    const pawl_checkpoint_set *l = left, *r = right;
+    return pawl_text_compare(l->name, r->name);
 }
 
 static pawl_code check_moved(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    return pawl__pg_check_numbers(writer, step, why_not_moved);
+    return pawl__pg_check_numbers(writer, step, pawl__sql_why_not_moved);
 }
 
 /* The names that were inserted come back in the order of the items. */
@@ -397,66 +375,38 @@ static pawl_code check_made(pawl__pg_writer *writer, pawl__pg_step *step)
     bool      has_row = pawl__pg_next(&step->call);
     for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
         const pawl_checkpoint_set *set = step->items[i];
-        pawl_error                 why = PAWL_ERROR_INIT;
         step->call.column              = 0;
         if (has_row && pawl_text_equal(pawl__pg_peek_text(&step->call), set->name)) {
             has_row = pawl__pg_next(&step->call);
             continue;
         }
-        why_not_moved(set, &why);
-        code = pawl__pg_refuse(writer, pawl_change_checkpoint_set, set, &why);
+        code = pawl__pg_refuse_for(writer, step->kind, set, pawl__sql_why_not_moved);
     }
     return code;
 }
 
-/* New ones, or those that are moved: no name twice. */
-static pawl_code send_checkpoints(pawl__pg_writer *writer, const void **items, size_t count,
-                                  bool is_new)
+/* All made, or all moved. */
+static pawl_code send_checkpoints(pawl__pg_writer *writer, const void **items, size_t count)
 {
-    if (count == 0)
-        return PAWL_OK;
-    pawl__pg_step *step = pawl__pg_step_add(
-        writer, is_new ? PAWL__PG_CHECKPOINT_PUT : PAWL__PG_CHECKPOINT_STEP,
-        pawl_change_checkpoint_set, items, count, is_new ? check_made : check_moved);
+    bool           is_new = ((const pawl_checkpoint_set *)items[0])->from == 0;
+    pawl__pg_step *step   = pawl__pg_step_add(
+          writer, is_new ? PAWL__PG_CHECKPOINT_PUT : PAWL__PG_CHECKPOINT_STEP,
+          pawl_change_checkpoint_set, items, count, is_new ? check_made : check_moved);
     if (step == NULL)
         return PAWL_ENOMEM;
     pawl__pg_step_fields(step, checkpoint_fields, COUNT(checkpoint_fields) - (is_new ? 1 : 0));
     return pawl__pg_step_send(step);
 }
 
-/* Sends the first of each name in the sorted list; `*count` is how many stay in it. */
-static pawl_code send_firsts(pawl__pg_writer *writer, const void **items, size_t *count)
+/* Those that are made come first. */
+static int by_way(const void *left, const void *right)
 {
-    const void **lists[2]  = {pawl_arena_take(writer->arena, *count * sizeof **lists),
-                              pawl_arena_take(writer->arena, *count * sizeof **lists)};
-    size_t       counts[2] = {0}, left = 0;
-    pawl_text    last = {0};
-    if (lists[0] == NULL || lists[1] == NULL)
-        return pawl__pg_no_memory(writer->error);
-    for (size_t i = 0; i < *count; i++) {
-        const pawl_checkpoint_set *set    = items[i];
-        bool                       is_new = set->from == 0;
-        if (pawl_text_equal(set->name, last))
-            items[left++] = set;
-        else
-            lists[is_new][counts[is_new]++] = set;
-        last = set->name;
-    }
-    *count         = left;
-    pawl_code code = send_checkpoints(writer, lists[true], counts[true], true);
-    return code == PAWL_OK ? send_checkpoints(writer, lists[false], counts[false], false) : code;
+    const pawl_checkpoint_set *l = left, *r = right;
+    return (l->from != 0) - (r->from != 0);
 }
 
-/* A statement moves a checkpoint once: a second move of it is for another one. */
 pawl_code pawl__pg_send_checkpoint_set(pawl__pg_writer *writer)
 {
-    size_t       count;
-    pawl_code    code  = PAWL_OK;
-    const void **items = pawl__pg_select(writer, pawl_change_checkpoint_set, NULL, NULL, &count);
-    if (items == NULL)
-        return PAWL_ENOMEM;
-    pawl__pg_sort(items, count, by_name);
-    while (code == PAWL_OK && count != 0)
-        code = send_firsts(writer, items, &count);
-    return code;
+    return pawl__pg_send_waves(writer, pawl_change_checkpoint_set, by_name, by_way,
+                               send_checkpoints);
 }

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/postgres.h"
+#include "store/sql/refusal.h"
 
 #include <string.h>
 
@@ -135,9 +136,8 @@ pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t
     *is_held       = false;
     pawl_code code = pawl__pg_ready(store, error);
     pawl__pg_note_now(store, now);
-    if (code == PAWL_OK && lease <= 0)
-        code = pawl_error_set(error, PAWL_EINVAL, "lease is %lld microseconds, must be positive",
-                              (long long)lease);
+    if (code == PAWL_OK)
+        code = pawl__sql_check_lease(lease, error);
     if (code == PAWL_OK)
         code = name_of(name, &full, error);
     if (code != PAWL_OK)

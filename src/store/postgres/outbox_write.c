@@ -32,17 +32,6 @@ static const pawl__pg_field content_fields[] = {
     PAWL__PG_FIELD(outbox_add, message.body, BYTES),
 };
 
-static pawl_code refuse_mismatch(pawl__pg_writer *writer, const pawl_outbox_add *add)
-{
-    pawl_error why = PAWL_ERROR_INIT;
-    char       id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(add->dispatch_id.uuid, id);
-    (void)pawl_error_set(&why, PAWL_EMISMATCH,
-                         "dispatch %s of %.*s: the id is known with another type or body", id,
-                         PAWL_TEXT_ARGS(add->source));
-    return pawl__pg_refuse(writer, pawl_change_outbox_add, add, &why);
-}
-
 /* The ids are there: which of them with another type or body? */
 static pawl_code check_known(pawl__pg_writer *writer, const void **items, size_t count)
 {
@@ -59,7 +48,7 @@ static pawl_code check_known(pawl__pg_writer *writer, const void **items, size_t
     }
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         if (is_different[i])
-            code = refuse_mismatch(writer, items[i]);
+            code = pawl__pg_refuse_for(writer, look.kind, items[i], pawl__sql_why_differs);
     return code;
 }
 
@@ -111,12 +100,10 @@ static const pawl__pg_field settle_fields[] = {
 static const pawl__pg_field id_field       = PAWL__PG_FIELD(outbox_settle, id, INT);
 static const pawl__pg_field duration_field = PAWL__PG_FIELD(outbox_settle, duration, INT);
 
-/* Settles of one row stay in their order. */
 static int by_row(const void *left, const void *right)
 {
-    const pawl_outbox_settle *l = *(const pawl_outbox_settle *const *)left;
-    const pawl_outbox_settle *r = *(const pawl_outbox_settle *const *)right;
-    return l->id != r->id ? (l->id > r->id) - (l->id < r->id) : (l > r) - (l < r);
+    const pawl_outbox_settle *l = left, *r = right;
+    return (l->id > r->id) - (l->id < r->id);
 }
 
 static void put_words(pawl__pg_step *step)
@@ -135,15 +122,9 @@ static void put_words(pawl__pg_step *step)
     pawl__pg_array_end(&step->call);
 }
 
-static void why_gone(const void *change, pawl_error *why)
-{
-    const pawl_outbox_settle *settle = change;
-    (void)pawl_error_set(why, PAWL_EGONE, "outbox row %lld is not pending", (long long)settle->id);
-}
-
 static pawl_code check_settled(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    return pawl__pg_check_numbers(writer, step, why_gone);
+    return pawl__pg_check_numbers(writer, step, pawl__sql_why_not_pending);
 }
 
 static pawl_code send_any_settles(pawl__pg_writer *writer, const void **items, size_t count)
@@ -212,40 +193,9 @@ static pawl_code send_settles(pawl__pg_writer *writer, const void **items, size_
                                                          : send_any_settles(writer, items, count);
 }
 
-/* Takes the first settle of each row out of the sorted list; how many stay. */
-static size_t take_firsts(const void **items, size_t count, const void **firsts)
-{
-    size_t  left = 0;
-    int64_t last = 0;
-    for (size_t i = 0; i < count; i++) {
-        const pawl_outbox_settle *settle = items[i];
-        if (i == 0 || settle->id != last)
-            firsts[i - left] = settle;
-        else
-            items[left++] = settle;
-        last = settle->id;
-    }
-    return left;
-}
-
-/* A statement changes a row once: a second settle of it is for another one. */
 pawl_code pawl__pg_send_outbox_settle(pawl__pg_writer *writer)
 {
-    size_t       count;
-    pawl_code    code  = PAWL_OK;
-    const void **items = pawl__pg_select(writer, pawl_change_outbox_settle, NULL, NULL, &count);
-    if (items == NULL)
-        return PAWL_ENOMEM;
-    pawl__pg_sort(items, count, by_row);
-    while (code == PAWL_OK && count != 0) {
-        const void **firsts = pawl_arena_take(writer->arena, count * sizeof *firsts);
-        if (firsts == NULL)
-            return pawl__pg_no_memory(writer->error);
-        size_t left = take_firsts(items, count, firsts);
-        code        = send_settles(writer, firsts, count - left);
-        count       = left;
-    }
-    return code;
+    return pawl__pg_send_waves(writer, pawl_change_outbox_settle, by_row, NULL, send_settles);
 }
 
 /* ---- What an operator does ---------------------------------------------- */
@@ -258,20 +208,13 @@ static const pawl__pg_field reset_fields[] = {
 
 static int by_reset_row(const void *left, const void *right)
 {
-    const pawl_outbox_reset *l = *(const pawl_outbox_reset *const *)left;
-    const pawl_outbox_reset *r = *(const pawl_outbox_reset *const *)right;
-    return l->id != r->id ? (l->id > r->id) - (l->id < r->id) : (l > r) - (l < r);
-}
-
-static void why_not_dead(const void *change, pawl_error *why)
-{
-    const pawl_outbox_reset *reset = change;
-    (void)pawl_error_set(why, PAWL_EGONE, "outbox row %lld is not dead", (long long)reset->id);
+    const pawl_outbox_reset *l = left, *r = right;
+    return (l->id > r->id) - (l->id < r->id);
 }
 
 static pawl_code check_reset(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    return pawl__pg_check_numbers(writer, step, why_not_dead);
+    return pawl__pg_check_numbers(writer, step, pawl__sql_why_not_dead);
 }
 
 static void put_enabled(pawl__pg_step *step)
@@ -294,7 +237,7 @@ pawl_code pawl__pg_send_outbox_reset(pawl__pg_writer *writer)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__pg_sort(items, count, by_reset_row);
+    pawl__sql_sort(items, count, by_reset_row);
     pawl__pg_step *step = pawl__pg_step_add(writer, PAWL__PG_OUTBOX_AGAIN, pawl_change_outbox_reset,
                                             items, count, check_reset);
     if (step == NULL)
@@ -318,10 +261,8 @@ typedef struct sum {
 
 static int by_source(const void *left, const void *right)
 {
-    const pawl_outbox_hold *l     = *(const pawl_outbox_hold *const *)left;
-    const pawl_outbox_hold *r     = *(const pawl_outbox_hold *const *)right;
-    int                     order = pawl_text_compare(l->source, r->source);
-    return order != 0 ? order : (l > r) - (l < r);
+    const pawl_outbox_hold *l = left, *r = right;
+    return pawl_text_compare(l->source, r->source);
 }
 
 /* An empty source orders nothing. */
@@ -413,7 +354,7 @@ pawl_code pawl__pg_send_outbox_hold(pawl__pg_writer *writer)
     sum *sums = pawl_arena_take(writer->arena, (count + 1) * sizeof *sums);
     if (sums == NULL)
         return pawl__pg_no_memory(writer->error);
-    pawl__pg_sort(items, count, by_source);
+    pawl__sql_sort(items, count, by_source);
     size_t    sum_count = add_holds(items, count, sums);
     pawl_code code      = send_releases(writer, sums, sum_count);
     return code == PAWL_OK ? send_holds(writer, sums, sum_count) : code;

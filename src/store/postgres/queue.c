@@ -216,25 +216,9 @@ pawl_code pawl__pg_queue_list(pawl_store *base, pawl_text queue, size_t count_ma
 
 /* ---- Settling ----------------------------------------------------------- */
 
-static pawl_code refuse_gone(pawl__pg_writer *writer, const pawl_queue_settle *settle,
-                             const char *text)
-{
-    pawl_error why = PAWL_ERROR_INIT;
-    (void)pawl_error_set(&why, PAWL_EGONE, "queue %.*s: row %lld: %s",
-                         PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq, text);
-    return pawl__pg_refuse(writer, pawl_change_queue_settle, settle, &why);
-}
-
-static void why_gone(const void *change, pawl_error *why)
-{
-    const pawl_queue_settle *settle = change;
-    (void)pawl_error_set(why, PAWL_EGONE, "queue %.*s: row %lld: it is no longer there",
-                         PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq);
-}
-
 static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    return pawl__pg_check_numbers(writer, step, why_gone);
+    return pawl__pg_check_numbers(writer, step, pawl__sql_why_gone);
 }
 
 static bool is_unclaimed(const void *change, const void *context)
@@ -279,7 +263,8 @@ static pawl_code refuse_unclaimed(pawl__pg_writer *writer)
     if (items == NULL)
         return PAWL_ENOMEM;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = refuse_gone(writer, items[i], "it is not claimed by this worker");
+        code = pawl__pg_refuse_for(writer, pawl_change_queue_settle, items[i],
+                                   pawl__sql_why_not_claimed);
     return code;
 }
 
@@ -315,12 +300,8 @@ static pawl_code send_settles(pawl__pg_writer *writer, int statement, pawl__pg_w
 
 pawl_code pawl__pg_send_queue_settle(pawl__pg_writer *writer)
 {
-    const pawl_queue_settle *first = writer->changes->queue_settle.items;
     if (writer->store == NULL)
-        return pawl_error_set(writer->error, PAWL_EINVAL,
-                              "queue %.*s: row %lld: a row is settled by the worker that claimed "
-                              "it, not by enlist",
-                              PAWL_TEXT_ARGS(first->queue), (long long)first->seq);
+        return pawl__sql_why_not_enlisted(writer->changes->queue_settle.items, writer->error);
     pawl_code code = refuse_unclaimed(writer);
     if (code == PAWL_OK)
         code = send_settles(writer, PAWL__PG_QUEUE_DONE, is_done, done_fields,

@@ -23,16 +23,6 @@ static void read_row(pawl__pg_call *call, const pawl_saga_table *table, pawl_sag
     pawl__pg_get_value(call, table->transitional.type, &row->transitional);
 }
 
-static pawl_code check_key(const pawl_saga_table *table, pawl_saga_key key, pawl_error *error)
-{
-    if ((key == PAWL_SAGA_BY_MAIN && table->main.type == PAWL_VALUE_NONE) ||
-        (key == PAWL_SAGA_BY_TRANSITIONAL && table->transitional.type == PAWL_VALUE_NONE))
-        return pawl_error_set(error, PAWL_EINVAL, "saga %.*s has no %s correlation property",
-                              PAWL_TEXT_ARGS(table->type),
-                              key == PAWL_SAGA_BY_MAIN ? "main" : "transitional");
-    return PAWL_OK;
-}
-
 static pawl_value_type type_of(const pawl_saga_table *table, pawl_saga_key key)
 {
     return key == PAWL_SAGA_BY_ID     ? PAWL_VALUE_UUID
@@ -117,7 +107,7 @@ pawl_code pawl__pg_saga_load(pawl_store *base, const pawl_saga_table *table, paw
     pawl__pg *store = pawl__pg_of(base);
     pawl_code code  = pawl__pg_ready(store, error);
     if (code == PAWL_OK)
-        code = check_key(table, key, error);
+        code = pawl__sql_check_key(table, key, error);
     if (code != PAWL_OK || count == 0)
         return code;
     for (size_t i = 0; i < count; i++)
@@ -138,33 +128,6 @@ pawl_code pawl__pg_saga_count(pawl_store *base, const pawl_saga_table *table, in
     return pawl__pg_one_int(&call, count);
 }
 
-/* ---- Refusals ----------------------------------------------------------- */
-
-static void say(const pawl_saga_table *table, pawl_saga_id id, pawl_code code, const char *text,
-                int64_t version, pawl_error *why)
-{
-    char name[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(id.uuid, name);
-    if (version == 0)
-        (void)pawl_error_set(why, code, "saga %.*s %s: %s", PAWL_TEXT_ARGS(table->type), name,
-                             text);
-    else
-        (void)pawl_error_set(why, code, "saga %.*s %s: %s %lld", PAWL_TEXT_ARGS(table->type), name,
-                             text, (long long)version);
-}
-
-static void say_duplicate(const pawl_saga_table *table, pawl_saga_id id, const pawl_value *main,
-                          const pawl_value *transitional, pawl_error *why)
-{
-    char text[2 * PAWL_VALUE_TEXT_SIZE + 120];
-    char left[PAWL_VALUE_TEXT_SIZE];
-    char right[PAWL_VALUE_TEXT_SIZE];
-    (void)snprintf(text, sizeof text, "its id or a correlation value (%s, %s) exists already",
-                   main != NULL ? pawl_value_format(main, left, sizeof left) : "main unchanged",
-                   pawl_value_format(transitional, right, sizeof right));
-    say(table, id, PAWL_EDUPLICATE, text, 0, why);
-}
-
 /* ---- One table at a time ------------------------------------------------ */
 
 /* Kinds of a saga begin alike: the table stands behind unit and group, the id
@@ -182,14 +145,9 @@ _Static_assert(offsetof(saga_change, id) == offsetof(pawl_saga_insert, id) &&
 static int by_id(const void *left, const void *right)
 {
     saga_change l, r;
-    memcpy(&l, *(const void *const *)left, sizeof l);
-    memcpy(&r, *(const void *const *)right, sizeof r);
-    int order = pawl_uuid_compare(l.id.uuid, r.id.uuid);
-    if (order != 0)
-        return order;
-    const char *x = *(const char *const *)left;
-    const char *y = *(const char *const *)right;
-    return (x > y) - (x < y);
+    memcpy(&l, left, sizeof l);
+    memcpy(&r, right, sizeof r);
+    return pawl_uuid_compare(l.id.uuid, r.id.uuid);
 }
 
 static bool is_of_table(const void *change, const void *context)
@@ -222,7 +180,7 @@ static pawl_code send_tables(pawl__pg_writer *writer, pawl_change_kind kind, sen
         const void **own = pawl__pg_select(writer, kind, is_of_table, head.table, &count);
         if (own == NULL)
             return PAWL_ENOMEM;
-        pawl__pg_sort(own, count, by_id);
+        pawl__sql_sort(own, count, by_id);
         code = send(writer, head.table, own, count);
     }
     return code;
@@ -252,16 +210,9 @@ static void put_correlation(pawl__pg_step *step, pawl_value_type type, size_t of
 
 /* ---- Delete ------------------------------------------------------------- */
 
-static void why_not_deleted(const void *change, pawl_error *why)
-{
-    const pawl_saga_delete *gone = change;
-    say(gone->table, gone->id, PAWL_ECONFLICT, "cannot be deleted: it is not there at version",
-        gone->version, why);
-}
-
 static pawl_code check_deleted(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    return pawl__pg_check_numbers(writer, step, why_not_deleted);
+    return pawl__pg_check_numbers(writer, step, pawl__sql_why_not_deleted);
 }
 
 static pawl_code send_deletes(pawl__pg_writer *writer, const pawl_saga_table *table,
@@ -296,15 +247,13 @@ static pawl_code check_inserted(pawl__pg_writer *writer, pawl__pg_step *step)
     pawl_uuid id      = has_row ? pawl__pg_get_uuid(&step->call) : (pawl_uuid){{0}};
     for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
         const pawl_saga_insert *row = step->items[i];
-        pawl_error              why = PAWL_ERROR_INIT;
         if (has_row && pawl_uuid_compare(id, row->id.uuid) == 0) {
             has_row = pawl__pg_next(&step->call);
             if (has_row)
                 id = pawl__pg_get_uuid(&step->call);
             continue;
         }
-        say_duplicate(row->table, row->id, &row->main, &row->transitional, &why);
-        code = pawl__pg_refuse(writer, pawl_change_saga_insert, row, &why);
+        code = pawl__pg_refuse_for(writer, step->kind, row, pawl__sql_why_not_inserted);
     }
     return code;
 }
@@ -367,15 +316,12 @@ static pawl_code refuse_updates(pawl__pg_writer *writer, pawl__pg_step *step,
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
         const pawl_saga_update *row = step->items[i];
-        pawl_error              why = PAWL_ERROR_INIT;
-        if (is_applied[i])
-            continue;
-        if (row->table->transitional.type != PAWL_VALUE_NONE && rows[i].version == row->version)
-            say_duplicate(row->table, row->id, NULL, &row->transitional, &why);
-        else
-            say(row->table, row->id, PAWL_ECONFLICT,
-                "another worker changed it first: it is not there at version", row->version, &why);
-        code = pawl__pg_refuse(writer, pawl_change_saga_update, row, &why);
+        bool                    is_taken =
+            row->table->transitional.type != PAWL_VALUE_NONE && rows[i].version == row->version;
+        if (!is_applied[i])
+            code = pawl__pg_refuse_for(writer, step->kind, row,
+                                       is_taken ? pawl__sql_why_value_taken
+                                                : pawl__sql_why_not_updated);
     }
     return code;
 }

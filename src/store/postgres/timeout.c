@@ -231,10 +231,8 @@ pawl_code pawl__pg_timeout_claim(pawl_store *base, const pawl_timeout_claim *cla
     pawl__pg *store = pawl__pg_of(base);
     *rows           = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
     pawl_code code  = pawl__pg_ready(store, error);
-    if (code == PAWL_OK && claim->lease <= 0)
-        code = pawl_error_set(error, PAWL_EINVAL,
-                              "the lease of timeouts is %lld microseconds, must be positive",
-                              (long long)claim->lease);
+    if (code == PAWL_OK)
+        code = pawl__sql_check_timeout_lease(claim, error);
     if (code == PAWL_OK)
         code = look_and_lease(store, claim, arena, rows, error);
     if (code != PAWL_OK)
@@ -333,35 +331,15 @@ pawl_code pawl__pg_timeout_list(pawl_store *base, pawl_saga_id saga_id, size_t c
 
 /* ---- Settling ----------------------------------------------------------- */
 
-/* Settles of one id are applied one after another, in waves: its first change,
- * its second, and so on. */
-typedef struct wave {
-    size_t              number;
-    pawl_timeout_action action;
-    bool                has_owner;
-} wave;
-
-/* By id; those of one id as they stand in the change set. */
 static int compare_settles(const void *left, const void *right)
 {
-    const pawl_timeout_settle *a     = *(const pawl_timeout_settle *const *)left;
-    const pawl_timeout_settle *b     = *(const pawl_timeout_settle *const *)right;
-    int                        order = pawl_uuid_compare(a->id.uuid, b->id.uuid);
-    return order != 0 ? order : (a > b) - (a < b);
-}
-
-static void why_gone(const void *change, pawl_error *why)
-{
-    const pawl_timeout_settle *settle = change;
-    char                       id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(settle->id.uuid, id);
-    (void)pawl_error_set(why, PAWL_EGONE,
-                         "timeout %s: it is no longer leased by this owner, or was set anew", id);
+    const pawl_timeout_settle *a = left, *b = right;
+    return pawl_uuid_compare(a->id.uuid, b->id.uuid);
 }
 
 static pawl_code check_settle(pawl__pg_writer *writer, pawl__pg_step *step)
 {
-    return pawl__pg_check_numbers(writer, step, why_gone);
+    return pawl__pg_check_numbers(writer, step, pawl__sql_why_not_leased);
 }
 
 static const pawl__pg_field id_field = PAWL__PG_FIELD(timeout_settle, id, UUID);
@@ -377,9 +355,10 @@ static pawl_code lock_rows(pawl__pg_writer *writer, const void **items, size_t c
     return pawl__pg_step_send(step);
 }
 
-static pawl_code send_settles(pawl__pg_writer *writer, const wave *of, const void **items,
-                              size_t count)
+/* All of one action, with an owner or without. */
+static pawl_code send_settles(pawl__pg_writer *writer, const void **items, size_t count)
 {
+    const pawl_timeout_settle *of = items[0];
     /* Without an owner a missing row is fine. */
     static const int statements[][2] = {
         [PAWL_TIMEOUT_REMOVE]  = {PAWL__PG_TIMEOUT_REMOVE_ANY, PAWL__PG_TIMEOUT_REMOVE},
@@ -410,65 +389,18 @@ static pawl_code send_settles(pawl__pg_writer *writer, const wave *of, const voi
     return pawl__pg_step_send(step);
 }
 
-/* Of the sorted items, those of the wave. */
-static const void **pick(pawl__pg_writer *writer, const void **items, size_t count, const wave *of,
-                         size_t *picked_count, size_t *left_count)
+static int by_way(const void *left, const void *right)
 {
-    const void **picked = pawl_arena_take(writer->arena, (count + 1) * sizeof *picked);
-    size_t       number = 0;
-    if (picked == NULL) {
-        (void)pawl__pg_no_memory(writer->error);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const pawl_timeout_settle *settle = items[i];
-        const pawl_timeout_settle *before = i > 0 ? items[i - 1] : settle;
-        bool is_same = i > 0 && pawl_uuid_compare(before->id.uuid, settle->id.uuid) == 0;
-        number       = is_same ? number + 1 : 0;
-        if (number == of->number && settle->action == of->action &&
-            settle->has_owner == of->has_owner)
-            picked[(*picked_count)++] = settle;
-        *left_count += number > of->number;
-    }
-    return picked;
-}
-
-static pawl_code send_wave(pawl__pg_writer *writer, const void **items, size_t count, size_t number,
-                           bool *is_last)
-{
-    static const wave of_each[] = {
-        {0, PAWL_TIMEOUT_REMOVE, true},  {0, PAWL_TIMEOUT_REMOVE, false},
-        {0, PAWL_TIMEOUT_RELEASE, true}, {0, PAWL_TIMEOUT_RELEASE, false},
-        {0, PAWL_TIMEOUT_RETRY, true},   {0, PAWL_TIMEOUT_RETRY, false},
-    };
-    pawl_code code = PAWL_OK;
-    size_t    left = 0;
-    for (size_t i = 0; code == PAWL_OK && i < sizeof of_each / sizeof of_each[0]; i++) {
-        size_t picked_count = 0;
-        wave   of           = of_each[i];
-        of.number           = number;
-        const void **picked = pick(writer, items, count, &of, &picked_count, &left);
-        if (picked == NULL)
-            return PAWL_ENOMEM;
-        if (picked_count != 0)
-            code = send_settles(writer, &of, picked, picked_count);
-    }
-    *is_last = left == 0;
-    return code;
+    const pawl_timeout_settle *l = left, *r = right;
+    if (l->action != r->action)
+        return (l->action > r->action) - (l->action < r->action);
+    return r->has_owner - l->has_owner;
 }
 
 pawl_code pawl__pg_send_timeout_settle(pawl__pg_writer *writer)
 {
-    size_t       count;
-    bool         is_last = false;
-    pawl_code    code    = PAWL_OK;
-    const void **items   = pawl__pg_select(writer, pawl_change_timeout_settle, NULL, NULL, &count);
-    if (items == NULL)
-        return PAWL_ENOMEM;
-    pawl__pg_sort(items, count, compare_settles);
-    for (size_t number = 0; code == PAWL_OK && !is_last; number++)
-        code = send_wave(writer, items, count, number, &is_last);
-    return code;
+    return pawl__pg_send_waves(writer, pawl_change_timeout_settle, compare_settles, by_way,
+                               send_settles);
 }
 
 /* ---- Cancelling --------------------------------------------------------- */
@@ -487,8 +419,7 @@ static bool has_no_name(const void *change, const void *context)
 
 static int compare_cancels(const void *left, const void *right)
 {
-    const pawl_timeout_cancel *a     = *(const pawl_timeout_cancel *const *)left;
-    const pawl_timeout_cancel *b     = *(const pawl_timeout_cancel *const *)right;
+    const pawl_timeout_cancel *a = left, *b = right;
     int                        order = pawl_uuid_compare(a->saga_id.uuid, b->saga_id.uuid);
     return order != 0 ? order : pawl_text_compare(a->name, b->name);
 }
@@ -507,7 +438,7 @@ static pawl_code cancel(pawl__pg_writer *writer, pawl__pg_want_fn *want, const i
     const void **items = pawl__pg_select(writer, pawl_change_timeout_cancel, want, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_sort(items, count, compare_cancels);
+    pawl__sql_sort(items, count, compare_cancels);
     for (int i = 0; code == PAWL_OK && count != 0 && i < 2; i++) {
         pawl__pg_step *step = pawl__pg_step_add(writer, statements[i], pawl_change_timeout_cancel,
                                                 items, count, NULL);

@@ -73,21 +73,12 @@ static int compare_names(const pawl_timeout_set *a, const pawl_timeout_set *b)
 
 static int compare_items_by_id(const void *left, const void *right)
 {
-    return compare_ids(*(const pawl_timeout_set *const *)left,
-                       *(const pawl_timeout_set *const *)right);
+    return compare_ids(left, right);
 }
 
 static int compare_items_by_name(const void *left, const void *right)
 {
-    return compare_names(*(const pawl_timeout_set *const *)left,
-                         *(const pawl_timeout_set *const *)right);
-}
-
-static void why_exists(const pawl_timeout_set *set, pawl_error *why)
-{
-    char id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(set->id.uuid, id);
-    (void)pawl_error_set(why, PAWL_EDUPLICATE, "timeout %s: the id exists already", id);
+    return compare_names(left, right);
 }
 
 /* The answer's row, which has the id, the saga and the name, is this item's. */
@@ -109,13 +100,12 @@ static pawl_code check_set(pawl__pg_writer *writer, pawl__pg_step *step)
         return PAWL_OK;
     bool has_row = pawl__pg_next(call);
     for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
-        pawl_error why = PAWL_ERROR_INIT;
         if (has_row && is_row_of(call, step->items[i])) {
             has_row = pawl__pg_next(call);
             continue;
         }
-        why_exists(step->items[i], &why);
-        code = pawl__pg_refuse(writer, step->kind, step->items[i], &why);
+        code =
+            pawl__pg_refuse_for(writer, step->kind, step->items[i], pawl__sql_why_timeout_exists);
     }
     return code != PAWL_OK ? code : call->code;
 }
@@ -144,7 +134,7 @@ static pawl_code send_run(run *r)
     };
     if (r->count == 0)
         return PAWL_OK;
-    pawl__pg_sort(r->items, r->count, ways[r->way].compare);
+    pawl__sql_sort(r->items, r->count, ways[r->way].compare);
     pawl__pg_step *step =
         pawl__pg_step_add(r->writer, ways[r->way].statement, pawl_change_timeout_set, r->items,
                           r->count, ways[r->way].check);

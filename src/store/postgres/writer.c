@@ -9,48 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct kind_row {
-    size_t size;
-    size_t items_offset;
-    size_t count_offset;
-} kind_row;
-
-static const kind_row kinds[] = {
-#define KIND_ROW(name, is_refusable) \
-    {sizeof(pawl_##name), offsetof(pawl_changes, name.items), offsetof(pawl_changes, name.count)},
-    PAWL_CHANGE_KINDS(KIND_ROW)
-#undef KIND_ROW
-};
-
 /* ---- Items -------------------------------------------------------------- */
 
 const void **pawl__pg_select(pawl__pg_writer *writer, pawl_change_kind kind, pawl__pg_want_fn *want,
                              const void *context, size_t *count)
 {
-    const char *item;
-    size_t      all;
-    memcpy(&item, (const char *)writer->changes + kinds[kind].items_offset, sizeof item);
-    memcpy(&all, (const char *)writer->changes + kinds[kind].count_offset, sizeof all);
+    const char  *item  = pawl__sql_items_of(writer->changes, kind);
+    size_t       all   = pawl__sql_count_of(writer->changes, kind);
     const void **items = pawl_arena_take(writer->arena, (all + 1) * sizeof *items);
     *count             = 0;
     if (items == NULL) {
         (void)pawl__pg_no_memory(writer->error);
         return NULL;
     }
-    for (size_t i = 0; i < all; i++, item += kinds[kind].size) {
-        pawl__pg_change base;
-        memcpy(&base, item, sizeof base);
-        if (!writer->is_dropped[base.group] && (want == NULL || want(item, context)))
+    for (size_t i = 0; i < all; i++, item += pawl__sql_kinds[kind].size)
+        if (!writer->is_dropped[pawl__sql_group_of(item)] && (want == NULL || want(item, context)))
             items[(*count)++] = item;
-    }
     return items;
-}
-
-void pawl__pg_sort(const void **items, size_t count,
-                   int (*compare)(const void *left, const void *right))
-{
-    if (count > 1)
-        qsort(items, count, sizeof *items, compare);
 }
 
 /* ---- Steps -------------------------------------------------------------- */
@@ -187,6 +162,45 @@ pawl_code pawl__pg_step_all(pawl__pg_writer *writer, int statement, pawl_change_
     return pawl__pg_step_send(step);
 }
 
+/* ---- Waves -------------------------------------------------------------- */
+
+static pawl_code send_ways(pawl__pg_writer *writer, const void **items, size_t count,
+                           pawl__sql_compare_fn *by_way, pawl__pg_send_items_fn *send)
+{
+    pawl_code code = PAWL_OK;
+    while (code == PAWL_OK && count != 0) {
+        const void **alike = pawl_arena_take(writer->arena, count * sizeof *alike);
+        if (alike == NULL)
+            return pawl__pg_no_memory(writer->error);
+        size_t left = pawl__sql_take_alike(items, count, alike, by_way);
+        code        = send(writer, alike, count - left);
+        count       = left;
+    }
+    return code;
+}
+
+pawl_code pawl__pg_send_waves(pawl__pg_writer *writer, pawl_change_kind kind,
+                              pawl__sql_compare_fn *by_key, pawl__sql_compare_fn *by_way,
+                              pawl__pg_send_items_fn *send)
+{
+    size_t       count;
+    pawl_code    code  = PAWL_OK;
+    const void **items = pawl__pg_select(writer, kind, NULL, NULL, &count);
+    if (items == NULL)
+        return PAWL_ENOMEM;
+    pawl__sql_sort(items, count, by_key);
+    while (code == PAWL_OK && count != 0) {
+        const void **wave = pawl_arena_take(writer->arena, count * sizeof *wave);
+        if (wave == NULL)
+            return pawl__pg_no_memory(writer->error);
+        size_t left = pawl__sql_take_firsts(items, count, wave, by_key);
+        code        = by_way != NULL ? send_ways(writer, wave, count - left, by_way, send)
+                                     : send(writer, wave, count - left);
+        count       = left;
+    }
+    return code;
+}
+
 /* ---- Answers ------------------------------------------------------------ */
 
 bool *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_step *step)
@@ -207,27 +221,29 @@ bool *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_step *step)
 pawl_code pawl__pg_refuse(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,
                           const pawl_error *why)
 {
-    pawl__pg_change base;
-    memcpy(&base, change, sizeof base);
-    pawl_text text = pawl_arena_text(writer->refused->arena, pawl_text_of(why->text));
-    pawl_code code = text.data == NULL ? PAWL_ENOMEM
-                                       : pawl_refusals_add(writer->refused, kind, base.unit,
-                                                           base.group, why->code, text);
-    return code == PAWL_OK ? PAWL_OK : pawl__pg_no_memory(writer->error);
+    return pawl__sql_refuse(writer->refused, kind, change, why) == PAWL_OK
+               ? PAWL_OK
+               : pawl__pg_no_memory(writer->error);
 }
 
-pawl_code pawl__pg_check_numbers(pawl__pg_writer *writer, pawl__pg_step *step, pawl__pg_why_fn *why)
+pawl_code pawl__pg_refuse_for(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,
+                              pawl__sql_why_fn *why)
+{
+    pawl_error text = PAWL_ERROR_INIT;
+    (void)why(change, &text);
+    return pawl__pg_refuse(writer, kind, change, &text);
+}
+
+pawl_code pawl__pg_check_numbers(pawl__pg_writer *writer, pawl__pg_step *step,
+                                 pawl__sql_why_fn *why)
 {
     if (pawl__pg_rows(&step->call) == (int64_t)step->count)
         return PAWL_OK;
     bool     *is_applied = pawl__pg_applied(writer, step);
     pawl_code code       = is_applied != NULL ? PAWL_OK : PAWL_ENOMEM;
     for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
-        pawl_error text = PAWL_ERROR_INIT;
-        if (is_applied[i])
-            continue;
-        why(step->items[i], &text);
-        code = pawl__pg_refuse(writer, step->kind, step->items[i], &text);
+        if (!is_applied[i])
+            code = pawl__pg_refuse_for(writer, step->kind, step->items[i], why);
     }
     return code;
 }

@@ -15,6 +15,8 @@
 #define PAWL_STORE_POSTGRES_WRITER_H
 
 #include "store/postgres/postgres.h"
+#include "store/sql/kinds.h"
+#include "store/sql/refusal.h"
 
 #include <stddef.h>
 
@@ -47,11 +49,6 @@ typedef struct pawl__pg_step {
     size_t                count;
     pawl__pg_check_fn    *check; /* NULL: nothing to look at */
 } pawl__pg_step;
-
-/* What every change begins with. */
-typedef struct pawl__pg_change {
-    PAWL__CHANGE_BASE
-} pawl__pg_change;
 
 /* ---- Sending ------------------------------------------------------------ */
 
@@ -100,22 +97,26 @@ pawl_code pawl__pg_step_all(pawl__pg_writer *writer, int statement, pawl_change_
                             const pawl__pg_field *fields, size_t field_count,
                             pawl__pg_check_fn *check);
 
-/* ---- Checking ----------------------------------------------------------- */
+/* Sends some items of a kind, never none. They stay where they are. */
+typedef pawl_code pawl__pg_send_items_fn(pawl__pg_writer *writer, const void **items, size_t count);
+/* All of a kind, in waves that hold a key once (kinds.h), each of them by the ways of
+ * writing that `by_way` tells apart; NULL: there is one. */
+pawl_code pawl__pg_send_waves(pawl__pg_writer *writer, pawl_change_kind kind,
+                              pawl__sql_compare_fn *by_key, pawl__sql_compare_fn *by_way,
+                              pawl__pg_send_items_fn *send);
 
-/* The code and the text of a refusal of the item, in `why`. */
-typedef void pawl__pg_why_fn(const void *change, pawl_error *why);
+/* ---- Checking ----------------------------------------------------------- */
 
 /* For statements that return the numbers (from 1) of the items that were
  * applied: refuses the others. */
 pawl_code pawl__pg_check_numbers(pawl__pg_writer *writer, pawl__pg_step *step,
-                                 pawl__pg_why_fn *why);
+                                 pawl__sql_why_fn *why);
 /* is_applied[i] of the same, in the writer's arena; NULL without memory. */
 bool     *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_step *step);
 pawl_code pawl__pg_refuse(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,
                           const pawl_error *why);
-/* Sorts items by what a comparison of two changes says, against deadlocks. */
-void pawl__pg_sort(const void **items, size_t count,
-                   int (*compare)(const void *left, const void *right));
+pawl_code pawl__pg_refuse_for(pawl__pg_writer *writer, pawl_change_kind kind, const void *change,
+                              pawl__sql_why_fn *why);
 
 /* ---- The kinds ---------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/refusal.h"
 #include "store/sqlite/operations.h"
 
 static bool is_known(pawl_text type, const pawl_text *types, size_t count)
@@ -104,10 +105,8 @@ pawl_code pawl__sqlite_snapshot_claim(pawl_store *base, const pawl_snapshot_clai
     pawl__sqlite *store = pawl__sqlite_of(base);
     *snapshot           = (pawl_snapshot){0};
     pawl_code code      = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK && claim->lease <= 0)
-        code = pawl_error_set(error, PAWL_EINVAL,
-                              "partition %.*s: the lease is %lld microseconds, must be positive",
-                              PAWL_TEXT_ARGS(claim->partition), (long long)claim->lease);
+    if (code == PAWL_OK)
+        code = pawl__sql_check_partition_lease(claim, error);
     if (code == PAWL_OK)
         code = pawl__sqlite_stamp_begin(store, error);
     if (code != PAWL_OK)
@@ -266,11 +265,7 @@ pawl_code pawl__sqlite_apply_snapshot_remove(pawl__sqlite_writer *writer, const 
         if (code != PAWL_OK)
             return code;
         if (is_checked && changes == 0)
-            return pawl_error_set(error, PAWL_ECONFLICT,
-                                  "partition %.*s: row %lld of the snapshot (%zu of %zu) is gone "
-                                  "or leased by another session",
-                                  PAWL_TEXT_ARGS(snapshot->partition), (long long)snapshot->ids[i],
-                                  i + 1, snapshot->id_count);
+            return pawl__sql_why_not_removed(snapshot, i, error);
     }
     return PAWL_OK;
 }
@@ -300,8 +295,7 @@ pawl_code pawl__sqlite_apply_aggregator_remove(pawl__sqlite_writer *writer, cons
         pawl__sqlite_put_text(&call, gone->correlation_id);
     pawl_code code = pawl__sqlite_run(&call);
     if (code == PAWL_OK && call.changes == 0 && gone->is_checked)
-        return pawl_error_set(error, PAWL_ECONFLICT, "partition %.*s: there is no row to remove",
-                              PAWL_TEXT_ARGS(gone->partition));
+        return pawl__sql_why_no_row(gone, error);
     return code;
 }
 

@@ -11,6 +11,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/kinds.h"
+#include "store/sql/refusal.h"
 #include "store/sqlite/sqlite.h"
 
 #include <string.h>
@@ -18,42 +20,14 @@
 
 /* ---- Kinds -------------------------------------------------------------- */
 
-typedef struct kind_row {
-    pawl__sqlite_apply_fn *apply;
-    size_t                 size;
-    size_t                 items_offset;
-    size_t                 count_offset;
-    bool                   is_refusable;
-} kind_row;
-
 /* In the order in which they are applied. */
-static const kind_row kinds[] = {
-#define KIND_ROW(name, is_refusable)                                                     \
-    {pawl__sqlite_apply_##name, sizeof(pawl_##name), offsetof(pawl_changes, name.items), \
-     offsetof(pawl_changes, name.count), is_refusable},
-    PAWL_CHANGE_KINDS(KIND_ROW)
-#undef KIND_ROW
+static pawl__sqlite_apply_fn *const apply_fns[] = {
+#define APPLY_FN(name, is_refusable) pawl__sqlite_apply_##name,
+    PAWL_CHANGE_KINDS(APPLY_FN)
+#undef APPLY_FN
 };
-_Static_assert(sizeof kinds / sizeof kinds[0] == pawl_change_kind_count, "one row for each kind");
-
-/* What every change begins with. */
-typedef struct change_base {
-    PAWL__CHANGE_BASE
-} change_base;
-
-static size_t count_of(const pawl_changes *changes, pawl_change_kind kind)
-{
-    size_t count;
-    memcpy(&count, (const char *)changes + kinds[kind].count_offset, sizeof count);
-    return count;
-}
-
-static const char *items_of(const pawl_changes *changes, pawl_change_kind kind)
-{
-    const char *items;
-    memcpy(&items, (const char *)changes + kinds[kind].items_offset, sizeof items);
-    return items;
-}
+_Static_assert(sizeof apply_fns / sizeof apply_fns[0] == pawl_change_kind_count,
+               "one function for each kind");
 
 /* ---- One round ---------------------------------------------------------- */
 
@@ -71,37 +45,22 @@ static bool is_refusal(pawl_code code)
            code == PAWL_EMISMATCH;
 }
 
-static pawl_code add_refusal(committing *c, pawl_change_kind kind, const change_base *base,
-                             const pawl_error *why)
-{
-    pawl_text text = pawl_arena_text(c->refused->arena, pawl_text_of(why->text));
-    pawl_code code = text.data == NULL ? PAWL_ENOMEM
-                                       : pawl_refusals_add(c->refused, kind, base->unit,
-                                                           base->group, why->code, text);
-    if (code != PAWL_OK)
-        return pawl_error_set(c->error, code, "sqlite: out of memory for a refusal");
-    return PAWL_OK;
-}
-
 static pawl_code apply_kind(committing *c, pawl_change_kind kind)
 {
-    const kind_row *row   = &kinds[kind];
-    size_t          count = count_of(c->changes, kind);
-    const char     *item  = items_of(c->changes, kind);
+    const pawl__sql_kind *row   = &pawl__sql_kinds[kind];
+    size_t                count = pawl__sql_count_of(c->changes, kind);
+    const char           *item  = pawl__sql_items_of(c->changes, kind);
     for (size_t i = 0; i < count; i++, item += row->size) {
-        change_base base;
-        memcpy(&base, item, sizeof base);
-        if (c->is_dropped[base.group])
+        if (c->is_dropped[pawl__sql_group_of(item)])
             continue;
         pawl_error why;
-        pawl_code  code = row->apply(&c->writer, item, &why);
+        pawl_code  code = apply_fns[kind](&c->writer, item, &why);
         if (code == PAWL_OK)
             continue;
         if (row->is_refusable && is_refusal(code)) {
-            code = add_refusal(c, kind, &base, &why);
-            if (code == PAWL_OK)
+            if (pawl__sql_refuse(c->refused, kind, item, &why) == PAWL_OK)
                 continue;
-            return code;
+            return pawl_error_set(c->error, PAWL_ENOMEM, "sqlite: out of memory for a refusal");
         }
         if (c->error != NULL)
             *c->error = why;
@@ -115,7 +74,7 @@ static pawl_code apply_kind(committing *c, pawl_change_kind kind)
 static int last_refusable(void)
 {
     int last = (int)pawl_change_kind_count - 1;
-    while (!kinds[last].is_refusable)
+    while (!pawl__sql_kinds[last].is_refusable)
         last--;
     return last;
 }
@@ -148,9 +107,7 @@ static pawl_code fence(pawl__sqlite *store, const pawl_changes *changes, pawl_er
     pawl__sqlite_put_int(&call, store->base.epoch);
     pawl_code code = pawl__sqlite_run(&call);
     if (code == PAWL_OK && call.changes == 0)
-        return pawl_error_set(error, PAWL_EFENCED,
-                              "sqlite: this worker was replaced (its epoch %lld is over)",
-                              (long long)store->base.epoch);
+        return pawl__sql_fenced(&store->base, "sqlite", error);
     return code;
 }
 
@@ -204,12 +161,6 @@ static pawl_code finish(committing *c)
     return pawl_error_wrap(c->error, code, "commit");
 }
 
-static void drop_refused(committing *c, size_t refused_before)
-{
-    for (size_t i = refused_before; i < c->refused->count; i++)
-        c->is_dropped[c->refused->items[i].group] = true;
-}
-
 static pawl_code run_round(committing *c, bool *is_done)
 {
     pawl__sqlite *store   = c->writer.store;
@@ -223,25 +174,8 @@ static pawl_code run_round(committing *c, bool *is_done)
     if (*is_done)
         return finish(c);
     pawl__sqlite_rollback(store);
-    drop_refused(c, before);
+    pawl__sql_drop_refused(c->refused, before, c->is_dropped);
     return code;
-}
-
-/* Any change of the group, to have a unit to name. */
-static pawl_code refuse_group(committing *c, uint32_t group)
-{
-    pawl_error why = PAWL_ERROR_INIT;
-    (void)pawl_error_set(&why, PAWL_ECONFLICT, "rolled back with the hold it was in");
-    for (int kind = 0; kind < pawl_change_kind_count; kind++) {
-        const char *item = items_of(c->changes, (pawl_change_kind)kind);
-        for (size_t i = 0; i < count_of(c->changes, (pawl_change_kind)kind); i++) {
-            change_base base;
-            memcpy(&base, item + i * kinds[kind].size, sizeof base);
-            if (base.group == group)
-                return add_refusal(c, (pawl_change_kind)kind, &base, &why);
-        }
-    }
-    return PAWL_OK;
 }
 
 /* What the handler wrote itself cannot be done again here, so one refusal
@@ -256,14 +190,11 @@ static pawl_code commit_held(committing *c)
                               "sqlite: %s: the transaction of the hold was rolled back before",
                               store->given_path);
     pawl_code code = run_round(c, &is_done);
-    for (uint32_t group = 0; code == PAWL_OK && !is_done && group < c->changes->group_count;
-         group++) {
-        if (c->is_dropped[group])
-            continue;
-        code                 = refuse_group(c, group);
-        c->is_dropped[group] = true;
-    }
-    return code;
+    if (code != PAWL_OK || is_done)
+        return code;
+    code = pawl__sql_refuse_all(c->refused, c->changes, c->is_dropped);
+    return code == PAWL_OK ? PAWL_OK
+                           : pawl_error_set(c->error, code, "sqlite: out of memory for a refusal");
 }
 
 static pawl_code commit_rounds(committing *c)
@@ -279,25 +210,13 @@ static pawl_code commit_rounds(committing *c)
     return code;
 }
 
-/* Claims that are given back and nothing else: the claim table is all there is
- * to change. */
-static bool only_releases(const pawl_changes *changes)
-{
-    static const pawl_counters none;
-    for (int kind = 0; kind < pawl_change_kind_count; kind++)
-        if (kind != pawl_change_queue_settle && count_of(changes, (pawl_change_kind)kind) != 0)
-            return false;
-    for (size_t i = 0; i < changes->queue_settle.count; i++)
-        if (changes->queue_settle.items[i].action != PAWL_QUEUE_RELEASE)
-            return false;
-    return memcmp(&changes->counters, &none, sizeof none) == 0;
-}
-
+/* Claims that are given back and nothing else: the claim table is all there is to
+ * change. */
 static pawl_code release_rows(committing *c)
 {
     size_t    before = c->refused->count;
     pawl_code code   = apply_kind(c, pawl_change_queue_settle);
-    drop_refused(c, before);
+    pawl__sql_drop_refused(c->refused, before, c->is_dropped);
     return code;
 }
 
@@ -320,7 +239,7 @@ pawl_code pawl__sqlite_commit(pawl_store *base, const pawl_changes *changes, paw
     c.writer.is_dropped = c.is_dropped;
     if (c.is_dropped == NULL)
         code = pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
-    if (code == PAWL_OK && !store->is_held && only_releases(changes))
+    if (code == PAWL_OK && !store->is_held && pawl__sql_only_releases(changes))
         code = release_rows(&c);
     else if (code == PAWL_OK)
         code = store->is_held ? commit_held(&c) : commit_rounds(&c);
@@ -400,9 +319,7 @@ static pawl_code apply_enlisted(committing *c)
     pawl_code code   = apply_all(c, before);
     if (code != PAWL_OK || c->refused->count == before)
         return code;
-    const pawl_refusal *first = &c->refused->items[before];
-    return pawl_error_set(c->error, first->reason, "enlist: %s %.*s",
-                          pawl_change_kind_name(first->kind), PAWL_TEXT_ARGS(first->text));
+    return pawl__sql_refusal_error(&c->refused->items[before], c->error);
 }
 
 static pawl_code apply_to(sqlite3 *db, const char *prefix, const pawl_changes *changes,

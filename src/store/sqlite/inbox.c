@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/refusal.h"
 #include "store/sqlite/operations.h"
 
 #define RANGE_IDS_MIN 8   /* fewer are as fast one by one */
@@ -97,7 +98,6 @@ pawl_code pawl__sqlite_apply_inbox_mark(pawl__sqlite_writer *writer, const void 
     pawl__sqlite_put_int(&call, mark->at);
     pawl_code code = pawl__sqlite_run(&call);
     if (code == PAWL_EDUPLICATE)
-        return pawl_error_set(error, code, "endpoint %.*s: message %.*s was handled already",
-                              PAWL_TEXT_ARGS(mark->endpoint), PAWL_TEXT_ARGS(mark->message_id));
+        return pawl__sql_why_handled(mark, error);
     return code;
 }

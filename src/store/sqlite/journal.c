@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/refusal.h"
 #include "store/sqlite/operations.h"
 
 /* ---- Reading ------------------------------------------------------------ */
@@ -178,13 +179,10 @@ static pawl_code refuse_event(pawl__sqlite_writer *writer, const pawl_event_appe
                               pawl_code code, pawl_error *error)
 {
     if (code == PAWL_EDUPLICATE)
-        return pawl_error_set(error, PAWL_ECONFLICT,
-                              "stream %.*s: version %lld is taken: another worker appended first",
-                              PAWL_TEXT_ARGS(append->stream), (long long)append->version);
+        return pawl__sql_why_version_taken(append, error);
     if (code == PAWL_EPERSIST &&
         sqlite3_extended_errcode(writer->connection->db) == SQLITE_CONSTRAINT_NOTNULL)
-        return pawl_error_set(error, PAWL_ECONFLICT, "stream %.*s: version %lld is missing",
-                              PAWL_TEXT_ARGS(append->stream), (long long)append->version - 1);
+        return pawl__sql_why_version_missing(append, error);
     return code;
 }
 
@@ -241,8 +239,6 @@ pawl_code pawl__sqlite_apply_checkpoint_set(pawl__sqlite_writer *writer, const v
         pawl__sqlite_put_int(&call, set->from);
     pawl_code code = pawl__sqlite_run(&call);
     if (code == PAWL_OK && call.changes == 0)
-        return pawl_error_set(error, PAWL_ECONFLICT,
-                              "checkpoint %.*s: it is not at %lld: another worker moved it first",
-                              PAWL_TEXT_ARGS(set->name), (long long)set->from);
+        return pawl__sql_why_not_moved(set, error);
     return code;
 }

@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/refusal.h"
 #include "store/sqlite/operations.h"
 
 #include <string.h>
@@ -296,9 +297,8 @@ pawl_code pawl__sqlite_lead(pawl_store *base, pawl_text name, pawl_time now, int
     bool          is_taken = false;
     *is_held               = false;
     pawl_code code         = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK && lease <= 0)
-        code = pawl_error_set(error, PAWL_EINVAL, "lease is %lld microseconds, must be positive",
-                              (long long)lease);
+    if (code == PAWL_OK)
+        code = pawl__sql_check_lease(lease, error);
     if (code == PAWL_OK)
         code = name_of("lead:", name, &full, error);
     if (code == PAWL_OK)

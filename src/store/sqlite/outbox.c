@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/outbox.h"
+#include "store/sql/refusal.h"
 #include "store/sqlite/operations.h"
 
 #include <stdlib.h>
@@ -207,11 +208,7 @@ static pawl_code check_known(pawl__sqlite_writer *writer, const pawl_outbox_add 
     }
     if (call.code != PAWL_OK || is_same)
         return call.code;
-    char id[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(add->dispatch_id.uuid, id);
-    return pawl_error_set(error, PAWL_EMISMATCH,
-                          "dispatch %s of %.*s: the id is known with another type or body", id,
-                          PAWL_TEXT_ARGS(add->source));
+    return pawl__sql_why_differs(add, error);
 }
 
 pawl_code pawl__sqlite_apply_outbox_add(pawl__sqlite_writer *writer, const void *change,
@@ -279,8 +276,7 @@ pawl_code pawl__sqlite_apply_outbox_settle(pawl__sqlite_writer *writer, const vo
     pawl__sqlite_put_int(&call, settle->id);
     pawl_code code = pawl__sqlite_run(&call);
     if (code == PAWL_OK && call.changes == 0)
-        return pawl_error_set(error, PAWL_EGONE, "outbox row %lld is not pending",
-                              (long long)settle->id);
+        return pawl__sql_why_not_pending(settle, error);
     return code == PAWL_OK ? add_attempt(writer, settle, error) : code;
 }
 
@@ -298,8 +294,7 @@ pawl_code pawl__sqlite_apply_outbox_reset(pawl__sqlite_writer *writer, const voi
     if (code != PAWL_OK)
         return code;
     if (call.changes == 0)
-        return pawl_error_set(error, PAWL_EGONE, "outbox row %lld is not dead",
-                              (long long)reset->id);
+        return pawl__sql_why_not_dead(reset, error);
     const pawl_outbox_settle line = {
         .id      = reset->id,
         .outcome = is_enabled ? PAWL_ATTEMPT_ENABLED : PAWL_ATTEMPT_DISCARDED,

@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/refusal.h"
 #include "store/sqlite/operations.h"
 
 #include <stdlib.h>
@@ -245,12 +246,6 @@ pawl_code pawl__sqlite_queue_list(pawl_store *base, pawl_text queue, size_t coun
 
 /* ---- Settling and sending ----------------------------------------------- */
 
-static pawl_code gone(const pawl_queue_settle *settle, const char *why, pawl_error *error)
-{
-    return pawl_error_set(error, PAWL_EGONE, "queue %.*s: row %lld: %s",
-                          PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq, why);
-}
-
 /* The process's lease is read once for each queue and transaction. */
 static pawl_code check_claim(pawl__sqlite_writer *writer, const pawl_queue_settle *settle,
                              pawl_error *error)
@@ -260,16 +255,16 @@ static pawl_code check_claim(pawl__sqlite_writer *writer, const pawl_queue_settl
     if (use == NULL || !pawl_text_equal(pawl__sqlite_queue_name(use->queue), settle->queue)) {
         use = pawl__sqlite_use_find(store, settle->queue);
         if (use == NULL)
-            return gone(settle, "this worker holds no row of the queue", error);
+            return pawl__sql_why_gone_row(settle, "this worker holds no row of the queue", error);
         pawl_code code = pawl__sqlite_lease_check(store, use, &writer->is_ours, error);
         if (code != PAWL_OK)
             return code;
         writer->checked_use = use;
     }
     if (!writer->is_ours)
-        return gone(settle, "another process took the queue over", error);
+        return pawl__sql_why_gone_row(settle, "another process took the queue over", error);
     if (!pawl__sqlite_claim_is_ours(store->book, settle->seq, store, use->epoch))
-        return gone(settle, "it is not claimed by this worker", error);
+        return pawl__sql_why_not_claimed(settle, error);
     return PAWL_OK;
 }
 
@@ -288,10 +283,7 @@ pawl_code pawl__sqlite_apply_queue_settle(pawl__sqlite_writer *writer, const voi
 {
     const pawl_queue_settle *settle = change;
     if (writer->store == NULL)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "queue %.*s: row %lld: a row is settled by the worker that claimed "
-                              "it, not by enlist",
-                              PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq);
+        return pawl__sql_why_not_enlisted(settle, error);
     pawl_code code = check_claim(writer, settle, error);
     if (code != PAWL_OK || settle->action == PAWL_QUEUE_RELEASE)
         return code;
@@ -305,7 +297,7 @@ pawl_code pawl__sqlite_apply_queue_settle(pawl__sqlite_writer *writer, const voi
     pawl__sqlite_put_text(&call, settle->queue);
     code = pawl__sqlite_run(&call);
     if (code == PAWL_OK && call.changes == 0)
-        return gone(settle, "it is no longer there", error);
+        return pawl__sql_why_gone(settle, error);
     return code;
 }
 

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/refusal.h"
 #include "store/sqlite/operations.h"
 
 #include "pawl/pawl.h"
@@ -218,16 +219,6 @@ static void read_row(pawl__sqlite_call *call, const pawl_saga_table *table, pawl
     read_value(call, table->transitional.type, &row->transitional);
 }
 
-static pawl_code check_key(const pawl_saga_table *table, pawl_saga_key key, pawl_error *error)
-{
-    if ((key == PAWL_SAGA_BY_MAIN && table->main.type == PAWL_VALUE_NONE) ||
-        (key == PAWL_SAGA_BY_TRANSITIONAL && table->transitional.type == PAWL_VALUE_NONE))
-        return pawl_error_set(error, PAWL_EINVAL, "saga %.*s has no %s correlation property",
-                              PAWL_TEXT_ARGS(table->type),
-                              key == PAWL_SAGA_BY_MAIN ? "main" : "transitional");
-    return PAWL_OK;
-}
-
 /* A row in a hold is locked in any case: the hold has the database's one
  * write lock. */
 pawl_code pawl__sqlite_saga_load(pawl_store *base, const pawl_saga_table *table, pawl_saga_key key,
@@ -238,7 +229,7 @@ pawl_code pawl__sqlite_saga_load(pawl_store *base, const pawl_saga_table *table,
     (void)lock;
     pawl_code code = pawl__sqlite_ready(store, error);
     if (code == PAWL_OK)
-        code = check_key(table, key, error);
+        code = pawl__sql_check_key(table, key, error);
     if (code == PAWL_OK)
         code = pawl__sqlite_read_begin(store, error);
     if (code != PAWL_OK)
@@ -271,31 +262,6 @@ pawl_code pawl__sqlite_saga_count(pawl_store *base, const pawl_saga_table *table
 
 /* ---- Saving ------------------------------------------------------------- */
 
-static pawl_code refuse(const pawl_saga_table *table, pawl_saga_id id, pawl_code code,
-                        const char *why, int64_t version, pawl_error *error)
-{
-    char text[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(id.uuid, text);
-    if (version == 0)
-        return pawl_error_set(error, code, "saga %.*s %s: %s", PAWL_TEXT_ARGS(table->type), text,
-                              why);
-    return pawl_error_set(error, code, "saga %.*s %s: %s %lld", PAWL_TEXT_ARGS(table->type), text,
-                          why, (long long)version);
-}
-
-static pawl_code refuse_duplicate(const pawl_saga_table *table, pawl_saga_id id,
-                                  const pawl_value *main, const pawl_value *transitional,
-                                  pawl_error *error)
-{
-    char why[2 * PAWL_VALUE_TEXT_SIZE + 120];
-    char left[PAWL_VALUE_TEXT_SIZE];
-    char right[PAWL_VALUE_TEXT_SIZE];
-    (void)snprintf(why, sizeof why, "its id or a correlation value (%s, %s) exists already",
-                   main != NULL ? pawl_value_format(main, left, sizeof left) : "main unchanged",
-                   pawl_value_format(transitional, right, sizeof right));
-    return refuse(table, id, PAWL_EDUPLICATE, why, 0, error);
-}
-
 /* An empty text is no JSON. */
 static void put_json(pawl__sqlite_call *call, pawl_text json)
 {
@@ -312,8 +278,7 @@ pawl_code pawl__sqlite_apply_saga_delete(pawl__sqlite_writer *writer, const void
     pawl__sqlite_put_int(&call, gone->version);
     pawl_code code = pawl__sqlite_run(&call);
     if (code == PAWL_OK && call.changes == 0)
-        return refuse(gone->table, gone->id, PAWL_ECONFLICT,
-                      "cannot be deleted: it is not there at version", gone->version, error);
+        return pawl__sql_why_not_deleted(gone, error);
     return code;
 }
 
@@ -333,7 +298,7 @@ pawl_code pawl__sqlite_apply_saga_insert(pawl__sqlite_writer *writer, const void
         pawl__sqlite_put_value(&call, &row->transitional);
     pawl_code code = pawl__sqlite_run(&call);
     if (code == PAWL_EDUPLICATE)
-        return refuse_duplicate(row->table, row->id, &row->main, &row->transitional, error);
+        return pawl__sql_why_not_inserted(row, error);
     return code;
 }
 
@@ -369,10 +334,8 @@ pawl_code pawl__sqlite_apply_saga_update(pawl__sqlite_writer *writer, const void
     if (code == PAWL_OK && changes == 0 && row->row != 0)
         code = update(writer->connection, row, 0, &changes, error);
     if (code == PAWL_EDUPLICATE)
-        return refuse_duplicate(row->table, row->id, NULL, &row->transitional, error);
+        return pawl__sql_why_value_taken(row, error);
     if (code == PAWL_OK && changes == 0)
-        return refuse(row->table, row->id, PAWL_ECONFLICT,
-                      "another worker changed it first: it is not there at version", row->version,
-                      error);
+        return pawl__sql_why_not_updated(row, error);
     return code;
 }

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/refusal.h"
 #include "store/sqlite/operations.h"
 
 #define CLAIM_COUNT_DEFAULT 1000
@@ -109,10 +110,8 @@ pawl_code pawl__sqlite_timeout_claim(pawl_store *base, const pawl_timeout_claim 
     pawl__sqlite *store = pawl__sqlite_of(base);
     *rows               = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
     pawl_code code      = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK && claim->lease <= 0)
-        code = pawl_error_set(error, PAWL_EINVAL,
-                              "the lease of timeouts is %lld microseconds, must be positive",
-                              (long long)claim->lease);
+    if (code == PAWL_OK)
+        code = pawl__sql_check_timeout_lease(claim, error);
     /* A look first: most of the time nothing is due, and no lock is needed. */
     if (code == PAWL_OK)
         code = read_due(store, claim, arena, rows, error);
@@ -198,13 +197,6 @@ pawl_code pawl__sqlite_timeout_list(pawl_store *base, pawl_saga_id saga_id, size
 
 /* ---- Changes ------------------------------------------------------------ */
 
-static pawl_code gone(pawl_timeout_id id, const char *why, pawl_code code, pawl_error *error)
-{
-    char text[PAWL_UUID_TEXT_SIZE + 1];
-    pawl_uuid_format(id.uuid, text);
-    return pawl_error_set(error, code, "timeout %s: %s", text, why);
-}
-
 pawl_code pawl__sqlite_apply_timeout_settle(pawl__sqlite_writer *writer, const void *change,
                                             pawl_error *error)
 {
@@ -228,8 +220,7 @@ pawl_code pawl__sqlite_apply_timeout_settle(pawl__sqlite_writer *writer, const v
     }
     pawl_code code = pawl__sqlite_run(&call);
     if (code == PAWL_OK && call.changes == 0 && settle->has_owner)
-        return gone(settle->id, "it is no longer leased by this owner, or was set anew", PAWL_EGONE,
-                    error);
+        return pawl__sql_why_not_leased(settle, error);
     return code;
 }
 
@@ -306,6 +297,6 @@ pawl_code pawl__sqlite_apply_timeout_set(pawl__sqlite_writer *writer, const void
     if (code == PAWL_OK && changes == 0)
         code = insert(writer, set, error);
     if (code == PAWL_EDUPLICATE)
-        return gone(set->id, "the id exists already", code, error);
+        return pawl__sql_why_timeout_exists(set, error);
     return code;
 }

@@ -1,0 +1,228 @@
+/* refusal.c - the codes and texts of refusals.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/refusal.h"
+
+#include <stdio.h>
+
+/* ---- Queue and inbox ---------------------------------------------------- */
+
+pawl_code pawl__sql_why_gone_row(const pawl_queue_settle *settle, const char *text, pawl_error *why)
+{
+    return pawl_error_set(why, PAWL_EGONE, "queue %.*s: row %lld: %s",
+                          PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq, text);
+}
+
+pawl_code pawl__sql_why_gone(const void *change, pawl_error *why)
+{
+    return pawl__sql_why_gone_row(change, "it is no longer there", why);
+}
+
+pawl_code pawl__sql_why_not_claimed(const void *change, pawl_error *why)
+{
+    return pawl__sql_why_gone_row(change, "it is not claimed by this worker", why);
+}
+
+pawl_code pawl__sql_why_not_enlisted(const void *change, pawl_error *why)
+{
+    const pawl_queue_settle *settle = change;
+    return pawl_error_set(why, PAWL_EINVAL,
+                          "queue %.*s: row %lld: a row is settled by the worker that claimed it, "
+                          "not by enlist",
+                          PAWL_TEXT_ARGS(settle->queue), (long long)settle->seq);
+}
+
+pawl_code pawl__sql_why_handled(const void *change, pawl_error *why)
+{
+    const pawl_inbox_mark *mark = change;
+    return pawl_error_set(why, PAWL_EDUPLICATE, "endpoint %.*s: message %.*s was handled already",
+                          PAWL_TEXT_ARGS(mark->endpoint), PAWL_TEXT_ARGS(mark->message_id));
+}
+
+/* ---- Sagas -------------------------------------------------------------- */
+
+static pawl_code say_version(const pawl_saga_table *table, pawl_saga_id id, const char *text,
+                             int64_t version, pawl_error *why)
+{
+    char name[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(id.uuid, name);
+    return pawl_error_set(why, PAWL_ECONFLICT, "saga %.*s %s: %s %lld", PAWL_TEXT_ARGS(table->type),
+                          name, text, (long long)version);
+}
+
+static pawl_code say_taken(const pawl_saga_table *table, pawl_saga_id id, const pawl_value *main,
+                           const pawl_value *transitional, pawl_error *why)
+{
+    char name[PAWL_UUID_TEXT_SIZE + 1];
+    char left[PAWL_VALUE_TEXT_SIZE];
+    char right[PAWL_VALUE_TEXT_SIZE];
+    pawl_uuid_format(id.uuid, name);
+    return pawl_error_set(
+        why, PAWL_EDUPLICATE, "saga %.*s %s: its id or a correlation value (%s, %s) exists already",
+        PAWL_TEXT_ARGS(table->type), name,
+        main != NULL ? pawl_value_format(main, left, sizeof left) : "main unchanged",
+        pawl_value_format(transitional, right, sizeof right));
+}
+
+pawl_code pawl__sql_why_not_deleted(const void *change, pawl_error *why)
+{
+    const pawl_saga_delete *gone = change;
+    return say_version(gone->table, gone->id, "cannot be deleted: it is not there at version",
+                       gone->version, why);
+}
+
+pawl_code pawl__sql_why_not_inserted(const void *change, pawl_error *why)
+{
+    const pawl_saga_insert *row = change;
+    return say_taken(row->table, row->id, &row->main, &row->transitional, why);
+}
+
+pawl_code pawl__sql_why_not_updated(const void *change, pawl_error *why)
+{
+    const pawl_saga_update *row = change;
+    return say_version(row->table, row->id,
+                       "another worker changed it first: it is not there at version", row->version,
+                       why);
+}
+
+pawl_code pawl__sql_why_value_taken(const void *change, pawl_error *why)
+{
+    const pawl_saga_update *row = change;
+    return say_taken(row->table, row->id, NULL, &row->transitional, why);
+}
+
+/* ---- The journal -------------------------------------------------------- */
+
+pawl_code pawl__sql_why_version_taken(const void *change, pawl_error *why)
+{
+    const pawl_event_append *append = change;
+    return pawl_error_set(why, PAWL_ECONFLICT,
+                          "stream %.*s: version %lld is taken: another worker appended first",
+                          PAWL_TEXT_ARGS(append->stream), (long long)append->version);
+}
+
+pawl_code pawl__sql_why_version_missing(const void *change, pawl_error *why)
+{
+    const pawl_event_append *append = change;
+    return pawl_error_set(why, PAWL_ECONFLICT, "stream %.*s: version %lld is missing",
+                          PAWL_TEXT_ARGS(append->stream), (long long)append->version - 1);
+}
+
+pawl_code pawl__sql_why_not_moved(const void *change, pawl_error *why)
+{
+    const pawl_checkpoint_set *set = change;
+    return pawl_error_set(why, PAWL_ECONFLICT,
+                          "checkpoint %.*s: it is not at %lld: another worker moved it first",
+                          PAWL_TEXT_ARGS(set->name), (long long)set->from);
+}
+
+/* ---- Timeouts ----------------------------------------------------------- */
+
+static pawl_code say_timeout(pawl_timeout_id id, pawl_code code, const char *text, pawl_error *why)
+{
+    char name[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(id.uuid, name);
+    return pawl_error_set(why, code, "timeout %s: %s", name, text);
+}
+
+pawl_code pawl__sql_why_not_leased(const void *change, pawl_error *why)
+{
+    const pawl_timeout_settle *settle = change;
+    return say_timeout(settle->id, PAWL_EGONE,
+                       "it is no longer leased by this owner, or was set anew", why);
+}
+
+pawl_code pawl__sql_why_timeout_exists(const void *change, pawl_error *why)
+{
+    const pawl_timeout_set *set = change;
+    return say_timeout(set->id, PAWL_EDUPLICATE, "the id exists already", why);
+}
+
+/* ---- The outbox --------------------------------------------------------- */
+
+pawl_code pawl__sql_why_not_pending(const void *change, pawl_error *why)
+{
+    const pawl_outbox_settle *settle = change;
+    return pawl_error_set(why, PAWL_EGONE, "outbox row %lld is not pending", (long long)settle->id);
+}
+
+pawl_code pawl__sql_why_not_dead(const void *change, pawl_error *why)
+{
+    const pawl_outbox_reset *reset = change;
+    return pawl_error_set(why, PAWL_EGONE, "outbox row %lld is not dead", (long long)reset->id);
+}
+
+pawl_code pawl__sql_why_differs(const void *change, pawl_error *why)
+{
+    const pawl_outbox_add *add = change;
+    char                   id[PAWL_UUID_TEXT_SIZE + 1];
+    pawl_uuid_format(add->dispatch_id.uuid, id);
+    return pawl_error_set(why, PAWL_EMISMATCH,
+                          "dispatch %s of %.*s: the id is known with another type or body", id,
+                          PAWL_TEXT_ARGS(add->source));
+}
+
+/* ---- Aggregators -------------------------------------------------------- */
+
+pawl_code pawl__sql_why_no_row(const void *change, pawl_error *why)
+{
+    const pawl_aggregator_remove *gone = change;
+    return pawl_error_set(why, PAWL_ECONFLICT, "partition %.*s: there is no row to remove",
+                          PAWL_TEXT_ARGS(gone->partition));
+}
+
+pawl_code pawl__sql_why_not_removed(const pawl_snapshot_remove *removal, size_t place,
+                                    pawl_error *why)
+{
+    return pawl_error_set(why, PAWL_ECONFLICT,
+                          "partition %.*s: row %lld of the snapshot (%zu of %zu) is gone or leased "
+                          "by another session",
+                          PAWL_TEXT_ARGS(removal->partition), (long long)removal->ids[place],
+                          place + 1, removal->id_count);
+}
+
+/* ---- What is no refusal of a change ------------------------------------- */
+
+pawl_code pawl__sql_fenced(const pawl_store *store, const char *driver, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_EFENCED,
+                          "%s: this worker was replaced (its epoch %lld is over)", driver,
+                          (long long)store->epoch);
+}
+
+pawl_code pawl__sql_check_key(const pawl_saga_table *table, pawl_saga_key key, pawl_error *error)
+{
+    if ((key == PAWL_SAGA_BY_MAIN && table->main.type == PAWL_VALUE_NONE) ||
+        (key == PAWL_SAGA_BY_TRANSITIONAL && table->transitional.type == PAWL_VALUE_NONE))
+        return pawl_error_set(error, PAWL_EINVAL, "saga %.*s has no %s correlation property",
+                              PAWL_TEXT_ARGS(table->type),
+                              key == PAWL_SAGA_BY_MAIN ? "main" : "transitional");
+    return PAWL_OK;
+}
+
+pawl_code pawl__sql_check_lease(int64_t lease, pawl_error *error)
+{
+    if (lease > 0)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL, "lease is %lld microseconds, must be positive",
+                          (long long)lease);
+}
+
+pawl_code pawl__sql_check_partition_lease(const pawl_snapshot_claim *claim, pawl_error *error)
+{
+    if (claim->lease > 0)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "partition %.*s: the lease is %lld microseconds, must be positive",
+                          PAWL_TEXT_ARGS(claim->partition), (long long)claim->lease);
+}
+
+pawl_code pawl__sql_check_timeout_lease(const pawl_timeout_claim *claim, pawl_error *error)
+{
+    if (claim->lease > 0)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL,
+                          "the lease of timeouts is %lld microseconds, must be positive",
+                          (long long)claim->lease);
+}

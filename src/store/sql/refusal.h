@@ -1,0 +1,52 @@
+/* refusal.h - why a change is not applied: the code and the text of each
+ * refusal, the same on every SQL database.
+ *
+ * `change` is one of the kind. Each returns the code that it sets in `why`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_REFUSAL_H
+#define PAWL_STORE_SQL_REFUSAL_H
+
+#include "pawl/store.h"
+
+typedef pawl_code pawl__sql_why_fn(const void *change, pawl_error *why);
+
+/* `text` says what became of the row. */
+pawl_code pawl__sql_why_gone_row(const pawl_queue_settle *settle, const char *text,
+                                 pawl_error *why);
+
+pawl__sql_why_fn pawl__sql_why_gone;          /* queue_settle: the row is not there */
+pawl__sql_why_fn pawl__sql_why_not_claimed;   /* queue_settle */
+pawl__sql_why_fn pawl__sql_why_not_enlisted;  /* queue_settle: PAWL_EINVAL, no refusal */
+pawl__sql_why_fn pawl__sql_why_handled;       /* inbox_mark */
+pawl__sql_why_fn pawl__sql_why_not_deleted;   /* saga_delete */
+pawl__sql_why_fn pawl__sql_why_not_inserted;  /* saga_insert */
+pawl__sql_why_fn pawl__sql_why_not_updated;   /* saga_update: not at its version */
+pawl__sql_why_fn pawl__sql_why_value_taken;   /* saga_update: its transitional value is another's */
+pawl__sql_why_fn pawl__sql_why_version_taken; /* event_append */
+pawl__sql_why_fn pawl__sql_why_version_missing; /* event_append: the one before it */
+pawl__sql_why_fn pawl__sql_why_not_moved;       /* checkpoint_set */
+pawl__sql_why_fn pawl__sql_why_not_leased;      /* timeout_settle */
+pawl__sql_why_fn pawl__sql_why_timeout_exists;  /* timeout_set */
+pawl__sql_why_fn pawl__sql_why_not_pending;     /* outbox_settle */
+pawl__sql_why_fn pawl__sql_why_not_dead;        /* outbox_reset */
+pawl__sql_why_fn pawl__sql_why_differs;         /* outbox_add */
+pawl__sql_why_fn pawl__sql_why_no_row;          /* aggregator_remove */
+
+/* Of the removal's ids the one at `place`. */
+pawl_code pawl__sql_why_not_removed(const pawl_snapshot_remove *removal, size_t place,
+                                    pawl_error *why);
+
+/* ---- What is no refusal of a change ------------------------------------- */
+
+/* `driver` as the texts begin: "sqlite". */
+pawl_code pawl__sql_fenced(const pawl_store *store, const char *driver, pawl_error *error);
+/* PAWL_EINVAL where a saga is asked for by a property that its table lacks. */
+pawl_code pawl__sql_check_key(const pawl_saga_table *table, pawl_saga_key key, pawl_error *error);
+/* PAWL_EINVAL unless the lease is positive. */
+pawl_code pawl__sql_check_lease(int64_t lease, pawl_error *error);
+pawl_code pawl__sql_check_partition_lease(const pawl_snapshot_claim *claim, pawl_error *error);
+pawl_code pawl__sql_check_timeout_lease(const pawl_timeout_claim *claim, pawl_error *error);
+
+#endif
