@@ -1,5 +1,5 @@
-/* test.h - for your own tests: an application in memory, under clocks that the
- * test moves, and everything that can be seen of it.
+/* test.h - for your own tests: an application under clocks that the test moves, in
+ * memory or on any store, and everything that can be seen of it.
  *
  *     create -> watch* -> { deliver | publish | advance | look }* -> destroy
  *
@@ -18,8 +18,14 @@
  *     }
  *
  * All endpoints of the application run, one step at a time, on the calling
- * thread, on a memory store of this test's own. Nothing sleeps, and a run
- * repeats: time and ids come from the options alone.
+ * thread, on a store of this test's own. Nothing sleeps, and a run repeats: time and
+ * ids come from the options alone.
+ *
+ * The store is in memory, unless the options name another: one with handlers that say
+ * .own_sql needs SQL. Create makes pawl's tables there, destroy drops them again, and what
+ * is not empty is refused: ids and clocks begin anew with each test, so that its messages
+ * would be taken for those of an earlier run. Tables of your own are yours to make and drop,
+ * by a connection of your own.
  *
  * A destination that no endpoint reads keeps what is sent to it: "billing" is a
  * queue to look into. A destination with a route to another store gets its
@@ -31,7 +37,7 @@
  *
  * Threads: a test belongs to one thread.
  * Memory: what a look returns lives until pawl_test_destroy.
- * Tests: tests/unit/test_test_kit.c, tests/unit/test_example_orders.c
+ * Tests: tests/unit/test_test_kit.c, tests/unit/test_test_store.c, tests/unit/test_example_orders.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -55,6 +61,8 @@ typedef struct pawl_test pawl_test;
  * without end is stopped here. */
 #define PAWL_TEST_STEPS_MAX 100000
 #define PAWL_TEST_ENDPOINTS_MAX 16
+/* A store: a SQLite file in a new folder in $TMPDIR (/tmp), both removed by destroy. */
+#define PAWL_TEST_SQLITE "sqlite:"
 
 /* Zero means the default in brackets. */
 typedef struct pawl_test_options {
@@ -62,6 +70,9 @@ typedef struct pawl_test_options {
     pawl_time                    start;    /* both clocks [PAWL_TEST_START] */
     const pawl_endpoint_options *endpoint; /* retries, routes, user ... of every endpoint; store,
                                               clocks and mode are the test's own [NULL] */
+    const char *store; /* its URL, or PAWL_TEST_SQLITE [NULL: in memory, of this test's own] */
+    bool is_emptied;   /* create drops all that pawl has in `store` [false: it must be empty] */
+    bool is_kept;      /* destroy leaves tables and rows to be looked at [false] */
 } pawl_test_options;
 
 #define PAWL_TEST_OPTIONS_INIT                    \
@@ -69,14 +80,17 @@ typedef struct pawl_test_options {
         .options_size = sizeof(pawl_test_options) \
     }
 
-/* Creates all endpoints of the application. PAWL_ECONFIG when its tables are
- * refused: a test that only creates is worth having. The application and what
- * the options point to must outlive the test. NULL options: all defaults. On
- * failure *test is NULL. */
+/* Makes the tables of the application in the store, as `pawl schema apply` does, and creates
+ * all its endpoints. PAWL_ECONFIG when the application is refused, and a test that only
+ * creates is worth having; also when the store is not empty, which leaves it as it was.
+ * PAWL_EINVAL: no URL; PAWL_EUNREACHABLE, EDENIED ...: as pawl_store_open; all of them begin with
+ * "store of a test". The application and what the options point to must outlive the test.
+ * NULL options: all defaults. On failure *test is NULL. */
 PAWL_API pawl_code pawl_test_create(const pawl_application  *application,
                                     const pawl_test_options *options, pawl_test **test,
                                     pawl_error *error);
-/* Accepts NULL. */
+/* Drops what create made, unless the options say is_kept; what cannot be dropped is a
+ * warning in the log. Accepts NULL. */
 PAWL_API void pawl_test_destroy(pawl_test *test);
 /* Copies every message of this type that is published from now on to
  * PAWL_TEST_EVENTS. */
@@ -185,6 +199,9 @@ PAWL_API pawl_endpoint *pawl_test_endpoint(pawl_test *test, const char *name);
 PAWL_API pawl_store *pawl_test_store(pawl_test *test);
 /* The store's URL, for a handle or a sender of your own. */
 PAWL_API const char *pawl_test_url(const pawl_test *test);
+/* The path of the file when the store is SQLite, for a connection of your own: tables that
+ * your handlers write to are made there, and looked at. NULL for other stores. */
+PAWL_API const char *pawl_test_file(const pawl_test *test);
 
 #ifdef __cplusplus
 }

@@ -11,31 +11,37 @@
 
 /* ---- Setting up ----------------------------------------------------------------- */
 
-static pawl_code take_options(pawl_test *test, const pawl_test_options *options, pawl_error *error)
+/* Those of a program that was built with an older test.h are shorter. */
+static pawl_code take_options(const pawl_test_options *given, pawl_test_options *options,
+                              pawl_error *error)
 {
-    pawl_test_options own = PAWL_TEST_OPTIONS_INIT;
-    if (options != NULL && (options->options_size < sizeof options->options_size ||
-                            options->options_size > sizeof own))
+    *options = (pawl_test_options)PAWL_TEST_OPTIONS_INIT;
+    if (given != NULL &&
+        (given->options_size < sizeof given->options_size || given->options_size > sizeof *options))
         return pawl_error_set(error, PAWL_EINVAL,
                               "options of a test: options_size is %zu; begin with "
                               "PAWL_TEST_OPTIONS_INIT",
-                              options->options_size);
-    if (options != NULL)
-        memcpy(&own, options, options->options_size);
+                              given->options_size);
+    if (given != NULL)
+        memcpy(options, given, given->options_size);
+    return PAWL_OK;
+}
+
+static pawl_code take_settings(pawl_test *test, const pawl_test_options *options, pawl_error *error)
+{
     pawl_endpoint_options *settings = &test->settings;
     *settings                       = (pawl_endpoint_options)PAWL_ENDPOINT_OPTIONS_INIT;
-    if (own.endpoint != NULL && own.endpoint->options_size > sizeof *settings)
+    if (options->endpoint != NULL && options->endpoint->options_size > sizeof *settings)
         return pawl_error_set(error, PAWL_EINVAL,
                               "options of a test's endpoints: options_size is %zu; begin with "
                               "PAWL_ENDPOINT_OPTIONS_INIT",
-                              own.endpoint->options_size);
-    if (own.endpoint != NULL)
-        memcpy(settings, own.endpoint, own.endpoint->options_size);
-    pawl_time start        = own.start != 0 ? own.start : PAWL_TEST_START;
+                              options->endpoint->options_size);
+    if (options->endpoint != NULL)
+        memcpy(settings, options->endpoint, options->endpoint->options_size);
+    pawl_time start        = options->start != 0 ? options->start : PAWL_TEST_START;
     test->business         = pawl_clock_create(start);
     test->machine          = pawl_clock_create(start);
     settings->options_size = sizeof *settings;
-    settings->store        = test->url;
     settings->mode         = PAWL_OPEN_CREATE;
     settings->business     = test->business;
     settings->machine      = test->machine;
@@ -70,20 +76,19 @@ static pawl_code create_endpoints(pawl_test *test, const pawl_application *appli
 pawl_code pawl_test_create(const pawl_application *application, const pawl_test_options *options,
                            pawl_test **test, pawl_error *error)
 {
-    static atomic_uint count;
-    *test           = NULL;
+    pawl_test_options own;
+    *test          = NULL;
+    pawl_code code = take_options(options, &own, error);
+    if (code != PAWL_OK)
+        return code;
     pawl_test *made = pawl_allocate(sizeof *made);
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a test");
-    snprintf(made->url, sizeof made->url, "memory:pawl-test-%u", atomic_fetch_add(&count, 1));
-    made->arena    = pawl_arena_create(0);
-    pawl_code code = made->arena != NULL
-                         ? take_options(made, options, error)
-                         : pawl_error_set(error, PAWL_ENOMEM, "no memory for a test");
+    made->arena = pawl_arena_create(0);
+    code        = made->arena != NULL ? take_settings(made, &own, error)
+                                      : pawl_error_set(error, PAWL_ENOMEM, "no memory for a test");
     if (code == PAWL_OK)
-        code = pawl_store_open(made->url, NULL, &made->store, error);
-    if (code == PAWL_OK)
-        code = pawl_sender_open(made->url, NULL, &made->sender, error);
+        code = pawl__test_store_open(made, application, &own, error);
     if (code == PAWL_OK)
         code = create_endpoints(made, application, error);
     if (code != PAWL_OK) {
@@ -100,8 +105,7 @@ void pawl_test_destroy(pawl_test *test)
         return;
     for (size_t i = 0; i < test->endpoint_count; i++)
         pawl_endpoint_destroy(test->endpoints[i]);
-    pawl_sender_close(test->sender);
-    pawl_store_close(test->store);
+    pawl__test_store_close(test);
     pawl_clock_destroy(test->business);
     pawl_clock_destroy(test->machine);
     pawl_arena_destroy(test->arena);

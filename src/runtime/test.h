@@ -9,16 +9,28 @@
 #include "runtime/runtime.h"
 
 struct pawl_test {
-    char                  url[64];
-    pawl_clock           *business, *machine;
-    pawl_endpoint_options settings;
-    pawl_endpoint        *endpoints[PAWL_TEST_ENDPOINTS_MAX];
-    size_t                endpoint_count;
-    pawl_sender          *sender;
-    char                  id[24]; /* of the message delivered last */
-    unsigned              message_count;
-    pawl_store           *store; /* to look with, and for subscriptions */
-    pawl_arena           *arena; /* what looks return */
+    const char             *url;
+    const char             *folder; /* of a file of its own; NULL: none */
+    const char             *file;   /* of any SQLite store; NULL: another one */
+    bool                    is_kept, is_opened;
+    pawl_clock             *business, *machine;
+    pawl_endpoint_options   settings;
+    pawl_endpoint          *endpoints[PAWL_TEST_ENDPOINTS_MAX];
+    size_t                  endpoint_count;
+    pawl_sender            *sender;
+    char                    id[24]; /* of the message delivered last */
+    unsigned                message_count;
+    pawl_store             *store;  /* to look with, and for subscriptions */
+    pawl_arena             *arena;  /* what looks return */
+    const pawl_saga_table **tables; /* of all endpoints */
+    size_t                  table_count;
 };
+
+/* Makes the store that the options name, and opens what the test looks and sends with.
+ * PAWL_ECONFIG when something is in it. */
+pawl_code pawl__test_store_open(pawl_test *test, const pawl_application *application,
+                                const pawl_test_options *options, pawl_error *error);
+/* After the endpoints. Drops what was made, also when opening failed half-way. */
+void pawl__test_store_close(pawl_test *test);
 
 #endif

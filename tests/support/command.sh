@@ -171,19 +171,20 @@ build_app()
         die "$source does not compile"
 }
 
-# build_program SOURCE NAME: a program of libpawl from tests/system, or from where an
+# build_program SOURCE NAME [FLAG ...]: a program of libpawl from tests/system, or from where an
 # absolute path says, with the sanitizer that the library has.
 build_program()
 {
-    local sanitizer source=$1
+    local sanitizer source=$1 name=$2
+    shift 2
     [[ $source == /* ]] || source=$source_dir/tests/system/$source
     local -a flags=()
     for sanitizer in address thread; do
         grep -qa "__${sanitizer:0:1}san_init" "$build_dir/libpawl.so" && flags=("-fsanitize=$sanitizer")
     done
-    "$cc" -std=c17 -D_GNU_SOURCE -Wall -Wextra "${flags[@]}" -I "$source_dir/include" -o "$work/$2" \
-        "$source" -L "$build_dir" -lpawl -Wl,-rpath,"$build_dir" ||
-        die "$1 does not compile"
+    "$cc" -std=c17 -D_GNU_SOURCE -Wall -Wextra "${flags[@]}" -I "$source_dir/include" -o "$work/$name" \
+        "$source" "$@" -L "$build_dir" -lpawl -Wl,-rpath,"$build_dir" ||
+        die "$source does not compile"
 }
 
 # build_sql: the tool `sql`, see sql_tool.c. Needs the SQLite headers.

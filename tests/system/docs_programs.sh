@@ -12,7 +12,13 @@ for page in "$source_dir"/docs/*.md; do
     grep -q '^int main(void)' "$work/$name.c" || continue
     echo "== $name"
     programs=$((programs + 1))
-    build_program "$work/$name.c" "$name"
+    flags=()
+    if grep -q '<sqlite3.h>' "$work/$name.c"; then
+        need_sqlite
+        pkg-config --exists sqlite3 || skip "no SQLite to compile $name.md with"
+        read -ra flags <<<"$(pkg-config --cflags --libs sqlite3)"
+    fi
+    build_program "$work/$name.c" "$name" "${flags[@]}"
     "$work/$name" >"$work/out" 2>"$work/err" || die "exit code $?"
     [ ! -s "$work/err" ] || die "something on standard error"
     [ "$(wc -l <"$work/out")" = 1 ] || die "not one line"

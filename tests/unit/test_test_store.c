@@ -1,0 +1,522 @@
+/* test_test_store.c - the test kit on a store that the test names: an application with its
+ * own SQL, what is made, what is dropped, and what is refused. The rest of the kit is in
+ * test_test_kit.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/fault_memory.h"
+#include "support/native.h"
+#include "support/world.h"
+
+#include "pawl/test.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- The application: rooms are let, in a table of its own ------------------------------ */
+
+#define STAY(F)                     \
+    F(TEXT, room, .required = true) \
+    F(INT64, nights)
+PAWL_RECORD(stay, STAY)
+#define ROOM(F)   \
+    F(TEXT, room) \
+    F(INT64, nights)
+PAWL_RECORD(room, ROOM)
+#define BILL(F) F(INT64, nights)
+PAWL_RECORD(bill, BILL)
+
+static char place[1000]; /* URL of the store, for native_in */
+
+static pawl_code on_stay(pawl_context *ctx, room *state, const stay *message)
+{
+    char sql[200];
+    state->nights = message->nights;
+    snprintf(sql, sizeof sql, "insert into {let_rooms} values ('%.*s', %d)",
+             PAWL_TEXT_ARGS(message->room), (int)message->nights);
+    pawl_timeout(ctx, "leave", PAWL_DAYS(message->nights));
+    return native_in(ctx, place, sql);
+}
+PAWL_HANDLER(on_stay, room, stay);
+
+static pawl_code on_leave(pawl_context *ctx, room *state)
+{
+    pawl_send(ctx, "desk", PAWL_MESSAGE(bill, .nights = state->nights));
+    return pawl_complete(ctx);
+}
+PAWL_TIMEOUT_HANDLER(on_leave, room);
+
+static const pawl_saga room_saga = {
+    .name        = "Room",
+    .state       = PAWL_RECORD_OF(room),
+    .correlation = "room",
+    .on = PAWL_ON({.handle = PAWL_HANDLE(on_stay), .key = "room", .starts = true, .own_sql = true},
+                  {.handle = PAWL_HANDLE(on_leave), .timeout = "leave"})};
+static const pawl_endpoint_spec hotel_endpoint = {.name = "hotel", .sagas = PAWL_SAGAS(&room_saga)};
+static const pawl_application   hotel          = {PAWL_APPLICATION_INIT, .name = "hotel",
+                                                  .endpoints = PAWL_ENDPOINTS(&hotel_endpoint)};
+
+/* The same sagas without SQL, for any store. */
+static pawl_code on_plain_stay(pawl_context *ctx, room *state, const stay *message)
+{
+    state->nights = message->nights;
+    return pawl_send(ctx, "desk", PAWL_MESSAGE(bill, .nights = message->nights));
+}
+PAWL_HANDLER(on_plain_stay, room, stay);
+
+static const pawl_saga plain_saga = {
+    .name        = "Room",
+    .state       = PAWL_RECORD_OF(room),
+    .correlation = "room",
+    .on          = PAWL_ON({.handle = PAWL_HANDLE(on_plain_stay), .key = "room", .starts = true})};
+static const pawl_endpoint_spec inn_endpoint = {.name = "inn", .sagas = PAWL_SAGAS(&plain_saga)};
+static const pawl_application   inn          = {PAWL_APPLICATION_INIT, .name = "inn",
+                                                .endpoints = PAWL_ENDPOINTS(&inn_endpoint)};
+
+static pawl_test *open_test(const pawl_application *application, const pawl_test_options *options)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_test *test  = NULL;
+    if (pawl_test_create(application, options, &test, &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+    return test;
+}
+
+static void refuse(const pawl_application *application, const pawl_test_options *options,
+                   pawl_code code, const char *text)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_test *test  = (pawl_test *)place;
+    assert_int_equal(pawl_test_create(application, options, &test, &error), code);
+    assert_null(test);
+    if (strstr(error.text, text) == NULL)
+        fail_msg("'%s' is not in '%s'", text, error.text);
+}
+
+static pawl_test_options on_store(const char *url)
+{
+    pawl_test_options options = PAWL_TEST_OPTIONS_INIT;
+    options.store             = url;
+    return options;
+}
+
+static size_t bills(pawl_test *test)
+{
+    size_t count = 99;
+    assert_int_equal(pawl_test_count(test, "desk", PAWL_RECORD_OF(bill), &count, NULL), PAWL_OK);
+    return count;
+}
+
+static void stay_in(pawl_test *test, const char *room_number, int64_t nights)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_test_deliver(
+                 test, NULL,
+                 PAWL_MESSAGE(stay, .room = pawl_text_of(room_number), .nights = nights), &error),
+             &error);
+}
+
+/* Two guests, three nights. */
+static void let_rooms(pawl_test *test)
+{
+    pawl_dead_rows dead;
+    stay_in(test, "1", 1);
+    stay_in(test, "2", 3);
+    assert_int_equal(bills(test), 0);
+    pawl_test_advance(test, PAWL_DAYS(2), NULL);
+    assert_int_equal(bills(test), 1);
+    pawl_test_advance(test, PAWL_DAYS(1), NULL);
+    assert_int_equal(bills(test), 2);
+    assert_int_equal(pawl_test_dead(test, NULL, &dead, NULL), PAWL_OK);
+    assert_int_equal(dead.count, 0);
+}
+
+/* ---- Any store with SQL ------------------------------------------------------------------ */
+
+static bool has_pawl_tables(const char *url)
+{
+    pawl_store        *store   = NULL;
+    pawl_store_options options = {.options_size = sizeof options, .mode = PAWL_OPEN_LOOK};
+    pawl_code          code    = pawl_store_open(url, &options, &store, NULL);
+    pawl_store_close(store);
+    return code == PAWL_OK;
+}
+
+static bool has_saga_table(const char *url)
+{
+    char  text[1000];
+    void *native = native_open(url);
+    bool  is_ok =
+        native_try(url, native, "select count(*) from {\"hotel_Room\"}", text, sizeof text);
+    native_close(url, native);
+    return is_ok;
+}
+
+/* A store of a server has its shared tables when it is given back. */
+static void give_back(const char *url)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, NULL, NULL, &error), &error);
+}
+
+/* A second run on the same store begins where the first one began, with the same ids. */
+static void own_sql_is_tested_again_and_again(const char *url)
+{
+    pawl_test_options options = on_store(url);
+    snprintf(place, sizeof place, "%s", url);
+    native_exec(url, "create table {let_rooms} (room varchar(20), nights integer)");
+    for (int run = 1; run <= 2; run++) {
+        pawl_test *test = open_test(&hotel, &options);
+        assert_string_equal(pawl_test_url(test), url);
+        let_rooms(test);
+        pawl_test_destroy(test);
+        assert_int_equal(native_number(url, "select sum(nights) from {let_rooms}"), 4 * run);
+        assert_false(has_pawl_tables(url));
+        assert_false(has_saga_table(url));
+    }
+    give_back(url);
+}
+
+/* Tables of the application's own are made beside pawl's, at any time. */
+static void tables_can_be_made_after_create(const char *url)
+{
+    pawl_test_options options = on_store(url);
+    snprintf(place, sizeof place, "%s", url);
+    pawl_test *test = open_test(&hotel, &options);
+    native_exec(url, "create table {let_rooms} (room varchar(20), nights integer)");
+    let_rooms(test);
+    assert_int_equal(native_number(url, "select sum(nights) from {let_rooms}"), 4);
+    if (server_is(url))
+        assert_null(pawl_test_file(test));
+    else
+        assert_string_equal(pawl_test_file(test), strchr(url, ':') + 1);
+    pawl_test_destroy(test);
+
+    give_back(url);
+}
+
+static void what_is_kept_is_refused_or_emptied(const char *url)
+{
+    pawl_test_options options = on_store(url);
+    snprintf(place, sizeof place, "%s", url);
+    native_exec(url, "create table {let_rooms} (room varchar(20), nights integer)");
+    options.is_kept = true;
+    pawl_test *test = open_test(&hotel, &options);
+    stay_in(test, "1", 1);
+    pawl_test_destroy(test);
+    assert_int_equal(native_number(url, "select count(*) from {\"hotel_Room\"}"), 1);
+
+    refuse(&hotel, &options, PAWL_ECONFIG,
+           "store of a test: it is not empty, it has subscriptions (1)");
+    refuse(&hotel, &options, PAWL_ECONFIG, "let .is_emptied drop what pawl has there");
+    assert_int_equal(native_number(url, "select count(*) from {\"hotel_Room\"}"), 1);
+
+    options.is_emptied = true;
+    options.is_kept    = false;
+    test               = open_test(&hotel, &options);
+    let_rooms(test);
+    pawl_test_destroy(test);
+    assert_false(has_saga_table(url));
+    give_back(url);
+}
+
+/* What is in use is left as it is: no table is added, no row is lost. */
+static void a_store_in_use_is_left_alone(const char *url)
+{
+    pawl_test_options options = on_store(url);
+    pawl_error        error   = PAWL_ERROR_INIT;
+    pawl_sender      *sender  = NULL;
+    world_ok(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, NULL, NULL, &error), &error);
+    world_ok(pawl_sender_open(url, NULL, &sender, &error), &error);
+    world_ok(
+        pawl_sender_send(sender, "hotel", NULL, PAWL_MESSAGE(stay, .room = PAWL_TEXT("1")), &error),
+        &error);
+    world_ok(pawl_sender_commit(sender, &error), &error);
+    pawl_sender_close(sender);
+    refuse(&hotel, &options, PAWL_ECONFIG, "it has queues with messages (1)");
+    assert_false(has_saga_table(url));
+    assert_int_equal(native_number(url, "select count(*) from {pawl_queue}"), 1);
+}
+
+/* Sagas can outlive all else: schema drop without --app leaves them. */
+static void sagas_alone_are_something(const char *url)
+{
+    pawl_test_options options = on_store(url);
+    pawl_error        error   = PAWL_ERROR_INIT;
+    snprintf(place, sizeof place, "%s", url);
+    native_exec(url, "create table {let_rooms} (room varchar(20), nights integer)");
+    options.is_kept = true;
+    pawl_test *test = open_test(&hotel, &options);
+    stay_in(test, "1", 1);
+    pawl_test_destroy(test);
+    world_ok(pawl_store_schema(url, PAWL_SCHEMA_DROP, NULL, NULL, NULL, &error), &error);
+    refuse(&hotel, &options, PAWL_ECONFIG, "it has sagas (1)");
+    options.is_emptied = true;
+    test               = open_test(&hotel, &options);
+    pawl_test_destroy(test);
+    give_back(url);
+}
+
+/* ---- Any store ----------------------------------------------------------------------------- */
+
+static void the_kit_runs_on_any_store(const char *url)
+{
+    pawl_test_options options = on_store(url);
+    for (int run = 0; run < 2; run++) {
+        int64_t    living = 0;
+        pawl_test *test   = open_test(&inn, &options);
+        stay_in(test, "1", 1);
+        stay_in(test, "2", 1);
+        assert_int_equal(bills(test), 2);
+        assert_int_equal(pawl_test_saga_count(test, "Room", &living, NULL), PAWL_OK);
+        assert_int_equal(living, 2);
+        pawl_test_destroy(test);
+    }
+    give_back(url);
+}
+
+static void events_are_something(const char *url)
+{
+    pawl_test_options options = on_store(url);
+    pawl_error        error   = PAWL_ERROR_INIT;
+    pawl_store       *store   = NULL;
+    pawl_event_append add     = {.stream   = PAWL_TEXT("old/1"),
+                                 .version  = 1,
+                                 .is_first = true,
+                                 .event    = {.type         = PAWL_TEXT("was_old"),
+                                              .type_version = 1,
+                                              .body         = PAWL_TEXT("{}"),
+                                              .at           = PAWL_TEST_START}};
+    pawl_changes      changes = {.group_count = 1, .unit_count = 1, .now = PAWL_TEST_START};
+    world_ok(pawl_store_schema(url, PAWL_SCHEMA_APPLY, NULL, NULL, NULL, &error), &error);
+    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    changes.event_append.items = &add;
+    changes.event_append.count = 1;
+    world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
+    refuse(&inn, &options, PAWL_ECONFIG, "it has events (1)");
+    pawl_store_close(store);
+    options.is_emptied = true;
+    pawl_test_destroy(open_test(&inn, &options));
+    give_back(url);
+}
+
+/* What the kit looks at is what the endpoints write, under a prefix of the options, too. */
+static void another_prefix_is_looked_at(const char *url)
+{
+    pawl_endpoint_options settings = PAWL_ENDPOINT_OPTIONS_INIT;
+    pawl_test_options     options  = on_store(url);
+    settings.system_prefix         = "inn_";
+    settings.saga_prefix           = "house_";
+    options.endpoint               = &settings;
+    pawl_test *test                = open_test(&inn, &options);
+    stay_in(test, "1", 1);
+    assert_int_equal(bills(test), 1);
+    pawl_test_destroy(test);
+    give_back(url);
+}
+
+/* ---- A file of its own ----------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/pawl-test-store-XXXXXX";
+
+/* The scenarios' own files are elsewhere. NULL: as it was. */
+static void use_folder(const char *path)
+{
+    static char before[1000];
+    if (path == NULL && before[0] != '\0')
+        setenv("TMPDIR", before, 1);
+    else if (path == NULL)
+        unsetenv("TMPDIR");
+    else {
+        snprintf(before, sizeof before, "%s", getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "");
+        setenv("TMPDIR", path, 1);
+    }
+}
+
+static size_t files_in(const char *path)
+{
+    size_t         count = 0;
+    DIR           *dir   = opendir(path);
+    struct dirent *entry;
+    assert_non_null(dir);
+    while ((entry = readdir(dir)) != NULL)
+        count += entry->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+static void a_file_of_its_own_is_gone_in_the_end(const char *url)
+{
+    (void)url;
+    pawl_test_options options = on_store(PAWL_TEST_SQLITE);
+    use_folder(folder);
+    pawl_test *one = open_test(&hotel, &options), *two = open_test(&hotel, &options);
+    assert_int_equal(files_in(folder), 2);
+    assert_string_not_equal(pawl_test_url(one), pawl_test_url(two));
+    snprintf(place, sizeof place, "sqlite:%s", pawl_test_file(one));
+    native_exec(place, "create table let_rooms (room text, nights integer)");
+    let_rooms(one);
+    assert_int_equal(bills(two), 0);
+    pawl_test_destroy(one);
+    pawl_test_destroy(two);
+    assert_int_equal(files_in(folder), 0);
+    use_folder(NULL);
+}
+
+static void a_file_that_is_kept_is_there(const char *url)
+{
+    (void)url;
+    char              kept[1000];
+    pawl_test_options options = on_store(PAWL_TEST_SQLITE);
+    options.is_kept           = true;
+    use_folder(folder);
+    pawl_test *test = open_test(&inn, &options);
+    stay_in(test, "1", 1);
+    snprintf(kept, sizeof kept, "sqlite:%s", pawl_test_file(test));
+    pawl_test_destroy(test);
+    assert_int_equal(native_number(kept, "select count(*) from \"inn_Room\""), 1);
+    scenario_forget(kept);
+    assert_int_equal(files_in(folder), 0);
+    use_folder(NULL);
+}
+
+/* Handles of the endpoints are closed and the folder is gone, wherever memory ran out. */
+static void a_shortage_leaves_no_file(const char *url)
+{
+    (void)url;
+    pawl_test_options options = on_store(PAWL_TEST_SQLITE);
+    bool              is_met  = true;
+    use_folder(folder);
+    for (long n = 1; is_met; n++) {
+        pawl_test *test = NULL;
+        fault_memory_set(n);
+        fault_memory_go_on();
+        pawl_code code = pawl_test_create(&inn, &options, &test, NULL);
+        fault_memory_pause();
+        is_met = fault_memory_is_met();
+        if (code != PAWL_OK)
+            assert_null(test);
+        pawl_test_destroy(test);
+        assert_int_equal(files_in(folder), 0);
+    }
+    fault_memory_set(0);
+    use_folder(NULL);
+}
+
+/* ---- What is refused ---------------------------------------------------------------------------- */
+
+static void a_bad_url_is_named(const char *url)
+{
+    (void)url;
+    static const struct {
+        const char *url;
+        pawl_code   code;
+        const char *text;
+    } bad[] = {
+        {"", PAWL_EINVAL, "store of a test: '' is no URL of a store"},
+        {"store.db", PAWL_EINVAL, "store of a test: 'store.db' is no URL of a store"},
+        {"nosuch:x", PAWL_EUNREACHABLE, "store of a test: "},
+        {"sqlite:/nonexistent/x.db", PAWL_EUNREACHABLE, "store of a test: "},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        pawl_test_options options = on_store(bad[i].url);
+        refuse(&inn, &options, bad[i].code, bad[i].text);
+        options.is_emptied = true;
+        refuse(&inn, &options, bad[i].code, bad[i].text);
+    }
+    pawl_test_options options = on_store(PAWL_TEST_SQLITE);
+    use_folder("/nonexistent");
+    refuse(&inn, &options, PAWL_EUNREACHABLE, "no folder for a file of a test in /nonexistent: ");
+    use_folder(NULL);
+}
+
+static void own_sql_in_memory_is_refused(const char *url)
+{
+    (void)url;
+    refuse(&hotel, NULL, PAWL_EUNSUPPORTED, "says .own_sql, and a memory store has no SQL");
+    pawl_test *test = open_test(&inn, NULL);
+    assert_null(pawl_test_file(test));
+    pawl_test_destroy(test);
+}
+
+/* A program that was built before the options named a store. */
+static void older_options_are_taken(const char *url)
+{
+    (void)url;
+    pawl_test_options options = on_store("nosuch:x");
+    options.options_size      = offsetof(pawl_test_options, store);
+    pawl_test *test           = open_test(&inn, &options);
+    assert_int_equal(strncmp(pawl_test_url(test), "memory:", strlen("memory:")), 0);
+    pawl_test_destroy(test);
+}
+
+/* ---- What cannot be dropped ------------------------------------------------------------------------ */
+
+static void take_line(pawl_log_level level, const char *text, void *context)
+{
+    (void)level;
+    snprintf(context, 1000, "%s", text);
+}
+
+static void what_stays_is_logged(const char *url)
+{
+    char              line[1000] = "", path[1100], aside[1200];
+    pawl_test_options options    = on_store(url);
+    pawl_test        *test       = open_test(&inn, &options);
+    pawl_log_set(take_line, PAWL_LOG_WARNING, line);
+    snprintf(path, sizeof path, "%s", strchr(url, ':') + 1);
+    snprintf(aside, sizeof aside, "%s.aside", path);
+    assert_int_equal(rename(path, aside), 0);
+    pawl_test_destroy(test);
+    assert_non_null(strstr(line, "the tables of a test stay: "));
+    assert_int_equal(rename(aside, path), 0);
+
+    options.store = PAWL_TEST_SQLITE;
+    use_folder(folder);
+    test = open_test(&inn, &options);
+    snprintf(aside, sizeof aside, "%s", pawl_test_file(test));
+    snprintf(strrchr(aside, '/'), 10, "/mine");
+    FILE *mine = fopen(aside, "w");
+    assert_non_null(mine);
+    fclose(mine);
+    pawl_test_destroy(test);
+    assert_non_null(strstr(line, "a test's folder "));
+    assert_non_null(strstr(line, " stays: "));
+    unlink(aside);
+    *strrchr(aside, '/') = '\0';
+    assert_int_equal(rmdir(aside), 0);
+    use_folder(NULL);
+    world_quiet();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_SQL_STORES(own_sql_is_tested_again_and_again),
+        ON_SQL_STORES(tables_can_be_made_after_create),
+        ON_SQL_STORES(what_is_kept_is_refused_or_emptied),
+        ON_SQL_STORES(a_store_in_use_is_left_alone),
+        ON_SQL_STORES(sagas_alone_are_something),
+        ON_ALL_STORES(the_kit_runs_on_any_store),
+        ON_ALL_STORES(events_are_something),
+        ON_ALL_STORES(another_prefix_is_looked_at),
+        /* Only SQLite has files; what is refused is refused before any store. */
+        ON_STORE(a_file_of_its_own_is_gone_in_the_end, "sqlite"),
+        ON_STORE(a_file_that_is_kept_is_there, "sqlite"),
+        ON_STORE(a_shortage_leaves_no_file, "sqlite"),
+        ON_STORE(what_stays_is_logged, "sqlite"),
+        ON_STORE(a_bad_url_is_named, "sqlite"),
+        ON_STORE(own_sql_in_memory_is_refused, "memory"),
+        ON_STORE(older_options_are_taken, "memory"),
+    };
+    fault_memory_install();
+    world_quiet();
+    assert_non_null(mkdtemp(folder));
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    (void)rmdir(folder);
+    return failed;
+}
