@@ -1,7 +1,10 @@
+#!/usr/bin/env bash
 # install.sh - finds what is missing to build and test, and installs it by apt.
-# Sourced by ./test and ./demo. Everything it says goes to standard error.
+# Sourced by ./test and ./demo; started by itself, it installs what a group needs:
 #
-#   install_missing GROUP ...     GROUP is build, test, check or servers
+#   scripts/install.sh [GROUP ...]     build (the default), test, check, servers or root
+#
+# Everything it says goes to standard error.
 #
 # A thing is looked for before anything is installed; when nothing is missing
 # no package tool runs. Without root or apt the missing packages are named and
@@ -34,6 +37,7 @@ check format  14           clang-format-14
 check command python3      python3
 servers file /usr/lib/postgresql/*/bin/postgres postgresql
 servers file /usr/sbin/pgbouncer pgbouncer
+root  command debootstrap  debootstrap
 '
 
 say()
@@ -70,17 +74,25 @@ has_candidate()
     apt-cache policy "$1" 2>/dev/null | grep 'Candidate:' | grep -qv '(none)'
 }
 
-# Drops the servers that apt does not have from the packages it reads: a run goes
-# without them, and the tests on them are skipped.
-without_missing_servers()
+# Drops what apt does not have, and a run can go without, from the packages it reads:
+# the tests on it are skipped.
+without_optional()
 {
     local package
     while read -r package; do
         case $package in
-        postgresql | pgbouncer) ! has_candidate "$package" || echo "$package" ;;
+        postgresql | pgbouncer | debootstrap) ! has_candidate "$package" || echo "$package" ;;
         *) echo "$package" ;;
         esac
     done
+}
+
+# The mirror of Debian 12 that apt uses on this machine; empty when it uses none.
+debian_mirror()
+{
+    # shellcheck disable=SC2016 # apt expands it
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Codename: bookworm' |
+        sort -u | head -n 1
 }
 
 # Debian 12 has no yyjson. The two packages of Debian 13 need nothing newer
@@ -89,9 +101,7 @@ without_missing_servers()
 install_yyjson_from_trixie()
 {
     local mirror folder
-    # shellcheck disable=SC2016 # apt expands it
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' \
-        'Created-By: Packages' 'Codename: bookworm' | sort -u | head -n 1)
+    mirror=$(debian_mirror)
     if [ -z "$mirror" ]; then
         say "apt knows no mirror of Debian 12; install libyyjson-dev by hand"
         return 1
@@ -145,7 +155,7 @@ install_missing()
     [ ${#packages[@]} -gt 0 ] || return 0
     say "missing: ${packages[*]}"
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        mapfile -t packages < <(printf '%s\n' "${packages[@]}" | without_missing_servers)
+        mapfile -t packages < <(printf '%s\n' "${packages[@]}" | without_optional)
         [ ${#packages[@]} -gt 0 ] || return 0
         say "cannot install without root and apt; install these and start again"
         exit 2
@@ -156,9 +166,18 @@ install_missing()
     fi
     # A format check that cannot run is skipped with its reason; the rest is needed.
     mapfile -t packages < <(
-        missing_packages "$@" | grep -v '^clang-format' | without_missing_servers)
+        missing_packages "$@" | grep -v '^clang-format' | without_optional)
     if [ ${#packages[@]} -gt 0 ]; then
         say "still missing after installing: ${packages[*]}"
         exit 2
     fi
 }
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+    [ $# -gt 0 ] || set -- build
+    for group in "$@"; do
+        grep -qE "^$group " <<<"$needed_things" || { say "there is no group '$group'"; exit 2; }
+    done
+    install_missing "$@"
+    say "nothing is missing for: $*"
+fi
