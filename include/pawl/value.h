@@ -67,7 +67,8 @@ PAWL_API bool pawl_value_can_coerce(pawl_value_type from, pawl_value_type to);
 PAWL_API pawl_code pawl_value_coerce(pawl_value_type to, pawl_value *value, pawl_arena *arena,
                                      pawl_error *error);
 /* The rules for a value that sagas are found by: a text is UTF-8 without NUL of
- * at most PAWL_CORRELATION_CHARS_MAX characters. PAWL_EINVAL names `path`. */
+ * at most PAWL_CORRELATION_CHARS_MAX characters, a time of the years 1 to 9999. PAWL_EINVAL
+ * names `path`. */
 PAWL_API pawl_code pawl_value_check(const pawl_value *value, const char *path, pawl_error *error);
 
 #ifdef __cplusplus

@@ -222,17 +222,29 @@ static size_t count_characters(pawl_text text)
     return count;
 }
 
-pawl_code pawl_value_check(const pawl_value *value, const char *path, pawl_error *error)
+static pawl_code check_text(pawl_text text, const char *path, pawl_error *error)
 {
     size_t at;
-    if (value->type != PAWL_VALUE_TEXT)
-        return PAWL_OK;
-    if (!pawl_text_is_valid(value->as.text, &at))
+    if (text.size != 0 && text.data == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "%s: text of %zu bytes at NULL", path, text.size);
+    if (!pawl_text_is_valid(text, &at))
         return pawl_error_set(error, PAWL_EINVAL, "%s: %s at byte %zu of the text", path,
-                              value->as.text.data[at] == '\0' ? "NUL" : "no UTF-8", at);
-    size_t count = count_characters(value->as.text);
+                              text.data[at] == '\0' ? "NUL" : "no UTF-8", at);
+    size_t count = count_characters(text);
     if (count > PAWL_CORRELATION_CHARS_MAX)
         return pawl_error_set(error, PAWL_EINVAL, "%s: text of %zu characters, the limit is %d",
                               path, count, PAWL_CORRELATION_CHARS_MAX);
+    return PAWL_OK;
+}
+
+pawl_code pawl_value_check(const pawl_value *value, const char *path, pawl_error *error)
+{
+    if (value->type == PAWL_VALUE_TEXT)
+        return check_text(value->as.text, path, error);
+    /* Databases keep no others, and each would say so in its own way. */
+    if (value->type == PAWL_VALUE_TIME &&
+        (value->as.time < PAWL_TIME_MIN || value->as.time > PAWL_TIME_MAX))
+        return pawl_error_set(error, PAWL_EINVAL, "%s: time %lld is outside the years 0001 to 9999",
+                              path, (long long)value->as.time);
     return PAWL_OK;
 }

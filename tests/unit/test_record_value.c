@@ -222,8 +222,30 @@ static void texts_to_find_by_are_limited(void **state)
     value = pawl_value_text(PAWL_TEXT("\xFF"));
     assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
     assert_string_equal(error.text, "a.b: no UTF-8 at byte 0 of the text");
+    value = pawl_value_text((pawl_text){.size = 3});
+    assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
+    assert_string_equal(error.text, "a.b: text of 3 bytes at NULL");
     value = pawl_value_integer(0);
     assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_OK);
+}
+
+/* No database keeps others, and each says so in its own way. */
+static void times_to_find_by_are_limited(void **state)
+{
+    (void)state;
+    static const pawl_time good[] = {PAWL_TIME_MIN, 0, PAWL_TIME_MAX};
+    static const pawl_time bad[]  = {INT64_MIN, PAWL_TIME_MIN - 1, PAWL_TIME_MAX + 1, INT64_MAX};
+    pawl_error             error  = PAWL_ERROR_INIT;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        const pawl_value value = pawl_value_time(good[i]);
+        assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_OK);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const pawl_value value = pawl_value_time(bad[i]);
+        assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
+    }
+    assert_string_equal(error.text,
+                        "a.b: time 9223372036854775807 is outside the years 0001 to 9999");
 }
 
 static void reads(const sample *in, const char *path, pawl_value expected)
@@ -430,6 +452,7 @@ int main(void)
         cmocka_unit_test(coercions_keep_the_value),
         cmocka_unit_test(failed_coercions_are_named),
         cmocka_unit_test(texts_to_find_by_are_limited),
+        cmocka_unit_test(times_to_find_by_are_limited),
         cmocka_unit_test(fields_are_read),
         cmocka_unit_test(unreadable_fields_are_named),
         cmocka_unit_test(fields_are_found_by_path),
