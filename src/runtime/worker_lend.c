@@ -169,6 +169,18 @@ static bool put_deferred(pawl__worker *worker, pawl_changes *changes)
     return true;
 }
 
+/* Takes what was refused of the sends themselves out of the list, since it is no unit's: a
+ * hold that is rolled back takes them along. They go again on their own. */
+static bool take_refusals(pawl_refusals *refused, uint32_t group)
+{
+    size_t kept = 0, count = refused->count;
+    for (size_t i = 0; i < count; i++)
+        if (refused->items[i].group != group)
+            refused->items[kept++] = refused->items[i];
+    refused->count = kept;
+    return kept < count;
+}
+
 pawl_code pawl__worker_commit(pawl__worker *worker, pawl_changes *changes, pawl_refusals *refused,
                               pawl_error *error)
 {
@@ -177,9 +189,7 @@ pawl_code pawl__worker_commit(pawl__worker *worker, pawl_changes *changes, pawl_
     if (has && !put_deferred(worker, changes))
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the sends of a handler");
     pawl_code code = pawl_store_commit(worker->store, changes, refused, error);
-    for (size_t i = 0; i < refused->count && code == PAWL_OK; i++)
-        has &= refused->items[i].group != group;
-    if (has && code == PAWL_OK)
+    if (!take_refusals(refused, group) && has && code == PAWL_OK)
         pawl__worker_drop_deferred(worker);
     return code;
 }

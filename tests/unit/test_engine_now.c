@@ -29,14 +29,16 @@ PAWL_RECORD(notice, NOTICE)
 #define PLAIN(F) F(INT32, number)
 PAWL_RECORD(plain, PLAIN)
 
-static int        fails;           /* so many runs fail */
-static int        runs;            /* of the handler */
-static int        times;           /* it sends, in both ways */
-static bool       ends_in_handler; /* the program ends right after the send */
-static bool       is_done;         /* the handler has answered */
-static world     *around;
-static size_t     seen_at_once; /* what the queue "out" held before the handler returned */
-static const char other_name[] = "far";
+static int         fails;           /* so many runs fail */
+static int         runs;            /* of the handler */
+static int         times;           /* it sends, in both ways */
+static bool        ends_in_handler; /* the program ends right after the send */
+static bool        is_done;         /* the handler has answered */
+static world      *around;
+static size_t      seen_at_once; /* what the queue "out" held before the handler returned */
+static const char  other_name[] = "far";
+static const char *kept_to; /* where the sends go that wait for the commit */
+static int         kept;    /* the number of the first of them */
 
 static pawl_code on_work(pawl_context *ctx, const work *message)
 {
@@ -53,7 +55,7 @@ static pawl_code on_work(pawl_context *ctx, const work *message)
     for (int i = 1; i < times && code == PAWL_OK; i++)
         code = pawl_send_now(ctx, message->to.data, PAWL_MESSAGE(notice, .number = 1));
     for (int i = 0; i < times && code == PAWL_OK; i++)
-        code = pawl_send(ctx, "out", PAWL_MESSAGE(notice, .number = 2 + i));
+        code = pawl_send(ctx, kept_to, PAWL_MESSAGE(notice, .number = kept + i));
     return code;
 }
 PAWL_MESSAGE_HANDLER(on_work, work);
@@ -84,6 +86,8 @@ static void open_world(world *it, const char *url)
     ends_in_handler = is_done = false;
     around                    = NULL;
     seen_at_once              = 0;
+    kept_to                   = "out";
+    kept                      = 2;
     world_open(it, url, &application, NULL,
                &(pawl_endpoint_options){.routes = routes, .no_service = true});
 }
@@ -154,6 +158,41 @@ static void e23_all_of_a_handlers_sends_leave_once(const char *url)
         if (i == 1) /* nothing is left open; the first time the driver is loaded */
             assert_int_equal(fault_memory_live(), before);
     }
+}
+
+static void forget_mark(world *it, const char *id)
+{
+    pawl_error    error    = PAWL_ERROR_INIT;
+    pawl_dead_set forget   = {.is_remove = true,
+                              .endpoint  = PAWL_TEXT("office"),
+                              .message   = {.id = pawl_text_of(id), .type = PAWL_TEXT("work")}};
+    pawl_changes  changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.dead_set.items = &forget;
+    changes.dead_set.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+}
+
+/* The message comes again, and its row of the outbox has another body by now: what its
+ * handler did is refused as a whole, each time, but for what it sent now. */
+static void e23_now_leaves_although_the_handlers_group_is_refused(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    kept_to = other_name;
+    times   = 3;
+    post_work(&it, "a", "out");
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_int_equal(count_out(&it, "1}"), 3);
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 3);
+    forget_mark(&it, "a");
+    pawl_clock_set(it.machine, WORLD_START + PAWL_SECONDS(1));
+    kept = 7;
+    post_work(&it, "a", "out");
+    assert_int_equal(world_drain(&it).dead, 1);
+    assert_string_equal(world_dead(&it).items[0].code.data, "EMISMATCH");
+    assert_int_equal(count_out(&it, "1}"), 3 * runs);
+    assert_int_equal(world_outbox(&it, PAWL_OUTBOX_PENDING).count, 3);
+    world_close(&it);
 }
 
 static void e23_now_is_there_before_the_handler_returns(const char *url)
@@ -263,6 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_SQL_STORES(e23_now_leaves_whatever_becomes_of_the_message),
         ON_SQL_STORES(e23_all_of_a_handlers_sends_leave_once),
+        ON_SQL_STORES(e23_now_leaves_although_the_handlers_group_is_refused),
         ON_STORE(e23_now_is_there_before_the_handler_returns, "postgres"),
         ON_SQL_STORES(e23_now_outlives_a_commit_that_failed),
         ON_SQL_STORES(e23_now_is_not_lost_by_a_crash_after_the_commit),
