@@ -122,6 +122,62 @@ static void a_worker_sleeps_until_its_timeout(void **state)
     runner_close(&it);
 }
 
+/* ---- A call that is lost -------------------------------------------------------- */
+
+static atomic_int delivered;
+
+static pawl_code take(pawl_transport *transport, pawl_delivery *items, size_t count,
+                      pawl_arena *arena, pawl_error *error)
+{
+    (void)transport, (void)arena, (void)error;
+    for (size_t i = 0; i < count; i++)
+        items[i].outcome = PAWL_ATTEMPT_SUCCESS;
+    atomic_fetch_add(&delivered, (int)count);
+    return PAWL_OK;
+}
+
+static const pawl_transport_ops sink     = PAWL_SINK(take);
+static const pawl_route         routes[] = {{.name = "far", .sink = &sink}, {.name = NULL}};
+
+/* Leaves a row of the outbox in a table of the test's own. */
+static void keep_row(place *p)
+{
+    pawl_store     *store = open_store(p, p->url);
+    pawl_outbox_add add   = {
+          .endpoint    = PAWL_TEXT("plain"),
+          .destination = PAWL_TEXT("far"),
+          .dispatch_id = {{{1}}},
+          .message     = {.id = PAWL_TEXT("m"), .type = PAWL_TEXT("ping"), .body = PAWL_TEXT("{}")},
+          .at          = NOW};
+    pawl_changes changes     = {.group_count = 1, .unit_count = 1, .now = NOW};
+    changes.outbox_add.items = &add;
+    changes.outbox_add.count = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    pawl_store_close(store);
+    raw_run(p->pg, "create table kept as select * from pawl_outbox");
+    raw_run(p->pg, "delete from pawl_outbox");
+}
+
+/* All sleep, and the row is committed without a word: the next look finds it. */
+static void o21_a_lost_notification_delays_until_the_next_look(void **state)
+{
+    place *p = *state;
+    runner it;
+    world_make_tables(p->url, &application);
+    keep_row(p);
+    atomic_store(&delivered, 0);
+    snprintf(p->url + strlen(p->url), sizeof p->url - strlen(p->url), "&application_name=%s",
+             p->schema);
+    runner_open(
+        &it, &application, "plain", p->url,
+        (pawl_endpoint_options){.workers = 1, .routes = routes, .outbox_idle = PAWL_SECONDS(2)});
+    wait_for_sleepers(p, 2);
+    raw_run(p->pg, "insert into pawl_outbox select * from kept");
+    assert_int_equal(atomic_load(&delivered), 0);
+    wait_for_count(&delivered, 1);
+    runner_close(&it);
+}
+
 /* Nobody calls there. */
 static void behind_a_pooler_workers_poll(void **state)
 {
@@ -156,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(messages_of_others_wake_all_workers),
         CASE(a_worker_sleeps_until_its_timeout),
+        CASE(o21_a_lost_notification_delays_until_the_next_look),
         CASE(behind_a_pooler_workers_poll),
     };
     if (place_server() == NULL)

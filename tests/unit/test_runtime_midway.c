@@ -1,0 +1,167 @@
+/* test_runtime_midway.c - an endpoint in the middle of its work, while code of the
+ * application stands still: a commit does not wait for a sink, and a stop gives back what
+ * was claimed with the message in hand. Contracts E16, O22.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/gate.h"
+
+/* ---- The application -------------------------------------------------------------- */
+
+#define WORK(F) F(INT32, number)
+PAWL_RECORD(slow_work, WORK)
+PAWL_RECORD(abroad, WORK)
+PAWL_RECORD(notice, WORK)
+
+static pawl_code on_slow_work(pawl_context *ctx, const slow_work *message)
+{
+    gate_pass();
+    return pawl_send(ctx, "noted", PAWL_MESSAGE(notice, .number = message->number));
+}
+PAWL_MESSAGE_HANDLER(on_slow_work, slow_work);
+
+static pawl_code on_abroad(pawl_context *ctx, const abroad *message)
+{
+    return pawl_send(ctx, "far", PAWL_MESSAGE(notice, .number = message->number));
+}
+PAWL_MESSAGE_HANDLER(on_abroad, abroad);
+
+static const pawl_endpoint_spec mill        = {.name = "mill",
+                                               .handlers =
+                                                   (const pawl_on[]){{.handle = PAWL_HANDLE(on_slow_work)},
+                                                                     {.handle = PAWL_HANDLE(on_abroad)},
+                                                                     {.handle = NULL}}};
+static const pawl_application   application = {PAWL_APPLICATION_INIT, .name = "midway",
+                                               .endpoints =
+                                                   (const pawl_endpoint_spec *const[]){&mill, NULL}};
+
+static atomic_int delivered;
+
+static pawl_code deliver(pawl_transport *transport, pawl_delivery *items, size_t count,
+                         pawl_arena *arena, pawl_error *error)
+{
+    (void)transport, (void)arena, (void)error;
+    gate_pass();
+    for (size_t i = 0; i < count; i++)
+        items[i].outcome = PAWL_ATTEMPT_SUCCESS;
+    atomic_fetch_add(&delivered, (int)count);
+    return PAWL_OK;
+}
+
+static const pawl_transport_ops slow_sink = PAWL_SINK(deliver);
+static const pawl_route         routes[]  = {{.name = "far", .sink = &slow_sink}, {.name = NULL}};
+
+/* ---- A place ------------------------------------------------------------------------ */
+
+typedef struct place {
+    pawl_store  *store; /* to look */
+    pawl_sender *sender;
+    pawl_arena  *arena;
+    runner       endpoint;
+} place;
+
+static void open_place(place *p, const char *url)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    *p               = (place){.arena = pawl_arena_create(0)};
+    world_make_tables(url, &application);
+    world_ok(pawl_store_open(url, NULL, &p->store, &error), &error);
+    world_ok(pawl_sender_open(url, NULL, &p->sender, &error), &error);
+    atomic_store(&delivered, 0);
+    gate_close();
+}
+
+static void close_place(place *p)
+{
+    pawl_arena_destroy(p->arena);
+    pawl_sender_close(p->sender);
+    pawl_store_close(p->store);
+}
+
+static void post(place *p, const pawl_record *record, const void *message)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl_sender_send(p->sender, "mill", NULL, record, message, &error), &error);
+    world_ok(pawl_sender_commit(p->sender, &error), &error);
+}
+
+static pawl_stats stats_of(place *p)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_stats stats;
+    pawl_arena_reset(p->arena);
+    world_ok(p->store->ops->stats(p->store, PAWL_TIME_MAX, p->arena, &stats, &error), &error);
+    return stats;
+}
+
+/* Of what is in the queue, what another worker can have now. */
+static size_t claim_all(place *p, const char *queue)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_store      *store = p->store;
+    pawl_queue_rows  rows  = {.count = 0};
+    pawl_queue_claim claim = {.queue     = pawl_text_of(queue),
+                              .due_max   = PAWL_TIME_MAX,
+                              .count_max = 10,
+                              .now       = WORLD_START};
+    world_ok(
+        store->ops->worker_open(store, PAWL_TEXT("mill"), PAWL_TEXT("[]"), WORLD_START, &error),
+        &error);
+    world_ok(store->ops->queue_claim(store, &claim, p->arena, &rows, &error), &error);
+    world_ok(store->ops->worker_close(store, WORLD_START, &error), &error);
+    return rows.count;
+}
+
+/* ---- Tests ---------------------------------------------------------------------------- */
+
+/* Nothing downstream is waited for: messages are sent and handled, and what they send is
+ * there, in commits that return. */
+static void o22_no_commit_waits_for_a_sink(const char *url)
+{
+    place p;
+    open_place(&p, url);
+    runner_open(&p.endpoint, &application, NULL, url,
+                (pawl_endpoint_options){.workers = 1, .routes = routes});
+    post(&p, PAWL_MESSAGE(abroad, .number = 1));
+    gate_wait(1);
+    post(&p, PAWL_MESSAGE(abroad, .number = 2));
+    patience left = patience_of(THREAD_SECONDS);
+    while (stats_of(&p).outbox_pending < 2)
+        patience_wait(&left, "the second message is not handled");
+    assert_int_equal(atomic_load(&delivered), 0);
+    gate_open();
+    wait_for_count(&delivered, 2);
+    runner_close(&p.endpoint);
+    close_place(&p);
+}
+
+/* The message in hand is finished; the others are free at once, and nothing is counted. */
+static void e16_stopping_gives_back_what_is_claimed(const char *url)
+{
+    place p;
+    open_place(&p, url);
+    for (int32_t i = 1; i <= 3; i++)
+        post(&p, PAWL_MESSAGE(slow_work, .number = i));
+    runner_open(&p.endpoint, &application, NULL, url,
+                (pawl_endpoint_options){.workers = 1, .batch_time_max = 1});
+    gate_wait(1);
+    pawl_endpoint_stop(p.endpoint.endpoint);
+    gate_open();
+    runner_join(&p.endpoint);
+    world_ok(p.endpoint.code, &p.endpoint.error);
+    assert_int_equal(claim_all(&p, "noted"), 1);
+    assert_int_equal(claim_all(&p, "mill"), 2);
+    assert_int_equal(stats_of(&p).counters.failures, 0);
+    runner_destroy(&p.endpoint);
+    close_place(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(o22_no_commit_waits_for_a_sink),
+        ON_ALL_STORES(e16_stopping_gives_back_what_is_claimed),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
