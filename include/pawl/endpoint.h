@@ -118,6 +118,10 @@ typedef struct pawl_step {
     int64_t   projected;    /* events that projections have dealt with or passed over */
 } pawl_step;
 
+/* The ABI number and the sizes that an application says it was built with: what a program that
+ * loads one from a module asks before it reads anything else of it. PAWL_ECONFIG names the table,
+ * its bytes and how many are needed; NULL is PAWL_EINVAL. From any thread. */
+PAWL_API pawl_code pawl_application_check(const pawl_application *application, pawl_error *error);
 /* Checks the tables and options (PAWL_ECONFIG names the saga or the route and what is
  * wrong; a URL of a route that no driver and no sink is for is wrong, a store that is away
  * is not), opens the store, checks or creates the schema, subscribes to the types it handles.

@@ -4,7 +4,8 @@
  */
 #include "cli/cli.h"
 
-#include <dlfcn.h>
+#include "base/object.h"
+
 #include <string.h>
 
 typedef const pawl_application *export_fn(void);
@@ -19,9 +20,9 @@ static void *open_library(const char *path, pawl_error *error)
         snprintf(local, sizeof local, "./%s", path);
         name = local;
     }
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL)
-        pawl_error_set(error, PAWL_ECONFIG, "cannot load %s: %s", path, dlerror());
+    void *library = NULL;
+    if (pawl__object_open(name, &library, error) != PAWL_OK)
+        (void)pawl_error_wrap(error, PAWL_ECONFIG, "cannot load %s", path);
     return library;
 }
 
@@ -35,6 +36,9 @@ static pawl_code check_application(const char *path, const pawl_application *app
                               "%s was built for ABI %u of pawl, this command has ABI %u; "
                               "build it again with the headers of pawl %s",
                               path, application->abi, PAWL_ABI, pawl_version());
+    pawl_code code = pawl_application_check(application, error);
+    if (code != PAWL_OK)
+        return pawl_error_wrap(error, code, "%s", path);
     if (application->endpoints == NULL || application->endpoints[0] == NULL)
         return pawl_error_set(error, PAWL_ECONFIG, "the application of %s has no endpoints", path);
     return PAWL_OK;
@@ -46,17 +50,19 @@ pawl_code pawl__application_load(const char *path, pawl__loaded *loaded, pawl_er
     loaded->library = open_library(path, error);
     if (loaded->library == NULL)
         return PAWL_ECONFIG;
-    void      *symbol   = dlsym(loaded->library, PAWL_APPLICATION_SYMBOL);
+    void      *symbol   = NULL;
     export_fn *exported = NULL;
-    memcpy(&exported, &symbol, sizeof exported); /* C has no cast between the two */
-    if (exported != NULL)
+    pawl_code  code =
+        pawl__object_function(loaded->library, path, PAWL_APPLICATION_SYMBOL, &symbol, error);
+    if (code == PAWL_OK) {
+        memcpy(&exported, &symbol, sizeof exported); /* C has no cast between the two */
         loaded->application = exported();
-    pawl_code code =
-        exported != NULL
-            ? check_application(path, loaded->application, error)
-            : pawl_error_set(error, PAWL_ECONFIG,
-                             "%s is not an application: it does not say PAWL_EXPORT_APPLICATION",
-                             path);
+        code                = check_application(path, loaded->application, error);
+    } else if (code == PAWL_ENOTFOUND) {
+        code = pawl_error_set(error, PAWL_ECONFIG,
+                              "%s is not an application: it does not say PAWL_EXPORT_APPLICATION",
+                              path);
+    }
     if (code != PAWL_OK)
         pawl__application_unload(loaded);
     return code;

@@ -253,7 +253,7 @@ pawl_code pawl_sender_start(pawl_sender *sender, const pawl_application *applica
                             const pawl_send_options *options, const pawl_record *record,
                             const void *message, pawl_error *error)
 {
-    pawl_code code = pawl__application_check(application, error);
+    pawl_code code = pawl_application_check(application, error);
     if (code != PAWL_OK)
         return code;
     const char *queue = queue_started_by(application, record);

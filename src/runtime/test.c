@@ -57,7 +57,7 @@ static pawl_code take_settings(pawl_test *test, const pawl_test_options *options
 static pawl_code create_endpoints(pawl_test *test, const pawl_application *application,
                                   pawl_error *error)
 {
-    pawl_code code  = pawl__application_check(application, error);
+    pawl_code code  = pawl_application_check(application, error);
     size_t    count = code == PAWL_OK ? pawl__list_count(application->endpoints) : 0;
     uint64_t  seed  = test->settings.seed;
     if (count > PAWL_TEST_ENDPOINTS_MAX)

@@ -89,7 +89,7 @@ static pawl_code find_tables(pawl_test *test, const pawl_application *applicatio
                              pawl_error *error)
 {
     size_t    capacity = 0;
-    pawl_code code     = pawl__application_check(application, error);
+    pawl_code code     = pawl_application_check(application, error);
     for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++)
         code = add_tables(test, application, application->endpoints[i]->name, &capacity, error);
     return code;

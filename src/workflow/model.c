@@ -7,6 +7,8 @@
  */
 #include "workflow/model.h"
 
+#include "pawl/endpoint.h"
+
 #include "pawl/process.h"
 #include "workflow/names.h"
 
@@ -465,7 +467,7 @@ pawl_code pawl__model_create(const pawl_application *application, const char *na
 {
     *model                         = NULL;
     const pawl_endpoint_spec *spec = NULL;
-    pawl_code                 code = pawl__application_check(application, error);
+    pawl_code                 code = pawl_application_check(application, error);
     if (code == PAWL_OK)
         code = pawl__application_endpoint(application, name, &spec, error);
     if (code != PAWL_OK)

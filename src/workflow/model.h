@@ -199,7 +199,5 @@ pawl_code pawl__model_unique(const pawl__model *model, const pawl__saga_model *m
 /* The endpoint of that name, or the only one. */
 pawl_code pawl__application_endpoint(const pawl_application *application, const char *name,
                                      const pawl_endpoint_spec **spec, pawl_error *error);
-/* ABI number and the sizes of the tables. */
-pawl_code pawl__application_check(const pawl_application *application, pawl_error *error);
 
 #endif

@@ -4,6 +4,8 @@
  */
 #include "workflow/model.h"
 
+#include "pawl/endpoint.h"
+
 #include <string.h>
 
 void pawl__table_row(const void *rows, size_t index, uint32_t stride, void *row, size_t size)
@@ -33,7 +35,49 @@ size_t pawl__list_count(const void *list)
     return count;
 }
 
-pawl_code pawl__application_check(const pawl_application *application, pawl_error *error)
+/* What an application says of the size of a table, and how much of it the first version had:
+ * what was appended since reads as zero, all before is read whatever is said. */
+typedef struct size_row {
+    const char *name;
+    size_t      offset; /* of what is said */
+    size_t      least;
+    bool        is_optional; /* 0 where the application has none of the kind */
+} size_row;
+
+#define SIZE_OF(table) offsetof(pawl_application, table##_size)
+
+/* The application's own first: the others are in it. */
+static const size_row sizes[] = {
+    {"application", SIZE_OF(application), offsetof(pawl_application, process_size), false},
+    {"endpoint_spec", SIZE_OF(endpoint), offsetof(pawl_endpoint_spec, processes), false},
+    {"saga", SIZE_OF(saga), offsetof(pawl_saga, is_pessimistic) + sizeof(bool), false},
+    {"on", SIZE_OF(on), offsetof(pawl_on, own_sql), false},
+    {"aggregator", SIZE_OF(aggregator), offsetof(pawl_aggregator, own_sql), false},
+    {"handler", SIZE_OF(handler), offsetof(pawl_handler, is_folded), false},
+    {"filter", SIZE_OF(filter), sizeof(pawl_filter), false},
+    {"process", SIZE_OF(process), offsetof(pawl_process, fold_every), true},
+    {"projection", SIZE_OF(projection), offsetof(pawl_projection, own_sql), true},
+};
+
+static pawl_code check_size(const pawl_application *application, const size_row *row,
+                            pawl_error *error)
+{
+    uint32_t said = 0;
+    if (row->is_optional && application->application_size < row->offset + sizeof said)
+        return PAWL_OK; /* older than the kind */
+    memcpy(&said, (const char *)application + row->offset, sizeof said);
+    if (said >= row->least || (said == 0 && row->is_optional))
+        return PAWL_OK;
+    if (said == 0)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "application does not begin with PAWL_APPLICATION_INIT");
+    return pawl_error_set(error, PAWL_ECONFIG,
+                          "application says that its pawl_%s has %u bytes, at least %zu are "
+                          "needed; build it against this library",
+                          row->name, said, row->least);
+}
+
+pawl_code pawl_application_check(const pawl_application *application, pawl_error *error)
 {
     if (application == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "application is NULL");
@@ -42,10 +86,11 @@ pawl_code pawl__application_check(const pawl_application *application, pawl_erro
                               "application was built for ABI %u, this library has ABI %u; build it "
                               "against this library",
                               application->abi, PAWL_ABI);
-    if (application->on_size == 0 || application->saga_size == 0 ||
-        application->endpoint_size == 0 || application->aggregator_size == 0)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "application does not begin with PAWL_APPLICATION_INIT");
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        pawl_code code = check_size(application, &sizes[i], error);
+        if (code != PAWL_OK)
+            return code;
+    }
     return PAWL_OK;
 }
 

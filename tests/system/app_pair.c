@@ -5,7 +5,9 @@
  *     stubborn {}   handled by "left": makes the file $PAWL_TEST_BUSY and goes
  *                   on until that is removed, whoever wants it to stop
  *
- * -DWRONG_ABI=n claims another ABI; -DNO_EXPORT exports nothing.
+ * -DWRONG_ABI=n claims another ABI; -DNO_EXPORT exports nothing; -DDATA_EXPORT the
+ * application itself where a function belongs; -DSMALL=name says that rows of that name
+ * have one byte.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -64,7 +66,22 @@ static const pawl_endpoint_spec right = {
     .name     = "right",
     .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_pong)}, {.handle = NULL}}};
 
-#ifndef NO_EXPORT
+#ifdef DATA_EXPORT
+PAWL_API extern const pawl_application pawl_application_export;
+const pawl_application                 pawl_application_export = {
+                    PAWL_APPLICATION_INIT, .name = "pair",
+                    .endpoints = (const pawl_endpoint_spec *const[]){&left, &right, NULL}};
+#elif defined  SMALL
+static pawl_application          pair = {PAWL_APPLICATION_INIT, .name = "pair",
+                                         .endpoints =
+                                             (const pawl_endpoint_spec *const[]){&left, &right, NULL}};
+PAWL_API const pawl_application *pawl_application_export(void);
+const pawl_application          *pawl_application_export(void)
+{
+    pair.SMALL = 1;
+    return &pair;
+}
+#elif !defined NO_EXPORT
 static const pawl_application pair = {PAWL_APPLICATION_INIT, .name = "pair",
                                       .endpoints =
                                           (const pawl_endpoint_spec *const[]){&left, &right, NULL}};

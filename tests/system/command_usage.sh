@@ -105,6 +105,18 @@ usage "wrong_abi.so was built for ABI 4711 of pawl, this command has ABI [0-9]+"
     pawl run "$work/wrong_abi.so" --store memory:
 build_app app_pair.c no_export.so -DNO_EXPORT
 usage "no_export.so is not an application" pawl run "$work/no_export.so" --store memory:
+build_app app_pair.c data.so -DDATA_EXPORT
+usage "data.so: its symbol pawl_application_export is data of [0-9]+ bytes, where a function" \
+    pawl run "$work/data.so" --store memory:
+for size in application_size endpoint_size on_size; do
+    build_app app_pair.c small.so -DSMALL=$size
+    usage "small.so: application says that its pawl_.* has 1 bytes, at least [0-9]+ are needed" \
+        pawl run "$work/small.so" --store memory:
+done
+mkfifo "$work/pipe.so"
+usage "cannot load .*pipe.so is a named pipe, where a shared object is expected" \
+    timeout 20 "$build_dir/pawl" run "$work/pipe.so" --store memory:
+usage "cannot load .*: $work is a folder" pawl schema print --dialect sqlite --app "$work"
 build_app app_pair.c pair.so
 usage "no endpoint 'lefd'; did you mean left\?" pawl run "$work/pair.so" --store memory: --endpoint lefd
 usage "no endpoint 'lefd'" pawl schema print --dialect sqlite --app "$work/pair.so" --endpoint lefd

@@ -7,6 +7,8 @@
  */
 #include "unit/test_model_sample.h"
 
+#include <stdio.h>
+
 /* ---- Records and handlers ---------------------------------------------------- */
 
 #define ORDER_STATE(F) \
@@ -289,6 +291,64 @@ static void an_application_of_another_time_is_refused(void **state)
     assert_null(model);
 }
 
+/* Each size that an application says, one byte below the least: all that is read without a
+ * look at it must be there. */
+static void an_application_whose_tables_are_too_small_is_refused(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t      offset;
+    } sizes[] = {
+        {"pawl_application", offsetof(pawl_application, application_size)},
+        {"pawl_endpoint_spec", offsetof(pawl_application, endpoint_size)},
+        {"pawl_saga", offsetof(pawl_application, saga_size)},
+        {"pawl_on", offsetof(pawl_application, on_size)},
+        {"pawl_aggregator", offsetof(pawl_application, aggregator_size)},
+        {"pawl_handler", offsetof(pawl_application, handler_size)},
+        {"pawl_filter", offsetof(pawl_application, filter_size)},
+        {"pawl_process", offsetof(pawl_application, process_size)},
+        {"pawl_projection", offsetof(pawl_application, projection_size)},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        pawl_application other  = application;
+        uint32_t         said[] = {1, 8};
+        for (size_t j = 0; j < 2; j++) {
+            pawl_error error = PAWL_ERROR_INIT;
+            char       expected[100];
+            memcpy((char *)&other + sizes[i].offset, &said[j], sizeof said[j]);
+            snprintf(expected, sizeof expected, "its %s has %u bytes, at least ", sizes[i].name,
+                     said[j]);
+            assert_int_equal(pawl_application_check(&other, &error), PAWL_ECONFIG);
+            if (strstr(error.text, expected) == NULL)
+                fail_msg("'%s' lacks '%s'", error.text, expected);
+        }
+    }
+}
+
+/* What the first version had of a row is enough, and a byte less is not. */
+static void the_first_version_of_a_row_is_enough(void **state)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_application other = application;
+    (void)state;
+    other.on_size         = offsetof(pawl_on, starts) + sizeof(bool);
+    other.aggregator_size = offsetof(pawl_aggregator, attempts_max) + sizeof(int32_t);
+    other.endpoint_size   = offsetof(pawl_endpoint_spec, aggregators) + sizeof(void *);
+    other.handler_size    = offsetof(pawl_handler, call) + sizeof(void *);
+    other.process_size    = offsetof(pawl_process, apply) + sizeof(void *);
+    other.projection_size = offsetof(pawl_projection, on) + sizeof(void *);
+    world_ok(pawl_application_check(&other, &error), &error);
+    other.application_size = offsetof(pawl_application, filters) + sizeof(void *);
+    other.process_size     = 1; /* it does not say so any more */
+    world_ok(pawl_application_check(&other, &error), &error);
+    other.on_size--;
+    assert_int_equal(pawl_application_check(&other, &error), PAWL_ECONFIG);
+    other.on_size = 0;
+    assert_int_equal(pawl_application_check(&other, &error), PAWL_ECONFIG);
+    assert_string_equal(error.text, "application does not begin with PAWL_APPLICATION_INIT");
+}
+
 /* Rows of an older, smaller layout: what it did not know reads as zero. */
 typedef struct old_on {
     const pawl_handler *handle;
@@ -357,6 +417,8 @@ int main(void)
         cmocka_unit_test(d32_all_other_ways_are_accepted),
         cmocka_unit_test(a_good_table_is_found_again),
         cmocka_unit_test(an_application_of_another_time_is_refused),
+        cmocka_unit_test(an_application_whose_tables_are_too_small_is_refused),
+        cmocka_unit_test(the_first_version_of_a_row_is_enough),
         cmocka_unit_test(rows_are_read_by_their_stride),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

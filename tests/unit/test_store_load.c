@@ -5,12 +5,14 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "pawl/store.h"
+#include "pawl/transport.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -48,6 +50,55 @@ static void what_is_no_driver_is_refused(void **state)
     assert_int_equal(pawl_store_open("memory:load", NULL, &store, NULL), PAWL_OK);
     pawl_store_close(store);
     assert_int_equal(pawl_store_open("older:x", NULL, &store, NULL), PAWL_EUNREACHABLE);
+}
+
+static void expect_sink_refused(const char *path, pawl_code expected, const char *part)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_transport_load(path, &error), expected);
+    if (strstr(error.text, part) == NULL)
+        fail_msg("'%s' lacks '%s'", error.text, part);
+}
+
+/* Its bytes are asked of the loader before any is read. */
+static void what_is_no_table_is_refused(void **state)
+{
+    char wanted[200];
+    (void)state;
+    expect_refused(path_of("code"), PAWL_ECONFIG,
+                   "code.so: its symbol pawl_store_driver is no data");
+    expect_sink_refused(path_of("code"), PAWL_ECONFIG,
+                        "code.so: its symbol pawl_transport_driver is no data");
+    snprintf(wanted, sizeof wanted,
+             "byte.so was built for another pawl: its table pawl_store_driver has 1 bytes, at "
+             "least %zu are needed",
+             sizeof(pawl_store_ops));
+    expect_refused(path_of("byte"), PAWL_ECONFIG, wanted);
+    expect_sink_refused(path_of("byte"), PAWL_ECONFIG, "pawl_transport_driver has 1 bytes");
+    snprintf(wanted, sizeof wanted,
+             "liar.so was built for another pawl: its table "
+             "pawl_transport_driver has 8 bytes, at least %zu are needed",
+             sizeof(pawl_transport_ops));
+    expect_refused(path_of("liar"), PAWL_ECONFIG, "pawl_store_driver has 8 bytes, at least");
+    expect_sink_refused(path_of("liar"), PAWL_ECONFIG, wanted);
+    expect_refused(path_of("older"), PAWL_ECONFIG, "pawl_store_driver has 8 bytes, at least");
+}
+
+/* Opening a pipe would wait for its writer, for ever: the alarm ends the test then. */
+static void what_is_no_file_is_refused(void **state)
+{
+    char pipe[] = "/tmp/pawl-pipe-XXXXXX";
+    (void)state;
+    assert_non_null(mkdtemp(pipe));
+    expect_refused(pipe, PAWL_EUNREACHABLE, "is a folder, where a shared object is expected");
+    assert_int_equal(rmdir(pipe), 0);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    alarm(20);
+    expect_refused(pipe, PAWL_EUNREACHABLE, "is a named pipe, where a shared object is expected");
+    expect_sink_refused(pipe, PAWL_EUNREACHABLE, "is a named pipe");
+    alarm(0);
+    assert_int_equal(unlink(pipe), 0);
+    expect_refused("/dev/null", PAWL_EUNREACHABLE, "/dev/null is no file");
 }
 
 static void a_path_over_the_limit_is_refused(void **state)
@@ -97,6 +148,8 @@ int main(void)
     snprintf(folder, sizeof folder, "%s/tests/support/driver", build);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_no_driver_is_refused),
+        cmocka_unit_test(what_is_no_table_is_refused),
+        cmocka_unit_test(what_is_no_file_is_refused),
         cmocka_unit_test(a_path_over_the_limit_is_refused),
         cmocka_unit_test(a_loaded_driver_opens_stores),
         cmocka_unit_test(a_bare_name_is_a_file_of_this_folder),

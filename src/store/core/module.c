@@ -7,7 +7,8 @@
  */
 #include "store/core/module.h"
 
-#include <dlfcn.h>
+#include "base/object.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,30 +134,21 @@ const char *pawl__module_searched(const char *name, char *text, size_t size)
 
 /* ---- Loading -------------------------------------------------------------- */
 
-pawl_code pawl__module_open(const char *path, const char *symbol, void **module, const void **table,
-                            pawl_error *error)
+pawl_code pawl__module_open(const char *path, const char *symbol, size_t size, void **module,
+                            const void **table, pawl_error *error)
 {
-    *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (*module == NULL)
-        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s", dlerror());
-    *table = dlsym(*module, symbol);
-    if (*table != NULL)
-        return PAWL_OK;
+    void     *found = NULL;
+    pawl_code code  = pawl__object_open(path, module, error);
+    if (code != PAWL_OK)
+        return code;
+    code = pawl__object_table(*module, path, symbol, size, &found, error);
+    if (code == PAWL_OK) {
+        *table = found;
+        return code;
+    }
     dlclose(*module);
     *module = NULL;
-    return pawl_error_set(error, PAWL_ECONFIG, "%s has no symbol %s", path, symbol);
-}
-
-static pawl_code check_size(const void *table, size_t needed, const char *path, pawl_error *error)
-{
-    size_t size;
-    memcpy(&size, table, sizeof size);
-    if (size >= needed)
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_ECONFIG,
-                          "%s was built for another pawl: its table has %zu bytes, at least %zu "
-                          "are needed",
-                          path, size, needed);
+    return code;
 }
 
 pawl_code pawl__module_load(const char *name, const char *what, const char *symbol, size_t size,
@@ -170,12 +162,8 @@ pawl_code pawl__module_load(const char *name, const char *what, const char *symb
         return pawl_error_set(error, PAWL_EUNREACHABLE,
                               "no module for %s: install the package libpawl-%s; %s", what, name,
                               pawl__module_searched(name, searched, sizeof searched));
-    pawl_code code = pawl__module_open(path, symbol, &module, &found, error);
-    if (code == PAWL_OK)
-        code = check_size(found, size, path, error);
+    pawl_code code = pawl__module_open(path, symbol, size, &module, &found, error);
     if (code == PAWL_OK)
         *table = found;
-    else if (module != NULL)
-        dlclose(module);
     return code;
 }

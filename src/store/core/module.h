@@ -29,11 +29,12 @@ bool pawl__module_find(const char *name, char path[PAWL__MODULE_PATH_SIZE]);
  * an error's text. Returns `text`, cut to `size`. */
 const char *pawl__module_searched(const char *name, char *text, size_t size);
 
-/* Loads the file and finds the table of that name in it. On success `*module` is the
- * caller's to close, when it is not wanted, by dlclose; else it is NULL. PAWL_EUNREACHABLE:
- * the file cannot be loaded; PAWL_ECONFIG: it has no such table. */
-pawl_code pawl__module_open(const char *path, const char *symbol, void **module, const void **table,
-                            pawl_error *error);
+/* Loads the file and finds the table of that name in it, whose first member is its size in
+ * bytes: at least `size`. On success `*module` is the caller's to close, when it is not
+ * wanted, by dlclose; else it is NULL. PAWL_EUNREACHABLE: the file cannot be loaded;
+ * PAWL_ECONFIG: it has no such table, or a shorter one. */
+pawl_code pawl__module_open(const char *path, const char *symbol, size_t size, void **module,
+                            const void **table, pawl_error *error);
 
 /* The table of the module NAME, whose first member is its size in bytes: at least `size`.
  * It stays loaded until the process ends. `what` is what the module is for: "health and

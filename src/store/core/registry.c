@@ -86,8 +86,9 @@ static pawl_code open_module(const char *path, void **module, const pawl_store_o
                              pawl_error *error)
 {
     const void *table = NULL;
-    pawl_code   code  = pawl__module_open(path, PAWL_STORE_DRIVER_SYMBOL, module, &table, error);
-    *ops              = table;
+    pawl_code   code =
+        pawl__module_open(path, PAWL_STORE_DRIVER_SYMBOL, sizeof **ops, module, &table, error);
+    *ops = table;
     if (code != PAWL_OK)
         return code;
     code = check_ops(*ops, error);

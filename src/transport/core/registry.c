@@ -4,7 +4,8 @@
  */
 #include "pawl/transport.h"
 
-#include <dlfcn.h>
+#include "base/object.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,17 +80,21 @@ pawl_code pawl_transport_load(const char *path, pawl_error *error)
         return pawl_error_set(error, PAWL_ELIMIT,
                               "path of a sink: it has %zu bytes, the limit is %d", strlen(path),
                               PATH_SIZE_MAX - 1);
-    void *module = dlopen(here, RTLD_NOW | RTLD_LOCAL);
-    if (module == NULL)
-        return pawl_error_set(error, PAWL_EUNREACHABLE, "load of a sink: %s", dlerror());
-    const pawl_transport_ops *ops = dlsym(module, PAWL_TRANSPORT_DRIVER_SYMBOL);
-    pawl_code                 code =
-        ops != NULL ? pawl_transport_register(ops, error)
-                                    : pawl_error_set(error, PAWL_ECONFIG, "load of a sink: %s has no symbol %s",
-                                                     here, PAWL_TRANSPORT_DRIVER_SYMBOL);
-    if (code != PAWL_OK)
+    void     *module = NULL, *symbol = NULL;
+    pawl_code code = pawl__object_open(here, &module, error);
+    if (code == PAWL_OK)
+        code = pawl__object_table(module, here, PAWL_TRANSPORT_DRIVER_SYMBOL,
+                                  sizeof(pawl_transport_ops), &symbol, error);
+    if (code == PAWL_OK) {
+        code = pawl_transport_register(symbol, error);
+        if (code != PAWL_OK)
+            code = pawl_error_wrap(error, code, "%s", here);
+    }
+    if (code == PAWL_OK)
+        return code;
+    if (module != NULL)
         dlclose(module);
-    return code;
+    return pawl_error_wrap(error, code, "load of a sink");
 }
 
 const pawl_transport_ops *pawl_transport_find(const char *url)

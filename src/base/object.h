@@ -1,0 +1,103 @@
+/* object.h - shared objects of others: drivers, sinks, applications. What a file holds is not
+ * known before it is loaded, so everything that can be asked is asked first: opening a named
+ * pipe would wait for its writer, calling what is data or reading a table that is code or too
+ * short would end the process.
+ *
+ *     pawl__object_open -> pawl__object_function | pawl__object_table -> dlclose, unless it stays
+ *
+ * In the header, as the library and the command both need it.
+ *
+ * Threads: any. Tests: tests/unit/test_store_load.c, tests/system/command_usage.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_BASE_OBJECT_H
+#define PAWL_BASE_OBJECT_H
+
+#include "pawl/base.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <sys/stat.h>
+
+/* PAWL_EUNREACHABLE: it is no file, or the loader does not take it. `path` has a '/', else the
+ * loader looks in the system's folders. */
+static inline pawl_code pawl__object_open(const char *path, void **module, pawl_error *error)
+{
+    struct stat about;
+    *module = NULL;
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
+        return pawl_error_set(error, PAWL_EUNREACHABLE,
+                              "%s is %s, where a shared object is expected", path,
+                              S_ISDIR(about.st_mode)    ? "a folder"
+                              : S_ISFIFO(about.st_mode) ? "a named pipe"
+                                                        : "no file");
+    *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*module == NULL)
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "%s", dlerror());
+    return PAWL_OK;
+}
+
+/* What the module says of its symbol: STT_FUNC, STT_OBJECT ..., and its bytes, 0 when it
+ * does not say. Only the GNU loader is asked. */
+static inline int pawl__object_ask(void *symbol, size_t *size)
+{
+    *size = 0;
+#ifdef __GLIBC__
+    Dl_info info;
+    void   *found = NULL;
+    if (dladdr1(symbol, &info, &found, RTLD_DL_SYMENT) != 0 && found != NULL) {
+        const ElfW(Sym) *entry = found;
+        *size                  = entry->st_size;
+        return ELF64_ST_TYPE(entry->st_info); /* of 32 bits it is the same */
+    }
+#endif
+    (void)symbol;
+    return STT_NOTYPE;
+}
+
+/* PAWL_ENOTFOUND: there is none of the name. PAWL_ECONFIG: it is data. */
+static inline pawl_code pawl__object_function(void *module, const char *path, const char *name,
+                                              void **symbol, pawl_error *error)
+{
+    size_t size;
+    *symbol = dlsym(module, name);
+    if (*symbol == NULL)
+        return pawl_error_set(error, PAWL_ENOTFOUND, "%s has no symbol %s", path, name);
+    int type = pawl__object_ask(*symbol, &size);
+    if (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_ECONFIG,
+                          "%s: its symbol %s is data of %zu bytes, where a "
+                          "function is expected",
+                          path, name, size);
+}
+
+/* A table that begins with its size, of which `least` bytes are needed. PAWL_ECONFIG: there is
+ * none, it is code, or it is shorter, whatever it says itself. */
+static inline pawl_code pawl__object_table(void *module, const char *path, const char *name,
+                                           size_t least, void **symbol, pawl_error *error)
+{
+    size_t size;
+    *symbol = dlsym(module, name);
+    if (*symbol == NULL)
+        return pawl_error_set(error, PAWL_ECONFIG, "%s has no symbol %s", path, name);
+    int type = pawl__object_ask(*symbol, &size);
+    if (type != STT_OBJECT && type != STT_NOTYPE)
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "%s: its symbol %s is no data, where a table of %zu bytes is expected", path, name,
+            least);
+    size_t said = size != 0 && size < sizeof said ? size : *(const size_t *)*symbol;
+    if (size != 0 && said > size)
+        said = size;
+    if (said < least)
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "%s was built for another pawl: its table %s has %zu bytes, at least "
+                              "%zu are needed",
+                              path, name, said, least);
+    return PAWL_OK;
+}
+
+#endif
