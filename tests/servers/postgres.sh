@@ -2,12 +2,17 @@
 # postgres.sh - a PostgreSQL of the tests' own: on loopback, with a data folder
 # and a port of its own. The machine's own clusters are left alone.
 #
-#   postgres.sh start|stop|restart|crash DIR PORT
+#   postgres.sh start|stop|restart|crash|promote DIR PORT
+#   postgres.sh follow DIR PORT PRIMARY-PORT
 #
 #   start    makes the data folder when it is not there, starts, prints the URL
 #   stop     ends every session and stops; a server that does not run is stopped
 #   restart  stop and start
 #   crash    stops without a checkpoint, as after a power cut; start recovers
+#   follow   makes the data folder a copy of the server at PRIMARY-PORT, starts it as its
+#            standby `pawl`, prints the URL; whoever wants to wait for it says so there
+#            (synchronous_standby_names)
+#   promote  makes a standby a server of its own
 #
 # The URL's user postgres needs no password and may do anything. PostgreSQL does
 # not run as root: started by root it runs as the user postgres, who must be able
@@ -22,8 +27,9 @@ die()
     exit 1
 }
 
-[ $# = 3 ] || die "usage: postgres.sh start|stop|restart|crash DIR PORT"
-verb=$1 dir=$2 port=$3
+[ $# = 3 ] || { [ $# = 4 ] && [ "$1" = follow ]; } ||
+    die "usage: postgres.sh start|stop|restart|crash|promote DIR PORT | follow DIR PORT PRIMARY-PORT"
+verb=$1 dir=$2 port=$3 primary=${4:-}
 export PGCTLTIMEOUT=120 # recovery after a crash may have a lot to read
 
 as_postgres()
@@ -87,6 +93,16 @@ make_data()
     as_postgres mv "$data.new" "$data"
 }
 
+# A copy is complete when it has its name, too. The port is in pawl.conf, which is written anew.
+copy_data()
+{
+    [ ! -e "$data/PG_VERSION" ] || die "there are data in $dir already"
+    as_postgres rm -rf "$data.new"
+    as_postgres "$bin/pg_basebackup" -D "$data.new" -R -X stream -c fast \
+        -d "host=127.0.0.1 port=$primary user=postgres application_name=pawl" >&2
+    as_postgres mv "$data.new" "$data"
+}
+
 # Everything else is the default, fsync above all. 128 MB of buffers and 1 GB of
 # log are small for any server in use: with them the tests and the bench would
 # time evictions and checkpoints that come every few seconds. A session whose
@@ -133,6 +149,8 @@ as_postgres test -w "$dir" || die "who runs PostgreSQL may not write into $dir"
 find_programs
 case $verb in
 start) start ;;
+follow) copy_data && start ;;
+promote) as_postgres "$bin/pg_ctl" -D "$data" -w promote >/dev/null ;;
 stop) halt fast ;;
 restart) halt fast && start ;;
 crash) halt immediate ;;

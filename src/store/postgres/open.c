@@ -14,6 +14,7 @@
  */
 #include "store/postgres/postgres.h"
 
+#include "store/postgres/hosts.h"
 #include "store/postgres/wire.h"
 
 #include <errno.h>
@@ -57,8 +58,8 @@ static void set(settings *s, const char *name, const char *value)
 }
 
 /* What the URL says comes first, pawl's session options before the user's. */
-static pawl_code fill_settings(const pawl__pg *store, const PQconninfoOption *list, settings *s,
-                               pawl_error *error)
+static pawl_code fill_settings(const pawl__pg *store, const PQconninfoOption *list,
+                               const pawl__pg_hosts *hosts, settings *s, pawl_error *error)
 {
     const char *options = "";
     memset(s, 0, sizeof *s);
@@ -75,7 +76,7 @@ static pawl_code fill_settings(const pawl__pg *store, const PQconninfoOption *li
         if (strcmp(list->keyword, "options") == 0)
             options = list->val;
         else
-            set(s, list->keyword, list->val);
+            set(s, list->keyword, pawl__pg_hosts_value(hosts, list));
     }
     int size =
         snprintf(s->options, sizeof s->options, "%s%s%s", store->is_pooled ? "" : session_options,
@@ -122,23 +123,28 @@ static pawl_code refused(const pawl__pg *store, const PGconn *pg, pawl_error *er
     return pawl_error_set(error, code, "postgres: %s: %.*s", store->given, size, text);
 }
 
-/* An interrupt ends the wait. */
-static pawl_code wait_for_connection(const pawl__pg *store, PGconn *pg, pawl_error *error)
+/* An interrupt ends the wait. `*is_late`: the host in hand had its time, others may be left. */
+static pawl_code wait_for_connection(const pawl__pg *store, PGconn *pg, pawl__pg_hosts *hosts,
+                                     int64_t deadline, bool *is_late, pawl_error *error)
 {
-    int64_t                   deadline = pawl__pg_clock_ms() + store->base.deadline_ms;
-    PostgresPollingStatusType status   = PGRES_POLLING_WRITING;
+    PostgresPollingStatusType status = PGRES_POLLING_WRITING;
     while (status != PGRES_POLLING_OK) {
-        int64_t       rest    = deadline - pawl__pg_clock_ms();
-        struct pollfd list[2] = {
-            {.fd = PQsocket(pg), .events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT},
-            {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN},
+        int64_t now = pawl__pg_clock_ms();
+        pawl__pg_hosts_note(hosts, pg, now);
+        int64_t       host_rest = pawl__pg_hosts_rest(hosts, now);
+        int64_t       rest      = deadline - now < host_rest ? deadline - now : host_rest;
+        struct pollfd list[2]   = {
+              {.fd = PQsocket(pg), .events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT},
+              {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN},
         };
         if (status == PGRES_POLLING_FAILED || PQstatus(pg) == CONNECTION_BAD)
             return refused(store, pg, error);
+        *is_late = host_rest <= 0 && now < deadline;
         if (rest <= 0)
-            return pawl_error_set(error, PAWL_EUNREACHABLE,
-                                  "postgres: %s: no connection within %lld ms", store->given,
-                                  (long long)store->base.deadline_ms);
+            return pawl_error_set(
+                error, PAWL_EUNREACHABLE, "postgres: %s: no connection to %s:%s within %lld ms",
+                store->given, PQhost(pg), PQport(pg),
+                (long long)(*is_late ? hosts->limit_ms : store->base.deadline_ms));
         if (poll(list, 2, rest < 1000 ? (int)rest : 1000) < 0 && errno != EINTR)
             return pawl_error_set(error, PAWL_EUNREACHABLE, "postgres: %s: %s", store->given,
                                   strerror(errno));
@@ -157,24 +163,41 @@ static void notice(void *context, const char *text)
     pawl_log(PAWL_LOG_DEBUG, "postgres: %.*s", (int)strcspn(text, "\n"), text);
 }
 
+/* To the first of the hosts that are left and lets itself be connected to. */
+static pawl_code dial_hosts(pawl__pg *store, const PQconninfoOption *list, pawl__pg_hosts *hosts,
+                            int64_t deadline, PGconn **pg, bool *is_late, pawl_error *error)
+{
+    settings  s;
+    pawl_code code = fill_settings(store, list, hosts, &s, error);
+    if (code != PAWL_OK)
+        return code;
+    *pg = PQconnectStartParams(s.names, s.values, 0);
+    if (*pg == NULL)
+        return pawl__pg_no_memory(error);
+    (void)PQsetErrorVerbosity(*pg, PQERRORS_VERBOSE);
+    (void)PQsetNoticeProcessor(*pg, notice, NULL);
+    code = wait_for_connection(store, *pg, hosts, deadline, is_late, error);
+    (void)PQsetErrorVerbosity(*pg, PQERRORS_DEFAULT);
+    return code;
+}
+
 static pawl_code dial_once(pawl__pg *store, PGconn **pg, pawl_error *error)
 {
-    settings          s;
-    char             *text = NULL;
-    PQconninfoOption *list = PQconninfoParse(store->conninfo, &text);
+    pawl__pg_hosts    hosts;
+    char             *text     = NULL;
+    int64_t           deadline = pawl__pg_clock_ms() + store->base.deadline_ms;
+    PQconninfoOption *list     = PQconninfoParse(store->conninfo, &text);
     PQfreemem(text);
     if (list == NULL) /* url.c has parsed it once */
         return pawl__pg_no_memory(error);
-    pawl_code code = fill_settings(store, list, &s, error);
-    if (code == PAWL_OK) {
-        *pg  = PQconnectStartParams(s.names, s.values, 0);
-        code = *pg != NULL ? PAWL_OK : pawl__pg_no_memory(error);
-    }
-    if (code == PAWL_OK) {
-        (void)PQsetErrorVerbosity(*pg, PQERRORS_VERBOSE);
-        (void)PQsetNoticeProcessor(*pg, notice, NULL);
-        code = wait_for_connection(store, *pg, error);
-        (void)PQsetErrorVerbosity(*pg, PQERRORS_DEFAULT);
+    pawl__pg_hosts_init(&hosts, list);
+    bool      is_late = false;
+    pawl_code code    = dial_hosts(store, list, &hosts, deadline, pg, &is_late, error);
+    while (code == PAWL_EUNREACHABLE && is_late && pawl__pg_hosts_next(&hosts)) {
+        PQfinish(*pg);
+        *pg     = NULL;
+        is_late = false;
+        code    = dial_hosts(store, list, &hosts, deadline, pg, &is_late, error);
     }
     PQconninfoFree(list);
     return code;

@@ -1,0 +1,44 @@
+/* hosts.h - the hosts of a URL, each with a time of its own to be connected to.
+ *
+ * connect_timeout is kept by libpq's blocking calls only. In a connection that is polled, a
+ * machine that answers nothing would have the whole deadline, each time anew, and the next
+ * host of the URL, which took over from it, would never be tried.
+ *
+ *     init -> { text for each list, connect, note* and rest while waiting, next }*
+ *
+ * Threads: plain data, borrowed from the parsed URL.
+ * Tests: tests/contract/test_postgres_hosts.c, tests/system/failover_soak.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_POSTGRES_HOSTS_H
+#define PAWL_STORE_POSTGRES_HOSTS_H
+
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pawl__pg_hosts {
+    const char *names;     /* "a,b": host=, or NULL */
+    const char *addresses; /* hostaddr=, or NULL */
+    const char *ports;     /* one for each host, or one for all; or NULL */
+    size_t      count;
+    size_t      first;    /* the connection is told of the hosts from this one on */
+    size_t      current;  /* the one that is being connected to */
+    int64_t     limit_ms; /* for one host; 0: none */
+    int64_t     since_ms; /* when `current` was begun with */
+} pawl__pg_hosts;
+
+/* `list` must live as long. The limit is connect_timeout, else 10 s where there are several. */
+void pawl__pg_hosts_init(pawl__pg_hosts *hosts, const PQconninfoOption *list);
+/* The value of a keyword for the hosts that are left. */
+const char *pawl__pg_hosts_value(const pawl__pg_hosts *hosts, const PQconninfoOption *option);
+/* Sees whether libpq went on to the next host. */
+void pawl__pg_hosts_note(pawl__pg_hosts *hosts, const PGconn *pg, int64_t now_ms);
+/* Milliseconds that the current host has left; INT64_MAX without a limit. */
+int64_t pawl__pg_hosts_rest(const pawl__pg_hosts *hosts, int64_t now_ms);
+/* Leaves out the hosts up to the current one; false when none is left. */
+bool pawl__pg_hosts_next(pawl__pg_hosts *hosts);
+
+#endif

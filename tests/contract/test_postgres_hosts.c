@@ -1,0 +1,165 @@
+/* test_postgres_hosts.c - several hosts in a URL, of which some answer nothing: each has its
+ * time, and then the next one is tried.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_POSTGRES
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libpq");
+    return 77;
+}
+#else
+
+#include "contract/postgres_trouble.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#define LIMIT_MS 1000
+#define STARTING_MS 600
+#define SOON_MS 15000 /* half of the deadline that a silent host would have */
+
+/* A port where connections are taken by the kernel and nobody answers, or, when
+ * `is_closed`, where none is taken. Port 0: any; `*port` says which. */
+static int listen_at(const char *address, int *port, bool is_closed)
+{
+    struct sockaddr_in at   = {.sin_family = AF_INET, .sin_port = htons((uint16_t)*port)};
+    socklen_t          size = sizeof at;
+    int                fd   = socket(AF_INET, SOCK_STREAM, 0);
+    assert_true(fd >= 0 && inet_pton(AF_INET, address, &at.sin_addr) == 1);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, size), 0);
+    assert_true(is_closed || listen(fd, 20) == 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+    *port = ntohs(at.sin_port);
+    return fd;
+}
+
+typedef struct hosts {
+    int port;   /* of the server, on 127.0.0.1; on 127.0.0.2 it is silent */
+    int silent; /* on 127.0.0.1, likewise */
+    int mute;
+    int closed;
+    int files[4];
+} hosts;
+
+static void hosts_open(place *p, hosts *h)
+{
+    *h = (hosts){.port = atoi(PQport(p->pg))};
+    if (strcmp(PQhost(p->pg), "127.0.0.1") != 0)
+        skip();
+    setenv("PGPASSWORD", PQpass(p->pg), 1);
+    h->files[0] = listen_at("127.0.0.1", &h->silent, false);
+    h->files[1] = listen_at("127.0.0.1", &h->mute, false);
+    h->files[2] = listen_at("127.0.0.1", &h->closed, true);
+    h->files[3] = listen_at("127.0.0.2", &h->port, false);
+    apply_schema(p, p->url, order_tables, 1);
+}
+
+static void hosts_close(const hosts *h)
+{
+    for (size_t i = 0; i < 4; i++)
+        close(h->files[i]);
+}
+
+/* Opens the store there, in `at_least` milliseconds, and, when that went well, sends. */
+static void open_at(place *p, const char *list, const char *parameters, int64_t at_least,
+                    pawl_code wanted)
+{
+    char        url[1000];
+    pawl_store *store = NULL;
+    snprintf(url, sizeof url, "postgres://%s@%s/%s?schema=%s&connect_timeout=1%s", PQuser(p->pg),
+             list, PQdb(p->pg), p->schema, parameters);
+    int64_t begun = clock_ms();
+    expect_code(p, open_with(p, url, order_tables, 1, &store), wanted);
+    assert_in_range(clock_ms() - begun, at_least - 20, SOON_MS);
+    if (wanted == PAWL_OK)
+        expect_code(p, send_one(p, store, "orders", parameters), PAWL_OK);
+    pawl_store_close(store);
+}
+
+static void the_next_host_is_tried(void **state)
+{
+    place *p = *state;
+    char   list[200], parameters[200];
+    hosts  h;
+    hosts_open(p, &h);
+    snprintf(list, sizeof list, "127.0.0.1:%d,127.0.0.1:%d", h.silent, h.port);
+    open_at(p, list, "&sslmode=disable", LIMIT_MS, PAWL_OK);
+    /* From one that refuses the library goes on alone; the time of the next begins then. */
+    snprintf(list, sizeof list, "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", h.silent,
+             h.closed, h.mute, h.port);
+    open_at(p, list, "&sslmode=prefer", 2 * LIMIT_MS, PAWL_OK);
+    /* One port for all. */
+    snprintf(parameters, sizeof parameters, "&host=127.0.0.2,127.0.0.1&port=%d", h.port);
+    open_at(p, "", parameters, LIMIT_MS, PAWL_OK);
+    snprintf(parameters, sizeof parameters, "&hostaddr=127.0.0.2,127.0.0.1&port=%d", h.port);
+    open_at(p, "", parameters, LIMIT_MS, PAWL_OK);
+    hosts_close(&h);
+}
+
+/* A server that says after a while that it is starting up: the library goes on to the next. */
+static void *start_up(void *context)
+{
+    static const char answer[] = "E\0\0\0\x2aSFATAL\0VFATAL\0C57P03\0Mis starting up\0";
+    const hosts      *h        = context;
+    char              request[1000];
+    int               fd = accept(h->files[0], NULL, NULL);
+    if (fd < 0)
+        return NULL;
+    ssize_t size = read(fd, request, sizeof request);
+    (void)poll(NULL, 0, STARTING_MS);
+    if (size > 0)
+        size = write(fd, answer, sizeof answer);
+    close(fd);
+    return NULL;
+}
+
+static void a_host_s_time_begins_with_it(void **state)
+{
+    place    *p = *state;
+    char      list[200];
+    hosts     h;
+    pthread_t server;
+    hosts_open(p, &h);
+    assert_int_equal(pthread_create(&server, NULL, start_up, &h), 0);
+    snprintf(list, sizeof list, "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", h.silent, h.mute, h.port);
+    open_at(p, list, "&sslmode=disable", STARTING_MS + LIMIT_MS, PAWL_OK);
+    assert_int_equal(pthread_join(server, NULL), 0);
+    hosts_close(&h);
+}
+
+static void the_last_host_has_its_time_too(void **state)
+{
+    place *p = *state;
+    char   list[100], text[200];
+    hosts  h;
+    hosts_open(p, &h);
+    snprintf(list, sizeof list, "127.0.0.1:%d,127.0.0.1:%d", h.silent, h.mute);
+    snprintf(text, sizeof text, "no connection to 127.0.0.1:%d within 1000 ms", h.mute);
+    open_at(p, list, "", 2 * LIMIT_MS, PAWL_EUNREACHABLE);
+    expect_text(p, text);
+    snprintf(list, sizeof list, "127.0.0.1:%d", h.silent);
+    snprintf(text, sizeof text, "no connection to %s within 1000 ms", list);
+    open_at(p, list, "", LIMIT_MS, PAWL_EUNREACHABLE);
+    expect_text(p, text);
+    hosts_close(&h);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(the_next_host_is_tried),
+        CASE(a_host_s_time_begins_with_it),
+        CASE(the_last_host_has_its_time_too),
+    };
+    if (place_server() == NULL)
+        return place_skip();
+    return cmocka_run_group_tests_name("postgres_hosts", tests, NULL, NULL);
+}
+
+#endif
