@@ -2,7 +2,7 @@
  * them or want one of each.
  *
  * Threads: one.
- * Tests: tests/unit/test_store_check_forms.c
+ * Tests: tests/unit/test_store_check_forms.c, tests/unit/test_store_core_commit.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -293,7 +293,6 @@ static pawl_code settle_unknown(pawl_store *store, const pawl_changes *changes,
 static pawl_code commit_checked(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
                                 pawl_error *error)
 {
-    refused->count     = 0;
     changes->commit_id = next_commit_id(store);
     pawl_code code     = store->ops->commit(store, changes, refused, error);
     if (code == PAWL_EUNKNOWN)
@@ -326,6 +325,9 @@ static pawl_code commit_strictly(pawl_store *store, pawl_changes *changes, pawl_
 pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
                             pawl_error *error)
 {
+    /* Also what never comes to the driver shows no refusals of an earlier commit. */
+    if (refused != NULL)
+        refused->count = 0;
     if (own_of(store)->process != getpid())
         return pawl_error_set(error, PAWL_EINVAL,
                               "commit: the store was opened in process %ld, this is process %ld; "
