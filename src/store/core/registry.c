@@ -37,11 +37,11 @@ static pawl_code check_ops(const pawl_store_ops *ops, pawl_error *error)
                               "the driver was built for another pawl: its table has %zu bytes, "
                               "at least %zu are needed",
                               ops->ops_size, sizeof(pawl_store_ops));
-    char url[PAWL_PREFIX_SIZE_MAX + 2];
-    snprintf(url, sizeof url, "%s:", ops->scheme != NULL ? ops->scheme : "");
-    if (pawl__url_scheme_size(url) == 0)
-        return pawl_error_set(error, PAWL_ECONFIG, "'%s' is no scheme of a URL",
-                              ops->scheme != NULL ? ops->scheme : "");
+    char        url[PAWL_PREFIX_SIZE_MAX + 2];
+    const char *scheme = ops->scheme != NULL ? ops->scheme : "";
+    snprintf(url, sizeof url, "%s:", scheme);
+    if (*scheme == '\0' || pawl__url_scheme_size(url) != strlen(scheme))
+        return pawl_error_set(error, PAWL_ECONFIG, "'%s' is no scheme of a URL", scheme);
     if (ops->store_size < sizeof(pawl_store))
         return pawl_error_set(error, PAWL_ECONFIG,
                               "driver '%s': its store has %zu bytes, at least %zu are needed",

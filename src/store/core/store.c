@@ -200,7 +200,10 @@ pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb, const pawl_s
     };
     pawl_store_options settled;
     pawl_store        *store = NULL;
-    pawl_code          code  = settle_options(&options, &settled, error);
+    if ((unsigned)verb > PAWL_SCHEMA_DROP)
+        return pawl_error_set(error, PAWL_EINVAL, "schema of a store: verb %d is unknown",
+                              (int)verb);
+    pawl_code code = settle_options(&options, &settled, error);
     if (code == PAWL_OK)
         code = make_handle(url, &settled, &store, error);
     if (code != PAWL_OK)
