@@ -233,6 +233,9 @@ typedef struct pawl_endpoint_spec {
     const pawl_process *const    *processes;   /* likewise; process.h */
     const pawl_entity *const     *entities;
     const pawl_projection *const *projections;
+    /* What holds unless the program that runs the endpoint says otherwise: PAWL_OPTIONS(...)
+     * of endpoint.h, or NULL. Numbers, routes, user and critical; the rest is not for it. */
+    const struct pawl_endpoint_options *options;
 } pawl_endpoint_spec;
 
 /* Runs for each message before or after its handlers. `before` may answer

@@ -59,7 +59,9 @@ typedef struct pawl_route {
  * Must not call pawl, but for pawl_endpoint_stop. */
 typedef void pawl_critical_fn(void *context, const char *what, const pawl_error *error);
 
-/* Zero means the default in brackets. Durations are microseconds. */
+/* Zero means what the endpoint's own table says (pawl_endpoint_spec.options), and zero there the
+ * default in brackets. Of routes each name is looked for here first. Durations are
+ * microseconds. What operators can say of it: docs/options.md. */
 typedef struct pawl_endpoint_options {
     size_t            options_size;
     const char       *store;             /* URL */
@@ -101,6 +103,14 @@ typedef struct pawl_endpoint_options {
     {                                                                                   \
         .options_size = sizeof(pawl_endpoint_options), .route_size = sizeof(pawl_route) \
     }
+
+/* For the endpoint's table: .options = PAWL_OPTIONS(.immediate_retries = -1, .retry_delay =
+ * PAWL_SECONDS(30), .routes = PAWL_ROUTES({.name = "audit", .is_outbox = true})). */
+#define PAWL_OPTIONS(...)                                                          \
+    (&(const pawl_endpoint_options){.options_size = sizeof(pawl_endpoint_options), \
+                                    .route_size   = sizeof(pawl_route),            \
+                                    __VA_ARGS__})
+#define PAWL_ROUTES(...) ((const pawl_route[]){__VA_ARGS__, {.name = NULL}})
 
 /* ---- Running -------------------------------------------------------------- */
 

@@ -92,7 +92,7 @@ static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *
                                const char *name, const pawl_endpoint_options *options,
                                pawl_error *error)
 {
-    pawl_code code = pawl__settings_take(endpoint, options, error);
+    pawl_code code = pawl__settings_take(endpoint, application, name, options, error);
     if (code == PAWL_OK)
         code = pawl__model_create(application, name, endpoint->settings.saga_prefix,
                                   &endpoint->model, error);

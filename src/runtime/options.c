@@ -5,78 +5,120 @@
  */
 #include "runtime/runtime.h"
 
+#include "runtime/option_rows.h"
 #include "store/core/core.h"
 
 #include <string.h>
 
-typedef enum number_kind {
-    NUMBER_32,
-    NUMBER_64,
-} number_kind;
+/* ---- Numbers ---------------------------------------------------------------- */
 
-typedef struct number_row {
-    const char *name;
-    number_kind kind;
-    size_t      offset;
-    int64_t     value_default, low, high;
-} number_row;
+static const pawl__number_row number_rows[] = {PAWL__NUMBER_ROWS(PAWL__NUMBER_ROW)};
 
-#define ROW(kind, field, value_default, low, high)                                     \
-    {                                                                                  \
-#field, kind, offsetof(pawl_endpoint_options, field), value_default, low, high \
-    }
-
-/* -1 is "none" where the lower bound allows it, and becomes 0. */
-static const number_row number_rows[] = {
-    ROW(NUMBER_32, workers, 1, 1, PAWL_WORKERS_MAX),
-    ROW(NUMBER_32, batch_messages, 256, 1, PAWL_BATCH_MESSAGES_MAX),
-    ROW(NUMBER_64, batch_time_max, PAWL_MILLISECONDS(50), 1, PAWL_MINUTES(10)),
-    ROW(NUMBER_64, deadline_ms, 30000, 1, 86400000),
-    ROW(NUMBER_64, timeout_lease, PAWL_MINUTES(5), 1, PAWL_DAYS(365)),
-    ROW(NUMBER_32, immediate_retries, 3, -1, 100),
-    ROW(NUMBER_32, delayed_retries, 5, -1, 1000),
-    ROW(NUMBER_64, retry_delay, PAWL_SECONDS(10), 1, PAWL_DAYS(365)),
-    ROW(NUMBER_64, retry_delay_max, PAWL_HOURS(1), 1, PAWL_DAYS(365)),
-    ROW(NUMBER_32, conflict_retries, 20, -1, 10000),
-    ROW(NUMBER_64, not_found_wait, PAWL_SECONDS(30), 1, PAWL_DAYS(365)),
-    ROW(NUMBER_64, inbox_retention, PAWL_DAYS(7), 1, PAWL_DAYS(3650)),
-    ROW(NUMBER_64, outbox_retention, PAWL_DAYS(30), 1, PAWL_DAYS(3650)),
-    ROW(NUMBER_32, outbox_batch, 32, 1, PAWL_BATCH_MESSAGES_MAX),
-    ROW(NUMBER_32, outbox_attempts, 10, 1, 1000),
-    ROW(NUMBER_64, outbox_delay, PAWL_SECONDS(1), 1, PAWL_DAYS(365)),
-    ROW(NUMBER_64, outbox_delay_max, PAWL_MINUTES(5), 1, PAWL_DAYS(365)),
-    ROW(NUMBER_64, outbox_idle, PAWL_SECONDS(30), 1, PAWL_DAYS(365)),
-    ROW(NUMBER_64, stop_wait, PAWL_SECONDS(30), 1, PAWL_DAYS(365)),
-};
-
-static pawl_code take_number(pawl_endpoint_options *settings, const number_row *row,
-                             pawl_error *error)
+static int64_t get_number(const pawl_endpoint_options *options, const pawl__number_row *row)
 {
-    char   *field = (char *)settings + row->offset;
-    int64_t value;
-    if (row->kind == NUMBER_32) {
-        int32_t narrow;
-        memcpy(&narrow, field, sizeof narrow);
-        value = narrow;
-    } else {
+    const char *field = (const char *)options + row->offset;
+    int32_t     narrow;
+    int64_t     value;
+    if (row->size == sizeof value) {
         memcpy(&value, field, sizeof value);
+        return value;
+    }
+    memcpy(&narrow, field, sizeof narrow);
+    return narrow;
+}
+
+static void put_number(pawl_endpoint_options *options, const pawl__number_row *row, int64_t value)
+{
+    char   *field  = (char *)options + row->offset;
+    int32_t narrow = (int32_t)value;
+    if (row->size == sizeof value)
+        memcpy(field, &value, sizeof value);
+    else
+        memcpy(field, &narrow, sizeof narrow);
+}
+
+/* 0 is what the endpoint's table says, and 0 there the default of all; -1 is "none" where the
+ * lower bound allows it, and becomes 0. */
+static pawl_code take_number(pawl_endpoint_options *settings, const pawl_endpoint_options *defaults,
+                             const pawl__number_row *row, pawl_error *error)
+{
+    int64_t     value = get_number(settings, row);
+    const char *from  = "";
+    if (value == 0) {
+        value = get_number(defaults, row);
+        from  = value != 0 ? " in the endpoint's table" : "";
     }
     if (value == 0)
         value = row->value_default;
     if (value < row->low || value > row->high)
-        return pawl_error_set(error, PAWL_ECONFIG, "option %s is %lld, the limits are %lld to %lld",
-                              row->name, (long long)value, (long long)row->low,
-                              (long long)row->high);
-    if (value < 0)
-        value = 0;
-    if (row->kind == NUMBER_32) {
-        int32_t narrow = (int32_t)value;
-        memcpy(field, &narrow, sizeof narrow);
-    } else {
-        memcpy(field, &value, sizeof value);
-    }
+        return pawl_error_set(error, PAWL_ECONFIG,
+                              "option %s%s is %lld, the limits are %lld to %lld", row->field, from,
+                              (long long)value, (long long)row->low, (long long)row->high);
+    put_number(settings, row, value < 0 ? 0 : value);
     return PAWL_OK;
 }
+
+/* ---- The endpoint's table ------------------------------------------------------ */
+
+/* What belongs to the program that runs the endpoint: an application that came with a
+ * store of its own would leave the one that an operator names. */
+static pawl_code check_defaults(const pawl_endpoint_options *defaults, pawl_error *error)
+{
+    const struct {
+        const char *name;
+        bool        is_given;
+    } rows[] = {{"store", defaults->store != NULL},
+                {"mode", defaults->mode != PAWL_OPEN_CREATE},
+                {"system_prefix", defaults->system_prefix != NULL},
+                {"saga_prefix", defaults->saga_prefix != NULL},
+                {"business", defaults->business != NULL},
+                {"machine", defaults->machine != NULL},
+                {"seed", defaults->seed != 0},
+                {"no_service", defaults->no_service},
+                {"observe", defaults->observe != NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].is_given)
+            return pawl_error_set(error, PAWL_ECONFIG,
+                                  "option %s in the endpoint's table: it is for the program that "
+                                  "runs the endpoint; the table gives numbers, routes, user and "
+                                  "critical",
+                                  rows[i].name);
+    return PAWL_OK;
+}
+
+static pawl_code read_options(const pawl_endpoint_options *given, pawl_endpoint_options *options,
+                              pawl_error *error)
+{
+    size_t size = given->options_size;
+    if (size == 0 || size > sizeof *options)
+        return pawl_error_set(
+            error, PAWL_ECONFIG,
+            "options do not begin with PAWL_ENDPOINT_OPTIONS_INIT of this library");
+    memcpy(options, given, size);
+    return PAWL_OK;
+}
+
+/* All zero when the table has none, or ends before it. */
+static pawl_code read_defaults(const pawl_application *application, const char *name,
+                               pawl_endpoint_options *defaults, pawl_error *error)
+{
+    const pawl_endpoint_spec *row  = NULL;
+    pawl_endpoint_spec        spec = {.name = NULL};
+    pawl_code                 code = pawl_application_check(application, error);
+    if (code == PAWL_OK)
+        code = pawl__application_endpoint(application, name, &row, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__table_row(row, 0, application->endpoint_size, &spec, sizeof spec);
+    if (spec.options == NULL)
+        return PAWL_OK;
+    code = read_options(spec.options, defaults, error);
+    if (code == PAWL_OK)
+        code = check_defaults(defaults, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "endpoint %s", spec.name);
+}
+
+/* ---- What numbers say together ------------------------------------------------- */
 
 /* Of so many tries, with the jitter at its most: a fifth of each delay. */
 static int64_t sum_of_delays(int32_t tries, int64_t delay, int64_t delay_max)
@@ -108,6 +150,8 @@ static pawl_code check_retention(const pawl_endpoint_options *settings, pawl_err
                 (long long)((spans[i] + PAWL_SECONDS(1) - 1) / PAWL_SECONDS(1)));
     return PAWL_OK;
 }
+
+/* ---- Routes ---------------------------------------------------------------------- */
 
 static pawl_code check_sink(const pawl_route *route, pawl_error *error)
 {
@@ -153,23 +197,36 @@ static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *ro
 
 /* How far apart the rows stand that the application was compiled with: before
  * options told, a row ended with system_prefix. */
-static size_t route_stride(const pawl_endpoint_options *settings)
+static size_t route_stride(const pawl_endpoint_options *options)
 {
-    if (settings->options_size <= offsetof(pawl_endpoint_options, route_size))
+    if (options->options_size <= offsetof(pawl_endpoint_options, route_size))
         return offsetof(pawl_route, sink);
-    return settings->route_size != 0 ? settings->route_size : sizeof(pawl_route);
+    return options->route_size != 0 ? options->route_size : sizeof(pawl_route);
 }
 
-static pawl_code take_routes(pawl_endpoint *endpoint, pawl_error *error)
+static bool is_among(const pawl_endpoint *endpoint, size_t count, const char *name)
 {
-    const char *next   = (const char *)endpoint->settings.routes;
-    size_t      stride = route_stride(&endpoint->settings);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(endpoint->routes[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Those that are there already, of who knows better, are kept. */
+static pawl_code take_routes(pawl_endpoint *endpoint, const pawl_endpoint_options *options,
+                             pawl_error *error)
+{
+    const char *next   = (const char *)options->routes;
+    size_t      before = endpoint->route_count;
+    size_t      stride = route_stride(options);
     size_t      size   = stride < sizeof(pawl_route) ? stride : sizeof(pawl_route);
     for (; next != NULL; next += stride) {
         pawl_route route = {.name = NULL};
         memcpy(&route, next, size);
         if (route.name == NULL)
             break;
+        if (is_among(endpoint, before, route.name))
+            continue;
         if (endpoint->route_count == PAWL__ROUTES_MAX)
             return pawl_error_set(error, PAWL_ECONFIG, "more than %d routes", PAWL__ROUTES_MAX);
         pawl_code code = check_route(endpoint, &route, error);
@@ -180,33 +237,45 @@ static pawl_code take_routes(pawl_endpoint *endpoint, pawl_error *error)
     return PAWL_OK;
 }
 
-pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_endpoint_options *options,
-                              pawl_error *error)
+/* ---- All of it -------------------------------------------------------------------- */
+
+static pawl_code check_settings(const pawl_endpoint_options *settings, pawl_error *error)
 {
-    size_t size = options->options_size;
-    if (size == 0 || size > sizeof endpoint->settings)
-        return pawl_error_set(
-            error, PAWL_ECONFIG,
-            "options do not begin with PAWL_ENDPOINT_OPTIONS_INIT of this library");
-    memcpy(&endpoint->settings, options, size);
-    if (endpoint->settings.store == NULL)
-        return pawl_error_set(error, PAWL_ECONFIG, "option store is missing: give a URL");
-    for (size_t i = 0; i < sizeof number_rows / sizeof number_rows[0]; i++) {
-        pawl_code code = take_number(&endpoint->settings, &number_rows[i], error);
-        if (code != PAWL_OK)
-            return code;
-    }
-    pawl_code retention = check_retention(&endpoint->settings, error);
-    if (retention != PAWL_OK)
-        return retention;
-    if (endpoint->settings.business != NULL && endpoint->settings.workers > 1)
+    if (settings->business != NULL && settings->workers > 1)
         return pawl_error_set(error, PAWL_ECONFIG,
                               "option workers is %d: under a virtual business clock one worker "
                               "handles everything in due order",
-                              endpoint->settings.workers);
-    if (endpoint->settings.mode != PAWL_OPEN_CREATE && endpoint->settings.mode != PAWL_OPEN_CHECK)
+                              settings->workers);
+    if (settings->mode != PAWL_OPEN_CREATE && settings->mode != PAWL_OPEN_CHECK)
         return pawl_error_set(error, PAWL_ECONFIG, "option mode must be CREATE or CHECK");
-    return take_routes(endpoint, error);
+    return check_retention(settings, error);
+}
+
+pawl_code pawl__settings_take(pawl_endpoint *endpoint, const pawl_application *application,
+                              const char *name, const pawl_endpoint_options *options,
+                              pawl_error *error)
+{
+    pawl_endpoint_options *settings = &endpoint->settings;
+    pawl_endpoint_options  defaults = {.options_size = 0};
+    pawl_code              code     = read_options(options, settings, error);
+    if (code == PAWL_OK && settings->store == NULL)
+        code = pawl_error_set(error, PAWL_ECONFIG, "option store is missing: give a URL");
+    if (code == PAWL_OK)
+        code = read_defaults(application, name, &defaults, error);
+    for (size_t i = 0; code == PAWL_OK && i < sizeof number_rows / sizeof number_rows[0]; i++)
+        code = take_number(settings, &defaults, &number_rows[i], error);
+    if (code != PAWL_OK)
+        return code;
+    if (settings->user == NULL)
+        settings->user = defaults.user;
+    if (settings->critical == NULL) {
+        settings->critical         = defaults.critical;
+        settings->critical_context = defaults.critical_context;
+    }
+    code = check_settings(settings, error);
+    if (code == PAWL_OK)
+        code = take_routes(endpoint, settings, error);
+    return code == PAWL_OK ? take_routes(endpoint, &defaults, error) : code;
 }
 
 const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name)

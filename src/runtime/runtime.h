@@ -73,7 +73,8 @@ int64_t   pawl__watch_now(const pawl_endpoint *endpoint); /* cheap; for what tak
 uint64_t  pawl__system_seed(void);
 
 /* options.c: checks, fills in defaults, takes the routes. */
-pawl_code         pawl__settings_take(pawl_endpoint *endpoint, const pawl_endpoint_options *options,
+pawl_code         pawl__settings_take(pawl_endpoint *endpoint, const pawl_application *application,
+                                      const char *name, const pawl_endpoint_options *options,
                                       pawl_error *error);
 const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name);
 /* By way of the outbox? */

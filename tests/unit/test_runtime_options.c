@@ -1,0 +1,231 @@
+/* test_runtime_options.c - an endpoint's options: what its own table says, what the program
+ * that runs it says instead, and what is refused.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/test.h"
+#include "runtime/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define JOB(F) F(INT64, n)
+PAWL_RECORD(job, JOB)
+PAWL_RECORD(done, JOB)
+
+static int         runs;
+static const char *user_seen;
+
+static pawl_code on_job(pawl_context *ctx, const job *message)
+{
+    runs++;
+    user_seen = pawl_user(ctx);
+    if (message->n < 0)
+        return PAWL_RETRY;
+    pawl_send(ctx, "audit", PAWL_MESSAGE(done, .n = message->n));
+    return pawl_send(ctx, "copy", PAWL_MESSAGE(done, .n = message->n));
+}
+PAWL_MESSAGE_HANDLER(on_job, job);
+
+static char               user[] = "the table's";
+static pawl_endpoint_spec works  = {.name     = "works",
+                                    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_job)})};
+static pawl_application   factory;
+
+/* The application with this in its endpoint's table. */
+static const pawl_application *with(const pawl_endpoint_options *options)
+{
+    static const pawl_endpoint_spec *endpoints[] = {&works, NULL};
+    factory = (pawl_application){PAWL_APPLICATION_INIT, .name = "factory", .endpoints = endpoints};
+    works.options = options;
+    runs          = 0;
+    user_seen     = NULL;
+    return &factory;
+}
+
+static pawl_test *open_test(const pawl_application *application, const pawl_endpoint_options *over)
+{
+    pawl_error        error   = PAWL_ERROR_INIT;
+    pawl_test        *test    = NULL;
+    pawl_test_options options = PAWL_TEST_OPTIONS_INIT;
+    options.endpoint          = over;
+    world_ok(pawl_test_create(application, &options, &test, &error), &error);
+    return test;
+}
+
+static void refuse(const pawl_application *application, const char *text)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_test *test  = NULL;
+    assert_int_equal(pawl_test_create(application, NULL, &test, &error), PAWL_ECONFIG);
+    if (strstr(error.text, text) == NULL)
+        fail_msg("'%s' is not in '%s'", text, error.text);
+}
+
+/* How often a handler runs that always fails, until its message is dead. */
+static int runs_until_dead(const pawl_application *application, const pawl_endpoint_options *over)
+{
+    pawl_test     *test = open_test(application, over);
+    pawl_dead_rows dead;
+    pawl_test_deliver(test, NULL, PAWL_MESSAGE(job, .n = -1), NULL);
+    pawl_test_advance(test, PAWL_DAYS(6), NULL);
+    assert_int_equal(pawl_test_dead(test, NULL, &dead, NULL), PAWL_OK);
+    assert_int_equal(dead.count, 1);
+    pawl_test_destroy(test);
+    return runs;
+}
+
+static void the_table_says_what_holds(void **state)
+{
+    (void)state;
+    assert_int_equal(runs_until_dead(with(NULL), NULL), 4 * 6);
+    assert_int_equal(
+        runs_until_dead(with(PAWL_OPTIONS(.immediate_retries = -1, .delayed_retries = 1)), NULL),
+        2);
+}
+
+static void who_runs_it_knows_better(void **state)
+{
+    (void)state;
+    const pawl_endpoint_options *table = PAWL_OPTIONS(.immediate_retries = 1, .delayed_retries = 9);
+    assert_int_equal(runs_until_dead(with(table), PAWL_OPTIONS(.delayed_retries = -1)), 2);
+    assert_int_equal(
+        runs_until_dead(with(table), PAWL_OPTIONS(.immediate_retries = -1, .delayed_retries = 2)),
+        3);
+}
+
+static size_t in_outbox(pawl_test *test)
+{
+    pawl_outbox_rows rows = {.count = 0};
+    assert_int_equal(pawl_test_outbox(test, PAWL_OUTBOX_DISPATCHED, &rows, NULL), PAWL_OK);
+    return rows.count;
+}
+
+static void routes_are_those_of_both(void **state)
+{
+    (void)state;
+    const pawl_endpoint_options *table =
+        PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "audit", .is_outbox = true},
+                                           {.name = "copy", .is_outbox = true}));
+    const pawl_endpoint_options *overs[] = {
+        NULL, PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "copy", .queue = "elsewhere"}))};
+    for (size_t i = 0; i < 2; i++) {
+        size_t     copies = 9, others = 9;
+        pawl_test *test = open_test(with(table), overs[i]);
+        pawl_test_deliver(test, NULL, PAWL_MESSAGE(job, .n = 1), NULL);
+        pawl_test_advance(test, PAWL_MINUTES(1), NULL);
+        pawl_test_count(test, "copy", NULL, &copies, NULL);
+        pawl_test_count(test, "elsewhere", NULL, &others, NULL);
+        assert_int_equal(in_outbox(test), 2 - i);
+        assert_int_equal(copies, 1 - i);
+        assert_int_equal(others, i);
+        pawl_test_destroy(test);
+    }
+    refuse(with(PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "audit"}, {.name = "audit"}))),
+           "route 'audit' is given twice");
+}
+
+static void the_user_is_that_of_who_runs_it(void **state)
+{
+    (void)state;
+    char  other[] = "another";
+    char *seen[]  = {user, other};
+    for (size_t i = 0; i < 2; i++) {
+        pawl_test *test = open_test(with(PAWL_OPTIONS(.user = user)),
+                                    i == 0 ? NULL : PAWL_OPTIONS(.user = other));
+        pawl_test_deliver(test, NULL, PAWL_MESSAGE(job, .n = 1), NULL);
+        assert_ptr_equal(user_seen, seen[i]);
+        pawl_test_destroy(test);
+    }
+}
+
+static void hear_one(void *context, const char *what, const pawl_error *error)
+{
+    (void)context, (void)what, (void)error;
+}
+static void hear_other(void *context, const char *what, const pawl_error *error)
+{
+    (void)context, (void)what, (void)error;
+}
+
+/* With its own context, never with the other's. */
+static void so_is_who_hears_of_critical_errors(void **state)
+{
+    (void)state;
+    const pawl_endpoint_options *table =
+        PAWL_OPTIONS(.critical = hear_one, .critical_context = user);
+    pawl_test *test = open_test(with(table), NULL);
+    assert_true(pawl_test_endpoint(test, NULL)->settings.critical == hear_one);
+    assert_ptr_equal(pawl_test_endpoint(test, NULL)->settings.critical_context, user);
+    pawl_test_destroy(test);
+    test = open_test(with(table), PAWL_OPTIONS(.critical = hear_other));
+    assert_true(pawl_test_endpoint(test, NULL)->settings.critical == hear_other);
+    assert_null(pawl_test_endpoint(test, NULL)->settings.critical_context);
+    pawl_test_destroy(test);
+}
+
+static void what_is_not_for_the_table_is_refused(void **state)
+{
+    (void)state;
+    pawl_clock                  *clock   = pawl_clock_create(1);
+    const pawl_observe_options   observe = PAWL_OBSERVE_OPTIONS_INIT;
+    const pawl_endpoint_options *bad[]   = {PAWL_OPTIONS(.store = "memory:x"),
+                                            PAWL_OPTIONS(.mode = PAWL_OPEN_CHECK),
+                                            PAWL_OPTIONS(.system_prefix = "mine_"),
+                                            PAWL_OPTIONS(.saga_prefix = "mine_"),
+                                            PAWL_OPTIONS(.business = clock),
+                                            PAWL_OPTIONS(.machine = clock),
+                                            PAWL_OPTIONS(.seed = 1),
+                                            PAWL_OPTIONS(.no_service = true),
+                                            PAWL_OPTIONS(.observe = &observe)};
+    static const char *const     names[] = {"store",       "mode",       "system_prefix",
+                                            "saga_prefix", "business",   "machine",
+                                            "seed",        "no_service", "observe"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "endpoint works: option %s in the endpoint's table", names[i]);
+        refuse(with(bad[i]), text);
+    }
+    pawl_clock_destroy(clock);
+}
+
+static void a_number_out_of_range_is_named(void **state)
+{
+    (void)state;
+    refuse(with(PAWL_OPTIONS(.outbox_batch = 99999)),
+           "option outbox_batch in the endpoint's table is 99999, the limits are 1 to ");
+    refuse(with(PAWL_OPTIONS(.outbox_retention = -1)),
+           "option outbox_retention in the endpoint's table is -1, the limits are 1 to ");
+    refuse(with(PAWL_OPTIONS(.inbox_retention = PAWL_SECONDS(1))),
+           "option inbox_retention is 1 s, and delayed retries go on for up to ");
+    pawl_endpoint_options unsized = *PAWL_OPTIONS(.workers = 1);
+    unsized.options_size          = 0;
+    refuse(with(&unsized), "endpoint works: options do not begin with PAWL_ENDPOINT_OPTIONS_INIT");
+}
+
+/* A program that was built before tables had options has none, whatever stands behind them. */
+static void an_older_table_has_none(void **state)
+{
+    (void)state;
+    with(PAWL_OPTIONS(.outbox_batch = 99999));
+    factory.endpoint_size = offsetof(pawl_endpoint_spec, options);
+    pawl_test_destroy(open_test(&factory, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_says_what_holds),
+        cmocka_unit_test(who_runs_it_knows_better),
+        cmocka_unit_test(routes_are_those_of_both),
+        cmocka_unit_test(the_user_is_that_of_who_runs_it),
+        cmocka_unit_test(so_is_who_hears_of_critical_errors),
+        cmocka_unit_test(what_is_not_for_the_table_is_refused),
+        cmocka_unit_test(a_number_out_of_range_is_named),
+        cmocka_unit_test(an_older_table_has_none),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
