@@ -135,7 +135,7 @@ struct pawl_store_ops {
     /* known[i] = ids[i] is marked for the endpoint. */
     pawl_code (*inbox_known)(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
                              size_t count, bool *known, pawl_error *error);
-    /* rows[i] is the row of values[i], version 0 when there is none. A fresh
+    /* rows[i] is the row of values[i]; its presence says whether there is one. A fresh
      * copy each time. */
     pawl_code (*saga_load)(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
                            const pawl_value *values, size_t count, pawl_saga_lock lock,

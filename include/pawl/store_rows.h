@@ -11,6 +11,7 @@
 #include "pawl/base.h"
 #include "pawl/change.h"
 #include "pawl/journal_rows.h"
+#include "pawl/saga_rows.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -76,36 +77,6 @@ typedef struct pawl_timeout_claim {
     pawl_time       now;
     int64_t         lease; /* microseconds, positive */
 } pawl_timeout_claim;
-
-typedef enum pawl_saga_key {
-    PAWL_SAGA_BY_ID, /* values are PAWL_VALUE_UUID */
-    PAWL_SAGA_BY_MAIN,
-    PAWL_SAGA_BY_TRANSITIONAL,
-} pawl_saga_key;
-
-/* How a load leaves the rows. A store without row locks (promises, ROW_LOCKS)
- * takes LOCKED and SKIP_LOCKED as UNLOCKED: the version check of the commit
- * decides. */
-typedef enum pawl_saga_lock {
-    PAWL_SAGA_UNLOCKED,
-    PAWL_SAGA_LOCKED,      /* waits for the row, and keeps it until the hold ends */
-    PAWL_SAGA_SKIP_LOCKED, /* waits for nothing; what it got it keeps until the commit that ends
-                              this batch's claims. For use after the claim, before any other lock */
-} pawl_saga_lock;
-
-/* Answer to SKIP_LOCKED: the row is there and another transaction has it. */
-#define PAWL_SAGA_ELSEWHERE (-1)
-
-typedef struct pawl_saga_row {
-    pawl_saga_id id;
-    int64_t      version; /* 0: no such row; ELSEWHERE: nothing else is filled in */
-    int64_t      row;     /* the driver's own hint for an update, or 0 */
-    pawl_value   main;
-    pawl_value   transitional;
-    pawl_text    metadata;
-    pawl_text    data;
-    pawl_text    type_version;
-} pawl_saga_row;
 
 typedef struct pawl_aggregator_row {
     int64_t         id; /* of this delivery alone (A5) */

@@ -22,10 +22,10 @@ extern "C" {
 
 /* Finds the saga whose id, main or transitional correlation value is `value`.
  *
- * No such row: PAWL_OK and a row of version 0, never an error; a table that
- * does not exist yet counts as none here, and only here (S1). Each call returns
- * a copy of its own: changing it changes neither the stored row nor another
- * copy until an update succeeds (S3). By id and by value the same row is found
+ * No such row: PAWL_OK and a row that is PAWL_SAGA_MISSING, of version 0, never
+ * an error; a table that does not exist yet counts as none here, and only here
+ * (S1). Each call returns a copy of its own: changing it changes neither the
+ * stored row nor another copy until an update succeeds (S3). By id and by value the same row is found
  * (S16).
  *
  * The value becomes one of the column's declared type first; one that cannot is

@@ -99,6 +99,7 @@ static void the_row_of_a_find_is_what_update_takes(suite *s)
     pawl_store   *a = suite_open(s), *b = suite_open(s);
     pawl_saga_row made = insert(s, a, "order-1", "{\"n\":1,\"kept\":\"x\"}");
     EXPECT_EQ(s, made.version, 1);
+    EXPECT_EQ(s, made.presence, PAWL_SAGA_THERE);
     EXPECT(s, !pawl_uuid_is_zero(made.id.uuid));
     pawl_saga_row row = find(s, b, "order-1");
     EXPECT_EQ(s, pawl_uuid_compare(row.id.uuid, made.id.uuid), 0);

@@ -350,6 +350,7 @@ static void many_are_loaded_at_once(suite *s)
     for (unsigned i = 0; i < COUNT; i++) {
         unsigned number = (COUNT - 1 - i) % 500;
         EXPECT_EQ(s, rows[i].version, number < 250 ? 1 : 0);
+        EXPECT_EQ(s, rows[i].presence, number < 250 ? PAWL_SAGA_THERE : PAWL_SAGA_MISSING);
         if (number < 250)
             EXPECT_EQ(s, pawl_uuid_compare(rows[i].id.uuid, suite_uuid(number)), 0);
     }

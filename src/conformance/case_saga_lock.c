@@ -33,7 +33,7 @@ static int64_t claim(suite *s, pawl_store *store)
 static pawl_saga_row lock_one(suite *s, pawl_store *store, const pawl_saga_table *table,
                               pawl_saga_key key, pawl_value value)
 {
-    pawl_saga_row row = {.version = -7};
+    pawl_saga_row row = {.presence = PAWL_SAGA_MISSING, .version = -7};
     EXPECT_OK(s, store->ops->saga_load(store, table, key, &value, 1, PAWL_SAGA_SKIP_LOCKED,
                                        s->arena, &row, &s->error));
     return row;
@@ -70,7 +70,7 @@ static void a_locked_row_is_elsewhere_until_the_commit(suite *s)
     EXPECT_TEXT(s, suite_compact(s, row.data), TEXT("{\"ref\":\"order-1\"}"));
     /* Its own lock stands in nobody's own way. */
     EXPECT_EQ(s, lock_order(s, a, "order-1").version, 1);
-    EXPECT_EQ(s, lock_order(s, b, "order-1").version, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_order(s, b, "order-1").presence, PAWL_SAGA_ELSEWHERE);
     /* Who locks nothing reads it as ever. */
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 1);
     finish(s, a, of_a, &row);
@@ -78,7 +78,7 @@ static void a_locked_row_is_elsewhere_until_the_commit(suite *s)
     EXPECT_EQ(s, row.version, 2);
     EXPECT_TEXT(s, suite_compact(s, row.data), TEXT("{\"after\":1}"));
     of_a = claim(s, a);
-    EXPECT_EQ(s, lock_order(s, a, "order-1").version, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_order(s, a, "order-1").presence, PAWL_SAGA_ELSEWHERE);
     finish(s, b, of_b, &row);
     EXPECT_EQ(s, lock_order(s, a, "order-1").version, 3);
     release(s, a, of_a);
@@ -89,12 +89,14 @@ static void a_locked_row_is_elsewhere_until_the_commit(suite *s)
 static void each_row_is_answered_for_itself(suite *s)
 {
     enum { COUNT = 6 };
-    static const char *const refs[COUNT] = {"order-2", "order-9", "order-1",
-                                            "order-3", "order-1", "order-2"};
-    static const int64_t versions[COUNT] = {1, 0, PAWL_SAGA_ELSEWHERE, 1, PAWL_SAGA_ELSEWHERE, 1};
-    pawl_store          *a, *b;
-    pawl_value           values[COUNT];
-    pawl_saga_row        rows[COUNT];
+    static const char *const        refs[COUNT]      = {"order-2", "order-9", "order-1",
+                                                        "order-3", "order-1", "order-2"};
+    static const pawl_saga_presence presences[COUNT] = {PAWL_SAGA_THERE,     PAWL_SAGA_MISSING,
+                                                        PAWL_SAGA_ELSEWHERE, PAWL_SAGA_THERE,
+                                                        PAWL_SAGA_ELSEWHERE, PAWL_SAGA_THERE};
+    pawl_store                     *a, *b;
+    pawl_value                      values[COUNT];
+    pawl_saga_row                   rows[COUNT];
     begin(s, &a, &b);
     suite_insert_order(s, a, 3, "order-3");
     int64_t of_a = claim(s, a), of_b = claim(s, b);
@@ -103,13 +105,15 @@ static void each_row_is_answered_for_itself(suite *s)
         values[i] = pawl_value_text(pawl_text_of(refs[i]));
     EXPECT_OK(s, b->ops->saga_load(b, ORDER(s), PAWL_SAGA_BY_MAIN, values, COUNT,
                                    PAWL_SAGA_SKIP_LOCKED, s->arena, rows, &s->error));
-    for (size_t i = 0; i < COUNT; i++)
-        EXPECT_EQ(s, rows[i].version, versions[i]);
+    for (size_t i = 0; i < COUNT; i++) {
+        EXPECT_EQ(s, rows[i].presence, presences[i]);
+        EXPECT_EQ(s, rows[i].version, presences[i] == PAWL_SAGA_THERE);
+    }
     EXPECT_TEXT(s, rows[0].main.as.text, TEXT("order-2"));
     EXPECT_EQ(s, pawl_uuid_compare(rows[3].id.uuid, suite_uuid(3)), 0);
     /* The free ones are b's now. */
-    EXPECT_EQ(s, lock_order(s, a, "order-2").version, PAWL_SAGA_ELSEWHERE);
-    EXPECT_EQ(s, lock_order(s, a, "order-3").version, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_order(s, a, "order-2").presence, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_order(s, a, "order-3").presence, PAWL_SAGA_ELSEWHERE);
     release(s, b, of_b);
     EXPECT_EQ(s, lock_order(s, a, "order-2").version, 1);
     release(s, a, of_a);
@@ -125,11 +129,11 @@ static void a_lock_holds_by_every_key(suite *s)
                .metadata = TEXT("{}"), .data = TEXT("{}"), .type_version = TEXT("1.0"));
     int64_t of_a = claim(s, a), of_b = claim(s, b);
     EXPECT_EQ(s, lock_one(s, a, MOVE(s), PAWL_SAGA_BY_TRANSITIONAL, number).version, 1);
-    EXPECT_EQ(s, lock_one(s, b, MOVE(s), PAWL_SAGA_BY_TRANSITIONAL, number).version,
+    EXPECT_EQ(s, lock_one(s, b, MOVE(s), PAWL_SAGA_BY_TRANSITIONAL, number).presence,
               PAWL_SAGA_ELSEWHERE);
-    EXPECT_EQ(s, lock_one(s, b, MOVE(s), PAWL_SAGA_BY_ID, id).version, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_one(s, b, MOVE(s), PAWL_SAGA_BY_ID, id).presence, PAWL_SAGA_ELSEWHERE);
     EXPECT_EQ(s,
-              lock_one(s, b, MOVE(s), PAWL_SAGA_BY_MAIN, pawl_value_text(TEXT("move-5"))).version,
+              lock_one(s, b, MOVE(s), PAWL_SAGA_BY_MAIN, pawl_value_text(TEXT("move-5"))).presence,
               PAWL_SAGA_ELSEWHERE);
     release(s, a, of_a);
     EXPECT_EQ(s, lock_one(s, b, MOVE(s), PAWL_SAGA_BY_ID, id).version, 1);
@@ -148,7 +152,7 @@ static void a_lock_ends_with_a_release_and_with_its_worker(suite *s)
     claim(s, a);
     claim(s, b);
     EXPECT_EQ(s, lock_order(s, a, "order-1").version, 1);
-    EXPECT_EQ(s, lock_order(s, b, "order-1").version, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_order(s, b, "order-1").presence, PAWL_SAGA_ELSEWHERE);
     suite_end_worker(s, a);
     EXPECT_EQ(s, lock_order(s, b, "order-1").version, 1);
 }

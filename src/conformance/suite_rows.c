@@ -294,9 +294,11 @@ bool suite_knows(suite *s, pawl_store *store, pawl_text endpoint, pawl_text id)
 pawl_saga_row suite_load(suite *s, pawl_store *store, suite_table table, pawl_saga_key key,
                          pawl_value value)
 {
-    pawl_saga_row row = {0};
+    pawl_saga_row row = {.presence = PAWL_SAGA_ELSEWHERE, .version = -1};
     EXPECT_OK(s, store->ops->saga_load(store, s->tables[table], key, &value, 1, PAWL_SAGA_UNLOCKED,
                                        s->arena, &row, &s->error));
+    EXPECT(s, row.version >= 0);
+    EXPECT_EQ(s, row.presence, row.version > 0 ? PAWL_SAGA_THERE : PAWL_SAGA_MISSING);
     return row;
 }
 

@@ -230,8 +230,9 @@ bool pawl__identity_set_transitional(pawl__batch *batch, pawl__entry *entry,
 pawl_code pawl__identity_adopt(pawl__batch *batch, const pawl__saga_model *model,
                                const pawl_saga_row *row, pawl__entry **entry, pawl_error *error);
 /* Fills the entry from a stored row: decodes its state. */
-pawl_code pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row,
-                              pawl_error *error);
+pawl_code      pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row,
+                                   pawl_error *error);
+pawl_saga_lock pawl__identity_lock(const pawl__batch *batch); /* of sagas that are not hot */
 /* Loads by id what is not in the batch yet; *entry NULL when there is none. */
 pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_id id,
                                  pawl__entry **entry, pawl_error *error);

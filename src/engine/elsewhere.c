@@ -10,12 +10,6 @@
  */
 #include "engine/elsewhere.h"
 
-/* A batch of one that holds the transaction open waits for its row. */
-pawl_saga_lock pawl__lock_of(const pawl__batch *batch)
-{
-    return batch->has_sql ? PAWL_SAGA_LOCKED : PAWL_SAGA_UNLOCKED;
-}
-
 static bool is_elsewhere(const pawl__entry *entry)
 {
     return entry != NULL && entry->is_elsewhere;

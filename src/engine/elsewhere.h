@@ -12,8 +12,6 @@
 
 #include "engine/batch.h"
 
-/* How the batch loads sagas, hot ones apart. */
-pawl_saga_lock pawl__lock_of(const pawl__batch *batch);
 /* Puts the units back whose saga another worker has. */
 void pawl__elsewhere_put_back(pawl__batch *batch);
 void pawl__unit_put_back(pawl__unit *unit);

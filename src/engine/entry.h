@@ -8,11 +8,23 @@
 #ifndef PAWL_ENGINE_ENTRY_H
 #define PAWL_ENGINE_ENTRY_H
 
+#include "engine/recent.h"
 #include "pawl/store.h"
 #include "workflow/model.h"
 
-typedef struct pawl__entry        pawl__entry;
-typedef struct pawl__stream_entry pawl__stream_entry; /* stream.h */
+typedef struct pawl__entry pawl__entry;
+
+/* What an entry has as a stream's. */
+typedef struct pawl__stream_entry {
+    pawl_text          text;         /* "Account/7" */
+    int64_t            version;      /* with the events of this batch */
+    int64_t            fold_version; /* of the stored fold; 0: none */
+    bool               is_fold_bad;  /* there is one, which this program cannot use */
+    bool               is_completed;
+    pawl__recent       recent;
+    pawl_event_append *events; /* of this batch */
+    size_t             event_count, event_capacity;
+} pawl__stream_entry;
 
 /* A timeout that a saga set or cancelled in this batch; the last word wins. */
 typedef struct pawl__timeout_op {

@@ -1,9 +1,9 @@
-/* fold.c - what an event does to a state, and the state of a stream for those who
- * look at it from outside of a batch.
+/* fold.c - a stream by itself: its name, its id, what an event does to a state, and the
+ * state of a stream for those who look at it from outside of a batch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/stream.h"
+#include "engine/fold.h"
 
 #include "base/arena.h"
 #include "pawl/process.h"
@@ -19,6 +19,20 @@ pawl_saga_id pawl__stream_id(pawl_text endpoint, pawl_text stream)
 {
     pawl_uuid own = pawl_uuid_v5(name_space, endpoint.data, endpoint.size);
     return (pawl_saga_id){pawl_uuid_v5(own, stream.data, stream.size)};
+}
+
+pawl_code pawl__stream_check(const pawl__saga_model *model, pawl_text key, pawl_error *error)
+{
+    size_t size = model->table.type.size + 1 + key.size;
+    if (key.size == 0)
+        return pawl_error_set(error, PAWL_EINVAL, "%s: the key is empty", model->saga->name);
+    if (size > PAWL_STREAM_SIZE_MAX)
+        return pawl_error_set(
+            error, PAWL_ELIMIT,
+            "%s: the key '%.40s...' makes a stream's name of %zu bytes, the limit "
+            "is %d",
+            model->saga->name, key.data, size, PAWL_STREAM_SIZE_MAX);
+    return PAWL_OK;
 }
 
 static pawl_code call_apply(const pawl__apply_model *apply, void *state, const void *event,

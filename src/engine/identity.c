@@ -7,8 +7,7 @@
  */
 #include "engine/batch.h"
 
-#include "engine/elsewhere.h"
-#include "engine/stream.h"
+#include "engine/fold.h"
 
 #include <string.h>
 
@@ -105,6 +104,21 @@ pawl__entry *pawl__identity_find_id(pawl__batch *batch, const pawl__saga_model *
 
 /* ---- Entries ------------------------------------------------------------- */
 
+/* What a new entry needs as a stream's. */
+static bool add_stream(pawl__batch *batch, pawl__entry *entry)
+{
+    pawl__stream_entry *stream = pawl_arena_take(batch->arena, sizeof *stream);
+    if (stream == NULL)
+        return false;
+    stream->text         = pawl_arena_printf(batch->arena, "%s/%.*s", entry->model->saga->name,
+                                             PAWL_TEXT_ARGS(entry->main.as.text));
+    stream->recent.bound = entry->model->stream->remembered;
+    entry->stream        = stream;
+    return stream->text.data != NULL &&
+           pawl__identity_set_id(batch, entry,
+                                 pawl__stream_id(batch->engine->model->endpoint, stream->text));
+}
+
 pawl__entry *pawl__identity_add(pawl__batch *batch, const pawl__saga_model *model,
                                 const pawl_value *main)
 {
@@ -118,7 +132,7 @@ pawl__entry *pawl__identity_add(pawl__batch *batch, const pawl__saga_model *mode
     batch->entries = grown;
     if (main->type != PAWL_VALUE_NONE && !add(batch, PAWL__BY_MAIN, entry))
         return NULL;
-    if (model->stream != NULL && pawl__stream_prepare(batch, entry) != PAWL_OK)
+    if (model->stream != NULL && !add_stream(batch, entry))
         return NULL;
     batch->entries[batch->entry_count++] = entry;
     return entry;
@@ -180,7 +194,7 @@ static pawl_code leave_row(pawl__batch *batch, pawl__entry *entry, const pawl_sa
 {
     entry->is_elsewhere  = true;
     batch->has_elsewhere = true;
-    if (row->version == PAWL_SAGA_ELSEWHERE)
+    if (row->presence == PAWL_SAGA_ELSEWHERE)
         return PAWL_OK;
     if (!pawl__identity_set_transitional(batch, entry, &row->transitional) ||
         !pawl__identity_set_id(batch, entry, row->id))
@@ -209,9 +223,9 @@ pawl_code pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl
                               pawl_error *error)
 {
     entry->is_loaded = true;
-    if (row->version == 0)
+    if (row->presence == PAWL_SAGA_MISSING)
         return PAWL_OK;
-    if (row->version == PAWL_SAGA_ELSEWHERE ||
+    if (row->presence == PAWL_SAGA_ELSEWHERE ||
         (batch->has_elsewhere && is_row_elsewhere(batch, entry, row)))
         return leave_row(batch, entry, row);
     void *state = pawl_arena_take(batch->arena, entry->model->state->size);
@@ -247,6 +261,12 @@ pawl_code pawl__identity_adopt(pawl__batch *batch, const pawl__saga_model *model
     return *entry != NULL ? pawl__identity_fill(batch, *entry, row, error) : PAWL_ENOMEM;
 }
 
+/* A batch of one that holds the transaction open waits for its row. */
+pawl_saga_lock pawl__identity_lock(const pawl__batch *batch)
+{
+    return batch->has_sql ? PAWL_SAGA_LOCKED : PAWL_SAGA_UNLOCKED;
+}
+
 pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_id id,
                                  pawl__entry **entry, pawl_error *error)
 {
@@ -254,18 +274,18 @@ pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *mod
     if (*entry != NULL)
         return PAWL_OK;
     pawl_value     value  = pawl_value_uuid(id.uuid);
-    pawl_saga_row  row    = {.version = 0};
+    pawl_saga_row  row    = {.presence = PAWL_SAGA_MISSING};
     pawl__engine  *engine = batch->engine;
     pawl_store    *store  = engine->store;
-    pawl_saga_lock lock   = pawl__lock_of(batch);
+    pawl_saga_lock lock   = pawl__identity_lock(batch);
     if (lock == PAWL_SAGA_UNLOCKED && engine->has_hot &&
         engine->is_hot(engine->runtime, &model->table, PAWL_SAGA_BY_ID, &value))
         lock = PAWL_SAGA_SKIP_LOCKED;
     pawl_code code = store->ops->saga_load(store, &model->table, PAWL_SAGA_BY_ID, &value, 1, lock,
                                            batch->arena, &row, error);
-    if (code != PAWL_OK || row.version == 0)
+    if (code != PAWL_OK || row.presence == PAWL_SAGA_MISSING)
         return code;
-    if (row.version != PAWL_SAGA_ELSEWHERE)
+    if (row.presence == PAWL_SAGA_THERE)
         return pawl__identity_adopt(batch, model, &row, entry, error);
     code   = pawl__identity_leave(batch, model, PAWL_SAGA_BY_ID, &value, error);
     *entry = pawl__identity_find_id(batch, model, id);

@@ -79,7 +79,7 @@ static pawl_code keep_timeouts(pawl_context *ctx, pawl__entry *entry, const pawl
 
 static void end_entry(pawl__entry *entry)
 {
-    entry->is_stored_gone |= entry->stored.version != 0 && !entry->is_new;
+    entry->is_stored_gone |= entry->stored.presence == PAWL_SAGA_THERE && !entry->is_new;
     entry->exists         = false;
     entry->is_new         = false;
     entry->is_dirty       = false;

@@ -107,10 +107,10 @@ static pawl_code load_transitional(pawl__batch *batch, const pawl__saga_model *s
         return PAWL_OK;
     pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_TRANSITIONAL, lock, &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++)
-        if (list.rows[i].version == PAWL_SAGA_ELSEWHERE)
+        if (list.rows[i].presence == PAWL_SAGA_ELSEWHERE)
             code = pawl__identity_leave(batch, saga, PAWL_SAGA_BY_TRANSITIONAL, &list.values[i],
                                         error);
-        else if (list.rows[i].version != 0)
+        else if (list.rows[i].presence == PAWL_SAGA_THERE)
             code = pawl__identity_adopt(batch, saga, &list.rows[i],
                                         &list.lookups[i]->transitional_entry, error);
     return code;
@@ -150,9 +150,9 @@ static pawl_code load_timeouts(pawl__batch *batch, const pawl__saga_model *saga,
         code = read_rows(batch, saga, PAWL_SAGA_BY_ID, lock, &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
         pawl__entry *entry;
-        if (list.rows[i].version == PAWL_SAGA_ELSEWHERE)
+        if (list.rows[i].presence == PAWL_SAGA_ELSEWHERE)
             code = pawl__identity_leave(batch, saga, PAWL_SAGA_BY_ID, &list.values[i], error);
-        else if (list.rows[i].version != 0)
+        else if (list.rows[i].presence == PAWL_SAGA_THERE)
             code = pawl__identity_adopt(batch, saga, &list.rows[i], &entry, error);
     }
     set_entries(batch, saga);
@@ -249,7 +249,7 @@ static pawl_code read_streams_again(pawl__batch *batch, read_list *list, pawl_er
         list->entries[i] = list->lookups[i]->entry;
     pawl_code code = pawl__stream_read(batch, list->entries, list->count, error);
     for (size_t i = 0; i < list->count && code == PAWL_OK; i++)
-        list->lookups[i]->is_final = list->entries[i]->stored.version == 0;
+        list->lookups[i]->is_final = list->entries[i]->stored.presence == PAWL_SAGA_MISSING;
     return code;
 }
 
@@ -272,11 +272,12 @@ static pawl_code read_again(pawl__batch *batch, const pawl__saga_model *saga, pa
         return PAWL_OK;
     if (saga->stream != NULL)
         return read_streams_again(batch, &list, error);
-    pawl_code code = read_rows(batch, saga, PAWL_SAGA_BY_MAIN, pawl__lock_of(batch), &list, error);
+    pawl_code code =
+        read_rows(batch, saga, PAWL_SAGA_BY_MAIN, pawl__identity_lock(batch), &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
         pawl__entry *entry        = list.lookups[i]->entry;
-        list.lookups[i]->is_final = list.rows[i].version == 0;
-        if (list.rows[i].version != 0 && !entry->exists)
+        list.lookups[i]->is_final = list.rows[i].presence == PAWL_SAGA_MISSING;
+        if (list.rows[i].presence != PAWL_SAGA_MISSING && !entry->exists)
             code = pawl__identity_fill(batch, entry, &list.rows[i], error);
     }
     return code;
@@ -296,8 +297,8 @@ static pawl_code settle_missing(pawl__batch *batch, pawl_error *error)
         code = read_again(batch, &batch->engine->model->sagas[i], placed, seq, error);
     if (code == PAWL_OK)
         for (size_t i = 0; i < batch->engine->model->saga_count && code == PAWL_OK; i++)
-            code = load_transitional(batch, &batch->engine->model->sagas[i], pawl__lock_of(batch),
-                                     error);
+            code = load_transitional(batch, &batch->engine->model->sagas[i],
+                                     pawl__identity_lock(batch), error);
     return code;
 }
 
@@ -321,7 +322,7 @@ static pawl_code load_all(pawl__batch *batch, pawl_saga_lock lock, pawl_error *e
 
 pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error)
 {
-    pawl_saga_lock lock = pawl__lock_of(batch);
+    pawl_saga_lock lock = pawl__identity_lock(batch);
     pawl_code      code = PAWL_OK;
     if (batch->engine->has_hot && lock == PAWL_SAGA_UNLOCKED)
         code = load_all(batch, PAWL_SAGA_SKIP_LOCKED, error);

@@ -13,37 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-pawl_code pawl__stream_check(const pawl__saga_model *model, pawl_text key, pawl_error *error)
-{
-    size_t size = model->table.type.size + 1 + key.size;
-    if (key.size == 0)
-        return pawl_error_set(error, PAWL_EINVAL, "%s: the key is empty", model->saga->name);
-    if (size > PAWL_STREAM_SIZE_MAX)
-        return pawl_error_set(
-            error, PAWL_ELIMIT,
-            "%s: the key '%.40s...' makes a stream's name of %zu bytes, the limit "
-            "is %d",
-            model->saga->name, key.data, size, PAWL_STREAM_SIZE_MAX);
-    return PAWL_OK;
-}
-
-pawl_code pawl__stream_prepare(pawl__batch *batch, pawl__entry *entry)
-{
-    pawl__stream_entry *stream = pawl_arena_take(batch->arena, sizeof *stream);
-    if (stream == NULL)
-        return PAWL_ENOMEM;
-    stream->text         = pawl_arena_printf(batch->arena, "%s/%.*s", entry->model->saga->name,
-                                             PAWL_TEXT_ARGS(entry->main.as.text));
-    stream->recent.bound = entry->model->stream->remembered;
-    entry->stream        = stream;
-    if (stream->text.data == NULL)
-        return PAWL_ENOMEM;
-    return pawl__identity_set_id(batch, entry,
-                                 pawl__stream_id(batch->engine->model->endpoint, stream->text))
-               ? PAWL_OK
-               : PAWL_ENOMEM;
-}
-
 /* ---- Folding ---------------------------------------------------------------- */
 
 /* More dispatches come than are remembered for as long as they may come again. */
@@ -141,8 +110,9 @@ static pawl_code fill(pawl__batch *batch, pawl__entry *entry, const pawl_stream 
         entry->broken_text = pawl_arena_text(batch->arena, pawl_text_of(broken.text));
         memset(state, 0, entry->model->state->size);
     }
-    entry->is_loaded      = true;
-    entry->state          = state;
+    entry->is_loaded       = true;
+    entry->state           = state;
+    entry->stored.presence = loaded->version > 0 ? PAWL_SAGA_THERE : PAWL_SAGA_MISSING;
     entry->stored.version = stream->version = loaded->version;
     entry->exists                           = loaded->version > 0 && !stream->is_completed;
     return PAWL_OK;

@@ -12,27 +12,8 @@
 #define PAWL_ENGINE_STREAM_H
 
 #include "engine/context.h"
-#include "engine/recent.h"
+#include "engine/fold.h"
 
-/* The library's own events. */
-#define PAWL__EVENT_HANDLED "pawl.handled"     /* a unit that sent and emitted nothing (O5) */
-#define PAWL__EVENT_COMPLETED "pawl.completed" /* a process is over */
-
-struct pawl__stream_entry {
-    pawl_text          text;         /* "Account/7" */
-    int64_t            version;      /* with the events of this batch */
-    int64_t            fold_version; /* of the stored fold; 0: none */
-    bool               is_fold_bad;  /* there is one, which this program cannot use */
-    bool               is_completed;
-    pawl__recent       recent;
-    pawl_event_append *events; /* of this batch */
-    size_t             event_count, event_capacity;
-};
-
-/* Its name and key make a stream's name? PAWL_ELIMIT, EINVAL. */
-pawl_code pawl__stream_check(const pawl__saga_model *model, pawl_text key, pawl_error *error);
-/* Gives a new entry of the identity map what it needs as a stream's. */
-pawl_code pawl__stream_prepare(pawl__batch *batch, pawl__entry *entry);
 /* Reads the streams of all entries of the model that were not read yet, those of
  * its timeouts included. */
 pawl_code pawl__stream_load(pawl__batch *batch, const pawl__saga_model *model, pawl_error *error);
@@ -54,22 +35,6 @@ pawl_code pawl__stream_headers(pawl__batch *batch, const pawl__entry *entry,
 bool      pawl__stream_is_fold_due(const pawl__entry *entry);
 pawl_code pawl__stream_fold(pawl__batch *batch, const pawl__entry *entry, pawl_fold_set *fold,
                             pawl_error *error);
-
-/* fold.c: what the event does to the state. PAWL_EDECODE names its type. */
-pawl_code pawl__stream_apply(const pawl__stream_model *stream, const pawl_event *event, void *state,
-                             pawl_arena *arena, pawl_error *error);
-/* The id by which timeouts belong to a stream. */
-pawl_saga_id pawl__stream_id(pawl_text endpoint, pawl_text stream);
-
-/* A stream from outside of a batch. */
-typedef struct pawl__stream_seen {
-    pawl_text name;
-    void     *state;   /* of the model's state record */
-    int64_t   version; /* 0: there is none */
-} pawl__stream_seen;
-
-pawl_code pawl__stream_look(pawl_store *store, const pawl__saga_model *model, pawl_text key,
-                            pawl_arena *arena, pawl__stream_seen *seen, pawl_error *error);
 
 /* answer.c: tells the process that sent the command in hand, if it asked. */
 pawl_code pawl__answer_accepted(pawl_context *ctx);

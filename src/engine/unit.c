@@ -435,57 +435,93 @@ static pawl_code reject(pawl_context *ctx, pawl_text text, bool has_reason, bool
     return code;
 }
 
+/* What running a unit came to. */
+typedef enum outcome {
+    OUTCOME_HANDLED,
+    OUTCOME_DISCARDED,
+    OUTCOME_ENDED,    /* its end is set already */
+    OUTCOME_FAILED,   /* by the code, and no more runs in memory are left */
+    OUTCOME_SPOILT,   /* the batch cannot go on */
+    OUTCOME_GIVEN_UP, /* by stopping: nothing more may be written */
+} outcome;
+
+static outcome outcome_of(const pawl_context *ctx, pawl_code code)
+{
+    if (ctx->batch->is_given_up)
+        return OUTCOME_GIVEN_UP;
+    if (ctx->unit->end != PAWL__END_NEW)
+        return OUTCOME_ENDED;
+    if (code == PAWL_OK || code == PAWL_DISCARD)
+        return code == PAWL_OK ? OUTCOME_HANDLED : OUTCOME_DISCARDED;
+    return is_of_batch(ctx, code) ? OUTCOME_SPOILT : OUTCOME_FAILED;
+}
+
+/* Once, and again while what failed may go well in memory. */
+static outcome run_attempts(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit,
+                            pawl_code *code)
+{
+    const int32_t limit = batch->has_sql ? 0 : batch->engine->immediate_retries;
+    for (int32_t attempt = 0;; attempt++) {
+        pawl_arena_reset(batch->engine->scratch);
+        pawl__context_init(ctx, batch, unit);
+        unit->not_found = 0;
+        *code           = run_once(ctx);
+        outcome came_to = outcome_of(ctx, *code);
+        if (came_to != OUTCOME_FAILED)
+            return came_to;
+        batch->counters.failures += *code != PAWL_REJECT || !ctx->is_rejected;
+        if (attempt >= limit || !is_worth_again(*code))
+            return OUTCOME_FAILED;
+        pawl_text why;
+        describe(ctx, *code, &why);
+        pawl__unit_note(batch, unit, *code, why);
+    }
+}
+
+/* The unit ends with its failure, unless the process that asked is told of it, or its own
+ * SQL is worth another run in a transaction of its own. */
+static outcome end_failed(pawl_context *ctx, pawl__unit *unit, pawl_code *code)
+{
+    pawl__batch *batch      = ctx->batch;
+    bool         has_reason = ctx->error.text[0] != '\0';
+    pawl_text    text;
+    describe(ctx, *code, &text);
+    if (*code == PAWL_REJECT && ctx->is_rejected) {
+        bool is_told = false;
+        *code        = reject(ctx, text, has_reason, &is_told);
+        if (is_told && *code == PAWL_OK)
+            return OUTCOME_ENDED;
+        if (is_of_batch(ctx, *code))
+            return OUTCOME_SPOILT;
+        describe(ctx, *code, &text);
+    }
+    if (batch->has_sql && unit->kind != PAWL__UNIT_EVENT && is_worth_again(*code) &&
+        unit->runs < batch->engine->immediate_retries) {
+        pawl__unit_note(batch, unit, *code, text);
+        unit->end = PAWL__END_AGAIN;
+        unit->runs++;
+    } else {
+        pawl__unit_fail(batch, unit, *code, text, ctx->retry_delay);
+    }
+    return OUTCOME_ENDED;
+}
+
 pawl_code pawl__unit_run(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     pawl_context ctx;
-    pawl_code    code  = PAWL_OK;
-    int32_t      limit = batch->has_sql ? 0 : batch->engine->immediate_retries;
-    for (int32_t attempt = 0; attempt <= limit; attempt++) {
-        pawl_arena_reset(batch->engine->scratch);
-        pawl__context_init(&ctx, batch, unit);
-        unit->not_found = 0;
-        code            = run_once(&ctx);
-        if (batch->is_given_up)
-            return pawl_error_set(error, PAWL_EFENCED, "message %.*s was given up by stopping",
-                                  PAWL_TEXT_ARGS(unit->message.id));
-        if (code == PAWL_OK || unit->end != PAWL__END_NEW || code == PAWL_DISCARD)
-            break;
-        if (is_of_batch(&ctx, code))
-            return fail_batch(&ctx, code, error);
-        batch->counters.failures += code != PAWL_REJECT || !ctx.is_rejected;
-        if (!is_worth_again(code))
-            break;
-        if (attempt < limit) {
-            pawl_text why;
-            describe(&ctx, code, &why);
-            pawl__unit_note(batch, unit, code, why);
-        }
+    pawl_code    code    = PAWL_OK;
+    outcome      came_to = run_attempts(&ctx, batch, unit, &code);
+    if (came_to == OUTCOME_FAILED)
+        came_to = end_failed(&ctx, unit, &code);
+    switch (came_to) {
+    case OUTCOME_HANDLED: unit->end = PAWL__END_HANDLED; break;
+    case OUTCOME_DISCARDED: unit->end = PAWL__END_DISCARDED; break;
+    case OUTCOME_SPOILT: return fail_batch(&ctx, code, error);
+    case OUTCOME_GIVEN_UP:
+        return pawl_error_set(error, PAWL_EFENCED, "message %.*s was given up by stopping",
+                              PAWL_TEXT_ARGS(unit->message.id));
+    case OUTCOME_ENDED:
+    case OUTCOME_FAILED: break;
     }
-    if (unit->end != PAWL__END_NEW)
-        return PAWL_OK;
-    if (code == PAWL_OK || code == PAWL_DISCARD) {
-        unit->end = code == PAWL_OK ? PAWL__END_HANDLED : PAWL__END_DISCARDED;
-        return PAWL_OK;
-    }
-    pawl_text text;
-    bool      has_reason = ctx.error.text[0] != '\0';
-    describe(&ctx, code, &text);
-    if (code == PAWL_REJECT && ctx.is_rejected) {
-        bool is_told = false;
-        code         = reject(&ctx, text, has_reason, &is_told);
-        if (is_told && code == PAWL_OK)
-            return PAWL_OK;
-        if (is_of_batch(&ctx, code))
-            return fail_batch(&ctx, code, error);
-        describe(&ctx, code, &text);
-    }
-    if (batch->has_sql && unit->kind != PAWL__UNIT_EVENT && is_worth_again(code) &&
-        unit->runs < batch->engine->immediate_retries) {
-        pawl__unit_note(batch, unit, code, text);
-        unit->end = PAWL__END_AGAIN;
-        unit->runs++;
-        return PAWL_OK;
-    }
-    pawl__unit_fail(batch, unit, code, text, ctx.retry_delay);
     return PAWL_OK;
 }

@@ -348,7 +348,7 @@ pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga, const pa
 {
     const pawl__saga_model *model = NULL;
     pawl_value              by    = *value;
-    pawl_saga_row           row   = {.version = 0};
+    pawl_saga_row           row   = {.presence = PAWL_SAGA_MISSING};
     pawl_code               code  = find_saga(endpoint, saga, &model, error);
     *version                      = 0;
     *data                         = (pawl_text){0};

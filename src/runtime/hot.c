@@ -25,7 +25,7 @@ static uint64_t hash_of(const pawl_value *value)
 static void hash_entry(const pawl__entry *entry, uint64_t hashes[3])
 {
     pawl_value id = pawl_value_uuid(entry->stored.id.uuid);
-    if (entry->stored.version == 0)
+    if (entry->stored.presence == PAWL_SAGA_MISSING)
         id = pawl_value_uuid(entry->id.uuid); /* zero, or a timeout's */
     bool has_id = !pawl_uuid_is_zero(id.as.uuid) && !entry->is_new;
 

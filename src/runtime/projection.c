@@ -222,36 +222,75 @@ static void go_on(pawl__reader *reader, const pawl_event_rows *rows, size_t done
     step->projected += (int64_t)done;
 }
 
-/* The handlers' own SQL is all or nothing: when one fails, those before it run again
- * without it. */
+/* What became of the events that were read. */
+typedef enum outcome {
+    OUTCOME_DONE,    /* the first ones, up to one that failed, or all: committed */
+    OUTCOME_CUT,     /* one failed with own SQL: those before it run again without it */
+    OUTCOME_HELD_UP, /* the first one failed: all wait for it */
+    OUTCOME_HALVED,  /* the commit cannot be made because of one of them, or of their number */
+    OUTCOME_SPOILT,  /* the commit of this one event cannot be made */
+    OUTCOME_REFUSED, /* others changed what it would write */
+    OUTCOME_FAILED,  /* the store, or what no event could help */
+} outcome;
+
+static outcome outcome_of(pawl_code code, size_t row_count, size_t unit_count)
+{
+    if (code == PAWL_OK)
+        return OUTCOME_DONE;
+    if (!is_about_content(code) && code != PAWL_ENOMEM)
+        return OUTCOME_FAILED;
+    if (row_count > 1)
+        return OUTCOME_HALVED;
+    return unit_count == 1 ? OUTCOME_SPOILT : OUTCOME_FAILED;
+}
+
+typedef struct projected {
+    outcome       came_to;
+    size_t        done;   /* events that were dealt with, from the first one on */
+    pawl__unit   *failed; /* the one behind them when it failed */
+    pawl_refusals refused;
+} projected;
+
+/* The handlers' own SQL is all or nothing, so nothing is committed when one with it fails. */
+static pawl_code run_and_commit(pawl__worker *worker, const pawl__reader *reader,
+                                const pawl_event_rows *rows, projected *result, pawl_error *error)
+{
+    pawl__batch *batch = worker->batch;
+    pawl_code    code  = run_events(worker, error);
+    if (code == PAWL_OK) {
+        result->done    = count_done(batch, rows, &result->failed);
+        result->came_to = result->done == 0 ? OUTCOME_HELD_UP : OUTCOME_CUT;
+        if (result->failed != NULL && (result->done == 0 || batch->has_sql))
+            return PAWL_OK;
+        code =
+            commit(worker, reader, rows->items[result->done - 1].position, &result->refused, error);
+    }
+    result->came_to = outcome_of(code, rows->count, batch->unit_count);
+    if (code == PAWL_OK && result->refused.count > 0)
+        result->came_to = OUTCOME_REFUSED;
+    return code;
+}
+
 static pawl_code project(pawl__projections *projections, pawl__reader *reader,
                          const pawl_event_rows *rows, pawl_step *step, pawl_error *error)
 {
-    pawl__worker *worker  = projections->worker;
-    pawl__batch  *batch   = worker->batch;
-    pawl_refusals refused = {.arena = worker->kept};
-    pawl_error    inner   = PAWL_ERROR_INIT;
-    pawl__unit   *failed  = NULL;
-    pawl_code     code    = run_events(worker, &inner);
-    size_t        done    = code == PAWL_OK ? count_done(batch, rows, &failed) : 0;
-    bool          is_lost = code == PAWL_OK && failed != NULL && (done == 0 || batch->has_sql);
-    if (code == PAWL_OK && !is_lost)
-        code = commit(worker, reader, rows->items[done - 1].position, &refused, &inner);
+    pawl__worker *worker = projections->worker;
+    pawl__batch  *batch  = worker->batch;
+    projected     result = {.refused = {.arena = worker->kept}};
+    pawl_error    inner  = PAWL_ERROR_INIT;
+    pawl_code     code   = run_and_commit(worker, reader, rows, &result, &inner);
     if (batch->has_sql)
         worker->store->ops->hold_end(worker->store);
-    if (is_lost && done > 0)
-        reader->limit = done;
-    else if (is_lost)
-        hold_up(projections, reader, failed);
-    else if ((is_about_content(code) || code == PAWL_ENOMEM) && rows->count > 1)
-        reader->limit = rows->count / 2;
-    else if ((is_about_content(code) || code == PAWL_ENOMEM) && batch->unit_count == 1)
+    switch (result.came_to) {
+    case OUTCOME_DONE: go_on(reader, rows, result.done, step); break;
+    case OUTCOME_CUT: reader->limit = result.done; break;
+    case OUTCOME_HELD_UP: hold_up(projections, reader, result.failed); break;
+    case OUTCOME_HALVED: reader->limit = rows->count / 2; break;
+    case OUTCOME_SPOILT:
         go_back(projections, reader, &batch->units[0], 0, code, pawl_text_of(inner.text));
-    else if (code == PAWL_OK && refused.count > 0)
-        take_refusals(projections, reader, rows, &refused);
-    else if (code == PAWL_OK)
-        go_on(reader, rows, done, step);
-    else {
+        break;
+    case OUTCOME_REFUSED: take_refusals(projections, reader, rows, &result.refused); break;
+    case OUTCOME_FAILED:
         if (error != NULL)
             *error = inner;
         return code;

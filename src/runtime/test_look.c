@@ -55,7 +55,7 @@ static pawl_code load_row(pawl_test *test, const pawl__saga_model *model, const 
     if (code == PAWL_OK)
         code = test->store->ops->saga_load(test->store, &model->table, PAWL_SAGA_BY_MAIN, &value, 1,
                                            PAWL_SAGA_UNLOCKED, test->arena, row, error);
-    if (code == PAWL_OK && row->version == 0)
+    if (code == PAWL_OK && row->presence == PAWL_SAGA_MISSING)
         return pawl_error_set(error, PAWL_ENOTFOUND, "there is no %s with %s '%s'",
                               model->saga->name, model->saga->correlation, key);
     return code;
@@ -65,7 +65,7 @@ pawl_code pawl_test_saga_row(pawl_test *test, const char *saga, const char *key,
                              pawl_error *error)
 {
     const pawl__saga_model *model = NULL;
-    *row                          = (pawl_saga_row){.version = 0};
+    *row                          = (pawl_saga_row){.presence = PAWL_SAGA_MISSING};
     pawl_code code                = find_saga(test, saga, &model, error);
     if (code == PAWL_OK)
         code = check_is_saga(model, error);
@@ -75,7 +75,7 @@ pawl_code pawl_test_saga_row(pawl_test *test, const char *saga, const char *key,
 pawl_code pawl_test_saga(pawl_test *test, const char *saga, const char *key, pawl_record_fn *record,
                          void *state, int64_t *version, pawl_error *error)
 {
-    pawl_saga_row           row   = {.version = 0};
+    pawl_saga_row           row   = {.presence = PAWL_SAGA_MISSING};
     const pawl__saga_model *model = NULL;
     if (version != NULL)
         *version = 0;
@@ -229,7 +229,7 @@ pawl_code pawl_test_timeouts(pawl_test *test, const char *saga, const char *key,
                              pawl_timeout_rows *rows, pawl_error *error)
 {
     const pawl__saga_model *model = NULL;
-    pawl_saga_row           row   = {.version = 0};
+    pawl_saga_row           row   = {.presence = PAWL_SAGA_MISSING};
     pawl__stream_seen       seen  = {.version = 0};
     *rows                         = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
     pawl_code code                = saga != NULL ? find_saga(test, saga, &model, error) : PAWL_OK;

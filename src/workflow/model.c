@@ -210,49 +210,105 @@ static pawl_code refuse_handler(const pawl__saga_model *saga, const pawl_on *row
                           pawl__model_kind(saga), saga->saga->name, what, saga->state->name, made);
 }
 
-static pawl_code check_timeout_row(const pawl__saga_model *saga, const pawl_on *row,
-                                   pawl_error *error)
+/* ---- What a row needs, by what it is ------------------------------------------- */
+
+typedef enum row_kind {
+    ROW_TIMEOUT,
+    ROW_STREAM,     /* a message of a process or an entity */
+    ROW_FOUND,      /* a message whose finder names the saga; it begins none */
+    ROW_BEGINNING,  /* it begins a saga that has no correlation property */
+    ROW_CORRELATED, /* a message that finds its saga by a property; so does one that its finder
+                       finds none for, when it begins one */
+    row_kind_count
+} row_kind;
+
+typedef pawl_code requirement(const pawl__saga_model *saga, const pawl_on *row,
+                              const pawl_record *message, pawl_error *error);
+
+static pawl_code need_timeout(const pawl__saga_model *saga, const pawl_on *row,
+                              const pawl_record *message, pawl_error *error)
 {
-    if (row->timeout == NULL)
-        return pawl_error_set(error, PAWL_ECONFIG, "%s %s: a timeout handler needs .timeout",
-                              pawl__model_kind(saga), saga->saga->name);
-    if (saga->stream != NULL && saga->stream->is_entity)
-        return pawl_error_set(error, PAWL_ECONFIG,
-                              "entity %s: timeout '%s' has a handler, but only a process has "
-                              "timeouts",
-                              saga->saga->name, row->timeout);
-    return pawl__name_check("timeout", row->timeout, error);
+    (void)message;
+    if (row->timeout != NULL)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_ECONFIG, "%s %s: a timeout handler needs .timeout",
+                          pawl__model_kind(saga), saga->saga->name);
+}
+
+static pawl_code need_owner_of_timeouts(const pawl__saga_model *saga, const pawl_on *row,
+                                        const pawl_record *message, pawl_error *error)
+{
+    (void)message;
+    if (saga->stream == NULL || !saga->stream->is_entity)
+        return pawl__name_check("timeout", row->timeout, error);
+    return pawl_error_set(error, PAWL_ECONFIG,
+                          "entity %s: timeout '%s' has a handler, but only a process has "
+                          "timeouts",
+                          saga->saga->name, row->timeout);
+}
+
+static pawl_code need_key(const pawl__saga_model *saga, const pawl_on *row,
+                          const pawl_record *message, pawl_error *error)
+{
+    if (row->key != NULL && saga->saga->correlation != NULL)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_ECONFIG, "saga %s: message %s needs %s to find the saga by",
+                          saga->saga->name, pawl_record_type(message),
+                          row->key == NULL ? ".key" : "a .correlation property");
+}
+
+/* The key, if there is one, is of a type that compares with the saga's or the stream's. */
+static pawl_code need_main_type(const pawl__saga_model *saga, const pawl_on *row,
+                                const pawl_record *message, pawl_error *error)
+{
+    return row->key != NULL ? check_key(saga, message, row->key, saga->table.main.type, error)
+                            : PAWL_OK;
+}
+
+static pawl_code need_transitional_type(const pawl__saga_model *saga, const pawl_on *row,
+                                        const pawl_record *message, pawl_error *error)
+{
+    const char *key = row->transitional_key != NULL ? row->transitional_key : row->key;
+    return saga->saga->transitional != NULL
+               ? check_key(saga, message, key, saga->table.transitional.type, error)
+               : PAWL_OK;
+}
+
+#define REQUIREMENTS_MAX 3
+
+static requirement *const requirements[][REQUIREMENTS_MAX] = {
+    [ROW_TIMEOUT]    = {need_timeout, need_owner_of_timeouts},
+    [ROW_STREAM]     = {pawl__model_stream_row, need_main_type},
+    [ROW_FOUND]      = {NULL},
+    [ROW_BEGINNING]  = {NULL},
+    [ROW_CORRELATED] = {need_key, need_main_type, need_transitional_type},
+};
+_Static_assert(sizeof requirements / sizeof requirements[0] == row_kind_count,
+               "requirements of each kind of row");
+
+static row_kind kind_of_row(const pawl__saga_model *saga, const pawl_on *row,
+                            const pawl_record *message)
+{
+    if (message == NULL)
+        return ROW_TIMEOUT;
+    if (saga->stream != NULL)
+        return ROW_STREAM;
+    if (row->find != NULL && !row->starts)
+        return ROW_FOUND;
+    return row->key == NULL && row->starts && saga->saga->correlation == NULL ? ROW_BEGINNING
+                                                                              : ROW_CORRELATED;
 }
 
 static pawl_code check_saga_row(const pawl__saga_model *saga, const pawl_on *row, bool is_folded,
                                 const pawl_record *message, pawl_error *error)
 {
-    const char *name = saga->saga->name;
     if (row->handle->state == NULL || row->handle->is_list || is_folded != (saga->stream != NULL) ||
         strcmp(row->handle->state()->name, saga->state->name) != 0)
         return refuse_handler(saga, row, message, error);
-    if (message == NULL)
-        return check_timeout_row(saga, row, error);
-    if (saga->stream != NULL) {
-        pawl_code code = pawl__model_stream_row(saga, row, message, error);
-        return code != PAWL_OK || row->key == NULL
-                   ? code
-                   : check_key(saga, message, row->key, saga->table.main.type, error);
-    }
-    /* A finder that finds none begins a saga, which needs its correlation value. */
-    if (row->find != NULL && !row->starts)
-        return PAWL_OK;
-    if (row->key == NULL && row->starts && saga->saga->correlation == NULL)
-        return PAWL_OK;
-    if (row->key == NULL || saga->saga->correlation == NULL)
-        return pawl_error_set(
-            error, PAWL_ECONFIG, "saga %s: message %s needs %s to find the saga by", name,
-            pawl_record_type(message), row->key == NULL ? ".key" : "a .correlation property");
-    pawl_code code = check_key(saga, message, row->key, saga->table.main.type, error);
-    if (code == PAWL_OK && saga->saga->transitional != NULL)
-        code = check_key(saga, message,
-                         row->transitional_key != NULL ? row->transitional_key : row->key,
-                         saga->table.transitional.type, error);
+    requirement *const *needs = requirements[kind_of_row(saga, row, message)];
+    pawl_code           code  = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < REQUIREMENTS_MAX && needs[i] != NULL; i++)
+        code = needs[i](saga, row, message, error);
     return code;
 }
 

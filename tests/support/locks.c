@@ -119,12 +119,12 @@ static pawl_code load_and_lock(pawl_store *store, const pawl_saga_table *table, 
     bool                *is_elsewhere = pawl_arena_take(arena, (count + 1) * sizeof *is_elsewhere);
     pawl_code code = inner->saga_load(store, table, key, values, count, none, arena, rows, error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
-        is_elsewhere[i] = rows[i].version != 0 && !take(store, table, &rows[i]);
+        is_elsewhere[i] = rows[i].presence == PAWL_SAGA_THERE && !take(store, table, &rows[i]);
     if (code == PAWL_OK)
         code = inner->saga_load(store, table, key, values, count, none, arena, rows, error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
         if (is_elsewhere[i])
-            rows[i] = (pawl_saga_row){.version = PAWL_SAGA_ELSEWHERE};
+            rows[i] = (pawl_saga_row){.presence = PAWL_SAGA_ELSEWHERE};
     return code;
 }
 
@@ -147,7 +147,7 @@ static pawl_code load(pawl_store *store, const pawl_saga_table *table, pawl_saga
         code = inner->saga_load(store, table, key, values, count, lock, arena, rows, error);
     pthread_mutex_lock(&mutex);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
-        counts.elsewhere += rows[i].version == PAWL_SAGA_ELSEWHERE;
+        counts.elsewhere += rows[i].presence == PAWL_SAGA_ELSEWHERE;
     pthread_mutex_unlock(&mutex);
     return code;
 }

@@ -167,9 +167,10 @@ pawl_code pawl_store_saga_insert(pawl_store *store, const pawl_saga_table *table
     code                 = pawl_store_commit(store, &changes, NULL, error);
     if (code != PAWL_OK)
         return code;
-    row->id      = change.id;
-    row->version = 1;
-    row->row     = 0;
+    row->presence = PAWL_SAGA_THERE;
+    row->id       = change.id;
+    row->version  = 1;
+    row->row      = 0;
     return PAWL_OK;
 }
 

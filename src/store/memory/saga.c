@@ -239,6 +239,7 @@ pawl_code pawl__memory_apply_saga_insert(memory_commit *commit, const void *item
                                 change->table->transitional.property, &change->transitional);
     const saga_row model = {
         .fields            = {.id           = change->id,
+                              .presence     = PAWL_SAGA_THERE,
                               .version      = 1,
                               .main         = change->main,
                               .transitional = change->transitional,

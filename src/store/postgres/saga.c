@@ -15,6 +15,7 @@ static void read_row(pawl__pg_call *call, const pawl_saga_table *table, pawl_sag
 {
     row->row          = pawl__pg_get_hint(call);
     row->id.uuid      = pawl__pg_get_uuid(call);
+    row->presence     = PAWL_SAGA_THERE;
     row->version      = pawl__pg_get_int(call);
     row->metadata     = pawl__pg_get_text(call);
     row->data         = pawl__pg_get_json(call);
@@ -71,8 +72,8 @@ static pawl_code read_elsewhere(const loading *l, pawl__pg_call *call, pawl_saga
 {
     while (call->code == PAWL_OK && pawl__pg_next(call)) {
         size_t at = read_number(call, l->count);
-        if (at != SIZE_MAX && rows[at].version == 0)
-            rows[at].version = PAWL_SAGA_ELSEWHERE;
+        if (at != SIZE_MAX && rows[at].presence == PAWL_SAGA_MISSING)
+            rows[at].presence = PAWL_SAGA_ELSEWHERE;
     }
     pawl__pg_end(call);
     return call->code;

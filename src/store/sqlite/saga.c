@@ -211,6 +211,7 @@ static void read_row(pawl__sqlite_call *call, const pawl_saga_table *table, pawl
 {
     row->row          = pawl__sqlite_get_int(call);
     row->id.uuid      = pawl__sqlite_get_uuid(call);
+    row->presence     = PAWL_SAGA_THERE;
     row->version      = pawl__sqlite_get_int(call);
     row->metadata     = pawl__sqlite_get_text(call);
     row->data         = pawl__sqlite_get_text(call);

@@ -1,0 +1,56 @@
+/* saga_rows.h - how a saga is asked for and what a store answers.
+ *
+ * Threads: plain data. Answers live in the arena of the call.
+ * Tests: src/conformance/case_saga*.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_SAGA_ROWS_H
+#define PAWL_SAGA_ROWS_H
+
+#include "pawl/base.h"
+#include "pawl/value.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pawl_saga_key {
+    PAWL_SAGA_BY_ID, /* values are PAWL_VALUE_UUID */
+    PAWL_SAGA_BY_MAIN,
+    PAWL_SAGA_BY_TRANSITIONAL,
+} pawl_saga_key;
+
+/* How a load leaves the rows. A store without row locks (promises, ROW_LOCKS)
+ * takes LOCKED and SKIP_LOCKED as UNLOCKED: the version check of the commit
+ * decides. */
+typedef enum pawl_saga_lock {
+    PAWL_SAGA_UNLOCKED,
+    PAWL_SAGA_LOCKED,      /* waits for the row, and keeps it until the hold ends */
+    PAWL_SAGA_SKIP_LOCKED, /* waits for nothing; what it got it keeps until the commit that ends
+                              this batch's claims. For use after the claim, before any other lock */
+} pawl_saga_lock;
+
+/* What a load found. */
+typedef enum pawl_saga_presence {
+    PAWL_SAGA_MISSING,   /* no such row */
+    PAWL_SAGA_THERE,     /* the only one with which the rest of the row is filled in */
+    PAWL_SAGA_ELSEWHERE, /* with SKIP_LOCKED: it is there, and another transaction has it */
+} pawl_saga_presence;
+
+typedef struct pawl_saga_row {
+    pawl_saga_presence presence;
+    pawl_saga_id       id;
+    int64_t            version; /* from 1 on; 0 unless it is there */
+    int64_t            row;     /* the driver's own hint for an update, or 0 */
+    pawl_value         main;
+    pawl_value         transitional;
+    pawl_text          metadata;
+    pawl_text          data;
+    pawl_text          type_version;
+} pawl_saga_row;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,36 @@
+/* fold.h - a stream by itself: its name, its id, and what its events make of a state.
+ *
+ * Threads: any; nothing is kept.
+ * Tests: tests/unit/test_engine_process_folds.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_ENGINE_FOLD_H
+#define PAWL_ENGINE_FOLD_H
+
+#include "pawl/store.h"
+#include "workflow/model.h"
+
+/* The library's own events. */
+#define PAWL__EVENT_HANDLED "pawl.handled"     /* a unit that sent and emitted nothing (O5) */
+#define PAWL__EVENT_COMPLETED "pawl.completed" /* a process is over */
+
+/* Its name and key make a stream's name? PAWL_ELIMIT, EINVAL. */
+pawl_code pawl__stream_check(const pawl__saga_model *model, pawl_text key, pawl_error *error);
+/* What the event does to the state. PAWL_EDECODE names its type. */
+pawl_code pawl__stream_apply(const pawl__stream_model *stream, const pawl_event *event, void *state,
+                             pawl_arena *arena, pawl_error *error);
+/* The id by which timeouts belong to a stream. */
+pawl_saga_id pawl__stream_id(pawl_text endpoint, pawl_text stream);
+
+/* A stream from outside of a batch. */
+typedef struct pawl__stream_seen {
+    pawl_text name;
+    void     *state;   /* of the model's state record */
+    int64_t   version; /* 0: there is none */
+} pawl__stream_seen;
+
+pawl_code pawl__stream_look(pawl_store *store, const pawl__saga_model *model, pawl_text key,
+                            pawl_arena *arena, pawl__stream_seen *seen, pawl_error *error);
+
+#endif
