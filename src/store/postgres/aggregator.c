@@ -7,6 +7,7 @@
  */
 #include "store/postgres/operations.h"
 #include "store/postgres/writer.h"
+#include "store/sql/rows.h"
 
 #include <stdlib.h>
 
@@ -14,24 +15,11 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
-static void read_row(pawl__pg_call *call, pawl_aggregator_row *row)
-{
-    pawl__pg_skip(call); /* the type comes with the message */
-    row->lease_expires = pawl__pg_get_time(call);
-    row->id            = pawl__pg_get_int(call);
-    row->name          = pawl__pg_get_text(call);
-    row->partition     = pawl__pg_get_text(call);
-    row->key           = pawl__pg_get_text(call);
-    row->at            = pawl__pg_get_time(call);
-    row->session.uuid  = pawl__pg_get_uuid(call);
-    pawl__pg_get_message(call, &row->message);
-}
-
 static void read_rows(pawl__pg_call *call, pawl_snapshot *rows)
 {
     rows->items = pawl__pg_take_rows(call, sizeof *rows->items);
     while (pawl__pg_next(call))
-        read_row(call, &rows->items[rows->count++]);
+        pawl__pg_get_fields(call, &pawl__sql_aggregator_row, &rows->items[rows->count++]);
 }
 
 static void put_free(pawl__pg_call *call, const pawl_snapshot_claim *claim)
@@ -53,7 +41,7 @@ static pawl_code lease(pawl__pg *store, pawl__pg_connection *connection,
     pawl__pg_put_int(&rows, claim->count_max != 0 ? (int64_t)claim->count_max : INT64_MAX);
     pawl__pg_put_uuid(&rows, claim->session.uuid);
     pawl__pg_put_time(&rows, pawl_time_add(claim->now, claim->lease));
-    pawl__pg_put_uuid(&rows, store->base.worker.uuid);
+    pawl__pg_put_uuid(&rows, store->sql.base.worker.uuid);
     pawl__pg_send(&rows);
     pawl__pg_begin(&rest, connection, PAWL__PG_AGGREGATOR_UNRESOLVED, error);
     put_free(&rest, claim);
@@ -82,25 +70,6 @@ pawl_code pawl__pg_snapshot_claim(pawl_store *base, const pawl_snapshot_claim *c
     if (code != PAWL_OK)
         *snapshot = (pawl_snapshot){0};
     return code;
-}
-
-pawl_code pawl__pg_aggregator_get(pawl_store *base, pawl_text partition, pawl_arena *arena,
-                                  pawl_snapshot *rows, pawl_error *error)
-{
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call call;
-    *rows          = (pawl_snapshot){0};
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__pg_begin(&call, &store->main, PAWL__SQL_AGGREGATOR_GET, error);
-    call.arena = arena;
-    pawl__pg_put_text(&call, partition);
-    code = pawl__pg_run(&call);
-    if (code != PAWL_OK)
-        return code;
-    read_rows(&call, rows);
-    return call.code;
 }
 
 pawl_code pawl__pg_aggregator_count(pawl_store *base, pawl_text partition, const pawl_text *types,
@@ -133,16 +102,16 @@ pawl_code pawl__pg_aggregator_count(pawl_store *base, pawl_text partition, const
 
 /* ---- Adding ------------------------------------------------------------- */
 
-static const pawl__pg_field add_fields[] = {
-    PAWL__PG_FIELD(aggregator_add, name, TEXT), PAWL__PG_FIELD(aggregator_add, partition, TEXT),
-    PAWL__PG_FIELD(aggregator_add, key, TEXT),  PAWL__PG_FIELD(aggregator_add, at, TIME),
-    PAWL__PG_MESSAGE_FIELDS(aggregator_add),
+static const pawl__sql_field add_fields[] = {
+    PAWL__SQL_FIELD(aggregator_add, name, TEXT), PAWL__SQL_FIELD(aggregator_add, partition, TEXT),
+    PAWL__SQL_FIELD(aggregator_add, key, TEXT),  PAWL__SQL_FIELD(aggregator_add, at, TIME),
+    PAWL__SQL_MESSAGE_FIELDS(aggregator_add),
 };
 
-static const pawl__pg_field flush_fields[] = {
-    PAWL__PG_FIELD(aggregator_add, partition, TEXT),
-    PAWL__PG_FIELD(aggregator_add, name, TEXT),
-    PAWL__PG_FIELD(aggregator_add, due, TIME),
+static const pawl__sql_field flush_fields[] = {
+    PAWL__SQL_FIELD(aggregator_add, partition, TEXT),
+    PAWL__SQL_FIELD(aggregator_add, name, TEXT),
+    PAWL__SQL_FIELD(aggregator_add, due, TIME),
 };
 
 static int by_partition(const void *left, const void *right)
@@ -195,10 +164,10 @@ typedef struct piece {
     bool                        is_gone;
 } piece;
 
-static const pawl__pg_field piece_fields[] = {
-    {offsetof(piece, id), PAWL__PG_INT},
-    {offsetof(piece, partition), PAWL__PG_TEXT},
-    {offsetof(piece, session), PAWL__PG_UUID_OR_NULL},
+static const pawl__sql_field piece_fields[] = {
+    {offsetof(piece, id), PAWL__WIRE_INT},
+    {offsetof(piece, partition), PAWL__WIRE_TEXT},
+    {offsetof(piece, session), PAWL__WIRE_UUID_OR_NULL},
 };
 
 /* The first to name a row has it. */
@@ -314,9 +283,9 @@ pawl_code pawl__pg_send_snapshot_remove(pawl__pg_writer *writer)
     return pawl__pg_step_send(step);
 }
 
-static const pawl__pg_field release_fields[] = {
-    PAWL__PG_FIELD(snapshot_release, partition, TEXT),
-    PAWL__PG_FIELD(snapshot_release, session.uuid, UUID),
+static const pawl__sql_field release_fields[] = {
+    PAWL__SQL_FIELD(snapshot_release, partition, TEXT),
+    PAWL__SQL_FIELD(snapshot_release, session.uuid, UUID),
 };
 
 pawl_code pawl__pg_send_snapshot_release(pawl__pg_writer *writer)
@@ -346,9 +315,9 @@ static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_step *step)
     return code;
 }
 
-static const pawl__pg_field gone_fields[] = {
-    PAWL__PG_FIELD(aggregator_remove, partition, TEXT),
-    PAWL__PG_FIELD(aggregator_remove, correlation_id, TEXT),
+static const pawl__sql_field gone_fields[] = {
+    PAWL__SQL_FIELD(aggregator_remove, partition, TEXT),
+    PAWL__SQL_FIELD(aggregator_remove, correlation_id, TEXT),
 };
 
 /* How many removals before it in the list take a row of the same id: each takes
@@ -367,10 +336,10 @@ static int64_t rows_before(const void **items, size_t place)
 
 static void put_rows_before(pawl__pg_step *step)
 {
-    pawl__pg_array_begin(&step->call, PAWL__PG_INT, PAWL_VALUE_NONE, step->count);
+    pawl__pg_array_begin(&step->call, PAWL__WIRE_INT, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++) {
         int64_t count = rows_before(step->items, i);
-        pawl__pg_array_put(&step->call, PAWL__PG_INT, &count);
+        pawl__pg_array_put(&step->call, PAWL__WIRE_INT, &count);
     }
     pawl__pg_array_end(&step->call);
 }

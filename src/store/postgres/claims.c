@@ -107,9 +107,9 @@ void pawl__pg_claims_end(pawl__pg *store, const int64_t *seqs, size_t count)
 static void put_claims(pawl__pg_call *call, const pawl__pg *store)
 {
     pawl__pg_put_ints(call, store->claimed, store->claim_count);
-    pawl__pg_array_begin(call, PAWL__PG_TIME, PAWL_VALUE_NONE, store->claim_count);
+    pawl__pg_array_begin(call, PAWL__WIRE_TIME, PAWL_VALUE_NONE, store->claim_count);
     for (size_t i = 0; i < store->claim_count; i++)
-        pawl__pg_array_put(call, PAWL__PG_TIME, &store->claims[i].due);
+        pawl__pg_array_put(call, PAWL__WIRE_TIME, &store->claims[i].due);
     pawl__pg_array_end(call);
 }
 

@@ -99,7 +99,7 @@ static pawl_code check_guard(pawl__pg_writer *writer, pawl__pg_step *step)
 {
     pawl__pg *store = writer->store;
     if (!pawl__pg_next(&step->call))
-        return pawl__sql_fenced(&store->base, "postgres", writer->error);
+        return pawl__sql_fenced(&store->sql.base, "postgres", writer->error);
     pawl_text tid         = pawl__pg_peek_text(&step->call);
     store->has_worker_tid = tid.size == sizeof store->worker_tid;
     if (store->has_worker_tid)
@@ -127,8 +127,8 @@ static pawl_code send_guard(committing *c)
     pawl__pg_put_int(call, counters->failures);
     pawl__pg_put_int(call, counters->conflicts);
     pawl__pg_put_int(call, counters->dead);
-    pawl__pg_put_uuid(call, store->base.worker.uuid);
-    pawl__pg_put_int(call, store->base.epoch);
+    pawl__pg_put_uuid(call, store->sql.base.worker.uuid);
+    pawl__pg_put_int(call, store->sql.base.epoch);
     if (store->has_worker_tid)
         pawl__pg_put_tid(call, store->worker_tid);
     pawl__pg_send(call);
@@ -335,7 +335,7 @@ static pawl_code commit_held(committing *c)
     if (!is_done) {
         if (code == PAWL_OK)
             code = refuse_all(c);
-        pawl__pg_hold_end(&store->base);
+        pawl__pg_hold_end(&store->sql.base);
         return code;
     }
     (void)pawl__pg_hold_leave(store, NULL); /* else lost: the next call finds out */
@@ -497,9 +497,9 @@ pawl_code pawl__pg_enlist(pawl_store *base, void *native, const pawl_changes *ch
         code = check_native(store, native, error);
     if (code == PAWL_OK) {
         connection->pg           = native;
-        connection->prefix       = store->base.system_prefix;
+        connection->prefix       = store->sql.base.system_prefix;
         connection->dialect      = store->main.dialect;
-        connection->deadline_ms  = store->base.deadline_ms;
+        connection->deadline_ms  = store->sql.base.deadline_ms;
         connection->interrupt_fd = -1;
         code                     = pawl__pg_execute(connection, "savepoint pawl_enlist", error);
     }

@@ -24,6 +24,7 @@
 #include "pawl/store.h"
 #include "store/postgres/statements.h"
 #include "store/sql/dialect.h"
+#include "store/sql/field.h"
 
 #include <libpq-fe.h>
 #include <stdatomic.h>
@@ -34,22 +35,11 @@ extern const pawl__sql_dialect pawl__pg_dialect;
 
 #define PAWL__PG_EPOCH INT64_C(946684800000000) /* 2000-01-01, in microseconds from 1970 */
 
-typedef enum pawl__pg_type {
-    PAWL__PG_INT,
-    PAWL__PG_INT32, /* an int32_t here, a bigint there */
-    PAWL__PG_BOOL,
-    PAWL__PG_TIME,
-    PAWL__PG_TEXT,
-    PAWL__PG_ERROR_TEXT, /* what is no UTF-8, and NUL, becomes '?' */
-    PAWL__PG_BYTES,
-    PAWL__PG_UUID,
-    PAWL__PG_UUID_OR_NULL, /* a uuid of zeroes is null */
-    PAWL__PG_JSON,         /* empty is {} */
-    PAWL__PG_JSON_TEXT,    /* the same in a text column */
-    PAWL__PG_VALUE,        /* a pawl_value; its type is given apart */
-    PAWL__PG_TID,          /* six bytes */
-    PAWL__PG_TID_HINT,     /* an int64_t that pawl__pg_get_hint made */
-} pawl__pg_type;
+/* Behind those of every driver. */
+enum {
+    PAWL__PG_TID = PAWL__WIRE_COUNT, /* six bytes */
+    PAWL__PG_TID_HINT,               /* an int64_t that pawl__pg_get_hint made */
+};
 
 /* ---- The connection ----------------------------------------------------- */
 
@@ -189,15 +179,18 @@ void pawl__pg_put_uuid(pawl__pg_call *call, pawl_uuid value);
 /* A uuid of zeroes is null. */
 void pawl__pg_put_uuid_or_null(pawl__pg_call *call, pawl_uuid value);
 void pawl__pg_put_tid(pawl__pg_call *call, const unsigned char tid[6]);
-/* Arrays. `value_type` is read for PAWL__PG_VALUE. */
-void pawl__pg_array_begin(pawl__pg_call *call, pawl__pg_type type, pawl_value_type value_type,
-                          size_t count);
-void pawl__pg_array_put(pawl__pg_call *call, pawl__pg_type type, const void *member);
+/* Arrays. `value_type` is read for PAWL__WIRE_VALUE. */
+void pawl__pg_array_begin(pawl__pg_call *call, int type, pawl_value_type value_type, size_t count);
+void pawl__pg_array_put(pawl__pg_call *call, int type, const void *member);
 void pawl__pg_array_end(pawl__pg_call *call);
 void pawl__pg_put_ints(pawl__pg_call *call, const int64_t *values, size_t count);
 void pawl__pg_put_texts(pawl__pg_call *call, const pawl_text *values, size_t count);
 void pawl__pg_put_values(pawl__pg_call *call, pawl_value_type type, const pawl_value *values,
                          size_t count);
+
+/* One member by its form on the way, and one parameter for each field of the item. */
+void pawl__pg_put(pawl__pg_call *call, int type, const void *member);
+void pawl__pg_put_fields(pawl__pg_call *call, const pawl__sql_fields *fields, const void *item);
 
 /* Puts the call behind those that were sent; the answer is there after flush.
  * Without a pipeline it waits for the answer. The call must stay where it is
@@ -228,9 +221,8 @@ pawl_uuid pawl__pg_get_uuid(pawl__pg_call *call);  /* null is zero */
 int64_t pawl__pg_get_hint(pawl__pg_call *call);
 void    pawl__pg_get_tid(pawl__pg_call *call, unsigned char tid[6]);
 void    pawl__pg_get_value(pawl__pg_call *call, pawl_value_type type, pawl_value *value);
-void    pawl__pg_get_message(pawl__pg_call *call, pawl_message *message);
-/* PAWL__SQL_COUNTERS */
-void pawl__pg_get_counters(pawl__pg_call *call, pawl_counters *counters);
+/* The next columns, one for each field of the row. */
+void pawl__pg_get_fields(pawl__pg_call *call, const pawl__sql_fields *fields, void *row);
 void pawl__pg_skip(pawl__pg_call *call); /* one column */
 /* Zeroed room for one item for each row of the answer; NULL with call->code
  * set. Never of size zero. */

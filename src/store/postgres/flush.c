@@ -15,42 +15,12 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-pawl_code pawl__pg_flush_list(pawl_store *base, pawl_text name, pawl_time due_max, size_t count_max,
-                              pawl_arena *arena, pawl_flush_rows *rows, pawl_error *error)
-{
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call call;
-    *rows          = (pawl_flush_rows){0};
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__pg_begin(&call, &store->main, PAWL__SQL_FLUSH_LIST, error);
-    call.arena = arena;
-    pawl__pg_put_text(&call, name);
-    pawl__pg_put_time(&call, due_max);
-    pawl__pg_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
-    code = pawl__pg_run(&call);
-    if (code != PAWL_OK)
-        return code;
-    rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
-    while (pawl__pg_next(&call)) {
-        pawl_flush_row *row = &rows->items[rows->count++];
-        row->name           = pawl__pg_get_text(&call);
-        row->partition      = pawl__pg_get_text(&call);
-        row->due            = pawl__pg_get_time(&call);
-        row->attempts       = (int32_t)pawl__pg_get_int(&call);
-        row->is_dead        = pawl__pg_get_int(&call) != 0;
-        row->error          = pawl__pg_get_text(&call);
-    }
-    return call.code;
-}
-
 /* ---- Changes ------------------------------------------------------------ */
 
-static const pawl__pg_field set_fields[] = {
-    PAWL__PG_FIELD(flush_set, partition, TEXT), PAWL__PG_FIELD(flush_set, due, TIME),
-    PAWL__PG_FIELD(flush_set, attempts, INT32), PAWL__PG_FIELD(flush_set, is_dead, BOOL),
-    PAWL__PG_FIELD(flush_set, is_done, BOOL),   PAWL__PG_FIELD(flush_set, error, ERROR_TEXT),
+static const pawl__sql_field set_fields[] = {
+    PAWL__SQL_FIELD(flush_set, partition, TEXT), PAWL__SQL_FIELD(flush_set, due, TIME),
+    PAWL__SQL_FIELD(flush_set, attempts, INT32), PAWL__SQL_FIELD(flush_set, is_dead, BOOL),
+    PAWL__SQL_FIELD(flush_set, is_done, BOOL),   PAWL__SQL_FIELD(flush_set, error, ERROR_TEXT),
 };
 
 /* Sets of one partition stay in their order. */

@@ -130,19 +130,19 @@ static void put_outcomes(pawl__pg_step *step)
         [PAWL_INBOX_DISCARDED] = PAWL_TEXT_INIT("discarded"),
         [PAWL_INBOX_DEAD]      = PAWL_TEXT_INIT("dead"),
     };
-    pawl__pg_array_begin(&step->call, PAWL__PG_TEXT, PAWL_VALUE_NONE, step->count);
+    pawl__pg_array_begin(&step->call, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++)
-        pawl__pg_array_put(&step->call, PAWL__PG_TEXT,
+        pawl__pg_array_put(&step->call, PAWL__WIRE_TEXT,
                            &outcomes[((const pawl_inbox_mark *)step->items[i])->outcome]);
     pawl__pg_array_end(&step->call);
 }
 
 pawl_code pawl__pg_send_inbox_mark(pawl__pg_writer *writer)
 {
-    static const pawl__pg_field keys[]  = {PAWL__PG_FIELD(inbox_mark, endpoint, TEXT),
-                                           PAWL__PG_FIELD(inbox_mark, message_id, TEXT)};
-    static const pawl__pg_field times[] = {PAWL__PG_FIELD(inbox_mark, at, TIME)};
-    size_t                      count;
+    static const pawl__sql_field keys[]  = {PAWL__SQL_FIELD(inbox_mark, endpoint, TEXT),
+                                            PAWL__SQL_FIELD(inbox_mark, message_id, TEXT)};
+    static const pawl__sql_field times[] = {PAWL__SQL_FIELD(inbox_mark, at, TIME)};
+    size_t                       count;
     const void **items = pawl__pg_select(writer, pawl_change_inbox_mark, NULL, NULL, &count);
     if (items == NULL)
         return PAWL_ENOMEM;

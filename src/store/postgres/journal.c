@@ -7,6 +7,7 @@
  */
 #include "store/postgres/operations.h"
 #include "store/postgres/writer.h"
+#include "store/sql/rows.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -14,19 +15,10 @@
 
 static void read_event(pawl__pg_call *call, pawl_event_row *row)
 {
-    pawl_event *event       = &row->event;
-    row->version            = pawl__pg_get_int(call);
-    row->seq                = pawl__pg_get_int(call);
-    row->position           = pawl__pg_get_int(call);
-    event->type             = pawl__pg_get_text(call);
-    event->type_version     = (int32_t)pawl__pg_get_int(call);
-    event->message_id       = pawl__pg_get_text(call);
-    event->correlation_id   = pawl__pg_get_text(call);
-    event->causation_id     = pawl__pg_get_text(call);
-    event->dispatch_id.uuid = pawl__pg_get_uuid(call);
-    event->at               = pawl__pg_get_time(call);
-    event->headers          = pawl__pg_get_text(call);
-    event->body             = pawl__pg_get_text(call);
+    row->version  = pawl__pg_get_int(call);
+    row->seq      = pawl__pg_get_int(call);
+    row->position = pawl__pg_get_int(call);
+    pawl__pg_get_fields(call, &pawl__sql_event, &row->event);
 }
 
 static int list_statement(const pawl_event_query *query)
@@ -91,20 +83,6 @@ pawl_code pawl__pg_event_list(pawl_store *base, const pawl_event_query *query, p
         pawl__pg_note_claim(store, rows->count == 0);
     }
     return call.code;
-}
-
-pawl_code pawl__pg_checkpoint_get(pawl_store *base, pawl_text name, int64_t *position,
-                                  pawl_error *error)
-{
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call call;
-    *position      = 0;
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__pg_begin(&call, &store->main, PAWL__SQL_CHECKPOINT_READ, error);
-    pawl__pg_put_text(&call, name);
-    return pawl__pg_one_int(&call, position);
 }
 
 /* ---- Loading streams ---------------------------------------------------- */
@@ -174,17 +152,17 @@ static void read_rows(loading *l)
 static void put_reads(loading *l)
 {
     pawl__pg_call *call = &l->call;
-    pawl__pg_array_begin(call, PAWL__PG_TEXT, PAWL_VALUE_NONE, l->count);
+    pawl__pg_array_begin(call, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, l->count);
     for (size_t i = 0; i < l->count; i++)
-        pawl__pg_array_put(call, PAWL__PG_TEXT, &l->reads[i].stream);
+        pawl__pg_array_put(call, PAWL__WIRE_TEXT, &l->reads[i].stream);
     pawl__pg_array_end(call);
-    pawl__pg_array_begin(call, PAWL__PG_INT, PAWL_VALUE_NONE, l->count);
+    pawl__pg_array_begin(call, PAWL__WIRE_INT, PAWL_VALUE_NONE, l->count);
     for (size_t i = 0; i < l->count; i++)
-        pawl__pg_array_put(call, PAWL__PG_INT, &l->reads[i].after);
+        pawl__pg_array_put(call, PAWL__WIRE_INT, &l->reads[i].after);
     pawl__pg_array_end(call);
-    pawl__pg_array_begin(call, PAWL__PG_INT32, PAWL_VALUE_NONE, l->count);
+    pawl__pg_array_begin(call, PAWL__WIRE_INT32, PAWL_VALUE_NONE, l->count);
     for (size_t i = 0; i < l->count; i++)
-        pawl__pg_array_put(call, PAWL__PG_INT32, &l->reads[i].fold_version_max);
+        pawl__pg_array_put(call, PAWL__WIRE_INT32, &l->reads[i].fold_version_max);
     pawl__pg_array_end(call);
 }
 
@@ -211,19 +189,19 @@ pawl_code pawl__pg_stream_load(pawl_store *base, const pawl_stream_read *reads, 
 
 /* ---- Appending ---------------------------------------------------------- */
 
-static const pawl__pg_field event_fields[] = {
-    PAWL__PG_FIELD(event_append, stream, TEXT),
-    PAWL__PG_FIELD(event_append, version, INT),
-    PAWL__PG_FIELD(event_append, is_first, BOOL),
-    PAWL__PG_FIELD(event_append, event.type, TEXT),
-    PAWL__PG_FIELD(event_append, event.type_version, INT32),
-    PAWL__PG_FIELD(event_append, event.message_id, TEXT),
-    PAWL__PG_FIELD(event_append, event.correlation_id, TEXT),
-    PAWL__PG_FIELD(event_append, event.causation_id, TEXT),
-    PAWL__PG_FIELD(event_append, event.dispatch_id.uuid, UUID_OR_NULL),
-    PAWL__PG_FIELD(event_append, event.at, TIME),
-    PAWL__PG_FIELD(event_append, event.headers, TEXT),
-    PAWL__PG_FIELD(event_append, event.body, BYTES),
+static const pawl__sql_field event_fields[] = {
+    PAWL__SQL_FIELD(event_append, stream, TEXT),
+    PAWL__SQL_FIELD(event_append, version, INT),
+    PAWL__SQL_FIELD(event_append, is_first, BOOL),
+    PAWL__SQL_FIELD(event_append, event.type, TEXT),
+    PAWL__SQL_FIELD(event_append, event.type_version, INT32),
+    PAWL__SQL_FIELD(event_append, event.message_id, TEXT),
+    PAWL__SQL_FIELD(event_append, event.correlation_id, TEXT),
+    PAWL__SQL_FIELD(event_append, event.causation_id, TEXT),
+    PAWL__SQL_FIELD(event_append, event.dispatch_id.uuid, UUID_OR_NULL),
+    PAWL__SQL_FIELD(event_append, event.at, TIME),
+    PAWL__SQL_FIELD(event_append, event.headers, TEXT),
+    PAWL__SQL_FIELD(event_append, event.body, BYTES),
 };
 
 /* Two workers that append to the same streams wait for one another in one order. */
@@ -308,10 +286,10 @@ pawl_code pawl__pg_send_event_append(pawl__pg_writer *writer)
 
 /* ---- Folds -------------------------------------------------------------- */
 
-static const pawl__pg_field fold_fields[] = {
-    PAWL__PG_FIELD(fold_set, stream, TEXT),        PAWL__PG_FIELD(fold_set, version, INT),
-    PAWL__PG_FIELD(fold_set, type_version, INT32), PAWL__PG_FIELD(fold_set, at, TIME),
-    PAWL__PG_FIELD(fold_set, state, TEXT),         PAWL__PG_FIELD(fold_set, dispatches, TEXT),
+static const pawl__sql_field fold_fields[] = {
+    PAWL__SQL_FIELD(fold_set, stream, TEXT),        PAWL__SQL_FIELD(fold_set, version, INT),
+    PAWL__SQL_FIELD(fold_set, type_version, INT32), PAWL__SQL_FIELD(fold_set, at, TIME),
+    PAWL__SQL_FIELD(fold_set, state, TEXT),         PAWL__SQL_FIELD(fold_set, dispatches, TEXT),
 };
 
 /* Of each stream the one that stays comes first. */
@@ -351,10 +329,10 @@ pawl_code pawl__pg_send_fold_set(pawl__pg_writer *writer)
 
 /* ---- Checkpoints -------------------------------------------------------- */
 
-static const pawl__pg_field checkpoint_fields[] = {
-    PAWL__PG_FIELD(checkpoint_set, name, TEXT), PAWL__PG_FIELD(checkpoint_set, to, INT),
-    PAWL__PG_FIELD(checkpoint_set, at, TIME),
-    PAWL__PG_FIELD(checkpoint_set, from, INT), /* not for a new one */
+static const pawl__sql_field checkpoint_fields[] = {
+    PAWL__SQL_FIELD(checkpoint_set, name, TEXT), PAWL__SQL_FIELD(checkpoint_set, to, INT),
+    PAWL__SQL_FIELD(checkpoint_set, at, TIME),
+    PAWL__SQL_FIELD(checkpoint_set, from, INT), /* not for a new one */
 };
 
 static int by_name(const void *left, const void *right)

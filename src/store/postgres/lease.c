@@ -89,7 +89,7 @@ static void send_take(const taking *t, pawl__pg_call *call, pawl_error *error)
     pawl__pg_begin(call, t->connection, is_alone ? PAWL__PG_LEAD_TAKE_ALONE : PAWL__PG_LEAD_TAKE,
                    error);
     pawl__pg_put_text(call, t->name);
-    pawl__pg_put_uuid(call, t->store->base.worker.uuid);
+    pawl__pg_put_uuid(call, t->store->sql.base.worker.uuid);
     pawl__pg_put_int(call, t->store->lock_number);
     pawl__pg_put_int(call, t->store->pid);
     pawl__pg_put_time(call, t->now);

@@ -23,6 +23,7 @@
  */
 #include "store/postgres/operations.h"
 #include "store/postgres/place.h"
+#include "store/sql/operations.h"
 
 #include <string.h>
 
@@ -54,7 +55,7 @@ static pawl_code look_ahead(pawl__pg *store, pawl__pg_connection *connection,
     pawl__pg_put_time(&call, pawl__pg_now(store));
     pawl__pg_put_texts(&call, aggregators, aggregator_count);
     pawl__pg_put_time(&call, place->due_max);
-    pawl__pg_put_uuid(&call, store->base.worker.uuid);
+    pawl__pg_put_uuid(&call, store->sql.base.worker.uuid);
     pawl_code code = pawl__pg_run(&call);
     if (code == PAWL_OK && pawl__pg_next(&call)) {
         take_time(&call, &first->next.queue);
@@ -131,103 +132,14 @@ pawl_code pawl__pg_next_due(pawl_store *base, pawl_text queue, const pawl_text *
 
 /* ---- Statistics --------------------------------------------------------- */
 
-enum {
-    CALL_QUEUES,
-    CALL_TIMEOUTS,
-    CALL_PENDING,
-    CALL_COUNTERS,
-    CALL_COUNTS, /* one number each from here */
-    COUNT_MAX = 6,
-};
-
-typedef struct count_row {
-    int    statement;
-    size_t offset; /* of the number in pawl_stats */
-} count_row;
-
-static const count_row counts[COUNT_MAX] = {
-    {PAWL__SQL_OUTBOX_HELD, offsetof(pawl_stats, outbox_held)},
-    {PAWL__SQL_OUTBOX_DEAD, offsetof(pawl_stats, outbox_dead)},
-    {PAWL__SQL_AGGREGATOR_COUNT, offsetof(pawl_stats, aggregator_rows)},
-    {PAWL__SQL_FLUSH_DEAD, offsetof(pawl_stats, flushes_dead)},
-    {PAWL__SQL_DEAD_COUNT, offsetof(pawl_stats, dead)},
-    {PAWL__SQL_INBOX_COUNT, offsetof(pawl_stats, inbox)},
-};
-
-static void send_stats(pawl__pg *store, pawl_time now, pawl__pg_call *calls, pawl_error *error)
-{
-    pawl__pg_begin(&calls[CALL_QUEUES], &store->main, PAWL__SQL_QUEUE_STATS, error);
-    pawl__pg_put_time(&calls[CALL_QUEUES], now);
-    pawl__pg_send(&calls[CALL_QUEUES]);
-    pawl__pg_begin(&calls[CALL_TIMEOUTS], &store->main, PAWL__SQL_TIMEOUT_STATS, error);
-    pawl__pg_put_time(&calls[CALL_TIMEOUTS], now);
-    pawl__pg_send(&calls[CALL_TIMEOUTS]);
-    pawl__pg_begin(&calls[CALL_PENDING], &store->main, PAWL__PG_OUTBOX_PENDING_COUNT, error);
-    pawl__pg_send(&calls[CALL_PENDING]);
-    pawl__pg_begin(&calls[CALL_COUNTERS], &store->main, PAWL__SQL_WORKER_COUNTERS, error);
-    pawl__pg_send(&calls[CALL_COUNTERS]);
-    for (size_t i = 0; i < COUNT_MAX; i++) {
-        pawl__pg_begin(&calls[CALL_COUNTS + i], &store->main, counts[i].statement, error);
-        pawl__pg_send(&calls[CALL_COUNTS + i]);
-    }
-}
-
-static pawl_code take_queues(pawl__pg_call *call, pawl_stats *stats)
-{
-    stats->queues = pawl__pg_take_rows(call, sizeof *stats->queues);
-    while (stats->queues != NULL && pawl__pg_next(call)) {
-        pawl_queue_stats *row = &stats->queues[stats->queue_count++];
-        row->queue            = pawl__pg_get_text(call);
-        row->ready            = pawl__pg_get_int(call);
-        row->future           = pawl__pg_get_int(call);
-        row->oldest           = pawl__pg_get_time(call);
-        if (row->ready == 0)
-            row->oldest = 0;
-    }
-    return call->code;
-}
-
-static pawl_code take_stats(pawl__pg_call *calls, pawl_stats *stats)
-{
-    pawl_code code = take_queues(&calls[CALL_QUEUES], stats);
-    if (pawl__pg_next(&calls[CALL_TIMEOUTS])) {
-        stats->timeouts_due     = pawl__pg_get_int(&calls[CALL_TIMEOUTS]);
-        stats->timeouts_pending = pawl__pg_get_int(&calls[CALL_TIMEOUTS]) - stats->timeouts_due;
-    }
-    if (pawl__pg_next(&calls[CALL_PENDING])) {
-        stats->outbox_pending = pawl__pg_get_int(&calls[CALL_PENDING]);
-        stats->outbox_oldest  = pawl__pg_get_time(&calls[CALL_PENDING]);
-    }
-    if (pawl__pg_next(&calls[CALL_COUNTERS]))
-        pawl__pg_get_counters(&calls[CALL_COUNTERS], &stats->counters);
-    for (size_t i = 0; i < COUNT_MAX; i++)
-        if (pawl__pg_next(&calls[CALL_COUNTS + i])) {
-            int64_t number = pawl__pg_get_int(&calls[CALL_COUNTS + i]);
-            memcpy((char *)stats + counts[i].offset, &number, sizeof number);
-        }
-    return code;
-}
-
 /* One round trip, and one for who lives. */
 pawl_code pawl__pg_stats(pawl_store *base, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                          pawl_error *error)
 {
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call calls[CALL_COUNTS + COUNT_MAX];
-    *stats         = (pawl_stats){0};
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
+    pawl__pg *store = pawl__pg_of(base);
     if (now > store->last_now)
         store->last_now = now;
-    send_stats(store, now, calls, error);
-    code                     = pawl__pg_flush(&store->main, error);
-    calls[CALL_QUEUES].arena = arena;
-    if (code == PAWL_OK)
-        code = take_stats(calls, stats);
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-        pawl__pg_end(&calls[i]);
-    return code == PAWL_OK ? pawl__pg_worker_count(store, &stats->workers, error) : code;
+    return pawl__sql_stats(base, now, arena, stats, error);
 }
 
 /* ---- Sweep: marks of the inbox ------------------------------------------ */

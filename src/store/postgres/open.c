@@ -144,7 +144,7 @@ static pawl_code wait_for_connection(const pawl__pg *store, PGconn *pg, pawl__pg
             return pawl_error_set(
                 error, PAWL_EUNREACHABLE, "postgres: %s: no connection to %s:%s within %lld ms",
                 store->given, PQhost(pg), PQport(pg),
-                (long long)(*is_late ? hosts->limit_ms : store->base.deadline_ms));
+                (long long)(*is_late ? hosts->limit_ms : store->sql.base.deadline_ms));
         if (poll(list, 2, rest < 1000 ? (int)rest : 1000) < 0 && errno != EINTR)
             return pawl_error_set(error, PAWL_EUNREACHABLE, "postgres: %s: %s", store->given,
                                   strerror(errno));
@@ -185,7 +185,7 @@ static pawl_code dial_once(pawl__pg *store, PGconn **pg, pawl_error *error)
 {
     pawl__pg_hosts    hosts;
     char             *text     = NULL;
-    int64_t           deadline = pawl__pg_clock_ms() + store->base.deadline_ms;
+    int64_t           deadline = pawl__pg_clock_ms() + store->sql.base.deadline_ms;
     PQconninfoOption *list     = PQconninfoParse(store->conninfo, &text);
     PQfreemem(text);
     if (list == NULL) /* url.c has parsed it once */
@@ -257,7 +257,7 @@ static pawl_code ask_session(pawl__pg *store, pawl__pg_connection *connection, i
     connection->is_named   = false;
     pawl__pg_begin(&call, connection, PAWL__PG_SESSION, error);
     pawl__pg_put_text(&call, pawl_text_of(store->schema));
-    pawl__pg_put_text(&call, pawl_text_of(store->base.system_prefix));
+    pawl__pg_put_text(&call, pawl_text_of(store->sql.base.system_prefix));
     pawl_code code       = pawl__pg_run(&call);
     connection->is_named = is_named;
     if (code == PAWL_OK && pawl__pg_next(&call)) {
@@ -299,11 +299,11 @@ void pawl__pg_disconnect(pawl__pg_connection *connection)
 pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
     pawl__pg_disconnect(connection);
-    connection->prefix         = store->base.system_prefix;
+    connection->prefix         = store->sql.base.system_prefix;
     connection->dialect        = pawl__pg_dialect;
     connection->dialect.schema = store->schema;
     connection->is_ours        = true;
-    connection->deadline_ms    = store->base.deadline_ms;
+    connection->deadline_ms    = store->sql.base.deadline_ms;
     connection->interrupt_fd   = atomic_load(&store->interrupt_fd);
     pawl_code code             = dial(store, &connection->pg, error);
     connection->is_named       = !store->is_pooled;
@@ -346,7 +346,7 @@ static pawl_code connect_again(pawl__pg *store, pawl_error *error)
     pawl_code code        = pawl__pg_connect(store, &store->main, error);
     if (code == PAWL_OK && store->lock_number != 0)
         code = pawl__pg_worker_lock(store, error);
-    if (code == PAWL_OK && store->base.is_attached)
+    if (code == PAWL_OK && store->sql.base.is_attached)
         pawl__pg_end_holder(store, &store->main);
     if (code != PAWL_OK)
         store->main.is_lost = true; /* the next call tries again */
@@ -396,15 +396,16 @@ static void write_identity(pawl__pg *store)
     const PGconn *pg   = store->main.pg;
     const char   *host = PQhost(pg) != NULL ? PQhost(pg) : "";
     const char   *port = PQport(pg) != NULL ? PQport(pg) : "";
-    (void)snprintf(store->base.identity, sizeof store->base.identity,
+    (void)snprintf(store->sql.base.identity, sizeof store->sql.base.identity,
                    "postgres:%.60s:%.10s/%.60s/%.40s/%s", host, port, PQdb(pg), store->schema,
-                   store->base.system_prefix);
+                   store->sql.base.system_prefix);
 }
 
 pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_options *options,
                         pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
+    store->sql.ops  = &pawl__pg_ops;
     store->pid      = getpid();
     store->last_now = PAWL_TIME_MIN;
     atomic_store(&store->interrupt_fd, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));

@@ -14,8 +14,6 @@ pawl_code pawl__pg_queue_claim(pawl_store *base, const pawl_queue_claim *claim, 
 pawl_code pawl__pg_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due_max,
                                 const int64_t *except, size_t except_count, pawl_time *placed,
                                 int64_t *seq, pawl_error *error);
-pawl_code pawl__pg_queue_list(pawl_store *base, pawl_text queue, size_t count_max,
-                              pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
 
 /* inbox.c */
 pawl_code pawl__pg_inbox_known(pawl_store *base, pawl_text endpoint, const pawl_text *ids,
@@ -31,11 +29,7 @@ pawl_code pawl__pg_saga_count(pawl_store *base, const pawl_saga_table *table, in
 /* timeout.c */
 pawl_code pawl__pg_timeout_claim(pawl_store *base, const pawl_timeout_claim *claim,
                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
-pawl_code pawl__pg_timeout_foreign(pawl_store *base, pawl_text own, pawl_time now,
-                                   pawl_arena *arena, pawl_foreign_rows *rows, pawl_error *error);
 pawl_code pawl__pg_timeout_reap(pawl_store *base, pawl_time now, int64_t *count, pawl_error *error);
-pawl_code pawl__pg_timeout_list(pawl_store *base, pawl_saga_id saga_id, size_t count_max,
-                                pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
 /* Clears the leases of workers that died; of those behind a pooler when asked. */
 void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_connection *connection,
                                      pawl__pg_call *call, bool is_pooled_too, pawl_error *error);
@@ -43,24 +37,16 @@ void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_connection *conne
 /* aggregator.c */
 pawl_code pawl__pg_snapshot_claim(pawl_store *base, const pawl_snapshot_claim *claim,
                                   pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error);
-pawl_code pawl__pg_aggregator_get(pawl_store *base, pawl_text partition, pawl_arena *arena,
-                                  pawl_snapshot *rows, pawl_error *error);
 pawl_code pawl__pg_aggregator_count(pawl_store *base, pawl_text partition, const pawl_text *types,
                                     size_t type_count, pawl_time now,
                                     pawl_aggregator_counts *counts, pawl_error *error);
 
 /* flush.c */
-pawl_code pawl__pg_flush_list(pawl_store *base, pawl_text name, pawl_time due_max, size_t count_max,
-                              pawl_arena *arena, pawl_flush_rows *rows, pawl_error *error);
 
 /* outbox.c */
 pawl_code pawl__pg_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
                                 size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
                                 pawl_error *error);
-pawl_code pawl__pg_outbox_list(pawl_store *base, pawl_outbox_state state, size_t count_max,
-                               pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
-pawl_code pawl__pg_outbox_attempts(pawl_store *base, int64_t id, pawl_arena *arena,
-                                   pawl_attempt_rows *rows, pawl_error *error);
 
 pawl_code pawl__pg_outbox_find(pawl_store *base, const pawl_outbox_query *query, pawl_arena *arena,
                                pawl_outbox_rows *rows, pawl_error *error);
@@ -70,8 +56,6 @@ pawl_code pawl__pg_stream_load(pawl_store *base, const pawl_stream_read *reads, 
                                pawl_arena *arena, pawl_stream *streams, pawl_error *error);
 pawl_code pawl__pg_event_list(pawl_store *base, const pawl_event_query *query, pawl_arena *arena,
                               pawl_event_rows *rows, pawl_error *error);
-pawl_code pawl__pg_checkpoint_get(pawl_store *base, pawl_text name, int64_t *position,
-                                  pawl_error *error);
 
 /* position.c */
 /* Of the lock that whoever numbers events has. */
@@ -80,10 +64,6 @@ pawl_code pawl__pg_event_number(pawl_store *base, size_t count_max, int64_t *cou
                                 pawl_error *error);
 
 /* dead.c */
-pawl_code pawl__pg_dead_list(pawl_store *base, pawl_text endpoint, size_t count_max,
-                             pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
-pawl_code pawl__pg_subscriptions(pawl_store *base, pawl_arena *arena, pawl_subscriptions *list,
-                                 pawl_error *error);
 
 /* look.c */
 pawl_code pawl__pg_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,

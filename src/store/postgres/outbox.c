@@ -5,46 +5,9 @@
  */
 #include "store/sql/outbox.h"
 #include "store/postgres/operations.h"
+#include "store/sql/rows.h"
 
 #include <stdlib.h>
-
-/* The number of a word; a word that is none, written by somebody else, ends
- * the call. */
-static int read_word(pawl__pg_call *call, const pawl_text *words, int count)
-{
-    pawl_text word = pawl__pg_peek_text(call);
-    for (int i = 0; i < count; i++)
-        if (pawl_text_equal(word, words[i]))
-            return i;
-    call->code = pawl_error_set(call->error, PAWL_EPERSIST,
-                                "postgres: column %s holds '%.*s', which is no state",
-                                PQfname(call->result, call->column - 1), PAWL_TEXT_ARGS(word));
-    return 0;
-}
-
-static void read_claimed(pawl__pg_call *call, pawl_outbox_row *row)
-{
-    row->id               = pawl__pg_get_int(call);
-    row->next_attempt     = pawl__pg_get_time(call);
-    row->version          = pawl__pg_get_int(call);
-    row->index            = (int32_t)pawl__pg_get_int(call);
-    row->attempts         = (int32_t)pawl__pg_get_int(call);
-    row->dispatch_id.uuid = pawl__pg_get_uuid(call);
-    row->source           = pawl__pg_get_text(call);
-    row->endpoint         = pawl__pg_get_text(call);
-    row->destination      = pawl__pg_get_text(call);
-    row->due              = pawl__pg_get_time(call);
-    row->at               = pawl__pg_get_time(call);
-    row->attempts_before  = (int32_t)pawl__pg_get_int(call);
-    pawl__pg_get_message(call, &row->message);
-}
-
-static void read_row(pawl__pg_call *call, pawl_outbox_row *row)
-{
-    read_claimed(call, row);
-    row->state = (pawl_outbox_state)read_word(call, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
-    row->dispatched = pawl__pg_get_time(call);
-}
 
 /* ---- Claiming ----------------------------------------------------------- */
 
@@ -70,7 +33,7 @@ static void read_due(pawl__pg_call *call, pawl_outbox_rows *rows, pawl__pg_outbo
             continue;
         }
         pawl_outbox_row *row = &rows->items[rows->count++];
-        read_claimed(call, row);
+        pawl__pg_get_fields(call, &pawl__sql_outbox_claimed, row);
         row->state = PAWL_OUTBOX_PENDING;
     }
     look->sight.limit = rows->count != 0 ? rows->items[0].id : INT64_MAX;
@@ -118,38 +81,6 @@ pawl_code pawl__pg_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time 
     rows->next_attempt =
         rows->count > count_max ? rows->items[--rows->count].next_attempt : store->outbox.later;
     return pawl__sql_order_sources(rows, arena, error);
-}
-
-/* ---- Looking ------------------------------------------------------------ */
-
-/* A state that is no parameter lets the statement have the state's own index. */
-static const int list_statements[] = {
-    [PAWL_OUTBOX_PENDING]    = PAWL__PG_OUTBOX_LIST_PENDING,
-    [PAWL_OUTBOX_HELD]       = PAWL__PG_OUTBOX_LIST_HELD,
-    [PAWL_OUTBOX_DISPATCHED] = PAWL__PG_OUTBOX_LIST_DISPATCHED,
-    [PAWL_OUTBOX_DEAD]       = PAWL__PG_OUTBOX_LIST_DEAD,
-    [PAWL_OUTBOX_DISCARDED]  = PAWL__PG_OUTBOX_LIST_DISCARDED,
-};
-
-pawl_code pawl__pg_outbox_list(pawl_store *base, pawl_outbox_state state, size_t count_max,
-                               pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
-{
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call call;
-    *rows          = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__pg_begin(&call, &store->main, list_statements[state], error);
-    call.arena = arena;
-    pawl__pg_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
-    code = pawl__pg_run(&call);
-    if (code != PAWL_OK)
-        return code;
-    rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
-    while (pawl__pg_next(&call))
-        read_row(&call, &rows->items[rows->count++]);
-    return call.code;
 }
 
 /* ---- Finding ------------------------------------------------------------ */
@@ -244,7 +175,7 @@ static pawl_code take_found(finding *f, pawl_arena *arena, pawl_outbox_rows *row
     for (size_t i = 0; code == PAWL_OK && i < f->count; i++) {
         f->calls[i].arena = arena;
         while (pawl__pg_next(&f->calls[i]))
-            read_row(&f->calls[i], &rows->items[rows->count++]);
+            pawl__pg_get_fields(&f->calls[i], &pawl__sql_outbox_row, &rows->items[rows->count++]);
         code = f->calls[i].code;
     }
     if (f->count > 1)
@@ -270,32 +201,4 @@ pawl_code pawl__pg_outbox_find(pawl_store *base, const pawl_outbox_query *query,
     for (size_t i = 0; i < f.count; i++)
         pawl__pg_end(&f.calls[i]);
     return code;
-}
-
-pawl_code pawl__pg_outbox_attempts(pawl_store *base, int64_t id, pawl_arena *arena,
-                                   pawl_attempt_rows *rows, pawl_error *error)
-{
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call call;
-    *rows          = (pawl_attempt_rows){0};
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__pg_begin(&call, &store->main, PAWL__SQL_OUTBOX_ATTEMPTS, error);
-    call.arena = arena;
-    pawl__pg_put_int(&call, id);
-    code = pawl__pg_run(&call);
-    if (code != PAWL_OK)
-        return code;
-    rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
-    while (pawl__pg_next(&call)) {
-        pawl_attempt_row *row = &rows->items[rows->count++];
-        row->attempt          = (int32_t)pawl__pg_get_int(&call);
-        row->outcome          = (pawl_attempt_outcome)read_word(&call, pawl__sql_outcome_words,
-                                                                PAWL__SQL_OUTCOME_COUNT);
-        row->error            = pawl__pg_get_text(&call);
-        row->at               = pawl__pg_get_time(&call);
-        row->duration         = pawl__pg_get_int(&call);
-    }
-    return call.code;
 }

@@ -19,8 +19,6 @@
 #define PAWL__PG_OUTBOX_CLAIMED                                                                 \
     "[Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint], " \
     "[Destination], [Due], [At], [AttemptsBefore], " PAWL__SQL_MESSAGE
-#define PAWL__PG_OUTBOX_ROW \
-    "select " PAWL__PG_OUTBOX_CLAIMED ", [State], [DispatchedAt] from {outbox} "
 
 /* Pending rows of the endpoint, from the id ?3 on. */
 #define PAWL__PG_OUTBOX_PENDING \
@@ -80,30 +78,25 @@
       "select " PAWL__PG_OUTBOX_CLAIMED " from {outbox} " PAWL__PG_OUTBOX_PENDING                                                        \
       "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as due")                                                               \
     X(OUTBOX_LIST_PENDING,                                                                                                               \
-      PAWL__PG_OUTBOX_ROW "where [State] = 'pending' " PAWL__PG_OUTBOX_ORDER "limit ?1")                                                 \
-    X(OUTBOX_LIST_HELD, PAWL__PG_OUTBOX_ROW                                                                                              \
+      PAWL__SQL_OUTBOX_ROW "where [State] = 'pending' " PAWL__PG_OUTBOX_ORDER "limit ?1")                                                \
+    X(OUTBOX_LIST_HELD, PAWL__SQL_OUTBOX_ROW                                                                                             \
       "where [State] = 'held' and [Attempts] >= 0 " PAWL__PG_OUTBOX_ORDER "limit ?1")                                                    \
-    X(OUTBOX_LIST_DISPATCHED,                                                                                                            \
-      PAWL__PG_OUTBOX_ROW "where [State] = 'dispatched' order by [Id] limit ?1")                                                         \
-    X(OUTBOX_LIST_DEAD, PAWL__PG_OUTBOX_ROW "where [State] = 'dead' order by [Id] limit ?1")                                             \
-    X(OUTBOX_LIST_DISCARDED,                                                                                                             \
-      PAWL__PG_OUTBOX_ROW "where [State] = 'discarded' order by [Id] limit ?1")                                                          \
     /* Finding: states that most rows left are looked for one by one, in their own indexes. */                                           \
-    X(OUTBOX_FIND_PENDING, PAWL__PG_OUTBOX_ROW                                                                                           \
+    X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                                                          \
       "where [State] = 'pending' and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                  \
           PAWL__PG_OUTBOX_ORDER "limit ?8")                                                                                              \
     /* Both columns of its index, as above: no plan walks the other pending rows. */                                                     \
-    X(OUTBOX_FIND_TRIED, PAWL__PG_OUTBOX_ROW                                                                                             \
+    X(OUTBOX_FIND_TRIED, PAWL__SQL_OUTBOX_ROW                                                                                            \
       "where [State] = 'pending' and [Attempts] > 0 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                               \
       "order by [Id], [Attempts] limit ?8")                                                                                              \
-    X(OUTBOX_FIND_HELD, PAWL__PG_OUTBOX_ROW                                                                                              \
+    X(OUTBOX_FIND_HELD, PAWL__SQL_OUTBOX_ROW                                                                                             \
       "where [State] = 'held' and [Attempts] >= 0 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                 \
           PAWL__PG_OUTBOX_ORDER "limit ?8")                                                                                              \
-    X(OUTBOX_FIND_DEAD, PAWL__PG_OUTBOX_ROW "where [State] = 'dead' " PAWL__PG_OUTBOX_FOUND)                                             \
+    X(OUTBOX_FIND_DEAD, PAWL__SQL_OUTBOX_ROW "where [State] = 'dead' " PAWL__PG_OUTBOX_FOUND)                                            \
     X(OUTBOX_FIND_ANY,                                                                                                                   \
-      PAWL__PG_OUTBOX_ROW "where [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                      \
-                          "and [State] = any (?10) order by [Id] limit ?8")                                                              \
-    X(OUTBOX_FIND_DISPATCH, PAWL__PG_OUTBOX_ROW                                                                                          \
+      PAWL__SQL_OUTBOX_ROW "where [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                     \
+                           "and [State] = any (?10) order by [Id] limit ?8")                                                             \
+    X(OUTBOX_FIND_DISPATCH, PAWL__SQL_OUTBOX_ROW                                                                                         \
       "where [DispatchId] = ?11 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                   \
       "and [State] = any (?10) limit ?8")                                                                                                \
     /* Of so many columns: see PAWL__PG_EVENT_INSERT. */                                                                                 \

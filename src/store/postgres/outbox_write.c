@@ -14,22 +14,22 @@
 
 /* ---- Adding ------------------------------------------------------------- */
 
-static const pawl__pg_field add_fields[] = {
-    PAWL__PG_FIELD(outbox_add, dispatch_id.uuid, UUID),
-    PAWL__PG_FIELD(outbox_add, at, TIME),
-    PAWL__PG_FIELD(outbox_add, due, TIME),
-    PAWL__PG_FIELD(outbox_add, source, TEXT),
-    PAWL__PG_FIELD(outbox_add, version, INT),
-    PAWL__PG_FIELD(outbox_add, index, INT32),
-    PAWL__PG_FIELD(outbox_add, endpoint, TEXT),
-    PAWL__PG_FIELD(outbox_add, destination, TEXT),
-    PAWL__PG_MESSAGE_FIELDS(outbox_add),
+static const pawl__sql_field add_fields[] = {
+    PAWL__SQL_FIELD(outbox_add, dispatch_id.uuid, UUID),
+    PAWL__SQL_FIELD(outbox_add, at, TIME),
+    PAWL__SQL_FIELD(outbox_add, due, TIME),
+    PAWL__SQL_FIELD(outbox_add, source, TEXT),
+    PAWL__SQL_FIELD(outbox_add, version, INT),
+    PAWL__SQL_FIELD(outbox_add, index, INT32),
+    PAWL__SQL_FIELD(outbox_add, endpoint, TEXT),
+    PAWL__SQL_FIELD(outbox_add, destination, TEXT),
+    PAWL__SQL_MESSAGE_FIELDS(outbox_add),
 };
 
-static const pawl__pg_field content_fields[] = {
-    PAWL__PG_FIELD(outbox_add, dispatch_id.uuid, UUID),
-    PAWL__PG_FIELD(outbox_add, message.type, TEXT),
-    PAWL__PG_FIELD(outbox_add, message.body, BYTES),
+static const pawl__sql_field content_fields[] = {
+    PAWL__SQL_FIELD(outbox_add, dispatch_id.uuid, UUID),
+    PAWL__SQL_FIELD(outbox_add, message.type, TEXT),
+    PAWL__SQL_FIELD(outbox_add, message.body, BYTES),
 };
 
 /* The ids are there: which of them with another type or body? */
@@ -88,17 +88,17 @@ pawl_code pawl__pg_send_outbox_add(pawl__pg_writer *writer)
 
 /* ---- Settling ----------------------------------------------------------- */
 
-static const pawl__pg_field settle_fields[] = {
-    PAWL__PG_FIELD(outbox_settle, id, INT),
-    PAWL__PG_FIELD(outbox_settle, attempts, INT32),
-    PAWL__PG_FIELD(outbox_settle, next_attempt, TIME),
-    PAWL__PG_FIELD(outbox_settle, at, TIME),
-    PAWL__PG_FIELD(outbox_settle, duration, INT),
-    PAWL__PG_FIELD(outbox_settle, error, ERROR_TEXT),
+static const pawl__sql_field settle_fields[] = {
+    PAWL__SQL_FIELD(outbox_settle, id, INT),
+    PAWL__SQL_FIELD(outbox_settle, attempts, INT32),
+    PAWL__SQL_FIELD(outbox_settle, next_attempt, TIME),
+    PAWL__SQL_FIELD(outbox_settle, at, TIME),
+    PAWL__SQL_FIELD(outbox_settle, duration, INT),
+    PAWL__SQL_FIELD(outbox_settle, error, ERROR_TEXT),
 };
 
-static const pawl__pg_field id_field       = PAWL__PG_FIELD(outbox_settle, id, INT);
-static const pawl__pg_field duration_field = PAWL__PG_FIELD(outbox_settle, duration, INT);
+static const pawl__sql_field id_field       = PAWL__SQL_FIELD(outbox_settle, id, INT);
+static const pawl__sql_field duration_field = PAWL__SQL_FIELD(outbox_settle, duration, INT);
 
 static int by_row(const void *left, const void *right)
 {
@@ -108,16 +108,16 @@ static int by_row(const void *left, const void *right)
 
 static void put_words(pawl__pg_step *step)
 {
-    pawl__pg_array_begin(&step->call, PAWL__PG_TEXT, PAWL_VALUE_NONE, step->count);
+    pawl__pg_array_begin(&step->call, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++) {
         const pawl_outbox_settle *settle = step->items[i];
-        pawl__pg_array_put(&step->call, PAWL__PG_TEXT, &pawl__sql_state_words[settle->state]);
+        pawl__pg_array_put(&step->call, PAWL__WIRE_TEXT, &pawl__sql_state_words[settle->state]);
     }
     pawl__pg_array_end(&step->call);
-    pawl__pg_array_begin(&step->call, PAWL__PG_TEXT, PAWL_VALUE_NONE, step->count);
+    pawl__pg_array_begin(&step->call, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++) {
         const pawl_outbox_settle *settle = step->items[i];
-        pawl__pg_array_put(&step->call, PAWL__PG_TEXT, &pawl__sql_outcome_words[settle->outcome]);
+        pawl__pg_array_put(&step->call, PAWL__WIRE_TEXT, &pawl__sql_outcome_words[settle->outcome]);
     }
     pawl__pg_array_end(&step->call);
 }
@@ -200,10 +200,10 @@ pawl_code pawl__pg_send_outbox_settle(pawl__pg_writer *writer)
 
 /* ---- What an operator does ---------------------------------------------- */
 
-static const pawl__pg_field reset_fields[] = {
-    PAWL__PG_FIELD(outbox_reset, id, INT),
-    PAWL__PG_FIELD(outbox_reset, at, TIME),
-    PAWL__PG_FIELD(outbox_reset, note, ERROR_TEXT),
+static const pawl__sql_field reset_fields[] = {
+    PAWL__SQL_FIELD(outbox_reset, id, INT),
+    PAWL__SQL_FIELD(outbox_reset, at, TIME),
+    PAWL__SQL_FIELD(outbox_reset, note, ERROR_TEXT),
 };
 
 static int by_reset_row(const void *left, const void *right)
@@ -219,11 +219,11 @@ static pawl_code check_reset(pawl__pg_writer *writer, pawl__pg_step *step)
 
 static void put_enabled(pawl__pg_step *step)
 {
-    pawl__pg_array_begin(&step->call, PAWL__PG_BOOL, PAWL_VALUE_NONE, step->count);
+    pawl__pg_array_begin(&step->call, PAWL__WIRE_BOOL, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++) {
         const pawl_outbox_reset *reset      = step->items[i];
         bool                     is_enabled = reset->action == PAWL_OUTBOX_ENABLE;
-        pawl__pg_array_put(&step->call, PAWL__PG_BOOL, &is_enabled);
+        pawl__pg_array_put(&step->call, PAWL__WIRE_BOOL, &is_enabled);
     }
     pawl__pg_array_end(&step->call);
 }

@@ -54,12 +54,12 @@ static void put_missing(pawl__pg_call *call, const pawl__pg_page *page, size_t c
                         pawl_text **bodies)
 {
     size_t next = 0;
-    pawl__pg_array_begin(call, PAWL__PG_INT, PAWL_VALUE_NONE, count);
+    pawl__pg_array_begin(call, PAWL__WIRE_INT, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < page->count; i++) {
         if (body_of(page, i)->data != NULL)
             continue;
         bodies[next++] = body_of(page, i);
-        pawl__pg_array_put(call, PAWL__PG_INT, field_of(page, i, page->number));
+        pawl__pg_array_put(call, PAWL__WIRE_INT, field_of(page, i, page->number));
     }
     pawl__pg_array_end(call);
 }

@@ -162,25 +162,26 @@ static pawl_text text_at(const void *member)
 }
 
 /* False: null. `member` points to a field of the type's kind. */
-static bool append(pawl__pg_bytes *bytes, pawl__pg_type type, const void *member)
+static bool append(pawl__pg_bytes *bytes, int type, const void *member)
 {
     switch (type) {
-    case PAWL__PG_INT: append_number(bytes, *(const int64_t *)member); return true;
-    case PAWL__PG_INT32: append_number(bytes, *(const int32_t *)member); return true;
-    case PAWL__PG_BOOL: return append_bool(bytes, *(const bool *)member);
-    case PAWL__PG_TIME: append_time(bytes, *(const pawl_time *)member); return true;
-    case PAWL__PG_TEXT:
-    case PAWL__PG_BYTES: {
+    case PAWL__WIRE_INT: append_number(bytes, *(const int64_t *)member); return true;
+    case PAWL__WIRE_INT32: append_number(bytes, *(const int32_t *)member); return true;
+    case PAWL__WIRE_FLAG: append_number(bytes, *(const bool *)member); return true;
+    case PAWL__WIRE_BOOL: return append_bool(bytes, *(const bool *)member);
+    case PAWL__WIRE_TIME: append_time(bytes, *(const pawl_time *)member); return true;
+    case PAWL__WIRE_TEXT:
+    case PAWL__WIRE_BYTES: {
         pawl_text text = text_at(member);
         append_raw(bytes, text.data, text.size);
         return true;
     }
-    case PAWL__PG_ERROR_TEXT: append_error_text(bytes, text_at(member)); return true;
-    case PAWL__PG_JSON: append_json(bytes, text_at(member), true); return true;
-    case PAWL__PG_JSON_TEXT: append_json(bytes, text_at(member), false); return true;
-    case PAWL__PG_UUID: return append_uuid(bytes, member, false);
-    case PAWL__PG_UUID_OR_NULL: return append_uuid(bytes, member, true);
-    case PAWL__PG_VALUE: return append_value(bytes, member);
+    case PAWL__WIRE_ERROR_TEXT: append_error_text(bytes, text_at(member)); return true;
+    case PAWL__WIRE_JSON: append_json(bytes, text_at(member), true); return true;
+    case PAWL__WIRE_JSON_TEXT: append_json(bytes, text_at(member), false); return true;
+    case PAWL__WIRE_UUID: return append_uuid(bytes, member, false);
+    case PAWL__WIRE_UUID_OR_NULL: return append_uuid(bytes, member, true);
+    case PAWL__WIRE_VALUE: return append_value(bytes, member);
     case PAWL__PG_TID: append_raw(bytes, member, 6); return true;
     case PAWL__PG_TID_HINT: append_hint(bytes, *(const int64_t *)member); return true;
     }
@@ -196,20 +197,14 @@ typedef struct type_row {
 
 /* Of pg_type, the same in every version. */
 static const type_row types[] = {
-    [PAWL__PG_INT]          = {20, 1016},
-    [PAWL__PG_INT32]        = {20, 1016},
-    [PAWL__PG_BOOL]         = {16, 1000},
-    [PAWL__PG_TIME]         = {1184, 1185},
-    [PAWL__PG_TEXT]         = {25, 1009},
-    [PAWL__PG_ERROR_TEXT]   = {25, 1009},
-    [PAWL__PG_BYTES]        = {17, 1001},
-    [PAWL__PG_UUID]         = {2950, 2951},
-    [PAWL__PG_UUID_OR_NULL] = {2950, 2951},
-    [PAWL__PG_JSON]         = {3802, 3807},
-    [PAWL__PG_JSON_TEXT]    = {25, 1009},
-    [PAWL__PG_VALUE]        = {25, 1009}, /* see value_types */
-    [PAWL__PG_TID]          = {27, 1010},
-    [PAWL__PG_TID_HINT]     = {27, 1010},
+    [PAWL__WIRE_INT] = {20, 1016},        [PAWL__WIRE_INT32] = {20, 1016},
+    [PAWL__WIRE_BOOL] = {16, 1000},       [PAWL__WIRE_FLAG] = {20, 1016},
+    [PAWL__WIRE_TIME] = {1184, 1185},     [PAWL__WIRE_TEXT] = {25, 1009},
+    [PAWL__WIRE_ERROR_TEXT] = {25, 1009}, [PAWL__WIRE_BYTES] = {17, 1001},
+    [PAWL__WIRE_UUID] = {2950, 2951},     [PAWL__WIRE_UUID_OR_NULL] = {2950, 2951},
+    [PAWL__WIRE_JSON] = {3802, 3807},     [PAWL__WIRE_JSON_TEXT] = {25, 1009},
+    [PAWL__WIRE_VALUE] = {25, 1009}, /* see value_types */
+    [PAWL__PG_TID] = {27, 1010},          [PAWL__PG_TID_HINT] = {27, 1010},
 };
 
 /* Times of correlation columns have no zone (D16). */
@@ -221,7 +216,7 @@ static const type_row value_types[] = {
 
 /* ---- Single parameters -------------------------------------------------- */
 
-static void put(pawl__pg_call *call, pawl__pg_type type, const void *member)
+void pawl__pg_put(pawl__pg_call *call, int type, const void *member)
 {
     pawl__pg_bytes *bytes  = &call->connection->parameters;
     size_t          offset = bytes->size;
@@ -235,47 +230,52 @@ static void put(pawl__pg_call *call, pawl__pg_type type, const void *member)
     call->sizes[call->count++] = (int)(bytes->size - offset);
 }
 
+void pawl__pg_put_fields(pawl__pg_call *call, const pawl__sql_fields *fields, const void *item)
+{
+    for (size_t i = 0; i < fields->count; i++)
+        pawl__pg_put(call, fields->items[i].wire, (const char *)item + fields->items[i].offset);
+}
+
 void pawl__pg_put_int(pawl__pg_call *call, int64_t value)
 {
-    put(call, PAWL__PG_INT, &value);
+    pawl__pg_put(call, PAWL__WIRE_INT, &value);
 }
 
 void pawl__pg_put_bool(pawl__pg_call *call, bool value)
 {
-    put(call, PAWL__PG_BOOL, &value);
+    pawl__pg_put(call, PAWL__WIRE_BOOL, &value);
 }
 
 void pawl__pg_put_time(pawl__pg_call *call, pawl_time value)
 {
-    put(call, PAWL__PG_TIME, &value);
+    pawl__pg_put(call, PAWL__WIRE_TIME, &value);
 }
 
 void pawl__pg_put_text(pawl__pg_call *call, pawl_text value)
 {
-    put(call, PAWL__PG_TEXT, &value);
+    pawl__pg_put(call, PAWL__WIRE_TEXT, &value);
 }
 
 void pawl__pg_put_uuid(pawl__pg_call *call, pawl_uuid value)
 {
-    put(call, PAWL__PG_UUID, &value);
+    pawl__pg_put(call, PAWL__WIRE_UUID, &value);
 }
 
 void pawl__pg_put_uuid_or_null(pawl__pg_call *call, pawl_uuid value)
 {
-    put(call, PAWL__PG_UUID_OR_NULL, &value);
+    pawl__pg_put(call, PAWL__WIRE_UUID_OR_NULL, &value);
 }
 
 void pawl__pg_put_tid(pawl__pg_call *call, const unsigned char tid[6])
 {
-    put(call, PAWL__PG_TID, tid);
+    pawl__pg_put(call, PAWL__PG_TID, tid);
 }
 
 /* ---- Arrays ------------------------------------------------------------- */
 
-void pawl__pg_array_begin(pawl__pg_call *call, pawl__pg_type type, pawl_value_type value_type,
-                          size_t count)
+void pawl__pg_array_begin(pawl__pg_call *call, int type, pawl_value_type value_type, size_t count)
 {
-    const type_row *row = type == PAWL__PG_VALUE ? &value_types[value_type] : &types[type];
+    const type_row *row = type == PAWL__WIRE_VALUE ? &value_types[value_type] : &types[type];
     call->array_offset  = call->connection->parameters.size;
     char *header        = extend(&call->connection->parameters, count != 0 ? HEADER_SIZE : 12);
     if (call->count == PAWL__PG_PARAMETERS_MAX)
@@ -292,7 +292,7 @@ void pawl__pg_array_begin(pawl__pg_call *call, pawl__pg_type type, pawl_value_ty
     write_32(header + 16, 1);
 }
 
-void pawl__pg_array_put(pawl__pg_call *call, pawl__pg_type type, const void *member)
+void pawl__pg_array_put(pawl__pg_call *call, int type, const void *member)
 {
     pawl__pg_bytes *bytes  = &call->connection->parameters;
     size_t          offset = bytes->size;
@@ -322,8 +322,8 @@ void pawl__pg_array_end(pawl__pg_call *call)
     call->sizes[call->count++] = (int)size;
 }
 
-static void put_all(pawl__pg_call *call, pawl__pg_type type, pawl_value_type value_type,
-                    const void *items, size_t item_size, size_t count)
+static void put_all(pawl__pg_call *call, int type, pawl_value_type value_type, const void *items,
+                    size_t item_size, size_t count)
 {
     pawl__pg_array_begin(call, type, value_type, count);
     for (size_t i = 0; i < count; i++)
@@ -333,16 +333,16 @@ static void put_all(pawl__pg_call *call, pawl__pg_type type, pawl_value_type val
 
 void pawl__pg_put_ints(pawl__pg_call *call, const int64_t *values, size_t count)
 {
-    put_all(call, PAWL__PG_INT, PAWL_VALUE_NONE, values, sizeof *values, count);
+    put_all(call, PAWL__WIRE_INT, PAWL_VALUE_NONE, values, sizeof *values, count);
 }
 
 void pawl__pg_put_texts(pawl__pg_call *call, const pawl_text *values, size_t count)
 {
-    put_all(call, PAWL__PG_TEXT, PAWL_VALUE_NONE, values, sizeof *values, count);
+    put_all(call, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, values, sizeof *values, count);
 }
 
 void pawl__pg_put_values(pawl__pg_call *call, pawl_value_type type, const pawl_value *values,
                          size_t count)
 {
-    put_all(call, PAWL__PG_VALUE, type, values, sizeof *values, count);
+    put_all(call, PAWL__WIRE_VALUE, type, values, sizeof *values, count);
 }

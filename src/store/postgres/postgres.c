@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/operations.h"
+#include "store/sql/operations.h"
 
 static void *native(pawl_store *base)
 {
@@ -35,13 +36,13 @@ const pawl_store_ops pawl_store_driver = {
     .timeout_claim    = pawl__pg_timeout_claim,
     .timeout_reap     = pawl__pg_timeout_reap,
     .snapshot_claim   = pawl__pg_snapshot_claim,
-    .aggregator_get   = pawl__pg_aggregator_get,
+    .aggregator_get   = pawl__sql_aggregator_get,
     .aggregator_count = pawl__pg_aggregator_count,
-    .flush_list       = pawl__pg_flush_list,
+    .flush_list       = pawl__sql_flush_list,
     .outbox_claim     = pawl__pg_outbox_claim,
     .lead             = pawl__pg_lead,
     .unlead           = pawl__pg_unlead,
-    .subscriptions    = pawl__pg_subscriptions,
+    .subscriptions    = pawl__sql_subscriptions,
     .next_due         = pawl__pg_next_due,
     .stats            = pawl__pg_stats,
     .sweep            = pawl__pg_sweep,
@@ -52,16 +53,16 @@ const pawl_store_ops pawl_store_driver = {
     .native           = native,
     .native_type      = "PGconn",
     .enlist           = pawl__pg_enlist,
-    .queue_list       = pawl__pg_queue_list,
-    .timeout_list     = pawl__pg_timeout_list,
-    .outbox_list      = pawl__pg_outbox_list,
-    .outbox_attempts  = pawl__pg_outbox_attempts,
-    .dead_list        = pawl__pg_dead_list,
+    .queue_list       = pawl__sql_queue_list,
+    .timeout_list     = pawl__sql_timeout_list,
+    .outbox_list      = pawl__sql_outbox_list,
+    .outbox_attempts  = pawl__sql_outbox_attempts,
+    .dead_list        = pawl__sql_dead_list,
     .outbox_find      = pawl__pg_outbox_find,
     .stream_load      = pawl__pg_stream_load,
     .event_list       = pawl__pg_event_list,
     .event_number     = pawl__pg_event_number,
-    .checkpoint_get   = pawl__pg_checkpoint_get,
+    .checkpoint_get   = pawl__sql_checkpoint_get,
     .lead_list        = pawl__pg_lead_list,
-    .timeout_foreign  = pawl__pg_timeout_foreign,
+    .timeout_foreign  = pawl__sql_timeout_foreign,
 };

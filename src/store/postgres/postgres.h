@@ -20,8 +20,11 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/horizon.h"
 #include "store/postgres/outbox_place.h"
+#include "store/sql/connection.h"
 
 #include <sys/types.h>
+
+extern const pawl__sql_ops pawl__pg_ops; /* connection.c */
 
 /* A queue row that this handle holds. */
 typedef struct pawl__pg_claim {
@@ -62,7 +65,7 @@ typedef struct pawl__pg_numbering {
 } pawl__pg_numbering;
 
 typedef struct pawl__pg {
-    pawl_store          base; /* first: the core's */
+    pawl__sql_store     sql; /* first */
     pawl__pg_connection main;
     pawl__pg_connection side;     /* opened when needed */
     char               *given;    /* the URL, password masked, for texts */

@@ -9,20 +9,9 @@
 #include "store/postgres/page.h"
 #include "store/postgres/place.h"
 #include "store/postgres/writer.h"
+#include "store/sql/rows.h"
 
 #include <string.h>
-
-static void read_row(pawl__pg_call *call, pawl_queue_row *row)
-{
-    row->seq           = pawl__pg_get_int(call);
-    row->due           = pawl__pg_get_time(call);
-    row->placed        = pawl__pg_get_time(call);
-    row->attempts      = (int32_t)pawl__pg_get_int(call);
-    row->deaths        = (int32_t)pawl__pg_get_int(call);
-    row->waiting_since = pawl__pg_get_time(call);
-    row->history       = pawl__pg_get_text(call);
-    pawl__pg_get_message(call, &row->message);
-}
 
 /* ---- Claiming ----------------------------------------------------------- */
 
@@ -59,7 +48,7 @@ static pawl_code read_claimed(pawl__pg *store, pawl__pg_call *call, bool is_due,
         pawl__pg_claim *claim    = &claims[rows->count++];
         bool            is_known = is_due && pawl__pg_get_bool(call);
         pawl__pg_get_tid(call, claim->tid);
-        read_row(call, row);
+        pawl__pg_get_fields(call, &pawl__sql_queue_row, row);
         claim->seq = row->seq;
         claim->due = row->due;
         if (!is_due)
@@ -191,29 +180,6 @@ pawl_code pawl__pg_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due
     return call.code;
 }
 
-pawl_code pawl__pg_queue_list(pawl_store *base, pawl_text queue, size_t count_max,
-                              pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
-{
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call call;
-    *rows          = (pawl_queue_rows){0};
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__pg_begin(&call, &store->main, PAWL__SQL_QUEUE_LIST, error);
-    pawl__pg_put_text(&call, queue);
-    pawl__pg_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
-    code       = pawl__pg_run(&call);
-    call.arena = arena;
-    if (code != PAWL_OK)
-        return code;
-    rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
-    while (rows->items != NULL && pawl__pg_next(&call))
-        read_row(&call, &rows->items[rows->count++]);
-    pawl__pg_end(&call);
-    return call.code;
-}
-
 /* ---- Settling ----------------------------------------------------------- */
 
 static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_step *step)
@@ -239,19 +205,19 @@ static bool is_retry(const void *change, const void *context)
     return settle->action == PAWL_QUEUE_RETRY && !is_unclaimed(change, context);
 }
 
-static const pawl__pg_field done_fields[] = {
-    PAWL__PG_FIELD(queue_settle, seq, INT),
-    PAWL__PG_FIELD(queue_settle, queue, TEXT),
+static const pawl__sql_field done_fields[] = {
+    PAWL__SQL_FIELD(queue_settle, seq, INT),
+    PAWL__SQL_FIELD(queue_settle, queue, TEXT),
 };
-static const pawl__pg_field retry_fields[] = {
-    PAWL__PG_FIELD(queue_settle, seq, INT),
-    PAWL__PG_FIELD(queue_settle, queue, TEXT),
-    PAWL__PG_FIELD(queue_settle, due, TIME),
-    PAWL__PG_FIELD(queue_settle, attempts, INT32),
-    PAWL__PG_FIELD(queue_settle, deaths, INT32),
-    PAWL__PG_FIELD(queue_settle, waiting_since, TIME),
-    PAWL__PG_FIELD(queue_settle, error, ERROR_TEXT),
-    PAWL__PG_FIELD(queue_settle, history, ERROR_TEXT),
+static const pawl__sql_field retry_fields[] = {
+    PAWL__SQL_FIELD(queue_settle, seq, INT),
+    PAWL__SQL_FIELD(queue_settle, queue, TEXT),
+    PAWL__SQL_FIELD(queue_settle, due, TIME),
+    PAWL__SQL_FIELD(queue_settle, attempts, INT32),
+    PAWL__SQL_FIELD(queue_settle, deaths, INT32),
+    PAWL__SQL_FIELD(queue_settle, waiting_since, TIME),
+    PAWL__SQL_FIELD(queue_settle, error, ERROR_TEXT),
+    PAWL__SQL_FIELD(queue_settle, history, ERROR_TEXT),
 };
 
 static pawl_code refuse_unclaimed(pawl__pg_writer *writer)
@@ -280,7 +246,7 @@ static void put_places(pawl__pg_step *step, const pawl__pg *store)
 }
 
 static pawl_code send_settles(pawl__pg_writer *writer, int statement, pawl__pg_want_fn *want,
-                              const pawl__pg_field *fields, size_t field_count)
+                              const pawl__sql_field *fields, size_t field_count)
 {
     size_t       count;
     const void **items =
@@ -314,11 +280,11 @@ pawl_code pawl__pg_send_queue_settle(pawl__pg_writer *writer)
 
 /* ---- Sending ------------------------------------------------------------ */
 
-static const pawl__pg_field send_fields[] = {
-    PAWL__PG_FIELD(queue_send, queue, TEXT),
-    PAWL__PG_FIELD(queue_send, due, TIME),
-    PAWL__PG_FIELD(queue_send, attempts, INT32),
-    PAWL__PG_MESSAGE_FIELDS(queue_send),
+static const pawl__sql_field send_fields[] = {
+    PAWL__SQL_FIELD(queue_send, queue, TEXT),
+    PAWL__SQL_FIELD(queue_send, due, TIME),
+    PAWL__SQL_FIELD(queue_send, attempts, INT32),
+    PAWL__SQL_MESSAGE_FIELDS(queue_send),
 };
 
 /* In the order of the change set, which gives the rows their places. */

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/connection.h"
+#include "store/sql/outbox.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,24 +176,46 @@ int64_t pawl__pg_get_hint(pawl__pg_call *call)
     return (int64_t)hint;
 }
 
-void pawl__pg_get_message(pawl__pg_call *call, pawl_message *message)
+/* The number of a word; a word that is none, written by somebody else, ends the call. */
+static int get_word(pawl__pg_call *call, const pawl_text *words, int count)
 {
-    message->id             = pawl__pg_get_text(call);
-    message->type           = pawl__pg_get_text(call);
-    message->correlation_id = pawl__pg_get_text(call);
-    message->causation_id   = pawl__pg_get_text(call);
-    message->headers        = pawl__pg_get_text(call);
-    message->body           = pawl__pg_get_text(call);
+    pawl_text word  = pawl__pg_peek_text(call);
+    int       found = pawl__sql_find_word(word, words, count);
+    if (found < 0)
+        call->code = pawl_error_set(call->error, PAWL_EPERSIST,
+                                    "postgres: column %s holds '%.*s', which is no state",
+                                    PQfname(call->result, call->column - 1), PAWL_TEXT_ARGS(word));
+    return found < 0 ? 0 : found;
 }
 
-void pawl__pg_get_counters(pawl__pg_call *call, pawl_counters *counters)
+static void get_field(pawl__pg_call *call, int wire, void *member)
 {
-    counters->messages  = pawl__pg_get_int(call);
-    counters->timeouts  = pawl__pg_get_int(call);
-    counters->flushes   = pawl__pg_get_int(call);
-    counters->failures  = pawl__pg_get_int(call);
-    counters->conflicts = pawl__pg_get_int(call);
-    counters->dead      = pawl__pg_get_int(call);
+    switch (wire) {
+    case PAWL__WIRE_INT: *(int64_t *)member = pawl__pg_get_int(call); return;
+    case PAWL__WIRE_INT32: *(int32_t *)member = (int32_t)pawl__pg_get_int(call); return;
+    case PAWL__WIRE_BOOL: *(bool *)member = pawl__pg_get_bool(call); return;
+    case PAWL__WIRE_FLAG: *(bool *)member = pawl__pg_get_int(call) != 0; return;
+    case PAWL__WIRE_TIME: *(pawl_time *)member = pawl__pg_get_time(call); return;
+    case PAWL__WIRE_UUID:
+    case PAWL__WIRE_UUID_OR_NULL: *(pawl_uuid *)member = pawl__pg_get_uuid(call); return;
+    case PAWL__WIRE_JSON: *(pawl_text *)member = pawl__pg_get_json(call); return;
+    case PAWL__WIRE_STATE:
+        *(pawl_outbox_state *)member =
+            (pawl_outbox_state)get_word(call, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
+        return;
+    case PAWL__WIRE_OUTCOME:
+        *(pawl_attempt_outcome *)member =
+            (pawl_attempt_outcome)get_word(call, pawl__sql_outcome_words, PAWL__SQL_OUTCOME_COUNT);
+        return;
+    case PAWL__WIRE_SKIP: pawl__pg_skip(call); return;
+    default: *(pawl_text *)member = pawl__pg_get_text(call); return;
+    }
+}
+
+void pawl__pg_get_fields(pawl__pg_call *call, const pawl__sql_fields *fields, void *row)
+{
+    for (size_t i = 0; i < fields->count; i++)
+        get_field(call, fields->items[i].wire, (char *)row + fields->items[i].offset);
 }
 
 pawl_code pawl__pg_one_int(pawl__pg_call *call, int64_t *number)

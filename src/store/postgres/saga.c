@@ -203,9 +203,9 @@ static void put_correlation(pawl__pg_step *step, pawl_value_type type, size_t of
 {
     if (type == PAWL_VALUE_NONE)
         return;
-    pawl__pg_array_begin(&step->call, PAWL__PG_VALUE, type, step->count);
+    pawl__pg_array_begin(&step->call, PAWL__WIRE_VALUE, type, step->count);
     for (size_t i = 0; i < step->count; i++)
-        pawl__pg_array_put(&step->call, PAWL__PG_VALUE, (const char *)step->items[i] + offset);
+        pawl__pg_array_put(&step->call, PAWL__WIRE_VALUE, (const char *)step->items[i] + offset);
     pawl__pg_array_end(&step->call);
 }
 
@@ -219,9 +219,9 @@ static pawl_code check_deleted(pawl__pg_writer *writer, pawl__pg_step *step)
 static pawl_code send_deletes(pawl__pg_writer *writer, const pawl_saga_table *table,
                               const void **items, size_t count)
 {
-    static const pawl__pg_field fields[] = {
-        PAWL__PG_FIELD(saga_delete, id.uuid, UUID),
-        PAWL__PG_FIELD(saga_delete, version, INT),
+    static const pawl__sql_field fields[] = {
+        PAWL__SQL_FIELD(saga_delete, id.uuid, UUID),
+        PAWL__SQL_FIELD(saga_delete, version, INT),
     };
     pawl__pg_step *step = add_step(writer, table, PAWL__PG_SAGA_DELETE, pawl_change_saga_delete,
                                    items, count, check_deleted);
@@ -262,11 +262,11 @@ static pawl_code check_inserted(pawl__pg_writer *writer, pawl__pg_step *step)
 static pawl_code send_inserts(pawl__pg_writer *writer, const pawl_saga_table *table,
                               const void **items, size_t count)
 {
-    static const pawl__pg_field fields[] = {
-        PAWL__PG_FIELD(saga_insert, id.uuid, UUID),
-        PAWL__PG_FIELD(saga_insert, metadata, JSON_TEXT),
-        PAWL__PG_FIELD(saga_insert, data, JSON),
-        PAWL__PG_FIELD(saga_insert, type_version, TEXT),
+    static const pawl__sql_field fields[] = {
+        PAWL__SQL_FIELD(saga_insert, id.uuid, UUID),
+        PAWL__SQL_FIELD(saga_insert, metadata, JSON_TEXT),
+        PAWL__SQL_FIELD(saga_insert, data, JSON),
+        PAWL__SQL_FIELD(saga_insert, type_version, TEXT),
     };
     pawl__pg_step *step = add_step(writer, table, PAWL__PG_SAGA_INSERT, pawl_change_saga_insert,
                                    items, count, check_inserted);
@@ -297,9 +297,9 @@ static pawl_code find_versions(pawl__pg_writer *writer, pawl__pg_step *step, paw
     if (code != PAWL_OK)
         return code;
     pawl__pg_begin_with(&call, writer->connection, statement, writer->error);
-    pawl__pg_array_begin(&call, PAWL__PG_UUID, PAWL_VALUE_NONE, step->count);
+    pawl__pg_array_begin(&call, PAWL__WIRE_UUID, PAWL_VALUE_NONE, step->count);
     for (size_t i = 0; i < step->count; i++)
-        pawl__pg_array_put(&call, PAWL__PG_UUID,
+        pawl__pg_array_put(&call, PAWL__WIRE_UUID,
                            &((const pawl_saga_update *)step->items[i])->id.uuid);
     pawl__pg_array_end(&call);
     code = pawl__pg_run(&call);
@@ -339,11 +339,12 @@ static pawl_code check_updated(pawl__pg_writer *writer, pawl__pg_step *step)
     return code == PAWL_OK ? refuse_updates(writer, step, is_applied, rows) : code;
 }
 
-static const pawl__pg_field update_place[]  = {PAWL__PG_FIELD(saga_update, row, TID_HINT)};
-static const pawl__pg_field update_fields[] = {
-    PAWL__PG_FIELD(saga_update, id.uuid, UUID),       PAWL__PG_FIELD(saga_update, version, INT),
-    PAWL__PG_FIELD(saga_update, metadata, JSON_TEXT), PAWL__PG_FIELD(saga_update, data, JSON),
-    PAWL__PG_FIELD(saga_update, type_version, TEXT),
+static const pawl__sql_field update_place[] = {
+    {offsetof(pawl_saga_update, row), PAWL__PG_TID_HINT}};
+static const pawl__sql_field update_fields[] = {
+    PAWL__SQL_FIELD(saga_update, id.uuid, UUID),       PAWL__SQL_FIELD(saga_update, version, INT),
+    PAWL__SQL_FIELD(saga_update, metadata, JSON_TEXT), PAWL__SQL_FIELD(saga_update, data, JSON),
+    PAWL__SQL_FIELD(saga_update, type_version, TEXT),
 };
 
 static pawl_code send_update_step(pawl__pg_writer *writer, const void **items, size_t count,

@@ -189,7 +189,7 @@ pawl_code pawl__pg_version(pawl__pg *store, int64_t *version, pawl_error *error)
     char          name[PAWL_PREFIX_SIZE_MAX + sizeof "schema"];
     int64_t       count = 0;
     *version            = 0;
-    int size            = snprintf(name, sizeof name, "%sschema", store->base.system_prefix);
+    int size            = snprintf(name, sizeof name, "%sschema", store->sql.base.system_prefix);
     pawl__pg_begin(&call, &store->main, PAWL__PG_SCHEMA_TABLE_KNOWN, error);
     pawl__pg_put_text(&call, pawl_text_of(store->schema));
     pawl__pg_put_text(&call, (pawl_text){.data = name, .size = (size_t)size});
@@ -205,7 +205,7 @@ pawl_code pawl__pg_version(pawl__pg *store, int64_t *version, pawl_error *error)
 
 static pawl__sql_advice advice_of(const pawl__pg *store)
 {
-    return pawl__sql_advise("", store->given, store->base.system_prefix);
+    return pawl__sql_advise("", store->given, store->sql.base.system_prefix);
 }
 
 static pawl_code check_sagas(const pawl__pg *store, saga_look *look, pawl_error *error)
@@ -236,7 +236,7 @@ static pawl_code too_old(const pawl__pg *store, int64_t version, pawl_error *err
                               advice_of(store).text);
     return pawl_error_set(
         error, PAWL_ESCHEMA, "postgres: %s: table %s.%sschema is missing or incomplete; %s",
-        store->given, store->schema, store->base.system_prefix, advice_of(store).text);
+        store->given, store->schema, store->sql.base.system_prefix, advice_of(store).text);
 }
 
 /* One round trip: the version last, since without the tables it fails. */
@@ -263,7 +263,7 @@ pawl_code pawl__pg_schema_check(pawl__pg *store, const pawl_saga_table *const *t
                                 size_t table_count, pawl_error *error)
 {
     saga_look look = {0};
-    pawl_code code = pawl__pg_prefix_check(store->base.system_prefix, error);
+    pawl_code code = pawl__pg_prefix_check(store->sql.base.system_prefix, error);
     if (code == PAWL_OK)
         code = ask_sagas(store, tables, table_count, &look, error);
     if (code == PAWL_OK)
@@ -329,7 +329,7 @@ static pawl_code keep_workers_out(pawl__pg *store, pawl_error *error)
     static const char lock[] = "do $pawl$ begin lock table {queue} in exclusive mode; "
                                "exception when undefined_table then null; end $pawl$";
     pawl__sql_text    text   = {0};
-    pawl__sql_expand(&text, &store->main.dialect, store->base.system_prefix, lock);
+    pawl__sql_expand(&text, &store->main.dialect, store->sql.base.system_prefix, lock);
     pawl_code code =
         text.is_failed ? pawl__pg_no_memory(error) : run_statement(text.data, &store->main, error);
     pawl__sql_text_free(&text);
@@ -353,7 +353,7 @@ static pawl_code make_all(pawl__pg *store, const pawl_schema_spec *spec, pawl_er
         code = take_sagas(&look, error);
     end_look(&look);
     if (code == PAWL_OK)
-        code = pawl__sql_create(&pawl__pg_dialect, store->base.system_prefix, spec->tables,
+        code = pawl__sql_create(&pawl__pg_dialect, store->sql.base.system_prefix, spec->tables,
                                 spec->table_count, run_statement, &store->main, error);
     return code;
 }
@@ -380,7 +380,7 @@ static pawl_code drop(pawl__pg *store, const pawl_schema_spec *spec, pawl_error 
     if (code == PAWL_OK)
         code = pawl__pg_version(store, &version, error);
     if (code == PAWL_OK)
-        code = pawl__sql_drop(&store->main.dialect, store->base.system_prefix, spec->tables,
+        code = pawl__sql_drop(&store->main.dialect, store->sql.base.system_prefix, spec->tables,
                               spec->table_count, run_statement, &store->main, error);
     return end_alone(store, code, error);
 }

@@ -9,6 +9,7 @@
 #include "store/postgres/operations.h"
 #include "store/postgres/place.h"
 #include "store/postgres/writer.h"
+#include "store/sql/rows.h"
 
 #include <stdio.h>
 
@@ -16,22 +17,6 @@
 #define UNLOOKED_MAX 16
 /* Of the leases that one mark speaks of: seconds between the first and the last end. */
 #define MARK_SECONDS 600
-
-static void read_row(pawl__pg_call *call, pawl_timeout_row *row)
-{
-    row->id.uuid        = pawl__pg_get_uuid(call);
-    row->generation     = pawl__pg_get_int(call);
-    row->saga_id.uuid   = pawl__pg_get_uuid(call);
-    row->saga_type      = pawl__pg_get_text(call);
-    row->name           = pawl__pg_get_text(call);
-    row->destination    = pawl__pg_get_text(call);
-    row->due            = pawl__pg_get_time(call);
-    row->headers        = pawl__pg_get_text(call);
-    row->correlation_id = pawl__pg_get_text(call);
-    row->attempts       = (int32_t)pawl__pg_get_int(call);
-    row->owner.uuid     = pawl__pg_get_uuid(call);
-    row->lease_expires  = pawl__pg_get_time(call);
-}
 
 /* ---- Claiming ----------------------------------------------------------- */
 
@@ -124,7 +109,7 @@ static void send_lease(pawl__pg_call *call, pawl__pg *store, pawl__pg_connection
     pawl__pg_put_int(call, count);
     pawl__pg_put_uuid(call, claim->owner.uuid);
     pawl__pg_put_time(call, expires);
-    pawl__pg_put_uuid(call, store->base.worker.uuid);
+    pawl__pg_put_uuid(call, store->sql.base.worker.uuid);
     put_mark(call, expires);
     pawl__pg_send(call);
 }
@@ -142,7 +127,7 @@ static pawl_code read_leased(pawl__pg_call *call, size_t count_max, pawl_timeout
         first = pawl__pg_get_time(call);
         last  = pawl__pg_get_time(call);
         if (!pawl__pg_is_null(call))
-            read_row(call, &rows->items[rows->count++]);
+            pawl__pg_get_fields(call, &pawl__sql_timeout_row, &rows->items[rows->count++]);
     }
     pawl__pg_end(call);
     if (found > count_max)
@@ -249,32 +234,6 @@ void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_connection *conne
     pawl__pg_send(call);
 }
 
-/* Those of the dead too, whose leases need not have ended: they are not counted. */
-pawl_code pawl__pg_timeout_foreign(pawl_store *base, pawl_text own, pawl_time now,
-                                   pawl_arena *arena, pawl_foreign_rows *rows, pawl_error *error)
-{
-    pawl__pg *store = pawl__pg_of(base);
-    *rows           = (pawl_foreign_rows){.count = 0};
-    pawl_code code  = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__pg_call call;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_TIMEOUT_ELSEWHERE, error);
-    call.arena = arena;
-    pawl__pg_put_text(&call, own);
-    pawl__pg_put_time(&call, now);
-    code = pawl__pg_run(&call);
-    if (code == PAWL_OK)
-        rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
-    while (rows->items != NULL && pawl__pg_next(&call)) {
-        pawl_foreign_row *row = &rows->items[rows->count++];
-        row->destination      = pawl__pg_get_text(&call);
-        row->due              = pawl__pg_get_time(&call);
-    }
-    pawl__pg_end(&call);
-    return call.code;
-}
-
 pawl_code pawl__pg_timeout_reap(pawl_store *base, pawl_time now, int64_t *count, pawl_error *error)
 {
     pawl__pg            *store = pawl__pg_of(base);
@@ -304,31 +263,6 @@ pawl_code pawl__pg_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
     return code;
 }
 
-pawl_code pawl__pg_timeout_list(pawl_store *base, pawl_saga_id saga_id, size_t count_max,
-                                pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
-{
-    pawl__pg *store  = pawl__pg_of(base);
-    bool      is_all = pawl_uuid_is_zero(saga_id.uuid);
-    *rows            = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
-    pawl_code code   = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__pg_call call;
-    pawl__pg_begin(&call, &store->main,
-                   is_all ? (int)PAWL__SQL_TIMEOUT_LIST : (int)PAWL__PG_TIMEOUT_OF_SAGA, error);
-    call.arena = arena;
-    if (!is_all)
-        pawl__pg_put_uuid(&call, saga_id.uuid);
-    pawl__pg_put_int(&call, count_max != 0 ? (int64_t)count_max : INT64_MAX);
-    code = pawl__pg_run(&call);
-    if (code == PAWL_OK)
-        rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
-    while (rows->items != NULL && pawl__pg_next(&call))
-        read_row(&call, &rows->items[rows->count++]);
-    pawl__pg_end(&call);
-    return call.code;
-}
-
 /* ---- Settling ----------------------------------------------------------- */
 
 static int compare_settles(const void *left, const void *right)
@@ -342,7 +276,7 @@ static pawl_code check_settle(pawl__pg_writer *writer, pawl__pg_step *step)
     return pawl__pg_check_numbers(writer, step, pawl__sql_why_not_leased);
 }
 
-static const pawl__pg_field id_field = PAWL__PG_FIELD(timeout_settle, id, UUID);
+static const pawl__sql_field id_field = PAWL__SQL_FIELD(timeout_settle, id, UUID);
 
 /* Rows that are settled whoever has them may be in somebody's hand at this moment. */
 static pawl_code lock_rows(pawl__pg_writer *writer, const void **items, size_t count)
@@ -365,13 +299,13 @@ static pawl_code send_settles(pawl__pg_writer *writer, const void **items, size_
         [PAWL_TIMEOUT_RELEASE] = {PAWL__PG_TIMEOUT_RELEASE_ANY, PAWL__PG_TIMEOUT_RELEASE},
         [PAWL_TIMEOUT_RETRY]   = {PAWL__PG_TIMEOUT_RETRY_ANY, PAWL__PG_TIMEOUT_RETRY},
     };
-    static const pawl__pg_field retry[] = {
-        PAWL__PG_FIELD(timeout_settle, due, TIME),
-        PAWL__PG_FIELD(timeout_settle, attempts, INT32),
+    static const pawl__sql_field retry[] = {
+        PAWL__SQL_FIELD(timeout_settle, due, TIME),
+        PAWL__SQL_FIELD(timeout_settle, attempts, INT32),
     };
-    static const pawl__pg_field owner[] = {
-        PAWL__PG_FIELD(timeout_settle, generation, INT),
-        PAWL__PG_FIELD(timeout_settle, owner, UUID),
+    static const pawl__sql_field owner[] = {
+        PAWL__SQL_FIELD(timeout_settle, generation, INT),
+        PAWL__SQL_FIELD(timeout_settle, owner, UUID),
     };
     pawl_code code = of->has_owner ? PAWL_OK : lock_rows(writer, items, count);
     if (code != PAWL_OK)
@@ -429,9 +363,9 @@ static int compare_cancels(const void *left, const void *right)
 static pawl_code cancel(pawl__pg_writer *writer, pawl__pg_want_fn *want, const int statements[2],
                         size_t field_count)
 {
-    static const pawl__pg_field fields[] = {
-        PAWL__PG_FIELD(timeout_cancel, saga_id, UUID),
-        PAWL__PG_FIELD(timeout_cancel, name, TEXT),
+    static const pawl__sql_field fields[] = {
+        PAWL__SQL_FIELD(timeout_cancel, saga_id, UUID),
+        PAWL__SQL_FIELD(timeout_cancel, name, TEXT),
     };
     size_t       count;
     pawl_code    code  = PAWL_OK;

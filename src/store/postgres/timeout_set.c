@@ -121,16 +121,16 @@ static pawl_code send_run(run *r)
         [BY_ID]   = {PAWL__PG_TIMEOUT_OVERWRITE, NULL, compare_items_by_id},
         [NEW]     = {PAWL__PG_TIMEOUT_PUT, check_set, compare_items_by_id},
     };
-    static const pawl__pg_field fields[] = {
-        {offsetof(arming, set.id), PAWL__PG_UUID},
-        {offsetof(arming, count), PAWL__PG_INT},
-        {offsetof(arming, set.saga_id), PAWL__PG_UUID_OR_NULL},
-        {offsetof(arming, set.saga_type), PAWL__PG_TEXT},
-        {offsetof(arming, set.name), PAWL__PG_TEXT},
-        {offsetof(arming, set.destination), PAWL__PG_TEXT},
-        {offsetof(arming, set.due), PAWL__PG_TIME},
-        {offsetof(arming, set.correlation_id), PAWL__PG_TEXT},
-        {offsetof(arming, set.headers), PAWL__PG_TEXT},
+    static const pawl__sql_field fields[] = {
+        {offsetof(arming, set.id), PAWL__WIRE_UUID},
+        {offsetof(arming, count), PAWL__WIRE_INT},
+        {offsetof(arming, set.saga_id), PAWL__WIRE_UUID_OR_NULL},
+        {offsetof(arming, set.saga_type), PAWL__WIRE_TEXT},
+        {offsetof(arming, set.name), PAWL__WIRE_TEXT},
+        {offsetof(arming, set.destination), PAWL__WIRE_TEXT},
+        {offsetof(arming, set.due), PAWL__WIRE_TIME},
+        {offsetof(arming, set.correlation_id), PAWL__WIRE_TEXT},
+        {offsetof(arming, set.headers), PAWL__WIRE_TEXT},
     };
     if (r->count == 0)
         return PAWL_OK;

@@ -105,7 +105,7 @@ static pawl_code read_catalog(verifier *v, const pawl_schema_spec *spec)
     if (names == NULL)
         return pawl__pg_no_memory(v->error);
     for (size_t i = 0; i < pawl__sql_table_count; i++) {
-        names[i] = pawl_arena_printf(v->arena, "%s%s", v->store->base.system_prefix,
+        names[i] = pawl_arena_printf(v->arena, "%s%s", v->store->sql.base.system_prefix,
                                      pawl__sql_tables[i].name);
         if (names[i].data == NULL)
             return pawl__pg_no_memory(v->error);
@@ -243,7 +243,7 @@ static void check_index(verifier *v, const expected_index *expected)
 static pawl_text expand(verifier *v, const char *template_text)
 {
     pawl__sql_text text = {0};
-    pawl__sql_expand(&text, &pawl__pg_dialect, v->store->base.system_prefix, template_text);
+    pawl__sql_expand(&text, &pawl__pg_dialect, v->store->sql.base.system_prefix, template_text);
     pawl_text copy = pawl_arena_text(v->arena, (pawl_text){.data = text.data, .size = text.size});
     bool      is_whole = !text.is_failed;
     pawl__sql_text_free(&text);
@@ -299,7 +299,7 @@ static pawl_code check_cascade(verifier *v)
 
 static pawl_code check_shared(verifier *v, const pawl__sql_table *table)
 {
-    const char *prefix = v->store->base.system_prefix;
+    const char *prefix = v->store->sql.base.system_prefix;
     pawl_text   name   = pawl_arena_printf(v->arena, "%s%s", prefix, table->name);
     if (name.data == NULL)
         return pawl__pg_no_memory(v->error);
@@ -379,7 +379,7 @@ static pawl_code check_function(verifier *v)
     pawl__pg_call call;
     pawl_text     body = body_of(v);
     pawl_text     name =
-        pawl_arena_printf(v->arena, "%s%s", v->store->base.system_prefix, pawl__pg_send_name);
+        pawl_arena_printf(v->arena, "%s%s", v->store->sql.base.system_prefix, pawl__pg_send_name);
     if (body.data == NULL || name.data == NULL)
         return pawl__pg_no_memory(v->error);
     pawl__pg_begin(&call, &v->store->main, PAWL__PG_SCHEMA_FUNCTION, v->error);
@@ -402,7 +402,7 @@ static pawl_code check_function(verifier *v)
 /* A missing table was said already. */
 static pawl_code check_version(verifier *v, int64_t version)
 {
-    pawl_text name = pawl_arena_printf(v->arena, "%sschema", v->store->base.system_prefix);
+    pawl_text name = pawl_arena_printf(v->arena, "%sschema", v->store->sql.base.system_prefix);
     if (name.data == NULL)
         return pawl__pg_no_memory(v->error);
     if (version < PAWL__SQL_SCHEMA_VERSION && is_there(v, name))

@@ -39,7 +39,7 @@ int64_t pawl__pg_lock_number(const pawl__pg *store, const char *kind, pawl_text 
     char     text[PAWL_NAME_SIZE_MAX + 200];
     uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
     int      size = snprintf(text, sizeof text, "pawl/%s.%s/%s/%.*s", store->schema,
-                             store->base.system_prefix, kind, PAWL_TEXT_ARGS(name));
+                             store->sql.base.system_prefix, kind, PAWL_TEXT_ARGS(name));
     for (int i = 0; i < size && i < (int)sizeof text - 1; i++)
         hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
     return (int64_t)(hash >> 1 | 1); /* positive, never 0 */
@@ -249,9 +249,9 @@ static void take_notifies(pawl__pg *store)
 static void put_times(pawl__pg_call *call, const pawl__pg_place *const *queues, size_t count,
                       size_t offset)
 {
-    pawl__pg_array_begin(call, PAWL__PG_TIME, PAWL_VALUE_NONE, count);
+    pawl__pg_array_begin(call, PAWL__WIRE_TIME, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < count; i++)
-        pawl__pg_array_put(call, PAWL__PG_TIME, (const char *)queues[i] + offset);
+        pawl__pg_array_put(call, PAWL__WIRE_TIME, (const char *)queues[i] + offset);
     pawl__pg_array_end(call);
 }
 
@@ -271,10 +271,10 @@ static pawl_code look_at_queues(pawl__pg *store, pawl_error *error)
     if (count == 0)
         return PAWL_OK;
     pawl__pg_begin(&call, &store->main, PAWL__PG_QUEUE_THERE, error);
-    pawl__pg_array_begin(&call, PAWL__PG_TEXT, PAWL_VALUE_NONE, count);
+    pawl__pg_array_begin(&call, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < count; i++) {
         pawl_text name = name_of(queues[i]);
-        pawl__pg_array_put(&call, PAWL__PG_TEXT, &name);
+        pawl__pg_array_put(&call, PAWL__WIRE_TEXT, &name);
     }
     pawl__pg_array_end(&call);
     put_times(&call, queues, count, offsetof(pawl__pg_place, from));
@@ -336,14 +336,14 @@ static pawl_code beat(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_call call;
     int64_t       now_ms = pawl__pg_clock_ms();
-    if (!store->is_pooled || !store->base.is_attached || now_ms - store->beat_ms < BEAT_MS)
+    if (!store->is_pooled || !store->sql.base.is_attached || now_ms - store->beat_ms < BEAT_MS)
         return PAWL_OK;
     store->beat_ms        = now_ms;
     store->has_worker_tid = false; /* the row moves */
     pawl__pg_begin(&call, &store->main, PAWL__PG_WORKER_BEAT, error);
     pawl__pg_put_time(&call, pawl__pg_now(store));
-    pawl__pg_put_uuid(&call, store->base.worker.uuid);
-    pawl__pg_put_int(&call, store->base.epoch);
+    pawl__pg_put_uuid(&call, store->sql.base.worker.uuid);
+    pawl__pg_put_int(&call, store->sql.base.epoch);
     pawl_code code = pawl__pg_run(&call);
     pawl__pg_end(&call);
     return code;

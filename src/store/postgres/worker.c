@@ -10,6 +10,7 @@
  */
 #include "store/postgres/operations.h"
 #include "store/postgres/wire.h"
+#include "store/sql/rows.h"
 
 #include <poll.h>
 #include <string.h>
@@ -139,7 +140,7 @@ static pawl_code take_row(pawl__pg *store, pawl__pg_connection *connection, pawl
 {
     pawl__pg_call call;
     pawl__pg_begin(&call, connection, PAWL__PG_WORKER_TAKE, error);
-    pawl__pg_put_uuid(&call, store->base.worker.uuid);
+    pawl__pg_put_uuid(&call, store->sql.base.worker.uuid);
     pawl__pg_put_text(&call, endpoint);
     pawl__pg_put_text(&call, types);
     pawl__pg_put_int(&call, store->lock_number);
@@ -152,7 +153,7 @@ static pawl_code take_row(pawl__pg *store, pawl__pg_connection *connection, pawl
     }
     pawl__pg_end(&call);
     if (code == PAWL_OK && *epoch > 1)
-        code = end_worker(connection, store->base.worker.uuid, false, true, error);
+        code = end_worker(connection, store->sql.base.worker.uuid, false, true, error);
     return code;
 }
 
@@ -228,7 +229,7 @@ static pawl_code raise_epoch(pawl__pg *store, int64_t *epoch, pawl_uuid *last, p
     pawl__pg_put_text(&wait, PAWL_TEXT(RAISE_LOCK_MS));
     pawl__pg_send(&wait);
     pawl__pg_begin(&call, &store->main, PAWL__PG_WORKER_RAISE_ROW, error);
-    pawl__pg_put_uuid(&call, store->base.worker.uuid);
+    pawl__pg_put_uuid(&call, store->sql.base.worker.uuid);
     pawl__pg_send(&call);
     pawl_code code = pawl__pg_flush(&store->main, error);
     if (code == PAWL_OK && !pawl__pg_next(&call))
@@ -263,13 +264,13 @@ bool pawl__pg_end_commit_of(pawl__pg_connection *connection, pawl_uuid worker)
 
 void pawl__pg_end_holder(pawl__pg *store, pawl__pg_connection *connection)
 {
-    (void)pawl__pg_end_commit_of(connection, store->base.worker.uuid);
+    (void)pawl__pg_end_commit_of(connection, store->sql.base.worker.uuid);
 }
 
 void pawl__pg_end_standing(pawl__pg *store, pawl__pg_connection *connection)
 {
     pawl__pg_call call;
-    int64_t       stand_ms = store->base.deadline_ms;
+    int64_t       stand_ms = store->sql.base.deadline_ms;
     stand_ms               = stand_ms < STAND_MS_MIN   ? STAND_MS_MIN
                              : stand_ms > STAND_MS_MAX ? STAND_MS_MAX
                                                        : stand_ms;
@@ -362,7 +363,7 @@ pawl_code pawl__pg_worker_list(pawl_store *base, pawl_arena *arena, pawl_worker_
         row->epoch            = pawl__pg_get_int(&call);
         row->pid              = pawl__pg_get_int(&call);
         row->seen             = pawl__pg_get_time(&call);
-        pawl__pg_get_counters(&call, &row->counters);
+        pawl__pg_get_fields(&call, &pawl__sql_counters, &row->counters);
     }
     pawl__pg_end(&call);
     return call.code;

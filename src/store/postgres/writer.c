@@ -70,13 +70,13 @@ pawl__pg_step *pawl__pg_step_add_with(pawl__pg_writer *writer, pawl__pg_statemen
     return step;
 }
 
-void pawl__pg_step_fields(pawl__pg_step *step, const pawl__pg_field *fields, size_t field_count)
+void pawl__pg_step_fields(pawl__pg_step *step, const pawl__sql_field *fields, size_t field_count)
 {
     for (size_t f = 0; f < field_count; f++) {
-        const pawl__pg_field *field = &fields[f];
-        pawl__pg_array_begin(&step->call, field->type, PAWL_VALUE_NONE, step->count);
+        const pawl__sql_field *field = &fields[f];
+        pawl__pg_array_begin(&step->call, field->wire, PAWL_VALUE_NONE, step->count);
         for (size_t i = 0; i < step->count; i++)
-            pawl__pg_array_put(&step->call, field->type,
+            pawl__pg_array_put(&step->call, field->wire,
                                (const char *)step->items[i] + field->offset);
         pawl__pg_array_end(&step->call);
     }
@@ -146,7 +146,7 @@ pawl_code pawl__pg_step_send(pawl__pg_step *step)
 
 pawl_code pawl__pg_step_all(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
                             pawl__pg_want_fn *want, const void *context,
-                            const pawl__pg_field *fields, size_t field_count,
+                            const pawl__sql_field *fields, size_t field_count,
                             pawl__pg_check_fn *check)
 {
     size_t       count;

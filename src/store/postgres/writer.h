@@ -55,22 +55,6 @@ typedef struct pawl__pg_step {
 /* Sends the steps of one kind; the kind has items. */
 typedef pawl_code pawl__pg_send_fn(pawl__pg_writer *writer);
 
-/* A column's array: a field of the change, and its type on the wire. */
-typedef struct pawl__pg_field {
-    size_t        offset;
-    pawl__pg_type type;
-} pawl__pg_field;
-
-#define PAWL__PG_FIELD(kind, member, type)             \
-    {                                                  \
-        offsetof(pawl_##kind, member), PAWL__PG_##type \
-    }
-#define PAWL__PG_MESSAGE_FIELDS(kind)                                                 \
-    PAWL__PG_FIELD(kind, message.id, TEXT), PAWL__PG_FIELD(kind, message.type, TEXT), \
-        PAWL__PG_FIELD(kind, message.correlation_id, TEXT),                           \
-        PAWL__PG_FIELD(kind, message.causation_id, TEXT),                             \
-        PAWL__PG_FIELD(kind, message.headers, TEXT), PAWL__PG_FIELD(kind, message.body, BYTES)
-
 /* True for the changes that a step wants; NULL wants all. */
 typedef bool pawl__pg_want_fn(const void *change, const void *context);
 
@@ -86,7 +70,7 @@ pawl__pg_step *pawl__pg_step_add_with(pawl__pg_writer *writer, pawl__pg_statemen
                                       pawl_change_kind kind, const void **items, size_t count,
                                       pawl__pg_check_fn *check);
 /* One array for each field, in order. */
-void pawl__pg_step_fields(pawl__pg_step *step, const pawl__pg_field *fields, size_t field_count);
+void pawl__pg_step_fields(pawl__pg_step *step, const pawl__sql_field *fields, size_t field_count);
 /* In a guarded round a step that checks is sent so that an item that is not applied
  * fails the transaction. */
 pawl_code pawl__pg_step_send(pawl__pg_step *step);
@@ -94,7 +78,7 @@ pawl_code pawl__pg_step_send(pawl__pg_step *step);
  * sends it. */
 pawl_code pawl__pg_step_all(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
                             pawl__pg_want_fn *want, const void *context,
-                            const pawl__pg_field *fields, size_t field_count,
+                            const pawl__sql_field *fields, size_t field_count,
                             pawl__pg_check_fn *check);
 
 /* Sends some items of a kind, never none. They stay where they are. */

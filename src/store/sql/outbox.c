@@ -23,6 +23,14 @@ const pawl_text pawl__sql_outcome_words[] = {
     [PAWL_ATTEMPT_DISCARDED] = PAWL_TEXT_INIT("discarded"),
 };
 
+int pawl__sql_find_word(pawl_text word, const pawl_text *words, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (pawl_text_equal(word, words[i]))
+            return i;
+    return -1;
+}
+
 static int by_source(const void *left, const void *right)
 {
     const pawl_outbox_row *l     = *(const pawl_outbox_row *const *)left;

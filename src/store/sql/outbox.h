@@ -14,6 +14,9 @@
 extern const pawl_text pawl__sql_state_words[];   /* by pawl_outbox_state */
 extern const pawl_text pawl__sql_outcome_words[]; /* by pawl_attempt_outcome */
 
+/* The number of a word; -1: it is none of them. */
+int pawl__sql_find_word(pawl_text word, const pawl_text *words, int count);
+
 /* Rows of one source take the places that they have among all, in the order
  * (version, index): ids 1:A2 2:B1 3:A1 become A1 B1 A2. */
 pawl_code pawl__sql_order_sources(pawl_outbox_rows *rows, pawl_arena *arena, pawl_error *error);

@@ -25,9 +25,11 @@
     "[Session], " PAWL__SQL_MESSAGE " from {aggregator} "
 
 #define PAWL__SQL_OUTBOX_ROW                                                               \
-    "select [Id], [NextAttempt], [DispatchId], [Source], [Version], [Index], [Endpoint], " \
-    "[Destination], [Due], [State], [Attempts], [At], " PAWL__SQL_MESSAGE                  \
-    ", [DispatchedAt], [AttemptsBefore] from {outbox} "
+    "select [Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], " \
+    "[Endpoint], [Destination], [Due], [At], [AttemptsBefore], " PAWL__SQL_MESSAGE         \
+    ", [State], [DispatchedAt] from {outbox} "
+#define PAWL__SQL_OUTBOX_IN(state) \
+    PAWL__SQL_OUTBOX_ROW "where [State] = '" state "' order by [Id] limit ?1"
 
 #define PAWL__SQL_EVENT                                                                  \
     "[Type], [TypeVersion], [MessageId], [CorrelationId], [CausationId], [DispatchId], " \
@@ -207,7 +209,14 @@
                    "and [State] = 'pending'")                                                                                    \
     X(OUTBOX_FREE,                                                                                                               \
       "update {outbox} set [State] = 'pending' where [State] = 'held' and [Source] = ?1")                                        \
-    X(OUTBOX_LIST, PAWL__SQL_OUTBOX_ROW "where [State] = ?1 order by [Id] limit ?2")                                             \
+    X(OUTBOX_LIST_PENDING, PAWL__SQL_OUTBOX_IN("pending"))                                                                       \
+    X(OUTBOX_LIST_HELD, PAWL__SQL_OUTBOX_IN("held"))                                                                             \
+    X(OUTBOX_LIST_DISPATCHED, PAWL__SQL_OUTBOX_IN("dispatched"))                                                                 \
+    X(OUTBOX_LIST_DEAD, PAWL__SQL_OUTBOX_IN("dead"))                                                                             \
+    X(OUTBOX_LIST_DISCARDED, PAWL__SQL_OUTBOX_IN("discarded"))                                                                   \
+    X(OUTBOX_PENDING,                                                                                                            \
+      "select count(*), (select [At] from {outbox} "                                                                             \
+      "where [State] = 'pending' order by [Id] limit 1) from {outbox} where [State] = 'pending'")                                \
     X(OUTBOX_ATTEMPTS,                                                                                                           \
       "select [Attempt], [Outcome], [Error], [At], [Duration] from {outbox_attempts} "                                           \
       "where [OutboxId] = ?1 order by [Attempt]")                                                                                \

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/refusal.h"
+#include "store/sql/rows.h"
 #include "store/sqlite/operations.h"
 
 static bool is_known(pawl_text type, const pawl_text *types, size_t count)
@@ -30,51 +31,38 @@ static row_head read_head(pawl__sqlite_call *call)
     return head;
 }
 
-static void read_rest(pawl__sqlite_call *call, const row_head *head, pawl_aggregator_row *row)
-{
-    *row               = (pawl_aggregator_row){0};
-    row->id            = head->id;
-    row->lease_expires = head->lease_expires;
-    row->name          = pawl__sqlite_get_text(call);
-    row->partition     = pawl__sqlite_get_text(call);
-    row->key           = pawl__sqlite_get_text(call);
-    row->at            = pawl__sqlite_get_int(call);
-    row->session.uuid  = pawl__sqlite_get_uuid(call);
-    pawl__sqlite_get_message(call, &row->message);
-}
-
 /* ---- Reading ------------------------------------------------------------ */
 
-/* `claim` NULL: every row; else what the claim may take, in its order. */
-static pawl_code read_partition(pawl__sqlite *store, pawl_text partition,
-                                const pawl_snapshot_claim *claim, pawl_arena *arena,
-                                pawl_snapshot *rows, pawl_error *error)
+/* What the claim may take, in its order. */
+static pawl_code read_partition(pawl__sqlite *store, const pawl_snapshot_claim *claim,
+                                pawl_arena *arena, pawl_snapshot *rows, pawl_error *error)
 {
     size_t capacity = 0;
     *rows           = (pawl_snapshot){0};
     pawl__sqlite_call call;
     pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_AGGREGATOR_GET, error);
     call.arena = arena;
-    pawl__sqlite_put_text(&call, partition);
+    pawl__sqlite_put_text(&call, claim->partition);
     while (pawl__sqlite_next(&call)) {
-        row_head head = read_head(&call);
-        if (claim != NULL) {
-            bool is_free = head.lease_expires == 0 || head.lease_expires <= claim->now;
-            if (!is_free || (claim->id_max != 0 && head.id > claim->id_max))
-                continue;
-            if (!is_known(head.type, claim->types, claim->type_count)) {
-                rows->unresolved++;
-                continue;
-            }
-            if (claim->count_max != 0 && rows->count == claim->count_max)
-                continue;
+        row_head head    = read_head(&call);
+        bool     is_free = head.lease_expires == 0 || head.lease_expires <= claim->now;
+        if (!is_free || (claim->id_max != 0 && head.id > claim->id_max))
+            continue;
+        if (!is_known(head.type, claim->types, claim->type_count)) {
+            rows->unresolved++;
+            continue;
         }
+        if (claim->count_max != 0 && rows->count == claim->count_max)
+            continue;
         pawl_aggregator_row *grown =
             pawl__sqlite_grow(&call, rows->items, rows->count, &capacity, sizeof *grown);
         if (grown == NULL)
             break;
-        rows->items = grown;
-        read_rest(&call, &head, &grown[rows->count++]);
+        rows->items              = grown;
+        pawl_aggregator_row *row = &grown[rows->count++];
+        *row                     = (pawl_aggregator_row){0};
+        call.column              = 0;
+        pawl__sqlite_get_fields(&call, &pawl__sql_aggregator_row, row);
     }
     return call.code;
 }
@@ -92,7 +80,7 @@ static pawl_code stamp(pawl__sqlite *store, const pawl_snapshot_claim *claim,
         pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_AGGREGATOR_STAMP, error);
         pawl__sqlite_put_uuid(&call, claim->session.uuid);
         pawl__sqlite_put_int(&call, expires);
-        pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
+        pawl__sqlite_put_uuid(&call, store->sql.base.worker.uuid);
         pawl__sqlite_put_int(&call, row->id);
         code = pawl__sqlite_run(&call);
     }
@@ -111,23 +99,13 @@ pawl_code pawl__sqlite_snapshot_claim(pawl_store *base, const pawl_snapshot_clai
         code = pawl__sqlite_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    code = read_partition(store, claim->partition, claim, arena, snapshot, error);
+    code = read_partition(store, claim, arena, snapshot, error);
     if (code == PAWL_OK)
         code = stamp(store, claim, snapshot, error);
     code = pawl__sqlite_stamp_end(store, code, error);
     if (code != PAWL_OK)
         *snapshot = (pawl_snapshot){0};
     return code;
-}
-
-pawl_code pawl__sqlite_aggregator_get(pawl_store *base, pawl_text partition, pawl_arena *arena,
-                                      pawl_snapshot *rows, pawl_error *error)
-{
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    pawl_code     code  = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    return read_partition(store, partition, NULL, arena, rows, error);
 }
 
 static pawl_code read_flush(pawl__sqlite *store, pawl_text partition,
@@ -179,40 +157,6 @@ pawl_code pawl__sqlite_aggregator_count(pawl_store *base, pawl_text partition,
     if (code == PAWL_OK)
         code = read_flush(store, partition, counts, error);
     return pawl__sqlite_read_end(store, code, error);
-}
-
-pawl_code pawl__sqlite_flush_list(pawl_store *base, pawl_text name, pawl_time due_max,
-                                  size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
-                                  pawl_error *error)
-{
-    pawl__sqlite *store    = pawl__sqlite_of(base);
-    size_t        capacity = 0;
-    *rows                  = (pawl_flush_rows){0};
-    pawl_code code         = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_FLUSH_LIST, error);
-    call.arena = arena;
-    pawl__sqlite_put_text(&call, name);
-    pawl__sqlite_put_int(&call, due_max);
-    pawl__sqlite_put_int(&call, count_max != 0 ? (int64_t)count_max : -1);
-    while (pawl__sqlite_next(&call)) {
-        pawl_flush_row *grown =
-            pawl__sqlite_grow(&call, rows->items, rows->count, &capacity, sizeof *grown);
-        if (grown == NULL)
-            break;
-        rows->items         = grown;
-        pawl_flush_row *row = &grown[rows->count++];
-        *row                = (pawl_flush_row){0};
-        row->name           = pawl__sqlite_get_text(&call);
-        row->partition      = pawl__sqlite_get_text(&call);
-        row->due            = pawl__sqlite_get_int(&call);
-        row->attempts       = (int32_t)pawl__sqlite_get_int(&call);
-        row->is_dead        = pawl__sqlite_get_int(&call) != 0;
-        row->error          = pawl__sqlite_get_text(&call);
-    }
-    return call.code;
 }
 
 /* ---- Changes ------------------------------------------------------------ */

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/outbox.h"
 #include "store/sqlite/sqlite.h"
 
 #include <string.h>
@@ -187,6 +188,29 @@ void pawl__sqlite_put_message(pawl__sqlite_call *call, const pawl_message *messa
     pawl__sqlite_put_text(call, message->body);
 }
 
+static void put_field(pawl__sqlite_call *call, int wire, const void *member)
+{
+    switch (wire) {
+    case PAWL__WIRE_INT:
+    case PAWL__WIRE_TIME: pawl__sqlite_put_int(call, *(const int64_t *)member); return;
+    case PAWL__WIRE_INT32: pawl__sqlite_put_int(call, *(const int32_t *)member); return;
+    case PAWL__WIRE_BOOL:
+    case PAWL__WIRE_FLAG: pawl__sqlite_put_int(call, *(const bool *)member); return;
+    case PAWL__WIRE_UUID: pawl__sqlite_put_uuid(call, *(const pawl_uuid *)member); return;
+    case PAWL__WIRE_UUID_OR_NULL:
+        pawl__sqlite_put_uuid_or_null(call, *(const pawl_uuid *)member);
+        return;
+    default: pawl__sqlite_put_text(call, *(const pawl_text *)member); return;
+    }
+}
+
+void pawl__sqlite_put_fields(pawl__sqlite_call *call, const pawl__sql_fields *fields,
+                             const void *item)
+{
+    for (size_t i = 0; i < fields->count; i++)
+        put_field(call, fields->items[i].wire, (const char *)item + fields->items[i].offset);
+}
+
 /* ---- Running ------------------------------------------------------------ */
 
 void pawl__sqlite_stop(pawl__sqlite_call *call)
@@ -288,24 +312,45 @@ pawl_uuid pawl__sqlite_get_uuid(pawl__sqlite_call *call)
     return uuid;
 }
 
-void pawl__sqlite_get_message(pawl__sqlite_call *call, pawl_message *message)
+/* The number of a word; a word that is none, written by somebody else, ends the call. */
+static int get_word(pawl__sqlite_call *call, const pawl_text *words, int count)
 {
-    message->id             = pawl__sqlite_get_text(call);
-    message->type           = pawl__sqlite_get_text(call);
-    message->correlation_id = pawl__sqlite_get_text(call);
-    message->causation_id   = pawl__sqlite_get_text(call);
-    message->headers        = pawl__sqlite_get_text(call);
-    message->body           = pawl__sqlite_get_text(call);
+    pawl_text word  = pawl__sqlite_peek_text(call);
+    int       found = pawl__sql_find_word(word, words, count);
+    if (found < 0)
+        call->code = pawl_error_set(
+            call->error, PAWL_EPERSIST, "sqlite: column %s holds '%.*s', which is no state",
+            sqlite3_column_name(call->statement, call->column - 1), PAWL_TEXT_ARGS(word));
+    return found < 0 ? 0 : found;
 }
 
-void pawl__sqlite_get_counters(pawl__sqlite_call *call, pawl_counters *counters)
+static void get_field(pawl__sqlite_call *call, int wire, void *member)
 {
-    counters->messages  = pawl__sqlite_get_int(call);
-    counters->timeouts  = pawl__sqlite_get_int(call);
-    counters->flushes   = pawl__sqlite_get_int(call);
-    counters->failures  = pawl__sqlite_get_int(call);
-    counters->conflicts = pawl__sqlite_get_int(call);
-    counters->dead      = pawl__sqlite_get_int(call);
+    switch (wire) {
+    case PAWL__WIRE_INT:
+    case PAWL__WIRE_TIME: *(int64_t *)member = pawl__sqlite_get_int(call); return;
+    case PAWL__WIRE_INT32: *(int32_t *)member = (int32_t)pawl__sqlite_get_int(call); return;
+    case PAWL__WIRE_BOOL:
+    case PAWL__WIRE_FLAG: *(bool *)member = pawl__sqlite_get_int(call) != 0; return;
+    case PAWL__WIRE_UUID:
+    case PAWL__WIRE_UUID_OR_NULL: *(pawl_uuid *)member = pawl__sqlite_get_uuid(call); return;
+    case PAWL__WIRE_STATE:
+        *(pawl_outbox_state *)member =
+            (pawl_outbox_state)get_word(call, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
+        return;
+    case PAWL__WIRE_OUTCOME:
+        *(pawl_attempt_outcome *)member =
+            (pawl_attempt_outcome)get_word(call, pawl__sql_outcome_words, PAWL__SQL_OUTCOME_COUNT);
+        return;
+    case PAWL__WIRE_SKIP: call->column++; return;
+    default: *(pawl_text *)member = pawl__sqlite_get_text(call); return;
+    }
+}
+
+void pawl__sqlite_get_fields(pawl__sqlite_call *call, const pawl__sql_fields *fields, void *row)
+{
+    for (size_t i = 0; i < fields->count; i++)
+        get_field(call, fields->items[i].wire, (char *)row + fields->items[i].offset);
 }
 
 void *pawl__sqlite_grow(pawl__sqlite_call *call, void *items, size_t count, size_t *capacity,

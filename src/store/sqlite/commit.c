@@ -103,11 +103,11 @@ static pawl_code fence(pawl__sqlite *store, const pawl_changes *changes, pawl_er
     pawl__sqlite_put_int(&call, counters->failures);
     pawl__sqlite_put_int(&call, counters->conflicts);
     pawl__sqlite_put_int(&call, counters->dead);
-    pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
-    pawl__sqlite_put_int(&call, store->base.epoch);
+    pawl__sqlite_put_uuid(&call, store->sql.base.worker.uuid);
+    pawl__sqlite_put_int(&call, store->sql.base.epoch);
     pawl_code code = pawl__sqlite_run(&call);
     if (code == PAWL_OK && call.changes == 0)
-        return pawl__sql_fenced(&store->base, "sqlite", error);
+        return pawl__sql_fenced(&store->sql.base, "sqlite", error);
     return code;
 }
 

@@ -6,22 +6,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/refusal.h"
+#include "store/sql/rows.h"
 #include "store/sqlite/operations.h"
 
 /* ---- Reading ------------------------------------------------------------ */
-
-static void read_event(pawl__sqlite_call *call, pawl_event *event)
-{
-    event->type             = pawl__sqlite_get_text(call);
-    event->type_version     = (int32_t)pawl__sqlite_get_int(call);
-    event->message_id       = pawl__sqlite_get_text(call);
-    event->correlation_id   = pawl__sqlite_get_text(call);
-    event->causation_id     = pawl__sqlite_get_text(call);
-    event->dispatch_id.uuid = pawl__sqlite_get_uuid(call);
-    event->at               = pawl__sqlite_get_int(call);
-    event->headers          = pawl__sqlite_get_text(call);
-    event->body             = pawl__sqlite_get_text(call);
-}
 
 /* All rows of a call that begin with number, stream and version. */
 static pawl_code read_events(pawl__sqlite_call *call, pawl_event_row **items, size_t *count)
@@ -38,7 +26,7 @@ static pawl_code read_events(pawl__sqlite_call *call, pawl_event_row **items, si
         row->position       = row->seq;
         row->stream         = pawl__sqlite_get_text(call);
         row->version        = pawl__sqlite_get_int(call);
-        read_event(call, &row->event);
+        pawl__sqlite_get_fields(call, &pawl__sql_event, &row->event);
     }
     return call->code;
 }
@@ -155,20 +143,6 @@ pawl_code pawl__sqlite_event_number(pawl_store *base, size_t count_max, int64_t 
     (void)count_max;
     *count = 0;
     return pawl__sqlite_ready(pawl__sqlite_of(base), error);
-}
-
-pawl_code pawl__sqlite_checkpoint_get(pawl_store *base, pawl_text name, int64_t *position,
-                                      pawl_error *error)
-{
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    *position           = 0;
-    pawl_code code      = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_CHECKPOINT_READ, error);
-    pawl__sqlite_put_text(&call, name);
-    return pawl__sqlite_one_int(&call, position);
 }
 
 /* ---- Changes ------------------------------------------------------------ */

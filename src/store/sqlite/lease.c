@@ -132,7 +132,7 @@ pawl_code pawl__sqlite_take_over(pawl__sqlite *store, pawl_error *error)
         pawl__sqlite_use *made = pawl_allocate(sizeof *made);
         if (made == NULL)
             return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
-        made->queue = pawl__sqlite_queue_take_over(store->book, store->base.worker.uuid, store);
+        made->queue = pawl__sqlite_queue_take_over(store->book, store->sql.base.worker.uuid, store);
         if (made->queue == NULL) {
             pawl_free(made);
             return PAWL_OK;
@@ -262,9 +262,9 @@ static pawl_code is_worker_alive(pawl__sqlite *store, const lease_row *row, bool
 static pawl_code look_at_lead(pawl__sqlite *store, pawl_text name, pawl_time now, lease_row *row,
                               bool *is_taken, pawl_error *error)
 {
-    *is_taken         = false;
-    pawl_code code    = read_lease(store, name, row, error);
-    bool      is_ours = row->exists && pawl_uuid_compare(row->worker, store->base.worker.uuid) == 0;
+    *is_taken      = false;
+    pawl_code code = read_lease(store, name, row, error);
+    bool is_ours = row->exists && pawl_uuid_compare(row->worker, store->sql.base.worker.uuid) == 0;
     if (code == PAWL_OK && row->exists && !is_ours && row->expires > now)
         code = is_worker_alive(store, row, is_taken, error);
     row->epoch += !is_ours;
@@ -279,7 +279,7 @@ static pawl_code take_lead(pawl__sqlite *store, pawl_text name, pawl_time now, i
     pawl_code code = look_at_lead(store, name, now, &row, &is_taken, error);
     if (code != PAWL_OK || is_taken)
         return code;
-    row.worker  = store->base.worker.uuid;
+    row.worker  = store->sql.base.worker.uuid;
     row.process = pawl__sqlite_process_number(store->process);
     row.pid     = getpid();
     row.expires = pawl_time_add(now, lease);

@@ -199,7 +199,7 @@ static pawl_code identify(pawl__sqlite *store, pawl_error *error)
     store->path   = copy;
     store->device = status.st_dev;
     store->inode  = status.st_ino;
-    (void)snprintf(store->base.identity, sizeof store->base.identity, "sqlite:%llu:%llu",
+    (void)snprintf(store->sql.base.identity, sizeof store->sql.base.identity, "sqlite:%llu:%llu",
                    (unsigned long long)status.st_dev, (unsigned long long)status.st_ino);
     return PAWL_OK;
 }
@@ -363,16 +363,17 @@ static pawl_code open_for_work(pawl__sqlite *store, pawl_open_mode mode,
 pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_options *options,
                             pawl_error *error)
 {
-    pawl__sqlite *store       = pawl__sqlite_of(base);
-    int64_t       deadline_ms = store->base.deadline_ms > 0 && store->base.deadline_ms < INT_MAX
-                                    ? store->base.deadline_ms
-                                    : INT_MAX;
-    store->pid                = getpid();
-    store->busy_ms            = (int)deadline_ms;
-    store->cache_mb           = CACHE_MB_DEFAULT;
-    store->synchronous        = 2;
-    store->data_version       = -1;
-    store->connection.prefix  = base->system_prefix != NULL ? base->system_prefix : "pawl_";
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    int64_t deadline_ms = store->sql.base.deadline_ms > 0 && store->sql.base.deadline_ms < INT_MAX
+                              ? store->sql.base.deadline_ms
+                              : INT_MAX;
+    store->sql.ops      = &pawl__sqlite_ops;
+    store->pid          = getpid();
+    store->busy_ms      = (int)deadline_ms;
+    store->cache_mb     = CACHE_MB_DEFAULT;
+    store->synchronous  = 2;
+    store->data_version = -1;
+    store->connection.prefix = base->system_prefix != NULL ? base->system_prefix : "pawl_";
     atomic_init(&store->is_interrupted, false);
     (void)pthread_mutex_init(&store->mutex, NULL);
 
@@ -478,9 +479,9 @@ pawl_code pawl__sqlite_ready(pawl__sqlite *store, pawl_error *error)
 
 static void say_goodbye(pawl__sqlite *store)
 {
-    pawl__sqlite_hold_end(&store->base);
+    pawl__sqlite_hold_end(&store->sql.base);
     if (store->has_worker)
-        (void)pawl__sqlite_worker_close(&store->base, 0, NULL);
+        (void)pawl__sqlite_worker_close(&store->sql.base, 0, NULL);
     (void)pawl__sqlite_leave_queues(store, NULL);
 }
 

@@ -14,8 +14,6 @@ pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *cla
 pawl_code pawl__sqlite_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due_max,
                                     const int64_t *except, size_t except_count, pawl_time *placed,
                                     int64_t *seq, pawl_error *error);
-pawl_code pawl__sqlite_queue_list(pawl_store *base, pawl_text queue, size_t count_max,
-                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
 
 /* inbox.c */
 pawl_code pawl__sqlite_inbox_known(pawl_store *base, pawl_text endpoint, const pawl_text *ids,
@@ -31,37 +29,23 @@ pawl_code pawl__sqlite_saga_count(pawl_store *base, const pawl_saga_table *table
 /* timeout.c */
 pawl_code pawl__sqlite_timeout_claim(pawl_store *base, const pawl_timeout_claim *claim,
                                      pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
-pawl_code pawl__sqlite_timeout_foreign(pawl_store *base, pawl_text own, pawl_time now,
-                                       pawl_arena *arena, pawl_foreign_rows *rows,
-                                       pawl_error *error);
 pawl_code pawl__sqlite_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
                                     pawl_error *error);
-pawl_code pawl__sqlite_timeout_list(pawl_store *base, pawl_saga_id saga_id, size_t count_max,
-                                    pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
 
 /* aggregator.c */
 pawl_code pawl__sqlite_snapshot_claim(pawl_store *base, const pawl_snapshot_claim *claim,
                                       pawl_arena *arena, pawl_snapshot *snapshot,
                                       pawl_error *error);
-pawl_code pawl__sqlite_aggregator_get(pawl_store *base, pawl_text partition, pawl_arena *arena,
-                                      pawl_snapshot *rows, pawl_error *error);
 pawl_code pawl__sqlite_aggregator_count(pawl_store *base, pawl_text partition,
                                         const pawl_text *types, size_t type_count, pawl_time now,
                                         pawl_aggregator_counts *counts, pawl_error *error);
-pawl_code pawl__sqlite_flush_list(pawl_store *base, pawl_text name, pawl_time due_max,
-                                  size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
-                                  pawl_error *error);
 
 /* outbox.c */
 pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
                                     size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
                                     pawl_error *error);
-pawl_code pawl__sqlite_outbox_list(pawl_store *base, pawl_outbox_state state, size_t count_max,
-                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
 pawl_code pawl__sqlite_outbox_find(pawl_store *base, const pawl_outbox_query *query,
                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
-pawl_code pawl__sqlite_outbox_attempts(pawl_store *base, int64_t id, pawl_arena *arena,
-                                       pawl_attempt_rows *rows, pawl_error *error);
 
 /* journal.c */
 pawl_code pawl__sqlite_stream_load(pawl_store *base, const pawl_stream_read *reads, size_t count,
@@ -70,20 +54,12 @@ pawl_code pawl__sqlite_event_list(pawl_store *base, const pawl_event_query *quer
                                   pawl_arena *arena, pawl_event_rows *rows, pawl_error *error);
 pawl_code pawl__sqlite_event_number(pawl_store *base, size_t count_max, int64_t *count,
                                     pawl_error *error);
-pawl_code pawl__sqlite_checkpoint_get(pawl_store *base, pawl_text name, int64_t *position,
-                                      pawl_error *error);
 
 /* dead.c */
-pawl_code pawl__sqlite_dead_list(pawl_store *base, pawl_text endpoint, size_t count_max,
-                                 pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
-pawl_code pawl__sqlite_subscriptions(pawl_store *base, pawl_arena *arena, pawl_subscriptions *list,
-                                     pawl_error *error);
 
 /* look.c */
 pawl_code pawl__sqlite_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,
                                 size_t aggregator_count, pawl_next_due *next, pawl_error *error);
-pawl_code pawl__sqlite_stats(pawl_store *base, pawl_time now, pawl_arena *arena, pawl_stats *stats,
-                             pawl_error *error);
 pawl_code pawl__sqlite_sweep(pawl_store *base, const pawl_sweep *sweep, int64_t *count, bool *more,
                              pawl_error *error);
 

@@ -8,44 +8,11 @@
  */
 #include "store/sql/outbox.h"
 #include "store/sql/refusal.h"
+#include "store/sql/rows.h"
 #include "store/sqlite/operations.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* The number of a word; a word that is none, written by somebody else, ends
- * the call. */
-static int read_word(pawl__sqlite_call *call, const pawl_text *words, size_t count)
-{
-    pawl_text word = pawl__sqlite_peek_text(call);
-    for (size_t i = 0; i < count; i++)
-        if (pawl_text_equal(word, words[i]))
-            return (int)i;
-    call->code = pawl_error_set(
-        call->error, PAWL_EPERSIST, "sqlite: column %s holds '%.*s', which is no state",
-        sqlite3_column_name(call->statement, call->column - 1), PAWL_TEXT_ARGS(word));
-    return 0;
-}
-
-static void read_row(pawl__sqlite_call *call, pawl_outbox_row *row)
-{
-    *row                  = (pawl_outbox_row){0};
-    row->id               = pawl__sqlite_get_int(call);
-    row->next_attempt     = pawl__sqlite_get_int(call);
-    row->dispatch_id.uuid = pawl__sqlite_get_uuid(call);
-    row->source           = pawl__sqlite_get_text(call);
-    row->version          = pawl__sqlite_get_int(call);
-    row->index            = (int32_t)pawl__sqlite_get_int(call);
-    row->endpoint         = pawl__sqlite_get_text(call);
-    row->destination      = pawl__sqlite_get_text(call);
-    row->due              = pawl__sqlite_get_int(call);
-    row->state = (pawl_outbox_state)read_word(call, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
-    row->attempts = (int32_t)pawl__sqlite_get_int(call);
-    row->at       = pawl__sqlite_get_int(call);
-    pawl__sqlite_get_message(call, &row->message);
-    row->dispatched      = pawl__sqlite_get_int(call);
-    row->attempts_before = (int32_t)pawl__sqlite_get_int(call);
-}
 
 static pawl_code read_rows(pawl__sqlite_call *call, pawl_outbox_rows *rows)
 {
@@ -55,8 +22,10 @@ static pawl_code read_rows(pawl__sqlite_call *call, pawl_outbox_rows *rows)
             pawl__sqlite_grow(call, rows->items, rows->count, &capacity, sizeof *grown);
         if (grown == NULL)
             break;
-        rows->items = grown;
-        read_row(call, &grown[rows->count++]);
+        rows->items          = grown;
+        pawl_outbox_row *row = &grown[rows->count++];
+        *row                 = (pawl_outbox_row){0};
+        pawl__sqlite_get_fields(call, &pawl__sql_outbox_row, row);
     }
     return call->code;
 }
@@ -102,22 +71,6 @@ pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_t
     return code == PAWL_OK ? pawl__sql_order_sources(rows, arena, error) : code;
 }
 
-pawl_code pawl__sqlite_outbox_list(pawl_store *base, pawl_outbox_state state, size_t count_max,
-                                   pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
-{
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    *rows               = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    pawl_code code      = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_OUTBOX_LIST, error);
-    call.arena = arena;
-    pawl__sqlite_put_text(&call, pawl__sql_state_words[state]);
-    pawl__sqlite_put_int(&call, count_max != 0 ? (int64_t)count_max : -1);
-    return read_rows(&call, rows);
-}
-
 /* The statement whose index leads to the rows of the query, if one does. */
 static int find_statement(const pawl_outbox_query *query)
 {
@@ -158,37 +111,6 @@ pawl_code pawl__sqlite_outbox_find(pawl_store *base, const pawl_outbox_query *qu
     pawl__sqlite_put_int(&call, query->count_max != 0 ? (int64_t)query->count_max : -1);
     pawl__sqlite_put_int(&call, query->attempts_min);
     return read_rows(&call, rows);
-}
-
-pawl_code pawl__sqlite_outbox_attempts(pawl_store *base, int64_t id, pawl_arena *arena,
-                                       pawl_attempt_rows *rows, pawl_error *error)
-{
-    pawl__sqlite *store    = pawl__sqlite_of(base);
-    size_t        capacity = 0;
-    *rows                  = (pawl_attempt_rows){0};
-    pawl_code code         = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_OUTBOX_ATTEMPTS, error);
-    call.arena = arena;
-    pawl__sqlite_put_int(&call, id);
-    while (pawl__sqlite_next(&call)) {
-        pawl_attempt_row *grown =
-            pawl__sqlite_grow(&call, rows->items, rows->count, &capacity, sizeof *grown);
-        if (grown == NULL)
-            break;
-        rows->items           = grown;
-        pawl_attempt_row *row = &grown[rows->count++];
-        *row                  = (pawl_attempt_row){0};
-        row->attempt          = (int32_t)pawl__sqlite_get_int(&call);
-        row->outcome          = (pawl_attempt_outcome)read_word(&call, pawl__sql_outcome_words,
-                                                                PAWL__SQL_OUTCOME_COUNT);
-        row->error            = pawl__sqlite_get_text(&call);
-        row->at               = pawl__sqlite_get_int(&call);
-        row->duration         = pawl__sqlite_get_int(&call);
-    }
-    return call.code;
 }
 
 /* ---- Changes ------------------------------------------------------------ */

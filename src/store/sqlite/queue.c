@@ -7,22 +7,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/refusal.h"
+#include "store/sql/rows.h"
 #include "store/sqlite/operations.h"
 
 #include <stdlib.h>
-
-static void read_row(pawl__sqlite_call *call, pawl_queue_row *row)
-{
-    *row               = (pawl_queue_row){0};
-    row->seq           = pawl__sqlite_get_int(call);
-    row->due           = pawl__sqlite_get_int(call);
-    row->placed        = pawl__sqlite_get_int(call);
-    row->attempts      = (int32_t)pawl__sqlite_get_int(call);
-    row->deaths        = (int32_t)pawl__sqlite_get_int(call);
-    row->waiting_since = pawl__sqlite_get_int(call);
-    row->history       = pawl__sqlite_get_text(call);
-    pawl__sqlite_get_message(call, &row->message);
-}
 
 /* Room for the next row, or NULL with call->code set. */
 static pawl_queue_row *next_place(pawl__sqlite_call *call, pawl_queue_rows *rows, size_t *capacity)
@@ -55,7 +43,8 @@ static void claim_row(claiming *c, pawl__sqlite_call *call)
     pawl_queue_row *row = next_place(call, c->rows, &c->capacity);
     if (row == NULL)
         return;
-    read_row(call, row);
+    *row = (pawl_queue_row){0};
+    pawl__sqlite_get_fields(call, &pawl__sql_queue_row, row);
     if (call->code != PAWL_OK)
         return;
     pawl_code code = pawl__sqlite_claim(c->store->book, row->seq, c->store, c->epoch);
@@ -126,7 +115,8 @@ static pawl_code read_again(claiming *c)
         pawl__sqlite_put_text(&call, c->claim->queue);
         pawl__sqlite_put_int(&call, c->claim->due_max);
         while (pawl__sqlite_next(&call)) {
-            read_row(&call, &c->rows->items[kept]);
+            c->rows->items[kept] = (pawl_queue_row){0};
+            pawl__sqlite_get_fields(&call, &pawl__sql_queue_row, &c->rows->items[kept]);
             is_there = true;
         }
         code = call.code;
@@ -216,30 +206,6 @@ pawl_code pawl__sqlite_queue_oldest(pawl_store *base, pawl_text queue, pawl_time
         *seq    = row_seq;
         pawl__sqlite_stop(&call);
         break;
-    }
-    return call.code;
-}
-
-pawl_code pawl__sqlite_queue_list(pawl_store *base, pawl_text queue, size_t count_max,
-                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
-{
-    pawl__sqlite *store    = pawl__sqlite_of(base);
-    size_t        capacity = 0;
-    *rows                  = (pawl_queue_rows){0};
-    pawl_code code         = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_QUEUE_LIST, error);
-    call.arena = arena;
-    pawl__sqlite_put_text(&call, queue);
-    pawl__sqlite_put_int(&call, count_max != 0 ? (int64_t)count_max : -1);
-    while (pawl__sqlite_next(&call)) {
-        pawl_queue_row *row = next_place(&call, rows, &capacity);
-        if (row == NULL)
-            break;
-        read_row(&call, row);
-        rows->count++;
     }
     return call.code;
 }

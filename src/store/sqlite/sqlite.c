@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/operations.h"
 #include "store/sqlite/operations.h"
 
 static void *native(pawl_store *base)
@@ -35,15 +36,15 @@ const pawl_store_ops pawl_store_driver = {
     .timeout_claim    = pawl__sqlite_timeout_claim,
     .timeout_reap     = pawl__sqlite_timeout_reap,
     .snapshot_claim   = pawl__sqlite_snapshot_claim,
-    .aggregator_get   = pawl__sqlite_aggregator_get,
+    .aggregator_get   = pawl__sql_aggregator_get,
     .aggregator_count = pawl__sqlite_aggregator_count,
-    .flush_list       = pawl__sqlite_flush_list,
+    .flush_list       = pawl__sql_flush_list,
     .outbox_claim     = pawl__sqlite_outbox_claim,
     .lead             = pawl__sqlite_lead,
     .unlead           = pawl__sqlite_unlead,
-    .subscriptions    = pawl__sqlite_subscriptions,
+    .subscriptions    = pawl__sql_subscriptions,
     .next_due         = pawl__sqlite_next_due,
-    .stats            = pawl__sqlite_stats,
+    .stats            = pawl__sql_stats,
     .sweep            = pawl__sqlite_sweep,
     .wait             = pawl__sqlite_wait,
     .interrupt        = pawl__sqlite_interrupt,
@@ -52,16 +53,16 @@ const pawl_store_ops pawl_store_driver = {
     .native           = native,
     .native_type      = "sqlite3",
     .enlist           = pawl__sqlite_enlist,
-    .queue_list       = pawl__sqlite_queue_list,
-    .timeout_list     = pawl__sqlite_timeout_list,
-    .outbox_list      = pawl__sqlite_outbox_list,
-    .outbox_attempts  = pawl__sqlite_outbox_attempts,
-    .dead_list        = pawl__sqlite_dead_list,
+    .queue_list       = pawl__sql_queue_list,
+    .timeout_list     = pawl__sql_timeout_list,
+    .outbox_list      = pawl__sql_outbox_list,
+    .outbox_attempts  = pawl__sql_outbox_attempts,
+    .dead_list        = pawl__sql_dead_list,
     .outbox_find      = pawl__sqlite_outbox_find,
     .stream_load      = pawl__sqlite_stream_load,
     .event_list       = pawl__sqlite_event_list,
     .event_number     = pawl__sqlite_event_number,
-    .checkpoint_get   = pawl__sqlite_checkpoint_get,
+    .checkpoint_get   = pawl__sql_checkpoint_get,
     .lead_list        = pawl__sqlite_lead_list,
-    .timeout_foreign  = pawl__sqlite_timeout_foreign,
+    .timeout_foreign  = pawl__sql_timeout_foreign,
 };

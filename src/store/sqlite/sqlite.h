@@ -2,7 +2,8 @@
  *
  *     sqlite.c      the table of operations
  *     open.c        URL, connection, settings, close
- *     call.c        prepared statements, binding, reading, error codes
+ *     call.c        prepared statements, binding, reading, error codes; call.h
+ *     connection.c  the generic store's connection (store/sql/connection.h)
  *     transaction.c begin, commit, stamps without a sync, reads, holds
  *     schema.c      print, apply, verify, drop
  *     process.c     this process's number, its lock and its claim table
@@ -13,110 +14,21 @@
  *     look.c        statistics, next due times, sweep
  *     wait.c        wake-up
  *
- * A statement is one pawl__sqlite_call: begin, put the parameters in order,
- * then run, or next until it says false. After a failure the rest does
- * nothing, so that call.code is looked at once, at the end.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef PAWL_STORE_SQLITE_H
 #define PAWL_STORE_SQLITE_H
 
 #include "pawl/store.h"
-#include "store/sql/dialect.h"
+#include "store/sql/connection.h"
+#include "store/sqlite/call.h"
 #include "store/sqlite/process.h"
-#include "store/sqlite/statements.h"
 
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
-extern const pawl__sql_dialect pawl__sqlite_dialect;
-
-/* ---- A connection and its statements ------------------------------------ */
-
-typedef enum pawl__sqlite_saga_statement {
-    PAWL__SQLITE_SAGA_BY_ID, /* the three loads, as pawl_saga_key counts them */
-    PAWL__SQLITE_SAGA_BY_MAIN,
-    PAWL__SQLITE_SAGA_BY_TRANSITIONAL,
-    PAWL__SQLITE_SAGA_INSERT,
-    PAWL__SQLITE_SAGA_UPDATE_ROW,
-    PAWL__SQLITE_SAGA_UPDATE,
-    PAWL__SQLITE_SAGA_DELETE,
-    PAWL__SQLITE_SAGA_COUNT,
-    pawl__sqlite_saga_statement_count
-} pawl__sqlite_saga_statement;
-
-/* The statements of one saga table. */
-typedef struct pawl__sqlite_saga {
-    struct pawl__sqlite_saga *next;
-    pawl_saga_table           table; /* its texts are copies */
-    char                     *texts;
-    sqlite3_stmt             *statements[pawl__sqlite_saga_statement_count];
-} pawl__sqlite_saga;
-
-/* The driver's own, or the caller's for the time of an enlist. */
-typedef struct pawl__sqlite_connection {
-    sqlite3           *db;
-    const char        *prefix;
-    sqlite3_stmt      *statements[PAWL__SQLITE_STATEMENT_COUNT];
-    pawl__sqlite_saga *sagas;
-} pawl__sqlite_connection;
-
-typedef struct pawl__sqlite_call {
-    pawl__sqlite_connection *connection;
-    sqlite3_stmt            *statement;
-    pawl_error              *error;
-    pawl_arena              *arena; /* for what is read */
-    pawl_code                code;
-    int                      column;     /* next parameter or column */
-    int64_t                  changes;    /* rows that run() changed */
-    unsigned                 uuid_count; /* of `uuids` that are bound */
-    char                     uuids[4][PAWL_UUID_TEXT_SIZE + 1];
-} pawl__sqlite_call;
-
-void pawl__sqlite_call_begin(pawl__sqlite_call *call, pawl__sqlite_connection *connection,
-                             int statement, pawl_error *error);
-/* The same with a statement from elsewhere; NULL: begin failed with call->code. */
-void pawl__sqlite_call_statement(pawl__sqlite_call *call, pawl__sqlite_connection *connection,
-                                 sqlite3_stmt *statement, pawl_error *error);
-void pawl__sqlite_put_text(pawl__sqlite_call *call, pawl_text text); /* borrowed until it ran */
-void pawl__sqlite_put_int(pawl__sqlite_call *call, int64_t number);
-void pawl__sqlite_put_uuid(pawl__sqlite_call *call, pawl_uuid uuid);
-void pawl__sqlite_put_uuid_or_null(pawl__sqlite_call *call, pawl_uuid uuid); /* zero is null */
-void pawl__sqlite_put_null(pawl__sqlite_call *call);
-void pawl__sqlite_put_value(pawl__sqlite_call *call, const pawl_value *value);
-/* id, type, correlation, causation, headers, body. */
-void pawl__sqlite_put_message(pawl__sqlite_call *call, const pawl_message *message);
-/* Runs a statement that gives no rows. PAWL_EDUPLICATE when a unique key
- * refused it. */
-pawl_code pawl__sqlite_run(pawl__sqlite_call *call);
-/* Steps to the next row; false at the end and on failure, see call->code. */
-bool pawl__sqlite_next(pawl__sqlite_call *call);
-/* Ends a call before its last row. */
-void      pawl__sqlite_stop(pawl__sqlite_call *call);
-int64_t   pawl__sqlite_get_int(pawl__sqlite_call *call); /* null is 0 */
-bool      pawl__sqlite_is_null(const pawl__sqlite_call *call);
-pawl_text pawl__sqlite_get_text(pawl__sqlite_call *call);  /* a copy in call->arena */
-pawl_text pawl__sqlite_peek_text(pawl__sqlite_call *call); /* lives until the next step */
-pawl_uuid pawl__sqlite_get_uuid(pawl__sqlite_call *call);  /* null is zero */
-void      pawl__sqlite_get_message(pawl__sqlite_call *call, pawl_message *message);
-void      pawl__sqlite_get_counters(pawl__sqlite_call *call, pawl_counters *counters);
-/* Room for one more item in an array that grows in call->arena, or NULL with
- * call->code set. */
-void *pawl__sqlite_grow(pawl__sqlite_call *call, void *items, size_t count, size_t *capacity,
-                        size_t item_size);
-/* One number, of a statement that gives one row; 0 when it gives none. */
-pawl_code pawl__sqlite_one_int(pawl__sqlite_call *call, int64_t *number);
-
-/* The code of what SQLite said last, its text behind `what`. */
-pawl_code pawl__sqlite_failed(sqlite3 *db, int result, const char *what, pawl_error *error);
-/* Runs a statement that is needed once. */
-pawl_code pawl__sqlite_execute(sqlite3 *db, const char *statement, pawl_error *error);
-pawl_code pawl__sqlite_prepare(sqlite3 *db, const char *statement, sqlite3_stmt **prepared,
-                               pawl_error *error);
-void      pawl__sqlite_connection_clear(pawl__sqlite_connection *connection);
+extern const pawl__sql_ops pawl__sqlite_ops; /* connection.c */
 
 /* ---- The handle --------------------------------------------------------- */
 
@@ -128,7 +40,7 @@ typedef struct pawl__sqlite_use {
 } pawl__sqlite_use;
 
 typedef struct pawl__sqlite {
-    pawl_store              base; /* first: the core's */
+    pawl__sql_store         sql; /* first */
     pawl__sqlite_connection connection;
     char                   *path; /* as SQLite resolved it */
     char                   *given_path;

@@ -25,70 +25,69 @@
     "(?2 = '' or [Type] = ?2) and (?3 = '' or [MessageId] = ?3) " \
     "and (?4 = '' or [CorrelationId] = ?4) "
 
-#define PAWL__SQLITE_STATEMENTS(X)                                                              \
-    X(BEGIN, "begin immediate")                                                                 \
-    X(BEGIN_READ, "begin")                                                                      \
-    X(COMMIT_TRANSACTION, "commit")                                                             \
-    X(ROLLBACK_TRANSACTION, "rollback")                                                         \
-    X(DATA_VERSION, "pragma data_version")                                                      \
-    X(QUEUE_CLAIM,                                                                              \
-      PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 and [Due] <= ?2 "                            \
-                               "and pawl_is_free([Seq]) order by [Due], [Seq] limit ?3")        \
-    X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 and pawl_is_free([Seq]) "      \
-                   "order by [Due] limit 1")                                                    \
-    X(INBOX_RANGE, "select [MessageId] from {inbox} where [Endpoint] = ?1 "                     \
-                   "and [MessageId] between ?2 and ?3 limit ?4")                                \
-    X(INBOX_ROWS, "select rowid, [At] from {inbox} order by rowid")                             \
-    X(INBOX_DELETE_ROW, "delete from {inbox} where rowid = ?1")                                 \
-    X(OUTBOX_DUE, PAWL__SQL_OUTBOX_ROW                                                          \
-      "indexed by {outbox_pending} "                                                            \
-      "where [State] = 'pending' and [NextAttempt] <= ?1 and (?3 = '' or [Endpoint] = ?3) "     \
-      "order by [Id] limit ?2")                                                                 \
-    X(OUTBOX_NEXT,                                                                              \
-      "select min([NextAttempt]) from {outbox} indexed by {outbox_pending} "                    \
-      "where [State] = 'pending' and [NextAttempt] > ?1 and (?2 = '' or [Endpoint] = ?2)")      \
-    X(OUTBOX_SOURCES, "select [Id], [Source] from {outbox} indexed by {outbox_pending} "        \
-                      "where [State] = 'pending' and [Id] > ?1 order by [Id]")                  \
-    X(OUTBOX_PENDING, "select count(*) from {outbox} indexed by {outbox_pending} "              \
-                      "where [State] = 'pending'")                                              \
-    X(OUTBOX_OLDEST, "select [At] from {outbox} indexed by {outbox_pending} "                   \
-                     "where [State] = 'pending' order by [Id] limit 1")                         \
-    X(OUTBOX_FIND_ID, PAWL__SQL_OUTBOX_ROW "where [Id] = ?1 and " PAWL__SQLITE_OUTBOX_QUERY)    \
-    X(OUTBOX_FIND_DISPATCH,                                                                     \
-      PAWL__SQL_OUTBOX_ROW "where [DispatchId] = ?2 and " PAWL__SQLITE_OUTBOX_QUERY)            \
-    X(OUTBOX_FIND_DEAD, PAWL__SQL_OUTBOX_ROW                                                    \
-      "indexed by {outbox_dead} where [State] = 'dead' and " PAWL__SQLITE_OUTBOX_QUERY)         \
-    X(OUTBOX_FIND_HELD, PAWL__SQL_OUTBOX_ROW                                                    \
-      "indexed by {outbox_held_id} where [State] = 'held' and [Attempts] >= 0 "                 \
-      "and " PAWL__SQLITE_OUTBOX_QUERY)                                                         \
-    X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                 \
-      "indexed by {outbox_pending} where [State] = 'pending' and " PAWL__SQLITE_OUTBOX_QUERY)   \
-    X(OUTBOX_FIND_TRIED, PAWL__SQL_OUTBOX_ROW                                                   \
-      "indexed by {outbox_tried} where [State] = 'pending' and [Attempts] > 0 "                 \
-      "and " PAWL__SQLITE_OUTBOX_QUERY)                                                         \
-    X(OUTBOX_FIND_ANY, PAWL__SQL_OUTBOX_ROW "where " PAWL__SQLITE_OUTBOX_QUERY)                 \
+#define PAWL__SQLITE_STATEMENTS(X)                                                               \
+    X(BEGIN, "begin immediate")                                                                  \
+    X(BEGIN_READ, "begin")                                                                       \
+    X(COMMIT_TRANSACTION, "commit")                                                              \
+    X(ROLLBACK_TRANSACTION, "rollback")                                                          \
+    X(DATA_VERSION, "pragma data_version")                                                       \
+    X(QUEUE_CLAIM,                                                                               \
+      PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 and [Due] <= ?2 "                             \
+                               "and pawl_is_free([Seq]) order by [Due], [Seq] limit ?3")         \
+    X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 and pawl_is_free([Seq]) "       \
+                   "order by [Due] limit 1")                                                     \
+    X(INBOX_RANGE, "select [MessageId] from {inbox} where [Endpoint] = ?1 "                      \
+                   "and [MessageId] between ?2 and ?3 limit ?4")                                 \
+    X(INBOX_ROWS, "select rowid, [At] from {inbox} order by rowid")                              \
+    X(INBOX_DELETE_ROW, "delete from {inbox} where rowid = ?1")                                  \
+    X(OUTBOX_DUE, PAWL__SQL_OUTBOX_ROW                                                           \
+      "indexed by {outbox_pending} "                                                             \
+      "where [State] = 'pending' and [NextAttempt] <= ?1 and (?3 = '' or [Endpoint] = ?3) "      \
+      "order by [Id] limit ?2")                                                                  \
+    X(OUTBOX_NEXT,                                                                               \
+      "select min([NextAttempt]) from {outbox} indexed by {outbox_pending} "                     \
+      "where [State] = 'pending' and [NextAttempt] > ?1 and (?2 = '' or [Endpoint] = ?2)")       \
+    X(OUTBOX_SOURCES, "select [Id], [Source] from {outbox} indexed by {outbox_pending} "         \
+                      "where [State] = 'pending' and [Id] > ?1 order by [Id]")                   \
+    X(OUTBOX_PENDING, "select count(*), (select [At] from {outbox} indexed by {outbox_pending} " \
+                      "where [State] = 'pending' order by [Id] limit 1) "                        \
+                      "from {outbox} indexed by {outbox_pending} where [State] = 'pending'")     \
+    X(OUTBOX_FIND_ID, PAWL__SQL_OUTBOX_ROW "where [Id] = ?1 and " PAWL__SQLITE_OUTBOX_QUERY)     \
+    X(OUTBOX_FIND_DISPATCH,                                                                      \
+      PAWL__SQL_OUTBOX_ROW "where [DispatchId] = ?2 and " PAWL__SQLITE_OUTBOX_QUERY)             \
+    X(OUTBOX_FIND_DEAD, PAWL__SQL_OUTBOX_ROW                                                     \
+      "indexed by {outbox_dead} where [State] = 'dead' and " PAWL__SQLITE_OUTBOX_QUERY)          \
+    X(OUTBOX_FIND_HELD, PAWL__SQL_OUTBOX_ROW                                                     \
+      "indexed by {outbox_held_id} where [State] = 'held' and [Attempts] >= 0 "                  \
+      "and " PAWL__SQLITE_OUTBOX_QUERY)                                                          \
+    X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                  \
+      "indexed by {outbox_pending} where [State] = 'pending' and " PAWL__SQLITE_OUTBOX_QUERY)    \
+    X(OUTBOX_FIND_TRIED, PAWL__SQL_OUTBOX_ROW                                                    \
+      "indexed by {outbox_tried} where [State] = 'pending' and [Attempts] > 0 "                  \
+      "and " PAWL__SQLITE_OUTBOX_QUERY)                                                          \
+    X(OUTBOX_FIND_ANY, PAWL__SQL_OUTBOX_ROW "where " PAWL__SQLITE_OUTBOX_QUERY)                  \
     /* ?1 is the version that must be there, or 0; without it there is no stream, which \
      * the column refuses. A select that reads the table would have its rows copied \
-     * to a temporary one first. */       \
-    X(EVENT_INSERT, "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values ("  \
-                    "case when ?1 = 0 or exists (select 1 from {events} where [Stream] = ?2 "   \
-                    "and [Version] = ?1) then ?2 end, "                                         \
-                    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                               \
-    X(EVENT_ALL, PAWL__SQLITE_EVENT_ROW "where [Seq] > ?1 and " PAWL__SQLITE_EVENT_QUERY        \
-                                        "order by [Seq] limit ?5")                              \
-    X(EVENT_ALL_BACK, PAWL__SQLITE_EVENT_ROW "where [Seq] < ?1 and " PAWL__SQLITE_EVENT_QUERY   \
-                                             "order by [Seq] desc limit ?5")                    \
-    X(EVENT_STREAM, PAWL__SQLITE_EVENT_ROW                                                      \
-      "where [Stream] = ?6 and [Version] > ?1 and " PAWL__SQLITE_EVENT_QUERY                    \
-      "order by [Version] limit ?5")                                                            \
-    X(EVENT_STREAM_BACK, PAWL__SQLITE_EVENT_ROW                                                 \
-      "where [Stream] = ?6 and [Version] < ?1 and " PAWL__SQLITE_EVENT_QUERY                    \
-      "order by [Version] desc limit ?5")                                                       \
-    X(FOLD_SET,                                                                                 \
-      "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) "  \
-      "values (?1, ?2, ?3, ?4, ?5, ?6) on conflict ([Stream]) do update set "                   \
-      "[Version] = excluded.[Version], [TypeVersion] = excluded.[TypeVersion], "                \
-      "[State] = excluded.[State], [Dispatches] = excluded.[Dispatches], [At] = excluded.[At] " \
+     * to a temporary one first. */        \
+    X(EVENT_INSERT, "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values ("   \
+                    "case when ?1 = 0 or exists (select 1 from {events} where [Stream] = ?2 "    \
+                    "and [Version] = ?1) then ?2 end, "                                          \
+                    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                \
+    X(EVENT_ALL, PAWL__SQLITE_EVENT_ROW "where [Seq] > ?1 and " PAWL__SQLITE_EVENT_QUERY         \
+                                        "order by [Seq] limit ?5")                               \
+    X(EVENT_ALL_BACK, PAWL__SQLITE_EVENT_ROW "where [Seq] < ?1 and " PAWL__SQLITE_EVENT_QUERY    \
+                                             "order by [Seq] desc limit ?5")                     \
+    X(EVENT_STREAM, PAWL__SQLITE_EVENT_ROW                                                       \
+      "where [Stream] = ?6 and [Version] > ?1 and " PAWL__SQLITE_EVENT_QUERY                     \
+      "order by [Version] limit ?5")                                                             \
+    X(EVENT_STREAM_BACK, PAWL__SQLITE_EVENT_ROW                                                  \
+      "where [Stream] = ?6 and [Version] < ?1 and " PAWL__SQLITE_EVENT_QUERY                     \
+      "order by [Version] desc limit ?5")                                                        \
+    X(FOLD_SET,                                                                                  \
+      "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) "   \
+      "values (?1, ?2, ?3, ?4, ?5, ?6) on conflict ([Stream]) do update set "                    \
+      "[Version] = excluded.[Version], [TypeVersion] = excluded.[TypeVersion], "                 \
+      "[State] = excluded.[State], [Dispatches] = excluded.[Dispatches], [At] = excluded.[At] "  \
       "where excluded.[Version] > {folds}.[Version]")
 
 enum {

@@ -3,26 +3,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/refusal.h"
+#include "store/sql/rows.h"
 #include "store/sqlite/operations.h"
 
 #define CLAIM_COUNT_DEFAULT 1000
-
-static void read_row(pawl__sqlite_call *call, pawl_timeout_row *row)
-{
-    *row                = (pawl_timeout_row){0};
-    row->id.uuid        = pawl__sqlite_get_uuid(call);
-    row->generation     = pawl__sqlite_get_int(call);
-    row->saga_id.uuid   = pawl__sqlite_get_uuid(call);
-    row->saga_type      = pawl__sqlite_get_text(call);
-    row->name           = pawl__sqlite_get_text(call);
-    row->destination    = pawl__sqlite_get_text(call);
-    row->due            = pawl__sqlite_get_int(call);
-    row->headers        = pawl__sqlite_get_text(call);
-    row->correlation_id = pawl__sqlite_get_text(call);
-    row->attempts       = (int32_t)pawl__sqlite_get_int(call);
-    row->owner.uuid     = pawl__sqlite_get_uuid(call);
-    row->lease_expires  = pawl__sqlite_get_int(call);
-}
 
 static pawl_code read_rows(pawl__sqlite_call *call, pawl_timeout_rows *rows)
 {
@@ -32,8 +16,10 @@ static pawl_code read_rows(pawl__sqlite_call *call, pawl_timeout_rows *rows)
             pawl__sqlite_grow(call, rows->items, rows->count, &capacity, sizeof *grown);
         if (grown == NULL)
             break;
-        rows->items = grown;
-        read_row(call, &grown[rows->count++]);
+        rows->items           = grown;
+        pawl_timeout_row *row = &grown[rows->count++];
+        *row                  = (pawl_timeout_row){0};
+        pawl__sqlite_get_fields(call, &pawl__sql_timeout_row, row);
     }
     return call->code;
 }
@@ -97,7 +83,7 @@ static pawl_code stamp(pawl__sqlite *store, const pawl_timeout_claim *claim,
         pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_TIMEOUT_STAMP, error);
         pawl__sqlite_put_uuid(&call, claim->owner.uuid);
         pawl__sqlite_put_int(&call, expires);
-        pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
+        pawl__sqlite_put_uuid(&call, store->sql.base.worker.uuid);
         pawl__sqlite_put_uuid(&call, row->id.uuid);
         code = pawl__sqlite_run(&call);
     }
@@ -129,34 +115,6 @@ pawl_code pawl__sqlite_timeout_claim(pawl_store *base, const pawl_timeout_claim 
     return code;
 }
 
-pawl_code pawl__sqlite_timeout_foreign(pawl_store *base, pawl_text own, pawl_time now,
-                                       pawl_arena *arena, pawl_foreign_rows *rows,
-                                       pawl_error *error)
-{
-    pawl__sqlite     *store = pawl__sqlite_of(base);
-    pawl__sqlite_call call;
-    size_t            capacity = 0;
-    *rows                      = (pawl_foreign_rows){.count = 0};
-    pawl_code code             = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_TIMEOUT_FOREIGN, error);
-    call.arena = arena;
-    pawl__sqlite_put_text(&call, own);
-    pawl__sqlite_put_int(&call, now);
-    while (pawl__sqlite_next(&call)) {
-        pawl_foreign_row *grown =
-            pawl__sqlite_grow(&call, rows->items, rows->count, &capacity, sizeof *grown);
-        if (grown == NULL)
-            break;
-        rows->items           = grown;
-        pawl_foreign_row *row = &grown[rows->count++];
-        row->destination      = pawl__sqlite_get_text(&call);
-        row->due              = pawl__sqlite_get_int(&call);
-    }
-    return call.code;
-}
-
 pawl_code pawl__sqlite_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
                                     pawl_error *error)
 {
@@ -174,25 +132,6 @@ pawl_code pawl__sqlite_timeout_reap(pawl_store *base, pawl_time now, int64_t *co
     if (code == PAWL_OK)
         *count = call.changes;
     return code;
-}
-
-pawl_code pawl__sqlite_timeout_list(pawl_store *base, pawl_saga_id saga_id, size_t count_max,
-                                    pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
-{
-    pawl__sqlite *store  = pawl__sqlite_of(base);
-    bool          is_all = pawl_uuid_is_zero(saga_id.uuid);
-    *rows                = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
-    pawl_code code       = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection,
-                            is_all ? PAWL__SQL_TIMEOUT_LIST : PAWL__SQL_TIMEOUT_LIST_SAGA, error);
-    call.arena = arena;
-    if (!is_all)
-        pawl__sqlite_put_uuid(&call, saga_id.uuid);
-    pawl__sqlite_put_int(&call, count_max != 0 ? (int64_t)count_max : -1);
-    return read_rows(&call, rows);
 }
 
 /* ---- Changes ------------------------------------------------------------ */

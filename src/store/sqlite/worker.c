@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/rows.h"
 #include "store/sqlite/sqlite.h"
 
 #include <unistd.h>
@@ -43,7 +44,7 @@ static bool read_worker(pawl__sqlite *store, pawl__sqlite_call *call, worker_row
     row->info.seen     = pawl__sqlite_get_int(call);
     row->info.epoch    = pawl__sqlite_get_int(call);
     row->info.pid      = pawl__sqlite_get_int(call);
-    pawl__sqlite_get_counters(call, &row->info.counters);
+    pawl__sqlite_get_fields(call, &pawl__sql_counters, &row->info.counters);
     if (call->code == PAWL_OK)
         call->code = pawl__sqlite_process_alive(store->process, store->path, process,
                                                 &row->is_alive, call->error);
@@ -113,7 +114,7 @@ static pawl_code insert(pawl__sqlite *store, pawl_text endpoint, pawl_text types
 {
     pawl__sqlite_call call;
     pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_INSERT, error);
-    pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
+    pawl__sqlite_put_uuid(&call, store->sql.base.worker.uuid);
     pawl__sqlite_put_text(&call, endpoint);
     pawl__sqlite_put_text(&call, types);
     pawl__sqlite_put_int(&call, pawl__sqlite_process_number(store->process));
@@ -133,9 +134,9 @@ static pawl_code replace(pawl__sqlite *store, pawl_text endpoint, pawl_text type
     pawl__sqlite_put_int(&call, pawl__sqlite_process_number(store->process));
     pawl__sqlite_put_int(&call, getpid());
     pawl__sqlite_put_int(&call, now);
-    pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
+    pawl__sqlite_put_uuid(&call, store->sql.base.worker.uuid);
     pawl_code code = pawl__sqlite_run(&call);
-    return code == PAWL_OK ? free_leases(store, store->base.worker.uuid, error) : code;
+    return code == PAWL_OK ? free_leases(store, store->sql.base.worker.uuid, error) : code;
 }
 
 static pawl_code read_epoch(pawl__sqlite *store, int64_t *epoch, pawl_uuid *last_commit,
@@ -143,7 +144,7 @@ static pawl_code read_epoch(pawl__sqlite *store, int64_t *epoch, pawl_uuid *last
 {
     pawl__sqlite_call call;
     pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_READ, error);
-    pawl__sqlite_put_uuid(&call, store->base.worker.uuid);
+    pawl__sqlite_put_uuid(&call, store->sql.base.worker.uuid);
     if (pawl__sqlite_next(&call)) {
         *epoch       = pawl__sqlite_get_int(&call);
         *last_commit = pawl__sqlite_get_uuid(&call);

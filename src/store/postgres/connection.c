@@ -1,0 +1,83 @@
+/* connection.c - PostgreSQL as the generic store's connection: the main one.
+ * Calls that are sent before a flush are one round trip.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/postgres/postgres.h"
+
+struct pawl__sql_call {
+    pawl__pg_call own;
+};
+
+/* The same parameters and columns under a text of PostgreSQL's own; 0 is none. */
+static const int overrides[PAWL__SQL_STATEMENT_COUNT] = {
+    [PAWL__SQL_TIMEOUT_LIST_SAGA]   = PAWL__PG_TIMEOUT_OF_SAGA,
+    [PAWL__SQL_TIMEOUT_FOREIGN]     = PAWL__PG_TIMEOUT_ELSEWHERE,
+    [PAWL__SQL_OUTBOX_LIST_PENDING] = PAWL__PG_OUTBOX_LIST_PENDING,
+    [PAWL__SQL_OUTBOX_LIST_HELD]    = PAWL__PG_OUTBOX_LIST_HELD,
+    [PAWL__SQL_OUTBOX_PENDING]      = PAWL__PG_OUTBOX_PENDING_COUNT,
+};
+
+static pawl_code ready(pawl_store *base, pawl_error *error)
+{
+    return pawl__pg_ready(pawl__pg_of(base), error);
+}
+
+static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
+                      pawl__sql_call **call, pawl_error *error)
+{
+    int override = overrides[asked->statement];
+    *call        = pawl_allocate(sizeof **call);
+    if (*call == NULL)
+        return pawl__pg_no_memory(error);
+    pawl__pg_call *own = &(*call)->own;
+    pawl__pg_begin(own, &pawl__pg_of(base)->main, override != 0 ? override : (int)asked->statement,
+                   error);
+    own->arena = arena;
+    if (asked->parameters != NULL)
+        pawl__pg_put_fields(own, asked->parameters, asked->item);
+    pawl__pg_send(own);
+    return own->code;
+}
+
+static pawl_code flush(pawl_store *base, pawl_error *error)
+{
+    return pawl__pg_flush(&pawl__pg_of(base)->main, error);
+}
+
+static bool next(pawl__sql_call *call)
+{
+    return pawl__pg_next(&call->own);
+}
+
+static void get(pawl__sql_call *call, const pawl__sql_fields *columns, void *row)
+{
+    pawl__pg_get_fields(&call->own, columns, row);
+}
+
+static pawl_code end(pawl__sql_call *call)
+{
+    pawl_code code = PAWL_OK;
+    if (call != NULL) {
+        pawl__pg_end(&call->own);
+        code = call->own.code;
+    }
+    pawl_free(call);
+    return code;
+}
+
+static pawl_code worker_count(pawl_store *base, int64_t *count, pawl_error *error)
+{
+    return pawl__pg_worker_count(pawl__pg_of(base), count, error);
+}
+
+const pawl__sql_ops pawl__pg_ops = {
+    .name         = "postgres",
+    .ready        = ready,
+    .send         = send,
+    .flush        = flush,
+    .next         = next,
+    .get          = get,
+    .end          = end,
+    .worker_count = worker_count,
+};

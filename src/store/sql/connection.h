@@ -1,0 +1,86 @@
+/* connection.h - what the generic store asks of a database: statements are sent,
+ * flushed and read, whatever they travel on.
+ *
+ *     send       any number of calls; a driver may only queue them
+ *     flush      waits for the answers to all of them
+ *     next, get  row by row
+ *     end        always, once for each call
+ *
+ * A statement is in one call at a time, until that is ended: a driver may read its rows
+ * from the database one by one.
+ *
+ * Threads: as the store: one thread at a time.
+ * Tests: tests/contract
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_CONNECTION_H
+#define PAWL_STORE_SQL_CONNECTION_H
+
+#include "pawl/store.h"
+#include "store/sql/field.h"
+#include "store/sql/statements.h"
+
+/* A statement, where its parameters are taken from, and where its rows go to. */
+typedef struct pawl__sql_asked {
+    pawl__sql_statement     statement;
+    const pawl__sql_fields *parameters; /* of the item; NULL: none */
+    const void             *item;
+    const pawl__sql_fields *columns; /* of a row */
+    size_t                  row_size;
+} pawl__sql_asked;
+
+typedef struct pawl__sql_call pawl__sql_call; /* each driver's own */
+
+typedef struct pawl__sql_ops {
+    const char *name; /* as its error texts begin: "sqlite" */
+    /* Every operation begins with it: the store is open, its connection is there. */
+    pawl_code (*ready)(pawl_store *store, pawl_error *error);
+    /* Several flushes that see one state of the data. NULL: calls of one flush do, or need not. */
+    pawl_code (*read_begin)(pawl_store *store, pawl_error *error);
+    pawl_code (*read_end)(pawl_store *store, pawl_code code, pawl_error *error);
+    /* `*call` is NULL when it could not be made, else it is to be ended. Texts that are read live
+     * in the arena. The parameters are borrowed until the call is ended. */
+    pawl_code (*send)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                      pawl__sql_call **call, pawl_error *error);
+    /* The first failure of what was sent since the last one. */
+    pawl_code (*flush)(pawl_store *store, pawl_error *error);
+    bool (*next)(pawl__sql_call *call);
+    void (*get)(pawl__sql_call *call, const pawl__sql_fields *columns, void *row);
+    /* What failed in the call, if anything did. NULL is fine. */
+    pawl_code (*end)(pawl__sql_call *call);
+    /* Workers that live, for the statistics. Inside read_begin and read_end. */
+    pawl_code (*worker_count)(pawl_store *store, int64_t *count, pawl_error *error);
+} pawl__sql_ops;
+
+/* What every SQL driver's handle begins with. */
+typedef struct pawl__sql_store {
+    pawl_store           base; /* first: the core's */
+    const pawl__sql_ops *ops;  /* set before anything else is done */
+} pawl__sql_store;
+
+static inline const pawl__sql_ops *pawl__sql_ops_of(const pawl_store *store)
+{
+    return ((const pawl__sql_store *)store)->ops;
+}
+
+/* ---- Reading (read.c) --------------------------------------------------- */
+
+typedef struct pawl__sql_rows {
+    void  *items;
+    size_t count;
+} pawl__sql_rows;
+
+/* All rows of one statement, in the arena. */
+pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                         pawl__sql_rows *rows, pawl_error *error);
+/* The same of a call that was sent and flushed; it is not ended. */
+pawl_code pawl__sql_read_call(pawl_store *store, pawl__sql_call *call, const pawl__sql_asked *asked,
+                              pawl_arena *arena, pawl__sql_rows *rows, pawl_error *error);
+/* The first row, if there is one: `row` is left as it is otherwise. */
+pawl_code pawl__sql_read_one(pawl_store *store, const pawl__sql_asked *asked, void *row,
+                             pawl_error *error);
+/* A limit as a parameter: 0 is none. */
+int64_t pawl__sql_limit(size_t count_max);
+
+#endif

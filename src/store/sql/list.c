@@ -1,0 +1,182 @@
+/* list.c - the lists: one statement, and all of its rows.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/operations.h"
+#include "store/sql/rows.h"
+
+/* What a list may be asked by. Each statement takes some of it. */
+typedef struct filter {
+    pawl_text    text;
+    pawl_saga_id saga_id;
+    pawl_time    time;
+    int64_t      number;
+    int64_t      limit;
+} filter;
+
+static const pawl__sql_field by_text[]       = {{offsetof(filter, text), PAWL__WIRE_TEXT}};
+static const pawl__sql_field by_number[]     = {{offsetof(filter, number), PAWL__WIRE_INT}};
+static const pawl__sql_field by_limit[]      = {{offsetof(filter, limit), PAWL__WIRE_INT}};
+static const pawl__sql_field by_text_time[]  = {{offsetof(filter, text), PAWL__WIRE_TEXT},
+                                                {offsetof(filter, time), PAWL__WIRE_TIME}};
+static const pawl__sql_field by_text_limit[] = {{offsetof(filter, text), PAWL__WIRE_TEXT},
+                                                {offsetof(filter, limit), PAWL__WIRE_INT}};
+static const pawl__sql_field by_saga_limit[] = {{offsetof(filter, saga_id), PAWL__WIRE_UUID},
+                                                {offsetof(filter, limit), PAWL__WIRE_INT}};
+static const pawl__sql_field by_due_limit[]  = {{offsetof(filter, text), PAWL__WIRE_TEXT},
+                                                {offsetof(filter, time), PAWL__WIRE_TIME},
+                                                {offsetof(filter, limit), PAWL__WIRE_INT}};
+
+static const pawl__sql_fields text       = PAWL__SQL_LIST(by_text);
+static const pawl__sql_fields number     = PAWL__SQL_LIST(by_number);
+static const pawl__sql_fields limit      = PAWL__SQL_LIST(by_limit);
+static const pawl__sql_fields text_time  = PAWL__SQL_LIST(by_text_time);
+static const pawl__sql_fields text_limit = PAWL__SQL_LIST(by_text_limit);
+static const pawl__sql_fields saga_limit = PAWL__SQL_LIST(by_saga_limit);
+static const pawl__sql_fields due_limit  = PAWL__SQL_LIST(by_due_limit);
+
+/* ---- Queue and timeouts ------------------------------------------------- */
+
+pawl_code pawl__sql_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
+                               pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    const filter          by    = {.text = queue, .limit = pawl__sql_limit(count_max)};
+    const pawl__sql_asked asked = {PAWL__SQL_QUEUE_LIST, &text_limit, &by, &pawl__sql_queue_row,
+                                   sizeof *rows->items};
+    pawl__sql_rows        found;
+    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
+    *rows                      = (pawl_queue_rows){.items = found.items, .count = found.count};
+    return code;
+}
+
+pawl_code pawl__sql_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
+                                 pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    const filter    by    = {.saga_id = saga_id, .limit = pawl__sql_limit(count_max)};
+    pawl__sql_asked asked = {PAWL__SQL_TIMEOUT_LIST_SAGA, &saga_limit, &by, &pawl__sql_timeout_row,
+                             sizeof *rows->items};
+    pawl__sql_rows  found;
+    if (pawl_uuid_is_zero(saga_id.uuid)) {
+        asked.statement  = PAWL__SQL_TIMEOUT_LIST;
+        asked.parameters = &limit;
+    }
+    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
+    *rows =
+        (pawl_timeout_rows){.items = found.items, .count = found.count, .next_due = PAWL_TIME_MAX};
+    return code;
+}
+
+pawl_code pawl__sql_timeout_foreign(pawl_store *store, pawl_text own, pawl_time now,
+                                    pawl_arena *arena, pawl_foreign_rows *rows, pawl_error *error)
+{
+    const filter          by    = {.text = own, .time = now};
+    const pawl__sql_asked asked = {PAWL__SQL_TIMEOUT_FOREIGN, &text_time, &by,
+                                   &pawl__sql_foreign_row, sizeof *rows->items};
+    pawl__sql_rows        found;
+    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
+    *rows                      = (pawl_foreign_rows){.items = found.items, .count = found.count};
+    return code;
+}
+
+/* ---- Aggregators -------------------------------------------------------- */
+
+pawl_code pawl__sql_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
+                                   pawl_snapshot *rows, pawl_error *error)
+{
+    const filter          by    = {.text = partition};
+    const pawl__sql_asked asked = {PAWL__SQL_AGGREGATOR_GET, &text, &by, &pawl__sql_aggregator_row,
+                                   sizeof *rows->items};
+    pawl__sql_rows        found;
+    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
+    *rows                      = (pawl_snapshot){.items = found.items, .count = found.count};
+    return code;
+}
+
+pawl_code pawl__sql_flush_list(pawl_store *store, pawl_text name, pawl_time due_max,
+                               size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
+                               pawl_error *error)
+{
+    const filter          by = {.text = name, .time = due_max, .limit = pawl__sql_limit(count_max)};
+    const pawl__sql_asked asked = {PAWL__SQL_FLUSH_LIST, &due_limit, &by, &pawl__sql_flush_row,
+                                   sizeof *rows->items};
+    pawl__sql_rows        found;
+    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
+    *rows                      = (pawl_flush_rows){.items = found.items, .count = found.count};
+    return code;
+}
+
+/* ---- The outbox --------------------------------------------------------- */
+
+/* A state that is no parameter lets the statement have the state's own index. */
+pawl_code pawl__sql_outbox_list(pawl_store *store, pawl_outbox_state state, size_t count_max,
+                                pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+{
+    static const pawl__sql_statement statements[] = {
+        [PAWL_OUTBOX_PENDING]    = PAWL__SQL_OUTBOX_LIST_PENDING,
+        [PAWL_OUTBOX_HELD]       = PAWL__SQL_OUTBOX_LIST_HELD,
+        [PAWL_OUTBOX_DISPATCHED] = PAWL__SQL_OUTBOX_LIST_DISPATCHED,
+        [PAWL_OUTBOX_DEAD]       = PAWL__SQL_OUTBOX_LIST_DEAD,
+        [PAWL_OUTBOX_DISCARDED]  = PAWL__SQL_OUTBOX_LIST_DISCARDED,
+    };
+    const filter          by    = {.limit = pawl__sql_limit(count_max)};
+    const pawl__sql_asked asked = {statements[state], &limit, &by, &pawl__sql_outbox_row,
+                                   sizeof *rows->items};
+    pawl__sql_rows        found;
+    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
+    *rows                      = (pawl_outbox_rows){
+                             .items = found.items, .count = found.count, .next_attempt = PAWL_TIME_MAX};
+    return code;
+}
+
+pawl_code pawl__sql_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
+                                    pawl_attempt_rows *rows, pawl_error *error)
+{
+    const filter          by    = {.number = id};
+    const pawl__sql_asked asked = {PAWL__SQL_OUTBOX_ATTEMPTS, &number, &by, &pawl__sql_attempt_row,
+                                   sizeof *rows->items};
+    pawl__sql_rows        found;
+    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
+    *rows                      = (pawl_attempt_rows){.items = found.items, .count = found.count};
+    return code;
+}
+
+/* ---- Dead letters, subscriptions, checkpoints --------------------------- */
+
+pawl_code pawl__sql_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
+                              pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
+{
+    const filter    by    = {.text = endpoint, .limit = pawl__sql_limit(count_max)};
+    pawl__sql_asked asked = {PAWL__SQL_DEAD_LIST_ENDPOINT, &text_limit, &by, &pawl__sql_dead_row,
+                             sizeof *rows->items};
+    pawl__sql_rows  found;
+    if (endpoint.size == 0) {
+        asked.statement  = PAWL__SQL_DEAD_LIST;
+        asked.parameters = &limit;
+    }
+    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
+    *rows          = (pawl_dead_rows){.items = found.items, .count = found.count};
+    return code;
+}
+
+pawl_code pawl__sql_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
+                                  pawl_error *error)
+{
+    const pawl__sql_asked asked = {PAWL__SQL_SUBSCRIPTION_LIST, NULL, NULL, &pawl__sql_subscription,
+                                   sizeof *list->items};
+    pawl__sql_rows        found;
+    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
+    *list                      = (pawl_subscriptions){.items = found.items, .count = found.count};
+    return code;
+}
+
+pawl_code pawl__sql_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,
+                                   pawl_error *error)
+{
+    static const pawl__sql_field  as_number[] = {{0, PAWL__WIRE_INT}};
+    static const pawl__sql_fields columns     = PAWL__SQL_LIST(as_number);
+    const filter                  by          = {.text = name};
+    const pawl__sql_asked         asked       = {PAWL__SQL_CHECKPOINT_READ, &text, &by, &columns,
+                                                 sizeof *position};
+    *position                                 = 0;
+    return pawl__sql_read_one(store, &asked, position, error);
+}

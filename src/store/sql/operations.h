@@ -1,0 +1,38 @@
+/* operations.h - the operations of store.h that are the same on every SQL
+ * database. A driver's table names them; what each must do stands in pawl/store.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_OPERATIONS_H
+#define PAWL_STORE_SQL_OPERATIONS_H
+
+#include "store/sql/connection.h"
+
+/* list.c */
+pawl_code pawl__sql_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
+                               pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
+pawl_code pawl__sql_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
+                                 pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
+pawl_code pawl__sql_timeout_foreign(pawl_store *store, pawl_text own, pawl_time now,
+                                    pawl_arena *arena, pawl_foreign_rows *rows, pawl_error *error);
+pawl_code pawl__sql_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
+                                   pawl_snapshot *rows, pawl_error *error);
+pawl_code pawl__sql_flush_list(pawl_store *store, pawl_text name, pawl_time due_max,
+                               size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
+                               pawl_error *error);
+pawl_code pawl__sql_outbox_list(pawl_store *store, pawl_outbox_state state, size_t count_max,
+                                pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
+pawl_code pawl__sql_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
+                                    pawl_attempt_rows *rows, pawl_error *error);
+pawl_code pawl__sql_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
+                              pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
+pawl_code pawl__sql_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
+                                  pawl_error *error);
+pawl_code pawl__sql_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,
+                                   pawl_error *error);
+
+/* stats.c */
+pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
+                          pawl_error *error);
+
+#endif

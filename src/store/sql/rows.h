@@ -1,0 +1,27 @@
+/* rows.h - the columns of each row of store_rows.h, in the order in which every
+ * statement returns them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_ROWS_H
+#define PAWL_STORE_SQL_ROWS_H
+
+#include "pawl/store.h"
+#include "store/sql/field.h"
+
+extern const pawl__sql_fields pawl__sql_queue_row;
+extern const pawl__sql_fields pawl__sql_timeout_row;
+extern const pawl__sql_fields pawl__sql_foreign_row;
+extern const pawl__sql_fields pawl__sql_aggregator_row;
+extern const pawl__sql_fields pawl__sql_flush_row;
+extern const pawl__sql_fields pawl__sql_outbox_row;
+extern const pawl__sql_fields pawl__sql_outbox_claimed; /* the same without what is the same in all
+                                                           pending rows, the last two */
+extern const pawl__sql_fields pawl__sql_attempt_row;
+extern const pawl__sql_fields pawl__sql_dead_row;
+extern const pawl__sql_fields pawl__sql_subscription;
+extern const pawl__sql_fields pawl__sql_event; /* of a pawl_event, PAWL__SQL_EVENT */
+extern const pawl__sql_fields pawl__sql_queue_stats;
+extern const pawl__sql_fields pawl__sql_counters; /* PAWL__SQL_COUNTERS */
+
+#endif

@@ -1,0 +1,123 @@
+/* stats.c - the statistics: statements of one row each, whose columns are
+ * members of pawl_stats, and the list of queues. All of them go in one flush.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/operations.h"
+#include "store/sql/rows.h"
+
+static const pawl__sql_field now_field[] = {{0, PAWL__WIRE_TIME}};
+static const pawl__sql_field timeouts[]  = {PAWL__SQL_FIELD(stats, timeouts_due, INT),
+                                            PAWL__SQL_FIELD(stats, timeouts_pending, INT)};
+static const pawl__sql_field pending[]   = {PAWL__SQL_FIELD(stats, outbox_pending, INT),
+                                            PAWL__SQL_FIELD(stats, outbox_oldest, TIME)};
+static const pawl__sql_field held[]      = {PAWL__SQL_FIELD(stats, outbox_held, INT)};
+static const pawl__sql_field given_up[]  = {PAWL__SQL_FIELD(stats, outbox_dead, INT)};
+static const pawl__sql_field waiting[]   = {PAWL__SQL_FIELD(stats, aggregator_rows, INT)};
+static const pawl__sql_field flushes[]   = {PAWL__SQL_FIELD(stats, flushes_dead, INT)};
+static const pawl__sql_field letters[]   = {PAWL__SQL_FIELD(stats, dead, INT)};
+static const pawl__sql_field marks[]     = {PAWL__SQL_FIELD(stats, inbox, INT)};
+static const pawl__sql_field counters[]  = {
+     PAWL__SQL_FIELD(stats, counters.messages, INT),  PAWL__SQL_FIELD(stats, counters.timeouts, INT),
+     PAWL__SQL_FIELD(stats, counters.flushes, INT),   PAWL__SQL_FIELD(stats, counters.failures, INT),
+     PAWL__SQL_FIELD(stats, counters.conflicts, INT), PAWL__SQL_FIELD(stats, counters.dead, INT),
+};
+
+static const pawl__sql_fields now_parameter = PAWL__SQL_LIST(now_field);
+
+typedef struct count_row {
+    pawl__sql_statement statement;
+    bool                takes_now;
+    pawl__sql_fields    columns;
+} count_row;
+
+static const count_row counts[] = {
+    {PAWL__SQL_TIMEOUT_STATS, true, PAWL__SQL_LIST(timeouts)},
+    {PAWL__SQL_OUTBOX_PENDING, false, PAWL__SQL_LIST(pending)},
+    {PAWL__SQL_OUTBOX_HELD, false, PAWL__SQL_LIST(held)},
+    {PAWL__SQL_OUTBOX_DEAD, false, PAWL__SQL_LIST(given_up)},
+    {PAWL__SQL_AGGREGATOR_COUNT, false, PAWL__SQL_LIST(waiting)},
+    {PAWL__SQL_FLUSH_DEAD, false, PAWL__SQL_LIST(flushes)},
+    {PAWL__SQL_DEAD_COUNT, false, PAWL__SQL_LIST(letters)},
+    {PAWL__SQL_INBOX_COUNT, false, PAWL__SQL_LIST(marks)},
+    {PAWL__SQL_WORKER_COUNTERS, false, PAWL__SQL_LIST(counters)},
+};
+#define COUNT_MAX (sizeof counts / sizeof counts[0])
+
+typedef struct reading {
+    pawl_store     *store;
+    pawl_arena     *arena;
+    pawl_stats     *stats;
+    pawl_error     *error;
+    pawl__sql_asked queues;
+    pawl__sql_call *calls[COUNT_MAX + 1]; /* of the queues the last */
+} reading;
+
+static pawl_code send_all(reading *r, const pawl_time *now)
+{
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(r->store);
+    pawl_code            code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < COUNT_MAX; i++) {
+        const pawl__sql_asked asked = {counts[i].statement,
+                                       counts[i].takes_now ? &now_parameter : NULL, now,
+                                       &counts[i].columns, 0};
+        code                        = ops->send(r->store, &asked, r->arena, &r->calls[i], r->error);
+    }
+    r->queues = (pawl__sql_asked){PAWL__SQL_QUEUE_STATS, &now_parameter, now,
+                                  &pawl__sql_queue_stats, sizeof *r->stats->queues};
+    if (code == PAWL_OK)
+        code = ops->send(r->store, &r->queues, r->arena, &r->calls[COUNT_MAX], r->error);
+    pawl_code flushed = ops->flush(r->store, code == PAWL_OK ? r->error : NULL);
+    return code != PAWL_OK ? code : flushed;
+}
+
+static pawl_code read_queues(reading *r)
+{
+    pawl__sql_rows rows = {0};
+    pawl_code      code =
+        pawl__sql_read_call(r->store, r->calls[COUNT_MAX], &r->queues, r->arena, &rows, r->error);
+    r->stats->queues      = rows.items;
+    r->stats->queue_count = rows.count;
+    for (size_t i = 0; i < rows.count; i++)
+        if (r->stats->queues[i].ready == 0)
+            r->stats->queues[i].oldest = 0;
+    return code;
+}
+
+static pawl_code read_all(reading *r)
+{
+    const pawl__sql_ops *ops = pawl__sql_ops_of(r->store);
+    for (size_t i = 0; i < COUNT_MAX; i++)
+        if (ops->next(r->calls[i]))
+            ops->get(r->calls[i], &counts[i].columns, r->stats);
+    r->stats->timeouts_pending -= r->stats->timeouts_due;
+    return read_queues(r);
+}
+
+static pawl_code read_stats(reading *r, pawl_time now)
+{
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(r->store);
+    pawl_code            code = send_all(r, &now);
+    if (code == PAWL_OK)
+        code = read_all(r);
+    for (size_t i = 0; i <= COUNT_MAX; i++) {
+        pawl_code ended = ops->end(r->calls[i]);
+        code            = code != PAWL_OK ? code : ended;
+    }
+    return code == PAWL_OK ? ops->worker_count(r->store, &r->stats->workers, r->error) : code;
+}
+
+pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
+                          pawl_error *error)
+{
+    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
+    reading              r   = {.store = store, .arena = arena, .stats = stats, .error = error};
+    *stats                   = (pawl_stats){0};
+    pawl_code code           = ops->ready(store, error);
+    if (code == PAWL_OK && ops->read_begin != NULL)
+        code = ops->read_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = read_stats(&r, now);
+    return ops->read_end != NULL ? ops->read_end(store, code, error) : code;
+}

@@ -1,0 +1,108 @@
+/* call.h - a connection to SQLite and the calls made on it.
+ *
+ * A statement is one pawl__sqlite_call: begin, put the parameters in order,
+ * then run, or next until it says false. After a failure the rest does
+ * nothing, so that call.code is looked at once, at the end.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQLITE_CALL_H
+#define PAWL_STORE_SQLITE_CALL_H
+
+#include "pawl/store.h"
+#include "store/sql/dialect.h"
+#include "store/sql/field.h"
+#include "store/sqlite/statements.h"
+
+#include <sqlite3.h>
+
+extern const pawl__sql_dialect pawl__sqlite_dialect;
+
+/* ---- A connection and its statements ------------------------------------ */
+
+typedef enum pawl__sqlite_saga_statement {
+    PAWL__SQLITE_SAGA_BY_ID, /* the three loads, as pawl_saga_key counts them */
+    PAWL__SQLITE_SAGA_BY_MAIN,
+    PAWL__SQLITE_SAGA_BY_TRANSITIONAL,
+    PAWL__SQLITE_SAGA_INSERT,
+    PAWL__SQLITE_SAGA_UPDATE_ROW,
+    PAWL__SQLITE_SAGA_UPDATE,
+    PAWL__SQLITE_SAGA_DELETE,
+    PAWL__SQLITE_SAGA_COUNT,
+    pawl__sqlite_saga_statement_count
+} pawl__sqlite_saga_statement;
+
+/* The statements of one saga table. */
+typedef struct pawl__sqlite_saga {
+    struct pawl__sqlite_saga *next;
+    pawl_saga_table           table; /* its texts are copies */
+    char                     *texts;
+    sqlite3_stmt             *statements[pawl__sqlite_saga_statement_count];
+} pawl__sqlite_saga;
+
+/* The driver's own, or the caller's for the time of an enlist. */
+typedef struct pawl__sqlite_connection {
+    sqlite3           *db;
+    const char        *prefix;
+    sqlite3_stmt      *statements[PAWL__SQLITE_STATEMENT_COUNT];
+    pawl__sqlite_saga *sagas;
+} pawl__sqlite_connection;
+
+typedef struct pawl__sqlite_call {
+    pawl__sqlite_connection *connection;
+    sqlite3_stmt            *statement;
+    pawl_error              *error;
+    pawl_arena              *arena; /* for what is read */
+    pawl_code                code;
+    int                      column;     /* next parameter or column */
+    int64_t                  changes;    /* rows that run() changed */
+    unsigned                 uuid_count; /* of `uuids` that are bound */
+    char                     uuids[4][PAWL_UUID_TEXT_SIZE + 1];
+} pawl__sqlite_call;
+
+void pawl__sqlite_call_begin(pawl__sqlite_call *call, pawl__sqlite_connection *connection,
+                             int statement, pawl_error *error);
+/* The same with a statement from elsewhere; NULL: begin failed with call->code. */
+void pawl__sqlite_call_statement(pawl__sqlite_call *call, pawl__sqlite_connection *connection,
+                                 sqlite3_stmt *statement, pawl_error *error);
+void pawl__sqlite_put_text(pawl__sqlite_call *call, pawl_text text); /* borrowed until it ran */
+void pawl__sqlite_put_int(pawl__sqlite_call *call, int64_t number);
+void pawl__sqlite_put_uuid(pawl__sqlite_call *call, pawl_uuid uuid);
+void pawl__sqlite_put_uuid_or_null(pawl__sqlite_call *call, pawl_uuid uuid); /* zero is null */
+void pawl__sqlite_put_null(pawl__sqlite_call *call);
+void pawl__sqlite_put_value(pawl__sqlite_call *call, const pawl_value *value);
+/* id, type, correlation, causation, headers, body. */
+void pawl__sqlite_put_message(pawl__sqlite_call *call, const pawl_message *message);
+/* One parameter for each field of the item. */
+void pawl__sqlite_put_fields(pawl__sqlite_call *call, const pawl__sql_fields *fields,
+                             const void *item);
+/* Runs a statement that gives no rows. PAWL_EDUPLICATE when a unique key
+ * refused it. */
+pawl_code pawl__sqlite_run(pawl__sqlite_call *call);
+/* Steps to the next row; false at the end and on failure, see call->code. */
+bool pawl__sqlite_next(pawl__sqlite_call *call);
+/* Ends a call before its last row. */
+void      pawl__sqlite_stop(pawl__sqlite_call *call);
+int64_t   pawl__sqlite_get_int(pawl__sqlite_call *call); /* null is 0 */
+bool      pawl__sqlite_is_null(const pawl__sqlite_call *call);
+pawl_text pawl__sqlite_get_text(pawl__sqlite_call *call);  /* a copy in call->arena */
+pawl_text pawl__sqlite_peek_text(pawl__sqlite_call *call); /* lives until the next step */
+pawl_uuid pawl__sqlite_get_uuid(pawl__sqlite_call *call);  /* null is zero */
+/* The next columns, one for each field of the row. */
+void pawl__sqlite_get_fields(pawl__sqlite_call *call, const pawl__sql_fields *fields, void *row);
+/* Room for one more item in an array that grows in call->arena, or NULL with
+ * call->code set. */
+void *pawl__sqlite_grow(pawl__sqlite_call *call, void *items, size_t count, size_t *capacity,
+                        size_t item_size);
+/* One number, of a statement that gives one row; 0 when it gives none. */
+pawl_code pawl__sqlite_one_int(pawl__sqlite_call *call, int64_t *number);
+
+/* The code of what SQLite said last, its text behind `what`. */
+pawl_code pawl__sqlite_failed(sqlite3 *db, int result, const char *what, pawl_error *error);
+/* Runs a statement that is needed once. */
+pawl_code pawl__sqlite_execute(sqlite3 *db, const char *statement, pawl_error *error);
+pawl_code pawl__sqlite_prepare(sqlite3 *db, const char *statement, sqlite3_stmt **prepared,
+                               pawl_error *error);
+void      pawl__sqlite_connection_clear(pawl__sqlite_connection *connection);
+
+#endif

@@ -1,0 +1,92 @@
+/* connection.c - SQLite as the generic store's connection. A call is its
+ * statement: nothing travels, and a row is computed when it is asked for.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sqlite/sqlite.h"
+
+struct pawl__sql_call {
+    pawl__sqlite_call own;
+};
+
+/* The same parameters and columns under a text of SQLite's own; 0 is none. */
+static const int overrides[PAWL__SQL_STATEMENT_COUNT] = {
+    [PAWL__SQL_OUTBOX_PENDING] = PAWL__SQLITE_OUTBOX_PENDING,
+};
+
+static pawl_code ready(pawl_store *base, pawl_error *error)
+{
+    return pawl__sqlite_ready(pawl__sqlite_of(base), error);
+}
+
+static pawl_code read_begin(pawl_store *base, pawl_error *error)
+{
+    return pawl__sqlite_read_begin(pawl__sqlite_of(base), error);
+}
+
+static pawl_code read_end(pawl_store *base, pawl_code code, pawl_error *error)
+{
+    return pawl__sqlite_read_end(pawl__sqlite_of(base), code, error);
+}
+
+static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
+                      pawl__sql_call **call, pawl_error *error)
+{
+    int override = overrides[asked->statement];
+    *call        = pawl_allocate(sizeof **call);
+    if (*call == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory for a call");
+    pawl__sqlite_call *own = &(*call)->own;
+    pawl__sqlite_call_begin(own, &pawl__sqlite_of(base)->connection,
+                            override != 0 ? override : (int)asked->statement, error);
+    own->arena = arena;
+    if (asked->parameters != NULL)
+        pawl__sqlite_put_fields(own, asked->parameters, asked->item);
+    return own->code;
+}
+
+static pawl_code flush(pawl_store *base, pawl_error *error)
+{
+    (void)base;
+    (void)error;
+    return PAWL_OK;
+}
+
+static bool next(pawl__sql_call *call)
+{
+    return pawl__sqlite_next(&call->own);
+}
+
+static void get(pawl__sql_call *call, const pawl__sql_fields *columns, void *row)
+{
+    pawl__sqlite_get_fields(&call->own, columns, row);
+}
+
+static pawl_code end(pawl__sql_call *call)
+{
+    pawl_code code = PAWL_OK;
+    if (call != NULL) {
+        pawl__sqlite_stop(&call->own);
+        code = call->own.code;
+    }
+    pawl_free(call);
+    return code;
+}
+
+static pawl_code worker_count(pawl_store *base, int64_t *count, pawl_error *error)
+{
+    return pawl__sqlite_worker_count(pawl__sqlite_of(base), count, error);
+}
+
+const pawl__sql_ops pawl__sqlite_ops = {
+    .name         = "sqlite",
+    .ready        = ready,
+    .read_begin   = read_begin,
+    .read_end     = read_end,
+    .send         = send,
+    .flush        = flush,
+    .next         = next,
+    .get          = get,
+    .end          = end,
+    .worker_count = worker_count,
+};
