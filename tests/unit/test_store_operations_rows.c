@@ -60,6 +60,7 @@ static void a_saga_is_inserted_as_it_is(void **state)
     SAME_TEXT(kept.saga_insert.data, "{\"d\":1}");
     SAME_TEXT(kept.saga_insert.type_version, "2.0");
     SAME_ID(row.id, saga_row().id);
+    assert_int_equal(row.presence, PAWL_SAGA_THERE);
     assert_int_equal(row.version, 1);
     assert_int_equal(row.row, 0); /* the hint of another row */
 
@@ -189,6 +190,29 @@ static void o2_an_append_is_its_events_and_its_dispatches(void **state)
     }
 }
 
+/* O5: dispatches without ids get those that a replay makes again, each its own. */
+static void o5_each_dispatch_of_an_append_gets_an_id(void **state)
+{
+    (void)state;
+    const pawl_event      opened = {.type = PAWL_TEXT_INIT("Opened"), .type_version = 1};
+    const pawl_outbox_row none   = {.destination = PAWL_TEXT_INIT("billing"),
+                                    .message     = {.type = PAWL_TEXT_INIT("Charge")}};
+    const pawl_outbox_row rows[] = {none, none};
+    const pawl_append     append = {.stream         = PAWL_TEXT_INIT("Account/1"),
+                                    .version        = 6,
+                                    .events         = &opened,
+                                    .event_count    = 1,
+                                    .dispatches     = rows,
+                                    .dispatch_count = 2,
+                                    .outbox         = PAWL_TEXT_INIT("accounts")};
+    assert_int_equal(pawl_store_append(keeper->store, &append, KEEPER_NOW, NULL), PAWL_OK);
+    for (int32_t i = 0; i < 2; i++) {
+        const pawl_outbox_add *add  = i == 0 ? &kept.outbox_add : &kept.second_add;
+        pawl_dispatch_id       made = pawl_dispatch_id_make(append.outbox, append.stream, 7, i);
+        SAME_ID(add->dispatch_id, made);
+    }
+}
+
 static void an_append_has_limits(void **state)
 {
     (void)state;
@@ -265,6 +289,7 @@ int main(void)
         TEST(s21_a_saga_without_its_values_is_refused),
         TEST(a_saga_table_of_null_is_refused),
         TEST(o2_an_append_is_its_events_and_its_dispatches),
+        TEST(o5_each_dispatch_of_an_append_gets_an_id),
         TEST(an_append_has_limits),
         TEST(a_fold_and_a_checkpoint_are_set_as_they_are),
     };
