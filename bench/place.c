@@ -49,34 +49,24 @@ static void name_kind(const char *url, size_t scheme_size, char name[KIND_NAME_S
 
 /* A URL that is none, or of a driver that is not here, is refused in the words
  * that every verb uses. Printing a schema needs no connection. */
-static pawl_code refuse_kind(const char *url, size_t scheme_size, pawl_error *error)
+static pawl_code check_url(const char *url, pawl_error *error)
 {
     pawl_schema_spec spec = {.system_prefix = PAWL__BENCH_PREFIX};
-    pawl_code        code =
-        pawl_store_schema(url, PAWL_SCHEMA_PRINT, &spec, pawl__bench_no_line, NULL, error);
-    if (code != PAWL_OK)
-        return code;
-    char name[KIND_NAME_SIZE], searched[sizeof error->text];
-    name_kind(url, scheme_size, name);
-    return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                          "there are no benchmarks for a store of the kind '%.*s': install the "
-                          "package libpawl-%s, if there is one; %s",
-                          (int)scheme_size, url, name,
-                          pawl__module_searched(name, searched, sizeof searched));
+    return pawl_store_schema(url, PAWL_SCHEMA_PRINT, &spec, pawl__bench_no_line, NULL, error);
 }
 
-/* NULL, with no error: there is no such module. */
-static pawl_code find_kind(const char *url, size_t scheme_size, const pawl__bench_kind **kind,
+static pawl_code load_kind(const char *url, size_t scheme_size, const pawl__bench_kind **kind,
                            pawl_error *error)
 {
-    char        name[KIND_NAME_SIZE], path[PAWL__MODULE_PATH_SIZE];
+    char        name[KIND_NAME_SIZE], path[PAWL__MODULE_PATH_SIZE], searched[sizeof error->text];
     const void *table = NULL;
-    *kind             = NULL;
     name_kind(url, scheme_size, name);
-    if (strcmp(name, "bench-memory") == 0)
-        *kind = &memory_kind;
-    if (*kind != NULL || strchr(name, '/') != NULL || !pawl__module_find(name, path))
-        return PAWL_OK;
+    if (!pawl__module_find(name, path))
+        return pawl_error_set(error, PAWL_EUNSUPPORTED,
+                              "there are no benchmarks for a store of the kind '%.*s': install the "
+                              "package libpawl-%s, if there is one; %s",
+                              (int)scheme_size, url, name,
+                              pawl__module_searched(name, searched, sizeof searched));
     pawl_code code = pawl__module_load(name, "benchmarks", PAWL__BENCH_KIND_SYMBOL,
                                        sizeof(pawl__bench_kind), &table, error);
     *kind          = table;
@@ -86,12 +76,9 @@ static pawl_code find_kind(const char *url, size_t scheme_size, const pawl__benc
 pawl_code pawl__bench_place_take(const char *url, pawl__bench_place *place, pawl_error *error)
 {
     size_t    size = strcspn(url, ":");
-    pawl_code code = PAWL_OK;
-    place->kind    = NULL;
-    if (url[size] == ':' && size <= PAWL_PREFIX_SIZE_MAX)
-        code = find_kind(url, size, &place->kind, error);
-    if (code != PAWL_OK)
-        return code;
-    return place->kind != NULL ? place->kind->take(url, place, error)
-                               : refuse_kind(url, size, error);
+    pawl_code code = check_url(url, error);
+    place->kind    = &memory_kind;
+    if (code == PAWL_OK && (size != strlen("memory") || strncmp(url, "memory", size) != 0))
+        code = load_kind(url, size, &place->kind, error);
+    return code == PAWL_OK ? place->kind->take(url, place, error) : code;
 }

@@ -56,6 +56,13 @@ for workload in saga-step outbox-drain timeouts append; do
     [ "$(member workload)" = "\"$workload\"" ] || die "workload is $(member workload)"
 done
 
+echo "== the other scheme of the database"
+code=0
+pawl bench append --store "${server/#postgres:/postgresql:}" --messages 20 --rounds 1 \
+    >"$work/out" 2>"$work/err" </dev/null || code=$?
+[ $code = 0 ] || grep -q "the limit is broken" "$work/err" || die "postgresql: exit code $code"
+grep -qE '^  limit +[0-9]+ /s$' "$work/out" || die "postgresql: no loop beside it"
+
 echo "== odd numbers"
 for workload in saga-step outbox-drain timeouts append; do
     run_json $workload --messages 1 --batch 1 --rounds 1

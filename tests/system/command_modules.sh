@@ -82,4 +82,8 @@ one; looked for libpawl-bench-sqlite.so in $lib, " alone "${bench[@]}" "sqlite:$
 cp "$build_dir/libpawl-bench-sqlite.so" "$lib/pawl/"
 benched "sqlite:$work/b.db"
 grep -qE '^  limit +[0-9]+ /s$' "$work/out" || die "no loop beside it"
+printf '%s\n' '#include <stddef.h>' 'size_t pawl_bench_kind = 8;' >"$work/other.c"
+"$cc" -shared -fPIC -o "$lib/pawl/libpawl-bench-sqlite.so" "$work/other.c" || die "no module"
+expect 2 'libpawl-bench-sqlite.so was built for another pawl: its table .*has 8 bytes' \
+    alone "${bench[@]}" "sqlite:$work/b.db"
 echo "ok"
