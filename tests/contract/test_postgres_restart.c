@@ -178,6 +178,49 @@ static void a_commit_meets_the_end_of_the_server(void **state)
     pawl_store_close(store);
 }
 
+/* ---- A standby ---------------------------------------------------------- */
+
+/* Commits wait for a standby of that name; there is none. */
+static void want_standby(const place *p, const char *name)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "alter system set synchronous_standby_names = '%s'", name);
+    raw_run(p->pg, "set synchronous_commit = local");
+    raw_run(p->pg, sql);
+    raw_run(p->pg, "select pg_reload_conf()");
+    snprintf(sql, sizeof sql, "select (current_setting('synchronous_standby_names') = '%s')::int",
+             name);
+    raw_wait(p->pg, sql, 1);
+}
+
+/* A commit that no standby has is not said to stand, not even when the server, asked to
+ * cancel, says so. */
+static void a_commit_without_its_standby_is_unknown(void **state)
+{
+    pawl_queue_rows rows;
+    place          *p     = *state;
+    pawl_store     *store = open_store(p, p->url);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    want_standby(p, "away");
+    set_deadline(store, 300);
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EUNKNOWN);
+    expect_text(p, "the synchronous standby did not confirm the commit in time");
+    want_standby(p, "");
+    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+                PAWL_OK);
+    pawl_store_close(store);
+    store = open_more(p, p->url);
+    expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK);
+    expect_code(p, send_one(p, store, "orders", "m-3"), PAWL_OK);
+    /* Other warnings say nothing of a standby. */
+    raw_run(p->pg, "create function warn() returns trigger language plpgsql as "
+                   "$$ begin raise warning 'look'; return null; end $$");
+    raw_run(p->pg, "create trigger warn after insert on pawl_queue execute function warn()");
+    expect_code(p, send_one(p, store, "orders", "m-4"), PAWL_OK);
+    assert_int_equal(queue_count(p), 4);
+    pawl_store_close(store);
+}
+
 /* The set is durable then: what comes behind the commit cannot undo it. */
 static void a_wake_up_that_fails_is_no_failure(void **state)
 {
@@ -253,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_handle_outlives_its_server),
         CASE(a_commit_meets_the_end_of_the_server),
+        CASE(a_commit_without_its_standby_is_unknown),
         CASE(a_wake_up_that_fails_is_no_failure),
         CASE(a_wrong_password_is_refused),
     };

@@ -145,8 +145,9 @@ typedef struct pawl__pg_connection {
     /* Calls without rows, whose answers nobody reads: begin, commit and the like. */
     pawl__pg_call plain[PAWL__PG_PLAIN_MAX];
     unsigned      plain_count;
-    bool          is_lost;      /* the connection broke, or its state is not known */
-    bool          is_read_only; /* it could not be written to: the name may lead elsewhere */
+    bool          is_lost;        /* the connection broke, or its state is not known */
+    bool          is_read_only;   /* it could not be written to: the name may lead elsewhere */
+    bool          is_unconfirmed; /* a commit stands here, and no standby has said that it has it */
 } pawl__pg_connection;
 
 /* ---- Errors (error.c) --------------------------------------------------- */

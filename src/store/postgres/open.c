@@ -157,10 +157,18 @@ static pawl_code wait_for_connection(const pawl__pg *store, PGconn *pg, pawl__pg
     return PAWL_OK;
 }
 
-static void notice(void *context, const char *text)
+/* The wait for a synchronous standby cannot be cancelled: it ends, the server warns that the
+ * commit is durable in one place only, and says COMMIT. Texts are translated, the place in the
+ * server's source is not. */
+#define STANDBY_WAIT "SyncRepWaitForLSN"
+
+static void take_notice(void *context, const PGresult *result)
 {
-    (void)context;
-    pawl_log(PAWL_LOG_DEBUG, "postgres: %.*s", (int)strcspn(text, "\n"), text);
+    pawl__pg_connection *connection = context;
+    const char          *place      = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+    const char          *text       = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    pawl_log(PAWL_LOG_DEBUG, "postgres: %s", text != NULL ? text : "");
+    connection->is_unconfirmed |= place != NULL && strcmp(place, STANDBY_WAIT) == 0;
 }
 
 /* To the first of the hosts that are left and lets itself be connected to. */
@@ -175,7 +183,6 @@ static pawl_code dial_hosts(pawl__pg *store, const PQconninfoOption *list, pawl_
     if (*pg == NULL)
         return pawl__pg_no_memory(error);
     (void)PQsetErrorVerbosity(*pg, PQERRORS_VERBOSE);
-    (void)PQsetNoticeProcessor(*pg, notice, NULL);
     code = wait_for_connection(store, *pg, hosts, deadline, is_late, error);
     (void)PQsetErrorVerbosity(*pg, PQERRORS_DEFAULT);
     return code;
@@ -292,6 +299,7 @@ void pawl__pg_disconnect(pawl__pg_connection *connection)
     connection->in_transaction = false;
     connection->is_lost        = false;
     connection->is_read_only   = false;
+    connection->is_unconfirmed = false;
     connection->failed         = PAWL_OK;
     pawl__pg_connection_clear(connection);
 }
@@ -306,7 +314,9 @@ pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, paw
     connection->deadline_ms    = store->sql.base.deadline_ms;
     connection->interrupt_fd   = atomic_load(&store->interrupt_fd);
     pawl_code code             = dial(store, &connection->pg, error);
-    connection->is_named       = !store->is_pooled;
+    if (connection->pg != NULL)
+        (void)PQsetNoticeReceiver(connection->pg, take_notice, connection);
+    connection->is_named = !store->is_pooled;
     if (connection == &store->main) { /* it may be another server's now */
         store->numbering = (pawl__pg_numbering){0};
         pawl__pg_outbox_place_forget(&store->outbox);

@@ -128,7 +128,9 @@ static void take_result(pump *p, PGresult *result)
         return;
     }
     sent->is_answered = true;
-    if (status == PGRES_PIPELINE_SYNC) {
+    if (p->connection->is_unconfirmed) {
+        give_up(p, "postgres: the synchronous standby did not confirm the commit in time");
+    } else if (status == PGRES_PIPELINE_SYNC) {
         p->head++;
     } else if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
         if (sent->kind == PAWL__PG_SENT_CALL) {
