@@ -4,10 +4,9 @@
  */
 #include "support/fault_shop.h"
 
+#include "support/native.h"
+
 #include <stdio.h>
-#ifdef PAWL_HAVE_SQLITE
-#include <sqlite3.h>
-#endif
 
 /* ---- The shop --------------------------------------------------------------- */
 
@@ -84,18 +83,16 @@ static const pawl_saga order_saga = {
 static const pawl_aggregator parcels = {
     .name = "Parcels", .handle = PAWL_HANDLE(on_parcels), .key = "name", .size = 3};
 
-/* A handler with its own SQL, where there is SQL. */
+const char *fault_shop_store;
+
+/* A handler with its own SQL, where there is SQL. A transaction that a fault broke is the
+ * store's failure, and the message is tried again. */
 static pawl_code on_audit(pawl_context *ctx, const audit *message)
 {
-#ifdef PAWL_HAVE_SQLITE
-    char text[80];
-    snprintf(text, sizeof text, "insert into audit(number) values (%d)", (int)message->number);
-    return sqlite3_exec(pawl_sqlite(ctx), text, NULL, NULL, NULL) == SQLITE_OK ? PAWL_OK
-                                                                               : PAWL_EPERSIST;
-#else
-    (void)message;
-    return pawl_fail(ctx, PAWL_REJECT, "no SQL is built");
-#endif
+    char sql[80];
+    snprintf(sql, sizeof sql, "insert into {audit} (number) values (%d)", (int)message->number);
+    pawl_code code = native_in(ctx, fault_shop_store, sql);
+    return code == PAWL_REJECT ? PAWL_EPERSIST : code;
 }
 PAWL_MESSAGE_HANDLER(on_audit, audit);
 

@@ -42,6 +42,8 @@ PAWL_RECORD(notice, NOTICE)
     F(INT32, packed)
 PAWL_RECORD(order, ORDER)
 
+/* Where the handler with its own SQL writes. */
+extern const char            *fault_shop_store;
 extern const pawl_application fault_shop_plain;
 /* With the handler of audit. */
 extern const pawl_application fault_shop_sql;

@@ -113,8 +113,10 @@ pawl_time world_now(const world *it);
 const char *world_saga(world *it, const char *saga, const pawl_value *value, int64_t *version);
 const char *world_saga_text(world *it, const char *saga, const char *value, int64_t *version);
 int64_t     world_saga_count(world *it, const char *saga);
-/* Fails unless a saga's state is this JSON: byte by byte, or on a server, which may keep
- * JSON in a form of its own, member by member. */
+/* A state read from a store is this JSON: byte by byte, or on a server, which may keep JSON
+ * in a form of its own, member by member. */
+bool world_json_is(const char *url, const char *found, const char *expected);
+/* Fails unless it is. */
 void world_json_equal(const world *it, const char *found, const char *expected);
 /* A number in a JSON object; fails when there is none of the name. */
 int64_t world_json_number(const char *json, const char *name);
