@@ -226,7 +226,7 @@ static pawl_code step(replay_run *run, side sides[2], bool *is_idle, pawl_error 
             code = example_interrupt_check(error);
         if (code != PAWL_OK)
             return code;
-        *is_idle = *is_idle && done->is_idle && !done->is_elsewhere;
+        *is_idle = *is_idle && done->is_idle && !done->is_taken;
         run->messages += done->handled;
         if (done->handled + done->sent + done->dead == 0)
             continue;

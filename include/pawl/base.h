@@ -207,10 +207,10 @@ PAWL_API void  pawl_free(void *memory);
 
 /* Memory that is freed together: one per batch, reset after its commit. */
 typedef struct pawl_arena pawl_arena;
-typedef struct pawl_arena_mark {
+typedef struct pawl_arena_point {
     void  *block;
     size_t used;
-} pawl_arena_mark;
+} pawl_arena_point;
 
 /* NULL when out of memory. `block_size` in bytes, 0 for the default (64 KiB). */
 PAWL_API pawl_arena *pawl_arena_create(size_t block_size);
@@ -218,8 +218,8 @@ PAWL_API void        pawl_arena_destroy(pawl_arena *arena); /* accepts NULL */
 /* Frees all that was taken but keeps up to 4 MiB of blocks for the next round. */
 PAWL_API void pawl_arena_reset(pawl_arena *arena);
 /* Back to an earlier point; what was taken since is gone. */
-PAWL_API pawl_arena_mark pawl_arena_position(pawl_arena *arena);
-PAWL_API void            pawl_arena_rewind(pawl_arena *arena, pawl_arena_mark mark);
+PAWL_API pawl_arena_point pawl_arena_position(pawl_arena *arena);
+PAWL_API void             pawl_arena_rewind(pawl_arena *arena, pawl_arena_point point);
 /* Aligned for any type, zeroed. NULL when out of memory. */
 PAWL_API void *pawl_arena_take(pawl_arena *arena, size_t size);
 /* Copies with a NUL behind. data == NULL when out of memory, never else. */

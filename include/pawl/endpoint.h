@@ -122,10 +122,10 @@ typedef struct pawl_step {
     int64_t   sent;    /* outbox rows delivered */
     int64_t   refused; /* units that will run again */
     int64_t   dead;
-    bool      is_idle;      /* nothing was due */
-    bool      is_elsewhere; /* another process works this queue */
-    pawl_time next_due;     /* business time of the next thing known; PAWL_TIME_MAX */
-    int64_t   projected;    /* events that projections have dealt with or passed over */
+    bool      is_idle;   /* nothing was due */
+    bool      is_taken;  /* another process works this queue */
+    pawl_time next_due;  /* business time of the next thing known; PAWL_TIME_MAX */
+    int64_t   projected; /* events that projections have dealt with or passed over */
 } pawl_step;
 
 /* The ABI number and the sizes that an application says it was built with: what a program that

@@ -169,10 +169,10 @@ struct pawl_store_ops {
     pawl_code (*outbox_claim)(pawl_store *store, pawl_text endpoint, pawl_time now,
                               size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
                               pawl_error *error);
-    /* Takes or keeps the named lease for this handle's worker; `*is_held` says
+    /* Takes or keeps the named lease for this handle's worker; `*is_ours` says
      * whether it is ours. Free when its worker ended, died, or after `lease`. */
     pawl_code (*lead)(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
-                      bool *is_held, pawl_error *error);
+                      bool *is_ours, pawl_error *error);
     pawl_code (*unlead)(pawl_store *store, pawl_text name, pawl_error *error);
 
     pawl_code (*subscriptions)(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,

@@ -33,8 +33,8 @@ typedef struct pawl_queue_row {
 typedef struct pawl_queue_rows {
     pawl_queue_row *items;
     size_t          count;
-    bool            is_elsewhere; /* another process works this queue (SQLite) */
-    pawl_text       elsewhere;    /* which, for the log */
+    bool            is_taken; /* another process works this queue (SQLite) */
+    pawl_text       taken_by; /* which, for the log */
 } pawl_queue_rows;
 
 typedef struct pawl_queue_claim {

@@ -128,15 +128,15 @@ bool pawl__arena_is_short(const pawl_arena *arena)
     return arena->is_short;
 }
 
-pawl_arena_mark pawl_arena_position(pawl_arena *arena)
+pawl_arena_point pawl_arena_position(pawl_arena *arena)
 {
-    return (pawl_arena_mark){arena->current, arena->current->used};
+    return (pawl_arena_point){arena->current, arena->current->used};
 }
 
-void pawl_arena_rewind(pawl_arena *arena, pawl_arena_mark mark)
+void pawl_arena_rewind(pawl_arena *arena, pawl_arena_point point)
 {
-    arena->current       = mark.block;
-    arena->current->used = mark.used;
+    arena->current       = point.block;
+    arena->current->used = point.used;
     for (block *b = arena->current->next; b != NULL; b = b->next)
         b->used = 0;
 }

@@ -65,7 +65,7 @@ pawl_code pawl_error_setv(pawl_error *error, pawl_code code, const char *format,
     if (size < 0)
         error->text[0] = '\0';
     else if ((size_t)size >= sizeof error->text)
-        pawl__text_mark_cut(error->text, sizeof error->text);
+        pawl__text_end_cut(error->text, sizeof error->text);
     return code;
 }
 
@@ -93,6 +93,6 @@ pawl_code pawl_error_wrap(pawl_error *error, pawl_code code, const char *format,
         snprintf(inner.text, sizeof inner.text, "%s", pawl_code_text(code));
     int size = snprintf(error->text + used, room, ": %s", inner.text);
     if (size >= 0 && (size_t)size >= room)
-        pawl__text_mark_cut(error->text, sizeof error->text);
+        pawl__text_end_cut(error->text, sizeof error->text);
     return code;
 }

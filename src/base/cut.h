@@ -11,6 +11,6 @@
 
 /* Ends the text in "...", never inside a UTF-8 character. It fills `size` bytes, its NUL
  * among them; there are more than 4. */
-void pawl__text_mark_cut(char *text, size_t size);
+void pawl__text_end_cut(char *text, size_t size);
 
 #endif

@@ -28,7 +28,7 @@ int pawl_text_compare(pawl_text left, pawl_text right)
     return left.size < right.size ? -1 : left.size > right.size;
 }
 
-void pawl__text_mark_cut(char *text, size_t size)
+void pawl__text_end_cut(char *text, size_t size)
 {
     size_t end = size - 4;
     while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80)

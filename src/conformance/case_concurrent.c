@@ -33,9 +33,9 @@ static void settle_rows(suite_thread *thread)
     tally      *t     = thread->context;
     pawl_store *store = suite_open(s);
     for (;;) {
-        pawl_arena_mark start = pawl_arena_position(s->arena);
-        pawl_queue_rows rows  = suite_claim(s, store, TEXT("orders"), SUITE_NOW,
-                                            1 + (size_t)pawl_random_below(&s->random, 8));
+        pawl_arena_point start = pawl_arena_position(s->arena);
+        pawl_queue_rows  rows  = suite_claim(s, store, TEXT("orders"), SUITE_NOW,
+                                             1 + (size_t)pawl_random_below(&s->random, 8));
         if (rows.count == 0)
             break;
         suite_set set = suite_changes(s);
@@ -83,9 +83,9 @@ static void put_rows_back(suite_thread *thread)
     tally      *t     = thread->context;
     pawl_store *store = suite_open(s);
     for (;;) {
-        pawl_arena_mark start = pawl_arena_position(s->arena);
-        pawl_queue_rows rows  = suite_claim(s, store, TEXT("orders"), SUITE_NOW,
-                                            1 + (size_t)pawl_random_below(&s->random, 4));
+        pawl_arena_point start = pawl_arena_position(s->arena);
+        pawl_queue_rows  rows  = suite_claim(s, store, TEXT("orders"), SUITE_NOW,
+                                             1 + (size_t)pawl_random_below(&s->random, 4));
         if (rows.count == 0)
             break;
         suite_set set = suite_changes(s);

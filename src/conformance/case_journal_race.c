@@ -30,10 +30,10 @@ static void append_at_every_version(suite_thread *thread)
     contest    *c     = thread->context;
     pawl_store *store = suite_open(s);
     for (int64_t version = 1; version <= VERSIONS; version++) {
-        pawl_arena_mark start = pawl_arena_position(s->arena);
-        pawl_text       id    = suite_printf(s, "m-%u", thread->index);
-        suite_set       set   = suite_changes(s);
-        pawl_refusals   refused;
+        pawl_arena_point start = pawl_arena_position(s->arena);
+        pawl_text        id    = suite_printf(s, "m-%u", thread->index);
+        suite_set        set   = suite_changes(s);
+        pawl_refusals    refused;
         ADD(&set, event_append, .stream = TEXT("Account/1"), .version = version, .is_first = true,
             .event = suite_event(s, id));
         ADD(&set, outbox_add,

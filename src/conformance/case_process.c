@@ -221,8 +221,8 @@ static void settle_a_share(suite *s, unsigned index, unsigned *counts)
     for (size_t done = 0; done < SHARE; done += TENURE) {
         pawl_store *store = suite_open(s);
         for (size_t left = TENURE; left > 0;) {
-            pawl_arena_mark start = pawl_arena_position(s->arena);
-            pawl_queue_rows rows  = claim_some(s, store, left < 4 ? left : 4);
+            pawl_arena_point start = pawl_arena_position(s->arena);
+            pawl_queue_rows  rows  = claim_some(s, store, left < 4 ? left : 4);
             EXPECT(s, rows.count <= left);
             settle_rows(s, store, rows, counts);
             left -= rows.count;
@@ -353,9 +353,9 @@ static void raise_some(suite_thread *thread)
     suite      *s     = thread->s;
     pawl_store *store = suite_open(s);
     for (unsigned step = 0; step < STEPS; step++) {
-        pawl_arena_mark start = pawl_arena_position(s->arena);
-        unsigned        first = (unsigned)pawl_random_below(&s->random, SAGAS);
-        unsigned        tries = 0;
+        pawl_arena_point start = pawl_arena_position(s->arena);
+        unsigned         first = (unsigned)pawl_random_below(&s->random, SAGAS);
+        unsigned         tries = 0;
         while (!raise_three(s, store, first))
             EXPECT(s, tries++ < TRIES_MAX);
         pawl_arena_rewind(s->arena, start);

@@ -10,7 +10,7 @@
 /* `count` bills, in sets of 4,000. */
 static void fill(suite *s, pawl_store *store, unsigned count)
 {
-    pawl_arena_mark start = pawl_arena_position(s->arena);
+    pawl_arena_point start = pawl_arena_position(s->arena);
     for (unsigned done = 0; done < count;) {
         suite_set set = suite_changes(s);
         for (unsigned i = 0; i < 4000 && done < count; i++, done++) {

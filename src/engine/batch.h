@@ -54,7 +54,7 @@ typedef struct pawl__engine {
     pawl__destination (*resolve)(void *runtime, pawl_text destination);
     pawl_code (*subscriptions)(void *runtime, const pawl_subscriptions **list, pawl_error *error);
     pawl_code (*send_now)(void *runtime, pawl_changes *changes, pawl_error *error);
-    pawl_code (*find_elsewhere)(void *runtime, pawl_text type, bool *is_known, pawl_error *error);
+    pawl_code (*find_handler)(void *runtime, pawl_text type, bool *is_known, pawl_error *error);
     bool (*is_stopping)(void *runtime);
     bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
     /* Has the saga of this value conflicted often of late? Asked only while has_hot. */
@@ -171,7 +171,7 @@ typedef struct pawl__batch {
     pawl_time         cut_message;   /* last timeout claimed, when more may be due with it */
     bool              has_sql;       /* the first unit needs the transaction open */
     bool              has_elsewhere; /* of some saga another worker has the row */
-    bool              is_elsewhere;  /* of all: nothing ran, the changes free what was claimed */
+    bool              gives_way;     /* of all: nothing ran, the changes free what was claimed */
     bool              is_given_up;   /* by who watches the thread */
     pawl_changes      changes;
 } pawl__batch;
@@ -252,8 +252,8 @@ pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error);
  * not final then (E3). */
 bool pawl__load_has_older(const pawl__batch *batch, const pawl__unit *unit);
 /* Looks at the queue: is there no older message, of this batch or another? */
-pawl_code pawl__load_look(pawl__batch *batch, const pawl__unit *unit, bool *is_oldest,
-                          pawl_error *error);
+pawl_code pawl__load_is_oldest(pawl__batch *batch, const pawl__unit *unit, bool *is_oldest,
+                               pawl_error *error);
 
 /* headers.c: a message's headers, a JSON object of strings. data NULL when the
  * header is missing; PAWL_ENOMEM is the only failure. */

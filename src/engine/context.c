@@ -175,7 +175,7 @@ static pawl_time due_here(const pawl_context *ctx, pawl_time due)
 
 /* The outbox keeps the order of what a source sends, a time would not: batches and machines
  * have clocks of their own. Under a virtual clock the time is the order. */
-static pawl_time due_elsewhere(const pawl_context *ctx, pawl_time due)
+static pawl_time due_remote(const pawl_context *ctx, pawl_time due)
 {
     bool is_at_arrival = due == PAWL__NO_DELAY && !ctx->batch->engine->is_virtual;
     return is_at_arrival ? 0 : due_here(ctx, due);
@@ -209,7 +209,7 @@ static pawl_code add_dispatch(pawl_context *ctx, pawl_text destination, const pa
                                       .endpoint    = ctx->batch->engine->model->endpoint,
                                       .destination = destination,
                                       .message     = *message,
-                                      .due = is_local ? due_here(ctx, due) : due_elsewhere(ctx, due),
+                                      .due = is_local ? due_here(ctx, due) : due_remote(ctx, due),
                                       .at  = ctx->batch->engine->machine_now},
                          .touch    = ctx->touch,
                          .has_id   = has_id,
@@ -332,7 +332,7 @@ pawl_code pawl_send_now(pawl_context *ctx, const char *destination, const pawl_r
                                  .endpoint    = engine->model->endpoint,
                                  .destination = name,
                                  .message     = made,
-                                 .due         = due_elsewhere(ctx, PAWL__NO_DELAY),
+                                 .due         = due_remote(ctx, PAWL__NO_DELAY),
                                  .at          = engine->machine_now};
     changes.queue_send.items  = &send;
     changes.queue_send.count  = !where.is_remote;

@@ -55,7 +55,7 @@ void pawl__elsewhere_give_way(pawl__batch *batch)
         if (batch->units[i].end != PAWL__END_ELSEWHERE && batch->units[i].end != PAWL__END_RELEASED)
             return;
     for (size_t i = 0; i < batch->unit_count; i++) {
-        batch->is_elsewhere |= batch->units[i].end == PAWL__END_ELSEWHERE;
+        batch->gives_way |= batch->units[i].end == PAWL__END_ELSEWHERE;
         batch->units[i].end = PAWL__END_RELEASED;
     }
 }

@@ -58,18 +58,18 @@ static pawl_code keep_timeouts(pawl_context *ctx, pawl__entry *entry, const pawl
 {
     for (size_t i = 0; i < touch->timeouts.count; i++) {
         const pawl__timeout_op *op    = &touch->timeouts.items[i];
-        size_t                  place = 0;
-        while (place < entry->timeouts.count &&
-               !pawl_text_equal(entry->timeouts.items[place].name, op->name))
-            place++;
+        size_t                  index = 0;
+        while (index < entry->timeouts.count &&
+               !pawl_text_equal(entry->timeouts.items[index].name, op->name))
+            index++;
         pawl__timeout_op *grown =
             pawl_arena_grow(ctx->batch->arena, entry->timeouts.items, entry->timeouts.count,
                             &entry->timeouts.capacity, sizeof entry->timeouts.items[0]);
         if (grown == NULL)
             return pawl__context_no_memory(ctx);
         entry->timeouts.items        = grown;
-        entry->timeouts.items[place] = *op;
-        if (place == entry->timeouts.count)
+        entry->timeouts.items[index] = *op;
+        if (index == entry->timeouts.count)
             entry->timeouts.count++;
         if (!op->is_cancel && op->due < ctx->batch->cut_timeout)
             ctx->batch->cut_timeout = op->due;

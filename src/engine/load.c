@@ -233,8 +233,8 @@ bool pawl__load_has_older(const pawl__batch *batch, const pawl__unit *unit)
     return false;
 }
 
-pawl_code pawl__load_look(pawl__batch *batch, const pawl__unit *unit, bool *is_oldest,
-                          pawl_error *error)
+pawl_code pawl__load_is_oldest(pawl__batch *batch, const pawl__unit *unit, bool *is_oldest,
+                               pawl_error *error)
 {
     pawl_time placed;
     int64_t   seq;

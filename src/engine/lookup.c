@@ -215,7 +215,7 @@ static pawl_code end_unknown(pawl__batch *batch, pawl__unit *unit, pawl_error *e
 {
     pawl_text type     = unit->message.type;
     bool      is_known = false;
-    pawl_code code = batch->engine->find_elsewhere(batch->engine->runtime, type, &is_known, error);
+    pawl_code code = batch->engine->find_handler(batch->engine->runtime, type, &is_known, error);
     if (code != PAWL_OK)
         return code;
     if (is_known) {

@@ -26,19 +26,19 @@ static uint32_t *chain_of(const pawl__recent *recent, pawl_uuid id)
     return &recent->chains[(hash >> 32) & (recent->chain_count - 1)];
 }
 
-static void link_item(pawl__recent *recent, size_t place)
+static void link_item(pawl__recent *recent, size_t index)
 {
-    uint32_t *chain           = chain_of(recent, recent->items[place].id);
-    recent->items[place].next = *chain;
-    *chain                    = (uint32_t)place + 1;
+    uint32_t *chain           = chain_of(recent, recent->items[index].id);
+    recent->items[index].next = *chain;
+    *chain                    = (uint32_t)index + 1;
 }
 
-static void unlink_item(pawl__recent *recent, size_t place)
+static void unlink_item(pawl__recent *recent, size_t index)
 {
-    uint32_t *link = chain_of(recent, recent->items[place].id);
-    while (*link != place + 1)
+    uint32_t *link = chain_of(recent, recent->items[index].id);
+    while (*link != index + 1)
         link = &recent->items[*link - 1].next;
-    *link = recent->items[place].next;
+    *link = recent->items[index].next;
 }
 
 bool pawl__recent_has(const pawl__recent *recent, pawl_uuid id)
@@ -81,10 +81,10 @@ static bool grow(pawl__recent *recent, pawl_arena *arena)
     return true;
 }
 
-static void put(pawl__recent *recent, size_t place, pawl_uuid id, pawl_time at)
+static void put(pawl__recent *recent, size_t index, pawl_uuid id, pawl_time at)
 {
-    recent->items[place] = (pawl__recent_item){.id = id, .at = at};
-    link_item(recent, place);
+    recent->items[index] = (pawl__recent_item){.id = id, .at = at};
+    link_item(recent, index);
 }
 
 pawl_code pawl__recent_add(pawl__recent *recent, pawl_uuid id, pawl_time at, pawl_arena *arena,
@@ -153,26 +153,26 @@ pawl_text pawl__recent_write(const pawl__recent *recent, pawl_arena *arena)
 
 typedef struct reader {
     pawl_text json;
-    size_t    place;
+    size_t    index;
 } reader;
 
 /* Is it the next character? A database may have put spaces before it. */
 static bool take(reader *from, char wanted)
 {
-    while (from->place < from->json.size && from->json.data[from->place] == ' ')
-        from->place++;
-    if (from->place == from->json.size || from->json.data[from->place] != wanted)
+    while (from->index < from->json.size && from->json.data[from->index] == ' ')
+        from->index++;
+    if (from->index == from->json.size || from->json.data[from->index] != wanted)
         return false;
-    from->place++;
+    from->index++;
     return true;
 }
 
 static bool take_id(reader *from, pawl_uuid *id)
 {
-    if (!take(from, '"') || from->json.size - from->place < PAWL_UUID_TEXT_SIZE)
+    if (!take(from, '"') || from->json.size - from->index < PAWL_UUID_TEXT_SIZE)
         return false;
-    const pawl_text text = {.data = from->json.data + from->place, .size = PAWL_UUID_TEXT_SIZE};
-    from->place += PAWL_UUID_TEXT_SIZE;
+    const pawl_text text = {.data = from->json.data + from->index, .size = PAWL_UUID_TEXT_SIZE};
+    from->index += PAWL_UUID_TEXT_SIZE;
     return pawl_uuid_parse(text, id, NULL) == PAWL_OK && take(from, '"');
 }
 
@@ -181,10 +181,10 @@ static bool take_second(reader *from, int64_t *second)
 {
     int64_t number = 0;
     size_t  digits = 0;
-    while (from->place < from->json.size && digits <= SECOND_DIGITS_MAX &&
-           from->json.data[from->place] >= '0' && from->json.data[from->place] <= '9') {
-        number = number * 10 + (from->json.data[from->place] - '0');
-        from->place++;
+    while (from->index < from->json.size && digits <= SECOND_DIGITS_MAX &&
+           from->json.data[from->index] >= '0' && from->json.data[from->index] <= '9') {
+        number = number * 10 + (from->json.data[from->index] - '0');
+        from->index++;
         digits++;
     }
     *second = number;
@@ -199,14 +199,14 @@ static bool take_next(reader *from, bool *is_over)
         return true;
     if (!take(from, ','))
         return false;
-    while (from->place < from->json.size && from->json.data[from->place] == ' ')
-        from->place++;
+    while (from->index < from->json.size && from->json.data[from->index] == ' ')
+        from->index++;
     return true;
 }
 
 static bool is_id_next(const reader *from)
 {
-    return from->place < from->json.size && from->json.data[from->place] == '"';
+    return from->index < from->json.size && from->json.data[from->index] == '"';
 }
 
 /* Nothing but what write() made is taken: half a set would let a command that was
@@ -228,5 +228,5 @@ pawl_code pawl__recent_read(pawl__recent *recent, pawl_text json, pawl_arena *ar
         if (pawl__recent_add(recent, id, PAWL_SECONDS(second), arena, NULL) != PAWL_OK)
             return PAWL_ENOMEM;
     }
-    return from.place == json.size ? PAWL_OK : PAWL_EDECODE;
+    return from.index == json.size ? PAWL_OK : PAWL_EDECODE;
 }

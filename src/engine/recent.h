@@ -14,13 +14,13 @@
 
 typedef struct pawl__recent_item {
     pawl_uuid id;
-    uint32_t  next; /* of its chain: place + 1; 0: the last */
+    uint32_t  next; /* of its chain: index + 1; 0: the last */
     pawl_time at;   /* of its event; 0: not known */
 } pawl__recent_item;
 
 typedef struct pawl__recent {
     pawl__recent_item *items;  /* a ring once it is full */
-    uint32_t          *chains; /* by hash: place + 1 of the first item; as many as `capacity`, or a
+    uint32_t          *chains; /* by hash: index + 1 of the first item; as many as `capacity`, or a
                                   power of two above it */
     size_t             bound;
     size_t             first, count, capacity, chain_count;

@@ -184,7 +184,7 @@ static pawl_code find_surely(pawl_context *ctx, pawl__lookup *lookup, pawl__entr
     pawl_code code = find_by_handler(ctx, lookup, entry);
     if (code != PAWL_OK || *entry != NULL || lookup->binding->starts)
         return code;
-    code = pawl__load_look(ctx->batch, ctx->unit, &lookup->is_final, &ctx->error);
+    code = pawl__load_is_oldest(ctx->batch, ctx->unit, &lookup->is_final, &ctx->error);
     return code == PAWL_OK && lookup->is_final ? find_by_handler(ctx, lookup, entry) : code;
 }
 

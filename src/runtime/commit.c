@@ -140,7 +140,7 @@ static pawl_code prepare(pawl__worker *worker, const pawl__way *way, stage *reac
 static pawl_code commit(pawl__worker *worker, pawl_refusals *refused, pawl_error *error)
 {
     pawl_changes *changes = &worker->batch->changes;
-    if (worker->batch->is_elsewhere)
+    if (worker->batch->gives_way)
         return pawl_store_commit(worker->store, changes, refused, error);
     add_correction(worker, &changes->counters);
     pawl_code code = pawl__worker_commit(worker, changes, refused, error);
@@ -274,7 +274,7 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__o
     stage         reached = STAGE_BEGIN;
     *outcome              = (pawl__outcome){.again = NULL};
     pawl_code code        = prepare(worker, way, &reached, error);
-    if (code == PAWL_OK && batch->is_elsewhere && way->how == PAWL__COMMIT_RUN)
+    if (code == PAWL_OK && batch->gives_way && way->how == PAWL__COMMIT_RUN)
         return PAWL_OK;
     if (code == PAWL_OK) {
         reached = STAGE_COMMIT;

@@ -50,7 +50,7 @@ typedef struct pawl__outcome {
 /* Brings the units of the batch to their ends as `way` says, commits, and takes the
  * refusals: counts, wakes the partitions that got something, keeps what has to run again.
  * The one way to a commit of messages, timeouts and flushes. A batch all of whose sagas
- * others have (batch->is_elsewhere) is not committed by RUN: the caller gives it BACK. */
+ * others have (batch->gives_way) is not committed by RUN: the caller gives it BACK. */
 pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__outcome *outcome,
                              pawl_step *step, pawl_error *error);
 

@@ -31,7 +31,7 @@ static bool is_subscribed(const pawl_subscriptions *list, pawl_text type, pawl_t
     return false;
 }
 
-/* Publishing reaches every queue that handles the type; timeouts for elsewhere are left
+/* Publishing reaches every queue that handles the type; foreign timeouts are left
  * to an endpoint that has a route for them. */
 static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
 {
@@ -265,10 +265,10 @@ pawl_code pawl_endpoint_drain(pawl_endpoint *endpoint, pawl_step *sum, pawl_erro
         total.projected += step.projected;
         total.refused += step.refused;
         total.dead += step.dead;
-        total.is_idle      = step.is_idle;
-        total.is_elsewhere = step.is_elsewhere;
-        total.next_due     = step.next_due;
-    } while (code == PAWL_OK && !total.is_idle && !total.is_elsewhere);
+        total.is_idle  = step.is_idle;
+        total.is_taken = step.is_taken;
+        total.next_due = step.next_due;
+    } while (code == PAWL_OK && !total.is_idle && !total.is_taken);
     if (sum != NULL)
         *sum = total;
     return code;

@@ -58,7 +58,7 @@ static pawl_code run_alone(pawl__worker *worker, pawl__again *again, pawl_step *
         if (code == PAWL_OK)
             code = pawl__commit_batch(worker, &run, &outcome, step, &inner);
         if (code == PAWL_OK) {
-            again->is_back = worker->batch->is_elsewhere;
+            again->is_back = worker->batch->gives_way;
             if (outcome.again_count == 0)
                 return PAWL_OK;
             *unit         = outcome.again[0].unit;
@@ -158,7 +158,7 @@ static pawl_code finish(pawl__worker *worker, pawl_step *step, pawl_error *error
     if (code != PAWL_OK) {
         const pawl_error why = *error;
         code                 = settle_failed(worker, code, why.text, &outcome, step, error);
-    } else if (worker->batch->is_elsewhere) {
+    } else if (worker->batch->gives_way) {
         code = pawl__commit_batch(worker, &back, &none, step, error);
     }
     for (size_t i = 0; i < outcome.again_count && code == PAWL_OK; i++)

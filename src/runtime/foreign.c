@@ -25,7 +25,7 @@
 #include <string.h>
 
 #define ROUTE_TYPE "route:"
-#define LOOK_PERIOD PAWL_SECONDS(30) /* while the worker is busy, and on a server */
+#define CHECK_PERIOD PAWL_SECONDS(30) /* while the worker is busy, and on a server */
 #define STUCK_AFTER PAWL_MINUTES(10)
 #define STUCK_PERIOD PAWL_HOURS(1) /* between two words about them */
 
@@ -95,13 +95,13 @@ static pawl_text find_other(const pawl_endpoint *endpoint, const pawl_subscripti
 
 /* An idle worker looks each time where that costs no more than a few microseconds, and
  * under a virtual clock, of which nobody says that it was set. */
-static bool is_look_due(const pawl__worker *worker, bool is_idle)
+static bool is_check_due(const pawl__worker *worker, bool is_idle)
 {
     pawl_time now  = worker->engine.machine_now;
     pawl_time due  = atomic_load(&worker->endpoint->foreign_check);
     bool      easy = worker->engine.is_virtual || !pawl__store_is_server(worker->store);
     /* The clock may have been set back, too. */
-    return (is_idle && easy) || now >= due || due > pawl_time_add(now, LOOK_PERIOD);
+    return (is_idle && easy) || now >= due || due > pawl_time_add(now, CHECK_PERIOD);
 }
 
 void pawl__foreign_note(pawl__worker *worker, pawl_time next_timeout)
@@ -114,7 +114,7 @@ bool pawl__foreign_is_due(pawl__worker *worker, pawl_time business_now, bool is_
 {
     if (worker->store->ops->timeout_foreign == NULL)
         return false;
-    return business_now >= worker->foreign_due || is_look_due(worker, is_idle);
+    return business_now >= worker->foreign_due || is_check_due(worker, is_idle);
 }
 
 /* Nobody else may send them, and who may does not. */
@@ -176,7 +176,7 @@ pawl_code pawl__foreign_claim(pawl__worker *worker, pawl_time due_max, size_t co
     pawl_text          none  = PAWL_TEXT("");
     pawl_foreign_rows  rows  = {.count = 0};
     atomic_store(&worker->endpoint->foreign_check,
-                 pawl_time_add(worker->engine.machine_now, LOOK_PERIOD));
+                 pawl_time_add(worker->engine.machine_now, CHECK_PERIOD));
     pawl_code code = worker->store->ops->timeout_foreign(
         worker->store, model->timeout_count == 0 ? model->queue : none, worker->engine.machine_now,
         worker->read, &rows, error);

@@ -114,7 +114,7 @@ bool pawl__hand_finish(pawl__hand *hand)
 
 /* ---- Who watches it -------------------------------------------------------------- */
 
-int64_t pawl__hand_look(pawl__hand *hand, const pawl_endpoint *endpoint)
+int64_t pawl__hand_watch(pawl__hand *hand, const pawl_endpoint *endpoint)
 {
     char    text[PAWL__HAND_TEXT_SIZE] = "";
     int64_t next                       = LONG_CALL;

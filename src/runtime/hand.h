@@ -53,7 +53,7 @@ bool pawl__hand_finish(pawl__hand *hand);
 
 /* Says in the log what takes long, once for each call; in how many microseconds the next
  * look is due. */
-int64_t pawl__hand_look(pawl__hand *hand, const pawl_endpoint *endpoint);
+int64_t pawl__hand_watch(pawl__hand *hand, const pawl_endpoint *endpoint);
 /* Has the thread finished? */
 bool pawl__hand_is_finished(pawl__hand *hand);
 /* Gives the thread up, unless it has finished: then false. What it has in hand as text,

@@ -117,7 +117,7 @@ void pawl__health_of_failure(const char *reason, pawl_health *health)
     pawl_health_result *result = pawl__health_add(health, "store", PAWL_UNHEALTHY);
     int                 size   = snprintf(result->reason, sizeof result->reason, "%s", reason);
     if ((size_t)size >= sizeof result->reason)
-        pawl__text_mark_cut(result->reason, sizeof result->reason);
+        pawl__text_end_cut(result->reason, sizeof result->reason);
 }
 
 pawl_code pawl_health_check(pawl_store *store, const pawl_health_options *options, pawl_time now,

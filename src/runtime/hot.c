@@ -209,7 +209,7 @@ void pawl__hot_meet(pawl__worker *worker)
         saga->seen = worker->engine.machine_now;
         extend(worker, saga);
     }
-    if (!batch->is_elsewhere)
+    if (!batch->gives_way)
         return;
     worker->gave_way = true;
     pause_claims(worker, PAWL__ELSEWHERE_WAIT);

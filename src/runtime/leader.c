@@ -27,10 +27,10 @@
  * slowest of its sinks took of late, twice. */
 #define LEASE PAWL_SECONDS(11)
 #define RENEWAL PAWL_SECONDS(7)
-#define TRIAL PAWL_SECONDS(3)     /* between looks of one that does not lead */
-#define LEFT_MIN PAWL_SECONDS(5)  /* of the lease, while it is kept in what takes long */
-#define MARGIN PAWL_SECONDS(1)    /* of the lease, in which nothing is sent any more */
-#define CALL_MAX PAWL_MINUTES(10) /* more is waited for no sink */
+#define TRIAL PAWL_SECONDS(3)         /* between looks of one that does not lead */
+#define LEFT_MIN PAWL_SECONDS(5)      /* of the lease, while it is kept in what takes long */
+#define MARGIN PAWL_SECONDS(1)        /* of the lease, in which nothing is sent any more */
+#define DELIVERY_MAX PAWL_MINUTES(10) /* more is waited for no sink */
 #define ANSWER_AGE_MAX PAWL_SECONDS(1)
 #define ORPHAN_PERIOD PAWL_MINUTES(1) /* between looks for rows that are held for nothing */
 #define ORPHAN_PAUSE 20               /* times as long as such a look took, when that is more */
@@ -182,39 +182,39 @@ static pawl_code name_lease(pawl__service *service, pawl_error *error)
 
 /* While a sink is called the lease is not renewed, and who has to wait for its answer
  * longer than the lease lasts would never settle a row. */
-static int64_t time_of_call(const pawl__service *service)
+static int64_t time_of_delivery(const pawl__service *service)
 {
-    if (service->call_time <= MARGIN)
+    if (service->delivery_time <= MARGIN)
         return 0;
-    return 2 * service->call_time < CALL_MAX ? 2 * service->call_time : CALL_MAX;
+    return 2 * service->delivery_time < DELIVERY_MAX ? 2 * service->delivery_time : DELIVERY_MAX;
 }
 
-pawl_time pawl__leader_call_begin(const pawl__service *service)
+pawl_time pawl__leader_delivery_begin(const pawl__service *service)
 {
     return lease_now(service);
 }
 
-void pawl__leader_call_end(pawl__service *service, pawl_time begin)
+void pawl__leader_delivery_end(pawl__service *service, pawl_time begin)
 {
-    int64_t more = lease_now(service) - begin - service->call_time;
-    service->call_time += more > 0 ? more : more / 8;
+    int64_t more = lease_now(service) - begin - service->delivery_time;
+    service->delivery_time += more > 0 ? more : more / 8;
 }
 
 /* Takes the lease, or renews it: is_leader says whether it is held. */
-static pawl_code hold_lease(pawl__service *service, pawl_error *error)
+static pawl_code ask_lease(pawl__service *service, pawl_error *error)
 {
-    bool      is_held = false;
-    int64_t   lease   = LEASE + time_of_call(service);
+    bool      is_ours = false;
+    int64_t   lease   = LEASE + time_of_delivery(service);
     pawl_time now     = pawl__machine_now(service->endpoint);
     pawl_time begin   = lease_now(service);
     pawl_code code    = name_lease(service, error);
     if (code == PAWL_OK)
-        code = service->store->ops->lead(service->store, service->lease_name, now, lease, &is_held,
+        code = service->store->ops->lead(service->store, service->lease_name, now, lease, &is_ours,
                                          error);
     service->answered      = begin;
     service->lease_end     = pawl_time_add(begin, lease - MARGIN);
-    service->lease_renewal = pawl_time_add(now, is_held ? RENEWAL : TRIAL);
-    set_leader(service, code == PAWL_OK && is_held);
+    service->lease_renewal = pawl_time_add(now, is_ours ? RENEWAL : TRIAL);
+    set_leader(service, code == PAWL_OK && is_ours);
     return code;
 }
 
@@ -226,7 +226,7 @@ static pawl_code keep_lease(pawl__service *service, pawl_error *error)
     if (left > LEFT_MIN)
         return PAWL_OK;
     if (left > 0)
-        return hold_lease(service, error);
+        return ask_lease(service, error);
     set_leader(service, false);
     service->lease_renewal = PAWL_TIME_MIN;
     return PAWL_OK;
@@ -249,13 +249,13 @@ static pawl_code for_rows(pawl__service *service, pawl_outbox_state state, int32
     pawl_outbox_rows  rows  = {.count = PAGE_COUNT};
     pawl_code         code  = PAWL_OK;
     while (code == PAWL_OK && service->is_leader && rows.count == PAGE_COUNT) {
-        pawl_arena_mark mark = pawl_arena_position(service->arena);
-        code                 = store->ops->outbox_find(store, &query, service->arena, &rows, error);
+        pawl_arena_point point = pawl_arena_position(service->arena);
+        code = store->ops->outbox_find(store, &query, service->arena, &rows, error);
         if (code == PAWL_OK && rows.count > 0) {
             query.after = rows.items[rows.count - 1].id;
             code        = each(service, &rows, error);
         }
-        pawl_arena_rewind(service->arena, mark);
+        pawl_arena_rewind(service->arena, point);
         if (code == PAWL_OK && service->is_leader)
             code = keep_lease(service, error);
     }
@@ -325,7 +325,7 @@ static pawl_code ask(pawl__service *service, pawl_error *error)
 {
     pawl_time now  = pawl__machine_now(service->endpoint);
     bool      was  = service->is_leader && lease_now(service) < service->lease_end;
-    pawl_code code = hold_lease(service, error);
+    pawl_code code = ask_lease(service, error);
     if (!service->is_leader)
         return code;
     if (!was)
@@ -347,7 +347,7 @@ pawl_code pawl__leader_check(pawl__service *service, pawl_error *error)
 {
     pawl_time now  = lease_now(service);
     int64_t   left = service->lease_end - now;
-    if (service->is_leader && left > time_of_call(service) &&
+    if (service->is_leader && left > time_of_delivery(service) &&
         now - service->answered <= ANSWER_AGE_MAX)
         return PAWL_OK;
     return ask(service, error);

@@ -223,12 +223,12 @@ pawl_code pawl__observe_join(pawl_endpoint *endpoint, pawl_error *error)
 static size_t remove_endpoint(pawl__observer *observer, const pawl_endpoint *endpoint)
 {
     pthread_mutex_lock(&observer->mutex);
-    size_t place = 0;
-    while (observer->endpoints[place] != endpoint)
-        place++;
+    size_t at = 0;
+    while (observer->endpoints[at] != endpoint)
+        at++;
     size_t left = --observer->endpoint_count;
-    memmove(&observer->endpoints[place], &observer->endpoints[place + 1],
-            (left - place) * sizeof observer->endpoints[0]);
+    memmove(&observer->endpoints[at], &observer->endpoints[at + 1],
+            (left - at) * sizeof observer->endpoints[0]);
     pthread_mutex_unlock(&observer->mutex);
     return left;
 }
@@ -242,10 +242,10 @@ void pawl__observe_leave(pawl_endpoint *endpoint)
     pthread_mutex_lock(&observers_mutex);
     bool is_last = observer->endpoint_count == 1;
     if (is_last) {
-        pawl__observer **place = &observers;
-        while (*place != observer)
-            place = &(*place)->next;
-        *place = observer->next;
+        pawl__observer **at = &observers;
+        while (*at != observer)
+            at = &(*at)->next;
+        *at = observer->next;
         destroy(observer);
     } else {
         remove_endpoint(observer, endpoint);

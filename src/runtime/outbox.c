@@ -115,11 +115,11 @@ static pawl_code deliver(pawl__service *service, pawl__round *round, pawl_error 
             give_up(round, i, row->sink);
             continue;
         }
-        pawl_time begin = pawl__leader_call_begin(service);
+        pawl_time begin = pawl__leader_delivery_begin(service);
         pawl__sink_deliver(service, round, row->sink);
         if (pawl__hand_is_given_up(&service->hand))
             return pawl_error_set(error, PAWL_EFENCED, "stopping gave up the rows in hand");
-        pawl__leader_call_end(service, begin);
+        pawl__leader_delivery_end(service, begin);
     }
     return code;
 }
@@ -130,12 +130,12 @@ static pawl_code run_round(pawl__service *service, pawl__round *round, pawl_step
     pawl_code code;
     size_t    count;
     do {
-        pawl_arena_mark mark = pawl_arena_position(service->arena);
-        count                = choose(round);
-        code                 = deliver(service, round, error);
+        pawl_arena_point point = pawl_arena_position(service->arena);
+        count                  = choose(round);
+        code                   = deliver(service, round, error);
         if (code == PAWL_OK)
             code = pawl__round_settle(service, round, step, error);
-        pawl_arena_rewind(service->arena, mark);
+        pawl_arena_rewind(service->arena, point);
     } while (code == PAWL_OK && count > 0 && may_send(service, round));
     return code;
 }

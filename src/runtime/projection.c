@@ -78,7 +78,7 @@ void pawl__projections_destroy(pawl__projections *projections)
 static void leave(pawl__reader *reader)
 {
     pawl__lease_forget(&reader->lease);
-    reader->is_placed = false;
+    reader->is_known  = false;
     reader->attempts  = 0;
     reader->retry_due = PAWL_TIME_MIN;
     reader->limit     = reader->model->batch;
@@ -98,13 +98,14 @@ void pawl__projections_wake(pawl__projections *projections)
 {
     if (projections == NULL)
         return;
-    projections->look_due = PAWL_TIME_MIN;
+    projections->read_due = PAWL_TIME_MIN;
     projections->pause    = PAUSE_MIN;
 }
 
 /* ---- Failures -------------------------------------------------------------------- */
 
-static void hold_up(pawl__projections *projections, pawl__reader *reader, const pawl__unit *unit)
+static void wait_for_event(pawl__projections *projections, pawl__reader *reader,
+                           const pawl__unit *unit)
 {
     const pawl_endpoint_options *settings = &projections->endpoint->settings;
     pawl_error                   why      = PAWL_ERROR_INIT;
@@ -132,7 +133,7 @@ static void go_back(pawl__projections *projections, pawl__reader *reader, pawl__
         return;
     }
     pawl__unit_fail(projections->worker->batch, unit, code, text, -1);
-    hold_up(projections, reader, unit);
+    wait_for_event(projections, reader, unit);
 }
 
 static size_t row_of(const pawl_event_rows *rows, const pawl__unit *unit)
@@ -226,7 +227,7 @@ static void go_on(pawl__reader *reader, const pawl_event_rows *rows, size_t done
 typedef enum outcome {
     OUTCOME_DONE,    /* the first ones, up to one that failed, or all: committed */
     OUTCOME_CUT,     /* one failed with own SQL: those before it run again without it */
-    OUTCOME_HELD_UP, /* the first one failed: all wait for it */
+    OUTCOME_WAITING, /* the first one failed: all wait for it */
     OUTCOME_HALVED,  /* the commit cannot be made because of one of them, or of their number */
     OUTCOME_SPOILT,  /* the commit of this one event cannot be made */
     OUTCOME_REFUSED, /* others changed what it would write */
@@ -259,7 +260,7 @@ static pawl_code run_and_commit(pawl__worker *worker, const pawl__reader *reader
     pawl_code    code  = run_events(worker, error);
     if (code == PAWL_OK) {
         result->done    = count_done(batch, rows, &result->failed);
-        result->came_to = result->done == 0 ? OUTCOME_HELD_UP : OUTCOME_CUT;
+        result->came_to = result->done == 0 ? OUTCOME_WAITING : OUTCOME_CUT;
         if (result->failed != NULL && (result->done == 0 || batch->has_sql))
             return PAWL_OK;
         code =
@@ -284,7 +285,7 @@ static pawl_code project(pawl__projections *projections, pawl__reader *reader,
     switch (result.came_to) {
     case OUTCOME_DONE: go_on(reader, rows, result.done, step); break;
     case OUTCOME_CUT: reader->limit = result.done; break;
-    case OUTCOME_HELD_UP: hold_up(projections, reader, result.failed); break;
+    case OUTCOME_WAITING: wait_for_event(projections, reader, result.failed); break;
     case OUTCOME_HALVED: reader->limit = rows->count / 2; break;
     case OUTCOME_SPOILT:
         go_back(projections, reader, &batch->units[0], 0, code, pawl_text_of(inner.text));
@@ -300,13 +301,13 @@ static pawl_code project(pawl__projections *projections, pawl__reader *reader,
 
 /* ---- A look ------------------------------------------------------------------------ */
 
-static pawl_code place(pawl__reader *reader, pawl_store *store, pawl_error *error)
+static pawl_code find_position(pawl__reader *reader, pawl_store *store, pawl_error *error)
 {
-    if (reader->is_placed)
+    if (reader->is_known)
         return PAWL_OK;
     pawl_code code =
         store->ops->checkpoint_get(store, reader->model->source, &reader->position, error);
-    reader->is_placed = code == PAWL_OK;
+    reader->is_known = code == PAWL_OK;
     return code;
 }
 
@@ -329,13 +330,13 @@ static pawl_code read_some(pawl__projections *projections, pawl__reader *reader,
 {
     pawl__worker   *worker = projections->worker;
     pawl_event_rows rows   = {.count = 0};
-    pawl_code       code   = place(reader, worker->store, error);
+    pawl_code       code   = find_position(reader, worker->store, error);
     if (code != PAWL_OK || reader->position >= *end)
         return code;
     code = list_events(worker, reader, &rows, error);
     if (code == PAWL_ENOMEM && reader->limit > 1) {
         reader->limit /= 2;
-        projections->look_due = PAWL_TIME_MIN;
+        projections->read_due = PAWL_TIME_MIN;
         return PAWL_OK;
     }
     if (code == PAWL_OK && rows.count == 0)
@@ -348,7 +349,7 @@ static pawl_code read_some(pawl__projections *projections, pawl__reader *reader,
                                          i == 0 ? reader->attempts : 0);
     if (code != PAWL_OK)
         return pawl_error_set(error, code, "no memory for %zu events", rows.count);
-    projections->look_due = PAWL_TIME_MIN;
+    projections->read_due = PAWL_TIME_MIN;
     return project(projections, reader, &rows, step, error);
 }
 
@@ -358,14 +359,14 @@ static pawl_code keep_leases(pawl__projections *projections, pawl_store *store, 
     pawl_code code = PAWL_OK;
     for (size_t i = 0; i < projections->count && code == PAWL_OK; i++) {
         pawl__reader *reader = &projections->readers[i];
-        bool          was    = reader->lease.is_held;
+        bool          was    = reader->lease.is_ours;
         code                 = pawl__lease_keep(&reader->lease, store, now, error);
-        if (was && !reader->lease.is_held) {
+        if (was && !reader->lease.is_ours) {
             pawl_time renewal = reader->lease.renewal;
             leave(reader);
             reader->lease.renewal = renewal;
         }
-        *any |= reader->lease.is_held;
+        *any |= reader->lease.is_ours;
     }
     return code;
 }
@@ -377,7 +378,7 @@ static pawl_code read_all(pawl__projections *projections, pawl_time now, pawl_st
     int64_t   end  = INT64_MAX;
     for (size_t i = 0; i < projections->count && code == PAWL_OK; i++) {
         pawl__reader *reader = &projections->readers[i];
-        if (!reader->lease.is_held || now < reader->retry_due)
+        if (!reader->lease.is_ours || now < reader->retry_due)
             continue;
         code = read_some(projections, reader, &end, step, error);
         if (code != PAWL_OK && code != PAWL_EINTERRUPTED)
@@ -404,13 +405,13 @@ pawl_time pawl__projections_retry(const pawl__projections *projections)
  * somebody else's lease may be over. */
 static void rest(pawl__projections *projections, pawl_time now)
 {
-    projections->look_due =
+    projections->read_due =
         sooner(pawl_time_add(now, projections->pause), pawl__projections_retry(projections));
     projections->pause = projections->pause * 2 < PAUSE_MAX ? projections->pause * 2 : PAUSE_MAX;
     for (size_t i = 0; i < projections->count; i++)
-        if (!projections->readers[i].lease.is_held)
-            projections->look_due =
-                sooner(projections->look_due, projections->readers[i].lease.renewal);
+        if (!projections->readers[i].lease.is_ours)
+            projections->read_due =
+                sooner(projections->read_due, projections->readers[i].lease.renewal);
 }
 
 pawl_code pawl__projections_run(pawl__projections *projections, pawl_store *store, pawl_step *step,
@@ -421,16 +422,16 @@ pawl_code pawl__projections_run(pawl__projections *projections, pawl_store *stor
     pawl_time now   = pawl__machine_now(projections->endpoint);
     int64_t   count = 0;
     bool      any = false, more = false;
-    if (now < projections->look_due)
+    if (now < projections->read_due)
         return PAWL_OK;
     projections->worker->store = store;
-    projections->look_due      = PAWL_TIME_MAX; /* unless events are found */
+    projections->read_due      = PAWL_TIME_MAX; /* unless events are found */
     pawl_code code             = keep_leases(projections, store, now, &any, error);
     if (code == PAWL_OK)
         code = pawl__sequencer_run(&projections->sequencer, store, any, now, &count, &more, error);
     if (code == PAWL_OK)
         code = read_all(projections, now, step, error);
-    if (code != PAWL_OK || more || projections->look_due != PAWL_TIME_MAX)
+    if (code != PAWL_OK || more || projections->read_due != PAWL_TIME_MAX)
         pawl__projections_wake(projections);
     else
         rest(projections, now);
@@ -439,5 +440,5 @@ pawl_code pawl__projections_run(pawl__projections *projections, pawl_store *stor
 
 pawl_time pawl__projections_due(const pawl__projections *projections)
 {
-    return projections != NULL ? projections->look_due : PAWL_TIME_MAX;
+    return projections != NULL ? projections->read_due : PAWL_TIME_MAX;
 }

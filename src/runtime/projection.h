@@ -22,12 +22,12 @@
 
 typedef struct pawl__lease {
     pawl_text name;
-    bool      is_held;
+    bool      is_ours;
     pawl_time renewal; /* machine time: when the store is asked next */
 } pawl__lease;
 
 void pawl__lease_forget(pawl__lease *lease);
-/* Asks the store when it is time to; lease->is_held is the answer. */
+/* Asks the store when it is time to; lease->is_ours is the answer. */
 pawl_code pawl__lease_keep(pawl__lease *lease, pawl_store *store, pawl_time now, pawl_error *error);
 /* Gives positions to the events that have none; `*count` of them, `*more` when some are
  * left. Holds the lease only while `is_needed`. */
@@ -39,7 +39,7 @@ pawl_code pawl__sequencer_run(pawl__lease *lease, pawl_store *store, bool is_nee
 typedef struct pawl__reader {
     const pawl__projection_model *model;
     pawl__lease                   lease;
-    bool                          is_placed; /* `position` is the checkpoint's */
+    bool                          is_known; /* `position` is the checkpoint's */
     int64_t                       position;
     size_t                        limit;     /* events to read next */
     int32_t                       attempts;  /* of the event that comes next */
@@ -52,7 +52,7 @@ struct pawl__projections {
     pawl__lease    sequencer;
     pawl__reader  *readers;
     size_t         count;
-    pawl_time      look_due; /* machine time of the next look for events */
+    pawl_time      read_due; /* machine time of the next look for events */
     int64_t        pause;    /* after a look that finds none */
 };
 

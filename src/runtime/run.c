@@ -138,7 +138,7 @@ static pawl_code look_ahead(pawl__thread *self, pawl_error *error)
                                      model->aggregator_count, &self->next, error);
     worker->flush_due = self->next.flush;
     pawl__foreign_note(worker, self->next.timeout);
-    self->look_due = pawl_time_add(pawl__machine_now(self->endpoint), SLEEP_MAX_SERVER);
+    self->check_due = pawl_time_add(pawl__machine_now(self->endpoint), SLEEP_MAX_SERVER);
     return code;
 }
 
@@ -159,7 +159,7 @@ static bool only_checks(const pawl__thread *self)
     pawl_time now = pawl__machine_now(self->endpoint);
     return pawl__store_is_server(self->worker->store) &&
            self->endpoint->model->aggregator_count > 0 && now >= self->worker->flush_check &&
-           now < self->look_due && time_to_next(self) > 0;
+           now < self->check_due && time_to_next(self) > 0;
 }
 
 static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_looked)
@@ -167,7 +167,7 @@ static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_loo
     pawl__worker  *worker   = self->worker;
     pawl_endpoint *endpoint = self->endpoint;
     pawl_error     error    = PAWL_ERROR_INIT;
-    if (step->is_elsewhere) {
+    if (step->is_taken) {
         sleep_until(self, worker->store, ELSEWHERE_SLEEP);
         return;
     }
@@ -204,7 +204,7 @@ void pawl__thread_work(pawl__thread *self)
         atomic_store(self->has_worked, true);
         if (pawl__worker_is_pausing(self->worker))
             rest(self->endpoint, self->worker->pause_end - pawl__monotonic_now());
-        else if ((step.is_idle || step.is_elsewhere) && !atomic_load(&self->endpoint->is_stopping))
+        else if ((step.is_idle || step.is_taken) && !atomic_load(&self->endpoint->is_stopping))
             sleep_worker(self, &step, has_looked);
     }
 }

@@ -65,8 +65,8 @@ pawl_code pawl__leader_keep(pawl__service *service, pawl_error *error);
  * answer is more than a moment old. */
 pawl_code pawl__leader_check(pawl__service *service, pawl_error *error);
 /* Around each call of a sink: from what calls take follows how long a lease has to last. */
-pawl_time pawl__leader_call_begin(const pawl__service *service);
-void      pawl__leader_call_end(pawl__service *service, pawl_time begin);
+pawl_time pawl__leader_delivery_begin(const pawl__service *service);
+void      pawl__leader_delivery_end(pawl__service *service, pawl_time begin);
 /* Business time at which a message without a delay arrives that is delivered now: never
  * before one that was delivered earlier, by whichever leader. */
 pawl_time pawl__leader_arrival(pawl__service *service);

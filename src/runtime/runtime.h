@@ -47,9 +47,9 @@ struct pawl_endpoint {
     atomic_bool           had_store;              /* it was opened once: it is not made any more */
     atomic_bool           has_worked, has_served; /* in run(): a worker, the service */
     _Atomic pawl_time     flush_check;   /* machine time: one worker looks at all partitions next */
-    _Atomic pawl_time     foreign_check; /* the same for timeouts for elsewhere */
+    _Atomic pawl_time     foreign_check; /* the same for foreign timeouts */
     _Atomic pawl_time     strange_due, stuck_due; /* types nobody knows, timeouts nobody sends */
-    atomic_bool           is_elsewhere; /* said in the log: another process works the queue */
+    atomic_bool           is_taken; /* said in the log: another process works the queue */
     pthread_mutex_t       mutex;
     pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
     size_t                request_count;
@@ -147,7 +147,7 @@ typedef struct pawl__worker {
                                            another worker looks; PAWL_TIME_MIN: its first */
     bool                   has_check;   /* this step makes the look */
     pawl_time              flush_due;   /* business time of the next known period end */
-    pawl_time              foreign_due; /* of the next known timeout for elsewhere */
+    pawl_time              foreign_due; /* of the next known foreign timeout */
     int                    wake_fd;
     bool                   is_checking; /* the next step only looks at the partitions */
     int64_t                dispatched;  /* outbox rows committed since the last delivery */
@@ -235,7 +235,7 @@ typedef struct pawl__service {
     pawl_text                 lease_name;
     pawl_time                 lease_renewal; /* machine time */
     int64_t                   lease_end;     /* by pawl__lease_now */
-    int64_t                   call_time;     /* of the sinks' slow calls lately */
+    int64_t                   delivery_time; /* of the sinks' slow calls lately */
     int64_t                   answered;      /* when the store said last that it leads */
     int64_t                   number;        /* of the leader, in the store: see leader.c */
     pawl_time                 arrival;       /* business time of the last call of a sink */

@@ -24,7 +24,7 @@
 
 void pawl__lease_forget(pawl__lease *lease)
 {
-    lease->is_held = false;
+    lease->is_ours = false;
     lease->renewal = PAWL_TIME_MIN;
 }
 
@@ -32,11 +32,11 @@ pawl_code pawl__lease_keep(pawl__lease *lease, pawl_store *store, pawl_time now,
 {
     if (now < lease->renewal)
         return PAWL_OK;
-    pawl_code code = store->ops->lead(store, lease->name, now, LEASE, &lease->is_held, error);
+    pawl_code code = store->ops->lead(store, lease->name, now, LEASE, &lease->is_ours, error);
     if (code != PAWL_OK)
         pawl__lease_forget(lease);
     else
-        lease->renewal = pawl_time_add(now, lease->is_held ? RENEWAL : TRIAL);
+        lease->renewal = pawl_time_add(now, lease->is_ours ? RENEWAL : TRIAL);
     return code;
 }
 
@@ -48,11 +48,11 @@ pawl_code pawl__sequencer_run(pawl__lease *lease, pawl_store *store, bool is_nee
     *more          = false;
     if (is_needed)
         code = pawl__lease_keep(lease, store, now, error);
-    else if (lease->is_held)
+    else if (lease->is_ours)
         code = store->ops->unlead(store, lease->name, error);
     if (!is_needed)
         pawl__lease_forget(lease);
-    *more = code == PAWL_OK && lease->is_held;
+    *more = code == PAWL_OK && lease->is_ours;
     for (int i = 0; i < NUMBER_ROUNDS && code == PAWL_OK && *more; i++) {
         int64_t given = 0;
         code          = store->ops->event_number(store, NUMBER_COUNT, &given, error);

@@ -141,8 +141,8 @@ static bool is_for(const pawl__round_row *row, const pawl__sink *sink)
     return row->state == PAWL__ROW_CHOSEN && row->sink == sink;
 }
 
-static void call_sink(pawl__service *service, pawl__round *round, pawl__sink *sink,
-                      pawl_delivery *items, size_t count)
+static void deliver(pawl__service *service, pawl__round *round, pawl__sink *sink,
+                    pawl_delivery *items, size_t count)
 {
     pawl_error error = PAWL_ERROR_INIT;
     size_t     next  = 0;
@@ -197,5 +197,5 @@ void pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *
             items[count++] = row->delivery;
     }
     if (count > 0 && !pawl__sink_is_here(sink))
-        call_sink(service, round, sink, items, count);
+        deliver(service, round, sink, items, count);
 }

@@ -41,7 +41,7 @@ void         pawl__spans_destroy(pawl__spans *spans); /* accepts NULL */
 /* Copies the span. `*waiting` is how many wait then. False: the oldest or this one is lost. */
 bool pawl__spans_put(pawl__spans *spans, const pawl__span *span, size_t *waiting);
 /* The oldest ones, at most count_max: how many. They lie in a row. */
-size_t pawl__spans_hold(pawl__spans *spans, size_t count_max, const pawl__span **items);
+size_t pawl__spans_lend(pawl__spans *spans, size_t count_max, const pawl__span **items);
 /* The `count` oldest of those held are done with; the others wait on. */
 void   pawl__spans_release(pawl__spans *spans, size_t count);
 size_t pawl__spans_waiting(pawl__spans *spans);

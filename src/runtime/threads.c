@@ -144,7 +144,7 @@ static int64_t look(running *it, int64_t rest)
     int64_t next = rest;
     for (int i = 0; i < it->count; i++) {
         int64_t due = it->threads[i]->is_started
-                          ? pawl__hand_look(it->threads[i]->hand, it->endpoint)
+                          ? pawl__hand_watch(it->threads[i]->hand, it->endpoint)
                           : LOOK_MAX;
         next        = due < next ? due : next;
     }

@@ -18,7 +18,7 @@ typedef struct pawl__thread {
     int            wake_fd;
     int            done_fd;    /* of all threads: written when one has finished */
     pawl_next_due  next;       /* of a worker: what it knew when it fell asleep */
-    pawl_time      look_due;   /* of a worker, machine time: when it looks anew */
+    pawl_time      check_due;  /* of a worker, machine time: when it looks anew */
     atomic_bool   *has_worked; /* this one, or another worker of the endpoint */
     int            retries;
     pawl_code      told;     /* of trouble: what the log was told last */

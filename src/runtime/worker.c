@@ -93,13 +93,13 @@ static pawl_time horizon_of(const pawl__worker *worker, const pawl_queue_rows *r
 static void say_where(pawl__worker *worker, const pawl_queue_rows *messages)
 {
     pawl_endpoint *endpoint = worker->endpoint;
-    if (messages->is_elsewhere == atomic_exchange(&endpoint->is_elsewhere, messages->is_elsewhere))
+    if (messages->is_taken == atomic_exchange(&endpoint->is_taken, messages->is_taken))
         return;
     pawl_text name = endpoint->model->queue;
-    if (messages->is_elsewhere)
+    if (messages->is_taken)
         pawl_log(PAWL_LOG_INFO,
                  "endpoint '%.*s': %.*s works its queue; this one waits to take over",
-                 PAWL_TEXT_ARGS(name), PAWL_TEXT_ARGS(messages->elsewhere));
+                 PAWL_TEXT_ARGS(name), PAWL_TEXT_ARGS(messages->taken_by));
     else
         pawl_log(PAWL_LOG_INFO, "endpoint '%.*s': this process works its queue now",
                  PAWL_TEXT_ARGS(name));
@@ -115,8 +115,8 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
     pawl_code code = pawl__claim_messages(worker, due_max, &messages, error);
     if (code == PAWL_OK)
         say_where(worker, &messages);
-    if (code == PAWL_OK && messages.is_elsewhere) {
-        step->is_elsewhere = true;
+    if (code == PAWL_OK && messages.is_taken) {
+        step->is_taken = true;
         return PAWL_OK;
     }
     pawl_time horizon = horizon_of(worker, &messages, due_max);

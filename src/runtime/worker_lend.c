@@ -225,7 +225,7 @@ void pawl__worker_drop_deferred(pawl__worker *worker)
 /* ---- The rest ---------------------------------------------------------------------- */
 
 /* Does another live worker of the endpoint handle the type? Its row lists them. */
-static pawl_code find_elsewhere(void *runtime, pawl_text type, bool *is_known, pawl_error *error)
+static pawl_code find_handler(void *runtime, pawl_text type, bool *is_known, pawl_error *error)
 {
     pawl__worker     *worker = runtime;
     pawl_worker_info *items  = NULL;
@@ -285,7 +285,7 @@ void pawl__worker_lend(pawl__worker *worker)
         .resolve            = resolve,
         .subscriptions      = subscriptions,
         .send_now           = send_now,
-        .find_elsewhere     = find_elsewhere,
+        .find_handler       = find_handler,
         .call_begin         = call_begin,
         .call_end           = call_end,
         .is_stopping        = is_stopping,

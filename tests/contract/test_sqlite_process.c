@@ -101,16 +101,16 @@ static void one_process_works_a_queue(void **state)
     pawl_store     *store = open_store(p, p->url);
     pawl_queue_rows rows  = claim_some(p, store, "orders", 9);
     assert_int_equal(rows.count, 0);
-    assert_true(rows.is_elsewhere);
+    assert_true(rows.is_taken);
     snprintf(name, sizeof name, "process %d", (int)c.pid);
-    assert_string_equal(rows.elsewhere.data, name);
+    assert_string_equal(rows.taken_by.data, name);
     /* Another queue is nobody's yet; sending is everybody's. */
     expect_code(p, send_one(p, store, "bills", "b-1"), PAWL_OK);
     assert_int_equal(claim_some(p, store, "bills", 9).count, 1);
     expect_code(p, send_one(p, store, "orders", "m-9"), PAWL_OK);
     finish(&c, false);
     rows = claim_some(p, store, "orders", 9);
-    assert_false(rows.is_elsewhere);
+    assert_false(rows.is_taken);
     assert_int_equal(rows.count, 4);
     pawl_store_close(store);
 }
@@ -232,7 +232,7 @@ static void a_dead_process_holds_nothing(void **state)
                                 .owner       = {uuid_of(8)},
                                 .now         = NOW,
                                 .lease       = PAWL_MINUTES(5)};
-    assert_true(claim_some(p, store, "orders", 9).is_elsewhere);
+    assert_true(claim_some(p, store, "orders", 9).is_taken);
     expect_code(p, store->ops->worker_list(store, p->arena, &workers, &count, &p->error), PAWL_OK);
     assert_int_equal(count, 2);
     expect_code(p,

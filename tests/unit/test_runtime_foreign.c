@@ -1,4 +1,4 @@
-/* test_runtime_foreign.c - worker threads that sleep know when a timeout for elsewhere is
+/* test_runtime_foreign.c - worker threads that sleep know when a foreign timeout is
  * due. Contracts E13, E15.
  *
  * SPDX-License-Identifier: Apache-2.0

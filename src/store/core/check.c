@@ -172,15 +172,15 @@ static const kind_rule kinds[] = {
 /* ---- One field ---------------------------------------------------------- */
 
 /* The change that is looked at, for error texts. */
-typedef struct place {
+typedef struct which {
     pawl_change_kind kind;
     size_t           index;
-} place;
+} which;
 
-static pawl_code refuse(place at, const char *field, pawl_code code, pawl_error *error,
+static pawl_code refuse(which at, const char *field, pawl_code code, pawl_error *error,
                         const char *format, ...) PAWL_PRINTF(5, 6);
 
-static pawl_code refuse(place at, const char *field, pawl_code code, pawl_error *error,
+static pawl_code refuse(which at, const char *field, pawl_code code, pawl_error *error,
                         const char *format, ...)
 {
     va_list arguments;
@@ -191,7 +191,7 @@ static pawl_code refuse(place at, const char *field, pawl_code code, pawl_error 
                            field);
 }
 
-static pawl_code check_text(place at, const char *field, pawl_text text, form required,
+static pawl_code check_text(which at, const char *field, pawl_text text, form required,
                             pawl_error *error)
 {
     const form_rule *rule = &forms[required];
@@ -209,7 +209,7 @@ static pawl_code check_text(place at, const char *field, pawl_text text, form re
     return PAWL_OK;
 }
 
-static pawl_code check_time(place at, const char *field, pawl_time time, pawl_error *error)
+static pawl_code check_time(which at, const char *field, pawl_time time, pawl_error *error)
 {
     if (time >= PAWL_TIME_MIN && time <= PAWL_TIME_MAX)
         return PAWL_OK;
@@ -218,7 +218,7 @@ static pawl_code check_time(place at, const char *field, pawl_time time, pawl_er
 }
 
 /* Adds to `*size` what the field holds. */
-static pawl_code check_field(place at, const field_rule *rule, const char *item, size_t *size,
+static pawl_code check_field(which at, const field_rule *rule, const char *item, size_t *size,
                              pawl_error *error)
 {
     if (rule->form == FORM_TIME) {
@@ -234,7 +234,7 @@ static pawl_code check_field(place at, const field_rule *rule, const char *item,
     return code;
 }
 
-static pawl_code check_choice(place at, const char *field, int choice, int last, pawl_error *error)
+static pawl_code check_choice(which at, const char *field, int choice, int last, pawl_error *error)
 {
     if (choice >= 0 && choice <= last)
         return PAWL_OK;
@@ -243,7 +243,7 @@ static pawl_code check_choice(place at, const char *field, int choice, int last,
 
 /* ---- What the table cannot say ------------------------------------------ */
 
-static pawl_code check_table(place at, const pawl_saga_table *table, pawl_error *error)
+static pawl_code check_table(which at, const pawl_saga_table *table, pawl_error *error)
 {
     if (table == NULL)
         return refuse(at, "table", PAWL_EINVAL, error, "it is NULL");
@@ -254,7 +254,7 @@ static pawl_code check_table(place at, const pawl_saga_table *table, pawl_error 
 }
 
 /* A value is of its column's type, or none. */
-static pawl_code check_value(place at, const char *field, const pawl_correlation *column,
+static pawl_code check_value(which at, const char *field, const pawl_correlation *column,
                              const pawl_value *value, pawl_error *error)
 {
     if (value->type == PAWL_VALUE_NONE)
@@ -267,31 +267,31 @@ static pawl_code check_value(place at, const char *field, const pawl_correlation
     return pawl_value_check(value, path, error);
 }
 
-static pawl_code check_saga_id(place at, pawl_saga_id id, pawl_error *error)
+static pawl_code check_saga_id(which at, pawl_saga_id id, pawl_error *error)
 {
     return pawl_uuid_is_zero(id.uuid) ? refuse(at, "id", PAWL_EINVAL, error, "it is zero")
                                       : PAWL_OK;
 }
 
-static pawl_code check_queue_settle(place at, const void *item, pawl_error *error)
+static pawl_code check_queue_settle(which at, const void *item, pawl_error *error)
 {
     const pawl_queue_settle *change = item;
     return check_choice(at, "action", (int)change->action, PAWL_QUEUE_RETRY, error);
 }
 
-static pawl_code check_inbox_mark(place at, const void *item, pawl_error *error)
+static pawl_code check_inbox_mark(which at, const void *item, pawl_error *error)
 {
     const pawl_inbox_mark *change = item;
     return check_choice(at, "outcome", (int)change->outcome, PAWL_INBOX_DEAD, error);
 }
 
-static pawl_code check_saga_delete(place at, const void *item, pawl_error *error)
+static pawl_code check_saga_delete(which at, const void *item, pawl_error *error)
 {
     const pawl_saga_delete *change = item;
     return check_table(at, change->table, error);
 }
 
-static pawl_code check_saga_insert(place at, const void *item, pawl_error *error)
+static pawl_code check_saga_insert(which at, const void *item, pawl_error *error)
 {
     const pawl_saga_insert *change = item;
     pawl_code               code   = check_table(at, change->table, error);
@@ -305,7 +305,7 @@ static pawl_code check_saga_insert(place at, const void *item, pawl_error *error
     return code;
 }
 
-static pawl_code check_saga_update(place at, const void *item, pawl_error *error)
+static pawl_code check_saga_update(which at, const void *item, pawl_error *error)
 {
     const pawl_saga_update *change = item;
     pawl_code               code   = check_table(at, change->table, error);
@@ -317,7 +317,7 @@ static pawl_code check_saga_update(place at, const void *item, pawl_error *error
 
 /* The order and the gaplessness of a stream's events in the set are checked once
  * for all, behind the single ones. */
-static pawl_code check_event_append(place at, const void *item, pawl_error *error)
+static pawl_code check_event_append(which at, const void *item, pawl_error *error)
 {
     const pawl_event_append *change = item;
     if (change->version < 1)
@@ -329,7 +329,7 @@ static pawl_code check_event_append(place at, const void *item, pawl_error *erro
     return PAWL_OK;
 }
 
-static pawl_code check_checkpoint_set(place at, const void *item, pawl_error *error)
+static pawl_code check_checkpoint_set(which at, const void *item, pawl_error *error)
 {
     const pawl_checkpoint_set *change = item;
     if (change->from < 0 || change->to <= change->from)
@@ -338,13 +338,13 @@ static pawl_code check_checkpoint_set(place at, const void *item, pawl_error *er
     return PAWL_OK;
 }
 
-static pawl_code check_outbox_reset(place at, const void *item, pawl_error *error)
+static pawl_code check_outbox_reset(which at, const void *item, pawl_error *error)
 {
     const pawl_outbox_reset *change = item;
     return check_choice(at, "action", (int)change->action, PAWL_OUTBOX_DISCARD, error);
 }
 
-static pawl_code check_fold_set(place at, const void *item, pawl_error *error)
+static pawl_code check_fold_set(which at, const void *item, pawl_error *error)
 {
     const pawl_fold_set *change = item;
     if (change->version >= 1 && change->type_version >= 1)
@@ -355,13 +355,13 @@ static pawl_code check_fold_set(place at, const void *item, pawl_error *error)
                   (long long)change->version, (int)change->type_version);
 }
 
-static pawl_code check_timeout_settle(place at, const void *item, pawl_error *error)
+static pawl_code check_timeout_settle(which at, const void *item, pawl_error *error)
 {
     const pawl_timeout_settle *change = item;
     return check_choice(at, "action", (int)change->action, PAWL_TIMEOUT_RETRY, error);
 }
 
-static pawl_code check_outbox_settle(place at, const void *item, pawl_error *error)
+static pawl_code check_outbox_settle(which at, const void *item, pawl_error *error)
 {
     const pawl_outbox_settle *change = item;
     if (change->state == PAWL_OUTBOX_HELD)
@@ -373,7 +373,7 @@ static pawl_code check_outbox_settle(place at, const void *item, pawl_error *err
     return code;
 }
 
-static pawl_code check_snapshot_remove(place at, const void *item, pawl_error *error)
+static pawl_code check_snapshot_remove(which at, const void *item, pawl_error *error)
 {
     const pawl_snapshot_remove *change = item;
     if (change->id_count != 0 && change->ids == NULL)
@@ -381,7 +381,7 @@ static pawl_code check_snapshot_remove(place at, const void *item, pawl_error *e
     return PAWL_OK;
 }
 
-static pawl_code check_timeout_cancel(place at, const void *item, pawl_error *error)
+static pawl_code check_timeout_cancel(which at, const void *item, pawl_error *error)
 {
     const pawl_timeout_cancel *change = item;
     if (pawl_uuid_is_zero(change->saga_id.uuid))
@@ -389,7 +389,7 @@ static pawl_code check_timeout_cancel(place at, const void *item, pawl_error *er
     return PAWL_OK;
 }
 
-static pawl_code check_timeout_set(place at, const void *item, pawl_error *error)
+static pawl_code check_timeout_set(which at, const void *item, pawl_error *error)
 {
     const pawl_timeout_set *change = item;
     if (pawl_uuid_is_zero(change->id.uuid))
@@ -397,7 +397,7 @@ static pawl_code check_timeout_set(place at, const void *item, pawl_error *error
     return PAWL_OK;
 }
 
-static pawl_code check_outbox_add(place at, const void *item, pawl_error *error)
+static pawl_code check_outbox_add(which at, const void *item, pawl_error *error)
 {
     const pawl_outbox_add *change = item;
     if (pawl_uuid_is_zero(change->dispatch_id.uuid))
@@ -405,7 +405,7 @@ static pawl_code check_outbox_add(place at, const void *item, pawl_error *error)
     return PAWL_OK;
 }
 
-typedef pawl_code check_fn(place at, const void *item, pawl_error *error);
+typedef pawl_code check_fn(which at, const void *item, pawl_error *error);
 
 static check_fn *const extra_checks[pawl_change_kind_count] = {
     [pawl_change_queue_settle]    = check_queue_settle,
@@ -428,7 +428,7 @@ static check_fn *const extra_checks[pawl_change_kind_count] = {
 /* ---- The whole set ------------------------------------------------------ */
 
 /* Every change begins with its unit and its group (PAWL__CHANGE_BASE). */
-static pawl_code check_base(place at, const pawl_changes *changes, const char *item,
+static pawl_code check_base(which at, const pawl_changes *changes, const char *item,
                             pawl_error *error)
 {
     uint32_t unit, group;
@@ -443,7 +443,7 @@ static pawl_code check_base(place at, const pawl_changes *changes, const char *i
     return PAWL_OK;
 }
 
-static pawl_code check_item(place at, const pawl_changes *changes, const char *item,
+static pawl_code check_item(which at, const pawl_changes *changes, const char *item,
                             const field_rule *rule, size_t *size, pawl_error *error)
 {
     const field_rule *end  = fields + sizeof fields / sizeof fields[0];
@@ -472,7 +472,7 @@ static pawl_code check_kind(pawl_change_kind kind, const pawl_changes *changes, 
         rule++;
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = check_item((place){kind, i}, changes, items + i * kinds[kind].item_size, rule, size,
+        code = check_item((which){kind, i}, changes, items + i * kinds[kind].item_size, rule, size,
                           error);
     return code;
 }
@@ -482,7 +482,7 @@ static pawl_code check_streams(const pawl_changes *changes, pawl_error *error)
 {
     const pawl_event_append *items = changes->event_append.items;
     for (size_t i = 0; i < changes->event_append.count; i++) {
-        place                    at     = {pawl_change_event_append, i};
+        which                    at     = {pawl_change_event_append, i};
         const pawl_event_append *before = i > 0 ? &items[i - 1] : NULL;
         if (before != NULL && !pawl_text_equal(before->stream, items[i].stream))
             before = NULL;

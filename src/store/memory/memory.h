@@ -227,7 +227,7 @@ pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_
                                     size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
                                     pawl_error *error);
 pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
-                            bool *is_held, pawl_error *error);
+                            bool *is_ours, pawl_error *error);
 pawl_code pawl__memory_unlead(pawl_store *store, pawl_text name, pawl_error *error);
 pawl_code pawl__memory_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
                                  pawl_lead_row **items, size_t *count, pawl_error *error);

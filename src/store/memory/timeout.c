@@ -339,7 +339,7 @@ static pawl_code refuse_owner(memory_commit *commit, pawl_timeout_id id)
                                text);
 }
 
-static bool is_held(const timeout_row *row, const pawl_timeout_settle *change)
+static bool is_owned(const timeout_row *row, const pawl_timeout_settle *change)
 {
     return row != NULL && pawl_uuid_compare(row->fields.owner.uuid, change->owner.uuid) == 0 &&
            (change->generation == 0 || change->generation == row->fields.generation);
@@ -350,7 +350,7 @@ pawl_code pawl__memory_apply_timeout_settle(memory_commit *commit, const void *i
     const pawl_timeout_settle *change = item;
     memory_table              *table  = &commit->data->timeouts;
     timeout_row               *row    = find_id(commit->data, change->id);
-    if (change->has_owner && !is_held(row, change))
+    if (change->has_owner && !is_owned(row, change))
         return refuse_owner(commit, change->id);
     if (row == NULL)
         return PAWL_OK;

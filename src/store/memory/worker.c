@@ -246,9 +246,9 @@ static bool take_lead(memory_store *self, lead_row *row, pawl_text name, pawl_ti
 
 /* A lease of a handle that was closed is gone: there are no dead holders. */
 pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
-                            bool *is_held, pawl_error *error)
+                            bool *is_ours, pawl_error *error)
 {
-    *is_held          = false;
+    *is_ours          = false;
     memory_data *data = pawl__memory_enter(store, error);
     if (data == NULL)
         return PAWL_EINVAL;
@@ -258,7 +258,7 @@ pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, in
     bool           is_ok = true;
     if (row == NULL || row->holder == self->holder || row->fields.expires <= now) {
         is_ok    = take_lead(self, row, name, pawl_time_add(now, lease));
-        *is_held = is_ok;
+        *is_ours = is_ok;
     }
     pawl__memory_leave(data);
     return is_ok ? PAWL_OK : pawl__memory_out_of_memory("named lease", error);

@@ -154,10 +154,10 @@ pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *cla
     *rows                   = (pawl_queue_rows){0};
     pawl_code code          = pawl__sqlite_ready(store, error);
     if (code == PAWL_OK)
-        code = pawl__sqlite_queue_lease(store, claim->queue, arena, &use, &rows->elsewhere, error);
+        code = pawl__sqlite_queue_lease(store, claim->queue, arena, &use, &rows->taken_by, error);
     if (code != PAWL_OK)
         return code;
-    rows->is_elsewhere = use == NULL;
+    rows->is_taken = use == NULL;
     if (use == NULL)
         return PAWL_OK;
 
