@@ -83,20 +83,21 @@ typedef struct pawl__store_fields {
     int64_t     deadline;
 } pawl__store_fields;
 
-#define PAWL__OPTION_DEADLINE(fields, member)                                             \
-    {                                                                                     \
-        "deadline", PAWL__OPTION_DURATION, offsetof(fields, member.deadline), "DURATION", \
-            "longest wait for one call of the store; default 30s", 0, 0, 0                \
+#define PAWL__OPTION_DEADLINE(fields, member)                             \
+    {                                                                     \
+        .name = "deadline", .kind = PAWL__OPTION_DURATION,                \
+        .offset = offsetof(fields, member.deadline), .value = "DURATION", \
+        .help = "longest wait for one call of the store; default 30s"     \
     }
-#define PAWL__OPTION_PREFIX(fields, member)                                          \
-    {                                                                                \
-        "prefix", PAWL__OPTION_TEXT, offsetof(fields, member.prefix), "NAME",        \
-            "what the names of the shared tables begin with; default pawl_", 0, 0, 0 \
+#define PAWL__OPTION_PREFIX(fields, member)                                                      \
+    {                                                                                            \
+        .name = "prefix", .kind = PAWL__OPTION_TEXT, .offset = offsetof(fields, member.prefix),  \
+        .value = "NAME", .help = "what the names of the shared tables begin with; default pawl_" \
     }
-#define PAWL__OPTION_STORE(fields, member)                                    \
-    {                                                                         \
-        "store", PAWL__OPTION_TEXT, offsetof(fields, member.store), "URL",    \
-            "memory:, sqlite:PATH ...; else the variable PAWL_STORE", 0, 0, 0 \
+#define PAWL__OPTION_STORE(fields, member)                                                    \
+    {                                                                                         \
+        .name = "store", .kind = PAWL__OPTION_TEXT, .offset = offsetof(fields, member.store), \
+        .value = "URL", .help = "memory:, sqlite:PATH ...; else the variable PAWL_STORE"      \
     }
 
 /* Fills `store` from PAWL_STORE; PAWL_EINVAL when there is none. */

@@ -43,15 +43,43 @@ static const char *value_of(const pawl__option *option)
     return option->kind == PAWL__OPTION_FLAG ? "" : option->value;
 }
 
+static const char *limits_of(const pawl__option *option, char *text, size_t size)
+{
+    char low[40], high[40], is[40];
+    text[0] = '\0';
+    if (option->has_default)
+        snprintf(text, size, "; %s to %s, default %s",
+                 pawl__option_text(option, option->min, low, sizeof low),
+                 pawl__option_text(option, option->max, high, sizeof high),
+                 pawl__option_text(option, option->value_default, is, sizeof is));
+    return text;
+}
+
 static void print_option(const pawl__verb *verb, const pawl__option *option, FILE *out)
 {
-    char        left[100], actions[100], right[300];
+    char        left[100], actions[100], limits[100], right[300];
     const char *value = value_of(option);
     snprintf(left, sizeof left, "--%s%s%s%s", option->name, value[0] != '\0' ? " " : "", value,
              option->kind == PAWL__OPTION_LIST ? " ..." : "");
     pawl__actions_text(verb->arguments, option->actions, actions, sizeof actions);
-    snprintf(right, sizeof right, "%s%s%s", actions, actions[0] != '\0' ? ": " : "", option->help);
+    snprintf(right, sizeof right, "%s%s%s%s", actions, actions[0] != '\0' ? ": " : "", option->help,
+             limits_of(option, limits, sizeof limits));
     print_row(left, right, out);
+}
+
+/* By name, in whatever order the verb lists them. */
+static void print_options(const pawl__verb *verb, FILE *out)
+{
+    const pawl__option *sorted[PAWL__OPTIONS_MAX];
+    size_t              count = 0;
+    for (const pawl__option *option = verb->options; option->name != NULL; option++) {
+        size_t at = count++;
+        for (; at > 0 && strcmp(sorted[at - 1]->name, option->name) > 0; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = option;
+    }
+    for (size_t i = 0; i < count; i++)
+        print_option(verb, sorted[i], out);
 }
 
 /* One way of looking on a line: "list      id state ...", folded where it is long. */
@@ -89,8 +117,7 @@ void pawl__help_print(const pawl__verb *verb, FILE *out)
     fprintf(out, "%s\n\n%s\n", has_options ? " [OPTIONS]" : "", verb->help);
     if (has_options)
         fputs("\noptions:\n", out);
-    for (const pawl__option *option = verb->options; option->name != NULL; option++)
-        print_option(verb, option, out);
+    print_options(verb, out);
     if (verb->reports != NULL)
         fputs("\nkeys of --json, null for what a row does not have:\n", out);
     for (const pawl__report *report = verb->reports; report != NULL && report->what != NULL;

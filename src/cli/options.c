@@ -171,6 +171,46 @@ static pawl_code parse_count(const pawl__option *option, const char *text, int64
     return PAWL_OK;
 }
 
+const char *pawl__option_text(const pawl__option *option, int64_t value, char *text, size_t size)
+{
+    size_t i = sizeof duration_units / sizeof duration_units[0];
+    if (option->kind != PAWL__OPTION_DURATION) {
+        snprintf(text, size, "%" PRId64, value);
+        return text;
+    }
+    while (i > 1 && value % duration_units[i - 1].microseconds != 0)
+        i--;
+    const duration_unit *unit = &duration_units[i - 1];
+    if (value % unit->microseconds != 0)
+        snprintf(text, size, "%" PRId64 "us", value);
+    else
+        snprintf(text, size, "%" PRId64 "%s", value / unit->microseconds, unit->name);
+    return text;
+}
+
+static pawl_code parse_duration(const pawl__option *option, const char *text, int64_t *duration,
+                                pawl_error *error)
+{
+    char      low[40], high[40];
+    int64_t   value = 0;
+    pawl_code code  = pawl__duration_parse(text, &value, error);
+    if (code != PAWL_OK)
+        return code;
+    if (option->max != 0 && (value < option->min || value > option->max))
+        return pawl_error_set(error, PAWL_EINVAL, "%s is not within %s and %s", text,
+                              pawl__option_text(option, option->min, low, sizeof low),
+                              pawl__option_text(option, option->max, high, sizeof high));
+    *duration = value;
+    return PAWL_OK;
+}
+
+pawl_code pawl__option_number(const pawl__option *option, const char *text, int64_t *number,
+                              pawl_error *error)
+{
+    return option->kind == PAWL__OPTION_DURATION ? parse_duration(option, text, number, error)
+                                                 : parse_count(option, text, number, error);
+}
+
 static pawl_code parse_yes_no(const char *text, bool *is_yes, pawl_error *error)
 {
     char word[PAWL__WORD_SIZE];
@@ -198,8 +238,8 @@ static pawl_code put_value(const pawl__option *option, const char *text, void *f
     case PAWL__OPTION_TEXT: *(const char **)field = text; return PAWL_OK;
     case PAWL__OPTION_YES_NO: return parse_yes_no(text, field, error);
     case PAWL__OPTION_LIST: return add_text(field, text, error);
-    case PAWL__OPTION_COUNT: return parse_count(option, text, field, error);
-    case PAWL__OPTION_DURATION: return pawl__duration_parse(text, field, error);
+    case PAWL__OPTION_COUNT:
+    case PAWL__OPTION_DURATION: return pawl__option_number(option, text, field, error);
     }
     return pawl_error_set(error, PAWL_EBUG, "option kind %d", (int)option->kind);
 }

@@ -1,6 +1,6 @@
 /* options.h - the words behind a verb, read by a table.
  *
- * A verb lists its options once, sorted by name; parsing, the error texts with
+ * A verb lists its options once; parsing, the error texts with
  * the nearest valid names, and the help all come from that list. The values
  * land in a struct of the verb's own, which holds the defaults before.
  *
@@ -29,7 +29,7 @@ typedef enum pawl__option_kind {
     PAWL__OPTION_DURATION, /* int64_t, microseconds: 500ms 5s 15m 2h 30d */
 } pawl__option_kind;
 
-#define PAWL__OPTIONS_MAX 32 /* options of one verb; a bit each for "seen" */
+#define PAWL__OPTIONS_MAX 48 /* options of one verb; a bit each for "seen" */
 #define PAWL__TEXTS_MAX 64   /* repeated --header or --route */
 
 typedef struct pawl__texts {
@@ -43,7 +43,9 @@ typedef struct pawl__option {
     size_t            offset;
     const char       *value; /* a word for the value, in the help */
     const char       *help;
-    int64_t           min, max; /* COUNT */
+    int64_t           min, max;    /* COUNT; DURATION with a max */
+    bool              has_default; /* the help says it, and the limits */
+    int64_t           value_default;
     /* Of a verb whose first argument is a choice: for which, a bit each by their
      * order; 0: for all. */
     unsigned actions;
@@ -86,6 +88,11 @@ bool pawl__number_parse(const char *text, int64_t *number);
 pawl_code pawl__text_check(const char *name, const char *value, pawl_error *error);
 /* The same, and PAWL_EINVAL when what is to be matched is given and empty. */
 pawl_code pawl__filter_check(const char *name, const char *value, pawl_error *error);
+/* A whole number, or a duration, within the option's limits. */
+pawl_code pawl__option_number(const pawl__option *option, const char *text, int64_t *number,
+                              pawl_error *error);
+/* The value of a COUNT or a DURATION as it would be given: "3", "15m". */
+const char *pawl__option_text(const pawl__option *option, int64_t value, char *text, size_t size);
 /* "15m" as microseconds. PAWL_EINVAL names the text. */
 pawl_code pawl__duration_parse(const char *text, int64_t *duration, pawl_error *error);
 

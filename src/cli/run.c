@@ -12,6 +12,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/cli.h"
+#include "cli/settings.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -21,18 +22,16 @@
 #include <unistd.h>
 
 typedef struct verb_fields {
-    const char        *application;
-    pawl__store_fields at;
-    const char        *endpoint;
-    const char        *saga_prefix;
-    const char        *http;
-    const char        *log;
-    const char        *otlp;
-    pawl__texts        routes;
-    int64_t            workers;
-    int64_t            batch;
-    int64_t            stop_wait;
-    bool               is_created;
+    const char          *application;
+    pawl__store_fields   at;
+    const char          *endpoint;
+    const char          *saga_prefix;
+    const char          *http;
+    const char          *log;
+    const char          *otlp;
+    pawl__settings_words words;
+    bool                 is_created;
+    bool                 is_shown;
 } verb_fields;
 
 const pawl__argument pawl__run_verb_arguments[] = {
@@ -40,18 +39,17 @@ const pawl__argument pawl__run_verb_arguments[] = {
     {.name = NULL},
 };
 const pawl__option pawl__run_verb_options[] = {
-    {.name   = "batch",
-     .kind   = PAWL__OPTION_COUNT,
-     .offset = offsetof(verb_fields, batch),
-     .value  = "N",
-     .help   = "most messages in one commit; default 256",
-     .min    = 1,
-     .max    = PAWL_BATCH_MESSAGES_MAX},
+    PAWL__NUMBER_ROWS(PAWL__SETTINGS_OPTION){
+        .name   = "config",
+        .kind   = PAWL__OPTION_TEXT,
+        .offset = offsetof(verb_fields, words.file),
+        .value  = "FILE",
+        .help =
+            "lines KEY = VALUE: the numbers here and routes, for all endpoints or under [ENDPOINT]"},
     {.name   = "create",
      .kind   = PAWL__OPTION_YES_NO,
      .offset = offsetof(verb_fields, is_created),
      .help   = "make missing tables (never on a database server); default yes"},
-    PAWL__OPTION_DEADLINE(verb_fields, at),
     {.name   = "endpoint",
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, endpoint),
@@ -75,28 +73,20 @@ const pawl__option pawl__run_verb_options[] = {
     PAWL__OPTION_PREFIX(verb_fields, at),
     {.name   = "route",
      .kind   = PAWL__OPTION_LIST,
-     .offset = offsetof(verb_fields, routes),
+     .offset = offsetof(verb_fields, words.routes),
      .value  = "NAME=URL#QUEUE",
-     .help   = "where a destination leads; no URL: this store, no QUEUE: the name"},
+     .help =
+         "where a destination leads; no URL: this store, outbox: this store by the outbox; no QUEUE: the name"},
     {.name   = "saga-prefix",
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, saga_prefix),
      .value  = "NAME",
      .help   = "what the names of saga tables begin with; default the endpoint's name and _"},
-    {.name   = "stop-wait",
-     .kind   = PAWL__OPTION_DURATION,
-     .offset = offsetof(verb_fields, stop_wait),
-     .value  = "TIME",
-     .help   = "when stopped, wait so long for handlers that run; default 30s",
-     .min    = 1},
+    {.name   = "show-options",
+     .kind   = PAWL__OPTION_FLAG,
+     .offset = offsetof(verb_fields, is_shown),
+     .help   = "print what holds for each endpoint, and who said it; run nothing"},
     PAWL__OPTION_STORE(verb_fields, at),
-    {.name   = "workers",
-     .kind   = PAWL__OPTION_COUNT,
-     .offset = offsetof(verb_fields, workers),
-     .value  = "N",
-     .help   = "threads of each endpoint; default 1",
-     .min    = 1,
-     .max    = PAWL_WORKERS_MAX},
     {.name = NULL},
 };
 
@@ -123,46 +113,6 @@ static pawl_code set_log(const char *level, pawl_error *error)
     pawl__suggest(level, "", log_levels, suggestion, sizeof suggestion);
     return pawl_error_set(error, PAWL_EINVAL, "--log: there is no level '%s'%s",
                           pawl__shown(level, word), suggestion);
-}
-
-/* ---- Routes --------------------------------------------------------------- */
-
-/* NAME=URL#QUEUE, cut in place in a copy. */
-static pawl_code read_route(const char *text, pawl_arena *arena, pawl_route *route,
-                            pawl_error *error)
-{
-    char  word[PAWL__WORD_SIZE];
-    char *name  = pawl_arena_copy(arena, text, strlen(text) + 1);
-    char *url   = name != NULL ? strchr(name, '=') : NULL;
-    char *queue = url != NULL ? strrchr(url, '#') : NULL;
-    if (name == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    if (url == NULL || url == name || (queue != NULL ? queue[1] : url[1]) == '\0')
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "--route: expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, got '%s'",
-                              pawl__shown(text, word));
-    /* "URL?a=b": what stands before the first '=' is no name. */
-    if (memchr(text, ':', (size_t)(url - name)) != NULL && memchr(text, '/', (size_t)(url - name)))
-        return pawl_error_set(error, PAWL_EINVAL, "--route: '%s' has no name: NAME=URL#QUEUE",
-                              pawl__shown(text, word));
-    *url++ = '\0';
-    if (queue != NULL)
-        *queue++ = '\0';
-    *route = (pawl_route){.name = name, .url = url[0] != '\0' ? url : NULL, .queue = queue};
-    return PAWL_OK;
-}
-
-static pawl_code read_routes(const pawl__texts *texts, pawl_arena *arena, const pawl_route **routes,
-                             pawl_error *error)
-{
-    pawl_code   code = PAWL_OK;
-    pawl_route *list = pawl_arena_take(arena, (texts->count + 1) * sizeof *list);
-    if (list == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
-    for (size_t i = 0; code == PAWL_OK && i < texts->count; i++)
-        code = read_route(texts->items[i], arena, &list[i], error);
-    *routes = list;
-    return code;
 }
 
 /* ---- Health, metrics, traces ------------------------------------------------ */
@@ -267,25 +217,29 @@ static void *run_one(void *argument)
 }
 
 static pawl_code create_one(const pawl_application *application, const char *name,
-                            const pawl_endpoint_options *options, pawl_error *error)
+                            const pawl__settings *settings, pawl_endpoint_options options,
+                            pawl_error *error)
 {
     size_t   count = atomic_load(&running_count);
     running *item  = &running_items[count];
     item->name     = name;
-    pawl_code code = pawl_endpoint_create(application, name, options, &item->endpoint, error);
+    pawl_code code = pawl__settings_fill(settings, name, &options, error);
+    if (code == PAWL_OK)
+        code = pawl_endpoint_create(application, name, &options, &item->endpoint, error);
     if (code == PAWL_OK)
         atomic_store(&running_count, count + 1);
     return code;
 }
 
 static pawl_code create_all(const verb_fields *fields, const pawl_application *application,
-                            const pawl_endpoint_options *options, pawl_error *error)
+                            const pawl__settings *settings, const pawl_endpoint_options *options,
+                            pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++) {
         const char *name = application->endpoints[i]->name;
         if (fields->endpoint == NULL || strcmp(name, fields->endpoint) == 0)
-            code = create_one(application, name, options, error);
+            code = create_one(application, name, settings, *options, error);
     }
     return code;
 }
@@ -338,7 +292,8 @@ static void destroy_all(void)
 }
 
 static pawl_code run_endpoints(const verb_fields *fields, const pawl_application *application,
-                               const pawl_endpoint_options *options, pawl_error *error)
+                               const pawl__settings *settings, const pawl_endpoint_options *options,
+                               pawl_error *error)
 {
     size_t endpoint_count = 0;
     while (application->endpoints[endpoint_count] != NULL)
@@ -347,7 +302,7 @@ static pawl_code run_endpoints(const verb_fields *fields, const pawl_application
     if (running_items == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
     handle_signals();
-    pawl_code code = create_all(fields, application, options, error);
+    pawl_code code = create_all(fields, application, settings, options, error);
     atomic_store(&has_started, true);
     if (code == PAWL_OK)
         code = join_all(start_all(error), error);
@@ -360,48 +315,71 @@ static pawl_code run_endpoints(const verb_fields *fields, const pawl_application
 
 /* ---- The verb ------------------------------------------------------------- */
 
-static pawl_code prepare(verb_fields *fields, pawl_arena *arena, pawl__loaded *loaded,
-                         pawl_endpoint_options *options, pawl_error *error)
+static pawl_code show_options(const verb_fields *fields, const pawl_application *application,
+                              const pawl__settings *settings, pawl_error *error)
 {
-    pawl_code code = pawl__store_url(&fields->at, error);
+    pawl_code code = PAWL_OK;
+    printf("%-20s %-20s %-12s %s\n", "ENDPOINT", "OPTION", "VALUE", "FROM");
+    for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++)
+        if (fields->endpoint == NULL ||
+            strcmp(application->endpoints[i]->name, fields->endpoint) == 0)
+            code = pawl__settings_show(settings, application->endpoints[i], stdout, error);
+    return code;
+}
+
+/* What can be told from the words alone comes before the application is loaded. */
+static pawl_code check_words(verb_fields *fields, pawl_arena *arena, pawl_endpoint_options *options,
+                             pawl__settings **settings, pawl_error *error)
+{
+    pawl_code code = fields->is_shown ? PAWL_OK : pawl__store_url(&fields->at, error);
     if (code == PAWL_OK)
         code = set_log(fields->log, error);
     if (code == PAWL_OK)
-        code = read_routes(&fields->routes, arena, &options->routes, error);
+        code =
+            pawl__settings_create(&fields->words, pawl__run_verb_options, arena, settings, error);
     if (code == PAWL_OK)
         code = read_observe(fields, arena, &options->observe, error);
-    if (code == PAWL_OK)
-        code = pawl__application_load(fields->application, loaded, error);
-    if (code == PAWL_OK && fields->endpoint != NULL)
-        code = pawl__application_check_endpoint(loaded->application, fields->endpoint, error);
-    options->store          = fields->at.store;
-    options->mode           = fields->is_created ? PAWL_OPEN_CREATE : PAWL_OPEN_CHECK;
-    options->system_prefix  = fields->at.prefix;
-    options->saga_prefix    = fields->saga_prefix;
-    options->workers        = (int)fields->workers;
-    options->batch_messages = (int)fields->batch;
-    options->stop_wait      = fields->stop_wait;
-    options->deadline_ms    = (fields->at.deadline + 999) / 1000;
+    options->store         = fields->at.store;
+    options->mode          = fields->is_created ? PAWL_OPEN_CREATE : PAWL_OPEN_CHECK;
+    options->system_prefix = fields->at.prefix;
+    options->saga_prefix   = fields->saga_prefix;
     return code;
+}
+
+static pawl_code run_application(const verb_fields *fields, const pawl_application *application,
+                                 pawl__settings *settings, const pawl_endpoint_options *options,
+                                 pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (fields->endpoint != NULL)
+        code = pawl__application_check_endpoint(application, fields->endpoint, error);
+    if (code == PAWL_OK)
+        code = pawl__settings_read(settings, application, error);
+    if (code == PAWL_OK && fields->is_shown)
+        return show_options(fields, application, settings, error);
+    return code == PAWL_OK ? run_endpoints(fields, application, settings, options, error) : code;
 }
 
 int pawl__run_verb(const pawl__verb *verb, int count, char **words)
 {
-    verb_fields           fields  = {.is_created = true, .log = "info"};
-    pawl__loaded          loaded  = {NULL, NULL};
-    pawl_endpoint_options options = PAWL_ENDPOINT_OPTIONS_INIT;
-    pawl_error            error   = PAWL_ERROR_INIT;
+    verb_fields           fields   = {.is_created = true, .log = "info"};
+    pawl__loaded          loaded   = {NULL, NULL};
+    pawl__settings       *settings = NULL;
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
+    for (size_t i = 0; i < pawl__number_count; i++)
+        fields.words.numbers[i] = -1;
     pawl_code code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                          &fields, &error);
     if (code != PAWL_OK)
         return pawl__fail(code, &error);
     pawl_arena *arena = pawl_arena_create(0);
-    if (arena == NULL)
-        code = pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
-    else
-        code = prepare(&fields, arena, &loaded, &options, &error);
+    code              = arena != NULL ? check_words(&fields, arena, &options, &settings, &error)
+                                      : pawl_error_set(&error, PAWL_ENOMEM, "out of memory");
     if (code == PAWL_OK)
-        code = run_endpoints(&fields, loaded.application, &options, &error);
+        code = pawl__application_load(fields.application, &loaded, &error);
+    if (code == PAWL_OK)
+        code = run_application(&fields, loaded.application, settings, &options, &error);
     if (is_given_up) /* nothing of the application may be unloaded under it */
         _exit(pawl__fail_store(code, &error, fields.at.store));
     pawl__application_unload(&loaded);

@@ -7,7 +7,7 @@
  *
  * A low of -1: "none" can be said, by -1 in C, where 0 means the default, and by 0 elsewhere.
  *
- * Tests: tests/unit/test_runtime_options.c
+ * Tests: tests/unit/test_runtime_options.c, tests/system/command_options.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,39 +35,43 @@ typedef struct pawl__number_row {
     X(batch_messages, COUNT, 256, 1, PAWL_BATCH_MESSAGES_MAX, "batch",                        \
       "most messages in one commit")                                                          \
     X(batch_time_max, DURATION, PAWL_MILLISECONDS(50), 1, PAWL_MINUTES(10), "batch-time-max", \
-      "of handlers in one commit; what is left is for the next one")                          \
+      "time of handlers in one commit, what is left waits for the next one")                  \
     X(deadline_ms, MILLISECONDS, 30000, 1, 86400000, "deadline",                              \
       "longest wait for one call of the store")                                               \
     X(timeout_lease, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(365), "timeout-lease",           \
-      "for how long a worker keeps a timeout that it claimed")                                \
+      "how long a worker keeps a timeout that it claimed")                                    \
     X(immediate_retries, COUNT, 3, -1, 100, "immediate-retries",                              \
-      "of a handler that fails, in memory, at once")                                          \
+      "retries of a handler that fails, at once and in memory")                               \
     X(delayed_retries, COUNT, 5, -1, 1000, "delayed-retries",                                 \
-      "after those, before the message is a dead letter")                                     \
+      "retries after those, each one later; then it is a dead letter")                        \
     X(retry_delay, DURATION, PAWL_SECONDS(10), 1, PAWL_DAYS(365), "retry-delay",              \
-      "before the first delayed retry; doubles with each, give or take a fifth")              \
+      "before the first delayed retry; doubles, give or take a fifth")                        \
     X(retry_delay_max, DURATION, PAWL_HOURS(1), 1, PAWL_DAYS(365), "retry-delay-max",         \
-      "where it stops to double")                                                             \
+      "longest wait before a delayed retry")                                                  \
     X(conflict_retries, COUNT, 20, -1, 10000, "conflict-retries",                             \
-      "of a message whose saga another worker changed, before that is a failure")             \
+      "reloads of a saga that others change, before that is a failure")                       \
     X(not_found_wait, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(365), "not-found-wait",        \
-      "for a message whose saga is not there yet")                                            \
+      "how long a message waits for a saga that is not there yet")                            \
     X(inbox_retention, DURATION, PAWL_DAYS(7), 1, PAWL_DAYS(3650), "inbox-retention",         \
-      "for how long a message id is known")                                                   \
+      "how long the id of a handled message is known")                                        \
     X(outbox_retention, DURATION, PAWL_DAYS(30), 1, PAWL_DAYS(3650), "outbox-retention",      \
-      "for how long a delivered outbox row is kept")                                          \
+      "how long a delivered outbox row is kept")                                              \
     X(outbox_batch, COUNT, 32, 1, PAWL_BATCH_MESSAGES_MAX, "outbox-batch",                    \
       "most outbox rows in one commit")                                                       \
     X(outbox_attempts, COUNT, 10, 1, 1000, "outbox-attempts",                                 \
-      "to deliver an outbox row, before it is dead")                                          \
+      "attempts to deliver an outbox row, before it is dead")                                 \
     X(outbox_delay, DURATION, PAWL_SECONDS(1), 1, PAWL_DAYS(365), "outbox-delay",             \
-      "before the second attempt; doubles with each, give or take a fifth")                   \
+      "before the second attempt; doubles, give or take a fifth")                             \
     X(outbox_delay_max, DURATION, PAWL_MINUTES(5), 1, PAWL_DAYS(365), "outbox-delay-max",     \
-      "where it stops to double")                                                             \
+      "longest wait before an attempt")                                                       \
     X(outbox_idle, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(365), "outbox-idle",              \
       "most between two looks at an empty outbox")                                            \
     X(stop_wait, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(365), "stop-wait",                  \
-      "when stopped, for handlers that run")
+      "when stopped, wait so long for handlers that run")
+
+/* The place of each in the table. */
+#define PAWL__NUMBER_PLACE(field, kind, value_default, low, high, name, help) pawl__number_##field,
+enum { PAWL__NUMBER_ROWS(PAWL__NUMBER_PLACE) pawl__number_count };
 
 #define PAWL__NUMBER_ROW(field, kind, value_default, low, high, name, help) \
     {#field,                                                                \

@@ -1,0 +1,457 @@
+/* settings.c - see settings.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cli/settings.h"
+
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define THROUGH_OUTBOX "outbox:" /* instead of a URL: this store, through the outbox */
+#define UNSAID (-1)
+
+static const pawl__number_row number_rows[] = {PAWL__NUMBER_ROWS(PAWL__NUMBER_ROW)};
+
+/* What one part of the file says. */
+typedef struct part {
+    const char *endpoint; /* NULL: what stands before the first one, for all */
+    size_t      line;     /* of its heading */
+    int64_t     numbers[pawl__number_count];
+    size_t      lines[pawl__number_count]; /* 0: not said */
+    pawl_route  routes[PAWL__TEXTS_MAX];
+    size_t      route_lines[PAWL__TEXTS_MAX];
+    size_t      route_count;
+} part;
+
+struct pawl__settings {
+    const pawl__settings_words *words;
+    const pawl__option         *options;
+    const pawl_application     *application;
+    const char                 *file;
+    pawl_arena                 *arena;
+    part                       *command; /* its routes alone */
+    part                      **parts;   /* of the file; the first one is for all */
+    size_t                      part_count;
+};
+
+static pawl_code no_memory(pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ENOMEM, "out of memory");
+}
+
+static const pawl__option *option_of(const pawl__settings *settings, const char *name)
+{
+    const pawl__option *option = settings->options;
+    while (strcmp(option->name, name) != 0)
+        option++;
+    return option;
+}
+
+/* ---- Routes ----------------------------------------------------------------------- */
+
+/* NAME=URL#QUEUE, cut in place in a copy. */
+static pawl_code read_route(const char *text, pawl_arena *arena, pawl_route *route,
+                            pawl_error *error)
+{
+    char  word[PAWL__WORD_SIZE];
+    char *name  = pawl_arena_copy(arena, text, strlen(text) + 1);
+    char *url   = name != NULL ? strchr(name, '=') : NULL;
+    char *queue = url != NULL ? strrchr(url, '#') : NULL;
+    if (name == NULL)
+        return no_memory(error);
+    if (url == NULL || url == name || (queue != NULL ? queue[1] : url[1]) == '\0')
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, got '%s'",
+                              pawl__shown(text, word));
+    /* "URL?a=b": what stands before the first '=' is no name. */
+    if (memchr(text, ':', (size_t)(url - name)) != NULL && memchr(text, '/', (size_t)(url - name)))
+        return pawl_error_set(error, PAWL_EINVAL, "'%s' has no name: NAME=URL#QUEUE",
+                              pawl__shown(text, word));
+    *url++ = '\0';
+    if (queue != NULL)
+        *queue++ = '\0';
+    *route = (pawl_route){.name = name, .url = url[0] != '\0' ? url : NULL, .queue = queue};
+    route->is_outbox = strcmp(url, THROUGH_OUTBOX) == 0;
+    if (route->is_outbox)
+        route->url = NULL;
+    return PAWL_OK;
+}
+
+static pawl_code add_route(part *to, const char *text, size_t line, pawl_arena *arena,
+                           pawl_error *error)
+{
+    pawl_route route;
+    if (to->route_count == PAWL__TEXTS_MAX)
+        return pawl_error_set(error, PAWL_ELIMIT, "given more than %d times", PAWL__TEXTS_MAX);
+    pawl_code code = read_route(text, arena, &route, error);
+    if (code != PAWL_OK)
+        return code;
+    for (size_t i = 0; i < to->route_count; i++)
+        if (strcmp(to->routes[i].name, route.name) == 0)
+            return pawl_error_set(error, PAWL_EINVAL, "'%s' is given twice", route.name);
+    to->routes[to->route_count]        = route;
+    to->route_lines[to->route_count++] = line;
+    return PAWL_OK;
+}
+
+/* ---- The file ---------------------------------------------------------------------- */
+
+static part *add_part(pawl__settings *settings, const char *endpoint, size_t line)
+{
+    part *made = pawl_arena_take(settings->arena, sizeof *made);
+    if (made != NULL) {
+        made->endpoint                          = endpoint;
+        made->line                              = line;
+        settings->parts[settings->part_count++] = made;
+    }
+    return made;
+}
+
+static char *trim(char *text)
+{
+    char *end = text + strlen(text);
+    while (end > text && strchr(" \t", end[-1]) != NULL)
+        *--end = '\0';
+    return text + strspn(text, " \t");
+}
+
+/* [ENDPOINT] */
+static pawl_code begin_part(pawl__settings *settings, char *text, size_t line, pawl_error *error)
+{
+    size_t size = strlen(text);
+    char   word[PAWL__WORD_SIZE];
+    if (text[size - 1] != ']')
+        return pawl_error_set(error, PAWL_EINVAL, "expected [ENDPOINT], got '%s'",
+                              pawl__shown(text, word));
+    text[size - 1]   = '\0';
+    const char *name = trim(text + 1);
+    if (pawl__application_check_endpoint(settings->application, name, error) != PAWL_OK)
+        return PAWL_EINVAL;
+    for (size_t i = 1; i < settings->part_count; i++)
+        if (strcmp(settings->parts[i]->endpoint, name) == 0)
+            return pawl_error_set(error, PAWL_EINVAL, "[%s] is given twice, first on line %zu",
+                                  name, settings->parts[i]->line);
+    return add_part(settings, name, line) != NULL ? PAWL_OK : no_memory(error);
+}
+
+static pawl_code refuse_key(const char *key, pawl_error *error)
+{
+    const char *names[pawl__number_count + 2] = {NULL};
+    char        suggestion[600], word[PAWL__WORD_SIZE];
+    for (size_t i = 0; i < pawl__number_count; i++)
+        names[i] = number_rows[i].name;
+    names[pawl__number_count] = "route";
+    pawl__suggest(key, "", names, suggestion, sizeof suggestion);
+    return pawl_error_set(error, PAWL_EINVAL, "there is no option '%s'%s", pawl__shown(key, word),
+                          suggestion);
+}
+
+static pawl_code take_number(const pawl__settings *settings, const char *key, const char *value,
+                             size_t line, pawl_error *error)
+{
+    part  *to = settings->parts[settings->part_count - 1];
+    size_t i  = 0;
+    while (i < pawl__number_count && strcmp(number_rows[i].name, key) != 0)
+        i++;
+    if (i == pawl__number_count)
+        return refuse_key(key, error);
+    if (to->lines[i] != 0)
+        return pawl_error_set(error, PAWL_EINVAL, "%s is given twice, first on line %zu", key,
+                              to->lines[i]);
+    to->lines[i]   = line;
+    pawl_code code = pawl__option_number(option_of(settings, key), value, &to->numbers[i], error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", key);
+}
+
+/* KEY = VALUE; the value is all that follows, as routes have "#" and "=" in them. */
+static pawl_code take_key(const pawl__settings *settings, char *text, size_t line,
+                          pawl_error *error)
+{
+    char  word[PAWL__WORD_SIZE];
+    char *equals = strchr(text, '=');
+    if (equals == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "expected KEY = VALUE or [ENDPOINT], got '%s'",
+                              pawl__shown(text, word));
+    *equals           = '\0';
+    const char *key   = trim(text);
+    const char *value = trim(equals + 1);
+    if (strcmp(key, "route") != 0)
+        return take_number(settings, key, value, line, error);
+    pawl_code code =
+        add_route(settings->parts[settings->part_count - 1], value, line, settings->arena, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, PAWL_EINVAL, "route");
+}
+
+static pawl_code take_line(pawl__settings *settings, pawl_text line, size_t number,
+                           pawl_error *error)
+{
+    size_t at   = 0;
+    char  *copy = pawl_arena_take(settings->arena, line.size + 1);
+    if (copy == NULL)
+        return no_memory(error);
+    memcpy(copy, line.data, line.size);
+    if (strlen(copy) != line.size)
+        return pawl_error_set(error, PAWL_EINVAL, "it has a NUL byte");
+    if (!pawl_text_is_valid(line, &at))
+        return pawl_error_set(error, PAWL_EINVAL, "byte %zu is no UTF-8", at);
+    char *text = trim(copy);
+    if (text[0] == '\0' || text[0] == '#')
+        return PAWL_OK;
+    return text[0] == '[' ? begin_part(settings, text, number, error)
+                          : take_key(settings, text, number, error);
+}
+
+static pawl_code read_lines(pawl__settings *settings, pawl__input *input, pawl_error *error)
+{
+    for (;;) {
+        pawl_text line;
+        pawl_code code = pawl__input_line(input, &line, error);
+        if (code != PAWL_OK || line.data == NULL)
+            return code;
+        code = take_line(settings, line, input->line, error);
+        if (code != PAWL_OK)
+            return pawl_error_wrap(error, code, "%s:%zu", settings->file, input->line);
+    }
+}
+
+static pawl_code read_file(pawl__settings *settings, pawl_error *error)
+{
+    pawl__input input;
+    if (settings->file == NULL)
+        return PAWL_OK;
+    pawl_code code = pawl__input_open(&input, settings->file, error);
+    if (code != PAWL_OK)
+        return code;
+    code = read_lines(settings, &input, error);
+    pawl__input_close(&input);
+    return code;
+}
+
+/* ---- All of it ----------------------------------------------------------------------- */
+
+static pawl_code read_words(pawl__settings *settings, pawl_error *error)
+{
+    const pawl__texts *routes = &settings->words->routes;
+    pawl_code          code   = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < routes->count; i++)
+        code = add_route(settings->command, routes->items[i], 0, settings->arena, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "--route");
+}
+
+pawl_code pawl__settings_create(const pawl__settings_words *words, const pawl__option *options,
+                                pawl_arena *arena, pawl__settings **settings, pawl_error *error)
+{
+    pawl__settings *made = pawl_arena_take(arena, sizeof *made);
+    part           *own  = pawl_arena_take(arena, sizeof *own);
+    *settings            = made;
+    if (made == NULL || own == NULL)
+        return no_memory(error);
+    *made = (pawl__settings){
+        .words = words, .options = options, .file = words->file, .arena = arena, .command = own};
+    return read_words(made, error);
+}
+
+pawl_code pawl__settings_read(pawl__settings *settings, const pawl_application *application,
+                              pawl_error *error)
+{
+    size_t count          = 0;
+    settings->application = application;
+    while (application->endpoints[count] != NULL)
+        count++;
+    settings->parts = pawl_arena_take(settings->arena, (count + 1) * sizeof(part *));
+    if (settings->parts == NULL || add_part(settings, NULL, 0) == NULL)
+        return no_memory(error);
+    return read_file(settings, error);
+}
+
+/* Of the endpoint; NULL when the file has none. */
+static const part *part_of(const pawl__settings *settings, const char *endpoint)
+{
+    for (size_t i = 1; i < settings->part_count; i++)
+        if (strcmp(settings->parts[i]->endpoint, endpoint) == 0)
+            return settings->parts[i];
+    return NULL;
+}
+
+typedef struct said {
+    int64_t value; /* UNSAID: by nobody */
+    size_t  line;  /* of the file; 0: on the command line */
+} said;
+
+static said number_of(const pawl__settings *settings, const char *endpoint, size_t i)
+{
+    const part *parts[] = {part_of(settings, endpoint), settings->parts[0]};
+    if (settings->words->numbers[i] != UNSAID)
+        return (said){.value = settings->words->numbers[i]};
+    for (size_t j = 0; j < 2; j++)
+        if (parts[j] != NULL && parts[j]->lines[i] != 0)
+            return (said){.value = parts[j]->numbers[i], .line = parts[j]->lines[i]};
+    return (said){.value = UNSAID};
+}
+
+/* As the field holds it: none is -1 there, and a deadline counts milliseconds. */
+static void put_number(pawl_endpoint_options *options, const pawl__number_row *row, int64_t value)
+{
+    char *field = (char *)options + row->offset;
+    if (row->kind == PAWL__NUMBER_MILLISECONDS)
+        value /= PAWL_MILLISECONDS(1);
+    if (value == 0)
+        value = -1;
+    int32_t narrow = (int32_t)value;
+    if (row->size == sizeof value)
+        memcpy(field, &value, sizeof value);
+    else
+        memcpy(field, &narrow, sizeof narrow);
+}
+
+/* Those of the command line, then the endpoint's of the file, then the file's for all: of a name
+ * the first. `lines` may be NULL. */
+static size_t routes_of(const pawl__settings *settings, const char *endpoint, pawl_route *routes,
+                        size_t *lines)
+{
+    const part *parts[] = {settings->command, part_of(settings, endpoint), settings->parts[0]};
+    size_t      count   = 0;
+    for (size_t j = 0; j < 3; j++)
+        for (size_t i = 0; parts[j] != NULL && i < parts[j]->route_count; i++) {
+            size_t same = 0;
+            while (same < count && strcmp(routes[same].name, parts[j]->routes[i].name) != 0)
+                same++;
+            if (same < count)
+                continue;
+            if (lines != NULL)
+                lines[count] = parts[j]->route_lines[i];
+            routes[count++] = parts[j]->routes[i];
+        }
+    return count;
+}
+
+pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoint,
+                              pawl_endpoint_options *options, pawl_error *error)
+{
+    for (size_t i = 0; i < pawl__number_count; i++) {
+        said number = number_of(settings, endpoint, i);
+        if (number.value != UNSAID)
+            put_number(options, &number_rows[i], number.value);
+    }
+    pawl_route *routes =
+        pawl_arena_take(settings->arena, (PAWL__TEXTS_MAX * 3 + 1) * sizeof *routes);
+    if (routes == NULL)
+        return no_memory(error);
+    routes_of(settings, endpoint, routes, NULL);
+    options->routes = routes;
+    return PAWL_OK;
+}
+
+/* ---- Showing -------------------------------------------------------------------------- */
+
+/* What the application's table has; shorter in a program that was built before. */
+static pawl_endpoint_options table_of(const pawl__settings     *settings,
+                                      const pawl_endpoint_spec *endpoint)
+{
+    pawl_endpoint_options table = {.options_size = 0};
+    if (settings->application->endpoint_size <= offsetof(pawl_endpoint_spec, options) ||
+        endpoint->options == NULL)
+        return table;
+    size_t size = endpoint->options->options_size;
+    memcpy(&table, endpoint->options, size < sizeof table ? size : sizeof table);
+    return table;
+}
+
+static int64_t number_in(const pawl_endpoint_options *options, const pawl__number_row *row)
+{
+    const char *field = (const char *)options + row->offset;
+    int64_t     value;
+    int32_t     narrow;
+    memcpy(&narrow, field, sizeof narrow);
+    if (row->size == sizeof value)
+        memcpy(&value, field, sizeof value);
+    else
+        value = narrow;
+    return value;
+}
+
+static void print_line(const pawl__settings *settings, const char *endpoint, const char *name,
+                       const char *value, size_t line, const char *from, FILE *out)
+{
+    fprintf(out, "%-20s %-20s %-12s ", endpoint, name, value);
+    if (line != 0)
+        fprintf(out, "%s:%zu\n", settings->file, line);
+    else
+        fprintf(out, "%s\n", from);
+}
+
+static void show_number(const pawl__settings *settings, const char *endpoint,
+                        const pawl_endpoint_options *table, size_t i, FILE *out)
+{
+    const pawl__number_row *row    = &number_rows[i];
+    const pawl__option     *option = option_of(settings, row->name);
+    said                    number = number_of(settings, endpoint, i);
+    int64_t                 own    = number_in(table, row);
+    char                    text[40];
+    const char             *from = "command line";
+    if (number.value == UNSAID) {
+        from         = own != 0 ? "application" : "built in";
+        number.value = own != 0 ? own : row->value_default;
+        number.value = number.value < 0 ? 0 : number.value;
+        if (row->kind == PAWL__NUMBER_MILLISECONDS)
+            number.value *= PAWL_MILLISECONDS(1);
+    }
+    print_line(settings, endpoint, row->name,
+               pawl__option_text(option, number.value, text, sizeof text), number.line, from, out);
+}
+
+static void show_route(const pawl__settings *settings, const char *endpoint,
+                       const pawl_route *route, size_t line, const char *from, FILE *out)
+{
+    char        url[PAWL_URL_SIZE_MAX + 1];
+    char        text[PAWL_URL_SIZE_MAX * 2];
+    const char *leads = "";
+    if (route->sink != NULL)
+        leads = "(code of the application)";
+    else if (route->is_outbox)
+        leads = THROUGH_OUTBOX;
+    else if (route->url != NULL)
+        leads = pawl__masked(route->url, url, sizeof url);
+    snprintf(text, sizeof text, "%s=%s%s%s", route->name, leads, route->queue != NULL ? "#" : "",
+             route->queue != NULL ? route->queue : "");
+    print_line(settings, endpoint, "route", text, line, from, out);
+}
+
+/* Those of the application's table whose names nobody else says. */
+static void show_own_routes(const pawl__settings *settings, const char *endpoint,
+                            const pawl_endpoint_options *table, const pawl_route *routes,
+                            size_t count, FILE *out)
+{
+    const char *next   = (const char *)table->routes;
+    size_t      stride = table->route_size;
+    for (; next != NULL && stride != 0; next += stride) {
+        pawl_route route = {.name = NULL};
+        memcpy(&route, next, stride < sizeof route ? stride : sizeof route);
+        if (route.name == NULL)
+            return;
+        size_t same = 0;
+        while (same < count && strcmp(routes[same].name, route.name) != 0)
+            same++;
+        if (same == count)
+            show_route(settings, endpoint, &route, 0, "application", out);
+    }
+}
+
+pawl_code pawl__settings_show(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
+                              FILE *out, pawl_error *error)
+{
+    pawl_endpoint_options table = table_of(settings, endpoint);
+    size_t                lines[PAWL__TEXTS_MAX * 3];
+    pawl_route *routes = pawl_arena_take(settings->arena, PAWL__TEXTS_MAX * 3 * sizeof *routes);
+    if (routes == NULL)
+        return no_memory(error);
+    for (size_t i = 0; i < pawl__number_count; i++)
+        show_number(settings, endpoint->name, &table, i, out);
+    size_t count = routes_of(settings, endpoint->name, routes, lines);
+    for (size_t i = 0; i < count; i++)
+        show_route(settings, endpoint->name, &routes[i], lines[i], "command line", out);
+    show_own_routes(settings, endpoint->name, &table, routes, count, out);
+    return PAWL_OK;
+}

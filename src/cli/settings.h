@@ -1,0 +1,70 @@
+/* settings.h - what `pawl run` gives its endpoints: from the command line, from a file, from
+ * the endpoint's own table, and built in, in this order.
+ *
+ *     pawl__settings_create -> pawl__settings_read -> { pawl__settings_fill | pawl__settings_show }*
+ *
+ * The file has a line KEY = VALUE for each option, without "--", and `route` as often as there
+ * are routes. What stands before the first [ENDPOINT] holds for all endpoints, the rest for
+ * that one. Empty lines, and those that begin with "#", say nothing.
+ *
+ * Threads: none; called from main.
+ * Tests: tests/system/command_options.sh
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_CLI_SETTINGS_H
+#define PAWL_CLI_SETTINGS_H
+
+#include "cli/options.h"
+#include "pawl/pawl.h"
+#include "runtime/option_rows.h"
+
+#include <stdio.h>
+
+/* What the command line says: the fields of its options. */
+typedef struct pawl__settings_words {
+    int64_t     numbers[pawl__number_count]; /* -1: not given */
+    pawl__texts routes;
+    const char *file; /* --config; NULL: none */
+} pawl__settings_words;
+
+/* Rows of a verb's options, for fields with a member `words`. */
+#define PAWL__SETTINGS_OPTION(field, kind, value_default, low, high, name, help)                   \
+    PAWL__SETTINGS_OPTION_##kind(                                                                  \
+        name, help, offsetof(verb_fields, words.numbers) + sizeof(int64_t) * pawl__number_##field, \
+        value_default, low, high),
+#define PAWL__SETTINGS_OPTION_COUNT(name_, help_, offset_, default_, low_, high_)                  \
+    {                                                                                              \
+        .name = name_, .kind = PAWL__OPTION_COUNT, .offset = offset_, .value = "N", .help = help_, \
+        .min = (low_) < 0 ? 0 : (low_), .max = high_, .has_default = true,                         \
+        .value_default = default_                                                                  \
+    }
+/* No unit is smaller than a millisecond. */
+#define PAWL__SETTINGS_OPTION_DURATION(name_, help_, offset_, default_, low_, high_)      \
+    {                                                                                     \
+        .name = name_, .kind = PAWL__OPTION_DURATION, .offset = offset_, .value = "TIME", \
+        .help = help_, .min = PAWL_MILLISECONDS(1), .max = high_, .has_default = true,    \
+        .value_default = default_                                                         \
+    }
+#define PAWL__SETTINGS_OPTION_MILLISECONDS(name_, help_, offset_, default_, low_, high_)     \
+    PAWL__SETTINGS_OPTION_DURATION(name_, help_, offset_, PAWL_MILLISECONDS(default_), low_, \
+                                   PAWL_MILLISECONDS(high_))
+
+typedef struct pawl__settings pawl__settings;
+
+/* Reads the routes of the command line; everything lives in the arena. `options` is the
+ * verb's list, for the limits. PAWL_EINVAL. */
+pawl_code pawl__settings_create(const pawl__settings_words *words, const pawl__option *options,
+                                pawl_arena *arena, pawl__settings **settings, pawl_error *error);
+/* Reads the file. PAWL_EINVAL names it, the line, the key and the value. */
+pawl_code pawl__settings_read(pawl__settings *settings, const pawl_application *application,
+                              pawl_error *error);
+/* Sets the numbers and the routes of the options; what nobody says is left to the endpoint's
+ * own table. */
+pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoint,
+                              pawl_endpoint_options *options, pawl_error *error);
+/* A line for each option of the endpoint: its name, its value, where that comes from. */
+pawl_code pawl__settings_show(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
+                              FILE *out, pawl_error *error);
+
+#endif

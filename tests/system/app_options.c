@@ -1,0 +1,31 @@
+/* app_options.c - an application whose endpoint's table has defaults, for command_options.sh.
+ *
+ *     job {n}   handled by "works"; fails when n is negative, else sends job to "audit"
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <pawl/pawl.h>
+
+#define JOB(F) F(INT64, n)
+PAWL_RECORD(job, JOB)
+
+static pawl_code on_job(pawl_context *ctx, const job *message)
+{
+    if (message->n < 0)
+        return PAWL_RETRY;
+    return pawl_send(ctx, "audit", PAWL_MESSAGE(job, .n = message->n));
+}
+PAWL_MESSAGE_HANDLER(on_job, job);
+
+static const pawl_endpoint_spec works = {
+    .name     = "works",
+    .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_job)}),
+    .options  = PAWL_OPTIONS(.immediate_retries = 1, .delayed_retries = -1,
+                             .retry_delay = PAWL_SECONDS(45), .deadline_ms = 20000,
+                             .routes = PAWL_ROUTES({.name = "audit", .is_outbox = true},
+                                                   {.name = "copy", .queue = "copies"}))};
+static const pawl_endpoint_spec rests = {.name     = "rests",
+                                         .handlers = PAWL_ON({.handle = PAWL_HANDLE(on_job)})};
+static const pawl_application   both  = {PAWL_APPLICATION_INIT, .name = "both",
+                                         .endpoints = PAWL_ENDPOINTS(&works, &rests)};
+PAWL_EXPORT_APPLICATION(both);

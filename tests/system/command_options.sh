@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# command_options.sh - policies of `pawl run`: from the command line, from a file, from the
+# application's table, built in; what --show-options says of them, and what is refused.
+#
+# SPDX-License-Identifier: Apache-2.0
+. "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"
+
+need_sqlite
+build_app app_options.c options.so
+app=$work/options.so
+file=$work/works.conf
+
+# show [OPTION ...]: what holds, in $work/shown; standard error is empty.
+show()
+{
+    pawl run "$app" --show-options "$@" >"$work/shown" 2>"$work/err" || die "exit code $? of show"
+    [ ! -s "$work/err" ] || die "something on standard error"
+}
+# holds ENDPOINT OPTION VALUE FROM
+holds()
+{
+    local found
+    found=$(awk -v e="$1" -v o="$2" '$1 == e && $2 == o && !seen++ {
+        sub(/^[^ ]+ +[^ ]+ +/, ""); v = $1; sub(/^[^ ]+ +/, ""); print v "|" $0 }' "$work/shown")
+    [ "$found" = "$3|$4" ] || die "$1 $2 is '$found', not '$3|$4'"
+}
+
+echo "== built in, and the application's table"
+show
+holds works workers 1 "built in"
+holds works immediate-retries 1 "application"
+holds works delayed-retries 0 "application"
+holds works retry-delay 45s "application"
+holds works deadline 20s "application"
+holds works inbox-retention 7d "built in"
+holds works batch-time-max 50ms "built in"
+holds works route "audit=outbox:" "application"
+grep -qE '^works +route +copy=#copies +application$' "$work/shown" || die "no route copy"
+holds rests immediate-retries 3 "built in"
+holds rests deadline 30s "built in"
+! grep -qE '^rests +route' "$work/shown" || die "rests has a route"
+show --endpoint rests
+! grep -q '^works' "$work/shown" || die "works is shown, and only rests was asked for"
+
+echo "== the file over it: for all, and for one endpoint; the command line over both"
+cat >"$file" <<END
+# for all
+immediate-retries = 0
+  retry-delay=2m
+deadline = 1500ms
+route = audit = sqlite:$work/all.db#here
+route = copy=#others
+
+[works]
+retry-delay = 90s
+stop-wait = 1h
+route = audit=postgres://u:secret@host/db?x=1#audits
+END
+show --config "$file"
+holds works immediate-retries 0 "$file:2"
+holds works retry-delay 90s "$file:9"
+holds works deadline 1500ms "$file:4"
+holds works stop-wait 1h "$file:10"
+holds works delayed-retries 0 "application"
+holds rests immediate-retries 0 "$file:2"
+holds rests retry-delay 2m "$file:3"
+holds rests stop-wait 30s "built in"
+grep -qE "^works +route +audit=postgres://.*#audits $file:11$" "$work/shown" || die "no route of [works]"
+! grep -q secret "$work/shown" || die "a password is shown"
+[ "$(grep -cE '^works +route +audit=' "$work/shown")" = 1 ] || die "two routes of one name"
+grep -qE "^works +route +copy=#others +$file:6$" "$work/shown" || die "the file's route for all is not there"
+show --config "$file" --retry-delay 1s --immediate-retries 7 --route audit=outbox:#q
+holds works retry-delay 1s "command line"
+holds rests retry-delay 1s "command line"
+holds works immediate-retries 7 "command line"
+holds works route "audit=outbox:#q" "command line"
+
+echo "== what is wrong names file, line, key, value and limit"
+# refuse REGEX LINE ...: a file of these lines is refused.
+refuse()
+{
+    local regex=$1
+    shift
+    printf '%s\n' "$@" >"$work/bad.conf"
+    expect 2 "^pawl: $work/bad.conf:$regex" pawl run "$app" --store memory:x --config "$work/bad.conf"
+    expect 2 "^pawl: $work/bad.conf:$regex" pawl run "$app" --show-options --config "$work/bad.conf"
+}
+refuse "1: there is no option 'retry-dealy'; did you mean retry-delay" 'retry-dealy = 10s'
+refuse "2: retry-delay: '10x' is no duration: expected a number and ms, s, m, h or d" '# x' 'retry-delay = 10x'
+refuse "1: retry-delay: 0s is not within 1ms and 365d" 'retry-delay = 0s'
+refuse "1: retry-delay: 366d is not within 1ms and 365d" 'retry-delay = 366d'
+refuse "1: workers: 0 is not within 1 and [0-9]+$" 'workers = 0'
+refuse "1: workers: 100000 is not within 1 and [0-9]+$" 'workers = 100000'
+refuse "1: immediate-retries: -1 is not within 0 and 100$" 'immediate-retries = -1'
+refuse "1: workers: '' is no whole number" 'workers ='
+refuse "1: workers: '2 # two' is no whole number" 'workers = 2 # two'
+refuse "3: workers is given twice, first on line 1$" 'workers = 1' '' 'workers = 1'
+refuse "3: \[works\] is given twice, first on line 1$" '[works]' '[rests]' '[works]'
+refuse "1: the application has no endpoint 'work'; did you mean works" '[work]'
+refuse "1: expected \[ENDPOINT\], got '\[works'$" '[works'
+refuse "1: expected KEY = VALUE or \[ENDPOINT\], got 'workers'$" 'workers'
+refuse "1: there is no option 'store'" 'store = sqlite:x.db'
+refuse "1: route: expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, got 'audit'$" 'route = audit'
+refuse "2: route: 'audit' is given twice$" 'route = audit=#a' 'route = audit=#b'
+refuse "1: byte 10 is no UTF-8$" $'workers = \xff'
+printf 'workers = 1\0\n' >"$work/bad.conf"
+expect 2 "bad.conf:1: it has a NUL byte$" pawl run "$app" --show-options --config "$work/bad.conf"
+expect 2 "cannot read $work/none.conf: No such file" pawl run "$app" --show-options --config "$work/none.conf"
+expect 2 "cannot read $work: it is a directory" pawl run "$app" --show-options --config "$work"
+expect 2 "^pawl: --retry-delay: 0s is not within 1ms and 365d$" pawl run "$app" --show-options --retry-delay 0s
+expect 2 "^pawl: --deadline: 25h is not within 1ms and 1d$" pawl run "$app" --show-options --deadline 25h
+expect 2 "^pawl: --route: 'a' is given twice$" pawl run "$app" --show-options --route a=#b --route a=#c
+expect 2 "option inbox_retention is 1 s, and delayed retries go on" \
+    pawl run "$app" --store "memory:x" --inbox-retention 1s --delayed-retries 5
+route_without_a_name='postgres://u:hunter2@h/d?x=1'
+printf 'route = %s\n' "$route_without_a_name" >"$work/bad.conf"
+expect 2 "bad.conf:1: route: " pawl run "$app" --show-options --config "$work/bad.conf"
+! grep -q hunter2 "$work/err" || die "a password is shown"
+
+echo "== it holds: one run, no retry, and a route through the outbox"
+export PAWL_STORE=sqlite:$work/run.db
+printf '[works]\nimmediate-retries = 0\n' >"$file"
+start works "$app" --endpoint works --config "$file"
+expect 0 '^sent ' pawl send --to works --type job --body '{"n":-1}'
+poll 20 has dead 1 || die "no dead letter"
+[ "$(number failures)" = 1 ] || die "$(number failures) runs failed, not 1"
+expect 0 '^sent ' pawl send --to works --type job --body '{"n":1}'
+poll 20 has_ready audit 1 || die "nothing is in the queue audit"
+pawl outbox list --json --state dispatched >"$work/out"
+lines 1
+stop "$pid" TERM 0
+
+echo "== docs/options.md has the help's lines"
+pawl help run | grep ', default ' >"$work/help" || die "the help has no defaults"
+awk '/^```/ { inside = !inside; next } inside && /, default /' "$source_dir/docs/options.md" >"$work/page"
+diff "$work/help" "$work/page" >"$work/out" || die "docs/options.md differs from pawl help run"
