@@ -132,10 +132,12 @@ static void print_overview(FILE *out)
     fputs("usage: pawl [--load DRIVER.so ...] VERB [ARGUMENTS] [OPTIONS]\n\nverbs:\n", out);
     for (size_t i = 0; i < count; i++)
         print_row(verbs[i].name, verbs[i].help, out);
-    fputs("\n`pawl help VERB` says more. The store is --store URL, else the variable PAWL_STORE.\n"
-          "--load adds a store driver or a sink of your own, before the verb.\n"
-          "\nexit codes:\n",
-          out);
+    fputs(
+        "\n`pawl help VERB` says more. The store is --store URL, else the variable PAWL_STORE.\n"
+        "--load adds a store driver or a sink of your own, before the verb. Drivers are looked for\n"
+        "beside the library, then in the folders of the variable PAWL_DRIVER_PATH.\n"
+        "\nexit codes:\n",
+        out);
     print_row("0", "done", out);
     print_row("1", "a check said no", out);
     print_row("2", "wrong arguments, refused configuration or input", out);

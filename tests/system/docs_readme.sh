@@ -46,6 +46,12 @@ echo 'const pawl_saga *const shown = &order_saga;' >>whole.c
 "$cc" -std=c17 -Wall -Wextra -Wpedantic -Werror -I "$source_dir/include" \
     -I "$source_dir/examples/orders" -fsyntax-only whole.c >out 2>err || die "does not compile"
 
+echo "== the demo ends as the page says"
+if [ -e "$build_dir/pawl-replay" ]; then
+    PAWL_REPLAY_LOG=$source_dir/examples/replay/example.csv "$build_dir/pawl-replay" >out 2>err || die "exit code $?"
+    grep -qF "\`$(tail -n 1 out)\`" "$page" || die "the page says that it ends otherwise"
+fi
+
 echo "== the apt line is what scripts/install.sh installs"
 . "$source_dir/scripts/install.sh"
 sed -n '/^    sudo apt install gcc /,/^$/p' "$page" | tr -d '\\' | tr -s ' ' '\n' |
