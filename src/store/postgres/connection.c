@@ -10,7 +10,7 @@ struct pawl__sql_call {
 };
 
 /* The same parameters and columns under a text of PostgreSQL's own; 0 is none. */
-static const int overrides[PAWL__SQL_STATEMENT_COUNT] = {
+const int pawl__pg_overrides[PAWL__SQL_STATEMENT_COUNT] = {
     [PAWL__SQL_TIMEOUT_LIST_SAGA]   = PAWL__PG_TIMEOUT_OF_SAGA,
     [PAWL__SQL_TIMEOUT_FOREIGN]     = PAWL__PG_TIMEOUT_ELSEWHERE,
     [PAWL__SQL_OUTBOX_LIST_PENDING] = PAWL__PG_OUTBOX_LIST_PENDING,
@@ -26,7 +26,7 @@ static pawl_code ready(pawl_store *base, pawl_error *error)
 static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
                       pawl__sql_call **call, pawl_error *error)
 {
-    int override = overrides[asked->statement];
+    int override = pawl__pg_overrides[asked->statement];
     *call        = pawl_allocate(sizeof **call);
     if (*call == NULL)
         return pawl__pg_no_memory(error);

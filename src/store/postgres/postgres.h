@@ -24,7 +24,9 @@
 
 #include <sys/types.h>
 
-extern const pawl__sql_ops pawl__pg_ops; /* connection.c */
+/* connection.c */
+extern const pawl__sql_ops pawl__pg_ops;
+extern const int           pawl__pg_overrides[PAWL__SQL_STATEMENT_COUNT];
 
 /* A queue row that this handle holds. */
 typedef struct pawl__pg_claim {

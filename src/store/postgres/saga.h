@@ -9,6 +9,9 @@
 
 /* The same name and the same correlations. */
 bool pawl__pg_saga_same(const pawl_saga_table *left, const pawl_saga_table *right);
+/* The text of a pawl__pg_saga_statement. */
+void pawl__pg_saga_text(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                        const pawl_saga_table *table, int which);
 /* `which` is a pawl__pg_saga_statement; its text is made at first use. */
 pawl_code pawl__pg_saga_statement_of(pawl__pg_connection *connection, const pawl_saga_table *table,
                                      int which, pawl__pg_statement **statement, pawl_error *error);

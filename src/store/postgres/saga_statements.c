@@ -216,6 +216,14 @@ static void write_statement(maker *m, int which)
     }
 }
 
+void pawl__pg_saga_text(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                        const pawl_saga_table *table, int which)
+{
+    maker m = {.text = *text, .dialect = dialect, .table = table};
+    write_statement(&m, which);
+    *text = m.text;
+}
+
 /* ---- The tables of a connection ----------------------------------------- */
 
 static bool same_correlation(const pawl_correlation *left, const pawl_correlation *right)
@@ -270,13 +278,13 @@ static pawl_code add_saga(pawl__pg_connection *connection, const pawl_saga_table
 static pawl_code make_text(const pawl__pg_connection *connection, const pawl__pg_saga *saga,
                            int which, pawl__pg_statement *statement, pawl_error *error)
 {
-    maker m = {.dialect = &connection->dialect, .table = &saga->table};
-    write_statement(&m, which);
-    if (m.text.is_failed) {
-        pawl__sql_text_free(&m.text);
+    pawl__sql_text text = {0};
+    pawl__pg_saga_text(&text, &connection->dialect, &saga->table, which);
+    if (text.is_failed) {
+        pawl__sql_text_free(&text);
         return pawl__pg_no_memory(error);
     }
-    statement->text = m.text.data;
+    statement->text = text.data;
     (void)snprintf(statement->name, sizeof statement->name, "pawl_s%u_%d", saga->number, which);
     return PAWL_OK;
 }

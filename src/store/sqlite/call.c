@@ -12,7 +12,7 @@
 
 static const char *const templates[] = {
 #define TEXT_OF(name, text) text,
-    PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__SQLITE_STATEMENTS(TEXT_OF)
+    PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__SQL_ROW_STATEMENTS(TEXT_OF) PAWL__SQLITE_STATEMENTS(TEXT_OF)
 #undef TEXT_OF
 };
 _Static_assert(sizeof templates / sizeof templates[0] == PAWL__SQLITE_STATEMENT_COUNT,

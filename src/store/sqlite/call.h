@@ -40,6 +40,9 @@ typedef struct pawl__sqlite_saga {
     sqlite3_stmt             *statements[pawl__sqlite_saga_statement_count];
 } pawl__sqlite_saga;
 
+/* The text of a pawl__sqlite_saga_statement. */
+void pawl__sqlite_saga_text(pawl__sql_text *text, const pawl_saga_table *table, int which);
+
 /* The driver's own, or the caller's for the time of an enlist. */
 typedef struct pawl__sqlite_connection {
     sqlite3           *db;

@@ -10,7 +10,7 @@ struct pawl__sql_call {
 };
 
 /* The same parameters and columns under a text of SQLite's own; 0 is none. */
-static const int overrides[PAWL__SQL_STATEMENT_COUNT] = {
+const int pawl__sqlite_overrides[PAWL__SQL_STATEMENT_COUNT] = {
     [PAWL__SQL_OUTBOX_PENDING] = PAWL__SQLITE_OUTBOX_PENDING,
 };
 
@@ -32,7 +32,7 @@ static pawl_code read_end(pawl_store *base, pawl_code code, pawl_error *error)
 static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
                       pawl__sql_call **call, pawl_error *error)
 {
-    int override = overrides[asked->statement];
+    int override = pawl__sqlite_overrides[asked->statement];
     *call        = pawl_allocate(sizeof **call);
     if (*call == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory for a call");

@@ -80,7 +80,7 @@ static void write_update(pawl__sql_text *text, const pawl_saga_table *table, con
     pawl__sql_append(text, where);
 }
 
-static void write_statement(pawl__sql_text *text, const pawl_saga_table *table, int which)
+void pawl__sqlite_saga_text(pawl__sql_text *text, const pawl_saga_table *table, int which)
 {
     switch ((pawl__sqlite_saga_statement)which) {
     case PAWL__SQLITE_SAGA_BY_ID:
@@ -160,7 +160,7 @@ static pawl_code prepare(pawl__sqlite_connection *connection, pawl__sqlite_saga 
                          pawl_error *error)
 {
     pawl__sql_text text = {0};
-    write_statement(&text, &saga->table, which);
+    pawl__sqlite_saga_text(&text, &saga->table, which);
     pawl_code code = text.is_failed ? pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory")
                                     : pawl__sqlite_prepare(connection->db, text.data,
                                                            &saga->statements[which], error);

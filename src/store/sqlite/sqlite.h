@@ -28,7 +28,9 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-extern const pawl__sql_ops pawl__sqlite_ops; /* connection.c */
+/* connection.c */
+extern const pawl__sql_ops pawl__sqlite_ops;
+extern const int           pawl__sqlite_overrides[PAWL__SQL_STATEMENT_COUNT];
 
 /* ---- The handle --------------------------------------------------------- */
 

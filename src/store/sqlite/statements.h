@@ -6,7 +6,7 @@
 #ifndef PAWL_STORE_SQLITE_STATEMENTS_H
 #define PAWL_STORE_SQLITE_STATEMENTS_H
 
-#include "store/sql/statements.h"
+#include "store/sql/row_statements.h"
 
 /* The filters of a pawl_outbox_query. What an index serves stands before them once
  * more, plainly, in the statements that use that index. */
@@ -91,7 +91,7 @@
       "where excluded.[Version] > {folds}.[Version]")
 
 enum {
-    PAWL__SQLITE_BEFORE_FIRST = PAWL__SQL_STATEMENT_COUNT - 1,
+    PAWL__SQLITE_BEFORE_FIRST = PAWL__SQL_ROW_STATEMENT_END - 1,
 #define PAWL__SQLITE_NAME_OF(name, text) PAWL__SQLITE_##name,
     PAWL__SQLITE_STATEMENTS(PAWL__SQLITE_NAME_OF)
 #undef PAWL__SQLITE_NAME_OF

@@ -1,0 +1,191 @@
+/* row_statements.h - the statements on the shared tables that write or claim one
+ * row, for databases that run a statement in a loop as fast as one over a set; counted
+ * on from the shared ones. A database that is reached over a network has sets
+ * instead, and never sees these.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_ROW_STATEMENTS_H
+#define PAWL_STORE_SQL_ROW_STATEMENTS_H
+
+#include "store/sql/statements.h"
+
+/* name, template */
+#define PAWL__SQL_ROW_STATEMENTS(X)                                                                   \
+    /* Workers, fence and leases. */                                                                  \
+    X(WORKER_INSERT,                                                                                  \
+      "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                 \
+      "[Seen], " PAWL__SQL_COUNTERS ") values (?1, ?2, ?3, 1, ?4, ?5, ?6, 0, 0, 0, 0, 0, 0)")         \
+    X(WORKER_FENCE,                                                                                   \
+      "update {workers} set [LastCommit] = ?1, [Seen] = ?2, [Messages] = [Messages] + ?3, "           \
+      "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "      \
+      "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where [Id] = ?9 and [Epoch] = ?10")       \
+    X(WORKER_REPLACE,                                                                                 \
+      "update {workers} set [Endpoint] = ?1, [Types] = ?2, [Process] = ?3, [Pid] = ?4, "              \
+      "[Seen] = ?5, [Epoch] = [Epoch] + 1 where [Id] = ?6")                                           \
+    X(WORKER_RAISE, "update {workers} set [Epoch] = [Epoch] + 1 where [Id] = ?1")                     \
+    X(WORKER_READ, "select [Epoch], [LastCommit] from {workers} where [Id] = ?1")                     \
+    X(WORKER_KEEP, "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "    \
+                   "[Seen], " PAWL__SQL_COUNTERS                                                      \
+                   ") values (?1, '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) {ignore:[Id]}")               \
+    X(WORKER_LIST,                                                                                    \
+      "select [Id], [Endpoint], [Types], [Process], [Seen], [Epoch], [Pid], " PAWL__SQL_COUNTERS      \
+      " from {workers} where [Process] <> 0 "                                                         \
+      "order by [Id]")                                                                                \
+    X(LEASE_READ,                                                                                     \
+      "select [Worker], [Process], [Pid], [Epoch], [Expires] from {leases} where [Name] = ?1")        \
+    X(LEASE_INSERT,                                                                                   \
+      "insert into {leases} ([Name], [Worker], [Process], [Pid], [Epoch], [Expires]) "                \
+      "values (?1, ?2, ?3, ?4, ?5, ?6)")                                                              \
+    X(LEASE_UPDATE,                                                                                   \
+      "update {leases} set [Worker] = ?2, [Process] = ?3, [Pid] = ?4, [Epoch] = ?5, "                 \
+      "[Expires] = ?6 where [Name] = ?1")                                                             \
+    X(LEAD_LIST,                                                                                      \
+      "select substr([Name], 6), [Worker], [Process], [Expires] from {leases} as l "                  \
+      "where substr([Name], 1, 5) = 'lead:' and [Expires] > ?1 "                                      \
+      "and exists (select 1 from {workers} as w where w.[Id] = l.[Worker]) order by [Name]")          \
+    X(LEASE_FREE, "update {leases} set [Worker] = null, [Process] = 0 where [Name] = ?1 "             \
+                  "and [Process] = ?2")                                                               \
+    /* The queue. */                                                                                  \
+    X(QUEUE_ROW, PAWL__SQL_QUEUE_ROW_TEXT "where [Seq] = ?1 and [Queue] = ?2 and [Due] <= ?3")        \
+    X(QUEUE_DELETE, "delete from {queue} where [Seq] = ?1 and [Queue] = ?2")                          \
+    X(QUEUE_RETRY,                                                                                    \
+      "update {queue} set [Due] = ?1, [Attempts] = ?2, [Deaths] = ?3, [WaitingSince] = ?4, "          \
+      "[Error] = ?5, [History] = ?6 where [Seq] = ?7 and [Queue] = ?8")                               \
+    X(QUEUE_SEND,                                                                                     \
+      "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "         \
+      "[Error], " PAWL__SQL_MESSAGE ") values (?1, ?2, ?2, ?3, 0, 0, '', ?4, ?5, ?6, ?7, ?8, "        \
+      "?9) {ignore:[Queue], [MessageId]}")                                                            \
+    X(QUEUE_OLDEST, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "         \
+                    "and [Attempts] = 0 and [WaitingSince] = 0 order by [Due], [Seq]")                \
+    /* The inbox. */                                                                                  \
+    X(INBOX_KNOWN, "select 1 from {inbox} where [Endpoint] = ?1 and [MessageId] = ?2")                \
+    X(INBOX_MARK,                                                                                     \
+      "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) values (?1, ?2, ?3, ?4)")       \
+    X(INBOX_DELETE, "delete from {inbox} where [Endpoint] = ?1 and [MessageId] = ?2")                 \
+    /* Timeouts. */                                                                                   \
+    X(TIMEOUT_DUE, PAWL__SQL_TIMEOUT_ROW                                                              \
+      "where [Destination] = ?1 and [Due] <= ?2 "                                                     \
+      "and ([LeaseExpires] is null or [LeaseExpires] <= ?3) order by [Due], [Id] limit ?4")           \
+    X(TIMEOUT_DUE_ANY, PAWL__SQL_TIMEOUT_ROW                                                          \
+      "where [Due] <= ?1 "                                                                            \
+      "and ([LeaseExpires] is null or [LeaseExpires] <= ?2) order by [Due], [Id] limit ?3")           \
+    X(TIMEOUT_NEXT, "select [Due] from {timeouts} where [Destination] = ?1 and [Due] > ?2 "           \
+                    "and ([LeaseExpires] is null or [LeaseExpires] <= ?3) "                           \
+                    "order by [Due] limit 1")                                                         \
+    X(TIMEOUT_NEXT_ANY,                                                                               \
+      "select min([Due]) from {timeouts} where [Due] > ?1 "                                           \
+      "and ([LeaseExpires] is null or [LeaseExpires] <= ?2) having min([Due]) is not null")           \
+    X(TIMEOUT_FIRST, "select [Due] from {timeouts} where [Destination] = ?1 and [Owner] is null "     \
+                     "order by [Due] limit 1")                                                        \
+    X(TIMEOUT_STAMP,                                                                                  \
+      "update {timeouts} set [Owner] = ?1, [LeaseExpires] = ?2, [LeaseWorker] = ?3 "                  \
+      "where [Id] = ?4")                                                                              \
+    X(TIMEOUT_FREE, "update {timeouts} set " PAWL__SQL_NO_OWNER " where [LeaseWorker] = ?1")          \
+    X(TIMEOUT_REAP, "update {timeouts} set " PAWL__SQL_NO_OWNER " where [LeaseExpires] <= ?1")        \
+    X(TIMEOUT_DELETE, "delete from {timeouts} where [Id] = ?1 and (?2 is null or "                    \
+                      "([Owner] = ?2 and (?3 = 0 or [Generation] = ?3)))")                            \
+    X(TIMEOUT_RELEASE, "update {timeouts} set " PAWL__SQL_NO_OWNER " where [Id] = ?1 "                \
+                       "and (?2 is null or ([Owner] = ?2 and (?3 = 0 or [Generation] = ?3)))")        \
+    X(TIMEOUT_RETRY, "update {timeouts} set " PAWL__SQL_NO_OWNER ", [Due] = ?4, "                     \
+                     "[Attempts] = ?5 where [Id] = ?1 "                                               \
+                     "and (?2 is null or ([Owner] = ?2 and (?3 = 0 or [Generation] = ?3)))")          \
+    X(TIMEOUT_CANCEL, "delete from {timeouts} where [SagaId] = ?1 and [Name] = ?2 "                   \
+                      "and [Name] <> ''")                                                             \
+    X(TIMEOUT_CANCEL_ALL, "delete from {timeouts} where " PAWL__SQL_OF_SAGA)                          \
+    X(TIMEOUT_INSERT, "insert into {timeouts} ([Id], [Generation], [SagaId], [SagaType], "            \
+                      "[Name], "                                                                      \
+                      "[Destination], [Due], [Attempts], [CorrelationId], [Headers]) "                \
+                      "values (?1, 1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8)")                                \
+    X(TIMEOUT_REARM_SAGA,                                                                             \
+      "update {timeouts} set [Generation] = [Generation] + 1, [SagaType] = ?1, "                      \
+      "[Destination] = ?2, [Due] = ?3, [Attempts] = 0, " PAWL__SQL_NO_OWNER ", "                      \
+      "[CorrelationId] = ?4, [Headers] = ?5 "                                                         \
+      "where [SagaId] = ?6 and [Name] = ?7 and [Name] <> ''")                                         \
+    X(TIMEOUT_REARM,                                                                                  \
+      "update {timeouts} set [Generation] = [Generation] + 1, [SagaType] = ?1, "                      \
+      "[Destination] = ?2, [Due] = ?3, [Attempts] = 0, " PAWL__SQL_NO_OWNER ", "                      \
+      "[CorrelationId] = ?4, [Headers] = ?5, [SagaId] = ?6, [Name] = ?7 where [Id] = ?8")             \
+    /* The outbox. */                                                                                 \
+    X(OUTBOX_ADD,                                                                                     \
+      "insert into {outbox} ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At], "         \
+      "[Source], [Version], [Index], [Endpoint], [Destination], [AttemptsBefore], " PAWL__SQL_MESSAGE \
+      ") values "                                                                                     \
+      "(?1, 'pending', 0, ?15, ?3, ?2, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11, ?12, ?13, ?14) "          \
+      "{ignore:[DispatchId]}")                                                                        \
+    X(OUTBOX_KNOWN, "select [Type], [Body] from {outbox} where [DispatchId] = ?1")                    \
+    X(OUTBOX_SETTLE, "update {outbox} set [State] = ?1, [Attempts] = ?2, [NextAttempt] = ?3, "        \
+                     "[DispatchedAt] = ?4 where [Id] = ?5 and [State] = 'pending'")                   \
+    X(OUTBOX_ENABLE,                                                                                  \
+      "update {outbox} set [State] = 'pending', [NextAttempt] = ?1, [Attempts] = [Attempts] + 1, "    \
+      "[AttemptsBefore] = [Attempts] + 1 where [Id] = ?2 and [State] = 'dead'")                       \
+    X(OUTBOX_DISCARD, "update {outbox} set [State] = 'discarded', [DispatchedAt] = ?1, "              \
+                      "[Attempts] = [Attempts] + 1 where [Id] = ?2 and [State] = 'dead'")             \
+    X(OUTBOX_ATTEMPT_PUT,                                                                             \
+      "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], "           \
+      "[Error]) values (?1, ?2, ?3, ?4, ?5, ?6)")                                                     \
+    X(OUTBOX_ATTEMPT,                                                                                 \
+      "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], "           \
+      "[Error]) select ?1, coalesce(max([Attempt]), 0) + 1, ?2, ?3, ?4, ?5 "                          \
+      "from {outbox_attempts} where [OutboxId] = ?1")                                                 \
+    X(OUTBOX_HOLD, "update {outbox} set [State] = 'held' where [Id] = ?1 "                            \
+                   "and [State] = 'pending'")                                                         \
+    X(OUTBOX_FREE,                                                                                    \
+      "update {outbox} set [State] = 'pending' where [State] = 'held' and [Source] = ?1")             \
+    X(OUTBOX_SWEEP, "delete from {outbox} where [Id] in (select [Id] from {outbox} "                  \
+                    "where [DispatchedAt] < ?1 order by [DispatchedAt] limit ?2)")                    \
+    /* The journal. */                                                                                \
+    X(EVENT_LAST, "select max([Version]) from {events} where [Stream] = ?1")                          \
+    X(EVENT_BEHIND, "select [Seq], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "           \
+                    "where [Stream] = ?1 and [Version] > ?2 order by [Version]")                      \
+    X(FOLD_READ, "select [Version], [TypeVersion], [State], [Dispatches], [At] from {folds} "         \
+                 "where [Stream] = ?1 and [TypeVersion] <= ?2 and [Version] > ?3")                    \
+    X(CHECKPOINT_ADD,                                                                                 \
+      "insert into {checkpoints} ([Name], [Position], [At]) values (?1, ?2, ?3) {ignore:[Name]}")     \
+    X(CHECKPOINT_MOVE,                                                                                \
+      "update {checkpoints} set [Position] = ?2, [At] = ?3 where [Name] = ?1 and [Position] = ?4")    \
+    /* Aggregators. */                                                                                \
+    X(AGGREGATOR_ADD,                                                                                 \
+      "insert into {aggregator} ([Name], [Partition], [Key], [At], " PAWL__SQL_MESSAGE ") "           \
+      "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) {ignore:[Partition], [Key]}")                 \
+    X(AGGREGATOR_LOOK,                                                                                \
+      "select [Type], [LeaseExpires], [Id] from {aggregator} where [Partition] = ?1")                 \
+    X(AGGREGATOR_STAMP,                                                                               \
+      "update {aggregator} set [Session] = ?1, [LeaseExpires] = ?2, [LeaseWorker] = ?3 "              \
+      "where [Id] = ?4")                                                                              \
+    X(AGGREGATOR_DELETE, "delete from {aggregator} where [Id] = ?1 and [Partition] = ?2 "             \
+                         "and (?3 is null or [Session] = ?3)")                                        \
+    X(AGGREGATOR_DELETE_ALL, "delete from {aggregator} where [Partition] = ?1")                       \
+    X(AGGREGATOR_DELETE_ONE,                                                                          \
+      "delete from {aggregator} where [Id] = (select [Id] from {aggregator} "                         \
+      "where [Partition] = ?1 and [CorrelationId] = ?2 order by [At], [Id] limit 1)")                 \
+    X(AGGREGATOR_RELEASE, "update {aggregator} set " PAWL__SQL_NO_SESSION " "                         \
+                          "where [Partition] = ?1 and [Session] = ?2")                                \
+    X(FLUSH_ADD,                                                                                      \
+      "insert into {aggregator_flush} ([Partition], [Name], [Due], [Attempts], [Dead], "              \
+      "[Error]) values (?1, ?2, ?3, 0, 0, '') {ignore:[Partition]}")                                  \
+    X(FLUSH_DONE, "delete from {aggregator_flush} where [Partition] = ?1 and not exists "             \
+                  "(select 1 from {aggregator} where [Partition] = ?1)")                              \
+    X(FLUSH_SET,                                                                                      \
+      "update {aggregator_flush} set [Due] = ?1, [Attempts] = ?2, [Dead] = ?3, [Error] = ?4 "         \
+      "where [Partition] = ?5")                                                                       \
+    X(FLUSH_READ,                                                                                     \
+      "select [Due], [Attempts], [Dead] from {aggregator_flush} where [Partition] = ?1")              \
+    X(FLUSH_FIRST, "select [Due] from {aggregator_flush} where [Name] = ?1 and [Dead] = 0 "           \
+                   "order by [Due] limit 1")                                                          \
+    /* Dead letters and subscriptions. */                                                             \
+    X(DEAD_INSERT,                                                                                    \
+      "insert into {dead} ([Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], "              \
+      "[History], [At], " PAWL__SQL_MESSAGE ") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "     \
+      "?11, ?12, ?13, ?14) {ignore:[Endpoint], [MessageId]}")                                         \
+    X(DEAD_DELETE, "delete from {dead} where [Endpoint] = ?1 and [MessageId] = ?2")                   \
+    X(SUBSCRIPTION_ADD,                                                                               \
+      "insert into {subscriptions} ([Type], [Queue]) values (?1, ?2) {ignore:[Type], [Queue]}")       \
+    X(SUBSCRIPTION_DELETE, "delete from {subscriptions} where [Type] = ?1 and [Queue] = ?2")
+
+enum {
+    PAWL__SQL_BEFORE_ROWS = PAWL__SQL_STATEMENT_COUNT - 1,
+    PAWL__SQL_ROW_STATEMENTS(PAWL__SQL_NAME_OF) PAWL__SQL_ROW_STATEMENT_END
+};
+
+#endif

@@ -1,0 +1,290 @@
+/* test_sql_golden.c - every statement that a SQL driver may send, and the script of
+ * its tables, as they stand in tests/golden/sql/<driver>.sql: a change of a template,
+ * of a dialect or of what writes statements is read there as SQL.
+ *
+ * To write the files anew: PAWL_TEST_WRITE_GOLDEN=1 build/tests/contract/test_sql_golden
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/pawl.h"
+#include "store/sql/tables.h"
+#ifdef PAWL_HAVE_SQLITE
+#include "store/sqlite/sqlite.h"
+#endif
+#ifdef PAWL_HAVE_POSTGRES
+#include "store/postgres/postgres.h"
+#include "store/postgres/saga.h"
+#endif
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+
+#define WIDTH 100
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const pawl_saga_table order_table = {
+    .type         = PAWL_TEXT_INIT("Order"),
+    .name         = PAWL_TEXT_INIT("shop_Order"),
+    .main         = {.property = PAWL_TEXT_INIT("OrderId"), .type = PAWL_VALUE_TEXT},
+    .transitional = {.property = PAWL_TEXT_INIT("OldId"), .type = PAWL_VALUE_INT},
+};
+static const pawl_saga_table        plain_table = {.type = PAWL_TEXT_INIT("Plain"),
+                                                   .name = PAWL_TEXT_INIT("shop_Plain")};
+static const pawl_saga_table *const tables[]    = {&order_table, &plain_table};
+
+/* ---- The page ----------------------------------------------------------- */
+
+/* Functions of the driver's module, which a test's build exports. */
+typedef struct page {
+    void                    *module;
+    const pawl__sql_dialect *dialect;
+    FILE                    *to;
+} page;
+
+static void *find(const page *p, const char *name)
+{
+    void *found = dlsym(p->module, name);
+    if (found == NULL)
+        fail_msg("the driver exports no %s", name);
+    return found;
+}
+
+static void load(page *p, const char *driver, const char *dialect)
+{
+    const char *folder = getenv("PAWL_DRIVER_PATH");
+    char        path[1000];
+    snprintf(path, sizeof path, "%s/libpawl-%s.so", folder != NULL ? folder : ".", driver);
+    p->module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (p->module == NULL)
+        fail_msg("%s", dlerror());
+    p->dialect = find(p, dialect);
+}
+
+/* The version of the day is none of the page's business. */
+static void put_text(FILE *to, const char *text, size_t size)
+{
+    static const char version[] = "'" PAWL_VERSION "'";
+    for (size_t i = 0; i < size; i++) {
+        if (size - i >= sizeof version - 1 && memcmp(text + i, version, sizeof version - 1) == 0) {
+            fputs("'VERSION'", to);
+            i += sizeof version - 2;
+        } else {
+            fputc(text[i], to);
+        }
+    }
+}
+
+/* A long statement is broken at spaces. */
+static void put_statement(page *p, const char *name, const char *text)
+{
+    fprintf(p->to, "\n-- %s\n", name);
+    while (strlen(text) > WIDTH) {
+        size_t size = WIDTH;
+        while (size > 0 && text[size] != ' ')
+            size--;
+        if (size == 0)
+            size = strcspn(text, " ");
+        put_text(p->to, text, size);
+        fputc('\n', p->to);
+        text += size + (text[size] == ' ');
+    }
+    put_text(p->to, text, strlen(text));
+    fputs(";\n", p->to);
+}
+
+static void put_line(pawl_text line, void *context)
+{
+    fprintf(((page *)context)->to, "%.*s\n", PAWL_TEXT_ARGS(line));
+}
+
+static void put_script(page *p)
+{
+    pawl_code (*print)(const pawl__sql_dialect *, const char *, const pawl_schema_spec *,
+                       pawl_line_fn *, void *, pawl_error *);
+    pawl_schema_spec spec = {.tables = tables, .table_count = COUNT(tables)};
+    *(void **)&print      = find(p, "pawl__sql_print");
+    assert_int_equal(print(p->dialect, "pawl_", &spec, put_line, p, NULL), PAWL_OK);
+}
+
+static void put_template(page *p, const char *name, const char *template_text)
+{
+    void (*expand)(pawl__sql_text *, const pawl__sql_dialect *, const char *, const char *);
+    pawl__sql_text text = {0};
+    *(void **)&expand   = find(p, "pawl__sql_expand");
+    expand(&text, p->dialect, "pawl_", template_text);
+    assert_false(text.is_failed);
+    put_statement(p, name, text.data);
+    pawl_free(text.data);
+}
+
+typedef struct statement_row {
+    const char *name;
+    const char *text;
+} statement_row;
+
+/* Shared ones are left out where the driver has its own text; that one says so. */
+static void put_templates(page *p, const statement_row *rows, int count, int shared_count,
+                          const int *overrides)
+{
+    for (int i = 0; i < count; i++) {
+        char name[100];
+        int  stands_for = -1;
+        if (i < shared_count && overrides[i] != 0)
+            continue;
+        for (int shared = 0; shared < shared_count; shared++)
+            if (overrides[shared] == i && i != 0)
+                stands_for = shared;
+        snprintf(name, sizeof name, "%s%s%s", rows[i].name, stands_for >= 0 ? ", for " : "",
+                 stands_for >= 0 ? rows[stands_for].name : "");
+        put_template(p, name, rows[i].text);
+    }
+}
+
+/* ---- Comparing ---------------------------------------------------------- */
+
+static void golden_path(char *path, size_t size, const char *driver)
+{
+    const char *root = getenv("PAWL_SOURCE_DIR");
+    snprintf(path, size, "%s/tests/golden/sql/%s.sql", root != NULL ? root : ".", driver);
+}
+
+static char *read_file(const char *path)
+{
+    FILE *from = fopen(path, "rb");
+    char *text = NULL;
+    long  size = 0;
+    if (from == NULL)
+        fail_msg("%s is missing", path);
+    assert_int_equal(fseek(from, 0, SEEK_END), 0);
+    size = ftell(from);
+    rewind(from);
+    text = malloc((size_t)size + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, (size_t)size, from), (size_t)size);
+    text[size] = '\0';
+    fclose(from);
+    return text;
+}
+
+static void compare_lines(const char *path, const char *is, const char *was)
+{
+    for (int line = 1; *is != '\0' || *was != '\0'; line++) {
+        size_t is_size = strcspn(is, "\n"), was_size = strcspn(was, "\n");
+        if (is_size != was_size || memcmp(is, was, is_size) != 0)
+            fail_msg("%s:%d:\nit was: %.*s\nit is:  %.*s\n"
+                     "when that is meant: PAWL_TEST_WRITE_GOLDEN=1 test_sql_golden, and look at "
+                     "the difference",
+                     path, line, (int)was_size, was, (int)is_size, is);
+        is += is_size + (is[is_size] != '\0');
+        was += was_size + (was[was_size] != '\0');
+    }
+}
+
+static void end_page(page *p, const char *driver, char *text)
+{
+    char path[1000];
+    golden_path(path, sizeof path, driver);
+    if (getenv("PAWL_TEST_WRITE_GOLDEN") != NULL) {
+        FILE *to = fopen(path, "wb");
+        assert_non_null(to);
+        fputs(text, to);
+        assert_int_equal(fclose(to), 0);
+    }
+    char *was = read_file(path);
+    compare_lines(path, text, was);
+    free(was);
+    free(text);
+    dlclose(p->module);
+}
+
+/* ---- The drivers -------------------------------------------------------- */
+
+#define ROW_OF(name, text) {#name, text},
+
+#ifdef PAWL_HAVE_SQLITE
+static void statements_of_sqlite(void **state)
+{
+    static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
+        ROW_OF) PAWL__SQLITE_STATEMENTS(ROW_OF)};
+    char                      *text   = NULL;
+    size_t                     size   = 0;
+    page                       p      = {.to = open_memstream(&text, &size)};
+    (void)state;
+    load(&p, "sqlite", "pawl__sqlite_dialect");
+    put_script(&p);
+    put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_STATEMENT_COUNT,
+                  find(&p, "pawl__sqlite_overrides"));
+    void (*saga_text)(pawl__sql_text *, const pawl_saga_table *, int);
+    *(void **)&saga_text = find(&p, "pawl__sqlite_saga_text");
+    for (int i = 0; i < 2 * pawl__sqlite_saga_statement_count; i++) {
+        pawl__sql_text made  = {0};
+        int            which = i % pawl__sqlite_saga_statement_count;
+        bool           first = i == which;
+        char           name[40];
+        if (!first &&
+            (which == PAWL__SQLITE_SAGA_BY_MAIN || which == PAWL__SQLITE_SAGA_BY_TRANSITIONAL))
+            continue; /* it has no correlation */
+        saga_text(&made, first ? &order_table : &plain_table, which);
+        snprintf(name, sizeof name, "saga %s %d", first ? "Order" : "Plain", which);
+        put_statement(&p, name, made.data);
+        pawl_free(made.data);
+    }
+    fclose(p.to);
+    end_page(&p, "sqlite", text);
+}
+#endif
+
+#ifdef PAWL_HAVE_POSTGRES
+static bool has_main(int which)
+{
+    return which < PAWL__PG_SAGA_INSERT && which % 3 != 0;
+}
+
+static void statements_of_postgres(void **state)
+{
+    static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__PG_STATEMENTS(ROW_OF)};
+    char                      *text   = NULL;
+    size_t                     size   = 0;
+    page                       p      = {.to = open_memstream(&text, &size)};
+    (void)state;
+    load(&p, "postgres", "pawl__pg_dialect");
+    put_script(&p);
+    put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_STATEMENT_COUNT,
+                  find(&p, "pawl__pg_overrides"));
+    void (*saga_text)(pawl__sql_text *, const pawl__sql_dialect *, const pawl_saga_table *, int);
+    *(void **)&saga_text = find(&p, "pawl__pg_saga_text");
+    for (int i = 0; i < 2 * pawl__pg_saga_statement_count; i++) {
+        pawl__sql_text made  = {0};
+        int            which = i % pawl__pg_saga_statement_count;
+        bool           first = i == which;
+        char           name[40];
+        if (!first && has_main(which))
+            continue; /* it has no correlation */
+        saga_text(&made, p.dialect, first ? &order_table : &plain_table, which);
+        snprintf(name, sizeof name, "saga %s %d", first ? "Order" : "Plain", which);
+        put_statement(&p, name, made.data);
+        pawl_free(made.data);
+    }
+    fclose(p.to);
+    end_page(&p, "postgres", text);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#ifdef PAWL_HAVE_SQLITE
+        cmocka_unit_test(statements_of_sqlite),
+#endif
+#ifdef PAWL_HAVE_POSTGRES
+        cmocka_unit_test(statements_of_postgres),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

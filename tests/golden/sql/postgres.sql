@@ -1,0 +1,1515 @@
+-- Makes what is missing: in an empty database, and in one of an earlier version.
+begin;
+select pg_advisory_xact_lock(1885435756);
+select set_config('search_path', quote_ident(current_schema()), true);
+create table if not exists "pawl_schema" (
+    "Part" text collate "C" not null,
+    "Version" bigint not null,
+    primary key ("Part")
+);
+create table if not exists "pawl_queue" (
+    "Seq" bigserial primary key,
+    "Queue" text collate "C" not null,
+    "Due" timestamptz not null,
+    "Placed" timestamptz not null,
+    "Attempts" bigint not null,
+    "Deaths" bigint not null,
+    "WaitingSince" timestamptz not null,
+    "MessageId" text collate "C" not null,
+    "Type" text collate "C" not null,
+    "CorrelationId" text collate "C" not null,
+    "CausationId" text collate "C" not null,
+    "Error" text not null,
+    "History" text null,
+    "Headers" text not null,
+    "Body" bytea not null
+);
+alter table "pawl_queue" add column if not exists "History" text null default null;
+create unique index if not exists "pawl_queue_message"
+    on "pawl_queue" ("Queue", "MessageId");
+create index if not exists "pawl_queue_due"
+    on "pawl_queue" ("Queue", "Due", "Seq");
+create table if not exists "pawl_dead" (
+    "Endpoint" text collate "C" not null,
+    "Queue" text collate "C" not null,
+    "MessageId" text collate "C" not null,
+    "Type" text collate "C" not null,
+    "CorrelationId" text collate "C" not null,
+    "CausationId" text collate "C" not null,
+    "Code" text collate "C" not null,
+    "Attempts" bigint not null,
+    "Deaths" bigint not null,
+    "At" timestamptz not null,
+    "Error" text not null,
+    "History" text not null,
+    "Headers" text not null,
+    "Body" bytea not null
+);
+create unique index if not exists "pawl_dead_message"
+    on "pawl_dead" ("Endpoint", "MessageId");
+create table if not exists "pawl_inbox" (
+    "Endpoint" text collate "C" not null,
+    "MessageId" text collate "C" not null,
+    "Outcome" text collate "C" not null,
+    "At" timestamptz not null
+);
+create unique index if not exists "pawl_inbox_message"
+    on "pawl_inbox" ("Endpoint", "MessageId");
+create table if not exists "pawl_outbox" (
+    "Id" bigserial primary key,
+    "DispatchId" uuid not null,
+    "State" text collate "C" not null,
+    "Attempts" bigint not null,
+    "NextAttempt" timestamptz not null,
+    "Due" timestamptz not null,
+    "At" timestamptz not null,
+    "DispatchedAt" timestamptz null,
+    "Source" text not null,
+    "Version" bigint not null,
+    "Index" bigint not null,
+    "Endpoint" text collate "C" not null,
+    "Destination" text collate "C" not null,
+    "AttemptsBefore" bigint not null,
+    "MessageId" text collate "C" not null,
+    "Type" text collate "C" not null,
+    "CorrelationId" text collate "C" not null,
+    "CausationId" text collate "C" not null,
+    "Headers" text not null,
+    "Body" bytea not null
+);
+alter table "pawl_outbox" add column if not exists "AttemptsBefore" bigint not null default 0;
+create unique index if not exists "pawl_outbox_dispatch"
+    on "pawl_outbox" ("DispatchId");
+create index if not exists "pawl_outbox_pending"
+    on "pawl_outbox" ("Id", "NextAttempt") where "State" = 'pending';
+create index if not exists "pawl_outbox_held"
+    on "pawl_outbox" ("Source") where "State" = 'held';
+create index if not exists "pawl_outbox_ended"
+    on "pawl_outbox" ("DispatchedAt") where "DispatchedAt" is not null;
+create index if not exists "pawl_outbox_dead"
+    on "pawl_outbox" ("Id") where "State" = 'dead';
+create index if not exists "pawl_outbox_held_id"
+    on "pawl_outbox" ("Id", "NextAttempt") where "State" = 'held' and "Attempts" >= 0;
+create index if not exists "pawl_outbox_tried"
+    on "pawl_outbox" ("Id", "Attempts") where "State" = 'pending' and "Attempts" > 0;
+create table if not exists "pawl_outbox_attempts" (
+    "OutboxId" bigint not null,
+    "Attempt" bigint not null,
+    "Outcome" text collate "C" not null,
+    "At" timestamptz not null,
+    "Duration" bigint not null,
+    "Error" text not null,
+    primary key ("OutboxId", "Attempt"),
+    foreign key ("OutboxId") references "pawl_outbox" ("Id") on delete cascade
+);
+create table if not exists "pawl_events" (
+    "Seq" bigserial primary key,
+    "Stream" text collate "C" not null,
+    "Version" bigint not null,
+    "Type" text collate "C" not null,
+    "TypeVersion" bigint not null,
+    "MessageId" text collate "C" not null,
+    "CorrelationId" text collate "C" not null,
+    "CausationId" text collate "C" not null,
+    "DispatchId" uuid null,
+    "At" timestamptz not null,
+    "Position" bigint null,
+    "Headers" text not null,
+    "Body" bytea not null
+);
+create unique index if not exists "pawl_events_stream"
+    on "pawl_events" ("Stream", "Version");
+create unique index if not exists "pawl_events_position"
+    on "pawl_events" ("Position") where "Position" is not null;
+create index if not exists "pawl_events_unnumbered"
+    on "pawl_events" ("Seq", "Version") where "Position" is null;
+create table if not exists "pawl_folds" (
+    "Stream" text collate "C" not null,
+    "Version" bigint not null,
+    "TypeVersion" bigint not null,
+    "At" timestamptz not null,
+    "State" text not null,
+    "Dispatches" text not null,
+    primary key ("Stream")
+);
+create table if not exists "pawl_checkpoints" (
+    "Name" text collate "C" not null,
+    "Position" bigint not null,
+    "At" timestamptz not null,
+    primary key ("Name")
+);
+create table if not exists "pawl_timeouts" (
+    "Id" uuid not null,
+    "Generation" bigint not null,
+    "SagaId" uuid null,
+    "SagaType" text collate "C" not null,
+    "Name" text collate "C" not null,
+    "Destination" text collate "C" not null,
+    "Due" timestamptz not null,
+    "Attempts" bigint not null,
+    "Owner" uuid null,
+    "LeaseExpires" timestamptz null,
+    "LeaseWorker" uuid null,
+    "CorrelationId" text collate "C" not null,
+    "Headers" text not null,
+    primary key ("Id")
+);
+create unique index if not exists "pawl_timeouts_saga"
+    on "pawl_timeouts" ("SagaId", "Name") where "SagaId" is not null and "Name" <> '';
+create index if not exists "pawl_timeouts_own"
+    on "pawl_timeouts" ("SagaId") where "SagaId" is not null and "Name" = '';
+create index if not exists "pawl_timeouts_due"
+    on "pawl_timeouts" ("Destination", "Due", "Id");
+drop index if exists "pawl_timeouts_lease";
+drop index if exists "pawl_timeouts_worker";
+create table if not exists "pawl_aggregator" (
+    "Id" bigserial primary key,
+    "Name" text collate "C" not null,
+    "Partition" text collate "C" not null,
+    "Key" text collate "C" not null,
+    "At" timestamptz not null,
+    "Session" uuid null,
+    "LeaseExpires" timestamptz null,
+    "LeaseWorker" uuid null,
+    "MessageId" text collate "C" not null,
+    "Type" text collate "C" not null,
+    "CorrelationId" text collate "C" not null,
+    "CausationId" text collate "C" not null,
+    "Headers" text not null,
+    "Body" bytea not null
+);
+create unique index if not exists "pawl_aggregator_key"
+    on "pawl_aggregator" ("Partition", "Key");
+create index if not exists "pawl_aggregator_at"
+    on "pawl_aggregator" ("Partition", "At", "Id");
+create index if not exists "pawl_aggregator_lease"
+    on "pawl_aggregator" ("LeaseWorker") where "LeaseWorker" is not null;
+create table if not exists "pawl_aggregator_flush" (
+    "Partition" text collate "C" not null,
+    "Name" text collate "C" not null,
+    "Due" timestamptz not null,
+    "Attempts" bigint not null,
+    "Dead" bigint not null,
+    "Error" text not null,
+    primary key ("Partition")
+);
+create index if not exists "pawl_aggregator_flush_due"
+    on "pawl_aggregator_flush" ("Name", "Due") where "Dead" = 0;
+create index if not exists "pawl_aggregator_flush_dead"
+    on "pawl_aggregator_flush" ("Name") where "Dead" = 1;
+create table if not exists "pawl_subscriptions" (
+    "Type" text collate "C" not null,
+    "Queue" text collate "C" not null,
+    primary key ("Type", "Queue")
+);
+create table if not exists "pawl_workers" (
+    "Id" uuid not null,
+    "Endpoint" text collate "C" not null,
+    "Epoch" bigint not null,
+    "LastCommit" uuid null,
+    "Process" bigint not null,
+    "Pid" bigint not null,
+    "Seen" timestamptz not null,
+    "Messages" bigint not null,
+    "Timeouts" bigint not null,
+    "Flushes" bigint not null,
+    "Failures" bigint not null,
+    "Conflicts" bigint not null,
+    "Dead" bigint not null,
+    "Types" text not null,
+    primary key ("Id")
+);
+create table if not exists "pawl_leases" (
+    "Name" text not null,
+    "Worker" uuid null,
+    "Process" bigint not null,
+    "Pid" bigint not null,
+    "Epoch" bigint not null,
+    "Expires" timestamptz not null,
+    primary key ("Name")
+);
+drop index if exists "pawl_outbox_dispatched";
+alter table "pawl_queue" set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+alter table "pawl_outbox" set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+alter table "pawl_outbox_attempts" set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+alter table "pawl_timeouts" set (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+alter table "pawl_aggregator" set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+alter table "pawl_aggregator_flush" set (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+alter table "pawl_inbox" set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
+alter table "pawl_workers" set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+alter table "pawl_events" set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
+alter table "pawl_folds" set (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+alter table "pawl_checkpoints" set (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+create or replace function "pawl_send" (
+    queue text,
+    type text,
+    body text,
+    due timestamptz default null, -- null: now()
+    message_id text default null, -- null: a new uuid
+    headers text default null, -- a JSON object of strings; null: none
+    correlation_id text default null -- null: the message id
+) returns text language plpgsql set search_path from current as $pawl$
+declare
+    id text := coalesce(message_id, gen_random_uuid()::text);
+    correlation text := coalesce(correlation_id, id);
+    at timestamptz := coalesce(due, now());
+    given text := coalesce(headers, json_build_object()::text);
+    is_object boolean;
+    bad record;
+begin
+    select v.name, v.value is null as is_null, octet_length(v.value) as size, v.size_max
+        into bad
+        from (values (1, 'queue', queue, 200, true), (2, 'type', type, 200, true),
+            (3, 'message_id', id, 200, true), (4, 'correlation_id', correlation, 200, false),
+            (5, 'headers', given, 65536, false), (6, 'body', body, 16777216, false))
+            as v (n, name, value, size_max, is_required)
+        where v.value is null or octet_length(v.value) > v.size_max
+            or (v.is_required and v.value = '')
+        order by v.n limit 1;
+    if found and bad.is_null then
+        raise exception 'pawl: % is null', bad.name using errcode = '22004';
+    elsif found and bad.size = 0 then
+        raise exception 'pawl: % is empty', bad.name using errcode = '22023';
+    elsif found then
+        raise exception 'pawl: % has % bytes, limit %', bad.name, bad.size, bad.size_max
+            using errcode = '22023';
+    elsif at < '0001-01-01 00:00:00+00' or at >= '10000-01-01 00:00:00+00' then
+        raise exception 'pawl: due is %, expected a time of the years 1 to 9999', at
+            using errcode = '22023';
+    end if;
+    if given <> '' and headers is not null then
+        begin
+            select jsonb_typeof(given::jsonb) = 'object' into is_object;
+            if is_object then
+                select coalesce(bool_and(jsonb_typeof(h.value) = 'string'), true)
+                    into is_object from jsonb_each(given::jsonb) as h;
+            end if;
+        exception when data_exception then
+            is_object := false;
+        end;
+        if not is_object then
+            raise exception 'pawl: headers are no JSON object of strings'
+                using errcode = '22023';
+        end if;
+    end if;
+    insert into "pawl_queue" ("Queue", "Due", "Placed", "Attempts", "Deaths", "WaitingSince",
+        "Error", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body")
+        values (queue, at, at, 0, 0, 'epoch', '', id, type, correlation, '', given,
+            convert_to(body, 'UTF8'))
+        on conflict ("Queue", "MessageId") do nothing;
+    perform pg_notify('pawl_' || md5(s.nspname || '.' || left(c.relname, -5)), queue)
+        from pg_type as t join pg_class as c on c.oid = t.typrelid
+            join pg_namespace as s on s.oid = c.relnamespace
+        where t.oid = pg_typeof(null::"pawl_queue");
+    return id;
+end $pawl$;
+comment on function "pawl_send" (text, text, text, timestamptz, text, text, text) is 'Sends a message to a queue in the caller''s transaction; returns its id. An id that is in the queue already changes nothing.';
+insert into "pawl_schema" ("Part", "Version") values ('pawl', 3) on conflict ("Part") do nothing;
+update "pawl_schema" set "Version" = 3 where "Part" = 'pawl' and "Version" < 3;
+create table if not exists "shop_Order" (
+    "Id" uuid not null,
+    "Metadata" text not null,
+    "Data" jsonb not null,
+    "PersistenceVersion" character varying(23) not null,
+    "SagaTypeVersion" character varying(23) not null,
+    "Concurrency" bigint not null,
+    "Correlation_OrderId" character varying(200) collate "C" null,
+    "Correlation_OldId" bigint null,
+    primary key ("Id")
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+alter table "shop_Order" add column if not exists "Correlation_OrderId" character varying(200) collate "C" null;
+create unique index if not exists "Index_eef933dd76235a7a9610f46b592f9cf1"
+    on "shop_Order" ("Correlation_OrderId");
+alter table "shop_Order" add column if not exists "Correlation_OldId" bigint null;
+create unique index if not exists "Index_4d5064dbf22e5c369263735288fdd17d"
+    on "shop_Order" ("Correlation_OldId");
+create table if not exists "shop_Plain" (
+    "Id" uuid not null,
+    "Metadata" text not null,
+    "Data" jsonb not null,
+    "PersistenceVersion" character varying(23) not null,
+    "SagaTypeVersion" character varying(23) not null,
+    "Concurrency" bigint not null,
+    primary key ("Id")
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
+commit;
+
+-- VERSION_GET
+select "Version" from "pawl_schema" where "Part" = 'pawl';
+
+-- WORKER_FOLD
+update "pawl_workers" set "Messages" = "pawl_workers"."Messages" + w."Messages", "Timeouts" =
+"pawl_workers"."Timeouts" + w."Timeouts", "Flushes" = "pawl_workers"."Flushes" + w."Flushes",
+"Failures" = "pawl_workers"."Failures" + w."Failures", "Conflicts" = "pawl_workers"."Conflicts" +
+w."Conflicts", "Dead" = "pawl_workers"."Dead" + w."Dead" from "pawl_workers" as w where
+"pawl_workers"."Id" = $1 and w."Id" = $2;
+
+-- WORKER_DELETE
+delete from "pawl_workers" where "Id" = $1;
+
+-- WORKER_COUNTERS
+select cast(coalesce(sum("Messages"), 0) as bigint), cast(coalesce(sum("Timeouts"), 0) as bigint),
+cast(coalesce(sum("Flushes"), 0) as bigint), cast(coalesce(sum("Failures"), 0) as bigint),
+cast(coalesce(sum("Conflicts"), 0) as bigint), cast(coalesce(sum("Dead"), 0) as bigint) from
+"pawl_workers";
+
+-- LEASE_DELETE
+delete from "pawl_leases" where "Name" = $1 and "Worker" = $2;
+
+-- LEASE_DELETE_ALL
+delete from "pawl_leases" where "Worker" = $1;
+
+-- QUEUE_LIST
+select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Queue" = $1 order by
+"Placed", "Seq" limit $2;
+
+-- QUEUE_STATS
+select "Queue", count(*) filter (where "Due" <= $1), count(*) filter (where "Due" > $1), min("Due")
+from "pawl_queue" group by "Queue" order by "Queue";
+
+-- INBOX_COUNT
+select count(*) from "pawl_inbox";
+
+-- TIMEOUT_LIST
+select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
+"CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" order by "Due", "Id" limit
+$1;
+
+-- TIMEOUT_STATS
+select count(*) filter (where "Due" <= $1), count(*) from "pawl_timeouts";
+
+-- OUTBOX_LIST_DISPATCHED
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'dispatched' order by
+"Id" limit $1;
+
+-- OUTBOX_LIST_DEAD
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'dead' order by "Id"
+limit $1;
+
+-- OUTBOX_LIST_DISCARDED
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'discarded' order by
+"Id" limit $1;
+
+-- OUTBOX_ATTEMPTS
+select "Attempt", "Outcome", "Error", "At", "Duration" from "pawl_outbox_attempts" where "OutboxId"
+= $1 order by "Attempt";
+
+-- OUTBOX_HELD
+select count(*) from "pawl_outbox" where "State" = 'held';
+
+-- OUTBOX_DEAD
+select count(*) from "pawl_outbox" where "State" = 'dead';
+
+-- CHECKPOINT_READ
+select "Position" from "pawl_checkpoints" where "Name" = $1;
+
+-- AGGREGATOR_GET
+select "Type", "LeaseExpires", "Id", "Name", "Partition", "Key", "At", "Session", "MessageId",
+"Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_aggregator" where "Partition" =
+$1 order by "At", "Id";
+
+-- AGGREGATOR_FREE
+update "pawl_aggregator" set "Session" = null, "LeaseExpires" = null, "LeaseWorker" = null where
+"LeaseWorker" = $1;
+
+-- AGGREGATOR_COUNT
+select count(*) from "pawl_aggregator";
+
+-- FLUSH_LIST
+select "Name", "Partition", "Due", "Attempts", "Dead", "Error" from "pawl_aggregator_flush" where
+"Name" = $1 and "Dead" = 0 and "Due" <= $2 order by "Due", "Partition" limit $3;
+
+-- FLUSH_DEAD
+select count(*) from "pawl_aggregator_flush" where "Dead" = 1;
+
+-- DEAD_LIST
+select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
+"Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" order by "At",
+"Endpoint", "MessageId" limit $1;
+
+-- DEAD_LIST_ENDPOINT
+select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
+"Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" where "Endpoint" = $1
+order by "At", "MessageId" limit $2;
+
+-- DEAD_COUNT
+select count(*) from "pawl_dead";
+
+-- SUBSCRIPTION_LIST
+select "Type", "Queue" from "pawl_subscriptions" order by "Type", "Queue";
+
+-- QUEUE_IS_DUE
+select (select true from "pawl_queue" where "Queue" = $1 and "Due" <= $2 and "Due" >= $3 order by
+"Due", "Seq" limit 1) is not null;
+
+-- NEXT_OF_ALL
+select (select "Due" from "pawl_queue" where "Queue" = $1 and "Due" >= $2 and "Seq" <> all ($3)
+order by "Due", "Seq" limit 1), (select "Due" from "pawl_timeouts" where "Destination" = $1 and
+("Owner" is null or "LeaseExpires" <= $4) order by "Due", "Id" limit 1), (select min(f."Due") from
+unnest($5) as k (name) cross join lateral (select "Due" from "pawl_aggregator_flush" where "Name" =
+k.name and "Dead" = 0 order by "Due" limit 1) as f), exists (select 1 from (select "LeaseExpires",
+"LeaseWorker" from "pawl_timeouts" where "Destination" = $1 and "Due" <= $6 order by "Due", "Id"
+limit 1) as h where h."LeaseExpires" > $4 and h."LeaseWorker" <> $7);
+
+-- QUEUE_THERE
+select exists (select 1 from unnest($1, $2, $3, $4) as k (queue, due_min, due, timeout) where
+(select true from "pawl_queue" as q where q."Queue" = k.queue and q."Due" >= k.due_min and q."Due" <
+k.due order by q."Due", q."Seq" limit 1) or (select true from "pawl_timeouts" as t where
+t."Destination" = k.queue and t."Due" < k.timeout and t."Owner" is null order by t."Due", t."Id"
+limit 1));
+
+-- OUTBOX_PENDING_COUNT, for OUTBOX_PENDING
+select count(*), (select "At" from "pawl_outbox" where "State" = 'pending' order by "Id",
+"NextAttempt" limit 1) from "pawl_outbox" where "State" = 'pending';
+
+-- SWEEP_BEGIN
+select pg_try_advisory_xact_lock($1), (select pg_relation_size(t.typrelid) /
+current_setting('block_size')::bigint from pg_catalog.pg_type as t where t.oid =
+pg_typeof(null::"pawl_inbox")), coalesce(max("Process"), 0), coalesce(max("Epoch"), 0),
+coalesce(max("Expires"), 'epoch') from "pawl_leases" where "Name" = 'sweep:';
+
+-- SWEEP_PLACE
+insert into "pawl_leases" ("Name", "Process", "Pid", "Epoch", "Expires") values ('sweep:', $1, 0,
+$2, $3) on conflict ("Name") do update set "Process" = excluded."Process", "Epoch" =
+excluded."Epoch", "Expires" = excluded."Expires";
+
+-- INBOX_SWEEP
+with k as materialized (select ctid as place from "pawl_inbox" where ctid >= $1 and ctid < $2 and
+"At" < $3 limit $4 for update skip locked), gone as (delete from "pawl_inbox" where ctid = any
+(array(select place from k))) select count(*), max(place) from k;
+
+-- OUTBOX_CLEAR
+with k as materialized (select ctid as place, "DispatchedAt" as at from "pawl_outbox" where
+"DispatchedAt" >= $1 and "DispatchedAt" < $2 order by "DispatchedAt" limit $3 for update skip
+locked), gone as (delete from "pawl_outbox" where ctid = any (array(select place from k))) select
+count(*), max(at) from k;
+
+-- SCHEMA_PATH
+select set_config('search_path', quote_ident($1), true);
+
+-- SCHEMA_KNOWN
+select count(*) from pg_catalog.pg_namespace where nspname = $1;
+
+-- SCHEMA_TABLE_KNOWN
+select count(*) from pg_catalog.pg_class as c join pg_catalog.pg_namespace as s on s.oid =
+c.relnamespace where s.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'p');
+
+-- SCHEMA_SAGAS
+select k.n, c.oid is not null, coalesce(format_type(a.atttypid, a.atttypmod), ''),
+coalesce(i.indisunique and i.indisvalid, false) from unnest($2, $3, $4) with ordinality as k (tab,
+col, idx, n) left join pg_catalog.pg_namespace as s on s.nspname = $1 left join pg_catalog.pg_class
+as c on c.relnamespace = s.oid and c.relname = k.tab and c.relkind in ('r', 'p') left join
+pg_catalog.pg_attribute as a on a.attrelid = c.oid and a.attname = k.col and not a.attisdropped left
+join pg_catalog.pg_class as x on x.relnamespace = s.oid and x.relname = k.idx left join
+pg_catalog.pg_index as i on i.indexrelid = x.oid and i.indrelid = c.oid order by k.n;
+
+-- SCHEMA_COLUMNS
+select c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
+coalesce(l.collname::text, ''), a.attnotnull, a.atthasdef or a.attidentity <> '' from
+pg_catalog.pg_namespace as s join pg_catalog.pg_class as c on c.relnamespace = s.oid and c.relkind
+in ('r', 'p') join pg_catalog.pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not
+a.attisdropped left join pg_catalog.pg_collation as l on l.oid = a.attcollation where s.nspname = $1
+and c.relname = any ($2) order by c.relname, a.attnum;
+
+-- SCHEMA_INDEXES
+select c.relname::text, x.relname::text, (select coalesce(string_agg(pg_get_indexdef(i.indexrelid,
+n, false), ', ' order by n), '') from generate_series(1, i.indnkeyatts) as n), i.indisprimary,
+i.indisunique, i.indisvalid and i.indisready, i.indpred is not null from pg_catalog.pg_namespace as
+s join pg_catalog.pg_class as c on c.relnamespace = s.oid join pg_catalog.pg_index as i on
+i.indrelid = c.oid join pg_catalog.pg_class as x on x.oid = i.indexrelid where s.nspname = $1 and
+c.relname = any ($2) order by c.relname, x.relname;
+
+-- SCHEMA_CASCADES
+select count(*) from pg_catalog.pg_namespace as s join pg_catalog.pg_class as c on c.relnamespace =
+s.oid join pg_catalog.pg_constraint as k on k.conrelid = c.oid where s.nspname = $1 and c.relname =
+$2 and k.contype = 'f' and k.confdeltype = 'c';
+
+-- SCHEMA_FUNCTION
+select p.prosrc, coalesce(array_to_string(p.proconfig, ','), '') = 'search_path=' || quote_ident($1)
+from pg_catalog.pg_namespace as s join pg_catalog.pg_proc as p on p.pronamespace = s.oid where
+s.nspname = $1 and p.proname = $2 and p.pronargs = 7;
+
+-- SESSION
+select pg_backend_pid()::bigint, 'pawl_' || md5($1 || '.' || $2);
+
+-- BEGIN_WORK
+begin isolation level read committed;
+
+-- COMMIT_WORK
+commit;
+
+-- ROLLBACK
+rollback;
+
+-- ROUND_BEGIN
+savepoint pawl_round;
+
+-- ROUND_UNDO
+rollback to savepoint pawl_round;
+
+-- HANDLER_PLANS
+select set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true),
+set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', true),
+set_config('enable_sort', 'on', true), set_config('enable_incremental_sort', 'on', true),
+set_config('plan_cache_mode', 'auto', true), set_config('jit', 'on', true),
+set_config('idle_in_transaction_session_timeout', '600000', true);
+
+-- STAMP
+select set_config('synchronous_commit', 'off', true);
+
+-- NOTIFY
+select set_config('synchronous_commit', 'off', true), pg_notify($1, $2) where (select bool_or(not
+pg_try_advisory_xact_lock(k.n)) from unnest($3) as k (n));
+
+-- NOTIFY_ALWAYS
+select pg_notify($1, $2);
+
+-- LISTEN_LOCKS
+select pg_advisory_lock_shared(k.n) from unnest($1) as k (n);
+
+-- OUTBOX_THERE
+select exists (select 1 from "pawl_outbox" where "State" = 'pending' and "NextAttempt" <= $1);
+
+-- UNLISTEN_LOCKS
+select pg_advisory_unlock_shared(k.n) from unnest($1) as k (n);
+
+-- WORKER_GUARD
+update "pawl_workers" set "LastCommit" = $1, "Seen" = $2, "Messages" = "Messages" + $3, "Timeouts" =
+"Timeouts" + $4, "Flushes" = "Flushes" + $5, "Failures" = "Failures" + $6, "Conflicts" = "Conflicts"
++ $7, "Dead" = "Dead" + $8 where ctid = $11 and "Id" = $9 and "Epoch" = $10 returning ctid;
+
+-- WORKER_GUARD_ANY
+update "pawl_workers" set "LastCommit" = $1, "Seen" = $2, "Messages" = "Messages" + $3, "Timeouts" =
+"Timeouts" + $4, "Flushes" = "Flushes" + $5, "Failures" = "Failures" + $6, "Conflicts" = "Conflicts"
++ $7, "Dead" = "Dead" + $8 where "Id" = $9 and "Epoch" = $10 returning ctid;
+
+-- WORKER_GUARD_HARD
+with w as (update "pawl_workers" set "LastCommit" = $1, "Seen" = $2, "Messages" = "Messages" + $3,
+"Timeouts" = "Timeouts" + $4, "Flushes" = "Flushes" + $5, "Failures" = "Failures" + $6, "Conflicts"
+= "Conflicts" + $7, "Dead" = "Dead" + $8 where ctid = $11 and "Id" = $9 and "Epoch" = $10 returning
+ctid) select (select ctid from w), 1 / (select count(*) from w);
+
+-- WORKER_BEAT
+update "pawl_workers" set "Seen" = $1 where "Id" = $2 and "Epoch" = $3;
+
+-- WORKER_TAKE
+insert into "pawl_workers" as w ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid", "Seen",
+"Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead") values ($1, $2, $3, 1, $4, $5,
+$6, 0, 0, 0, 0, 0, 0) on conflict ("Id") do update set "Endpoint" = excluded."Endpoint", "Types" =
+excluded."Types", "Process" = excluded."Process", "Pid" = excluded."Pid", "Seen" = excluded."Seen",
+"Epoch" = w."Epoch" + 1 returning w."Epoch", w.ctid;
+
+-- WORKER_RAISE_ROW
+update "pawl_workers" set "Epoch" = "Epoch" + 1 where "Id" = $1 returning "Epoch", "LastCommit",
+ctid;
+
+-- LOCK_TIMEOUT
+select set_config('lock_timeout', $1, true);
+
+-- WORKER_LOCK_WAIT
+select pg_advisory_lock($1);
+
+-- WORKER_UNLOCK
+select pg_advisory_unlock($1);
+
+-- WORKER_MARK
+select pg_advisory_xact_lock_shared($1);
+
+-- WORKER_MARK_WAIT
+select pg_advisory_xact_lock($1);
+
+-- END_SESSION
+select pg_terminate_backend(l.pid) from pg_locks as l where l.locktype = 'advisory' and l.objsubid =
+1 and l.granted and l.classid = (($1 >> 32) & 4294967295)::oid and l.objid = ($1 & 4294967295)::oid
+and l.pid <> pg_backend_pid() and l.database = (select oid from pg_database where datname =
+current_database());
+
+-- END_HOLDER_OF
+select pg_terminate_backend(a.pid) from "pawl_workers" as w join pg_stat_activity as a on
+a.backend_xid = w.xmax where w."Id" = $1 and a.pid <> pg_backend_pid();
+
+-- END_STANDING_OF
+select pg_terminate_backend(a.pid) from pg_stat_activity as a where a.pid <> pg_backend_pid() and
+a.wait_event = 'ClientRead' and a.state_change < clock_timestamp() - $1 * interval '1 millisecond'
+and (a.backend_xid in (select w.xmax from "pawl_workers" as w) or a.pid in (select l.pid from
+pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and l.classid = (($2 >>
+32) & 4294967295)::oid and l.objid = ($2 & 4294967295)::oid and l.database = (select oid from
+pg_database where datname = current_database())));
+
+-- WORKER_ALIVE_LIST
+select w."Id", w."Endpoint", w."Types", w."Epoch", greatest(w."Pid", 0), w."Seen", "Messages",
+"Timeouts", "Flushes", "Failures", "Conflicts", "Dead" from "pawl_workers" as w where w."Epoch" > 0
+and case when w."Process" <> 0 then w."Process" in (select l.classid::bigint << 32 | l.objid::bigint
+from pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and
+l.database = (select b.oid from pg_catalog.pg_database as b where b.datname = current_database()))
+else w."Seen" > coalesce(nullif($1, '0001-01-01 00:00:00Z'), now()) - interval '15 seconds' end
+order by w."Id";
+
+-- WORKER_ALIVE_COUNT
+select count(*) from "pawl_workers" as w where w."Epoch" > 0 and case when w."Process" <> 0 then
+w."Process" in (select l.classid::bigint << 32 | l.objid::bigint from pg_catalog.pg_locks as l where
+l.locktype = 'advisory' and l.objsubid = 1 and l.granted and l.database = (select b.oid from
+pg_catalog.pg_database as b where b.datname = current_database())) else w."Seen" >
+coalesce(nullif($1, '0001-01-01 00:00:00Z'), now()) - interval '15 seconds' end;
+
+-- WORKER_DEAD_LIST
+select w."Id", w."Pid" <> -(extract(epoch from w."Seen") * 1000000)::bigint from "pawl_workers" as w
+where w."Epoch" > 0 and w."Seen" < $2 and not case when w."Process" <> 0 then w."Process" in (select
+l.classid::bigint << 32 | l.objid::bigint from pg_catalog.pg_locks as l where l.locktype =
+'advisory' and l.objsubid = 1 and l.granted and l.database = (select b.oid from
+pg_catalog.pg_database as b where b.datname = current_database())) else w."Seen" > $1 - interval '15
+seconds' end order by w."Id" limit $3 for update of w skip locked;
+
+-- AGGREGATOR_FREE_DEAD
+update "pawl_aggregator" set "Session" = null, "LeaseExpires" = null, "LeaseWorker" = null where
+"LeaseWorker" = any (array(select w."Id" from "pawl_workers" as w where w."Epoch" > 0 and not case
+when w."Process" <> 0 then w."Process" in (select l.classid::bigint << 32 | l.objid::bigint from
+pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and
+l.database = (select b.oid from pg_catalog.pg_database as b where b.datname = current_database()))
+else w."Seen" > $1 - interval '15 seconds' end));
+
+-- LEASE_FREE_DEAD
+delete from "pawl_leases" where "Worker" = any (array(select w."Id" from "pawl_workers" as w where
+w."Epoch" > 0 and w."Process" <> 0 and not case when w."Process" <> 0 then w."Process" in (select
+l.classid::bigint << 32 | l.objid::bigint from pg_catalog.pg_locks as l where l.locktype =
+'advisory' and l.objsubid = 1 and l.granted and l.database = (select b.oid from
+pg_catalog.pg_database as b where b.datname = current_database())) else w."Seen" > $1 - interval '15
+seconds' end));
+
+-- WORKER_RETAIN
+insert into "pawl_workers" ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid", "Seen",
+"Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead") values ($1, '', '', 0, 0, 0,
+'epoch', 0, 0, 0, 0, 0, 0) on conflict ("Id") do nothing;
+
+-- END_LEASE_HOLDER
+select pg_terminate_backend(a.pid, 2000) from "pawl_leases" as l join pg_stat_activity as a on
+a.backend_xid = l.xmax where l."Name" = $1 and l."Expires" <= $2 and a.pid <> pg_backend_pid() and
+a.wait_event = 'ClientRead' and a.state_change < clock_timestamp() - $3 * interval '1 millisecond';
+
+-- LEAD_ALIVE_LIST
+select substr(l."Name", 6), l."Worker", l."Expires" from "pawl_leases" as l join "pawl_workers" as w
+on w."Id" = l."Worker" where substr(l."Name", 1, 5) = 'lead:' and l."Expires" > $1 and (w."Process"
+= 0 or case when w."Process" <> 0 then w."Process" in (select l.classid::bigint << 32 |
+l.objid::bigint from pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and
+l.granted and l.database = (select b.oid from pg_catalog.pg_database as b where b.datname =
+current_database())) else w."Seen" > $1 - interval '15 seconds' end) order by l."Name" collate "C";
+
+-- LEAD_TAKE
+with seen as materialized (select l."Worker", l."Epoch", l."Expires", (l."Worker" is null or
+l."Worker" = $2 or l."Expires" <= $5 or not exists (select 1 from "pawl_workers" as w where w."Id" =
+l."Worker" and (w."Process" = 0 or case when w."Process" <> 0 then w."Process" in (select
+l.classid::bigint << 32 | l.objid::bigint from pg_catalog.pg_locks as l where l.locktype =
+'advisory' and l.objsubid = 1 and l.granted and l.database = (select b.oid from
+pg_catalog.pg_database as b where b.datname = current_database())) else w."Seen" > $5 - interval '15
+seconds' end))) as is_free from "pawl_leases" as l where l."Name" = $1) insert into "pawl_leases" as
+l ("Name", "Worker", "Process", "Pid", "Epoch", "Expires") select $1, $2, $3, $4, 1, $6 where not
+exists (select 1 from seen where not is_free) on conflict ("Name") do update set "Worker" =
+excluded."Worker", "Process" = excluded."Process", "Pid" = excluded."Pid", "Epoch" = l."Epoch" +
+case when l."Worker" = excluded."Worker" then 0 else 1 end, "Expires" = excluded."Expires" where
+exists (select 1 from seen as s where s."Worker" is not distinct from l."Worker" and s."Epoch" =
+l."Epoch" and s."Expires" = l."Expires") returning (select s."Worker" from seen as s where
+s."Worker" <> $2);
+
+-- LEAD_TAKE_ALONE
+with waits as materialized (select set_config('lock_timeout', $7, true)), seen as materialized
+(select l."Worker", l."Epoch", l."Expires", (l."Worker" is null or l."Worker" = $2 or l."Expires" <=
+$5 or not exists (select 1 from "pawl_workers" as w where w."Id" = l."Worker" and (w."Process" = 0
+or case when w."Process" <> 0 then w."Process" in (select l.classid::bigint << 32 | l.objid::bigint
+from pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and
+l.database = (select b.oid from pg_catalog.pg_database as b where b.datname = current_database()))
+else w."Seen" > $5 - interval '15 seconds' end))) as is_free from "pawl_leases" as l where l."Name"
+= $1) insert into "pawl_leases" as l ("Name", "Worker", "Process", "Pid", "Epoch", "Expires") select
+$1, $2, $3, $4, 1, $6 from waits where not exists (select 1 from seen where not is_free) on conflict
+("Name") do update set "Worker" = excluded."Worker", "Process" = excluded."Process", "Pid" =
+excluded."Pid", "Epoch" = l."Epoch" + case when l."Worker" = excluded."Worker" then 0 else 1 end,
+"Expires" = excluded."Expires" where exists (select 1 from seen as s where s."Worker" is not
+distinct from l."Worker" and s."Epoch" = l."Epoch" and s."Expires" = l."Expires") returning (select
+s."Worker" from seen as s where s."Worker" <> $2), set_config('synchronous_commit', 'off', true);
+
+-- TIMEOUT_FIRST
+select "Due" from "pawl_timeouts" where "Destination" = $1 and "Due" >= $3 and ("LeaseExpires" is
+null or "LeaseExpires" <= $2) order by "Due", "Id" limit 1;
+
+-- TIMEOUT_FIRST_ANY
+with recursive d (name) as ((select "Destination" from "pawl_timeouts" order by "Destination" limit
+1) union all select (select t."Destination" from "pawl_timeouts" as t where t."Destination" > d.name
+order by t."Destination" limit 1) from d where d.name is not null) select f."Due" from d cross join
+lateral (select "Due" from "pawl_timeouts" where "Destination" = d.name and "Due" >= $3 and
+("LeaseExpires" is null or "LeaseExpires" <= $2) order by "Due", "Id" limit 1) as f order by f."Due"
+limit 1;
+
+-- TIMEOUT_ELSEWHERE, for TIMEOUT_FOREIGN
+with recursive d (name) as ((select "Destination" from "pawl_timeouts" order by "Destination" limit
+1) union all select (select t."Destination" from "pawl_timeouts" as t where t."Destination" > d.name
+order by t."Destination" limit 1) from d where d.name is not null) select k.name, f."Due" from
+(select name from d where name = $1 or name <> all (array(select "Queue" from "pawl_subscriptions"))
+offset 0) as k cross join lateral (select "Due" from "pawl_timeouts" where "Destination" = k.name
+and ("LeaseExpires" is null or "LeaseExpires" <= $2) order by "Due", "Id" limit 1) as f order by
+k.name;
+
+-- TIMEOUT_LEASE
+with due as materialized (select "Id", "Destination", "Due", ctid as place from "pawl_timeouts"
+where "Destination" = $1 and "Due" >= $3 and "Due" <= $4 and ("LeaseExpires" is null or
+"LeaseExpires" <= $2) order by "Due", "Id" limit $5 for update skip locked), mark as (insert into
+"pawl_leases" as l ("Name", "Process", "Pid", "Epoch", "Expires") select r.name, r.first - 60000000,
+0, $11, r.last + interval '1 minute' from (select ($10 || "Destination") collate "default" as name,
+(extract(epoch from min("Due")) * 1000000)::bigint as first, max("Due") as last from due group by
+"Destination") as r where not exists (select 1 from "pawl_leases" as o where o."Name" = r.name and
+o."Process" <= r.first and o."Expires" >= r.last) order by r.name on conflict ("Name") do update set
+"Process" = least(l."Process", excluded."Process"), "Expires" = greatest(l."Expires",
+excluded."Expires")), taken as (update "pawl_timeouts" as t set "Owner" = $7, "LeaseExpires" = $8,
+"LeaseWorker" = $9 from (select place from due order by "Due", "Id" limit $6) as k where t.ctid =
+k.place returning t."Id", t."Generation", t."SagaId", t."SagaType", t."Name", t."Destination",
+t."Due", t."Headers", t."CorrelationId", t."Attempts", t."Owner", t."LeaseExpires") select a.*,
+taken.* from (select count(*), min("Due"), max("Due") from due) as a left join taken on true order
+by taken."Due", taken."Id";
+
+-- TIMEOUT_LEASE_ANY
+with recursive d (name) as ((select "Destination" from "pawl_timeouts" order by "Destination" limit
+1) union all select (select t."Destination" from "pawl_timeouts" as t where t."Destination" > d.name
+order by t."Destination" limit 1) from d where d.name is not null) , due as materialized (select
+f."Id", f."Destination", f."Due", f.place from d cross join lateral (select "Id", "Destination",
+"Due", ctid as place from "pawl_timeouts" where "Destination" = d.name and "Due" >= $3 and "Due" <=
+$4 and ("LeaseExpires" is null or "LeaseExpires" <= $2) order by "Due", "Id" limit $5 for update
+skip locked) as f order by f."Due", f."Id" limit $5), mark as (insert into "pawl_leases" as l
+("Name", "Process", "Pid", "Epoch", "Expires") select r.name, r.first - 60000000, 0, $11, r.last +
+interval '1 minute' from (select ($10 || "Destination") collate "default" as name, (extract(epoch
+from min("Due")) * 1000000)::bigint as first, max("Due") as last from due group by "Destination") as
+r where not exists (select 1 from "pawl_leases" as o where o."Name" = r.name and o."Process" <=
+r.first and o."Expires" >= r.last) order by r.name on conflict ("Name") do update set "Process" =
+least(l."Process", excluded."Process"), "Expires" = greatest(l."Expires", excluded."Expires")),
+taken as (update "pawl_timeouts" as t set "Owner" = $7, "LeaseExpires" = $8, "LeaseWorker" = $9 from
+(select place from due order by "Due", "Id" limit $6) as k where t.ctid = k.place returning t."Id",
+t."Generation", t."SagaId", t."SagaType", t."Name", t."Destination", t."Due", t."Headers",
+t."CorrelationId", t."Attempts", t."Owner", t."LeaseExpires") select a.*, taken.* from (select
+count(*), min("Due"), max("Due") from due) as a left join taken on true order by taken."Due",
+taken."Id";
+
+-- TIMEOUT_EXPIRE
+with marked as materialized (select substr("Name", 23) as destination, 'epoch'::timestamptz +
+min("Process") * interval '1 microsecond' as first, max("Expires") as last from "pawl_leases" where
+"Name" like 'timeouts:%' and true group by 1), old as materialized (select f.place from marked as m
+cross join lateral (select ctid as place from "pawl_timeouts" where "Destination" = m.destination
+and "Due" >= m.first and "Due" <= m.last and "LeaseExpires" <= $1 order by "Due", "Id" for update
+skip locked) as f) update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null,
+"LeaseWorker" = null from old where t.ctid = old.place;
+
+-- TIMEOUT_MARKS_END
+delete from "pawl_leases" where "Name" like 'timeouts:%' and "Epoch" <= $1;
+
+-- TIMEOUT_FREE_CLAIM
+with marked as materialized (select substr("Name", 23) as destination, 'epoch'::timestamptz +
+min("Process") * interval '1 microsecond' as first, max("Expires") as last from "pawl_leases" where
+"Name" like 'timeouts:%' and true group by 1), old as materialized (select f.place from marked as m
+cross join lateral (select ctid as place from "pawl_timeouts" where "Destination" = m.destination
+and "Due" >= m.first and "Due" <= m.last and "Owner" = $1 order by "Due", "Id" for update) as f)
+update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from old
+where t.ctid = old.place;
+
+-- TIMEOUT_FREE_WORKER
+with marked as materialized (select substr("Name", 23) as destination, 'epoch'::timestamptz +
+min("Process") * interval '1 microsecond' as first, max("Expires") as last from "pawl_leases" where
+"Name" like 'timeouts:%' and true group by 1), old as materialized (select f.place from marked as m
+cross join lateral (select ctid as place from "pawl_timeouts" where "Destination" = m.destination
+and "Due" >= m.first and "Due" <= m.last and "LeaseWorker" = $1 order by "Due", "Id" for update) as
+f) update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
+old where t.ctid = old.place;
+
+-- TIMEOUT_FREE_DEAD
+with dead as materialized (select w."Id", w.ctid as place from "pawl_workers" as w where w."Epoch" >
+0 and w."Pid" <> -(extract(epoch from w."Seen") * 1000000)::bigint and ($2 or w."Process" <> 0) and
+not case when w."Process" <> 0 then w."Process" in (select l.classid::bigint << 32 | l.objid::bigint
+from pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and
+l.database = (select b.oid from pg_catalog.pg_database as b where b.datname = current_database()))
+else w."Seen" > $1 - interval '15 seconds' end for update of w skip locked), freed as (update
+"pawl_workers" as w set "Pid" = -(extract(epoch from w."Seen") * 1000000)::bigint from dead where
+w.ctid = dead.place), marked as materialized (select substr("Name", 23) as destination,
+'epoch'::timestamptz + min("Process") * interval '1 microsecond' as first, max("Expires") as last
+from "pawl_leases" where "Name" like 'timeouts:%' and exists (select 1 from dead) group by 1), old
+as materialized (select f.place from marked as m cross join lateral (select ctid as place from
+"pawl_timeouts" where "Destination" = m.destination and "Due" >= m.first and "Due" <= m.last and
+"LeaseWorker" = any (array(select "Id" from dead)) order by "Due", "Id" for update skip locked) as
+f) update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
+old where t.ctid = old.place;
+
+-- TIMEOUT_OF_SAGA, for TIMEOUT_LIST_SAGA
+select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
+"CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "SagaId" = $1 and
+"Name" <> '' union all select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
+"Due", "Headers", "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where
+"SagaId" = $1 and "Name" = '' order by "Due", "Id" limit $2;
+
+-- TIMEOUT_REMOVE
+delete from "pawl_timeouts" as t using unnest($1, $2, $3) with ordinality as k (id, generation,
+owner, n) cross join lateral (select o.ctid as place from "pawl_timeouts" as o where o."Id" >= k.id
+and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.place and t."Owner" = k.owner and
+(k.generation = 0 or t."Generation" = k.generation) returning k.n;
+
+-- TIMEOUT_RELEASE
+update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
+unnest($1, $2, $3) with ordinality as k (id, generation, owner, n) cross join lateral (select o.ctid
+as place from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1)
+as f where t.ctid = f.place and t."Owner" = k.owner and (k.generation = 0 or t."Generation" =
+k.generation) returning k.n;
+
+-- TIMEOUT_RETRY
+update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "Due" =
+k.due, "Attempts" = k.attempts from unnest($1, $2, $3, $4, $5) with ordinality as k (id, due,
+attempts, generation, owner, n) cross join lateral (select o.ctid as place from "pawl_timeouts" as o
+where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.place and
+t."Owner" = k.owner and (k.generation = 0 or t."Generation" = k.generation) returning k.n;
+
+-- TIMEOUT_LOCK_ID
+select f."Id" from unnest($1) as k (id) cross join lateral (select o."Id" from "pawl_timeouts" as o
+where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1 for update) as f;
+
+-- TIMEOUT_REMOVE_ANY
+delete from "pawl_timeouts" as t using unnest($1) as k (id) cross join lateral (select o.ctid as
+place from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as
+f where t.ctid = f.place;
+
+-- TIMEOUT_RELEASE_ANY
+update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
+unnest($1) as k (id) cross join lateral (select o.ctid as place from "pawl_timeouts" as o where
+o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.place;
+
+-- TIMEOUT_RETRY_ANY
+update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "Due" =
+k.due, "Attempts" = k.attempts from unnest($1, $2, $3) as k (id, due, attempts) cross join lateral
+(select o.ctid as place from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by
+o."Id" limit 1) as f where t.ctid = f.place;
+
+-- TIMEOUT_LOCK
+select f."Id" from unnest($1, $2) as k (saga_id, name) cross join lateral (select o."Id" from
+"pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" = k.name and o."Name" <> '' for
+update) as f;
+
+-- TIMEOUT_DROP
+delete from "pawl_timeouts" as t using unnest($1, $2) as k (saga_id, name) cross join lateral
+(select o.ctid as place from "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" = k.name
+and o."Name" <> '' offset 0) as f where t.ctid = f.place;
+
+-- TIMEOUT_LOCK_NAMED
+select f."Id" from unnest($1) as k (saga_id) cross join lateral (select o."Id" from "pawl_timeouts"
+as o where o."SagaId" = k.saga_id and o."Name" <> '' for update) as f;
+
+-- TIMEOUT_DROP_NAMED
+delete from "pawl_timeouts" as t using unnest($1) as k (saga_id) cross join lateral (select o.ctid
+as place from "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" <> '' offset 0) as f
+where t.ctid = f.place;
+
+-- TIMEOUT_LOCK_OWN
+select f."Id" from unnest($1) as k (saga_id) cross join lateral (select o."Id" from "pawl_timeouts"
+as o where o."SagaId" = k.saga_id and o."Name" = '' for update) as f;
+
+-- TIMEOUT_DROP_OWN
+delete from "pawl_timeouts" as t using unnest($1) as k (saga_id) cross join lateral (select o.ctid
+as place from "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" = '' offset 0) as f
+where t.ctid = f.place;
+
+-- TIMEOUT_ARM
+insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
+"Due", "Attempts", "CorrelationId", "Headers") select k.id, k.times, k.saga_id, k.saga_type, k.name,
+k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
+as k (id, times, saga_id, saga_type, name, destination, due, correlation_id, headers) where (select
+o."SagaId" is not distinct from k.saga_id and o."Name" = k.name from "pawl_timeouts" as o where
+o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) is not false or (select true from
+"pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" = k.name and o."Name" <> '') on
+conflict ("SagaId", "Name") where "SagaId" is not null and "Name" <> '' do update set "Generation" =
+t."Generation" + excluded."Generation", "SagaType" = excluded."SagaType", "Destination" =
+excluded."Destination", "Due" = excluded."Due", "Attempts" = 0, "Owner" = null, "LeaseExpires" =
+null, "LeaseWorker" = null, "CorrelationId" = excluded."CorrelationId", "Headers" =
+excluded."Headers" returning t."Id", t."SagaId", t."Name";
+
+-- TIMEOUT_OVERWRITE
+insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
+"Due", "Attempts", "CorrelationId", "Headers") select k.id, k.times, k.saga_id, k.saga_type, k.name,
+k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
+as k (id, times, saga_id, saga_type, name, destination, due, correlation_id, headers) on conflict
+("Id") do update set "Generation" = t."Generation" + excluded."Generation", "SagaType" =
+excluded."SagaType", "Destination" = excluded."Destination", "Due" = excluded."Due", "Attempts" = 0,
+"Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "CorrelationId" =
+excluded."CorrelationId", "Headers" = excluded."Headers", "SagaId" = excluded."SagaId", "Name" =
+excluded."Name";
+
+-- TIMEOUT_PUT
+insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
+"Due", "Attempts", "CorrelationId", "Headers") select k.id, k.times, k.saga_id, k.saga_type, k.name,
+k.destination, k.due, 0, k.correlation_id, k.headers from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
+as k (id, times, saga_id, saga_type, name, destination, due, correlation_id, headers) on conflict do
+nothing returning t."Id", t."SagaId", t."Name";
+
+-- OUTBOX_DUE
+with taken as materialized (select count(*) as count, max(t."Id") as last from (select "Id" from
+"pawl_outbox" where "State" = 'pending' and ($2 = '' or "Endpoint" = $2) and "Id" >= $3 and
+"NextAttempt" <= $1 order by "Id", "NextAttempt" limit $4) as t), later as (select
+min(w."NextAttempt") as next_attempt, min(w."Id") as id from (select "Id", "NextAttempt" from
+"pawl_outbox" where "State" = 'pending' and ($2 = '' or "Endpoint" = $2) and "Id" >= $3 and
+"NextAttempt" > $1 and "Id" <= (select case when t.count < $4 then 9223372036854775807 else t.last
+end from taken as t) order by "Id", "NextAttempt" ) as w) select null, later.next_attempt, later.id,
+pg_snapshot_xmin(pg_current_snapshot())::text::bigint, case when taken.last >= $5 then
+pg_current_xact_id()::text::bigint end, null, null, null, null, null, null, null, null, null, null,
+null, null, null from taken cross join later union all select due.* from (select "Id",
+"NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint", "Destination",
+"Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId", "Headers",
+"Body" from "pawl_outbox" where "State" = 'pending' and ($2 = '' or "Endpoint" = $2) and "Id" >= $3
+and "NextAttempt" <= $1 order by "Id", "NextAttempt" limit $4) as due;
+
+-- OUTBOX_LIST_PENDING, for OUTBOX_LIST_PENDING
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'pending' order by
+"Id", "NextAttempt" limit $1;
+
+-- OUTBOX_LIST_HELD, for OUTBOX_LIST_HELD
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'held' and "Attempts"
+>= 0 order by "Id", "NextAttempt" limit $1;
+
+-- OUTBOX_FIND_PENDING
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'pending' and "Id" >
+$1 and "Id" <= $2 and ($3 = '' or "Endpoint" = $3) and ($4 = '' or "Source" = $4) and ($5 = '' or
+"Destination" = $5) and ($6 = '' or "Type" = $6) and ($7 = '' or "CausationId" = $7) and "Attempts"
+>= $9 order by "Id", "NextAttempt" limit $8;
+
+-- OUTBOX_FIND_TRIED
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'pending' and
+"Attempts" > 0 and "Id" > $1 and "Id" <= $2 and ($3 = '' or "Endpoint" = $3) and ($4 = '' or
+"Source" = $4) and ($5 = '' or "Destination" = $5) and ($6 = '' or "Type" = $6) and ($7 = '' or
+"CausationId" = $7) and "Attempts" >= $9 order by "Id", "Attempts" limit $8;
+
+-- OUTBOX_FIND_HELD
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'held' and "Attempts"
+>= 0 and "Id" > $1 and "Id" <= $2 and ($3 = '' or "Endpoint" = $3) and ($4 = '' or "Source" = $4)
+and ($5 = '' or "Destination" = $5) and ($6 = '' or "Type" = $6) and ($7 = '' or "CausationId" = $7)
+and "Attempts" >= $9 order by "Id", "NextAttempt" limit $8;
+
+-- OUTBOX_FIND_DEAD
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'dead' and "Id" + 0 >
+$1 and "Id" + 0 <= $2 and ($3 = '' or "Endpoint" = $3) and ($4 = '' or "Source" = $4) and ($5 = ''
+or "Destination" = $5) and ($6 = '' or "Type" = $6) and ($7 = '' or "CausationId" = $7) and
+"Attempts" >= $9 order by "Id" + 0 limit $8;
+
+-- OUTBOX_FIND_ANY
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "Id" > $1 and "Id" <= $2 and ($3
+= '' or "Endpoint" = $3) and ($4 = '' or "Source" = $4) and ($5 = '' or "Destination" = $5) and ($6
+= '' or "Type" = $6) and ($7 = '' or "CausationId" = $7) and "Attempts" >= $9 and "State" = any
+($10) order by "Id" limit $8;
+
+-- OUTBOX_FIND_DISPATCH
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "DispatchId" = $11 and "Id" > $1
+and "Id" <= $2 and ($3 = '' or "Endpoint" = $3) and ($4 = '' or "Source" = $4) and ($5 = '' or
+"Destination" = $5) and ($6 = '' or "Type" = $6) and ($7 = '' or "CausationId" = $7) and "Attempts"
+>= $9 and "State" = any ($10) limit $8;
+
+-- OUTBOX_PUT
+insert into "pawl_outbox" ("DispatchId", "State", "Attempts", "NextAttempt", "Due", "At", "Source",
+"Version", "Index", "Endpoint", "Destination", "AttemptsBefore", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body") select k.dispatch_id, 'pending', 0, 'epoch',
+k.due, k.at, k.source, k.version, k.index, k.endpoint, k.destination, 0, k.message_id, k.type,
+k.correlation_id, k.causation_id, k.headers, k.body from (select unnest($1) as dispatch_id,
+unnest($2) as at, unnest($3) as due, unnest($4) as source, unnest($5) as version, unnest($6) as
+index, unnest($7) as endpoint, unnest($8) as destination, unnest($9) as message_id, unnest($10) as
+type, unnest($11) as correlation_id, unnest($12) as causation_id, unnest($13) as headers,
+unnest($14) as body) as k where pg_current_xact_id() is not null on conflict ("DispatchId") do
+nothing returning "DispatchId";
+
+-- OUTBOX_DIFFERS
+select k.n from unnest($1, $2, $3) with ordinality as k (dispatch_id, type, body, n) join
+"pawl_outbox" as o on o."DispatchId" = any (array_append(null, k.dispatch_id)) where o."Type" <>
+k.type or o."Body" <> k.body;
+
+-- OUTBOX_END
+with settled as (update "pawl_outbox" as o set "State" = k.state, "Attempts" = k.attempts,
+"NextAttempt" = k.next_attempt, "DispatchedAt" = case k.state when 'dispatched' then k.at end from
+(select u.*, f.place from unnest($1, $2, $3, $4, $5, $6, $7, $8) with ordinality as u (id, attempts,
+next_attempt, at, duration, error, state, outcome, n) cross join lateral (select q.ctid as place
+from "pawl_outbox" as q where q."Id" = u.id and q."State" || '' = 'pending' limit 1) as f) as k
+where o.ctid = k.place returning k.*), noted as (insert into "pawl_outbox_attempts" ("OutboxId",
+"Attempt", "Outcome", "At", "Duration", "Error") select s.id, (select coalesce(max(a."Attempt"), 0)
++ 1 from "pawl_outbox_attempts" as a where a."OutboxId" = s.id), s.outcome, s.at, s.duration,
+s.error from settled as s) select n from settled;
+
+-- OUTBOX_END_SURE
+with settled as (update "pawl_outbox" as o set "State" = k.state, "Attempts" = k.attempts,
+"NextAttempt" = k.next_attempt, "DispatchedAt" = case k.state when 'dispatched' then k.at end from
+(select u.*, f.place from unnest($1, $2, $3, $4, $5, $6, $7, $8) with ordinality as u (id, attempts,
+next_attempt, at, duration, error, state, outcome, n) cross join lateral (select q.ctid as place
+from "pawl_outbox" as q where q."Id" = u.id and q."State" || '' = 'pending' limit 1) as f) as k
+where o.ctid = k.place returning k.*), noted as (insert into "pawl_outbox_attempts" ("OutboxId",
+"Attempt", "Outcome", "At", "Duration", "Error") select s.id, s.attempts, s.outcome, s.at,
+s.duration, s.error from settled as s) select 1 / (count(*) >= $9)::integer from settled;
+
+-- OUTBOX_END_ALIKE
+with settled as (update "pawl_outbox" as o set "State" = $2, "Attempts" = $3, "NextAttempt" = $4,
+"DispatchedAt" = case $2 when 'dispatched' then $5 end where o."Id" = any ($1) and o."State" || '' =
+'pending' returning 1) select 1 / (count(*) >= $6)::integer from settled;
+
+-- OUTBOX_NOTE_ALIKE
+insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")
+select unnest($1), $3, $4, $5, unnest($2), '';
+
+-- OUTBOX_AGAIN
+with changed as (update "pawl_outbox" as o set "State" = case when k.is_enabled then 'pending' else
+'discarded' end, "NextAttempt" = case when k.is_enabled then k.at else o."NextAttempt" end,
+"Attempts" = o."Attempts" + 1, "AttemptsBefore" = case when k.is_enabled then o."Attempts" + 1 else
+o."AttemptsBefore" end, "DispatchedAt" = case when not k.is_enabled then k.at end from (select u.*,
+f.place from unnest($1, $2, $3, $4) with ordinality as u (id, at, note, is_enabled, n) cross join
+lateral (select q.ctid as place from "pawl_outbox" as q where q."Id" = u.id and q."State" || '' =
+'dead' limit 1) as f) as k where o.ctid = k.place returning k.*, o."Attempts" as attempt), noted as
+(insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")
+select c.id, greatest(c.attempt, (select coalesce(max(a."Attempt"), 0) + 1 from
+"pawl_outbox_attempts" as a where a."OutboxId" = c.id)), case when c.is_enabled then 'enabled' else
+'discarded' end, c.at, 0, c.note from changed as c) select n from changed;
+
+-- OUTBOX_RELEASE
+update "pawl_outbox" set "State" = 'pending' where "State" = 'held' and "Source" = any ($1);
+
+-- OUTBOX_KEEP
+with behind as materialized (select ctid as place from "pawl_outbox" where "State" = 'pending' and
+"Id" > $1 and "Id" > ((select jsonb_object_agg(k.source, k.after) from unnest($2, $3) as k (source,
+after)) ->> "Source")::bigint order by "Id", "NextAttempt" ) update "pawl_outbox" as o set "State" =
+'held' from behind where o.ctid = behind.place;
+
+-- AGGREGATOR_LEASE
+with free as (select ctid as place from "pawl_aggregator" where "Partition" = $1 and ("LeaseExpires"
+is null or "LeaseExpires" <= $2) and "Id" <= $3 and "Type" = any ($4) order by "At", "Id" limit $5
+for update skip locked), taken as (update "pawl_aggregator" as t set "Session" = $6, "LeaseExpires"
+= $7, "LeaseWorker" = $8 from free where t.ctid = free.place returning "Type", "LeaseExpires", "Id",
+"Name", "Partition", "Key", "At", "Session", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body") select * from taken order by "At", "Id";
+
+-- AGGREGATOR_UNRESOLVED
+select count(*) from "pawl_aggregator" where "Partition" = $1 and ("LeaseExpires" is null or
+"LeaseExpires" <= $2) and "Id" <= $3 and "Type" <> all ($4);
+
+-- AGGREGATOR_TALLY
+select c.size, c.resolved, c.ready, c.id_last, f."Due", f."Attempts", f."Dead" from (select count(*)
+as size, count(*) filter (where "Type" = any ($2)) as resolved, count(*) filter (where "Type" = any
+($2) and ("LeaseExpires" is null or "LeaseExpires" <= $3)) as ready, coalesce(max("Id"), 0) as
+id_last from "pawl_aggregator" where "Partition" = $1) as c left join "pawl_aggregator_flush" as f
+on f."Partition" = $1;
+
+-- AGGREGATOR_PUT
+insert into "pawl_aggregator" ("Name", "Partition", "Key", "At", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body") select k.name, k.partition, k.key, k.at,
+k.message_id, k.type, k.correlation_id, k.causation_id, k.headers, k.body from unnest($1, $2, $3,
+$4, $5, $6, $7, $8, $9, $10) as k (name, partition, key, at, message_id, type, correlation_id,
+causation_id, headers, body) on conflict ("Partition", "Key") do nothing;
+
+-- AGGREGATOR_LOCK_ID
+select f."Id" from unnest($1) as k (id) cross join lateral (select o."Id" from "pawl_aggregator" as
+o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1 for update) as f;
+
+-- SNAPSHOT_DELETE
+delete from "pawl_aggregator" as a using unnest($1, $2, $3) with ordinality as k (id, partition,
+session, n) cross join lateral (select o.ctid as place from "pawl_aggregator" as o where o."Id" >=
+k.id and o."Id" <= k.id order by o."Id" limit 1) as f where a.ctid = f.place and a."Partition" is
+not distinct from k.partition and (k.session is null or a."Session" = k.session) returning k.n;
+
+-- SNAPSHOT_FREE
+update "pawl_aggregator" as a set "Session" = null, "LeaseExpires" = null, "LeaseWorker" = null from
+unnest($1, $2) as k (partition, session) where a."Partition" = any (array_append(null, k.partition))
+and a."Session" = k.session;
+
+-- PARTITION_DELETE
+with gone as (delete from "pawl_aggregator" as a using unnest($1) with ordinality as k (partition,
+n) where a."Partition" = any (array_append(null, k.partition)) returning k.n) select distinct n from
+gone;
+
+-- AGGREGATOR_LOCK_OLDEST
+select f."Id" from unnest($1, $2, $3) as k (partition, correlation_id, rows_before) cross join
+lateral (select o."Id" from "pawl_aggregator" as o where o."Partition" = k.partition and
+o."CorrelationId" = k.correlation_id order by o."At", o."Id" offset k.rows_before limit 1 for
+update) as f;
+
+-- AGGREGATOR_DELETE_OLDEST
+delete from "pawl_aggregator" as a using unnest($1, $2, $3) with ordinality as k (partition,
+correlation_id, rows_before, n) cross join lateral (select o.ctid as place from "pawl_aggregator" as
+o where o."Partition" = k.partition and o."CorrelationId" = k.correlation_id order by o."At", o."Id"
+offset k.rows_before limit 1) as f where a.ctid = f.place returning k.n;
+
+-- FLUSH_KEEP
+with kept as materialized (select k.n from unnest($1) with ordinality as k (partition, n) join
+"pawl_aggregator_flush" as f on f."Partition" = any (array_append(null, k.partition)) order by k.n
+for key share of f) insert into "pawl_aggregator_flush" ("Partition", "Name", "Due", "Attempts",
+"Dead", "Error") select k.partition, k.name, k.due, 0, 0, '' from unnest($1, $2, $3) with ordinality
+as k (partition, name, due, n) where k.n not in (select n from kept) order by k.n on conflict
+("Partition") do update set "Name" = excluded."Name";
+
+-- FLUSH_LOCK
+select 1 from unnest($1) with ordinality as k (partition, n) join "pawl_aggregator_flush" as f on
+f."Partition" = any (array_append(null, k.partition)) order by k.n for update of f;
+
+-- FLUSH_WRITE
+with k as materialized (select k.partition, k.due, k.attempts, k.is_dead, k.error, k.is_done and
+a.is_there is null as is_gone from unnest($1, $2, $3, $4, $5, $6) as k (partition, due, attempts,
+is_dead, is_done, error) left join lateral (select true as is_there from "pawl_aggregator" where
+"Partition" = k.partition limit 1) as a on true), gone as (delete from "pawl_aggregator_flush" as f
+using k where f."Partition" = any (array_append(null, k.partition)) and k.is_gone) update
+"pawl_aggregator_flush" as f set "Due" = k.due, "Attempts" = k.attempts, "Dead" =
+k.is_dead::integer, "Error" = k.error from k where f."Partition" = any (array_append(null,
+k.partition)) and not k.is_gone;
+
+-- EVENT_PUT
+insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body") select k.stream, k.version, k.type,
+k.type_version, k.message_id, k.correlation_id, k.causation_id, k.dispatch_id, k.at, k.headers,
+k.body from (select unnest($1) as stream, unnest($2) as version, unnest($3) as is_first, unnest($4)
+as type, unnest($5) as type_version, unnest($6) as message_id, unnest($7) as correlation_id,
+unnest($8) as causation_id, unnest($9) as dispatch_id, unnest($10) as at, unnest($11) as headers,
+unnest($12) as body) as k where pg_current_xact_id() is not null and (not k.is_first or k.version =
+1 or (select true from "pawl_events" as o where o."Stream" = k.stream and o."Version" = k.version -
+1 limit 1)) is true on conflict ("Stream", "Version") do nothing returning "Stream", "Version";
+
+-- EVENT_PUT_SURE
+insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body") select k.stream, k.version / ((not k.is_first
+or k.version = 1 or (select true from "pawl_events" as o where o."Stream" = k.stream and o."Version"
+= k.version - 1 limit 1)) is true)::integer, k.type, k.type_version, k.message_id, k.correlation_id,
+k.causation_id, k.dispatch_id, k.at, k.headers, k.body from (select unnest($1) as stream, unnest($2)
+as version, unnest($3) as is_first, unnest($4) as type, unnest($5) as type_version, unnest($6) as
+message_id, unnest($7) as correlation_id, unnest($8) as causation_id, unnest($9) as dispatch_id,
+unnest($10) as at, unnest($11) as headers, unnest($12) as body) as k where pg_current_xact_id() is
+not null;
+
+-- EVENT_THERE
+select k.n from unnest($1, $2) with ordinality as k (stream, version, n) cross join lateral (select
+from "pawl_events" where "Stream" = k.stream and "Version" = k.version limit 1) as e;
+
+-- EVENT_LIST_STREAM
+select "Version", "Seq", "Position", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body", "Stream" from "pawl_events" where "Stream" =
+$1 and "Version" > $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
+"CorrelationId" = $5) order by "Version" limit $6;
+
+-- EVENT_LIST_POSITION
+select "Version", "Seq", "Position", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body", "Stream" from "pawl_events" where $1 = '' and
+"Position" > $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
+"CorrelationId" = $5) order by "Position" limit $6;
+
+-- EVENT_LIST_SEQ
+select "Version", "Seq", "Position", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body", "Stream" from "pawl_events" where $1 = '' and
+"Seq" > $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
+"CorrelationId" = $5) order by "Seq" limit $6;
+
+-- EVENT_LIST_STREAM_BACK
+select "Version", "Seq", "Position", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body", "Stream" from "pawl_events" where "Stream" =
+$1 and "Version" < $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
+"CorrelationId" = $5) order by "Version" desc limit $6;
+
+-- EVENT_LIST_POSITION_BACK
+select "Version", "Seq", "Position", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body", "Stream" from "pawl_events" where $1 = '' and
+"Position" < $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
+"CorrelationId" = $5) order by "Position" desc limit $6;
+
+-- EVENT_LIST_SEQ_BACK
+select "Version", "Seq", "Position", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body", "Stream" from "pawl_events" where $1 = '' and
+"Seq" < $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
+"CorrelationId" = $5) order by "Seq" desc limit $6;
+
+-- STREAM_LOAD_ALL
+with f as materialized (select k.n, k.stream, greatest(k.after, coalesce(s.version, 0)) as base,
+(select o."Version" from "pawl_events" as o where o."Stream" = k.stream order by o."Version" desc
+limit 1) as last, s.* from unnest($1, $2, $3) with ordinality as k (stream, after, type_version_max,
+n) left join lateral (select o."Version" as version, o."TypeVersion" as type_version, o."At" as at,
+o."State" as state, o."Dispatches" as dispatches from "pawl_folds" as o where o."Stream" = k.stream
+and o."TypeVersion" <= k.type_version_max and o."Version" > k.after limit 1) as s on true) select
+f.n, f.version, null, f.last, null, f.type_version, null, null, null, null, f.at, null, null,
+f.state, f.dispatches from f union all select f.n, e.*, null, null from f cross join lateral (select
+"Version", "Seq", "Position", "Type", "TypeVersion", "MessageId", "CorrelationId", "CausationId",
+"DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = f.stream and "Version" >
+f.base order by "Version") as e;
+
+-- EVENTS_THERE
+select exists (select 1 from "pawl_events" where "Position" > $1) or exists (select 1 from
+"pawl_events" where "Position" is null);
+
+-- EVENT_NUMBER_TURN
+select pg_advisory_xact_lock($1);
+
+-- EVENT_NUMBER_NEXT
+with k as materialized (select u.seq, u.place, row_number() over (order by u.seq, u.version) as n
+from (select "Seq" as seq, "Version" as version, ctid as place from "pawl_events" where "Position"
+is null and "Seq" >= $1 order by "Seq", "Version" limit $2) as u), numbered as (update "pawl_events"
+as e set "Position" = k.n + (select coalesce((select "Position" from "pawl_events" where "Position"
+is not null order by "Position" desc limit 1), 0)) from k where e.ctid = k.place) select count(*),
+max(seq), pg_snapshot_xmin(pg_current_snapshot())::text::bigint, case when count(*) <> 0 then
+pg_current_xact_id()::text::bigint end from k;
+
+-- FOLD_PUT
+insert into "pawl_folds" as f ("Stream", "Version", "TypeVersion", "At", "State", "Dispatches")
+select * from unnest($1, $2, $3, $4, $5, $6) on conflict ("Stream") do update set "Version" =
+excluded."Version", "TypeVersion" = excluded."TypeVersion", "At" = excluded."At", "State" =
+excluded."State", "Dispatches" = excluded."Dispatches" where f."Version" < excluded."Version";
+
+-- CHECKPOINT_PUT
+insert into "pawl_checkpoints" ("Name", "Position", "At") select * from unnest($1, $2, $3) on
+conflict ("Name") do nothing returning "Name";
+
+-- CHECKPOINT_STEP
+update "pawl_checkpoints" as c set "Position" = k.reached, "At" = k.at from unnest($1, $2, $3, $4)
+with ordinality as k (name, reached, at, before, n) where c."Name" = any (array_append(null,
+k.name)) and c."Position" = k.before returning k.n;
+
+-- DEAD_ADD
+insert into "pawl_dead" ("Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History",
+"At", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") select k.endpoint,
+k.queue, k.code, k.error, k.attempts, k.deaths, k.history, k.at, k.message_id, k.type,
+k.correlation_id, k.causation_id, k.headers, k.body from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9,
+$10, $11, $12, $13, $14) as k (endpoint, queue, code, error, attempts, deaths, history, at,
+message_id, type, correlation_id, causation_id, headers, body) on conflict ("Endpoint", "MessageId")
+do nothing;
+
+-- DEAD_DROP
+delete from "pawl_dead" as t using unnest($1, $2) as k (endpoint, id) cross join lateral (select
+o.ctid as place from "pawl_dead" as o where o."Endpoint" = k.endpoint and o."MessageId" = k.id
+offset 0) as f where t.ctid = f.place;
+
+-- INBOX_DROP
+delete from "pawl_inbox" as t using unnest($1, $2) as k (endpoint, id) cross join lateral (select
+o.ctid as place from "pawl_inbox" as o where o."Endpoint" = k.endpoint and o."MessageId" = k.id
+offset 0) as f where t.ctid = f.place;
+
+-- SUBSCRIPTION_PUT
+insert into "pawl_subscriptions" ("Type", "Queue") select * from unnest($1, $2) on conflict ("Type",
+"Queue") do nothing;
+
+-- SUBSCRIPTION_DROP
+delete from "pawl_subscriptions" as t using unnest($1, $2) as k (type, queue) cross join lateral
+(select o.ctid as place from "pawl_subscriptions" as o where o."Type" = k.type and o."Queue" =
+k.queue offset 0) as f where t.ctid = f.place;
+
+-- QUEUE_CLAIM
+select (select true from "pawl_inbox" as i where i."Endpoint" = $6 and i."MessageId" = q."MessageId"
+limit 1), q.ctid, q."Seq", q."Due", q."Placed", q."Attempts", q."Deaths", q."WaitingSince",
+q."History", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", case when
+octet_length("Body") <= $7 then "Body" end, octet_length("Body")::bigint from "pawl_queue" as q
+where q."Queue" = $1 and q."Due" <= $2 and q."Due" >= $3 and q."Seq" <> all ($4) order by q."Due",
+q."Seq" limit $5 for update of q skip locked;
+
+-- QUEUE_CLAIM_AGAIN
+select q.* from (select distinct u.seq from unnest($1) as u (seq)) as k cross join lateral (select
+ctid, "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Seq" >= k.seq and "Seq"
+<= k.seq and "Queue" || '' = $2 and "Due" <= $3 order by "Seq" limit 1 for update skip locked) as q
+order by q."Due", q."Seq" limit $4;
+
+-- QUEUE_BODIES
+select k.n, t."Body" from unnest($1) with ordinality as k (number, n) cross join lateral (select
+o."Body" from "pawl_queue" as o where o."Seq" >= k.number and o."Seq" <= k.number order by o."Seq"
+limit 1) as t;
+
+-- QUEUE_LOCK
+select f."Seq", f.place from unnest($1, $2) as k (seq, due) cross join lateral (select o."Seq",
+o.ctid as place from "pawl_queue" as o where o."Seq" >= k.seq and o."Seq" <= k.seq and o."Due" =
+k.due order by o."Seq" limit 1 for update skip locked) as f order by f."Seq";
+
+-- QUEUE_DONE
+delete from "pawl_queue" as q using unnest($1, $2, $3) with ordinality as k (place, seq, queue, n)
+where q.ctid = k.place and q."Seq" + 0 = k.seq and q."Queue" || '' = k.queue returning k.n;
+
+-- QUEUE_AGAIN
+update "pawl_queue" as q set "Due" = k.due, "Attempts" = k.attempts, "Deaths" = k.deaths,
+"WaitingSince" = k.waiting_since, "Error" = k.error, "History" = k.history from unnest($1, $2, $3,
+$4, $5, $6, $7, $8, $9) with ordinality as k (place, seq, queue, due, attempts, deaths,
+waiting_since, error, history, n) where q.ctid = k.place and q."Seq" + 0 = k.seq and q."Queue" || ''
+= k.queue returning k.n;
+
+-- QUEUE_ADD
+insert into "pawl_queue" ("Queue", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "Error",
+"MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") select k.queue, k.due,
+k.due, k.attempts, 0, 'epoch', '', k.message_id, k.type, k.correlation_id, k.causation_id,
+k.headers, k.body from (select unnest($1) as queue, unnest($2) as due, unnest($3) as attempts,
+unnest($4) as message_id, unnest($5) as type, unnest($6) as correlation_id, unnest($7) as
+causation_id, unnest($8) as headers, unnest($9) as body) as k on conflict ("Queue", "MessageId") do
+nothing;
+
+-- QUEUE_FIRST_PLACE
+select "Placed", "Seq" from "pawl_queue" where "Queue" = $1 and "Due" <= $2 and "Attempts" = 0 and
+"WaitingSince" = 'epoch' and "Seq" <> all ($3) order by "Due", "Seq" limit 1;
+
+-- QUEUE_FIRST
+select "Due" from "pawl_queue" where "Queue" = $1 and "Due" >= $2 and "Seq" <> all ($3) order by
+"Due", "Seq" limit 1 for update skip locked;
+
+-- INBOX_LOOK
+select k.n from unnest($2) with ordinality as k (id, n) cross join lateral (select from "pawl_inbox"
+where "Endpoint" = $1 and "MessageId" = k.id limit 1) as i;
+
+-- INBOX_ADD
+insert into "pawl_inbox" ("Endpoint", "MessageId", "Outcome", "At") select * from unnest($1, $2, $3,
+$4) on conflict ("Endpoint", "MessageId") do nothing returning "Endpoint", "MessageId";
+
+-- saga Order 0
+select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
+join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Id" = k.v limit 1) as s;
+
+-- saga Order 1
+select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
+join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OrderId" = k.v
+limit 1) as s;
+
+-- saga Order 2
+select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
+join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OldId" = k.v
+limit 1) as s;
+
+-- saga Order 3
+select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
+join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Id" = k.v limit 1 for
+update) as s;
+
+-- saga Order 4
+select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
+join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OrderId" = k.v
+limit 1 for update) as s;
+
+-- saga Order 5
+select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
+join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OldId" = k.v
+limit 1 for update) as s;
+
+-- saga Order 6
+select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
+join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Id" = k.v limit 1 for
+update skip locked) as s;
+
+-- saga Order 7
+select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
+join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OrderId" = k.v
+limit 1 for update skip locked) as s;
+
+-- saga Order 8
+select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
+join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OldId" = k.v
+limit 1 for update skip locked) as s;
+
+-- saga Order 9
+select k.n, s."Concurrency" from unnest($1) with ordinality as k (v, n) cross join lateral (select
+o.ctid as place, o.* from "shop_Order" as o where o."Id" = k.v limit 1) as s;
+
+-- saga Order 10
+select k.n, s."Concurrency" from unnest($1) with ordinality as k (v, n) cross join lateral (select
+o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OrderId" = k.v limit 1) as s;
+
+-- saga Order 11
+select k.n, s."Concurrency" from unnest($1) with ordinality as k (v, n) cross join lateral (select
+o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OldId" = k.v limit 1) as s;
+
+-- saga Order 12
+insert into "shop_Order" ("Id", "Metadata", "Data", "PersistenceVersion", "SagaTypeVersion",
+"Concurrency", "Correlation_OrderId", "Correlation_OldId") select k.id, k.metadata, k.data, 'VERSION',
+k.version, 1, k.a, k.b from unnest($1, $2, $3, $4, $5, $6) as k (id, metadata, data, version, a, b)
+on conflict do nothing returning "Id";
+
+-- saga Order 13
+update "shop_Order" as s set "Concurrency" = s."Concurrency" + 1, "Metadata" = k.metadata, "Data" =
+k.data, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = k.type_version, "Correlation_OldId" =
+k.b from (select u.*, row_number() over (partition by u.b order by u.n) as turn from unnest($1, $2,
+$3, $4, $5, $6, $7) with ordinality as u (place, id, version, metadata, data, type_version, b, n))
+as k where s.ctid = k.place and s."Id" is not distinct from k.id and s."Concurrency" = k.version and
+(k.b is null or (k.turn = 1 and (select o."Id" from "shop_Order" as o where o."Correlation_OldId" =
+k.b limit 1) is null or k.turn = 1 and (select o."Id" from "shop_Order" as o where
+o."Correlation_OldId" = k.b limit 1) = k.id)) returning k.n;
+
+-- saga Order 14
+update "shop_Order" as s set "Concurrency" = s."Concurrency" + 1, "Metadata" = k.metadata, "Data" =
+k.data, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = k.type_version, "Correlation_OldId" =
+k.b from (select u.*, row_number() over (partition by u.b order by u.n) as turn from (select k.*,
+f.place from unnest($1, $2, $3, $4, $5, $6) with ordinality as k (id, version, metadata, data,
+type_version, b, n) cross join lateral (select o.ctid as place from "shop_Order" as o where o."Id" =
+k.id limit 1) as f) as u) as k where s.ctid = k.place and s."Id" is not distinct from k.id and
+s."Concurrency" = k.version and (k.b is null or (k.turn = 1 and (select o."Id" from "shop_Order" as
+o where o."Correlation_OldId" = k.b limit 1) is null or k.turn = 1 and (select o."Id" from
+"shop_Order" as o where o."Correlation_OldId" = k.b limit 1) = k.id)) returning k.n;
+
+-- saga Order 15
+delete from "shop_Order" as s using (select k.*, f.place from unnest($1, $2) with ordinality as k
+(id, version, n) cross join lateral (select o.ctid as place from "shop_Order" as o where o."Id" =
+k.id limit 1) as f) as k where s.ctid = k.place and s."Id" is not distinct from k.id and
+s."Concurrency" = k.version returning k.n;
+
+-- saga Order 16
+select count(*) from "shop_Order";
+
+-- saga Plain 0
+select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion" from
+unnest($1) with ordinality as k (v, n) cross join lateral (select o.ctid as place, o.* from
+"shop_Plain" as o where o."Id" = k.v limit 1) as s;
+
+-- saga Plain 3
+select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion" from
+unnest($1) with ordinality as k (v, n) cross join lateral (select o.ctid as place, o.* from
+"shop_Plain" as o where o."Id" = k.v limit 1 for update) as s;
+
+-- saga Plain 6
+select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion" from
+unnest($1) with ordinality as k (v, n) cross join lateral (select o.ctid as place, o.* from
+"shop_Plain" as o where o."Id" = k.v limit 1 for update skip locked) as s;
+
+-- saga Plain 9
+select k.n, s."Concurrency" from unnest($1) with ordinality as k (v, n) cross join lateral (select
+o.ctid as place, o.* from "shop_Plain" as o where o."Id" = k.v limit 1) as s;
+
+-- saga Plain 12
+insert into "shop_Plain" ("Id", "Metadata", "Data", "PersistenceVersion", "SagaTypeVersion",
+"Concurrency") select k.id, k.metadata, k.data, 'VERSION', k.version, 1 from unnest($1, $2, $3, $4) as
+k (id, metadata, data, version) on conflict do nothing returning "Id";
+
+-- saga Plain 13
+update "shop_Plain" as s set "Concurrency" = s."Concurrency" + 1, "Metadata" = k.metadata, "Data" =
+k.data, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = k.type_version from unnest($1, $2, $3,
+$4, $5, $6) with ordinality as k (place, id, version, metadata, data, type_version, n) where s.ctid
+= k.place and s."Id" is not distinct from k.id and s."Concurrency" = k.version returning k.n;
+
+-- saga Plain 14
+update "shop_Plain" as s set "Concurrency" = s."Concurrency" + 1, "Metadata" = k.metadata, "Data" =
+k.data, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = k.type_version from (select k.*, f.place
+from unnest($1, $2, $3, $4, $5) with ordinality as k (id, version, metadata, data, type_version, n)
+cross join lateral (select o.ctid as place from "shop_Plain" as o where o."Id" = k.id limit 1) as f)
+as k where s.ctid = k.place and s."Id" is not distinct from k.id and s."Concurrency" = k.version
+returning k.n;
+
+-- saga Plain 15
+delete from "shop_Plain" as s using (select k.*, f.place from unnest($1, $2) with ordinality as k
+(id, version, n) cross join lateral (select o.ctid as place from "shop_Plain" as o where o."Id" =
+k.id limit 1) as f) as k where s.ctid = k.place and s."Id" is not distinct from k.id and
+s."Concurrency" = k.version returning k.n;
+
+-- saga Plain 16
+select count(*) from "shop_Plain";

@@ -1,0 +1,868 @@
+-- Makes the tables and indexes that are missing. A database of an earlier version
+-- lacks columns too: run "pawl schema apply" on it, which adds them.
+pragma journal_mode = wal;
+begin immediate;
+create table if not exists "pawl_schema" (
+    "Part" text collate binary not null,
+    "Version" integer not null,
+    primary key ("Part")
+) strict, without rowid;
+create table if not exists "pawl_queue" (
+    "Seq" integer primary key autoincrement,
+    "Queue" text collate binary not null,
+    "Due" integer not null,
+    "Placed" integer not null,
+    "Attempts" integer not null,
+    "Deaths" integer not null,
+    "WaitingSince" integer not null,
+    "MessageId" text collate binary not null,
+    "Type" text collate binary not null,
+    "CorrelationId" text collate binary not null,
+    "CausationId" text collate binary not null,
+    "Error" text not null,
+    "History" text null,
+    "Headers" text not null,
+    "Body" text not null
+) strict;
+create unique index if not exists "pawl_queue_message"
+    on "pawl_queue" ("Queue", "MessageId");
+create index if not exists "pawl_queue_due"
+    on "pawl_queue" ("Queue", "Due");
+create table if not exists "pawl_dead" (
+    "Endpoint" text collate binary not null,
+    "Queue" text collate binary not null,
+    "MessageId" text collate binary not null,
+    "Type" text collate binary not null,
+    "CorrelationId" text collate binary not null,
+    "CausationId" text collate binary not null,
+    "Code" text collate binary not null,
+    "Attempts" integer not null,
+    "Deaths" integer not null,
+    "At" integer not null,
+    "Error" text not null,
+    "History" text not null,
+    "Headers" text not null,
+    "Body" text not null
+) strict;
+create unique index if not exists "pawl_dead_message"
+    on "pawl_dead" ("Endpoint", "MessageId");
+create table if not exists "pawl_inbox" (
+    "Endpoint" text collate binary not null,
+    "MessageId" text collate binary not null,
+    "Outcome" text collate binary not null,
+    "At" integer not null
+) strict;
+create unique index if not exists "pawl_inbox_message"
+    on "pawl_inbox" ("Endpoint", "MessageId");
+create table if not exists "pawl_outbox" (
+    "Id" integer primary key autoincrement,
+    "DispatchId" text not null,
+    "State" text collate binary not null,
+    "Attempts" integer not null,
+    "NextAttempt" integer not null,
+    "Due" integer not null,
+    "At" integer not null,
+    "DispatchedAt" integer null,
+    "Source" text not null,
+    "Version" integer not null,
+    "Index" integer not null,
+    "Endpoint" text collate binary not null,
+    "Destination" text collate binary not null,
+    "AttemptsBefore" integer not null,
+    "MessageId" text collate binary not null,
+    "Type" text collate binary not null,
+    "CorrelationId" text collate binary not null,
+    "CausationId" text collate binary not null,
+    "Headers" text not null,
+    "Body" text not null
+) strict;
+create unique index if not exists "pawl_outbox_dispatch"
+    on "pawl_outbox" ("DispatchId");
+create index if not exists "pawl_outbox_pending"
+    on "pawl_outbox" ("Id", "NextAttempt") where "State" = 'pending';
+create index if not exists "pawl_outbox_held"
+    on "pawl_outbox" ("Source") where "State" = 'held';
+create index if not exists "pawl_outbox_ended"
+    on "pawl_outbox" ("DispatchedAt") where "DispatchedAt" is not null;
+create index if not exists "pawl_outbox_dead"
+    on "pawl_outbox" ("Id") where "State" = 'dead';
+create index if not exists "pawl_outbox_held_id"
+    on "pawl_outbox" ("Id", "NextAttempt") where "State" = 'held' and "Attempts" >= 0;
+create index if not exists "pawl_outbox_tried"
+    on "pawl_outbox" ("Id", "Attempts") where "State" = 'pending' and "Attempts" > 0;
+create table if not exists "pawl_outbox_attempts" (
+    "OutboxId" integer not null,
+    "Attempt" integer not null,
+    "Outcome" text collate binary not null,
+    "At" integer not null,
+    "Duration" integer not null,
+    "Error" text not null,
+    primary key ("OutboxId", "Attempt"),
+    foreign key ("OutboxId") references "pawl_outbox" ("Id") on delete cascade
+) strict, without rowid;
+create table if not exists "pawl_events" (
+    "Seq" integer primary key autoincrement,
+    "Stream" text collate binary not null,
+    "Version" integer not null,
+    "Type" text collate binary not null,
+    "TypeVersion" integer not null,
+    "MessageId" text collate binary not null,
+    "CorrelationId" text collate binary not null,
+    "CausationId" text collate binary not null,
+    "DispatchId" text null,
+    "At" integer not null,
+    "Position" integer null,
+    "Headers" text not null,
+    "Body" text not null
+) strict;
+create unique index if not exists "pawl_events_stream"
+    on "pawl_events" ("Stream", "Version");
+drop index if exists "pawl_events_position";
+drop index if exists "pawl_events_unnumbered";
+create table if not exists "pawl_folds" (
+    "Stream" text collate binary not null,
+    "Version" integer not null,
+    "TypeVersion" integer not null,
+    "At" integer not null,
+    "State" text not null,
+    "Dispatches" text not null,
+    primary key ("Stream")
+) strict;
+create table if not exists "pawl_checkpoints" (
+    "Name" text collate binary not null,
+    "Position" integer not null,
+    "At" integer not null,
+    primary key ("Name")
+) strict, without rowid;
+create table if not exists "pawl_timeouts" (
+    "Id" text not null,
+    "Generation" integer not null,
+    "SagaId" text null,
+    "SagaType" text collate binary not null,
+    "Name" text collate binary not null,
+    "Destination" text collate binary not null,
+    "Due" integer not null,
+    "Attempts" integer not null,
+    "Owner" text null,
+    "LeaseExpires" integer null,
+    "LeaseWorker" text null,
+    "CorrelationId" text collate binary not null,
+    "Headers" text not null,
+    primary key ("Id")
+) strict;
+create unique index if not exists "pawl_timeouts_saga"
+    on "pawl_timeouts" ("SagaId", "Name") where "SagaId" is not null and "Name" <> '';
+create index if not exists "pawl_timeouts_own"
+    on "pawl_timeouts" ("SagaId") where "SagaId" is not null and "Name" = '';
+create index if not exists "pawl_timeouts_due"
+    on "pawl_timeouts" ("Destination", "Due");
+create index if not exists "pawl_timeouts_lease"
+    on "pawl_timeouts" ("LeaseExpires") where "LeaseExpires" is not null;
+create index if not exists "pawl_timeouts_worker"
+    on "pawl_timeouts" ("LeaseWorker") where "LeaseWorker" is not null;
+create table if not exists "pawl_aggregator" (
+    "Id" integer primary key autoincrement,
+    "Name" text collate binary not null,
+    "Partition" text collate binary not null,
+    "Key" text collate binary not null,
+    "At" integer not null,
+    "Session" text null,
+    "LeaseExpires" integer null,
+    "LeaseWorker" text null,
+    "MessageId" text collate binary not null,
+    "Type" text collate binary not null,
+    "CorrelationId" text collate binary not null,
+    "CausationId" text collate binary not null,
+    "Headers" text not null,
+    "Body" text not null
+) strict;
+create unique index if not exists "pawl_aggregator_key"
+    on "pawl_aggregator" ("Partition", "Key");
+create index if not exists "pawl_aggregator_at"
+    on "pawl_aggregator" ("Partition", "At");
+create index if not exists "pawl_aggregator_lease"
+    on "pawl_aggregator" ("LeaseWorker") where "LeaseWorker" is not null;
+create table if not exists "pawl_aggregator_flush" (
+    "Partition" text collate binary not null,
+    "Name" text collate binary not null,
+    "Due" integer not null,
+    "Attempts" integer not null,
+    "Dead" integer not null,
+    "Error" text not null,
+    primary key ("Partition")
+) strict;
+create index if not exists "pawl_aggregator_flush_due"
+    on "pawl_aggregator_flush" ("Name", "Due") where "Dead" = 0;
+create index if not exists "pawl_aggregator_flush_dead"
+    on "pawl_aggregator_flush" ("Name") where "Dead" = 1;
+create table if not exists "pawl_subscriptions" (
+    "Type" text collate binary not null,
+    "Queue" text collate binary not null,
+    primary key ("Type", "Queue")
+) strict, without rowid;
+create table if not exists "pawl_workers" (
+    "Id" text not null,
+    "Endpoint" text collate binary not null,
+    "Epoch" integer not null,
+    "LastCommit" text null,
+    "Process" integer not null,
+    "Pid" integer not null,
+    "Seen" integer not null,
+    "Messages" integer not null,
+    "Timeouts" integer not null,
+    "Flushes" integer not null,
+    "Failures" integer not null,
+    "Conflicts" integer not null,
+    "Dead" integer not null,
+    "Types" text not null,
+    primary key ("Id")
+) strict;
+create table if not exists "pawl_leases" (
+    "Name" text not null,
+    "Worker" text null,
+    "Process" integer not null,
+    "Pid" integer not null,
+    "Epoch" integer not null,
+    "Expires" integer not null,
+    primary key ("Name")
+) strict, without rowid;
+drop index if exists "pawl_outbox_dispatched";
+insert into "pawl_schema" ("Part", "Version") values ('pawl', 3) on conflict ("Part") do nothing;
+create table if not exists "shop_Order" (
+    "Id" text not null,
+    "Metadata" text not null check (json_valid("Metadata")),
+    "Data" text not null check (json_valid("Data")),
+    "PersistenceVersion" text not null,
+    "SagaTypeVersion" text not null,
+    "Concurrency" integer not null,
+    "Correlation_OrderId" text collate binary null,
+    "Correlation_OldId" integer null,
+    primary key ("Id")
+) strict;
+create unique index if not exists "Index_shop_Order_Correlation_OrderId"
+    on "shop_Order" ("Correlation_OrderId");
+create unique index if not exists "Index_shop_Order_Correlation_OldId"
+    on "shop_Order" ("Correlation_OldId");
+create table if not exists "shop_Plain" (
+    "Id" text not null,
+    "Metadata" text not null check (json_valid("Metadata")),
+    "Data" text not null check (json_valid("Data")),
+    "PersistenceVersion" text not null,
+    "SagaTypeVersion" text not null,
+    "Concurrency" integer not null,
+    primary key ("Id")
+) strict;
+commit;
+
+-- VERSION_GET
+select "Version" from "pawl_schema" where "Part" = 'pawl';
+
+-- WORKER_FOLD
+update "pawl_workers" set "Messages" = "pawl_workers"."Messages" + w."Messages", "Timeouts" =
+"pawl_workers"."Timeouts" + w."Timeouts", "Flushes" = "pawl_workers"."Flushes" + w."Flushes",
+"Failures" = "pawl_workers"."Failures" + w."Failures", "Conflicts" = "pawl_workers"."Conflicts" +
+w."Conflicts", "Dead" = "pawl_workers"."Dead" + w."Dead" from "pawl_workers" as w where
+"pawl_workers"."Id" = ?1 and w."Id" = ?2;
+
+-- WORKER_DELETE
+delete from "pawl_workers" where "Id" = ?1;
+
+-- WORKER_COUNTERS
+select cast(coalesce(sum("Messages"), 0) as bigint), cast(coalesce(sum("Timeouts"), 0) as bigint),
+cast(coalesce(sum("Flushes"), 0) as bigint), cast(coalesce(sum("Failures"), 0) as bigint),
+cast(coalesce(sum("Conflicts"), 0) as bigint), cast(coalesce(sum("Dead"), 0) as bigint) from
+"pawl_workers";
+
+-- LEASE_DELETE
+delete from "pawl_leases" where "Name" = ?1 and "Worker" = ?2;
+
+-- LEASE_DELETE_ALL
+delete from "pawl_leases" where "Worker" = ?1;
+
+-- QUEUE_LIST
+select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Queue" = ?1 order by
+"Placed", "Seq" limit ?2;
+
+-- QUEUE_STATS
+select "Queue", count(*) filter (where "Due" <= ?1), count(*) filter (where "Due" > ?1), min("Due")
+from "pawl_queue" group by "Queue" order by "Queue";
+
+-- INBOX_COUNT
+select count(*) from "pawl_inbox";
+
+-- TIMEOUT_FOREIGN
+with recursive d (name) as (select min("Destination") from "pawl_timeouts" union all select (select
+min(t."Destination") from "pawl_timeouts" as t where t."Destination" > d.name) from d where d.name
+is not null), f (name, due) as (select d.name, (select t."Due" from "pawl_timeouts" as t where
+t."Destination" = d.name and (t."LeaseExpires" is null or t."LeaseExpires" <= ?2) order by t."Due"
+limit 1) from d where d.name is not null and (d.name = ?1 or not exists (select 1 from
+"pawl_subscriptions" as s where s."Queue" = d.name))) select name, due from f where due is not null
+order by name;
+
+-- TIMEOUT_LIST
+select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
+"CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" order by "Due", "Id" limit
+?1;
+
+-- TIMEOUT_LIST_SAGA
+select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
+"CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where (("SagaId" = ?1 and
+"Name" <> '') or ("SagaId" = ?1 and "Name" = '')) order by "Due", "Id" limit ?2;
+
+-- TIMEOUT_STATS
+select count(*) filter (where "Due" <= ?1), count(*) from "pawl_timeouts";
+
+-- OUTBOX_LIST_PENDING
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'pending' order by
+"Id" limit ?1;
+
+-- OUTBOX_LIST_HELD
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'held' order by "Id"
+limit ?1;
+
+-- OUTBOX_LIST_DISPATCHED
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'dispatched' order by
+"Id" limit ?1;
+
+-- OUTBOX_LIST_DEAD
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'dead' order by "Id"
+limit ?1;
+
+-- OUTBOX_LIST_DISCARDED
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "State" = 'discarded' order by
+"Id" limit ?1;
+
+-- OUTBOX_ATTEMPTS
+select "Attempt", "Outcome", "Error", "At", "Duration" from "pawl_outbox_attempts" where "OutboxId"
+= ?1 order by "Attempt";
+
+-- OUTBOX_HELD
+select count(*) from "pawl_outbox" where "State" = 'held';
+
+-- OUTBOX_DEAD
+select count(*) from "pawl_outbox" where "State" = 'dead';
+
+-- CHECKPOINT_READ
+select "Position" from "pawl_checkpoints" where "Name" = ?1;
+
+-- AGGREGATOR_GET
+select "Type", "LeaseExpires", "Id", "Name", "Partition", "Key", "At", "Session", "MessageId",
+"Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_aggregator" where "Partition" =
+?1 order by "At", "Id";
+
+-- AGGREGATOR_FREE
+update "pawl_aggregator" set "Session" = null, "LeaseExpires" = null, "LeaseWorker" = null where
+"LeaseWorker" = ?1;
+
+-- AGGREGATOR_COUNT
+select count(*) from "pawl_aggregator";
+
+-- FLUSH_LIST
+select "Name", "Partition", "Due", "Attempts", "Dead", "Error" from "pawl_aggregator_flush" where
+"Name" = ?1 and "Dead" = 0 and "Due" <= ?2 order by "Due", "Partition" limit ?3;
+
+-- FLUSH_DEAD
+select count(*) from "pawl_aggregator_flush" where "Dead" = 1;
+
+-- DEAD_LIST
+select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
+"Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" order by "At",
+"Endpoint", "MessageId" limit ?1;
+
+-- DEAD_LIST_ENDPOINT
+select "Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History", "At", "MessageId",
+"Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_dead" where "Endpoint" = ?1
+order by "At", "MessageId" limit ?2;
+
+-- DEAD_COUNT
+select count(*) from "pawl_dead";
+
+-- SUBSCRIPTION_LIST
+select "Type", "Queue" from "pawl_subscriptions" order by "Type", "Queue";
+
+-- WORKER_INSERT
+insert into "pawl_workers" ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid", "Seen",
+"Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead") values (?1, ?2, ?3, 1, ?4, ?5,
+?6, 0, 0, 0, 0, 0, 0);
+
+-- WORKER_FENCE
+update "pawl_workers" set "LastCommit" = ?1, "Seen" = ?2, "Messages" = "Messages" + ?3, "Timeouts" =
+"Timeouts" + ?4, "Flushes" = "Flushes" + ?5, "Failures" = "Failures" + ?6, "Conflicts" = "Conflicts"
++ ?7, "Dead" = "Dead" + ?8 where "Id" = ?9 and "Epoch" = ?10;
+
+-- WORKER_REPLACE
+update "pawl_workers" set "Endpoint" = ?1, "Types" = ?2, "Process" = ?3, "Pid" = ?4, "Seen" = ?5,
+"Epoch" = "Epoch" + 1 where "Id" = ?6;
+
+-- WORKER_RAISE
+update "pawl_workers" set "Epoch" = "Epoch" + 1 where "Id" = ?1;
+
+-- WORKER_READ
+select "Epoch", "LastCommit" from "pawl_workers" where "Id" = ?1;
+
+-- WORKER_KEEP
+insert into "pawl_workers" ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid", "Seen",
+"Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead") values (?1, '', '', 0, 0, 0, 0,
+0, 0, 0, 0, 0, 0) on conflict ("Id") do nothing;
+
+-- WORKER_LIST
+select "Id", "Endpoint", "Types", "Process", "Seen", "Epoch", "Pid", "Messages", "Timeouts",
+"Flushes", "Failures", "Conflicts", "Dead" from "pawl_workers" where "Process" <> 0 order by "Id";
+
+-- LEASE_READ
+select "Worker", "Process", "Pid", "Epoch", "Expires" from "pawl_leases" where "Name" = ?1;
+
+-- LEASE_INSERT
+insert into "pawl_leases" ("Name", "Worker", "Process", "Pid", "Epoch", "Expires") values (?1, ?2,
+?3, ?4, ?5, ?6);
+
+-- LEASE_UPDATE
+update "pawl_leases" set "Worker" = ?2, "Process" = ?3, "Pid" = ?4, "Epoch" = ?5, "Expires" = ?6
+where "Name" = ?1;
+
+-- LEAD_LIST
+select substr("Name", 6), "Worker", "Process", "Expires" from "pawl_leases" as l where
+substr("Name", 1, 5) = 'lead:' and "Expires" > ?1 and exists (select 1 from "pawl_workers" as w
+where w."Id" = l."Worker") order by "Name";
+
+-- LEASE_FREE
+update "pawl_leases" set "Worker" = null, "Process" = 0 where "Name" = ?1 and "Process" = ?2;
+
+-- QUEUE_ROW
+select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Seq" = ?1 and "Queue" =
+?2 and "Due" <= ?3;
+
+-- QUEUE_DELETE
+delete from "pawl_queue" where "Seq" = ?1 and "Queue" = ?2;
+
+-- QUEUE_RETRY
+update "pawl_queue" set "Due" = ?1, "Attempts" = ?2, "Deaths" = ?3, "WaitingSince" = ?4, "Error" =
+?5, "History" = ?6 where "Seq" = ?7 and "Queue" = ?8;
+
+-- QUEUE_SEND
+insert into "pawl_queue" ("Queue", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "Error",
+"MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") values (?1, ?2, ?2, ?3, 0,
+0, '', ?4, ?5, ?6, ?7, ?8, ?9) on conflict ("Queue", "MessageId") do nothing;
+
+-- QUEUE_OLDEST
+select "Placed", "Seq" from "pawl_queue" where "Queue" = ?1 and "Due" <= ?2 and "Attempts" = 0 and
+"WaitingSince" = 0 order by "Due", "Seq";
+
+-- INBOX_KNOWN
+select 1 from "pawl_inbox" where "Endpoint" = ?1 and "MessageId" = ?2;
+
+-- INBOX_MARK
+insert into "pawl_inbox" ("Endpoint", "MessageId", "Outcome", "At") values (?1, ?2, ?3, ?4);
+
+-- INBOX_DELETE
+delete from "pawl_inbox" where "Endpoint" = ?1 and "MessageId" = ?2;
+
+-- TIMEOUT_DUE
+select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
+"CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "Destination" = ?1
+and "Due" <= ?2 and ("LeaseExpires" is null or "LeaseExpires" <= ?3) order by "Due", "Id" limit ?4;
+
+-- TIMEOUT_DUE_ANY
+select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
+"CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "Due" <= ?1 and
+("LeaseExpires" is null or "LeaseExpires" <= ?2) order by "Due", "Id" limit ?3;
+
+-- TIMEOUT_NEXT
+select "Due" from "pawl_timeouts" where "Destination" = ?1 and "Due" > ?2 and ("LeaseExpires" is
+null or "LeaseExpires" <= ?3) order by "Due" limit 1;
+
+-- TIMEOUT_NEXT_ANY
+select min("Due") from "pawl_timeouts" where "Due" > ?1 and ("LeaseExpires" is null or
+"LeaseExpires" <= ?2) having min("Due") is not null;
+
+-- TIMEOUT_FIRST
+select "Due" from "pawl_timeouts" where "Destination" = ?1 and "Owner" is null order by "Due" limit
+1;
+
+-- TIMEOUT_STAMP
+update "pawl_timeouts" set "Owner" = ?1, "LeaseExpires" = ?2, "LeaseWorker" = ?3 where "Id" = ?4;
+
+-- TIMEOUT_FREE
+update "pawl_timeouts" set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null where
+"LeaseWorker" = ?1;
+
+-- TIMEOUT_REAP
+update "pawl_timeouts" set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null where
+"LeaseExpires" <= ?1;
+
+-- TIMEOUT_DELETE
+delete from "pawl_timeouts" where "Id" = ?1 and (?2 is null or ("Owner" = ?2 and (?3 = 0 or
+"Generation" = ?3)));
+
+-- TIMEOUT_RELEASE
+update "pawl_timeouts" set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null where "Id" =
+?1 and (?2 is null or ("Owner" = ?2 and (?3 = 0 or "Generation" = ?3)));
+
+-- TIMEOUT_RETRY
+update "pawl_timeouts" set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "Due" = ?4,
+"Attempts" = ?5 where "Id" = ?1 and (?2 is null or ("Owner" = ?2 and (?3 = 0 or "Generation" = ?3)));
+
+-- TIMEOUT_CANCEL
+delete from "pawl_timeouts" where "SagaId" = ?1 and "Name" = ?2 and "Name" <> '';
+
+-- TIMEOUT_CANCEL_ALL
+delete from "pawl_timeouts" where (("SagaId" = ?1 and "Name" <> '') or ("SagaId" = ?1 and "Name" =
+''));
+
+-- TIMEOUT_INSERT
+insert into "pawl_timeouts" ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due",
+"Attempts", "CorrelationId", "Headers") values (?1, 1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8);
+
+-- TIMEOUT_REARM_SAGA
+update "pawl_timeouts" set "Generation" = "Generation" + 1, "SagaType" = ?1, "Destination" = ?2,
+"Due" = ?3, "Attempts" = 0, "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null,
+"CorrelationId" = ?4, "Headers" = ?5 where "SagaId" = ?6 and "Name" = ?7 and "Name" <> '';
+
+-- TIMEOUT_REARM
+update "pawl_timeouts" set "Generation" = "Generation" + 1, "SagaType" = ?1, "Destination" = ?2,
+"Due" = ?3, "Attempts" = 0, "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null,
+"CorrelationId" = ?4, "Headers" = ?5, "SagaId" = ?6, "Name" = ?7 where "Id" = ?8;
+
+-- OUTBOX_ADD
+insert into "pawl_outbox" ("DispatchId", "State", "Attempts", "NextAttempt", "Due", "At", "Source",
+"Version", "Index", "Endpoint", "Destination", "AttemptsBefore", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body") values (?1, 'pending', 0, ?15, ?3, ?2, ?4, ?5,
+?6, ?7, ?8, 0, ?9, ?10, ?11, ?12, ?13, ?14) on conflict ("DispatchId") do nothing;
+
+-- OUTBOX_KNOWN
+select "Type", "Body" from "pawl_outbox" where "DispatchId" = ?1;
+
+-- OUTBOX_SETTLE
+update "pawl_outbox" set "State" = ?1, "Attempts" = ?2, "NextAttempt" = ?3, "DispatchedAt" = ?4
+where "Id" = ?5 and "State" = 'pending';
+
+-- OUTBOX_ENABLE
+update "pawl_outbox" set "State" = 'pending', "NextAttempt" = ?1, "Attempts" = "Attempts" + 1,
+"AttemptsBefore" = "Attempts" + 1 where "Id" = ?2 and "State" = 'dead';
+
+-- OUTBOX_DISCARD
+update "pawl_outbox" set "State" = 'discarded', "DispatchedAt" = ?1, "Attempts" = "Attempts" + 1
+where "Id" = ?2 and "State" = 'dead';
+
+-- OUTBOX_ATTEMPT_PUT
+insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")
+values (?1, ?2, ?3, ?4, ?5, ?6);
+
+-- OUTBOX_ATTEMPT
+insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")
+select ?1, coalesce(max("Attempt"), 0) + 1, ?2, ?3, ?4, ?5 from "pawl_outbox_attempts" where
+"OutboxId" = ?1;
+
+-- OUTBOX_HOLD
+update "pawl_outbox" set "State" = 'held' where "Id" = ?1 and "State" = 'pending';
+
+-- OUTBOX_FREE
+update "pawl_outbox" set "State" = 'pending' where "State" = 'held' and "Source" = ?1;
+
+-- OUTBOX_SWEEP
+delete from "pawl_outbox" where "Id" in (select "Id" from "pawl_outbox" where "DispatchedAt" < ?1
+order by "DispatchedAt" limit ?2);
+
+-- EVENT_LAST
+select max("Version") from "pawl_events" where "Stream" = ?1;
+
+-- EVENT_BEHIND
+select "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = ?1 and
+"Version" > ?2 order by "Version";
+
+-- FOLD_READ
+select "Version", "TypeVersion", "State", "Dispatches", "At" from "pawl_folds" where "Stream" = ?1
+and "TypeVersion" <= ?2 and "Version" > ?3;
+
+-- CHECKPOINT_ADD
+insert into "pawl_checkpoints" ("Name", "Position", "At") values (?1, ?2, ?3) on conflict ("Name")
+do nothing;
+
+-- CHECKPOINT_MOVE
+update "pawl_checkpoints" set "Position" = ?2, "At" = ?3 where "Name" = ?1 and "Position" = ?4;
+
+-- AGGREGATOR_ADD
+insert into "pawl_aggregator" ("Name", "Partition", "Key", "At", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+on conflict ("Partition", "Key") do nothing;
+
+-- AGGREGATOR_LOOK
+select "Type", "LeaseExpires", "Id" from "pawl_aggregator" where "Partition" = ?1;
+
+-- AGGREGATOR_STAMP
+update "pawl_aggregator" set "Session" = ?1, "LeaseExpires" = ?2, "LeaseWorker" = ?3 where "Id" = ?4;
+
+-- AGGREGATOR_DELETE
+delete from "pawl_aggregator" where "Id" = ?1 and "Partition" = ?2 and (?3 is null or "Session" =
+?3);
+
+-- AGGREGATOR_DELETE_ALL
+delete from "pawl_aggregator" where "Partition" = ?1;
+
+-- AGGREGATOR_DELETE_ONE
+delete from "pawl_aggregator" where "Id" = (select "Id" from "pawl_aggregator" where "Partition" =
+?1 and "CorrelationId" = ?2 order by "At", "Id" limit 1);
+
+-- AGGREGATOR_RELEASE
+update "pawl_aggregator" set "Session" = null, "LeaseExpires" = null, "LeaseWorker" = null where
+"Partition" = ?1 and "Session" = ?2;
+
+-- FLUSH_ADD
+insert into "pawl_aggregator_flush" ("Partition", "Name", "Due", "Attempts", "Dead", "Error") values
+(?1, ?2, ?3, 0, 0, '') on conflict ("Partition") do nothing;
+
+-- FLUSH_DONE
+delete from "pawl_aggregator_flush" where "Partition" = ?1 and not exists (select 1 from
+"pawl_aggregator" where "Partition" = ?1);
+
+-- FLUSH_SET
+update "pawl_aggregator_flush" set "Due" = ?1, "Attempts" = ?2, "Dead" = ?3, "Error" = ?4 where
+"Partition" = ?5;
+
+-- FLUSH_READ
+select "Due", "Attempts", "Dead" from "pawl_aggregator_flush" where "Partition" = ?1;
+
+-- FLUSH_FIRST
+select "Due" from "pawl_aggregator_flush" where "Name" = ?1 and "Dead" = 0 order by "Due" limit 1;
+
+-- DEAD_INSERT
+insert into "pawl_dead" ("Endpoint", "Queue", "Code", "Error", "Attempts", "Deaths", "History",
+"At", "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") values (?1, ?2, ?3,
+?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) on conflict ("Endpoint", "MessageId") do nothing;
+
+-- DEAD_DELETE
+delete from "pawl_dead" where "Endpoint" = ?1 and "MessageId" = ?2;
+
+-- SUBSCRIPTION_ADD
+insert into "pawl_subscriptions" ("Type", "Queue") values (?1, ?2) on conflict ("Type", "Queue") do
+nothing;
+
+-- SUBSCRIPTION_DELETE
+delete from "pawl_subscriptions" where "Type" = ?1 and "Queue" = ?2;
+
+-- BEGIN
+begin immediate;
+
+-- BEGIN_READ
+begin;
+
+-- COMMIT_TRANSACTION
+commit;
+
+-- ROLLBACK_TRANSACTION
+rollback;
+
+-- DATA_VERSION
+pragma data_version;
+
+-- QUEUE_CLAIM
+select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
+"CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Queue" = ?1 and "Due" <=
+?2 and pawl_is_free("Seq") order by "Due", "Seq" limit ?3;
+
+-- QUEUE_FIRST
+select "Due" from "pawl_queue" where "Queue" = ?1 and pawl_is_free("Seq") order by "Due" limit 1;
+
+-- INBOX_RANGE
+select "MessageId" from "pawl_inbox" where "Endpoint" = ?1 and "MessageId" between ?2 and ?3 limit
+?4;
+
+-- INBOX_ROWS
+select rowid, "At" from "pawl_inbox" order by rowid;
+
+-- INBOX_DELETE_ROW
+delete from "pawl_inbox" where rowid = ?1;
+
+-- OUTBOX_DUE
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_pending" where
+"State" = 'pending' and "NextAttempt" <= ?1 and (?3 = '' or "Endpoint" = ?3) order by "Id" limit ?2;
+
+-- OUTBOX_NEXT
+select min("NextAttempt") from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" =
+'pending' and "NextAttempt" > ?1 and (?2 = '' or "Endpoint" = ?2);
+
+-- OUTBOX_SOURCES
+select "Id", "Source" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" = 'pending'
+and "Id" > ?1 order by "Id";
+
+-- OUTBOX_PENDING, for OUTBOX_PENDING
+select count(*), (select "At" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" =
+'pending' order by "Id" limit 1) from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" =
+'pending';
+
+-- OUTBOX_FIND_ID
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "Id" = ?1 and (?1 = 0 or "Id" =
+?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or ?4 & case "State" when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or
+"Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts"
+>= ?11 order by "Id" limit ?10;
+
+-- OUTBOX_FIND_DISPATCH
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "DispatchId" = ?2 and (?1 = 0 or
+"Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or ?4 & case "State" when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or
+"Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts"
+>= ?11 order by "Id" limit ?10;
+
+-- OUTBOX_FIND_DEAD
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_dead" where
+"State" = 'dead' and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and
+(?4 = 0 or ?4 & case "State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when
+'dead' then 8 when 'discarded' then 16 else 0 end) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or
+"Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or
+"CausationId" = ?9) and "Attempts" >= ?11 order by "Id" limit ?10;
+
+-- OUTBOX_FIND_HELD
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_held_id" where
+"State" = 'held' and "Attempts" >= 0 and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2)
+and "Id" > ?3 and (?4 = 0 or ?4 & case "State" when 'pending' then 1 when 'held' then 2 when
+'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) and (?5 = '' or
+"Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or
+"Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?11 order by "Id" limit ?10;
+
+-- OUTBOX_FIND_PENDING
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_pending" where
+"State" = 'pending' and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3
+and (?4 = 0 or ?4 & case "State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4
+when 'dead' then 8 when 'discarded' then 16 else 0 end) and (?5 = '' or "Endpoint" = ?5) and (?6 =
+'' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = ''
+or "CausationId" = ?9) and "Attempts" >= ?11 order by "Id" limit ?10;
+
+-- OUTBOX_FIND_TRIED
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_tried" where
+"State" = 'pending' and "Attempts" > 0 and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" =
+?2) and "Id" > ?3 and (?4 = 0 or ?4 & case "State" when 'pending' then 1 when 'held' then 2 when
+'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) and (?5 = '' or
+"Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or
+"Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?11 order by "Id" limit ?10;
+
+-- OUTBOX_FIND_ANY
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where (?1 = 0 or "Id" = ?1) and (?2 is
+null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or ?4 & case "State" when 'pending' then 1 when
+'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) and
+(?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and
+(?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?11 order by "Id"
+limit ?10;
+
+-- EVENT_INSERT
+insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body") values (case when ?1 = 0 or exists (select 1
+from "pawl_events" where "Stream" = ?2 and "Version" = ?1) then ?2 end, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+?10, ?11, ?12);
+
+-- EVENT_ALL
+select "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Seq" > ?1 and (?2 =
+'' or "Type" = ?2) and (?3 = '' or "MessageId" = ?3) and (?4 = '' or "CorrelationId" = ?4) order by
+"Seq" limit ?5;
+
+-- EVENT_ALL_BACK
+select "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Seq" < ?1 and (?2 =
+'' or "Type" = ?2) and (?3 = '' or "MessageId" = ?3) and (?4 = '' or "CorrelationId" = ?4) order by
+"Seq" desc limit ?5;
+
+-- EVENT_STREAM
+select "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = ?6 and
+"Version" > ?1 and (?2 = '' or "Type" = ?2) and (?3 = '' or "MessageId" = ?3) and (?4 = '' or
+"CorrelationId" = ?4) order by "Version" limit ?5;
+
+-- EVENT_STREAM_BACK
+select "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = ?6 and
+"Version" < ?1 and (?2 = '' or "Type" = ?2) and (?3 = '' or "MessageId" = ?3) and (?4 = '' or
+"CorrelationId" = ?4) order by "Version" desc limit ?5;
+
+-- FOLD_SET
+insert into "pawl_folds" ("Stream", "Version", "TypeVersion", "State", "Dispatches", "At") values
+(?1, ?2, ?3, ?4, ?5, ?6) on conflict ("Stream") do update set "Version" = excluded."Version",
+"TypeVersion" = excluded."TypeVersion", "State" = excluded."State", "Dispatches" =
+excluded."Dispatches", "At" = excluded."At" where excluded."Version" > "pawl_folds"."Version";
+
+-- saga Order 0
+select rowid, "Id", "Concurrency", "Metadata", "Data", "SagaTypeVersion", "Correlation_OrderId",
+"Correlation_OldId" from "shop_Order" where "Id" = ?1;
+
+-- saga Order 1
+select rowid, "Id", "Concurrency", "Metadata", "Data", "SagaTypeVersion", "Correlation_OrderId",
+"Correlation_OldId" from "shop_Order" where "Correlation_OrderId" = ?1;
+
+-- saga Order 2
+select rowid, "Id", "Concurrency", "Metadata", "Data", "SagaTypeVersion", "Correlation_OrderId",
+"Correlation_OldId" from "shop_Order" where "Correlation_OldId" = ?1;
+
+-- saga Order 3
+insert into "shop_Order" ("Id", "Metadata", "Data", "PersistenceVersion", "SagaTypeVersion",
+"Concurrency", "Correlation_OrderId", "Correlation_OldId") values (?1, ?2, ?3, 'VERSION', ?4, 1, ?5,
+?6);
+
+-- saga Order 4
+update "shop_Order" set "Concurrency" = "Concurrency" + 1, "Metadata" = ?4, "Data" = ?5,
+"PersistenceVersion" = 'VERSION', "SagaTypeVersion" = ?6, "Correlation_OldId" = ?7 where rowid = ?3
+and "Id" = ?1 and "Concurrency" = ?2;
+
+-- saga Order 5
+update "shop_Order" set "Concurrency" = "Concurrency" + 1, "Metadata" = ?4, "Data" = ?5,
+"PersistenceVersion" = 'VERSION', "SagaTypeVersion" = ?6, "Correlation_OldId" = ?7 where "Id" = ?1 and
+"Concurrency" = ?2;
+
+-- saga Order 6
+delete from "shop_Order" where "Id" = ?1 and "Concurrency" = ?2;
+
+-- saga Order 7
+select count(*) from "shop_Order";
+
+-- saga Plain 0
+select rowid, "Id", "Concurrency", "Metadata", "Data", "SagaTypeVersion" from "shop_Plain" where
+"Id" = ?1;
+
+-- saga Plain 3
+insert into "shop_Plain" ("Id", "Metadata", "Data", "PersistenceVersion", "SagaTypeVersion",
+"Concurrency") values (?1, ?2, ?3, 'VERSION', ?4, 1);
+
+-- saga Plain 4
+update "shop_Plain" set "Concurrency" = "Concurrency" + 1, "Metadata" = ?4, "Data" = ?5,
+"PersistenceVersion" = 'VERSION', "SagaTypeVersion" = ?6 where rowid = ?3 and "Id" = ?1 and
+"Concurrency" = ?2;
+
+-- saga Plain 5
+update "shop_Plain" set "Concurrency" = "Concurrency" + 1, "Metadata" = ?4, "Data" = ?5,
+"PersistenceVersion" = 'VERSION', "SagaTypeVersion" = ?6 where "Id" = ?1 and "Concurrency" = ?2;
+
+-- saga Plain 6
+delete from "shop_Plain" where "Id" = ?1 and "Concurrency" = ?2;
+
+-- saga Plain 7
+select count(*) from "shop_Plain";
