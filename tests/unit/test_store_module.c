@@ -10,6 +10,7 @@
 
 #include "pawl/store.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +19,17 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+/* The library's own look at a file, which the program takes the place of. */
+static char   looks[12][PAWL__MODULE_PATH_SIZE];
+static size_t look_count;
+
+PAWL_API int access(const char *path, int mode)
+{
+    if (look_count < sizeof looks / sizeof looks[0])
+        snprintf(looks[look_count++], sizeof looks[0], "%s", path);
+    return faccessat(AT_FDCWD, path, mode, 0);
+}
 
 typedef struct folders {
     char  build[PAWL__MODULE_PATH_SIZE]; /* that of the library */
@@ -113,6 +125,54 @@ static void a_path_over_the_limit_is_passed_over(void **state)
     assert_false(pawl__module_find("tiny", path));
 }
 
+static void expect_look(size_t index, const char *folder)
+{
+    char path[PAWL__MODULE_PATH_SIZE + 100];
+    snprintf(path, sizeof path, "%s/libpawl-missing.so", folder);
+    assert_in_range(index, 0, look_count - 1);
+    assert_string_equal(looks[index], path);
+}
+
+/* An empty one is not the root, and a repeated one is looked into again. */
+static void the_folders_are_looked_into_in_their_order(void **state)
+{
+    const folders *f = *state;
+    char           path[PAWL__MODULE_PATH_SIZE], beside[PAWL__MODULE_PATH_SIZE + 10];
+    setenv("PAWL_DRIVER_PATH", "::/first::/second:/first:", 1);
+    look_count = 0;
+    assert_false(pawl__module_find("missing", path));
+    snprintf(beside, sizeof beside, "%s/pawl", f->build);
+    expect_look(0, f->build);
+    expect_look(1, beside);
+    size_t given = strcmp(looks[2], "/first/libpawl-missing.so") == 0 ? 2 : 3;
+    expect_look(given, "/first"); /* behind the folder that the library was built for */
+    expect_look(given + 1, "/second");
+    expect_look(given + 2, "/first");
+    assert_int_equal(look_count, given + 3);
+}
+
+/* "/xxx/libpawl-missing.so" of so many bytes. */
+static size_t looks_for_a_path_of(size_t size)
+{
+    static char folder[PAWL__MODULE_PATH_SIZE + 100];
+    char        path[PAWL__MODULE_PATH_SIZE];
+    memset(folder, 'x', sizeof folder);
+    folder[0]                                    = '/';
+    folder[size - strlen("/libpawl-missing.so")] = '\0';
+    setenv("PAWL_DRIVER_PATH", folder, 1);
+    look_count = 0;
+    assert_false(pawl__module_find("missing", path));
+    return look_count;
+}
+
+static void a_path_has_4095_bytes_at_most(void **state)
+{
+    (void)state;
+    size_t others = looks_for_a_path_of(4096);
+    assert_int_equal(looks_for_a_path_of(4095), others + 1);
+    assert_int_equal(strlen(looks[others]), 4095);
+}
+
 static void the_folders_are_named_in_their_order(void **state)
 {
     const folders *f = *state;
@@ -182,6 +242,8 @@ int main(void)
         TEST(what_lies_beside_the_library_comes_before_the_variable),
         TEST(each_folder_of_the_variable_is_looked_into),
         TEST(a_path_over_the_limit_is_passed_over),
+        TEST(the_folders_are_looked_into_in_their_order),
+        TEST(a_path_has_4095_bytes_at_most),
         TEST(the_folders_are_named_in_their_order),
         TEST(the_table_of_a_module_is_found),
         TEST(what_is_no_module_is_refused),
