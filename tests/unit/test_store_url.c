@@ -173,6 +173,154 @@ static void no_mixture_shows_a_password(void **state)
     pawl_arena_destroy(arena);
 }
 
+/* Each word that makes a parameter secret, and each name behind a password that is known. */
+static const char *const secret_words[] = {
+    "pass",      "pwd",     "secret",     "token",       "credential", "apikey",
+    "api_key",   "api-key", "accesskey",  "access_key",  "accountkey", "account_key",
+    "sharedkey", "scram",   "privatekey", "private_key", "signature"};
+static const char *const secret_names[] = {"pw", "sig", "sas", "pin"};
+static const char *const known_names[]  = {"application_name",
+                                           "busy_ms",
+                                           "cache_mb",
+                                           "connect_timeout",
+                                           "create",
+                                           "database",
+                                           "dbname",
+                                           "encrypt",
+                                           "host",
+                                           "hostaddr",
+                                           "options",
+                                           "pooler",
+                                           "port",
+                                           "schema",
+                                           "server",
+                                           "sslcert",
+                                           "sslkey",
+                                           "sslmode",
+                                           "sslrootcert",
+                                           "synchronous",
+                                           "target_session_attrs",
+                                           "tls",
+                                           "trustservercertificate",
+                                           "uid",
+                                           "user"};
+
+/* "x://h?NAME=Sesame" is shown with its value, or without. */
+static void expect_shown(pawl_arena *arena, const char *before, const char *name,
+                         const char *behind, bool is_shown)
+{
+    char url[200], masked[200];
+    snprintf(url, sizeof url, "x://h?%s%s%s=Sesame", before, name, behind);
+    snprintf(masked, sizeof masked, "x://h?%s%s%s=%s", before, name, behind,
+             is_shown ? "Sesame" : "***");
+    assert_string_equal(pawl_url_masked(url, arena).data, masked);
+}
+
+static void each_secret_word_hides_its_value(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"file", "path"};
+    pawl_arena              *arena  = pawl_arena_create(0);
+    for (size_t i = 0; i < COUNT(secret_words); i++) {
+        expect_shown(arena, "", secret_words[i], "", false);
+        expect_shown(arena, "my", secret_words[i], "s", false);
+        expect_shown(arena, "X.", secret_words[i], "_2", false);
+        for (size_t j = 0; j < COUNT(ends); j++) {
+            expect_shown(arena, "", secret_words[i], ends[j], true); /* where it stands */
+            expect_shown(arena, ends[j], secret_words[i], "", false);
+        }
+    }
+    for (size_t i = 0; i < COUNT(secret_names); i++) { /* the whole name alone */
+        expect_shown(arena, "", secret_names[i], "", false);
+        expect_shown(arena, "x", secret_names[i], "", true);
+        expect_shown(arena, "", secret_names[i], "x", true);
+    }
+    pawl_arena_destroy(arena);
+}
+
+/* Behind a password the rest may be a part of it, unless its name is known. */
+static void each_known_name_is_shown_behind_a_password(void **state)
+{
+    (void)state;
+    pawl_arena *arena = pawl_arena_create(0);
+    char        url[200], masked[200];
+    for (size_t i = 0; i < COUNT(known_names); i++) {
+        snprintf(url, sizeof url, "x://h?pwd=Sesame&%s=v&a=b", known_names[i]);
+        snprintf(masked, sizeof masked, "x://h?pwd=***&%s=v", known_names[i]);
+        assert_string_equal(pawl_url_masked(url, arena).data, masked);
+        snprintf(url, sizeof url, "x://h?pwd=Sesame&%sx=v", known_names[i]);
+        assert_string_equal(pawl_url_masked(url, arena).data, "x://h?pwd=***");
+    }
+    for (size_t i = 0; i < COUNT(secret_words); i++) {
+        snprintf(url, sizeof url, "x://h?pwd=Ses&%s=ame&host=h", secret_words[i]);
+        snprintf(masked, sizeof masked, "x://h?pwd=***&%s=***&host=h", secret_words[i]);
+        assert_string_equal(pawl_url_masked(url, arena).data, masked);
+    }
+    pawl_arena_destroy(arena);
+}
+
+/* A name of 64 bytes is read; of a longer one nobody knows what it names. */
+static void a_long_name_is_taken_for_a_secret_one(void **state)
+{
+    (void)state;
+    pawl_arena *arena = pawl_arena_create(0);
+    char        name[66];
+    memset(name, 'n', sizeof name);
+    name[65] = '\0';
+    expect_shown(arena, "", name, "", false);
+    name[64] = '\0';
+    expect_shown(arena, "", name, "", true);
+    memcpy(name + 60, "pass", 4);
+    expect_shown(arena, "", name, "", false);
+    expect_shown(arena, "", "", "", false);
+    pawl_arena_destroy(arena);
+}
+
+/* Every character of a URL in the places where it decides. */
+static void each_character_has_its_places(void **state)
+{
+    (void)state;
+    pawl_arena *arena = pawl_arena_create(0);
+    for (int c = 1; c < 256; c++) {
+        char url[100], shown[100];
+        bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       strchr("_-.", c) != NULL;
+        snprintf(url, sizeof url, "x://a%cz:Sesame@h", c); /* in the user's name */
+        snprintf(shown, sizeof shown, "x://a%cz:***@h", c);
+        if (c == ':')
+            snprintf(shown, sizeof shown, "x://a:***@h");
+        else if (!is_word && strchr("%~!$*+,()", c) == NULL)
+            snprintf(shown, sizeof shown, "x:***");
+        assert_string_equal(pawl_url_masked(url, arena).data, shown);
+        snprintf(url, sizeof url, "x://h%c1", c); /* in the host */
+        bool is_host = is_word || strchr(":,%*/?#", c) != NULL;
+        assert_string_equal(pawl_url_masked(url, arena).data, c == '@'  ? "x://h@1"
+                                                              : is_host ? url
+                                                                        : "x:***");
+        snprintf(url, sizeof url, "x://h:1%c", c); /* in the port */
+        bool is_port = (c >= '0' && c <= '9') || strchr(",/?#", c) != NULL;
+        assert_string_equal(pawl_url_masked(url, arena).data, c == '@'  ? "x://h:***@"
+                                                              : is_port ? url
+                                                                        : "x:***");
+    }
+    pawl_arena_destroy(arena);
+}
+
+static void a_port_has_five_digits_at_most(void **state)
+{
+    (void)state;
+    pawl_arena *arena = pawl_arena_create(0);
+    assert_string_equal(pawl_url_masked("x://h:12345", arena).data, "x://h:12345");
+    assert_string_equal(pawl_url_masked("x://h:123456", arena).data, "x:***");
+    assert_string_equal(pawl_url_masked("x://h:", arena).data, "x://h:");
+    assert_string_equal(pawl_url_masked("x://[::1]", arena).data, "x://[::1]");
+    assert_string_equal(pawl_url_masked("x://[::1]:123456", arena).data, "x:***");
+    assert_string_equal(pawl_url_masked("x://[fe80::1%eth0]", arena).data, "x://[fe80::1%eth0]");
+    assert_string_equal(pawl_url_masked("x://[::1", arena).data, "x:***");
+    assert_string_equal(pawl_url_masked("x://[:@:1]", arena).data, "x:***");
+    pawl_arena_destroy(arena);
+}
+
 static void a_scheme_has_a_form(void **state)
 {
     char longest[PAWL_PREFIX_SIZE_MAX + 2];
@@ -197,6 +345,11 @@ int main(void)
         cmocka_unit_test(passwords_are_masked),
         cmocka_unit_test(no_password_is_shown),
         cmocka_unit_test(no_mixture_shows_a_password),
+        cmocka_unit_test(each_secret_word_hides_its_value),
+        cmocka_unit_test(each_known_name_is_shown_behind_a_password),
+        cmocka_unit_test(a_long_name_is_taken_for_a_secret_one),
+        cmocka_unit_test(each_character_has_its_places),
+        cmocka_unit_test(a_port_has_five_digits_at_most),
         cmocka_unit_test(a_scheme_has_a_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
