@@ -7,6 +7,9 @@
  * does; its answer decides, since a commit may be through already. Only a
  * server that does not answer that either is given up.
  *
+ * So is a connection whose library had no memory for an answer. It has read it then, says so
+ * in its error text alone, and waits for more, which the server does not have.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/wire.h"
@@ -21,6 +24,7 @@
 /* For the answer to a cancel: as long as the call itself, within these. */
 #define CANCEL_MS_MIN 1000
 #define CANCEL_MS_MAX 5000
+#define SLICE_MS 1000 /* of a wait: after each the library is asked whether it stands still */
 
 int64_t pawl__pg_clock_ms(void)
 {
@@ -51,6 +55,7 @@ typedef struct pump {
     bool                 is_cancelled;
     pawl_code            why; /* it was */
     pawl__pg_cancel     *cancel;
+    size_t               told; /* bytes of the error text that results, or failed sends, told of */
 } pump;
 
 /* ---- Failing ------------------------------------------------------------ */
@@ -145,6 +150,22 @@ static void take_result(pump *p, PGresult *result)
 
 /* ---- Waiting ------------------------------------------------------------ */
 
+static size_t error_size(const pump *p)
+{
+    return strlen(PQerrorMessage(p->connection->pg));
+}
+
+/* Nothing came for a slice. An error without a result is a message that the library dropped,
+ * for want of memory: the last one, else the results behind it would have come. */
+static void look_at_error(pump *p)
+{
+    size_t size = error_size(p);
+    if (size > p->told)
+        give_up(p, NULL);
+    else
+        p->told = size; /* it begins anew with a query */
+}
+
 static void look_at_time(pump *p)
 {
     if (pawl__pg_clock_ms() < p->deadline)
@@ -176,7 +197,7 @@ static void wait_for_socket(pump *p)
         give_up(p, NULL);
         return;
     }
-    int ready = poll(list, 2, rest > 60000 ? 60000 : rest > 0 ? (int)rest : 0);
+    int ready = poll(list, 2, rest > SLICE_MS ? SLICE_MS : rest > 0 ? (int)rest : 0);
     if (ready < 0 && errno != EINTR) {
         give_up(p, strerror(errno));
         return;
@@ -186,7 +207,9 @@ static void wait_for_socket(pump *p)
     if (ready > 0 && (list[0].revents & (POLLIN | POLLERR | POLLHUP)) != 0 &&
         PQconsumeInput(pg) == 0)
         give_up(p, NULL);
-    else
+    else if (ready == 0)
+        look_at_error(p);
+    if (!p->connection->is_lost)
         look_at_time(p);
 }
 
@@ -205,6 +228,7 @@ static void pump_all(pump *p)
             continue;
         }
         take_result(p, result);
+        p->told = error_size(p);
         if (PQstatus(connection->pg) == CONNECTION_BAD)
             give_up(p, NULL);
     }
@@ -230,8 +254,10 @@ static void pump_and_end(pump *p)
 
 static pump make_pump(pawl__pg_connection *connection)
 {
-    return (pump){.connection = connection,
-                  .deadline   = pawl__pg_clock_ms() + connection->deadline_ms};
+    pump made = {.connection = connection,
+                 .deadline   = pawl__pg_clock_ms() + connection->deadline_ms};
+    made.told = error_size(&made);
+    return made;
 }
 
 static void sync_and_pump(pawl__pg_connection *connection)
