@@ -216,8 +216,10 @@ static void a_commit_without_its_standby_is_unknown(void **state)
     raw_run(p->pg, "create function warn() returns trigger language plpgsql as "
                    "$$ begin raise warning 'look'; return null; end $$");
     raw_run(p->pg, "create trigger warn after insert on pawl_queue execute function warn()");
+    int pid = pid_of(store);
     expect_code(p, send_one(p, store, "orders", "m-4"), PAWL_OK);
     assert_int_equal(queue_count(p), 4);
+    assert_int_equal(pid_of(store), pid);
     pawl_store_close(store);
 }
 
