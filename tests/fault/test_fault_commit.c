@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SERVER_STRIDE 4 /* a run takes longer there: one commit of so many fails */
+
 typedef struct way {
     const char *name;
     hook_place  place;
@@ -67,7 +69,8 @@ static bool run_once(const char *url, const char *target, long n)
 
 static void the_nth_commit_fails(const char *url)
 {
-    char scheme[20];
+    const long stride = server_is(url) ? SERVER_STRIDE : 1;
+    char       scheme[20];
     snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         long n  = 0;
@@ -76,18 +79,19 @@ static void the_nth_commit_fails(const char *url)
             char here[1000], target[1000];
             assert_true(scenario_url(scheme, here, sizeof here));
             assert_true(scenario_url(scheme, target, sizeof target));
-            goes_on = run_once(here, target, n + 1);
+            goes_on = run_once(here, target, n * stride + 1);
             scenario_forget(here);
             scenario_forget(target);
         }
         print_message("%s: %ld commits failed in turn\n", ways[i].name, n - 1);
-        assert_true(n > 3);
+        assert_true(n > 3 || server_is(url));
+        assert_true(n > 1);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {ON_STORES(the_nth_commit_fails)};
+    const struct CMUnitTest tests[] = {ON_ALL_STORES(the_nth_commit_fails)};
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

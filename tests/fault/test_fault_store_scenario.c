@@ -7,6 +7,7 @@
  */
 #include "support/fault_memory.h"
 #include "support/fault_scenario.h"
+#include "support/turns.h"
 #include "support/world.h"
 
 #include <limits.h>
@@ -22,30 +23,8 @@ static const char *scheme_of(const char *url)
     return scheme;
 }
 
-/* Which calls go wrong in turn: each of them, or on a server, where a run takes longer, a
- * few, far apart, and in each loop others. */
-typedef struct turns {
-    long first, stride, last;
-} turns;
-
-#define SERVER_TURNS 3
-#define SERVER_SEEDS 2
+/* On a server: one allocation of so many fails. */
 #define MEMORY_STRIDE 149
-
-static turns turns_of(const char *url, long calls)
-{
-    static long shift;
-    if (!server_is(url))
-        return (turns){1, 1, calls};
-    long stride = calls / SERVER_TURNS + 1;
-    shift += 7;
-    return (turns){1 + shift % stride, stride, calls};
-}
-
-static uint64_t seeds_of(const char *url, uint64_t elsewhere)
-{
-    return server_is(url) ? SERVER_SEEDS : elsewhere;
-}
 
 /* Untouched: how many calls the plan is about, and what was handled. */
 static fault_result count_calls(const char *url, fault_plan plan)

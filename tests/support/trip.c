@@ -170,8 +170,11 @@ void trip_end(trip *self)
 {
     world *it = &self->it;
     move(self, PAWL_SECONDS(20));
-    assert_begins(self, world_saga_text(it, "Trip", "t", NULL),
-                  "{\"name\":\"t\",\"rings\":2,\"log\":\"first second \",\"ballast\":\"...");
+    const char *state = world_saga_text(it, "Trip", "t", NULL);
+    assert_count(self, "rings", world_json_number(state, "rings"), 2);
+    assert_count(self, "the state's size", strlen(state) > sizeof heavy, true);
+    if (strstr(state, "\"first second \"") == NULL)
+        fail_msg("%s: the log is not in '%.100s...'", self->label, state);
     assert_count(self, "timeouts", (int64_t)world_timeouts(it).count, 0);
     assert_count(self, "messages left", (int64_t)world_queue(it, "station").count, 0);
     assert_count(self, "dead letters", (int64_t)world_dead(it).count, 0);

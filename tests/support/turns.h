@@ -1,0 +1,42 @@
+/* turns.h - which calls of a scenario go wrong in turn: each of them, or on a server,
+ * where a run takes longer, a few, far apart, and in each loop others.
+ *
+ *     turns_of -> for (n = first; n <= last; n += stride)
+ *
+ * Threads: one.
+ * Tests: those of tests/fault
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_TURNS_H
+#define PAWL_TESTS_TURNS_H
+
+#include "support/server.h"
+
+#include <stdint.h>
+
+#define SERVER_TURNS 3
+#define SERVER_SEEDS 2
+
+typedef struct turns {
+    long first, stride, last;
+} turns;
+
+/* Of so many calls. */
+static inline turns turns_of(const char *url, long calls)
+{
+    static long shift;
+    if (!server_is(url))
+        return (turns){1, 1, calls};
+    long stride = calls / SERVER_TURNS + 1;
+    shift += 7;
+    return (turns){1 + shift % stride, stride, calls};
+}
+
+/* How many seeds are tried. */
+static inline uint64_t seeds_of(const char *url, uint64_t elsewhere)
+{
+    return server_is(url) ? SERVER_SEEDS : elsewhere;
+}
+
+#endif
