@@ -64,8 +64,15 @@ fi
 
 echo "== no optional driver"
 rm -f "$work/build"/libpawl-*.so
-build -DPAWL_SQLITE=OFF -DPAWL_POSTGRES=OFF -DPAWL_OBSERVE=OFF
+build -DPAWL_SQLITE=OFF -DPAWL_POSTGRES=OFF -DPAWL_OBSERVE=OFF -DCMAKE_INSTALL_LIBDIR=lib/deep/er
 if ls "$work/build"/libpawl-*.so | grep -v '/libpawl-bench\.so$'; then
     die "a driver was built with PAWL_SQLITE=OFF"
 fi
 "$work/build/pawl" bench append --store memory: --messages 10 --rounds 1 >/dev/null
+
+echo "== libraries in a folder of another depth"
+cmake --install "$work/build" --prefix "$first" >/dev/null
+"$first/bin/pawl" version >/dev/null
+"$first/bin/pawl" bench append --store memory: --messages 10 --rounds 1 >/dev/null
+said=$(PKG_CONFIG_PATH=$first/lib/deep/er/pkgconfig pkg-config --variable=prefix pawl)
+[ "$(realpath "$said")" = "$(realpath "$first")" ] || die "pkg-config says that the prefix is $said"
