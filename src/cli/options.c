@@ -58,14 +58,21 @@ static void append_name(char *text, size_t size, bool is_first, const char *pref
     append(text, size, name);
 }
 
-/* A word that a valid name begins with was cut short: as near as can be. */
+static size_t most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A word that a valid name begins with was cut short: as near as can be. Two words of which
+ * more than a third differs are no typing error of each other. */
 static size_t remoteness(const char *word, const char *name)
 {
-    size_t size = strlen(word);
+    size_t size   = strlen(word);
+    size_t longer = most(size, strlen(name));
     if (size >= 2 && strncmp(word, name, size) == 0)
         return 1;
     size_t steps = distance(word, name);
-    return steps <= least(DISTANCE_MAX, (size + 1) / 2) ? steps : DISTANCE_MAX + 1;
+    return steps <= least(DISTANCE_MAX, most(longer / 3, 1)) ? steps : DISTANCE_MAX + 1;
 }
 
 void pawl__suggest(const char *word, const char *prefix, const char *const *names, char *text,
@@ -73,7 +80,7 @@ void pawl__suggest(const char *word, const char *prefix, const char *const *name
 {
     size_t found = 0;
     text[0]      = '\0';
-    for (size_t steps = 0; steps <= DISTANCE_MAX; steps++)
+    for (size_t steps = 0; steps <= DISTANCE_MAX && found == 0; steps++)
         for (size_t i = 0; names[i] != NULL && found < SUGGESTIONS_MAX; i++)
             if (remoteness(word, names[i]) == steps) {
                 append(text, size, found == 0 ? "; did you mean " : "");

@@ -67,8 +67,8 @@ pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
                               const pawl__option *options, int count, char **words, void *fields,
                               pawl_error *error);
 
-/* Up to three of `names` (ends with NULL) that a mistyped `word` may have
- * meant, nearest first, else all: "; did you mean X?" or "; valid are A, B". */
+/* Up to three of `names` (ends with NULL) that a mistyped `word` may have meant, the nearest
+ * alone, else all: "; did you mean X?" or "; valid are A, B". */
 void pawl__suggest(const char *word, const char *prefix, const char *const *names, char *text,
                    size_t size);
 

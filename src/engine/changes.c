@@ -89,8 +89,11 @@ static void put_dead(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
     batch->changes.dead_set.items[batch->changes.dead_set.count - 1].message.headers =
         dead_headers(batch, unit);
     batch->counters.dead++;
-    pawl_log(PAWL_LOG_WARNING, "message %.*s is a dead letter after %d attempts: %.*s",
-             PAWL_TEXT_ARGS(unit->message.id), attempts + 1, PAWL_TEXT_ARGS(unit->error));
+    pawl_log(PAWL_LOG_WARNING,
+             "message %.*s of type %.*s in queue %.*s is a dead letter after %d attempt%s: %.*s",
+             PAWL_TEXT_ARGS(unit->message.id), PAWL_TEXT_ARGS(unit->message.type),
+             PAWL_TEXT_ARGS(queue), attempts + 1, attempts == 0 ? "" : "s",
+             PAWL_TEXT_ARGS(unit->error));
 }
 
 static pawl_queue_settle settle_of(pawl__batch *batch, const pawl__unit *unit, uint32_t group)

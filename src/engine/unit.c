@@ -112,17 +112,34 @@ static bool is_over(const pawl__lookup *lookup)
            lookup->entry->stream->is_completed;
 }
 
-#define NONE_SIZE (PAWL_VALUE_TEXT_SIZE + PAWL_NAME_SIZE_MAX + 40)
+#define VALUES_SIZE (PAWL_VALUE_TEXT_SIZE * 2 + PAWL_NAME_SIZE_MAX + 20)
+#define NONE_SIZE (VALUES_SIZE + PAWL_NAME_SIZE_MAX + 40)
+
+/* " for 'o-1'", " for 'o-1' or number '17'", " for number '17'": the second one is the
+ * transitional property's, which may be asked for by the same value. */
+static void format_values(const pawl__lookup *lookup, char text[VALUES_SIZE])
+{
+    const char *name                        = lookup->binding->saga->saga->transitional;
+    char        value[PAWL_VALUE_TEXT_SIZE] = "", other[PAWL_VALUE_TEXT_SIZE] = "";
+    bool        has_value = lookup->value.type != PAWL_VALUE_NONE;
+    if (has_value || lookup->transitional.type == PAWL_VALUE_NONE)
+        pawl_value_format(&lookup->value, value, sizeof value);
+    if (lookup->transitional.type != PAWL_VALUE_NONE)
+        pawl_value_format(&lookup->transitional, other, sizeof other);
+    bool has_other = other[0] != '\0' && strcmp(value, other) != 0;
+    snprintf(text, VALUES_SIZE, " for %s%s%s%s%s", value, has_other && has_value ? " or " : "",
+             has_other ? name : "", has_other ? " " : "", has_other ? other : "");
+}
 
 /* "no saga OrderSaga for 'o-1'", "process Order for 'o-1' is over". */
 static void format_none(const pawl__lookup *lookup, char text[NONE_SIZE])
 {
     const pawl__saga_model *saga    = lookup->binding->saga;
     bool                    is_past = is_over(lookup);
-    char                    value[PAWL_VALUE_TEXT_SIZE];
-    pawl_value_format(&lookup->value, value, sizeof value);
-    snprintf(text, NONE_SIZE, "%s%s %s for %s%s", is_past ? "" : "no ", pawl__model_kind(saga),
-             saga->saga->name, value, is_past ? " is over" : "");
+    char                    values[VALUES_SIZE];
+    format_values(lookup, values);
+    snprintf(text, NONE_SIZE, "%s%s %s%s%s", is_past ? "" : "no ", pawl__model_kind(saga),
+             saga->saga->name, values, is_past ? " is over" : "");
 }
 
 /* "None" after a look at the queue, with no older message of this batch left. */

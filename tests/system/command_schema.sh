@@ -44,7 +44,7 @@ tables | cmp -s - "$work/applied" || die "the printed script makes other tables 
 
 echo "== verify names what is missing"
 "$work/sql" "$file" 'DROP TABLE orders_OrderSaga'
-expect 4 "$file" pawl schema verify "${at[@]}" "${app[@]}"
+expect 4 "run: pawl schema apply --store 'sqlite:$file' --app APP\$" pawl schema verify "${at[@]}" "${app[@]}"
 grep -q 'orders_OrderSaga' "$work/out" || die "the missing table is not named"
 expect 0 '' pawl schema verify "${at[@]}"
 expect 0 '' pawl schema apply "${at[@]}" "${app[@]}"
@@ -56,7 +56,7 @@ tables | cmp -s - "$work/applied" || die "drop did not wait for the answer"
 expect 0 '' pawl schema drop "${at[@]}" "${app[@]}" --yes
 [ -z "$(tables)" ] || die "drop left $(tables)"
 expect 0 '' pawl schema drop "${at[@]}" "${app[@]}" --yes
-expect 4 "$file" pawl schema verify "${at[@]}"
+expect 4 "run: pawl schema apply --store 'sqlite:$file'\$" pawl schema verify "${at[@]}"
 
 echo "== tables of an earlier version"
 file=$work/old.db

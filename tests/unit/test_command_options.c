@@ -275,6 +275,20 @@ static void suggestions(void **state)
     assert_string_equal(text, "; did you mean send?");
     pawl__suggest("sch", "", names, text, sizeof text);
     assert_string_equal(text, "; did you mean schema?");
+    /* Half of it is another word's; of two that are near the nearest is enough. */
+    pawl__suggest("rung", "", names, text, sizeof text);
+    assert_string_equal(text, "; did you mean run?");
+    pawl__suggest("rust", "", names, text, sizeof text);
+    assert_null(strstr(text, "did you mean"));
+    pawl__suggest("bind", "", names, text, sizeof text);
+    assert_null(strstr(text, "did you mean"));
+    pawl__suggest("stast", "", names, text, sizeof text);
+    assert_string_equal(text, "; did you mean stats?");
+    pawl__suggest("scheam", "", names, text, sizeof text);
+    assert_string_equal(text, "; did you mean schema?");
+    const char *const delays[] = {"outbox-delay", "outbox-idle", "retry-delay", NULL};
+    pawl__suggest("outbox-dealy", "", delays, text, sizeof text);
+    assert_string_equal(text, "; did you mean outbox-delay?");
     pawl__suggest("x", "--", names, text, sizeof text);
     assert_string_equal(text, "; valid are --queue, --run, --schema, --send, --stats");
     pawl__suggest("a name that is longer than any that is compared to its end", "", names, text,

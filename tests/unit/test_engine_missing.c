@@ -166,6 +166,9 @@ static void e3_it_is_a_dead_letter_where_its_row_says_so(const char *url)
     pawl_dead_rows dead = world_dead(&it);
     assert_int_equal(dead.count, 1);
     assert_true(world_says(dead.items[0].error, "message appeal: no saga Case for 'a'"));
+    assert_string_equal(warning,
+                        "message a1 of type appeal in queue court is a dead letter after 1 "
+                        "attempt: message appeal: no saga Case for 'a'");
     assert_int_equal(counted(&it), 1);
     close_world(&it);
 }

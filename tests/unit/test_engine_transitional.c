@@ -7,6 +7,7 @@
 
 #include "pawl/operations.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PARCEL_STATE(F) \
@@ -189,6 +190,35 @@ static void e35_what_the_transitional_value_finds_belongs_to_its_unit(const char
 
 /* ---- Writing -------------------------------------------------------------------- */
 
+static char warning[400]; /* the last one */
+
+static void keep_warning(pawl_log_level level, const char *text, void *context)
+{
+    (void)level, (void)context;
+    snprintf(warning, sizeof warning, "%s", text);
+}
+
+/* Both values that were asked for, or the one that there was. */
+static void s22_none_names_what_was_asked_for(const char *url)
+{
+    static const char *const asked[][3] = {
+        {"n-9", "b-9", "no saga Parcel for 'n-9' or barcode 'b-9'"},
+        {"", "b-8", "no saga Parcel for '' or barcode 'b-8'"},
+        {"b-7", "b-7", "no saga Parcel for 'b-7'"}};
+    world it;
+    open_world(&it, url);
+    pawl_log_set(keep_warning, PAWL_LOG_WARNING, NULL);
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        post_scan(&it, asked[i][0], asked[i][1], "");
+        world_drain(&it);
+        const char *part = strstr(warning, asked[i][2]);
+        if (part == NULL || strcmp(part, asked[i][2]) != 0)
+            fail_msg("'%s' does not end with '%s'", warning, asked[i][2]);
+    }
+    world_quiet();
+    world_close(&it);
+}
+
 static void s20_the_transitional_value_is_written_at_every_update(const char *url)
 {
     world it;
@@ -257,6 +287,7 @@ int main(void)
         ON_ALL_STORES(s22_a_saga_begun_in_the_batch_is_found_by_both),
         ON_ALL_STORES(s22_a_starter_continues_what_the_transitional_value_finds),
         ON_ALL_STORES(e35_what_the_transitional_value_finds_belongs_to_its_unit),
+        ON_ALL_STORES(s22_none_names_what_was_asked_for),
         ON_ALL_STORES(s20_the_transitional_value_is_written_at_every_update),
         ON_ALL_STORES(s21_a_null_transitional_value_is_refused_at_save),
         ON_ALL_STORES(s21_reading_an_old_row_is_fine),

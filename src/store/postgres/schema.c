@@ -392,9 +392,10 @@ static pawl_code verify(pawl__pg *store, const pawl_schema_spec *spec, pawl_line
     bool      has_relic = false;
     pawl_code code      = pawl__pg_verify(store, spec, line, context, &count, &has_relic, error);
     if (code == PAWL_OK && count != 0)
-        code =
-            pawl_error_set(error, PAWL_ESCHEMA, "postgres: %s: the schema has %zu difference%s; %s",
-                           store->given, count, count == 1 ? "" : "s", advice_of(store).text);
+        code = pawl_error_set(error, PAWL_ESCHEMA,
+                              "postgres: %s: the schema has %zu difference%s; %s%s", store->given,
+                              count, count == 1 ? "" : "s", advice_of(store).text,
+                              spec->table_count != 0 ? " --app APP" : "");
     return code;
 }
 

@@ -346,8 +346,9 @@ static pawl_code verify(pawl__sqlite *store, const pawl_schema_spec *spec, pawl_
         code = pawl__sqlite_verify(store, spec, version, line, context, &count, error);
     if (code == PAWL_OK && count != 0)
         code =
-            pawl_error_set(error, PAWL_ESCHEMA, "sqlite: %s: the schema has %zu difference%s; %s",
-                           store->given_path, count, count == 1 ? "" : "s", advice_of(store).text);
+            pawl_error_set(error, PAWL_ESCHEMA, "sqlite: %s: the schema has %zu difference%s; %s%s",
+                           store->given_path, count, count == 1 ? "" : "s", advice_of(store).text,
+                           spec->table_count != 0 ? " --app APP" : "");
     return code;
 }
 
