@@ -351,6 +351,35 @@ static void held_rows_wait_for_their_release(suite *s)
     expect_numbers(s, &rows, (const unsigned[]){4}, 1);
 }
 
+/* Ids need not follow the versions: what is held stays back, whatever its place is. */
+static void a_held_row_takes_nobodys_place(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, 1, "Order/1", 8, 0);
+    add(s, a, 2, "Order/1", 7, 0);
+    add(s, a, 3, "Order/1", 6, 0);
+    hold(s, a, id_of(s, a, 1), false);
+    pawl_outbox_rows rows = claim(s, a, SUITE_NOW, 10);
+    expect_numbers(s, &rows, (const unsigned[]){1}, 1);
+}
+
+/* A release frees all of its source, also what stands before `after`, and no other. */
+static void a_release_frees_all_of_its_source(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 1; i <= 3; i++)
+        add(s, a, i, "Order/1", i, 0);
+    for (unsigned i = 4; i <= 5; i++)
+        add(s, a, i, "Order/2", i, 0);
+    hold(s, a, id_of(s, a, 1), false);
+    COMMIT_ONE(s, a, outbox_hold, .source = TEXT("Order/2"), .after = id_of(s, a, 4));
+    hold(s, a, id_of(s, a, 3), true);
+    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_HELD);
+    expect_numbers(s, &rows, (const unsigned[]){5}, 1);
+    rows = claim(s, a, SUITE_NOW, 10);
+    expect_numbers(s, &rows, (const unsigned[]){1, 2, 3, 4}, 4);
+}
+
 static void a_claim_says_when_to_look_next(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -490,6 +519,8 @@ static const suite_case cases[] = {
     {"O16 only a pending row can be settled", only_a_pending_row_can_be_settled},
     {"O15 O16 rows are settled together", rows_are_settled_together},
     {"O14 held rows wait for their release", held_rows_wait_for_their_release},
+    {"O14 a held row takes nobody's place", a_held_row_takes_nobodys_place},
+    {"O14 a release frees all of its source", a_release_frees_all_of_its_source},
     {"O8 a claim says when to look next", a_claim_says_when_to_look_next},
     {"O8 O14 a new row is due by any clock", a_new_row_is_due_by_any_clock},
     {"O8 listing is by state and id", listing_is_by_state_and_id},

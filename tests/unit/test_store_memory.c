@@ -146,6 +146,52 @@ static void a_raised_epoch_shuts_out_the_old_one(void **state)
     pawl_store_close(second);
 }
 
+/* A worker that is opened again is another one: what the first still sends is shut out. */
+static void a_worker_that_is_opened_again_has_the_next_epoch(void **state)
+{
+    (void)state;
+    pawl_store  *first = open_store("memory:shop"), *second = open_store("memory:shop");
+    pawl_error   error   = PAWL_ERROR_INIT;
+    pawl_changes nothing = {0};
+    send_one(first, "m-1");
+    assert_int_equal(first->epoch, 1);
+    second->worker = first->worker;
+    for (int64_t epoch = 2; epoch <= 3; epoch++) {
+        assert_int_equal(
+            second->ops->worker_open(second, PAWL_TEXT("e"), PAWL_TEXT("[]"), 2, &error), PAWL_OK);
+        assert_int_equal(second->epoch, epoch);
+    }
+    assert_int_equal(pawl_store_commit(first, &nothing, NULL, &error), PAWL_EFENCED);
+    assert_int_equal(pawl_store_commit(second, &nothing, NULL, &error), PAWL_OK);
+    pawl_store_close(first);
+    pawl_store_close(second);
+}
+
+/* Each change that is refused is named, also a second one of the same group. */
+static void every_refused_change_of_a_group_is_named(void **state)
+{
+    (void)state;
+    pawl_store         *store   = open_store("memory:shop");
+    pawl_arena         *arena   = pawl_arena_create(0);
+    pawl_refusals       refused = {.arena = arena};
+    pawl_error          error   = PAWL_ERROR_INIT;
+    pawl_queue_settle   settle  = {.queue = PAWL_TEXT("orders"), .seq = 99};
+    pawl_outbox_settle  outbox  = {.id = 99, .state = PAWL_OUTBOX_DISPATCHED};
+    pawl_timeout_settle timeout = {.id = {{{9}}}, .has_owner = true, .owner = {{{8}}}};
+    pawl_changes        changes = {.unit_count     = 1,
+                                   .group_count    = 1,
+                                   .queue_settle   = {&settle, 1},
+                                   .outbox_settle  = {&outbox, 1},
+                                   .timeout_settle = {&timeout, 1}};
+    assert_int_equal(pawl_store_commit(store, &changes, &refused, &error), PAWL_OK);
+    assert_int_equal(refused.count, 3);
+    assert_int_equal(refused.items[0].kind, pawl_change_queue_settle);
+    assert_int_equal(refused.items[1].kind, pawl_change_timeout_settle);
+    assert_int_equal(refused.items[2].kind, pawl_change_outbox_settle);
+    pawl_arena_destroy(arena);
+    pawl_store_close(store);
+}
+
 static void a_child_process_is_refused(void **state)
 {
     (void)state;
@@ -243,6 +289,8 @@ int main(void)
         cmocka_unit_test(bad_names_are_refused),
         cmocka_unit_test(what_a_closed_handle_held_is_free),
         cmocka_unit_test(a_raised_epoch_shuts_out_the_old_one),
+        cmocka_unit_test(a_worker_that_is_opened_again_has_the_next_epoch),
+        cmocka_unit_test(every_refused_change_of_a_group_is_named),
         cmocka_unit_test(a_child_process_is_refused),
         cmocka_unit_test(the_schema_is_said_to_be_none),
         cmocka_unit_test(rows_of_a_source_come_in_order),
