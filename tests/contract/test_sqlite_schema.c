@@ -140,11 +140,15 @@ static void verify_names_each_difference(void **state)
                 "alter table shop_Order add column Correlation_order_id integer");
     sqlite3_close(db);
     expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, order_tables, 1, out), PAWL_ESCHEMA);
-    expect_text(p, "6 differences");
-    assert_int_equal(out->count, 6);
+    expect_text(p, "8 differences");
+    assert_int_equal(out->count, 8);
     assert_non_null(strstr(out->text, "table pawl_dead is missing\n"));
     assert_non_null(strstr(out->text, "table pawl_queue: index pawl_queue_due is missing\n"));
     assert_non_null(strstr(out->text, "index pawl_inbox_message: expected unique"));
+    assert_non_null(strstr(out->text, "index pawl_inbox_message: expected \"Endpoint\", "
+                                      "\"MessageId\", found \"Endpoint\"\n"));
+    assert_non_null(strstr(out->text, "table pawl_leases: column Ends is not known, not null and "
+                                      "has no default"));
     assert_non_null(strstr(out->text, "table pawl_leases: column Expires is missing\n"));
     assert_non_null(strstr(out->text, "column Correlation_order_id: incorrect data type: expected "
                                       "text, found INTEGER\n"));

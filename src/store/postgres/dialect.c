@@ -29,11 +29,6 @@ const char *pawl__pg_type_name(pawl__sql_type type)
     return catalog_types[type];
 }
 
-bool pawl__pg_type_is_bytewise(pawl__sql_type type)
-{
-    return type == PAWL__SQL_NAME || type == PAWL__SQL_KEY_TEXT;
-}
-
 /* ---- The function that sends -------------------------------------------- */
 
 /* Refuses what pawl refuses (pawl/limits.h), inserts what a commit inserts, and

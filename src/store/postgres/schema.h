@@ -17,8 +17,6 @@
 
 /* The type as the catalog writes it. */
 const char *pawl__pg_type_name(pawl__sql_type type);
-/* Compared bytewise: its collation must be C. */
-bool pawl__pg_type_is_bytewise(pawl__sql_type type);
 /* The template of the function that sends, and its name without the prefix. */
 extern const char pawl__pg_send_function[];
 extern const char pawl__pg_send_name[];

@@ -1,0 +1,330 @@
+/* verify.c - the catalog and the description.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/verify.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define FOUND_COLUMN(member, as)                                  \
+    {                                                             \
+        offsetof(pawl__sql_found_column, member), PAWL__WIRE_##as \
+    }
+#define FOUND_INDEX(member, as)                                  \
+    {                                                            \
+        offsetof(pawl__sql_found_index, member), PAWL__WIRE_##as \
+    }
+
+static const pawl__sql_field found_column[] = {
+    FOUND_COLUMN(table, TEXT),     FOUND_COLUMN(name, TEXT),        FOUND_COLUMN(type, TEXT),
+    FOUND_COLUMN(collation, TEXT), FOUND_COLUMN(is_required, BOOL), FOUND_COLUMN(has_default, BOOL),
+};
+const pawl__sql_fields pawl__sql_found_column_row = PAWL__SQL_LIST(found_column);
+
+static const pawl__sql_field found_index[] = {
+    FOUND_INDEX(table, TEXT),      FOUND_INDEX(name, TEXT),      FOUND_INDEX(columns, TEXT),
+    FOUND_INDEX(is_primary, BOOL), FOUND_INDEX(is_unique, BOOL), FOUND_INDEX(is_valid, BOOL),
+    FOUND_INDEX(is_partial, BOOL),
+};
+const pawl__sql_fields pawl__sql_found_index_row = PAWL__SQL_LIST(found_index);
+
+static pawl_code no_memory(const pawl__sql_verifier *v)
+{
+    return pawl_error_set(v->error, PAWL_ENOMEM, "%s: out of memory", v->dialect->name);
+}
+
+void pawl__sql_report(pawl__sql_verifier *v, const char *format, ...)
+{
+    char    text[600];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    v->count++;
+    if (v->line != NULL)
+        v->line(pawl_text_of(text), v->context);
+}
+
+/* ---- Columns ------------------------------------------------------------ */
+
+static pawl__sql_found_column *find_column(const pawl__sql_verifier *v, pawl_text name)
+{
+    for (size_t i = 0; i < v->column_count; i++)
+        if (pawl_text_equal(v->columns[i].table, v->table) &&
+            pawl_text_equal(v->columns[i].name, name))
+            return &v->columns[i];
+    return NULL;
+}
+
+static bool is_bytewise(pawl__sql_type type)
+{
+    return type == PAWL__SQL_NAME || type == PAWL__SQL_KEY_TEXT;
+}
+
+static bool is_type(pawl_text found, const char *expected)
+{
+    return found.size == strlen(expected) && strncasecmp(found.data, expected, found.size) == 0;
+}
+
+static void check_column(pawl__sql_verifier *v, pawl_text name, pawl__sql_type type,
+                         bool is_nullable)
+{
+    char                    expected[PAWL__SQL_TYPE_NAME_SIZE];
+    pawl__sql_found_column *found = find_column(v, name);
+    v->type_name(type, expected);
+    if (found == NULL) {
+        pawl__sql_report(v, "table %.*s: column %.*s is missing", PAWL_TEXT_ARGS(v->table),
+                         PAWL_TEXT_ARGS(name));
+        return;
+    }
+    found->is_known = true;
+    if (!is_type(found->type, expected))
+        pawl__sql_report(v, "table %.*s: column %.*s: incorrect data type: expected %s, found %.*s",
+                         PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), expected,
+                         PAWL_TEXT_ARGS(found->type));
+    else if (v->collation != NULL && is_bytewise(type) &&
+             !pawl_text_equal(found->collation, pawl_text_of(v->collation)))
+        pawl__sql_report(v, "table %.*s: column %.*s: expected collation %s, found %.*s",
+                         PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), v->collation,
+                         PAWL_TEXT_ARGS(found->collation));
+    else if (type == PAWL__SQL_SERIAL && !found->has_default)
+        pawl__sql_report(v,
+                         "table %.*s: column %.*s: expected numbers given by the database, found "
+                         "none",
+                         PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name));
+    if (found->is_required == is_nullable)
+        pawl__sql_report(v, "table %.*s: column %.*s: expected %s, found %s",
+                         PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name),
+                         is_nullable ? "null allowed" : "not null",
+                         is_nullable ? "not null" : "null allowed");
+}
+
+static void check_columns(pawl__sql_verifier *v, const pawl__sql_column *columns, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        check_column(v, pawl_text_of(columns[i].name), columns[i].type, columns[i].is_nullable);
+}
+
+/* Columns of others do no harm, unless every insert has to fill them. */
+static void check_strange_columns(pawl__sql_verifier *v)
+{
+    for (size_t i = 0; i < v->column_count; i++) {
+        const pawl__sql_found_column *column = &v->columns[i];
+        if (pawl_text_equal(column->table, v->table) && !column->is_known && column->is_required &&
+            !column->has_default)
+            pawl__sql_report(v,
+                             "table %.*s: column %.*s is not known, not null and has no default: "
+                             "no row can be inserted",
+                             PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(column->name));
+    }
+}
+
+/* ---- Indexes ------------------------------------------------------------ */
+
+typedef struct expected_index {
+    pawl_text name; /* empty: the primary key, whatever its name */
+    pawl_text columns;
+    bool      is_unique;
+    bool      is_partial;
+} expected_index;
+
+static const pawl__sql_found_index *find_index(const pawl__sql_verifier *v,
+                                               const expected_index     *expected)
+{
+    for (size_t i = 0; i < v->index_count; i++) {
+        const pawl__sql_found_index *index = &v->indexes[i];
+        if (pawl_text_equal(index->table, v->table) &&
+            (expected->name.size == 0 ? index->is_primary
+                                      : pawl_text_equal(index->name, expected->name)))
+            return index;
+    }
+    return NULL;
+}
+
+static void report_index(pawl__sql_verifier *v, const expected_index *expected, const char *wanted,
+                         const char *found)
+{
+    bool is_key = expected->name.size == 0;
+    pawl__sql_report(v, "table %.*s: %s%.*s: expected %s, found %s", PAWL_TEXT_ARGS(v->table),
+                     is_key ? "primary key" : "index ", PAWL_TEXT_ARGS(expected->name), wanted,
+                     found);
+}
+
+static void check_index(pawl__sql_verifier *v, const expected_index *expected)
+{
+    const pawl__sql_found_index *found  = find_index(v, expected);
+    bool                         is_key = expected->name.size == 0;
+    if (found == NULL) {
+        pawl__sql_report(v, "table %.*s: %s%.*s is missing", PAWL_TEXT_ARGS(v->table),
+                         is_key ? "primary key" : "index ", PAWL_TEXT_ARGS(expected->name));
+        return;
+    }
+    if (found->is_unique != expected->is_unique)
+        report_index(v, expected, expected->is_unique ? "unique" : "not unique",
+                     found->is_unique ? "unique" : "not unique");
+    if (!found->is_valid)
+        report_index(v, expected, "valid", "not valid: its making was broken off; drop it");
+    if (!pawl_text_equal(found->columns, expected->columns))
+        report_index(v, expected, expected->columns.data, found->columns.data);
+    if (found->is_partial != expected->is_partial)
+        report_index(v, expected, expected->is_partial ? "a condition" : "all rows",
+                     found->is_partial ? "a condition" : "all rows");
+}
+
+/* A template as it stands in the catalog. */
+static pawl_text expand(pawl__sql_verifier *v, const char *template_text)
+{
+    pawl__sql_text text = {0};
+    pawl__sql_expand(&text, v->dialect, v->prefix, template_text);
+    pawl_text copy = pawl_arena_text(v->arena, (pawl_text){.data = text.data, .size = text.size});
+    bool      is_whole = !text.is_failed;
+    pawl__sql_text_free(&text);
+    return is_whole ? copy : (pawl_text){0};
+}
+
+/* The columns of "primary key (...)", which stands first. */
+static pawl_text key_of(pawl__sql_verifier *v, const pawl__sql_table *table)
+{
+    if (table->constraints == NULL && table->columns[0].type == PAWL__SQL_SERIAL)
+        return pawl_arena_printf(v->arena, "%c%s%c", v->dialect->quote_open, table->columns[0].name,
+                                 v->dialect->quote_close);
+    pawl_text   whole = table->constraints != NULL ? expand(v, table->constraints) : (pawl_text){0};
+    const char *open  = whole.data != NULL ? strchr(whole.data, '(') : NULL;
+    const char *close = open != NULL ? strchr(open, ')') : NULL;
+    if (close == NULL)
+        return (pawl_text){0};
+    return pawl_arena_text(v->arena,
+                           (pawl_text){.data = open + 1, .size = (size_t)(close - open - 1)});
+}
+
+static pawl_code check_indexes(pawl__sql_verifier *v, const pawl__sql_table *table)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        const pawl__sql_index *index = &table->indexes[i];
+        expected_index expected      = {pawl_arena_printf(v->arena, "%s%s", v->prefix, index->name),
+                                        expand(v, index->columns), index->is_unique,
+                                        index->where != NULL};
+        if (expected.name.data == NULL || expected.columns.data == NULL)
+            return no_memory(v);
+        if (pawl__sql_has_index(v->dialect, index))
+            check_index(v, &expected);
+        else
+            v->has_relic |= find_index(v, &expected) != NULL;
+    }
+    return PAWL_OK;
+}
+
+/* ---- Tables ------------------------------------------------------------- */
+
+bool pawl__sql_table_is_there(const pawl__sql_verifier *v, pawl_text name)
+{
+    for (size_t i = 0; i < v->column_count; i++)
+        if (pawl_text_equal(v->columns[i].table, name))
+            return true;
+    return false;
+}
+
+static bool begin_table(pawl__sql_verifier *v, pawl_text name)
+{
+    v->table = name;
+    if (pawl__sql_table_is_there(v, name))
+        return true;
+    pawl__sql_report(v, "table %.*s is missing", PAWL_TEXT_ARGS(name));
+    return false;
+}
+
+static pawl_code check_shared(pawl__sql_verifier *v, const pawl__sql_table *table)
+{
+    pawl_text name = pawl_arena_printf(v->arena, "%s%s", v->prefix, table->name);
+    if (name.data == NULL)
+        return no_memory(v);
+    if (!begin_table(v, name))
+        return PAWL_OK;
+    check_columns(v, table->columns, table->column_count);
+    check_strange_columns(v);
+    expected_index key = {.is_unique = true};
+    if (v->has_keys)
+        key.columns = key_of(v, table);
+    if (key.columns.data != NULL)
+        check_index(v, &key);
+    return check_indexes(v, table);
+}
+
+static pawl_code check_correlation(pawl__sql_verifier *v, const pawl_saga_table *table,
+                                   const pawl_correlation *correlation)
+{
+    pawl__sql_text text = {0};
+    pawl__sql_correlation_index(&text, v->dialect, table, correlation);
+    pawl_text index = pawl_arena_text(v->arena, (pawl_text){.data = text.data, .size = text.size});
+    pawl_text column =
+        pawl_arena_printf(v->arena, "Correlation_%.*s", PAWL_TEXT_ARGS(correlation->property));
+    pawl_text quoted = pawl_arena_printf(v->arena, "%c%.*s%c", v->dialect->quote_open,
+                                         PAWL_TEXT_ARGS(column), v->dialect->quote_close);
+    bool      is_ok  = !text.is_failed && index.data != NULL && quoted.data != NULL;
+    pawl__sql_text_free(&text);
+    if (!is_ok)
+        return no_memory(v);
+    check_column(v, column, pawl__sql_correlation_type(correlation->type), true);
+    check_index(v, &(expected_index){index, quoted, true, false});
+    return PAWL_OK;
+}
+
+static pawl_code check_saga(pawl__sql_verifier *v, const pawl_saga_table *table)
+{
+    const pawl_correlation *list[2];
+    size_t                  count = pawl__sql_correlations(table, list);
+    pawl_code               code  = pawl__sql_saga_check(table, v->error);
+    if (code != PAWL_OK || !begin_table(v, table->name))
+        return code;
+    check_columns(v, pawl__sql_saga_columns, pawl__sql_saga_column_count);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = check_correlation(v, table, list[i]);
+    check_strange_columns(v);
+    if (v->has_keys)
+        check_index(v, &(expected_index){.columns = expand(v, "[Id]"), .is_unique = true});
+    return code;
+}
+
+/* ---- All of it ---------------------------------------------------------- */
+
+pawl_text *pawl__sql_verified_tables(const pawl__sql_verifier *v, const pawl_schema_spec *spec,
+                                     size_t *count)
+{
+    pawl_text *names =
+        pawl_arena_take(v->arena, (pawl__sql_table_count + spec->table_count) * sizeof *names);
+    *count = pawl__sql_table_count + spec->table_count;
+    for (size_t i = 0; names != NULL && i < pawl__sql_table_count; i++) {
+        names[i] = pawl_arena_printf(v->arena, "%s%s", v->prefix, pawl__sql_tables[i].name);
+        if (names[i].data == NULL)
+            return NULL;
+    }
+    for (size_t i = 0; names != NULL && i < spec->table_count; i++)
+        names[pawl__sql_table_count + i] = spec->tables[i]->name;
+    return names;
+}
+
+/* A missing table was said already. */
+static pawl_code check_version(pawl__sql_verifier *v, int64_t version)
+{
+    pawl_text name = pawl_arena_printf(v->arena, "%sschema", v->prefix);
+    if (name.data == NULL)
+        return no_memory(v);
+    if (version < PAWL__SQL_SCHEMA_VERSION && pawl__sql_table_is_there(v, name))
+        pawl__sql_report(v, "table %.*s: expected version %d, found %lld", PAWL_TEXT_ARGS(name),
+                         PAWL__SQL_SCHEMA_VERSION, (long long)version);
+    return PAWL_OK;
+}
+
+pawl_code pawl__sql_verify(pawl__sql_verifier *v, const pawl_schema_spec *spec, int64_t version)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < pawl__sql_table_count; i++)
+        code = check_shared(v, &pawl__sql_tables[i]);
+    if (code == PAWL_OK)
+        code = check_version(v, version);
+    for (size_t i = 0; code == PAWL_OK && i < spec->table_count; i++)
+        code = check_saga(v, spec->tables[i]);
+    return code;
+}
