@@ -128,6 +128,23 @@ static void test_times_have_one_form(void **state)
     }
 }
 
+static void texts_are_compared_bytewise(void **state)
+{
+    (void)state;
+    static const pawl_text sorted[] = {PAWL_TEXT_INIT(""),    PAWL_TEXT_INIT("a"),
+                                       PAWL_TEXT_INIT("a\0"), PAWL_TEXT_INIT("aa"),
+                                       PAWL_TEXT_INIT("b"),   PAWL_TEXT_INIT("\xC3\xA9")};
+    for (size_t i = 0; i < sizeof sorted / sizeof sorted[0]; i++)
+        for (size_t j = 0; j < sizeof sorted / sizeof sorted[0]; j++) {
+            int order = pawl_text_compare(sorted[i], sorted[j]);
+            assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
+            assert_int_equal(pawl_text_equal(sorted[i], sorted[j]), i == j);
+        }
+    assert_true(pawl_text_equal((pawl_text){0}, PAWL_TEXT("")));
+    assert_int_equal(pawl_text_of(NULL).size, 0);
+    assert_int_equal(pawl_text_of("abc").size, 3);
+}
+
 static char logged[2001];
 
 static void keep_line(pawl_log_level level, const char *text, void *context)
@@ -155,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_sample_at_each_place),
         cmocka_unit_test(test_two_in_one_text),
+        cmocka_unit_test(texts_are_compared_bytewise),
         cmocka_unit_test(test_times_have_one_form),
         cmocka_unit_test(a_log_line_is_one_line_that_does_nothing),
     };
