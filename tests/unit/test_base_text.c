@@ -95,6 +95,9 @@ static void test_two_in_one_text(void **state)
     check("xxxxxxxx\xc3\xa9xxxxxxxx\0xxxxxxxx", 27, 18);
     check("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3", 11, 10);
     check("", 0, 0);
+    check("xx\xc3\xa9", 3, 2); /* the rest of the character is not the text's */
+    check("\xe2\x82\xac", 2, 0);
+    check("\xf0\x90\x80\x80", 3, 0);
     assert_true(pawl_text_is_valid((pawl_text){0}, NULL));
 }
 

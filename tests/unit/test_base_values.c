@@ -434,6 +434,29 @@ static void an_arena_copies(void **state)
     pawl_arena_destroy(arena);
 }
 
+/* A kept block that has no room for what is asked is left alone. */
+static void a_small_block_takes_nothing_large(void **state)
+{
+    (void)state;
+    pawl_arena *arena = pawl_arena_create(64);
+    for (int round = 0; round < 3; round++) {
+        char *small[3], *large;
+        for (int i = 0; i < 2; i++)
+            small[i] = pawl_arena_copy(arena, words(64, false), 64);
+        large    = pawl_arena_copy(arena, words(900, true), 900);
+        small[2] = pawl_arena_copy(arena, words(64, false), 64);
+        assert_memory_equal(large, words(900, true), 900);
+        for (int i = 0; i < 3; i++)
+            assert_memory_equal(small[i], words(64, false), 64);
+        pawl_arena_reset(arena);
+        memset(pawl_arena_take(arena, 64), 'y', 64); /* its second block has room for 64 */
+        large = pawl_arena_copy(arena, words(900, true), 900);
+        assert_memory_equal(large, words(900, true), 900);
+        pawl_arena_reset(arena);
+    }
+    pawl_arena_destroy(arena);
+}
+
 /* What was taken before the point stays, what was taken since is given again. */
 static void an_arena_goes_back_to_a_point(void **state)
 {
@@ -475,6 +498,8 @@ static void an_array_grows_and_keeps_its_items(void **state)
     capacity = SIZE_MAX / 8;
     assert_null(pawl_arena_grow(arena, items, capacity, &capacity, sizeof *items));
     assert_int_equal(capacity, SIZE_MAX / 8);
+    capacity = SIZE_MAX / 4 + 1; /* the size of twice as many is no number */
+    assert_null(pawl_arena_grow(arena, items, capacity, &capacity, 2));
     pawl_arena_destroy(arena);
 }
 
@@ -577,6 +602,7 @@ int main(void)
         cmocka_unit_test(an_error_is_wrapped),
         cmocka_unit_test(what_an_arena_gives_is_aligned_and_zeroed),
         cmocka_unit_test(an_arena_copies),
+        cmocka_unit_test(a_small_block_takes_nothing_large),
         cmocka_unit_test(an_arena_goes_back_to_a_point),
         cmocka_unit_test(an_array_grows_and_keeps_its_items),
         cmocka_unit_test(a_reset_keeps_four_megabytes_at_most),

@@ -374,6 +374,10 @@ static void fields_are_written(void **state)
     assert_int_equal(set(*state, &out, "a_record.zip", pawl_value_integer(8), NULL), PAWL_OK);
     assert_int_equal(set(*state, &out, "a_int32", none, NULL), PAWL_OK);
     assert_int_equal(set(*state, &out, "o_int64", none, NULL), PAWL_OK);
+    sample shorter = out;
+    assert_int_equal(set(*state, &shorter, "a_fixed", pawl_value_text(PAWL_TEXT("x")), NULL),
+                     PAWL_OK);
+    assert_memory_equal(shorter.a_fixed, "x\0\0", 4); /* nothing of the longer one is left */
     text[0] = 'x';
     assert_int_equal(out.a_int16, -32768);
     assert_int_equal(out.a_int64, 42);
