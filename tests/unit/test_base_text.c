@@ -170,6 +170,29 @@ static void a_log_line_is_one_line_that_does_nothing(void **state)
     pawl_log_set(NULL, PAWL_LOG_WARNING, NULL);
 }
 
+static unsigned lines[4]; /* of each level */
+
+static void count_line(pawl_log_level level, const char *text, void *context)
+{
+    assert_ptr_equal(context, lines);
+    assert_true(strlen(text) < 2000);
+    lines[level]++;
+}
+
+static void a_log_takes_lines_up_to_its_level(void **state)
+{
+    (void)state;
+    for (int max = PAWL_LOG_ERROR; max <= PAWL_LOG_DEBUG; max++) {
+        memset(lines, 0, sizeof lines);
+        pawl_log_set(count_line, (pawl_log_level)max, lines);
+        for (int level = PAWL_LOG_ERROR; level <= PAWL_LOG_DEBUG; level++)
+            pawl_log((pawl_log_level)level, "%3000d", level);
+        for (int level = PAWL_LOG_ERROR; level <= PAWL_LOG_DEBUG; level++)
+            assert_int_equal(lines[level], level <= max);
+    }
+    pawl_log_set(NULL, PAWL_LOG_DEBUG, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +201,7 @@ int main(void)
         cmocka_unit_test(texts_are_compared_bytewise),
         cmocka_unit_test(test_times_have_one_form),
         cmocka_unit_test(a_log_line_is_one_line_that_does_nothing),
+        cmocka_unit_test(a_log_takes_lines_up_to_its_level),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

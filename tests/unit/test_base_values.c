@@ -555,32 +555,6 @@ static void an_arena_without_memory_says_so(void **state)
     pawl_arena_destroy(arena);
 }
 
-/* ---- Logging ------------------------------------------------------------ */
-
-static unsigned logged[4];
-
-static void count_line(pawl_log_level level, const char *text, void *context)
-{
-    assert_ptr_equal(context, logged);
-    assert_true(strlen(text) < 2000);
-    logged[level]++;
-}
-
-static void a_log_takes_lines_up_to_its_level(void **state)
-{
-    (void)state;
-    for (int max = PAWL_LOG_ERROR; max <= PAWL_LOG_DEBUG; max++) {
-        memset(logged, 0, sizeof logged);
-        pawl_log_set(count_line, (pawl_log_level)max, logged);
-        for (int level = PAWL_LOG_ERROR; level <= PAWL_LOG_DEBUG; level++)
-            pawl_log((pawl_log_level)level, "%s%s%s", words(900, false), words(900, false),
-                     words(900, false));
-        for (int level = PAWL_LOG_ERROR; level <= PAWL_LOG_DEBUG; level++)
-            assert_int_equal(logged[level], level <= max);
-    }
-    pawl_log_set(NULL, PAWL_LOG_DEBUG, NULL);
-}
-
 int main(void)
 {
     fault_memory_install();
@@ -607,7 +581,6 @@ int main(void)
         cmocka_unit_test(an_array_grows_and_keeps_its_items),
         cmocka_unit_test(a_reset_keeps_four_megabytes_at_most),
         cmocka_unit_test(an_arena_without_memory_says_so),
-        cmocka_unit_test(a_log_takes_lines_up_to_its_level),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
