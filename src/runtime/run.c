@@ -75,16 +75,58 @@ int64_t pawl__run_pause(int retries)
     return pawl__doubled(RETRY_SLEEP_FIRST, retries, RETRY_SLEEP_MAX);
 }
 
+/* A server that is away is told of in several ways, one after the other and by each thread. */
+static bool is_same(pawl_code code, pawl_code told)
+{
+    return code == told || (is_away(code) && is_away(told));
+}
+
 /* Once when it begins, or when it is about something else, then once a minute. */
 static void say_trouble(pawl__thread *self, pawl_code code, const pawl_error *error)
 {
-    int64_t now = pawl__watch_now(self->endpoint);
-    if (self->retries > 0 && code == self->told && now < self->told_due)
+    pawl_endpoint *endpoint = self->endpoint;
+    pawl__outage  *outage   = &endpoint->outage;
+    int64_t        now      = pawl__watch_now(endpoint);
+    pthread_mutex_lock(&endpoint->mutex);
+    bool is_new  = outage->threads == 0;
+    bool is_told = !is_new && is_same(code, outage->told) && now < outage->told_due;
+    if (is_new)
+        outage->since = now;
+    outage->threads += self->retries == 0;
+    if (!is_told) {
+        outage->told     = code;
+        outage->told_due = pawl_time_add(now, PAWL_MINUTES(1));
+    }
+    pthread_mutex_unlock(&endpoint->mutex);
+    if (!is_told)
+        pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; trying again", endpoint->model->endpoint.data,
+                 error->text);
+}
+
+/* True when this thread was the last one in trouble; `*lasted` is how long it was. */
+static bool leave_trouble(pawl__thread *self, int64_t *lasted)
+{
+    pawl_endpoint *endpoint = self->endpoint;
+    if (self->retries == 0)
+        return false;
+    self->retries = 0;
+    int64_t now   = pawl__watch_now(endpoint);
+    pthread_mutex_lock(&endpoint->mutex);
+    bool is_last = --endpoint->outage.threads == 0;
+    *lasted      = now - endpoint->outage.since;
+    pthread_mutex_unlock(&endpoint->mutex);
+    return is_last;
+}
+
+static void say_back(pawl__thread *self)
+{
+    int64_t lasted;
+    if (!leave_trouble(self, &lasted))
         return;
-    self->told     = code;
-    self->told_due = pawl_time_add(now, PAWL_MINUTES(1));
-    pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s; trying again",
-             self->endpoint->model->endpoint.data, error->text);
+    bool is_short = lasted < PAWL_SECONDS(1);
+    pawl_log(PAWL_LOG_INFO, "endpoint %s: back after %lld %s", self->endpoint->model->endpoint.data,
+             (long long)(lasted / (is_short ? PAWL_MILLISECONDS(1) : PAWL_SECONDS(1))),
+             is_short ? "ms" : "s");
 }
 
 /* True when the thread may go on after the failure. */
@@ -200,13 +242,14 @@ void pawl__thread_work(pawl__thread *self)
                 break;
             continue;
         }
-        self->retries = 0;
+        say_back(self);
         atomic_store(self->has_worked, true);
         if (pawl__worker_is_pausing(self->worker))
             rest(self->endpoint, self->worker->pause_end - pawl__monotonic_now());
         else if ((step.is_idle || step.is_taken) && !atomic_load(&self->endpoint->is_stopping))
             sleep_worker(self, &step, has_looked);
     }
+    (void)leave_trouble(self, &(int64_t){0});
 }
 
 /* True when it could be read. */
@@ -272,11 +315,12 @@ void pawl__thread_serve(pawl__thread *self)
                 break;
             continue;
         }
-        self->retries = 0;
+        say_back(self);
         atomic_store(self->has_worked, true);
         if (!was_open || !is_awake_registered)
             is_awake_registered = register_wake(self, &error) == PAWL_OK;
         if (step.sent == 0 && step.projected == 0 && !atomic_load(&self->endpoint->is_stopping))
             sleep_service(self);
     }
+    (void)leave_trouble(self, &(int64_t){0});
 }

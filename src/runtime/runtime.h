@@ -34,6 +34,14 @@ typedef struct pawl__flush_request {
     char                          partition[PAWL_PARTITION_SIZE_MAX + 1]; /* empty: all */
 } pawl__flush_request;
 
+/* What keeps threads of run() from their work: one thing for all of them, as a rule. */
+typedef struct pawl__outage {
+    int       threads; /* so many meet it */
+    int64_t   since;
+    pawl_code told;     /* the log was told this last */
+    int64_t   told_due; /* and is told again then */
+} pawl__outage;
+
 struct pawl_endpoint {
     pawl_endpoint_options settings; /* defaults filled in */
     pawl__model          *model;
@@ -60,7 +68,8 @@ struct pawl_endpoint {
     struct pawl__observer *observer; /* who shows the metrics, or NULL */
     pawl_code              failed;   /* under the mutex: the first thread that cannot go on */
     pawl_error             error;
-    int                    users; /* under the mutex: its owner, and threads that run() gave up */
+    pawl__outage           outage; /* under the mutex */
+    int                    users;  /* under the mutex: its owner, and threads that run() gave up */
     int                    given_up; /* under the mutex: those of them that have not come back */
 };
 

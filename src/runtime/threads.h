@@ -20,9 +20,7 @@ typedef struct pawl__thread {
     pawl_next_due  next;       /* of a worker: what it knew when it fell asleep */
     pawl_time      check_due;  /* of a worker, machine time: when it looks anew */
     atomic_bool   *has_worked; /* this one, or another worker of the endpoint */
-    int            retries;
-    pawl_code      told;     /* of trouble: what the log was told last */
-    int64_t        told_due; /* and when it is told again */
+    int            retries;    /* in a row; not 0: it is one of those in trouble */
     pthread_t      handle;
     bool           is_started;
 } pawl__thread;

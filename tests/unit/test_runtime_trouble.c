@@ -166,7 +166,47 @@ static void trouble_is_said_once_a_minute(void **state)
     atomic_store(&away_count, 0);
     wait_for_count(&handled, 2);
     assert_int_equal(gate_said("the server is away; trying again"), 3);
+    gate_wait_until_said("endpoint pinging: back after 61 s");
     runner_close(&it);
+    world_quiet();
+    pawl_store_close(store);
+    pawl_clock_destroy(machine);
+}
+
+/* All workers meet it, in several ways: one line, and one when the last of them is back. */
+static void an_outage_is_one_of_the_endpoint(void **state)
+{
+    enum { WORKERS = 3 };
+    runner      it;
+    pawl_clock *machine = pawl_clock_create(WORLD_START);
+    (void)state;
+    use_driver(PAWL_ELOST);
+    pawl_store *store = keep_store();
+    runner_open(
+        &it, &application, NULL, "trouble:store",
+        (pawl_endpoint_options){.no_service = true, .machine = machine, .workers = WORKERS});
+    send_ping();
+    wait_for_count(&handled, 1);
+    gate_listen();
+    for (int round = 1; round <= 2; round++) { /* the second outage is told like the first one */
+        atomic_store(&met_count, 0);
+        atomic_store(&away_code, (int)PAWL_ELOST);
+        atomic_store(&away_count, 100000);
+        for (int i = 0; i < 10; i++)
+            send_ping();
+        wait_for_count(&met_count, 3 * WORKERS);
+        atomic_store(&away_code, (int)PAWL_EUNREACHABLE);
+        wait_for_count(&met_count, 6 * WORKERS);
+        assert_int_equal(gate_said("the server is away; trying again"), round);
+        assert_int_equal(gate_said("back after"), round - 1);
+        pawl_clock_set(machine, WORLD_START + round * PAWL_SECONDS(31));
+        atomic_store(&away_count, 0);
+        wait_for_count(&handled, 1 + 10 * round);
+        while (gate_said("back after 31 s") < round)
+            sched_yield();
+    }
+    runner_close(&it);
+    assert_int_equal(gate_said("back after"), 2);
     world_quiet();
     pawl_store_close(store);
     pawl_clock_destroy(machine);
@@ -295,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_server_that_comes_back_was_waited_for),
         cmocka_unit_test(trouble_is_said_once_a_minute),
+        cmocka_unit_test(an_outage_is_one_of_the_endpoint),
         cmocka_unit_test(who_was_never_let_in_is_not_waited_for),
         cmocka_unit_test(a_server_never_reached_is_not_waited_for),
         cmocka_unit_test(what_does_not_pass_ends_it),
