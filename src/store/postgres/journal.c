@@ -7,6 +7,7 @@
  */
 #include "store/postgres/operations.h"
 #include "store/postgres/writer.h"
+#include "store/sql/operations.h"
 #include "store/sql/rows.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -19,17 +20,6 @@ static void read_event(pawl__pg_call *call, pawl_event_row *row)
     row->seq      = pawl__pg_get_int(call);
     row->position = pawl__pg_get_int(call);
     pawl__pg_get_fields(call, &pawl__sql_event, &row->event);
-}
-
-static int list_statement(const pawl_event_query *query)
-{
-    static const int statements[][2] = {
-        {PAWL__PG_EVENT_LIST_STREAM, PAWL__PG_EVENT_LIST_STREAM_BACK},
-        {PAWL__PG_EVENT_LIST_POSITION, PAWL__PG_EVENT_LIST_POSITION_BACK},
-        {PAWL__PG_EVENT_LIST_SEQ, PAWL__PG_EVENT_LIST_SEQ_BACK},
-    };
-    int order = query->stream.size != 0 ? 0 : query->is_by_position ? 1 : 2;
-    return statements[order][query->is_backward];
 }
 
 /* A handle that reads the journal is woken for it. What it sleeps for is settled when it
@@ -52,37 +42,18 @@ static bool is_reading_on(const pawl_event_query *query)
 pawl_code pawl__pg_event_list(pawl_store *base, const pawl_event_query *query, pawl_arena *arena,
                               pawl_event_rows *rows, pawl_error *error)
 {
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call call;
-    *rows          = (pawl_event_rows){0};
-    pawl_code code = pawl__pg_ready(store, error);
+    pawl__pg *store = pawl__pg_of(base);
+    *rows           = (pawl_event_rows){0};
+    pawl_code code  = pawl__pg_ready(store, error);
     if (code == PAWL_OK && is_reading_on(query))
         code = note_reader(store, error);
-    if (code != PAWL_OK)
-        return code;
-    bool is_from_end = query->is_backward && query->after == 0;
-    pawl__pg_begin(&call, &store->main, list_statement(query), error);
-    call.arena = arena;
-    pawl__pg_put_text(&call, query->stream);
-    pawl__pg_put_int(&call, is_from_end ? INT64_MAX : query->after);
-    pawl__pg_put_text(&call, query->type);
-    pawl__pg_put_text(&call, query->message_id);
-    pawl__pg_put_text(&call, query->correlation_id);
-    pawl__pg_put_int(&call, query->count_max != 0 ? (int64_t)query->count_max : INT64_MAX);
-    code = pawl__pg_run(&call);
-    if (code != PAWL_OK)
-        return code;
-    rows->items = pawl__pg_take_rows(&call, sizeof *rows->items);
-    while (pawl__pg_next(&call)) {
-        pawl_event_row *row = &rows->items[rows->count++];
-        read_event(&call, row);
-        row->stream = pawl__pg_get_text(&call);
-    }
-    if (call.code == PAWL_OK && is_reading_on(query)) {
+    if (code == PAWL_OK)
+        code = pawl__sql_event_list(base, query, arena, rows, error);
+    if (code == PAWL_OK && is_reading_on(query)) {
         store->events_read = rows->count > 0 ? rows->items[rows->count - 1].position : query->after;
         pawl__pg_note_claim(store, rows->count == 0);
     }
-    return call.code;
+    return code;
 }
 
 /* ---- Loading streams ---------------------------------------------------- */

@@ -31,22 +31,6 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
-#define PAWL__PG_EVENT_ROW \
-    "select [Version], [Seq], [Position], " PAWL__SQL_EVENT ", [Stream] from {events} "
-
-/* Up to ?6 events behind ?2 in the order of a column, or before it. */
-#define PAWL__PG_EVENT_FILTERS                                        \
-    "and (?3 = '' or [Type] = ?3) and (?4 = '' or [MessageId] = ?4) " \
-    "and (?5 = '' or [CorrelationId] = ?5) "
-#define PAWL__PG_EVENTS_AFTER(of, column)                                         \
-    PAWL__PG_EVENT_ROW "where " of " and " column " > ?2 " PAWL__PG_EVENT_FILTERS \
-                       "order by " column " limit ?6"
-#define PAWL__PG_EVENTS_BEFORE(of, column)                                        \
-    PAWL__PG_EVENT_ROW "where " of " and " column " < ?2 " PAWL__PG_EVENT_FILTERS \
-                       "order by " column " desc limit ?6"
-#define PAWL__PG_OF_STREAM "[Stream] = ?1"
-#define PAWL__PG_OF_ALL "?1 = ''"
-
 /* A row for each stream with its last version and the fold, and one for each event
  * behind it, all of one snapshot. */
 #define PAWL__PG_STREAM_LOAD                                                                     \
@@ -84,12 +68,6 @@
     X(EVENT_THERE, "select k.n from unnest(?1, ?2) with ordinality as k (stream, version, n) "    \
                    "cross join lateral (select from {events} where [Stream] = k.stream "          \
                    "and [Version] = k.version limit 1) as e")                                     \
-    X(EVENT_LIST_STREAM, PAWL__PG_EVENTS_AFTER(PAWL__PG_OF_STREAM, "[Version]"))                  \
-    X(EVENT_LIST_POSITION, PAWL__PG_EVENTS_AFTER(PAWL__PG_OF_ALL, "[Position]"))                  \
-    X(EVENT_LIST_SEQ, PAWL__PG_EVENTS_AFTER(PAWL__PG_OF_ALL, "[Seq]"))                            \
-    X(EVENT_LIST_STREAM_BACK, PAWL__PG_EVENTS_BEFORE(PAWL__PG_OF_STREAM, "[Version]"))            \
-    X(EVENT_LIST_POSITION_BACK, PAWL__PG_EVENTS_BEFORE(PAWL__PG_OF_ALL, "[Position]"))            \
-    X(EVENT_LIST_SEQ_BACK, PAWL__PG_EVENTS_BEFORE(PAWL__PG_OF_ALL, "[Seq]"))                      \
     X(STREAM_LOAD_ALL, PAWL__PG_STREAM_LOAD)                                                      \
     X(EVENTS_THERE, "select exists (select 1 from {events} where [Position] > ?1) "               \
                     "or exists (select 1 from {events} where [Position] is null)")                \

@@ -140,6 +140,48 @@ pawl_code pawl__sql_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *a
     return code;
 }
 
+/* ---- Events ------------------------------------------------------------- */
+
+static pawl__sql_statement events_of(const pawl_event_query *query)
+{
+    static const pawl__sql_statement statements[][2] = {
+        {PAWL__SQL_EVENT_LIST_STREAM, PAWL__SQL_EVENT_LIST_STREAM_BACK},
+        {PAWL__SQL_EVENT_LIST_POSITION, PAWL__SQL_EVENT_LIST_POSITION_BACK},
+        {PAWL__SQL_EVENT_LIST_SEQ, PAWL__SQL_EVENT_LIST_SEQ_BACK},
+    };
+    int order = query->stream.size != 0 ? 0 : query->is_by_position ? 1 : 2;
+    return statements[order][query->is_backward];
+}
+
+typedef struct event_filter {
+    pawl_event_query query;
+    int64_t          after; /* or before it */
+    int64_t          limit;
+} event_filter;
+
+pawl_code pawl__sql_event_list(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
+                               pawl_event_rows *rows, pawl_error *error)
+{
+    static const pawl__sql_field list[] = {
+        {offsetof(event_filter, query.stream), PAWL__WIRE_TEXT},
+        {offsetof(event_filter, after), PAWL__WIRE_INT},
+        {offsetof(event_filter, query.type), PAWL__WIRE_TEXT},
+        {offsetof(event_filter, query.message_id), PAWL__WIRE_TEXT},
+        {offsetof(event_filter, query.correlation_id), PAWL__WIRE_TEXT},
+        {offsetof(event_filter, limit), PAWL__WIRE_INT},
+    };
+    static const pawl__sql_fields fields      = PAWL__SQL_LIST(list);
+    bool                          is_from_end = query->is_backward && query->after == 0;
+    const event_filter            by          = {*query, is_from_end ? INT64_MAX : query->after,
+                                                 pawl__sql_limit(query->count_max)};
+    const pawl__sql_asked         asked = {events_of(query), &fields, &by, &pawl__sql_event_row,
+                                           sizeof *rows->items};
+    pawl__sql_rows                found;
+    pawl_code                     code = pawl__sql_read(store, &asked, arena, &found, error);
+    *rows = (pawl_event_rows){.items = found.items, .count = found.count};
+    return code;
+}
+
 /* ---- Dead letters, subscriptions, checkpoints --------------------------- */
 
 pawl_code pawl__sql_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,

@@ -28,6 +28,8 @@ pawl_code pawl__sql_dead_list(pawl_store *store, pawl_text endpoint, size_t coun
                               pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
 pawl_code pawl__sql_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
                                   pawl_error *error);
+pawl_code pawl__sql_event_list(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
+                               pawl_event_rows *rows, pawl_error *error);
 pawl_code pawl__sql_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,
                                    pawl_error *error);
 

@@ -107,6 +107,23 @@ static const pawl__sql_field event[] = {
 };
 const pawl__sql_fields pawl__sql_event = PAWL__SQL_LIST(event);
 
+static const pawl__sql_field event_row[] = {
+    PAWL__SQL_FIELD(event_row, seq, INT),
+    PAWL__SQL_FIELD(event_row, position, INT),
+    PAWL__SQL_FIELD(event_row, stream, TEXT),
+    PAWL__SQL_FIELD(event_row, version, INT),
+    PAWL__SQL_FIELD(event_row, event.type, TEXT),
+    PAWL__SQL_FIELD(event_row, event.type_version, INT32),
+    PAWL__SQL_FIELD(event_row, event.message_id, TEXT),
+    PAWL__SQL_FIELD(event_row, event.correlation_id, TEXT),
+    PAWL__SQL_FIELD(event_row, event.causation_id, TEXT),
+    PAWL__SQL_FIELD(event_row, event.dispatch_id, UUID),
+    PAWL__SQL_FIELD(event_row, event.at, TIME),
+    PAWL__SQL_FIELD(event_row, event.headers, TEXT),
+    PAWL__SQL_FIELD(event_row, event.body, BYTES),
+};
+const pawl__sql_fields pawl__sql_event_row = PAWL__SQL_LIST(event_row);
+
 static const pawl__sql_field queue_stats[] = {
     PAWL__SQL_FIELD(queue_stats, queue, TEXT),
     PAWL__SQL_FIELD(queue_stats, ready, INT),

@@ -20,6 +20,7 @@ extern const pawl__sql_fields pawl__sql_outbox_claimed; /* the same without what
 extern const pawl__sql_fields pawl__sql_attempt_row;
 extern const pawl__sql_fields pawl__sql_dead_row;
 extern const pawl__sql_fields pawl__sql_subscription;
+extern const pawl__sql_fields pawl__sql_event_row;
 extern const pawl__sql_fields pawl__sql_event; /* of a pawl_event, PAWL__SQL_EVENT */
 extern const pawl__sql_fields pawl__sql_queue_stats;
 extern const pawl__sql_fields pawl__sql_counters; /* PAWL__SQL_COUNTERS */

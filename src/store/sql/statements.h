@@ -36,6 +36,23 @@
     "[Type], [TypeVersion], [MessageId], [CorrelationId], [CausationId], [DispatchId], " \
     "[At], [Headers], [Body]"
 
+/* Number, position, stream and version stand before it. */
+#define PAWL__SQL_EVENT_ROW \
+    "select [Seq], [Position], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "
+/* Of the stream ?1, or of all where that is empty: up to ?6 events behind ?2 in the order of a
+ * column, or before it. */
+#define PAWL__SQL_OF_STREAM "[Stream] = ?1"
+#define PAWL__SQL_OF_ALL "?1 = ''"
+#define PAWL__SQL_EVENT_FILTERS                                       \
+    "and (?3 = '' or [Type] = ?3) and (?4 = '' or [MessageId] = ?4) " \
+    "and (?5 = '' or [CorrelationId] = ?5) "
+#define PAWL__SQL_EVENTS_AFTER(of, column)                                          \
+    PAWL__SQL_EVENT_ROW "where " of " and " column " > ?2 " PAWL__SQL_EVENT_FILTERS \
+                        "order by " column " limit ?6"
+#define PAWL__SQL_EVENTS_BEFORE(of, column)                                         \
+    PAWL__SQL_EVENT_ROW "where " of " and " column " < ?2 " PAWL__SQL_EVENT_FILTERS \
+                        "order by " column " desc limit ?6"
+
 #define PAWL__SQL_DEAD_ROW                                                \
     "select [Endpoint], [Queue], [Code], [Error], [Attempts], [Deaths], " \
     "[History], [At], " PAWL__SQL_MESSAGE " from {dead} "
@@ -110,6 +127,12 @@
     X(OUTBOX_DEAD, "select count(*) from {outbox} where [State] = 'dead'")                                                       \
     /* The journal. */                                                                                                           \
     X(CHECKPOINT_READ, "select [Position] from {checkpoints} where [Name] = ?1")                                                 \
+    X(EVENT_LIST_STREAM, PAWL__SQL_EVENTS_AFTER(PAWL__SQL_OF_STREAM, "[Version]"))                                               \
+    X(EVENT_LIST_POSITION, PAWL__SQL_EVENTS_AFTER(PAWL__SQL_OF_ALL, "[Position]"))                                               \
+    X(EVENT_LIST_SEQ, PAWL__SQL_EVENTS_AFTER(PAWL__SQL_OF_ALL, "[Seq]"))                                                         \
+    X(EVENT_LIST_STREAM_BACK, PAWL__SQL_EVENTS_BEFORE(PAWL__SQL_OF_STREAM, "[Version]"))                                         \
+    X(EVENT_LIST_POSITION_BACK, PAWL__SQL_EVENTS_BEFORE(PAWL__SQL_OF_ALL, "[Position]"))                                         \
+    X(EVENT_LIST_SEQ_BACK, PAWL__SQL_EVENTS_BEFORE(PAWL__SQL_OF_ALL, "[Seq]"))                                                   \
     /* Aggregators. */                                                                                                           \
     X(AGGREGATOR_GET, PAWL__SQL_AGGREGATOR_ROW "where [Partition] = ?1 order by [At], [Id]")                                     \
     X(AGGREGATOR_FREE,                                                                                                           \

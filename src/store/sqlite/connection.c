@@ -11,7 +11,13 @@ struct pawl__sql_call {
 
 /* The same parameters and columns under a text of SQLite's own; 0 is none. */
 const int pawl__sqlite_overrides[PAWL__SQL_STATEMENT_COUNT] = {
-    [PAWL__SQL_OUTBOX_PENDING] = PAWL__SQLITE_OUTBOX_PENDING,
+    [PAWL__SQL_OUTBOX_PENDING]           = PAWL__SQLITE_OUTBOX_PENDING,
+    [PAWL__SQL_EVENT_LIST_STREAM]        = PAWL__SQLITE_EVENT_STREAM,
+    [PAWL__SQL_EVENT_LIST_STREAM_BACK]   = PAWL__SQLITE_EVENT_STREAM_BACK,
+    [PAWL__SQL_EVENT_LIST_POSITION]      = PAWL__SQLITE_EVENT_ALL,
+    [PAWL__SQL_EVENT_LIST_POSITION_BACK] = PAWL__SQLITE_EVENT_ALL_BACK,
+    [PAWL__SQL_EVENT_LIST_SEQ]           = PAWL__SQLITE_EVENT_ALL,
+    [PAWL__SQL_EVENT_LIST_SEQ_BACK]      = PAWL__SQLITE_EVENT_ALL_BACK,
 };
 
 static pawl_code ready(pawl_store *base, pawl_error *error)

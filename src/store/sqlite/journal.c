@@ -11,7 +11,6 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* All rows of a call that begin with number, stream and version. */
 static pawl_code read_events(pawl__sqlite_call *call, pawl_event_row **items, size_t *count)
 {
     size_t capacity = 0;
@@ -22,11 +21,7 @@ static pawl_code read_events(pawl__sqlite_call *call, pawl_event_row **items, si
         *items              = grown;
         pawl_event_row *row = &grown[(*count)++];
         *row                = (pawl_event_row){0};
-        row->seq            = pawl__sqlite_get_int(call);
-        row->position       = row->seq;
-        row->stream         = pawl__sqlite_get_text(call);
-        row->version        = pawl__sqlite_get_int(call);
-        pawl__sqlite_get_fields(call, &pawl__sql_event, &row->event);
+        pawl__sqlite_get_fields(call, &pawl__sql_event_row, row);
     }
     return call->code;
 }
@@ -108,33 +103,6 @@ pawl_code pawl__sqlite_stream_load(pawl_store *base, const pawl_stream_read *rea
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code = load_stream(store, &reads[i], arena, &streams[i], error);
     return pawl__sqlite_read_end(store, code, error);
-}
-
-pawl_code pawl__sqlite_event_list(pawl_store *base, const pawl_event_query *query,
-                                  pawl_arena *arena, pawl_event_rows *rows, pawl_error *error)
-{
-    static const int statements[2][2] = {
-        {PAWL__SQLITE_EVENT_ALL, PAWL__SQLITE_EVENT_ALL_BACK},
-        {PAWL__SQLITE_EVENT_STREAM, PAWL__SQLITE_EVENT_STREAM_BACK},
-    };
-    pawl__sqlite *store     = pawl__sqlite_of(base);
-    bool          is_stream = query->stream.size != 0;
-    *rows                   = (pawl_event_rows){0};
-    pawl_code code          = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, statements[is_stream][query->is_backward],
-                            error);
-    call.arena = arena;
-    pawl__sqlite_put_int(&call, query->is_backward && query->after == 0 ? INT64_MAX : query->after);
-    pawl__sqlite_put_text(&call, query->type);
-    pawl__sqlite_put_text(&call, query->message_id);
-    pawl__sqlite_put_text(&call, query->correlation_id);
-    pawl__sqlite_put_int(&call, query->count_max != 0 ? (int64_t)query->count_max : -1);
-    if (is_stream)
-        pawl__sqlite_put_text(&call, query->stream);
-    return read_events(&call, &rows->items, &rows->count);
 }
 
 pawl_code pawl__sqlite_event_number(pawl_store *base, size_t count_max, int64_t *count,

@@ -50,8 +50,6 @@ pawl_code pawl__sqlite_outbox_find(pawl_store *base, const pawl_outbox_query *qu
 /* journal.c */
 pawl_code pawl__sqlite_stream_load(pawl_store *base, const pawl_stream_read *reads, size_t count,
                                    pawl_arena *arena, pawl_stream *streams, pawl_error *error);
-pawl_code pawl__sqlite_event_list(pawl_store *base, const pawl_event_query *query,
-                                  pawl_arena *arena, pawl_event_rows *rows, pawl_error *error);
 pawl_code pawl__sqlite_event_number(pawl_store *base, size_t count_max, int64_t *count,
                                     pawl_error *error);
 

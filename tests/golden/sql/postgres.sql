@@ -410,6 +410,42 @@ select count(*) from "pawl_outbox" where "State" = 'dead';
 -- CHECKPOINT_READ
 select "Position" from "pawl_checkpoints" where "Name" = $1;
 
+-- EVENT_LIST_STREAM
+select "Seq", "Position", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = $1 and
+"Version" > $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
+"CorrelationId" = $5) order by "Version" limit $6;
+
+-- EVENT_LIST_POSITION
+select "Seq", "Position", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where $1 = '' and "Position"
+> $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or "CorrelationId"
+= $5) order by "Position" limit $6;
+
+-- EVENT_LIST_SEQ
+select "Seq", "Position", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where $1 = '' and "Seq" > $2
+and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or "CorrelationId" = $5)
+order by "Seq" limit $6;
+
+-- EVENT_LIST_STREAM_BACK
+select "Seq", "Position", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = $1 and
+"Version" < $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
+"CorrelationId" = $5) order by "Version" desc limit $6;
+
+-- EVENT_LIST_POSITION_BACK
+select "Seq", "Position", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where $1 = '' and "Position"
+< $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or "CorrelationId"
+= $5) order by "Position" desc limit $6;
+
+-- EVENT_LIST_SEQ_BACK
+select "Seq", "Position", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where $1 = '' and "Seq" < $2
+and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or "CorrelationId" = $5)
+order by "Seq" desc limit $6;
+
 -- AGGREGATOR_GET
 select "Type", "LeaseExpires", "Id", "Name", "Partition", "Key", "At", "Session", "MessageId",
 "Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_aggregator" where "Partition" =
@@ -1196,42 +1232,6 @@ not null;
 -- EVENT_THERE
 select k.n from unnest($1, $2) with ordinality as k (stream, version, n) cross join lateral (select
 from "pawl_events" where "Stream" = k.stream and "Version" = k.version limit 1) as e;
-
--- EVENT_LIST_STREAM
-select "Version", "Seq", "Position", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body", "Stream" from "pawl_events" where "Stream" =
-$1 and "Version" > $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
-"CorrelationId" = $5) order by "Version" limit $6;
-
--- EVENT_LIST_POSITION
-select "Version", "Seq", "Position", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body", "Stream" from "pawl_events" where $1 = '' and
-"Position" > $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
-"CorrelationId" = $5) order by "Position" limit $6;
-
--- EVENT_LIST_SEQ
-select "Version", "Seq", "Position", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body", "Stream" from "pawl_events" where $1 = '' and
-"Seq" > $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
-"CorrelationId" = $5) order by "Seq" limit $6;
-
--- EVENT_LIST_STREAM_BACK
-select "Version", "Seq", "Position", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body", "Stream" from "pawl_events" where "Stream" =
-$1 and "Version" < $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
-"CorrelationId" = $5) order by "Version" desc limit $6;
-
--- EVENT_LIST_POSITION_BACK
-select "Version", "Seq", "Position", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body", "Stream" from "pawl_events" where $1 = '' and
-"Position" < $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
-"CorrelationId" = $5) order by "Position" desc limit $6;
-
--- EVENT_LIST_SEQ_BACK
-select "Version", "Seq", "Position", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body", "Stream" from "pawl_events" where $1 = '' and
-"Seq" < $2 and ($3 = '' or "Type" = $3) and ($4 = '' or "MessageId" = $4) and ($5 = '' or
-"CorrelationId" = $5) order by "Seq" desc limit $6;
 
 -- STREAM_LOAD_ALL
 with f as materialized (select k.n, k.stream, greatest(k.after, coalesce(s.version, 0)) as base,

@@ -579,7 +579,7 @@ order by "DispatchedAt" limit ?2);
 select max("Version") from "pawl_events" where "Stream" = ?1;
 
 -- EVENT_BEHIND
-select "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
 "CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = ?1 and
 "Version" > ?2 order by "Version";
 
@@ -781,29 +781,29 @@ insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageI
 from "pawl_events" where "Stream" = ?2 and "Version" = ?1) then ?2 end, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
 ?10, ?11, ?12);
 
--- EVENT_ALL
-select "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Seq" > ?1 and (?2 =
-'' or "Type" = ?2) and (?3 = '' or "MessageId" = ?3) and (?4 = '' or "CorrelationId" = ?4) order by
-"Seq" limit ?5;
+-- EVENT_ALL, for EVENT_LIST_SEQ
+select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Seq" > ?2 and (?3 =
+'' or "Type" = ?3) and (?4 = '' or "MessageId" = ?4) and (?5 = '' or "CorrelationId" = ?5) order by
+"Seq" limit ?6;
 
--- EVENT_ALL_BACK
-select "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Seq" < ?1 and (?2 =
-'' or "Type" = ?2) and (?3 = '' or "MessageId" = ?3) and (?4 = '' or "CorrelationId" = ?4) order by
-"Seq" desc limit ?5;
+-- EVENT_ALL_BACK, for EVENT_LIST_SEQ_BACK
+select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Seq" < ?2 and (?3 =
+'' or "Type" = ?3) and (?4 = '' or "MessageId" = ?4) and (?5 = '' or "CorrelationId" = ?5) order by
+"Seq" desc limit ?6;
 
--- EVENT_STREAM
-select "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = ?6 and
-"Version" > ?1 and (?2 = '' or "Type" = ?2) and (?3 = '' or "MessageId" = ?3) and (?4 = '' or
-"CorrelationId" = ?4) order by "Version" limit ?5;
+-- EVENT_STREAM, for EVENT_LIST_STREAM
+select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = ?1 and
+"Version" > ?2 and (?3 = '' or "Type" = ?3) and (?4 = '' or "MessageId" = ?4) and (?5 = '' or
+"CorrelationId" = ?5) order by "Version" limit ?6;
 
--- EVENT_STREAM_BACK
-select "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = ?6 and
-"Version" < ?1 and (?2 = '' or "Type" = ?2) and (?3 = '' or "MessageId" = ?3) and (?4 = '' or
-"CorrelationId" = ?4) order by "Version" desc limit ?5;
+-- EVENT_STREAM_BACK, for EVENT_LIST_STREAM_BACK
+select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = ?1 and
+"Version" < ?2 and (?3 = '' or "Type" = ?3) and (?4 = '' or "MessageId" = ?4) and (?5 = '' or
+"CorrelationId" = ?5) order by "Version" desc limit ?6;
 
 -- FOLD_SET
 insert into "pawl_folds" ("Stream", "Version", "TypeVersion", "State", "Dispatches", "At") values
