@@ -33,6 +33,7 @@
 #include "bench.h"
 #include "figures.h"
 #include "pawl/pawl.h"
+#include "pawl/store_driver.h"
 
 /* Of the shared tables and of the saga table. */
 #define PAWL__BENCH_PREFIX "pawl_bench_"

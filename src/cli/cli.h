@@ -16,6 +16,7 @@
 #include "cli/table.h"
 #include "pawl/operations.h"
 #include "pawl/pawl.h"
+#include "pawl/store_driver.h"
 
 #include <stdio.h>
 #include <yyjson.h>

@@ -17,7 +17,7 @@
 
 #include "pawl/base.h"
 #include "pawl/change.h"
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 #include "pawl/value.h"
 
 #include <setjmp.h>

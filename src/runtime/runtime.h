@@ -112,8 +112,7 @@ pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, pawl_store **
  * something for this handle, and what ended it is kept until the next claim. */
 static inline bool pawl__store_is_server(const pawl_store *store)
 {
-    const unsigned both = PAWL_STORE_HAS_WAKE | PAWL_STORE_ROW_LOCKS;
-    return (store->ops->promises & both) == both;
+    return (store->ops->promises & PAWL_STORE_KEEPS_WAKE) != 0;
 }
 
 /* ---- Workers ---------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #ifndef PAWL_TESTS_CONTRACT_BROKEN_STORE_H
 #define PAWL_TESTS_CONTRACT_BROKEN_STORE_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 extern const pawl_store_ops pawl__memory_driver;
 

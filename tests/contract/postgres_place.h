@@ -8,7 +8,7 @@
 
 #include "contract/postgres_raw.h"
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 #include <unistd.h>
 

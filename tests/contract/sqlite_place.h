@@ -6,7 +6,7 @@
 #ifndef PAWL_TESTS_CONTRACT_SQLITE_PLACE_H
 #define PAWL_TESTS_CONTRACT_SQLITE_PLACE_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 #include <setjmp.h>
 #include <sqlite3.h>

@@ -9,7 +9,7 @@
 #ifndef PAWL_TESTS_CHANGES_H
 #define PAWL_TESTS_CHANGES_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 /* Two, so that the second one is looked at, too. */
 typedef struct good_set {

@@ -18,7 +18,7 @@
 #define PAWL_TESTS_FAULT_STORE_H
 
 #include "pawl/endpoint.h"
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 /* Calls that can fail, counted by name. */
 #define FAULT_OPS(X)    \

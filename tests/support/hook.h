@@ -10,7 +10,7 @@
 #ifndef PAWL_TESTS_HOOK_H
 #define PAWL_TESTS_HOOK_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 typedef enum hook_place {
     HOOK_BEFORE_COMMIT,

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 /* Everything but the scheme and commit. */
 #define LEAN_STORE                                                                                 \

@@ -14,7 +14,7 @@
 #ifndef PAWL_TESTS_LOCKS_H
 #define PAWL_TESTS_LOCKS_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 /* The form with locks of an existing store's URL; static text. Forgets all. */
 const char *locks_url(const char *url);

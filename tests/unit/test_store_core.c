@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 #include "store/core/wake.h"
 
 #include <setjmp.h>

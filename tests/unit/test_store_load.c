@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 #include "pawl/transport.h"
 
 #include <setjmp.h>

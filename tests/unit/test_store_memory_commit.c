@@ -5,7 +5,7 @@
  */
 #include "support/fault_memory.h"
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
  */
 #include "store/core/module.h"
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -12,7 +12,7 @@
  */
 #include "pawl/change.h"
 #include "pawl/limits.h"
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 #include <stdio.h>
 #include <string.h>

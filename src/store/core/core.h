@@ -8,7 +8,7 @@
 #ifndef PAWL_STORE_CORE_H
 #define PAWL_STORE_CORE_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 /* The store that is always there: `memory:NAME`. */
 extern const pawl_store_ops pawl__memory_driver;

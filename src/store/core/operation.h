@@ -10,6 +10,7 @@
 #define PAWL_STORE_CORE_OPERATION_H
 
 #include "pawl/operations.h"
+#include "pawl/store_driver.h"
 
 /* A change set of one unit, which is a group: { PAWL__ONE_UNIT(now), ... }. */
 #define PAWL__ONE_UNIT(now_) .now = (now_), .group_count = 1, .unit_count = 1

@@ -4,7 +4,7 @@
  */
 #include "store/core/wake.h"
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -22,7 +22,7 @@
 #ifndef PAWL_MEMORY_H
 #define PAWL_MEMORY_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 #include "store/memory/table.h"
 
 #include <pthread.h>

@@ -21,7 +21,7 @@
 #define PAWL_STORE_POSTGRES_CONNECTION_H
 
 #include "pawl/change.h"
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 #include "store/postgres/statements.h"
 #include "store/sql/dialect.h"
 #include "store/sql/field.h"

@@ -17,8 +17,8 @@ const pawl_store_ops pawl_store_driver = {
     .ops_size   = sizeof(pawl_store_ops),
     .scheme     = "postgres",
     .store_size = sizeof(pawl__pg),
-    .promises =
-        PAWL_STORE_HAS_SQL | PAWL_STORE_HAS_WAKE | PAWL_STORE_ROW_LOCKS | PAWL_STORE_KNOWS_REFUSED,
+    .promises   = PAWL_STORE_HAS_SQL | PAWL_STORE_HAS_WAKE | PAWL_STORE_ROW_LOCKS |
+                PAWL_STORE_KNOWS_REFUSED | PAWL_STORE_KEEPS_WAKE,
 
     .open             = pawl__pg_open,
     .close            = pawl__pg_close,

@@ -16,7 +16,7 @@
 #ifndef PAWL_STORE_POSTGRES_H
 #define PAWL_STORE_POSTGRES_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/horizon.h"
 #include "store/postgres/outbox_place.h"

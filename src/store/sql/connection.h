@@ -17,7 +17,7 @@
 #ifndef PAWL_STORE_SQL_CONNECTION_H
 #define PAWL_STORE_SQL_CONNECTION_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 #include "store/sql/field.h"
 #include "store/sql/statements.h"
 

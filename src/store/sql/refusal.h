@@ -8,7 +8,7 @@
 #ifndef PAWL_STORE_SQL_REFUSAL_H
 #define PAWL_STORE_SQL_REFUSAL_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 typedef pawl_code pawl__sql_why_fn(const void *change, pawl_error *why);
 

@@ -6,7 +6,7 @@
 #ifndef PAWL_STORE_SQL_ROWS_H
 #define PAWL_STORE_SQL_ROWS_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 #include "store/sql/field.h"
 
 extern const pawl__sql_fields pawl__sql_queue_row;

@@ -8,7 +8,7 @@
 #ifndef PAWL_STORE_SQL_TABLES_H
 #define PAWL_STORE_SQL_TABLES_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 #include "store/sql/dialect.h"
 
 /* Raised with every change to the tables below that this program cannot do

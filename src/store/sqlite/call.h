@@ -9,7 +9,7 @@
 #ifndef PAWL_STORE_SQLITE_CALL_H
 #define PAWL_STORE_SQLITE_CALL_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 #include "store/sql/dialect.h"
 #include "store/sql/field.h"
 #include "store/sqlite/statements.h"

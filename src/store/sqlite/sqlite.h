@@ -19,7 +19,7 @@
 #ifndef PAWL_STORE_SQLITE_H
 #define PAWL_STORE_SQLITE_H
 
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 #include "store/sql/connection.h"
 #include "store/sqlite/call.h"
 #include "store/sqlite/process.h"

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 PAWL_API extern const int pawl_something_else;
 

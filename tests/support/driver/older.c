@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 PAWL_API extern const pawl_store_ops pawl_store_driver;
 

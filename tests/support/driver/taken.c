@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pawl/store.h"
+#include "pawl/store_driver.h"
 
 static pawl_code refuse_open(pawl_store *store, const char *url, const pawl_store_options *options,
                              pawl_error *error)

@@ -1,0 +1,261 @@
+/* store_driver.h - what a storage driver must do for the engine. For those who write
+ * one; an application needs store.h alone.
+ *
+ * A driver has exactly one write path, commit(); every guarantee pawl makes
+ * rests on that call applying each group of changes whole or not at all.
+ *
+ *     open -> worker_open -> { queue_claim, timeout_claim -> loads ->
+ *             handlers run -> commit }                one batch, one commit
+ *             { outbox_claim -> transport -> commit } at-least-once send
+ *     -> worker_close -> close
+ *
+ * Threads: a handle belongs to one thread at a time; open one for each thread.
+ *     Only interrupt() may be called from another one.
+ * Time: drivers never read a clock; every "now" is an argument. `due_max` is
+ *     business time, `now` is machine time.
+ * Memory: results live in the arena that is passed in. Arguments are borrowed.
+ * Fork: a handle used in a child process is refused with PAWL_EINVAL.
+ * Contract tests: tests/contract. A driver is finished when they pass against
+ *     it, faults included.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_DRIVER_H
+#define PAWL_STORE_DRIVER_H
+
+#include "pawl/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The core allocates `store_size` zeroed bytes; the driver's struct begins with this one. */
+struct pawl_store {
+    const pawl_store_ops *ops;
+    const char           *system_prefix;
+    pawl_open_mode        mode;
+    int64_t               deadline_ms;  /* every call keeps to it */
+    pawl_worker_id        worker;       /* set by the core before open */
+    bool                  is_attached;  /* worker_open was done */
+    uint64_t              commit_count; /* makes commit ids unique within the worker */
+    int64_t               epoch;        /* written by worker_open and resolve */
+    char identity[200]; /* set in open: equal for handles on the same data in one process */
+};
+
+/* Promises, read once after open. */
+#define PAWL_STORE_CREATES 1u        /* creates its tables at open */
+#define PAWL_STORE_HAS_SQL 2u        /* hold_begin and native work */
+#define PAWL_STORE_HAS_WAKE 4u       /* wait() notices other processes' commits */
+#define PAWL_STORE_FREE_CLAIMS 8u    /* releasing a queue claim costs no statement */
+#define PAWL_STORE_ROW_LOCKS 16u     /* saga_load locks rows when it is asked to */
+#define PAWL_STORE_KNOWS_REFUSED 32u /* commit names what is refused with PAWL_EUNKNOWN, too */
+/* With HAS_WAKE: what woke a wait() is remembered until the handle claims again, so that
+ * a caller may wait twice without a claim between. For servers, where a claim saved is a
+ * statement saved. */
+#define PAWL_STORE_KEEPS_WAKE 64u
+
+/* Where timeouts lead that no endpoint of this store handles. */
+typedef struct pawl_foreign_row {
+    pawl_text destination;
+    pawl_time due; /* of the earliest one that is free */
+} pawl_foreign_row;
+
+typedef struct pawl_foreign_rows {
+    pawl_foreign_row *items; /* by destination, bytewise */
+    size_t            count;
+} pawl_foreign_rows;
+
+struct pawl_store_ops {
+    size_t      ops_size;   /* sizeof(pawl_store_ops) the driver was built with */
+    const char *scheme;     /* "sqlite" */
+    size_t      store_size; /* of the driver's struct */
+    unsigned    promises;
+
+    /* Connects; with CREATE makes what is missing, else checks it. After a
+     * failed open the core still calls close(). PAWL_EUNREACHABLE, EDENIED,
+     * ENOTSTORE, ESCHEMA, ECONFIG. */
+    pawl_code (*open)(pawl_store *store, const char *url, const pawl_store_options *options,
+                      pawl_error *error);
+    void (*close)(pawl_store *store);
+    /* `store` is not opened for PRINT, opened with PAWL_OPEN_SCHEMA else. */
+    pawl_code (*schema)(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
+                        pawl_line_fn *line, void *context, pawl_error *error);
+
+    /* Inserts the worker's row (store->worker) and writes store->epoch. Called
+     * once, before the first claim or commit of a handle. */
+    pawl_code (*worker_open)(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,
+                             pawl_error *error);
+    /* Frees all claims and leases of the handle and ends its row; what it counted is kept. */
+    pawl_code (*worker_close)(pawl_store *store, pawl_time now, pawl_error *error);
+    /* Workers that live now, other endpoints' and senders' included. */
+    pawl_code (*worker_list)(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                             size_t *count, pawl_error *error);
+
+    /* Applies every group that can be applied; names the others.
+     *
+     * PAWL_OK        the groups not in `refused` are durable; the refused ones
+     *                left no trace.
+     * PAWL_EFENCED   nothing was applied: this worker was replaced.
+     * PAWL_EUNKNOWN  the driver cannot tell. Only this code permits "maybe";
+     *                the core answers it with resolve(). A driver that promises
+     *                KNOWS_REFUSED has listed what the transaction in doubt left
+     *                out, all of it; what another one has listed is not believed,
+     *                and a caller with changes that can be refused is told that
+     *                the outcome is unknown.
+     * any other      nothing was applied; the retry class says what to do.
+     *
+     * Ends all queue claims of this handle that it settles; claims of refused
+     * groups stay with the handle. Ends an open hold. A set of queue releases
+     * alone needs no fence and nothing written: what it frees is free. */
+    pawl_code (*commit)(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
+                        pawl_error *error);
+    /* Raises the worker's epoch, which shuts out whatever is still under way,
+     * and says whether `commit_id` landed. May be called again. */
+    pawl_code (*resolve)(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                         pawl_error *error);
+
+    /* Up to count_max due rows nobody holds, by (due, seq), of size_max in all. They
+     * are this handle's until settled, released or the worker is closed or dead. What
+     * size_max left out may be kept from others until the handle's next commit. */
+    pawl_code (*queue_claim)(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                             pawl_queue_rows *rows, pawl_error *error);
+    /* The place (placed, seq) of the oldest due row, claimed ones counted,
+     * that neither waits (waiting_since) nor was retried (attempts) and is not
+     * one of `except`. PAWL_TIME_MAX and INT64_MAX when there is none. */
+    pawl_code (*queue_oldest)(pawl_store *store, pawl_text queue, pawl_time due_max,
+                              const int64_t *except, size_t except_count, pawl_time *placed,
+                              int64_t *seq, pawl_error *error);
+    /* known[i] = ids[i] is marked for the endpoint. */
+    pawl_code (*inbox_known)(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
+                             size_t count, bool *known, pawl_error *error);
+    /* rows[i] is the row of values[i]; its presence says whether there is one. A fresh
+     * copy each time. */
+    pawl_code (*saga_load)(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
+                           const pawl_value *values, size_t count, pawl_saga_lock lock,
+                           pawl_arena *arena, pawl_saga_row *rows, pawl_error *error);
+    pawl_code (*saga_count)(pawl_store *store, const pawl_saga_table *table, int64_t *count,
+                            pawl_error *error);
+
+    /* Leases due rows that are free or whose lease expired, earliest first;
+     * a durable stamp, though it need not survive a power cut. */
+    pawl_code (*timeout_claim)(pawl_store *store, const pawl_timeout_claim *claim,
+                               pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
+    /* Clears leases with expires <= now; how many. */
+    pawl_code (*timeout_reap)(pawl_store *store, pawl_time now, int64_t *count, pawl_error *error);
+
+    pawl_code (*snapshot_claim)(pawl_store *store, const pawl_snapshot_claim *claim,
+                                pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error);
+    /* All rows of the partition, oldest first, leased or not. */
+    pawl_code (*aggregator_get)(pawl_store *store, pawl_text partition, pawl_arena *arena,
+                                pawl_snapshot *rows, pawl_error *error);
+    pawl_code (*aggregator_count)(pawl_store *store, pawl_text partition, const pawl_text *types,
+                                  size_t type_count, pawl_time now, pawl_aggregator_counts *counts,
+                                  pawl_error *error);
+    /* Flush rows of the aggregator (its name) that are not dead, by due time;
+     * those with due <= due_max, at most count_max. */
+    pawl_code (*flush_list)(pawl_store *store, pawl_text name, pawl_time due_max, size_t count_max,
+                            pawl_arena *arena, pawl_flush_rows *rows, pawl_error *error);
+
+    /* Pending rows of the endpoint (empty: of any) whose time has come, in the
+     * order of their ids, rows of one source in the order (version, index).
+     * Only the leader asks. */
+    pawl_code (*outbox_claim)(pawl_store *store, pawl_text endpoint, pawl_time now,
+                              size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                              pawl_error *error);
+    /* Takes or keeps the named lease for this handle's worker; `*is_ours` says
+     * whether it is ours. Free when its worker ended, died, or after `lease`. */
+    pawl_code (*lead)(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
+                      bool *is_ours, pawl_error *error);
+    pawl_code (*unlead)(pawl_store *store, pawl_text name, pawl_error *error);
+
+    pawl_code (*subscriptions)(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
+                               pawl_error *error);
+    pawl_code (*next_due)(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
+                          size_t aggregator_count, pawl_next_due *next, pawl_error *error);
+    pawl_code (*stats)(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
+                       pawl_error *error);
+    /* Deletes a bounded number of old rows; `*more` when some may be left. */
+    pawl_code (*sweep)(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
+                       pawl_error *error);
+
+    /* Blocks up to `microseconds` until `wake_fd` can be read or another
+     * process committed; reads nothing from wake_fd. */
+    pawl_code (*wait)(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error);
+    /* From any thread: the call under way ends soon with PAWL_EINTERRUPTED. */
+    void (*interrupt)(pawl_store *store);
+
+    /* A hold is an open transaction for handlers with their own SQL: begun before the saga is
+     * loaded (locked), ended by commit or hold_end. native() is the connection inside it. */
+    pawl_code (*hold_begin)(pawl_store *store, pawl_error *error);
+    void (*hold_end)(pawl_store *store); /* rolls back; harmless without a hold */
+    void *(*native)(pawl_store *store);
+    /* Applies changes that no worker's fence guards on the caller's connection, inside the caller's
+     * transaction. `store` is any open handle on the same data; it gives the names of the tables. */
+    pawl_code (*enlist)(pawl_store *store, void *native, const pawl_changes *changes,
+                        pawl_error *error);
+
+    /* For people and tests: rows as they stand, claimed or not, at most
+     * count_max (0: all). queue: by place. timeouts: of a saga, or all when the
+     * id is zero, by due time. outbox: in one state, by id. dead: of an
+     * endpoint, or all when empty, by time. */
+    pawl_code (*queue_list)(pawl_store *store, pawl_text queue, size_t count_max, pawl_arena *arena,
+                            pawl_queue_rows *rows, pawl_error *error);
+    pawl_code (*timeout_list)(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
+                              pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
+    pawl_code (*outbox_list)(pawl_store *store, pawl_outbox_state state, size_t count_max,
+                             pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
+    pawl_code (*outbox_attempts)(pawl_store *store, int64_t id, pawl_arena *arena,
+                                 pawl_attempt_rows *rows, pawl_error *error);
+    pawl_code (*dead_list)(pawl_store *store, pawl_text endpoint, size_t count_max,
+                           pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
+
+    /* Rows in any state, by id. `causation_id` alone may cost a look at every row. */
+    pawl_code (*outbox_find)(pawl_store *store, const pawl_outbox_query *query, pawl_arena *arena,
+                             pawl_outbox_rows *rows, pawl_error *error);
+
+    /* streams[i] is what reads[i] asks for: one consistent look at each stream, commits
+     * that are under way not seen. */
+    pawl_code (*stream_load)(pawl_store *store, const pawl_stream_read *reads, size_t count,
+                             pawl_arena *arena, pawl_stream *streams, pawl_error *error);
+    /* What the query asks for, in the order that it names. */
+    pawl_code (*event_list)(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
+                            pawl_event_rows *rows, pawl_error *error);
+    /* Gives positions to at most count_max committed events that have none, in the
+     * order of their seqs; how many. Durable when it returns. One caller at a time,
+     * who leads. A store whose commits are ordered gives them at insertion: 0. */
+    pawl_code (*event_number)(pawl_store *store, size_t count_max, int64_t *count,
+                              pawl_error *error);
+    /* The position that the checkpoint of that name is at; 0: it was never set. */
+    pawl_code (*checkpoint_get)(pawl_store *store, pawl_text name, int64_t *position,
+                                pawl_error *error);
+
+    /* For people: the leases that lead() would give to nobody else at `now`, in the
+     * order of their names. Those that ended, and those of workers that ended or died,
+     * are not among them. */
+    pawl_code (*lead_list)(pawl_store *store, pawl_time now, pawl_arena *arena,
+                           pawl_lead_row **items, size_t *count, pawl_error *error);
+
+    /* Where timeouts lead that no endpoint handles: destinations that no subscription names
+     * as its queue, and `own` unless it is empty, with a timeout that is free at `now`.
+     * Every idle worker asks: it may not walk all timeouts. NULL: such are never sent. */
+    pawl_code (*timeout_foreign)(pawl_store *store, pawl_text own, pawl_time now, pawl_arena *arena,
+                                 pawl_foreign_rows *rows, pawl_error *error);
+
+    /* The C type behind native(), which handlers ask for by it ("sqlite3", "PGconn", or one that
+     * the driver's page names: pawl_native). NULL: no handler is given the connection. */
+    const char *native_type;
+
+    /* Version 1 ends here. Append below; an entry past the driver's ops_size
+     * counts as NULL, and NULL must be survivable. */
+};
+
+/* A driver module exports one symbol, a `const pawl_store_ops` of this name. */
+#define PAWL_STORE_DRIVER_SYMBOL "pawl_store_driver"
+
+/* Adds a driver of your own; the scheme must be free. Before any open. */
+PAWL_API pawl_code pawl_store_register(const pawl_store_ops *ops, pawl_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
