@@ -69,7 +69,7 @@ typedef struct pawl__engine {
     int32_t   immediate_retries, delayed_retries;
     int64_t   retry_delay, retry_delay_max, not_found_wait;
     int32_t   conflict_retries;
-    int64_t   dispatch_retention; /* how long a dispatch may be sent again */
+    int64_t   dispatch_retention; /* a dispatch may be sent again; 0: the inbox knows it as long */
     bool      has_warned_recent;  /* that more come than are remembered for that long */
     pawl_time machine_now, business_now;
 } pawl__engine;

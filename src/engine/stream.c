@@ -10,25 +10,40 @@
 
 #include "pawl/process.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- Folding ---------------------------------------------------------------- */
 
-/* More dispatches come than are remembered for as long as they may come again. */
+/* How many ids reach as far back as copies may come; 0: more than can be remembered. */
+static size_t enough(size_t remembered, int64_t reach, int64_t retention)
+{
+    double count = reach > 0 ? (double)remembered * (double)retention / (double)reach + 1 : 0;
+    return count <= PAWL_DISPATCHES_REMEMBERED_MAX ? (size_t)count : 0;
+}
+
+/* More dispatches come than are remembered for as long as they may come again, which is told
+ * only where the inbox forgets them sooner than the outbox: its marks know each copy. */
 static void warn(pawl__batch *batch, const pawl__entry *entry, const pawl__recent_item *gone)
 {
-    pawl__engine *engine = batch->engine;
-    if (gone->at == 0 || engine->has_warned_recent ||
-        engine->business_now - gone->at >= engine->dispatch_retention)
+    pawl__engine *engine   = batch->engine;
+    size_t        count    = entry->model->stream->remembered;
+    int64_t       reach    = engine->business_now - gone->at;
+    char          more[80] = "";
+    if (gone->at == 0 || engine->has_warned_recent || reach >= engine->dispatch_retention)
         return;
     engine->has_warned_recent = true;
-    pawl_log(PAWL_LOG_WARNING,
-             "%s: the %zu dispatch ids that it remembers reach back %lld s, dispatches may be sent "
-             "again for %lld s: raise .dispatches_remembered",
-             entry->stream->text.data, entry->model->stream->remembered,
-             (long long)((engine->business_now - gone->at) / PAWL_SECONDS(1)),
-             (long long)(engine->dispatch_retention / PAWL_SECONDS(1)));
+    size_t needed             = enough(count, reach, engine->dispatch_retention);
+    if (needed != 0)
+        snprintf(more, sizeof more, ", or .dispatches_remembered to %zu", needed);
+    pawl_log(
+        PAWL_LOG_WARNING,
+        "%s: the %zu dispatch ids that it remembers reach back %lld s; the outbox may send a "
+        "copy for %lld s, and one that comes when the inbox has forgotten it is handled again: "
+        "raise inbox_retention to outbox_retention%s",
+        entry->stream->text.data, count, (long long)(reach / PAWL_SECONDS(1)),
+        (long long)(engine->dispatch_retention / PAWL_SECONDS(1)), more);
 }
 
 static pawl_code remember(pawl__batch *batch, pawl__entry *entry, const pawl_event *event)

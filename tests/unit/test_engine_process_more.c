@@ -518,10 +518,13 @@ static void post_dispatches(world *it, int first, int count)
 }
 
 /* It remembers three, one a second. */
-static void say(const char *url, int64_t retention, const char *expected)
+static void say(const char *url, int64_t retention, int64_t inbox, const char *expected)
 {
     world                       it;
-    const pawl_endpoint_options options = {.outbox_retention = retention};
+    const pawl_endpoint_options options = {.outbox_retention = retention,
+                                           .inbox_retention  = inbox,
+                                           .delayed_retries  = -1,
+                                           .outbox_attempts  = 1};
     world_forget(&said);
     pawl_log_set(keep_line, PAWL_LOG_WARNING, NULL);
     world_open(&it, url, &old, NULL, &options);
@@ -533,14 +536,21 @@ static void say(const char *url, int64_t retention, const char *expected)
 
 static void o17_what_is_remembered_too_shortly_is_said_once(const char *url)
 {
-    say(url, 0,
-        "Tally/a: the 3 dispatch ids that it remembers reach back 3 s, dispatches may be "
-        "sent again for 2592000 s: raise .dispatches_remembered ");
+    say(url, 0, 0,
+        "Tally/a: the 3 dispatch ids that it remembers reach back 3 s; the outbox may send a copy "
+        "for 2592000 s, and one that comes when the inbox has forgotten it is handled again: raise "
+        "inbox_retention to outbox_retention ");
+}
+
+/* The inbox's marks know each copy for as long as there are any. */
+static void o17_what_the_inbox_remembers_is_not_told(const char *url)
+{
+    say(url, PAWL_SECONDS(4), PAWL_SECONDS(4), "");
 }
 
 static void what_is_remembered_long_enough_is_not_worth_a_word(const char *url)
 {
-    say(url, PAWL_SECONDS(3), "");
+    say(url, PAWL_SECONDS(3), PAWL_SECONDS(1), "");
 }
 
 static void a_state_that_cannot_be_stored_goes_without_a_fold(const char *url)
@@ -577,6 +587,7 @@ int main(void)
         ON_ALL_STORES(o4_e35_only_the_stream_that_moved_is_run_again),
         ON_ALL_STORES(o1_a_unit_that_fails_leaves_the_others_of_its_stream),
         ON_ALL_STORES(o17_what_is_remembered_too_shortly_is_said_once),
+        ON_ALL_STORES(o17_what_the_inbox_remembers_is_not_told),
         ON_ALL_STORES(what_is_remembered_long_enough_is_not_worth_a_word),
     };
     world_quiet();
