@@ -212,12 +212,14 @@ static void o32_what_cannot_be_refused_needs_no_list(void **state)
         for (size_t i = 0; i < COUNT(never); i++)
             if ((int)never[i] == kind)
                 code = PAWL_OK;
-        fake.commit_code = PAWL_EUNKNOWN;
-        lean_is_applied  = true;
+        fake.commit_code   = PAWL_EUNKNOWN;
+        fake.refusal_count = 1; /* of a driver that promised no list */
+        lean_is_applied    = true;
         pawl_code answer =
             pawl_store_commit(f->store, only((pawl_change_kind)kind), &refused, &f->error);
         if (answer != code)
             fail_msg("%s: %s", pawl_change_kind_name((pawl_change_kind)kind), f->error.text);
+        assert_int_equal(refused.count, 0);
         lean_close(f);
     }
 }

@@ -10,6 +10,7 @@
 
 #include "pawl/store_driver.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,8 +34,8 @@ PAWL_API int access(const char *path, int mode)
 
 typedef struct folders {
     char  build[PAWL__MODULE_PATH_SIZE]; /* that of the library */
-    char  given[30];                     /* has tiny, older, nameless, and a bench that is none */
-    char *before;                        /* PAWL_DRIVER_PATH */
+    char  given[30]; /* has tiny, older, nameless, and a bench and an other that are none */
+    char *before;    /* PAWL_DRIVER_PATH */
 } folders;
 
 static void put(const folders *f, const char *driver, const char *name)
@@ -64,6 +65,7 @@ static int make(void **state)
     put(&f, "older", "older");
     put(&f, "nameless", "nameless");
     put(&f, "tiny", "bench");
+    put(&f, "tiny", "other");
     f.before = path != NULL ? strdup(path) : NULL;
     set_path("", &f);
     *state = &f;
@@ -72,7 +74,7 @@ static int make(void **state)
 
 static int clean(void **state)
 {
-    static const char *const names[] = {"tiny", "older", "nameless", "bench"};
+    static const char *const names[] = {"tiny", "older", "nameless", "bench", "other"};
     folders                 *f       = *state;
     char                     path[100];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -197,6 +199,26 @@ static void the_folders_are_named_in_their_order(void **state)
 
 /* ---- Loading -------------------------------------------------------------- */
 
+/* The first test: no module is loaded yet. What is refused is not loaded any more, so that
+ * it is not loaded again at each open. */
+static void a_driver_of_another_scheme_is_refused(void **state)
+{
+    const folders *f     = *state;
+    pawl_store    *store = NULL;
+    pawl_error     error = PAWL_ERROR_INIT;
+    char           path[100], said[200];
+    snprintf(path, sizeof path, "%s/libpawl-other.so", f->given);
+    snprintf(said, sizeof said, "%s: it is the driver of 'tiny', not of 'other'", path);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(pawl_store_open("other:x", NULL, &store, &error), PAWL_ECONFIG);
+        if (strstr(error.text, said) == NULL)
+            fail_msg("'%s' lacks '%s'", error.text, said);
+        assert_null(dlopen(path, RTLD_NOW | RTLD_NOLOAD));
+    }
+    assert_int_equal(pawl_store_open("tiny:x", NULL, &store, &error), PAWL_OK);
+    pawl_store_close(store);
+}
+
 static pawl_code load(const char *name, const char *symbol, const void **table, pawl_error *error)
 {
     *table = NULL;
@@ -239,6 +261,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, clean)
     const struct CMUnitTest tests[] = {
+        TEST(a_driver_of_another_scheme_is_refused),
         TEST(what_lies_beside_the_library_comes_before_the_variable),
         TEST(each_folder_of_the_variable_is_looked_into),
         TEST(a_path_over_the_limit_is_passed_over),
