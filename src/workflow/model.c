@@ -172,8 +172,10 @@ pawl_code pawl__model_bind(pawl__model *model, const pawl_record *record,
     return PAWL_OK;
 }
 
+/* `property` is what the key is compared with; NULL: a stream's key. */
 static pawl_code check_key(const pawl__saga_model *model, const pawl_record *message,
-                           const char *key, pawl_value_type to, pawl_error *error)
+                           const char *key, const char *property, pawl_value_type to,
+                           pawl_error *error)
 {
     const pawl_saga  *saga  = model->saga;
     const pawl_field *field = pawl_record_field(message, key);
@@ -191,8 +193,7 @@ static pawl_code check_key(const pawl__saga_model *model, const pawl_record *mes
                               "become the %s '%s'",
                               pawl__model_kind(model), saga->name, pawl_record_type(message),
                               pawl__model_kind(model), key, pawl_value_type_name(from),
-                              pawl_value_type_name(to),
-                              saga->correlation != NULL ? saga->correlation : "key");
+                              pawl_value_type_name(to), property != NULL ? property : "key");
     return PAWL_OK;
 }
 
@@ -261,7 +262,8 @@ static pawl_code need_key(const pawl__saga_model *saga, const pawl_on *row,
 static pawl_code need_main_type(const pawl__saga_model *saga, const pawl_on *row,
                                 const pawl_record *message, pawl_error *error)
 {
-    return row->key != NULL ? check_key(saga, message, row->key, saga->table.main.type, error)
+    return row->key != NULL ? check_key(saga, message, row->key, saga->saga->correlation,
+                                        saga->table.main.type, error)
                             : PAWL_OK;
 }
 
@@ -270,7 +272,8 @@ static pawl_code need_transitional_type(const pawl__saga_model *saga, const pawl
 {
     const char *key = row->transitional_key != NULL ? row->transitional_key : row->key;
     return saga->saga->transitional != NULL
-               ? check_key(saga, message, key, saga->table.transitional.type, error)
+               ? check_key(saga, message, key, saga->saga->transitional,
+                           saga->table.transitional.type, error)
                : PAWL_OK;
 }
 
