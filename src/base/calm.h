@@ -13,29 +13,39 @@
 
 #include "pawl/base.h"
 
+/* The character that `at` begins with, of a text that is UTF-8, and how many bytes it has;
+ * of one that is cut off what is left of it. */
+static inline size_t pawl__character(const unsigned char *at, size_t left, uint32_t *point)
+{
+    size_t size = 1;
+    *point      = at[0] < 0x80   ? at[0]
+                  : at[0] < 0xE0 ? at[0] & 0x1FU
+                  : at[0] < 0xF0 ? at[0] & 0x0FU
+                                 : at[0] & 0x07U;
+    for (; size < left && (at[size] & 0xC0) == 0x80; size++)
+        *point = *point << 6 | (at[size] & 0x3FU);
+    return size;
+}
+
 /* Bytes of the character that `at` begins with when it is such a one, else 0: control
  * characters, U+2028 and U+2029 (ends of lines), and those that turn the direction of
  * what follows. `*point` is the character. */
-static inline size_t pawl__unruly_size(const unsigned char *at, size_t left, unsigned *point)
+static inline size_t pawl__unruly_size(const unsigned char *at, size_t left, uint32_t *point)
 {
-    *point = at[0];
-    if (at[0] < 0x20 || at[0] == 0x7F)
-        return 1;
-    if (at[0] == 0xC2 && left >= 2 && at[1] < 0xA0) {
-        *point = at[1];
-        return 2;
-    }
-    if (at[0] != 0xE2 || left < 3)
-        return 0;
-    *point = 0x2000U | (at[1] & 0x3FU) << 6 | (at[2] & 0x3FU);
-    return (*point >= 0x2028 && *point <= 0x202E) || (*point >= 0x2066 && *point <= 0x2069) ? 3 : 0;
+    size_t size = pawl__character(at, left, point);
+    if (size == 1)
+        return at[0] < 0x20 || at[0] == 0x7F ? 1 : 0;
+    if (size == 2)
+        return *point >= 0x80 && *point < 0xA0 ? 2 : 0;
+    bool turns = (*point >= 0x2028 && *point <= 0x202E) || (*point >= 0x2066 && *point <= 0x2069);
+    return size == 3 && turns ? 3 : 0;
 }
 
 /* Writes '?' over each byte of them, and `line` over line feeds, carriage returns and
  * tabs; 0 keeps these but for carriage returns. */
 static inline void pawl__calm(char *text, size_t size, char line)
 {
-    unsigned point;
+    uint32_t point;
     for (size_t i = 0, next; i < size; i = next) {
         size_t unruly = pawl__unruly_size((const unsigned char *)text + i, size - i, &point);
         bool   is_end = unruly == 1 && (point == '\n' || point == '\t');

@@ -113,7 +113,7 @@ static void print_calm(const char *text, size_t size, FILE *out)
 {
     size_t begin = 0, at = 0;
     while (at < size) {
-        unsigned point;
+        uint32_t point;
         size_t   unruly = pawl__unruly_size((const unsigned char *)text + at, size - at, &point);
         if (unruly > 0) {
             fwrite(text + begin, 1, at - begin, out);

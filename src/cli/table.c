@@ -201,13 +201,8 @@ static size_t width_of(pawl_text text)
 {
     size_t width = 0;
     for (size_t i = 0; i < text.size;) {
-        unsigned char first = (unsigned char)text.data[i++];
-        uint32_t      point = first < 0x80   ? first
-                              : first < 0xE0 ? first & 0x1FU
-                              : first < 0xF0 ? first & 0x0FU
-                                             : first & 0x07U;
-        while (i < text.size && ((unsigned char)text.data[i] & 0xC0) == 0x80)
-            point = point << 6 | ((unsigned char)text.data[i++] & 0x3FU);
+        uint32_t point;
+        i += pawl__character((const unsigned char *)text.data + i, text.size - i, &point);
         width += width_of_character(point);
     }
     return width;

@@ -88,17 +88,6 @@ pawl_code pawl__memory_flush_list(pawl_store *store, pawl_text name, pawl_time d
     return PAWL_OK;
 }
 
-void pawl__memory_flush_count(const memory_data *data, pawl_text partition,
-                              pawl_aggregator_counts *counts)
-{
-    const flush_row *row = find(data, partition);
-    if (row == NULL)
-        return;
-    counts->flush_due      = row->fields.due;
-    counts->flush_attempts = row->fields.attempts;
-    counts->flush_is_dead  = row->fields.is_dead;
-}
-
 pawl_time pawl__memory_flush_next_due(const memory_data *data, pawl_text name)
 {
     const flush_row *row = first_due(data, name);

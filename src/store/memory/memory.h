@@ -136,9 +136,6 @@ void pawl__memory_fence_write(memory_store *store, const pawl_changes *changes);
 /* The flush row of a partition, made when it is missing. */
 pawl_code pawl__memory_flush_ensure(memory_commit *commit, pawl_text name, pawl_text partition,
                                     pawl_time due);
-/* What is known about the partition's flushes, in the counts. */
-void      pawl__memory_flush_count(const memory_data *data, pawl_text partition,
-                                   pawl_aggregator_counts *counts);
 bool      pawl__memory_partition_is_empty(const memory_data *data, pawl_text partition);
 pawl_code pawl__memory_inbox_remove(memory_commit *commit, pawl_text endpoint, pawl_text id);
 /* Whether a query that wants the text, or any when it is empty, finds this one. */
