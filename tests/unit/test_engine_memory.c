@@ -140,7 +140,7 @@ static pawl_code on_both_box(pawl_context *ctx, box *state, const both *message)
     (void)ctx;
     (void)message;
     state->count++;
-    state->ballast = shortage_ballast(SHORTAGE_LARGE);
+    state->ballast = shortage_ballast(SHORTAGE_LARGE * (size_t)(2 * state->count - 1));
     return PAWL_OK;
 }
 PAWL_HANDLER(on_both_box, box, both);
@@ -149,7 +149,7 @@ static pawl_code on_both_crate(pawl_context *ctx, crate *state, const both *mess
 {
     (void)message;
     state->count++;
-    state->ballast = shortage_ballast(SHORTAGE_LARGE);
+    state->ballast = shortage_ballast(SHORTAGE_LARGE * (size_t)(2 * state->count - 1));
     return pawl_timeout(ctx, "fall", PAWL_SECONDS(1));
 }
 PAWL_HANDLER(on_both_crate, crate, both);
@@ -478,8 +478,8 @@ static int count_of(world *it, const char *saga, const char *name)
     return json != NULL ? atoi(json + strlen("\"count\":")) : 0;
 }
 
-/* One message for two sagas with large states: whichever copy fails, neither counts it
- * twice. */
+/* One message for two sagas with large states, which grow, so that no block that the engine
+ * has is large enough: whichever copy fails, neither counts it twice. */
 static void e24_nothing_of_a_unit_is_kept_twice(const char *url)
 {
     for (long n = 1;; n++) {
