@@ -34,6 +34,8 @@ typedef struct pawl__flush_request {
     char                          partition[PAWL_PARTITION_SIZE_MAX + 1]; /* empty: all */
 } pawl__flush_request;
 
+#define PAWL__SENT_TO_MAX 64 /* destinations whose readers were looked for */
+
 /* What keeps threads of run() from their work: one thing for all of them, as a rule. */
 typedef struct pawl__outage {
     int       threads; /* so many meet it */
@@ -68,8 +70,10 @@ struct pawl_endpoint {
     struct pawl__observer *observer; /* who shows the metrics, or NULL */
     pawl_code              failed;   /* under the mutex: the first thread that cannot go on */
     pawl_error             error;
-    pawl__outage           outage; /* under the mutex */
-    int                    users;  /* under the mutex: its owner, and threads that run() gave up */
+    pawl__outage           outage;                     /* under the mutex */
+    uint64_t               sent_to[PAWL__SENT_TO_MAX]; /* under the mutex; see reader.c */
+    size_t                 sent_to_count;
+    int                    users; /* under the mutex: its owner, and threads that run() gave up */
     int                    given_up; /* under the mutex: those of them that have not come back */
 };
 

@@ -6,15 +6,18 @@
 #include "runtime/lend.h"
 
 #include "runtime/hot.h"
+#include "runtime/reader.h"
 
 #include <string.h>
 
 static pawl__destination resolve(void *runtime, pawl_text destination)
 {
-    const pawl__worker *worker = runtime;
-    const pawl_route   *route  = pawl__route_find(worker->endpoint, destination);
-    if (route == NULL)
+    pawl__worker     *worker = runtime;
+    const pawl_route *route  = pawl__route_find(worker->endpoint, destination);
+    if (route == NULL) {
+        pawl__reader_look(worker, destination);
         return (pawl__destination){.queue = destination};
+    }
     if (pawl__route_is_remote(route))
         return (pawl__destination){.is_remote = true};
     return (pawl__destination){.queue =

@@ -26,6 +26,11 @@ poll 30 has_ready finished 602 || die "finished: $(queue_ready finished), not 60
 expect 0 '^messages handled +1[0-9]+$' pawl stats
 expect 0 '^finished +602 ' pawl stats
 
+echo "== a destination that nobody reads is warned about, once"
+warned="endpoint right sends to 'finished', which no endpoint of this store reads"
+[ "$(grep -c "$warned" "$work/pair.log")" = 1 ] || die "not one warning of finished"
+! grep -q "sends to 'right'" "$work/pair.log" || die "a warning of right, which is read"
+
 echo "== a bad line: what was committed before it stays"
 head -n 300 "$work/lines" >"$work/bad_lines"
 echo '{"n":' >>"$work/bad_lines"
@@ -58,6 +63,14 @@ poll 20 has_ready right 1 || die "left did not run alone"
 stop "$pid" INT 0
 has_ready right 1 || die "right ran, but only left was asked for"
 ! grep -q "right" "$work/left.log" || die "right is in the log of left"
+
+echo "== a route says that the name is right"
+before=$(queue_ready finished)
+start right "$work/pair.so" --route finished=#finished
+expect 0 '^sent ' pawl send --to left --type ping --body '{"n":5}'
+poll 20 has_ready finished $((before + 2)) || die "finished: $(queue_ready finished), not $((before + 2))"
+stop "$pid" TERM 0
+! grep -q "sends to" "$work/right.log" || die "a warning, and there is a route"
 
 echo "== the second signal stops at once"
 export PAWL_TEST_BUSY=$work/busy
