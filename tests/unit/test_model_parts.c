@@ -12,12 +12,13 @@
 
 /* ---- The application -------------------------------------------------------- */
 
-#define TAB(F)   \
-    F(TEXT, ref) \
-    F(INT64, number)
-PAWL_RECORD(tab, TAB)
 #define ADDRESS(F) F(INT64, zip, .required = true)
 PAWL_RECORD(zone, ADDRESS)
+#define TAB(F)       \
+    F(TEXT, ref)     \
+    F(INT64, number) \
+    F(RECORD, place, zone)
+PAWL_RECORD(tab, TAB)
 #define ORDER(F)                       \
     F(TEXT, ref)                       \
     F(INT64, number)                   \
@@ -67,6 +68,15 @@ static pawl_code on_batch(pawl_context *ctx, const m_order *messages, size_t cou
     return PAWL_OK;
 }
 PAWL_BATCH_HANDLER(on_batch, m_order);
+
+static pawl_code on_entity(pawl_context *ctx, const tab *state, const m_order *message)
+{
+    (void)ctx;
+    (void)state;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_ENTITY_HANDLER(on_entity, tab, m_order);
 
 static pawl_code find_one(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
@@ -343,6 +353,24 @@ static void a_zero_is_a_key_where_it_cannot_be_a_missing_value(void **state)
     assert_false(pawl__model_zero_is_key(&of, PAWL_RECORD_OF(m_order)(), NULL));
 }
 
+/* Any message may be an entity's first one; zero is a key of it. */
+static void each_message_starts_an_entity(void **state)
+{
+    (void)state;
+    static const pawl_on     on[]    = {{.handle = PAWL_HANDLE(on_entity), .key = "needed"},
+                                        {.handle = NULL}};
+    const pawl_entity        entity  = {.name = "E", STATE, .on = on};
+    const pawl_endpoint_spec spec    = {.name     = "e",
+                                        .entities = (const pawl_entity *const[]){&entity, NULL}};
+    pawl__model             *model   = create(&spec, NULL);
+    const pawl__binding     *binding = binding_of(model, "m_order");
+    assert_true(binding->starts);
+    assert_true(binding->zero_is_key);
+    assert_false(binding->is_alone);
+    assert_ptr_equal(binding->saga, pawl__model_saga(model, PAWL_TEXT("E")));
+    pawl__model_destroy(model);
+}
+
 static void a_projection_is_made_as_it_is(void **state)
 {
     (void)state;
@@ -513,6 +541,7 @@ int main(void)
         cmocka_unit_test(e17_an_aggregator_has_defaults),
         cmocka_unit_test(e9_an_aggregator_finds_rows_of_derived_types),
         cmocka_unit_test(a_zero_is_a_key_where_it_cannot_be_a_missing_value),
+        cmocka_unit_test(each_message_starts_an_entity),
         cmocka_unit_test(a_projection_is_made_as_it_is),
         cmocka_unit_test(a_queue_may_have_a_name_of_its_own),
         cmocka_unit_test(there_are_16_filters_at_most),

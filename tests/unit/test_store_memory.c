@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/changes.h"
+
 #include "pawl/store_driver.h"
 
 #include <setjmp.h>
@@ -210,6 +212,76 @@ static void a_child_process_is_refused(void **state)
     pawl_store_close(store);
 }
 
+/* One of each row that a commit can add. */
+static void fill(pawl_store *store)
+{
+    static const pawl_change_kind adds[] = {pawl_change_inbox_mark,  pawl_change_saga_insert,
+                                            pawl_change_timeout_set, pawl_change_outbox_add,
+                                            pawl_change_queue_send,  pawl_change_aggregator_add,
+                                            pawl_change_dead_set,    pawl_change_subscription_set};
+    static good_set               set;
+    pawl_error                    error = PAWL_ERROR_INIT;
+    good_make(&set);
+    for (int kind = 0; kind < (int)pawl_change_kind_count; kind++) {
+        size_t count = 0;
+        for (size_t i = 0; i < COUNT(adds); i++)
+            count += (int)adds[i] == kind;
+        *good_count(&set, (pawl_change_kind)kind) = count;
+    }
+    set.table = (pawl_saga_table){.type = PAWL_TEXT("Order"), .name = PAWL_TEXT("t_order")};
+    set.saga_insert[0].table = &set.table;
+    if (pawl_store_commit(store, &set.changes, NULL, &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+}
+
+/* Counts the rows of every kind. */
+static int64_t count_rows(pawl_store *store, pawl_arena *arena)
+{
+    const pawl_saga_table table = {.type = PAWL_TEXT("Order"), .name = PAWL_TEXT("t_order")};
+    pawl_stats            stats;
+    pawl_subscriptions    subscriptions;
+    pawl_flush_rows       flushes;
+    int64_t               sagas = 0;
+    assert_int_equal(store->ops->stats(store, 10, arena, &stats, NULL), PAWL_OK);
+    assert_int_equal(store->ops->subscriptions(store, arena, &subscriptions, NULL), PAWL_OK);
+    assert_int_equal(
+        store->ops->flush_list(store, PAWL_TEXT("totals"), 10, 10, arena, &flushes, NULL), PAWL_OK);
+    assert_int_equal(store->ops->saga_count(store, &table, &sagas, NULL), PAWL_OK);
+    return (int64_t)stats.queue_count + stats.timeouts_due + stats.outbox_pending +
+           stats.aggregator_rows + stats.dead + stats.inbox + (int64_t)subscriptions.count +
+           (int64_t)flushes.count + sagas;
+}
+
+/* The rows go; the worker and what it leads stay. */
+static void a_dropped_schema_leaves_no_row(void **state)
+{
+    (void)state;
+    const pawl_saga_table        table = {.type = PAWL_TEXT("Order"), .name = PAWL_TEXT("t_order")};
+    const pawl_saga_table *const tables[] = {&table};
+    const pawl_schema_spec       spec     = {.tables = tables, .table_count = 1};
+    pawl_arena                  *arena    = pawl_arena_create(0);
+    pawl_store *store = open_store("memory:shop"), *other = open_store("memory:shop");
+    bool        is_held = false;
+    for (int round = 0; round < 2; round++) { /* the second one finds nothing in its way */
+        fill(store);
+        assert_int_equal(count_rows(store, arena), 9);
+        assert_int_equal(store->ops->lead(store, PAWL_TEXT("outbox"), 1, 1000, &is_held, NULL),
+                         PAWL_OK);
+        assert_true(is_held);
+        assert_int_equal(store->ops->schema(store, PAWL_SCHEMA_DROP, &spec, NULL, NULL, NULL),
+                         PAWL_OK);
+        assert_int_equal(count_rows(store, arena), 0);
+        assert_int_equal(other->ops->lead(other, PAWL_TEXT("outbox"), 2, 1000, &is_held, NULL),
+                         PAWL_OK);
+        assert_false(is_held);
+    }
+    send_one(store, "m-1");
+    assert_int_equal(claim_all(store, arena), 1);
+    pawl_store_close(other);
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+}
+
 static void keep_line(pawl_text line, void *context)
 {
     snprintf(context, 80, "%.*s", PAWL_TEXT_ARGS(line));
@@ -291,6 +363,7 @@ int main(void)
         cmocka_unit_test(a_raised_epoch_shuts_out_the_old_one),
         cmocka_unit_test(a_worker_that_is_opened_again_has_the_next_epoch),
         cmocka_unit_test(every_refused_change_of_a_group_is_named),
+        cmocka_unit_test(a_dropped_schema_leaves_no_row),
         cmocka_unit_test(a_child_process_is_refused),
         cmocka_unit_test(the_schema_is_said_to_be_none),
         cmocka_unit_test(rows_of_a_source_come_in_order),
