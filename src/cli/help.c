@@ -1,5 +1,7 @@
 /* help.c - `pawl help`: pages made from the tables that parsing uses.
  *
+ * main.c calls it for --help, and it reads main.c's table of verbs: help is one of them.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/cli.h"

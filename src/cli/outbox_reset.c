@@ -5,6 +5,9 @@
  * COMMIT_ROWS: a row that dies anew meanwhile is not taken twice, and one that
  * somebody else settled is counted, not an error.
  *
+ * outbox.c has the verb's options and its table of actions, in which these two stand; so each
+ * of the two files calls the other.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/outbox.h"

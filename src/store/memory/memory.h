@@ -10,6 +10,11 @@
  * runs out, the journal takes all of it back; groups that were refused are left
  * out of the next round.
  *
+ * The kinds of change call commit.c to refuse, and commit.c calls them by the table of
+ * kinds; ending a worker frees what it has in every table, and each table's calls enter by
+ * data.c, which ends the workers of a handle: so the files of the tables, commit.c and
+ * data.c know one another.
+ *
  * A handle that is closed without worker_close counts as a worker that died:
  * its claims and leases are free.
  *
