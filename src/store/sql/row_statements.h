@@ -10,10 +10,6 @@
 
 #include "store/sql/statements.h"
 
-/* Where one connection writes at a time, an event's number is its position, too. */
-#define PAWL__SQL_EVENT_NUMBERED \
-    "select [Seq], [Seq], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "
-
 /* name, template */
 #define PAWL__SQL_ROW_STATEMENTS(X)                                                                   \
     /* Workers, fence and leases. */                                                                  \
@@ -140,8 +136,8 @@
                     "where [DispatchedAt] < ?1 order by [DispatchedAt] limit ?2)")                    \
     /* The journal. */                                                                                \
     X(EVENT_LAST, "select max([Version]) from {events} where [Stream] = ?1")                          \
-    X(EVENT_BEHIND,                                                                                   \
-      PAWL__SQL_EVENT_NUMBERED "where [Stream] = ?1 and [Version] > ?2 order by [Version]")           \
+    X(EVENT_BEHIND, "select [Seq], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "           \
+                    "where [Stream] = ?1 and [Version] > ?2 order by [Version]")                      \
     X(FOLD_READ, "select [Version], [TypeVersion], [State], [Dispatches], [At] from {folds} "         \
                  "where [Stream] = ?1 and [TypeVersion] <= ?2 and [Version] > ?3")                    \
     X(CHECKPOINT_ADD,                                                                                 \

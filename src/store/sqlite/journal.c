@@ -11,6 +11,7 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
+/* All rows of a call that begin with number, stream and version. */
 static pawl_code read_events(pawl__sqlite_call *call, pawl_event_row **items, size_t *count)
 {
     size_t capacity = 0;
@@ -21,7 +22,11 @@ static pawl_code read_events(pawl__sqlite_call *call, pawl_event_row **items, si
         *items              = grown;
         pawl_event_row *row = &grown[(*count)++];
         *row                = (pawl_event_row){0};
-        pawl__sqlite_get_fields(call, &pawl__sql_event_row, row);
+        row->seq            = pawl__sqlite_get_int(call);
+        row->position       = row->seq;
+        row->stream         = pawl__sqlite_get_text(call);
+        row->version        = pawl__sqlite_get_int(call);
+        pawl__sqlite_get_fields(call, &pawl__sql_event, &row->event);
     }
     return call->code;
 }

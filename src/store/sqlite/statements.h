@@ -18,6 +18,10 @@
     "and (?7 = '' or [Destination] = ?7) and (?8 = '' or [Type] = ?8) "                 \
     "and (?9 = '' or [CausationId] = ?9) and [Attempts] >= ?11 order by [Id] limit ?10"
 
+/* Where one connection writes at a time, an event's number is its position, too. */
+#define PAWL__SQLITE_EVENT_ROW \
+    "select [Seq], [Seq], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "
+
 #define PAWL__SQLITE_STATEMENTS(X)                                                               \
     X(BEGIN, "begin immediate")                                                                  \
     X(BEGIN_READ, "begin")                                                                       \
@@ -66,16 +70,16 @@
                     "case when ?1 = 0 or exists (select 1 from {events} where [Stream] = ?2 "    \
                     "and [Version] = ?1) then ?2 end, "                                          \
                     "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                \
-    X(EVENT_ALL, PAWL__SQL_EVENT_NUMBERED "where [Seq] > ?2 " PAWL__SQL_EVENT_FILTERS            \
-                                          "order by [Seq] limit ?6")                             \
-    X(EVENT_ALL_BACK, PAWL__SQL_EVENT_NUMBERED "where [Seq] < ?2 " PAWL__SQL_EVENT_FILTERS       \
-                                               "order by [Seq] desc limit ?6")                   \
+    X(EVENT_ALL, PAWL__SQLITE_EVENT_ROW "where [Seq] > ?2 " PAWL__SQL_EVENT_FILTERS              \
+                                        "order by [Seq] limit ?6")                               \
+    X(EVENT_ALL_BACK, PAWL__SQLITE_EVENT_ROW "where [Seq] < ?2 " PAWL__SQL_EVENT_FILTERS         \
+                                             "order by [Seq] desc limit ?6")                     \
     X(EVENT_STREAM,                                                                              \
-      PAWL__SQL_EVENT_NUMBERED "where [Stream] = ?1 and [Version] > ?2 " PAWL__SQL_EVENT_FILTERS \
-                               "order by [Version] limit ?6")                                    \
+      PAWL__SQLITE_EVENT_ROW "where [Stream] = ?1 and [Version] > ?2 " PAWL__SQL_EVENT_FILTERS   \
+                             "order by [Version] limit ?6")                                      \
     X(EVENT_STREAM_BACK,                                                                         \
-      PAWL__SQL_EVENT_NUMBERED "where [Stream] = ?1 and [Version] < ?2 " PAWL__SQL_EVENT_FILTERS \
-                               "order by [Version] desc limit ?6")                               \
+      PAWL__SQLITE_EVENT_ROW "where [Stream] = ?1 and [Version] < ?2 " PAWL__SQL_EVENT_FILTERS   \
+                             "order by [Version] desc limit ?6")                                 \
     X(FOLD_SET,                                                                                  \
       "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) "   \
       "values (?1, ?2, ?3, ?4, ?5, ?6) on conflict ([Stream]) do update set "                    \

@@ -579,7 +579,7 @@ order by "DispatchedAt" limit ?2);
 select max("Version") from "pawl_events" where "Stream" = ?1;
 
 -- EVENT_BEHIND
-select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+select "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
 "CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = ?1 and
 "Version" > ?2 order by "Version";
 
