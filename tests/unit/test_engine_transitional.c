@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/hook.h"
 #include "support/world.h"
 
 #include "pawl/operations.h"
@@ -280,6 +281,50 @@ static void s21_reading_an_old_row_is_fine(const char *url)
     world_close(&it);
 }
 
+/* ---- Between two reads --------------------------------------------------------- */
+
+static int loads_left;
+
+static pawl_code begin_before_load(hook_place place, void *context)
+{
+    world     *it    = context;
+    pawl_error error = PAWL_ERROR_INIT;
+    if (place != HOOK_BEFORE_LOAD || loads_left-- != 0)
+        return PAWL_OK;
+    pawl_saga_insert insert   = {.table        = parcel_table(it),
+                                 .id           = {{{3}}},
+                                 .main         = pawl_value_text(PAWL_TEXT("n1")),
+                                 .transitional = pawl_value_text(PAWL_TEXT("b1")),
+                                 .metadata     = PAWL_TEXT("{}"),
+                                 .data         = PAWL_TEXT("{\"number\":\"n1\",\"barcode\":\"b1\"}"),
+                                 .type_version = PAWL_TEXT("1.0")};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.saga_insert.items = &insert;
+    changes.saga_insert.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    return PAWL_OK;
+}
+
+/* Not there by its number, there by its barcode a moment later: it is one saga to the
+ * batch, and what both messages do to it is saved at once. */
+static void s22_a_saga_that_begins_between_the_reads_is_one(const char *url)
+{
+    world it;
+    open_world(&it, hook_url(url));
+    post_scan(&it, "n1", "", "");
+    post_scan(&it, "other", "b1", "");
+    loads_left = 1;
+    hook_set(begin_before_load, &it);
+    pawl_step step = world_step(&it);
+    hook_set(NULL, NULL);
+    assert_string_equal(seen.text, "scan(n1) scan(n1) ");
+    assert_int_equal(step.handled, 2);
+    assert_int_equal(step.refused, 0);
+    world_json_equal(&it, world_saga_text(&it, "Parcel", "n1", NULL),
+                     "{\"number\":\"n1\",\"barcode\":\"b1\",\"scans\":2}");
+    world_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +332,7 @@ int main(void)
         ON_ALL_STORES(s22_a_saga_begun_in_the_batch_is_found_by_both),
         ON_ALL_STORES(s22_a_starter_continues_what_the_transitional_value_finds),
         ON_ALL_STORES(e35_what_the_transitional_value_finds_belongs_to_its_unit),
+        ON_ALL_STORES(s22_a_saga_that_begins_between_the_reads_is_one),
         ON_ALL_STORES(s22_none_names_what_was_asked_for),
         ON_ALL_STORES(s20_the_transitional_value_is_written_at_every_update),
         ON_ALL_STORES(s21_a_null_transitional_value_is_refused_at_save),
