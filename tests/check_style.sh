@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # check_style.sh [ROOT] - what a compiler does not say: files of at most 600
 # lines (headers 300), functions of at most 70, no marks of unfinished work, no
-# paths of one machine, a licence line in every file, and that the tests which a header
-# names exist.
+# paths of one machine, a licence line in every file, that the tests which a header
+# names exist, and no comment that begins with "what" or "who" instead of the thing.
 #
 # The check is first tried on made-up files, one violation at a time.
 #
@@ -56,6 +56,21 @@ check_licence()
     return $result
 }
 
+# Folders whose comments name their subject; more of them are to follow. A sentence about
+# "what" or "who" leaves the reader to guess it.
+named_folders='include/pawl src/base src/record src/workflow src/observe src/transport src/store/core src/store/memory'
+check_subjects()
+{
+    local file folder result=0
+    for file in "$@"; do
+        for folder in $named_folders; do
+            [[ $file == "$folder"/* ]] || continue
+            ! grep -nHE '(/\* |^ *\* |[.:] )(What|Who|Whoever) [a-z]' "$file" || result=1
+        done
+    done
+    return $result
+}
+
 # The files behind "Tests:", up to an empty line of the comment. A name without a folder
 # stands in that of the name before it.
 check_tests_named()
@@ -98,18 +113,19 @@ check_tree()
     if [ ${#sources[@]} -gt 0 ]; then
         check_sizes "${sources[@]}" || result=1
         check_tests_named "${sources[@]}" || result=1
+        check_subjects "${sources[@]}" || result=1
     fi
     check_words "${sources[@]}" "${texts[@]}" || result=1
     check_licence "${sources[@]}" "${texts[@]}" || result=1
     return $result
 }
 
-# try WANTED NAME: standard input as the file src/NAME passes or does not.
+# try WANTED NAME ABOUT: standard input as the file src/NAME passes or does not.
 try()
 {
     local tree answer=refused
     tree=$(mktemp -d)
-    mkdir -p "$tree/src"
+    mkdir -p "$tree/src/base"
     cat >"$tree/src/$2"
     if (check_tree "$tree") >/dev/null; then
         answer=passed
@@ -150,5 +166,10 @@ named 'src/a.h, *.h' | try passed a.h "tests that exist"
 named 'src/b.c' | try refused a.h "a test that does not exist"
 named 'src/a.h,
  *     b.c' | try refused a.h "one on the second line"
+{ echo "$licence"; echo '/* What is left is freed. */'; } | try refused base/a.c "a subject that is not named"
+{ echo "$licence"; echo '/* Frees. Who waits is woken. */'; } | try refused base/a.c "one in a second sentence"
+{ echo "$licence"; printf '/* Frees.\n * What is left stays. */\n'; } | try refused base/a.c "one on a second line"
+{ echo "$licence"; echo '/* Frees what is left, for who waits. "What?" */'; } | try passed base/a.c "an object"
+{ echo "$licence"; echo '/* What is left is freed. */'; } | try passed a.c "a folder that is not listed"
 
 check_tree "$root"

@@ -45,7 +45,7 @@ typedef struct pawl_projection pawl_projection;
 
 /* A handler runs on one worker thread, never twice at once for one saga, at
  * any time for different ones, and possibly more than once for one message
- * (conflicts, crashes). What it does through the context takes place in the
+ * (conflicts, crashes). Its effects through the context take place in the
  * commit and only if it returns PAWL_OK. It answers PAWL_OK, PAWL_RETRY,
  * PAWL_RETRY_AFTER (pawl_retry_after), PAWL_REJECT, PAWL_DISCARD or any error.
  * The state is copied when all handlers of the message are done: what it points
@@ -131,7 +131,7 @@ typedef struct pawl_handler {
 
 /* ---- Rows --------------------------------------------------------------- */
 
-/* What becomes of a message that cannot start a saga and finds none
+/* The end of a message that cannot start a saga and finds none
  * (E3). "None" is final only when no older message of the queue is left. */
 typedef enum pawl_not_found {
     PAWL_NOT_FOUND_DROP, /* with a warning and a counter */
@@ -140,9 +140,9 @@ typedef enum pawl_not_found {
 } pawl_not_found;
 
 /* A custom finder: writes the id of the saga that `message` is for, zero for
- * none. The message then runs in a batch of its own (E30). One that begins no
- * saga is asked for a second time when the first answer is "none" and no older message of
- * the queue is left, and again later while there are some (E3). */
+ * none. The message then runs in a batch of its own (E30). For a message that
+ * begins no saga the finder is called a second time when the first answer is "none" and no
+ * older message of the queue is left, and again later while there are some (E3). */
 typedef pawl_code pawl_find_fn(pawl_context *ctx, const void *message, pawl_saga_id *id);
 
 typedef struct pawl_on {
@@ -188,9 +188,9 @@ typedef struct pawl_aggregator {
     bool own_sql;
 } pawl_aggregator;
 
-/* What an event does to the state of its process or entity. Made by PAWL_APPLY
- * from: void f(state *, const event *); or by PAWL_APPLY_WITH_ARENA. What the event
- * points to, and what is taken from the arena, lives as long as the state does. */
+/* Folds an event into the state of its process or entity. Made by PAWL_APPLY
+ * from: void f(state *, const event *); or by PAWL_APPLY_WITH_ARENA. Memory that the
+ * event points to, or that is taken from the arena, lives as long as the state does. */
 typedef pawl_code pawl_apply_fn(void *state, const void *event, pawl_arena *arena);
 
 typedef struct pawl_apply {
@@ -214,8 +214,8 @@ struct pawl_process {
 /* Reads the events of all streams in the order of their positions, each once, and
  * keeps its place in the commit of what its handlers do. One worker of all
  * processes runs it at a time. A handler that fails, with whatever code, holds it up
- * until it succeeds: an event is never passed over but by PAWL_DISCARD. What it sends
- * has ids that a replay makes again. Filters do not run. pawl_now is the endpoint's
+ * until it succeeds: an event is never passed over but by PAWL_DISCARD. Messages that
+ * it sends have ids that a replay makes again. Filters do not run. pawl_now is the endpoint's
  * time, under a virtual clock the event's. */
 struct pawl_projection {
     const char                *name; /* of the checkpoint: another name begins anew */
@@ -233,7 +233,7 @@ typedef struct pawl_endpoint_spec {
     const pawl_process *const    *processes;   /* likewise; process.h */
     const pawl_entity *const     *entities;
     const pawl_projection *const *projections;
-    /* What holds unless the program that runs the endpoint says otherwise: PAWL_OPTIONS(...)
+    /* Defaults of the program that runs the endpoint, which may set others: PAWL_OPTIONS(...)
      * of endpoint.h, or NULL. Numbers, routes, user and critical; the rest is not for it. */
     const struct pawl_endpoint_options *options;
 } pawl_endpoint_spec;

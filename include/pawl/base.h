@@ -25,7 +25,7 @@ extern "C" {
 
 /* ---- Codes ------------------------------------------------------------- */
 
-/* What may be done after a failure. Switch over this, not over single codes. */
+/* Retry class of a code: which next call makes sense. Switch over this, not over single codes. */
 typedef enum pawl_retry {
     PAWL_RETRY_NEVER,   /* the same call fails the same way */
     PAWL_RETRY_LATER,   /* nothing was applied; try again after a while */

@@ -60,7 +60,7 @@ typedef enum pawl_change_kind {
         pawl_change_kind_count
 } pawl_change_kind;
 
-/* What a worker did since its last commit; added to its row by the fence. */
+/* Counts of a worker since its last commit; added to its row by the fence. */
 typedef struct pawl_counters {
     int64_t messages;  /* units that were handled to an end, timeouts and flushes included */
     int64_t timeouts;  /* of these, timeouts */
@@ -85,7 +85,7 @@ typedef struct pawl_changes {
 #undef PAWL__KIND
 } pawl_changes;
 
-/* One refused change: which one, and why. The whole group was left out. */
+/* A refused change and the reason. Its whole group was left out. */
 typedef struct pawl_refusal {
     pawl_change_kind kind;
     uint32_t         unit;

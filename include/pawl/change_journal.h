@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* One event. Those of a stream stand together in the set, by version, without a
+/* Appends an event. Those of a stream stand together in the set, by version, without a
  * gap, and all in one group. Refused with PAWL_ECONFLICT unless the
  * stream, before this set, ended at the version before the first one: the version
  * is taken, or the one before is missing (O4). */
@@ -33,8 +33,8 @@ typedef struct pawl_event_append {
     pawl_event event;
 } pawl_event_append;
 
-/* Stores a fold, with what its stream remembers (O18). One of the same or a
- * later version that is there stays. */
+/* Stores a fold, with what its stream remembers (O18). A stored fold of the
+ * same or a later version stays. */
 typedef struct pawl_fold_set {
     PAWL__CHANGE_BASE
     pawl_text stream;

@@ -125,7 +125,7 @@ typedef struct pawl_outbox_settle {
     int64_t              duration; /* microseconds */
 } pawl_outbox_settle;
 
-/* What an operator does with a dead row; a line of history says who and why.
+/* An operator's change of a dead row; a line of history keeps the name and the reason.
  * Refused with PAWL_EGONE unless the row is dead. */
 typedef enum pawl_outbox_action {
     PAWL_OUTBOX_ENABLE,  /* pending and due; its attempts so far count no more (O19) */
@@ -212,7 +212,7 @@ typedef struct pawl_queue_send {
     int32_t      attempts; /* 0 as a rule */
 } pawl_queue_send;
 
-/* One delivery to an aggregator. The key is unique in its partition while the
+/* A message for an aggregator. The key is unique in its partition while the
  * row lives; a second add changes nothing (A2). The partition's
  * flush row is made when it is missing. */
 typedef struct pawl_aggregator_add {

@@ -3,8 +3,8 @@
  *     create -> { run | step* } -> destroy        stop from any thread
  *
  * run() starts the worker threads and blocks; step() does one piece of work on
- * the calling thread, for an event loop of your own and for tests. One of the
- * two. The library installs no signal handlers.
+ * the calling thread, for an event loop of your own and for tests. Use either,
+ * not both. The library installs no signal handlers.
  *
  * Tests: tests/unit/test_runtime_*.c
  *
@@ -61,7 +61,7 @@ typedef void pawl_critical_fn(void *context, const char *what, const pawl_error 
 
 /* Zero means what the endpoint's own table says (pawl_endpoint_spec.options), and zero there the
  * default in brackets. Of routes each name is looked for here first. Durations are
- * microseconds. What operators can say of it: docs/options.md. */
+ * microseconds. Those that operators may set: docs/options.md. */
 typedef struct pawl_endpoint_options {
     size_t            options_size;
     const char       *store;             /* URL */
@@ -116,7 +116,7 @@ typedef struct pawl_endpoint_options {
 
 typedef struct pawl_endpoint pawl_endpoint;
 
-/* What one step did. */
+/* Counts of one step. */
 typedef struct pawl_step {
     int64_t   handled; /* messages, timeouts and flushes that reached an end */
     int64_t   sent;    /* outbox rows delivered */
@@ -146,8 +146,8 @@ PAWL_API void      pawl_endpoint_destroy(pawl_endpoint *endpoint); /* accepts NU
  *
  * A handler (a filter, a sink ...) that takes more than 10 s is named in the log, once.
  * When something is in hand still stop_wait after the stop, run gives it up: PAWL_ETIMEOUT,
- * and the error names the message, its type and the handler (E29). What such a
- * thread held is free for others, and it writes nothing any more, whatever the handler
+ * and the error names the message, its type and the handler (E29). Claims and
+ * leases of such a thread are free for others, and it writes nothing any more, whatever the handler
  * does when it returns; the thread then ends by itself. Of a handler with its own SQL the
  * transaction is ended by a server; on SQLite it keeps the file's write lock until the
  * handler returns or the process ends. */

@@ -28,7 +28,8 @@ typedef struct pawl_event_rows {
     size_t          count;
 } pawl_event_rows;
 
-/* Which events; what is empty or zero matches any. Texts are borrowed for the call. */
+/* A filter of events; a field that is empty or zero matches any. Texts are borrowed for the
+ * call. */
 typedef struct pawl_event_query {
     pawl_text stream;         /* events of this stream, by version */
     bool      is_by_position; /* without a stream: those that have a position, by it; else by seq */
@@ -49,7 +50,7 @@ typedef struct pawl_fold_row {
     pawl_time at;           /* when it was stored; for people */
 } pawl_fold_row;
 
-/* What to load of a stream. */
+/* A stream to load, and from which event on. */
 typedef struct pawl_stream_read {
     pawl_text stream;
     int64_t   after;            /* events with a larger version; a fold before it is left out */

@@ -29,14 +29,14 @@ typedef struct pawl_message {
     pawl_text causation_id;   /* id of the message that caused this one, or empty */
 } pawl_message;
 
-/* What a due timeout carries that is sent to its destination, and the dead letter of one:
+/* Headers of a due timeout that is sent to its destination, and of a timeout's dead letter:
  * the saga's type and its id. */
 #define PAWL_HEADER_SAGA "pawl.saga"
 #define PAWL_HEADER_SAGA_ID "pawl.saga_id"
 /* On the row of an aggregator over a base type: the type that the message came as. */
 #define PAWL_HEADER_TYPE "pawl.type"
 
-/* What a message, or an event, counts against a size_max: what of it can be long. */
+/* Bytes that a message or an event counts against a size_max: headers and body. */
 #define PAWL_MESSAGE_SIZE(message) ((message)->headers.size + (message)->body.size)
 
 /* A claim or list with a size_max ends with the row that makes its messages come to it:
@@ -51,7 +51,7 @@ typedef struct pawl_correlation {
     pawl_value_type type;
 } pawl_correlation;
 
-/* One table per saga type. Lives as long as any store handle that was given it. */
+/* The table of a saga type. Lives as long as any store handle that was given it. */
 typedef struct pawl_saga_table {
     pawl_text        type; /* the saga's name, for error texts */
     pawl_text        name; /* the table's name, saga prefix included */
@@ -59,7 +59,7 @@ typedef struct pawl_saga_table {
     pawl_correlation transitional;
 } pawl_saga_table;
 
-/* What happened, as a stream of the journal keeps it. */
+/* A fact, as a stream of the journal keeps it. */
 typedef struct pawl_event {
     pawl_text        type;         /* the record's type name; "pawl." begins the library's own */
     int32_t          type_version; /* of the record, for its upcasters */

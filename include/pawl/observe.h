@@ -4,9 +4,9 @@
  *                                                      port, OTLP/HTTP to a collector
  *     pawl_health_check                             -> the same health, in your own code
  *
- * Counting always goes on and costs a few additions. What is listened on or sent
- * needs the module libpawl-observe.so, which is loaded when a port or a collector
- * is asked for. Nothing here ever makes the delivery of messages wait.
+ * Counting always goes on and costs a few additions. Ports and
+ * collectors need the module libpawl-observe.so, which is loaded when one of them is
+ * asked for. Nothing here ever makes the delivery of messages wait.
  *
  * Threads: pawl_health_check uses the store handle it is given; the module has
  * threads of its own and a store handle of its own.
@@ -76,7 +76,7 @@ PAWL_API pawl_code pawl_health_check(pawl_store *store, const pawl_health_option
  * port is taken only once. Durations are microseconds
  * (O23).
  *
- * What pawl_endpoint_create answers because of them:
+ * Errors of pawl_endpoint_create that come from them:
  *
  * PAWL_ECONFIG       a value over its limit, an address that is not numeric, a port that
  *                    is taken.
@@ -101,7 +101,7 @@ typedef struct pawl_observe_options {
 
 /* ---- The module ------------------------------------------------------------ */
 
-/* What a request gets. */
+/* The answer to a request. */
 typedef struct pawl_observe_answer {
     int         status;
     const char *content_type; /* static */
@@ -128,7 +128,7 @@ typedef struct pawl_observe_result {
     pawl_text            answer; /* the collector's, as far as the limit; may be empty */
 } pawl_observe_result;
 
-/* What the library gives the module. Every function may be called from any thread,
+/* The library's functions for the module. Every function may be called from any thread,
  * `next` and `done` of one signal from one at a time. */
 typedef struct pawl_observe_source {
     void *context;

@@ -109,7 +109,7 @@ PAWL_RECORD_WITH(pawl_accepted, PAWL__ACCEPTED, .type = "pawl.accepted")
 PAWL_RECORD_WITH(pawl_rejected, PAWL__REJECTED, .type = "pawl.rejected")
 #endif
 
-/* What a stream's "pawl.handled" says: a message was handled, commands were sent or
+/* The library's event "pawl.handled": a message was handled, commands were sent or
  * timeouts set, and no event emitted (O5). */
 #define PAWL__HANDLED(F) \
     F(TEXT, message_id)  \

@@ -138,7 +138,7 @@ PAWL_API const pawl_field *pawl_record_field(const pawl_record *record, const ch
 #define PAWL_DECODE_KEEP_EXTRA 1u /* members unknown here go to pawl_extra */
 #define PAWL_ENCODE_DEFAULTS 1u   /* members with default values are written too */
 
-/* Fills the whole of `*out`, which may be uninitialised. What it points to is in
+/* Fills the whole of `*out`, which may be uninitialised. Memory that it points to is in
  * the arena and shares nothing with `json`. PAWL_EDECODE names the path:
  * "lines[3].qty: expected integer, got "x"". On failure `*out` is not usable;
  * the arena keeps what was taken until it is reset. */

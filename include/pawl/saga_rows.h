@@ -31,7 +31,7 @@ typedef enum pawl_saga_lock {
                               this batch's claims. For use after the claim, before any other lock */
 } pawl_saga_lock;
 
-/* What a load found. */
+/* Whether a load found the row. */
 typedef enum pawl_saga_presence {
     PAWL_SAGA_MISSING,   /* no such row */
     PAWL_SAGA_THERE,     /* the only one with which the rest of the row is filled in */

@@ -44,7 +44,7 @@ PAWL_API pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb,
  * the first refusal's reason and text are the answer. */
 PAWL_API pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes,
                                      pawl_refusals *refused, pawl_error *error);
-/* What commit checks first: every name, id and size within its limit, every
+/* The check that commit begins with: every name, id and size within its limit, every
  * unit and group in range, no NUL in names, ids and headers. */
 PAWL_API pawl_code pawl_changes_check(const pawl_changes *changes, pawl_error *error);
 /* Loads a driver module, a shared object that exports PAWL_STORE_DRIVER_SYMBOL,

@@ -66,7 +66,7 @@ typedef struct pawl_aggregator_snapshot_options {
         .size = PAWL_SIZE_DEFAULT, .lease = PAWL_LEASE_DEFAULT \
     }
 
-/* What a snapshot holds. `rows` and `ids` have `count` items each, in the same
+/* Rows of a snapshot. `rows` and `ids` have `count` items each, in the same
  * order, oldest first (A9). */
 typedef struct pawl_aggregator_snapshot {
     pawl_text            partition;

@@ -115,8 +115,8 @@ struct pawl_store_ops {
                          pawl_error *error);
 
     /* Up to count_max due rows nobody holds, by (due, seq), of size_max in all. They
-     * are this handle's until settled, released or the worker is closed or dead. What
-     * size_max left out may be kept from others until the handle's next commit. */
+     * are this handle's until settled, released or the worker is closed or dead. Rows
+     * that size_max left out may be kept from others until the handle's next commit. */
     pawl_code (*queue_claim)(pawl_store *store, const pawl_queue_claim *claim, pawl_arena *arena,
                              pawl_queue_rows *rows, pawl_error *error);
     /* The place (placed, seq) of the oldest due row, claimed ones counted,
@@ -217,7 +217,7 @@ struct pawl_store_ops {
      * that are under way not seen. */
     pawl_code (*stream_load)(pawl_store *store, const pawl_stream_read *reads, size_t count,
                              pawl_arena *arena, pawl_stream *streams, pawl_error *error);
-    /* What the query asks for, in the order that it names. */
+    /* Events that the query matches, in the order that it names. */
     pawl_code (*event_list)(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
                             pawl_event_rows *rows, pawl_error *error);
     /* Gives positions to at most count_max committed events that have none, in the

@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/* What happened on a stream, and what is to be sent because of it. */
+/* Events to append to a stream, and messages to be sent because of them. */
 typedef struct pawl_append {
     pawl_text              stream;  /* "type/id" */
     int64_t                version; /* of its last event; 0: there is none yet */
@@ -64,8 +64,8 @@ PAWL_API pawl_code pawl_store_events(pawl_store *store, const pawl_event_query *
                                      pawl_arena *arena, pawl_event_rows *rows, pawl_error *error);
 
 /* Stores the state that folding a stream's events gave: version, type_version,
- * state and dispatches of it; `at` is not read. One of the same or a later version that
- * is there stays: a fold is a short cut, not a fact. */
+ * state and dispatches of it; `at` is not read. A stored fold of the same or a later version
+ * stays: a fold is a short cut, not a fact. */
 PAWL_API pawl_code pawl_store_fold_save(pawl_store *store, pawl_text stream,
                                         const pawl_fold_row *fold, pawl_time now,
                                         pawl_error *error);

@@ -40,7 +40,7 @@ extern "C" {
 PAWL_API pawl_code pawl_store_outbox_insert(pawl_store *store, const pawl_outbox_row *row,
                                             pawl_time now, pawl_error *error);
 
-/* What came of one attempt. */
+/* Outcome of one attempt. */
 typedef struct pawl_outbox_result {
     pawl_attempt_outcome outcome;
     pawl_text            error;        /* why it failed, or empty */
@@ -88,7 +88,7 @@ PAWL_API pawl_code pawl_store_outbox_discard(pawl_store *store, int64_t id, pawl
 
 /* ---- The outbox of one message ------------------------------------------ */
 
-/* What is remembered of a handled message: a view of what the store holds anyway.
+/* A handled message as it is remembered: a view of rows that the store holds anyway.
  * The endpoint's inbox mark is the record; its operations are the outbox rows of the
  * endpoint whose causation id is the message's (O33). */
 typedef struct pawl_outbox_record {

@@ -156,7 +156,7 @@ typedef struct pawl_outbox_rows {
     pawl_time        next_attempt; /* earliest waiting row not returned; PAWL_TIME_MAX: none */
 } pawl_outbox_rows;
 
-/* Which outbox rows; what is empty or zero matches any. */
+/* A filter of outbox rows; a field that is empty or zero matches any. */
 typedef struct pawl_outbox_query {
     unsigned         states; /* bits 1 << pawl_outbox_state; 0: any */
     int64_t          id;
@@ -211,7 +211,7 @@ typedef struct pawl_attempt_rows {
     size_t            count;
 } pawl_attempt_rows;
 
-/* What an operator counts. None of it scans more than an index. */
+/* Counts for operators. None of them scans more than an index. */
 typedef struct pawl_queue_stats {
     pawl_text queue;
     int64_t   ready;  /* due */

@@ -37,7 +37,7 @@ PAWL_API pawl_code pawl_store_saga_find(pawl_store *store, const pawl_saga_table
                                         pawl_saga_key key, pawl_value value, pawl_arena *arena,
                                         pawl_saga_row *row, pawl_error *error);
 
-/* The same by the name of a property. One that is not a correlation property of
+/* The same by the name of a property. A property that is no correlation property of
  * the saga is PAWL_EINVAL, and the text names those that are (S19). */
 PAWL_API pawl_code pawl_store_saga_find_by(pawl_store *store, const pawl_saga_table *table,
                                            pawl_text property, pawl_value value, pawl_arena *arena,
@@ -47,8 +47,8 @@ PAWL_API pawl_code pawl_store_saga_find_by(pawl_store *store, const pawl_saga_ta
  * from every correlation value (S4). On PAWL_OK `row` holds the id and the
  * version. Empty metadata or data is stored as {}.
  *
- * Uses id, main, transitional, metadata, data, type_version. What the caller
- * changes afterwards is not stored (S3).
+ * Uses id, main, transitional, metadata, data, type_version. Changes that
+ * the caller makes to it afterwards are not stored (S3).
  *
  * PAWL_EDUPLICATE  the id or a correlation value exists; the first row stays as
  *                  it was, its version too (S10, S11). After a delete the value

@@ -159,7 +159,7 @@ PAWL_API pawl_code pawl_test_events(pawl_test *test, const char *stream, pawl_ev
 PAWL_API pawl_code pawl_test_event(pawl_test *test, const char *stream, pawl_record_fn *record,
                                    size_t index, void *event, pawl_error *error);
 
-/* What is in a queue, oldest first: sent to a destination outside, or due later. */
+/* Messages in a queue, oldest first: sent to a destination outside, or due later. */
 PAWL_API pawl_code pawl_test_sent(pawl_test *test, const char *queue, pawl_queue_rows *rows,
                                   pawl_error *error);
 /* How many of them are of this record's type; NULL: of any. */
@@ -178,7 +178,7 @@ PAWL_API pawl_code pawl_test_read(pawl_test *test, const pawl_message *from, paw
  * NULL. */
 PAWL_API pawl_code pawl_test_timeouts(pawl_test *test, const char *saga, const char *key,
                                       pawl_timeout_rows *rows, pawl_error *error);
-/* What an aggregator holds, oldest first. `partition` is the aggregator's name,
+/* Messages that an aggregator holds, oldest first. `partition` is the aggregator's name,
  * or with a key the name, '/' and the key's text: "shipping/north". */
 PAWL_API pawl_code pawl_test_aggregated(pawl_test *test, const char *partition, pawl_snapshot *rows,
                                         pawl_error *error);

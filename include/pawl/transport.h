@@ -23,7 +23,7 @@
  *     ... .routes = (const pawl_route[]){
  *             {.name = "mail", .sink = &mail_sink, .context = &server}, {0}}
  *
- * One that is registered by a scheme serves every route whose URL begins with it.
+ * A sink that is registered by a scheme serves every route whose URL begins with it.
  *
  * Threads: a sink belongs to the runner's thread.
  * Tests: tests/unit/test_runtime_outbox.c, test_runtime_transport.c
@@ -43,7 +43,7 @@ extern "C" {
 typedef struct pawl_transport     pawl_transport;
 typedef struct pawl_transport_ops pawl_transport_ops;
 
-/* One message to deliver. The sink writes `outcome`, which is SUCCESS before, and on
+/* A message to deliver. The sink writes `outcome`, which is SUCCESS before, and on
  * failure `error`, kept until the call after (static, or in `arena` of the call):
  *
  *     SUCCESS    the receiver has it

@@ -49,7 +49,7 @@ PAWL_API int pawl_value_compare(const pawl_value *left, const pawl_value *right)
 /* Equal values hash alike. The same number in every process and on every
  * machine, so it may be stored. */
 PAWL_API uint64_t pawl_value_hash(const pawl_value *value);
-/* What may not start a saga: none, 0, the empty text, the zero uuid, the epoch. */
+/* Values that may not start a saga: none, 0, the empty text, the zero uuid, the epoch. */
 PAWL_API bool pawl_value_is_default(const pawl_value *value);
 
 #define PAWL_VALUE_TEXT_SIZE 100 /* enough for pawl_value_format, NUL included */

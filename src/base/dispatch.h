@@ -10,7 +10,7 @@
 
 #include "pawl/base.h"
 
-/* What the subject is: part of the name, so that a source and a message that are
+/* Kind of the subject: part of the name, so that a source and a message that are
  * called the same give different ids. */
 #define PAWL__SUBJECT_SOURCE 's'
 #define PAWL__SUBJECT_MESSAGE 'm'

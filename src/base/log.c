@@ -1,4 +1,4 @@
-/* log.c - one hook through which every line of log leaves. What others wrote is part
+/* log.c - one hook through which every line of log leaves. Text of others is part
  * of some: it ends no line and does nothing to a terminal.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-/* object.h - shared objects of others: drivers, sinks, applications. What a file holds is not
+/* object.h - shared objects of others: drivers, sinks, applications. The content of a file is not
  * known before it is loaded, so everything that can be asked is asked first: opening a named
  * pipe would wait for its writer, calling what is data or reading a table that is code or too
  * short would end the process.
@@ -39,8 +39,8 @@ static inline pawl_code pawl__object_open(const char *path, void **module, pawl_
     return PAWL_OK;
 }
 
-/* What the module says of its symbol: STT_FUNC, STT_OBJECT ..., and its bytes, 0 when it
- * does not say. Only the GNU loader is asked. */
+/* The symbol's type as its module says it (STT_FUNC, STT_OBJECT ...), and its bytes, 0 when
+ * it does not say. Only the GNU loader is asked. */
 static inline int pawl__object_ask(void *symbol, size_t *size)
 {
     *size = 0;

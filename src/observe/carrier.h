@@ -3,7 +3,7 @@
  *
  *     start -> (requests are answered, exports are posted) -> stop
  *
- * What is said comes from the source the library gives; this module knows sockets
+ * The texts come from the source that the library gives; this module knows sockets
  * and URLs only.
  *
  * Tests: tests/unit/test_runtime_observe.c, test_runtime_observe_export.c,

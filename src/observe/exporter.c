@@ -47,7 +47,7 @@ struct pawl__exporter {
 
 /* ---- One post -------------------------------------------------------------- */
 
-/* What is over the limit is read and forgotten: the connection stays good. */
+/* Bytes over the limit are read and forgotten: the connection stays good. */
 static size_t keep_answer(char *data, size_t size, size_t count, void *context)
 {
     pawl__exporter *exporter = context;
@@ -82,7 +82,7 @@ static int on_progress(void *context, curl_off_t down_all, curl_off_t down, curl
     return now_ms() - exporter->stop_seen >= LAST_MS_MAX;
 }
 
-/* What the protocol says about each answer. */
+/* The protocol's meaning of each status. */
 static pawl_observe_outcome outcome_of(long status)
 {
     if (status >= 200 && status < 300)

@@ -180,7 +180,7 @@ static bool from_text(pawl_value_type to, pawl_text text, pawl_value *value)
     }
 }
 
-/* What pawl_value_format writes for anything but text is its text. */
+/* A value that is no text is converted to the text that pawl_value_format writes. */
 static pawl_code to_text(pawl_value *value, pawl_arena *arena, pawl_error *error)
 {
     char      buffer[PAWL_VALUE_TEXT_SIZE];

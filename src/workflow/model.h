@@ -21,14 +21,14 @@
 #define PAWL__AGGREGATOR_LEASE_DEFAULT PAWL_MINUTES(5)
 #define PAWL__AGGREGATOR_ATTEMPTS_DEFAULT 10
 
-/* What an event does to the state. */
+/* The function that folds an event into the state. */
 typedef struct pawl__apply_model {
     pawl_text          type;
     const pawl_record *event;
     pawl_apply_fn     *call;
 } pawl__apply_model;
 
-/* What a process or an entity has beside what it shares with sagas. */
+/* Fields of a process or an entity that sagas do not have. */
 typedef struct pawl__stream_model {
     bool               is_entity;
     bool               wants_accepted, wants_rejected; /* a process that handles the answers */

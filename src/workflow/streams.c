@@ -102,7 +102,7 @@ static pawl_code check_process(const pawl_process *process, const char *what, pa
     return PAWL_OK;
 }
 
-/* What a process shares with a saga: a name, rows, a state, and a key of text. */
+/* Name, rows, state and key of text, which a process has as a saga has them. */
 static pawl_code build_shared(pawl__model *model, pawl__saga_model *made,
                               const pawl_process *process, pawl_error *error)
 {

@@ -35,7 +35,7 @@ size_t pawl__list_count(const void *list)
     return count;
 }
 
-/* What an application says of the size of a table, and how much of it the first version had:
+/* The size of a table as an application says it, and how much of it the first version had:
  * what was appended since reads as zero, all before is read whatever is said. */
 typedef struct size_row {
     const char *name;

@@ -1,7 +1,7 @@
 /* check.c - what every change set is checked for before a driver sees it.
  *
  * The rules are a table: which field of which kind has which form, and what a
- * form demands. What needs more than one field has a function of its own below
+ * form demands. Rules about more than one field have functions of their own below
  * the table. A check names the kind, the number of the change and the field:
  * "queue_send 3: message.type: it has 240 bytes, limit 200".
  *
@@ -145,7 +145,7 @@ static const field_rule fields[] = {
     FIELD(flush_set, error, FORM_ERROR),
     FIELD(dead_set, endpoint, FORM_NAME),
     FIELD(dead_set, queue, FORM_NAME_OPTIONAL),
-    /* What is dead may be dead because it has no type. */
+    /* A message without a type is dead for that reason. */
     MESSAGE_FIELDS(dead_set, FORM_NAME_OPTIONAL),
     FIELD(dead_set, code, FORM_NAME_OPTIONAL),
     FIELD(dead_set, error, FORM_ERROR),

@@ -7,7 +7,7 @@
  *     2. the one that was configured            <libdir>/pawl of CMAKE_INSTALL_PREFIX
  *     3. those of PAWL_DRIVER_PATH, by colons   what lies elsewhere
  *
- * What was built with the library wins, so that a variable left over from another
+ * A module that was built with the library wins, so that a variable left over from another
  * installation puts no module of that one under this library. A module that is to stand
  * in for one that is there is loaded by its path (pawl_store_load, `pawl --load`).
  *

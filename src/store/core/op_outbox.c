@@ -38,7 +38,7 @@ static pawl_code check_result(const pawl_outbox_row *row, const pawl_outbox_resu
     return PAWL_OK;
 }
 
-/* What the row becomes: the table of store_outbox.h. */
+/* The row's new state, by the table of store_outbox.h. */
 static pawl_code decide(const pawl_outbox_row *row, const pawl_outbox_result *result, pawl_time now,
                         pawl_outbox_settle *change, pawl_error *error)
 {

@@ -95,8 +95,8 @@ static pawl_code list_ids(pawl_aggregator_snapshot *snapshot, pawl_arena *arena,
 }
 
 /* Nothing was handed out, so nothing stays leased: the caller has no reason to
- * release it. What this commit answers changes nothing for the caller; a lease
- * that it leaves behind runs out. */
+ * release it. The answer of this commit changes nothing for the caller; a
+ * lease that it leaves behind runs out. */
 static void free_leases(pawl_store *store, pawl_aggregator_snapshot *snapshot, pawl_time now)
 {
     (void)pawl_store_aggregator_release_snapshot(store, snapshot, now, NULL);

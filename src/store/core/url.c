@@ -366,7 +366,7 @@ static bool put_user(sink *out, pawl_text user)
     return true;
 }
 
-/* What follows "scheme://". False, and nothing to be shown, when it has no known form. */
+/* The URL behind "scheme://". False, and nothing to be shown, when it has no known form. */
 static bool put_authority(sink *out, const char *text)
 {
     size_t      size = strcspn(text, "/?#");

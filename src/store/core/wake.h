@@ -15,7 +15,7 @@
 
 #include "pawl/base.h"
 
-/* Borrows the descriptor until it is removed. One descriptor may wait for
+/* Borrows the descriptor until it is removed. A descriptor may wait for
  * several stores; adding the same pair twice is harmless. */
 pawl_code pawl__wake_add(const char *identity, int eventfd, pawl_error *error);
 /* The same for one that reads the journal: called for events, and for nothing else. */

@@ -68,8 +68,8 @@ static pawl_code apply_kind(memory_commit *commit, pawl_change_kind kind)
     return code;
 }
 
-/* What a later kind may be refused for depends on the kinds before it, those
- * that cannot be refused too. */
+/* Later kinds are refused for what kinds before them did, those that cannot be
+ * refused themselves too. */
 static int last_refusable(void)
 {
     int last = (int)pawl_change_kind_count - 1;

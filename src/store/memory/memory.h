@@ -125,7 +125,7 @@ extern const memory_table_kind pawl__memory_queue_kind, pawl__memory_inbox_kind,
     pawl__memory_dead_kind, pawl__memory_subscription_kind, pawl__memory_worker_kind,
     pawl__memory_lead_kind;
 
-/* What a handle holds becomes free. */
+/* Frees the claims and leases of a handle. */
 void pawl__memory_queue_free(memory_data *data, uint64_t holder);
 void pawl__memory_timeouts_free(memory_data *data, uint64_t holder);
 void pawl__memory_aggregator_free(memory_data *data, uint64_t holder);
@@ -135,7 +135,7 @@ void pawl__memory_worker_end(memory_store *store);
 
 /* PAWL_EFENCED unless the worker's row has the handle's epoch. */
 pawl_code pawl__memory_fence_check(memory_store *store, pawl_error *error);
-/* What the fence writes, when everything else is written. */
+/* The fence's row, written when everything else is. */
 void pawl__memory_fence_write(memory_store *store, const pawl_changes *changes);
 
 /* The flush row of a partition, made when it is missing. */

@@ -165,7 +165,7 @@ static bool is_due(const outbox_row *row, pawl_time now)
     return is_pending(row) && row->fields.next_attempt <= now;
 }
 
-/* What is handed out in the place of `row`: the first due row of its source
+/* Picks the row that is handed out in the place of `row`: the first due row of its source
  * that was not handed out before, in the order (version, index). Ids need not
  * follow that order; the places of a source's rows stay its own.
  *

@@ -31,7 +31,7 @@ typedef struct memory_pack {
     char   data[];
 } memory_pack;
 
-/* What every row begins with. The nodes of its indexes follow at once. */
+/* The beginning of every row. The nodes of its indexes follow at once. */
 typedef struct memory_row {
     memory_pack *fixed;
     memory_pack *loose;

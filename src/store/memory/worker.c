@@ -69,7 +69,7 @@ static void free_all(memory_data *data, uint64_t holder)
     pawl__memory_leads_free(data, holder);
 }
 
-/* What an earlier epoch of the worker held through another handle is free. */
+/* Claims of the worker's earlier epoch, through another handle, are free. */
 static void replace_worker(memory_data *data, worker_row *old, uint64_t holder)
 {
     if (old->holder != holder)
