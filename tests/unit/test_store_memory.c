@@ -6,6 +6,7 @@
 #include "support/changes.h"
 
 #include "pawl/store_driver.h"
+#include "store/memory/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -212,6 +213,44 @@ static void a_child_process_is_refused(void **state)
     pawl_store_close(store);
 }
 
+/* Two names of one hash, whatever follows them: what tells them apart is their bytes. */
+static void names_of_one_hash_are_apart(void **state)
+{
+    (void)state;
+    static const pawl_text names[] = {PAWL_TEXT_INIT("ogzDQ5qV6mF"), PAWL_TEXT_INIT("yv8PawoVvBH")};
+    pawl_store            *store   = open_store("memory:shop");
+    pawl_arena            *arena   = pawl_arena_create(0);
+    assert_true(pawl__hash_texts(names[0], PAWL_TEXT("m-1")) ==
+                pawl__hash_texts(names[1], PAWL_TEXT("m-1")));
+    for (size_t i = 0; i < 2; i++) {
+        pawl_error          error   = PAWL_ERROR_INIT;
+        pawl_inbox_mark     mark    = {.endpoint = names[i], .message_id = PAWL_TEXT("m-1")};
+        pawl_queue_send     send    = {.queue = names[i], .message = message_of("m-1")};
+        pawl_aggregator_add add     = {.name      = PAWL_TEXT("totals"),
+                                       .partition = names[i],
+                                       .key       = PAWL_TEXT("m-1"),
+                                       .message   = message_of("m-1")};
+        pawl_changes        changes = {.unit_count     = 1,
+                                       .group_count    = 1,
+                                       .inbox_mark     = {&mark, 1},
+                                       .queue_send     = {&send, 1},
+                                       .aggregator_add = {&add, 1}};
+        if (pawl_store_commit(store, &changes, NULL, &error) != PAWL_OK)
+            fail_msg("%s", error.text);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        pawl_queue_rows        rows;
+        pawl_aggregator_counts counts;
+        assert_int_equal(store->ops->queue_list(store, names[i], 0, arena, &rows, NULL), PAWL_OK);
+        assert_int_equal(rows.count, 1);
+        assert_int_equal(store->ops->aggregator_count(store, names[i], NULL, 0, 1, &counts, NULL),
+                         PAWL_OK);
+        assert_int_equal(counts.all, 1);
+    }
+    pawl_store_close(store);
+    pawl_arena_destroy(arena);
+}
+
 /* One of each row that a commit can add. */
 static void fill(pawl_store *store)
 {
@@ -363,6 +402,7 @@ int main(void)
         cmocka_unit_test(a_raised_epoch_shuts_out_the_old_one),
         cmocka_unit_test(a_worker_that_is_opened_again_has_the_next_epoch),
         cmocka_unit_test(every_refused_change_of_a_group_is_named),
+        cmocka_unit_test(names_of_one_hash_are_apart),
         cmocka_unit_test(a_dropped_schema_leaves_no_row),
         cmocka_unit_test(a_child_process_is_refused),
         cmocka_unit_test(the_schema_is_said_to_be_none),
