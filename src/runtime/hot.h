@@ -12,7 +12,8 @@
 
 #include "runtime/runtime.h"
 
-/* What the refusals of a commit mean. A group has the number of its first unit. */
+/* Meaning of a commit's refusals for each group and unit. A group has the number of its first
+ * unit. */
 typedef struct pawl__fate {
     bool is_refused; /* the group of this number */
     bool is_back;    /* the group: better claimed again than run unit by unit */

@@ -1,6 +1,6 @@
 /* leader.c - one runner at a time drains what an endpoint produced.
  *
- * Who leads has a lease in the store: free at once when the holder's connection or
+ * The leader has a lease in the store: free at once when the holder's connection or
  * process is gone, as the database's own locks tell, and otherwise when its time is
  * over. Three guards keep a runner that was stopped for a while, or cut off, from
  * disturbing the one that leads now:
@@ -143,7 +143,7 @@ pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, paw
     return code;
 }
 
-/* Whoever led before can commit nothing more. */
+/* Raising the endpoint's checkpoint refuses every later commit of an earlier leader. */
 static pawl_code raise_number(pawl__service *service, pawl_error *error)
 {
     for (int i = 0; i < TAKE_OVERS_MAX; i++) {

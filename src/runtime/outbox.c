@@ -9,7 +9,7 @@
  *     sinks, all keeping order   A A A B A        1 1 1 2 3
  *     a sink that does not       C C C            1 2 3
  *
- * What stands behind a row that failed is held until that row is settled; a dead
+ * Rows of a source behind one that failed are held until that one is settled; a dead
  * row holds nothing back (O14). The states of rows are in settle.c.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -27,8 +27,8 @@ static void prepare_row(pawl__service *service, pawl__round_row *row)
                         .message = row->row->message};
 }
 
-/* What follows the row that waits, the one that was tried before, is held. When that
- * row is in the round too, what follows it is left: rows that are held, and so not in
+/* Rows behind the one that waits, which was tried before, are held. When that
+ * row is in the round too, the rows behind it are left: rows that are held, and so not in
  * the round, may belong between the two.
  *
  *     in the store   1 waits, due   2 held   3 held   4 pending

@@ -61,8 +61,8 @@ static void rest(pawl_endpoint *endpoint, int64_t microseconds)
 
 bool pawl__run_goes_on(pawl_code code, bool has_worked, int retries)
 {
-    /* What was allowed may be allowed again: a login that was locked, a right that was
-     * taken away, a server that may only be read for a moment. */
+    /* EDENIED may pass once the endpoint has worked: a login that was locked, a right that
+     * was taken away, a server that may only be read for a moment. */
     if (code == PAWL_EDENIED)
         return has_worked;
     if (!is_passing(code) || (code == PAWL_EUNREACHABLE && !has_worked))
@@ -262,10 +262,10 @@ static bool clear(int fd)
     return was_set;
 }
 
-/* Who leads is called when the outbox has news. A server's wait keeps the call, so
- * there the outbox is not looked at when only the time has come for something
- * else. Who does not lead is called by nobody, unless it reads the journal; but who
- * led once would be called for an outbox that it does not look at any more. */
+/* The leader's wait ends when the outbox has news. A server remembers the wake-up until the
+ * next claim, so there the outbox is not looked at when only the time has come for something
+ * else. Nothing wakes a service that does not lead, unless it reads the journal; but one that
+ * led once would be woken for an outbox that it does not look at any more. */
 static void sleep_service(pawl__thread *self)
 {
     pawl__service *service = self->service;

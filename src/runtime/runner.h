@@ -28,7 +28,7 @@ typedef enum pawl__row_state {
     PAWL__ROW_SETTLED, /* out of the way of what follows it */
 } pawl__row_state;
 
-/* One row of a claim, with what was tried and what came of it. */
+/* A row of a claim, with its delivery and the outcome. */
 typedef struct pawl__round_row {
     pawl_outbox_row *row;
     pawl_delivery    delivery;

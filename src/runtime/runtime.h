@@ -36,7 +36,7 @@ typedef struct pawl__flush_request {
 
 #define PAWL__SENT_TO_MAX 64 /* destinations whose readers were looked for */
 
-/* What keeps threads of run() from their work: one thing for all of them, as a rule. */
+/* An outage that keeps threads of run() from their work: the same for all, as a rule. */
 typedef struct pawl__outage {
     int       threads; /* so many meet it */
     int64_t   since;
@@ -108,7 +108,7 @@ void pawl__observe_attempt(pawl_endpoint *endpoint, const pawl_outbox_row *row,
 pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store,
                                     pawl_error *error);
 void      pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_store **store);
-/* One without a worker, for what is committed beside a transaction that is open. */
+/* A handle without a worker, for commits beside a transaction that is open. */
 pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, pawl_store **store,
                                           pawl_error *error);
 
