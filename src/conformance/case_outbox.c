@@ -318,6 +318,36 @@ static void rows_are_settled_together(suite *s)
     EXPECT_EQ(s, rows.items[4].dispatched, SUITE_NOW + 7);
 }
 
+/* The one that may not be settled leaves no line of history that others could stumble over:
+ * it is held, or gone. With a handle that met no refusal before. */
+static void refuse_among_alike(suite *s, pawl_store *store, const int64_t ids[3])
+{
+    suite_set set = suite_changes(s);
+    for (unsigned i = 0; i < 3; i++)
+        add_success(&set, ids[i], i, SUITE_NOW + 7);
+    pawl_refusals refused = REFUSED(&set, store);
+    EXPECT_EQ(s, refused.count, 1);
+    EXPECT_EQ(s, refused.items[0].unit, 1);
+    EXPECT_EQ(s, refused.items[0].reason, PAWL_EGONE);
+    EXPECT_EQ(s, suite_attempts(s, store, ids[0]).count, 1);
+    EXPECT_EQ(s, suite_attempts(s, store, ids[1]).count, 0);
+    EXPECT_EQ(s, suite_attempts(s, store, ids[2]).count, 1);
+}
+
+static void one_of_alike_rows_is_held_or_gone(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    for (unsigned i = 1; i <= 5; i++)
+        add(s, a, i, i == 2 ? "Order/1" : "Order/9", i, 0);
+    hold(s, a, 0, false);
+    const int64_t held[] = {id_of(s, a, 1), id_of(s, a, 2), id_of(s, a, 3)};
+    const int64_t gone[] = {id_of(s, a, 4), held[0] + 1000, id_of(s, a, 5)};
+    refuse_among_alike(s, a, held);
+    refuse_among_alike(s, b, gone);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED).count, 4);
+}
+
 static void held_rows_wait_for_their_release(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -518,6 +548,8 @@ static const suite_case cases[] = {
     {"O11 O13 rejection is dead at once and holds nothing back", rejection_is_dead_at_once},
     {"O16 only a pending row can be settled", only_a_pending_row_can_be_settled},
     {"O15 O16 rows are settled together", rows_are_settled_together},
+    {"O15 O16 of rows settled together one that is held or gone is refused alone",
+     one_of_alike_rows_is_held_or_gone},
     {"O14 held rows wait for their release", held_rows_wait_for_their_release},
     {"O14 a held row takes nobody's place", a_held_row_takes_nobodys_place},
     {"O14 a release frees all of its source", a_release_frees_all_of_its_source},

@@ -197,6 +197,30 @@ static void the_transitional_value_is_unique(suite *s)
     EXPECT_EQ(s, suite_load_id(s, a, SUITE_SHIFT, 1).version, 2);
 }
 
+/* In groups of their own: the first takes it. */
+static void of_two_updates_one_takes_the_value(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    insert(s, a, SUITE_SHIFT, 1, pawl_value_integer(1), pawl_value_text(TEXT("old-1")));
+    insert(s, a, SUITE_SHIFT, 2, pawl_value_integer(2), pawl_value_text(TEXT("old-2")));
+    for (int64_t version = 1; version <= 2; version++) { /* the second time after a refusal */
+        pawl_text value = suite_printf(s, "new-%d", (int)version);
+        suite_set set   = suite_changes(s);
+        for (unsigned i = 0; i < 2; i++) {
+            suite_unit(&set, i, i);
+            ADD(&set, saga_update, .table = s->tables[SUITE_SHIFT], .id = suite_saga_id(i + 1),
+                .version = i == 0 ? version : 1, .transitional = pawl_value_text(value),
+                .metadata = TEXT("{}"), .data = TEXT("{}"), .type_version = TEXT("1.0"));
+        }
+        pawl_refusals refused = REFUSED(&set, a);
+        EXPECT_EQ(s, refused.count, 1);
+        EXPECT_EQ(s, refused.items[0].unit, 1);
+        EXPECT_EQ(s, refused.items[0].reason, PAWL_EDUPLICATE);
+        EXPECT_EQ(s, suite_load_id(s, a, SUITE_SHIFT, 1).version, version + 1);
+        EXPECT_EQ(s, suite_load_id(s, a, SUITE_SHIFT, 2).version, 1);
+    }
+}
+
 static void null_transitional_values_never_collide(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -258,6 +282,7 @@ static const suite_case cases[] = {
     {"S20 S22 the transitional value follows each update, the main value none",
      the_transitional_value_follows_each_update},
     {"S10 S20 D23 the transitional value is unique", the_transitional_value_is_unique},
+    {"S10 S20 D23 of two updates in a set one takes the value", of_two_updates_one_takes_the_value},
     {"S21 D23 null transitional values never collide", null_transitional_values_never_collide},
     {"E35 a deleted row's values are free in the same set",
      a_deleted_rows_values_are_free_in_the_same_set},
