@@ -77,7 +77,7 @@ static pawl_code key_value(pawl__batch *batch, const pawl__lookup *lookup, const
     return code;
 }
 
-/* Contracts E11 and S18: what starts a saga needs a real value, what continues
+/* E11 and S18: what starts a saga needs a real value, what continues
  * one must not be null; a nested property that is not there is just "none". */
 static bool has_value(const pawl__binding *binding, const pawl_value *value)
 {

@@ -14,7 +14,7 @@ pawl_code pawl__name_check(const char *what, const char *name, pawl_error *error
  * databases (D5). */
 pawl_code pawl__table_name_check(const char *saga, pawl_text name, pawl_error *error);
 pawl_code pawl__column_check(pawl_text property, pawl_error *error);
-/* Contracts D2: the endpoint's name with "." as "_", and "_"; an explicit one
+/* D2: the endpoint's name with "." as "_", and "_"; an explicit one
  * verbatim. data NULL when out of memory. */
 pawl_text pawl__saga_prefix(const char *endpoint, const char *explicit_prefix, pawl_arena *arena);
 

@@ -1,7 +1,7 @@
 /* test_fault_process.c - money that moves between two accounts while every call of
  * the store, and every allocation, fails in turn.
  *
- * Contracts O1, O4, O7, O16 to O18, O32. Three transfers go through the outbox of one
+ * O1, O4, O7, O16 to O18, O32. Three transfers go through the outbox of one
  * store: one succeeds, one is rejected at its first leg, one at its second and gets
  * its money back. The program is stopped and started in between. Whatever fails, the
  * journal must then tell the same story.

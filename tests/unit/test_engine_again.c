@@ -1,6 +1,6 @@
 /* test_engine_again.c - what comes twice, or to two at once: a message that was handled,
  * a copy that another worker handles meanwhile, a message whose flush is still to come,
- * a partition that two workers hand over. Contracts E22, E25, E33, O26.
+ * a partition that two workers hand over. E22, E25, E33, O26.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

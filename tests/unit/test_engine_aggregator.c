@@ -1,5 +1,5 @@
 /* test_engine_aggregator.c - aggregators: by size, by period, on demand, and
- * what becomes of a flush that fails. Contracts E17 to E22.
+ * what becomes of a flush that fails. E17 to E22.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

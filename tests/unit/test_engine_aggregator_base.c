@@ -1,5 +1,5 @@
 /* test_engine_aggregator_base.c - an aggregator over a base type collects messages of
- * the types derived from it. Contracts E9, A10.
+ * the types derived from it. E9, A10.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /* test_engine_batch.c - the units of a batch whose time is over, and those of one whose
- * change set no store can take. Contracts E7, E26, E35.
+ * change set no store can take. E7, E26, E35.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /* test_engine_elsewhere.c - messages and timeouts whose saga another worker has:
- * put back, uncounted, whatever finds the saga. Contracts S32, E3, E7.
+ * put back, uncounted, whatever finds the saga. S32, E3, E7.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /* test_engine_find.c - how a message finds its saga: the types of values, base
- * types of messages, sagas without a property. Contracts E8, E9, E11, S17, S19.
+ * types of messages, sagas without a property. E8, E9, E11, S17, S19.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

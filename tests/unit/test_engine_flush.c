@@ -1,5 +1,5 @@
 /* test_engine_flush.c - what a flush hands over and when it tries again, seen beside what
- * others do with its partition meanwhile. Contracts E18, E20, E21, E22, E36.
+ * others do with its partition meanwhile. E18, E20, E21, E22, E36.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /* test_engine_hot.c - sagas that conflict often are loaded with a row lock, for a
- * while. Contracts S9, E7.
+ * while. S9, E7.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

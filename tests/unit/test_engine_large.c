@@ -1,7 +1,7 @@
 /* test_engine_large.c - messages whose effects are too large for one commit: each is
  * committed alone; one that is too large by itself is a dead letter, and the others go on.
  *
- * Contracts E35.
+ * E35.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /* test_engine_locked.c - rows that somebody else has locked: the message that waits for
- * one fails, with retries, and the others go on. Contracts S32, E24, E26.
+ * one fails, with retries, and the others go on. S32, E24, E26.
  *
  * A deadline is the store's own time: it is kept short, and waited for.
  *

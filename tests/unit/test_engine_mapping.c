@@ -1,5 +1,5 @@
 /* test_engine_mapping.c - which mapping a message is found by, and mappings that give no
- * value. Contracts E8, S18.
+ * value. E8, S18.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /* test_engine_memory.c - PAWL_ENOMEM: as an answer of the application it is the failure
  * of one message; when the engine has no memory its batches get smaller, down to one
- * message, and only then that one fails. Contracts E21, E24, E26.
+ * message, and only then that one fails. E21, E24, E26.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

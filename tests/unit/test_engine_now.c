@@ -1,6 +1,6 @@
 /* test_engine_now.c - pawl_send_now from a handler that has its transaction open: by
  * another connection at once, on SQLite in the commit that says what became of the
- * message. Contracts E23.
+ * message. E23.
  *
  * A crash is a child process that ends in the middle.
  *

@@ -1,7 +1,7 @@
 /* test_engine_process.c - processes and entities: events, folds, dispatch ids,
  * answers, timeouts.
  *
- * Contracts O1, O4, O5, O7, O16 to O18, O22. One endpoint holds two accounts and the
+ * O1, O4, O5, O7, O16 to O18, O22. One endpoint holds two accounts and the
  * process that moves money between them, so that what they send to one another
  * stays in the store.
  *

@@ -1,7 +1,7 @@
 /* test_engine_process_answers.c - what passes between processes and entities:
  * commands, answers, replies, publications, traces; in one store and between two.
  *
- * Contracts O4, O5, O17, E24.
+ * O4, O5, O17, E24.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

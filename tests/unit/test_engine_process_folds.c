@@ -2,7 +2,7 @@
  * known and since when, for programs that remember more or fewer of them; folds that do
  * not fit their stream; and states that grow.
  *
- * Contracts O17, O18.
+ * O17, O18.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

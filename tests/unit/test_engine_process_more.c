@@ -2,7 +2,7 @@
  * the program, with stored folds that are of no use, found by all kinds of keys,
  * appended to by others in the middle of a batch.
  *
- * Contracts O1, O4, O17, O18, E35.
+ * O1, O4, O17, O18, E35.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

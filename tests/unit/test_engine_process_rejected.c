@@ -1,7 +1,7 @@
 /* test_engine_process_rejected.c - what a process hears of a command that its entity did
  * not accept: the reason, whatever it is made of, or nothing of what was discarded.
  *
- * Contracts O11, O17.
+ * O11, O17.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,7 +3,7 @@
  * commands under ids of their own, keys without a value, answers that nobody here asked
  * for.
  *
- * Contracts O17, E11, E12, E28.
+ * O17, E11, E12, E28.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,7 +5,7 @@
  *
  * The model handles one message after another, in the order of their time. The seeds are
  * 1 to 4; one that was printed, or COUNT from there on, is played by
- * test_engine_random SEED [COUNT]; many are by engine_random_soak. Contracts E1 to E7,
+ * test_engine_random SEED [COUNT]; many are by engine_random_soak. E1 to E7,
  * E12 to E14, E18, E25, O32.
  *
  * SPDX-License-Identifier: Apache-2.0

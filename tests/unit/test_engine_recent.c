@@ -1,4 +1,4 @@
-/* test_engine_recent.c - the bounded set of dispatch ids. Contracts O17, O18.
+/* test_engine_recent.c - the bounded set of dispatch ids. O17, O18.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

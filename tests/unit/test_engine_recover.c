@@ -1,5 +1,5 @@
 /* test_engine_recover.c - retries, dead letters, and messages that wait for
- * their saga. Contracts E3, E26, E28, E34.
+ * their saga. E3, E26, E28, E34.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

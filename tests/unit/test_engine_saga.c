@@ -1,6 +1,6 @@
 /* test_engine_saga.c - sagas: begun, continued, ended, refused, stored.
  *
- * Contracts E1 to E6, E10, S27, and the net effect of a batch. What a handler does is told by
+ * E1 to E6, E10, S27, and the net effect of a batch. What a handler does is told by
  * its message's `how`.
  *
  * SPDX-License-Identifier: Apache-2.0

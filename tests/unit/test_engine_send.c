@@ -1,5 +1,5 @@
 /* test_engine_send.c - what leaves a handler: send, publish, reply, "now",
- * callbacks and filters. Contracts E6, E23, E29 and S33.
+ * callbacks and filters. E6, E23, E29 and S33.
  *
  * A message's `how` says what the handler does.
  *

@@ -1,5 +1,5 @@
 /* test_engine_sql.c - handlers that run alone: with their own SQL, with their
- * own finder, on a locked saga. Contracts E24, E30, S32.
+ * own finder, on a locked saga. E24, E30, S32.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

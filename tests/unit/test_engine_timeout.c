@@ -1,6 +1,6 @@
 /* test_engine_timeout.c - timeouts: set, re-armed, cancelled, due in order.
  *
- * Contracts E12 to E14 and the second half of E35. A message's script says what
+ * E12 to E14 and the second half of E35. A message's script says what
  * the handler does: "+name:seconds" sets, "-name" cancels, "!" completes, "?"
  * fails; "~" completes in the first run only, and lets another worker write the
  * saga before the commit.

@@ -1,7 +1,7 @@
 /* test_model.c - what is refused when an application's tables are read.
  *
  * One row per mistake: an endpoint that has it, and what the error must say.
- * Contracts D3, D32, E17, E32, S17, S19, S29.
+ * D3, D32, E17, E32, S17, S19, S29.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -265,7 +265,7 @@ static void a_good_table_is_found_again(void **state)
     assert_non_null(pawl__model_timeout(model, PAWL_TEXT("Order"), PAWL_TEXT("late")));
     assert_null(pawl__model_timeout(model, PAWL_TEXT("Order"), PAWL_TEXT("later")));
     assert_null(pawl__model_timeout(model, PAWL_TEXT("Other"), PAWL_TEXT("late")));
-    /* Contracts E17. */
+    /* E17. */
     assert_int_equal(pawl__model_aggregator(model, PAWL_TEXT("Batch"))->size, 10);
     pawl__model_destroy(model);
     world_ok(pawl__model_create(&application, "my.shop", "Exactly.", &model, &error), &error);

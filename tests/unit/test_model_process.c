@@ -2,7 +2,7 @@
  * and projections are read.
  *
  * One row per mistake: an endpoint that has it, and what the error must say.
- * Contracts O17, E32.
+ * O17, E32.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* test_projection_memory.c - PAWL_ENOMEM where states are folds of events and where
  * events are projected, and in flushes: what .apply, an upcaster or a projection answers
  * of its own is one message's or one event's affair; a shortage makes batches smaller.
- * Contracts O29, E21.
+ * O29, E21.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

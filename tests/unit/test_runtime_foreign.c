@@ -1,5 +1,5 @@
 /* test_runtime_foreign.c - worker threads that sleep know when a foreign timeout is
- * due. Contracts E13, E15.
+ * due. E13, E15.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

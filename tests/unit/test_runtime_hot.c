@@ -1,5 +1,5 @@
 /* test_runtime_hot.c - a hot saga and threads: several workers on one saga, and
- * the pause of one that gave way. Contracts S9, E29.
+ * the pause of one that gave way. S9, E29.
  *
  * Nothing here is timed but for "not sooner than": a test waits for a state, with a
  * bound far beyond what it takes, and fails when the state does not come.

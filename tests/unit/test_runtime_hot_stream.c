@@ -1,5 +1,5 @@
 /* test_runtime_hot_stream.c - several workers on one stream: each command is handled
- * once and in its turn, none is put off because others were faster. Contracts O1, O4.
+ * once and in its turn, none is put off because others were faster. O1, O4.
  *
  * Who loses a race on a stream tries again with all that it had in hand. Would it
  * try one by one, it would lose each time to a batch of others, until conflicts

@@ -1,5 +1,5 @@
 /* test_runtime_leader.c - what a runner of the outbox asks before it sends, and what it
- * does when the machine's clock was set back. Contracts O8, O16, O20.
+ * does when the machine's clock was set back. O8, O16, O20.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

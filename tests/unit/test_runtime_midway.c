@@ -1,6 +1,6 @@
 /* test_runtime_midway.c - an endpoint in the middle of its work, while code of the
  * application stands still: a commit does not wait for a sink, and a stop gives back what
- * was claimed with the message in hand. Contracts E16, O22.
+ * was claimed with the message in hand. E16, O22.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

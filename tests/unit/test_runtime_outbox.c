@@ -1,5 +1,5 @@
 /* test_runtime_outbox.c - messages that leave the store: delivered, delayed,
- * held in order, dead. Contracts O5 to O16, O19, O20.
+ * held in order, dead. O5 to O16, O19, O20.
  *
  * The target is a store of the same kind behind a hook, so that deliveries fail
  * when the test says so.

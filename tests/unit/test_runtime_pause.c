@@ -3,7 +3,7 @@
  * dies there, while the second one takes over and delivers all, or one round. Then the
  * first one goes on. For every k, whatever the receiver answers: each source arrives in
  * its order, a row is settled once, its attempts are numbered and within their budget.
- * Contracts O8 to O16, O20.
+ * O8 to O16, O20.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

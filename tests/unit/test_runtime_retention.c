@@ -1,5 +1,5 @@
 /* test_runtime_retention.c - clean-up that fails again and again, and what an
- * endpoint is told about its outbox that it does not take. Contracts O28, O29.
+ * endpoint is told about its outbox that it does not take. O28, O29.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /* test_runtime_sinks.c - sinks that a route names: an application's own function, and
  * a queue of the same store by way of the outbox. In which order, in how many calls,
- * and under whose leadership rows reach them. Contracts O8 to O16, O19 to O21, O30.
+ * and under whose leadership rows reach them. O8 to O16, O19 to O21, O30.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

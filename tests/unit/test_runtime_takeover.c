@@ -1,5 +1,5 @@
 /* test_runtime_takeover.c - a runner takes the lead over a backlog: what it looks at, and
- * that it leads when it is through. Contracts O14, O20.
+ * that it leads when it is through. O14, O20.
  *
  * Each page that it looks at may take long: the store is behind one that moves the clock.
  *

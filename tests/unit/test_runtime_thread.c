@@ -1,5 +1,5 @@
 /* test_runtime_thread.c - pawl_endpoint_run: several workers and senders, waking,
- * stopping, two endpoints in one process. Contracts E29, E36.
+ * stopping, two endpoints in one process. E29, E36.
  *
  * Nothing here is timed: a test waits for a state, with a bound far beyond what
  * it takes, and fails when the state does not come.

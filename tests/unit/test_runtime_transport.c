@@ -1,6 +1,6 @@
 /* test_runtime_transport.c - sinks of an application's own: registered by
  * scheme, given what the runner delivers, believed in what they answer.
- * Contracts O9 to O12, O14.
+ * O9 to O12, O14.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

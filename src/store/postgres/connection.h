@@ -178,7 +178,6 @@ void pawl__pg_put_time(pawl__pg_call *call, pawl_time value);
 void pawl__pg_put_text(pawl__pg_call *call, pawl_text value);
 void pawl__pg_put_uuid(pawl__pg_call *call, pawl_uuid value);
 /* A uuid of zeroes is null. */
-void pawl__pg_put_uuid_or_null(pawl__pg_call *call, pawl_uuid value);
 void pawl__pg_put_tid(pawl__pg_call *call, const unsigned char tid[6]);
 /* Arrays. `value_type` is read for PAWL__WIRE_VALUE. */
 void pawl__pg_array_begin(pawl__pg_call *call, int type, pawl_value_type value_type, size_t count);

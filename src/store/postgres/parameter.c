@@ -261,11 +261,6 @@ void pawl__pg_put_uuid(pawl__pg_call *call, pawl_uuid value)
     pawl__pg_put(call, PAWL__WIRE_UUID, &value);
 }
 
-void pawl__pg_put_uuid_or_null(pawl__pg_call *call, pawl_uuid value)
-{
-    pawl__pg_put(call, PAWL__WIRE_UUID_OR_NULL, &value);
-}
-
 void pawl__pg_put_tid(pawl__pg_call *call, const unsigned char tid[6])
 {
     pawl__pg_put(call, PAWL__PG_TID, tid);
