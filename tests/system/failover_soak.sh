@@ -27,10 +27,19 @@ server()
     "$source_dir/tests/servers/postgres.sh" "$1" "$servers/$2" "${@:3}" >"$work/server" 2>&1 ||
         die "$1 $2: $(cat "$work/server")"
 }
+# signal_all FOLDER SIGNAL: to all processes of the server there.
+signal_all()
+{
+    local folder
+    for folder in /proc/[0-9]*; do
+        [ ! "$folder/cwd" -ef "$1/data" ] || kill "-$2" "${folder#/proc/}"
+    done
+}
 finish_servers()
 {
     local name
     for name in "$servers"/*; do
+        signal_all "$name" CONT # a server that stands still hears no other signal
         "$source_dir/tests/servers/postgres.sh" crash "$name" 0 >/dev/null 2>&1
     done
     rm -rf "$servers"
@@ -87,10 +96,7 @@ dies()
 }
 freezes()
 {
-    local folder
-    for folder in /proc/[0-9]*; do
-        [ ! "$folder/cwd" -ef "$servers/$1/data" ] || kill -STOP "${folder#/proc/}"
-    done
+    signal_all "$servers/$1" STOP
 }
 
 # fail_over NAME HOW: in the background, in the middle of the replay.
