@@ -85,6 +85,12 @@ static pawl_code load_main(pawl__batch *batch, const pawl__saga_model *saga, paw
 
 /* ---- By transitional value ------------------------------------------------------ */
 
+/* Otherwise the transitional value is asked for, if there is one. */
+static bool is_found_by_main(const pawl__lookup *lookup)
+{
+    return lookup->entry != NULL && (lookup->entry->exists || lookup->entry->is_elsewhere);
+}
+
 static pawl_code load_transitional(pawl__batch *batch, const pawl__saga_model *saga,
                                    pawl_saga_lock lock, pawl_error *error)
 {
@@ -97,7 +103,7 @@ static pawl_code load_transitional(pawl__batch *batch, const pawl__saga_model *s
         for (size_t j = 0; j < batch->units[i].lookup_count; j++) {
             pawl__lookup *lookup = &batch->units[i].lookups[j];
             if (lookup->binding->saga != saga || lookup->transitional.type == PAWL_VALUE_NONE ||
-                lookup->entry == NULL || lookup->entry->exists || lookup->entry->is_elsewhere ||
+                is_found_by_main(lookup) ||
                 !is_wanted(batch, saga, PAWL_SAGA_BY_TRANSITIONAL, &lookup->transitional, lock))
                 continue;
             list.values[list.count]    = lookup->transitional;
@@ -163,9 +169,10 @@ static pawl_code load_timeouts(pawl__batch *batch, const pawl__saga_model *saga,
 
 static bool is_missing(const pawl__lookup *lookup)
 {
+    bool is_asked = lookup->entry != NULL ? !lookup->entry->exists
+                                          : lookup->transitional.type != PAWL_VALUE_NONE;
     return lookup->binding->kind == PAWL__BINDING_SAGA && !lookup->binding->starts &&
-           lookup->binding->find == NULL && lookup->entry != NULL && !lookup->entry->exists &&
-           lookup->transitional_entry == NULL;
+           lookup->binding->find == NULL && is_asked && lookup->transitional_entry == NULL;
 }
 
 static bool has_missing(const pawl__unit *unit)
@@ -265,6 +272,10 @@ static pawl_code read_again(pawl__batch *batch, const pawl__saga_model *saga, pa
             if (!has_missing(&batch->units[i]) || !is_missing(lookup) ||
                 lookup->binding->saga != saga || !is_before(&batch->units[i], placed, seq))
                 continue;
+            if (lookup->entry == NULL) {
+                lookup->is_final = true; /* unless its transitional value, read next, finds one */
+                continue;
+            }
             list.values[list.count]    = lookup->value;
             list.lookups[list.count++] = lookup;
         }

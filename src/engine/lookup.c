@@ -150,6 +150,20 @@ static pawl_code find_stream(pawl__batch *batch, const pawl__unit *unit, pawl__l
     return lookup->entry != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 
+/* False for a message without the transitional property's value, or one that no saga has. */
+static bool has_transitional(pawl__batch *batch, pawl__lookup *lookup)
+{
+    const pawl__saga_model *saga = lookup->binding->saga;
+    if (saga->saga->transitional == NULL)
+        return false;
+    if (key_value(batch, lookup, lookup->binding->transitional_key, saga->table.transitional.type,
+                  &lookup->transitional, NULL) != PAWL_OK)
+        lookup->transitional = (pawl_value){PAWL_VALUE_NONE, {0}};
+    return lookup->transitional.type != PAWL_VALUE_NONE;
+}
+
+/* While a correlation property is replaced, a message may have the other one alone: what
+ * continues a saga is then found by that (S22). */
 static pawl_code find_entry(pawl__batch *batch, pawl__lookup *lookup, pawl_error *error)
 {
     const pawl__binding    *binding = lookup->binding;
@@ -158,14 +172,13 @@ static pawl_code find_entry(pawl__batch *batch, pawl__lookup *lookup, pawl_error
         return PAWL_OK;
     pawl_code code =
         key_value(batch, lookup, binding->key, saga->table.main.type, &lookup->value, error);
+    if (code == PAWL_OK && has_transitional(batch, lookup) && !binding->starts &&
+        lookup->value.type == PAWL_VALUE_NONE)
+        return PAWL_OK;
     if (code == PAWL_OK)
         code = check_value(lookup, error);
     if (code != PAWL_OK || lookup->value.type == PAWL_VALUE_NONE)
         return code;
-    if (saga->saga->transitional != NULL &&
-        key_value(batch, lookup, binding->transitional_key, saga->table.transitional.type,
-                  &lookup->transitional, NULL) != PAWL_OK)
-        lookup->transitional = (pawl_value){PAWL_VALUE_NONE, {0}};
     lookup->entry = pawl__identity_find(batch, saga, &lookup->value);
     if (lookup->entry == NULL)
         lookup->entry = pawl__identity_add(batch, saga, &lookup->value);

@@ -145,7 +145,8 @@ static void format_none(const pawl__lookup *lookup, char text[NONE_SIZE])
 /* "None" after a look at the queue, with no older message of this batch left. */
 static bool is_final(const pawl_context *ctx, const pawl__lookup *lookup)
 {
-    bool is_nobody = lookup->binding->find == NULL && lookup->value.type == PAWL_VALUE_NONE;
+    bool is_nobody = lookup->binding->find == NULL && lookup->value.type == PAWL_VALUE_NONE &&
+                     lookup->transitional.type == PAWL_VALUE_NONE;
     return is_nobody || is_over(lookup) ||
            (lookup->is_final && !pawl__load_has_older(ctx->batch, ctx->unit));
 }

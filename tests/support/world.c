@@ -425,3 +425,34 @@ pawl_aggregator_counts world_aggregated(world *it, const char *partition, const 
              &error);
     return counts;
 }
+
+pawl_queue_row world_claim_oldest(world *it, const char *queue)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_queue_rows  rows  = {.count = 0};
+    pawl_queue_claim claim = {.queue     = pawl_text_of(queue),
+                              .due_max   = world_now(it),
+                              .count_max = 1,
+                              .now       = pawl_clock_now(it->machine)};
+    if (!it->store->is_attached) {
+        world_ok(it->store->ops->worker_open(it->store, pawl_text_of(queue), PAWL_TEXT("[]"),
+                                             WORLD_START, &error),
+                 &error);
+        it->store->is_attached = true;
+    }
+    world_ok(it->store->ops->queue_claim(it->store, &claim, it->arena, &rows, &error), &error);
+    assert_int_equal(rows.count, 1);
+    return rows.items[0];
+}
+
+void world_give_back(world *it, const char *queue, const pawl_queue_row *row,
+                     pawl_queue_action action)
+{
+    pawl_error        error  = PAWL_ERROR_INIT;
+    pawl_queue_settle settle = {
+        .queue = pawl_text_of(queue), .seq = row->seq, .action = action, .due = row->due};
+    pawl_changes changes       = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.queue_settle.items = &settle;
+    changes.queue_settle.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+}

@@ -95,6 +95,11 @@ void world_post(world *it, const char *id, const pawl_record *record, const void
 /* The same with a due time. */
 void world_post_at(world *it, const char *id, pawl_time due, const pawl_record *record,
                    const void *message);
+/* The oldest message of the queue is in another worker's hand: it is claimed through the
+ * handle of the test's own, until it is given back. */
+pawl_queue_row world_claim_oldest(world *it, const char *queue);
+void           world_give_back(world *it, const char *queue, const pawl_queue_row *row,
+                               pawl_queue_action action);
 /* A body that may be anything. */
 void world_post_json(world *it, const char *id, const char *type, const char *json);
 

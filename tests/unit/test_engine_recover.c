@@ -338,44 +338,12 @@ static void post_add(world *it, const char *id, const char *name)
     world_post(it, id, PAWL_MESSAGE(add_to_case, .name = pawl_text_of(name)));
 }
 
-/* Another worker has the starter in hand: it is claimed through a handle of the
- * test's own. */
-static pawl_queue_row claim_oldest(world *it)
-{
-    pawl_error       error = PAWL_ERROR_INIT;
-    pawl_queue_rows  rows  = {.count = 0};
-    pawl_queue_claim claim = {.queue     = PAWL_TEXT("office"),
-                              .due_max   = world_now(it),
-                              .count_max = 1,
-                              .now       = pawl_clock_now(it->machine)};
-    if (!it->store->is_attached) {
-        world_ok(it->store->ops->worker_open(it->store, PAWL_TEXT("office"), PAWL_TEXT("[]"),
-                                             WORLD_START, &error),
-                 &error);
-        it->store->is_attached = true;
-    }
-    world_ok(it->store->ops->queue_claim(it->store, &claim, it->arena, &rows, &error), &error);
-    assert_int_equal(rows.count, 1);
-    return rows.items[0];
-}
-
-static void give_back(world *it, const pawl_queue_row *row, pawl_queue_action action)
-{
-    pawl_error        error  = PAWL_ERROR_INIT;
-    pawl_queue_settle settle = {
-        .queue = PAWL_TEXT("office"), .seq = row->seq, .action = action, .due = row->due};
-    pawl_changes changes       = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
-    changes.queue_settle.items = &settle;
-    changes.queue_settle.count = 1;
-    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
-}
-
 static void e3_waits_behind_an_older_message(const char *url)
 {
     world it;
     open_world(&it, url, (pawl_endpoint_options){0});
     world_post(&it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
-    pawl_queue_row row = claim_oldest(&it);
+    pawl_queue_row row = world_claim_oldest(&it, "office");
     post_add(&it, "add", "c");
     pawl_step step = world_drain(&it);
     assert_int_equal(step.handled, 0);
@@ -386,7 +354,7 @@ static void e3_waits_behind_an_older_message(const char *url)
     assert_int_equal(rows.items[1].waiting_since, WORLD_START);
     assert_int_equal(rows.items[1].due, WORLD_START + PAWL_MILLISECONDS(50));
     assert_int_equal(rows.items[1].placed, WORLD_START);
-    give_back(&it, &row, PAWL_QUEUE_RELEASE);
+    world_give_back(&it, "office", &row, PAWL_QUEUE_RELEASE);
     world_go(&it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "open add ");
     assert_int_equal(world_queue(&it, "office").count, 0);
@@ -468,7 +436,7 @@ static void e3_thirty_seconds_of_machine_time_end_the_wait(const char *url)
     world it;
     open_world(&it, url, (pawl_endpoint_options){0});
     post_attempt(&it, "stuck");
-    pawl_queue_row row = claim_oldest(&it);
+    pawl_queue_row row = world_claim_oldest(&it, "office");
     post_add(&it, "add", "c");
     world_drain(&it);
     for (int i = 0; i < 29; i++)
@@ -479,7 +447,7 @@ static void e3_thirty_seconds_of_machine_time_end_the_wait(const char *url)
     assert_int_equal(world_dead(&it).count, 1);
     assert_true(world_says(world_dead(&it).items[0].error, "no saga Case for 'c'"));
     assert_int_equal(world_dead(&it).items[0].attempts, 1);
-    give_back(&it, &row, PAWL_QUEUE_DONE);
+    world_give_back(&it, "office", &row, PAWL_QUEUE_DONE);
     world_close(&it);
 }
 
@@ -495,7 +463,7 @@ static void e3_a_finder_waits_behind_an_older_message(const char *url)
     world it;
     open_world(&it, url, (pawl_endpoint_options){0});
     world_post(&it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
-    pawl_queue_row row = claim_oldest(&it);
+    pawl_queue_row row = world_claim_oldest(&it, "office");
     post_seek(&it, "seek");
     assert_int_equal(world_drain(&it).handled, 0);
     assert_string_equal(seen.text, "find "); /* it is not asked again while one is left */
@@ -504,7 +472,7 @@ static void e3_a_finder_waits_behind_an_older_message(const char *url)
     assert_int_equal(rows.items[1].attempts, 0);
     assert_int_equal(rows.items[1].waiting_since, WORLD_START);
     assert_int_equal(rows.items[1].due, WORLD_START + PAWL_MILLISECONDS(50));
-    give_back(&it, &row, PAWL_QUEUE_RELEASE);
+    world_give_back(&it, "office", &row, PAWL_QUEUE_RELEASE);
     world_go(&it, PAWL_SECONDS(1));
     assert_string_equal(seen.text, "find open find seek ");
     assert_int_equal(world_queue(&it, "office").count, 0);
@@ -535,14 +503,14 @@ static void e3_a_finder_waits_no_longer_than_others(const char *url)
     world it;
     open_world(&it, url, (pawl_endpoint_options){0});
     post_attempt(&it, "stuck");
-    pawl_queue_row row = claim_oldest(&it);
+    pawl_queue_row row = world_claim_oldest(&it, "office");
     post_seek(&it, "seek");
     world_drain(&it);
     world_go_both(&it, PAWL_SECONDS(29));
     assert_int_equal(world_dead(&it).count, 0);
     world_go_both(&it, PAWL_SECONDS(2));
     assert_int_equal(world_dead(&it).count, 1);
-    give_back(&it, &row, PAWL_QUEUE_DONE);
+    world_give_back(&it, "office", &row, PAWL_QUEUE_DONE);
     world_close(&it);
 }
 
@@ -553,10 +521,10 @@ static void e3_waits_for_an_older_message_of_its_batch(const char *url)
     world it;
     open_world(&it, url, (pawl_endpoint_options){0});
     world_post(&it, "open", PAWL_MESSAGE(open_case, .name = PAWL_TEXT("c")));
-    pawl_queue_row row = claim_oldest(&it);
+    pawl_queue_row row = world_claim_oldest(&it, "office");
     post_add(&it, "add", "c");
     row.due += PAWL_MILLISECONDS(20);
-    give_back(&it, &row, PAWL_QUEUE_RETRY);
+    world_give_back(&it, "office", &row, PAWL_QUEUE_RETRY);
     world_go(&it, PAWL_MILLISECONDS(20));
     assert_string_equal(seen.text, "open ");
     assert_int_equal(world_dead(&it).count, 0);

@@ -29,6 +29,12 @@ PAWL_RECORD(register_parcel, REGISTER_PARCEL)
     F(TEXT, relabel)
 PAWL_RECORD(scan, SCAN)
 
+/* A sender of the next version knows no number any more. */
+#define PEEK(F)         \
+    F(OPT_TEXT, number) \
+    F(TEXT, barcode)
+PAWL_RECORD(peek, PEEK)
+
 static world *around; /* another worker writes what it relabels next; NULL: nobody does */
 
 static void write_as_another(pawl_text number);
@@ -56,6 +62,15 @@ static pawl_code on_scan(pawl_context *ctx, parcel_state *parcel, const scan *me
 }
 PAWL_HANDLER(on_scan, parcel_state, scan);
 
+static pawl_code on_peek(pawl_context *ctx, parcel_state *parcel, const peek *message)
+{
+    (void)message;
+    world_note(pawl_user(ctx), "peek(%.*s)", PAWL_TEXT_ARGS(parcel->number));
+    parcel->scans++;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_peek, parcel_state, peek);
+
 static const pawl_saga parcel_saga = {
     .name         = "Parcel",
     .state        = PAWL_RECORD_OF(parcel_state),
@@ -67,6 +82,7 @@ static const pawl_saga parcel_saga = {
                    .transitional_key = "barcode",
                    .starts           = true},
                   {.handle = PAWL_HANDLE(on_scan), .key = "number", .transitional_key = "barcode"},
+                  {.handle = PAWL_HANDLE(on_peek), .key = "number", .transitional_key = "barcode"},
                   {.handle = NULL}}};
 
 static const pawl_endpoint_spec depot = {.name  = "depot",
@@ -325,6 +341,63 @@ static void s22_a_saga_that_begins_between_the_reads_is_one(const char *url)
     world_close(&it);
 }
 
+static void post_peek(world *it, const char *barcode)
+{
+    world_post(it, NULL, PAWL_MESSAGE(peek, .barcode = pawl_text_of(barcode)));
+}
+
+static void s22_a_message_without_the_main_value_is_found_by_the_other(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_register(&it, "n1", "b1");
+    post_peek(&it, "b1");
+    world_drain(&it);
+    post_peek(&it, "b1");
+    world_drain(&it);
+    assert_string_equal(seen.text, "peek(n1) peek(n1) ");
+    assert_int_equal(world_dead(&it).count, 0);
+    world_json_equal(&it, world_saga_text(&it, "Parcel", "n1", NULL),
+                     "{\"number\":\"n1\",\"barcode\":\"b1\",\"scans\":2}");
+    world_close(&it);
+}
+
+/* "None" for it is no more final than for a number: it is read again after a look at the
+ * queue, and dropped when there is still none (E3). */
+static void s22_a_message_without_the_main_value_is_read_again(const char *url)
+{
+    world it;
+    open_world(&it, hook_url(url));
+    post_peek(&it, "b1");
+    loads_left = 1;
+    hook_set(begin_before_load, &it);
+    pawl_step step = world_step(&it);
+    hook_set(NULL, NULL);
+    assert_string_equal(seen.text, "peek(n1) ");
+    assert_int_equal(step.handled, 1);
+    post_peek(&it, "b9");
+    assert_int_equal(world_step(&it).handled, 1);
+    assert_int_equal(world_queue(&it, "depot").count, 0);
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+static void e3_a_message_without_the_main_value_waits_for_older_ones(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    post_register(&it, "n1", "b1");
+    pawl_queue_row row = world_claim_oldest(&it, "depot");
+    post_peek(&it, "b1");
+    assert_int_equal(world_drain(&it).handled, 0);
+    assert_int_equal(world_queue(&it, "depot").count, 2);
+    world_give_back(&it, "depot", &row, PAWL_QUEUE_RELEASE);
+    world_go(&it, PAWL_SECONDS(1));
+    assert_string_equal(seen.text, "peek(n1) ");
+    assert_int_equal(world_queue(&it, "depot").count, 0);
+    world_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +406,9 @@ int main(void)
         ON_ALL_STORES(s22_a_starter_continues_what_the_transitional_value_finds),
         ON_ALL_STORES(e35_what_the_transitional_value_finds_belongs_to_its_unit),
         ON_ALL_STORES(s22_a_saga_that_begins_between_the_reads_is_one),
+        ON_ALL_STORES(s22_a_message_without_the_main_value_is_found_by_the_other),
+        ON_ALL_STORES(s22_a_message_without_the_main_value_is_read_again),
+        ON_ALL_STORES(e3_a_message_without_the_main_value_waits_for_older_ones),
         ON_ALL_STORES(s22_none_names_what_was_asked_for),
         ON_ALL_STORES(s20_the_transitional_value_is_written_at_every_update),
         ON_ALL_STORES(s21_a_null_transitional_value_is_refused_at_save),
