@@ -16,6 +16,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <pawl/pawl.h>
+#include <pawl/store_driver.h>
 
 #include <errno.h>
 #include <fcntl.h>

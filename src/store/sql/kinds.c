@@ -88,22 +88,21 @@ size_t pawl__sql_take_alike(const void **items, size_t count, const void **alike
     return left;
 }
 
-/* The C library's qsort hands its comparison no context. */
-static _Thread_local pawl__sql_compare_fn *sorting_by;
-
-static int by_key_and_place(const void *left, const void *right)
+/* qsort_r, since a driver is a module: LeakSanitizer crashes over the thread-local variable of a
+ * module that was closed. */
+static int by_key_and_place(const void *left, const void *right, void *context)
 {
-    const char *l     = *(const char *const *)left;
-    const char *r     = *(const char *const *)right;
-    int         order = sorting_by(l, r);
+    pawl__sql_compare_fn *const *compare = context;
+    const char                  *l       = *(const char *const *)left;
+    const char                  *r       = *(const char *const *)right;
+    int                          order   = (*compare)(l, r);
     return order != 0 ? order : (l > r) - (l < r);
 }
 
 void pawl__sql_sort(const void **items, size_t count, pawl__sql_compare_fn *compare)
 {
-    sorting_by = compare;
     if (count > 1)
-        qsort(items, count, sizeof *items, by_key_and_place);
+        qsort_r(items, count, sizeof *items, by_key_and_place, &compare);
 }
 
 /* ---- Refusing ----------------------------------------------------------- */
