@@ -389,7 +389,6 @@ pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_re
     pawl_code code  = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    size_t     before   = refused->count;
     committing c        = {.writer  = {.store   = store,
                                        .changes = changes,
                                        .refused = refused,
@@ -411,8 +410,6 @@ pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_re
         code = keep_claims(&c);
     } else {
         pawl__pg_hold_end(base);
-        if (code != PAWL_EUNKNOWN) /* what was sent, if it was applied, left them out */
-            refused->count = before;
         if (code == PAWL_ETIMEOUT && c.writer.connection != NULL)
             end_blockers(&c);
     }

@@ -234,7 +234,6 @@ pawl_code pawl__sqlite_commit(pawl_store *base, const pawl_changes *changes, paw
         .changes = changes,
         .refused = refused,
         .error   = error};
-    size_t before       = refused->count;
     c.is_dropped        = pawl_arena_take(refused->arena, changes->group_count + 1);
     c.writer.is_dropped = c.is_dropped;
     if (c.is_dropped == NULL)
@@ -249,8 +248,6 @@ pawl_code pawl__sqlite_commit(pawl_store *base, const pawl_changes *changes, paw
         end_claims(&c);
     else if (code == PAWL_EUNKNOWN)
         remember_claims(&c);
-    else
-        refused->count = before; /* nothing was applied, so nothing was left out */
     return code;
 }
 
