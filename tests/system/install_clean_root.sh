@@ -75,8 +75,8 @@ make_base()
     mirror=$(debian_mirror)
     rm -rf --one-file-system "$place/new"
     timeout 900 debootstrap --variant=minbase bookworm "$place/new" \
-        "${mirror:-http://deb.debian.org/debian}" >"$log" 2>&1 </dev/null ||
-        failed "no clean Debian from ${mirror:-deb.debian.org}"
+        ${mirror:+"$mirror"} >"$log" 2>&1 </dev/null ||
+        failed "no clean Debian from ${mirror:-the mirror of debootstrap itself}"
     copy_sources "$place/new"
     inside "$place/new" "cd ~/pawl && $install_line && apt-get -qq clean" >"$log" 2>&1 ||
         failed "what building needs cannot be installed"
