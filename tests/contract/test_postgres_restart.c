@@ -180,8 +180,7 @@ static void a_commit_meets_the_end_of_the_server(void **state)
 
 /* ---- A standby ---------------------------------------------------------- */
 
-/* Commits wait for a standby of that name; there is none. */
-static void want_standby(const place *p, const char *name)
+static void set_standby(const place *p, const char *name)
 {
     char sql[200];
     snprintf(sql, sizeof sql, "alter system set synchronous_standby_names = '%s'", name);
@@ -193,6 +192,49 @@ static void want_standby(const place *p, const char *name)
     raw_wait(p->pg, sql, 1);
 }
 
+/* Whether a commit on this connection waits for the standby, instead of being over. */
+static bool waits_for_standby(const place *p, PGconn *pg)
+{
+    char    sql[200];
+    int64_t end = clock_ms() + PATIENCE_MS;
+    snprintf(sql, sizeof sql,
+             "select count(*) from pg_stat_activity where pid = %d and wait_event = 'SyncRep'",
+             PQbackendPID(pg));
+    assert_int_equal(PQsendQuery(pg, "select pg_logical_emit_message(true, 'pawl', '')"), 1);
+    while (clock_ms() < end) {
+        if (raw_number(p->pg, sql) == 1)
+            return true;
+        assert_int_equal(PQconsumeInput(pg), 1);
+        if (!PQisBusy(pg))
+            break;
+    }
+    if (PQisBusy(pg))
+        fail_msg("a commit neither waits for a standby nor ends");
+    for (PGresult *result = PQgetResult(pg); result != NULL; result = PQgetResult(pg))
+        PQclear(result);
+    return false;
+}
+
+/* Commits wait for a standby of that name; there is none. The checkpointer says so to all
+ * sessions, at a time of its own: behind the sessions that have read the setting already. */
+static void lose_standby(const place *p)
+{
+    PGconn *pg  = raw_open(p->schema);
+    int64_t end = clock_ms() + PATIENCE_MS;
+    set_standby(p, "away");
+    while (!waits_for_standby(p, pg))
+        if (clock_ms() > end)
+            fail_msg("no commit waits for a standby");
+    PQfinish(pg);
+}
+
+/* A failed test leaves no server whose commits wait for ever. */
+static int standby_teardown(void **state)
+{
+    set_standby(*state, "");
+    return place_teardown(state);
+}
+
 /* A commit that no standby has is not said to stand, not even when the server, asked to
  * cancel, says so. */
 static void a_commit_without_its_standby_is_unknown(void **state)
@@ -201,11 +243,11 @@ static void a_commit_without_its_standby_is_unknown(void **state)
     place          *p     = *state;
     pawl_store     *store = open_store(p, p->url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
-    want_standby(p, "away");
+    lose_standby(p);
     set_deadline(store, 300);
     expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EUNKNOWN);
     expect_text(p, "the synchronous standby did not confirm the commit in time");
-    want_standby(p, "");
+    set_standby(p, "");
     expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                 PAWL_OK);
     pawl_store_close(store);
@@ -298,7 +340,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_handle_outlives_its_server),
         CASE(a_commit_meets_the_end_of_the_server),
-        CASE(a_commit_without_its_standby_is_unknown),
+        cmocka_unit_test_setup_teardown(a_commit_without_its_standby_is_unknown, trouble_setup,
+                                        standby_teardown),
         CASE(a_wake_up_that_fails_is_no_failure),
         CASE(a_wrong_password_is_refused),
     };
