@@ -18,7 +18,7 @@
 #include "pawl/endpoint.h"
 #include "pawl/transport.h"
 #include "runtime/hand.h"
-#include "runtime/metrics.h"
+#include "runtime/observe/metrics.h"
 #include "workflow/model.h"
 
 #include <pthread.h>
@@ -66,7 +66,8 @@ struct pawl_endpoint {
     pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
     size_t                lost_count;
     pawl__metrics         metrics;
-    _Atomic int64_t lead_end; /* its runner leads until then, by the clock of leader.c; or 0 */
+    _Atomic int64_t
+        lead_end; /* its runner leads until then, by the clock of outbox/leader.c; or 0 */
     struct pawl__observer *observer; /* who shows the metrics, or NULL */
     pawl_code              failed;   /* under the mutex: the first thread that cannot go on */
     pawl_error             error;
@@ -96,7 +97,7 @@ static inline bool pawl__route_is_remote(const pawl_route *route)
     return route->url != NULL || route->sink != NULL || route->is_outbox;
 }
 
-/* observe.c: see observe.h. Joining comes last when an endpoint is made, leaving
+/* observe/observe.c: see observe.h. Joining comes last when an endpoint is made, leaving
  * first when it ends. */
 pawl_code pawl__observe_join(pawl_endpoint *endpoint, pawl_error *error);
 void      pawl__observe_leave(pawl_endpoint *endpoint);
@@ -226,7 +227,7 @@ typedef struct pawl__source_item {
     size_t    value;
 } pawl__source_item;
 
-/* A number for each source; see sources.c. Zeroed but for the arena: empty. */
+/* A number for each source; see outbox/sources.c. Zeroed but for the arena: empty. */
 typedef struct pawl__sources {
     pawl_arena        *arena;
     pawl__source_item *items;
@@ -249,7 +250,7 @@ typedef struct pawl__service {
     int64_t                   lease_end;     /* by pawl__lease_now */
     int64_t                   delivery_time; /* of the sinks' slow calls lately */
     int64_t                   answered;      /* when the store said last that it leads */
-    int64_t                   number;        /* of the leader, in the store: see leader.c */
+    int64_t                   number;        /* of the leader, in the store: see outbox/leader.c */
     pawl_time                 arrival;       /* business time of the last call of a sink */
     int64_t                   term;          /* how often it took over */
     pawl_time                 orphans_due;   /* machine time of the next look at held rows */
@@ -285,10 +286,10 @@ pawl_time pawl__projections_due(const pawl__projections *projections);
 /* Machine time at which an event that failed is tried again, or PAWL_TIME_MAX. */
 pawl_time pawl__projections_retry(const pawl__projections *projections);
 
-/* leader.c: does the runner of the endpoint lead now? From any thread. */
+/* outbox/leader.c: does the runner of the endpoint lead now? From any thread. */
 bool pawl__leader_is(const pawl_endpoint *endpoint);
 
-/* outbox.c */
+/* outbox/round.c */
 pawl_code pawl__outbox_run(pawl__service *service, pawl_step *step, pawl_error *error);
 void      pawl__outbox_close(pawl__service *service);
 /* Forgets that it leads: after the store handle was lost. */

@@ -5,7 +5,7 @@
 #include "support/world.h"
 
 #include "pawl/operations.h"
-#include "runtime/health.h"
+#include "runtime/observe/health.h"
 
 #include <string.h>
 

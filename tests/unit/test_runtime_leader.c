@@ -5,7 +5,7 @@
  */
 #include "support/world.h"
 
-#include "runtime/runner.h"
+#include "runtime/outbox/runner.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/span.h"
+#include "runtime/observe/span.h"
 
 #include <string.h>
 

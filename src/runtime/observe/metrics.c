@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/metrics.h"
+#include "runtime/observe/metrics.h"
 
 #include <assert.h>
 #include <string.h>

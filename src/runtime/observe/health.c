@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/health.h"
+#include "runtime/observe/health.h"
 
 #include "base/cut.h"
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/observe.h"
+#include "runtime/observe/observe.h"
 
 #include <string.h>
 

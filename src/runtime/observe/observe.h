@@ -18,9 +18,9 @@
 #ifndef PAWL_RUNTIME_OBSERVE_H
 #define PAWL_RUNTIME_OBSERVE_H
 
-#include "runtime/health.h"
+#include "runtime/observe/health.h"
+#include "runtime/observe/span.h"
 #include "runtime/runtime.h"
-#include "runtime/span.h"
 
 #define PAWL__OBSERVED_MAX 64 /* endpoints of one observer */
 
@@ -65,10 +65,10 @@ typedef struct pawl__observer {
     int                     port; /* that listens, or 0 */
 } pawl__observer;
 
-/* What the module calls; `context` is the observer. observe_look.c: */
+/* What the module calls; `context` is the observer. look.c: */
 void pawl__observe_answer(void *context, pawl_text path, pawl_arena *arena,
                           pawl_observe_answer *answer);
-/* observe_export.c: */
+/* export.c: */
 bool pawl__observe_next(void *context, pawl_observe_signal signal, pawl_arena *arena,
                         pawl_text *body);
 void pawl__observe_done(void *context, pawl_observe_signal signal,
@@ -82,7 +82,7 @@ pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual);
 /* How long the next look waits after one that took so long. */
 int64_t pawl__look_pause(int64_t took, bool has_answered);
 
-/* observe_module.c: the module's table, loaded once. */
+/* module.c: the module's table, loaded once. */
 pawl_code pawl__observe_load(const pawl_observe_ops **ops, pawl_error *error);
 /* For tests: these instead of a module's; NULL takes it back. */
 void pawl__observe_load_set(const pawl_observe_ops *ops);

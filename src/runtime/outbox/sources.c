@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runner.h"
+#include "runtime/outbox/runner.h"
 
 #define CAPACITY_FIRST 64
 

@@ -1,4 +1,4 @@
-/* observe_look.c - what is answered to who asks.
+/* look.c - what is answered to who asks.
  *
  * The store is asked through a handle of its own. An answer is good for a second,
  * or for ten times as long as it took: looking takes at most a tenth of the time. That
@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/observe.h"
+#include "runtime/observe/observe.h"
 
 #include <stdio.h>
 

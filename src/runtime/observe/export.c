@@ -1,4 +1,4 @@
-/* observe_export.c - what is sent to a collector, and what becomes of it.
+/* export.c - what is sent to a collector, and what becomes of it.
  *
  *     next: hold spans -> JSON        done: taken    -> release, but for what was rejected
  *                                           later    -> hold them again, TRIES_MAX times
@@ -8,9 +8,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/observe.h"
+#include "runtime/observe/observe.h"
 
-#include "runtime/otlp.h"
+#include "runtime/observe/otlp.h"
 
 #define EXPORT_COUNT_MAX 512 /* spans: about half a megabyte of JSON */
 #define TRIES_MAX 5

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runner.h"
+#include "runtime/outbox/runner.h"
 
 #include "base/calm.h"
 

@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/otlp.h"
+#include "runtime/observe/otlp.h"
 
 #include "record/record_internal.h"
 

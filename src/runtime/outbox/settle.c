@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runner.h"
+#include "runtime/outbox/runner.h"
 
 /* Rows that somebody else settled meanwhile leave the set: with each try fewer. */
 #define TRIES_MAX 4

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/span.h"
+#include "runtime/observe/span.h"
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* runner.h - what the files of the outbox runner share.
  *
- *     outbox.c   a round: claim -> { choose -> deliver -> settle }*
+ *     round.c    a round: claim -> { choose -> deliver -> settle }*
  *     leader.c   who leads, and which sources wait
  *     sink.c     where rows go
  *     settle.c   what came of them, in one commit

@@ -9,7 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/metrics.h"
+#include "runtime/observe/metrics.h"
 
 #include <inttypes.h>
 #include <stdio.h>

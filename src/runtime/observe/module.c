@@ -1,10 +1,10 @@
-/* observe_module.c - finds and loads the module that listens and sends.
+/* module.c - finds and loads the module that listens and sends.
  *
  * It stays loaded until the process ends: its threads may be in it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/observe.h"
+#include "runtime/observe/observe.h"
 
 #include "store/core/module.h"
 

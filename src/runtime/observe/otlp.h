@@ -9,8 +9,8 @@
 #define PAWL_RUNTIME_OTLP_H
 
 #include "pawl/observe.h"
-#include "runtime/metrics.h"
-#include "runtime/span.h"
+#include "runtime/observe/metrics.h"
+#include "runtime/observe/span.h"
 
 /* Who speaks. */
 typedef struct pawl__otlp_source {

@@ -1,4 +1,4 @@
-/* outbox.c - the runner: delivers outbox rows to where their routes lead.
+/* round.c - the runner: delivers outbox rows to where their routes lead.
  *
  *     a round:  claim pending rows -> { choose -> deliver, sink by sink -> settle }*
  *
@@ -14,7 +14,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runner.h"
+#include "runtime/outbox/runner.h"
 
 /* ---- A round ----------------------------------------------------------------------- */
 

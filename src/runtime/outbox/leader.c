@@ -21,7 +21,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "runtime/runner.h"
+#include "runtime/outbox/runner.h"
 
 /* A runner that is stopped is followed within LEASE and TRIAL, 14 seconds, and what the
  * slowest of its sinks took of late, twice. */
