@@ -254,18 +254,18 @@ static void a_released_row_is_no_longer_ours(suite *s)
 static void ending_a_worker_frees_its_claims(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s), *c = suite_open(s);
-    suite_send(s, a, QUEUE, "m-1", SUITE_NOW);
-    suite_send(s, a, QUEUE, "m-2", SUITE_NOW);
-    EXPECT_EQ(s, suite_claim(s, a, QUEUE, LATE, 1).count, 1);
-    EXPECT_EQ(s, suite_claim(s, b, QUEUE, LATE, 1).count, 1);
+    for (int i = 0; i < 4; i++)
+        suite_send(s, a, QUEUE, suite_printf(s, "m-%d", i).data, SUITE_NOW);
+    EXPECT_EQ(s, suite_claim(s, a, QUEUE, LATE, 2).count, 2);
+    EXPECT_EQ(s, suite_claim(s, b, QUEUE, LATE, 2).count, 2);
     EXPECT_EQ(s, suite_claim(s, c, QUEUE, LATE, 10).count, 0);
     suite_end_worker(s, a);
     pawl_queue_rows rows = suite_claim(s, c, QUEUE, LATE, 10);
-    expect_ids(s, &rows, (const char *const[]){"m-1"}, 1);
+    expect_ids(s, &rows, (const char *const[]){"m-0", "m-1"}, 2);
     suite_end_worker(s, b);
     suite_close(s, b);
     rows = suite_claim(s, c, QUEUE, LATE, 10);
-    expect_ids(s, &rows, (const char *const[]){"m-2"}, 1);
+    expect_ids(s, &rows, (const char *const[]){"m-2", "m-3"}, 2);
 }
 
 static pawl_queue_rows claim_seqs(suite *s, pawl_store *store, const int64_t *seqs, size_t count)
@@ -279,6 +279,24 @@ static pawl_queue_rows claim_seqs(suite *s, pawl_store *store, const int64_t *se
                               .now       = SUITE_NOW};
     EXPECT_OK(s, store->ops->queue_claim(store, &claim, s->arena, &rows, &s->error));
     return rows;
+}
+
+static void numbers_that_are_not_due_or_of_another_queue_are_not_claimed(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, QUEUE, "due", LATE);
+    suite_send(s, a, QUEUE, "later", LATE + 1);
+    suite_send(s, a, TEXT("other"), "elsewhere", SUITE_NOW);
+    pawl_queue_rows all     = suite_queue(s, a, QUEUE);
+    int64_t         other   = suite_queue(s, a, TEXT("other")).items[0].seq;
+    int64_t         named[] = {all.items[1].seq, other, all.items[0].seq};
+    pawl_queue_rows rows    = claim_seqs(s, a, named, 3);
+    expect_ids(s, &rows, (const char *const[]){"due"}, 1);
+    EXPECT_EQ(s, suite_claim(s, a, TEXT("other"), SUITE_NOW, 10).count, 1);
+    /* What is in hand is settled by the queue that it is in. */
+    REFUSE_ONE(s, a, PAWL_EGONE, queue_settle, .action = PAWL_QUEUE_DONE, .queue = QUEUE,
+               .seq = other);
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("other")).count, 1);
 }
 
 static void rows_can_be_claimed_by_seq(suite *s)
@@ -411,6 +429,8 @@ static const suite_case cases[] = {
     {"E27 a released row is no longer ours", a_released_row_is_no_longer_ours},
     {"E16 ending a worker frees its claims", ending_a_worker_frees_its_claims},
     {"E35 rows can be claimed by seq", rows_can_be_claimed_by_seq},
+    {"E35 numbers that are not due or of another queue are not claimed",
+     numbers_that_are_not_due_or_of_another_queue_are_not_claimed},
     {"E3 the oldest row is by place and counts claimed rows",
      oldest_is_by_place_and_counts_claimed_rows},
     {"E3 the oldest row leaves out waiting and retried rows",

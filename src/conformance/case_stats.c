@@ -46,6 +46,22 @@ static void queues_split_by_due_time(suite *s)
     EXPECT_EQ(s, queue->oldest, 0);
 }
 
+static void the_oldest_is_by_due_time(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW - 9);
+    suite_send(s, a, TEXT("orders"), "m-2", SUITE_NOW - 5);
+    int64_t first = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 1).items[0].seq;
+    /* It keeps its place before the other and is due after it. */
+    COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = TEXT("orders"),
+               .seq = first, .due = SUITE_NOW - 1, .attempts = 1);
+    pawl_stats              stats = suite_stats_of(s, a, SUITE_NOW);
+    const pawl_queue_stats *queue = queue_of(&stats, TEXT("orders"));
+    EXPECT(s, queue != NULL);
+    EXPECT_EQ(s, queue->ready, 2);
+    EXPECT_EQ(s, queue->oldest, SUITE_NOW - 5);
+}
+
 static void outbox_and_timeouts_are_counted(suite *s)
 {
     pawl_store *a   = suite_open(s);
@@ -132,6 +148,7 @@ static void counters_are_summed_over_all_workers_that_ever_were(suite *s)
 static const suite_case cases[] = {
     {"O23 an empty store counts nothing", an_empty_store_counts_nothing},
     {"O23 queues split by due time", queues_split_by_due_time},
+    {"O23 the oldest message is by due time", the_oldest_is_by_due_time},
     {"O23 outbox and timeouts are counted", outbox_and_timeouts_are_counted},
     {"O23 marks, buffers, letters are counted", the_rest_is_counted},
     {"O23 counters are summed over all workers that ever were",
