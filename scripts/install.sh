@@ -37,8 +37,14 @@ check format  14           clang-format-14
 check command python3      python3
 servers file /usr/lib/postgresql/*/bin/postgres postgresql
 servers file /usr/sbin/pgbouncer pgbouncer
+servers file /usr/sbin/mariadbd mariadb-server-core
+servers file /usr/bin/mariadb mariadb-client-core
+servers mysql 9              mysql-server-core
 root  command debootstrap  debootstrap
 '
+
+# shellcheck source=scripts/mysql_root.sh
+. "$(dirname "${BASH_SOURCE[0]}")/mysql_root.sh"
 
 say()
 {
@@ -51,6 +57,7 @@ probe()
     case $1 in
     command) command -v "$2" >/dev/null ;;
     library) command -v pkg-config >/dev/null && pkg-config --exists "$2" ;;
+    mysql) mysql_root_is_there ;;
     file) compgen -G "$2" >/dev/null ;;
     header) echo "#include <$2>" | gcc -E -x c - >/dev/null 2>&1 ;;
     format) command -v "clang-format-$2" >/dev/null ||
@@ -81,7 +88,8 @@ without_optional()
     local package
     while read -r package; do
         case $package in
-        postgresql | pgbouncer | debootstrap) ! has_candidate "$package" || echo "$package" ;;
+        mysql-server-core) ;; # never apt's: mysql_root.sh
+        postgresql | pgbouncer | mariadb-*-core | debootstrap) ! has_candidate "$package" || echo "$package" ;;
         *) echo "$package" ;;
         esac
     done
@@ -148,10 +156,22 @@ install_packages()
     [ -z "$yyjson" ] || install_yyjson_from_trixie
 }
 
+# It goes into a folder of its own, which needs no root.
+install_mysql()
+{
+    command -v apt-get >/dev/null || return 0
+    if ! mysql_root_make; then
+        say "installing MySQL failed"
+        exit 2
+    fi
+}
+
 install_missing()
 {
     local -a packages
     mapfile -t packages < <(missing_packages "$@")
+    [[ " ${packages[*]} " != *" mysql-server-core "* ]] || install_mysql
+    mapfile -t packages < <(printf '%s\n' "${packages[@]}" | grep -vxE 'mysql-server-core|')
     [ ${#packages[@]} -gt 0 ] || return 0
     say "missing: ${packages[*]}"
     if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then

@@ -15,10 +15,12 @@
 
 # One row per server: name, a file of its package, the server behind it.
 # A row comes after the row of the server behind it.
-server_rows='
+server_rows="
 postgres   /usr/lib/postgresql/*/bin/postgres  -
 pgbouncer  /usr/sbin/pgbouncer                 postgres
-'
+mariadb    /usr/sbin/mariadbd                  -
+mysql      $(mysql_root)/mysqld                -
+"
 
 server_started=()
 declare -A server_ports=()
@@ -123,7 +125,7 @@ server_start()
     local url variable=PAWL_TEST_${1^^}
     server_started+=("$1")
     server_ports[$1]=$(server_free_port) || { say "no free port for $1"; return 1; }
-    if ! server_halt "$1" || ! rm -f "$server_folder/$1/log" ||
+    if ! server_halt "$1" || ! rm -f "$server_folder/$1"/log{,.err} ||
         ! url=$(server_script start "$1"); then
         say "$1 is installed and does not start"
         return 1
