@@ -20,7 +20,7 @@
 # The check fails for an item without a test or a waiting entry, for a test that
 # names an unknown item, for a listed test that does not exist, for an item that
 # speaks of every store and whose tests run on no server, and when
-# src/conformance/items.c says anything else than the document. --write lists
+# src/conformance/suite/items.c says anything else than the document. --write lists
 # the tests that name an item anew, keeps the others, and writes items.c.
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -30,7 +30,7 @@ import re
 import sys
 
 DOCUMENT = "docs/GUARANTEES.md"
-ITEMS = "src/conformance/items.c"
+ITEMS = "src/conformance/suite/items.c"
 SERIES = "ATSODEM"
 ROADMAP = (
     "The saga persister complete",
@@ -93,7 +93,8 @@ def all_tests(root):
     """{file: [name ...]} of everything that can be named."""
     tests = {}
     for pattern, names in (
-        ("src/conformance/case_*.c", case_names),
+        ("src/conformance/store/*.c", case_names),
+        ("src/conformance/operation/*.c", case_names),
         ("tests/*/test_*.c", function_names),
         ("tests/system/*.sh", section_names),
     ):
@@ -290,8 +291,8 @@ def write(root):
 
 
 def self_test():
-    tests = {"tests/unit/test_x.c": ["a1_holds", "other"], "src/conformance/case_x.c": ["A1 x"]}
-    good = "# List\n\n### A1\n\nIt holds.\n\n- `src/conformance/case_x.c`: A1 x\n"
+    tests = {"tests/unit/test_x.c": ["a1_holds", "other"], "src/conformance/store/x.c": ["A1 x"]}
+    good = "# List\n\n### A1\n\nIt holds.\n\n- `src/conformance/store/x.c`: A1 x\n"
     good += "- `tests/unit/test_x.c`: a1_holds\n"
     waits = good + "\n### A2\n\nIt will.\n\nWaiting for: store MySQL (locks)\n"
     row = "{'A', 2, SUITE_WAITING, \"store MySQL (locks)\"},"
@@ -306,10 +307,10 @@ def self_test():
         (good.replace("- `src", "`src"), tests, "", "A1 has no case of the suite"),
         (good.replace("A1", "A2"), tests, "", "A2 stands where A1 is due"),
         (good, {**tests, "tests/unit/test_y.c": ["a1_e99_holds"]}, "", "names E99"),
-        (good, {**tests, "src/conformance/case_y.c": ["A1 S99 x"]}, "", "names S99"),
+        (good, {**tests, "src/conformance/store/y.c": ["A1 S99 x"]}, "", "names S99"),
     )
     claims = good.replace("It holds.", "It holds.\n\nNot on a store alone: the same on every store")
-    claims = claims.replace("- `src/conformance/case_x.c`: A1 x\n", "")
+    claims = claims.replace("- `src/conformance/store/x.c`: A1 x\n", "")
     told = "{'A', 1, SUITE_NOT_APPLICABLE, \"the same on every store\"},"
     for servers, is_fine in (((), False), ((("tests/unit/test_x.c", "a1_holds"),), True)):
         found = check(claims, tests, told, servers)

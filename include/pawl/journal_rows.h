@@ -1,7 +1,7 @@
 /* journal_rows.h - what the journal is asked for and what it answers.
  *
  * Threads: plain data. Answers live in the arena of the call.
- * Tests: src/conformance/case_journal*.c, src/conformance/case_events.c
+ * Tests: src/conformance/store/journal*.c, src/conformance/store/events.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -39,7 +39,7 @@
  * All of CONCURRENCY has the retry class PAWL_RETRY_RELOAD, and changed nothing.
  * A driver without the read that an operation needs: PAWL_EUNSUPPORTED.
  *
- * Tests: src/conformance/case_op_*.c, tests/unit/test_store_operations.c,
+ * Tests: src/conformance/operation, tests/unit/test_store_operations.c,
  *     tests/unit/test_store_journal.c
  *
  * SPDX-License-Identifier: Apache-2.0

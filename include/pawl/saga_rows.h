@@ -1,7 +1,7 @@
 /* saga_rows.h - how a saga is asked for and what a store answers.
  *
  * Threads: plain data. Answers live in the arena of the call.
- * Tests: src/conformance/case_saga*.c
+ * Tests: src/conformance/store/saga*.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

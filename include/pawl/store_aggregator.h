@@ -11,7 +11,7 @@
  *
  * Threads: as the handle's. Insert and count may run in several threads with a
  *     handle each (A25).
- * Tests: src/conformance/case_op_aggregator.c, case_op_snapshot.c
+ * Tests: src/conformance/operation/aggregator.c, src/conformance/operation/snapshot.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -12,7 +12,7 @@
  *
  * Threads: as the handle's. Insert returns when the row is durable and waits
  *     for no delivery (O22).
- * Tests: src/conformance/case_op_outbox.c, src/conformance/case_op_message.c
+ * Tests: src/conformance/operation/outbox.c, src/conformance/operation/message.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

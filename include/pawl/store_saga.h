@@ -7,7 +7,7 @@
  * back: its `version` and its `id` are what the stored row had (S2, S4).
  *
  * Threads: as the handle's.
- * Tests: src/conformance/case_op_saga.c
+ * Tests: src/conformance/operation/saga.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

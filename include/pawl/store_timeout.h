@@ -11,7 +11,7 @@
  * the timeout's and PAWL_HEADER_SAGA, PAWL_HEADER_SAGA_ID.
  *
  * Threads: as the handle's. Two batches at once never return one row (T7).
- * Tests: src/conformance/case_op_timeout.c
+ * Tests: src/conformance/operation/timeout.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

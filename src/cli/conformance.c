@@ -9,7 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "cli/cli.h"
-#include "conformance/run.h"
+#include "conformance/suite/run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #ifndef PAWL_TESTS_CONTRACT_LOST_ANSWERS_H
 #define PAWL_TESTS_CONTRACT_LOST_ANSWERS_H
 
-#include "conformance/run.h"
+#include "conformance/suite/run.h"
 
 typedef enum lossy_what {
     LOSSY_NOTHING,

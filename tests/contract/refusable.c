@@ -5,7 +5,7 @@
  */
 #include "contract/refusable.h"
 
-#include "conformance/suite_journal.h"
+#include "conformance/suite/journal.h"
 #include "pawl/operations.h"
 
 pawl_text trial_name(const trial *t, const char *what)

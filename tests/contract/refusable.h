@@ -6,7 +6,7 @@
 #ifndef PAWL_TESTS_CONTRACT_REFUSABLE_H
 #define PAWL_TESTS_CONTRACT_REFUSABLE_H
 
-#include "conformance/suite.h"
+#include "conformance/suite/suite.h"
 
 typedef struct trial {
     suite      *s;

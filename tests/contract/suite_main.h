@@ -5,7 +5,7 @@
 #ifndef PAWL_TESTS_CONTRACT_SUITE_MAIN_H
 #define PAWL_TESTS_CONTRACT_SUITE_MAIN_H
 
-#include "conformance/run.h"
+#include "conformance/suite/run.h"
 
 /* The main of a program that runs the suite: [--list | FILTER]. One line for
  * each case that failed, and a summary. The seed comes from PAWL_SEED, else from

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "conformance/run.h"
+#include "conformance/suite/run.h"
 #include "contract/broken_store.h"
 
 #include <stdarg.h>

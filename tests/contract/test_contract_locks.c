@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "conformance/run.h"
+#include "conformance/suite/run.h"
 #include "support/locks.h"
 #include "support/world.h"
 

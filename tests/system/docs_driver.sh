@@ -20,7 +20,7 @@ cp "$work/mine.so" "$work/drivers/libpawl-mine.so"
 PAWL_DRIVER_PATH=$work/drivers expect 2 "$next" pawl stats --store mine:here
 
 echo "== the cases"
-grep -ohE 'SUITE_CASES\("[a-z_ ]+"' "$source_dir"/src/conformance/*.c | cut -d '"' -f 2 >"$work/nouns"
+grep -ohE 'SUITE_CASES\("[a-z_ ]+"' "$source_dir"/src/conformance/*/*.c | cut -d '"' -f 2 >"$work/nouns"
 grep -E '^Cases: |--case [a-z]+$' "$page" | grep -oE '`[a-z]+`|--case [a-z]+' | sed -E 's/`|--case //g' \
     >"$work/named"
 [ "$(wc -l <"$work/named")" -ge 15 ] || die "no cases are named"

@@ -1,6 +1,6 @@
 /* test_store_journal.c - the journal around the stores: what is checked of its
  * changes before a driver sees them, and what the single calls refuse by themselves.
- * What they do on a store is proved by src/conformance/case_op_journal.c,
+ * What they do on a store is proved by src/conformance/operation/journal.c,
  * case_op_message.c and case_op_enable.c.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,6 @@
 /* test_store_operations.c - what the public operations do around a driver that
  * fails, lacks entries or does not know what became of a commit. What they do
- * on a store is proved by src/conformance/case_op_*.c.
+ * on a store is proved by src/conformance/operation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,0 +1,248 @@
+/* aggregator.c - rows of aggregators: adding, keys, counting, removing.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+#define BILLS TEXT("Bills")
+
+static void add(suite *s, pawl_store *store, const char *partition, const char *key, pawl_time at)
+{
+    COMMIT_ONE(s, store, aggregator_add, .name = BILLS, .partition = pawl_text_of(partition),
+               .key = pawl_text_of(key), .message = suite_message(s, pawl_text_of(key)), .at = at,
+               .due = PAWL_TIME_MAX);
+}
+
+static void add_of_type(suite *s, pawl_store *store, const char *key, const char *type)
+{
+    pawl_message message = suite_message(s, pawl_text_of(key));
+    message.type         = pawl_text_of(type);
+    COMMIT_ONE(s, store, aggregator_add, .name = BILLS, .partition = BILLS,
+               .key = pawl_text_of(key), .message = message, .at = SUITE_NOW, .due = PAWL_TIME_MAX);
+}
+
+static void expect_keys(suite *s, const pawl_snapshot *rows, const char *const *keys, size_t count)
+{
+    EXPECT_EQ(s, rows->count, count);
+    for (size_t i = 0; i < count; i++)
+        EXPECT_TEXT(s, rows->items[i].key, pawl_text_of(keys[i]));
+}
+
+static void an_add_is_one_row(suite *s)
+{
+    pawl_store  *a = suite_open(s), *b = suite_open(s);
+    pawl_message message = suite_message(s, TEXT("m-1"));
+    message.body         = TEXT("not json, \x01\xff\x00 bytes");
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
+    COMMIT_ONE(s, a, aggregator_add, .name = BILLS, .partition = TEXT("Bills/7"),
+               .key = TEXT("key-1"), .message = message, .at = SUITE_NOW - 3, .due = SUITE_NOW);
+    EXPECT_EQ(s, suite_counts(s, b, TEXT("Bills/7"), SUITE_NOW).all, 1);
+    pawl_snapshot rows = suite_rows(s, b, TEXT("Bills/7"));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_MESSAGE(s, &rows.items[0].message, &message);
+    EXPECT_TEXT(s, rows.items[0].name, BILLS);
+    EXPECT_TEXT(s, rows.items[0].partition, TEXT("Bills/7"));
+    EXPECT_TEXT(s, rows.items[0].key, TEXT("key-1"));
+    EXPECT_EQ(s, rows.items[0].at, SUITE_NOW - 3);
+    EXPECT(s, rows.items[0].id > 0);
+    EXPECT(s, pawl_uuid_is_zero(rows.items[0].session.uuid));
+}
+
+static void a_live_key_is_added_once(suite *s)
+{
+    pawl_store  *a = suite_open(s), *b = suite_open(s);
+    pawl_message other = suite_message(s, TEXT("other"));
+    add(s, a, "Bills", "key-1", SUITE_NOW);
+    COMMIT_ONE(s, b, aggregator_add, .name = BILLS, .partition = BILLS, .key = TEXT("key-1"),
+               .message = other, .at = SUITE_NOW, .due = PAWL_TIME_MAX);
+    suite_set set = suite_changes(s);
+    for (int i = 0; i < 2; i++)
+        ADD(&set, aggregator_add, .name = BILLS, .partition = BILLS, .key = TEXT("key-2"),
+            .message = i == 0 ? suite_message(s, TEXT("key-2")) : other, .at = SUITE_NOW,
+            .due = PAWL_TIME_MAX);
+    COMMIT(&set, b);
+    pawl_snapshot rows = suite_rows(s, a, BILLS);
+    expect_keys(s, &rows, (const char *const[]){"key-1", "key-2"}, 2);
+    EXPECT_TEXT(s, rows.items[0].message.id, TEXT("key-1"));
+    EXPECT_TEXT(s, rows.items[1].message.id, TEXT("key-2"));
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 2);
+}
+
+static void a_key_is_of_its_partition(suite *s)
+{
+    static const char *const partitions[] = {"Bills", "Bills/1", "Bills/2", "bills", "Bills "};
+    pawl_store              *a            = suite_open(s);
+    for (size_t i = 0; i < 5; i++)
+        add(s, a, partitions[i], "key-1", SUITE_NOW);
+    for (size_t i = 0; i < 5; i++) {
+        pawl_snapshot rows = suite_rows(s, a, pawl_text_of(partitions[i]));
+        EXPECT_EQ(s, rows.count, 1);
+        EXPECT_TEXT(s, rows.items[0].partition, pawl_text_of(partitions[i]));
+    }
+    EXPECT_EQ(s, suite_counts(s, a, TEXT("Bill"), SUITE_NOW).all, 0);
+    COMMIT_ONE(s, a, aggregator_remove, .partition = BILLS, .is_all = true);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
+    for (size_t i = 1; i < 5; i++)
+        EXPECT_EQ(s, suite_counts(s, a, pawl_text_of(partitions[i]), SUITE_NOW).all, 1);
+}
+
+static void a_key_is_free_again_when_its_row_is_gone(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, "Bills", "key-1", SUITE_NOW);
+    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    EXPECT_EQ(s, taken.count, 1);
+    int64_t first = taken.items[0].id;
+    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+               .ids = &first, .id_count = 1);
+    add(s, a, "Bills", "key-1", SUITE_NOW);
+    int64_t second = suite_rows(s, a, BILLS).items[0].id;
+    EXPECT(s, second != first);
+    COMMIT_ONE(s, a, aggregator_remove, .partition = BILLS,
+               .correlation_id = TEXT("conversation-1"));
+    add(s, a, "Bills", "key-1", SUITE_NOW);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 1);
+    COMMIT_ONE(s, a, aggregator_remove, .partition = BILLS, .is_all = true);
+    add(s, a, "Bills", "key-1", SUITE_NOW);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 1);
+}
+
+static void an_unknown_partition_is_empty(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    EXPECT_EQ(s, suite_rows(s, a, BILLS).count, 0);
+    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    EXPECT_EQ(s, taken.count, 0);
+    EXPECT_EQ(s, taken.unresolved, 0);
+    pawl_aggregator_counts counts = suite_counts(s, a, BILLS, SUITE_NOW);
+    EXPECT_EQ(s, counts.all, 0);
+    EXPECT_EQ(s, counts.resolved, 0);
+    EXPECT_EQ(s, counts.ready, 0);
+    EXPECT_EQ(s, counts.id_last, 0);
+    COMMIT_ONE(s, a, aggregator_remove, .partition = BILLS, .is_all = true);
+    COMMIT_ONE(s, a, aggregator_remove, .partition = BILLS, .correlation_id = TEXT("none"));
+    COMMIT_ONE(s, a, snapshot_release, .partition = BILLS, .session = suite_session_id(70));
+}
+
+static void rows_are_in_the_order_of_insertion(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    suite_set   set = suite_changes(s);
+    for (unsigned i = 0; i < 20; i++) {
+        pawl_text key = suite_printf(s, "key-%u", 100 - i);
+        ADD(&set, aggregator_add, .name = BILLS, .partition = BILLS, .key = key,
+            .message = suite_message(s, key), .at = SUITE_NOW, .due = PAWL_TIME_MAX);
+    }
+    COMMIT(&set, a);
+    for (unsigned i = 20; i < 40; i++)
+        add(s, a, "Bills", suite_printf(s, "key-%u", 100 - i).data, SUITE_NOW + (i >= 30 ? 1 : 0));
+    pawl_snapshot first = suite_rows(s, a, BILLS), second = suite_rows(s, b, BILLS);
+    pawl_snapshot taken = suite_snapshot_of(s, b, BILLS, 70, SUITE_NOW);
+    EXPECT_EQ(s, first.count, 40);
+    EXPECT_EQ(s, second.count, 40);
+    EXPECT_EQ(s, taken.count, 40);
+    for (unsigned i = 0; i < 40; i++) {
+        EXPECT_TEXT(s, first.items[i].key, suite_printf(s, "key-%u", 100 - i));
+        EXPECT_TEXT(s, second.items[i].key, first.items[i].key);
+        EXPECT_TEXT(s, taken.items[i].key, first.items[i].key);
+    }
+}
+
+static void the_time_of_insertion_comes_first(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, "Bills", "third", SUITE_NOW + 2);
+    add(s, a, "Bills", "first", SUITE_NOW);
+    add(s, a, "Bills", "second", SUITE_NOW + 1);
+    pawl_snapshot rows = suite_rows(s, a, BILLS);
+    expect_keys(s, &rows, (const char *const[]){"first", "second", "third"}, 3);
+    rows = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW + 2);
+    expect_keys(s, &rows, (const char *const[]){"first", "second", "third"}, 3);
+}
+
+static void one_correlation_id_may_have_many_rows(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, "Bills", "key-1", SUITE_NOW);
+    add(s, a, "Bills", "key-2", SUITE_NOW);
+    add(s, a, "Bills", "key-3", SUITE_NOW);
+    pawl_snapshot rows = suite_rows(s, a, BILLS);
+    expect_keys(s, &rows, (const char *const[]){"key-1", "key-2", "key-3"}, 3);
+    EXPECT(s, rows.items[0].id != rows.items[1].id);
+    COMMIT_ONE(s, a, aggregator_remove, .partition = BILLS,
+               .correlation_id = TEXT("conversation-1"));
+    rows = suite_rows(s, a, BILLS);
+    expect_keys(s, &rows, (const char *const[]){"key-2", "key-3"}, 2);
+    COMMIT_ONE(s, a, aggregator_remove, .partition = BILLS,
+               .correlation_id = TEXT("CONVERSATION-1"));
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 2);
+}
+
+static void remove_all_takes_leased_and_unknown_rows(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    add(s, a, "Bills", "key-1", SUITE_NOW);
+    EXPECT_EQ(s, suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW).count, 1);
+    add(s, a, "Bills", "key-2", SUITE_NOW);
+    add_of_type(s, a, "key-3", "Unheard");
+    add(s, a, "Other", "key-1", SUITE_NOW);
+    COMMIT_ONE(s, b, aggregator_remove, .partition = BILLS, .is_all = true);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
+    EXPECT_EQ(s, suite_counts(s, a, TEXT("Other"), SUITE_NOW).all, 1);
+}
+
+static void counts_split_by_type_and_lease(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, "Bills", "key-1", SUITE_NOW);
+    add_of_type(s, a, "key-2", "Unheard");
+    add_of_type(s, a, "key-3", "placeorder");
+    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    EXPECT_EQ(s, taken.count, 1);
+    add_of_type(s, a, "key-4", "CancelOrder");
+    add(s, a, "Bills", "key-5", SUITE_NOW);
+    pawl_aggregator_counts counts = suite_counts(s, a, BILLS, SUITE_NOW);
+    EXPECT_EQ(s, counts.all, 5);
+    EXPECT_EQ(s, counts.resolved, 3);
+    EXPECT_EQ(s, counts.ready, 2);
+    EXPECT_EQ(s, counts.id_last, suite_rows(s, a, BILLS).items[4].id);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW + SUITE_LEASE - 1).ready, 2);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW + SUITE_LEASE).ready, 3);
+}
+
+static void counting_changes_nothing(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    for (int i = 0; i < 4; i++)
+        add(s, a, "Bills", suite_printf(s, "key-%d", i).data, SUITE_NOW);
+    EXPECT_EQ(s, suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW).count, 4);
+    add(s, a, "Bills", "key-9", SUITE_NOW);
+    pawl_snapshot before = suite_rows(s, a, BILLS);
+    for (int i = 0; i < 5; i++)
+        suite_counts(s, b, BILLS, SUITE_NOW + 2 * SUITE_LEASE);
+    pawl_snapshot after = suite_rows(s, a, BILLS);
+    EXPECT_EQ(s, after.count, before.count);
+    for (size_t i = 0; i < after.count; i++) {
+        EXPECT_EQ(s, after.items[i].id, before.items[i].id);
+        EXPECT_EQ(s, pawl_uuid_compare(after.items[i].session.uuid, before.items[i].session.uuid),
+                  0);
+        EXPECT_EQ(s, after.items[i].lease_expires, before.items[i].lease_expires);
+    }
+    EXPECT(s, pawl_uuid_is_zero(after.items[4].session.uuid));
+}
+
+static const suite_case cases[] = {
+    {"A1 an add is one row, its body kept byte for byte", an_add_is_one_row},
+    {"A2 a live key is added once and the first stays", a_live_key_is_added_once},
+    {"A3 A7 a key is of its partition", a_key_is_of_its_partition},
+    {"A4 a key is free again when its row is gone", a_key_is_free_again_when_its_row_is_gone},
+    {"A6 A24 an unknown partition is empty, not an error", an_unknown_partition_is_empty},
+    {"A8 rows are in the order of insertion", rows_are_in_the_order_of_insertion},
+    {"A8 the time of insertion comes first", the_time_of_insertion_comes_first},
+    {"A5 A20 one correlation id may have many rows", one_correlation_id_may_have_many_rows},
+    {"A24 remove all takes leased and unknown rows", remove_all_takes_leased_and_unknown_rows},
+    {"A17 A18 counts split by type and lease", counts_split_by_type_and_lease},
+    {"A19 counting changes nothing", counting_changes_nothing},
+};
+
+const suite_cases cases_aggregator = SUITE_CASES("aggregator", cases);

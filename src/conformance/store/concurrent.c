@@ -1,0 +1,454 @@
+/* concurrent.c - several threads on one store, a handle each.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREADS 8
+
+/* ---- Queue -------------------------------------------------------------- */
+
+#define ROWS 2000
+
+typedef struct tally {
+    atomic_int seen[ROWS];
+} tally;
+
+/* The number at the end of "m-17"; ROWS when it is none of ours. */
+static unsigned number_of(pawl_text id)
+{
+    unsigned long number = ROWS;
+    if (id.size > 2 && memcmp(id.data, "m-", 2) == 0)
+        number = strtoul(id.data + 2, NULL, 10);
+    return number < ROWS ? (unsigned)number : ROWS;
+}
+
+static void settle_rows(suite_thread *thread)
+{
+    suite      *s     = thread->s;
+    tally      *t     = thread->context;
+    pawl_store *store = suite_open(s);
+    for (;;) {
+        pawl_arena_point start = pawl_arena_position(s->arena);
+        pawl_queue_rows  rows  = suite_claim(s, store, TEXT("orders"), SUITE_NOW,
+                                             1 + (size_t)pawl_random_below(&s->random, 8));
+        if (rows.count == 0)
+            break;
+        suite_set set = suite_changes(s);
+        for (unsigned i = 0; i < rows.count; i++) {
+            suite_unit(&set, i, i);
+            ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
+                .seq = rows.items[i].seq);
+            ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = rows.items[i].message.id,
+                .at = SUITE_NOW);
+        }
+        COMMIT(&set, store);
+        for (size_t i = 0; i < rows.count; i++) {
+            unsigned number = number_of(rows.items[i].message.id);
+            EXPECT(s, number < ROWS);
+            atomic_fetch_add(&t->seen[number], 1);
+        }
+        pawl_arena_rewind(s->arena, start);
+    }
+}
+
+static void each_queue_row_is_settled_once(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    tally      *t   = pawl_arena_take(s->arena, sizeof *t);
+    suite_set   set = suite_changes(s);
+    EXPECT(s, t != NULL);
+    for (unsigned i = 0; i < ROWS; i++)
+        atomic_init(&t->seen[i], 0);
+    for (unsigned i = 0; i < ROWS; i++)
+        ADD(&set, queue_send, .queue = TEXT("orders"), .due = SUITE_NOW,
+            .message = suite_message(s, suite_printf(s, "m-%u", i)));
+    COMMIT(&set, a);
+    suite_threads(s, THREADS, settle_rows, t);
+    for (unsigned i = 0; i < ROWS; i++)
+        EXPECT_EQ(s, atomic_load(&t->seen[i]), 1);
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("orders")).count, 0);
+    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, ROWS);
+}
+
+/* Puts each row back until later. A claim that shows a row as it was before
+ * that hands it out too early and forgets its attempt. */
+static void put_rows_back(suite_thread *thread)
+{
+    suite      *s     = thread->s;
+    tally      *t     = thread->context;
+    pawl_store *store = suite_open(s);
+    for (;;) {
+        pawl_arena_point start = pawl_arena_position(s->arena);
+        pawl_queue_rows  rows  = suite_claim(s, store, TEXT("orders"), SUITE_NOW,
+                                             1 + (size_t)pawl_random_below(&s->random, 4));
+        if (rows.count == 0)
+            break;
+        suite_set set = suite_changes(s);
+        for (unsigned i = 0; i < rows.count; i++) {
+            unsigned number = number_of(rows.items[i].message.id);
+            EXPECT(s, number < ROWS);
+            EXPECT_EQ(s, rows.items[i].attempts, 0);
+            atomic_fetch_add(&t->seen[number], 1);
+            ADD(&set, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = TEXT("orders"),
+                .seq = rows.items[i].seq, .due = SUITE_NOW + 1, .attempts = 1);
+        }
+        COMMIT(&set, store);
+        pawl_arena_rewind(s->arena, start);
+    }
+}
+
+static void a_row_put_back_is_not_handed_out_early(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    tally      *t   = pawl_arena_take(s->arena, sizeof *t);
+    suite_set   set = suite_changes(s);
+    EXPECT(s, t != NULL);
+    for (unsigned i = 0; i < ROWS; i++) {
+        atomic_init(&t->seen[i], 0);
+        ADD(&set, queue_send, .queue = TEXT("orders"), .due = SUITE_NOW,
+            .message = suite_message(s, suite_printf(s, "m-%u", i)));
+    }
+    COMMIT(&set, a);
+    suite_threads(s, THREADS, put_rows_back, t);
+    for (unsigned i = 0; i < ROWS; i++)
+        EXPECT_EQ(s, atomic_load(&t->seen[i]), 1);
+    EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW + 1, ROWS).count, ROWS);
+}
+
+static void send_the_same(suite_thread *thread)
+{
+    suite      *s     = thread->s;
+    pawl_store *store = suite_open(s);
+    for (unsigned i = 0; i < 40; i++)
+        suite_send(s, store, TEXT("orders"), suite_printf(s, "m-%u", i).data, SUITE_NOW);
+}
+
+static void racing_sends_of_an_id_make_one_row(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_threads(s, THREADS, send_the_same, NULL);
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("orders")).count, 40);
+}
+
+/* ---- One winner --------------------------------------------------------- */
+
+typedef struct race {
+    atomic_int won[40];
+} race;
+
+static race *race_create(suite *s)
+{
+    race *r = pawl_arena_take(s->arena, sizeof *r);
+    EXPECT(s, r != NULL);
+    for (unsigned i = 0; i < 40; i++)
+        atomic_init(&r->won[i], 0);
+    return r;
+}
+
+/* Counts a win when the set was applied; the only other answer is a duplicate. */
+static void run(suite_thread *thread, suite_set *set, pawl_store *store, unsigned round)
+{
+    suite        *s = thread->s;
+    race         *r = thread->context;
+    pawl_refusals refused;
+    EXPECT_OK(s, suite_try(set, store, &refused));
+    EXPECT(s, refused.count <= 1);
+    if (refused.count == 0)
+        atomic_fetch_add(&r->won[round], 1);
+    else
+        EXPECT_EQ(s, refused.items[0].reason, PAWL_EDUPLICATE);
+}
+
+static void begin_sagas(suite_thread *thread)
+{
+    suite      *s     = thread->s;
+    pawl_store *store = suite_open(s);
+    for (unsigned round = 0; round < 40; round++) {
+        suite_set set = suite_changes(s);
+        ADD(&set, saga_insert, .table = s->tables[SUITE_ORDER],
+            .id   = suite_saga_id(1000 * (thread->index + 1) + round),
+            .main = pawl_value_text(suite_printf(s, "order-%u", round)), .metadata = TEXT("{}"),
+            .data = TEXT("{}"), .type_version = TEXT("1.0"));
+        run(thread, &set, store, round);
+    }
+}
+
+static void racing_starters_leave_one_saga(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    race       *r = race_create(s);
+    suite_threads(s, THREADS, begin_sagas, r);
+    for (unsigned i = 0; i < 40; i++)
+        EXPECT_EQ(s, atomic_load(&r->won[i]), 1);
+    EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 40);
+}
+
+static void mark_ids(suite_thread *thread)
+{
+    suite      *s     = thread->s;
+    pawl_store *store = suite_open(s);
+    for (unsigned round = 0; round < 40; round++) {
+        suite_set set = suite_changes(s);
+        ADD(&set, inbox_mark, .endpoint = TEXT("suite"),
+            .message_id = suite_printf(s, "m-%u", round), .at = SUITE_NOW);
+        run(thread, &set, store, round);
+    }
+}
+
+static void racing_marks_have_one_winner(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    race       *r = race_create(s);
+    suite_threads(s, THREADS, mark_ids, r);
+    for (unsigned i = 0; i < 40; i++)
+        EXPECT_EQ(s, atomic_load(&r->won[i]), 1);
+    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, 40);
+}
+
+/* What closes with a handle would be free for the others: these stay open. */
+typedef struct contest {
+    race        race;
+    tally       tally;
+    pawl_store *stores[THREADS]; /* the case's, one for each thread */
+} contest;
+
+static contest *contest_create(suite *s)
+{
+    contest *c = pawl_arena_take(s->arena, sizeof *c);
+    EXPECT(s, c != NULL);
+    for (unsigned i = 0; i < 40; i++)
+        atomic_init(&c->race.won[i], 0);
+    for (unsigned i = 0; i < ROWS; i++)
+        atomic_init(&c->tally.seen[i], 0);
+    for (unsigned i = 0; i < THREADS; i++)
+        c->stores[i] = suite_open(s);
+    return c;
+}
+
+static void try_to_lead(suite_thread *thread)
+{
+    suite      *s     = thread->s;
+    contest    *c     = thread->context;
+    pawl_store *store = c->stores[thread->index];
+    for (unsigned round = 0; round < 40; round++) {
+        bool is_held = false;
+        EXPECT_OK(s, store->ops->lead(store, suite_printf(s, "lane-%u", round), SUITE_NOW,
+                                      SUITE_LEASE, &is_held, &s->error));
+        if (is_held)
+            atomic_fetch_add(&c->race.won[round], 1);
+    }
+}
+
+static void one_of_many_leads(suite *s)
+{
+    contest *c = contest_create(s);
+    suite_threads(s, THREADS, try_to_lead, c);
+    for (unsigned i = 0; i < 40; i++)
+        EXPECT_EQ(s, atomic_load(&c->race.won[i]), 1);
+}
+
+/* ---- Counting with retry ------------------------------------------------ */
+
+#define SAGAS 20
+#define STEPS 25
+
+static int64_t count_in(pawl_text data)
+{
+    size_t at = 0;
+    while (at < data.size && (data.data[at] < '0' || data.data[at] > '9'))
+        at++;
+    return at < data.size ? strtoll(data.data + at, NULL, 10) : -1;
+}
+
+/* Load, add one, save; again from the load when another was faster. */
+static void raise_one(suite *s, pawl_store *store, unsigned number)
+{
+    for (;;) {
+        pawl_refusals refused;
+        suite_set     set = suite_changes(s);
+        pawl_saga_row row = suite_load(s, store, SUITE_ORDER, PAWL_SAGA_BY_MAIN,
+                                       pawl_value_text(suite_printf(s, "order-%u", number)));
+        EXPECT(s, row.version > 0);
+        ADD(&set, saga_update, .table = s->tables[SUITE_ORDER], .id = row.id,
+            .version = row.version, .row = row.row, .metadata = TEXT("{}"),
+            .data         = suite_printf(s, "{\"n\":%d}", (int)count_in(row.data) + 1),
+            .type_version = TEXT("1.0"));
+        EXPECT_OK(s, suite_try(&set, store, &refused));
+        if (refused.count == 0)
+            return;
+        EXPECT_EQ(s, refused.items[0].reason, PAWL_ECONFLICT);
+    }
+}
+
+static void raise_some(suite_thread *thread)
+{
+    suite      *s     = thread->s;
+    pawl_store *store = suite_open(s);
+    for (unsigned step = 0; step < STEPS; step++)
+        raise_one(s, store, (unsigned)pawl_random_below(&s->random, SAGAS));
+}
+
+static void raise_the_first(suite_thread *thread)
+{
+    suite      *s     = thread->s;
+    pawl_store *store = suite_open(s);
+    for (unsigned step = 0; step < STEPS; step++)
+        raise_one(s, store, 0);
+}
+
+static void no_update_is_lost(suite *s)
+{
+    pawl_store *a     = suite_open(s);
+    int64_t     total = 0, versions = 0;
+    for (unsigned i = 0; i < SAGAS; i++)
+        COMMIT_ONE(s, a, saga_insert, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(i + 1),
+                   .main = pawl_value_text(suite_printf(s, "order-%u", i)), .metadata = TEXT("{}"),
+                   .data = TEXT("{\"n\":0}"), .type_version = TEXT("1.0"));
+    suite_threads(s, THREADS, raise_some, NULL);
+    suite_threads(s, THREADS, raise_the_first, NULL);
+    for (unsigned i = 0; i < SAGAS; i++) {
+        pawl_saga_row row = suite_load_id(s, a, SUITE_ORDER, i + 1);
+        total += count_in(row.data);
+        versions += row.version - 1;
+    }
+    EXPECT_EQ(s, total, 2 * THREADS * STEPS);
+    EXPECT_EQ(s, versions, 2 * THREADS * STEPS);
+}
+
+/* ---- Aggregators, timeouts, outbox -------------------------------------- */
+
+static void add_bills(suite_thread *thread)
+{
+    suite      *s     = thread->s;
+    pawl_store *store = suite_open(s);
+    for (unsigned i = 0; i < 50; i++) {
+        suite_set set    = suite_changes(s);
+        pawl_text own    = suite_printf(s, "own-%u-%u", thread->index, i);
+        pawl_text shared = suite_printf(s, "shared-%u", i);
+        ADD(&set, aggregator_add, .name = TEXT("Bills"), .partition = TEXT("Bills"), .key = own,
+            .message = suite_message(s, own), .at = SUITE_NOW, .due = SUITE_NOW);
+        ADD(&set, aggregator_add, .name = TEXT("Bills"), .partition = TEXT("Bills"), .key = shared,
+            .message = suite_message(s, shared), .at = SUITE_NOW, .due = SUITE_NOW);
+        COMMIT(&set, store);
+        EXPECT(s, suite_counts(s, store, TEXT("Bills"), SUITE_NOW).all > 0);
+    }
+}
+
+static void racing_adds_of_a_key_make_one_row(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_threads(s, THREADS, add_bills, NULL);
+    EXPECT_EQ(s, suite_counts(s, a, TEXT("Bills"), SUITE_NOW).all, THREADS * 50 + 50);
+    pawl_flush_rows flushes = {0};
+    EXPECT_OK(s, a->ops->flush_list(a, TEXT("Bills"), SUITE_NOW, 9, s->arena, &flushes, &s->error));
+    EXPECT_EQ(s, flushes.count, 1);
+}
+
+static void take_bills(suite_thread *thread)
+{
+    suite              *s     = thread->s;
+    atomic_int         *taken = thread->context;
+    pawl_store         *store = suite_open(s);
+    pawl_text           type  = TEXT("PlaceOrder");
+    pawl_snapshot_claim claim = {.partition  = TEXT("Bills"),
+                                 .types      = &type,
+                                 .type_count = 1,
+                                 .count_max  = 10,
+                                 .now        = SUITE_NOW,
+                                 .lease      = SUITE_LEASE};
+    for (unsigned round = 0;; round++) {
+        pawl_snapshot rows = {0};
+        int64_t       ids[10];
+        claim.session = suite_session_id(1000 * (thread->index + 1) + round);
+        EXPECT_OK(s, store->ops->snapshot_claim(store, &claim, s->arena, &rows, &s->error));
+        if (rows.count == 0)
+            return;
+        EXPECT(s, rows.count <= 10);
+        for (size_t i = 0; i < rows.count; i++)
+            ids[i] = rows.items[i].id;
+        COMMIT_ONE(s, store, snapshot_remove, .partition = TEXT("Bills"), .session = claim.session,
+                   .ids = ids, .id_count = rows.count);
+        atomic_fetch_add(taken, (int)rows.count);
+    }
+}
+
+static void each_row_is_in_one_snapshot(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    atomic_int  taken;
+    atomic_init(&taken, 0);
+    suite_threads(s, 4, add_bills, NULL);
+    suite_threads(s, THREADS, take_bills, &taken);
+    EXPECT_EQ(s, atomic_load(&taken), 4 * 50 + 50);
+    EXPECT_EQ(s, suite_counts(s, a, TEXT("Bills"), SUITE_NOW).all, 0);
+}
+
+static void claim_timeouts(suite_thread *thread)
+{
+    suite   *s = thread->s;
+    contest *c = thread->context;
+    for (;;) {
+        pawl_timeout_rows rows =
+            suite_claim_timeouts(s, c->stores[thread->index], 70 + thread->index, SUITE_NOW, 10);
+        if (rows.count == 0)
+            return;
+        for (size_t i = 0; i < rows.count; i++) {
+            const uint8_t *bytes  = rows.items[i].id.uuid.bytes;
+            unsigned       number = bytes[14] * 256u + bytes[15];
+            EXPECT(s, number < ROWS);
+            atomic_fetch_add(&c->tally.seen[number], 1);
+        }
+    }
+}
+
+static void each_timeout_is_claimed_once(suite *s)
+{
+    enum { COUNT = 400 };
+    contest  *c   = contest_create(s);
+    suite_set set = suite_changes(s);
+    for (unsigned i = 1; i <= COUNT; i++)
+        ADD(&set, timeout_set, .id = suite_timeout_id(i), .destination = TEXT("orders"),
+            .due = SUITE_NOW - i);
+    COMMIT(&set, c->stores[0]);
+    suite_threads(s, THREADS, claim_timeouts, c);
+    for (unsigned i = 1; i <= COUNT; i++)
+        EXPECT_EQ(s, atomic_load(&c->tally.seen[i]), 1);
+}
+
+static void add_the_same_dispatch(suite_thread *thread)
+{
+    suite      *s     = thread->s;
+    pawl_store *store = suite_open(s);
+    for (unsigned i = 1; i <= 40; i++)
+        COMMIT_ONE(s, store, outbox_add, .dispatch_id = suite_dispatch_id(i), .source = TEXT("S"),
+                   .version = i, .endpoint = TEXT("suite"), .destination = TEXT("billing"),
+                   .message = suite_message(s, suite_printf(s, "m-%u", i)), .at = SUITE_NOW);
+}
+
+static void racing_adds_of_a_dispatch_make_one_row(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_threads(s, THREADS, add_the_same_dispatch, NULL);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).count, 40);
+}
+
+static const suite_case cases[] = {
+    {"E27 T7 each queue row is settled once", each_queue_row_is_settled_once},
+    {"E26 a row put back is not handed out early", a_row_put_back_is_not_handed_out_early},
+    {"E34 racing sends of an id make one row", racing_sends_of_an_id_make_one_row},
+    {"S10 E7 racing starters leave one saga", racing_starters_leave_one_saga},
+    {"O25 racing marks have one winner", racing_marks_have_one_winner},
+    {"O20 one of many leads", one_of_many_leads},
+    {"S9 no update is lost", no_update_is_lost},
+    {"A2 A25 racing adds of a key make one row", racing_adds_of_a_key_make_one_row},
+    {"A14 E33 each row is in one snapshot", each_row_is_in_one_snapshot},
+    {"T7 each timeout is claimed once", each_timeout_is_claimed_once},
+    {"O6 racing adds of a dispatch make one row", racing_adds_of_a_dispatch_make_one_row},
+};
+
+const suite_cases cases_concurrent = SUITE_CASES("concurrent", cases);

@@ -1,0 +1,114 @@
+/* dead.c - dead letters.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+static void bury(suite *s, pawl_store *store, const char *endpoint, const char *id, pawl_time at,
+                 const char *error)
+{
+    COMMIT_ONE(s, store, dead_set, .endpoint = pawl_text_of(endpoint), .queue = TEXT("orders"),
+               .message = suite_message(s, pawl_text_of(id)), .code = TEXT("EPERSIST"),
+               .error = pawl_text_of(error), .attempts = 4, .deaths = 1,
+               .history = TEXT("[{\"code\":\"EPERSIST\"}]"), .at = at);
+}
+
+static void a_letter_comes_back_as_it_was_buried(suite *s)
+{
+    pawl_store  *a = suite_open(s), *b = suite_open(s);
+    pawl_message sent = suite_message(s, TEXT("m-1"));
+    bury(s, a, "orders", "m-1", SUITE_NOW, "the bank is closed");
+    pawl_dead_rows rows = suite_dead_rows(s, b, TEXT("orders"));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_MESSAGE(s, &rows.items[0].message, &sent);
+    EXPECT_TEXT(s, rows.items[0].endpoint, TEXT("orders"));
+    EXPECT_TEXT(s, rows.items[0].queue, TEXT("orders"));
+    EXPECT_TEXT(s, rows.items[0].code, TEXT("EPERSIST"));
+    EXPECT_TEXT(s, rows.items[0].error, TEXT("the bank is closed"));
+    EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"code\":\"EPERSIST\"}]"));
+    EXPECT_EQ(s, rows.items[0].attempts, 4);
+    EXPECT_EQ(s, rows.items[0].deaths, 1);
+    EXPECT_EQ(s, rows.items[0].at, SUITE_NOW);
+}
+
+static void the_first_letter_of_an_id_stays(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    bury(s, a, "orders", "m-1", SUITE_NOW, "first");
+    bury(s, a, "orders", "m-1", SUITE_NOW + 1, "second");
+    for (int i = 0; i < 2; i++)
+        ADD(&set, dead_set, .endpoint = TEXT("orders"), .queue = TEXT("orders"),
+            .message = suite_message(s, TEXT("m-2")), .code = TEXT("EPERSIST"),
+            .error = suite_printf(s, "%d", i), .at = SUITE_NOW + 2);
+    COMMIT(&set, a);
+    bury(s, a, "billing", "m-1", SUITE_NOW + 3, "elsewhere");
+    pawl_dead_rows rows = suite_dead_rows(s, a, TEXT("orders"));
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_TEXT(s, rows.items[0].error, TEXT("first"));
+    EXPECT_EQ(s, rows.items[0].at, SUITE_NOW);
+    EXPECT_TEXT(s, rows.items[1].error, TEXT("0"));
+    EXPECT_EQ(s, suite_dead_rows(s, a, TEXT("billing")).count, 1);
+}
+
+static void listing_is_by_time(suite *s)
+{
+    pawl_store    *a = suite_open(s);
+    pawl_dead_rows rows;
+    bury(s, a, "orders", "m-3", SUITE_NOW + 3, "");
+    bury(s, a, "billing", "m-2", SUITE_NOW + 2, "");
+    bury(s, a, "orders", "m-1", SUITE_NOW + 1, "");
+    rows = suite_dead_rows(s, a, TEXT(""));
+    EXPECT_EQ(s, rows.count, 3);
+    EXPECT_TEXT(s, rows.items[0].message.id, TEXT("m-1"));
+    EXPECT_TEXT(s, rows.items[1].message.id, TEXT("m-2"));
+    EXPECT_TEXT(s, rows.items[2].message.id, TEXT("m-3"));
+    rows = suite_dead_rows(s, a, TEXT("orders"));
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_TEXT(s, rows.items[0].message.id, TEXT("m-1"));
+    EXPECT_OK(s, a->ops->dead_list(a, TEXT(""), 2, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_EQ(s, suite_dead_rows(s, a, TEXT("Orders")).count, 0);
+}
+
+/* A retry, as an operator asks for it: letter and mark go, the message is sent. */
+static void a_retry_removes_letter_and_mark(suite *s)
+{
+    pawl_store  *a       = suite_open(s);
+    pawl_message message = suite_message(s, TEXT("m-1"));
+    bury(s, a, "orders", "m-1", SUITE_NOW, "");
+    bury(s, a, "orders", "m-2", SUITE_NOW, "");
+    suite_set marks = suite_changes(s);
+    ADD(&marks, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"),
+        .outcome = PAWL_INBOX_DEAD, .at = SUITE_NOW);
+    ADD(&marks, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-2"),
+        .outcome = PAWL_INBOX_DEAD, .at = SUITE_NOW);
+    ADD(&marks, inbox_mark, .endpoint = TEXT("billing"), .message_id = TEXT("m-1"),
+        .at = SUITE_NOW);
+    COMMIT(&marks, a);
+    suite_set set = suite_changes(s);
+    ADD(&set, queue_send, .queue = TEXT("orders"), .message = message, .due = SUITE_NOW);
+    ADD(&set, dead_set, .is_remove = true, .endpoint = TEXT("orders"), .queue = TEXT("orders"),
+        .message = message, .at = SUITE_NOW);
+    COMMIT(&set, a);
+    pawl_dead_rows rows = suite_dead_rows(s, a, TEXT("orders"));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].message.id, TEXT("m-2"));
+    EXPECT(s, !suite_knows(s, a, TEXT("orders"), TEXT("m-1")));
+    EXPECT(s, suite_knows(s, a, TEXT("orders"), TEXT("m-2")));
+    EXPECT(s, suite_knows(s, a, TEXT("billing"), TEXT("m-1")));
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("orders")).count, 1);
+    COMMIT_ONE(s, a, dead_set, .is_remove = true, .endpoint = TEXT("orders"),
+               .queue = TEXT("orders"), .message = message, .at = SUITE_NOW);
+    bury(s, a, "orders", "m-1", SUITE_NOW + 1, "again");
+    EXPECT_EQ(s, suite_dead_rows(s, a, TEXT("orders")).count, 2);
+}
+
+static const suite_case cases[] = {
+    {"E26 a letter comes back as it was buried", a_letter_comes_back_as_it_was_buried},
+    {"E34 the first letter of an id stays", the_first_letter_of_an_id_stays},
+    {"E34 listing is by time", listing_is_by_time},
+    {"E34 a retry removes letter and mark", a_retry_removes_letter_and_mark},
+};
+
+const suite_cases cases_dead = SUITE_CASES("dead", cases);

@@ -1,0 +1,180 @@
+/* flush.c - flush rows: what is known about a partition's flushes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+#define BILLS TEXT("Bills")
+
+static void add(suite *s, pawl_store *store, const char *partition, const char *key, pawl_time due)
+{
+    COMMIT_ONE(s, store, aggregator_add, .name = BILLS, .partition = pawl_text_of(partition),
+               .key = pawl_text_of(key), .message = suite_message(s, pawl_text_of(key)),
+               .at = SUITE_NOW, .due = due);
+}
+
+static pawl_flush_rows flushes(suite *s, pawl_store *store, pawl_time due_max)
+{
+    pawl_flush_rows rows = {0};
+    EXPECT_OK(s, store->ops->flush_list(store, BILLS, due_max, 100, s->arena, &rows, &s->error));
+    return rows;
+}
+
+static void the_first_add_makes_the_row(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    EXPECT_EQ(s, flushes(s, a, PAWL_TIME_MAX).count, 0);
+    add(s, a, "Bills/1", "key-1", SUITE_NOW + 10);
+    add(s, a, "Bills/1", "key-2", SUITE_NOW - 10);
+    EXPECT_EQ(s, flushes(s, a, SUITE_NOW + 9).count, 0);
+    pawl_flush_rows rows = flushes(s, a, SUITE_NOW + 10);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].name, BILLS);
+    EXPECT_TEXT(s, rows.items[0].partition, TEXT("Bills/1"));
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 10);
+    EXPECT_EQ(s, rows.items[0].attempts, 0);
+    EXPECT(s, !rows.items[0].is_dead);
+}
+
+static void rows_are_listed_by_due_time(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, "Bills/3", "key-1", SUITE_NOW + 3);
+    add(s, a, "Bills/4", "key-1", SUITE_NOW + 1);
+    add(s, a, "Bills/2", "key-1", SUITE_NOW + 2);
+    add(s, a, "Bills/1", "key-1", PAWL_TIME_MAX);
+    COMMIT_ONE(s, a, aggregator_add, .name = TEXT("Other"), .partition = TEXT("Other"),
+               .key = TEXT("key-1"), .message = suite_message(s, TEXT("key-1")), .at = SUITE_NOW,
+               .due = SUITE_NOW);
+    pawl_flush_rows rows = flushes(s, a, SUITE_NOW + 3);
+    EXPECT_EQ(s, rows.count, 3);
+    EXPECT_TEXT(s, rows.items[0].partition, TEXT("Bills/4"));
+    EXPECT_TEXT(s, rows.items[1].partition, TEXT("Bills/2"));
+    EXPECT_TEXT(s, rows.items[2].partition, TEXT("Bills/3"));
+    EXPECT_OK(s, a->ops->flush_list(a, BILLS, SUITE_NOW + 3, 2, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_TEXT(s, rows.items[1].partition, TEXT("Bills/2"));
+}
+
+static void a_failure_is_written_down(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, "Bills", "key-1", SUITE_NOW);
+    COMMIT_ONE(s, a, flush_set, .partition = BILLS, .due = SUITE_NOW + 70, .attempts = 2,
+               .error = TEXT("the printer is on fire"));
+    EXPECT_EQ(s, flushes(s, a, SUITE_NOW + 69).count, 0);
+    pawl_flush_rows rows = flushes(s, a, SUITE_NOW + 70);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].attempts, 2);
+    EXPECT_TEXT(s, rows.items[0].error, TEXT("the printer is on fire"));
+    add(s, a, "Bills", "key-2", SUITE_NOW);
+    EXPECT_EQ(s, flushes(s, a, SUITE_NOW + 70).items[0].attempts, 2);
+}
+
+static void a_dead_partition_is_not_listed_until_started_again(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, "Bills", "key-1", SUITE_NOW);
+    COMMIT_ONE(s, a, flush_set, .partition = BILLS, .due = SUITE_NOW, .attempts = 9,
+               .is_dead = true, .error = TEXT("given up"));
+    EXPECT_EQ(s, flushes(s, a, PAWL_TIME_MAX).count, 0);
+    add(s, a, "Bills", "key-2", SUITE_NOW);
+    EXPECT_EQ(s, flushes(s, a, PAWL_TIME_MAX).count, 0);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 2);
+    COMMIT_ONE(s, a, flush_set, .partition = BILLS, .due = SUITE_NOW + 1);
+    pawl_flush_rows rows = flushes(s, a, SUITE_NOW + 1);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].attempts, 0);
+}
+
+static void done_takes_the_row_of_an_empty_partition(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, "Bills", "key-1", SUITE_NOW);
+    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    add(s, a, "Bills", "key-2", SUITE_NOW + 500);
+    suite_set set = suite_changes(s);
+    ADD(&set, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+        .ids = &taken.items[0].id, .id_count = 1);
+    ADD(&set, flush_set, .partition = BILLS, .due = SUITE_NOW + 60, .is_done = true);
+    COMMIT(&set, a);
+    pawl_flush_rows rows = flushes(s, a, PAWL_TIME_MAX);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 60);
+    taken          = suite_snapshot_of(s, a, BILLS, 71, SUITE_NOW);
+    suite_set last = suite_changes(s);
+    ADD(&last, snapshot_remove, .partition = BILLS, .session = suite_session_id(71),
+        .ids = &taken.items[0].id, .id_count = 1);
+    ADD(&last, flush_set, .partition = BILLS, .due = SUITE_NOW + 60, .is_done = true);
+    COMMIT(&last, a);
+    EXPECT_EQ(s, flushes(s, a, PAWL_TIME_MAX).count, 0);
+    add(s, a, "Bills", "key-3", SUITE_NOW + 90);
+    EXPECT_EQ(s, flushes(s, a, PAWL_TIME_MAX).items[0].due, SUITE_NOW + 90);
+}
+
+static void a_missing_row_is_fine(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    COMMIT_ONE(s, a, flush_set, .partition = BILLS, .due = SUITE_NOW, .is_done = true);
+    COMMIT_ONE(s, a, flush_set, .partition = TEXT("Bills/2"), .due = SUITE_NOW, .attempts = 1);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
+}
+
+static void counting_shows_the_flush_row(suite *s)
+{
+    pawl_store            *a      = suite_open(s);
+    pawl_aggregator_counts counts = suite_counts(s, a, BILLS, SUITE_NOW);
+    EXPECT_EQ(s, counts.flush_due, 0);
+    EXPECT_EQ(s, counts.flush_attempts, 0);
+    EXPECT(s, !counts.flush_is_dead);
+    add(s, a, "Bills", "key-1", SUITE_NOW + 5);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).flush_due, SUITE_NOW + 5);
+    COMMIT_ONE(s, a, flush_set, .partition = BILLS, .due = SUITE_NOW + 6, .attempts = 3,
+               .is_dead = true);
+    counts = suite_counts(s, a, BILLS, SUITE_NOW);
+    EXPECT_EQ(s, counts.flush_due, SUITE_NOW + 6);
+    EXPECT_EQ(s, counts.flush_attempts, 3);
+    EXPECT(s, counts.flush_is_dead);
+    EXPECT_EQ(s, counts.all, 1);
+}
+
+static pawl_time next_flush(suite *s, pawl_store *store, const pawl_text *names, size_t count)
+{
+    pawl_next_due next = {0};
+    EXPECT_OK(s, store->ops->next_due(store, TEXT("orders"), names, count, &next, &s->error));
+    return next.flush;
+}
+
+static void next_due_is_the_earliest_of_the_named(suite *s)
+{
+    pawl_store *a       = suite_open(s);
+    pawl_text   names[] = {TEXT("Other"), BILLS};
+    EXPECT_EQ(s, next_flush(s, a, names, 2), PAWL_TIME_MAX);
+    add(s, a, "Bills/1", "key-1", SUITE_NOW + 20);
+    add(s, a, "Bills/2", "key-1", PAWL_TIME_MAX);
+    COMMIT_ONE(s, a, aggregator_add, .name = TEXT("Other"), .partition = TEXT("Other"),
+               .key = TEXT("key-1"), .message = suite_message(s, TEXT("key-1")), .at = SUITE_NOW,
+               .due = SUITE_NOW + 10);
+    EXPECT_EQ(s, next_flush(s, a, names, 2), SUITE_NOW + 10);
+    EXPECT_EQ(s, next_flush(s, a, names + 1, 1), SUITE_NOW + 20);
+    EXPECT_EQ(s, next_flush(s, a, NULL, 0), PAWL_TIME_MAX);
+    COMMIT_ONE(s, a, flush_set, .partition = TEXT("Other"), .due = SUITE_NOW + 10, .is_dead = true);
+    EXPECT_EQ(s, next_flush(s, a, names, 2), SUITE_NOW + 20);
+    COMMIT_ONE(s, a, flush_set, .partition = TEXT("Bills/1"), .due = PAWL_TIME_MAX);
+    EXPECT_EQ(s, next_flush(s, a, names, 2), PAWL_TIME_MAX);
+}
+
+static const suite_case cases[] = {
+    {"E20 the first add makes the row", the_first_add_makes_the_row},
+    {"E20 rows are listed by due time", rows_are_listed_by_due_time},
+    {"E21 a failure is written down", a_failure_is_written_down},
+    {"E21 a dead partition is not listed until started again",
+     a_dead_partition_is_not_listed_until_started_again},
+    {"E20 done takes the row of an empty partition only", done_takes_the_row_of_an_empty_partition},
+    {"E20 a missing row is fine", a_missing_row_is_fine},
+    {"E21 counting shows the flush row", counting_shows_the_flush_row},
+    {"E20 next due is the earliest of the named aggregators",
+     next_due_is_the_earliest_of_the_named},
+};
+
+const suite_cases cases_flush = SUITE_CASES("flush", cases);

@@ -1,0 +1,416 @@
+/* group.c - groups: refused whole or applied whole, whatever the kind.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/picture.h"
+
+#define ORDER(s) ((s)->tables[SUITE_ORDER])
+
+static void add_update(suite_set *set, unsigned number, int64_t version, const char *data)
+{
+    ADD(set, saga_update, .table = ORDER(set->s), .id = suite_saga_id(number), .version = version,
+        .metadata = TEXT("{}"), .data = pawl_text_of(data), .type_version = TEXT("1.0"));
+}
+
+/* ---- One bad change of each refusable kind ------------------------------ */
+
+typedef void bad_function(const suite_world *world, suite_set *set);
+
+static void bad_queue_settle(const suite_world *world, suite_set *set)
+{
+    ADD(set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
+        .seq = world->free_seq);
+}
+
+static void bad_inbox_mark(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    ADD(set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("known"), .at = SUITE_NOW);
+}
+
+static void bad_saga_delete(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    ADD(set, saga_delete, .table = ORDER(set->s), .id = suite_saga_id(3), .version = 9);
+}
+
+static void bad_saga_insert(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    ADD(set, saga_insert, .table = ORDER(set->s), .id = suite_saga_id(20),
+        .main = pawl_value_text(TEXT("ref-3")), .metadata = TEXT("{}"), .data = TEXT("{}"),
+        .type_version = TEXT("1.0"));
+}
+
+static void bad_saga_update(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    add_update(set, 3, 9, "{\"bad\":true}");
+}
+
+static void bad_event_append(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    ADD(set, event_append, .stream = TEXT("Account/2"), .version = 1, .is_first = true,
+        .event = suite_event(set->s, TEXT("late")));
+}
+
+static void bad_checkpoint_set(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    ADD(set, checkpoint_set, .name = TEXT("totals"), .from = 9, .to = 10, .at = SUITE_NOW);
+}
+
+static void bad_outbox_reset(const suite_world *world, suite_set *set)
+{
+    ADD(set, outbox_reset, .id = world->held_after, .action = PAWL_OUTBOX_ENABLE, .at = SUITE_NOW);
+}
+
+static void bad_timeout_settle(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    ADD(set, timeout_settle, .id = suite_timeout_id(4), .has_owner = true,
+        .owner = suite_session_id(70));
+}
+
+static void bad_outbox_settle(const suite_world *world, suite_set *set)
+{
+    ADD(set, outbox_settle, .id = world->outbox_id + 1000, .state = PAWL_OUTBOX_DISPATCHED,
+        .attempts = 1, .outcome = PAWL_ATTEMPT_SUCCESS, .at = SUITE_NOW);
+}
+
+static void bad_snapshot_remove(const suite_world *world, suite_set *set)
+{
+    ADD(set, snapshot_remove, .partition = TEXT("Bills/3"), .session = suite_session_id(99),
+        .ids = &world->unleased_id, .id_count = 1);
+}
+
+static void bad_timeout_set(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    ADD(set, timeout_set, .id = suite_timeout_id(4), .destination = TEXT("orders"),
+        .due = SUITE_NOW, .is_new = true);
+}
+
+static void bad_outbox_add(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    ADD(set, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = TEXT("Order/1"),
+        .version = 1, .endpoint = TEXT("suite"), .destination = TEXT("billing"),
+        .message = suite_message(set->s, TEXT("another")), .at = SUITE_NOW);
+}
+
+static void bad_aggregator_remove(const suite_world *world, suite_set *set)
+{
+    (void)world;
+    ADD(set, aggregator_remove, .partition = TEXT("Bills/3"), .correlation_id = TEXT("none"),
+        .is_checked = true);
+}
+
+static const struct {
+    pawl_change_kind kind;
+    pawl_code        reason;
+    bad_function    *add;
+} bad_rows[] = {
+    {pawl_change_queue_settle, PAWL_EGONE, bad_queue_settle},
+    {pawl_change_inbox_mark, PAWL_EDUPLICATE, bad_inbox_mark},
+    {pawl_change_saga_delete, PAWL_ECONFLICT, bad_saga_delete},
+    {pawl_change_saga_insert, PAWL_EDUPLICATE, bad_saga_insert},
+    {pawl_change_saga_update, PAWL_ECONFLICT, bad_saga_update},
+    {pawl_change_event_append, PAWL_ECONFLICT, bad_event_append},
+    {pawl_change_checkpoint_set, PAWL_ECONFLICT, bad_checkpoint_set},
+    {pawl_change_outbox_reset, PAWL_EGONE, bad_outbox_reset},
+    {pawl_change_timeout_settle, PAWL_EGONE, bad_timeout_settle},
+    {pawl_change_outbox_settle, PAWL_EGONE, bad_outbox_settle},
+    {pawl_change_snapshot_remove, PAWL_ECONFLICT, bad_snapshot_remove},
+    {pawl_change_timeout_set, PAWL_EDUPLICATE, bad_timeout_set},
+    {pawl_change_outbox_add, PAWL_EMISMATCH, bad_outbox_add},
+    {pawl_change_aggregator_remove, PAWL_ECONFLICT, bad_aggregator_remove},
+};
+#define BAD_COUNT (sizeof bad_rows / sizeof bad_rows[0])
+#define COUNT_REFUSABLE(name, is_refusable) +(is_refusable)
+_Static_assert(BAD_COUNT == 0 PAWL_CHANGE_KINDS(COUNT_REFUSABLE), "a row for each refusable kind");
+#undef COUNT_REFUSABLE
+
+/* Group 0 holds a good change of every kind in units 0 and 2 and one bad change
+ * in unit 1; group 1 is good. */
+static void a_refused_group_leaves_nothing_of_any_kind(suite *s)
+{
+    suite_world world;
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    suite_world_make(&world, s, a);
+    COMMIT_ONE(s, a, saga_insert, .table = s->tables[SUITE_TWIN], .id = suite_saga_id(5),
+               .main = pawl_value_text(TEXT("c")), .metadata = TEXT("{}"), .data = TEXT("{}"),
+               .type_version = TEXT("1.0"));
+    pawl_text before = suite_picture(s, b);
+    for (size_t i = 0; i < BAD_COUNT; i++) {
+        suite_set set = suite_changes(s);
+        suite_unit(&set, 0, 0);
+        suite_world_add_good(&world, &set);
+        suite_unit(&set, 3, 1);
+        ADD(&set, saga_update, .table = s->tables[SUITE_TWIN], .id = suite_saga_id(5),
+            .version = (int64_t)i + 1, .metadata = TEXT("{}"), .data = TEXT("{}"),
+            .type_version = TEXT("1.0"));
+        suite_unit(&set, 1, 0);
+        bad_rows[i].add(&world, &set);
+        suite_unit(&set, 2, 0);
+        ADD(&set, queue_send, .queue = TEXT("billing"), .due = SUITE_NOW,
+            .message = suite_message(s, TEXT("from unit 2")));
+        pawl_refusals refused = REFUSED(&set, a);
+        EXPECT_EQ(s, refused.count, 1);
+        EXPECT_EQ(s, refused.items[0].kind, bad_rows[i].kind);
+        EXPECT_EQ(s, refused.items[0].reason, bad_rows[i].reason);
+        EXPECT_EQ(s, refused.items[0].unit, 1);
+        EXPECT_EQ(s, refused.items[0].group, 0);
+        EXPECT_TEXT(s, suite_picture(s, b), before);
+        EXPECT_EQ(s, suite_load_id(s, b, SUITE_TWIN, 5).version, (int64_t)i + 2);
+    }
+}
+
+static void the_same_group_lands_whole_when_nothing_is_bad(suite *s)
+{
+    suite_world world;
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    suite_world_make(&world, s, a);
+    suite_set set = suite_changes(s);
+    suite_world_add_good(&world, &set);
+#define HAS_ONE(name, is_refusable) EXPECT(s, set.changes.name.count > 0);
+    PAWL_CHANGE_KINDS(HAS_ONE)
+#undef HAS_ONE
+    COMMIT(&set, a);
+    EXPECT_EQ(s, suite_queue(s, b, TEXT("orders")).count, 1);
+    EXPECT_EQ(s, suite_queue(s, b, TEXT("billing")).count, 1);
+    EXPECT(s, suite_knows(s, b, TEXT("suite"), TEXT("new")));
+    EXPECT(s, !suite_knows(s, b, TEXT("suite"), TEXT("d-1")));
+    EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 0);
+    EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 2).version, 2);
+    EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 4).version, 1);
+    EXPECT_EQ(s, suite_stream(s, b, TEXT("Account/1"), 0).version, 3);
+    EXPECT_EQ(s, suite_stream(s, b, TEXT("Account/1"), 1).fold.version, 2);
+    EXPECT_EQ(s, suite_checkpoint(s, b, TEXT("totals")), 8);
+    pawl_timeout_rows timeouts = suite_timeouts(s, b);
+    EXPECT_EQ(s, timeouts.count, 2);
+    EXPECT_TEXT(s, timeouts.items[0].name, TEXT("second"));
+    EXPECT_EQ(s, timeouts.items[1].generation, 2);
+    EXPECT_EQ(s, suite_outbox_rows(s, b, PAWL_OUTBOX_DISPATCHED).count, 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, b, PAWL_OUTBOX_DISCARDED).count, 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, b, PAWL_OUTBOX_HELD).count, 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, b, PAWL_OUTBOX_PENDING).count, 2);
+    EXPECT_EQ(s, suite_rows(s, b, TEXT("Bills")).count, 0);
+    EXPECT_EQ(s, suite_counts(s, b, TEXT("Bills/2"), SUITE_NOW).ready, 1);
+    EXPECT_EQ(s, suite_rows(s, b, TEXT("Bills/3")).count, 0);
+    EXPECT_EQ(s, suite_rows(s, b, TEXT("Bills/4")).count, 1);
+    pawl_dead_rows dead = suite_dead_rows(s, b, TEXT("suite"));
+    EXPECT_EQ(s, dead.count, 1);
+    EXPECT_TEXT(s, dead.items[0].message.id, TEXT("d-2"));
+}
+
+static void all_refusals_are_named_at_once(suite *s)
+{
+    suite_world world;
+    pawl_store *a = suite_open(s);
+    suite_world_make(&world, s, a);
+    pawl_text before = suite_picture(s, a);
+    suite_set set    = suite_changes(s);
+    for (size_t i = 0; i < BAD_COUNT; i++) {
+        suite_unit(&set, (uint32_t)i, (uint32_t)i);
+        bad_rows[i].add(&world, &set);
+    }
+    suite_unit(&set, BAD_COUNT, BAD_COUNT);
+    ADD(&set, queue_send, .queue = TEXT("other"), .due = SUITE_NOW,
+        .message = suite_message(s, TEXT("good")));
+    pawl_refusals refused = REFUSED(&set, a);
+    EXPECT_EQ(s, refused.count, BAD_COUNT);
+    for (size_t i = 0; i < BAD_COUNT; i++) {
+        const pawl_refusal *refusal = suite_refusal(&refused, (uint32_t)i);
+        EXPECT(s, refusal != NULL);
+        EXPECT_EQ(s, refusal->kind, bad_rows[i].kind);
+        EXPECT_EQ(s, refusal->reason, bad_rows[i].reason);
+        EXPECT_EQ(s, refusal->group, i);
+    }
+    EXPECT_TEXT(s, suite_picture(s, a), before);
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("other")).count, 1);
+}
+
+/* ---- What belongs together ---------------------------------------------- */
+
+static void units_of_one_group_fall_together(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    suite_insert_order(s, a, 1, "A");
+    suite_insert_order(s, a, 2, "B");
+    suite_insert_order(s, a, 3, "C");
+    suite_set moved = suite_changes(s);
+    add_update(&moved, 1, 1, "{\"by\":\"b\"}");
+    COMMIT(&moved, b);
+
+    suite_set set = suite_changes(s);
+    for (unsigned unit = 0; unit < 4; unit++) {
+        suite_unit(&set, unit, unit < 3 ? 0 : 1);
+        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = suite_printf(s, "u%u", unit),
+            .at = SUITE_NOW);
+        ADD(&set, queue_send, .queue = TEXT("out"), .due = SUITE_NOW,
+            .message = suite_message(s, suite_printf(s, "from-u%u", unit)));
+    }
+    suite_unit(&set, 0, 0);
+    add_update(&set, 1, 1, "{\"by\":\"a\"}");
+    suite_unit(&set, 2, 0);
+    add_update(&set, 2, 1, "{\"by\":\"a\"}");
+    suite_unit(&set, 3, 1);
+    add_update(&set, 3, 1, "{\"by\":\"a\"}");
+    pawl_refusals refused = REFUSED(&set, a);
+    EXPECT_EQ(s, refused.count, 1);
+    EXPECT_EQ(s, refused.items[0].group, 0);
+    EXPECT_EQ(s, refused.items[0].reason, PAWL_ECONFLICT);
+    EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 2);
+    EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 2).version, 1);
+    EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 3).version, 2);
+    for (unsigned unit = 0; unit < 4; unit++)
+        EXPECT_EQ(s, suite_knows(s, b, TEXT("suite"), suite_printf(s, "u%u", unit)), unit == 3);
+    pawl_queue_rows rows = suite_queue(s, b, TEXT("out"));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].message.id, TEXT("from-u3"));
+}
+
+/* Group 1 could begin its saga only because group 0 ends another; group 0 is
+ * refused for a reason of its own, so group 1 must be refused as well. */
+static void what_a_refused_group_made_possible_is_refused_too(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_insert_order(s, a, 1, "order-1");
+    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("known"),
+               .at = SUITE_NOW);
+    suite_set set = suite_changes(s);
+    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("known"), .at = SUITE_NOW);
+    ADD(&set, saga_delete, .table = ORDER(s), .id = suite_saga_id(1), .version = 1);
+    suite_unit(&set, 1, 1);
+    ADD(&set, saga_insert, .table = ORDER(s), .id = suite_saga_id(2),
+        .main = pawl_value_text(TEXT("order-1")), .metadata = TEXT("{}"), .data = TEXT("{}"),
+        .type_version = TEXT("1.0"));
+    suite_unit(&set, 2, 2);
+    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("fine"), .at = SUITE_NOW);
+    pawl_refusals refused = REFUSED(&set, a);
+    EXPECT_EQ(s, refused.count, 2);
+    EXPECT(s, suite_refusal(&refused, 0) != NULL && suite_refusal(&refused, 1) != NULL);
+    EXPECT_EQ(s, suite_refusal(&refused, 1)->reason, PAWL_EDUPLICATE);
+    EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 1).version, 1);
+    EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 2).version, 0);
+    EXPECT(s, suite_knows(s, a, TEXT("suite"), TEXT("fine")));
+}
+
+static void claims_of_refused_groups_stay_with_the_handle(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    for (unsigned i = 0; i < 2; i++)
+        suite_send(s, a, TEXT("orders"), suite_printf(s, "m-%u", i).data, SUITE_NOW);
+    pawl_queue_rows rows = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 2);
+    suite_set       set  = suite_changes(s);
+    for (unsigned i = 0; i < 2; i++) {
+        suite_unit(&set, i, i);
+        ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
+            .seq = rows.items[i].seq);
+    }
+    add_update(&set, 1, 1, "{}");
+    REFUSED(&set, a);
+    EXPECT_EQ(s, suite_queue(s, b, TEXT("orders")).count, 1);
+    EXPECT_EQ(s, suite_claim(s, b, TEXT("orders"), SUITE_NOW, 2).count, 0);
+    COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
+               .seq = rows.items[1].seq);
+    EXPECT_EQ(s, suite_queue(s, b, TEXT("orders")).count, 0);
+}
+
+static void an_empty_set_commits(suite *s)
+{
+    pawl_store   *a   = suite_open(s);
+    suite_set     set = suite_changes(s);
+    pawl_refusals refused;
+    set.changes.unit_count = set.changes.group_count = 0;
+    EXPECT_OK(s, suite_try(&set, a, &refused));
+    EXPECT_EQ(s, refused.count, 0);
+}
+
+/* ---- The fence ---------------------------------------------------------- */
+
+/* Another handle takes over the worker, as a process does that finds it hung:
+ * it raises the worker's epoch. */
+static pawl_store *replace(suite *s, pawl_store *replaced)
+{
+    pawl_store *by      = suite_open_bare(s);
+    bool        applied = true;
+    by->worker          = replaced->worker;
+    EXPECT_OK(s, by->ops->resolve(by, suite_uuid(12345), &applied, &s->error));
+    EXPECT(s, !applied);
+    return by;
+}
+
+static void a_replaced_worker_is_fenced_off(suite *s)
+{
+    suite_world world;
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    suite_world_make(&world, s, a);
+    pawl_text before = suite_picture(s, b);
+    replace(s, a);
+    suite_set     set = suite_changes(s);
+    pawl_refusals refused;
+    suite_world_add_good(&world, &set);
+    EXPECT_CODE(s, suite_try(&set, a, &refused), PAWL_EFENCED);
+    EXPECT_TEXT(s, suite_picture(s, b), before);
+    COMMIT_ONE(s, b, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("other"),
+               .at = SUITE_NOW);
+}
+
+static void an_ended_worker_is_fenced_off(suite *s)
+{
+    pawl_store   *a = suite_open(s), *b = suite_open(s);
+    pawl_refusals refused = {.arena = s->arena};
+    suite_end_worker(s, a);
+    suite_set set = suite_changes(s);
+    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
+    /* Past the core, which would open the worker anew as a sender's. */
+    EXPECT_CODE(s, a->ops->commit(a, &set.changes, &refused, &s->error), PAWL_EFENCED);
+    EXPECT(s, !suite_knows(s, b, TEXT("suite"), TEXT("m-1")));
+}
+
+static void resolve_knows_what_landed(suite *s)
+{
+    pawl_store *a       = suite_open(s);
+    bool        applied = true;
+    for (unsigned i = 0; i < 3; i++) {
+        suite_set set = suite_changes(s);
+        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = suite_printf(s, "m-%u", i),
+            .at = SUITE_NOW);
+        COMMIT(&set, a);
+        pawl_uuid commit_id = set.changes.commit_id;
+        EXPECT_OK(s, a->ops->resolve(a, commit_id, &applied, &s->error));
+        EXPECT(s, applied);
+        EXPECT_OK(s, a->ops->resolve(a, commit_id, &applied, &s->error));
+        EXPECT(s, applied);
+        EXPECT_OK(s, a->ops->resolve(a, suite_uuid(777), &applied, &s->error));
+        EXPECT(s, !applied);
+    }
+    suite_set none = suite_changes(s);
+    add_update(&none, 1, 1, "{}");
+    REFUSED(&none, a);
+    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("last"),
+               .at = SUITE_NOW);
+    EXPECT(s, suite_knows(s, a, TEXT("suite"), TEXT("last")));
+}
+
+static const suite_case cases[] = {
+    {"E35 O1 S33 a refused group leaves nothing of any kind",
+     a_refused_group_leaves_nothing_of_any_kind},
+    {"E35 O1 the same group lands whole when nothing is bad",
+     the_same_group_lands_whole_when_nothing_is_bad},
+    {"E35 all refusals are named at once", all_refusals_are_named_at_once},
+    {"E35 units of one group fall together, the others commit", units_of_one_group_fall_together},
+    {"E35 what a refused group made possible is refused too",
+     what_a_refused_group_made_possible_is_refused_too},
+    {"E35 claims of refused groups stay with the handle",
+     claims_of_refused_groups_stay_with_the_handle},
+    {"E31 an empty set commits", an_empty_set_commits},
+    {"O32 fence: a replaced worker is fenced off", a_replaced_worker_is_fenced_off},
+    {"O32 fence: an ended worker is fenced off", an_ended_worker_is_fenced_off},
+    {"O32 fence: resolve knows what landed and commits go on", resolve_knows_what_landed},
+};
+
+const suite_cases cases_group = SUITE_CASES("group", cases);

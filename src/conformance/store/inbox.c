@@ -1,0 +1,165 @@
+/* inbox.c - inbox marks: what an endpoint has handled.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+#include <string.h>
+
+static void mark(suite *s, pawl_store *store, const char *id)
+{
+    COMMIT_ONE(s, store, inbox_mark, .endpoint = TEXT("orders"), .message_id = pawl_text_of(id),
+               .outcome = PAWL_INBOX_HANDLED, .at = SUITE_NOW);
+}
+
+static void marks_are_known(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    EXPECT(s, !suite_knows(s, a, TEXT("orders"), TEXT("m-1")));
+    mark(s, a, "m-1");
+    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-3"),
+               .outcome = PAWL_INBOX_DISCARDED, .at = SUITE_NOW);
+    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-4"),
+               .outcome = PAWL_INBOX_DEAD, .at = SUITE_NOW);
+    pawl_text ids[] = {TEXT("m-2"), TEXT("m-1"), TEXT("m-3"), TEXT("m-1"), TEXT("m"), TEXT("m-4")};
+    bool      expected[] = {false, true, true, true, false, true};
+    bool      known[]    = {true, false, true, false, true, false};
+    EXPECT_OK(s, b->ops->inbox_known(b, TEXT("orders"), ids, 6, known, &s->error));
+    for (size_t i = 0; i < 6; i++)
+        EXPECT_EQ(s, known[i], expected[i]);
+    EXPECT_OK(s, b->ops->inbox_known(b, TEXT("orders"), ids, 0, known, &s->error));
+}
+
+static void endpoints_are_apart(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    mark(s, a, "m-1");
+    EXPECT(s, !suite_knows(s, a, TEXT("billing"), TEXT("m-1")));
+    EXPECT(s, !suite_knows(s, a, TEXT("Orders"), TEXT("m-1")));
+    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("billing"), .message_id = TEXT("m-1"),
+               .at = SUITE_NOW);
+    EXPECT(s, suite_knows(s, a, TEXT("billing"), TEXT("m-1")));
+}
+
+static void a_second_mark_is_refused(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    mark(s, a, "m-1");
+    suite_set set = suite_changes(s);
+    ADD(&set, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
+    pawl_refusals refused = REFUSED(&set, b);
+    EXPECT_EQ(s, refused.count, 1);
+    EXPECT_EQ(s, refused.items[0].kind, pawl_change_inbox_mark);
+    EXPECT_EQ(s, refused.items[0].reason, PAWL_EDUPLICATE);
+    EXPECT(s, suite_text_has(refused.items[0].text, TEXT("m-1")));
+    EXPECT(s, suite_knows(s, b, TEXT("orders"), TEXT("m-1")));
+}
+
+static void twice_in_one_set_refuses_the_later_one(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    for (unsigned i = 0; i < 2; i++) {
+        suite_unit(&set, i, i);
+        ADD(&set, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"),
+            .at = SUITE_NOW);
+        ADD(&set, queue_send, .queue = TEXT("billing"), .due = SUITE_NOW,
+            .message = suite_message(s, suite_printf(s, "from-%u", i)));
+    }
+    pawl_refusals refused = REFUSED(&set, a);
+    EXPECT_EQ(s, refused.count, 1);
+    EXPECT_EQ(s, refused.items[0].unit, 1);
+    EXPECT_EQ(s, refused.items[0].group, 1);
+    EXPECT_EQ(s, refused.items[0].reason, PAWL_EDUPLICATE);
+    EXPECT(s, suite_knows(s, a, TEXT("orders"), TEXT("m-1")));
+    pawl_queue_rows rows = suite_queue(s, a, TEXT("billing"));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].message.id, TEXT("from-0"));
+}
+
+static void twice_in_one_group_refuses_it_whole(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    for (unsigned i = 0; i < 2; i++) {
+        suite_unit(&set, i, 0);
+        ADD(&set, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"),
+            .at = SUITE_NOW);
+    }
+    pawl_refusals refused = REFUSED(&set, a);
+    EXPECT_EQ(s, refused.items[0].unit, 1);
+    EXPECT(s, !suite_knows(s, a, TEXT("orders"), TEXT("m-1")));
+}
+
+static void ids_compare_byte_for_byte(suite *s)
+{
+    static const char *const ids[] = {
+        "m-1", "M-1", "m-1 ", " m-1", "m-1\xc3\xa9", "m-1e", "m-1\x65\xcc\x81", "m_1", "m%"};
+    size_t      count = sizeof ids / sizeof ids[0];
+    pawl_store *a     = suite_open(s);
+    for (size_t i = 0; i < count; i++) {
+        EXPECT(s, !suite_knows(s, a, TEXT("orders"), pawl_text_of(ids[i])));
+        mark(s, a, ids[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        EXPECT(s, suite_knows(s, a, TEXT("orders"), pawl_text_of(ids[i])));
+}
+
+static void many_ids_are_looked_up_at_once(suite *s)
+{
+    enum { COUNT = 3000 };
+    pawl_store *a     = suite_open(s);
+    suite_set   set   = suite_changes(s);
+    pawl_text  *ids   = pawl_arena_take(s->arena, COUNT * sizeof *ids);
+    bool       *known = pawl_arena_take(s->arena, COUNT * sizeof *known);
+    EXPECT(s, ids != NULL && known != NULL);
+    for (unsigned i = 0; i < COUNT; i++) {
+        ids[i] = suite_printf(s, "m-%u", i);
+        if (i % 3 == 0)
+            ADD(&set, inbox_mark, .endpoint = TEXT("orders"), .message_id = ids[i],
+                .at = SUITE_NOW);
+    }
+    COMMIT(&set, a);
+    EXPECT_OK(s, a->ops->inbox_known(a, TEXT("orders"), ids, COUNT, known, &s->error));
+    for (unsigned i = 0; i < COUNT; i++)
+        EXPECT_EQ(s, known[i], i % 3 == 0);
+}
+
+/* Marks of other ids and of other endpoints stand between those asked for, which
+ * come in no order and one of them twice. */
+static void few_of_many_ids_are_known(suite *s)
+{
+    enum { COUNT = 41 };
+    pawl_store *a = suite_open(s);
+    pawl_text   ids[COUNT];
+    bool        known[COUNT];
+    for (unsigned i = 0; i < COUNT; i++)
+        ids[i] = suite_printf(s, "m-%02u", i * 7 % 40);
+    mark(s, a, "m-00");
+    mark(s, a, "m-07x");
+    mark(s, a, "m-21");
+    mark(s, a, "m-39");
+    mark(s, a, "m-39x");
+    suite_set set = suite_changes(s);
+    ADD(&set, inbox_mark, .endpoint = TEXT("other"), .message_id = TEXT("m-05"), .at = SUITE_NOW);
+    COMMIT(&set, a);
+    memset(known, true, sizeof known);
+    EXPECT_OK(s, a->ops->inbox_known(a, TEXT("orders"), ids, COUNT, known, &s->error));
+    for (unsigned i = 0; i < COUNT; i++) {
+        unsigned number = i * 7 % 40;
+        EXPECT_EQ(s, known[i], number == 0 || number == 21 || number == 39);
+    }
+}
+
+static const suite_case cases[] = {
+    {"E25 marks are known", marks_are_known},
+    {"E34 endpoints are apart", endpoints_are_apart},
+    {"O25 a second mark is refused", a_second_mark_is_refused},
+    {"O25 E35 twice in one set refuses the later one", twice_in_one_set_refuses_the_later_one},
+    {"E35 twice in one group refuses it whole", twice_in_one_group_refuses_it_whole},
+    {"D20 ids compare byte for byte", ids_compare_byte_for_byte},
+    {"E25 many ids are looked up at once", many_ids_are_looked_up_at_once},
+    {"E25 few of many ids are known", few_of_many_ids_are_known},
+};
+
+const suite_cases cases_inbox = SUITE_CASES("inbox", cases);

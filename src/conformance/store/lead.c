@@ -1,0 +1,129 @@
+/* lead.c - named leases: who drains, who sweeps.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+#define OUTBOX TEXT("outbox")
+
+static bool leads(suite *s, pawl_store *store, pawl_text name, pawl_time now)
+{
+    bool is_held = false;
+    EXPECT_OK(s, store->ops->lead(store, name, now, SUITE_LEASE, &is_held, &s->error));
+    return is_held;
+}
+
+static void one_leads_at_a_time(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
+    EXPECT(s, !leads(s, b, OUTBOX, SUITE_NOW));
+    EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
+    EXPECT(s, !leads(s, b, OUTBOX, SUITE_NOW + 1));
+}
+
+static void names_are_apart(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
+    EXPECT(s, leads(s, b, TEXT("sweep"), SUITE_NOW));
+    EXPECT(s, leads(s, b, TEXT("Outbox"), SUITE_NOW));
+    EXPECT(s, !leads(s, a, TEXT("sweep"), SUITE_NOW));
+}
+
+static void a_lease_that_is_not_renewed_ends(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
+    EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW + 100));
+    EXPECT(s, !leads(s, b, OUTBOX, SUITE_NOW + SUITE_LEASE));
+    EXPECT(s, !leads(s, b, OUTBOX, SUITE_NOW + SUITE_LEASE + 99));
+    EXPECT(s, leads(s, b, OUTBOX, SUITE_NOW + SUITE_LEASE + 100));
+    EXPECT(s, !leads(s, a, OUTBOX, SUITE_NOW + SUITE_LEASE + 101));
+}
+
+static void unlead_gives_it_up(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
+    EXPECT_OK(s, b->ops->unlead(b, OUTBOX, &s->error));
+    EXPECT(s, !leads(s, b, OUTBOX, SUITE_NOW));
+    EXPECT_OK(s, a->ops->unlead(a, OUTBOX, &s->error));
+    EXPECT(s, leads(s, b, OUTBOX, SUITE_NOW));
+    EXPECT(s, !leads(s, a, OUTBOX, SUITE_NOW));
+    EXPECT_OK(s, a->ops->unlead(a, TEXT("never held"), &s->error));
+}
+
+static void an_ended_worker_leads_nothing(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
+    suite_end_worker(s, a);
+    EXPECT(s, leads(s, b, OUTBOX, SUITE_NOW));
+}
+
+typedef struct lead_rows {
+    pawl_lead_row *items;
+    size_t         count;
+} lead_rows;
+
+static lead_rows leads_at(suite *s, pawl_store *store, pawl_time now)
+{
+    lead_rows rows = {.count = 9};
+    EXPECT(s, store->ops->lead_list != NULL);
+    EXPECT_OK(s, store->ops->lead_list(store, now, s->arena, &rows.items, &rows.count, &s->error));
+    return rows;
+}
+
+static void expect_lead(suite *s, const pawl_lead_row *row, pawl_text name,
+                        const pawl_store *worker, pawl_time expires)
+{
+    EXPECT_TEXT(s, row->name, name);
+    EXPECT(s, pawl_uuid_compare(row->worker.uuid, worker->worker.uuid) == 0);
+    EXPECT_EQ(s, row->expires, expires);
+}
+
+static void leases_are_listed_until_they_end(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s), *looker = suite_open_bare(s);
+    EXPECT_EQ(s, leads_at(s, looker, SUITE_NOW).count, 0);
+    EXPECT(s, leads(s, a, TEXT("b"), SUITE_NOW));
+    EXPECT(s, leads(s, b, TEXT("a"), SUITE_NOW));
+    EXPECT(s, leads(s, a, TEXT("C"), SUITE_NOW + 7));
+    lead_rows rows = leads_at(s, looker, SUITE_NOW);
+    EXPECT_EQ(s, rows.count, 3);
+    expect_lead(s, &rows.items[0], TEXT("C"), a, SUITE_NOW + 7 + SUITE_LEASE);
+    expect_lead(s, &rows.items[1], TEXT("a"), b, SUITE_NOW + SUITE_LEASE);
+    expect_lead(s, &rows.items[2], TEXT("b"), a, SUITE_NOW + SUITE_LEASE);
+    EXPECT_EQ(s, leads_at(s, looker, SUITE_NOW + SUITE_LEASE - 1).count, 3);
+    rows = leads_at(s, looker, SUITE_NOW + SUITE_LEASE);
+    EXPECT_EQ(s, rows.count, 1);
+    expect_lead(s, &rows.items[0], TEXT("C"), a, SUITE_NOW + 7 + SUITE_LEASE);
+}
+
+static void the_list_says_who_leads_now(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
+    EXPECT(s, leads(s, a, TEXT("sweep"), SUITE_NOW));
+    EXPECT_OK(s, a->ops->unlead(a, TEXT("sweep"), &s->error));
+    EXPECT_EQ(s, leads_at(s, b, SUITE_NOW).count, 1);
+    suite_end_worker(s, a);
+    EXPECT_EQ(s, leads_at(s, b, SUITE_NOW).count, 0);
+    EXPECT(s, leads(s, b, OUTBOX, SUITE_NOW + 1));
+    lead_rows rows = leads_at(s, b, SUITE_NOW + 1);
+    EXPECT_EQ(s, rows.count, 1);
+    expect_lead(s, &rows.items[0], OUTBOX, b, SUITE_NOW + 1 + SUITE_LEASE);
+}
+
+static const suite_case cases[] = {
+    {"O20 one leads at a time", one_leads_at_a_time},
+    {"O20 names are apart", names_are_apart},
+    {"O20 a lease that is not renewed ends", a_lease_that_is_not_renewed_ends},
+    {"O20 unlead gives it up, for its holder only", unlead_gives_it_up},
+    {"O20 an ended worker leads nothing", an_ended_worker_leads_nothing},
+    {"O20 leases are listed until they end", leases_are_listed_until_they_end},
+    {"O20 the list says who leads now", the_list_says_who_leads_now},
+};
+
+const suite_cases cases_lead = SUITE_CASES("lead", cases);

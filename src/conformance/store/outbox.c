@@ -1,0 +1,562 @@
+/* outbox.c - outbox rows: adding, order, settling, history, holding.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+#define SOURCE TEXT("Order/1")
+
+static void add(suite *s, pawl_store *store, unsigned number, const char *source, int64_t version,
+                int32_t index)
+{
+    COMMIT_ONE(s, store, outbox_add, .dispatch_id = suite_dispatch_id(number),
+               .source = pawl_text_of(source), .version = version, .index = index,
+               .endpoint = TEXT("suite"), .destination = TEXT("billing"),
+               .message = suite_message(s, suite_printf(s, "m-%u", number)), .at = SUITE_NOW);
+}
+
+static pawl_outbox_rows claim(suite *s, pawl_store *store, pawl_time now, size_t count_max)
+{
+    pawl_outbox_rows rows = {0};
+    EXPECT_OK(s, store->ops->outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, count_max,
+                                          s->arena, &rows, &s->error));
+    return rows;
+}
+
+static bool is_number(const pawl_outbox_row *row, unsigned number)
+{
+    return pawl_uuid_compare(row->dispatch_id.uuid, suite_uuid(number)) == 0;
+}
+
+static void expect_numbers(suite *s, const pawl_outbox_rows *rows, const unsigned *numbers,
+                           size_t count)
+{
+    EXPECT_EQ(s, rows->count, count);
+    for (size_t i = 0; i < count; i++)
+        EXPECT(s, is_number(&rows->items[i], numbers[i]));
+}
+
+static int64_t id_of(suite *s, pawl_store *store, unsigned number)
+{
+    for (int state = PAWL_OUTBOX_PENDING; state <= PAWL_OUTBOX_DEAD; state++) {
+        pawl_outbox_rows rows = suite_outbox_rows(s, store, (pawl_outbox_state)state);
+        for (size_t i = 0; i < rows.count; i++)
+            if (is_number(&rows.items[i], number))
+                return rows.items[i].id;
+    }
+    suite_fail(s, __FILE__, __LINE__, "no outbox row has the number %u", number);
+}
+
+static void dispatched(suite *s, pawl_store *store, unsigned number)
+{
+    COMMIT_ONE(s, store, outbox_settle, .id = id_of(s, store, number),
+               .state = PAWL_OUTBOX_DISPATCHED, .attempts = 1, .outcome = PAWL_ATTEMPT_SUCCESS,
+               .at = SUITE_NOW, .duration = 5);
+}
+
+static void tried(suite *s, pawl_store *store, unsigned number, int32_t attempts, pawl_time next)
+{
+    COMMIT_ONE(s, store, outbox_settle, .id = id_of(s, store, number), .source = SOURCE,
+               .state = PAWL_OUTBOX_PENDING, .attempts = attempts, .next_attempt = next,
+               .outcome = PAWL_ATTEMPT_TRANSIENT, .error = suite_printf(s, "try %d", attempts),
+               .at = SUITE_NOW + attempts, .duration = 100 + attempts);
+}
+
+static void dead(suite *s, pawl_store *store, unsigned number, pawl_attempt_outcome outcome)
+{
+    COMMIT_ONE(s, store, outbox_settle, .id = id_of(s, store, number), .state = PAWL_OUTBOX_DEAD,
+               .attempts = 1, .outcome = outcome, .error = TEXT("no"), .at = SUITE_NOW);
+}
+
+static void a_row_comes_back_as_it_was_added(suite *s)
+{
+    pawl_store  *a = suite_open(s), *b = suite_open(s);
+    pawl_message sent = suite_message(s, TEXT("m-1"));
+    COMMIT_ONE(s, a, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = SOURCE,
+               .version = INT64_C(5000000000), .index = 3, .endpoint = TEXT("suite"),
+               .destination = TEXT("billing"), .message = sent, .due = SUITE_NOW + 99,
+               .at = SUITE_NOW);
+    pawl_outbox_rows rows = claim(s, b, SUITE_NOW, 32);
+    EXPECT_EQ(s, rows.count, 1);
+    pawl_outbox_row *row = &rows.items[0];
+    EXPECT(s, is_number(row, 1));
+    EXPECT(s, row->id > 0);
+    EXPECT_TEXT(s, row->source, SOURCE);
+    EXPECT_EQ(s, row->version, INT64_C(5000000000));
+    EXPECT_EQ(s, row->index, 3);
+    EXPECT_TEXT(s, row->endpoint, TEXT("suite"));
+    EXPECT_TEXT(s, row->destination, TEXT("billing"));
+    EXPECT_MESSAGE(s, &row->message, &sent);
+    EXPECT_EQ(s, row->due, SUITE_NOW + 99);
+    EXPECT_EQ(s, row->state, PAWL_OUTBOX_PENDING);
+    EXPECT_EQ(s, row->attempts, 0);
+    EXPECT_EQ(s, row->at, SUITE_NOW);
+    EXPECT_EQ(s, suite_attempts(s, b, row->id).count, 0);
+}
+
+static void a_known_dispatch_id_changes_nothing(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 1; i <= 4; i++)
+        add(s, a, i, suite_printf(s, "Order/%u", i).data, 1, 0);
+    tried(s, a, 2, 2, SUITE_NOW + 60);
+    dispatched(s, a, 3);
+    dead(s, a, 4, PAWL_ATTEMPT_REJECTED);
+    for (unsigned i = 1; i <= 4; i++)
+        add(s, a, i, suite_printf(s, "Order/%u", i).data, 1, 0);
+    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING);
+    expect_numbers(s, &rows, (const unsigned[]){1, 2}, 2);
+    EXPECT_EQ(s, rows.items[1].attempts, 2);
+    EXPECT_EQ(s, rows.items[1].next_attempt, SUITE_NOW + 60);
+    rows = suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED);
+    expect_numbers(s, &rows, (const unsigned[]){3}, 1);
+    rows = suite_outbox_rows(s, a, PAWL_OUTBOX_DEAD);
+    expect_numbers(s, &rows, (const unsigned[]){4}, 1);
+    rows = claim(s, a, SUITE_NOW, 32);
+    expect_numbers(s, &rows, (const unsigned[]){1}, 1);
+}
+
+static void a_known_id_with_another_content_is_refused(suite *s)
+{
+    pawl_store  *a          = suite_open(s);
+    pawl_message other_type = suite_message(s, TEXT("m-1")), other_body = other_type;
+    add(s, a, 1, "Order/1", 1, 0);
+    other_type.type = TEXT("CancelOrder");
+    other_body.body = TEXT("{\"id\":\"m-2\"}");
+    REFUSE_ONE(s, a, PAWL_EMISMATCH, outbox_add, .dispatch_id = suite_dispatch_id(1),
+               .source = SOURCE, .version = 1, .endpoint = TEXT("suite"),
+               .destination = TEXT("billing"), .message = other_type, .at = SUITE_NOW);
+    REFUSE_ONE(s, a, PAWL_EMISMATCH, outbox_add, .dispatch_id = suite_dispatch_id(1),
+               .source = SOURCE, .version = 1, .endpoint = TEXT("suite"),
+               .destination = TEXT("billing"), .message = other_body, .at = SUITE_NOW);
+    pawl_message     first = suite_message(s, TEXT("m-1"));
+    pawl_outbox_rows rows  = suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_MESSAGE(s, &rows.items[0].message, &first);
+}
+
+static void twice_in_one_set_is_once_or_a_mismatch(suite *s)
+{
+    pawl_store  *a     = suite_open(s);
+    pawl_message other = suite_message(s, TEXT("m-1"));
+    other.body         = TEXT("{}");
+    suite_set set      = suite_changes(s);
+    for (unsigned i = 0; i < 3; i++) {
+        suite_unit(&set, i, i);
+        ADD(&set, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = SOURCE, .version = 1,
+            .endpoint = TEXT("suite"), .destination = TEXT("billing"),
+            .message = i == 2 ? other : suite_message(s, TEXT("m-1")), .at = SUITE_NOW);
+    }
+    pawl_refusals refused = REFUSED(&set, a);
+    EXPECT_EQ(s, refused.count, 1);
+    EXPECT_EQ(s, refused.items[0].unit, 2);
+    EXPECT_EQ(s, refused.items[0].reason, PAWL_EMISMATCH);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).count, 1);
+}
+
+static void rows_of_sources_come_by_id(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 1; i <= 5; i++)
+        add(s, a, i, suite_printf(s, "Order/%u", 9 - i).data, 10 - (int64_t)i, 0);
+    pawl_outbox_rows rows = claim(s, a, SUITE_NOW, 3);
+    expect_numbers(s, &rows, (const unsigned[]){1, 2, 3}, 3);
+    EXPECT(s, rows.items[0].id < rows.items[1].id);
+    EXPECT(s, rows.items[1].id < rows.items[2].id);
+    rows = claim(s, a, SUITE_NOW, 10);
+    expect_numbers(s, &rows, (const unsigned[]){1, 2, 3, 4, 5}, 5);
+}
+
+static void rows_of_one_source_come_by_sequence(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, 5, "Order/1", 2, 1);
+    add(s, a, 4, "Order/1", 2, 0);
+    add(s, a, 2, "Order/1", 1, 2);
+    add(s, a, 3, "Order/1", 1, 10);
+    add(s, a, 1, "Order/1", 1, 0);
+    pawl_outbox_rows rows = claim(s, a, SUITE_NOW, 10);
+    expect_numbers(s, &rows, (const unsigned[]){1, 2, 3, 4, 5}, 5);
+}
+
+static void success_ends_a_row(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, 1, "Order/1", 1, 0);
+    dispatched(s, a, 1);
+    EXPECT_EQ(s, claim(s, a, PAWL_TIME_MAX, 10).count, 0);
+    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED);
+    expect_numbers(s, &rows, (const unsigned[]){1}, 1);
+    EXPECT_EQ(s, rows.items[0].attempts, 1);
+    pawl_attempt_rows attempts = suite_attempts(s, a, rows.items[0].id);
+    EXPECT_EQ(s, attempts.count, 1);
+    EXPECT_EQ(s, attempts.items[0].attempt, 1);
+    EXPECT_EQ(s, attempts.items[0].outcome, PAWL_ATTEMPT_SUCCESS);
+    EXPECT_EQ(s, attempts.items[0].at, SUITE_NOW);
+    EXPECT_EQ(s, attempts.items[0].duration, 5);
+    EXPECT_EQ(s, attempts.items[0].error.size, 0);
+}
+
+static void a_transient_failure_waits(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, 1, "Order/1", 1, 0);
+    tried(s, a, 1, 1, SUITE_NOW + 10);
+    EXPECT_EQ(s, claim(s, a, SUITE_NOW + 9, 10).count, 0);
+    EXPECT_EQ(s, claim(s, a, SUITE_NOW + 9, 10).next_attempt, SUITE_NOW + 10);
+    pawl_outbox_rows rows = claim(s, a, SUITE_NOW + 10, 10);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].attempts, 1);
+    EXPECT_EQ(s, rows.items[0].next_attempt, SUITE_NOW + 10);
+    EXPECT_EQ(s, rows.next_attempt, PAWL_TIME_MAX);
+    tried(s, a, 1, 2, SUITE_NOW + 30);
+    COMMIT_ONE(s, a, outbox_settle, .id = rows.items[0].id, .state = PAWL_OUTBOX_DEAD,
+               .attempts = 3, .outcome = PAWL_ATTEMPT_POISON, .error = TEXT("enough"),
+               .at = SUITE_NOW + 3, .duration = 103);
+    pawl_attempt_rows attempts = suite_attempts(s, a, rows.items[0].id);
+    EXPECT_EQ(s, attempts.count, 3);
+    for (int32_t i = 1; i <= 3; i++) {
+        EXPECT_EQ(s, attempts.items[i - 1].attempt, i);
+        EXPECT_EQ(s, attempts.items[i - 1].at, SUITE_NOW + i);
+        EXPECT_EQ(s, attempts.items[i - 1].duration, 100 + i);
+    }
+    EXPECT_EQ(s, attempts.items[1].outcome, PAWL_ATTEMPT_TRANSIENT);
+    EXPECT_TEXT(s, attempts.items[1].error, TEXT("try 2"));
+    EXPECT_EQ(s, attempts.items[2].outcome, PAWL_ATTEMPT_POISON);
+    EXPECT_EQ(s, claim(s, a, PAWL_TIME_MAX, 10).count, 0);
+}
+
+static void rejection_is_dead_at_once(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, 1, "Order/1", 1, 0);
+    add(s, a, 2, "Order/1", 2, 0);
+    dead(s, a, 1, PAWL_ATTEMPT_REJECTED);
+    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_DEAD);
+    expect_numbers(s, &rows, (const unsigned[]){1}, 1);
+    EXPECT_EQ(s, suite_attempts(s, a, rows.items[0].id).items[0].outcome, PAWL_ATTEMPT_REJECTED);
+    rows = claim(s, a, SUITE_NOW, 10);
+    expect_numbers(s, &rows, (const unsigned[]){2}, 1);
+}
+
+static void hold(suite *s, pawl_store *store, int64_t after, bool is_release)
+{
+    COMMIT_ONE(s, store, outbox_hold, .source = SOURCE, .after = after, .is_release = is_release);
+}
+
+static void only_a_pending_row_can_be_settled(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 1; i <= 4; i++)
+        add(s, a, i, i == 4 ? "Order/1" : "Order/9", i, 0);
+    dispatched(s, a, 1);
+    dead(s, a, 2, PAWL_ATTEMPT_REJECTED);
+    hold(s, a, 0, false);
+    int64_t ids[] = {id_of(s, a, 1), id_of(s, a, 2), id_of(s, a, 4), id_of(s, a, 4) + 1000};
+    for (size_t i = 0; i < 4; i++)
+        REFUSE_ONE(s, a, PAWL_EGONE, outbox_settle, .id = ids[i], .state = PAWL_OUTBOX_DISPATCHED,
+                   .attempts = 1, .outcome = PAWL_ATTEMPT_SUCCESS, .at = SUITE_NOW);
+    EXPECT_EQ(s, suite_attempts(s, a, ids[0]).count, 1);
+    EXPECT_EQ(s, suite_attempts(s, a, ids[1]).count, 1);
+    EXPECT_EQ(s, suite_attempts(s, a, ids[2]).count, 0);
+    EXPECT_EQ(s, suite_attempts(s, a, ids[3]).count, 0);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 1);
+}
+
+static void add_success(suite_set *set, int64_t id, uint32_t unit, pawl_time at)
+{
+    suite_unit(set, unit, unit);
+    ADD(set, outbox_settle, .id = id, .source = SOURCE, .state = PAWL_OUTBOX_DISPATCHED,
+        .attempts = 1, .next_attempt = at, .outcome = PAWL_ATTEMPT_SUCCESS, .at = at,
+        .duration = 100 + unit);
+}
+
+static void expect_success(suite *s, pawl_store *store, int64_t id, pawl_time at, int64_t duration)
+{
+    pawl_attempt_rows rows = suite_attempts(s, store, id);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].attempt, 1);
+    EXPECT_EQ(s, rows.items[0].outcome, PAWL_ATTEMPT_SUCCESS);
+    EXPECT_TEXT(s, rows.items[0].error, TEXT(""));
+    EXPECT_EQ(s, rows.items[0].at, at);
+    EXPECT_EQ(s, rows.items[0].duration, duration);
+}
+
+/* A driver may settle rows that went the same way in another manner than others. */
+static void rows_are_settled_together(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    int64_t     ids[7];
+    for (unsigned i = 0; i < 7; i++) {
+        add(s, a, i + 1, "Order/1", i + 1, 0);
+        ids[i] = id_of(s, a, i + 1);
+    }
+    suite_set alike = suite_changes(s);
+    for (unsigned i = 0; i < 3; i++)
+        add_success(&alike, ids[i], i, SUITE_NOW + 7);
+    COMMIT(&alike, a);
+    suite_set again = suite_changes(s);
+    for (unsigned i = 2; i < 5; i++)
+        add_success(&again, ids[i], i - 2, SUITE_NOW + 7);
+    pawl_refusals refused = REFUSED(&again, a);
+    EXPECT_EQ(s, refused.count, 1);
+    EXPECT_EQ(s, refused.items[0].unit, 0);
+    EXPECT_EQ(s, refused.items[0].reason, PAWL_EGONE);
+    suite_set mixed = suite_changes(s);
+    for (unsigned i = 5; i < 7; i++)
+        add_success(&mixed, ids[i], i - 5, SUITE_NOW + 2 + i);
+    COMMIT(&mixed, a);
+    for (unsigned i = 0; i < 7; i++)
+        expect_success(s, a, ids[i], SUITE_NOW + (i < 6 ? 7 : 8),
+                       100 + (i < 3   ? i
+                              : i < 5 ? i - 2
+                                      : i - 5));
+    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED);
+    EXPECT_EQ(s, rows.count, 7);
+    EXPECT_EQ(s, rows.items[4].attempts, 1);
+    EXPECT_EQ(s, rows.items[4].next_attempt, SUITE_NOW + 7);
+    EXPECT_EQ(s, rows.items[4].dispatched, SUITE_NOW + 7);
+}
+
+/* The one that may not be settled leaves no line of history that others could stumble over:
+ * it is held, or gone. With a handle that met no refusal before. */
+static void refuse_among_alike(suite *s, pawl_store *store, const int64_t ids[3])
+{
+    suite_set set = suite_changes(s);
+    for (unsigned i = 0; i < 3; i++)
+        add_success(&set, ids[i], i, SUITE_NOW + 7);
+    pawl_refusals refused = REFUSED(&set, store);
+    EXPECT_EQ(s, refused.count, 1);
+    EXPECT_EQ(s, refused.items[0].unit, 1);
+    EXPECT_EQ(s, refused.items[0].reason, PAWL_EGONE);
+    EXPECT_EQ(s, suite_attempts(s, store, ids[0]).count, 1);
+    EXPECT_EQ(s, suite_attempts(s, store, ids[1]).count, 0);
+    EXPECT_EQ(s, suite_attempts(s, store, ids[2]).count, 1);
+}
+
+static void one_of_alike_rows_is_held_or_gone(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    for (unsigned i = 1; i <= 5; i++)
+        add(s, a, i, i == 2 ? "Order/1" : "Order/9", i, 0);
+    hold(s, a, 0, false);
+    const int64_t held[] = {id_of(s, a, 1), id_of(s, a, 2), id_of(s, a, 3)};
+    const int64_t gone[] = {id_of(s, a, 4), held[0] + 1000, id_of(s, a, 5)};
+    refuse_among_alike(s, a, held);
+    refuse_among_alike(s, b, gone);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED).count, 4);
+}
+
+static void held_rows_wait_for_their_release(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 1; i <= 4; i++)
+        add(s, a, i, "Order/1", i, 0);
+    add(s, a, 5, "Order/2", 1, 0);
+    add(s, a, 6, "order/1", 1, 0);
+    dispatched(s, a, 4);
+    int64_t   first = id_of(s, a, 1);
+    suite_set set   = suite_changes(s);
+    ADD(&set, outbox_settle, .id = first, .source = SOURCE, .state = PAWL_OUTBOX_PENDING,
+        .attempts = 1, .next_attempt = SUITE_NOW + 10, .outcome = PAWL_ATTEMPT_TRANSIENT,
+        .at = SUITE_NOW);
+    ADD(&set, outbox_hold, .source = SOURCE, .after = first);
+    COMMIT(&set, a);
+    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_HELD);
+    expect_numbers(s, &rows, (const unsigned[]){2, 3}, 2);
+    rows = claim(s, a, SUITE_NOW + 100, 10);
+    expect_numbers(s, &rows, (const unsigned[]){1, 5, 6}, 3);
+    add(s, a, 7, "Order/1", 7, 0);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 2);
+    suite_set last = suite_changes(s);
+    ADD(&last, outbox_settle, .id = first, .source = SOURCE, .state = PAWL_OUTBOX_DEAD,
+        .attempts = 2, .outcome = PAWL_ATTEMPT_POISON, .at = SUITE_NOW);
+    ADD(&last, outbox_hold, .source = SOURCE, .after = first, .is_release = true);
+    COMMIT(&last, a);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 0);
+    rows = claim(s, a, SUITE_NOW, 10);
+    expect_numbers(s, &rows, (const unsigned[]){2, 3, 5, 6, 7}, 5);
+    rows = suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED);
+    expect_numbers(s, &rows, (const unsigned[]){4}, 1);
+}
+
+/* Ids need not follow the versions: what is held stays back, whatever its place is. */
+static void a_held_row_takes_nobodys_place(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, 1, "Order/1", 8, 0);
+    add(s, a, 2, "Order/1", 7, 0);
+    add(s, a, 3, "Order/1", 6, 0);
+    hold(s, a, id_of(s, a, 1), false);
+    pawl_outbox_rows rows = claim(s, a, SUITE_NOW, 10);
+    expect_numbers(s, &rows, (const unsigned[]){1}, 1);
+}
+
+/* A release frees all of its source, also what stands before `after`, and no other. */
+static void a_release_frees_all_of_its_source(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 1; i <= 3; i++)
+        add(s, a, i, "Order/1", i, 0);
+    for (unsigned i = 4; i <= 5; i++)
+        add(s, a, i, "Order/2", i, 0);
+    hold(s, a, id_of(s, a, 1), false);
+    COMMIT_ONE(s, a, outbox_hold, .source = TEXT("Order/2"), .after = id_of(s, a, 4));
+    hold(s, a, id_of(s, a, 3), true);
+    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_HELD);
+    expect_numbers(s, &rows, (const unsigned[]){5}, 1);
+    rows = claim(s, a, SUITE_NOW, 10);
+    expect_numbers(s, &rows, (const unsigned[]){1, 2, 3, 4}, 4);
+}
+
+static void a_claim_says_when_to_look_next(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    EXPECT_EQ(s, claim(s, a, SUITE_NOW, 10).next_attempt, PAWL_TIME_MAX);
+    for (unsigned i = 1; i <= 3; i++)
+        add(s, a, i, suite_printf(s, "Order/%u", i).data, 1, 0);
+    tried(s, a, 1, 1, SUITE_NOW + 20);
+    tried(s, a, 2, 1, SUITE_NOW + 10);
+    pawl_outbox_rows rows = claim(s, a, SUITE_NOW, 10);
+    expect_numbers(s, &rows, (const unsigned[]){3}, 1);
+    EXPECT_EQ(s, rows.next_attempt, SUITE_NOW + 10);
+    EXPECT_EQ(s, claim(s, a, SUITE_NOW + 10, 10).next_attempt, SUITE_NOW + 20);
+}
+
+/* Producers' clocks differ, and a message that is handled again has the time of its batch:
+ * what goes by the time that a row was made at goes past its predecessor. */
+static void a_new_row_is_due_by_any_clock(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    COMMIT_ONE(s, a, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = SOURCE,
+               .version = 1, .endpoint = TEXT("suite"), .destination = TEXT("billing"),
+               .message = suite_message(s, TEXT("m-1")), .at = SUITE_NOW + PAWL_MINUTES(1));
+    add(s, a, 2, "Order/1", 2, 0);
+    pawl_outbox_rows rows = claim(s, a, SUITE_NOW, 1);
+    expect_numbers(s, &rows, (const unsigned[]){1}, 1);
+    EXPECT(s, rows.next_attempt <= SUITE_NOW);
+    EXPECT_EQ(s, rows.items[0].at, SUITE_NOW + PAWL_MINUTES(1));
+    EXPECT_EQ(s, rows.items[0].due, 0); /* so is its message at the receiver */
+    rows = claim(s, a, SUITE_NOW, 10);
+    expect_numbers(s, &rows, (const unsigned[]){1, 2}, 2);
+    EXPECT_EQ(s, rows.next_attempt, PAWL_TIME_MAX);
+}
+
+static void listing_is_by_state_and_id(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 1; i <= 5; i++)
+        add(s, a, i, "Order/1", 9 - (int64_t)i, 0);
+    dispatched(s, a, 2);
+    dispatched(s, a, 4);
+    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING);
+    expect_numbers(s, &rows, (const unsigned[]){1, 3, 5}, 3);
+    rows = suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED);
+    expect_numbers(s, &rows, (const unsigned[]){2, 4}, 2);
+    EXPECT_OK(s, a->ops->outbox_list(a, PAWL_OUTBOX_PENDING, 2, s->arena, &rows, &s->error));
+    expect_numbers(s, &rows, (const unsigned[]){1, 3}, 2);
+}
+
+/* Routes belong to an endpoint: another one's rows are not claimed, nor do they
+ * say when to look next. */
+static void a_claim_is_of_one_endpoint(suite *s)
+{
+    pawl_store      *store = suite_open(s);
+    pawl_outbox_rows rows  = {0};
+    add(s, store, 1, "Order/1", 1, 0);
+    COMMIT_ONE(s, store, outbox_add, .dispatch_id = suite_dispatch_id(2), .source = TEXT("Stay/1"),
+               .version = 1, .endpoint = TEXT("other"), .destination = TEXT("billing"),
+               .message = suite_message(s, TEXT("m-2")), .at = SUITE_NOW);
+    EXPECT_OK(s, store->ops->outbox_claim(store, TEXT("other"), SUITE_NOW, 9, s->arena, &rows,
+                                          &s->error));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT(s, is_number(&rows.items[0], 2));
+    EXPECT_OK(s, store->ops->outbox_claim(store, TEXT("Other"), SUITE_NOW, 9, s->arena, &rows,
+                                          &s->error));
+    EXPECT_EQ(s, rows.count, 0);
+    EXPECT(s, rows.next_attempt == PAWL_TIME_MAX);
+}
+
+/* ---- Late commits ------------------------------------------------------- */
+
+#define OTHERS 9000
+#define SETTLED 500
+
+static void put(suite_set *set, unsigned number, pawl_text source, int64_t version)
+{
+    ADD(set, outbox_add, .dispatch_id = suite_dispatch_id(number), .source = source,
+        .version = version, .endpoint = TEXT("suite"), .destination = TEXT("billing"),
+        .message = suite_message(set->s, suite_printf(set->s, "m-%u", number)), .at = SUITE_NOW);
+}
+
+static void commit_others(suite *s, pawl_store *store, unsigned round)
+{
+    suite_set set = suite_changes(s);
+    for (unsigned i = 0; i < OTHERS; i++)
+        put(&set, 10 + round * OTHERS + i, suite_printf(s, "Other/%u", i), round);
+    COMMIT(&set, store);
+}
+
+/* As many in one commit as a runner settles. */
+static void deliver_others(suite *s, pawl_store *store)
+{
+    pawl_outbox_rows rows = claim(s, store, SUITE_NOW, OTHERS);
+    EXPECT_EQ(s, rows.count, OTHERS);
+    for (size_t begin = 0; begin < rows.count; begin += SETTLED) {
+        suite_set set = suite_changes(s);
+        for (size_t i = begin; i < begin + SETTLED && i < rows.count; i++)
+            ADD(&set, outbox_settle, .id = rows.items[i].id, .source = rows.items[i].source,
+                .state = PAWL_OUTBOX_DISPATCHED, .attempts = 1, .outcome = PAWL_ATTEMPT_SUCCESS,
+                .at = SUITE_NOW);
+        COMMIT(&set, store);
+    }
+}
+
+/* A row gets its id early and is committed when more rows were delivered than a driver
+ * could look back on; the next one of its source must not be claimed without it. */
+static void a_late_commit_keeps_the_order(suite *s)
+{
+    pawl_store *a = suite_open(s), *slow = suite_open(s);
+    suite_set   late = suite_changes(s), next = suite_changes(s);
+    suite_need_overlap(s, a);
+    EXPECT_OK(s, slow->ops->hold_begin(slow, &s->error));
+    put(&late, 1, SOURCE, 1);
+    EXPECT_OK(s, slow->ops->enlist(slow, slow->ops->native(slow), &late.changes, &s->error));
+    for (unsigned round = 0; round < 4; round++) {
+        commit_others(s, a, round);
+        deliver_others(s, a);
+    }
+    COMMIT_ONE(s, slow, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
+               .at = SUITE_NOW);
+    put(&next, 2, SOURCE, 2);
+    COMMIT(&next, a);
+    pawl_outbox_rows rows = claim(s, a, SUITE_NOW, OTHERS);
+    expect_numbers(s, &rows, (const unsigned[]){1, 2}, 2);
+}
+
+static const suite_case cases[] = {
+    {"O8 a claim is of one endpoint", a_claim_is_of_one_endpoint},
+    {"O1 a row comes back as it was added", a_row_comes_back_as_it_was_added},
+    {"O6 O7 a known dispatch id changes nothing", a_known_dispatch_id_changes_nothing},
+    {"O5 a known id with another content is refused", a_known_id_with_another_content_is_refused},
+    {"O5 O6 twice in one set is once or a mismatch", twice_in_one_set_is_once_or_a_mismatch},
+    {"O8 rows of different sources come by id", rows_of_sources_come_by_id},
+    {"O8 rows of one source come by sequence", rows_of_one_source_come_by_sequence},
+    {"O9 success ends a row and is on record", success_ends_a_row},
+    {"O10 O12 O15 a transient failure waits, each attempt on record", a_transient_failure_waits},
+    {"O11 O13 rejection is dead at once and holds nothing back", rejection_is_dead_at_once},
+    {"O16 only a pending row can be settled", only_a_pending_row_can_be_settled},
+    {"O15 O16 rows are settled together", rows_are_settled_together},
+    {"O15 O16 of rows settled together one that is held or gone is refused alone",
+     one_of_alike_rows_is_held_or_gone},
+    {"O14 held rows wait for their release", held_rows_wait_for_their_release},
+    {"O14 a held row takes nobody's place", a_held_row_takes_nobodys_place},
+    {"O14 a release frees all of its source", a_release_frees_all_of_its_source},
+    {"O8 a claim says when to look next", a_claim_says_when_to_look_next},
+    {"O8 O14 a new row is due by any clock", a_new_row_is_due_by_any_clock},
+    {"O8 listing is by state and id", listing_is_by_state_and_id},
+    {"O8 O14 a late commit does not break the order of its source", a_late_commit_keeps_the_order},
+};
+
+const suite_cases cases_outbox = SUITE_CASES("outbox", cases);

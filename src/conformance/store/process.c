@@ -1,0 +1,533 @@
+/* process.c - several processes on one store. A child opens handles of its
+ * own; the case has none open while it forks, for what a library keeps of them
+ * would be the child's too.
+ *
+ *     fork all -> open the gate -> children run, report, _exit -> sum -> look
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PROCESSES 4
+#define COUNTS 400
+
+/* ---- Children ----------------------------------------------------------- */
+
+/* What a child says at its end. */
+typedef struct report {
+    char     failure[sizeof((suite *)NULL)->failure]; /* empty: none */
+    unsigned counts[COUNTS];
+} report;
+
+typedef void child_function(suite *s, unsigned index, unsigned *counts);
+
+typedef struct child {
+    pid_t pid;
+    int   from; /* where its report comes from */
+} child;
+
+/* False when the other side ended first. */
+static bool take_all(int file, void *data, size_t size)
+{
+    char *at = data;
+    while (size > 0) {
+        ssize_t count = read(file, at, size);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return false;
+        at += count;
+        size -= (size_t)count;
+    }
+    return true;
+}
+
+static bool give_all(int file, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size > 0) {
+        ssize_t count = write(file, at, size);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return false;
+        at += count;
+        size -= (size_t)count;
+    }
+    return true;
+}
+
+static void run_guarded(suite *s, child_function *function, unsigned index, unsigned *counts)
+{
+    if (setjmp(s->failed) == 0)
+        function(s, index, counts);
+}
+
+/* Nothing of the parent's is flushed or freed here: it is the parent's. */
+static _Noreturn void run_child(suite *s, child_function *function, unsigned index, int gate,
+                                int to)
+{
+    static report own;
+    char          byte;
+    (void)take_all(gate, &byte, 1); /* ends when the parent opens it */
+    run_guarded(s, function, index, own.counts);
+    suite_close_all(s);
+    memcpy(own.failure, s->failure, sizeof own.failure);
+    _exit(give_all(to, &own, sizeof own) ? 0 : 1);
+}
+
+static bool start_child(suite *s, child_function *function, unsigned index, const int gate[2],
+                        child *made)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return false;
+    uint64_t seed = pawl_random_next(&s->random);
+    made->pid     = fork();
+    made->from    = ends[0];
+    if (made->pid == 0) {
+        close(gate[1]);
+        close(ends[0]);
+        pawl_random_seed(&s->random, seed);
+        run_child(s, function, index, gate[0], ends[1]);
+    }
+    close(ends[1]);
+    if (made->pid < 0)
+        close(ends[0]);
+    return made->pid > 0;
+}
+
+/* Adds what the child counted; its failure is taken when it is the first. */
+static void end_child(const child *ended, unsigned *counts, char *failure, size_t failure_size)
+{
+    static report taken;
+    int           status   = -1;
+    bool          is_whole = take_all(ended->from, &taken, sizeof taken);
+    close(ended->from);
+    while (waitpid(ended->pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (is_whole && status == 0) {
+        for (unsigned i = 0; i < COUNTS; i++)
+            counts[i] += taken.counts[i];
+        if (failure[0] == '\0')
+            snprintf(failure, failure_size, "%s", taken.failure);
+    } else if (failure[0] == '\0') {
+        snprintf(failure, failure_size, "it ended with status %d and no report", status);
+    }
+}
+
+/* Runs the function in `count` processes at once. `counts` gets the sums of what
+ * they counted; a failure in one is the case's. */
+static void run_processes(suite *s, unsigned count, child_function *function, unsigned *counts)
+{
+    child    children[PROCESSES];
+    char     failure[sizeof s->failure] = "";
+    unsigned started                    = 0;
+    int      gate[2];
+    memset(counts, 0, COUNTS * sizeof *counts);
+    EXPECT(s, count <= PROCESSES && s->store_count == 0);
+    EXPECT(s, pipe(gate) == 0);
+    while (started < count && start_child(s, function, started, gate, &children[started]))
+        started++;
+    close(gate[0]);
+    close(gate[1]);
+    for (unsigned i = 0; i < started; i++)
+        end_child(&children[i], counts, failure, sizeof failure);
+    if (failure[0] != '\0')
+        suite_fail(s, __FILE__, __LINE__, "in a process: %s", failure);
+    EXPECT_EQ(s, started, count);
+}
+
+static void leave_a_row(suite *s, unsigned index, unsigned *counts)
+{
+    (void)index;
+    (void)counts;
+    suite_send(s, suite_open(s), TEXT("probe"), "m-1", SUITE_NOW);
+}
+
+/* Whether processes share a store is seen by what one leaves behind. */
+static void need_processes(suite *s)
+{
+    unsigned counts[COUNTS];
+    run_processes(s, 1, leave_a_row, counts);
+    pawl_store *a       = suite_open(s);
+    bool        is_seen = suite_queue(s, a, TEXT("probe")).count == 1;
+    suite_close(s, a);
+    if (!is_seen)
+        suite_not_applicable(s, "its data is one process's: another sees nothing of it");
+}
+
+static void expect_each(suite *s, const unsigned *counts, unsigned count, unsigned expected)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (counts[i] != expected)
+            suite_fail(s, __FILE__, __LINE__, "number %u was counted %u times, expected %u", i,
+                       counts[i], expected);
+}
+
+/* ---- Queue -------------------------------------------------------------- */
+
+#define SHARE (COUNTS / PROCESSES)
+#define TENURE 25
+#define TRIES_MAX 20000
+
+/* The number at the end of "m-17". */
+static unsigned number_of(suite *s, pawl_text id)
+{
+    EXPECT(s, id.size > 2 && memcmp(id.data, "m-", 2) == 0);
+    unsigned long number = strtoul(id.data + 2, NULL, 10);
+    EXPECT(s, number < COUNTS);
+    return (unsigned)number;
+}
+
+/* Where one process at a time works a queue, this waits for its commits. */
+static pawl_queue_rows claim_some(suite *s, pawl_store *store, size_t count_max)
+{
+    for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
+        pawl_queue_rows rows = suite_claim(s, store, TEXT("orders"), SUITE_NOW, count_max);
+        if (rows.count > 0)
+            return rows;
+        EXPECT_OK(s, store->ops->wait(store, 1000, -1, &s->error));
+    }
+    suite_fail(s, __FILE__, __LINE__, "no row in %d tries, and %zu are this process's", TRIES_MAX,
+               count_max);
+}
+
+static void settle_rows(suite *s, pawl_store *store, pawl_queue_rows rows, unsigned *counts)
+{
+    suite_set set = suite_changes(s);
+    for (unsigned i = 0; i < rows.count; i++) {
+        suite_unit(&set, i, i);
+        ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
+            .seq = rows.items[i].seq);
+        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = rows.items[i].message.id,
+            .at = SUITE_NOW);
+    }
+    COMMIT(&set, store);
+    for (size_t i = 0; i < rows.count; i++)
+        counts[number_of(s, rows.items[i].message.id)]++;
+}
+
+/* Settles its share of the rows, and lets go of the queue now and then. */
+static void settle_a_share(suite *s, unsigned index, unsigned *counts)
+{
+    (void)index;
+    for (size_t done = 0; done < SHARE; done += TENURE) {
+        pawl_store *store = suite_open(s);
+        for (size_t left = TENURE; left > 0;) {
+            pawl_arena_point start = pawl_arena_position(s->arena);
+            pawl_queue_rows  rows  = claim_some(s, store, left < 4 ? left : 4);
+            EXPECT(s, rows.count <= left);
+            settle_rows(s, store, rows, counts);
+            left -= rows.count;
+            pawl_arena_rewind(s->arena, start);
+        }
+        suite_close(s, store);
+    }
+}
+
+static void processes_settle_each_row_once(suite *s)
+{
+    unsigned counts[COUNTS];
+    need_processes(s);
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    for (unsigned i = 0; i < COUNTS; i++)
+        ADD(&set, queue_send, .queue = TEXT("orders"), .due = SUITE_NOW,
+            .message = suite_message(s, suite_printf(s, "m-%u", i)));
+    COMMIT(&set, a);
+    suite_close(s, a);
+    run_processes(s, PROCESSES, settle_a_share, counts);
+    expect_each(s, counts, COUNTS, 1);
+    a = suite_open(s);
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("orders")).count, 0);
+    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, COUNTS);
+}
+
+/* ---- Sagas -------------------------------------------------------------- */
+
+#define ROUNDS 40
+#define SAGAS 20
+#define WORKERS 2 /* in each process */
+#define STEPS 15
+#define TOGETHER 3 /* sagas in one group */
+#define APPENDS 40 /* versions of a stream, from 1 */
+
+static void begin_sagas(suite *s, unsigned index, unsigned *counts)
+{
+    pawl_store *store = suite_open(s);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        pawl_refusals refused;
+        suite_set     set = suite_changes(s);
+        ADD(&set, saga_insert, .table = s->tables[SUITE_ORDER],
+            .id   = suite_saga_id(1000 * (index + 1) + round),
+            .main = pawl_value_text(suite_printf(s, "order-%u", round)), .metadata = TEXT("{}"),
+            .data = TEXT("{}"), .type_version = TEXT("1.0"));
+        EXPECT_OK(s, suite_try(&set, store, &refused));
+        EXPECT(s, refused.count <= 1);
+        if (refused.count == 0)
+            counts[round]++;
+        else
+            EXPECT_EQ(s, refused.items[0].reason, PAWL_EDUPLICATE);
+    }
+}
+
+static void racing_starters_leave_one_saga(suite *s)
+{
+    unsigned counts[COUNTS];
+    need_processes(s);
+    run_processes(s, PROCESSES, begin_sagas, counts);
+    expect_each(s, counts, ROUNDS, 1);
+    EXPECT_EQ(s, suite_saga_count(s, suite_open(s), SUITE_ORDER), ROUNDS);
+}
+
+/* At each version of one stream, one event and its dispatch. */
+static void append_events(suite *s, unsigned index, unsigned *counts)
+{
+    pawl_store *store = suite_open(s);
+    for (unsigned i = 1; i < APPENDS; i++) {
+        pawl_text     id  = suite_printf(s, "m-%u", index);
+        suite_set     set = suite_changes(s);
+        pawl_refusals refused;
+        ADD(&set, event_append, .stream = TEXT("Account/1"), .version = i, .is_first = true,
+            .event = suite_event(s, id));
+        ADD(&set, outbox_add, .dispatch_id = suite_dispatch_id(1000 * (index + 1) + i),
+            .source = TEXT("Account/1"), .version = i, .endpoint = TEXT("suite"),
+            .destination = TEXT("billing"), .message = suite_message(s, id), .at = SUITE_NOW);
+        EXPECT_OK(s, suite_try(&set, store, &refused));
+        counts[i] += refused.count == 0;
+        if (refused.count > 0)
+            EXPECT_EQ(s, refused.items[0].reason, PAWL_ECONFLICT);
+    }
+}
+
+static void racing_appends_leave_one_event(suite *s)
+{
+    unsigned counts[COUNTS];
+    need_processes(s);
+    run_processes(s, PROCESSES, append_events, counts);
+    expect_each(s, counts + 1, APPENDS - 1, 1);
+    pawl_store *a = suite_open(s);
+    EXPECT_EQ(s, suite_stream(s, a, TEXT("Account/1"), 0).count, APPENDS - 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).count, APPENDS - 1);
+}
+
+static int64_t count_in(suite *s, pawl_text data)
+{
+    size_t at = 0;
+    while (at < data.size && (data.data[at] < '0' || data.data[at] > '9'))
+        at++;
+    EXPECT(s, at < data.size);
+    return strtoll(data.data + at, NULL, 10);
+}
+
+/* One more in each of three sagas, or in none: false when another was faster. */
+static bool raise_three(suite *s, pawl_store *store, unsigned first)
+{
+    pawl_refusals refused;
+    suite_set     set = suite_changes(s);
+    for (unsigned i = 0; i < TOGETHER; i++) {
+        pawl_saga_row row = suite_load_id(s, store, SUITE_ORDER, 1 + (first + 7 * i) % SAGAS);
+        EXPECT(s, row.version > 0);
+        ADD(&set, saga_update, .table = s->tables[SUITE_ORDER], .id = row.id,
+            .version = row.version, .row = row.row, .metadata = TEXT("{}"),
+            .data         = suite_printf(s, "{\"n\":%d}", (int)count_in(s, row.data) + 1),
+            .type_version = TEXT("1.0"));
+    }
+    EXPECT_OK(s, suite_try(&set, store, &refused));
+    for (size_t i = 0; i < refused.count; i++)
+        EXPECT_EQ(s, refused.items[i].reason, PAWL_ECONFLICT);
+    return refused.count == 0;
+}
+
+/* The three are named in an order that depends on the first of them: two workers
+ * that took their rows one by one in that order would wait for each other. */
+static void raise_some(suite_thread *thread)
+{
+    suite      *s     = thread->s;
+    pawl_store *store = suite_open(s);
+    for (unsigned step = 0; step < STEPS; step++) {
+        pawl_arena_point start = pawl_arena_position(s->arena);
+        unsigned         first = (unsigned)pawl_random_below(&s->random, SAGAS);
+        unsigned         tries = 0;
+        while (!raise_three(s, store, first))
+            EXPECT(s, tries++ < TRIES_MAX);
+        pawl_arena_rewind(s->arena, start);
+    }
+}
+
+static void raise_with_threads(suite *s, unsigned index, unsigned *counts)
+{
+    (void)index;
+    (void)counts;
+    suite_threads(s, WORKERS, raise_some, NULL);
+}
+
+static void no_update_is_lost(suite *s)
+{
+    unsigned counts[COUNTS];
+    int64_t  total = 0, versions = 0;
+    need_processes(s);
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 1; i <= SAGAS; i++)
+        COMMIT_ONE(s, a, saga_insert, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(i),
+                   .main = pawl_value_text(suite_printf(s, "order-%u", i)), .metadata = TEXT("{}"),
+                   .data = TEXT("{\"n\":0}"), .type_version = TEXT("1.0"));
+    suite_close(s, a);
+    run_processes(s, PROCESSES, raise_with_threads, counts);
+    a = suite_open(s);
+    for (unsigned i = 1; i <= SAGAS; i++) {
+        pawl_saga_row row = suite_load_id(s, a, SUITE_ORDER, i);
+        total += count_in(s, row.data);
+        versions += row.version - 1;
+    }
+    EXPECT_EQ(s, total, PROCESSES * WORKERS * STEPS * TOGETHER);
+    EXPECT_EQ(s, versions, PROCESSES * WORKERS * STEPS * TOGETHER);
+}
+
+/* ---- Aggregators and timeouts ------------------------------------------- */
+
+#define BILLS TEXT("Bills")
+
+static void add_bills(suite *s, unsigned index, unsigned *counts)
+{
+    pawl_store *store = suite_open(s);
+    (void)counts;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        suite_set set    = suite_changes(s);
+        pawl_text own    = suite_printf(s, "own-%u-%u", index, i);
+        pawl_text shared = suite_printf(s, "shared-%u", i);
+        ADD(&set, aggregator_add, .name = BILLS, .partition = BILLS, .key = own,
+            .message = suite_message(s, own), .at = SUITE_NOW, .due = SUITE_NOW);
+        ADD(&set, aggregator_add, .name = BILLS, .partition = BILLS, .key = shared,
+            .message = suite_message(s, shared), .at = SUITE_NOW, .due = SUITE_NOW);
+        COMMIT(&set, store);
+    }
+}
+
+static void racing_adds_of_a_key_make_one_row(suite *s)
+{
+    unsigned        counts[COUNTS];
+    pawl_flush_rows flushes = {0};
+    need_processes(s);
+    run_processes(s, PROCESSES, add_bills, counts);
+    pawl_store *a = suite_open(s);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, PROCESSES * ROUNDS + ROUNDS);
+    EXPECT_OK(s, a->ops->flush_list(a, BILLS, SUITE_NOW, 9, s->arena, &flushes, &s->error));
+    EXPECT_EQ(s, flushes.count, 1);
+}
+
+/* Claims until none is left, and only then removes what it holds: what it left
+ * would be free when its worker ends. */
+static void handle_timeouts(suite *s, unsigned index, unsigned *counts)
+{
+    pawl_store *store   = suite_open(s);
+    suite_set   set     = suite_changes(s);
+    unsigned    session = 100 * (index + 1);
+    for (;;) {
+        pawl_timeout_rows rows = suite_claim_timeouts(s, store, session, SUITE_NOW, 5);
+        if (rows.count == 0)
+            break;
+        for (size_t i = 0; i < rows.count; i++) {
+            const uint8_t *bytes  = rows.items[i].id.uuid.bytes;
+            unsigned       number = bytes[14] * 256u + bytes[15];
+            EXPECT(s, number < COUNTS && counts[number] == 0);
+            counts[number]++;
+            ADD(&set, timeout_settle, .action = PAWL_TIMEOUT_REMOVE, .id = rows.items[i].id,
+                .has_owner = true, .owner = suite_session_id(session),
+                .generation = rows.items[i].generation);
+        }
+    }
+    COMMIT(&set, store);
+}
+
+static void each_timeout_is_claimed_once(suite *s)
+{
+    unsigned counts[COUNTS];
+    need_processes(s);
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    for (unsigned i = 1; i < COUNTS; i++)
+        ADD(&set, timeout_set, .id = suite_timeout_id(i), .destination = TEXT("orders"),
+            .due = SUITE_NOW - i);
+    COMMIT(&set, a);
+    suite_close(s, a);
+    run_processes(s, PROCESSES, handle_timeouts, counts);
+    expect_each(s, counts + 1, COUNTS - 1, 1);
+    EXPECT_EQ(s, suite_timeouts(s, suite_open(s)).count, 0);
+}
+
+/* ---- Installing --------------------------------------------------------- */
+
+#define INSTALLS 4
+
+static void ignore_line(pawl_text line, void *context)
+{
+    (void)line;
+    (void)context;
+}
+
+static pawl_code run_schema(suite *s, pawl_schema_verb verb)
+{
+    suite_tables tables;
+    suite_tables_make(&tables, s->address);
+    return pawl_store_schema(s->address->url, verb, &tables.spec, ignore_line, NULL, &s->error);
+}
+
+static void install(suite *s, unsigned index, unsigned *counts)
+{
+    (void)index;
+    EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_APPLY));
+    counts[0]++;
+}
+
+/* Each time the prefix is a new one: nothing of it is there any more. */
+static void installers_at_once_both_succeed(suite *s)
+{
+    unsigned counts[COUNTS];
+    need_processes(s);
+    for (unsigned i = 0; i < INSTALLS; i++) {
+        EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_DROP));
+        EXPECT_CODE(s, run_schema(s, PAWL_SCHEMA_VERIFY), PAWL_ESCHEMA);
+        run_processes(s, i % 2 == 0 ? 2 : PROCESSES, install, counts);
+        EXPECT_EQ(s, counts[0], i % 2 == 0 ? 2 : PROCESSES);
+        EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_VERIFY));
+    }
+}
+
+static void installing_again_changes_nothing(suite *s)
+{
+    unsigned counts[COUNTS];
+    need_processes(s);
+    pawl_store *a = suite_open(s);
+    suite_insert_order(s, a, 1, "order-1");
+    suite_close(s, a);
+    run_processes(s, 2, install, counts);
+    EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_VERIFY));
+    a = suite_open(s);
+    EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 1).version, 1);
+    suite_close(s, a);
+    EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_DROP));
+    EXPECT_CODE(s, run_schema(s, PAWL_SCHEMA_VERIFY), PAWL_ESCHEMA);
+    EXPECT_OK(s, run_schema(s, PAWL_SCHEMA_DROP));
+}
+
+static const suite_case cases[] = {
+    {"E27 T7 processes settle each queue row once", processes_settle_each_row_once},
+    {"S10 E7 starters that race in processes leave one saga", racing_starters_leave_one_saga},
+    {"O4 O3 appends that race in processes leave one event", racing_appends_leave_one_event},
+    {"S9 no update of several processes is lost", no_update_is_lost},
+    {"A2 A25 processes that race to add a key make one row", racing_adds_of_a_key_make_one_row},
+    {"T7 processes claim each timeout once", each_timeout_is_claimed_once},
+    {"D34 D26 processes that install at once all succeed", installers_at_once_both_succeed},
+    {"D26 installing again changes nothing and dropping may be repeated",
+     installing_again_changes_nothing},
+};
+
+const suite_cases cases_process = SUITE_CASES("process", cases);

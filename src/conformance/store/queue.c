@@ -1,0 +1,442 @@
+/* queue.c - queue rows: order, claims, settling, dedupe, place.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+#define QUEUE TEXT("orders")
+#define LATE (SUITE_NOW + PAWL_HOURS(1))
+
+static void settle(suite *s, pawl_store *store, pawl_queue_action action, int64_t seq)
+{
+    COMMIT_ONE(s, store, queue_settle, .action = action, .queue = QUEUE, .seq = seq,
+               .due = SUITE_NOW);
+}
+
+static void expect_ids(suite *s, const pawl_queue_rows *rows, const char *const *ids, size_t count)
+{
+    EXPECT_EQ(s, rows->count, count);
+    for (size_t i = 0; i < count; i++)
+        EXPECT_TEXT(s, rows->items[i].message.id, pawl_text_of(ids[i]));
+}
+
+static void a_row_comes_back_as_it_was_sent(suite *s)
+{
+    pawl_store  *a    = suite_open(s);
+    pawl_message sent = suite_message(s, TEXT("m-1"));
+    COMMIT_ONE(s, a, queue_send, .queue = QUEUE, .message = sent, .due = SUITE_NOW - 7,
+               .attempts = 2);
+    pawl_queue_rows rows = suite_claim(s, a, QUEUE, SUITE_NOW, 10);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_MESSAGE(s, &rows.items[0].message, &sent);
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW - 7);
+    EXPECT_EQ(s, rows.items[0].placed, SUITE_NOW - 7);
+    EXPECT_EQ(s, rows.items[0].attempts, 2);
+    EXPECT_EQ(s, rows.items[0].deaths, 0);
+    EXPECT_EQ(s, rows.items[0].waiting_since, 0);
+    EXPECT(s, rows.items[0].seq > 0);
+    EXPECT(s, rows.items[0].message.body.data[rows.items[0].message.body.size] == '\0');
+}
+
+static void order_is_due_then_seq(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, QUEUE, "last", SUITE_NOW + 30);
+    suite_set set = suite_changes(s);
+    ADD(&set, queue_send, .queue = QUEUE, .message = suite_message(s, TEXT("b")), .due = SUITE_NOW);
+    ADD(&set, queue_send, .queue = QUEUE, .message = suite_message(s, TEXT("a")), .due = SUITE_NOW);
+    COMMIT(&set, a);
+    suite_send(s, a, QUEUE, "0", SUITE_NOW);
+    suite_send(s, a, QUEUE, "first", SUITE_NOW - 1);
+    pawl_queue_rows rows = suite_claim(s, a, QUEUE, LATE, 10);
+    expect_ids(s, &rows, (const char *const[]){"first", "b", "a", "0", "last"}, 5);
+    EXPECT(s, rows.items[1].seq < rows.items[2].seq);
+    EXPECT(s, rows.items[2].seq < rows.items[3].seq);
+}
+
+static void due_max_is_inclusive(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, QUEUE, "at", SUITE_NOW);
+    suite_send(s, a, QUEUE, "after", SUITE_NOW + 1);
+    EXPECT_EQ(s, suite_claim(s, a, QUEUE, SUITE_NOW - 1, 10).count, 0);
+    pawl_queue_rows rows = suite_claim(s, a, QUEUE, SUITE_NOW, 10);
+    expect_ids(s, &rows, (const char *const[]){"at"}, 1);
+    rows = suite_claim(s, a, QUEUE, SUITE_NOW + 1, 10);
+    expect_ids(s, &rows, (const char *const[]){"after"}, 1);
+}
+
+static void a_claim_takes_at_most_count_max(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (int i = 0; i < 5; i++)
+        suite_send(s, a, QUEUE, suite_printf(s, "m-%d", i).data, SUITE_NOW);
+    pawl_queue_rows rows = suite_claim(s, a, QUEUE, LATE, 2);
+    expect_ids(s, &rows, (const char *const[]){"m-0", "m-1"}, 2);
+    rows = suite_claim(s, a, QUEUE, LATE, 2);
+    expect_ids(s, &rows, (const char *const[]){"m-2", "m-3"}, 2);
+    rows = suite_claim(s, a, QUEUE, LATE, 2);
+    expect_ids(s, &rows, (const char *const[]){"m-4"}, 1);
+}
+
+static void claimed_rows_are_handed_out_once(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    for (int i = 0; i < 4; i++)
+        suite_send(s, a, QUEUE, suite_printf(s, "m-%d", i).data, SUITE_NOW);
+    EXPECT_EQ(s, suite_claim(s, a, QUEUE, LATE, 2).count, 2);
+    pawl_queue_rows rows = suite_claim(s, b, QUEUE, LATE, 10);
+    expect_ids(s, &rows, (const char *const[]){"m-2", "m-3"}, 2);
+    EXPECT_EQ(s, suite_claim(s, a, QUEUE, LATE, 10).count, 0);
+    EXPECT_EQ(s, suite_queue(s, b, QUEUE).count, 4);
+}
+
+static void queues_are_apart(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, QUEUE, "m-1", SUITE_NOW);
+    suite_send(s, a, TEXT("Orders"), "m-1", SUITE_NOW);
+    suite_send(s, a, TEXT("orders2"), "m-1", SUITE_NOW);
+    EXPECT_EQ(s, suite_claim(s, a, QUEUE, LATE, 10).count, 1);
+    EXPECT_EQ(s, suite_claim(s, a, TEXT("Orders"), LATE, 10).count, 1);
+    EXPECT_EQ(s, suite_claim(s, a, TEXT("order"), LATE, 10).count, 0);
+}
+
+static void done_removes_the_row(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, QUEUE, "m-1", SUITE_NOW);
+    suite_send(s, a, QUEUE, "m-2", SUITE_NOW);
+    pawl_queue_rows rows = suite_claim(s, a, QUEUE, LATE, 1);
+    settle(s, a, PAWL_QUEUE_DONE, rows.items[0].seq);
+    rows = suite_queue(s, a, QUEUE);
+    expect_ids(s, &rows, (const char *const[]){"m-2"}, 1);
+}
+
+static void release_frees_and_changes_nothing_else(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    suite_send(s, a, QUEUE, "m-1", SUITE_NOW - 5);
+    pawl_queue_rows before = suite_claim(s, a, QUEUE, LATE, 1);
+    /* Only the claim goes: due, attempts and the rest are for RETRY. */
+    COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RELEASE, .queue = QUEUE,
+               .seq = before.items[0].seq, .due = LATE, .attempts = 9, .deaths = 9,
+               .waiting_since = 9, .error = TEXT("none"));
+    pawl_queue_rows after = suite_claim(s, b, QUEUE, SUITE_NOW, 1);
+    EXPECT_EQ(s, after.count, 1);
+    EXPECT_EQ(s, after.items[0].seq, before.items[0].seq);
+    EXPECT_EQ(s, after.items[0].due, SUITE_NOW - 5);
+    EXPECT_EQ(s, after.items[0].placed, SUITE_NOW - 5);
+    EXPECT_EQ(s, after.items[0].attempts, 0);
+    EXPECT_EQ(s, after.items[0].deaths, 0);
+    EXPECT_EQ(s, after.items[0].waiting_since, 0);
+}
+
+static void retry_waits_and_keeps_its_place(suite *s)
+{
+    pawl_store  *a = suite_open(s), *b = suite_open(s);
+    pawl_message sent = suite_message(s, TEXT("m-1"));
+    COMMIT_ONE(s, a, queue_send, .queue = QUEUE, .message = sent, .due = SUITE_NOW);
+    suite_send(s, a, QUEUE, "m-2", SUITE_NOW);
+    int64_t seq = suite_claim(s, a, QUEUE, LATE, 1).items[0].seq;
+    COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = QUEUE, .seq = seq,
+               .due = SUITE_NOW + 100, .attempts = 3, .deaths = 1, .waiting_since = SUITE_NOW - 9,
+               .error = TEXT("the bank is closed"), .history = TEXT("[{\"attempt\":1}]"));
+    pawl_queue_rows rows = suite_claim(s, b, QUEUE, SUITE_NOW + 99, 10);
+    expect_ids(s, &rows, (const char *const[]){"m-2"}, 1);
+    EXPECT_EQ(s, rows.items[0].history.size, 0);
+    rows = suite_claim(s, b, QUEUE, SUITE_NOW + 100, 10);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"attempt\":1}]"));
+    EXPECT_MESSAGE(s, &rows.items[0].message, &sent);
+    EXPECT_EQ(s, rows.items[0].seq, seq);
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 100);
+    EXPECT_EQ(s, rows.items[0].placed, SUITE_NOW);
+    EXPECT_EQ(s, rows.items[0].attempts, 3);
+    EXPECT_EQ(s, rows.items[0].deaths, 1);
+    EXPECT_EQ(s, rows.items[0].waiting_since, SUITE_NOW - 9);
+    rows = suite_queue(s, a, QUEUE);
+    expect_ids(s, &rows, (const char *const[]){"m-1", "m-2"}, 2);
+    EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"attempt\":1}]"));
+    /* Claimed again by its number, and written anew. */
+    pawl_queue_claim again = {.queue     = QUEUE,
+                              .due_max   = LATE,
+                              .count_max = 1,
+                              .seqs      = &seq,
+                              .seq_count = 1,
+                              .now       = SUITE_NOW};
+    EXPECT_OK(s, b->ops->queue_claim(b, &again, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"attempt\":1}]"));
+    COMMIT_ONE(s, b, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = QUEUE, .seq = seq,
+               .due = SUITE_NOW, .attempts = 4, .history = TEXT("[{\"n\":2}]"));
+    EXPECT_TEXT(s, suite_claim(s, a, QUEUE, SUITE_NOW, 1).items[0].history, TEXT("[{\"n\":2}]"));
+}
+
+static void a_second_send_of_a_live_row_changes_nothing(suite *s)
+{
+    pawl_store  *a = suite_open(s), *b = suite_open(s);
+    pawl_message sent = suite_message(s, TEXT("m-1")), other = sent;
+    other.body    = TEXT("{\"other\":true}");
+    suite_set set = suite_changes(s);
+    ADD(&set, queue_send, .queue = QUEUE, .message = sent, .due = SUITE_NOW);
+    ADD(&set, queue_send, .queue = QUEUE, .message = other, .due = SUITE_NOW - 1);
+    COMMIT(&set, a);
+    COMMIT_ONE(s, b, queue_send, .queue = QUEUE, .message = other, .due = SUITE_NOW - 2);
+    pawl_queue_rows rows = suite_claim(s, a, QUEUE, LATE, 10);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_MESSAGE(s, &rows.items[0].message, &sent);
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW);
+    COMMIT_ONE(s, b, queue_send, .queue = QUEUE, .message = other, .due = SUITE_NOW);
+    EXPECT_EQ(s, suite_claim(s, b, QUEUE, LATE, 10).count, 0);
+    settle(s, a, PAWL_QUEUE_DONE, rows.items[0].seq);
+    EXPECT_EQ(s, suite_queue(s, a, QUEUE).count, 0);
+}
+
+static void an_id_is_accepted_again_when_its_row_is_gone(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, QUEUE, "m-1", SUITE_NOW);
+    int64_t first = suite_claim(s, a, QUEUE, LATE, 1).items[0].seq;
+    /* The row goes and comes in one commit: settles stand before sends. */
+    suite_set set = suite_changes(s);
+    ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = QUEUE, .seq = first);
+    ADD(&set, queue_send, .queue = QUEUE, .message = suite_message(s, TEXT("m-1")),
+        .due = SUITE_NOW);
+    COMMIT(&set, a);
+    pawl_queue_rows rows = suite_claim(s, a, QUEUE, LATE, 10);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT(s, rows.items[0].seq > first);
+    settle(s, a, PAWL_QUEUE_DONE, rows.items[0].seq);
+    suite_send(s, a, QUEUE, "m-2", SUITE_NOW);
+    EXPECT(s, suite_claim(s, a, QUEUE, LATE, 1).items[0].seq > rows.items[0].seq);
+}
+
+static void a_row_that_is_not_ours_cannot_be_settled(suite *s)
+{
+    static const pawl_queue_action actions[] = {PAWL_QUEUE_DONE, PAWL_QUEUE_RELEASE,
+                                                PAWL_QUEUE_RETRY};
+    pawl_store                    *a = suite_open(s), *b = suite_open(s);
+    suite_send(s, a, QUEUE, "held", SUITE_NOW);
+    suite_send(s, a, QUEUE, "free", SUITE_NOW + 1);
+    int64_t held = suite_claim(s, a, QUEUE, SUITE_NOW, 1).items[0].seq;
+    int64_t free = suite_queue(s, a, QUEUE).items[1].seq;
+    for (size_t i = 0; i < 3; i++) {
+        REFUSE_ONE(s, b, PAWL_EGONE, queue_settle, .action = actions[i], .queue = QUEUE,
+                   .seq = held, .due = LATE, .attempts = 1);
+        REFUSE_ONE(s, b, PAWL_EGONE, queue_settle, .action = actions[i], .queue = QUEUE,
+                   .seq = free, .due = LATE, .attempts = 1);
+        REFUSE_ONE(s, b, PAWL_EGONE, queue_settle, .action = actions[i], .queue = QUEUE,
+                   .seq = free + 100, .due = LATE, .attempts = 1);
+    }
+    pawl_queue_rows rows = suite_queue(s, b, QUEUE);
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_EQ(s, rows.items[0].attempts + rows.items[1].attempts, 0);
+    settle(s, a, PAWL_QUEUE_DONE, held);
+    REFUSE_ONE(s, a, PAWL_EGONE, queue_settle, .action = PAWL_QUEUE_DONE, .queue = QUEUE,
+               .seq = held);
+}
+
+static void a_released_row_is_no_longer_ours(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    suite_send(s, a, QUEUE, "m-1", SUITE_NOW);
+    int64_t seq = suite_claim(s, a, QUEUE, LATE, 1).items[0].seq;
+    settle(s, a, PAWL_QUEUE_RELEASE, seq);
+    REFUSE_ONE(s, a, PAWL_EGONE, queue_settle, .action = PAWL_QUEUE_DONE, .queue = QUEUE,
+               .seq = seq);
+    EXPECT_EQ(s, suite_claim(s, b, QUEUE, LATE, 1).count, 1);
+    REFUSE_ONE(s, a, PAWL_EGONE, queue_settle, .action = PAWL_QUEUE_DONE, .queue = QUEUE,
+               .seq = seq);
+    settle(s, b, PAWL_QUEUE_DONE, seq);
+}
+
+static void ending_a_worker_frees_its_claims(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s), *c = suite_open(s);
+    for (int i = 0; i < 4; i++)
+        suite_send(s, a, QUEUE, suite_printf(s, "m-%d", i).data, SUITE_NOW);
+    EXPECT_EQ(s, suite_claim(s, a, QUEUE, LATE, 2).count, 2);
+    EXPECT_EQ(s, suite_claim(s, b, QUEUE, LATE, 2).count, 2);
+    EXPECT_EQ(s, suite_claim(s, c, QUEUE, LATE, 10).count, 0);
+    suite_end_worker(s, a);
+    pawl_queue_rows rows = suite_claim(s, c, QUEUE, LATE, 10);
+    expect_ids(s, &rows, (const char *const[]){"m-0", "m-1"}, 2);
+    suite_end_worker(s, b);
+    suite_close(s, b);
+    rows = suite_claim(s, c, QUEUE, LATE, 10);
+    expect_ids(s, &rows, (const char *const[]){"m-2", "m-3"}, 2);
+}
+
+static pawl_queue_rows claim_seqs(suite *s, pawl_store *store, const int64_t *seqs, size_t count)
+{
+    pawl_queue_rows  rows  = {0};
+    pawl_queue_claim claim = {.queue     = QUEUE,
+                              .due_max   = LATE,
+                              .count_max = 100,
+                              .seqs      = seqs,
+                              .seq_count = count,
+                              .now       = SUITE_NOW};
+    EXPECT_OK(s, store->ops->queue_claim(store, &claim, s->arena, &rows, &s->error));
+    return rows;
+}
+
+static void numbers_that_are_not_due_or_of_another_queue_are_not_claimed(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, QUEUE, "due", LATE);
+    suite_send(s, a, QUEUE, "later", LATE + 1);
+    suite_send(s, a, TEXT("other"), "elsewhere", SUITE_NOW);
+    pawl_queue_rows all     = suite_queue(s, a, QUEUE);
+    int64_t         other   = suite_queue(s, a, TEXT("other")).items[0].seq;
+    int64_t         named[] = {all.items[1].seq, other, all.items[0].seq};
+    pawl_queue_rows rows    = claim_seqs(s, a, named, 3);
+    expect_ids(s, &rows, (const char *const[]){"due"}, 1);
+    EXPECT_EQ(s, suite_claim(s, a, TEXT("other"), SUITE_NOW, 10).count, 1);
+    /* What is in hand is settled by the queue that it is in. */
+    REFUSE_ONE(s, a, PAWL_EGONE, queue_settle, .action = PAWL_QUEUE_DONE, .queue = QUEUE,
+               .seq = other);
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("other")).count, 1);
+}
+
+static void rows_can_be_claimed_by_seq(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    for (int i = 0; i < 5; i++)
+        suite_send(s, a, QUEUE, suite_printf(s, "m-%d", i).data, SUITE_NOW + i);
+    pawl_queue_rows all = suite_queue(s, a, QUEUE);
+    EXPECT_EQ(s, all.count, 5);
+    int64_t         wanted[] = {all.items[3].seq, all.items[1].seq, all.items[4].seq + 50};
+    pawl_queue_rows rows     = claim_seqs(s, a, wanted, 3);
+    expect_ids(s, &rows, (const char *const[]){"m-1", "m-3"}, 2);
+    int64_t mixed[] = {all.items[1].seq, all.items[2].seq};
+    rows            = claim_seqs(s, b, mixed, 2);
+    expect_ids(s, &rows, (const char *const[]){"m-2"}, 1);
+    /* What is this handle's own is claimed again, as a rerun does. */
+    rows = claim_seqs(s, a, mixed, 2);
+    expect_ids(s, &rows, (const char *const[]){"m-1"}, 1);
+    settle(s, a, PAWL_QUEUE_RELEASE, all.items[1].seq);
+    rows = claim_seqs(s, b, mixed, 1);
+    expect_ids(s, &rows, (const char *const[]){"m-1"}, 1);
+    settle(s, b, PAWL_QUEUE_DONE, all.items[1].seq);
+    EXPECT_EQ(s, claim_seqs(s, b, mixed, 1).count, 0);
+}
+
+static void expect_oldest(suite *s, pawl_store *store, pawl_time due_max, const int64_t *except,
+                          size_t except_count, const pawl_queue_row *expected)
+{
+    pawl_time placed = -1;
+    int64_t   seq    = -1;
+    EXPECT_OK(s, store->ops->queue_oldest(store, QUEUE, due_max, except, except_count, &placed,
+                                          &seq, &s->error));
+    EXPECT_EQ(s, placed, expected != NULL ? expected->placed : PAWL_TIME_MAX);
+    EXPECT_EQ(s, seq, expected != NULL ? expected->seq : INT64_MAX);
+}
+
+static void oldest_is_by_place_and_counts_claimed_rows(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    expect_oldest(s, a, LATE, NULL, 0, NULL);
+    suite_send(s, a, TEXT("other"), "m-0", SUITE_NOW - 50);
+    suite_send(s, a, QUEUE, "second", SUITE_NOW);
+    suite_send(s, a, QUEUE, "third", SUITE_NOW);
+    suite_send(s, a, QUEUE, "first", SUITE_NOW - 5);
+    pawl_queue_rows rows = suite_queue(s, a, QUEUE);
+    expect_ids(s, &rows, (const char *const[]){"first", "second", "third"}, 3);
+    expect_oldest(s, b, LATE, NULL, 0, &rows.items[0]);
+    expect_oldest(s, b, SUITE_NOW - 5, NULL, 0, &rows.items[0]);
+    expect_oldest(s, b, SUITE_NOW - 6, NULL, 0, NULL);
+    EXPECT_EQ(s, suite_claim(s, a, QUEUE, LATE, 1).count, 1);
+    expect_oldest(s, a, LATE, NULL, 0, &rows.items[0]);
+    expect_oldest(s, b, LATE, NULL, 0, &rows.items[0]);
+    int64_t except[] = {rows.items[2].seq, rows.items[0].seq, rows.items[1].seq};
+    expect_oldest(s, b, LATE, except, 2, &rows.items[1]);
+    expect_oldest(s, b, LATE, except, 3, NULL);
+}
+
+static void oldest_leaves_out_waiting_and_retried_rows(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, QUEUE, "waits", SUITE_NOW - 3);
+    suite_send(s, a, QUEUE, "retried", SUITE_NOW - 2);
+    suite_send(s, a, QUEUE, "plain", SUITE_NOW - 1);
+    pawl_queue_rows rows = suite_claim(s, a, QUEUE, LATE, 10);
+    EXPECT_EQ(s, rows.count, 3);
+    COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = QUEUE,
+               .seq = rows.items[0].seq, .due = SUITE_NOW, .waiting_since = SUITE_NOW);
+    expect_oldest(s, a, LATE, NULL, 0, &rows.items[1]);
+    COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = QUEUE,
+               .seq = rows.items[1].seq, .due = SUITE_NOW, .attempts = 1);
+    expect_oldest(s, a, LATE, NULL, 0, &rows.items[2]);
+    settle(s, a, PAWL_QUEUE_RELEASE, rows.items[2].seq);
+    expect_oldest(s, a, LATE, NULL, 0, &rows.items[2]);
+}
+
+static pawl_time next_queue(suite *s, pawl_store *store)
+{
+    pawl_next_due next = {0};
+    EXPECT_OK(s, store->ops->next_due(store, QUEUE, NULL, 0, &next, &s->error));
+    return next.queue;
+}
+
+static void next_due_leaves_out_rows_in_hand(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    EXPECT_EQ(s, next_queue(s, a), PAWL_TIME_MAX);
+    suite_send(s, a, TEXT("other"), "m-0", SUITE_NOW - 9);
+    suite_send(s, a, QUEUE, "m-2", SUITE_NOW + 20);
+    suite_send(s, a, QUEUE, "m-1", SUITE_NOW + 10);
+    EXPECT_EQ(s, next_queue(s, b), SUITE_NOW + 10);
+    pawl_queue_rows rows = suite_claim(s, a, QUEUE, SUITE_NOW + 10, 10);
+    EXPECT_EQ(s, next_queue(s, a), SUITE_NOW + 20);
+    EXPECT_EQ(s, next_queue(s, b), SUITE_NOW + 20);
+    settle(s, a, PAWL_QUEUE_RELEASE, rows.items[0].seq);
+    EXPECT_EQ(s, next_queue(s, b), SUITE_NOW + 10);
+    EXPECT_EQ(s, suite_claim(s, a, QUEUE, LATE, 10).count, 2);
+    EXPECT_EQ(s, next_queue(s, b), PAWL_TIME_MAX);
+}
+
+static void listing_shows_claimed_rows_by_place(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    suite_send(s, a, QUEUE, "second", SUITE_NOW + 2);
+    suite_send(s, a, QUEUE, "first", SUITE_NOW + 1);
+    suite_send(s, a, QUEUE, "third", SUITE_NOW + 2);
+    suite_send(s, a, TEXT("other"), "m-0", SUITE_NOW);
+    EXPECT_EQ(s, suite_claim(s, a, QUEUE, LATE, 1).count, 1);
+    pawl_queue_rows rows = suite_queue(s, b, QUEUE);
+    expect_ids(s, &rows, (const char *const[]){"first", "second", "third"}, 3);
+    EXPECT_OK(s, b->ops->queue_list(b, QUEUE, 2, s->arena, &rows, &s->error));
+    expect_ids(s, &rows, (const char *const[]){"first", "second"}, 2);
+    EXPECT_EQ(s, suite_queue(s, b, TEXT("nothing")).count, 0);
+}
+
+static const suite_case cases[] = {
+    {"T1 E26 a row comes back as it was sent", a_row_comes_back_as_it_was_sent},
+    {"order is due time, then sending", order_is_due_then_seq},
+    {"T5 due_max is inclusive", due_max_is_inclusive},
+    {"a claim takes at most count_max", a_claim_takes_at_most_count_max},
+    {"T7 claimed rows are handed out once", claimed_rows_are_handed_out_once},
+    {"E26 queues are apart", queues_are_apart},
+    {"E27 done removes the row", done_removes_the_row},
+    {"E16 release frees the row and changes nothing else", release_frees_and_changes_nothing_else},
+    {"E26 retry waits for its time and keeps its place", retry_waits_and_keeps_its_place},
+    {"E34 a second send of a live row changes nothing",
+     a_second_send_of_a_live_row_changes_nothing},
+    {"A4 an id is accepted again when its row is gone",
+     an_id_is_accepted_again_when_its_row_is_gone},
+    {"E27 a row that is not ours cannot be settled", a_row_that_is_not_ours_cannot_be_settled},
+    {"E27 a released row is no longer ours", a_released_row_is_no_longer_ours},
+    {"E16 ending a worker frees its claims", ending_a_worker_frees_its_claims},
+    {"E35 rows can be claimed by seq", rows_can_be_claimed_by_seq},
+    {"E35 numbers that are not due or of another queue are not claimed",
+     numbers_that_are_not_due_or_of_another_queue_are_not_claimed},
+    {"E3 the oldest row is by place and counts claimed rows",
+     oldest_is_by_place_and_counts_claimed_rows},
+    {"E3 the oldest row leaves out waiting and retried rows",
+     oldest_leaves_out_waiting_and_retried_rows},
+    {"E15 next due leaves out rows in hand", next_due_leaves_out_rows_in_hand},
+    {"listing shows claimed rows by place", listing_shows_claimed_rows_by_place},
+};
+
+const suite_cases cases_queue = SUITE_CASES("queue", cases);

@@ -1,0 +1,169 @@
+/* saga_lock.c - rows that a load locks without waiting, for stores that
+ * promise row locks.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+#define ORDER(s) ((s)->tables[SUITE_ORDER])
+#define MOVE(s) ((s)->tables[SUITE_MOVE])
+#define QUEUE TEXT("orders")
+
+/* Two handles, and in the queue four messages to hold claims on. */
+static void begin(suite *s, pawl_store **a, pawl_store **b)
+{
+    *a = suite_open(s);
+    *b = suite_open(s);
+    if (((*a)->ops->promises & PAWL_STORE_ROW_LOCKS) == 0)
+        suite_not_applicable(s, "the store has no row locks; versions alone decide");
+    for (unsigned i = 1; i <= 4; i++)
+        suite_send(s, *a, QUEUE, suite_printf(s, "m-%u", i).data, SUITE_NOW);
+    suite_insert_order(s, *a, 1, "order-1");
+    suite_insert_order(s, *a, 2, "order-2");
+}
+
+/* A lock is taken inside of what a claim began. */
+static int64_t claim(suite *s, pawl_store *store)
+{
+    pawl_queue_rows rows = suite_claim(s, store, QUEUE, SUITE_NOW, 1);
+    EXPECT_EQ(s, rows.count, 1);
+    return rows.items[0].seq;
+}
+
+static pawl_saga_row lock_one(suite *s, pawl_store *store, const pawl_saga_table *table,
+                              pawl_saga_key key, pawl_value value)
+{
+    pawl_saga_row row = {.presence = PAWL_SAGA_MISSING, .version = -7};
+    EXPECT_OK(s, store->ops->saga_load(store, table, key, &value, 1, PAWL_SAGA_SKIP_LOCKED,
+                                       s->arena, &row, &s->error));
+    return row;
+}
+
+static pawl_saga_row lock_order(suite *s, pawl_store *store, const char *ref)
+{
+    return lock_one(s, store, ORDER(s), PAWL_SAGA_BY_MAIN, pawl_value_text(pawl_text_of(ref)));
+}
+
+static void release(suite *s, pawl_store *store, int64_t seq)
+{
+    COMMIT_ONE(s, store, queue_settle, .action = PAWL_QUEUE_RELEASE, .queue = QUEUE, .seq = seq);
+}
+
+/* Ends the claim, and raises the order's version. */
+static void finish(suite *s, pawl_store *store, int64_t seq, const pawl_saga_row *row)
+{
+    suite_set set = suite_changes(s);
+    ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = QUEUE, .seq = seq);
+    ADD(&set, saga_update, .table = ORDER(s), .id = row->id, .version = row->version,
+        .row = row->row, .metadata = TEXT("{}"),
+        .data = suite_printf(s, "{\"after\":%d}", (int)row->version), .type_version = TEXT("1.0"));
+    COMMIT(&set, store);
+}
+
+static void a_locked_row_is_elsewhere_until_the_commit(suite *s)
+{
+    pawl_store *a, *b;
+    begin(s, &a, &b);
+    int64_t       of_a = claim(s, a), of_b = claim(s, b);
+    pawl_saga_row row = lock_order(s, a, "order-1");
+    EXPECT_EQ(s, row.version, 1);
+    EXPECT_TEXT(s, suite_compact(s, row.data), TEXT("{\"ref\":\"order-1\"}"));
+    /* Its own lock stands in nobody's own way. */
+    EXPECT_EQ(s, lock_order(s, a, "order-1").version, 1);
+    EXPECT_EQ(s, lock_order(s, b, "order-1").presence, PAWL_SAGA_ELSEWHERE);
+    /* Who locks nothing reads it as ever. */
+    EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 1);
+    finish(s, a, of_a, &row);
+    row = lock_order(s, b, "order-1");
+    EXPECT_EQ(s, row.version, 2);
+    EXPECT_TEXT(s, suite_compact(s, row.data), TEXT("{\"after\":1}"));
+    of_a = claim(s, a);
+    EXPECT_EQ(s, lock_order(s, a, "order-1").presence, PAWL_SAGA_ELSEWHERE);
+    finish(s, b, of_b, &row);
+    EXPECT_EQ(s, lock_order(s, a, "order-1").version, 3);
+    release(s, a, of_a);
+    EXPECT_EQ(s, suite_queue(s, a, QUEUE).count, 2);
+}
+
+/* Rows that are free, elsewhere, and not there, doubles too, in one load. */
+static void each_row_is_answered_for_itself(suite *s)
+{
+    enum { COUNT = 6 };
+    static const char *const        refs[COUNT]      = {"order-2", "order-9", "order-1",
+                                                        "order-3", "order-1", "order-2"};
+    static const pawl_saga_presence presences[COUNT] = {PAWL_SAGA_THERE,     PAWL_SAGA_MISSING,
+                                                        PAWL_SAGA_ELSEWHERE, PAWL_SAGA_THERE,
+                                                        PAWL_SAGA_ELSEWHERE, PAWL_SAGA_THERE};
+    pawl_store                     *a, *b;
+    pawl_value                      values[COUNT];
+    pawl_saga_row                   rows[COUNT];
+    begin(s, &a, &b);
+    suite_insert_order(s, a, 3, "order-3");
+    int64_t of_a = claim(s, a), of_b = claim(s, b);
+    EXPECT_EQ(s, lock_order(s, a, "order-1").version, 1);
+    for (size_t i = 0; i < COUNT; i++)
+        values[i] = pawl_value_text(pawl_text_of(refs[i]));
+    EXPECT_OK(s, b->ops->saga_load(b, ORDER(s), PAWL_SAGA_BY_MAIN, values, COUNT,
+                                   PAWL_SAGA_SKIP_LOCKED, s->arena, rows, &s->error));
+    for (size_t i = 0; i < COUNT; i++) {
+        EXPECT_EQ(s, rows[i].presence, presences[i]);
+        EXPECT_EQ(s, rows[i].version, presences[i] == PAWL_SAGA_THERE);
+    }
+    EXPECT_TEXT(s, rows[0].main.as.text, TEXT("order-2"));
+    EXPECT_EQ(s, pawl_uuid_compare(rows[3].id.uuid, suite_uuid(3)), 0);
+    /* The free ones are b's now. */
+    EXPECT_EQ(s, lock_order(s, a, "order-2").presence, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_order(s, a, "order-3").presence, PAWL_SAGA_ELSEWHERE);
+    release(s, b, of_b);
+    EXPECT_EQ(s, lock_order(s, a, "order-2").version, 1);
+    release(s, a, of_a);
+}
+
+static void a_lock_holds_by_every_key(suite *s)
+{
+    pawl_store *a, *b;
+    pawl_value  id = pawl_value_uuid(suite_uuid(5)), number = pawl_value_integer(55);
+    begin(s, &a, &b);
+    COMMIT_ONE(s, a, saga_insert, .table = MOVE(s), .id = suite_saga_id(5),
+               .main = pawl_value_text(TEXT("move-5")), .transitional = number,
+               .metadata = TEXT("{}"), .data = TEXT("{}"), .type_version = TEXT("1.0"));
+    int64_t of_a = claim(s, a), of_b = claim(s, b);
+    EXPECT_EQ(s, lock_one(s, a, MOVE(s), PAWL_SAGA_BY_TRANSITIONAL, number).version, 1);
+    EXPECT_EQ(s, lock_one(s, b, MOVE(s), PAWL_SAGA_BY_TRANSITIONAL, number).presence,
+              PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s, lock_one(s, b, MOVE(s), PAWL_SAGA_BY_ID, id).presence, PAWL_SAGA_ELSEWHERE);
+    EXPECT_EQ(s,
+              lock_one(s, b, MOVE(s), PAWL_SAGA_BY_MAIN, pawl_value_text(TEXT("move-5"))).presence,
+              PAWL_SAGA_ELSEWHERE);
+    release(s, a, of_a);
+    EXPECT_EQ(s, lock_one(s, b, MOVE(s), PAWL_SAGA_BY_ID, id).version, 1);
+    release(s, b, of_b);
+}
+
+static void a_lock_ends_with_a_release_and_with_its_worker(suite *s)
+{
+    pawl_store *a, *b;
+    begin(s, &a, &b);
+    int64_t of_a = claim(s, a), of_b = claim(s, b);
+    EXPECT_EQ(s, lock_order(s, a, "order-1").version, 1);
+    release(s, a, of_a);
+    EXPECT_EQ(s, lock_order(s, b, "order-1").version, 1);
+    release(s, b, of_b);
+    claim(s, a);
+    claim(s, b);
+    EXPECT_EQ(s, lock_order(s, a, "order-1").version, 1);
+    EXPECT_EQ(s, lock_order(s, b, "order-1").presence, PAWL_SAGA_ELSEWHERE);
+    suite_end_worker(s, a);
+    EXPECT_EQ(s, lock_order(s, b, "order-1").version, 1);
+}
+
+static const suite_case cases[] = {
+    {"S32 S9 a locked row is elsewhere until the commit",
+     a_locked_row_is_elsewhere_until_the_commit},
+    {"S32 S16 each row of a load is answered for itself", each_row_is_answered_for_itself},
+    {"S32 S22 a lock holds by every key", a_lock_holds_by_every_key},
+    {"S32 E16 a lock ends with a release and with its worker",
+     a_lock_ends_with_a_release_and_with_its_worker},
+};
+
+const suite_cases cases_saga_lock = SUITE_CASES("saga_lock", cases);

@@ -1,0 +1,328 @@
+/* size.c - many rows and large rows.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+#define BILLS TEXT("Bills")
+#define MEGABYTE ((size_t)1024 * 1024)
+
+/* `count` bills, in sets of 4,000. */
+static void fill(suite *s, pawl_store *store, unsigned count)
+{
+    pawl_arena_point start = pawl_arena_position(s->arena);
+    for (unsigned done = 0; done < count;) {
+        suite_set set = suite_changes(s);
+        for (unsigned i = 0; i < 4000 && done < count; i++, done++) {
+            pawl_text key = suite_printf(s, "key-%u", done);
+            ADD(&set, aggregator_add, .name = BILLS, .partition = BILLS, .key = key,
+                .message = {.id = key, .type = TEXT("PlaceOrder"), .body = TEXT("{}")},
+                .at = SUITE_NOW, .due = PAWL_TIME_MAX);
+        }
+        COMMIT(&set, store);
+        pawl_arena_rewind(s->arena, start);
+    }
+}
+
+static void a_snapshot_of_20000_rows_is_removed_at_once(suite *s)
+{
+    enum { COUNT = 20000 };
+    pawl_store *a = suite_open(s);
+    fill(s, a, COUNT);
+    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    EXPECT_EQ(s, taken.count, COUNT);
+    int64_t *ids = pawl_arena_take(s->arena, (COUNT + 1) * sizeof *ids);
+    EXPECT(s, ids != NULL);
+    for (size_t i = 0; i < COUNT; i++) {
+        ids[i] = taken.items[i].id;
+        EXPECT_TEXT(s, taken.items[i].key, suite_printf(s, "key-%zu", i));
+    }
+    ids[COUNT] = ids[COUNT - 1] + 1000;
+    REFUSE_ONE(s, a, PAWL_ECONFLICT, snapshot_remove, .partition = BILLS,
+               .session = suite_session_id(70), .ids = ids, .id_count = COUNT + 1);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, COUNT);
+    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+               .ids = ids, .id_count = COUNT);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
+    EXPECT_EQ(s, suite_rows(s, a, BILLS).count, 0);
+}
+
+static void bodies_of_a_megabyte_are_kept(suite *s)
+{
+    pawl_store  *a    = suite_open(s);
+    pawl_message sent = suite_message(s, TEXT("m-1"));
+    sent.body         = suite_bytes(s, MEGABYTE);
+    suite_set set     = suite_changes(s);
+    ADD(&set, queue_send, .queue = TEXT("orders"), .message = sent, .due = SUITE_NOW);
+    ADD(&set, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = TEXT("S"), .version = 1,
+        .endpoint = TEXT("suite"), .destination = TEXT("billing"), .message = sent,
+        .at = SUITE_NOW);
+    ADD(&set, aggregator_add, .name = BILLS, .partition = BILLS, .key = TEXT("k"), .message = sent,
+        .at = SUITE_NOW, .due = PAWL_TIME_MAX);
+    ADD(&set, dead_set, .endpoint = TEXT("suite"), .queue = TEXT("orders"), .message = sent,
+        .code = TEXT("EPERSIST"), .at = SUITE_NOW);
+    COMMIT(&set, a);
+    pawl_queue_rows rows = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 1);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_MESSAGE(s, &rows.items[0].message, &sent);
+    pawl_outbox_rows outbox = suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING);
+    EXPECT_MESSAGE(s, &outbox.items[0].message, &sent);
+    EXPECT_MESSAGE(s, &suite_rows(s, a, BILLS).items[0].message, &sent);
+    EXPECT_MESSAGE(s, &suite_dead_rows(s, a, TEXT("suite")).items[0].message, &sent);
+}
+
+/* One change that carries the message. */
+static void add_carrier(suite_set *set, pawl_change_kind kind, pawl_message message)
+{
+    if (kind == pawl_change_queue_send)
+        ADD(set, queue_send, .queue = TEXT("orders"), .message = message, .due = SUITE_NOW);
+    else if (kind == pawl_change_outbox_add)
+        ADD(set, outbox_add, .dispatch_id = suite_dispatch_id(1), .source = TEXT("S"), .version = 1,
+            .endpoint = TEXT("suite"), .destination = TEXT("billing"), .message = message,
+            .at = SUITE_NOW);
+    else if (kind == pawl_change_aggregator_add)
+        ADD(set, aggregator_add, .name = BILLS, .partition = BILLS, .key = message.id,
+            .message = message, .at = SUITE_NOW, .due = PAWL_TIME_MAX);
+    else
+        ADD(set, dead_set, .endpoint = TEXT("suite"), .queue = TEXT("orders"), .message = message,
+            .code = TEXT("EPERSIST"), .at = SUITE_NOW);
+}
+
+/* How many rows carry a message; `first` is the message of the first of them. */
+static size_t carried(suite *s, pawl_store *store, pawl_change_kind kind, pawl_message *first)
+{
+    pawl_queue_rows  queue  = suite_queue(s, store, TEXT("orders"));
+    pawl_outbox_rows outbox = suite_outbox_rows(s, store, PAWL_OUTBOX_PENDING);
+    pawl_snapshot    bills  = suite_rows(s, store, BILLS);
+    pawl_dead_rows   dead   = suite_dead_rows(s, store, TEXT("suite"));
+    if (kind == pawl_change_queue_send)
+        *first = queue.items[0].message;
+    else if (kind == pawl_change_outbox_add)
+        *first = outbox.items[0].message;
+    else if (kind == pawl_change_aggregator_add)
+        *first = bills.items[0].message;
+    else
+        *first = dead.items[0].message;
+    return queue.count + outbox.count + bills.count + dead.count;
+}
+
+static void try_body_sizes(suite *s, pawl_change_kind kind)
+{
+    pawl_store   *a    = suite_open(s);
+    pawl_message  sent = suite_message(s, TEXT("m-1")), found;
+    pawl_refusals refused;
+    sent.body      = suite_bytes(s, PAWL_BODY_SIZE_MAX + 1);
+    suite_set over = suite_changes(s);
+    add_carrier(&over, kind, sent);
+    suite_unit(&over, 1, 1);
+    ADD(&over, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("beside"),
+        .at = SUITE_NOW);
+    EXPECT_CODE(s, suite_try(&over, a, &refused), PAWL_ELIMIT);
+    pawl_text said = pawl_text_of(s->error.text);
+    EXPECT(s, suite_text_has(said, suite_printf(s, "%d", PAWL_BODY_SIZE_MAX + 1)));
+    EXPECT(s, suite_text_has(said, suite_printf(s, "%d", PAWL_BODY_SIZE_MAX)));
+    EXPECT(s, suite_text_has(said, TEXT("message.body")));
+    EXPECT_EQ(s, carried(s, a, kind, &found), 0);
+    EXPECT(s, !suite_knows(s, a, TEXT("suite"), TEXT("beside")));
+
+    sent.body.size--;
+    suite_set exact = suite_changes(s);
+    add_carrier(&exact, kind, sent);
+    COMMIT(&exact, a);
+    EXPECT_EQ(s, carried(s, a, kind, &found), 1);
+    EXPECT_MESSAGE(s, &found, &sent);
+}
+
+static void queued_bodies_reach_their_limit(suite *s)
+{
+    try_body_sizes(s, pawl_change_queue_send);
+}
+
+static void bodies_in_the_outbox_reach_their_limit(suite *s)
+{
+    try_body_sizes(s, pawl_change_outbox_add);
+}
+
+static void aggregated_bodies_reach_their_limit(suite *s)
+{
+    try_body_sizes(s, pawl_change_aggregator_add);
+}
+
+static void dead_bodies_reach_their_limit(suite *s)
+{
+    try_body_sizes(s, pawl_change_dead_set);
+}
+
+static void a_state_of_a_megabyte_is_kept(suite *s)
+{
+    pawl_store *a    = suite_open(s);
+    pawl_text   pad  = suite_repeat(s, TEXT("0123456789abcdef"), MEGABYTE / 16);
+    pawl_text   data = pawl_arena_printf(s->arena, "{\"pad\":\"%.*s\"}", PAWL_TEXT_ARGS(pad));
+    EXPECT(s, data.data != NULL);
+    COMMIT_ONE(s, a, saga_insert, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(1),
+               .main = pawl_value_text(TEXT("order-1")), .metadata = TEXT("{}"), .data = data,
+               .type_version = TEXT("1.0"));
+    EXPECT_TEXT(s, suite_compact(s, suite_load_id(s, a, SUITE_ORDER, 1).data), data);
+}
+
+/* As the engine does it: claim, mark, save, send, settle, in one commit. */
+static void a_batch_of_4096_units_commits(suite *s)
+{
+    enum { COUNT = PAWL_BATCH_MESSAGES_MAX };
+    pawl_store *a     = suite_open(s);
+    suite_set   first = suite_changes(s);
+    for (unsigned i = 0; i < COUNT; i++)
+        ADD(&first, queue_send, .queue = TEXT("orders"), .due = SUITE_NOW,
+            .message = {
+                .id = suite_printf(s, "m-%u", i), .type = TEXT("PlaceOrder"), .body = TEXT("{}")});
+    COMMIT(&first, a);
+    pawl_queue_rows rows = suite_claim(s, a, TEXT("orders"), SUITE_NOW, COUNT);
+    EXPECT_EQ(s, rows.count, COUNT);
+    suite_set set = suite_changes(s);
+    for (unsigned i = 0; i < COUNT; i++) {
+        suite_unit(&set, i, i);
+        ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
+            .seq = rows.items[i].seq);
+        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = rows.items[i].message.id,
+            .at = SUITE_NOW);
+        ADD(&set, saga_insert, .table = s->tables[SUITE_TICKET], .id = suite_saga_id(i),
+            .main = pawl_value_integer(i % 4000), .metadata = TEXT("{}"), .data = TEXT("{}"),
+            .type_version = TEXT("1.0"));
+    }
+    pawl_refusals refused = REFUSED(&set, a);
+    EXPECT_EQ(s, refused.count, COUNT - 4000);
+    for (unsigned i = 4000; i < COUNT; i++) {
+        const pawl_refusal *refusal = suite_refusal(&refused, i);
+        EXPECT(s, refusal != NULL && refusal->reason == PAWL_EDUPLICATE);
+    }
+    EXPECT_EQ(s, suite_saga_count(s, a, SUITE_TICKET), 4000);
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("orders")).count, COUNT - 4000);
+    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, 4000);
+}
+
+/* ---- What a claim reads at once ------------------------------------------------ */
+
+#define LATE (SUITE_NOW + PAWL_HOURS(1))
+#define CLAIMED_MAX 5
+
+/* Bodies that a store may read in more than one way. */
+static const size_t body_sizes[CLAIMED_MAX] = {10, 2000, 0, 9000, 10};
+
+static pawl_message sized_message(suite *s, size_t number)
+{
+    pawl_message message = suite_message(s, suite_printf(s, "m-%zu", number));
+    message.body         = suite_bytes(s, body_sizes[number]);
+    return message;
+}
+
+/* Queued, and in the outbox; what was sent is in `sent`. */
+static void send_sized(suite *s, pawl_store *store, pawl_message sent[CLAIMED_MAX])
+{
+    for (size_t i = 0; i < CLAIMED_MAX; i++) {
+        suite_set set = suite_changes(s);
+        sent[i]       = sized_message(s, i);
+        ADD(&set, queue_send, .queue = TEXT("orders"), .message = sent[i], .due = SUITE_NOW);
+        ADD(&set, outbox_add, .dispatch_id = suite_dispatch_id((unsigned)i + 1),
+            .source = TEXT("S"), .version = (int64_t)i + 1, .endpoint = TEXT("suite"),
+            .destination = TEXT("billing"), .message = sent[i], .at = SUITE_NOW);
+        COMMIT(&set, store);
+    }
+}
+
+static size_t size_of_first(const pawl_message *messages, size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        size += PAWL_MESSAGE_SIZE(&messages[i]);
+    return size;
+}
+
+static pawl_queue_rows claim_sized(suite *s, pawl_store *store, size_t size_max)
+{
+    pawl_queue_rows  rows  = {0};
+    pawl_queue_claim claim = {.queue     = TEXT("orders"),
+                              .due_max   = LATE,
+                              .count_max = CLAIMED_MAX,
+                              .now       = SUITE_NOW,
+                              .size_max  = size_max};
+    EXPECT_OK(s, store->ops->queue_claim(store, &claim, s->arena, &rows, &s->error));
+    return rows;
+}
+
+static void expect_messages(suite *s, const pawl_queue_rows *rows, const pawl_message *sent,
+                            size_t count)
+{
+    EXPECT_EQ(s, rows->count, count);
+    for (size_t i = 0; i < count; i++)
+        EXPECT_MESSAGE(s, &rows->items[i].message, &sent[i]);
+}
+
+static void release_all(suite *s, pawl_store *store, const pawl_queue_rows *rows)
+{
+    suite_set set = suite_changes(s);
+    for (size_t i = 0; i < rows->count; i++)
+        ADD(&set, queue_settle, .action = PAWL_QUEUE_RELEASE, .queue = TEXT("orders"),
+            .seq = rows->items[i].seq);
+    COMMIT(&set, store);
+}
+
+/* Whatever the limit: the first rows that come to it, or all. */
+static void a_claim_ends_with_the_row_that_makes_its_size(suite *s)
+{
+    pawl_store  *a = suite_open(s), *b = suite_open(s);
+    pawl_message sent[CLAIMED_MAX];
+    send_sized(s, a, sent);
+    for (size_t count = 1; count <= CLAIMED_MAX; count++) {
+        pawl_queue_rows rows = claim_sized(s, a, size_of_first(sent, count));
+        expect_messages(s, &rows, sent, count);
+        release_all(s, a, &rows);
+        rows = claim_sized(s, b, size_of_first(sent, count - 1) + 1);
+        expect_messages(s, &rows, sent, count);
+        release_all(s, b, &rows);
+    }
+    pawl_queue_rows all = claim_sized(s, a, size_of_first(sent, CLAIMED_MAX) + 1);
+    expect_messages(s, &all, sent, CLAIMED_MAX);
+    release_all(s, a, &all);
+    all = claim_sized(s, b, 0);
+    expect_messages(s, &all, sent, CLAIMED_MAX);
+}
+
+/* They are neither lost nor kept: this handle has them with its next claim, another
+ * one after the commit. */
+static void rows_behind_the_size_of_a_claim_are_free(suite *s)
+{
+    pawl_store  *a = suite_open(s), *b = suite_open(s);
+    pawl_message sent[CLAIMED_MAX];
+    send_sized(s, a, sent);
+    pawl_queue_rows first = claim_sized(s, a, 1);
+    expect_messages(s, &first, sent, 1);
+    pawl_queue_rows second = claim_sized(s, a, 1);
+    expect_messages(s, &second, sent + 1, 1);
+    suite_set set = suite_changes(s);
+    ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
+        .seq = first.items[0].seq);
+    ADD(&set, queue_settle, .action = PAWL_QUEUE_RELEASE, .queue = TEXT("orders"),
+        .seq = second.items[0].seq);
+    COMMIT(&set, a);
+    pawl_queue_rows rest = claim_sized(s, b, 0);
+    expect_messages(s, &rest, sent + 1, CLAIMED_MAX - 1);
+}
+
+static const suite_case cases[] = {
+    {"A12 A13 a snapshot of 20,000 rows is removed at once or not at all",
+     a_snapshot_of_20000_rows_is_removed_at_once},
+    {"E26 O24 bodies of a megabyte are kept byte for byte", bodies_of_a_megabyte_are_kept},
+    {"E26 D19 a queued body reaches its limit and no byte more", queued_bodies_reach_their_limit},
+    {"O24 D19 a body in the outbox reaches its limit and no byte more",
+     bodies_in_the_outbox_reach_their_limit},
+    {"A1 D19 an aggregated body reaches its limit and no byte more",
+     aggregated_bodies_reach_their_limit},
+    {"E26 D19 a dead body reaches its limit and no byte more", dead_bodies_reach_their_limit},
+    {"a claim ends with the row that makes its size",
+     a_claim_ends_with_the_row_that_makes_its_size},
+    {"rows behind the size of a claim are free", rows_behind_the_size_of_a_claim_are_free},
+    {"S15 a state of a megabyte is kept", a_state_of_a_megabyte_is_kept},
+    {"E35 a batch of 4,096 units commits, less what is refused", a_batch_of_4096_units_commits},
+};
+
+const suite_cases cases_size = SUITE_CASES("size", cases);

@@ -1,0 +1,248 @@
+/* snapshot.c - snapshots of aggregators: leases, exact removal.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+#define BILLS TEXT("Bills")
+
+static void add(suite *s, pawl_store *store, const char *key, const char *type)
+{
+    pawl_message message = suite_message(s, pawl_text_of(key));
+    message.type         = pawl_text_of(type);
+    COMMIT_ONE(s, store, aggregator_add, .name = BILLS, .partition = BILLS,
+               .key = pawl_text_of(key), .message = message, .at = SUITE_NOW, .due = PAWL_TIME_MAX);
+}
+
+/* key-0 to key-(count - 1). */
+static void fill(suite *s, pawl_store *store, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        add(s, store, suite_printf(s, "key-%u", i).data, "PlaceOrder");
+}
+
+static int64_t *ids_of(suite *s, const pawl_snapshot *taken)
+{
+    int64_t *ids = pawl_arena_take(s->arena, (taken->count + 1) * sizeof *ids);
+    EXPECT(s, ids != NULL);
+    for (size_t i = 0; i < taken->count; i++)
+        ids[i] = taken->items[i].id;
+    return ids;
+}
+
+static void a_snapshot_leases_what_it_returns(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    fill(s, a, 3);
+    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    EXPECT_EQ(s, taken.count, 3);
+    EXPECT_EQ(s, taken.unresolved, 0);
+    pawl_snapshot rows = suite_rows(s, b, BILLS);
+    for (size_t i = 0; i < 3; i++) {
+        pawl_message sent = suite_message(s, suite_printf(s, "key-%u", (unsigned)i));
+        EXPECT_MESSAGE(s, &taken.items[i].message, &sent);
+        EXPECT_EQ(s, taken.items[i].id, rows.items[i].id);
+        EXPECT_EQ(s, pawl_uuid_compare(rows.items[i].session.uuid, suite_uuid(70)), 0);
+        EXPECT_EQ(s, rows.items[i].lease_expires, SUITE_NOW + SUITE_LEASE);
+    }
+}
+
+static void a_second_snapshot_is_empty_until_the_lease_ends(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    fill(s, a, 2);
+    EXPECT_EQ(s, suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW).count, 2);
+    EXPECT_EQ(s, suite_snapshot_of(s, b, BILLS, 71, SUITE_NOW).count, 0);
+    EXPECT_EQ(s, suite_snapshot_of(s, b, BILLS, 71, SUITE_NOW + SUITE_LEASE - 1).count, 0);
+    EXPECT_EQ(s, suite_snapshot_of(s, b, BILLS, 71, SUITE_NOW + SUITE_LEASE).count, 2);
+    pawl_snapshot rows = suite_rows(s, a, BILLS);
+    EXPECT_EQ(s, pawl_uuid_compare(rows.items[1].session.uuid, suite_uuid(71)), 0);
+    EXPECT_EQ(s, rows.items[1].lease_expires, SUITE_NOW + 2 * SUITE_LEASE);
+}
+
+static void unknown_types_are_counted_and_stay(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    add(s, a, "key-0", "PlaceOrder");
+    add(s, a, "key-1", "Unheard");
+    add(s, a, "key-2", "CancelOrder");
+    add(s, a, "key-3", "placeorder");
+    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    EXPECT_EQ(s, taken.count, 2);
+    EXPECT_EQ(s, taken.unresolved, 2);
+    EXPECT_TEXT(s, taken.items[0].key, TEXT("key-0"));
+    EXPECT_TEXT(s, taken.items[1].key, TEXT("key-2"));
+    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+               .ids = ids_of(s, &taken), .id_count = 2);
+    pawl_snapshot rows = suite_rows(s, a, BILLS);
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_TEXT(s, rows.items[0].key, TEXT("key-1"));
+    EXPECT_TEXT(s, rows.items[1].key, TEXT("key-3"));
+    EXPECT(s, pawl_uuid_is_zero(rows.items[0].session.uuid));
+    taken = suite_snapshot_of(s, a, BILLS, 71, SUITE_NOW);
+    EXPECT_EQ(s, taken.count, 0);
+    EXPECT_EQ(s, taken.unresolved, 2);
+}
+
+static void removal_takes_exactly_the_captured_rows(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    fill(s, a, 3);
+    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    add(s, b, "later", "PlaceOrder");
+    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+               .ids = ids_of(s, &taken), .id_count = 3);
+    taken = suite_snapshot_of(s, a, BILLS, 71, SUITE_NOW);
+    EXPECT_EQ(s, taken.count, 1);
+    EXPECT_TEXT(s, taken.items[0].key, TEXT("later"));
+    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(71));
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 1);
+}
+
+static void removal_is_all_or_none(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    fill(s, a, 3);
+    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    add(s, b, "later", "PlaceOrder");
+    int64_t *ids      = ids_of(s, &taken);
+    int64_t  free_row = suite_rows(s, a, BILLS).items[3].id;
+    int64_t  bad[]    = {ids[0], ids[1], free_row};
+    REFUSE_ONE(s, a, PAWL_ECONFLICT, snapshot_remove, .partition = BILLS,
+               .session = suite_session_id(70), .ids = bad, .id_count = 3);
+    bad[2] = free_row + 1000;
+    REFUSE_ONE(s, a, PAWL_ECONFLICT, snapshot_remove, .partition = BILLS,
+               .session = suite_session_id(70), .ids = bad, .id_count = 3);
+    REFUSE_ONE(s, a, PAWL_ECONFLICT, snapshot_remove, .partition = BILLS,
+               .session = suite_session_id(71), .ids = ids, .id_count = 3);
+    REFUSE_ONE(s, a, PAWL_ECONFLICT, snapshot_remove, .partition = TEXT("Other"),
+               .session = suite_session_id(70), .ids = ids, .id_count = 3);
+    EXPECT_EQ(s, suite_counts(s, b, BILLS, SUITE_NOW).all, 4);
+    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+               .ids = ids, .id_count = 3);
+    EXPECT_EQ(s, suite_counts(s, b, BILLS, SUITE_NOW).all, 1);
+}
+
+static void a_lost_lease_cannot_remove(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    fill(s, a, 2);
+    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    EXPECT_EQ(s, suite_snapshot_of(s, b, BILLS, 71, SUITE_NOW + SUITE_LEASE).count, 2);
+    REFUSE_ONE(s, a, PAWL_ECONFLICT, snapshot_remove, .partition = BILLS,
+               .session = suite_session_id(70), .ids = ids_of(s, &taken), .id_count = 2);
+    EXPECT_EQ(s, suite_counts(s, b, BILLS, SUITE_NOW).all, 2);
+    COMMIT_ONE(s, b, snapshot_remove, .partition = BILLS, .session = suite_session_id(71),
+               .ids = ids_of(s, &taken), .id_count = 2);
+    EXPECT_EQ(s, suite_counts(s, b, BILLS, SUITE_NOW).all, 0);
+}
+
+static void an_expired_lease_nobody_took_still_removes(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    fill(s, a, 2);
+    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    suite_set     late  = suite_changes(s);
+    late.changes.now    = SUITE_NOW + 3 * SUITE_LEASE;
+    ADD(&late, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+        .ids = ids_of(s, &taken), .id_count = 2);
+    COMMIT(&late, a);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
+}
+
+static void without_a_session_ids_that_are_gone_are_ignored(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    fill(s, a, 3);
+    pawl_snapshot   rows  = suite_rows(s, a, BILLS);
+    pawl_session_id none  = {{{0}}};
+    int64_t         ids[] = {rows.items[0].id, rows.items[2].id, rows.items[2].id + 1000};
+    EXPECT_EQ(s, suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW).count, 3);
+    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = none, .ids = ids,
+               .id_count = 3);
+    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = none, .ids = ids,
+               .id_count = 3);
+    rows = suite_rows(s, a, BILLS);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_TEXT(s, rows.items[0].key, TEXT("key-1"));
+}
+
+static void release_frees_exactly_the_sessions_rows(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    fill(s, a, 2);
+    EXPECT_EQ(s, suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW).count, 2);
+    add(s, a, "later", "PlaceOrder");
+    EXPECT_EQ(s, suite_snapshot_of(s, b, BILLS, 71, SUITE_NOW).count, 1);
+    COMMIT_ONE(s, a, snapshot_release, .partition = BILLS, .session = suite_session_id(70));
+    pawl_snapshot rows = suite_rows(s, a, BILLS);
+    EXPECT(s, pawl_uuid_is_zero(rows.items[0].session.uuid));
+    EXPECT(s, pawl_uuid_is_zero(rows.items[1].session.uuid));
+    EXPECT_EQ(s, pawl_uuid_compare(rows.items[2].session.uuid, suite_uuid(71)), 0);
+    pawl_snapshot again = suite_snapshot_of(s, b, BILLS, 72, SUITE_NOW);
+    EXPECT_EQ(s, again.count, 2);
+    EXPECT_TEXT(s, again.items[0].key, TEXT("key-0"));
+    EXPECT_TEXT(s, again.items[1].key, TEXT("key-1"));
+}
+
+static void a_snapshot_may_be_bounded(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    fill(s, a, 6);
+    int64_t             last    = suite_rows(s, a, BILLS).items[3].id;
+    pawl_text           types[] = {TEXT("PlaceOrder")};
+    pawl_snapshot       taken   = {0};
+    pawl_snapshot_claim claim   = {.partition  = BILLS,
+                                   .session    = suite_session_id(70),
+                                   .types      = types,
+                                   .type_count = 1,
+                                   .count_max  = 2,
+                                   .now        = SUITE_NOW,
+                                   .lease      = SUITE_LEASE};
+    EXPECT_OK(s, a->ops->snapshot_claim(a, &claim, s->arena, &taken, &s->error));
+    EXPECT_EQ(s, taken.count, 2);
+    EXPECT_TEXT(s, taken.items[1].key, TEXT("key-1"));
+    claim.id_max    = last;
+    claim.count_max = 0;
+    EXPECT_OK(s, a->ops->snapshot_claim(a, &claim, s->arena, &taken, &s->error));
+    EXPECT_EQ(s, taken.count, 2);
+    EXPECT_TEXT(s, taken.items[0].key, TEXT("key-2"));
+    EXPECT_TEXT(s, taken.items[1].key, TEXT("key-3"));
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).ready, 2);
+}
+
+static void a_refused_removal_keeps_the_lease(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    fill(s, a, 2);
+    pawl_snapshot taken = suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW);
+    suite_set     set   = suite_changes(s);
+    ADD(&set, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+        .ids = ids_of(s, &taken), .id_count = 2);
+    ADD(&set, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(1), .version = 1,
+        .metadata = TEXT("{}"), .data = TEXT("{}"), .type_version = TEXT("1.0"));
+    REFUSED(&set, a);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).ready, 0);
+    COMMIT_ONE(s, a, snapshot_remove, .partition = BILLS, .session = suite_session_id(70),
+               .ids = ids_of(s, &taken), .id_count = 2);
+    EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, 0);
+}
+
+static const suite_case cases[] = {
+    {"A9 A14 a snapshot leases what it returns", a_snapshot_leases_what_it_returns},
+    {"A14 A16 a second snapshot is empty until the lease ends",
+     a_second_snapshot_is_empty_until_the_lease_ends},
+    {"A9 A10 unknown types are counted and stay", unknown_types_are_counted_and_stay},
+    {"A11 removal takes exactly the captured rows", removal_takes_exactly_the_captured_rows},
+    {"A12 removal is all or none", removal_is_all_or_none},
+    {"A27 a lost lease cannot remove", a_lost_lease_cannot_remove},
+    {"A27 T10 an expired lease that nobody took still removes",
+     an_expired_lease_nobody_took_still_removes},
+    {"A27 without a session ids that are gone are ignored",
+     without_a_session_ids_that_are_gone_are_ignored},
+    {"A15 release frees exactly the session's rows", release_frees_exactly_the_sessions_rows},
+    {"E20 a snapshot may be bounded by count and id", a_snapshot_may_be_bounded},
+    {"A12 E35 a refused removal keeps the lease", a_refused_removal_keeps_the_lease},
+};
+
+const suite_cases cases_snapshot = SUITE_CASES("snapshot", cases);

@@ -1,0 +1,158 @@
+/* stats.c - what an operator counts.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+static const pawl_queue_stats *queue_of(const pawl_stats *stats, pawl_text queue)
+{
+    for (size_t i = 0; i < stats->queue_count; i++)
+        if (pawl_text_equal(stats->queues[i].queue, queue))
+            return &stats->queues[i];
+    return NULL;
+}
+
+static void an_empty_store_counts_nothing(suite *s)
+{
+    pawl_store *a     = suite_open(s);
+    pawl_stats  stats = suite_stats_of(s, a, SUITE_NOW);
+    for (size_t i = 0; i < stats.queue_count; i++)
+        EXPECT_EQ(s, stats.queues[i].ready + stats.queues[i].future, 0);
+    EXPECT_EQ(s, stats.timeouts_due + stats.timeouts_pending, 0);
+    EXPECT_EQ(s, stats.outbox_pending + stats.outbox_held + stats.outbox_dead, 0);
+    EXPECT_EQ(s, stats.outbox_oldest, 0);
+    EXPECT_EQ(s, stats.aggregator_rows + stats.flushes_dead + stats.dead + stats.inbox, 0);
+    EXPECT_EQ(s, stats.workers, 1);
+    EXPECT_EQ(s, stats.counters.messages, 0);
+}
+
+static void queues_split_by_due_time(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW - 8);
+    suite_send(s, a, TEXT("orders"), "m-2", SUITE_NOW);
+    suite_send(s, a, TEXT("orders"), "m-3", SUITE_NOW + 1);
+    suite_send(s, a, TEXT("billing"), "m-1", SUITE_NOW + 1);
+    pawl_stats              stats = suite_stats_of(s, a, SUITE_NOW);
+    const pawl_queue_stats *queue = queue_of(&stats, TEXT("orders"));
+    EXPECT(s, queue != NULL);
+    EXPECT_EQ(s, queue->ready, 2);
+    EXPECT_EQ(s, queue->future, 1);
+    EXPECT_EQ(s, queue->oldest, SUITE_NOW - 8);
+    queue = queue_of(&stats, TEXT("billing"));
+    EXPECT(s, queue != NULL);
+    EXPECT_EQ(s, queue->ready, 0);
+    EXPECT_EQ(s, queue->future, 1);
+    EXPECT_EQ(s, queue->oldest, 0);
+}
+
+static void the_oldest_is_by_due_time(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW - 9);
+    suite_send(s, a, TEXT("orders"), "m-2", SUITE_NOW - 5);
+    int64_t first = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 1).items[0].seq;
+    /* It keeps its place before the other and is due after it. */
+    COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = TEXT("orders"),
+               .seq = first, .due = SUITE_NOW - 1, .attempts = 1);
+    pawl_stats              stats = suite_stats_of(s, a, SUITE_NOW);
+    const pawl_queue_stats *queue = queue_of(&stats, TEXT("orders"));
+    EXPECT(s, queue != NULL);
+    EXPECT_EQ(s, queue->ready, 2);
+    EXPECT_EQ(s, queue->oldest, SUITE_NOW - 5);
+}
+
+static void outbox_and_timeouts_are_counted(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    for (unsigned i = 1; i <= 5; i++)
+        ADD(&set, outbox_add, .dispatch_id = suite_dispatch_id(i), .version = i,
+            .source = TEXT("S"), .endpoint = TEXT("suite"), .destination = TEXT("billing"),
+            .message = suite_message(s, TEXT("m")), .at = SUITE_NOW + i);
+    for (unsigned i = 1; i <= 2; i++)
+        ADD(&set, timeout_set, .id = suite_timeout_id(i), .destination = TEXT("orders"),
+            .due = SUITE_NOW + 10 * i);
+    COMMIT(&set, a);
+    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING);
+    suite_set        last = suite_changes(s);
+    ADD(&last, outbox_settle, .id = rows.items[0].id, .state = PAWL_OUTBOX_DEAD, .attempts = 1,
+        .outcome = PAWL_ATTEMPT_REJECTED, .at = SUITE_NOW);
+    ADD(&last, outbox_settle, .id = rows.items[1].id, .state = PAWL_OUTBOX_DISPATCHED,
+        .attempts = 1, .outcome = PAWL_ATTEMPT_SUCCESS, .at = SUITE_NOW);
+    ADD(&last, outbox_hold, .source = TEXT("S"), .after = rows.items[3].id);
+    COMMIT(&last, a);
+    pawl_stats stats = suite_stats_of(s, a, SUITE_NOW);
+    EXPECT_EQ(s, stats.outbox_pending, 2);
+    EXPECT_EQ(s, stats.outbox_held, 1);
+    EXPECT_EQ(s, stats.outbox_dead, 1);
+    EXPECT_EQ(s, stats.outbox_oldest, SUITE_NOW + 3);
+    EXPECT_EQ(s, stats.timeouts_due, 0);
+    EXPECT_EQ(s, stats.timeouts_pending, 2);
+    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW + 10).timeouts_due, 1);
+    EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW + 20).timeouts_due, 2);
+}
+
+static void the_rest_is_counted(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    for (unsigned i = 0; i < 3; i++) {
+        pawl_text id = suite_printf(s, "m-%u", i);
+        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = id, .at = SUITE_NOW);
+        if (i < 2)
+            ADD(&set, aggregator_add, .name = TEXT("Bills"), .partition = TEXT("Bills"), .key = id,
+                .message = suite_message(s, id), .at = SUITE_NOW, .due = PAWL_TIME_MAX);
+    }
+    ADD(&set, dead_set, .endpoint = TEXT("suite"), .queue = TEXT("orders"),
+        .message = suite_message(s, TEXT("d-1")), .code = TEXT("EPERSIST"), .at = SUITE_NOW);
+    ADD(&set, flush_set, .partition = TEXT("Bills"), .due = SUITE_NOW, .is_dead = true);
+    COMMIT(&set, a);
+    pawl_stats stats = suite_stats_of(s, a, SUITE_NOW);
+    EXPECT_EQ(s, stats.inbox, 3);
+    EXPECT_EQ(s, stats.aggregator_rows, 2);
+    EXPECT_EQ(s, stats.dead, 1);
+    EXPECT_EQ(s, stats.flushes_dead, 1);
+}
+
+static void count(suite *s, pawl_store *store, int64_t by)
+{
+    suite_set set        = suite_changes(s);
+    set.changes.counters = (pawl_counters){by, 2 * by, 3 * by, 4 * by, 5 * by, 6 * by};
+    COMMIT(&set, store);
+}
+
+static void counters_are_summed_over_all_workers_that_ever_were(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    count(s, a, 1);
+    count(s, a, 10);
+    count(s, b, 100);
+    suite_end_worker(s, a);
+    pawl_stats stats = suite_stats_of(s, b, SUITE_NOW);
+    EXPECT_EQ(s, stats.workers, 1);
+    EXPECT_EQ(s, stats.counters.messages, 111);
+    EXPECT_EQ(s, stats.counters.timeouts, 222);
+    EXPECT_EQ(s, stats.counters.flushes, 333);
+    EXPECT_EQ(s, stats.counters.failures, 444);
+    EXPECT_EQ(s, stats.counters.conflicts, 555);
+    EXPECT_EQ(s, stats.counters.dead, 666);
+    suite_close(s, a);
+    pawl_store *c = suite_open(s);
+    count(s, c, 1000);
+    stats = suite_stats_of(s, b, SUITE_NOW);
+    EXPECT_EQ(s, stats.workers, 2);
+    EXPECT_EQ(s, stats.counters.messages, 1111);
+}
+
+static const suite_case cases[] = {
+    {"O23 an empty store counts nothing", an_empty_store_counts_nothing},
+    {"O23 queues split by due time", queues_split_by_due_time},
+    {"O23 the oldest message is by due time", the_oldest_is_by_due_time},
+    {"O23 outbox and timeouts are counted", outbox_and_timeouts_are_counted},
+    {"O23 marks, buffers, letters are counted", the_rest_is_counted},
+    {"O23 counters are summed over all workers that ever were",
+     counters_are_summed_over_all_workers_that_ever_were},
+};
+
+const suite_cases cases_stats = SUITE_CASES("stats", cases);

@@ -1,0 +1,102 @@
+/* sweep.c - retention: what goes, what stays, and how much at a time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+static int64_t sweep(suite *s, pawl_store *store, pawl_sweep what, bool *more)
+{
+    int64_t count = -1;
+    EXPECT_OK(s, store->ops->sweep(store, &what, &count, more, &s->error));
+    return count;
+}
+
+static void old_marks_go(suite *s)
+{
+    pawl_store *a    = suite_open(s);
+    bool        more = true;
+    for (int i = 0; i < 5; i++)
+        COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("suite"),
+                   .message_id = suite_printf(s, "m-%d", i), .at = SUITE_NOW + i);
+    EXPECT_EQ(s, sweep(s, a, (pawl_sweep){.inbox_before = SUITE_NOW, .count_max = 100}, &more), 0);
+    EXPECT(s, !more);
+    EXPECT_EQ(s, sweep(s, a, (pawl_sweep){.inbox_before = SUITE_NOW + 3, .count_max = 2}, &more),
+              2);
+    EXPECT(s, more);
+    EXPECT_EQ(s, sweep(s, a, (pawl_sweep){.inbox_before = SUITE_NOW + 3, .count_max = 100}, &more),
+              1);
+    EXPECT(s, !more);
+    for (int i = 0; i < 5; i++)
+        EXPECT_EQ(s, suite_knows(s, a, TEXT("suite"), suite_printf(s, "m-%d", i)), i >= 3);
+}
+
+/* Rows 1 to 6: two dispatched early, one late, one dead, one pending, one held. */
+static void make_outbox(suite *s, pawl_store *a, int64_t *ids)
+{
+    suite_set set = suite_changes(s);
+    for (unsigned i = 1; i <= 6; i++)
+        ADD(&set, outbox_add, .dispatch_id = suite_dispatch_id(i),
+            .source = suite_printf(s, "S/%u", i), .version = 1, .endpoint = TEXT("suite"),
+            .destination = TEXT("billing"), .message = suite_message(s, TEXT("m")),
+            .at = SUITE_NOW - PAWL_DAYS(90));
+    COMMIT(&set, a);
+    pawl_outbox_rows rows = suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING);
+    EXPECT_EQ(s, rows.count, 6);
+    suite_set last = suite_changes(s);
+    for (unsigned i = 0; i < 6; i++) {
+        ids[i] = rows.items[i].id;
+        if (i < 4)
+            ADD(&last, outbox_settle, .id = ids[i],
+                .state = i < 3 ? PAWL_OUTBOX_DISPATCHED : PAWL_OUTBOX_DEAD, .attempts = 1,
+                .outcome = i < 3 ? PAWL_ATTEMPT_SUCCESS : PAWL_ATTEMPT_REJECTED,
+                .at      = i < 2 ? SUITE_NOW - PAWL_DAYS(31) : SUITE_NOW - PAWL_DAYS(30));
+    }
+    ADD(&last, outbox_hold, .source = TEXT("S/6"), .after = 0);
+    COMMIT(&last, a);
+}
+
+static void only_old_dispatched_rows_go(suite *s)
+{
+    pawl_store *a    = suite_open(s);
+    bool        more = true;
+    int64_t     ids[6];
+    make_outbox(s, a, ids);
+    pawl_sweep what = {.outbox_before = SUITE_NOW - PAWL_DAYS(30), .count_max = 1};
+    EXPECT_EQ(s, sweep(s, a, what, &more), 1);
+    EXPECT(s, more);
+    what.count_max = 100;
+    EXPECT_EQ(s, sweep(s, a, what, &more), 1);
+    EXPECT(s, !more);
+    EXPECT_EQ(s, sweep(s, a, what, &more), 0);
+    for (size_t i = 0; i < 4; i++)
+        EXPECT_EQ(s, suite_attempts(s, a, ids[i]).count, i >= 2 ? 1 : 0);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED).count, 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_DEAD).count, 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).count, 1);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 1);
+}
+
+static void sweeping_workers_keeps_the_living_and_the_counters(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    bool        more              = true;
+    suite_set   set               = suite_changes(s);
+    set.changes.counters.messages = 7;
+    COMMIT(&set, a);
+    suite_end_worker(s, a);
+    sweep(s, b, (pawl_sweep){.workers_before = SUITE_NOW, .count_max = 100}, &more);
+    pawl_stats stats = suite_stats_of(s, b, SUITE_NOW);
+    EXPECT_EQ(s, stats.counters.messages, 7);
+    EXPECT_EQ(s, stats.workers, 1);
+    suite_send(s, b, TEXT("orders"), "m-1", SUITE_NOW);
+    EXPECT_EQ(s, suite_claim(s, b, TEXT("orders"), SUITE_NOW, 1).count, 1);
+}
+
+static const suite_case cases[] = {
+    {"E34 old marks go, a bounded number at a time", old_marks_go},
+    {"O19 only old dispatched rows go, their attempts with them", only_old_dispatched_rows_go},
+    {"sweeping workers keeps the living and the counters",
+     sweeping_workers_keeps_the_living_and_the_counters},
+};
+
+const suite_cases cases_sweep = SUITE_CASES("sweep", cases);

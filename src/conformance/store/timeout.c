@@ -1,0 +1,405 @@
+/* timeout.c - claiming timeouts and ending their leases.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+static void set_timeout(suite *s, pawl_store *store, unsigned number, pawl_time due)
+{
+    COMMIT_ONE(s, store, timeout_set, .id = suite_timeout_id(number), .saga_type = TEXT("Order"),
+               .destination = TEXT("orders"), .due = due, .is_new = true);
+}
+
+static bool is_number(pawl_timeout_id id, unsigned number)
+{
+    return pawl_uuid_compare(id.uuid, suite_uuid(number)) == 0;
+}
+
+static void expect_numbers(suite *s, const pawl_timeout_rows *rows, const unsigned *numbers,
+                           size_t count)
+{
+    EXPECT_EQ(s, rows->count, count);
+    for (size_t i = 0; i < count; i++)
+        EXPECT(s, is_number(rows->items[i].id, numbers[i]));
+}
+
+static void a_timeout_comes_back_as_it_was_set(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(1), .saga_id = suite_saga_id(9),
+               .saga_type = TEXT("Order"), .name = TEXT("payment"), .destination = TEXT("orders"),
+               .due = SUITE_NOW, .headers = TEXT("{\"k\":\"v\"}"),
+               .correlation_id = TEXT("conversation-1"));
+    pawl_timeout_rows rows = suite_claim_timeouts(s, b, 70, SUITE_NOW, 10);
+    EXPECT_EQ(s, rows.count, 1);
+    pawl_timeout_row *row = &rows.items[0];
+    EXPECT(s, is_number(row->id, 1));
+    EXPECT_EQ(s, pawl_uuid_compare(row->saga_id.uuid, suite_uuid(9)), 0);
+    EXPECT_EQ(s, row->generation, 1);
+    EXPECT_EQ(s, row->attempts, 0);
+    EXPECT_EQ(s, row->due, SUITE_NOW);
+    EXPECT_TEXT(s, row->saga_type, TEXT("Order"));
+    EXPECT_TEXT(s, row->name, TEXT("payment"));
+    EXPECT_TEXT(s, row->destination, TEXT("orders"));
+    EXPECT_TEXT(s, row->headers, TEXT("{\"k\":\"v\"}"));
+    EXPECT_TEXT(s, row->correlation_id, TEXT("conversation-1"));
+}
+
+static void due_rows_only_earliest_first(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    set_timeout(s, a, 1, SUITE_NOW + 1);
+    set_timeout(s, a, 2, SUITE_NOW);
+    set_timeout(s, a, 4, SUITE_NOW - 20);
+    set_timeout(s, a, 3, SUITE_NOW - 20);
+    set_timeout(s, a, 5, SUITE_NOW - 30);
+    pawl_timeout_rows rows = suite_claim_timeouts(s, a, 70, SUITE_NOW, 2);
+    expect_numbers(s, &rows, (const unsigned[]){5, 3}, 2);
+    rows = suite_claim_timeouts(s, a, 70, SUITE_NOW, 10);
+    expect_numbers(s, &rows, (const unsigned[]){4, 2}, 2);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 10).count, 0);
+}
+
+static void no_size_is_the_stores_own(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 1; i <= 3; i++)
+        set_timeout(s, a, i, SUITE_NOW);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 0).count, 3);
+}
+
+static void a_claim_leases_the_row(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    set_timeout(s, a, 1, SUITE_NOW);
+    EXPECT(s, pawl_uuid_is_zero(suite_timeouts(s, b).items[0].owner.uuid));
+    pawl_timeout_row claimed = suite_claim_timeouts(s, a, 70, SUITE_NOW, 1).items[0];
+    EXPECT_EQ(s, pawl_uuid_compare(claimed.owner.uuid, suite_uuid(70)), 0);
+    EXPECT_EQ(s, claimed.lease_expires, SUITE_NOW + SUITE_LEASE);
+    pawl_timeout_row listed = suite_timeouts(s, b).items[0];
+    EXPECT_EQ(s, pawl_uuid_compare(listed.owner.uuid, suite_uuid(70)), 0);
+    EXPECT_EQ(s, listed.lease_expires, SUITE_NOW + SUITE_LEASE);
+}
+
+static void two_claims_share_the_due_set(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    bool        seen[21] = {false};
+    for (unsigned i = 1; i <= 20; i++)
+        set_timeout(s, a, i, SUITE_NOW - i);
+    for (int round = 0; round < 4; round++) {
+        pawl_timeout_rows rows =
+            suite_claim_timeouts(s, round % 2 == 0 ? a : b, 70 + round % 2, SUITE_NOW, 6);
+        EXPECT_EQ(s, rows.count, round < 3 ? 6 : 2);
+        for (size_t i = 0; i < rows.count; i++) {
+            unsigned number = rows.items[i].id.uuid.bytes[15];
+            EXPECT(s, number <= 20 && !seen[number]);
+            seen[number] = true;
+        }
+    }
+}
+
+static void a_lease_ends_at_its_time(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    set_timeout(s, a, 1, SUITE_NOW);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 1).count, 1);
+    EXPECT_EQ(s, suite_claim_timeouts(s, b, 71, SUITE_NOW + SUITE_LEASE - 1, 1).count, 0);
+    pawl_timeout_rows rows = suite_claim_timeouts(s, b, 71, SUITE_NOW + SUITE_LEASE, 1);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, pawl_uuid_compare(rows.items[0].owner.uuid, suite_uuid(71)), 0);
+    EXPECT_EQ(s, rows.items[0].lease_expires, SUITE_NOW + 2 * SUITE_LEASE);
+    EXPECT_EQ(s, rows.items[0].generation, 1);
+}
+
+static void remove_checks_the_owner(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    set_timeout(s, a, 1, SUITE_NOW);
+    REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(1), .has_owner = true,
+               .owner = suite_session_id(70));
+    suite_claim_timeouts(s, a, 70, SUITE_NOW, 1);
+    REFUSE_ONE(s, b, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(1), .has_owner = true,
+               .owner = suite_session_id(71));
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, pawl_uuid_compare(rows.items[0].owner.uuid, suite_uuid(70)), 0);
+    COMMIT_ONE(s, a, timeout_settle, .id = suite_timeout_id(1), .has_owner = true,
+               .owner = suite_session_id(70));
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
+    REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(1), .has_owner = true,
+               .owner = suite_session_id(70));
+}
+
+static void an_expired_lease_belongs_to_its_owner_until_taken(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    for (unsigned i = 1; i <= 3; i++)
+        set_timeout(s, a, i, SUITE_NOW - 10 + i);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 10).count, 3);
+    suite_set late   = suite_changes(s);
+    late.changes.now = SUITE_NOW + 10 * SUITE_LEASE;
+    ADD(&late, timeout_settle, .id = suite_timeout_id(1), .has_owner = true,
+        .owner = suite_session_id(70));
+    COMMIT(&late, a);
+    EXPECT_EQ(s, suite_claim_timeouts(s, b, 71, SUITE_NOW + SUITE_LEASE, 1).count, 1);
+    REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(2), .has_owner = true,
+               .owner = suite_session_id(70));
+    int64_t reaped = -1;
+    EXPECT_OK(s, b->ops->timeout_reap(b, SUITE_NOW + SUITE_LEASE, &reaped, &s->error));
+    REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(3), .has_owner = true,
+               .owner = suite_session_id(70));
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 2);
+}
+
+static void without_an_owner_remove_asks_nothing(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    set_timeout(s, a, 1, SUITE_NOW);
+    set_timeout(s, a, 2, SUITE_NOW + 5);
+    suite_claim_timeouts(s, a, 70, SUITE_NOW, 1);
+    COMMIT_ONE(s, b, timeout_settle, .id = suite_timeout_id(1));
+    COMMIT_ONE(s, b, timeout_settle, .id = suite_timeout_id(1));
+    COMMIT_ONE(s, b, timeout_settle, .id = suite_timeout_id(2));
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
+}
+
+static void release_makes_the_row_free(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    set_timeout(s, a, 1, SUITE_NOW);
+    suite_claim_timeouts(s, a, 70, SUITE_NOW, 1);
+    REFUSE_ONE(s, b, PAWL_EGONE, timeout_settle, .action = PAWL_TIMEOUT_RELEASE,
+               .id = suite_timeout_id(1), .has_owner = true, .owner = suite_session_id(71));
+    EXPECT_EQ(s, suite_claim_timeouts(s, b, 71, SUITE_NOW, 1).count, 0);
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_RELEASE, .id = suite_timeout_id(1),
+               .has_owner = true, .owner = suite_session_id(70), .due = 1, .attempts = 9);
+    pawl_timeout_row row = suite_timeouts(s, a).items[0];
+    EXPECT(s, pawl_uuid_is_zero(row.owner.uuid));
+    EXPECT_EQ(s, row.due, SUITE_NOW);
+    EXPECT_EQ(s, row.attempts, 0);
+    EXPECT_EQ(s, suite_claim_timeouts(s, b, 71, SUITE_NOW, 1).count, 1);
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_RELEASE, .id = suite_timeout_id(1));
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 72, SUITE_NOW, 1).count, 1);
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_RELEASE, .id = suite_timeout_id(99));
+    REFUSE_ONE(s, b, PAWL_EGONE, timeout_settle, .action = PAWL_TIMEOUT_RELEASE,
+               .id = suite_timeout_id(1), .has_owner = true, .owner = suite_session_id(71));
+}
+
+static void retry_waits_anew(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    set_timeout(s, a, 1, SUITE_NOW);
+    suite_claim_timeouts(s, a, 70, SUITE_NOW, 1);
+    REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .action = PAWL_TIMEOUT_RETRY,
+               .id = suite_timeout_id(1), .has_owner = true, .owner = suite_session_id(71),
+               .due = SUITE_NOW + 50, .attempts = 2);
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_RETRY, .id = suite_timeout_id(1),
+               .has_owner = true, .owner = suite_session_id(70), .generation = 1,
+               .due = SUITE_NOW + 50, .attempts = 2);
+    EXPECT(s, pawl_uuid_is_zero(suite_timeouts(s, a).items[0].owner.uuid));
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW + 49, 1).count, 0);
+    pawl_timeout_rows rows = suite_claim_timeouts(s, a, 71, SUITE_NOW + 50, 1);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].attempts, 2);
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 50);
+    EXPECT_EQ(s, rows.items[0].generation, 1);
+}
+
+static void reap_clears_expired_leases_only(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    int64_t     count = -1;
+    for (unsigned i = 1; i <= 3; i++)
+        set_timeout(s, a, i, SUITE_NOW - 10 + i);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 2).count, 2);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 71, SUITE_NOW + 1, 2).count, 1);
+    EXPECT_OK(s, b->ops->timeout_reap(b, SUITE_NOW + SUITE_LEASE - 1, &count, &s->error));
+    EXPECT_EQ(s, count, 0);
+    EXPECT_OK(s, b->ops->timeout_reap(b, SUITE_NOW + SUITE_LEASE, &count, &s->error));
+    EXPECT_EQ(s, count, 2);
+    EXPECT_OK(s, b->ops->timeout_reap(b, SUITE_NOW + SUITE_LEASE, &count, &s->error));
+    EXPECT_EQ(s, count, 0);
+    pawl_timeout_rows rows = suite_timeouts(s, b);
+    EXPECT_EQ(s, rows.count, 3);
+    EXPECT(s, pawl_uuid_is_zero(rows.items[0].owner.uuid));
+    EXPECT(s, pawl_uuid_is_zero(rows.items[1].owner.uuid));
+    EXPECT_EQ(s, pawl_uuid_compare(rows.items[2].owner.uuid, suite_uuid(71)), 0);
+    EXPECT_EQ(s, rows.items[2].lease_expires, SUITE_NOW + 1 + SUITE_LEASE);
+}
+
+static void a_claim_says_when_to_look_next(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 10).next_due, PAWL_TIME_MAX);
+    set_timeout(s, a, 1, SUITE_NOW + 30);
+    set_timeout(s, a, 2, SUITE_NOW + 20);
+    set_timeout(s, a, 3, SUITE_NOW - 1);
+    set_timeout(s, a, 4, SUITE_NOW - 2);
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(5), .destination = TEXT("elsewhere"),
+               .due = SUITE_NOW + 1);
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(6), .destination = TEXT("orders2"),
+               .due = SUITE_NOW + 2);
+    /* One due row is left over: it is what to look at next. */
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 1).next_due, SUITE_NOW - 1);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 10).next_due, SUITE_NOW + 20);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW + 20, 10).next_due, SUITE_NOW + 30);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW + 30, 10).next_due, PAWL_TIME_MAX);
+}
+
+static pawl_time next_timeout(suite *s, pawl_store *store)
+{
+    pawl_next_due next = {0};
+    EXPECT_OK(s, store->ops->next_due(store, TEXT("orders"), NULL, 0, &next, &s->error));
+    return next.timeout;
+}
+
+static void next_due_leaves_out_leased_rows(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    EXPECT_EQ(s, next_timeout(s, a), PAWL_TIME_MAX);
+    set_timeout(s, a, 1, SUITE_NOW);
+    set_timeout(s, a, 2, SUITE_NOW + 40);
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(3), .destination = TEXT("elsewhere"),
+               .due = SUITE_NOW - 50);
+    EXPECT_EQ(s, next_timeout(s, b), SUITE_NOW);
+    suite_claim_timeouts(s, a, 70, SUITE_NOW, 1);
+    EXPECT_EQ(s, next_timeout(s, b), SUITE_NOW + 40);
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_RELEASE, .id = suite_timeout_id(1),
+               .has_owner = true, .owner = suite_session_id(70));
+    EXPECT_EQ(s, next_timeout(s, b), SUITE_NOW);
+}
+
+static void destinations_are_apart_unless_none_is_named(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    set_timeout(s, a, 1, SUITE_NOW);
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(2), .destination = TEXT("Orders"),
+               .due = SUITE_NOW - 1);
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(3), .destination = TEXT("elsewhere"),
+               .due = SUITE_NOW - 2);
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(4), .destination = TEXT("orders "),
+               .due = SUITE_NOW - 3);
+    pawl_timeout_rows rows = suite_claim_timeouts(s, a, 70, SUITE_NOW, 10);
+    expect_numbers(s, &rows, (const unsigned[]){1}, 1);
+    pawl_timeout_claim any = {.due_max   = SUITE_NOW,
+                              .count_max = 10,
+                              .owner     = suite_session_id(71),
+                              .now       = SUITE_NOW,
+                              .lease     = SUITE_LEASE};
+    EXPECT_OK(s, a->ops->timeout_claim(a, &any, s->arena, &rows, &s->error));
+    expect_numbers(s, &rows, (const unsigned[]){4, 3, 2}, 3);
+}
+
+static void listing_is_by_due_time(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 1; i <= 4; i++)
+        COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(i),
+                   .saga_id = suite_saga_id(i % 2 + 1), .saga_type = TEXT("Order"),
+                   .name = suite_printf(s, "t-%u", i), .destination = TEXT("orders"),
+                   .due = SUITE_NOW - i);
+    suite_claim_timeouts(s, a, 70, SUITE_NOW, 1);
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    expect_numbers(s, &rows, (const unsigned[]){4, 3, 2, 1}, 4);
+    EXPECT_OK(s, a->ops->timeout_list(a, suite_saga_id(2), 0, s->arena, &rows, &s->error));
+    expect_numbers(s, &rows, (const unsigned[]){3, 1}, 2);
+    EXPECT_OK(s, a->ops->timeout_list(a, suite_saga_id(2), 1, s->arena, &rows, &s->error));
+    expect_numbers(s, &rows, (const unsigned[]){3}, 1);
+}
+
+/* ---- For elsewhere ------------------------------------------------------ */
+
+static void set_for(suite *s, pawl_store *store, unsigned number, const char *destination,
+                    pawl_time due)
+{
+    COMMIT_ONE(s, store, timeout_set, .id = suite_timeout_id(number), .saga_type = TEXT("Order"),
+               .destination = pawl_text_of(destination), .due = due, .is_new = true);
+}
+
+static void subscribe(suite *s, pawl_store *store, const char *queue, bool is_remove)
+{
+    COMMIT_ONE(s, store, subscription_set, .is_remove = is_remove, .type = TEXT("Placed"),
+               .queue = pawl_text_of(queue));
+}
+
+/* Destinations and how long after SUITE_NOW the first of each is due: "a:0 b:-5". */
+static void expect_foreign(suite *s, pawl_store *store, const char *own, pawl_time now,
+                           const char *expected)
+{
+    pawl_foreign_rows rows = {.count = 0};
+    pawl_text         seen = TEXT("");
+    EXPECT_OK(
+        s, store->ops->timeout_foreign(store, pawl_text_of(own), now, s->arena, &rows, &s->error));
+    for (size_t i = 0; i < rows.count; i++)
+        seen = suite_printf(s, "%s%s%s:%lld", seen.data, i > 0 ? " " : "",
+                            rows.items[i].destination.data,
+                            (long long)(rows.items[i].due - SUITE_NOW));
+    EXPECT_TEXT(s, seen, pawl_text_of(expected));
+}
+
+static void destinations_that_nobody_handles_are_listed(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    expect_foreign(s, a, "", SUITE_NOW, "");
+    subscribe(s, a, "orders", false);
+    set_for(s, a, 1, "orders", SUITE_NOW - 9);
+    set_for(s, a, 2, "zoo", SUITE_NOW + 7);
+    set_for(s, a, 3, "zoo", SUITE_NOW + 5);
+    set_for(s, a, 4, "Zoo", SUITE_NOW - 5);
+    set_for(s, a, 5, "zoological", SUITE_NOW);
+    expect_foreign(s, b, "", SUITE_NOW, "Zoo:-5 zoo:5 zoological:0");
+    expect_foreign(s, b, "orders", SUITE_NOW, "Zoo:-5 orders:-9 zoo:5 zoological:0");
+    expect_foreign(s, b, "nowhere", SUITE_NOW, "Zoo:-5 zoo:5 zoological:0");
+    subscribe(s, b, "zoo", false);
+    expect_foreign(s, a, "", SUITE_NOW, "Zoo:-5 zoological:0");
+    subscribe(s, b, "orders", true);
+    expect_foreign(s, a, "", SUITE_NOW, "Zoo:-5 orders:-9 zoological:0");
+}
+
+static void a_destination_shows_its_first_free_timeout(suite *s)
+{
+    pawl_store              *a = suite_open(s), *b = suite_open(s);
+    pawl_timeout_rows        rows;
+    const pawl_timeout_claim any = {.due_max = SUITE_NOW,
+                                    .owner   = suite_session_id(70),
+                                    .now     = SUITE_NOW,
+                                    .lease   = SUITE_LEASE};
+    set_for(s, a, 1, "zoo", SUITE_NOW - 5);
+    set_for(s, a, 2, "zoo", SUITE_NOW + 5);
+    set_for(s, a, 3, "abroad", SUITE_NOW - 1);
+    EXPECT_OK(s, a->ops->timeout_claim(a, &any, s->arena, &rows, &s->error));
+    EXPECT_EQ(s, rows.count, 2);
+    expect_foreign(s, b, "", SUITE_NOW + SUITE_LEASE - 1, "zoo:5");
+    expect_foreign(s, b, "", SUITE_NOW + SUITE_LEASE, "abroad:-1 zoo:-5");
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_RELEASE, .id = suite_timeout_id(3));
+    expect_foreign(s, b, "", SUITE_NOW, "abroad:-1 zoo:5");
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_REMOVE, .id = suite_timeout_id(3));
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_REMOVE, .id = suite_timeout_id(2));
+    expect_foreign(s, b, "", SUITE_NOW, "");
+}
+
+static const suite_case cases[] = {
+    {"T1 a timeout comes back as it was set", a_timeout_comes_back_as_it_was_set},
+    {"T4 T5 due rows only, earliest first", due_rows_only_earliest_first},
+    {"T3 without a size the store's own holds", no_size_is_the_stores_own},
+    {"T6 a claim leases the row", a_claim_leases_the_row},
+    {"T7 two claims share the due set", two_claims_share_the_due_set},
+    {"T8 a lease ends at its time", a_lease_ends_at_its_time},
+    {"T9 T11 remove checks the owner", remove_checks_the_owner},
+    {"T10 an expired lease belongs to its owner until taken or reaped",
+     an_expired_lease_belongs_to_its_owner_until_taken},
+    {"T12 without an owner remove asks nothing", without_an_owner_remove_asks_nothing},
+    {"T13 release makes the row free", release_makes_the_row_free},
+    {"E13 retry waits anew and keeps the generation", retry_waits_anew},
+    {"T14 reap clears expired leases only", reap_clears_expired_leases_only},
+    {"T17 a claim says when to look next", a_claim_says_when_to_look_next},
+    {"E15 next due leaves out leased rows", next_due_leaves_out_leased_rows},
+    {"T1 destinations are apart unless none is named", destinations_are_apart_unless_none_is_named},
+    {"listing is by due time", listing_is_by_due_time},
+    {"E13 destinations that no endpoint handles are listed",
+     destinations_that_nobody_handles_are_listed},
+    {"E13 a destination shows its first free timeout", a_destination_shows_its_first_free_timeout},
+};
+
+const suite_cases cases_timeout = SUITE_CASES("timeout", cases);

@@ -1,0 +1,255 @@
+/* timeout_set.c - setting, re-arming and cancelling timeouts.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+/* Timeout `number`, of saga 9, by name. */
+static void arm(suite *s, pawl_store *store, unsigned number, const char *name, pawl_time due)
+{
+    COMMIT_ONE(s, store, timeout_set, .id = suite_timeout_id(number), .saga_id = suite_saga_id(9),
+               .saga_type = TEXT("Order"), .name = pawl_text_of(name),
+               .destination = TEXT("orders"), .due = due);
+}
+
+static bool is_number(pawl_timeout_id id, unsigned number)
+{
+    return pawl_uuid_compare(id.uuid, suite_uuid(number)) == 0;
+}
+
+static void a_new_one_with_a_known_id_is_refused(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(1), .destination = TEXT("orders"),
+               .due = SUITE_NOW, .headers = TEXT("{\"k\":\"first\"}"), .is_new = true);
+    REFUSE_ONE(s, a, PAWL_EDUPLICATE, timeout_set, .id = suite_timeout_id(1),
+               .destination = TEXT("elsewhere"), .due = SUITE_NOW + 9, .is_new = true);
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW);
+    EXPECT_EQ(s, rows.items[0].generation, 1);
+    EXPECT_TEXT(s, rows.items[0].destination, TEXT("orders"));
+    EXPECT_TEXT(s, rows.items[0].headers, TEXT("{\"k\":\"first\"}"));
+}
+
+static void two_new_ones_of_an_id_in_one_set_refuse_the_later(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    for (unsigned i = 0; i < 2; i++) {
+        suite_unit(&set, i, i);
+        ADD(&set, timeout_set, .id = suite_timeout_id(1), .destination = TEXT("orders"),
+            .due = SUITE_NOW + i, .is_new = true);
+    }
+    pawl_refusals refused = REFUSED(&set, a);
+    EXPECT_EQ(s, refused.count, 1);
+    EXPECT_EQ(s, refused.items[0].unit, 1);
+    EXPECT_EQ(s, refused.items[0].kind, pawl_change_timeout_set);
+    EXPECT_EQ(s, refused.items[0].reason, PAWL_EDUPLICATE);
+    EXPECT_EQ(s, suite_timeouts(s, a).items[0].due, SUITE_NOW);
+}
+
+static void one_of_its_own_id_is_written_over(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 0; i < 2; i++)
+        COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(1), .destination = TEXT("orders"),
+                   .due = SUITE_NOW + i);
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(2), .destination = TEXT("orders"),
+               .due = SUITE_NOW + 5);
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 1);
+    EXPECT_EQ(s, rows.items[0].generation, 2);
+    EXPECT_EQ(s, rows.items[1].generation, 1);
+}
+
+static void rearming_keeps_the_id_and_raises_the_generation(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    arm(s, a, 1, "payment", SUITE_NOW);
+    suite_claim_timeouts(s, a, 70, SUITE_NOW, 1);
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_RETRY, .id = suite_timeout_id(1),
+               .has_owner = true, .owner = suite_session_id(70), .due = SUITE_NOW, .attempts = 3);
+    arm(s, a, 2, "payment", SUITE_NOW + 60);
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT(s, is_number(rows.items[0].id, 1));
+    EXPECT_EQ(s, rows.items[0].generation, 2);
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 60);
+    EXPECT_EQ(s, rows.items[0].attempts, 0);
+    arm(s, a, 3, "payment", SUITE_NOW - 60);
+    rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.items[0].generation, 3);
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW - 60);
+}
+
+static void rearming_clears_a_lease_whoever_holds_it(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    arm(s, a, 1, "payment", SUITE_NOW);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 1).count, 1);
+    arm(s, b, 2, "payment", SUITE_NOW + 60);
+    EXPECT(s, pawl_uuid_is_zero(suite_timeouts(s, b).items[0].owner.uuid));
+    REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(1), .has_owner = true,
+               .owner = suite_session_id(70), .generation = 1);
+    EXPECT_EQ(s, suite_claim_timeouts(s, b, 71, SUITE_NOW + 60, 1).count, 1);
+}
+
+static void settling_needs_the_generation(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    arm(s, a, 1, "payment", SUITE_NOW);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 1).items[0].generation, 1);
+    arm(s, a, 2, "payment", SUITE_NOW);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 1).items[0].generation, 2);
+    REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(1), .has_owner = true,
+               .owner = suite_session_id(70), .generation = 1);
+    REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(1), .has_owner = true,
+               .owner = suite_session_id(70), .generation = 3);
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 1);
+    COMMIT_ONE(s, a, timeout_settle, .id = suite_timeout_id(1), .has_owner = true,
+               .owner = suite_session_id(70), .generation = 2);
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
+}
+
+static void names_and_sagas_are_apart(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    arm(s, a, 1, "payment", SUITE_NOW + 1);
+    arm(s, a, 2, "Payment", SUITE_NOW + 2);
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(3), .saga_id = suite_saga_id(8),
+               .saga_type = TEXT("Order"), .name = TEXT("payment"), .destination = TEXT("orders"),
+               .due = SUITE_NOW + 3);
+    for (unsigned i = 4; i <= 5; i++)
+        COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(i), .name = TEXT("payment"),
+                   .destination = TEXT("orders"), .due = SUITE_NOW + i);
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, 5);
+    for (unsigned i = 0; i < 5; i++) {
+        EXPECT(s, is_number(rows.items[i].id, i + 1));
+        EXPECT_EQ(s, rows.items[i].generation, 1);
+    }
+}
+
+static void a_saga_may_have_many_without_a_name(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 1; i <= 3; i++)
+        arm(s, a, i, "", SUITE_NOW + i);
+    arm(s, a, 2, "", SUITE_NOW + 20);
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, 3);
+    EXPECT(s, is_number(rows.items[0].id, 1) && is_number(rows.items[1].id, 3));
+    EXPECT_EQ(s, rows.items[2].due, SUITE_NOW + 20);
+    EXPECT_EQ(s, rows.items[2].generation, 2);
+    COMMIT_ONE(s, a, timeout_cancel, .saga_id = suite_saga_id(9));
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
+}
+
+static void cancel_takes_one_by_name(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    arm(s, a, 1, "payment", SUITE_NOW);
+    arm(s, a, 2, "delivery", SUITE_NOW + 1);
+    suite_claim_timeouts(s, a, 70, SUITE_NOW, 1);
+    COMMIT_ONE(s, b, timeout_cancel, .saga_id = suite_saga_id(9), .name = TEXT("payment"));
+    COMMIT_ONE(s, b, timeout_cancel, .saga_id = suite_saga_id(9), .name = TEXT("payment"));
+    COMMIT_ONE(s, b, timeout_cancel, .saga_id = suite_saga_id(7), .name = TEXT("delivery"));
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT(s, is_number(rows.items[0].id, 2));
+    REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(1), .has_owner = true,
+               .owner = suite_session_id(70), .generation = 1);
+}
+
+static void cancel_without_a_name_takes_all_of_the_saga(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    arm(s, a, 1, "payment", SUITE_NOW);
+    arm(s, a, 2, "delivery", SUITE_NOW + 1);
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(3), .saga_id = suite_saga_id(8),
+               .saga_type = TEXT("Order"), .name = TEXT("payment"), .destination = TEXT("orders"),
+               .due = SUITE_NOW);
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(4), .destination = TEXT("orders"),
+               .due = SUITE_NOW + 4);
+    suite_claim_timeouts(s, a, 70, SUITE_NOW, 1);
+    COMMIT_ONE(s, a, timeout_cancel, .saga_id = suite_saga_id(9));
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT(s, is_number(rows.items[0].id, 3));
+    EXPECT(s, is_number(rows.items[1].id, 4));
+}
+
+static void cancelled_then_set_is_a_fresh_row(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    arm(s, a, 1, "payment", SUITE_NOW);
+    suite_set set = suite_changes(s);
+    ADD(&set, timeout_set, .id = suite_timeout_id(2), .saga_id = suite_saga_id(9),
+        .saga_type = TEXT("Order"), .name = TEXT("payment"), .destination = TEXT("orders"),
+        .due = SUITE_NOW + 8);
+    ADD(&set, timeout_cancel, .saga_id = suite_saga_id(9), .name = TEXT("payment"));
+    COMMIT(&set, a);
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT(s, is_number(rows.items[0].id, 2));
+    EXPECT_EQ(s, rows.items[0].generation, 1);
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 8);
+}
+
+static void settled_then_set_is_a_fresh_row(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    arm(s, a, 1, "payment", SUITE_NOW);
+    suite_claim_timeouts(s, a, 70, SUITE_NOW, 1);
+    suite_set set = suite_changes(s);
+    ADD(&set, timeout_settle, .id = suite_timeout_id(1), .has_owner = true,
+        .owner = suite_session_id(70), .generation = 1);
+    ADD(&set, timeout_set, .id = suite_timeout_id(2), .saga_id = suite_saga_id(9),
+        .saga_type = TEXT("Order"), .name = TEXT("payment"), .destination = TEXT("orders"),
+        .due = SUITE_NOW + 8);
+    COMMIT(&set, a);
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT(s, is_number(rows.items[0].id, 2));
+    EXPECT_EQ(s, rows.items[0].generation, 1);
+    EXPECT(s, pawl_uuid_is_zero(rows.items[0].owner.uuid));
+}
+
+static void a_saga_and_its_timeout_stand_or_fall_together(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    ADD(&set, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(9), .version = 1,
+        .metadata = TEXT("{}"), .data = TEXT("{}"), .type_version = TEXT("1.0"));
+    ADD(&set, timeout_set, .id = suite_timeout_id(1), .saga_id = suite_saga_id(9),
+        .saga_type = TEXT("Order"), .name = TEXT("payment"), .destination = TEXT("orders"),
+        .due = SUITE_NOW);
+    REFUSED(&set, a);
+    EXPECT_EQ(s, suite_timeouts(s, a).count, 0);
+    EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 0);
+}
+
+static const suite_case cases[] = {
+    {"T2 a new one with a known id is refused", a_new_one_with_a_known_id_is_refused},
+    {"T2 two new ones of an id in one set refuse the later",
+     two_new_ones_of_an_id_in_one_set_refuse_the_later},
+    {"T2 one of its own id is written over when it is not new", one_of_its_own_id_is_written_over},
+    {"E13 re-arming keeps the id and raises the generation",
+     rearming_keeps_the_id_and_raises_the_generation},
+    {"E13 re-arming clears a lease whoever holds it", rearming_clears_a_lease_whoever_holds_it},
+    {"E13 settling needs the generation", settling_needs_the_generation},
+    {"T1 names and sagas are apart", names_and_sagas_are_apart},
+    {"T1 a saga may have many without a name, each of its own id",
+     a_saga_may_have_many_without_a_name},
+    {"E35 cancel takes one by name whatever its lease", cancel_takes_one_by_name},
+    {"E35 cancel without a name takes all of the saga",
+     cancel_without_a_name_takes_all_of_the_saga},
+    {"E35 cancelled then set in one set is a fresh row", cancelled_then_set_is_a_fresh_row},
+    {"E13 settled then set in one set is a fresh row", settled_then_set_is_a_fresh_row},
+    {"E12 T18 a saga and its timeout stand or fall together",
+     a_saga_and_its_timeout_stand_or_fall_together},
+};
+
+const suite_cases cases_timeout_set = SUITE_CASES("timeout set", cases);

@@ -1,0 +1,321 @@
+/* worker.c - handles and workers: listing, fork, waiting, interrupting,
+ * holds.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/suite.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const pawl_worker_info *find(const pawl_worker_info *items, size_t count, pawl_worker_id id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pawl_uuid_compare(items[i].id.uuid, id.uuid) == 0)
+            return &items[i];
+    return NULL;
+}
+
+static void living_workers_are_listed(suite *s)
+{
+    pawl_store       *a = suite_open(s), *b = suite_open(s), *sender = suite_open_bare(s);
+    pawl_worker_info *items = NULL;
+    size_t            count = 0;
+    EXPECT_OK(s, sender->ops->worker_open(sender, TEXT(""), TEXT("[]"), SUITE_NOW, &s->error));
+    sender->is_attached = true;
+    EXPECT_OK(s, b->ops->worker_list(b, s->arena, &items, &count, &s->error));
+    EXPECT_EQ(s, count, 3);
+    const pawl_worker_info *info = find(items, count, a->worker);
+    EXPECT(s, info != NULL);
+    EXPECT_TEXT(s, info->endpoint, TEXT("suite"));
+    EXPECT_TEXT(s, info->types, TEXT("[\"PlaceOrder\"]"));
+    info = find(items, count, sender->worker);
+    EXPECT(s, info != NULL && info->endpoint.size == 0);
+    EXPECT(s, a->epoch > 0);
+    suite_end_worker(s, a);
+    EXPECT_OK(s, b->ops->worker_list(b, s->arena, &items, &count, &s->error));
+    EXPECT_EQ(s, count, 2);
+    EXPECT(s, find(items, count, a->worker) == NULL);
+    EXPECT(s, find(items, count, b->worker) != NULL);
+}
+
+static void data_outlives_the_handle_that_wrote_it(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
+    suite_end_worker(s, a);
+    suite_close(s, a);
+    pawl_store *c = suite_open(s);
+    EXPECT_EQ(s, suite_claim(s, c, TEXT("orders"), SUITE_NOW, 1).count, 1);
+    EXPECT_EQ(s, suite_queue(s, b, TEXT("orders")).count, 1);
+    EXPECT(s, strcmp(b->identity, c->identity) == 0);
+    EXPECT(s, b->identity[0] != '\0');
+}
+
+static void fill(suite *s, pawl_store *a)
+{
+    suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(1), .destination = TEXT("orders"),
+               .due = SUITE_NOW);
+    COMMIT_ONE(s, a, aggregator_add, .name = TEXT("Bills"), .partition = TEXT("Bills"),
+               .key = TEXT("k"), .message = suite_message(s, TEXT("k")), .at = SUITE_NOW,
+               .due = SUITE_NOW);
+}
+
+/* The message, the timeout and the partition can be had by this handle, or cannot. */
+static void expect_claimed(suite *s, pawl_store *store, unsigned owner, size_t count)
+{
+    EXPECT_EQ(s, suite_claim(s, store, TEXT("orders"), SUITE_NOW, 1).count, count);
+    EXPECT_EQ(s, suite_claim_timeouts(s, store, owner, SUITE_NOW, 1).count, count);
+    EXPECT_EQ(s, suite_snapshot_of(s, store, TEXT("Bills"), owner, SUITE_NOW).count, count);
+}
+
+/* Claims, leases and the lead: all of them are the worker's to lose. */
+static void an_ended_worker_holds_nothing(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    fill(s, a);
+    expect_claimed(s, a, 70, 1);
+    expect_claimed(s, b, 71, 0);
+    suite_end_worker(s, a);
+    expect_claimed(s, b, 71, 1);
+}
+
+/* Another handle becomes the worker, of a thread that is given up, say, and ends it. The
+ * old handle is open still, and nobody calls it meanwhile. */
+static void take_over_and_end(suite *s, const pawl_store *old)
+{
+    pawl_store *by = suite_open_bare(s);
+    by->worker     = old->worker;
+    EXPECT_OK(s, by->ops->worker_open(by, TEXT("suite"), TEXT("[]"), SUITE_NOW, &s->error));
+    by->is_attached = true;
+    suite_end_worker(s, by);
+    suite_close(s, by);
+}
+
+static void a_worker_that_is_taken_over_holds_nothing(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    fill(s, a);
+    expect_claimed(s, a, 70, 1);
+    expect_claimed(s, b, 71, 0);
+    take_over_and_end(s, a);
+    expect_claimed(s, b, 71, 1);
+    suite_set     set     = suite_changes(s);
+    pawl_refusals refused = {.arena = s->arena};
+    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("late"), .at = SUITE_NOW);
+    EXPECT(s, suite_try(&set, a, &refused) != PAWL_OK);
+    EXPECT(s, !suite_knows(s, b, TEXT("suite"), TEXT("late")));
+}
+
+/* With a transaction of its own that is open. */
+static void a_hold_that_is_taken_over_is_rolled_back(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    if ((a->ops->promises & PAWL_STORE_ROW_LOCKS) == 0)
+        suite_not_applicable(s, "whoever has an open transaction keeps all others from writing");
+    suite_insert_order(s, a, 1, "order-1");
+    pawl_value    ref = pawl_value_text(TEXT("order-1"));
+    pawl_saga_row row = {0};
+    EXPECT_OK(s, a->ops->hold_begin(a, &s->error));
+    EXPECT_OK(s, a->ops->saga_load(a, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
+                                   PAWL_SAGA_LOCKED, s->arena, &row, &s->error));
+    take_over_and_end(s, a);
+    COMMIT_ONE(s, b, saga_update, .table = s->tables[SUITE_ORDER], .id = row.id, .version = 1,
+               .row = row.row, .metadata = TEXT("{}"), .data = TEXT("{\"n\":2}"),
+               .type_version = TEXT("1.0"));
+    a->ops->hold_end(a);
+    EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 2);
+}
+
+/* What the child found, as bits of its exit code. */
+static int try_in_child(suite *s, pawl_store *store)
+{
+    pawl_queue_rows  rows  = {0};
+    pawl_queue_claim claim = {
+        .queue = TEXT("orders"), .due_max = SUITE_NOW, .count_max = 1, .now = SUITE_NOW};
+    pawl_refusals refused;
+    suite_set     set   = suite_changes(s);
+    int           wrong = 0;
+    ADD(&set, queue_send, .queue = TEXT("orders"), .due = SUITE_NOW,
+        .message = suite_message(s, TEXT("from the child")));
+    if (store->ops->queue_claim(store, &claim, s->arena, &rows, &s->error) != PAWL_EINVAL)
+        wrong |= 1;
+    if (suite_try(&set, store, &refused) != PAWL_EINVAL)
+        wrong |= 2;
+    return wrong;
+}
+
+static void a_forked_handle_is_refused(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(try_in_child(s, a));
+    int status = -1;
+    EXPECT(s, child > 0 && waitpid(child, &status, 0) == child);
+    EXPECT(s, WIFEXITED(status));
+    EXPECT_EQ(s, WEXITSTATUS(status), 0);
+    EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW, 9).count, 1);
+    EXPECT_EQ(s, suite_queue(s, a, TEXT("orders")).count, 1);
+}
+
+/* The descriptor is ready, so that nothing is waited for; it stays ready. */
+static void wait_ends_when_the_descriptor_is_ready(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    int         ends[2];
+    char        byte = 'x', read_back = 0;
+    EXPECT_EQ(s, pipe(ends), 0);
+    ssize_t   written = write(ends[1], &byte, 1);
+    pawl_code code    = a->ops->wait(a, PAWL_MINUTES(10), ends[0], &s->error);
+    ssize_t   got     = read(ends[0], &read_back, 1);
+    close(ends[0]);
+    close(ends[1]);
+    EXPECT_EQ(s, written, 1);
+    EXPECT_OK(s, code);
+    EXPECT_EQ(s, got, 1);
+    EXPECT_EQ(s, read_back, 'x');
+    EXPECT_OK(s, a->ops->wait(a, 0, -1, &s->error));
+}
+
+typedef struct waiting {
+    pawl_store *store;
+    pawl_code   code;
+    atomic_bool is_done;
+} waiting;
+
+static void *wait_long(void *context)
+{
+    waiting *w = context;
+    w->code    = w->store->ops->wait(w->store, PAWL_SECONDS(10), -1, NULL);
+    atomic_store(&w->is_done, true);
+    return NULL;
+}
+
+static void interrupt_ends_a_wait(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    waiting     w = {.store = a, .code = PAWL_OK};
+    pthread_t   thread;
+    atomic_init(&w.is_done, false);
+    /* Takes note of what was committed until now, so that the long one waits. */
+    EXPECT_OK(s, a->ops->wait(a, 0, -1, &s->error));
+    EXPECT_EQ(s, pthread_create(&thread, NULL, wait_long, &w), 0);
+    /* The call may not have begun yet: an interrupt before it counts for nothing. */
+    while (!atomic_load(&w.is_done)) {
+        pawl_store_interrupt(a);
+        sched_yield();
+    }
+    pthread_join(thread, NULL);
+    EXPECT_EQ(s, w.code, PAWL_EINTERRUPTED);
+    suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW);
+    EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW, 1).count, 1);
+}
+
+static void a_hold_ends_with_commit_or_hold_end(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    if ((a->ops->promises & PAWL_STORE_HAS_SQL) == 0)
+        suite_not_applicable(s, "the store has no transaction that a handler could use");
+    suite_insert_order(s, a, 1, "order-1");
+    a->ops->hold_end(a);
+    EXPECT_OK(s, a->ops->hold_begin(a, &s->error));
+    EXPECT(s, a->ops->native(a) != NULL);
+    EXPECT(s, a->ops->native_type != NULL && a->ops->native_type[0] != '\0');
+    pawl_value    ref = pawl_value_text(TEXT("order-1"));
+    pawl_saga_row row = {0};
+    EXPECT_OK(s, a->ops->saga_load(a, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
+                                   PAWL_SAGA_LOCKED, s->arena, &row, &s->error));
+    EXPECT_EQ(s, row.version, 1);
+    COMMIT_ONE(s, a, saga_update, .table = s->tables[SUITE_ORDER], .id = row.id, .version = 1,
+               .row = row.row, .metadata = TEXT("{}"), .data = TEXT("{\"n\":2}"),
+               .type_version = TEXT("1.0"));
+    EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 2);
+    EXPECT_OK(s, a->ops->hold_begin(a, &s->error));
+    a->ops->hold_end(a);
+    a->ops->hold_end(a);
+    suite_insert_order(s, b, 2, "order-2");
+    suite_insert_order(s, a, 3, "order-3");
+    EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 3);
+}
+
+/* As a pessimistic saga is found: begin, and its row locked. */
+static pawl_code find_in_hold(suite *s, pawl_store *store, pawl_saga_row *row)
+{
+    pawl_value ref  = pawl_value_text(TEXT("order-1"));
+    pawl_code  code = store->ops->hold_begin(store, &s->error);
+    return code == PAWL_OK
+               ? store->ops->saga_load(store, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
+                                       PAWL_SAGA_LOCKED, s->arena, row, &s->error)
+               : code;
+}
+
+static void save_in_hold(suite *s, pawl_store *store, int64_t version)
+{
+    COMMIT_ONE(s, store, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(1),
+               .version = version, .metadata = TEXT("{}"), .data = TEXT("{}"),
+               .type_version = TEXT("1.0"));
+}
+
+/* It waits as long as its handle does, and may be tried again; once the first has
+ * committed it sees what that left. */
+static void a_second_locked_find_waits_or_can_be_tried_again(suite *s)
+{
+    pawl_store   *a = suite_open(s), *b = suite_open(s);
+    pawl_saga_row row = {.version = 0};
+    if ((a->ops->promises & PAWL_STORE_HAS_SQL) == 0)
+        suite_not_applicable(s, "the store has no transaction that a handler could use");
+    suite_insert_order(s, a, 1, "order-1");
+    EXPECT_OK(s, find_in_hold(s, a, &row));
+    EXPECT_EQ(s, row.version, 1);
+    pawl_store *brief = suite_open_brief(s);
+    pawl_code   code  = find_in_hold(s, brief, &row);
+    EXPECT(s, code != PAWL_OK);
+    EXPECT(s, pawl_code_retry(code) != PAWL_RETRY_NEVER);
+    brief->ops->hold_end(brief);
+    save_in_hold(s, a, 1);
+    EXPECT_OK(s, find_in_hold(s, b, &row));
+    EXPECT_EQ(s, row.version, 2);
+    save_in_hold(s, b, 2);
+    EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 1).version, 3);
+}
+
+static void a_refused_hold_leaves_nothing(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    if ((a->ops->promises & PAWL_STORE_HAS_SQL) == 0)
+        suite_not_applicable(s, "the store has no transaction that a handler could use");
+    suite_insert_order(s, a, 1, "order-1");
+    EXPECT_OK(s, a->ops->hold_begin(a, &s->error));
+    suite_set set = suite_changes(s);
+    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
+    ADD(&set, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(1), .version = 9,
+        .metadata = TEXT("{}"), .data = TEXT("{}"), .type_version = TEXT("1.0"));
+    REFUSED(&set, a);
+    EXPECT(s, !suite_knows(s, b, TEXT("suite"), TEXT("m-1")));
+    suite_insert_order(s, b, 2, "order-2");
+    suite_insert_order(s, a, 3, "order-3");
+}
+
+static const suite_case cases[] = {
+    {"E28 living workers are listed", living_workers_are_listed},
+    {"O22 data outlives the handle that wrote it", data_outlives_the_handle_that_wrote_it},
+    {"E16 an ended worker holds nothing", an_ended_worker_holds_nothing},
+    {"E29 a worker that is taken over holds nothing", a_worker_that_is_taken_over_holds_nothing},
+    {"E29 a hold that is taken over is rolled back", a_hold_that_is_taken_over_is_rolled_back},
+    {"a forked handle is refused", a_forked_handle_is_refused},
+    {"O21 wait ends when the descriptor is ready", wait_ends_when_the_descriptor_is_ready},
+    {"E29 interrupt ends a wait", interrupt_ends_a_wait},
+    {"S32 E24 a hold ends with commit or hold_end", a_hold_ends_with_commit_or_hold_end},
+    {"S32 a second locked find waits or can be tried again",
+     a_second_locked_find_waits_or_can_be_tried_again},
+    {"E24 a refused hold leaves nothing", a_refused_hold_leaves_nothing},
+};
+
+const suite_cases cases_worker = SUITE_CASES("worker", cases);

@@ -1,0 +1,155 @@
+/* items.c - the list of items, and those that no case can prove on a store
+ * alone. The rows are written by tests/guarantees.py from docs/GUARANTEES.md.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "conformance/suite/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    char     letter;
+    unsigned count;
+} series[] = {{'A', 27}, {'T', 19}, {'S', 33}, {'O', 33}, {'D', 39}, {'E', 36}, {'M', 10}};
+#define SERIES_COUNT (sizeof series / sizeof series[0])
+
+static const suite_item rows[] = {
+    {'A', 23, SUITE_NOT_APPLICABLE,
+     "a store cannot be asked to fail; tried with a driver that does"},
+    {'A', 26, SUITE_NOT_APPLICABLE, "of opening, which a store does before any case begins"},
+    {'S', 23, SUITE_WAITING,
+     "roadmap: The saga persister complete (the originator, and metadata that a handler can read)"},
+    {'S', 25, SUITE_WAITING,
+     "roadmap: The saga persister complete (the setting: a saga's state is written without them)"},
+    {'S', 26, SUITE_WAITING, "roadmap: The saga persister complete"},
+    {'S', 27, SUITE_NOT_APPLICABLE, "of the engine, the same on every store"},
+    {'S', 29, SUITE_NOT_APPLICABLE, "of the engine, before it opens a store"},
+    {'S', 31, SUITE_WAITING,
+     "roadmap: SQL Server and Oracle, through ODBC (Oracle, which does not allow all of them)"},
+    {'S', 32, SUITE_WAITING, "store MySQL; roadmap: SQL Server and Oracle, through ODBC"},
+    {'O', 17, SUITE_NOT_APPLICABLE,
+     "of what a receiver does; stores keep the ids that it is made from (O18)"},
+    {'O', 20, SUITE_WAITING,
+     "store MySQL; roadmap: SQL Server and Oracle, through ODBC; store MongoDB"},
+    {'O', 29, SUITE_NOT_APPLICABLE, "of the service that calls the sweep"},
+    {'O', 30, SUITE_NOT_APPLICABLE, "of failures, which each driver's own tests make"},
+    {'D', 1, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 2, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 3, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 4, SUITE_WAITING, "store MySQL; roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 5, SUITE_WAITING, "store MySQL"},
+    {'D', 6, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 7, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 8, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 9, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 10, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC (Oracle)"},
+    {'D', 11, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 12, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 13, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 14, SUITE_WAITING, "store MySQL"},
+    {'D', 15, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 17, SUITE_WAITING, "roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 18, SUITE_NOT_APPLICABLE, "of the records; what stores keep is D16"},
+    {'D', 21, SUITE_NOT_APPLICABLE,
+     "of the records and their JSON, which are made before a store is asked"},
+    {'D', 22, SUITE_WAITING,
+     "store MySQL; roadmap: SQL Server and Oracle, through ODBC (databases that round; that microseconds are kept is S16)"},
+    {'D', 24, SUITE_WAITING, "store MySQL; roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 25, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 26, SUITE_WAITING,
+     "roadmap: The saga persister complete (the drop script; today pawl schema drop does it)"},
+    {'D', 27, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 28, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 29, SUITE_WAITING, "roadmap: The saga persister complete"},
+    {'D', 30, SUITE_WAITING, "roadmap: The saga persister complete"},
+    {'D', 31, SUITE_WAITING, "roadmap: The saga persister complete"},
+    {'D', 32, SUITE_NOT_APPLICABLE, "of the engine, before it opens a store"},
+    {'D', 33, SUITE_NOT_APPLICABLE, "of the schema, not of what is stored"},
+    {'D', 34, SUITE_WAITING, "roadmap: The saga persister complete (the generator and its files)"},
+    {'D', 35, SUITE_WAITING, "store MySQL; roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 36, SUITE_WAITING, "store MySQL; roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 37, SUITE_WAITING, "store MySQL; roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 38, SUITE_WAITING, "store MySQL; roadmap: SQL Server and Oracle, through ODBC"},
+    {'D', 39, SUITE_NOT_APPLICABLE, "of the schema of SQLite"},
+    {'E', 1, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 2, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 4, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 5, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 6, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 8, SUITE_WAITING,
+     "roadmap: The saga persister complete (a default that an endpoint or a saga states once: messages without a key of their own are mapped by their correlation id)"},
+    {'E', 10, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 11, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 14, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 17, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 18, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 19, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 22, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 23, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 30, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'E', 32, SUITE_NOT_APPLICABLE, "of the engine, before it opens a store"},
+    {'E', 36, SUITE_NOT_APPLICABLE,
+     "of the engine, the same on every store; its tests run on memory, SQLite and PostgreSQL"},
+    {'M', 1, SUITE_WAITING, "store MongoDB"},
+    {'M', 2, SUITE_WAITING, "store MongoDB"},
+    {'M', 3, SUITE_WAITING, "store MongoDB"},
+    {'M', 4, SUITE_WAITING, "store MongoDB"},
+    {'M', 5, SUITE_WAITING, "store MongoDB"},
+    {'M', 6, SUITE_WAITING, "store MongoDB"},
+    {'M', 7, SUITE_WAITING, "store MongoDB"},
+    {'M', 8, SUITE_WAITING, "store MongoDB"},
+    {'M', 9, SUITE_WAITING, "store MongoDB"},
+    {'M', 10, SUITE_WAITING, "store MongoDB"},
+};
+#define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+/* -1 when there is no such item. */
+static int index_of(char letter, unsigned long number)
+{
+    unsigned first = 0;
+    for (size_t i = 0; i < SERIES_COUNT; i++) {
+        if (series[i].letter == letter)
+            return number >= 1 && number <= series[i].count ? (int)(first + number) - 1 : -1;
+        first += series[i].count;
+    }
+    return -1;
+}
+
+void suite_items_make(suite_item items[SUITE_ITEM_COUNT])
+{
+    size_t at = 0;
+    for (size_t i = 0; i < SERIES_COUNT; i++)
+        for (unsigned number = 1; number <= series[i].count; number++)
+            items[at++] = (suite_item){series[i].letter, number, SUITE_PASS, ""};
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        items[index_of(rows[i].letter, rows[i].number)] = rows[i];
+}
+
+int suite_item_next(const char **name)
+{
+    const char *at     = *name;
+    char       *end    = NULL;
+    char        letter = *at;
+    if (letter < 'A' || letter > 'Z' || at[1] < '0' || at[1] > '9')
+        return -1;
+    unsigned long number = strtoul(at + 1, &end, 10);
+    if (*end != ' ')
+        return -1;
+    *name = end + 1;
+    return index_of(letter, number);
+}
