@@ -48,7 +48,7 @@ static void insert_events(PGconn *pg, const char *name, int count)
 /* As after a look at the whole that took long. */
 static void stay_away_from_the_whole(pawl_store *store)
 {
-    pawl__pg_outbox_place *outbox = &pawl__pg_of(store)->outbox;
+    pawl__pg_outbox_front *outbox = &pawl__pg_of(store)->outbox;
     outbox->whole_ms              = INT64_MAX / 2;
     outbox->pause_ms              = 1;
 }

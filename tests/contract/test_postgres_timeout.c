@@ -289,8 +289,8 @@ static void a_swept_worker_frees(void **state)
 static void look_at_all(pawl_store *store)
 {
     pawl__pg *driver = pawl__pg_of(store);
-    for (size_t i = 0; i < driver->place_count; i++)
-        driver->places[i].pause_ms = 0;
+    for (size_t i = 0; i < driver->front_count; i++)
+        driver->fronts[i].pause_ms = 0;
 }
 
 /* After a claim that was full the next one goes without a look; what is due a

@@ -43,7 +43,7 @@
     [PAWL__SQL_CHECKPOINT_READ] = HOT(20, "text", "'c000000100'"),                              \
     [PAWL__PG_CHECKPOINT_PUT]   = HOT(2600, "text[], bigint[], timestamptz[]",                  \
                                       "names('new', 1, 1), same(1::bigint), same(at(0))"),      \
-    [PAWL__PG_CHECKPOINT_STEP] =                                                                \
+    [PAWL__PG_CHECKPOINT_MOVE] =                                                                \
         HOT(2000, "text[], bigint[], timestamptz[], bigint[]",                                  \
             "names('c', 1, 1), numbers(1001, 1), same(at(0)), numbers(1, 1)")
 

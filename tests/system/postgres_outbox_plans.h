@@ -60,7 +60,7 @@
     [PAWL__PG_OUTBOX_FIND_DISPATCH] =                                                               \
         HOT(20, FIND_TYPES ", text[], uuid", FIND_VALUES FIND_STATES ", key(500000)"),              \
     [PAWL__PG_OUTBOX_RELEASE] = HOT(4000, "text[]", "names('order-', 10007, 10007)"),               \
-    [PAWL__PG_OUTBOX_KEEP]    = WIDE(8500, 40000, "bigint, text[], bigint[]",                       \
+    [PAWL__PG_OUTBOX_HOLD]    = WIDE(8500, 40000, "bigint, text[], bigint[]",                       \
                                      "990000, names('order-', 990001, 30), numbers(990000, 30)",    \
                                      "no index on the source of pending rows: walks over those"),   \
     [PAWL__PG_OUTBOX_CLEAR] =                                                                       \

@@ -100,7 +100,7 @@ static void open_session(session *s, const char *name, const char *parameters)
 }
 
 static void add_statement(const char *table, const char *name, const plan_row *row,
-                          const pawl__pg_call *call)
+                          const pawl__pg_request *call)
 {
     statement *s = &all.statements[all.count++];
     assert_int_equal(call->code, PAWL_OK);
@@ -113,10 +113,10 @@ static void add_statement(const char *table, const char *name, const plan_row *r
 
 static void list_shared(pawl__pg_connection *connection)
 {
-    void (*begin)(pawl__pg_call *, pawl__pg_connection *, int, pawl_error *);
+    void (*begin)(pawl__pg_request *, pawl__pg_connection *, int, pawl_error *);
     *(void **)&begin = find("pawl__pg_begin");
     for (int i = 0; i < PAWL__PG_STATEMENT_COUNT; i++) {
-        pawl__pg_call call;
+        pawl__pg_request call;
         begin(&call, connection, i, &all.p->error);
         add_statement(i < PAWL__SQL_STATEMENT_COUNT ? "sql_" : "", names[i], &plan_rows[i], &call);
     }
@@ -125,12 +125,12 @@ static void list_shared(pawl__pg_connection *connection)
 /* A table without a transitional value has other statements that write. */
 static void list_sagas(pawl__pg_connection *connection)
 {
-    void (*begin)(pawl__pg_call *, pawl__pg_connection *, const pawl_saga_table *, int,
+    void (*begin)(pawl__pg_request *, pawl__pg_connection *, const pawl_saga_table *, int,
                   pawl_error *);
     *(void **)&begin = find("pawl__pg_saga_begin");
     for (int i = 0; i < pawl__pg_saga_statement_count; i++) {
-        pawl__pg_call call;
-        char          name[20];
+        pawl__pg_request call;
+        char             name[20];
         snprintf(name, sizeof name, "%d", i);
         begin(&call, connection, &move_table, i, &all.p->error);
         add_statement("move_", name, &saga_rows[i], &call);
@@ -499,9 +499,9 @@ static int64_t claim_pages(pawl_store *store, const char *queue)
 static void make_pause_last(pawl_store *store)
 {
     pawl__pg *driver = pawl__pg_of(store);
-    assert_int_equal(driver->place_count, 1);
-    assert_true(driver->places[0].pause_ms > 0);
-    driver->places[0].pause_ms = INT64_MAX / 2;
+    assert_int_equal(driver->front_count, 1);
+    assert_true(driver->fronts[0].pause_ms > 0);
+    driver->fronts[0].pause_ms = INT64_MAX / 2;
 }
 
 /* What was handled stays in the index while somebody's snapshot can see it: the

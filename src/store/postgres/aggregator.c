@@ -15,26 +15,26 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
-static void read_rows(pawl__pg_call *call, pawl_snapshot *rows)
+static void read_rows(pawl__pg_request *request, pawl_snapshot *rows)
 {
-    rows->items = pawl__pg_take_rows(call, sizeof *rows->items);
-    while (pawl__pg_next(call))
-        pawl__pg_get_fields(call, &pawl__sql_aggregator_row, &rows->items[rows->count++]);
+    rows->items = pawl__pg_take_rows(request, sizeof *rows->items);
+    while (pawl__pg_next(request))
+        pawl__pg_get_fields(request, &pawl__sql_aggregator_row, &rows->items[rows->count++]);
 }
 
-static void put_free(pawl__pg_call *call, const pawl_snapshot_claim *claim)
+static void put_free(pawl__pg_request *request, const pawl_snapshot_claim *claim)
 {
-    pawl__pg_put_text(call, claim->partition);
-    pawl__pg_put_time(call, claim->now);
-    pawl__pg_put_int(call, claim->id_max != 0 ? claim->id_max : INT64_MAX);
-    pawl__pg_put_texts(call, claim->types, claim->type_count);
+    pawl__pg_put_text(request, claim->partition);
+    pawl__pg_put_time(request, claim->now);
+    pawl__pg_put_int(request, claim->id_max != 0 ? claim->id_max : INT64_MAX);
+    pawl__pg_put_texts(request, claim->types, claim->type_count);
 }
 
 static pawl_code lease(pawl__pg *store, pawl__pg_connection *connection,
                        const pawl_snapshot_claim *claim, pawl_arena *arena, pawl_snapshot *snapshot,
                        pawl_error *error)
 {
-    pawl__pg_call rows, rest;
+    pawl__pg_request rows, rest;
     pawl__pg_begin(&rows, connection, PAWL__PG_AGGREGATOR_LEASE, error);
     rows.arena = arena;
     put_free(&rows, claim);
@@ -76,28 +76,28 @@ pawl_code pawl__pg_aggregator_count(pawl_store *base, pawl_text partition, const
                                     size_t type_count, pawl_time now,
                                     pawl_aggregator_counts *counts, pawl_error *error)
 {
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call call;
+    pawl__pg        *store = pawl__pg_of(base);
+    pawl__pg_request request;
     *counts        = (pawl_aggregator_counts){0};
     pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_AGGREGATOR_TALLY, error);
-    pawl__pg_put_text(&call, partition);
-    pawl__pg_put_texts(&call, types, type_count);
-    pawl__pg_put_time(&call, now);
-    code = pawl__pg_run(&call);
-    if (code == PAWL_OK && pawl__pg_next(&call)) {
-        counts->all            = pawl__pg_get_int(&call);
-        counts->resolved       = pawl__pg_get_int(&call);
-        counts->ready          = pawl__pg_get_int(&call);
-        counts->id_last        = pawl__pg_get_int(&call);
-        counts->flush_due      = pawl__pg_get_time(&call);
-        counts->flush_attempts = (int32_t)pawl__pg_get_int(&call);
-        counts->flush_is_dead  = pawl__pg_get_int(&call) != 0;
+    pawl__pg_begin(&request, &store->main, PAWL__PG_AGGREGATOR_TALLY, error);
+    pawl__pg_put_text(&request, partition);
+    pawl__pg_put_texts(&request, types, type_count);
+    pawl__pg_put_time(&request, now);
+    code = pawl__pg_run(&request);
+    if (code == PAWL_OK && pawl__pg_next(&request)) {
+        counts->all            = pawl__pg_get_int(&request);
+        counts->resolved       = pawl__pg_get_int(&request);
+        counts->ready          = pawl__pg_get_int(&request);
+        counts->id_last        = pawl__pg_get_int(&request);
+        counts->flush_due      = pawl__pg_get_time(&request);
+        counts->flush_attempts = (int32_t)pawl__pg_get_int(&request);
+        counts->flush_is_dead  = pawl__pg_get_int(&request) != 0;
     }
-    pawl__pg_end(&call);
-    return call.code;
+    pawl__pg_end(&request);
+    return request.code;
 }
 
 /* ---- Adding ------------------------------------------------------------- */
@@ -136,19 +136,19 @@ static pawl_code send_flush_rows(pawl__pg_writer *writer)
         return pawl__pg_no_memory(writer->error);
     pawl__sql_sort(items, count, by_partition);
     count -= pawl__sql_take_firsts(items, count, firsts, by_partition);
-    pawl__pg_step *step = pawl__pg_step_add(writer, PAWL__PG_FLUSH_KEEP, pawl_change_aggregator_add,
-                                            firsts, count, NULL);
-    if (step == NULL)
+    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_FLUSH_KEEP,
+                                               pawl_change_aggregator_add, firsts, count, NULL);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, flush_fields, COUNT(flush_fields));
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, flush_fields, COUNT(flush_fields));
+    return pawl__pg_write_send(write);
 }
 
 /* In the order of the change set, which is that of rows of equal times. */
 pawl_code pawl__pg_send_aggregator_add(pawl__pg_writer *writer)
 {
-    pawl_code code = pawl__pg_step_all(writer, PAWL__PG_AGGREGATOR_PUT, pawl_change_aggregator_add,
-                                       NULL, NULL, add_fields, COUNT(add_fields), NULL);
+    pawl_code code = pawl__pg_write_all(writer, PAWL__PG_AGGREGATOR_PUT, pawl_change_aggregator_add,
+                                        NULL, NULL, add_fields, COUNT(add_fields), NULL);
     return code == PAWL_OK ? send_flush_rows(writer) : code;
 }
 
@@ -157,7 +157,7 @@ pawl_code pawl__pg_send_aggregator_add(pawl__pg_writer *writer)
 /* One id of one removal. */
 typedef struct piece {
     const pawl_snapshot_remove *removal;
-    size_t                      place; /* among the removal's ids */
+    size_t                      index; /* among the removal's ids */
     int64_t                     id;
     pawl_session_id             session;
     pawl_text                   partition;
@@ -181,7 +181,7 @@ static pawl_code refuse_removal(pawl__pg_writer *writer, const piece *missing)
 {
     const pawl_snapshot_remove *removal = missing->removal;
     pawl_error                  why     = PAWL_ERROR_INIT;
-    (void)pawl__sql_why_not_removed(removal, missing->place, &why);
+    (void)pawl__sql_why_not_removed(removal, missing->index, &why);
     return pawl__pg_refuse(writer, pawl_change_snapshot_remove, removal, &why);
 }
 
@@ -192,19 +192,19 @@ static int by_removal(const void *left, const void *right)
 }
 
 /* One refusal for each removal that lacks a row, for the first that it lacks. */
-static pawl_code check_removed(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_removed(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     const pawl_snapshot_remove *refused = NULL;
-    const void                **missing = step->items;
+    const void                **missing = write->items;
     size_t                      count   = 0;
     pawl_code                   code    = PAWL_OK;
-    if (pawl__pg_rows(&step->call) == (int64_t)step->count)
+    if (pawl__pg_rows(&write->request) == (int64_t)write->count)
         return PAWL_OK;
-    bool *is_removed = pawl__pg_applied(writer, step);
+    bool *is_removed = pawl__pg_applied(writer, write);
     if (is_removed == NULL)
         return PAWL_ENOMEM;
-    for (size_t i = 0; i < step->count; i++) {
-        const piece *it = step->items[i];
+    for (size_t i = 0; i < write->count; i++) {
+        const piece *it = write->items[i];
         if (!is_removed[i] && !pawl_uuid_is_zero(it->session.uuid))
             missing[count++] = it;
     }
@@ -229,10 +229,10 @@ static piece *list_pieces(pawl__pg_writer *writer, const void **removals, size_t
     *piece_count  = 0;
     for (size_t i = 0; pieces != NULL && i < count; i++) {
         const pawl_snapshot_remove *removal = removals[i];
-        for (size_t place = 0; place < removal->id_count; place++)
+        for (size_t index = 0; index < removal->id_count; index++)
             pieces[(*piece_count)++] = (piece){.removal   = removal,
-                                               .place     = place,
-                                               .id        = removal->ids[place],
+                                               .index     = index,
+                                               .id        = removal->ids[index],
                                                .session   = removal->session,
                                                .partition = removal->partition};
     }
@@ -247,12 +247,12 @@ static pawl_code lock_pieces(pawl__pg_writer *writer, const void **items, size_t
         is_any |= pawl_uuid_is_zero(((const piece *)items[i])->session.uuid);
     if (!is_any)
         return PAWL_OK;
-    pawl__pg_step *step = pawl__pg_step_add(writer, PAWL__PG_AGGREGATOR_LOCK_ID,
-                                            pawl_change_snapshot_remove, items, count, NULL);
-    if (step == NULL)
+    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_AGGREGATOR_LOCK_ID,
+                                               pawl_change_snapshot_remove, items, count, NULL);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, piece_fields, 1);
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, piece_fields, 1);
+    return pawl__pg_write_send(write);
 }
 
 pawl_code pawl__pg_send_snapshot_remove(pawl__pg_writer *writer)
@@ -274,13 +274,13 @@ pawl_code pawl__pg_send_snapshot_remove(pawl__pg_writer *writer)
     pawl_code code = lock_pieces(writer, items, piece_count);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_step *step =
-        pawl__pg_step_add(writer, PAWL__PG_SNAPSHOT_DELETE, pawl_change_snapshot_remove, items,
-                          piece_count, check_removed);
-    if (step == NULL)
+    pawl__pg_write *write =
+        pawl__pg_write_add(writer, PAWL__PG_SNAPSHOT_DELETE, pawl_change_snapshot_remove, items,
+                           piece_count, check_removed);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, piece_fields, COUNT(piece_fields));
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, piece_fields, COUNT(piece_fields));
+    return pawl__pg_write_send(write);
 }
 
 static const pawl__sql_field release_fields[] = {
@@ -290,8 +290,8 @@ static const pawl__sql_field release_fields[] = {
 
 pawl_code pawl__pg_send_snapshot_release(pawl__pg_writer *writer)
 {
-    return pawl__pg_step_all(writer, PAWL__PG_SNAPSHOT_FREE, pawl_change_snapshot_release, NULL,
-                             NULL, release_fields, COUNT(release_fields), NULL);
+    return pawl__pg_write_all(writer, PAWL__PG_SNAPSHOT_FREE, pawl_change_snapshot_release, NULL,
+                              NULL, release_fields, COUNT(release_fields), NULL);
 }
 
 /* ---- Removing rows ------------------------------------------------------ */
@@ -301,16 +301,16 @@ static bool takes_all(const pawl_aggregator_remove *gone)
     return gone->is_all || gone->correlation_id.size == 0;
 }
 
-static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     pawl_code code       = PAWL_OK;
-    bool     *is_removed = pawl__pg_applied(writer, step);
+    bool     *is_removed = pawl__pg_applied(writer, write);
     if (is_removed == NULL)
         return PAWL_ENOMEM;
-    for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
-        const pawl_aggregator_remove *gone = step->items[i];
+    for (size_t i = 0; code == PAWL_OK && i < write->count; i++) {
+        const pawl_aggregator_remove *gone = write->items[i];
         if (!is_removed[i] && gone->is_checked)
-            code = pawl__pg_refuse_for(writer, step->kind, gone, pawl__sql_why_no_row);
+            code = pawl__pg_refuse_for(writer, write->kind, gone, pawl__sql_why_no_row);
     }
     return code;
 }
@@ -322,11 +322,11 @@ static const pawl__sql_field gone_fields[] = {
 
 /* How many removals before it in the list take a row of the same id: each takes
  * the oldest that is left. */
-static int64_t rows_before(const void **items, size_t place)
+static int64_t rows_before(const void **items, size_t index)
 {
-    const pawl_aggregator_remove *gone  = items[place];
+    const pawl_aggregator_remove *gone  = items[index];
     int64_t                       count = 0;
-    for (size_t i = 0; i < place; i++) {
+    for (size_t i = 0; i < index; i++) {
         const pawl_aggregator_remove *other = items[i];
         count += pawl_text_equal(other->partition, gone->partition) &&
                  pawl_text_equal(other->correlation_id, gone->correlation_id);
@@ -334,28 +334,28 @@ static int64_t rows_before(const void **items, size_t place)
     return count;
 }
 
-static void put_rows_before(pawl__pg_step *step)
+static void put_rows_before(pawl__pg_write *write)
 {
-    pawl__pg_array_begin(&step->call, PAWL__WIRE_INT, PAWL_VALUE_NONE, step->count);
-    for (size_t i = 0; i < step->count; i++) {
-        int64_t count = rows_before(step->items, i);
-        pawl__pg_array_put(&step->call, PAWL__WIRE_INT, &count);
+    pawl__pg_array_begin(&write->request, PAWL__WIRE_INT, PAWL_VALUE_NONE, write->count);
+    for (size_t i = 0; i < write->count; i++) {
+        int64_t count = rows_before(write->items, i);
+        pawl__pg_array_put(&write->request, PAWL__WIRE_INT, &count);
     }
-    pawl__pg_array_end(&step->call);
+    pawl__pg_array_end(&write->request);
 }
 
 static pawl_code send_removals(pawl__pg_writer *writer, int statement, const void **items,
                                size_t count, pawl__pg_check_fn *check)
 {
-    bool           is_all = takes_all(items[0]);
-    pawl__pg_step *step =
-        pawl__pg_step_add(writer, statement, pawl_change_aggregator_remove, items, count, check);
-    if (step == NULL)
+    bool            is_all = takes_all(items[0]);
+    pawl__pg_write *write =
+        pawl__pg_write_add(writer, statement, pawl_change_aggregator_remove, items, count, check);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, gone_fields, is_all ? 1 : COUNT(gone_fields));
+    pawl__pg_write_fields(write, gone_fields, is_all ? 1 : COUNT(gone_fields));
     if (!is_all)
-        put_rows_before(step);
-    return pawl__pg_step_send(step);
+        put_rows_before(write);
+    return pawl__pg_write_send(write);
 }
 
 static pawl_code send_run(pawl__pg_writer *writer, const void **items, size_t count)

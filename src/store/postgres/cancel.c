@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 struct pawl__pg_cancel {
-    PGcancel  *request;
+    PGcancel  *ticket;
     int        done_fd; /* readable when the request is through */
     atomic_int users;   /* the last one frees it */
 };
@@ -27,7 +27,7 @@ static void leave(pawl__pg_cancel *cancel)
 {
     if (atomic_fetch_sub(&cancel->users, 1) != 1)
         return;
-    PQfreeCancel(cancel->request);
+    PQfreeCancel(cancel->ticket);
     if (cancel->done_fd >= 0)
         close(cancel->done_fd);
     pawl_free(cancel);
@@ -37,7 +37,7 @@ static void *run(void *context)
 {
     pawl__pg_cancel *cancel = context;
     char             text[256]; /* what went wrong shows in what follows */
-    (void)PQcancel(cancel->request, text, sizeof text);
+    (void)PQcancel(cancel->ticket, text, sizeof text);
     (void)eventfd_write(cancel->done_fd, 1);
     leave(cancel);
     return NULL;
@@ -63,9 +63,9 @@ pawl__pg_cancel *pawl__pg_cancel_begin(PGconn *pg)
     if (cancel == NULL)
         return NULL;
     atomic_init(&cancel->users, 2);
-    cancel->request = PQgetCancel(pg);
+    cancel->ticket  = PQgetCancel(pg);
     cancel->done_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (cancel->request != NULL && cancel->done_fd >= 0 && start(cancel))
+    if (cancel->ticket != NULL && cancel->done_fd >= 0 && start(cancel))
         return cancel;
     atomic_store(&cancel->users, 1);
     leave(cancel);

@@ -104,34 +104,34 @@ void pawl__pg_claims_end(pawl__pg *store, const int64_t *seqs, size_t count)
     remove_marked(store);
 }
 
-static void put_claims(pawl__pg_call *call, const pawl__pg *store)
+static void put_claims(pawl__pg_request *request, const pawl__pg *store)
 {
-    pawl__pg_put_ints(call, store->claimed, store->claim_count);
-    pawl__pg_array_begin(call, PAWL__WIRE_TIME, PAWL_VALUE_NONE, store->claim_count);
+    pawl__pg_put_ints(request, store->claimed, store->claim_count);
+    pawl__pg_array_begin(request, PAWL__WIRE_TIME, PAWL_VALUE_NONE, store->claim_count);
     for (size_t i = 0; i < store->claim_count; i++)
-        pawl__pg_array_put(call, PAWL__WIRE_TIME, &store->claims[i].due);
-    pawl__pg_array_end(call);
+        pawl__pg_array_put(request, PAWL__WIRE_TIME, &store->claims[i].due);
+    pawl__pg_array_end(request);
 }
 
 pawl_code pawl__pg_claims_lock(pawl__pg *store, pawl_error *error)
 {
-    pawl__pg_call call;
-    size_t        at = 0;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_QUEUE_LOCK, error);
-    put_claims(&call, store);
-    pawl_code code = pawl__pg_run(&call);
+    pawl__pg_request request;
+    size_t           at = 0;
+    pawl__pg_begin(&request, &store->main, PAWL__PG_QUEUE_LOCK, error);
+    put_claims(&request, store);
+    pawl_code code = pawl__pg_run(&request);
     if (code != PAWL_OK)
         return code;
     /* Both are in the order of the numbers. */
-    while (pawl__pg_next(&call)) {
-        int64_t seq = pawl__pg_get_int(&call);
+    while (pawl__pg_next(&request)) {
+        int64_t seq = pawl__pg_get_int(&request);
         for (; at < store->claim_count && store->claims[at].seq < seq; at++)
             store->claims[at].seq = 0;
         if (at < store->claim_count)
-            pawl__pg_get_tid(&call, store->claims[at++].tid);
+            pawl__pg_get_tid(&request, store->claims[at++].tid);
     }
     for (; at < store->claim_count; at++)
         store->claims[at].seq = 0;
     remove_marked(store);
-    return call.code;
+    return request.code;
 }

@@ -41,8 +41,8 @@ typedef struct committing {
     int                 split; /* kinds before it are sent first */
     bool                is_guard_hard;
     bool                is_saved; /* the fence and the savepoint are behind it */
-    pawl__pg_call       notify;
-    pawl__pg_call       notify_events;
+    pawl__pg_request    notify;
+    pawl__pg_request    notify_events;
 } committing;
 
 /* Behind the last kind that has items and may be refused. */
@@ -67,25 +67,25 @@ static pawl_code send_kinds(committing *c, int from, int to)
 
 /* What the answers say. A later step may have been refused for what an earlier
  * one lacks: all are collected. */
-static pawl_code check_steps(committing *c)
+static pawl_code check_writes(committing *c)
 {
     pawl_code code = PAWL_OK;
-    for (pawl__pg_step *step = c->writer.first; step != NULL; step = step->next) {
-        if (code == PAWL_OK && step->call.code == PAWL_OK && step->check != NULL)
-            code = step->check(&c->writer, step);
+    for (pawl__pg_write *write = c->writer.first; write != NULL; write = write->next) {
+        if (code == PAWL_OK && write->request.code == PAWL_OK && write->check != NULL)
+            code = write->check(&c->writer, write);
         if (code == PAWL_OK)
-            code = step->call.code;
-        pawl__pg_end(&step->call);
+            code = write->request.code;
+        pawl__pg_end(&write->request);
     }
     c->writer.first = NULL;
     c->writer.last  = NULL;
     return code;
 }
 
-static void drop_steps(committing *c)
+static void drop_writes(committing *c)
 {
-    for (pawl__pg_step *step = c->writer.first; step != NULL; step = step->next)
-        pawl__pg_end(&step->call);
+    for (pawl__pg_write *write = c->writer.first; write != NULL; write = write->next)
+        pawl__pg_end(&write->request);
     c->writer.first = NULL;
     c->writer.last  = NULL;
 }
@@ -95,12 +95,12 @@ static void drop_steps(committing *c)
 /* The row was found; where it stands now is where the next commit looks first.
  * With a snapshot open somewhere the row's old versions stay, one a commit, and
  * finding it by its id would walk through all of them. */
-static pawl_code check_guard(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_guard(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     pawl__pg *store = writer->store;
-    if (!pawl__pg_next(&step->call))
+    if (!pawl__pg_next(&write->request))
         return pawl__sql_fenced(&store->sql.base, "postgres", writer->error);
-    pawl_text tid         = pawl__pg_peek_text(&step->call);
+    pawl_text tid         = pawl__pg_peek_text(&write->request);
     store->has_worker_tid = tid.size == sizeof store->worker_tid;
     if (store->has_worker_tid)
         memcpy(store->worker_tid, tid.data, tid.size);
@@ -114,25 +114,25 @@ static pawl_code send_guard(committing *c)
     int                  statement = !store->has_worker_tid ? PAWL__PG_WORKER_GUARD_ANY
                                      : c->is_guard_hard     ? PAWL__PG_WORKER_GUARD_HARD
                                                             : PAWL__PG_WORKER_GUARD;
-    pawl__pg_step       *step =
-        pawl__pg_step_add(&c->writer, statement, pawl_change_kind_count, NULL, 0, check_guard);
-    if (step == NULL)
+    pawl__pg_write      *write =
+        pawl__pg_write_add(&c->writer, statement, pawl_change_kind_count, NULL, 0, check_guard);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_call *call = &step->call;
-    pawl__pg_put_uuid(call, c->changes->commit_id);
-    pawl__pg_put_time(call, c->changes->now);
-    pawl__pg_put_int(call, counters->messages);
-    pawl__pg_put_int(call, counters->timeouts);
-    pawl__pg_put_int(call, counters->flushes);
-    pawl__pg_put_int(call, counters->failures);
-    pawl__pg_put_int(call, counters->conflicts);
-    pawl__pg_put_int(call, counters->dead);
-    pawl__pg_put_uuid(call, store->sql.base.worker.uuid);
-    pawl__pg_put_int(call, store->sql.base.epoch);
+    pawl__pg_request *request = &write->request;
+    pawl__pg_put_uuid(request, c->changes->commit_id);
+    pawl__pg_put_time(request, c->changes->now);
+    pawl__pg_put_int(request, counters->messages);
+    pawl__pg_put_int(request, counters->timeouts);
+    pawl__pg_put_int(request, counters->flushes);
+    pawl__pg_put_int(request, counters->failures);
+    pawl__pg_put_int(request, counters->conflicts);
+    pawl__pg_put_int(request, counters->dead);
+    pawl__pg_put_uuid(request, store->sql.base.worker.uuid);
+    pawl__pg_put_int(request, store->sql.base.epoch);
     if (store->has_worker_tid)
-        pawl__pg_put_tid(call, store->worker_tid);
-    pawl__pg_send(call);
-    return call->code;
+        pawl__pg_put_tid(request, store->worker_tid);
+    pawl__pg_send(request);
+    return request->code;
 }
 
 /* ---- A round ------------------------------------------------------------ */
@@ -140,7 +140,7 @@ static pawl_code send_guard(committing *c)
 static pawl_code begin_round(committing *c)
 {
     pawl__pg_connection *connection = c->writer.connection;
-    if (c->store == NULL || c->store->is_held)
+    if (c->store == NULL || c->store->in_hold)
         return PAWL_OK;
     if (connection != &c->store->main) {
         pawl__pg_begin_on(connection, c->error);
@@ -152,7 +152,7 @@ static pawl_code begin_round(committing *c)
 /* What became of a commit that was sent. Its own answer is the proof, whatever
  * comes after it; without one, what broke the connection may have come before or
  * behind it. */
-static pawl_code outcome(committing *c, const pawl__pg_call *end, pawl_code answered)
+static pawl_code outcome(committing *c, const pawl__pg_request *end, pawl_code answered)
 {
     pawl__pg_connection *connection = c->writer.connection;
     if (end->result == NULL && (connection->is_lost || answered == PAWL_ELOST))
@@ -177,7 +177,7 @@ static void send_news(committing *c)
 static pawl_code finish(committing *c)
 {
     pawl__pg_connection *connection = c->writer.connection;
-    pawl__pg_call        end;
+    pawl__pg_request     end;
     pawl_code            code = send_kinds(c, c->split, pawl_change_kind_count);
     pawl__pg_begin(&end, connection, PAWL__PG_COMMIT_WORK, c->error);
     bool is_tried = code == PAWL_OK;
@@ -185,7 +185,7 @@ static pawl_code finish(committing *c)
         pawl__pg_send(&end);
     if (is_tried && end.code == PAWL_OK)
         send_news(c);
-    pawl_code answered = pawl__pg_flush(connection, c->error);
+    pawl_code answered = pawl__pg_await(connection, c->error);
     code               = is_tried ? outcome(c, &end, answered) : code;
     pawl__pg_end(&c->notify);
     pawl__pg_end(&c->notify_events);
@@ -202,7 +202,7 @@ static pawl_code send_first(committing *c)
     pawl_code code          = begin_round(c);
     if (code == PAWL_OK && !c->is_saved)
         code = send_guard(c);
-    if (code == PAWL_OK && !c->is_saved && !c->writer.is_guarded && !c->store->is_held) {
+    if (code == PAWL_OK && !c->is_saved && !c->writer.is_guarded && !c->store->in_hold) {
         pawl__pg_send_plain(c->writer.connection, PAWL__PG_ROUND_BEGIN, c->error);
         c->is_saved = true;
     }
@@ -212,8 +212,8 @@ static pawl_code send_first(committing *c)
 /* What was sent so far: PAWL_OK with refusals, or without. */
 static pawl_code look_at_answers(committing *c)
 {
-    pawl_code code = pawl__pg_flush(c->writer.connection, c->error);
-    return code == PAWL_OK ? check_steps(c) : code;
+    pawl_code code = pawl__pg_await(c->writer.connection, c->error);
+    return code == PAWL_OK ? check_writes(c) : code;
 }
 
 static pawl_code send_round(committing *c, size_t refused_before, bool *is_done)
@@ -230,7 +230,7 @@ static pawl_code send_round(committing *c, size_t refused_before, bool *is_done)
     code     = finish(c);
     *is_done = code == PAWL_OK;
     if (*is_done)
-        (void)check_steps(c); /* it is durable, whatever they find */
+        (void)check_writes(c); /* it is durable, whatever they find */
     return code;
 }
 
@@ -253,14 +253,14 @@ static pawl_code run_round(committing *c, bool *is_done)
     bool      had_hint = store->has_worker_tid;
     *is_done           = false;
     pawl_code code     = send_round(c, before, is_done);
-    drop_steps(c);
+    drop_writes(c);
     pawl__sql_drop_refused(c->writer.refused, before, c->writer.is_dropped);
-    if (!*is_done && !store->is_held)
+    if (!*is_done && !store->in_hold)
         undo_round(c, code);
     if (c->writer.refused->count != before) /* where there was one there are more */
         store->careful_commits = CAREFUL_COMMITS;
     bool is_guard = code == PAWL_EFENCED || (code == PAWL_EDUPLICATE && c->writer.is_guarded);
-    if (!is_guard || store->is_held)
+    if (!is_guard || store->in_hold)
         return code;
     if (c->writer.is_guarded) { /* the fence, or any other guard */
         c->writer.is_guarded   = false;
@@ -358,7 +358,7 @@ static pawl_code choose_connection(committing *c)
     const pawl_changes *changes = c->changes;
     pawl__pg           *store   = c->store;
     c->writer.connection        = &store->main;
-    if (store->is_held || store->claim_count == 0 || changes->queue_settle.count != 0 ||
+    if (store->in_hold || store->claim_count == 0 || changes->queue_settle.count != 0 ||
         changes->saga_insert.count + changes->saga_update.count + changes->saga_delete.count != 0)
         return PAWL_OK;
     return pawl__pg_side(store, &c->writer.connection, c->error);
@@ -369,7 +369,7 @@ static pawl_code commit_on(committing *c)
     pawl_code code = choose_connection(c);
     if (code != PAWL_OK)
         return code;
-    if (c->store->is_held)
+    if (c->store->in_hold)
         return commit_held(c);
     bool is_release = c->changes->queue_settle.count != 0 && pawl__sql_only_releases(c->changes);
     return is_release ? release_rows(c) : commit_rounds(c);
@@ -440,23 +440,23 @@ static pawl_code check_native(const pawl__pg *store, const PGconn *pg, pawl_erro
 
 static pawl_code enlist_notify(committing *c, pawl__pg *store)
 {
-    pawl__pg_call call = {.result = NULL};
-    (void)pawl__pg_send_notify(store, c->writer.connection, &call, c->changes);
-    pawl__pg_end(&call);
-    return pawl__pg_flush(c->writer.connection, c->error);
+    pawl__pg_request request = {.result = NULL};
+    (void)pawl__pg_send_notify(store, c->writer.connection, &request, c->changes);
+    pawl__pg_end(&request);
+    return pawl__pg_await(c->writer.connection, c->error);
 }
 
 static pawl_code apply_enlisted(committing *c, pawl__pg *store)
 {
     size_t    before = c->writer.refused->count;
     pawl_code code   = send_kinds(c, 0, pawl_change_kind_count);
-    pawl_code answer = pawl__pg_flush(c->writer.connection, c->error);
+    pawl_code answer = pawl__pg_await(c->writer.connection, c->error);
     code             = code != PAWL_OK ? code : answer;
     if (code == PAWL_OK)
-        code = check_steps(c);
+        code = check_writes(c);
     if (code == PAWL_OK && c->writer.refused->count == before)
         return enlist_notify(c, store);
-    drop_steps(c);
+    drop_writes(c);
     if (code != PAWL_OK)
         return code;
     return pawl__sql_refusal_error(&c->writer.refused->items[before], c->error);

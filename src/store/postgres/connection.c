@@ -5,8 +5,8 @@
  */
 #include "store/postgres/postgres.h"
 
-struct pawl__sql_call {
-    pawl__pg_call own;
+struct pawl__sql_request {
+    pawl__pg_request own;
 };
 
 /* The same parameters and columns under a text of PostgreSQL's own; 0 is none. */
@@ -24,13 +24,13 @@ static pawl_code ready(pawl_store *base, pawl_error *error)
 }
 
 static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
-                      pawl__sql_call **call, pawl_error *error)
+                      pawl__sql_request **request, pawl_error *error)
 {
     int override = pawl__pg_overrides[asked->statement];
-    *call        = pawl_allocate(sizeof **call);
-    if (*call == NULL)
+    *request     = pawl_allocate(sizeof **request);
+    if (*request == NULL)
         return pawl__pg_no_memory(error);
-    pawl__pg_call *own = &(*call)->own;
+    pawl__pg_request *own = &(*request)->own;
     pawl__pg_begin(own, &pawl__pg_of(base)->main, override != 0 ? override : (int)asked->statement,
                    error);
     own->arena = arena;
@@ -40,29 +40,29 @@ static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena
     return own->code;
 }
 
-static pawl_code flush(pawl_store *base, pawl_error *error)
+static pawl_code await(pawl_store *base, pawl_error *error)
 {
-    return pawl__pg_flush(&pawl__pg_of(base)->main, error);
+    return pawl__pg_await(&pawl__pg_of(base)->main, error);
 }
 
-static bool next(pawl__sql_call *call)
+static bool next(pawl__sql_request *request)
 {
-    return pawl__pg_next(&call->own);
+    return pawl__pg_next(&request->own);
 }
 
-static void get(pawl__sql_call *call, const pawl__sql_fields *columns, void *row)
+static void get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row)
 {
-    pawl__pg_get_fields(&call->own, columns, row);
+    pawl__pg_get_fields(&request->own, columns, row);
 }
 
-static pawl_code end(pawl__sql_call *call)
+static pawl_code end(pawl__sql_request *request)
 {
     pawl_code code = PAWL_OK;
-    if (call != NULL) {
-        pawl__pg_end(&call->own);
-        code = call->own.code;
+    if (request != NULL) {
+        pawl__pg_end(&request->own);
+        code = request->own.code;
     }
-    pawl_free(call);
+    pawl_free(request);
     return code;
 }
 
@@ -75,7 +75,7 @@ const pawl__sql_ops pawl__pg_ops = {
     .name         = "postgres",
     .ready        = ready,
     .send         = send,
-    .flush        = flush,
+    .await        = await,
     .next         = next,
     .get          = get,
     .end          = end,

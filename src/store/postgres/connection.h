@@ -88,20 +88,20 @@ typedef struct pawl__pg_saga {
     pawl__pg_statement    statements[pawl__pg_saga_statement_count];
 } pawl__pg_saga;
 
-struct pawl__pg_call;
+struct pawl__pg_request;
 
 /* What was sent and not answered yet. */
 typedef struct pawl__pg_sent {
-    enum { PAWL__PG_SENT_CALL, PAWL__PG_SENT_PREPARE, PAWL__PG_SENT_SYNC } kind;
-    struct pawl__pg_call *call;      /* of a call */
-    pawl__pg_statement   *statement; /* of a prepare */
-    bool                  is_answered;
+    enum { PAWL__PG_SENT_REQUEST, PAWL__PG_SENT_PREPARE, PAWL__PG_SENT_SYNC } kind;
+    struct pawl__pg_request *request;   /* of a call */
+    pawl__pg_statement      *statement; /* of a prepare */
+    bool                     is_answered;
 } pawl__pg_sent;
 
 #define PAWL__PG_PARAMETERS_MAX 24
 #define PAWL__PG_PLAIN_MAX 8 /* between two flushes */
 
-typedef struct pawl__pg_call {
+typedef struct pawl__pg_request {
     struct pawl__pg_connection *connection;
     pawl__pg_statement         *statement;
     pawl_error                 *error;
@@ -117,7 +117,7 @@ typedef struct pawl__pg_call {
     PGresult *result;
     int       row; /* -1 before the first */
     int       column;
-} pawl__pg_call;
+} pawl__pg_request;
 
 typedef struct pawl__pg_connection {
     PGconn            *pg;
@@ -143,11 +143,11 @@ typedef struct pawl__pg_connection {
     pawl_code  failed;
     pawl_error failed_error;
     /* Calls without rows, whose answers nobody reads: begin, commit and the like. */
-    pawl__pg_call plain[PAWL__PG_PLAIN_MAX];
-    unsigned      plain_count;
-    bool          is_lost;        /* the connection broke, or its state is not known */
-    bool          is_read_only;   /* it could not be written to: the name may lead elsewhere */
-    bool          is_unconfirmed; /* a commit stands here, and no standby has said that it has it */
+    pawl__pg_request plain[PAWL__PG_PLAIN_MAX];
+    unsigned         plain_count;
+    bool             is_lost;      /* the connection broke, or its state is not known */
+    bool             is_read_only; /* it could not be written to: the name may lead elsewhere */
+    bool is_unconfirmed; /* a commit stands here, and no standby has said that it has it */
 } pawl__pg_connection;
 
 /* ---- Errors (error.c) --------------------------------------------------- */
@@ -166,70 +166,72 @@ bool pawl__pg_is_read_only(const PGresult *result);
 
 /* ---- Calls (call.c, parameter.c, wire.c) -------------------------------- */
 
-void pawl__pg_begin(pawl__pg_call *call, pawl__pg_connection *connection, int statement,
+void pawl__pg_begin(pawl__pg_request *request, pawl__pg_connection *connection, int statement,
                     pawl_error *error);
 /* The same with a statement that is no shared one. */
-void pawl__pg_begin_with(pawl__pg_call *call, pawl__pg_connection *connection,
+void pawl__pg_begin_with(pawl__pg_request *request, pawl__pg_connection *connection,
                          pawl__pg_statement *statement, pawl_error *error);
 
-void pawl__pg_put_int(pawl__pg_call *call, int64_t value);
-void pawl__pg_put_bool(pawl__pg_call *call, bool value);
-void pawl__pg_put_time(pawl__pg_call *call, pawl_time value);
-void pawl__pg_put_text(pawl__pg_call *call, pawl_text value);
-void pawl__pg_put_uuid(pawl__pg_call *call, pawl_uuid value);
+void pawl__pg_put_int(pawl__pg_request *request, int64_t value);
+void pawl__pg_put_bool(pawl__pg_request *request, bool value);
+void pawl__pg_put_time(pawl__pg_request *request, pawl_time value);
+void pawl__pg_put_text(pawl__pg_request *request, pawl_text value);
+void pawl__pg_put_uuid(pawl__pg_request *request, pawl_uuid value);
 /* A uuid of zeroes is null. */
-void pawl__pg_put_tid(pawl__pg_call *call, const unsigned char tid[6]);
+void pawl__pg_put_tid(pawl__pg_request *request, const unsigned char tid[6]);
 /* Arrays. `value_type` is read for PAWL__WIRE_VALUE. */
-void pawl__pg_array_begin(pawl__pg_call *call, int type, pawl_value_type value_type, size_t count);
-void pawl__pg_array_put(pawl__pg_call *call, int type, const void *member);
-void pawl__pg_array_end(pawl__pg_call *call);
-void pawl__pg_put_ints(pawl__pg_call *call, const int64_t *values, size_t count);
-void pawl__pg_put_texts(pawl__pg_call *call, const pawl_text *values, size_t count);
-void pawl__pg_put_values(pawl__pg_call *call, pawl_value_type type, const pawl_value *values,
+void pawl__pg_array_begin(pawl__pg_request *request, int type, pawl_value_type value_type,
+                          size_t count);
+void pawl__pg_array_put(pawl__pg_request *request, int type, const void *member);
+void pawl__pg_array_end(pawl__pg_request *request);
+void pawl__pg_put_ints(pawl__pg_request *request, const int64_t *values, size_t count);
+void pawl__pg_put_texts(pawl__pg_request *request, const pawl_text *values, size_t count);
+void pawl__pg_put_values(pawl__pg_request *request, pawl_value_type type, const pawl_value *values,
                          size_t count);
 
 /* One member by its form on the way, and one parameter for each field of the item. */
-void pawl__pg_put(pawl__pg_call *call, int type, const void *member);
-void pawl__pg_put_fields(pawl__pg_call *call, const pawl__sql_fields *fields, const void *item);
+void pawl__pg_put(pawl__pg_request *request, int type, const void *member);
+void pawl__pg_put_fields(pawl__pg_request *request, const pawl__sql_fields *fields,
+                         const void *item);
 
 /* Puts the call behind those that were sent; the answer is there after flush.
  * Without a pipeline it waits for the answer. The call must stay where it is
  * until then. */
-void pawl__pg_send(pawl__pg_call *call);
+void pawl__pg_send(pawl__pg_request *request);
 /* Waits for the answers to everything sent. The first failure's code and text;
  * each call's own code says whether it was answered. */
-pawl_code pawl__pg_flush(pawl__pg_connection *connection, pawl_error *error);
+pawl_code pawl__pg_await(pawl__pg_connection *connection, pawl_error *error);
 /* send and flush: for a call on its own. */
-pawl_code pawl__pg_run(pawl__pg_call *call);
+pawl_code pawl__pg_run(pawl__pg_request *request);
 /* The same for a statement without parameters and rows. */
 pawl_code pawl__pg_execute(pawl__pg_connection *connection, const char *statement,
                            pawl_error *error);
 /* How many rows the statement changed or returned. */
-int64_t pawl__pg_rows(const pawl__pg_call *call);
-bool    pawl__pg_next(pawl__pg_call *call);
-void    pawl__pg_end(pawl__pg_call *call); /* harmless when done before */
+int64_t pawl__pg_rows(const pawl__pg_request *request);
+bool    pawl__pg_next(pawl__pg_request *request);
+void    pawl__pg_end(pawl__pg_request *request); /* harmless when done before */
 
-bool      pawl__pg_is_null(const pawl__pg_call *call);
-int64_t   pawl__pg_get_int(pawl__pg_call *call); /* null is 0 */
-bool      pawl__pg_get_bool(pawl__pg_call *call);
-pawl_time pawl__pg_get_time(pawl__pg_call *call);  /* null is 0 */
-pawl_text pawl__pg_get_text(pawl__pg_call *call);  /* copied to call->arena */
-pawl_text pawl__pg_peek_text(pawl__pg_call *call); /* until pawl__pg_end */
-pawl_text pawl__pg_get_json(pawl__pg_call *call);  /* of a jsonb column */
-pawl_uuid pawl__pg_get_uuid(pawl__pg_call *call);  /* null is zero */
+bool      pawl__pg_is_null(const pawl__pg_request *request);
+int64_t   pawl__pg_get_int(pawl__pg_request *request); /* null is 0 */
+bool      pawl__pg_get_bool(pawl__pg_request *request);
+pawl_time pawl__pg_get_time(pawl__pg_request *request);  /* null is 0 */
+pawl_text pawl__pg_get_text(pawl__pg_request *request);  /* copied to call->arena */
+pawl_text pawl__pg_peek_text(pawl__pg_request *request); /* until pawl__pg_end */
+pawl_text pawl__pg_get_json(pawl__pg_request *request);  /* of a jsonb column */
+pawl_uuid pawl__pg_get_uuid(pawl__pg_request *request);  /* null is zero */
 /* A row's place as a number, never 0: pawl_saga_row.row. */
-int64_t pawl__pg_get_hint(pawl__pg_call *call);
-void    pawl__pg_get_tid(pawl__pg_call *call, unsigned char tid[6]);
-void    pawl__pg_get_value(pawl__pg_call *call, pawl_value_type type, pawl_value *value);
+int64_t pawl__pg_get_hint(pawl__pg_request *request);
+void    pawl__pg_get_tid(pawl__pg_request *request, unsigned char tid[6]);
+void    pawl__pg_get_value(pawl__pg_request *request, pawl_value_type type, pawl_value *value);
 /* The next columns, one for each field of the row. */
-void pawl__pg_get_fields(pawl__pg_call *call, const pawl__sql_fields *fields, void *row);
-void pawl__pg_skip(pawl__pg_call *call); /* one column */
+void pawl__pg_get_fields(pawl__pg_request *request, const pawl__sql_fields *fields, void *row);
+void pawl__pg_skip(pawl__pg_request *request); /* one column */
 /* Zeroed room for one item for each row of the answer; NULL with call->code
  * set. Never of size zero. */
-void *pawl__pg_take_rows(pawl__pg_call *call, size_t item_size);
+void *pawl__pg_take_rows(pawl__pg_request *request, size_t item_size);
 /* Runs the call and ends it: one number, of a statement that gives one row; 0
  * when it gives none. */
-pawl_code pawl__pg_one_int(pawl__pg_call *call, int64_t *number);
+pawl_code pawl__pg_one_int(pawl__pg_request *request, int64_t *number);
 
 /* Forgets all statements: after the connection was made anew, or is let go. */
 void pawl__pg_connection_clear(pawl__pg_connection *connection);

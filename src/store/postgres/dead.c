@@ -11,20 +11,20 @@
 
 /* ---- Putting in and taking out ------------------------------------------ */
 
-typedef struct set_step {
+typedef struct set_write {
     int                    statement;
     const pawl__sql_field *fields;
     size_t                 field_count;
-} set_step;
+} set_write;
 
-static pawl_code send_items(pawl__pg_writer *writer, const set_step *with, pawl_change_kind kind,
+static pawl_code send_items(pawl__pg_writer *writer, const set_write *with, pawl_change_kind kind,
                             const void **items, size_t count)
 {
-    pawl__pg_step *step = pawl__pg_step_add(writer, with->statement, kind, items, count, NULL);
-    if (step == NULL)
+    pawl__pg_write *write = pawl__pg_write_add(writer, with->statement, kind, items, count, NULL);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, with->fields, with->field_count);
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, with->fields, with->field_count);
+    return pawl__pg_write_send(write);
 }
 
 /* ---- Dead letters ------------------------------------------------------- */
@@ -60,10 +60,10 @@ static pawl_code send_letters(pawl__pg_writer *writer, const void **items, size_
         PAWL__SQL_FIELD(dead_set, endpoint, TEXT),
         PAWL__SQL_FIELD(dead_set, message.id, TEXT),
     };
-    static const set_step put     = {PAWL__PG_DEAD_ADD, all, COUNT(all)};
-    static const set_step takes[] = {{PAWL__PG_DEAD_DROP, key, COUNT(key)},
-                                     {PAWL__PG_INBOX_DROP, key, COUNT(key)}};
-    const pawl_dead_set  *first   = items[0];
+    static const set_write put     = {PAWL__PG_DEAD_ADD, all, COUNT(all)};
+    static const set_write takes[] = {{PAWL__PG_DEAD_DROP, key, COUNT(key)},
+                                      {PAWL__PG_INBOX_DROP, key, COUNT(key)}};
+    const pawl_dead_set   *first   = items[0];
     if (!first->is_remove)
         return send_items(writer, &put, pawl_change_dead_set, items, count);
     pawl_code code = send_items(writer, &takes[0], pawl_change_dead_set, items, count);
@@ -98,7 +98,7 @@ static pawl_code send_pairs(pawl__pg_writer *writer, const void **items, size_t 
         PAWL__SQL_FIELD(subscription_set, type, TEXT),
         PAWL__SQL_FIELD(subscription_set, queue, TEXT),
     };
-    static const set_step        ways[] = {{PAWL__PG_SUBSCRIPTION_PUT, pair, COUNT(pair)},
+    static const set_write       ways[] = {{PAWL__PG_SUBSCRIPTION_PUT, pair, COUNT(pair)},
                                            {PAWL__PG_SUBSCRIPTION_DROP, pair, COUNT(pair)}};
     const pawl_subscription_set *first  = items[0];
     return send_items(writer, &ways[first->is_remove], pawl_change_subscription_set, items, count);

@@ -60,12 +60,12 @@ static pawl_code send_locks(pawl__pg_writer *writer, const pawl_flush_set *sums,
             done[done_count++] = sums[i].partition;
     if (done_count == 0)
         return PAWL_OK;
-    pawl__pg_step *step =
-        pawl__pg_step_add(writer, PAWL__PG_FLUSH_LOCK, pawl_change_flush_set, NULL, 0, NULL);
-    if (step == NULL)
+    pawl__pg_write *write =
+        pawl__pg_write_add(writer, PAWL__PG_FLUSH_LOCK, pawl_change_flush_set, NULL, 0, NULL);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_put_texts(&step->call, done, done_count);
-    return pawl__pg_step_send(step);
+    pawl__pg_put_texts(&write->request, done, done_count);
+    return pawl__pg_write_send(write);
 }
 
 pawl_code pawl__pg_send_flush_set(pawl__pg_writer *writer)
@@ -83,13 +83,13 @@ pawl_code pawl__pg_send_flush_set(pawl__pg_writer *writer)
     count = add_sets(items, count, sums);
     for (size_t i = 0; i < count; i++)
         items[i] = &sums[i];
-    pawl_code      code = send_locks(writer, sums, count);
-    pawl__pg_step *step = NULL;
+    pawl_code       code  = send_locks(writer, sums, count);
+    pawl__pg_write *write = NULL;
     if (code == PAWL_OK)
-        step = pawl__pg_step_add(writer, PAWL__PG_FLUSH_WRITE, pawl_change_flush_set, items, count,
-                                 NULL);
-    if (step == NULL)
+        write = pawl__pg_write_add(writer, PAWL__PG_FLUSH_WRITE, pawl_change_flush_set, items,
+                                   count, NULL);
+    if (write == NULL)
         return code != PAWL_OK ? code : PAWL_ENOMEM;
-    pawl__pg_step_fields(step, set_fields, COUNT(set_fields));
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, set_fields, COUNT(set_fields));
+    return pawl__pg_write_send(write);
 }

@@ -68,25 +68,25 @@ static bool have_seen_all(pawl__pg *store, pawl_text endpoint, const pawl_text *
 pawl_code pawl__pg_inbox_known(pawl_store *base, pawl_text endpoint, const pawl_text *ids,
                                size_t count, bool *known, pawl_error *error)
 {
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call call;
-    pawl_code     code = pawl__pg_ready(store, error);
+    pawl__pg        *store = pawl__pg_of(base);
+    pawl__pg_request request;
+    pawl_code        code = pawl__pg_ready(store, error);
     if (code == PAWL_OK && count != 0 && have_seen_all(store, endpoint, ids, count, known))
         return PAWL_OK;
     for (size_t i = 0; i < count; i++)
         known[i] = false;
     if (code != PAWL_OK || count == 0)
         return code;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_INBOX_LOOK, error);
-    pawl__pg_put_text(&call, endpoint);
-    pawl__pg_put_texts(&call, ids, count);
-    code = pawl__pg_run(&call);
-    while (code == PAWL_OK && pawl__pg_next(&call)) {
-        int64_t number = pawl__pg_get_int(&call);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_INBOX_LOOK, error);
+    pawl__pg_put_text(&request, endpoint);
+    pawl__pg_put_texts(&request, ids, count);
+    code = pawl__pg_run(&request);
+    while (code == PAWL_OK && pawl__pg_next(&request)) {
+        int64_t number = pawl__pg_get_int(&request);
         if (number >= 1 && (uint64_t)number <= count)
             known[number - 1] = true;
     }
-    return call.code;
+    return request.code;
 }
 
 /* ---- Marking ------------------------------------------------------------ */
@@ -99,42 +99,42 @@ static int by_key(const void *left, const void *right)
 }
 
 /* The keys that were inserted come back in the order of the items. */
-static pawl_code check_marks(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_marks(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     pawl_code code = PAWL_OK;
-    if (pawl__pg_rows(&step->call) == (int64_t)step->count)
+    if (pawl__pg_rows(&write->request) == (int64_t)write->count)
         return PAWL_OK;
-    bool      has_row  = pawl__pg_next(&step->call);
+    bool      has_row  = pawl__pg_next(&write->request);
     pawl_text endpoint = {0}, id = {0};
-    for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
-        const pawl_inbox_mark *mark = step->items[i];
+    for (size_t i = 0; code == PAWL_OK && i < write->count; i++) {
+        const pawl_inbox_mark *mark = write->items[i];
         if (has_row && id.data == NULL) {
-            endpoint = pawl__pg_peek_text(&step->call);
-            id       = pawl__pg_peek_text(&step->call);
+            endpoint = pawl__pg_peek_text(&write->request);
+            id       = pawl__pg_peek_text(&write->request);
         }
         if (has_row && pawl_text_equal(id, mark->message_id) &&
             pawl_text_equal(endpoint, mark->endpoint)) {
-            has_row = pawl__pg_next(&step->call);
+            has_row = pawl__pg_next(&write->request);
             id      = (pawl_text){0};
             continue;
         }
-        code = pawl__pg_refuse_for(writer, step->kind, mark, pawl__sql_why_handled);
+        code = pawl__pg_refuse_for(writer, write->kind, mark, pawl__sql_why_handled);
     }
     return code;
 }
 
-static void put_outcomes(pawl__pg_step *step)
+static void put_outcomes(pawl__pg_write *write)
 {
     static const pawl_text outcomes[] = {
         [PAWL_INBOX_HANDLED]   = PAWL_TEXT_INIT("handled"),
         [PAWL_INBOX_DISCARDED] = PAWL_TEXT_INIT("discarded"),
         [PAWL_INBOX_DEAD]      = PAWL_TEXT_INIT("dead"),
     };
-    pawl__pg_array_begin(&step->call, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, step->count);
-    for (size_t i = 0; i < step->count; i++)
-        pawl__pg_array_put(&step->call, PAWL__WIRE_TEXT,
-                           &outcomes[((const pawl_inbox_mark *)step->items[i])->outcome]);
-    pawl__pg_array_end(&step->call);
+    pawl__pg_array_begin(&write->request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, write->count);
+    for (size_t i = 0; i < write->count; i++)
+        pawl__pg_array_put(&write->request, PAWL__WIRE_TEXT,
+                           &outcomes[((const pawl_inbox_mark *)write->items[i])->outcome]);
+    pawl__pg_array_end(&write->request);
 }
 
 pawl_code pawl__pg_send_inbox_mark(pawl__pg_writer *writer)
@@ -149,12 +149,12 @@ pawl_code pawl__pg_send_inbox_mark(pawl__pg_writer *writer)
     if (count == 0)
         return PAWL_OK;
     pawl__sql_sort(items, count, by_key); /* of equal ones the later is refused */
-    pawl__pg_step *step = pawl__pg_step_add(writer, PAWL__PG_INBOX_ADD, pawl_change_inbox_mark,
-                                            items, count, check_marks);
-    if (step == NULL)
+    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_INBOX_ADD, pawl_change_inbox_mark,
+                                               items, count, check_marks);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, keys, 2);
-    put_outcomes(step);
-    pawl__pg_step_fields(step, times, 1);
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, keys, 2);
+    put_outcomes(write);
+    pawl__pg_write_fields(write, times, 1);
+    return pawl__pg_write_send(write);
 }

@@ -14,12 +14,12 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
-static void read_event(pawl__pg_call *call, pawl_event_row *row)
+static void read_event(pawl__pg_request *request, pawl_event_row *row)
 {
-    row->version  = pawl__pg_get_int(call);
-    row->seq      = pawl__pg_get_int(call);
-    row->position = pawl__pg_get_int(call);
-    pawl__pg_get_fields(call, &pawl__sql_event, &row->event);
+    row->version  = pawl__pg_get_int(request);
+    row->seq      = pawl__pg_get_int(request);
+    row->position = pawl__pg_get_int(request);
+    pawl__pg_get_fields(request, &pawl__sql_event, &row->event);
 }
 
 /* A handle that reads the journal is woken for it. What it sleeps for is settled when it
@@ -59,7 +59,7 @@ pawl_code pawl__pg_event_list(pawl_store *base, const pawl_event_query *query, p
 /* ---- Loading streams ---------------------------------------------------- */
 
 typedef struct loading {
-    pawl__pg_call           call;
+    pawl__pg_request        request;
     const pawl_stream_read *reads;
     size_t                  count;
     pawl_arena             *arena;
@@ -69,7 +69,7 @@ typedef struct loading {
 /* The stream that the row belongs to; NULL for none. */
 static pawl_stream *stream_of(loading *l)
 {
-    int64_t number = pawl__pg_get_int(&l->call);
+    int64_t number = pawl__pg_get_int(&l->request);
     return number >= 1 && (uint64_t)number <= l->count ? &l->streams[number - 1] : NULL;
 }
 
@@ -78,15 +78,15 @@ static pawl_stream *stream_of(loading *l)
 static void read_fold(loading *l, pawl_stream *stream)
 {
     pawl_event_row row = {0};
-    read_event(&l->call, &row);
+    read_event(&l->request, &row);
     stream->version = row.position;
     if (row.version == 0)
         return;
     stream->fold.version      = row.version;
     stream->fold.type_version = row.event.type_version;
     stream->fold.at           = row.event.at;
-    stream->fold.state        = pawl__pg_get_text(&l->call);
-    stream->fold.dispatches   = pawl__pg_get_text(&l->call);
+    stream->fold.state        = pawl__pg_get_text(&l->request);
+    stream->fold.dispatches   = pawl__pg_get_text(&l->request);
 }
 
 static bool copy_stream(loading *l, pawl_stream *stream, pawl_text *name)
@@ -94,7 +94,7 @@ static bool copy_stream(loading *l, pawl_stream *stream, pawl_text *name)
     *name = stream->count != 0 ? stream->events[0].stream
                                : pawl_arena_text(l->arena, l->reads[stream - l->streams].stream);
     if (name->data == NULL)
-        l->call.code = pawl__pg_no_memory(l->call.error);
+        l->request.code = pawl__pg_no_memory(l->request.error);
     return name->data != NULL;
 }
 
@@ -102,12 +102,12 @@ static bool copy_stream(loading *l, pawl_stream *stream, pawl_text *name)
  * stream. */
 static void read_rows(loading *l)
 {
-    pawl_event_row *next = pawl__pg_take_rows(&l->call, sizeof *next);
-    while (pawl__pg_next(&l->call)) {
+    pawl_event_row *next = pawl__pg_take_rows(&l->request, sizeof *next);
+    while (pawl__pg_next(&l->request)) {
         pawl_stream *stream = stream_of(l);
         if (stream == NULL)
             continue;
-        if (PQgetisnull(l->call.result, l->call.row, l->call.column + 1)) {
+        if (PQgetisnull(l->request.result, l->request.row, l->request.column + 1)) {
             read_fold(l, stream);
             continue;
         }
@@ -115,26 +115,26 @@ static void read_rows(loading *l)
             stream->events = next;
         if (!copy_stream(l, stream, &next->stream))
             return;
-        read_event(&l->call, next++);
+        read_event(&l->request, next++);
         stream->count++;
     }
 }
 
 static void put_reads(loading *l)
 {
-    pawl__pg_call *call = &l->call;
-    pawl__pg_array_begin(call, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, l->count);
+    pawl__pg_request *request = &l->request;
+    pawl__pg_array_begin(request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, l->count);
     for (size_t i = 0; i < l->count; i++)
-        pawl__pg_array_put(call, PAWL__WIRE_TEXT, &l->reads[i].stream);
-    pawl__pg_array_end(call);
-    pawl__pg_array_begin(call, PAWL__WIRE_INT, PAWL_VALUE_NONE, l->count);
+        pawl__pg_array_put(request, PAWL__WIRE_TEXT, &l->reads[i].stream);
+    pawl__pg_array_end(request);
+    pawl__pg_array_begin(request, PAWL__WIRE_INT, PAWL_VALUE_NONE, l->count);
     for (size_t i = 0; i < l->count; i++)
-        pawl__pg_array_put(call, PAWL__WIRE_INT, &l->reads[i].after);
-    pawl__pg_array_end(call);
-    pawl__pg_array_begin(call, PAWL__WIRE_INT32, PAWL_VALUE_NONE, l->count);
+        pawl__pg_array_put(request, PAWL__WIRE_INT, &l->reads[i].after);
+    pawl__pg_array_end(request);
+    pawl__pg_array_begin(request, PAWL__WIRE_INT32, PAWL_VALUE_NONE, l->count);
     for (size_t i = 0; i < l->count; i++)
-        pawl__pg_array_put(call, PAWL__WIRE_INT32, &l->reads[i].fold_version_max);
-    pawl__pg_array_end(call);
+        pawl__pg_array_put(request, PAWL__WIRE_INT32, &l->reads[i].fold_version_max);
+    pawl__pg_array_end(request);
 }
 
 pawl_code pawl__pg_stream_load(pawl_store *base, const pawl_stream_read *reads, size_t count,
@@ -147,15 +147,15 @@ pawl_code pawl__pg_stream_load(pawl_store *base, const pawl_stream_read *reads, 
         streams[i] = (pawl_stream){0};
     if (code != PAWL_OK || count == 0)
         return code;
-    pawl__pg_begin(&l.call, &store->main, PAWL__PG_STREAM_LOAD_ALL, error);
-    l.call.arena = arena;
+    pawl__pg_begin(&l.request, &store->main, PAWL__PG_STREAM_LOAD_ALL, error);
+    l.request.arena = arena;
     put_reads(&l);
-    code = pawl__pg_run(&l.call);
+    code = pawl__pg_run(&l.request);
     if (code != PAWL_OK)
         return code;
     read_rows(&l);
-    pawl__pg_end(&l.call);
-    return l.call.code;
+    pawl__pg_end(&l.request);
+    return l.request.code;
 }
 
 /* ---- Appending ---------------------------------------------------------- */
@@ -186,54 +186,54 @@ static int by_stream(const void *left, const void *right)
 /* Events that were left out: is their version taken, or the one before missing? */
 static pawl_code check_left_out(pawl__pg_writer *writer, const void **items, size_t count)
 {
-    pawl__pg_step look = {.kind = pawl_change_event_append, .items = items, .count = count};
-    pawl__pg_begin(&look.call, writer->connection, PAWL__PG_EVENT_THERE, writer->error);
-    pawl__pg_step_fields(&look, event_fields, 2);
-    pawl_code code = pawl__pg_run(&look.call);
+    pawl__pg_write there = {.kind = pawl_change_event_append, .items = items, .count = count};
+    pawl__pg_begin(&there.request, writer->connection, PAWL__PG_EVENT_THERE, writer->error);
+    pawl__pg_write_fields(&there, event_fields, 2);
+    pawl_code code = pawl__pg_run(&there.request);
     if (code != PAWL_OK)
         return code;
-    bool *is_taken = pawl__pg_applied(writer, &look);
-    pawl__pg_end(&look.call);
-    if (is_taken == NULL || look.call.code != PAWL_OK)
-        return is_taken == NULL ? PAWL_ENOMEM : look.call.code;
+    bool *is_taken = pawl__pg_applied(writer, &there);
+    pawl__pg_end(&there.request);
+    if (is_taken == NULL || there.request.code != PAWL_OK)
+        return is_taken == NULL ? PAWL_ENOMEM : there.request.code;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = pawl__pg_refuse_for(writer, look.kind, items[i],
+        code = pawl__pg_refuse_for(writer, there.kind, items[i],
                                    is_taken[i] ? pawl__sql_why_version_taken
                                                : pawl__sql_why_version_missing);
     return code;
 }
 
 /* True when the event is the one whose key the row has. */
-static bool is_inserted(pawl__pg_call *call, const pawl_event_append *append)
+static bool is_inserted(pawl__pg_request *request, const pawl_event_append *append)
 {
-    call->column      = 0;
-    pawl_text stream  = pawl__pg_peek_text(call);
-    int64_t   version = pawl__pg_get_int(call);
+    request->column   = 0;
+    pawl_text stream  = pawl__pg_peek_text(request);
+    int64_t   version = pawl__pg_get_int(request);
     return version == append->version && pawl_text_equal(stream, append->stream);
 }
 
 /* The keys that were inserted come back in the order of the items. One refusal for a
  * stream says it of all its events. */
-static pawl_code check_appended(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_appended(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    pawl__pg_call *call = &step->call;
-    size_t         left = 0;
-    if (pawl__pg_rows(call) == (int64_t)step->count)
+    pawl__pg_request *request = &write->request;
+    size_t            left    = 0;
+    if (pawl__pg_rows(request) == (int64_t)write->count)
         return PAWL_OK;
-    const void **out = pawl_arena_take(writer->arena, (step->count + 1) * sizeof *out);
+    const void **out = pawl_arena_take(writer->arena, (write->count + 1) * sizeof *out);
     if (out == NULL)
         return pawl__pg_no_memory(writer->error);
-    bool                     has_row = pawl__pg_next(call);
+    bool                     has_row = pawl__pg_next(request);
     const pawl_event_append *last    = NULL;
-    for (size_t i = 0; i < step->count; i++) {
-        const pawl_event_append *append = step->items[i];
-        if (has_row && is_inserted(call, append))
-            has_row = pawl__pg_next(call);
+    for (size_t i = 0; i < write->count; i++) {
+        const pawl_event_append *append = write->items[i];
+        if (has_row && is_inserted(request, append))
+            has_row = pawl__pg_next(request);
         else if (last == NULL || !pawl_text_equal(last->stream, append->stream))
             out[left++] = last = append;
     }
-    pawl__pg_end(call);
-    return call->code == PAWL_OK ? check_left_out(writer, out, left) : call->code;
+    pawl__pg_end(request);
+    return request->code == PAWL_OK ? check_left_out(writer, out, left) : request->code;
 }
 
 /* In a guarded round the statement fails by itself. */
@@ -246,13 +246,13 @@ pawl_code pawl__pg_send_event_append(pawl__pg_writer *writer)
     if (count == 0)
         return PAWL_OK;
     pawl__sql_sort(items, count, by_stream);
-    int            which = writer->is_guarded ? PAWL__PG_EVENT_PUT_SURE : PAWL__PG_EVENT_PUT;
-    pawl__pg_step *step  = pawl__pg_step_add(writer, which, pawl_change_event_append, items, count,
-                                            writer->is_guarded ? NULL : check_appended);
-    if (step == NULL)
+    int             which = writer->is_guarded ? PAWL__PG_EVENT_PUT_SURE : PAWL__PG_EVENT_PUT;
+    pawl__pg_write *write = pawl__pg_write_add(writer, which, pawl_change_event_append, items,
+                                               count, writer->is_guarded ? NULL : check_appended);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, event_fields, COUNT(event_fields));
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, event_fields, COUNT(event_fields));
+    return pawl__pg_write_send(write);
 }
 
 /* ---- Folds -------------------------------------------------------------- */
@@ -289,13 +289,13 @@ pawl_code pawl__pg_send_fold_set(pawl__pg_writer *writer)
     if (firsts == NULL)
         return pawl__pg_no_memory(writer->error);
     pawl__sql_sort(items, all, by_fold);
-    size_t         count = all - pawl__sql_take_firsts(items, all, firsts, compare_streams);
-    pawl__pg_step *step =
-        pawl__pg_step_add(writer, PAWL__PG_FOLD_PUT, pawl_change_fold_set, firsts, count, NULL);
-    if (step == NULL)
+    size_t          count = all - pawl__sql_take_firsts(items, all, firsts, compare_streams);
+    pawl__pg_write *write =
+        pawl__pg_write_add(writer, PAWL__PG_FOLD_PUT, pawl_change_fold_set, firsts, count, NULL);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, fold_fields, COUNT(fold_fields));
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, fold_fields, COUNT(fold_fields));
+    return pawl__pg_write_send(write);
 }
 
 /* ---- Checkpoints -------------------------------------------------------- */
@@ -312,24 +312,24 @@ static int by_name(const void *left, const void *right)
     return pawl_text_compare(l->name, r->name);
 }
 
-static pawl_code check_moved(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_moved(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    return pawl__pg_check_numbers(writer, step, pawl__sql_why_not_moved);
+    return pawl__pg_check_numbers(writer, write, pawl__sql_why_not_moved);
 }
 
 /* The names that were inserted come back in the order of the items. */
-static pawl_code check_made(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_made(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     pawl_code code    = PAWL_OK;
-    bool      has_row = pawl__pg_next(&step->call);
-    for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
-        const pawl_checkpoint_set *set = step->items[i];
-        step->call.column              = 0;
-        if (has_row && pawl_text_equal(pawl__pg_peek_text(&step->call), set->name)) {
-            has_row = pawl__pg_next(&step->call);
+    bool      has_row = pawl__pg_next(&write->request);
+    for (size_t i = 0; code == PAWL_OK && i < write->count; i++) {
+        const pawl_checkpoint_set *set = write->items[i];
+        write->request.column          = 0;
+        if (has_row && pawl_text_equal(pawl__pg_peek_text(&write->request), set->name)) {
+            has_row = pawl__pg_next(&write->request);
             continue;
         }
-        code = pawl__pg_refuse_for(writer, step->kind, set, pawl__sql_why_not_moved);
+        code = pawl__pg_refuse_for(writer, write->kind, set, pawl__sql_why_not_moved);
     }
     return code;
 }
@@ -337,14 +337,14 @@ static pawl_code check_made(pawl__pg_writer *writer, pawl__pg_step *step)
 /* All made, or all moved. */
 static pawl_code send_checkpoints(pawl__pg_writer *writer, const void **items, size_t count)
 {
-    bool           is_new = ((const pawl_checkpoint_set *)items[0])->from == 0;
-    pawl__pg_step *step   = pawl__pg_step_add(
-          writer, is_new ? PAWL__PG_CHECKPOINT_PUT : PAWL__PG_CHECKPOINT_STEP,
-          pawl_change_checkpoint_set, items, count, is_new ? check_made : check_moved);
-    if (step == NULL)
+    bool            is_new = ((const pawl_checkpoint_set *)items[0])->from == 0;
+    pawl__pg_write *write  = pawl__pg_write_add(
+         writer, is_new ? PAWL__PG_CHECKPOINT_PUT : PAWL__PG_CHECKPOINT_MOVE,
+         pawl_change_checkpoint_set, items, count, is_new ? check_made : check_moved);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, checkpoint_fields, COUNT(checkpoint_fields) - (is_new ? 1 : 0));
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, checkpoint_fields, COUNT(checkpoint_fields) - (is_new ? 1 : 0));
+    return pawl__pg_write_send(write);
 }
 
 /* Those that are made come first. */

@@ -50,13 +50,13 @@
 
 /* The order names both columns of the index of those without a position: with sorts
  * off (see open.c) no plan walks the primary key, where all events are. */
-#define PAWL__PG_EVENT_NUMBER                                                                       \
-    "with k as materialized (select u.seq, u.place, row_number() over (order by u.seq, u.version) " \
-    "as n from (select [Seq] as seq, [Version] as version, ctid as place from {events} "            \
-    "where [Position] is null and [Seq] >= ?1 order by [Seq], [Version] limit ?2) as u), "          \
-    "numbered as (update {events} as e set [Position] = k.n + (select coalesce((select "            \
-    "[Position] from {events} where [Position] is not null order by [Position] desc limit 1), "     \
-    "0)) from k where e.ctid = k.place) select count(*), max(seq), " PAWL__PG_OLDEST                \
+#define PAWL__PG_EVENT_NUMBER                                                                     \
+    "with k as materialized (select u.seq, u.tid, row_number() over (order by u.seq, u.version) " \
+    "as n from (select [Seq] as seq, [Version] as version, ctid as tid from {events} "            \
+    "where [Position] is null and [Seq] >= ?1 order by [Seq], [Version] limit ?2) as u), "        \
+    "numbered as (update {events} as e set [Position] = k.n + (select coalesce((select "          \
+    "[Position] from {events} where [Position] is not null order by [Position] desc limit 1), "   \
+    "0)) from k where e.ctid = k.tid) select count(*), max(seq), " PAWL__PG_OLDEST                \
     ", case when count(*) <> 0 then " PAWL__PG_NEXT " end from k"
 
 #define PAWL__PG_JOURNAL_STATEMENTS(X)                                                            \
@@ -81,7 +81,7 @@
       "[Dispatches] = excluded.[Dispatches] where f.[Version] < excluded.[Version]")              \
     X(CHECKPOINT_PUT, "insert into {checkpoints} ([Name], [Position], [At]) "                     \
                       "select * from unnest(?1, ?2, ?3) {ignore:[Name]} returning [Name]")        \
-    X(CHECKPOINT_STEP,                                                                            \
+    X(CHECKPOINT_MOVE,                                                                            \
       "update {checkpoints} as c set [Position] = k.reached, [At] = k.at "                        \
       "from unnest(?1, ?2, ?3, ?4) with ordinality as k (name, reached, at, before, n) "          \
       "where c.[Name] = any (array_append(null, k.name)) and c.[Position] = k.before "            \

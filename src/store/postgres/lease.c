@@ -54,13 +54,13 @@ static void end_previous(pawl__pg_connection *connection, pawl_text name, pawl_u
  * gone then: whether there was one. */
 static bool end_renewal(pawl__pg_connection *connection, pawl_text name, pawl_time now)
 {
-    pawl__pg_call call;
-    pawl__pg_begin(&call, connection, PAWL__PG_END_LEASE_HOLDER, NULL);
-    pawl__pg_put_text(&call, name);
-    pawl__pg_put_time(&call, now);
-    pawl__pg_put_int(&call, LOCK_MS);
-    bool is_ended = pawl__pg_run(&call) == PAWL_OK && pawl__pg_rows(&call) > 0;
-    pawl__pg_end(&call);
+    pawl__pg_request request;
+    pawl__pg_begin(&request, connection, PAWL__PG_END_LEASE_HOLDER, NULL);
+    pawl__pg_put_text(&request, name);
+    pawl__pg_put_time(&request, now);
+    pawl__pg_put_int(&request, LOCK_MS);
+    bool is_ended = pawl__pg_run(&request) == PAWL_OK && pawl__pg_rows(&request) > 0;
+    pawl__pg_end(&request);
     if (is_ended)
         pawl_log(PAWL_LOG_WARNING,
                  "postgres: %.*s: who had this lease stood still while it had its row locked: its "
@@ -82,32 +82,32 @@ typedef struct taking {
 
 /* A lock is waited for shortly, but in a hold: its transaction is the handler's, and would
  * not survive the failure. */
-static void send_take(const taking *t, pawl__pg_call *call, pawl_error *error)
+static void send_take(const taking *t, pawl__pg_request *request, pawl_error *error)
 {
-    bool is_alone              = !t->store->is_held;
+    bool is_alone              = !t->store->in_hold;
     t->connection->is_gathered = true; /* whoever is stopped has sent all of it, or nothing */
-    pawl__pg_begin(call, t->connection, is_alone ? PAWL__PG_LEAD_TAKE_ALONE : PAWL__PG_LEAD_TAKE,
+    pawl__pg_begin(request, t->connection, is_alone ? PAWL__PG_LEAD_TAKE_ALONE : PAWL__PG_LEAD_TAKE,
                    error);
-    pawl__pg_put_text(call, t->name);
-    pawl__pg_put_uuid(call, t->store->sql.base.worker.uuid);
-    pawl__pg_put_int(call, t->store->lock_number);
-    pawl__pg_put_int(call, t->store->pid);
-    pawl__pg_put_time(call, t->now);
-    pawl__pg_put_time(call, pawl_time_add(t->now, t->lease));
+    pawl__pg_put_text(request, t->name);
+    pawl__pg_put_uuid(request, t->store->sql.base.worker.uuid);
+    pawl__pg_put_int(request, t->store->lock_number);
+    pawl__pg_put_int(request, t->store->pid);
+    pawl__pg_put_time(request, t->now);
+    pawl__pg_put_time(request, pawl_time_add(t->now, t->lease));
     if (is_alone)
-        pawl__pg_put_text(call, PAWL_TEXT(LOCK_MS_TEXT));
-    pawl__pg_send(call);
+        pawl__pg_put_text(request, PAWL_TEXT(LOCK_MS_TEXT));
+    pawl__pg_send(request);
 }
 
 static pawl_code try_to_take(taking *t, pawl_error *error)
 {
-    pawl__pg_call call;
-    send_take(t, &call, error);
-    pawl_code code = pawl__pg_flush(t->connection, error);
-    t->is_taken    = code == PAWL_OK && pawl__pg_next(&call);
+    pawl__pg_request request;
+    send_take(t, &request, error);
+    pawl_code code = pawl__pg_await(t->connection, error);
+    t->is_taken    = code == PAWL_OK && pawl__pg_next(&request);
     if (t->is_taken)
-        t->previous = pawl__pg_get_uuid(&call);
-    pawl__pg_end(&call);
+        t->previous = pawl__pg_get_uuid(&request);
+    pawl__pg_end(&request);
     return code;
 }
 
@@ -117,23 +117,23 @@ static pawl_code take(taking *t, pawl_error *error)
     pawl__pg *store = t->store;
     pawl_code code  = PAWL_OK;
     t->connection   = &store->main;
-    if (store->main.in_transaction && !store->is_held)
+    if (store->main.in_transaction && !store->in_hold)
         code = pawl__pg_side(store, &t->connection, error);
     if (code == PAWL_OK)
         code = try_to_take(t, error);
-    if (code == PAWL_EBUSY && !store->is_held && end_renewal(t->connection, t->name, t->now))
+    if (code == PAWL_EBUSY && !store->in_hold && end_renewal(t->connection, t->name, t->now))
         code = try_to_take(t, error);
-    if (t->is_taken && !pawl_uuid_is_zero(t->previous) && !store->is_held)
+    if (t->is_taken && !pawl_uuid_is_zero(t->previous) && !store->in_hold)
         end_previous(t->connection, t->name, t->previous);
     return code;
 }
 
 pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
-                        bool *is_held, pawl_error *error)
+                        bool *is_ours, pawl_error *error)
 {
     pawl__pg  *store = pawl__pg_of(base);
     lease_name full;
-    *is_held       = false;
+    *is_ours       = false;
     pawl_code code = pawl__pg_ready(store, error);
     pawl__pg_note_now(store, now);
     if (code == PAWL_OK)
@@ -144,7 +144,7 @@ pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t
         return code;
     taking t = {.store = store, .name = full.text, .now = now, .lease = lease};
     code     = take(&t, error);
-    *is_held = t.is_taken;
+    *is_ours = t.is_taken;
     return code;
 }
 
@@ -152,7 +152,7 @@ pawl_code pawl__pg_unlead(pawl_store *base, pawl_text name, pawl_error *error)
 {
     pawl__pg            *store = pawl__pg_of(base);
     pawl__pg_connection *connection;
-    pawl__pg_call        call;
+    pawl__pg_request     request;
     lease_name           full;
     pawl_code            code = pawl__pg_ready(store, error);
     if (code == PAWL_OK)
@@ -161,39 +161,39 @@ pawl_code pawl__pg_unlead(pawl_store *base, pawl_text name, pawl_error *error)
         code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_begin(&call, connection, PAWL__SQL_LEASE_DELETE, error);
-    pawl__pg_put_text(&call, full.text);
-    pawl__pg_put_uuid(&call, base->worker.uuid);
-    pawl__pg_send(&call);
+    pawl__pg_begin(&request, connection, PAWL__SQL_LEASE_DELETE, error);
+    pawl__pg_put_text(&request, full.text);
+    pawl__pg_put_uuid(&request, base->worker.uuid);
+    pawl__pg_send(&request);
     pawl__pg_stamp_send_end(connection, error);
-    code = pawl__pg_stamp_ended(connection, pawl__pg_flush(connection, error));
-    pawl__pg_end(&call);
+    code = pawl__pg_stamp_ended(connection, pawl__pg_await(connection, error));
+    pawl__pg_end(&request);
     return code;
 }
 
 pawl_code pawl__pg_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,
                              pawl_lead_row **items, size_t *count, pawl_error *error)
 {
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call call;
+    pawl__pg        *store = pawl__pg_of(base);
+    pawl__pg_request request;
     *items         = NULL;
     *count         = 0;
     pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_LEAD_ALIVE_LIST, error);
-    pawl__pg_put_time(&call, now);
-    code       = pawl__pg_run(&call);
-    call.arena = arena;
+    pawl__pg_begin(&request, &store->main, PAWL__PG_LEAD_ALIVE_LIST, error);
+    pawl__pg_put_time(&request, now);
+    code          = pawl__pg_run(&request);
+    request.arena = arena;
     if (code != PAWL_OK)
         return code;
-    *items = pawl__pg_take_rows(&call, sizeof **items);
-    while (*items != NULL && pawl__pg_next(&call)) {
+    *items = pawl__pg_take_rows(&request, sizeof **items);
+    while (*items != NULL && pawl__pg_next(&request)) {
         pawl_lead_row *row = &(*items)[(*count)++];
-        row->name          = pawl__pg_get_text(&call);
-        row->worker.uuid   = pawl__pg_get_uuid(&call);
-        row->expires       = pawl__pg_get_time(&call);
+        row->name          = pawl__pg_get_text(&request);
+        row->worker.uuid   = pawl__pg_get_uuid(&request);
+        row->expires       = pawl__pg_get_time(&request);
     }
-    pawl__pg_end(&call);
-    return call.code;
+    pawl__pg_end(&request);
+    return request.code;
 }

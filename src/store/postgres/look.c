@@ -21,8 +21,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/postgres/front.h"
 #include "store/postgres/operations.h"
-#include "store/postgres/place.h"
 #include "store/sql/operations.h"
 
 #include <string.h>
@@ -35,36 +35,36 @@ typedef struct first_seen {
     bool          others_have; /* the first timeout is due, and another worker's */
 } first_seen;
 
-static void take_time(pawl__pg_call *call, pawl_time *time)
+static void take_time(pawl__pg_request *request, pawl_time *time)
 {
-    bool      is_null = pawl__pg_is_null(call);
-    pawl_time value   = pawl__pg_get_time(call);
+    bool      is_null = pawl__pg_is_null(request);
+    pawl_time value   = pawl__pg_get_time(request);
     *time             = is_null ? PAWL_TIME_MAX : value;
 }
 
 static pawl_code look_ahead(pawl__pg *store, pawl__pg_connection *connection,
-                            const pawl__pg_place *place, pawl_time from, pawl_text queue,
+                            const pawl__pg_front *front, pawl_time from, pawl_text queue,
                             const pawl_text *aggregators, size_t aggregator_count,
                             first_seen *first, pawl_error *error)
 {
-    pawl__pg_call call;
-    pawl__pg_begin(&call, connection, PAWL__PG_NEXT_OF_ALL, error);
-    pawl__pg_put_text(&call, queue);
-    pawl__pg_put_time(&call, from);
-    pawl__pg_put_ints(&call, store->claimed, store->claim_count);
-    pawl__pg_put_time(&call, pawl__pg_now(store));
-    pawl__pg_put_texts(&call, aggregators, aggregator_count);
-    pawl__pg_put_time(&call, place->due_max);
-    pawl__pg_put_uuid(&call, store->sql.base.worker.uuid);
-    pawl_code code = pawl__pg_run(&call);
-    if (code == PAWL_OK && pawl__pg_next(&call)) {
-        take_time(&call, &first->next.queue);
-        take_time(&call, &first->next.timeout);
-        take_time(&call, &first->next.flush);
-        first->others_have = pawl__pg_get_bool(&call);
+    pawl__pg_request request;
+    pawl__pg_begin(&request, connection, PAWL__PG_NEXT_OF_ALL, error);
+    pawl__pg_put_text(&request, queue);
+    pawl__pg_put_time(&request, from);
+    pawl__pg_put_ints(&request, store->claimed, store->claim_count);
+    pawl__pg_put_time(&request, pawl__pg_now(store));
+    pawl__pg_put_texts(&request, aggregators, aggregator_count);
+    pawl__pg_put_time(&request, front->due_max);
+    pawl__pg_put_uuid(&request, store->sql.base.worker.uuid);
+    pawl_code code = pawl__pg_run(&request);
+    if (code == PAWL_OK && pawl__pg_next(&request)) {
+        take_time(&request, &first->next.queue);
+        take_time(&request, &first->next.timeout);
+        take_time(&request, &first->next.flush);
+        first->others_have = pawl__pg_get_bool(&request);
     }
-    pawl__pg_end(&call);
-    return code == PAWL_OK ? call.code : code;
+    pawl__pg_end(&request);
+    return code == PAWL_OK ? request.code : code;
 }
 
 /* What others have in hand is passed over by locking, so the transaction is
@@ -72,23 +72,23 @@ static pawl_code look_ahead(pawl__pg *store, pawl__pg_connection *connection,
 static pawl_code look_past_others(pawl__pg *store, pawl__pg_connection *connection, pawl_time from,
                                   pawl_text queue, pawl_time *due, pawl_error *error)
 {
-    pawl__pg_call call;
+    pawl__pg_request request;
     *due = PAWL_TIME_MAX;
     pawl__pg_begin_on(connection, error);
-    pawl__pg_begin(&call, connection, PAWL__PG_QUEUE_FIRST, error);
-    pawl__pg_put_text(&call, queue);
-    pawl__pg_put_time(&call, from);
-    pawl__pg_put_ints(&call, store->claimed, store->claim_count);
-    pawl__pg_send(&call);
+    pawl__pg_begin(&request, connection, PAWL__PG_QUEUE_FIRST, error);
+    pawl__pg_put_text(&request, queue);
+    pawl__pg_put_time(&request, from);
+    pawl__pg_put_ints(&request, store->claimed, store->claim_count);
+    pawl__pg_send(&request);
     pawl__pg_send_plain(connection, PAWL__PG_ROLLBACK, error);
-    pawl_code code = pawl__pg_flush(connection, error);
+    pawl_code code = pawl__pg_await(connection, error);
     if (code == PAWL_OK)
         connection->in_transaction = false;
     else
         pawl__pg_rollback_transaction(connection);
-    if (code == PAWL_OK && pawl__pg_next(&call))
-        *due = pawl__pg_get_time(&call);
-    pawl__pg_end(&call);
+    if (code == PAWL_OK && pawl__pg_next(&request))
+        *due = pawl__pg_get_time(&request);
+    pawl__pg_end(&request);
     return code;
 }
 
@@ -98,21 +98,21 @@ static pawl_code find_next(pawl__pg *store, pawl__pg_connection *connection, paw
                            const pawl_text *aggregators, size_t aggregator_count,
                            pawl_next_due *next, pawl_error *error)
 {
-    pawl__pg_place *place = pawl__pg_place_of(store, queue);
-    pawl_time       from  = pawl__pg_place_begin(place);
+    pawl__pg_front *front = pawl__pg_front_of(store, queue);
+    pawl_time       from  = pawl__pg_front_begin(front);
     first_seen      first = {{PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX}, false};
-    pawl_code       code  = look_ahead(store, connection, place, from, queue, aggregators,
+    pawl_code       code  = look_ahead(store, connection, front, from, queue, aggregators,
                                        aggregator_count, &first, error);
     *next                 = first.next;
     bool may_be_taken =
-        next->queue < PAWL_TIME_MAX && (!place->is_queue || next->queue <= place->due_max);
+        next->queue < PAWL_TIME_MAX && (!front->is_queue || next->queue <= front->due_max);
     if (code == PAWL_OK && may_be_taken)
         code = look_past_others(store, connection, from, queue, &next->queue, error);
     if (code != PAWL_OK)
         return code;
     store->others_have = first.others_have || next->queue != first.next.queue;
-    place->queue_due   = next->queue;
-    place->timeout_due = next->timeout;
+    front->queue_due   = next->queue;
+    front->timeout_due = next->timeout;
     return PAWL_OK;
 }
 
@@ -164,18 +164,18 @@ typedef struct sweep_state {
 } sweep_state;
 
 /* A row's place: four bytes of the page, two of the row in it. */
-static void put_page(pawl__pg_call *call, int64_t page)
+static void put_page(pawl__pg_request *request, int64_t page)
 {
-    unsigned char place[6] = {(unsigned char)(page >> 24), (unsigned char)(page >> 16),
+    unsigned char front[6] = {(unsigned char)(page >> 24), (unsigned char)(page >> 16),
                               (unsigned char)(page >> 8), (unsigned char)page};
-    pawl__pg_put_tid(call, place);
+    pawl__pg_put_tid(request, front);
 }
 
-static int64_t get_page(pawl__pg_call *call)
+static int64_t get_page(pawl__pg_request *request)
 {
-    pawl_text            place = pawl__pg_peek_text(call);
-    const unsigned char *bytes = (const unsigned char *)place.data;
-    if (place.size != 6)
+    pawl_text            front = pawl__pg_peek_text(request);
+    const unsigned char *bytes = (const unsigned char *)front.data;
+    if (front.size != 6)
         return 0;
     return (int64_t)((uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
                      bytes[3]);
@@ -186,22 +186,22 @@ static int64_t get_page(pawl__pg_call *call)
 static pawl_code walk(sweep_state *s, int64_t from, int64_t to, int64_t limit, int64_t *found,
                       int64_t *last)
 {
-    pawl__pg_call call;
+    pawl__pg_request request;
     *found = 0;
-    pawl__pg_begin(&call, s->connection, PAWL__PG_INBOX_SWEEP, s->error);
-    put_page(&call, from);
-    put_page(&call, to);
-    pawl__pg_put_time(&call, s->sweep->inbox_before);
-    pawl__pg_put_int(&call, limit);
-    pawl_code code = pawl__pg_run(&call);
-    if (code == PAWL_OK && pawl__pg_next(&call)) {
-        *found = pawl__pg_get_int(&call);
+    pawl__pg_begin(&request, s->connection, PAWL__PG_INBOX_SWEEP, s->error);
+    put_page(&request, from);
+    put_page(&request, to);
+    pawl__pg_put_time(&request, s->sweep->inbox_before);
+    pawl__pg_put_int(&request, limit);
+    pawl_code code = pawl__pg_run(&request);
+    if (code == PAWL_OK && pawl__pg_next(&request)) {
+        *found = pawl__pg_get_int(&request);
         if (*found > 0)
-            *last = get_page(&call);
+            *last = get_page(&request);
     }
-    pawl__pg_end(&call);
+    pawl__pg_end(&request);
     s->count += *found;
-    return code == PAWL_OK ? call.code : code;
+    return code == PAWL_OK ? request.code : code;
 }
 
 /* From the hand on, round the table at most once. */
@@ -257,55 +257,55 @@ static pawl_code sweep_inbox(sweep_state *s)
  * stays in the index until a vacuum, and would be passed over again each time. */
 static pawl_code sweep_outbox(sweep_state *s)
 {
-    pawl__pg_call call;
-    int64_t       found = 0;
-    pawl__pg_begin(&call, s->connection, PAWL__PG_OUTBOX_CLEAR, s->error);
-    pawl__pg_put_time(&call, s->dispatched != 0 ? s->dispatched : PAWL_TIME_MIN);
-    pawl__pg_put_time(&call, s->sweep->outbox_before);
-    pawl__pg_put_int(&call, s->limit);
-    pawl_code code = pawl__pg_run(&call);
+    pawl__pg_request request;
+    int64_t          found = 0;
+    pawl__pg_begin(&request, s->connection, PAWL__PG_OUTBOX_CLEAR, s->error);
+    pawl__pg_put_time(&request, s->dispatched != 0 ? s->dispatched : PAWL_TIME_MIN);
+    pawl__pg_put_time(&request, s->sweep->outbox_before);
+    pawl__pg_put_int(&request, s->limit);
+    pawl_code code = pawl__pg_run(&request);
     s->dispatched  = 0;
-    if (code == PAWL_OK && pawl__pg_next(&call)) {
-        found = pawl__pg_get_int(&call);
+    if (code == PAWL_OK && pawl__pg_next(&request)) {
+        found = pawl__pg_get_int(&request);
         if (found == s->limit)
-            s->dispatched = pawl__pg_get_time(&call);
+            s->dispatched = pawl__pg_get_time(&request);
     }
-    pawl__pg_end(&call);
+    pawl__pg_end(&request);
     s->count += found;
     s->more |= found == s->limit;
     if (s->sweep->outbox_count != NULL)
         *s->sweep->outbox_count = found;
-    return code == PAWL_OK ? call.code : code;
+    return code == PAWL_OK ? request.code : code;
 }
 
 /* Where the last sweep of any worker ended; false while another one sweeps. */
 static pawl_code begin_sweep(pawl__pg *store, sweep_state *s, bool *is_ours)
 {
-    pawl__pg_call call;
+    pawl__pg_request request;
     *is_ours = false;
-    pawl__pg_begin(&call, s->connection, PAWL__PG_SWEEP_BEGIN, s->error);
-    pawl__pg_put_int(&call, pawl__pg_lock_number(store, "sweep", (pawl_text){0}));
-    pawl_code code = pawl__pg_run(&call);
-    if (code == PAWL_OK && pawl__pg_next(&call)) {
-        *is_ours      = pawl__pg_get_bool(&call);
-        s->pages      = pawl__pg_get_int(&call);
-        s->hand       = pawl__pg_get_int(&call);
-        s->stroll     = pawl__pg_get_int(&call);
-        s->dispatched = pawl__pg_get_time(&call);
+    pawl__pg_begin(&request, s->connection, PAWL__PG_SWEEP_BEGIN, s->error);
+    pawl__pg_put_int(&request, pawl__pg_lock_number(store, "sweep", (pawl_text){0}));
+    pawl_code code = pawl__pg_run(&request);
+    if (code == PAWL_OK && pawl__pg_next(&request)) {
+        *is_ours      = pawl__pg_get_bool(&request);
+        s->pages      = pawl__pg_get_int(&request);
+        s->hand       = pawl__pg_get_int(&request);
+        s->stroll     = pawl__pg_get_int(&request);
+        s->dispatched = pawl__pg_get_time(&request);
     }
-    pawl__pg_end(&call);
-    return code == PAWL_OK ? call.code : code;
+    pawl__pg_end(&request);
+    return code == PAWL_OK ? request.code : code;
 }
 
 static pawl_code keep_place(sweep_state *s)
 {
-    pawl__pg_call call;
-    pawl__pg_begin(&call, s->connection, PAWL__PG_SWEEP_PLACE, s->error);
-    pawl__pg_put_int(&call, s->hand);
-    pawl__pg_put_int(&call, s->stroll);
-    pawl__pg_put_time(&call, s->dispatched);
-    pawl_code code = pawl__pg_run(&call);
-    pawl__pg_end(&call);
+    pawl__pg_request request;
+    pawl__pg_begin(&request, s->connection, PAWL__PG_SWEEP_PLACE, s->error);
+    pawl__pg_put_int(&request, s->hand);
+    pawl__pg_put_int(&request, s->stroll);
+    pawl__pg_put_time(&request, s->dispatched);
+    pawl_code code = pawl__pg_run(&request);
+    pawl__pg_end(&request);
     return code;
 }
 

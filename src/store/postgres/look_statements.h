@@ -51,15 +51,15 @@
                    "[Process] = excluded.[Process], [Epoch] = excluded.[Epoch], "                   \
                    "[Expires] = excluded.[Expires]")                                                \
     X(INBOX_SWEEP,                                                                                  \
-      "with k as materialized (select ctid as place from {inbox} where ctid >= ?1 and ctid < ?2 "   \
+      "with k as materialized (select ctid as tid from {inbox} where ctid >= ?1 and ctid < ?2 "     \
       "and [At] < ?3 limit ?4 for update skip locked), "                                            \
-      "gone as (delete from {inbox} where ctid = any (array(select place from k))) "                \
-      "select count(*), max(place) from k")                                                         \
+      "gone as (delete from {inbox} where ctid = any (array(select tid from k))) "                  \
+      "select count(*), max(tid) from k")                                                           \
     X(OUTBOX_CLEAR,                                                                                 \
-      "with k as materialized (select ctid as place, [DispatchedAt] as at from {outbox} "           \
+      "with k as materialized (select ctid as tid, [DispatchedAt] as at from {outbox} "             \
       "where [DispatchedAt] >= ?1 and [DispatchedAt] < ?2 "                                         \
       "order by [DispatchedAt] limit ?3 for update skip locked), "                                  \
-      "gone as (delete from {outbox} where ctid = any (array(select place from k))) "               \
+      "gone as (delete from {outbox} where ctid = any (array(select tid from k))) "                 \
       "select count(*), max(at) from k")                                                            \
     /* The catalog. */                                                                              \
     X(SCHEMA_PATH, "select set_config('search_path', quote_ident(?1), true)")                       \

@@ -259,20 +259,20 @@ static pawl_code check_encoding(const pawl__pg *store, const PGconn *pg, pawl_er
 static pawl_code ask_session(pawl__pg *store, pawl__pg_connection *connection, int64_t *pid,
                              pawl_error *error)
 {
-    pawl__pg_call call;
-    bool          is_named = connection->is_named;
-    connection->is_named   = false;
-    pawl__pg_begin(&call, connection, PAWL__PG_SESSION, error);
-    pawl__pg_put_text(&call, pawl_text_of(store->schema));
-    pawl__pg_put_text(&call, pawl_text_of(store->sql.base.system_prefix));
-    pawl_code code       = pawl__pg_run(&call);
+    pawl__pg_request request;
+    bool             is_named = connection->is_named;
+    connection->is_named      = false;
+    pawl__pg_begin(&request, connection, PAWL__PG_SESSION, error);
+    pawl__pg_put_text(&request, pawl_text_of(store->schema));
+    pawl__pg_put_text(&request, pawl_text_of(store->sql.base.system_prefix));
+    pawl_code code       = pawl__pg_run(&request);
     connection->is_named = is_named;
-    if (code == PAWL_OK && pawl__pg_next(&call)) {
-        *pid              = pawl__pg_get_int(&call);
-        pawl_text channel = pawl__pg_peek_text(&call);
+    if (code == PAWL_OK && pawl__pg_next(&request)) {
+        *pid              = pawl__pg_get_int(&request);
+        pawl_text channel = pawl__pg_peek_text(&request);
         (void)snprintf(store->channel, sizeof store->channel, "%.*s", PAWL_TEXT_ARGS(channel));
     }
-    pawl__pg_end(&call);
+    pawl__pg_end(&request);
     return code;
 }
 
@@ -319,7 +319,7 @@ pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, paw
     connection->is_named = !store->is_pooled;
     if (connection == &store->main) { /* it may be another server's now */
         store->numbering = (pawl__pg_numbering){0};
-        pawl__pg_outbox_place_forget(&store->outbox);
+        pawl__pg_outbox_front_forget(&store->outbox);
     }
     if (code == PAWL_OK)
         code = pawl__pg_set_pipeline(connection, true, error);
@@ -349,7 +349,7 @@ static pawl_code connect_again(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_seen_clear(store);
     store->claim_count    = 0;
-    store->is_held        = false;
+    store->in_hold        = false;
     store->listens        = false;
     store->sleeps         = false;
     store->has_worker_tid = false;
@@ -442,7 +442,7 @@ void pawl__pg_close(pawl_store *base)
         /* So that what it held is free now, not when the server has noticed. */
         store->main.deadline_ms =
             store->main.deadline_ms < CLOSE_MS ? store->main.deadline_ms : CLOSE_MS;
-        if (!store->is_held)
+        if (!store->in_hold)
             pawl__pg_rollback_transaction(&store->main);
         pawl__pg_disconnect(&store->main);
         pawl__pg_disconnect(&store->side);

@@ -32,7 +32,8 @@ pawl_code pawl__pg_timeout_claim(pawl_store *base, const pawl_timeout_claim *cla
 pawl_code pawl__pg_timeout_reap(pawl_store *base, pawl_time now, int64_t *count, pawl_error *error);
 /* Clears the leases of workers that died; of those behind a pooler when asked. */
 void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_connection *connection,
-                                     pawl__pg_call *call, bool is_pooled_too, pawl_error *error);
+                                     pawl__pg_request *request, bool is_pooled_too,
+                                     pawl_error *error);
 
 /* aggregator.c */
 pawl_code pawl__pg_snapshot_claim(pawl_store *base, const pawl_snapshot_claim *claim,

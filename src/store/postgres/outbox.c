@@ -12,52 +12,52 @@
 /* ---- Claiming ----------------------------------------------------------- */
 
 /* The row without an id says what the claim saw, in the columns behind that. */
-static void read_look(pawl__pg_call *call, pawl__pg_outbox_look *look)
+static void read_scan(pawl__pg_request *request, pawl__pg_outbox_scan *scan)
 {
-    pawl__pg_skip(call);
-    bool      is_waiting = !pawl__pg_is_null(call);
-    pawl_time later      = pawl__pg_get_time(call);
-    int64_t   waiting    = pawl__pg_get_int(call);
-    look->sight.oldest   = pawl__pg_get_int(call);
-    look->sight.next     = pawl__pg_get_int(call);
-    look->later          = is_waiting ? later : PAWL_TIME_MAX;
-    look->waiting        = is_waiting ? waiting : INT64_MAX;
+    pawl__pg_skip(request);
+    bool      is_waiting = !pawl__pg_is_null(request);
+    pawl_time later      = pawl__pg_get_time(request);
+    int64_t   waiting    = pawl__pg_get_int(request);
+    scan->sight.oldest   = pawl__pg_get_int(request);
+    scan->sight.next     = pawl__pg_get_int(request);
+    scan->later          = is_waiting ? later : PAWL_TIME_MAX;
+    scan->waiting        = is_waiting ? waiting : INT64_MAX;
 }
 
-static void read_due(pawl__pg_call *call, pawl_outbox_rows *rows, pawl__pg_outbox_look *look)
+static void read_due(pawl__pg_request *request, pawl_outbox_rows *rows, pawl__pg_outbox_scan *scan)
 {
-    rows->items = pawl__pg_take_rows(call, sizeof *rows->items);
-    while (pawl__pg_next(call)) {
-        if (pawl__pg_is_null(call)) {
-            read_look(call, look);
+    rows->items = pawl__pg_take_rows(request, sizeof *rows->items);
+    while (pawl__pg_next(request)) {
+        if (pawl__pg_is_null(request)) {
+            read_scan(request, scan);
             continue;
         }
         pawl_outbox_row *row = &rows->items[rows->count++];
-        pawl__pg_get_fields(call, &pawl__sql_outbox_claimed, row);
+        pawl__pg_get_fields(request, &pawl__sql_outbox_claimed, row);
         row->state = PAWL_OUTBOX_PENDING;
     }
-    look->sight.limit = rows->count != 0 ? rows->items[0].id : INT64_MAX;
-    look->sight.last  = rows->count != 0 ? rows->items[rows->count - 1].id : 0;
+    scan->sight.limit = rows->count != 0 ? rows->items[0].id : INT64_MAX;
+    scan->sight.last  = rows->count != 0 ? rows->items[rows->count - 1].id : 0;
 }
 
 static pawl_code claim_from(pawl__pg *store, pawl_text endpoint, pawl_time now, size_t count_max,
-                            pawl_arena *arena, pawl_outbox_rows *rows, pawl__pg_outbox_look *look,
+                            pawl_arena *arena, pawl_outbox_rows *rows, pawl__pg_outbox_scan *scan,
                             pawl_error *error)
 {
-    pawl__pg_call call;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_OUTBOX_DUE, error);
-    call.arena = arena;
-    pawl__pg_put_time(&call, now);
-    pawl__pg_put_text(&call, endpoint);
-    pawl__pg_put_int(&call, look->start);
-    pawl__pg_put_int(&call, (int64_t)count_max);
+    pawl__pg_request request;
+    pawl__pg_begin(&request, &store->main, PAWL__PG_OUTBOX_DUE, error);
+    request.arena = arena;
+    pawl__pg_put_time(&request, now);
+    pawl__pg_put_text(&request, endpoint);
+    pawl__pg_put_int(&request, scan->start);
+    pawl__pg_put_int(&request, (int64_t)count_max);
     /* The number of a transaction that is open already says nothing. */
-    pawl__pg_put_int(&call, store->main.in_transaction ? INT64_MAX : look->far);
-    pawl_code code = pawl__pg_run(&call);
+    pawl__pg_put_int(&request, store->main.in_transaction ? INT64_MAX : scan->far);
+    pawl_code code = pawl__pg_run(&request);
     if (code != PAWL_OK)
         return code;
-    read_due(&call, rows, look);
-    return call.code;
+    read_due(&request, rows, scan);
+    return request.code;
 }
 
 /* One row more than asked for tells when to look next. */
@@ -66,18 +66,18 @@ pawl_code pawl__pg_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time 
                                 pawl_error *error)
 {
     pawl__pg            *store = pawl__pg_of(base);
-    pawl__pg_outbox_look look  = {0};
+    pawl__pg_outbox_scan scan  = {0};
     *rows                      = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
     pawl_code code             = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
     store->is_woken = false;
     pawl__pg_note_now(store, now);
-    pawl__pg_outbox_place_begin(&store->outbox, endpoint, now, &look);
-    code = claim_from(store, endpoint, now, count_max + 1, arena, rows, &look, error);
+    pawl__pg_outbox_front_begin(&store->outbox, endpoint, now, &scan);
+    code = claim_from(store, endpoint, now, count_max + 1, arena, rows, &scan, error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_outbox_place_end(&store->outbox, &look);
+    pawl__pg_outbox_front_end(&store->outbox, &scan);
     rows->next_attempt =
         rows->count > count_max ? rows->items[--rows->count].next_attempt : store->outbox.later;
     return pawl__sql_order_sources(rows, arena, error);
@@ -99,7 +99,7 @@ typedef struct finding {
     pawl__pg                *store;
     const pawl_outbox_query *query;
     pawl_error              *error;
-    pawl__pg_call            calls[PAWL__SQL_STATE_COUNT];
+    pawl__pg_request         requests[PAWL__SQL_STATE_COUNT];
     size_t                   count;
 } finding;
 
@@ -109,33 +109,33 @@ static int statement_of(const pawl_outbox_query *query, int state)
                                                                    : find_statements[state];
 }
 
-static void put_states(pawl__pg_call *call, unsigned states)
+static void put_states(pawl__pg_request *request, unsigned states)
 {
     pawl_text words[PAWL__SQL_STATE_COUNT];
     size_t    count = 0;
     for (int state = 0; state < PAWL__SQL_STATE_COUNT; state++)
         if (states == 0 || (states & BIT(state)) != 0)
             words[count++] = pawl__sql_state_words[state];
-    pawl__pg_put_texts(call, words, count);
+    pawl__pg_put_texts(request, words, count);
 }
 
 /* An id is a range of one. */
-static pawl__pg_call *add_find(finding *f, int statement)
+static pawl__pg_request *add_find(finding *f, int statement)
 {
-    const pawl_outbox_query *query = f->query;
-    pawl__pg_call           *call  = &f->calls[f->count++];
-    bool                     is_id = query->id != 0;
-    pawl__pg_begin(call, &f->store->main, statement, f->error);
-    pawl__pg_put_int(call, is_id && query->id > query->after ? query->id - 1 : query->after);
-    pawl__pg_put_int(call, is_id ? query->id : INT64_MAX);
-    pawl__pg_put_text(call, query->endpoint);
-    pawl__pg_put_text(call, query->source);
-    pawl__pg_put_text(call, query->destination);
-    pawl__pg_put_text(call, query->message_type);
-    pawl__pg_put_text(call, query->causation_id);
-    pawl__pg_put_int(call, query->count_max != 0 ? (int64_t)query->count_max : INT64_MAX);
-    pawl__pg_put_int(call, query->attempts_min);
-    return call;
+    const pawl_outbox_query *query   = f->query;
+    pawl__pg_request        *request = &f->requests[f->count++];
+    bool                     is_id   = query->id != 0;
+    pawl__pg_begin(request, &f->store->main, statement, f->error);
+    pawl__pg_put_int(request, is_id && query->id > query->after ? query->id - 1 : query->after);
+    pawl__pg_put_int(request, is_id ? query->id : INT64_MAX);
+    pawl__pg_put_text(request, query->endpoint);
+    pawl__pg_put_text(request, query->source);
+    pawl__pg_put_text(request, query->destination);
+    pawl__pg_put_text(request, query->message_type);
+    pawl__pg_put_text(request, query->causation_id);
+    pawl__pg_put_int(request, query->count_max != 0 ? (int64_t)query->count_max : INT64_MAX);
+    pawl__pg_put_int(request, query->attempts_min);
+    return request;
 }
 
 static void send_find(finding *f)
@@ -143,12 +143,12 @@ static void send_find(finding *f)
     const pawl_outbox_query *query       = f->query;
     bool                     is_dispatch = !pawl_uuid_is_zero(query->dispatch_id.uuid);
     if (is_dispatch || query->id != 0 || query->states == 0 || (query->states & ~FEW) != 0) {
-        pawl__pg_call *call =
+        pawl__pg_request *request =
             add_find(f, is_dispatch ? PAWL__PG_OUTBOX_FIND_DISPATCH : PAWL__PG_OUTBOX_FIND_ANY);
-        put_states(call, query->states);
+        put_states(request, query->states);
         if (is_dispatch)
-            pawl__pg_put_uuid(call, query->dispatch_id.uuid);
-        pawl__pg_send(call);
+            pawl__pg_put_uuid(request, query->dispatch_id.uuid);
+        pawl__pg_send(request);
         return;
     }
     for (int state = 0; state < PAWL__SQL_STATE_COUNT; state++)
@@ -168,15 +168,16 @@ static pawl_code take_found(finding *f, pawl_arena *arena, pawl_outbox_rows *row
     pawl_code code  = PAWL_OK;
     int64_t   total = 1;
     for (size_t i = 0; i < f->count; i++)
-        total += pawl__pg_rows(&f->calls[i]);
+        total += pawl__pg_rows(&f->requests[i]);
     rows->items = pawl_arena_take(arena, (size_t)total * sizeof *rows->items);
     if (rows->items == NULL)
         return pawl__pg_no_memory(f->error);
     for (size_t i = 0; code == PAWL_OK && i < f->count; i++) {
-        f->calls[i].arena = arena;
-        while (pawl__pg_next(&f->calls[i]))
-            pawl__pg_get_fields(&f->calls[i], &pawl__sql_outbox_row, &rows->items[rows->count++]);
-        code = f->calls[i].code;
+        f->requests[i].arena = arena;
+        while (pawl__pg_next(&f->requests[i]))
+            pawl__pg_get_fields(&f->requests[i], &pawl__sql_outbox_row,
+                                &rows->items[rows->count++]);
+        code = f->requests[i].code;
     }
     if (f->count > 1)
         qsort(rows->items, rows->count, sizeof *rows->items, by_id);
@@ -195,10 +196,10 @@ pawl_code pawl__pg_outbox_find(pawl_store *base, const pawl_outbox_query *query,
     if (code != PAWL_OK)
         return code;
     send_find(&f);
-    code = pawl__pg_flush(&store->main, error);
+    code = pawl__pg_await(&store->main, error);
     if (code == PAWL_OK)
         code = take_found(&f, arena, rows);
     for (size_t i = 0; i < f.count; i++)
-        pawl__pg_end(&f.calls[i]);
+        pawl__pg_end(&f.requests[i]);
     return code;
 }

@@ -42,8 +42,8 @@
  * there are items: a condition on the row itself would be taken for one that few rows fit, and
  * behind a pooler, where each execution is planned, all of the table be compared with all
  * items. */
-#define PAWL__PG_OUTBOX_PLACE                                                            \
-    "cross join lateral (select q.ctid as place from {outbox} as q where q.[Id] = u.id " \
+#define PAWL__PG_OUTBOX_PLACE                                                          \
+    "cross join lateral (select q.ctid as tid from {outbox} as q where q.[Id] = u.id " \
     "and q.[State] || '' = "
 
 /* A line of history has the number of the attempt. Where that may stand there already
@@ -52,10 +52,10 @@
     "with settled as (update {outbox} as o set [State] = k.state, [Attempts] = k.attempts, "           \
     "[NextAttempt] = k.next_attempt, "                                                                 \
     "[DispatchedAt] = case k.state when 'dispatched' then k.at end "                                   \
-    "from (select u.*, f.place from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) with ordinality "           \
+    "from (select u.*, f.tid from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) with ordinality "             \
     "as u (id, attempts, next_attempt, at, duration, error, state, outcome, n) " PAWL__PG_OUTBOX_PLACE \
     "'pending' limit 1) as f) as k "                                                                   \
-    "where o.ctid = k.place returning k.*), "                                                          \
+    "where o.ctid = k.tid returning k.*), "                                                            \
     "noted as (insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], "                \
     "[Duration], [Error]) select s.id, " number ", s.outcome, s.at, s.duration, s.error "              \
     "from settled as s) "
@@ -139,9 +139,9 @@
       "[Attempts] = o.[Attempts] + 1, [AttemptsBefore] = case when k.is_enabled then "                                                   \
       "o.[Attempts] + 1 else o.[AttemptsBefore] end, "                                                                                   \
       "[DispatchedAt] = case when not k.is_enabled then k.at end "                                                                       \
-      "from (select u.*, f.place from unnest(?1, ?2, ?3, ?4) with ordinality "                                                           \
+      "from (select u.*, f.tid from unnest(?1, ?2, ?3, ?4) with ordinality "                                                             \
       "as u (id, at, note, is_enabled, n) " PAWL__PG_OUTBOX_PLACE "'dead' limit 1) as f) "                                               \
-      "as k where o.ctid = k.place returning k.*, o.[Attempts] as attempt), "                                                            \
+      "as k where o.ctid = k.tid returning k.*, o.[Attempts] as attempt), "                                                              \
       "noted as (insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], "                                                \
       "[Duration], [Error]) "                                                                                                            \
       "select c.id, greatest(c.attempt, (select coalesce(max(a.[Attempt]), 0) + 1 from "                                                 \
@@ -151,12 +151,12 @@
     X(OUTBOX_RELEASE, "update {outbox} set [State] = 'pending' where [State] = 'held' "                                                  \
                       "and [Source] = any (?1)")                                                                                         \
     /* A binary search for each pending row, however many sources there are. */                                                          \
-    X(OUTBOX_KEEP,                                                                                                                       \
-      "with behind as materialized (select ctid as place from {outbox} where [State] = 'pending' "                                       \
+    X(OUTBOX_HOLD,                                                                                                                       \
+      "with behind as materialized (select ctid as tid from {outbox} where [State] = 'pending' "                                         \
       "and [Id] > ?1 and [Id] > ((select jsonb_object_agg(k.source, k.after) "                                                           \
       "from unnest(?2, ?3) as k (source, after)) "                                                                                       \
       "->> [Source])::bigint " PAWL__PG_OUTBOX_ORDER                                                                                     \
       ") update {outbox} as o set [State] = 'held' from behind "                                                                         \
-      "where o.ctid = behind.place")
+      "where o.ctid = behind.tid")
 
 #endif

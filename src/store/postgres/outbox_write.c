@@ -35,55 +35,55 @@ static const pawl__sql_field content_fields[] = {
 /* The ids are there: which of them with another type or body? */
 static pawl_code check_known(pawl__pg_writer *writer, const void **items, size_t count)
 {
-    pawl__pg_step look = {.kind = pawl_change_outbox_add, .items = items, .count = count};
-    pawl__pg_begin(&look.call, writer->connection, PAWL__PG_OUTBOX_DIFFERS, writer->error);
-    pawl__pg_step_fields(&look, content_fields, COUNT(content_fields));
-    pawl_code code = pawl__pg_run(&look.call);
+    pawl__pg_write differing = {.kind = pawl_change_outbox_add, .items = items, .count = count};
+    pawl__pg_begin(&differing.request, writer->connection, PAWL__PG_OUTBOX_DIFFERS, writer->error);
+    pawl__pg_write_fields(&differing, content_fields, COUNT(content_fields));
+    pawl_code code = pawl__pg_run(&differing.request);
     if (code != PAWL_OK)
         return code;
-    bool *is_different = pawl__pg_applied(writer, &look);
-    if (is_different == NULL || look.call.code != PAWL_OK) {
-        pawl__pg_end(&look.call);
-        return is_different == NULL ? PAWL_ENOMEM : look.call.code;
+    bool *is_different = pawl__pg_applied(writer, &differing);
+    if (is_different == NULL || differing.request.code != PAWL_OK) {
+        pawl__pg_end(&differing.request);
+        return is_different == NULL ? PAWL_ENOMEM : differing.request.code;
     }
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         if (is_different[i])
-            code = pawl__pg_refuse_for(writer, look.kind, items[i], pawl__sql_why_differs);
+            code = pawl__pg_refuse_for(writer, differing.kind, items[i], pawl__sql_why_differs);
     return code;
 }
 
 /* The ids that were inserted come back in the order of the items. Of an id that
  * stands in the set twice, the first was. */
-static pawl_code check_added(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_added(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    pawl__pg_call *call = &step->call;
-    size_t         left = 0;
-    if (pawl__pg_rows(call) == (int64_t)step->count)
+    pawl__pg_request *request = &write->request;
+    size_t            left    = 0;
+    if (pawl__pg_rows(request) == (int64_t)write->count)
         return PAWL_OK;
-    const void **known = pawl_arena_take(writer->arena, (step->count + 1) * sizeof *known);
+    const void **known = pawl_arena_take(writer->arena, (write->count + 1) * sizeof *known);
     if (known == NULL)
         return pawl__pg_no_memory(writer->error);
-    bool      has_row = pawl__pg_next(call);
-    pawl_uuid id      = has_row ? pawl__pg_get_uuid(call) : (pawl_uuid){{0}};
-    for (size_t i = 0; i < step->count; i++) {
-        const pawl_outbox_add *add = step->items[i];
+    bool      has_row = pawl__pg_next(request);
+    pawl_uuid id      = has_row ? pawl__pg_get_uuid(request) : (pawl_uuid){{0}};
+    for (size_t i = 0; i < write->count; i++) {
+        const pawl_outbox_add *add = write->items[i];
         if (!has_row || pawl_uuid_compare(add->dispatch_id.uuid, id) != 0) {
             known[left++] = add;
             continue;
         }
-        has_row = pawl__pg_next(call);
+        has_row = pawl__pg_next(request);
         if (has_row)
-            id = pawl__pg_get_uuid(call);
+            id = pawl__pg_get_uuid(request);
     }
-    pawl__pg_end(call);
-    return call->code == PAWL_OK ? check_known(writer, known, left) : call->code;
+    pawl__pg_end(request);
+    return request->code == PAWL_OK ? check_known(writer, known, left) : request->code;
 }
 
 /* In the order of the change set, which gives the rows their ids. */
 pawl_code pawl__pg_send_outbox_add(pawl__pg_writer *writer)
 {
-    return pawl__pg_step_all(writer, PAWL__PG_OUTBOX_PUT, pawl_change_outbox_add, NULL, NULL,
-                             add_fields, COUNT(add_fields), check_added);
+    return pawl__pg_write_all(writer, PAWL__PG_OUTBOX_PUT, pawl_change_outbox_add, NULL, NULL,
+                              add_fields, COUNT(add_fields), check_added);
 }
 
 /* ---- Settling ----------------------------------------------------------- */
@@ -106,40 +106,41 @@ static int by_row(const void *left, const void *right)
     return (l->id > r->id) - (l->id < r->id);
 }
 
-static void put_words(pawl__pg_step *step)
+static void put_words(pawl__pg_write *write)
 {
-    pawl__pg_array_begin(&step->call, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, step->count);
-    for (size_t i = 0; i < step->count; i++) {
-        const pawl_outbox_settle *settle = step->items[i];
-        pawl__pg_array_put(&step->call, PAWL__WIRE_TEXT, &pawl__sql_state_words[settle->state]);
+    pawl__pg_array_begin(&write->request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, write->count);
+    for (size_t i = 0; i < write->count; i++) {
+        const pawl_outbox_settle *settle = write->items[i];
+        pawl__pg_array_put(&write->request, PAWL__WIRE_TEXT, &pawl__sql_state_words[settle->state]);
     }
-    pawl__pg_array_end(&step->call);
-    pawl__pg_array_begin(&step->call, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, step->count);
-    for (size_t i = 0; i < step->count; i++) {
-        const pawl_outbox_settle *settle = step->items[i];
-        pawl__pg_array_put(&step->call, PAWL__WIRE_TEXT, &pawl__sql_outcome_words[settle->outcome]);
+    pawl__pg_array_end(&write->request);
+    pawl__pg_array_begin(&write->request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, write->count);
+    for (size_t i = 0; i < write->count; i++) {
+        const pawl_outbox_settle *settle = write->items[i];
+        pawl__pg_array_put(&write->request, PAWL__WIRE_TEXT,
+                           &pawl__sql_outcome_words[settle->outcome]);
     }
-    pawl__pg_array_end(&step->call);
+    pawl__pg_array_end(&write->request);
 }
 
-static pawl_code check_settled(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_settled(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    return pawl__pg_check_numbers(writer, step, pawl__sql_why_not_pending);
+    return pawl__pg_check_numbers(writer, write, pawl__sql_why_not_pending);
 }
 
 static pawl_code send_any_settles(pawl__pg_writer *writer, const void **items, size_t count)
 {
-    bool           is_sure = writer->is_guarded;
-    pawl__pg_step *step =
-        pawl__pg_step_add(writer, is_sure ? PAWL__PG_OUTBOX_END_SURE : PAWL__PG_OUTBOX_END,
-                          pawl_change_outbox_settle, items, count, is_sure ? NULL : check_settled);
-    if (step == NULL)
+    bool            is_sure = writer->is_guarded;
+    pawl__pg_write *write =
+        pawl__pg_write_add(writer, is_sure ? PAWL__PG_OUTBOX_END_SURE : PAWL__PG_OUTBOX_END,
+                           pawl_change_outbox_settle, items, count, is_sure ? NULL : check_settled);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, settle_fields, COUNT(settle_fields));
-    put_words(step);
+    pawl__pg_write_fields(write, settle_fields, COUNT(settle_fields));
+    put_words(write);
     if (is_sure)
-        pawl__pg_put_int(&step->call, (int64_t)count);
-    return pawl__pg_step_send(step);
+        pawl__pg_put_int(&write->request, (int64_t)count);
+    return pawl__pg_write_send(write);
 }
 
 /* Rows that were delivered at the first attempt are, but for their ids. */
@@ -162,29 +163,29 @@ static bool are_alike(const void **items, size_t count)
 static pawl_code send_alike(pawl__pg_writer *writer, const void **items, size_t count)
 {
     const pawl_outbox_settle *first = items[0];
-    pawl__pg_step            *step  = pawl__pg_step_add(writer, PAWL__PG_OUTBOX_END_ALIKE,
-                                                        pawl_change_outbox_settle, items, count, NULL);
-    if (step == NULL)
+    pawl__pg_write           *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_END_ALIKE,
+                                                         pawl_change_outbox_settle, items, count, NULL);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, &id_field, 1);
-    pawl__pg_put_text(&step->call, pawl__sql_state_words[first->state]);
-    pawl__pg_put_int(&step->call, first->attempts);
-    pawl__pg_put_time(&step->call, first->next_attempt);
-    pawl__pg_put_time(&step->call, first->at);
-    pawl__pg_put_int(&step->call, (int64_t)count);
-    pawl_code code = pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, &id_field, 1);
+    pawl__pg_put_text(&write->request, pawl__sql_state_words[first->state]);
+    pawl__pg_put_int(&write->request, first->attempts);
+    pawl__pg_put_time(&write->request, first->next_attempt);
+    pawl__pg_put_time(&write->request, first->at);
+    pawl__pg_put_int(&write->request, (int64_t)count);
+    pawl_code code = pawl__pg_write_send(write);
     if (code != PAWL_OK)
         return code;
-    step = pawl__pg_step_add(writer, PAWL__PG_OUTBOX_NOTE_ALIKE, pawl_change_outbox_settle, items,
-                             count, NULL);
-    if (step == NULL)
+    write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_NOTE_ALIKE, pawl_change_outbox_settle, items,
+                               count, NULL);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, &id_field, 1);
-    pawl__pg_step_fields(step, &duration_field, 1);
-    pawl__pg_put_int(&step->call, first->attempts);
-    pawl__pg_put_text(&step->call, pawl__sql_outcome_words[first->outcome]);
-    pawl__pg_put_time(&step->call, first->at);
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, &id_field, 1);
+    pawl__pg_write_fields(write, &duration_field, 1);
+    pawl__pg_put_int(&write->request, first->attempts);
+    pawl__pg_put_text(&write->request, pawl__sql_outcome_words[first->outcome]);
+    pawl__pg_put_time(&write->request, first->at);
+    return pawl__pg_write_send(write);
 }
 
 static pawl_code send_settles(pawl__pg_writer *writer, const void **items, size_t count)
@@ -212,20 +213,20 @@ static int by_reset_row(const void *left, const void *right)
     return (l->id > r->id) - (l->id < r->id);
 }
 
-static pawl_code check_reset(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_reset(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    return pawl__pg_check_numbers(writer, step, pawl__sql_why_not_dead);
+    return pawl__pg_check_numbers(writer, write, pawl__sql_why_not_dead);
 }
 
-static void put_enabled(pawl__pg_step *step)
+static void put_enabled(pawl__pg_write *write)
 {
-    pawl__pg_array_begin(&step->call, PAWL__WIRE_BOOL, PAWL_VALUE_NONE, step->count);
-    for (size_t i = 0; i < step->count; i++) {
-        const pawl_outbox_reset *reset      = step->items[i];
+    pawl__pg_array_begin(&write->request, PAWL__WIRE_BOOL, PAWL_VALUE_NONE, write->count);
+    for (size_t i = 0; i < write->count; i++) {
+        const pawl_outbox_reset *reset      = write->items[i];
         bool                     is_enabled = reset->action == PAWL_OUTBOX_ENABLE;
-        pawl__pg_array_put(&step->call, PAWL__WIRE_BOOL, &is_enabled);
+        pawl__pg_array_put(&write->request, PAWL__WIRE_BOOL, &is_enabled);
     }
-    pawl__pg_array_end(&step->call);
+    pawl__pg_array_end(&write->request);
 }
 
 /* Of two for one row the second finds it not dead any more. */
@@ -238,15 +239,15 @@ pawl_code pawl__pg_send_outbox_reset(pawl__pg_writer *writer)
     if (count == 0)
         return PAWL_OK;
     pawl__sql_sort(items, count, by_reset_row);
-    pawl__pg_step *step = pawl__pg_step_add(writer, PAWL__PG_OUTBOX_AGAIN, pawl_change_outbox_reset,
-                                            items, count, check_reset);
-    if (step == NULL)
+    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_OUTBOX_AGAIN,
+                                               pawl_change_outbox_reset, items, count, check_reset);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, reset_fields, COUNT(reset_fields));
-    put_enabled(step);
+    pawl__pg_write_fields(write, reset_fields, COUNT(reset_fields));
+    put_enabled(write);
     if (writer->store != NULL)
-        pawl__pg_outbox_place_restart(&writer->store->outbox);
-    return pawl__pg_step_send(step);
+        pawl__pg_outbox_front_restart(&writer->store->outbox);
+    return pawl__pg_write_send(write);
 }
 
 /* ---- Holding back ------------------------------------------------------- */
@@ -308,14 +309,14 @@ static pawl_code send_releases(pawl__pg_writer *writer, const sum *sums, size_t 
             sources[source_count++] = sums[i].source;
     if (source_count == 0)
         return PAWL_OK;
-    pawl__pg_step *step =
-        pawl__pg_step_add(writer, PAWL__PG_OUTBOX_RELEASE, pawl_change_outbox_hold, NULL, 0, NULL);
-    if (step == NULL)
+    pawl__pg_write *write =
+        pawl__pg_write_add(writer, PAWL__PG_OUTBOX_RELEASE, pawl_change_outbox_hold, NULL, 0, NULL);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_put_texts(&step->call, sources, source_count);
+    pawl__pg_put_texts(&write->request, sources, source_count);
     if (writer->store != NULL)
-        pawl__pg_outbox_place_restart(&writer->store->outbox);
-    return pawl__pg_step_send(step);
+        pawl__pg_outbox_front_restart(&writer->store->outbox);
+    return pawl__pg_write_send(write);
 }
 
 static pawl_code send_holds(pawl__pg_writer *writer, const sum *sums, size_t count)
@@ -335,14 +336,14 @@ static pawl_code send_holds(pawl__pg_writer *writer, const sum *sums, size_t cou
     }
     if (source_count == 0)
         return PAWL_OK;
-    pawl__pg_step *step =
-        pawl__pg_step_add(writer, PAWL__PG_OUTBOX_KEEP, pawl_change_outbox_hold, NULL, 0, NULL);
-    if (step == NULL)
+    pawl__pg_write *write =
+        pawl__pg_write_add(writer, PAWL__PG_OUTBOX_HOLD, pawl_change_outbox_hold, NULL, 0, NULL);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_put_int(&step->call, after);
-    pawl__pg_put_texts(&step->call, sources, source_count);
-    pawl__pg_put_ints(&step->call, afters, source_count);
-    return pawl__pg_step_send(step);
+    pawl__pg_put_int(&write->request, after);
+    pawl__pg_put_texts(&write->request, sources, source_count);
+    pawl__pg_put_ints(&write->request, afters, source_count);
+    return pawl__pg_write_send(write);
 }
 
 pawl_code pawl__pg_send_outbox_hold(pawl__pg_writer *writer)

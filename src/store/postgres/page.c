@@ -6,15 +6,15 @@
 
 #include "pawl/message.h"
 
-void pawl__pg_put_share(pawl__pg_call *call, size_t size_max, size_t count_max)
+void pawl__pg_put_share(pawl__pg_request *request, size_t size_max, size_t count_max)
 {
     size_t share = count_max != 0 ? size_max / count_max : 0;
-    pawl__pg_put_int(call, size_max != 0 && share < INT64_MAX ? (int64_t)share : INT64_MAX);
+    pawl__pg_put_int(request, size_max != 0 && share < INT64_MAX ? (int64_t)share : INT64_MAX);
 }
 
-void pawl__pg_get_size(pawl__pg_call *call, pawl_text *body)
+void pawl__pg_get_size(pawl__pg_request *request, pawl_text *body)
 {
-    size_t size = (size_t)pawl__pg_get_int(call);
+    size_t size = (size_t)pawl__pg_get_int(request);
     if (size != body->size)
         *body = (pawl_text){.data = NULL, .size = size};
 }
@@ -50,39 +50,39 @@ static size_t count_missing(const pawl__pg_page *page)
     return count;
 }
 
-static void put_missing(pawl__pg_call *call, const pawl__pg_page *page, size_t count,
+static void put_missing(pawl__pg_request *request, const pawl__pg_page *page, size_t count,
                         pawl_text **bodies)
 {
     size_t next = 0;
-    pawl__pg_array_begin(call, PAWL__WIRE_INT, PAWL_VALUE_NONE, count);
+    pawl__pg_array_begin(request, PAWL__WIRE_INT, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < page->count; i++) {
         if (body_of(page, i)->data != NULL)
             continue;
         bodies[next++] = body_of(page, i);
-        pawl__pg_array_put(call, PAWL__WIRE_INT, field_of(page, i, page->number));
+        pawl__pg_array_put(request, PAWL__WIRE_INT, field_of(page, i, page->number));
     }
-    pawl__pg_array_end(call);
+    pawl__pg_array_end(request);
 }
 
-static pawl_code read_bodies(pawl__pg_call *call, pawl_text **bodies, size_t count)
+static pawl_code read_bodies(pawl__pg_request *request, pawl_text **bodies, size_t count)
 {
     size_t left = count;
-    while (pawl__pg_next(call)) {
-        size_t number       = (size_t)pawl__pg_get_int(call);
-        *bodies[number - 1] = pawl__pg_get_text(call);
+    while (pawl__pg_next(request)) {
+        size_t number       = (size_t)pawl__pg_get_int(request);
+        *bodies[number - 1] = pawl__pg_get_text(request);
         left--;
     }
-    if (call->code == PAWL_OK && left > 0)
-        call->code =
-            pawl_error_set(call->error, PAWL_EBUSY,
+    if (request->code == PAWL_OK && left > 0)
+        request->code =
+            pawl_error_set(request->error, PAWL_EBUSY,
                            "postgres: %zu of %zu rows went while they were read", left, count);
-    return call->code;
+    return request->code;
 }
 
 pawl_code pawl__pg_page_end(pawl__pg_page *page, size_t size_max, pawl__pg_connection *connection,
                             int statement, pawl_arena *arena, pawl_error *error)
 {
-    pawl__pg_call call;
+    pawl__pg_request request;
     page->count  = find_end(page, size_max);
     size_t count = count_missing(page);
     if (count == 0)
@@ -90,9 +90,9 @@ pawl_code pawl__pg_page_end(pawl__pg_page *page, size_t size_max, pawl__pg_conne
     pawl_text **bodies = pawl_arena_take(arena, count * sizeof *bodies);
     if (bodies == NULL)
         return pawl__pg_no_memory(error);
-    pawl__pg_begin(&call, connection, statement, error);
-    put_missing(&call, page, count, bodies);
-    pawl_code code = pawl__pg_run(&call);
-    call.arena     = arena;
-    return code == PAWL_OK ? read_bodies(&call, bodies, count) : code;
+    pawl__pg_begin(&request, connection, statement, error);
+    put_missing(&request, page, count, bodies);
+    pawl_code code = pawl__pg_run(&request);
+    request.arena  = arena;
+    return code == PAWL_OK ? read_bodies(&request, bodies, count) : code;
 }

@@ -43,9 +43,9 @@ typedef struct pawl__pg_page {
     }
 
 /* What a body may have to come with its row. A count_max of 0: every body stays. */
-void pawl__pg_put_share(pawl__pg_call *call, size_t size_max, size_t count_max);
+void pawl__pg_put_share(pawl__pg_request *request, size_t size_max, size_t count_max);
 /* The column behind that of the body. */
-void pawl__pg_get_size(pawl__pg_call *call, pawl_text *body);
+void pawl__pg_get_size(pawl__pg_request *request, pawl_text *body);
 /* Cuts the page at its size (0: not at all) and reads the bodies that are missing;
  * `statement` is one of PAWL__PG_BODIES.
  *

@@ -216,68 +216,70 @@ static const type_row value_types[] = {
 
 /* ---- Single parameters -------------------------------------------------- */
 
-void pawl__pg_put(pawl__pg_call *call, int type, const void *member)
+void pawl__pg_put(pawl__pg_request *request, int type, const void *member)
 {
-    pawl__pg_bytes *bytes  = &call->connection->parameters;
+    pawl__pg_bytes *bytes  = &request->connection->parameters;
     size_t          offset = bytes->size;
-    if (call->count == PAWL__PG_PARAMETERS_MAX) {
-        call->code = pawl_error_set(call->error, PAWL_EBUG, "postgres: too many parameters");
+    if (request->count == PAWL__PG_PARAMETERS_MAX) {
+        request->code = pawl_error_set(request->error, PAWL_EBUG, "postgres: too many parameters");
         return;
     }
-    bool has_value             = append(bytes, type, member);
-    call->types[call->count]   = types[type].type;
-    call->offsets[call->count] = has_value ? offset : SIZE_MAX;
-    call->sizes[call->count++] = (int)(bytes->size - offset);
+    bool has_value                   = append(bytes, type, member);
+    request->types[request->count]   = types[type].type;
+    request->offsets[request->count] = has_value ? offset : SIZE_MAX;
+    request->sizes[request->count++] = (int)(bytes->size - offset);
 }
 
-void pawl__pg_put_fields(pawl__pg_call *call, const pawl__sql_fields *fields, const void *item)
+void pawl__pg_put_fields(pawl__pg_request *request, const pawl__sql_fields *fields,
+                         const void *item)
 {
     for (size_t i = 0; i < fields->count; i++)
-        pawl__pg_put(call, fields->items[i].wire, (const char *)item + fields->items[i].offset);
+        pawl__pg_put(request, fields->items[i].wire, (const char *)item + fields->items[i].offset);
 }
 
-void pawl__pg_put_int(pawl__pg_call *call, int64_t value)
+void pawl__pg_put_int(pawl__pg_request *request, int64_t value)
 {
-    pawl__pg_put(call, PAWL__WIRE_INT, &value);
+    pawl__pg_put(request, PAWL__WIRE_INT, &value);
 }
 
-void pawl__pg_put_bool(pawl__pg_call *call, bool value)
+void pawl__pg_put_bool(pawl__pg_request *request, bool value)
 {
-    pawl__pg_put(call, PAWL__WIRE_BOOL, &value);
+    pawl__pg_put(request, PAWL__WIRE_BOOL, &value);
 }
 
-void pawl__pg_put_time(pawl__pg_call *call, pawl_time value)
+void pawl__pg_put_time(pawl__pg_request *request, pawl_time value)
 {
-    pawl__pg_put(call, PAWL__WIRE_TIME, &value);
+    pawl__pg_put(request, PAWL__WIRE_TIME, &value);
 }
 
-void pawl__pg_put_text(pawl__pg_call *call, pawl_text value)
+void pawl__pg_put_text(pawl__pg_request *request, pawl_text value)
 {
-    pawl__pg_put(call, PAWL__WIRE_TEXT, &value);
+    pawl__pg_put(request, PAWL__WIRE_TEXT, &value);
 }
 
-void pawl__pg_put_uuid(pawl__pg_call *call, pawl_uuid value)
+void pawl__pg_put_uuid(pawl__pg_request *request, pawl_uuid value)
 {
-    pawl__pg_put(call, PAWL__WIRE_UUID, &value);
+    pawl__pg_put(request, PAWL__WIRE_UUID, &value);
 }
 
-void pawl__pg_put_tid(pawl__pg_call *call, const unsigned char tid[6])
+void pawl__pg_put_tid(pawl__pg_request *request, const unsigned char tid[6])
 {
-    pawl__pg_put(call, PAWL__PG_TID, tid);
+    pawl__pg_put(request, PAWL__PG_TID, tid);
 }
 
 /* ---- Arrays ------------------------------------------------------------- */
 
-void pawl__pg_array_begin(pawl__pg_call *call, int type, pawl_value_type value_type, size_t count)
+void pawl__pg_array_begin(pawl__pg_request *request, int type, pawl_value_type value_type,
+                          size_t count)
 {
-    const type_row *row = type == PAWL__WIRE_VALUE ? &value_types[value_type] : &types[type];
-    call->array_offset  = call->connection->parameters.size;
-    char *header        = extend(&call->connection->parameters, count != 0 ? HEADER_SIZE : 12);
-    if (call->count == PAWL__PG_PARAMETERS_MAX)
-        call->code = pawl_error_set(call->error, PAWL_EBUG, "postgres: too many parameters");
-    if (header == NULL || call->code != PAWL_OK)
+    const type_row *row   = type == PAWL__WIRE_VALUE ? &value_types[value_type] : &types[type];
+    request->array_offset = request->connection->parameters.size;
+    char *header          = extend(&request->connection->parameters, count != 0 ? HEADER_SIZE : 12);
+    if (request->count == PAWL__PG_PARAMETERS_MAX)
+        request->code = pawl_error_set(request->error, PAWL_EBUG, "postgres: too many parameters");
+    if (header == NULL || request->code != PAWL_OK)
         return;
-    call->types[call->count] = row->array;
+    request->types[request->count] = row->array;
     write_32(header, count != 0);
     write_32(header + 4, 0);
     write_32(header + 8, row->type);
@@ -287,9 +289,9 @@ void pawl__pg_array_begin(pawl__pg_call *call, int type, pawl_value_type value_t
     write_32(header + 16, 1);
 }
 
-void pawl__pg_array_put(pawl__pg_call *call, int type, const void *member)
+void pawl__pg_array_put(pawl__pg_request *request, int type, const void *member)
 {
-    pawl__pg_bytes *bytes  = &call->connection->parameters;
+    pawl__pg_bytes *bytes  = &request->connection->parameters;
     size_t          offset = bytes->size;
     if (extend(bytes, 4) == NULL)
         return;
@@ -298,46 +300,47 @@ void pawl__pg_array_put(pawl__pg_call *call, int type, const void *member)
         return;
     write_32(bytes->data + offset, has_value ? (uint32_t)(bytes->size - offset - 4) : UINT32_MAX);
     if (!has_value)
-        write_32(bytes->data + call->array_offset + 4, 1);
+        write_32(bytes->data + request->array_offset + 4, 1);
 }
 
-void pawl__pg_array_end(pawl__pg_call *call)
+void pawl__pg_array_end(pawl__pg_request *request)
 {
-    size_t size = call->connection->parameters.size - call->array_offset;
-    if (call->code != PAWL_OK)
+    size_t size = request->connection->parameters.size - request->array_offset;
+    if (request->code != PAWL_OK)
         return;
     if (size > INT32_MAX) {
-        call->code = pawl_error_set(call->error, PAWL_ELIMIT,
-                                    "postgres: the values of one column of a change set have %zu "
-                                    "bytes, limit %d",
-                                    size, INT32_MAX);
+        request->code =
+            pawl_error_set(request->error, PAWL_ELIMIT,
+                           "postgres: the values of one column of a change set have %zu "
+                           "bytes, limit %d",
+                           size, INT32_MAX);
         return;
     }
-    call->offsets[call->count] = call->array_offset;
-    call->sizes[call->count++] = (int)size;
+    request->offsets[request->count] = request->array_offset;
+    request->sizes[request->count++] = (int)size;
 }
 
-static void put_all(pawl__pg_call *call, int type, pawl_value_type value_type, const void *items,
-                    size_t item_size, size_t count)
+static void put_all(pawl__pg_request *request, int type, pawl_value_type value_type,
+                    const void *items, size_t item_size, size_t count)
 {
-    pawl__pg_array_begin(call, type, value_type, count);
+    pawl__pg_array_begin(request, type, value_type, count);
     for (size_t i = 0; i < count; i++)
-        pawl__pg_array_put(call, type, (const char *)items + i * item_size);
-    pawl__pg_array_end(call);
+        pawl__pg_array_put(request, type, (const char *)items + i * item_size);
+    pawl__pg_array_end(request);
 }
 
-void pawl__pg_put_ints(pawl__pg_call *call, const int64_t *values, size_t count)
+void pawl__pg_put_ints(pawl__pg_request *request, const int64_t *values, size_t count)
 {
-    put_all(call, PAWL__WIRE_INT, PAWL_VALUE_NONE, values, sizeof *values, count);
+    put_all(request, PAWL__WIRE_INT, PAWL_VALUE_NONE, values, sizeof *values, count);
 }
 
-void pawl__pg_put_texts(pawl__pg_call *call, const pawl_text *values, size_t count)
+void pawl__pg_put_texts(pawl__pg_request *request, const pawl_text *values, size_t count)
 {
-    put_all(call, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, values, sizeof *values, count);
+    put_all(request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, values, sizeof *values, count);
 }
 
-void pawl__pg_put_values(pawl__pg_call *call, pawl_value_type type, const pawl_value *values,
+void pawl__pg_put_values(pawl__pg_request *request, pawl_value_type type, const pawl_value *values,
                          size_t count)
 {
-    put_all(call, PAWL__WIRE_VALUE, type, values, sizeof *values, count);
+    put_all(request, PAWL__WIRE_VALUE, type, values, sizeof *values, count);
 }

@@ -18,48 +18,48 @@
 #define WHOLE_MS 60000 /* between looks from the beginning, whatever became of the server */
 
 /* What a look saw. */
-typedef struct look {
+typedef struct scan {
     int64_t        from;
     int64_t        count_max;
     int64_t        count; /* of those that were given a position */
     pawl__pg_sight sight;
-} look;
+} scan;
 
-static void read_look(pawl__pg_call *call, look *l)
+static void read_scan(pawl__pg_request *request, scan *l)
 {
-    if (!pawl__pg_next(call))
+    if (!pawl__pg_next(request))
         return;
-    l->count        = pawl__pg_get_int(call);
-    l->sight.last   = pawl__pg_get_int(call);
-    l->sight.oldest = pawl__pg_get_int(call);
-    l->sight.next   = pawl__pg_get_int(call);
+    l->count        = pawl__pg_get_int(request);
+    l->sight.last   = pawl__pg_get_int(request);
+    l->sight.oldest = pawl__pg_get_int(request);
+    l->sight.next   = pawl__pg_get_int(request);
     l->sight.limit  = l->count < l->count_max ? INT64_MAX : l->sight.last;
 }
 
 /* One at a time: whoever comes second sees, with its turn, what the first one gave. */
-static pawl_code number_on(pawl__pg *store, pawl__pg_connection *connection, look *l,
+static pawl_code number_on(pawl__pg *store, pawl__pg_connection *connection, scan *l,
                            pawl_error *error)
 {
-    pawl__pg_call turn, call;
+    pawl__pg_request turn, request;
     connection->is_gathered = true;
     pawl__pg_begin_on(connection, error);
     pawl__pg_begin(&turn, connection, PAWL__PG_EVENT_NUMBER_TURN, error);
     pawl__pg_put_int(&turn, pawl__pg_turn_number(store));
     pawl__pg_send(&turn);
-    pawl__pg_begin(&call, connection, PAWL__PG_EVENT_NUMBER_NEXT, error);
-    pawl__pg_put_int(&call, l->from);
-    pawl__pg_put_int(&call, l->count_max);
-    pawl__pg_send(&call);
+    pawl__pg_begin(&request, connection, PAWL__PG_EVENT_NUMBER_NEXT, error);
+    pawl__pg_put_int(&request, l->from);
+    pawl__pg_put_int(&request, l->count_max);
+    pawl__pg_send(&request);
     pawl__pg_send_plain(connection, PAWL__PG_COMMIT_WORK, error);
-    pawl_code code = pawl__pg_flush(connection, error);
+    pawl_code code = pawl__pg_await(connection, error);
     if (code == PAWL_OK)
         connection->in_transaction = false;
     pawl__pg_rollback_transaction(connection);
     if (code == PAWL_OK)
-        read_look(&call, l);
+        read_scan(&request, l);
     pawl__pg_end(&turn);
-    pawl__pg_end(&call);
-    return code == PAWL_OK ? call.code : code;
+    pawl__pg_end(&request);
+    return code == PAWL_OK ? request.code : code;
 }
 
 int64_t pawl__pg_turn_number(const pawl__pg *store)
@@ -67,7 +67,7 @@ int64_t pawl__pg_turn_number(const pawl__pg *store)
     return pawl__pg_lock_number(store, "events", (pawl_text){0});
 }
 
-static int64_t begin_look(pawl__pg_numbering *n)
+static int64_t begin_scan(pawl__pg_numbering *n)
 {
     int64_t now = pawl__pg_clock_ms();
     if (now - n->whole_ms < WHOLE_MS)
@@ -79,10 +79,10 @@ static int64_t begin_look(pawl__pg_numbering *n)
 /* Others may read what was given positions here. */
 static pawl_code tell_readers(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
-    pawl__pg_call call;
-    pawl__pg_send_notify_events(store, connection, &call, error);
-    pawl_code code = pawl__pg_flush(connection, error);
-    pawl__pg_end(&call);
+    pawl__pg_request request;
+    pawl__pg_send_notify_events(store, connection, &request, error);
+    pawl_code code = pawl__pg_await(connection, error);
+    pawl__pg_end(&request);
     return code;
 }
 
@@ -91,14 +91,14 @@ pawl_code pawl__pg_event_number(pawl_store *base, size_t count_max, int64_t *cou
 {
     pawl__pg            *store      = pawl__pg_of(base);
     pawl__pg_connection *connection = &store->main;
-    look                 l = {.count_max = count_max < INT64_MAX ? (int64_t)count_max : INT64_MAX};
+    scan                 l = {.count_max = count_max < INT64_MAX ? (int64_t)count_max : INT64_MAX};
     *count                 = 0;
     pawl_code code         = pawl__pg_ready(store, error);
     if (code == PAWL_OK && store->main.in_transaction)
         code = pawl__pg_side(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    l.from = begin_look(&store->numbering);
+    l.from = begin_scan(&store->numbering);
     code   = number_on(store, connection, &l, error);
     if (code == PAWL_ETIMEOUT)
         pawl__pg_end_standing(store, connection);

@@ -19,7 +19,7 @@
 #include "pawl/store_driver.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/horizon.h"
-#include "store/postgres/outbox_place.h"
+#include "store/postgres/outbox_front.h"
 #include "store/sql/connection.h"
 
 #include <sys/types.h>
@@ -45,7 +45,7 @@ typedef struct pawl__pg_seen {
 #define PAWL__PG_QUEUES_MAX 8
 
 /* Where the next claim on a queue begins; see queue.c. */
-typedef struct pawl__pg_place {
+typedef struct pawl__pg_front {
     char      queue[PAWL_NAME_SIZE_MAX + 1];
     size_t    queue_size;
     bool      is_queue;               /* it was claimed from: this handle sleeps for it */
@@ -57,8 +57,8 @@ typedef struct pawl__pg_place {
     int64_t   pause_ms;               /* until it is looked at again */
     int64_t   begun_ms;               /* of the look under way */
     bool      is_full;                /* timeouts: the last claim found as many as it asked for */
-    unsigned  unlooked;               /* ... and so many claims came without a look since */
-} pawl__pg_place;
+    unsigned  unchecked;              /* ... and so many claims came without a look since */
+} pawl__pg_front;
 
 /* Where numbering begins; see position.c. Of the main connection's server. */
 typedef struct pawl__pg_numbering {
@@ -74,11 +74,11 @@ typedef struct pawl__pg {
     char               *conninfo; /* the URL without pawl's own parameters */
     char                schema[64];
     bool                is_pooled; /* a pooler that gives out transactions */
-    bool                is_held;
+    bool                in_hold;
     pid_t               pid;           /* process that opened the handle */
     int                 backend_pid;   /* of the main connection */
     int64_t             lock_number;   /* of the worker's session lock; 0 with a pooler */
-    int64_t             mark_number;   /* with a pooler: of the worker's transactions */
+    int64_t             tag_number;    /* with a pooler: of the worker's transactions */
     bool                has_leased;    /* timeouts, since it was opened */
     unsigned char       worker_tid[6]; /* where the worker's row was last */
     bool                has_worker_tid;
@@ -96,11 +96,11 @@ typedef struct pawl__pg {
     size_t              claim_capacity;
     int64_t            *claimed; /* their numbers, for statements */
     pawl_arena         *scratch; /* of the commit under way */
-    pawl__pg_place      places[PAWL__PG_QUEUES_MAX];
-    size_t              place_count;
+    pawl__pg_front      fronts[PAWL__PG_QUEUES_MAX];
+    size_t              front_count;
     atomic_int          interrupt_fd;
 
-    pawl__pg_outbox_place outbox;
+    pawl__pg_outbox_front outbox;
     pawl__pg_numbering    numbering;
 
     /* Wake-up; see wait.c. */
@@ -206,11 +206,11 @@ int64_t pawl__pg_lock_number(const pawl__pg *store, const char *kind, pawl_text 
 /* Sends, behind a commit, the statement that notifies those that sleep for what
  * the set has news for; false when there is none. In an enlist NOTIFY is part of
  * the caller's transaction, and sent whoever sleeps. */
-bool pawl__pg_send_notify(pawl__pg *store, pawl__pg_connection *connection, pawl__pg_call *call,
-                          const pawl_changes *changes);
+bool pawl__pg_send_notify(pawl__pg *store, pawl__pg_connection *connection,
+                          pawl__pg_request *request, const pawl_changes *changes);
 /* The same for those that read the journal. */
 void      pawl__pg_send_notify_events(pawl__pg *store, pawl__pg_connection *connection,
-                                      pawl__pg_call *call, pawl_error *error);
+                                      pawl__pg_request *request, pawl_error *error);
 pawl_code pawl__pg_stop_sleeping(pawl__pg *store, pawl_error *error);
 /* A claim found something, or not. */
 void pawl__pg_note_claim(pawl__pg *store, bool is_empty);
@@ -248,7 +248,7 @@ pawl_code pawl__pg_worker_count(pawl__pg *store, int64_t *count, pawl_error *err
 
 /* lease.c */
 pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
-                        bool *is_held, pawl_error *error);
+                        bool *is_ours, pawl_error *error);
 pawl_code pawl__pg_unlead(pawl_store *base, pawl_text name, pawl_error *error);
 pawl_code pawl__pg_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,
                              pawl_lead_row **items, size_t *count, pawl_error *error);

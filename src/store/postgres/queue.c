@@ -5,9 +5,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/postgres/front.h"
 #include "store/postgres/operations.h"
 #include "store/postgres/page.h"
-#include "store/postgres/place.h"
 #include "store/postgres/writer.h"
 #include "store/sql/rows.h"
 
@@ -16,85 +16,85 @@
 /* ---- Claiming ----------------------------------------------------------- */
 
 /* A handle's own rows are not locked for it: they are named. */
-static void put_due(pawl__pg_call *call, const pawl__pg *store, const pawl_queue_claim *claim,
+static void put_due(pawl__pg_request *request, const pawl__pg *store, const pawl_queue_claim *claim,
                     pawl_time from)
 {
-    pawl__pg_put_text(call, claim->queue);
-    pawl__pg_put_time(call, claim->due_max);
-    pawl__pg_put_time(call, from);
-    pawl__pg_put_ints(call, store->claimed, store->claim_count);
-    pawl__pg_put_int(call, (int64_t)claim->count_max);
-    pawl__pg_put_text(call, (pawl_text){.data = store->endpoint, .size = store->endpoint_size});
-    pawl__pg_put_share(call, claim->size_max, claim->count_max);
+    pawl__pg_put_text(request, claim->queue);
+    pawl__pg_put_time(request, claim->due_max);
+    pawl__pg_put_time(request, from);
+    pawl__pg_put_ints(request, store->claimed, store->claim_count);
+    pawl__pg_put_int(request, (int64_t)claim->count_max);
+    pawl__pg_put_text(request, (pawl_text){.data = store->endpoint, .size = store->endpoint_size});
+    pawl__pg_put_share(request, claim->size_max, claim->count_max);
 }
 
-static void put_again(pawl__pg_call *call, const pawl_queue_claim *claim)
+static void put_again(pawl__pg_request *request, const pawl_queue_claim *claim)
 {
-    pawl__pg_put_ints(call, claim->seqs, claim->seq_count);
-    pawl__pg_put_text(call, claim->queue);
-    pawl__pg_put_time(call, claim->due_max);
-    pawl__pg_put_int(call, (int64_t)claim->count_max);
+    pawl__pg_put_ints(request, claim->seqs, claim->seq_count);
+    pawl__pg_put_text(request, claim->queue);
+    pawl__pg_put_time(request, claim->due_max);
+    pawl__pg_put_int(request, (int64_t)claim->count_max);
 }
 
 /* The rows, up to size_max, and the claims on them: those behind it stay locked, for
  * nobody, until the transaction ends. With `is_due` they come with their marks. */
-static pawl_code read_claimed(pawl__pg *store, pawl__pg_call *call, bool is_due, size_t size_max,
-                              pawl_queue_rows *rows, pawl_error *error)
+static pawl_code read_claimed(pawl__pg *store, pawl__pg_request *request, bool is_due,
+                              size_t size_max, pawl_queue_rows *rows, pawl_error *error)
 {
-    rows->items            = pawl__pg_take_rows(call, sizeof *rows->items);
-    pawl__pg_claim *claims = pawl__pg_take_rows(call, sizeof *claims);
-    while (rows->items != NULL && claims != NULL && pawl__pg_next(call)) {
+    rows->items            = pawl__pg_take_rows(request, sizeof *rows->items);
+    pawl__pg_claim *claims = pawl__pg_take_rows(request, sizeof *claims);
+    while (rows->items != NULL && claims != NULL && pawl__pg_next(request)) {
         pawl_queue_row *row      = &rows->items[rows->count];
         pawl__pg_claim *claim    = &claims[rows->count++];
-        bool            is_known = is_due && pawl__pg_get_bool(call);
-        pawl__pg_get_tid(call, claim->tid);
-        pawl__pg_get_fields(call, &pawl__sql_queue_row, row);
+        bool            is_known = is_due && pawl__pg_get_bool(request);
+        pawl__pg_get_tid(request, claim->tid);
+        pawl__pg_get_fields(request, &pawl__sql_queue_row, row);
         claim->seq = row->seq;
         claim->due = row->due;
         if (!is_due)
             continue;
-        pawl__pg_get_size(call, &row->message.body);
+        pawl__pg_get_size(request, &row->message.body);
         pawl__pg_seen_add(store, row->message.id, is_known);
     }
-    pawl__pg_end(call);
-    if (call->code != PAWL_OK)
-        return call->code;
+    pawl__pg_end(request);
+    if (request->code != PAWL_OK)
+        return request->code;
     pawl__pg_page page = PAWL__PG_PAGE(rows, pawl_queue_row, seq, message);
-    pawl_code     code =
-        pawl__pg_page_end(&page, size_max, &store->main, PAWL__PG_QUEUE_BODIES, call->arena, error);
-    rows->count = page.count;
+    pawl_code     code = pawl__pg_page_end(&page, size_max, &store->main, PAWL__PG_QUEUE_BODIES,
+                                           request->arena, error);
+    rows->count        = page.count;
     return code == PAWL_OK ? pawl__pg_claims_add(store, claims, rows->count, error) : code;
 }
 
 static pawl_code claim_from(pawl__pg *store, const pawl_queue_claim *claim, pawl_time from,
                             pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    pawl__pg_call call;
-    bool          is_again = claim->seq_count != 0;
-    pawl__pg_begin(&call, &store->main,
+    pawl__pg_request request;
+    bool             is_again = claim->seq_count != 0;
+    pawl__pg_begin(&request, &store->main,
                    is_again ? PAWL__PG_QUEUE_CLAIM_AGAIN : PAWL__PG_QUEUE_CLAIM, error);
     if (is_again)
-        put_again(&call, claim);
+        put_again(&request, claim);
     else
-        put_due(&call, store, claim, from);
-    pawl_code code = pawl__pg_run(&call);
-    call.arena     = arena;
+        put_due(&request, store, claim, from);
+    pawl_code code = pawl__pg_run(&request);
+    request.arena  = arena;
     if (code != PAWL_OK)
         return code;
-    return read_claimed(store, &call, !is_again, is_again ? 0 : claim->size_max, rows, error);
+    return read_claimed(store, &request, !is_again, is_again ? 0 : claim->size_max, rows, error);
 }
 
-static pawl_code look(pawl__pg *store, const pawl_queue_claim *claim, pawl_time from,
-                      bool *is_there, pawl_error *error)
+static pawl_code check_due(pawl__pg *store, const pawl_queue_claim *claim, pawl_time from,
+                           bool *is_there, pawl_error *error)
 {
-    pawl__pg_call call;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_QUEUE_IS_DUE, error);
-    pawl__pg_put_text(&call, claim->queue);
-    pawl__pg_put_time(&call, claim->due_max);
-    pawl__pg_put_time(&call, from);
-    pawl_code code = pawl__pg_run(&call);
-    *is_there      = code == PAWL_OK && pawl__pg_next(&call) && pawl__pg_get_bool(&call);
-    pawl__pg_end(&call);
+    pawl__pg_request request;
+    pawl__pg_begin(&request, &store->main, PAWL__PG_QUEUE_IS_DUE, error);
+    pawl__pg_put_text(&request, claim->queue);
+    pawl__pg_put_time(&request, claim->due_max);
+    pawl__pg_put_time(&request, from);
+    pawl_code code = pawl__pg_run(&request);
+    *is_there      = code == PAWL_OK && pawl__pg_next(&request) && pawl__pg_get_bool(&request);
+    pawl__pg_end(&request);
     return code;
 }
 
@@ -108,7 +108,7 @@ static pawl_code claim_rows(pawl__pg *store, const pawl_queue_claim *claim, pawl
     if (code != PAWL_OK)
         rows->count = 0;
     /* Locks of an earlier claim that are lost here are taken again later. */
-    if (!store->is_held && (code != PAWL_OK || store->claim_count == 0))
+    if (!store->in_hold && (code != PAWL_OK || store->claim_count == 0))
         pawl__pg_rollback_transaction(&store->main);
     return code;
 }
@@ -118,23 +118,23 @@ static pawl_code claim_rows(pawl__pg *store, const pawl_queue_claim *claim, pawl
 static pawl_code claim_due(pawl__pg *store, const pawl_queue_claim *claim, pawl_arena *arena,
                            pawl_queue_rows *rows, pawl_error *error)
 {
-    pawl__pg_place *place    = pawl__pg_place_of(store, claim->queue);
-    pawl_time       from     = pawl__pg_place_begin(place);
+    pawl__pg_front *front    = pawl__pg_front_of(store, claim->queue);
+    pawl_time       from     = pawl__pg_front_begin(front);
     bool            is_there = true;
     pawl_code       code     = PAWL_OK;
-    if (place->is_quiet && !store->is_woken && !store->main.in_transaction && !store->is_held &&
+    if (front->is_quiet && !store->is_woken && !store->main.in_transaction && !store->in_hold &&
         store->claim_count == 0)
-        code = look(store, claim, from, &is_there, error);
+        code = check_due(store, claim, from, &is_there, error);
     store->is_woken = false;
     if (code == PAWL_OK && is_there)
         code = claim_rows(store, claim, from, arena, rows, error);
     if (code != PAWL_OK)
         return code;
-    place->is_queue  = true;
-    place->is_quiet  = rows->count == 0;
-    place->due_max   = claim->due_max;
-    place->queue_due = place->timeout_due = pawl_time_add(claim->due_max, 1);
-    pawl__pg_place_end(place, from, rows);
+    front->is_queue  = true;
+    front->is_quiet  = rows->count == 0;
+    front->due_max   = claim->due_max;
+    front->queue_due = front->timeout_due = pawl_time_add(claim->due_max, 1);
+    pawl__pg_front_end(front, from, rows);
     return PAWL_OK;
 }
 
@@ -160,31 +160,31 @@ pawl_code pawl__pg_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due
                                 const int64_t *except, size_t except_count, pawl_time *placed,
                                 int64_t *seq, pawl_error *error)
 {
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call call;
+    pawl__pg        *store = pawl__pg_of(base);
+    pawl__pg_request request;
     *placed        = PAWL_TIME_MAX;
     *seq           = INT64_MAX;
     pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_QUEUE_FIRST_PLACE, error);
-    pawl__pg_put_text(&call, queue);
-    pawl__pg_put_time(&call, due_max);
-    pawl__pg_put_ints(&call, except, except_count);
-    code = pawl__pg_run(&call);
-    if (code == PAWL_OK && pawl__pg_next(&call)) {
-        *placed = pawl__pg_get_time(&call);
-        *seq    = pawl__pg_get_int(&call);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_QUEUE_FIRST_PLACE, error);
+    pawl__pg_put_text(&request, queue);
+    pawl__pg_put_time(&request, due_max);
+    pawl__pg_put_ints(&request, except, except_count);
+    code = pawl__pg_run(&request);
+    if (code == PAWL_OK && pawl__pg_next(&request)) {
+        *placed = pawl__pg_get_time(&request);
+        *seq    = pawl__pg_get_int(&request);
     }
-    pawl__pg_end(&call);
-    return call.code;
+    pawl__pg_end(&request);
+    return request.code;
 }
 
 /* ---- Settling ----------------------------------------------------------- */
 
-static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_gone(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    return pawl__pg_check_numbers(writer, step, pawl__sql_why_gone);
+    return pawl__pg_check_numbers(writer, write, pawl__sql_why_gone);
 }
 
 static bool is_unclaimed(const void *change, const void *context)
@@ -234,15 +234,15 @@ static pawl_code refuse_unclaimed(pawl__pg_writer *writer)
     return code;
 }
 
-static void put_places(pawl__pg_step *step, const pawl__pg *store)
+static void put_tids(pawl__pg_write *write, const pawl__pg *store)
 {
-    pawl__pg_array_begin(&step->call, PAWL__PG_TID, PAWL_VALUE_NONE, step->count);
-    for (size_t i = 0; i < step->count; i++) {
-        const pawl_queue_settle *settle = step->items[i];
-        pawl__pg_array_put(&step->call, PAWL__PG_TID,
+    pawl__pg_array_begin(&write->request, PAWL__PG_TID, PAWL_VALUE_NONE, write->count);
+    for (size_t i = 0; i < write->count; i++) {
+        const pawl_queue_settle *settle = write->items[i];
+        pawl__pg_array_put(&write->request, PAWL__PG_TID,
                            pawl__pg_claims_find(store, settle->seq)->tid);
     }
-    pawl__pg_array_end(&step->call);
+    pawl__pg_array_end(&write->request);
 }
 
 static pawl_code send_settles(pawl__pg_writer *writer, int statement, pawl__pg_want_fn *want,
@@ -255,13 +255,13 @@ static pawl_code send_settles(pawl__pg_writer *writer, int statement, pawl__pg_w
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__pg_step *step =
-        pawl__pg_step_add(writer, statement, pawl_change_queue_settle, items, count, check_gone);
-    if (step == NULL)
+    pawl__pg_write *write =
+        pawl__pg_write_add(writer, statement, pawl_change_queue_settle, items, count, check_gone);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    put_places(step, writer->store);
-    pawl__pg_step_fields(step, fields, field_count);
-    return pawl__pg_step_send(step);
+    put_tids(write, writer->store);
+    pawl__pg_write_fields(write, fields, field_count);
+    return pawl__pg_write_send(write);
 }
 
 pawl_code pawl__pg_send_queue_settle(pawl__pg_writer *writer)
@@ -290,6 +290,6 @@ static const pawl__sql_field send_fields[] = {
 /* In the order of the change set, which gives the rows their places. */
 pawl_code pawl__pg_send_queue_send(pawl__pg_writer *writer)
 {
-    return pawl__pg_step_all(writer, PAWL__PG_QUEUE_ADD, pawl_change_queue_send, NULL, NULL,
-                             send_fields, sizeof send_fields / sizeof send_fields[0], NULL);
+    return pawl__pg_write_all(writer, PAWL__PG_QUEUE_ADD, pawl_change_queue_send, NULL, NULL,
+                              send_fields, sizeof send_fields / sizeof send_fields[0], NULL);
 }

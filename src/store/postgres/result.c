@@ -9,65 +9,67 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t pawl__pg_rows(const pawl__pg_call *call)
+int64_t pawl__pg_rows(const pawl__pg_request *request)
 {
-    if (call->result == NULL)
+    if (request->result == NULL)
         return 0;
-    if (PQresultStatus(call->result) == PGRES_TUPLES_OK)
-        return PQntuples(call->result);
-    const char *count = PQcmdTuples(call->result);
+    if (PQresultStatus(request->result) == PGRES_TUPLES_OK)
+        return PQntuples(request->result);
+    const char *count = PQcmdTuples(request->result);
     return count[0] != '\0' ? strtoll(count, NULL, 10) : 0;
 }
 
-bool pawl__pg_next(pawl__pg_call *call)
+bool pawl__pg_next(pawl__pg_request *request)
 {
-    call->column = 0;
-    if (call->code != PAWL_OK || call->result == NULL || ++call->row >= PQntuples(call->result)) {
-        pawl__pg_end(call);
+    request->column = 0;
+    if (request->code != PAWL_OK || request->result == NULL ||
+        ++request->row >= PQntuples(request->result)) {
+        pawl__pg_end(request);
         return false;
     }
     return true;
 }
 
-void pawl__pg_end(pawl__pg_call *call)
+void pawl__pg_end(pawl__pg_request *request)
 {
-    PQclear(call->result);
-    call->result = NULL;
+    PQclear(request->result);
+    request->result = NULL;
 }
 
-void *pawl__pg_take_rows(pawl__pg_call *call, size_t item_size)
+void *pawl__pg_take_rows(pawl__pg_request *request, size_t item_size)
 {
-    size_t count = call->result != NULL ? (size_t)PQntuples(call->result) : 0;
-    void  *items = pawl_arena_take(call->arena, (count + 1) * item_size);
-    if (items == NULL && call->code == PAWL_OK)
-        call->code = pawl__pg_no_memory(call->error);
+    size_t count = request->result != NULL ? (size_t)PQntuples(request->result) : 0;
+    void  *items = pawl_arena_take(request->arena, (count + 1) * item_size);
+    if (items == NULL && request->code == PAWL_OK)
+        request->code = pawl__pg_no_memory(request->error);
     return items;
 }
 
 /* ---- Columns ------------------------------------------------------------ */
 
-static const unsigned char *value_of(pawl__pg_call *call, size_t size)
+static const unsigned char *value_of(pawl__pg_request *request, size_t size)
 {
-    int column = call->column++;
-    if (PQgetisnull(call->result, call->row, column))
+    int column = request->column++;
+    if (PQgetisnull(request->result, request->row, column))
         return NULL;
-    if ((size_t)PQgetlength(call->result, call->row, column) != size) {
-        call->code = pawl_error_set(
-            call->error, PAWL_ESCHEMA, "postgres: column %s has %d bytes where %zu are expected",
-            PQfname(call->result, column), PQgetlength(call->result, call->row, column), size);
+    if ((size_t)PQgetlength(request->result, request->row, column) != size) {
+        request->code = pawl_error_set(request->error, PAWL_ESCHEMA,
+                                       "postgres: column %s has %d bytes where %zu are expected",
+                                       PQfname(request->result, column),
+                                       PQgetlength(request->result, request->row, column), size);
         return NULL;
     }
-    return (const unsigned char *)PQgetvalue(call->result, call->row, column);
+    return (const unsigned char *)PQgetvalue(request->result, request->row, column);
 }
 
-bool pawl__pg_is_null(const pawl__pg_call *call)
+bool pawl__pg_is_null(const pawl__pg_request *request)
 {
-    return PQgetisnull(call->result, call->row, call->column) != 0;
+    return PQgetisnull(request->result, request->row, request->column) != 0;
 }
 
-void pawl__pg_skip(pawl__pg_call *call)
+void pawl__pg_skip(pawl__pg_request *request)
 {
-    call->column++;
+    request->column++;
 }
 
 static int64_t read_64(const unsigned char *at)
@@ -78,21 +80,21 @@ static int64_t read_64(const unsigned char *at)
     return (int64_t)value;
 }
 
-int64_t pawl__pg_get_int(pawl__pg_call *call)
+int64_t pawl__pg_get_int(pawl__pg_request *request)
 {
-    const unsigned char *value = value_of(call, 8);
+    const unsigned char *value = value_of(request, 8);
     return value != NULL ? read_64(value) : 0;
 }
 
-bool pawl__pg_get_bool(pawl__pg_call *call)
+bool pawl__pg_get_bool(pawl__pg_request *request)
 {
-    const unsigned char *value = value_of(call, 1);
+    const unsigned char *value = value_of(request, 1);
     return value != NULL && *value != 0;
 }
 
-pawl_time pawl__pg_get_time(pawl__pg_call *call)
+pawl_time pawl__pg_get_time(pawl__pg_request *request)
 {
-    const unsigned char *value = value_of(call, 8);
+    const unsigned char *value = value_of(request, 8);
     if (value == NULL)
         return 0;
     int64_t time = read_64(value);
@@ -102,128 +104,128 @@ pawl_time pawl__pg_get_time(pawl__pg_call *call)
     return time < PAWL_TIME_MIN - PAWL__PG_EPOCH ? PAWL_TIME_MIN : time + PAWL__PG_EPOCH;
 }
 
-pawl_text pawl__pg_peek_text(pawl__pg_call *call)
+pawl_text pawl__pg_peek_text(pawl__pg_request *request)
 {
-    int column = call->column++;
-    return (pawl_text){.data = PQgetvalue(call->result, call->row, column),
-                       .size = (size_t)PQgetlength(call->result, call->row, column)};
+    int column = request->column++;
+    return (pawl_text){.data = PQgetvalue(request->result, request->row, column),
+                       .size = (size_t)PQgetlength(request->result, request->row, column)};
 }
 
-static pawl_text keep(pawl__pg_call *call, pawl_text text)
+static pawl_text keep(pawl__pg_request *request, pawl_text text)
 {
-    pawl_text copy = pawl_arena_text(call->arena, text);
-    if (copy.data == NULL && call->code == PAWL_OK)
-        call->code = pawl__pg_no_memory(call->error);
+    pawl_text copy = pawl_arena_text(request->arena, text);
+    if (copy.data == NULL && request->code == PAWL_OK)
+        request->code = pawl__pg_no_memory(request->error);
     return copy;
 }
 
-pawl_text pawl__pg_get_text(pawl__pg_call *call)
+pawl_text pawl__pg_get_text(pawl__pg_request *request)
 {
-    return keep(call, pawl__pg_peek_text(call));
+    return keep(request, pawl__pg_peek_text(request));
 }
 
-pawl_text pawl__pg_get_json(pawl__pg_call *call)
+pawl_text pawl__pg_get_json(pawl__pg_request *request)
 {
-    pawl_text value = pawl__pg_peek_text(call);
+    pawl_text value = pawl__pg_peek_text(request);
     if (value.size > 0) /* the version of the format */
         value = (pawl_text){.data = value.data + 1, .size = value.size - 1};
-    return keep(call, value);
+    return keep(request, value);
 }
 
-pawl_uuid pawl__pg_get_uuid(pawl__pg_call *call)
+pawl_uuid pawl__pg_get_uuid(pawl__pg_request *request)
 {
     pawl_uuid            uuid  = {{0}};
-    const unsigned char *value = value_of(call, sizeof uuid.bytes);
+    const unsigned char *value = value_of(request, sizeof uuid.bytes);
     if (value != NULL)
         memcpy(uuid.bytes, value, sizeof uuid.bytes);
     return uuid;
 }
 
-void pawl__pg_get_value(pawl__pg_call *call, pawl_value_type type, pawl_value *value)
+void pawl__pg_get_value(pawl__pg_request *request, pawl_value_type type, pawl_value *value)
 {
     *value = (pawl_value){.type = PAWL_VALUE_NONE};
     if (type == PAWL_VALUE_NONE)
         return;
-    if (pawl__pg_is_null(call)) {
-        call->column++;
+    if (pawl__pg_is_null(request)) {
+        request->column++;
         return;
     }
     value->type = type;
     switch (type) {
-    case PAWL_VALUE_INT: value->as.integer = pawl__pg_get_int(call); return;
-    case PAWL_VALUE_TIME: value->as.time = pawl__pg_get_time(call); return;
-    case PAWL_VALUE_TEXT: value->as.text = pawl__pg_get_text(call); return;
-    case PAWL_VALUE_UUID: value->as.uuid = pawl__pg_get_uuid(call); return;
+    case PAWL_VALUE_INT: value->as.integer = pawl__pg_get_int(request); return;
+    case PAWL_VALUE_TIME: value->as.time = pawl__pg_get_time(request); return;
+    case PAWL_VALUE_TEXT: value->as.text = pawl__pg_get_text(request); return;
+    case PAWL_VALUE_UUID: value->as.uuid = pawl__pg_get_uuid(request); return;
     case PAWL_VALUE_NONE: return;
     }
 }
 
-void pawl__pg_get_tid(pawl__pg_call *call, unsigned char tid[6])
+void pawl__pg_get_tid(pawl__pg_request *request, unsigned char tid[6])
 {
-    const unsigned char *value = value_of(call, 6);
+    const unsigned char *value = value_of(request, 6);
     if (value != NULL)
         memcpy(tid, value, 6);
 }
 
 /* Block and line: the first line of a block has number 1. */
-int64_t pawl__pg_get_hint(pawl__pg_call *call)
+int64_t pawl__pg_get_hint(pawl__pg_request *request)
 {
     unsigned char tid[6] = {0};
     uint64_t      hint   = 0;
-    pawl__pg_get_tid(call, tid);
+    pawl__pg_get_tid(request, tid);
     for (size_t i = 0; i < sizeof tid; i++)
         hint = hint << 8 | tid[i];
     return (int64_t)hint;
 }
 
 /* The number of a word; a word that is none, written by somebody else, ends the call. */
-static int get_word(pawl__pg_call *call, const pawl_text *words, int count)
+static int get_word(pawl__pg_request *request, const pawl_text *words, int count)
 {
-    pawl_text word  = pawl__pg_peek_text(call);
+    pawl_text word  = pawl__pg_peek_text(request);
     int       found = pawl__sql_find_word(word, words, count);
     if (found < 0)
-        call->code = pawl_error_set(call->error, PAWL_EPERSIST,
-                                    "postgres: column %s holds '%.*s', which is no state",
-                                    PQfname(call->result, call->column - 1), PAWL_TEXT_ARGS(word));
+        request->code = pawl_error_set(
+            request->error, PAWL_EPERSIST, "postgres: column %s holds '%.*s', which is no state",
+            PQfname(request->result, request->column - 1), PAWL_TEXT_ARGS(word));
     return found < 0 ? 0 : found;
 }
 
-static void get_field(pawl__pg_call *call, int wire, void *member)
+static void get_field(pawl__pg_request *request, int wire, void *member)
 {
     switch (wire) {
-    case PAWL__WIRE_INT: *(int64_t *)member = pawl__pg_get_int(call); return;
-    case PAWL__WIRE_INT32: *(int32_t *)member = (int32_t)pawl__pg_get_int(call); return;
-    case PAWL__WIRE_BOOL: *(bool *)member = pawl__pg_get_bool(call); return;
-    case PAWL__WIRE_FLAG: *(bool *)member = pawl__pg_get_int(call) != 0; return;
-    case PAWL__WIRE_TIME: *(pawl_time *)member = pawl__pg_get_time(call); return;
+    case PAWL__WIRE_INT: *(int64_t *)member = pawl__pg_get_int(request); return;
+    case PAWL__WIRE_INT32: *(int32_t *)member = (int32_t)pawl__pg_get_int(request); return;
+    case PAWL__WIRE_BOOL: *(bool *)member = pawl__pg_get_bool(request); return;
+    case PAWL__WIRE_FLAG: *(bool *)member = pawl__pg_get_int(request) != 0; return;
+    case PAWL__WIRE_TIME: *(pawl_time *)member = pawl__pg_get_time(request); return;
     case PAWL__WIRE_UUID:
-    case PAWL__WIRE_UUID_OR_NULL: *(pawl_uuid *)member = pawl__pg_get_uuid(call); return;
-    case PAWL__WIRE_JSON: *(pawl_text *)member = pawl__pg_get_json(call); return;
+    case PAWL__WIRE_UUID_OR_NULL: *(pawl_uuid *)member = pawl__pg_get_uuid(request); return;
+    case PAWL__WIRE_JSON: *(pawl_text *)member = pawl__pg_get_json(request); return;
     case PAWL__WIRE_STATE:
         *(pawl_outbox_state *)member =
-            (pawl_outbox_state)get_word(call, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
+            (pawl_outbox_state)get_word(request, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
         return;
     case PAWL__WIRE_OUTCOME:
-        *(pawl_attempt_outcome *)member =
-            (pawl_attempt_outcome)get_word(call, pawl__sql_outcome_words, PAWL__SQL_OUTCOME_COUNT);
+        *(pawl_attempt_outcome *)member = (pawl_attempt_outcome)get_word(
+            request, pawl__sql_outcome_words, PAWL__SQL_OUTCOME_COUNT);
         return;
-    case PAWL__WIRE_SKIP: pawl__pg_skip(call); return;
-    default: *(pawl_text *)member = pawl__pg_get_text(call); return;
+    case PAWL__WIRE_SKIP: pawl__pg_skip(request); return;
+    default: *(pawl_text *)member = pawl__pg_get_text(request); return;
     }
 }
 
-void pawl__pg_get_fields(pawl__pg_call *call, const pawl__sql_fields *fields, void *row)
+void pawl__pg_get_fields(pawl__pg_request *request, const pawl__sql_fields *fields, void *row)
 {
     for (size_t i = 0; i < fields->count; i++)
-        get_field(call, fields->items[i].wire, (char *)row + fields->items[i].offset);
+        get_field(request, fields->items[i].wire, (char *)row + fields->items[i].offset);
 }
 
-pawl_code pawl__pg_one_int(pawl__pg_call *call, int64_t *number)
+pawl_code pawl__pg_one_int(pawl__pg_request *request, int64_t *number)
 {
     *number        = 0;
-    pawl_code code = pawl__pg_run(call);
-    if (code == PAWL_OK && pawl__pg_next(call))
-        *number = pawl__pg_get_int(call);
-    pawl__pg_end(call);
-    return call->code;
+    pawl_code code = pawl__pg_run(request);
+    if (code == PAWL_OK && pawl__pg_next(request))
+        *number = pawl__pg_get_int(request);
+    pawl__pg_end(request);
+    return request->code;
 }

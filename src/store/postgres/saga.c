@@ -11,17 +11,17 @@
 
 /* ---- Loading ------------------------------------------------------------ */
 
-static void read_row(pawl__pg_call *call, const pawl_saga_table *table, pawl_saga_row *row)
+static void read_row(pawl__pg_request *request, const pawl_saga_table *table, pawl_saga_row *row)
 {
-    row->row          = pawl__pg_get_hint(call);
-    row->id.uuid      = pawl__pg_get_uuid(call);
+    row->row          = pawl__pg_get_hint(request);
+    row->id.uuid      = pawl__pg_get_uuid(request);
     row->presence     = PAWL_SAGA_THERE;
-    row->version      = pawl__pg_get_int(call);
-    row->metadata     = pawl__pg_get_text(call);
-    row->data         = pawl__pg_get_json(call);
-    row->type_version = pawl__pg_get_text(call);
-    pawl__pg_get_value(call, table->main.type, &row->main);
-    pawl__pg_get_value(call, table->transitional.type, &row->transitional);
+    row->version      = pawl__pg_get_int(request);
+    row->metadata     = pawl__pg_get_text(request);
+    row->data         = pawl__pg_get_json(request);
+    row->type_version = pawl__pg_get_text(request);
+    pawl__pg_get_value(request, table->main.type, &row->main);
+    pawl__pg_get_value(request, table->transitional.type, &row->transitional);
 }
 
 static pawl_value_type type_of(const pawl_saga_table *table, pawl_saga_key key)
@@ -40,64 +40,64 @@ typedef struct loading {
     pawl_error            *error;
 } loading;
 
-static void send_load(const loading *l, pawl__pg_call *call, int which)
+static void send_load(const loading *l, pawl__pg_request *request, int which)
 {
-    pawl__pg_saga_begin(call, &l->store->main, l->table, which, l->error);
-    pawl__pg_put_values(call, type_of(l->table, l->key), l->values, l->count);
-    pawl__pg_send(call);
+    pawl__pg_saga_begin(request, &l->store->main, l->table, which, l->error);
+    pawl__pg_put_values(request, type_of(l->table, l->key), l->values, l->count);
+    pawl__pg_send(request);
 }
 
 /* The number of the value that the row belongs to; SIZE_MAX for none. */
-static size_t read_number(pawl__pg_call *call, size_t count)
+static size_t read_number(pawl__pg_request *request, size_t count)
 {
-    int64_t number = pawl__pg_get_int(call);
+    int64_t number = pawl__pg_get_int(request);
     return number >= 1 && (uint64_t)number <= count ? (size_t)number - 1 : SIZE_MAX;
 }
 
-static pawl_code read_loaded(const loading *l, pawl__pg_call *call, pawl_arena *arena,
+static pawl_code read_loaded(const loading *l, pawl__pg_request *request, pawl_arena *arena,
                              pawl_saga_row *rows)
 {
-    call->arena = arena;
-    while (call->code == PAWL_OK && pawl__pg_next(call)) {
-        size_t at = read_number(call, l->count);
+    request->arena = arena;
+    while (request->code == PAWL_OK && pawl__pg_next(request)) {
+        size_t at = read_number(request, l->count);
         if (at != SIZE_MAX)
-            read_row(call, l->table, &rows[at]);
+            read_row(request, l->table, &rows[at]);
     }
-    pawl__pg_end(call);
-    return call->code;
+    pawl__pg_end(request);
+    return request->code;
 }
 
 /* Rows that are there, and that the locking statement passed over. */
-static pawl_code read_elsewhere(const loading *l, pawl__pg_call *call, pawl_saga_row *rows)
+static pawl_code read_elsewhere(const loading *l, pawl__pg_request *request, pawl_saga_row *rows)
 {
-    while (call->code == PAWL_OK && pawl__pg_next(call)) {
-        size_t at = read_number(call, l->count);
+    while (request->code == PAWL_OK && pawl__pg_next(request)) {
+        size_t at = read_number(request, l->count);
         if (at != SIZE_MAX && rows[at].presence == PAWL_SAGA_MISSING)
             rows[at].presence = PAWL_SAGA_ELSEWHERE;
     }
-    pawl__pg_end(call);
-    return call->code;
+    pawl__pg_end(request);
+    return request->code;
 }
 
 static pawl_code load(const loading *l, pawl_saga_lock lock, pawl_arena *arena, pawl_saga_row *rows)
 {
-    pawl__pg_call call, look = {.result = NULL};
-    int           first = lock == PAWL_SAGA_UNLOCKED ? PAWL__PG_SAGA_BY_ID
-                          : lock == PAWL_SAGA_LOCKED ? PAWL__PG_SAGA_BY_ID_LOCKED
-                                                     : PAWL__PG_SAGA_BY_ID_SKIP;
-    bool          skips = lock == PAWL_SAGA_SKIP_LOCKED;
-    if (skips && !l->store->is_held)
+    pawl__pg_request request, there = {.result = NULL};
+    int              first = lock == PAWL_SAGA_UNLOCKED ? PAWL__PG_SAGA_BY_ID
+                             : lock == PAWL_SAGA_LOCKED ? PAWL__PG_SAGA_BY_ID_LOCKED
+                                                        : PAWL__PG_SAGA_BY_ID_SKIP;
+    bool             skips = lock == PAWL_SAGA_SKIP_LOCKED;
+    if (skips && !l->store->in_hold)
         pawl__pg_begin_on(&l->store->main, l->error);
-    send_load(l, &call, first + (int)l->key);
+    send_load(l, &request, first + (int)l->key);
     if (skips)
-        send_load(l, &look, PAWL__PG_SAGA_BY_ID_THERE + (int)l->key);
-    pawl_code code = pawl__pg_flush(&l->store->main, l->error);
+        send_load(l, &there, PAWL__PG_SAGA_BY_ID_THERE + (int)l->key);
+    pawl_code code = pawl__pg_await(&l->store->main, l->error);
     if (code == PAWL_OK)
-        code = read_loaded(l, &call, arena, rows);
+        code = read_loaded(l, &request, arena, rows);
     if (code == PAWL_OK && skips)
-        code = read_elsewhere(l, &look, rows);
-    pawl__pg_end(&call);
-    pawl__pg_end(&look);
+        code = read_elsewhere(l, &there, rows);
+    pawl__pg_end(&request);
+    pawl__pg_end(&there);
     return code;
 }
 
@@ -120,13 +120,13 @@ pawl_code pawl__pg_saga_load(pawl_store *base, const pawl_saga_table *table, paw
 pawl_code pawl__pg_saga_count(pawl_store *base, const pawl_saga_table *table, int64_t *count,
                               pawl_error *error)
 {
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call call;
-    pawl_code     code = pawl__pg_ready(store, error);
+    pawl__pg        *store = pawl__pg_of(base);
+    pawl__pg_request request;
+    pawl_code        code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_saga_begin(&call, &store->main, table, PAWL__PG_SAGA_COUNT, error);
-    return pawl__pg_one_int(&call, count);
+    pawl__pg_saga_begin(&request, &store->main, table, PAWL__PG_SAGA_COUNT, error);
+    return pawl__pg_one_int(&request, count);
 }
 
 /* ---- One table at a time ------------------------------------------------ */
@@ -187,33 +187,34 @@ static pawl_code send_tables(pawl__pg_writer *writer, pawl_change_kind kind, sen
     return code;
 }
 
-static pawl__pg_step *add_step(pawl__pg_writer *writer, const pawl_saga_table *table, int which,
-                               pawl_change_kind kind, const void **items, size_t count,
-                               pawl__pg_check_fn *check)
+static pawl__pg_write *add_write(pawl__pg_writer *writer, const pawl_saga_table *table, int which,
+                                 pawl_change_kind kind, const void **items, size_t count,
+                                 pawl__pg_check_fn *check)
 {
     pawl__pg_statement *statement = NULL;
     pawl_code           code =
         pawl__pg_saga_statement_of(writer->connection, table, which, &statement, writer->error);
     if (code != PAWL_OK)
         return NULL;
-    return pawl__pg_step_add_with(writer, statement, kind, items, count, check);
+    return pawl__pg_write_add_with(writer, statement, kind, items, count, check);
 }
 
-static void put_correlation(pawl__pg_step *step, pawl_value_type type, size_t offset)
+static void put_correlation(pawl__pg_write *write, pawl_value_type type, size_t offset)
 {
     if (type == PAWL_VALUE_NONE)
         return;
-    pawl__pg_array_begin(&step->call, PAWL__WIRE_VALUE, type, step->count);
-    for (size_t i = 0; i < step->count; i++)
-        pawl__pg_array_put(&step->call, PAWL__WIRE_VALUE, (const char *)step->items[i] + offset);
-    pawl__pg_array_end(&step->call);
+    pawl__pg_array_begin(&write->request, PAWL__WIRE_VALUE, type, write->count);
+    for (size_t i = 0; i < write->count; i++)
+        pawl__pg_array_put(&write->request, PAWL__WIRE_VALUE,
+                           (const char *)write->items[i] + offset);
+    pawl__pg_array_end(&write->request);
 }
 
 /* ---- Delete ------------------------------------------------------------- */
 
-static pawl_code check_deleted(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_deleted(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    return pawl__pg_check_numbers(writer, step, pawl__sql_why_not_deleted);
+    return pawl__pg_check_numbers(writer, write, pawl__sql_why_not_deleted);
 }
 
 static pawl_code send_deletes(pawl__pg_writer *writer, const pawl_saga_table *table,
@@ -223,12 +224,12 @@ static pawl_code send_deletes(pawl__pg_writer *writer, const pawl_saga_table *ta
         PAWL__SQL_FIELD(saga_delete, id.uuid, UUID),
         PAWL__SQL_FIELD(saga_delete, version, INT),
     };
-    pawl__pg_step *step = add_step(writer, table, PAWL__PG_SAGA_DELETE, pawl_change_saga_delete,
-                                   items, count, check_deleted);
-    if (step == NULL)
+    pawl__pg_write *write = add_write(writer, table, PAWL__PG_SAGA_DELETE, pawl_change_saga_delete,
+                                      items, count, check_deleted);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, fields, sizeof fields / sizeof fields[0]);
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, fields, sizeof fields / sizeof fields[0]);
+    return pawl__pg_write_send(write);
 }
 
 pawl_code pawl__pg_send_saga_delete(pawl__pg_writer *writer)
@@ -239,22 +240,22 @@ pawl_code pawl__pg_send_saga_delete(pawl__pg_writer *writer)
 /* ---- Insert ------------------------------------------------------------- */
 
 /* The ids that were inserted come back in the order of the items. */
-static pawl_code check_inserted(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_inserted(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     pawl_code code = PAWL_OK;
-    if (pawl__pg_rows(&step->call) == (int64_t)step->count)
+    if (pawl__pg_rows(&write->request) == (int64_t)write->count)
         return PAWL_OK;
-    bool      has_row = pawl__pg_next(&step->call);
-    pawl_uuid id      = has_row ? pawl__pg_get_uuid(&step->call) : (pawl_uuid){{0}};
-    for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
-        const pawl_saga_insert *row = step->items[i];
+    bool      has_row = pawl__pg_next(&write->request);
+    pawl_uuid id      = has_row ? pawl__pg_get_uuid(&write->request) : (pawl_uuid){{0}};
+    for (size_t i = 0; code == PAWL_OK && i < write->count; i++) {
+        const pawl_saga_insert *row = write->items[i];
         if (has_row && pawl_uuid_compare(id, row->id.uuid) == 0) {
-            has_row = pawl__pg_next(&step->call);
+            has_row = pawl__pg_next(&write->request);
             if (has_row)
-                id = pawl__pg_get_uuid(&step->call);
+                id = pawl__pg_get_uuid(&write->request);
             continue;
         }
-        code = pawl__pg_refuse_for(writer, step->kind, row, pawl__sql_why_not_inserted);
+        code = pawl__pg_refuse_for(writer, write->kind, row, pawl__sql_why_not_inserted);
     }
     return code;
 }
@@ -268,14 +269,14 @@ static pawl_code send_inserts(pawl__pg_writer *writer, const pawl_saga_table *ta
         PAWL__SQL_FIELD(saga_insert, data, JSON),
         PAWL__SQL_FIELD(saga_insert, type_version, TEXT),
     };
-    pawl__pg_step *step = add_step(writer, table, PAWL__PG_SAGA_INSERT, pawl_change_saga_insert,
-                                   items, count, check_inserted);
-    if (step == NULL)
+    pawl__pg_write *write = add_write(writer, table, PAWL__PG_SAGA_INSERT, pawl_change_saga_insert,
+                                      items, count, check_inserted);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, fields, sizeof fields / sizeof fields[0]);
-    put_correlation(step, table->main.type, offsetof(pawl_saga_insert, main));
-    put_correlation(step, table->transitional.type, offsetof(pawl_saga_insert, transitional));
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, fields, sizeof fields / sizeof fields[0]);
+    put_correlation(write, table->main.type, offsetof(pawl_saga_insert, main));
+    put_correlation(write, table->transitional.type, offsetof(pawl_saga_insert, transitional));
+    return pawl__pg_write_send(write);
 }
 
 pawl_code pawl__pg_send_saga_insert(pawl__pg_writer *writer)
@@ -287,119 +288,118 @@ pawl_code pawl__pg_send_saga_insert(pawl__pg_writer *writer)
 
 /* Why not: moved on, or a transitional value that another saga has? Asked only
  * when some were not updated. */
-static pawl_code find_versions(pawl__pg_writer *writer, pawl__pg_step *step, pawl_saga_row *rows)
+static pawl_code find_versions(pawl__pg_writer *writer, pawl__pg_write *write, pawl_saga_row *rows)
 {
-    const pawl_saga_update *first     = step->items[0];
+    const pawl_saga_update *first     = write->items[0];
     pawl__pg_statement     *statement = NULL;
-    pawl__pg_call           call;
+    pawl__pg_request        request;
     pawl_code               code = pawl__pg_saga_statement_of(
                       writer->connection, first->table, PAWL__PG_SAGA_BY_ID_THERE, &statement, writer->error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_begin_with(&call, writer->connection, statement, writer->error);
-    pawl__pg_array_begin(&call, PAWL__WIRE_UUID, PAWL_VALUE_NONE, step->count);
-    for (size_t i = 0; i < step->count; i++)
-        pawl__pg_array_put(&call, PAWL__WIRE_UUID,
-                           &((const pawl_saga_update *)step->items[i])->id.uuid);
-    pawl__pg_array_end(&call);
-    code = pawl__pg_run(&call);
-    while (code == PAWL_OK && pawl__pg_next(&call)) {
-        size_t at = read_number(&call, step->count);
+    pawl__pg_begin_with(&request, writer->connection, statement, writer->error);
+    pawl__pg_array_begin(&request, PAWL__WIRE_UUID, PAWL_VALUE_NONE, write->count);
+    for (size_t i = 0; i < write->count; i++)
+        pawl__pg_array_put(&request, PAWL__WIRE_UUID,
+                           &((const pawl_saga_update *)write->items[i])->id.uuid);
+    pawl__pg_array_end(&request);
+    code = pawl__pg_run(&request);
+    while (code == PAWL_OK && pawl__pg_next(&request)) {
+        size_t at = read_number(&request, write->count);
         if (at != SIZE_MAX)
-            rows[at].version = pawl__pg_get_int(&call);
+            rows[at].version = pawl__pg_get_int(&request);
     }
-    return call.code;
+    return request.code;
 }
 
-static pawl_code refuse_updates(pawl__pg_writer *writer, pawl__pg_step *step,
+static pawl_code refuse_updates(pawl__pg_writer *writer, pawl__pg_write *write,
                                 const bool *is_applied, const pawl_saga_row *rows)
 {
     pawl_code code = PAWL_OK;
-    for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
-        const pawl_saga_update *row = step->items[i];
+    for (size_t i = 0; code == PAWL_OK && i < write->count; i++) {
+        const pawl_saga_update *row = write->items[i];
         bool                    is_taken =
             row->table->transitional.type != PAWL_VALUE_NONE && rows[i].version == row->version;
         if (!is_applied[i])
-            code = pawl__pg_refuse_for(writer, step->kind, row,
+            code = pawl__pg_refuse_for(writer, write->kind, row,
                                        is_taken ? pawl__sql_why_value_taken
                                                 : pawl__sql_why_not_updated);
     }
     return code;
 }
 
-static pawl_code check_updated(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_updated(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    if (pawl__pg_rows(&step->call) == (int64_t)step->count)
+    if (pawl__pg_rows(&write->request) == (int64_t)write->count)
         return PAWL_OK;
-    bool          *is_applied = pawl__pg_applied(writer, step);
-    pawl_saga_row *rows       = pawl_arena_take(writer->arena, (step->count + 1) * sizeof *rows);
+    bool          *is_applied = pawl__pg_applied(writer, write);
+    pawl_saga_row *rows       = pawl_arena_take(writer->arena, (write->count + 1) * sizeof *rows);
     if (is_applied == NULL || rows == NULL)
         return pawl__pg_no_memory(writer->error);
-    pawl_code code = find_versions(writer, step, rows);
-    return code == PAWL_OK ? refuse_updates(writer, step, is_applied, rows) : code;
+    pawl_code code = find_versions(writer, write, rows);
+    return code == PAWL_OK ? refuse_updates(writer, write, is_applied, rows) : code;
 }
 
-static const pawl__sql_field update_place[] = {
-    {offsetof(pawl_saga_update, row), PAWL__PG_TID_HINT}};
+static const pawl__sql_field update_tid[] = {{offsetof(pawl_saga_update, row), PAWL__PG_TID_HINT}};
 static const pawl__sql_field update_fields[] = {
     PAWL__SQL_FIELD(saga_update, id.uuid, UUID),       PAWL__SQL_FIELD(saga_update, version, INT),
     PAWL__SQL_FIELD(saga_update, metadata, JSON_TEXT), PAWL__SQL_FIELD(saga_update, data, JSON),
     PAWL__SQL_FIELD(saga_update, type_version, TEXT),
 };
 
-static pawl_code send_update_step(pawl__pg_writer *writer, const void **items, size_t count,
-                                  bool is_by_place, pawl__pg_check_fn *check)
+static pawl_code send_update_write(pawl__pg_writer *writer, const void **items, size_t count,
+                                   bool is_by_tid, pawl__pg_check_fn *check)
 {
     if (count == 0)
         return PAWL_OK;
     const pawl_saga_table *table = ((const pawl_saga_update *)items[0])->table;
-    pawl__pg_step         *step =
-        add_step(writer, table, is_by_place ? PAWL__PG_SAGA_UPDATE : PAWL__PG_SAGA_UPDATE_ID,
-                 pawl_change_saga_update, items, count, check);
-    if (step == NULL)
+    pawl__pg_write        *write =
+        add_write(writer, table, is_by_tid ? PAWL__PG_SAGA_UPDATE : PAWL__PG_SAGA_UPDATE_ID,
+                  pawl_change_saga_update, items, count, check);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    if (is_by_place)
-        pawl__pg_step_fields(step, update_place, 1);
-    pawl__pg_step_fields(step, update_fields, sizeof update_fields / sizeof update_fields[0]);
-    put_correlation(step, table->transitional.type, offsetof(pawl_saga_update, transitional));
-    return pawl__pg_step_send(step);
+    if (is_by_tid)
+        pawl__pg_write_fields(write, update_tid, 1);
+    pawl__pg_write_fields(write, update_fields, sizeof update_fields / sizeof update_fields[0]);
+    put_correlation(write, table->transitional.type, offsetof(pawl_saga_update, transitional));
+    return pawl__pg_write_send(write);
 }
 
 /* The place is a hint: what was not found there is looked for by its id. The step
  * that is added is checked as the others are. */
-static pawl_code check_placed(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_by_tid(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    if (pawl__pg_rows(&step->call) == (int64_t)step->count)
+    if (pawl__pg_rows(&write->request) == (int64_t)write->count)
         return PAWL_OK;
     size_t       count      = 0;
-    bool        *is_applied = pawl__pg_applied(writer, step);
-    const void **missing    = pawl_arena_take(writer->arena, (step->count + 1) * sizeof *missing);
+    bool        *is_applied = pawl__pg_applied(writer, write);
+    const void **missing    = pawl_arena_take(writer->arena, (write->count + 1) * sizeof *missing);
     if (is_applied == NULL || missing == NULL)
         return pawl__pg_no_memory(writer->error);
-    for (size_t i = 0; i < step->count; i++)
+    for (size_t i = 0; i < write->count; i++)
         if (!is_applied[i])
-            missing[count++] = step->items[i];
-    pawl_code code   = send_update_step(writer, missing, count, false, check_updated);
-    pawl_code answer = pawl__pg_flush(writer->connection, writer->error);
+            missing[count++] = write->items[i];
+    pawl_code code   = send_update_write(writer, missing, count, false, check_updated);
+    pawl_code answer = pawl__pg_await(writer->connection, writer->error);
     return code != PAWL_OK ? code : answer;
 }
 
 static pawl_code send_updates(pawl__pg_writer *writer, const pawl_saga_table *table,
                               const void **items, size_t count)
 {
-    const void **placed       = pawl_arena_take(writer->arena, (count + 1) * sizeof *placed);
+    const void **by_tid       = pawl_arena_take(writer->arena, (count + 1) * sizeof *by_tid);
     const void **others       = pawl_arena_take(writer->arena, (count + 1) * sizeof *others);
-    size_t       placed_count = 0, other_count = 0;
+    size_t       by_tid_count = 0, other_count = 0;
     (void)table;
-    if (placed == NULL || others == NULL)
+    if (by_tid == NULL || others == NULL)
         return pawl__pg_no_memory(writer->error);
     for (size_t i = 0; i < count; i++)
         if (((const pawl_saga_update *)items[i])->row != 0)
-            placed[placed_count++] = items[i];
+            by_tid[by_tid_count++] = items[i];
         else
             others[other_count++] = items[i];
-    pawl_code code = send_update_step(writer, placed, placed_count, true, check_placed);
-    return code == PAWL_OK ? send_update_step(writer, others, other_count, false, check_updated)
+    pawl_code code = send_update_write(writer, by_tid, by_tid_count, true, check_by_tid);
+    return code == PAWL_OK ? send_update_write(writer, others, other_count, false, check_updated)
                            : code;
 }
 

@@ -15,7 +15,7 @@ void pawl__pg_saga_text(pawl__sql_text *text, const pawl__sql_dialect *dialect,
 /* `which` is a pawl__pg_saga_statement; its text is made at first use. */
 pawl_code pawl__pg_saga_statement_of(pawl__pg_connection *connection, const pawl_saga_table *table,
                                      int which, pawl__pg_statement **statement, pawl_error *error);
-void      pawl__pg_saga_begin(pawl__pg_call *call, pawl__pg_connection *connection,
+void      pawl__pg_saga_begin(pawl__pg_request *request, pawl__pg_connection *connection,
                               const pawl_saga_table *table, int which, pawl_error *error);
 
 #endif

@@ -49,7 +49,7 @@ static void add_key(maker *m, pawl_saga_key key)
 static void write_find(maker *m, pawl_saga_key key, const char *lock)
 {
     add(m, " from unnest($1) with ordinality as k (v, n) cross join lateral "
-           "(select o.ctid as place, o.* from ");
+           "(select o.ctid as tid, o.* from ");
     add_table(m);
     add(m, " as o where ");
     add_key(m, key);
@@ -62,7 +62,7 @@ static void write_load(maker *m, pawl_saga_key key, const char *lock)
 {
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(m->table, list);
-    add(m, "select k.n, s.place, s.\"Id\", s.\"Concurrency\", s.\"Metadata\", s.\"Data\", "
+    add(m, "select k.n, s.tid, s.\"Id\", s.\"Concurrency\", s.\"Metadata\", s.\"Data\", "
            "s.\"SagaTypeVersion\"");
     for (size_t i = 0; i < count; i++)
         add_column(m, ", s.", list[i]);
@@ -99,30 +99,30 @@ static void write_insert(maker *m)
 }
 
 /* Where the rows of $2 stand, for the arrays named `names`. */
-static void write_places(maker *m, const char *parameters, const char *names)
+static void write_tids(maker *m, const char *parameters, const char *names)
 {
-    add(m, "(select k.*, f.place from unnest(");
+    add(m, "(select k.*, f.tid from unnest(");
     add(m, parameters);
     add(m, ") with ordinality as k (");
     add(m, names);
-    add(m, ", n) cross join lateral (select o.ctid as place from ");
+    add(m, ", n) cross join lateral (select o.ctid as tid from ");
     add_table(m);
     add(m, " as o where o.\"Id\" = k.id limit 1) as f)");
 }
 
 /* By its place alone is a row found: "=" would let the index on the id lead the way. */
-#define WHERE_PLACED                                                  \
-    " where s.ctid = k.place and s.\"Id\" is not distinct from k.id " \
+#define WHERE_TID                                                   \
+    " where s.ctid = k.tid and s.\"Id\" is not distinct from k.id " \
     "and s.\"Concurrency\" = k.version"
 
 #define UPDATE_NAMES "id, version, metadata, data, type_version"
 
 /* The items with the places of their rows. */
-static void write_update_items(maker *m, bool has_places, bool has_value)
+static void write_update_items(maker *m, bool has_tids, bool has_value)
 {
     const char *names = has_value ? UPDATE_NAMES ", b" : UPDATE_NAMES;
-    if (!has_places) {
-        write_places(m, has_value ? "$1, $2, $3, $4, $5, $6" : "$1, $2, $3, $4, $5", names);
+    if (!has_tids) {
+        write_tids(m, has_value ? "$1, $2, $3, $4, $5, $6" : "$1, $2, $3, $4, $5", names);
         return;
     }
     add(m, "unnest(");
@@ -132,7 +132,7 @@ static void write_update_items(maker *m, bool has_places, bool has_value)
 
 /* A transitional value that another saga has, or an earlier item of the
  * statement takes, must not end the transaction: such an item is left out. */
-static void write_update(maker *m, bool has_places)
+static void write_update(maker *m, bool has_tids)
 {
     bool        has_value = m->table->transitional.type != PAWL_VALUE_NONE;
     const char *names     = has_value ? UPDATE_NAMES ", b" : UPDATE_NAMES;
@@ -145,21 +145,21 @@ static void write_update(maker *m, bool has_places)
         add_column(m, ", ", &m->table->transitional);
         add(m, " = k.b from (select u.*, row_number() over (partition by u.b order by u.n) "
                "as turn from ");
-        write_update_items(m, has_places, true);
+        write_update_items(m, has_tids, true);
         add(m, " as u");
     } else {
         add(m, " from ");
-        write_update_items(m, has_places, false);
+        write_update_items(m, has_tids, false);
         add(m, " as k");
     }
-    if (has_places) {
-        add(m, " (place, ");
+    if (has_tids) {
+        add(m, " (tid, ");
         add(m, names);
         add(m, ", n)");
     }
     if (has_value)
         add(m, ") as k");
-    add(m, WHERE_PLACED);
+    add(m, WHERE_TID);
     if (has_value) {
         add(m, " and (k.b is null or (k.turn = 1 and (select o.\"Id\" from ");
         add_table(m);
@@ -177,9 +177,9 @@ static void write_delete(maker *m)
     add(m, "delete from ");
     add_table(m);
     add(m, " as s using ");
-    write_places(m, "$1, $2", "id, version");
+    write_tids(m, "$1, $2", "id, version");
     add(m, " as k");
-    add(m, WHERE_PLACED);
+    add(m, WHERE_TID);
     add(m, " returning k.n");
 }
 
@@ -305,11 +305,11 @@ pawl_code pawl__pg_saga_statement_of(pawl__pg_connection *connection, const pawl
                                       : PAWL_OK;
 }
 
-void pawl__pg_saga_begin(pawl__pg_call *call, pawl__pg_connection *connection,
+void pawl__pg_saga_begin(pawl__pg_request *request, pawl__pg_connection *connection,
                          const pawl_saga_table *table, int which, pawl_error *error)
 {
     pawl__pg_statement *statement = NULL;
     pawl_code code = pawl__pg_saga_statement_of(connection, table, which, &statement, error);
-    pawl__pg_begin_with(call, connection, statement, error);
-    call->code = code;
+    pawl__pg_begin_with(request, connection, statement, error);
+    request->code = code;
 }

@@ -61,10 +61,10 @@ typedef struct saga_state {
 } saga_state;
 
 typedef struct saga_look {
-    pawl_arena   *arena;
-    saga_state   *states;
-    size_t        count;
-    pawl__pg_call call;
+    pawl_arena      *arena;
+    saga_state      *states;
+    size_t           count;
+    pawl__pg_request request;
 } saga_look;
 
 static bool list_states(saga_look *look, const pawl_saga_table *const *tables, size_t table_count)
@@ -106,7 +106,7 @@ static pawl_code put_states(saga_look *look, pawl_error *error)
     }
     pawl__sql_text_free(&text);
     for (size_t i = 0; is_ok && i < 3; i++)
-        pawl__pg_put_texts(&look->call, names + i * count, count);
+        pawl__pg_put_texts(&look->request, names + i * count, count);
     return is_ok ? PAWL_OK : pawl__pg_no_memory(error);
 }
 
@@ -122,11 +122,11 @@ static pawl_code ask_sagas(pawl__pg *store, const pawl_saga_table *const *tables
         code = pawl__pg_no_memory(error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_begin(&look->call, &store->main, PAWL__PG_SCHEMA_SAGAS, error);
-    pawl__pg_put_text(&look->call, pawl_text_of(store->schema));
+    pawl__pg_begin(&look->request, &store->main, PAWL__PG_SCHEMA_SAGAS, error);
+    pawl__pg_put_text(&look->request, pawl_text_of(store->schema));
     code = put_states(look, error);
     if (code == PAWL_OK)
-        pawl__pg_send(&look->call);
+        pawl__pg_send(&look->request);
     return code;
 }
 
@@ -148,17 +148,17 @@ static pawl_code check_type(const saga_state *state, pawl_error *error)
 /* A column of another type is an error (D28). */
 static pawl_code take_sagas(saga_look *look, pawl_error *error)
 {
-    while (pawl__pg_next(&look->call)) {
-        int64_t number = pawl__pg_get_int(&look->call);
+    while (pawl__pg_next(&look->request)) {
+        int64_t number = pawl__pg_get_int(&look->request);
         if (number < 1 || (uint64_t)number > look->count)
             continue;
         saga_state *state = &look->states[number - 1];
-        state->is_there   = pawl__pg_get_bool(&look->call);
-        pawl_text type    = pawl__pg_peek_text(&look->call);
+        state->is_there   = pawl__pg_get_bool(&look->request);
+        pawl_text type    = pawl__pg_peek_text(&look->request);
         (void)snprintf(state->type, sizeof state->type, "%.*s", PAWL_TEXT_ARGS(type));
-        state->has_index = pawl__pg_get_bool(&look->call);
+        state->has_index = pawl__pg_get_bool(&look->request);
     }
-    pawl_code code = look->call.code;
+    pawl_code code = look->request.code;
     for (size_t i = 0; code == PAWL_OK && i < look->count; i++)
         code = check_type(&look->states[i], error);
     return code;
@@ -166,7 +166,7 @@ static pawl_code take_sagas(saga_look *look, pawl_error *error)
 
 static void end_look(saga_look *look)
 {
-    pawl__pg_end(&look->call);
+    pawl__pg_end(&look->request);
     pawl_arena_destroy(look->arena);
 }
 
@@ -185,19 +185,19 @@ static pawl_code check_version(const pawl__pg *store, int64_t version, pawl_erro
 /* Asked in two steps: a statement that fails would end the transaction. */
 pawl_code pawl__pg_version(pawl__pg *store, int64_t *version, pawl_error *error)
 {
-    pawl__pg_call call;
-    char          name[PAWL_PREFIX_SIZE_MAX + sizeof "schema"];
-    int64_t       count = 0;
-    *version            = 0;
-    int size            = snprintf(name, sizeof name, "%sschema", store->sql.base.system_prefix);
-    pawl__pg_begin(&call, &store->main, PAWL__PG_SCHEMA_TABLE_KNOWN, error);
-    pawl__pg_put_text(&call, pawl_text_of(store->schema));
-    pawl__pg_put_text(&call, (pawl_text){.data = name, .size = (size_t)size});
-    pawl_code code = pawl__pg_one_int(&call, &count);
+    pawl__pg_request request;
+    char             name[PAWL_PREFIX_SIZE_MAX + sizeof "schema"];
+    int64_t          count = 0;
+    *version               = 0;
+    int size               = snprintf(name, sizeof name, "%sschema", store->sql.base.system_prefix);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_SCHEMA_TABLE_KNOWN, error);
+    pawl__pg_put_text(&request, pawl_text_of(store->schema));
+    pawl__pg_put_text(&request, (pawl_text){.data = name, .size = (size_t)size});
+    pawl_code code = pawl__pg_one_int(&request, &count);
     if (code != PAWL_OK || count == 0)
         return code;
-    pawl__pg_begin(&call, &store->main, PAWL__SQL_VERSION_GET, error);
-    code = pawl__pg_one_int(&call, version);
+    pawl__pg_begin(&request, &store->main, PAWL__SQL_VERSION_GET, error);
+    code = pawl__pg_one_int(&request, version);
     return code == PAWL_OK ? check_version(store, *version, error) : code;
 }
 
@@ -242,15 +242,15 @@ static pawl_code too_old(const pawl__pg *store, int64_t version, pawl_error *err
 /* One round trip: the version last, since without the tables it fails. */
 static pawl_code check_all(pawl__pg *store, saga_look *look, pawl_error *error)
 {
-    pawl__pg_call call;
-    int64_t       version = 0;
-    pawl__pg_begin(&call, &store->main, PAWL__SQL_VERSION_GET, error);
-    pawl__pg_send(&call);
-    pawl_code code       = pawl__pg_flush(&store->main, error);
-    bool      is_missing = code == PAWL_ESCHEMA && look->call.code == PAWL_OK;
-    if (code == PAWL_OK && pawl__pg_next(&call))
-        version = pawl__pg_get_int(&call);
-    pawl__pg_end(&call);
+    pawl__pg_request request;
+    int64_t          version = 0;
+    pawl__pg_begin(&request, &store->main, PAWL__SQL_VERSION_GET, error);
+    pawl__pg_send(&request);
+    pawl_code code       = pawl__pg_await(&store->main, error);
+    bool      is_missing = code == PAWL_ESCHEMA && look->request.code == PAWL_OK;
+    if (code == PAWL_OK && pawl__pg_next(&request))
+        version = pawl__pg_get_int(&request);
+    pawl__pg_end(&request);
     if (code != PAWL_OK && !is_missing)
         return code;
     code = check_version(store, version, error);
@@ -300,12 +300,12 @@ static pawl_code end_alone(pawl__pg *store, pawl_code code, pawl_error *error)
  * names there alone: the script has none in its names, printed or run. */
 static pawl_code enter_schema(pawl__pg *store, pawl_error *error)
 {
-    pawl__pg_call  call;
-    pawl__sql_text text  = {0};
-    int64_t        count = 0;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_SCHEMA_KNOWN, error);
-    pawl__pg_put_text(&call, pawl_text_of(store->schema));
-    pawl_code code = pawl__pg_one_int(&call, &count);
+    pawl__pg_request request;
+    pawl__sql_text   text  = {0};
+    int64_t          count = 0;
+    pawl__pg_begin(&request, &store->main, PAWL__PG_SCHEMA_KNOWN, error);
+    pawl__pg_put_text(&request, pawl_text_of(store->schema));
+    pawl_code code = pawl__pg_one_int(&request, &count);
     pawl__sql_append(&text, "create schema ");
     pawl__sql_append_name(&text, &store->main.dialect, "", pawl_text_of(store->schema));
     if (code == PAWL_OK && text.is_failed)
@@ -315,10 +315,10 @@ static pawl_code enter_schema(pawl__pg *store, pawl_error *error)
     pawl__sql_text_free(&text);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_SCHEMA_PATH, error);
-    pawl__pg_put_text(&call, pawl_text_of(store->schema));
-    code = pawl__pg_run(&call);
-    pawl__pg_end(&call);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_SCHEMA_PATH, error);
+    pawl__pg_put_text(&request, pawl_text_of(store->schema));
+    code = pawl__pg_run(&request);
+    pawl__pg_end(&request);
     return code;
 }
 
@@ -348,7 +348,7 @@ static pawl_code make_all(pawl__pg *store, const pawl_schema_spec *spec, pawl_er
     if (code == PAWL_OK)
         code = ask_sagas(store, spec->tables, spec->table_count, &look, error);
     if (code == PAWL_OK)
-        code = pawl__pg_flush(&store->main, error);
+        code = pawl__pg_await(&store->main, error);
     if (code == PAWL_OK)
         code = take_sagas(&look, error);
     end_look(&look);

@@ -122,8 +122,8 @@
     X(WORKER_LOCK_WAIT, "select pg_advisory_lock(?1)")                                               \
     X(WORKER_UNLOCK, "select pg_advisory_unlock(?1)")                                                \
     /* A transaction that a pooler gave out, and who waits for its end. */                           \
-    X(WORKER_MARK, "select pg_advisory_xact_lock_shared(?1)")                                        \
-    X(WORKER_MARK_WAIT, "select pg_advisory_xact_lock(?1)")                                          \
+    X(WORKER_TAG, "select pg_advisory_xact_lock_shared(?1)")                                         \
+    X(WORKER_TAG_WAIT, "select pg_advisory_xact_lock(?1)")                                           \
     X(END_SESSION, "select pg_terminate_backend(l.pid) from pg_locks as l "                          \
                    "where l.locktype = 'advisory' and l.objsubid = 1 and l.granted "                 \
                    "and l.classid = ((?1 >> 32) & 4294967295)::oid "                                 \
@@ -190,18 +190,18 @@
       "{ignore:[Endpoint], [MessageId]}")                                                            \
     X(DEAD_DROP,                                                                                     \
       "delete from {dead} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "         \
-      "(select o.ctid as place from {dead} as o where o.[Endpoint] = k.endpoint "                    \
-      "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.place")                              \
+      "(select o.ctid as tid from {dead} as o where o.[Endpoint] = k.endpoint "                      \
+      "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.tid")                                \
     X(INBOX_DROP,                                                                                    \
       "delete from {inbox} as t using unnest(?1, ?2) as k (endpoint, id) cross join lateral "        \
-      "(select o.ctid as place from {inbox} as o where o.[Endpoint] = k.endpoint "                   \
-      "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.place")                              \
+      "(select o.ctid as tid from {inbox} as o where o.[Endpoint] = k.endpoint "                     \
+      "and o.[MessageId] = k.id offset 0) as f where t.ctid = f.tid")                                \
     X(SUBSCRIPTION_PUT, "insert into {subscriptions} ([Type], [Queue]) "                             \
                         "select * from unnest(?1, ?2) {ignore:[Type], [Queue]}")                     \
     X(SUBSCRIPTION_DROP,                                                                             \
       "delete from {subscriptions} as t using unnest(?1, ?2) as k (type, queue) cross join lateral " \
-      "(select o.ctid as place from {subscriptions} as o where o.[Type] = k.type "                   \
-      "and o.[Queue] = k.queue offset 0) as f where t.ctid = f.place")                               \
+      "(select o.ctid as tid from {subscriptions} as o where o.[Type] = k.type "                     \
+      "and o.[Queue] = k.queue offset 0) as f where t.ctid = f.tid")                                 \
     /* The queue. */                                                                                 \
     X(QUEUE_CLAIM,                                                                                   \
       "select (select true from {inbox} as i where i.[Endpoint] = ?6 "                               \
@@ -218,21 +218,20 @@
       "and [Seq] <= k.seq and [Queue] || '' = ?2 and [Due] <= ?3 order by [Seq] limit 1 "            \
       "for update skip locked) as q order by q.[Due], q.[Seq] limit ?4")                             \
     X(QUEUE_BODIES, PAWL__PG_BODIES("queue", "Seq"))                                                 \
-    X(QUEUE_LOCK,                                                                                    \
-      "select f.[Seq], f.place from unnest(?1, ?2) as k (seq, due) cross join lateral "              \
-      "(select o.[Seq], o.ctid as place from {queue} as o where o.[Seq] >= k.seq "                   \
-      "and o.[Seq] <= k.seq and o.[Due] = k.due order by o.[Seq] limit 1 "                           \
-      "for update skip locked) as f order by f.[Seq]")                                               \
+    X(QUEUE_LOCK, "select f.[Seq], f.tid from unnest(?1, ?2) as k (seq, due) cross join lateral "    \
+                  "(select o.[Seq], o.ctid as tid from {queue} as o where o.[Seq] >= k.seq "         \
+                  "and o.[Seq] <= k.seq and o.[Due] = k.due order by o.[Seq] limit 1 "               \
+                  "for update skip locked) as f order by f.[Seq]")                                   \
     X(QUEUE_DONE, "delete from {queue} as q using unnest(?1, ?2, ?3) with ordinality "               \
-                  "as k (place, seq, queue, n) where q.ctid = k.place and q.[Seq] + 0 = k.seq "      \
+                  "as k (tid, seq, queue, n) where q.ctid = k.tid and q.[Seq] + 0 = k.seq "          \
                   "and q.[Queue] || '' = k.queue returning k.n")                                     \
     X(QUEUE_AGAIN,                                                                                   \
       "update {queue} as q set [Due] = k.due, [Attempts] = k.attempts, "                             \
       "[Deaths] = k.deaths, [WaitingSince] = k.waiting_since, [Error] = k.error, "                   \
       "[History] = k.history "                                                                       \
-      "from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) with ordinality as k (place, seq, "           \
+      "from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) with ordinality as k (tid, seq, "             \
       "queue, due, attempts, deaths, waiting_since, error, history, n) "                             \
-      "where q.ctid = k.place and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                \
+      "where q.ctid = k.tid and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                  \
       "returning k.n")                                                                               \
     /* Of so many columns: see PAWL__PG_EVENT_INSERT. */                                             \
     X(QUEUE_ADD,                                                                                     \

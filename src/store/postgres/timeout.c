@@ -6,63 +6,63 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/postgres/front.h"
 #include "store/postgres/operations.h"
-#include "store/postgres/place.h"
 #include "store/postgres/writer.h"
 #include "store/sql/rows.h"
 
 #include <stdio.h>
 
 #define CLAIM_COUNT_DEFAULT 1000
-#define UNLOOKED_MAX 16
+#define UNCHECKED_MAX 16
 /* Of the leases that one mark speaks of: seconds between the first and the last end. */
-#define MARK_SECONDS 600
+#define RANGE_SECONDS 600
 
 /* ---- Claiming ----------------------------------------------------------- */
 
 /* The earliest free row that is due at `from` or later. */
-static void send_first(pawl__pg_call *call, pawl__pg_connection *connection,
+static void send_first(pawl__pg_request *request, pawl__pg_connection *connection,
                        const pawl_timeout_claim *claim, pawl_time from, pawl_error *error)
 {
     pawl__pg_begin(
-        call, connection,
+        request, connection,
         claim->destination.size != 0 ? PAWL__PG_TIMEOUT_FIRST : PAWL__PG_TIMEOUT_FIRST_ANY, error);
-    pawl__pg_put_text(call, claim->destination);
-    pawl__pg_put_time(call, claim->now);
-    pawl__pg_put_time(call, from);
-    pawl__pg_send(call);
+    pawl__pg_put_text(request, claim->destination);
+    pawl__pg_put_time(request, claim->now);
+    pawl__pg_put_time(request, from);
+    pawl__pg_send(request);
 }
 
 static pawl_code first_from(pawl__pg *store, const pawl_timeout_claim *claim, pawl_time from,
                             pawl_time *due, pawl_error *error)
 {
-    pawl__pg_call call;
-    send_first(&call, &store->main, claim, from, error);
-    pawl_code code = pawl__pg_flush(&store->main, error);
-    if (code == PAWL_OK && pawl__pg_next(&call))
-        *due = pawl__pg_get_time(&call);
-    pawl__pg_end(&call);
-    return code == PAWL_OK ? call.code : code;
+    pawl__pg_request request;
+    send_first(&request, &store->main, claim, from, error);
+    pawl_code code = pawl__pg_await(&store->main, error);
+    if (code == PAWL_OK && pawl__pg_next(&request))
+        *due = pawl__pg_get_time(&request);
+    pawl__pg_end(&request);
+    return code == PAWL_OK ? request.code : code;
 }
 
 /* The place of a destination's timeouts stands among those of the queues. A name
  * that is too long has none. */
-static pawl__pg_place *place_of(pawl__pg *store, pawl_text destination)
+static pawl__pg_front *front_of(pawl__pg *store, pawl_text destination)
 {
     char key[PAWL_NAME_SIZE_MAX + 1];
     int  size = snprintf(key, sizeof key, "timeouts:%.*s", PAWL_TEXT_ARGS(destination));
     if (size < 0 || (size_t)size >= sizeof key)
         return NULL;
-    return pawl__pg_place_of(store, (pawl_text){.data = key, .size = (size_t)size});
+    return pawl__pg_front_of(store, (pawl_text){.data = key, .size = (size_t)size});
 }
 
 /* Most of the time nothing is due, and nothing need be written: so this is a look.
  * It also says where the due rows begin. Nothing due is believed only of a look
  * from the beginning. */
-static pawl_code look(pawl__pg *store, pawl__pg_place *place, const pawl_timeout_claim *claim,
-                      pawl_time *due, pawl_error *error)
+static pawl_code check_due(pawl__pg *store, pawl__pg_front *front, const pawl_timeout_claim *claim,
+                           pawl_time *due, pawl_error *error)
 {
-    pawl_time from = place != NULL ? pawl__pg_place_begin(place) : PAWL_TIME_MIN;
+    pawl_time from = front != NULL ? pawl__pg_front_begin(front) : PAWL_TIME_MIN;
     *due           = PAWL_TIME_MAX;
     pawl_code code = first_from(store, claim, from, due, error);
     if (code == PAWL_OK && *due > claim->due_max && from > PAWL_TIME_MIN) {
@@ -72,8 +72,8 @@ static pawl_code look(pawl__pg *store, pawl__pg_place *place, const pawl_timeout
     }
     pawl_queue_row  first = {.due = *due};
     pawl_queue_rows found = {.items = &first, .count = *due <= claim->due_max};
-    if (code == PAWL_OK && place != NULL)
-        pawl__pg_place_end(place, from, &found);
+    if (code == PAWL_OK && front != NULL)
+        pawl__pg_front_end(front, from, &found);
     return code;
 }
 
@@ -83,72 +83,72 @@ static size_t count_of(const pawl_timeout_claim *claim)
 }
 
 /* The name of a mark, without the destination, and its epoch. */
-static void put_mark(pawl__pg_call *call, pawl_time lease_expires)
+static void put_range(pawl__pg_request *request, pawl_time lease_expires)
 {
     char    name[40];
-    int64_t from = lease_expires > 0 ? lease_expires / PAWL_SECONDS(MARK_SECONDS) : 0;
-    int64_t end  = (from + 1) * MARK_SECONDS;
+    int64_t from = lease_expires > 0 ? lease_expires / PAWL_SECONDS(RANGE_SECONDS) : 0;
+    int64_t end  = (from + 1) * RANGE_SECONDS;
     int     size = snprintf(name, sizeof name, "timeouts:%012lld:", (long long)end);
-    pawl__pg_put_text(call, (pawl_text){.data = name, .size = (size_t)size});
-    pawl__pg_put_int(call, end * PAWL_SECONDS(1));
+    pawl__pg_put_text(request, (pawl_text){.data = name, .size = (size_t)size});
+    pawl__pg_put_int(request, end * PAWL_SECONDS(1));
 }
 
-static void send_lease(pawl__pg_call *call, pawl__pg *store, pawl__pg_connection *connection,
+static void send_lease(pawl__pg_request *request, pawl__pg *store, pawl__pg_connection *connection,
                        const pawl_timeout_claim *claim, pawl_time from, pawl_error *error)
 {
     int64_t   count   = (int64_t)count_of(claim);
     pawl_time expires = pawl_time_add(claim->now, claim->lease);
     pawl__pg_begin(
-        call, connection,
+        request, connection,
         claim->destination.size != 0 ? PAWL__PG_TIMEOUT_LEASE : PAWL__PG_TIMEOUT_LEASE_ANY, error);
-    pawl__pg_put_text(call, claim->destination);
-    pawl__pg_put_time(call, claim->now);
-    pawl__pg_put_time(call, from);
-    pawl__pg_put_time(call, claim->due_max);
-    pawl__pg_put_int(call, count + 1);
-    pawl__pg_put_int(call, count);
-    pawl__pg_put_uuid(call, claim->owner.uuid);
-    pawl__pg_put_time(call, expires);
-    pawl__pg_put_uuid(call, store->sql.base.worker.uuid);
-    put_mark(call, expires);
-    pawl__pg_send(call);
+    pawl__pg_put_text(request, claim->destination);
+    pawl__pg_put_time(request, claim->now);
+    pawl__pg_put_time(request, from);
+    pawl__pg_put_time(request, claim->due_max);
+    pawl__pg_put_int(request, count + 1);
+    pawl__pg_put_int(request, count);
+    pawl__pg_put_uuid(request, claim->owner.uuid);
+    pawl__pg_put_time(request, expires);
+    pawl__pg_put_uuid(request, store->sql.base.worker.uuid);
+    put_range(request, expires);
+    pawl__pg_send(request);
 }
 
 /* Of one row more than are leased the last is left over. A row that was written
  * anew while it was looked at is not leased: it is looked at next. */
-static pawl_code read_leased(pawl__pg_call *call, size_t count_max, pawl_timeout_rows *rows)
+static pawl_code read_leased(pawl__pg_request *request, size_t count_max, pawl_timeout_rows *rows)
 {
     size_t    found = 0;
     pawl_time first = PAWL_TIME_MAX;
     pawl_time last  = PAWL_TIME_MAX;
-    rows->items     = pawl__pg_take_rows(call, sizeof *rows->items);
-    while (rows->items != NULL && pawl__pg_next(call)) {
-        found = (size_t)pawl__pg_get_int(call);
-        first = pawl__pg_get_time(call);
-        last  = pawl__pg_get_time(call);
-        if (!pawl__pg_is_null(call))
-            pawl__pg_get_fields(call, &pawl__sql_timeout_row, &rows->items[rows->count++]);
+    rows->items     = pawl__pg_take_rows(request, sizeof *rows->items);
+    while (rows->items != NULL && pawl__pg_next(request)) {
+        found = (size_t)pawl__pg_get_int(request);
+        first = pawl__pg_get_time(request);
+        last  = pawl__pg_get_time(request);
+        if (!pawl__pg_is_null(request))
+            pawl__pg_get_fields(request, &pawl__sql_timeout_row, &rows->items[rows->count++]);
     }
-    pawl__pg_end(call);
+    pawl__pg_end(request);
     if (found > count_max)
         rows->next_due = last;
     if (rows->count < (found < count_max ? found : count_max))
         rows->next_due = first;
-    return call->code;
+    return request->code;
 }
 
 /* Clears leases, in a commit of its own. */
 static pawl_code free_claim(pawl__pg *store, pawl_uuid owner, pawl_error *error)
 {
     pawl__pg_connection *connection;
-    pawl__pg_call        call;
+    pawl__pg_request     request;
     pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_begin(&call, connection, PAWL__PG_TIMEOUT_FREE_CLAIM, error);
-    pawl__pg_put_uuid(&call, owner);
-    code = pawl__pg_run(&call);
-    pawl__pg_end(&call);
+    pawl__pg_begin(&request, connection, PAWL__PG_TIMEOUT_FREE_CLAIM, error);
+    pawl__pg_put_uuid(&request, owner);
+    code = pawl__pg_run(&request);
+    pawl__pg_end(&request);
     return pawl__pg_stamp_end(connection, code, error);
 }
 
@@ -158,7 +158,7 @@ static pawl_code lease(pawl__pg *store, const pawl_timeout_claim *claim, pawl_ti
                        pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
     pawl__pg_connection *connection;
-    pawl__pg_call        leased, later;
+    pawl__pg_request     leased, later;
     pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
@@ -166,7 +166,7 @@ static pawl_code lease(pawl__pg *store, const pawl_timeout_claim *claim, pawl_ti
     send_lease(&leased, store, connection, claim, from, error);
     send_first(&later, connection, claim, pawl_time_add(claim->due_max, 1), error);
     pawl__pg_stamp_send_end(connection, error);
-    code           = pawl__pg_stamp_ended(connection, pawl__pg_flush(connection, error));
+    code           = pawl__pg_stamp_ended(connection, pawl__pg_await(connection, error));
     rows->next_due = PAWL_TIME_MAX;
     if (code == PAWL_OK) {
         leased.arena = arena;
@@ -183,30 +183,31 @@ static pawl_code lease(pawl__pg *store, const pawl_timeout_claim *claim, pawl_ti
 
 /* While more is due than is claimed at once, and what was handled does not slow
  * the way to it down, a look would only say so. */
-static bool goes_without_look(pawl__pg_place *place)
+static bool goes_unchecked(pawl__pg_front *front)
 {
-    if (place == NULL || !place->is_full || place->pause_ms != 0 || place->unlooked >= UNLOOKED_MAX)
+    if (front == NULL || !front->is_full || front->pause_ms != 0 ||
+        front->unchecked >= UNCHECKED_MAX)
         return false;
-    place->unlooked++;
+    front->unchecked++;
     return true;
 }
 
-static pawl_code look_and_lease(pawl__pg *store, const pawl_timeout_claim *claim, pawl_arena *arena,
-                                pawl_timeout_rows *rows, pawl_error *error)
+static pawl_code check_and_lease(pawl__pg *store, const pawl_timeout_claim *claim,
+                                 pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    pawl__pg_place *place = place_of(store, claim->destination);
+    pawl__pg_front *front = front_of(store, claim->destination);
     pawl_time       from  = PAWL_TIME_MIN;
     pawl_code       code  = PAWL_OK;
-    if (!goes_without_look(place)) {
-        code = look(store, place, claim, &from, error);
-        if (place != NULL)
-            place->unlooked = 0;
+    if (!goes_unchecked(front)) {
+        code = check_due(store, front, claim, &from, error);
+        if (front != NULL)
+            front->unchecked = 0;
     }
     rows->next_due = from;
     if (code == PAWL_OK && from <= claim->due_max)
         code = lease(store, claim, from, arena, rows, error);
-    if (place != NULL)
-        place->is_full = code == PAWL_OK && rows->count == count_of(claim);
+    if (front != NULL)
+        front->is_full = code == PAWL_OK && rows->count == count_of(claim);
     return code;
 }
 
@@ -219,26 +220,27 @@ pawl_code pawl__pg_timeout_claim(pawl_store *base, const pawl_timeout_claim *cla
     if (code == PAWL_OK)
         code = pawl__sql_check_timeout_lease(claim, error);
     if (code == PAWL_OK)
-        code = look_and_lease(store, claim, arena, rows, error);
+        code = check_and_lease(store, claim, arena, rows, error);
     if (code != PAWL_OK)
         *rows = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
     return code;
 }
 
 void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_connection *connection,
-                                     pawl__pg_call *call, bool is_pooled_too, pawl_error *error)
+                                     pawl__pg_request *request, bool is_pooled_too,
+                                     pawl_error *error)
 {
-    pawl__pg_begin(call, connection, PAWL__PG_TIMEOUT_FREE_DEAD, error);
-    pawl__pg_put_time(call, store->last_now);
-    pawl__pg_put_bool(call, is_pooled_too);
-    pawl__pg_send(call);
+    pawl__pg_begin(request, connection, PAWL__PG_TIMEOUT_FREE_DEAD, error);
+    pawl__pg_put_time(request, store->last_now);
+    pawl__pg_put_bool(request, is_pooled_too);
+    pawl__pg_send(request);
 }
 
 pawl_code pawl__pg_timeout_reap(pawl_store *base, pawl_time now, int64_t *count, pawl_error *error)
 {
     pawl__pg            *store = pawl__pg_of(base);
     pawl__pg_connection *connection;
-    pawl__pg_call        expire, marks, dead;
+    pawl__pg_request     expire, ranges, dead;
     *count         = 0;
     pawl_code code = pawl__pg_ready(store, error);
     if (code == PAWL_OK)
@@ -248,14 +250,14 @@ pawl_code pawl__pg_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
     pawl__pg_begin(&expire, connection, PAWL__PG_TIMEOUT_EXPIRE, error);
     pawl__pg_put_time(&expire, now);
     pawl__pg_send(&expire);
-    pawl__pg_begin(&marks, connection, PAWL__PG_TIMEOUT_MARKS_END, error);
-    pawl__pg_put_int(&marks, now);
-    pawl__pg_send(&marks);
+    pawl__pg_begin(&ranges, connection, PAWL__PG_TIMEOUT_RANGES_END, error);
+    pawl__pg_put_int(&ranges, now);
+    pawl__pg_send(&ranges);
     pawl__pg_send_timeout_free_dead(store, connection, &dead, false, error);
-    code            = pawl__pg_flush(connection, error);
+    code            = pawl__pg_await(connection, error);
     int64_t changed = code == PAWL_OK ? pawl__pg_rows(&expire) : 0;
     pawl__pg_end(&expire);
-    pawl__pg_end(&marks);
+    pawl__pg_end(&ranges);
     pawl__pg_end(&dead);
     code = pawl__pg_stamp_end(connection, code, error);
     if (code == PAWL_OK)
@@ -271,9 +273,9 @@ static int compare_settles(const void *left, const void *right)
     return pawl_uuid_compare(a->id.uuid, b->id.uuid);
 }
 
-static pawl_code check_settle(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_settle(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    return pawl__pg_check_numbers(writer, step, pawl__sql_why_not_leased);
+    return pawl__pg_check_numbers(writer, write, pawl__sql_why_not_leased);
 }
 
 static const pawl__sql_field id_field = PAWL__SQL_FIELD(timeout_settle, id, UUID);
@@ -281,12 +283,12 @@ static const pawl__sql_field id_field = PAWL__SQL_FIELD(timeout_settle, id, UUID
 /* Rows that are settled whoever has them may be in somebody's hand at this moment. */
 static pawl_code lock_rows(pawl__pg_writer *writer, const void **items, size_t count)
 {
-    pawl__pg_step *step = pawl__pg_step_add(writer, PAWL__PG_TIMEOUT_LOCK_ID,
-                                            pawl_change_timeout_settle, items, count, NULL);
-    if (step == NULL)
+    pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_TIMEOUT_LOCK_ID,
+                                               pawl_change_timeout_settle, items, count, NULL);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, &id_field, 1);
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, &id_field, 1);
+    return pawl__pg_write_send(write);
 }
 
 /* All of one action, with an owner or without. */
@@ -310,17 +312,17 @@ static pawl_code send_settles(pawl__pg_writer *writer, const void **items, size_
     pawl_code code = of->has_owner ? PAWL_OK : lock_rows(writer, items, count);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_step *step =
-        pawl__pg_step_add(writer, statements[of->action][of->has_owner], pawl_change_timeout_settle,
-                          items, count, of->has_owner ? check_settle : NULL);
-    if (step == NULL)
+    pawl__pg_write *write = pawl__pg_write_add(writer, statements[of->action][of->has_owner],
+                                               pawl_change_timeout_settle, items, count,
+                                               of->has_owner ? check_settle : NULL);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, &id_field, 1);
+    pawl__pg_write_fields(write, &id_field, 1);
     if (of->action == PAWL_TIMEOUT_RETRY)
-        pawl__pg_step_fields(step, retry, 2);
+        pawl__pg_write_fields(write, retry, 2);
     if (of->has_owner)
-        pawl__pg_step_fields(step, owner, 2);
-    return pawl__pg_step_send(step);
+        pawl__pg_write_fields(write, owner, 2);
+    return pawl__pg_write_send(write);
 }
 
 static int by_way(const void *left, const void *right)
@@ -374,12 +376,12 @@ static pawl_code cancel(pawl__pg_writer *writer, pawl__pg_want_fn *want, const i
         return PAWL_ENOMEM;
     pawl__sql_sort(items, count, compare_cancels);
     for (int i = 0; code == PAWL_OK && count != 0 && i < 2; i++) {
-        pawl__pg_step *step = pawl__pg_step_add(writer, statements[i], pawl_change_timeout_cancel,
-                                                items, count, NULL);
-        if (step == NULL)
+        pawl__pg_write *write = pawl__pg_write_add(writer, statements[i],
+                                                   pawl_change_timeout_cancel, items, count, NULL);
+        if (write == NULL)
             return PAWL_ENOMEM;
-        pawl__pg_step_fields(step, fields, field_count);
-        code = pawl__pg_step_send(step);
+        pawl__pg_write_fields(write, fields, field_count);
+        code = pawl__pg_write_send(write);
     }
     return code;
 }

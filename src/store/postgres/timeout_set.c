@@ -82,32 +82,32 @@ static int compare_items_by_name(const void *left, const void *right)
 }
 
 /* The answer's row, which has the id, the saga and the name, is this item's. */
-static bool is_row_of(pawl__pg_call *call, const pawl_timeout_set *set)
+static bool is_row_of(pawl__pg_request *request, const pawl_timeout_set *set)
 {
-    call->column        = 0;
-    pawl_timeout_set is = {.id.uuid = pawl__pg_get_uuid(call)};
-    is.saga_id.uuid     = pawl__pg_get_uuid(call);
-    is.name             = pawl__pg_peek_text(call);
+    request->column     = 0;
+    pawl_timeout_set is = {.id.uuid = pawl__pg_get_uuid(request)};
+    is.saga_id.uuid     = pawl__pg_get_uuid(request);
+    is.name             = pawl__pg_peek_text(request);
     return (set->is_new ? compare_ids(&is, set) : compare_names(&is, set)) == 0;
 }
 
 /* Rows come back in the order of the items; those without one are refused. */
-static pawl_code check_set(pawl__pg_writer *writer, pawl__pg_step *step)
+static pawl_code check_set(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    pawl__pg_call *call = &step->call;
-    pawl_code      code = PAWL_OK;
-    if (pawl__pg_rows(call) == (int64_t)step->count)
+    pawl__pg_request *request = &write->request;
+    pawl_code         code    = PAWL_OK;
+    if (pawl__pg_rows(request) == (int64_t)write->count)
         return PAWL_OK;
-    bool has_row = pawl__pg_next(call);
-    for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
-        if (has_row && is_row_of(call, step->items[i])) {
-            has_row = pawl__pg_next(call);
+    bool has_row = pawl__pg_next(request);
+    for (size_t i = 0; code == PAWL_OK && i < write->count; i++) {
+        if (has_row && is_row_of(request, write->items[i])) {
+            has_row = pawl__pg_next(request);
             continue;
         }
         code =
-            pawl__pg_refuse_for(writer, step->kind, step->items[i], pawl__sql_why_timeout_exists);
+            pawl__pg_refuse_for(writer, write->kind, write->items[i], pawl__sql_why_timeout_exists);
     }
-    return code != PAWL_OK ? code : call->code;
+    return code != PAWL_OK ? code : request->code;
 }
 
 static pawl_code send_run(run *r)
@@ -135,15 +135,15 @@ static pawl_code send_run(run *r)
     if (r->count == 0)
         return PAWL_OK;
     pawl__sql_sort(r->items, r->count, ways[r->way].compare);
-    pawl__pg_step *step =
-        pawl__pg_step_add(r->writer, ways[r->way].statement, pawl_change_timeout_set, r->items,
-                          r->count, ways[r->way].check);
-    if (step == NULL)
+    pawl__pg_write *write =
+        pawl__pg_write_add(r->writer, ways[r->way].statement, pawl_change_timeout_set, r->items,
+                           r->count, ways[r->way].check);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, fields, sizeof fields / sizeof fields[0]);
+    pawl__pg_write_fields(write, fields, sizeof fields / sizeof fields[0]);
     r->items += r->count; /* the step keeps its part */
     r->count = 0;
-    return pawl__pg_step_send(step);
+    return pawl__pg_write_send(write);
 }
 
 /* ---- Runs --------------------------------------------------------------- */

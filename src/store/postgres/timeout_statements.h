@@ -33,7 +33,7 @@
 
 /* ?5 free rows due from ?3 to ?4, locked. */
 #define PAWL__PG_TIMEOUT_DUE(destination)                                    \
-    "select [Id], [Destination], [Due], ctid as place from {timeouts} "      \
+    "select [Id], [Destination], [Due], ctid as tid from {timeouts} "        \
     "where [Destination] = " destination " and [Due] >= ?3 and [Due] <= ?4 " \
     "and " PAWL__PG_TIMEOUT_FREE " order by [Due], [Id] limit ?5 for update skip locked"
 
@@ -53,12 +53,12 @@
  * marks of a destination: at what was due lately, as a rule, whatever waits in the
  * future or is overdue, and at the future too where a virtual clock went ahead. A
  * mark whose time is over is deleted with the next reaping. */
-#define PAWL__PG_TIMEOUT_MARKS "[Name] like 'timeouts:%'"
+#define PAWL__PG_TIMEOUT_RANGES "[Name] like 'timeouts:%'"
 #define PAWL__PG_MICROSECONDS(time) "(extract(epoch from " time ") * 1000000)::bigint"
 
 /* Marks the rows of `due`: ?10 is the name without the destination, ?11 the epoch. */
-#define PAWL__PG_TIMEOUT_MARK                                                                                \
-    "mark as (insert into {leases} as l ([Name], [Process], [Pid], [Epoch], [Expires]) "                     \
+#define PAWL__PG_TIMEOUT_RANGE                                                                               \
+    "ranges as (insert into {leases} as l ([Name], [Process], [Pid], [Epoch], [Expires]) "                   \
     "select r.name, r.first - 60000000, 0, ?11, r.last + interval '1 minute' "                               \
     "from (select (?10 || [Destination]) collate \"default\" as name, " PAWL__PG_MICROSECONDS(               \
         "min([Due])") " as first, max([Due]) as last "                                                       \
@@ -72,14 +72,14 @@
  * says what becomes of rows that another transaction has: " skip locked", or "" where
  * it may be one of the worker's own that is about to be rolled back with its session. */
 #define PAWL__PG_TIMEOUT_WALK(needed, leases, locked)                                          \
-    "marked as materialized (select substr([Name], 23) as destination, "                       \
+    "ranged as materialized (select substr([Name], 23) as destination, "                       \
     "'epoch'::timestamptz + min([Process]) * interval '1 microsecond' as first, "              \
-    "max([Expires]) as last from {leases} where " PAWL__PG_TIMEOUT_MARKS " and " needed        \
-    " group by 1), old as materialized (select f.place from marked as m "                      \
-    "cross join lateral (select ctid as place from {timeouts} "                                \
+    "max([Expires]) as last from {leases} where " PAWL__PG_TIMEOUT_RANGES " and " needed       \
+    " group by 1), old as materialized (select f.tid from ranged as m "                        \
+    "cross join lateral (select ctid as tid from {timeouts} "                                  \
     "where [Destination] = m.destination and [Due] >= m.first and [Due] <= m.last and " leases \
     " order by [Due], [Id] for update" locked ") as f) "                                       \
-    "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from old where t.ctid = old.place"
+    "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from old where t.ctid = old.tid"
 
 /* In the row of a worker `w` that died: its timeouts were freed since it was seen
  * last. Until then the process's number stands there. */
@@ -88,14 +88,14 @@
 /* Leases ?6 of the rows of `due`, one fewer than it may hold. Before the rows stand
  * how many there were and when the first and the last is due; there is always a
  * row. */
-#define PAWL__PG_TIMEOUT_TAKE                                                             \
-    PAWL__PG_TIMEOUT_MARK                                                                 \
-    ", taken as (update {timeouts} as t set [Owner] = ?7, [LeaseExpires] = ?8, "          \
-    "[LeaseWorker] = ?9 from (select place from due order by [Due], [Id] limit ?6) as k " \
-    "where t.ctid = k.place returning t.[Id], t.[Generation], t.[SagaId], t.[SagaType], " \
-    "t.[Name], t.[Destination], t.[Due], t.[Headers], t.[CorrelationId], t.[Attempts], "  \
-    "t.[Owner], t.[LeaseExpires]) "                                                       \
-    "select a.*, taken.* from (select count(*), min([Due]), max([Due]) from due) as a "   \
+#define PAWL__PG_TIMEOUT_TAKE                                                            \
+    PAWL__PG_TIMEOUT_RANGE                                                               \
+    ", taken as (update {timeouts} as t set [Owner] = ?7, [LeaseExpires] = ?8, "         \
+    "[LeaseWorker] = ?9 from (select tid from due order by [Due], [Id] limit ?6) as k "  \
+    "where t.ctid = k.tid returning t.[Id], t.[Generation], t.[SagaId], t.[SagaType], "  \
+    "t.[Name], t.[Destination], t.[Due], t.[Headers], t.[CorrelationId], t.[Attempts], " \
+    "t.[Owner], t.[LeaseExpires]) "                                                      \
+    "select a.*, taken.* from (select count(*), min([Due]), max([Due]) from due) as a "  \
     "left join taken on true order by taken.[Due], taken.[Id]"
 
 /* The row of an id. The order makes the index on the id the only one that fits. */
@@ -105,13 +105,13 @@
 /* Settles: the row must have the owner and the generation, or its id is enough. */
 #define PAWL__PG_TIMEOUT_OWNED(names)                                               \
     " with ordinality as k (id" names ", generation, owner, n) cross join lateral " \
-    "(select o.ctid as place " PAWL__PG_TIMEOUT_OF_ID ") as f "                     \
-    "where t.ctid = f.place and t.[Owner] = k.owner "                               \
+    "(select o.ctid as tid " PAWL__PG_TIMEOUT_OF_ID ") as f "                       \
+    "where t.ctid = f.tid and t.[Owner] = k.owner "                                 \
     "and (k.generation = 0 or t.[Generation] = k.generation) returning k.n"
 /* Whoever has it: it was locked by timeout_lock_id, so that it is at its place. */
-#define PAWL__PG_TIMEOUT_ANYHOW(names)                                                       \
-    " as k (id" names ") cross join lateral (select o.ctid as place " PAWL__PG_TIMEOUT_OF_ID \
-    ") as f where t.ctid = f.place"
+#define PAWL__PG_TIMEOUT_ANYHOW(names)                                                     \
+    " as k (id" names ") cross join lateral (select o.ctid as tid " PAWL__PG_TIMEOUT_OF_ID \
+    ") as f where t.ctid = f.tid"
 
 #define PAWL__PG_TIMEOUT_REMOVE_TEXT "delete from {timeouts} as t using "
 #define PAWL__PG_TIMEOUT_RELEASE_TEXT "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from "
@@ -123,10 +123,10 @@
 #define PAWL__PG_TIMEOUT_LOCK_TEXT(items, of)                               \
     "select f.[Id] from unnest" items " cross join lateral (select o.[Id] " \
     "from {timeouts} as o where o.[SagaId] = k.saga_id and " of " for update) as f"
-#define PAWL__PG_TIMEOUT_DROP_TEXT(items, of)                                               \
-    "delete from {timeouts} as t using unnest" items " cross join lateral (select o.ctid "  \
-    "as place from {timeouts} as o where o.[SagaId] = k.saga_id and " of " offset 0) as f " \
-    "where t.ctid = f.place"
+#define PAWL__PG_TIMEOUT_DROP_TEXT(items, of)                                              \
+    "delete from {timeouts} as t using unnest" items " cross join lateral (select o.ctid " \
+    "as tid from {timeouts} as o where o.[SagaId] = k.saga_id and " of " offset 0) as f "  \
+    "where t.ctid = f.tid"
 #define PAWL__PG_TIMEOUT_SAGAS_NAMES "(?1, ?2) as k (saga_id, name)"
 #define PAWL__PG_TIMEOUT_SAGAS "(?1) as k (saga_id)"
 #define PAWL__PG_TIMEOUT_NAME "o.[Name] = k.name and o.[Name] <> ''"
@@ -156,14 +156,14 @@
 
 /* Of dead workers, as they are at ?1; of those behind a pooler, of which that is
  * less sure, only when ?2. Each death once. */
-#define PAWL__PG_TIMEOUT_FREE_DEAD_TEXT                                              \
-    "with dead as materialized (select w.[Id], w.ctid as place from {workers} as w " \
-    "where w.[Epoch] > 0 and w.[Pid] <> " PAWL__PG_TIMEOUT_FREED                     \
-    " and (?2 or w.[Process] <> 0) and not " PAWL__PG_IS_ALIVE(                      \
-        "?1") " for update of w skip locked), freed as (update {workers} as w "      \
-              "set [Pid] = " PAWL__PG_TIMEOUT_FREED " from dead "                    \
-              "where w.ctid = dead.place), " PAWL__PG_TIMEOUT_WALK(                  \
-                  "exists (select 1 from dead)",                                     \
+#define PAWL__PG_TIMEOUT_FREE_DEAD_TEXT                                            \
+    "with dead as materialized (select w.[Id], w.ctid as tid from {workers} as w " \
+    "where w.[Epoch] > 0 and w.[Pid] <> " PAWL__PG_TIMEOUT_FREED                   \
+    " and (?2 or w.[Process] <> 0) and not " PAWL__PG_IS_ALIVE(                    \
+        "?1") " for update of w skip locked), freed as (update {workers} as w "    \
+              "set [Pid] = " PAWL__PG_TIMEOUT_FREED " from dead "                  \
+              "where w.ctid = dead.tid), " PAWL__PG_TIMEOUT_WALK(                  \
+                  "exists (select 1 from dead)",                                   \
                   "[LeaseWorker] = any (array(select [Id] from dead))", " skip locked")
 
 #define PAWL__PG_TIMEOUT_STATEMENTS(X)                                                                    \
@@ -179,13 +179,13 @@
     X(TIMEOUT_LEASE,                                                                                      \
       "with due as materialized (" PAWL__PG_TIMEOUT_DUE("?1") "), " PAWL__PG_TIMEOUT_TAKE)                \
     X(TIMEOUT_LEASE_ANY, PAWL__PG_TIMEOUT_DESTINATIONS                                                    \
-      ", due as materialized (select f.[Id], f.[Destination], f.[Due], f.place from d cross join "        \
+      ", due as materialized (select f.[Id], f.[Destination], f.[Due], f.tid from d cross join "          \
       "lateral (" PAWL__PG_TIMEOUT_DUE(                                                                   \
           "d.name") ") as f order by f.[Due], f.[Id] limit ?5), " PAWL__PG_TIMEOUT_TAKE)                  \
     X(TIMEOUT_EXPIRE,                                                                                     \
       "with " PAWL__PG_TIMEOUT_WALK("true", "[LeaseExpires] <= ?1", " skip locked"))                      \
-    X(TIMEOUT_MARKS_END,                                                                                  \
-      "delete from {leases} where " PAWL__PG_TIMEOUT_MARKS " and [Epoch] <= ?1")                          \
+    X(TIMEOUT_RANGES_END,                                                                                 \
+      "delete from {leases} where " PAWL__PG_TIMEOUT_RANGES " and [Epoch] <= ?1")                         \
     X(TIMEOUT_FREE_CLAIM, "with " PAWL__PG_TIMEOUT_WALK("true", "[Owner] = ?1", ""))                      \
     X(TIMEOUT_FREE_WORKER, "with " PAWL__PG_TIMEOUT_WALK("true", "[LeaseWorker] = ?1", ""))               \
     X(TIMEOUT_FREE_DEAD, PAWL__PG_TIMEOUT_FREE_DEAD_TEXT)                                                 \

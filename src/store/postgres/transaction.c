@@ -9,14 +9,15 @@
 #include <unistd.h>
 
 /* The answer comes with the flush, long after the caller is gone. */
-static pawl__pg_call *begin_plain(pawl__pg_connection *connection, int statement, pawl_error *error)
+static pawl__pg_request *begin_plain(pawl__pg_connection *connection, int statement,
+                                     pawl_error *error)
 {
-    unsigned       place = connection->plain_count++ % PAWL__PG_PLAIN_MAX;
-    pawl__pg_call *call  = &connection->plain[place];
-    pawl__pg_end(call);
-    pawl__pg_begin(call, connection, statement, error);
-    call->error = NULL;
-    return call;
+    unsigned          index   = connection->plain_count++ % PAWL__PG_PLAIN_MAX;
+    pawl__pg_request *request = &connection->plain[index];
+    pawl__pg_end(request);
+    pawl__pg_begin(request, connection, statement, error);
+    request->error = NULL;
+    return request;
 }
 
 void pawl__pg_send_plain(pawl__pg_connection *connection, int statement, pawl_error *error)
@@ -26,13 +27,13 @@ void pawl__pg_send_plain(pawl__pg_connection *connection, int statement, pawl_er
 
 /* A pooler's session is not the worker's, but while its transaction lasts it is: it says
  * whose it is, so that who takes the worker over can end it. */
-static void mark(pawl__pg *store, pawl_error *error)
+static void tag(pawl__pg *store, pawl_error *error)
 {
-    if (store->mark_number == 0)
+    if (store->tag_number == 0)
         return;
-    pawl__pg_call *call = begin_plain(&store->main, PAWL__PG_WORKER_MARK, error);
-    pawl__pg_put_int(call, store->mark_number);
-    pawl__pg_send(call);
+    pawl__pg_request *request = begin_plain(&store->main, PAWL__PG_WORKER_TAG, error);
+    pawl__pg_put_int(request, store->tag_number);
+    pawl__pg_send(request);
 }
 
 void pawl__pg_begin_on(pawl__pg_connection *connection, pawl_error *error)
@@ -49,7 +50,7 @@ pawl_code pawl__pg_begin_transaction(pawl__pg *store, pawl_error *error)
     bool is_new         = !store->main.in_transaction;
     pawl__pg_begin_on(&store->main, error);
     if (is_new)
-        mark(store, error);
+        tag(store, error);
     return has_lost_locks ? pawl__pg_claims_lock(store, error) : PAWL_OK;
 }
 
@@ -59,10 +60,10 @@ void pawl__pg_rollback_transaction(pawl__pg_connection *connection)
         return;
     connection->in_transaction = false;
     if (connection->failed != PAWL_OK) /* it would keep the rollback from being sent */
-        (void)pawl__pg_flush(connection, NULL);
+        (void)pawl__pg_await(connection, NULL);
     pawl__pg_send_plain(connection, PAWL__PG_ROLLBACK, NULL);
     /* What cannot be rolled back is of no use any more. */
-    if (pawl__pg_flush(connection, NULL) != PAWL_OK)
+    if (pawl__pg_await(connection, NULL) != PAWL_OK)
         connection->is_lost = true;
 }
 
@@ -72,7 +73,7 @@ pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl__pg_connection **connection
 {
     pawl_code code = PAWL_OK;
     *connection    = &store->main;
-    if (store->is_held) /* all of it belongs to the hold */
+    if (store->in_hold) /* all of it belongs to the hold */
         return PAWL_OK;
     if (store->main.in_transaction)
         code = pawl__pg_side(store, connection, error);
@@ -90,7 +91,7 @@ pawl_code pawl__pg_stamp_end(pawl__pg_connection *connection, pawl_code code, pa
         return code;
     if (code == PAWL_OK) {
         pawl__pg_send_plain(connection, PAWL__PG_COMMIT_WORK, error);
-        code = pawl__pg_flush(connection, error);
+        code = pawl__pg_await(connection, error);
         if (code == PAWL_OK)
             connection->in_transaction = false;
     }
@@ -104,14 +105,14 @@ void pawl__pg_stamp_send_end(pawl__pg_connection *connection, pawl_error *error)
         pawl__pg_send_plain(connection, PAWL__PG_COMMIT_WORK, error);
 }
 
-pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code flushed)
+pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code answered)
 {
     if (!connection->is_pipelined)
-        return flushed;
-    if (flushed == PAWL_OK)
+        return answered;
+    if (answered == PAWL_OK)
         connection->in_transaction = false;
     pawl__pg_rollback_transaction(connection);
-    return flushed;
+    return answered;
 }
 
 /* ---- Holds -------------------------------------------------------------- */
@@ -122,17 +123,17 @@ pawl_code pawl__pg_hold_begin(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
     pawl_code code  = pawl__pg_ready(store, error);
-    if (code == PAWL_OK && store->is_held)
+    if (code == PAWL_OK && store->in_hold)
         code = pawl_error_set(error, PAWL_EINVAL, "postgres: this handle has an open hold already");
     if (code == PAWL_OK)
         code = pawl__pg_begin_transaction(store, error);
     if (code != PAWL_OK)
         return code;
     pawl__pg_send_plain(&store->main, PAWL__PG_HANDLER_PLANS, error);
-    code = pawl__pg_flush(&store->main, error);
+    code = pawl__pg_await(&store->main, error);
     if (code == PAWL_OK)
         code = pawl__pg_set_pipeline(&store->main, false, error);
-    store->is_held = code == PAWL_OK;
+    store->in_hold = code == PAWL_OK;
     if (code != PAWL_OK)
         pawl__pg_rollback_transaction(&store->main);
     return code;
@@ -162,7 +163,7 @@ pawl_code pawl__pg_hold_check(pawl__pg *store, pawl_error *error)
 
 pawl_code pawl__pg_hold_leave(pawl__pg *store, pawl_error *error)
 {
-    store->is_held             = false;
+    store->in_hold             = false;
     store->main.in_transaction = false;
     if (store->main.is_lost)
         return PAWL_OK;
@@ -172,7 +173,7 @@ pawl_code pawl__pg_hold_leave(pawl__pg *store, pawl_error *error)
 void pawl__pg_hold_end(pawl_store *base)
 {
     pawl__pg *store = pawl__pg_of(base);
-    if (!store->is_held || store->pid != getpid()) /* in a child it is the parent's */
+    if (!store->in_hold || store->pid != getpid()) /* in a child it is the parent's */
         return;
     PGTransactionStatusType status = PQtransactionStatus(store->main.pg);
     if (status == PQTRANS_INTRANS || status == PQTRANS_INERROR)

@@ -22,19 +22,19 @@ static pawl_code read_rows(checking *c, int statement, const pawl_text *tables, 
                            const pawl__sql_fields *columns, size_t row_size, char **items,
                            size_t *count)
 {
-    pawl__pg_call call;
-    pawl__pg_begin(&call, &c->store->main, statement, c->base.error);
-    pawl__pg_put_text(&call, pawl_text_of(c->store->schema));
-    pawl__pg_put_texts(&call, tables, table_count);
-    pawl_code code = pawl__pg_run(&call);
-    call.arena     = c->base.arena;
+    pawl__pg_request request;
+    pawl__pg_begin(&request, &c->store->main, statement, c->base.error);
+    pawl__pg_put_text(&request, pawl_text_of(c->store->schema));
+    pawl__pg_put_texts(&request, tables, table_count);
+    pawl_code code = pawl__pg_run(&request);
+    request.arena  = c->base.arena;
     if (code != PAWL_OK)
         return code;
-    *items = pawl__pg_take_rows(&call, row_size);
-    while (*items != NULL && pawl__pg_next(&call))
-        pawl__pg_get_fields(&call, columns, *items + row_size * (*count)++);
-    pawl__pg_end(&call);
-    return call.code;
+    *items = pawl__pg_take_rows(&request, row_size);
+    while (*items != NULL && pawl__pg_next(&request))
+        pawl__pg_get_fields(&request, columns, *items + row_size * (*count)++);
+    pawl__pg_end(&request);
+    return request.code;
 }
 
 static pawl_code read_catalog(checking *c, const pawl_schema_spec *spec)
@@ -65,17 +65,17 @@ static void type_name(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE])
 
 static pawl_code check_cascade(checking *c, const pawl__sql_table *table)
 {
-    pawl__pg_call call;
-    int64_t       count = 0;
-    pawl_text     name  = pawl_arena_printf(c->base.arena, "%s%s", c->base.prefix, table->name);
+    pawl__pg_request request;
+    int64_t          count = 0;
+    pawl_text        name  = pawl_arena_printf(c->base.arena, "%s%s", c->base.prefix, table->name);
     if (name.data == NULL)
         return pawl__pg_no_memory(c->base.error);
     if (!pawl__sql_table_is_there(&c->base, name))
         return PAWL_OK;
-    pawl__pg_begin(&call, &c->store->main, PAWL__PG_SCHEMA_CASCADES, c->base.error);
-    pawl__pg_put_text(&call, pawl_text_of(c->store->schema));
-    pawl__pg_put_text(&call, name);
-    pawl_code code = pawl__pg_one_int(&call, &count);
+    pawl__pg_begin(&request, &c->store->main, PAWL__PG_SCHEMA_CASCADES, c->base.error);
+    pawl__pg_put_text(&request, pawl_text_of(c->store->schema));
+    pawl__pg_put_text(&request, name);
+    pawl_code code = pawl__pg_one_int(&request, &count);
     if (code == PAWL_OK && count == 0)
         pawl__sql_report(&c->base, "table %.*s: foreign key with delete cascade is missing",
                          PAWL_TEXT_ARGS(name));
@@ -114,25 +114,25 @@ static pawl_text body_of(checking *c)
 
 static pawl_code check_function(checking *c)
 {
-    pawl__pg_call call;
-    pawl_text     body = body_of(c);
-    pawl_text     name = pawl_arena_printf(c->base.arena, "%s%s", c->store->sql.base.system_prefix,
-                                           pawl__pg_send_name);
+    pawl__pg_request request;
+    pawl_text        body = body_of(c);
+    pawl_text name = pawl_arena_printf(c->base.arena, "%s%s", c->store->sql.base.system_prefix,
+                                       pawl__pg_send_name);
     if (body.data == NULL || name.data == NULL)
         return pawl__pg_no_memory(c->base.error);
-    pawl__pg_begin(&call, &c->store->main, PAWL__PG_SCHEMA_FUNCTION, c->base.error);
-    pawl__pg_put_text(&call, pawl_text_of(c->store->schema));
-    pawl__pg_put_text(&call, name);
-    pawl_code code = pawl__pg_run(&call);
-    if (code == PAWL_OK && !pawl__pg_next(&call))
+    pawl__pg_begin(&request, &c->store->main, PAWL__PG_SCHEMA_FUNCTION, c->base.error);
+    pawl__pg_put_text(&request, pawl_text_of(c->store->schema));
+    pawl__pg_put_text(&request, name);
+    pawl_code code = pawl__pg_run(&request);
+    if (code == PAWL_OK && !pawl__pg_next(&request))
         pawl__sql_report(&c->base, "function %.*s is missing", PAWL_TEXT_ARGS(name));
-    else if (code == PAWL_OK && !pawl_text_equal(pawl__pg_peek_text(&call), body))
+    else if (code == PAWL_OK && !pawl_text_equal(pawl__pg_peek_text(&request), body))
         pawl__sql_report(&c->base, "function %.*s is not that of this version of pawl",
                          PAWL_TEXT_ARGS(name));
-    else if (code == PAWL_OK && !pawl__pg_get_bool(&call))
+    else if (code == PAWL_OK && !pawl__pg_get_bool(&request))
         pawl__sql_report(&c->base, "function %.*s: its search_path is not the schema %s",
                          PAWL_TEXT_ARGS(name), c->store->schema);
-    pawl__pg_end(&call);
+    pawl__pg_end(&request);
     return code;
 }
 

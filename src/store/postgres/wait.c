@@ -105,20 +105,20 @@ static int64_t events_lock(const pawl__pg *store)
 }
 
 void pawl__pg_send_notify_events(pawl__pg *store, pawl__pg_connection *connection,
-                                 pawl__pg_call *call, pawl_error *error)
+                                 pawl__pg_request *request, pawl_error *error)
 {
     const int64_t lock = events_lock(store);
-    pawl__pg_begin(call, connection, connection->is_ours ? PAWL__PG_NOTIFY : PAWL__PG_NOTIFY_ALWAYS,
-                   error);
-    pawl__pg_put_text(call, pawl_text_of(store->channel));
-    pawl__pg_put_text(call, PAWL_TEXT(EVENTS_PAYLOAD));
+    pawl__pg_begin(request, connection,
+                   connection->is_ours ? PAWL__PG_NOTIFY : PAWL__PG_NOTIFY_ALWAYS, error);
+    pawl__pg_put_text(request, pawl_text_of(store->channel));
+    pawl__pg_put_text(request, PAWL_TEXT(EVENTS_PAYLOAD));
     if (connection->is_ours)
-        pawl__pg_put_ints(call, &lock, 1);
-    pawl__pg_send(call);
+        pawl__pg_put_ints(request, &lock, 1);
+    pawl__pg_send(request);
 }
 
-bool pawl__pg_send_notify(pawl__pg *store, pawl__pg_connection *connection, pawl__pg_call *call,
-                          const pawl_changes *changes)
+bool pawl__pg_send_notify(pawl__pg *store, pawl__pg_connection *connection,
+                          pawl__pg_request *request, const pawl_changes *changes)
 {
     topics  list;
     int64_t locks[TOPICS_MAX + 1];
@@ -130,13 +130,13 @@ bool pawl__pg_send_notify(pawl__pg *store, pawl__pg_connection *connection, pawl
     if (list.has_outbox)
         locks[count++] = outbox_lock(store);
     bool is_conditional = connection->is_ours && !list.is_all;
-    pawl__pg_begin(call, connection, is_conditional ? PAWL__PG_NOTIFY : PAWL__PG_NOTIFY_ALWAYS,
+    pawl__pg_begin(request, connection, is_conditional ? PAWL__PG_NOTIFY : PAWL__PG_NOTIFY_ALWAYS,
                    NULL);
-    pawl__pg_put_text(call, pawl_text_of(store->channel));
-    pawl__pg_put_text(call, payload_of(&list));
+    pawl__pg_put_text(request, pawl_text_of(store->channel));
+    pawl__pg_put_text(request, payload_of(&list));
     if (is_conditional)
-        pawl__pg_put_ints(call, locks, count);
-    pawl__pg_send(call);
+        pawl__pg_put_ints(request, locks, count);
+    pawl__pg_send(request);
     return true;
 }
 
@@ -147,24 +147,24 @@ static bool has_outbox(const pawl__pg *store)
     return store->outbox.is_claimed;
 }
 
-static pawl_text name_of(const pawl__pg_place *place)
+static pawl_text name_of(const pawl__pg_front *front)
 {
-    return (pawl_text){.data = place->queue, .size = place->queue_size};
+    return (pawl_text){.data = front->queue, .size = front->queue_size};
 }
 
 /* The places of the queues that this handle claims from; returns how many. */
-static size_t list_queues(const pawl__pg *store, const pawl__pg_place **queues)
+static size_t list_queues(const pawl__pg *store, const pawl__pg_front **queues)
 {
     size_t count = 0;
-    for (size_t i = 0; i < store->place_count && i < PAWL__PG_QUEUES_MAX; i++)
-        if (store->places[i].is_queue)
-            queues[count++] = &store->places[i];
+    for (size_t i = 0; i < store->front_count && i < PAWL__PG_QUEUES_MAX; i++)
+        if (store->fronts[i].is_queue)
+            queues[count++] = &store->fronts[i];
     return count;
 }
 
 static bool has_claims(const pawl__pg *store)
 {
-    const pawl__pg_place *queues[PAWL__PG_QUEUES_MAX];
+    const pawl__pg_front *queues[PAWL__PG_QUEUES_MAX];
     return has_outbox(store) || list_queues(store, queues) != 0;
 }
 
@@ -175,8 +175,8 @@ static bool has_topics(const pawl__pg *store)
 
 static pawl_code take_sleep_locks(pawl__pg *store, pawl_error *error)
 {
-    pawl__pg_call         call;
-    const pawl__pg_place *queues[PAWL__PG_QUEUES_MAX];
+    pawl__pg_request      request;
+    const pawl__pg_front *queues[PAWL__PG_QUEUES_MAX];
     size_t                count = list_queues(store, queues);
     for (size_t i = 0; i < count; i++)
         store->sleep_locks[i] = queue_lock(store, name_of(queues[i]));
@@ -185,22 +185,22 @@ static pawl_code take_sleep_locks(pawl__pg *store, pawl_error *error)
     if (store->reads_events)
         store->sleep_locks[count++] = events_lock(store);
     store->sleep_lock_count = count;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_LISTEN_LOCKS, error);
-    pawl__pg_put_ints(&call, store->sleep_locks, count);
-    pawl_code code = pawl__pg_run(&call);
-    pawl__pg_end(&call);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_LISTEN_LOCKS, error);
+    pawl__pg_put_ints(&request, store->sleep_locks, count);
+    pawl_code code = pawl__pg_run(&request);
+    pawl__pg_end(&request);
     return code;
 }
 
 pawl_code pawl__pg_stop_sleeping(pawl__pg *store, pawl_error *error)
 {
-    pawl__pg_call call;
+    pawl__pg_request request;
     if (!store->sleeps)
         return PAWL_OK;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_UNLISTEN_LOCKS, error);
-    pawl__pg_put_ints(&call, store->sleep_locks, store->sleep_lock_count);
-    pawl_code code = pawl__pg_run(&call);
-    pawl__pg_end(&call);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_UNLISTEN_LOCKS, error);
+    pawl__pg_put_ints(&request, store->sleep_locks, store->sleep_lock_count);
+    pawl_code code = pawl__pg_run(&request);
+    pawl__pg_end(&request);
     store->sleeps = code != PAWL_OK;
     return code;
 }
@@ -209,7 +209,7 @@ void pawl__pg_note_claim(pawl__pg *store, bool is_empty)
 {
     store->poll_ms     = is_empty ? store->poll_ms : POLL_MS_MIN;
     store->busy_claims = is_empty ? 0 : store->busy_claims + 1;
-    if (store->busy_claims < BUSY_CLAIMS || !store->sleeps || store->is_held)
+    if (store->busy_claims < BUSY_CLAIMS || !store->sleeps || store->in_hold)
         return;
     /* When it fails the next call finds the connection lost. */
     (void)pawl__pg_stop_sleeping(store, NULL);
@@ -221,7 +221,7 @@ void pawl__pg_note_claim(pawl__pg *store, bool is_empty)
  * process knows already. */
 static bool is_for_us(const pawl__pg *store, const PGnotify *notify)
 {
-    const pawl__pg_place *queues[PAWL__PG_QUEUES_MAX];
+    const pawl__pg_front *queues[PAWL__PG_QUEUES_MAX];
     size_t                count = list_queues(store, queues);
     if (notify->be_pid == store->backend_pid)
         return false;
@@ -246,61 +246,61 @@ static void take_notifies(pawl__pg *store)
     }
 }
 
-static void put_times(pawl__pg_call *call, const pawl__pg_place *const *queues, size_t count,
+static void put_times(pawl__pg_request *request, const pawl__pg_front *const *queues, size_t count,
                       size_t offset)
 {
-    pawl__pg_array_begin(call, PAWL__WIRE_TIME, PAWL_VALUE_NONE, count);
+    pawl__pg_array_begin(request, PAWL__WIRE_TIME, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < count; i++)
-        pawl__pg_array_put(call, PAWL__WIRE_TIME, (const char *)queues[i] + offset);
-    pawl__pg_array_end(call);
+        pawl__pg_array_put(request, PAWL__WIRE_TIME, (const char *)queues[i] + offset);
+    pawl__pg_array_end(request);
 }
 
-static pawl_code is_there(pawl__pg_call *call, bool *is_woken)
+static pawl_code is_there(pawl__pg_request *request, bool *is_woken)
 {
-    pawl_code code = pawl__pg_run(call);
-    *is_woken |= code == PAWL_OK && pawl__pg_next(call) && pawl__pg_get_bool(call);
-    pawl__pg_end(call);
-    return code == PAWL_OK ? call->code : code;
+    pawl_code code = pawl__pg_run(request);
+    *is_woken |= code == PAWL_OK && pawl__pg_next(request) && pawl__pg_get_bool(request);
+    pawl__pg_end(request);
+    return code == PAWL_OK ? request->code : code;
 }
 
-static pawl_code look_at_queues(pawl__pg *store, pawl_error *error)
+static pawl_code check_queues(pawl__pg *store, pawl_error *error)
 {
-    pawl__pg_call         call;
-    const pawl__pg_place *queues[PAWL__PG_QUEUES_MAX];
+    pawl__pg_request      request;
+    const pawl__pg_front *queues[PAWL__PG_QUEUES_MAX];
     size_t                count = list_queues(store, queues);
     if (count == 0)
         return PAWL_OK;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_QUEUE_THERE, error);
-    pawl__pg_array_begin(&call, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, count);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_QUEUE_THERE, error);
+    pawl__pg_array_begin(&request, PAWL__WIRE_TEXT, PAWL_VALUE_NONE, count);
     for (size_t i = 0; i < count; i++) {
         pawl_text name = name_of(queues[i]);
-        pawl__pg_array_put(&call, PAWL__WIRE_TEXT, &name);
+        pawl__pg_array_put(&request, PAWL__WIRE_TEXT, &name);
     }
-    pawl__pg_array_end(&call);
-    put_times(&call, queues, count, offsetof(pawl__pg_place, from));
-    put_times(&call, queues, count, offsetof(pawl__pg_place, queue_due));
-    put_times(&call, queues, count, offsetof(pawl__pg_place, timeout_due));
-    return is_there(&call, &store->is_woken);
+    pawl__pg_array_end(&request);
+    put_times(&request, queues, count, offsetof(pawl__pg_front, from));
+    put_times(&request, queues, count, offsetof(pawl__pg_front, queue_due));
+    put_times(&request, queues, count, offsetof(pawl__pg_front, timeout_due));
+    return is_there(&request, &store->is_woken);
 }
 
-static pawl_code look_at_outbox(pawl__pg *store, pawl_error *error)
+static pawl_code check_outbox(pawl__pg *store, pawl_error *error)
 {
-    pawl__pg_call call;
+    pawl__pg_request request;
     if (!has_outbox(store))
         return PAWL_OK;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_OUTBOX_THERE, error);
-    pawl__pg_put_time(&call, pawl__pg_now(store));
-    return is_there(&call, &store->is_woken);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_OUTBOX_THERE, error);
+    pawl__pg_put_time(&request, pawl__pg_now(store));
+    return is_there(&request, &store->is_woken);
 }
 
-static pawl_code look_at_events(pawl__pg *store, pawl_error *error)
+static pawl_code check_events(pawl__pg *store, pawl_error *error)
 {
-    pawl__pg_call call;
+    pawl__pg_request request;
     if (!store->reads_events)
         return PAWL_OK;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_EVENTS_THERE, error);
-    pawl__pg_put_int(&call, store->events_read);
-    return is_there(&call, &store->has_events);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_EVENTS_THERE, error);
+    pawl__pg_put_int(&request, store->events_read);
+    return is_there(&request, &store->has_events);
 }
 
 /* Listens, takes the sleepers' locks, and looks once more: what was committed
@@ -319,10 +319,10 @@ static pawl_code prepare_to_sleep(pawl__pg *store, pawl_error *error)
     store->sleeps      = code == PAWL_OK;
     store->busy_claims = 0;
     if (code == PAWL_OK)
-        code = look_at_queues(store, error);
+        code = check_queues(store, error);
     if (code == PAWL_OK)
-        code = look_at_outbox(store, error);
-    return code == PAWL_OK ? look_at_events(store, error) : code;
+        code = check_outbox(store, error);
+    return code == PAWL_OK ? check_events(store, error) : code;
 }
 
 pawl_time pawl__pg_now(const pawl__pg *store)
@@ -334,18 +334,18 @@ pawl_time pawl__pg_now(const pawl__pg *store)
 
 static pawl_code beat(pawl__pg *store, pawl_error *error)
 {
-    pawl__pg_call call;
-    int64_t       now_ms = pawl__pg_clock_ms();
+    pawl__pg_request request;
+    int64_t          now_ms = pawl__pg_clock_ms();
     if (!store->is_pooled || !store->sql.base.is_attached || now_ms - store->beat_ms < BEAT_MS)
         return PAWL_OK;
     store->beat_ms        = now_ms;
     store->has_worker_tid = false; /* the row moves */
-    pawl__pg_begin(&call, &store->main, PAWL__PG_WORKER_BEAT, error);
-    pawl__pg_put_time(&call, pawl__pg_now(store));
-    pawl__pg_put_uuid(&call, store->sql.base.worker.uuid);
-    pawl__pg_put_int(&call, store->sql.base.epoch);
-    pawl_code code = pawl__pg_run(&call);
-    pawl__pg_end(&call);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_BEAT, error);
+    pawl__pg_put_time(&request, pawl__pg_now(store));
+    pawl__pg_put_uuid(&request, store->sql.base.worker.uuid);
+    pawl__pg_put_int(&request, store->sql.base.epoch);
+    pawl_code code = pawl__pg_run(&request);
+    pawl__pg_end(&request);
     return code;
 }
 
@@ -353,15 +353,15 @@ static pawl_code beat(pawl__pg *store, pawl_error *error)
  * over. */
 static pawl_code free_dead(pawl__pg *store, pawl_error *error)
 {
-    pawl__pg_call call;
-    int64_t       now_ms = pawl__pg_clock_ms();
+    pawl__pg_request request;
+    int64_t          now_ms = pawl__pg_clock_ms();
     if (!store->others_have || now_ms - store->freed_ms < OTHERS_MS)
         return PAWL_OK;
     store->freed_ms = now_ms;
-    pawl__pg_send_timeout_free_dead(store, &store->main, &call, false, error);
-    pawl_code code = pawl__pg_flush(&store->main, error);
-    store->is_woken |= code == PAWL_OK && pawl__pg_rows(&call) > 0;
-    pawl__pg_end(&call);
+    pawl__pg_send_timeout_free_dead(store, &store->main, &request, false, error);
+    pawl_code code = pawl__pg_await(&store->main, error);
+    store->is_woken |= code == PAWL_OK && pawl__pg_rows(&request) > 0;
+    pawl__pg_end(&request);
     return code;
 }
 
@@ -411,7 +411,7 @@ static int64_t slice_of(pawl__pg *store, int64_t milliseconds)
 static pawl_code begin_wait(pawl__pg *store, pawl_error *error)
 {
     pawl_code code = pawl__pg_ready(store, error);
-    if (code == PAWL_OK && store->is_held)
+    if (code == PAWL_OK && store->in_hold)
         return pawl_error_set(error, PAWL_EINVAL, "postgres: cannot wait while a hold is open");
     if (code == PAWL_OK && store->main.in_transaction && store->claim_count == 0)
         pawl__pg_rollback_transaction(&store->main);

@@ -118,8 +118,8 @@ static void note_failure(pump *p, pawl__pg_sent *sent, const PGresult *result)
     connection->is_read_only |= pawl__pg_is_read_only(result);
     if (sent->kind == PAWL__PG_SENT_PREPARE)
         sent->statement->state = PAWL__PG_UNKNOWN;
-    else if (sent->call != NULL)
-        sent->call->code = connection->failed;
+    else if (sent->request != NULL)
+        sent->request->code = connection->failed;
 }
 
 /* One result belongs to the head; NULL ends a call's. */
@@ -138,8 +138,8 @@ static void take_result(pump *p, PGresult *result)
     } else if (status == PGRES_PIPELINE_SYNC) {
         p->head++;
     } else if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
-        if (sent->kind == PAWL__PG_SENT_CALL) {
-            sent->call->result = result;
+        if (sent->kind == PAWL__PG_SENT_REQUEST) {
+            sent->request->result = result;
             return;
         }
     } else {
@@ -157,7 +157,7 @@ static size_t error_size(const pump *p)
 
 /* Nothing came for a slice. An error without a result is a message that the library dropped,
  * for want of memory: the last one, else the results behind it would have come. */
-static void look_at_error(pump *p)
+static void check_error(pump *p)
 {
     size_t size = error_size(p);
     if (size > p->told)
@@ -166,7 +166,7 @@ static void look_at_error(pump *p)
         p->told = size; /* it begins anew with a query */
 }
 
-static void look_at_time(pump *p)
+static void check_time(pump *p)
 {
     if (pawl__pg_clock_ms() < p->deadline)
         return;
@@ -208,9 +208,9 @@ static void wait_for_socket(pump *p)
         PQconsumeInput(pg) == 0)
         give_up(p, NULL);
     else if (ready == 0)
-        look_at_error(p);
+        check_error(p);
     if (!p->connection->is_lost)
-        look_at_time(p);
+        check_time(p);
 }
 
 /* What the library has read already, and what the socket brings. */
@@ -240,8 +240,8 @@ static void forget_unanswered(pawl__pg_connection *connection, size_t head)
         pawl__pg_sent *sent = &connection->sent[i];
         if (sent->kind == PAWL__PG_SENT_PREPARE)
             sent->statement->state = PAWL__PG_UNKNOWN;
-        else if (sent->kind == PAWL__PG_SENT_CALL && sent->call->result == NULL)
-            sent->call->code = connection->failed;
+        else if (sent->kind == PAWL__PG_SENT_REQUEST && sent->request->result == NULL)
+            sent->request->code = connection->failed;
     }
 }
 
@@ -289,7 +289,7 @@ static void follow_transaction(pawl__pg_connection *connection)
         pawl__pg_rollback_transaction(connection);
 }
 
-pawl_code pawl__pg_flush(pawl__pg_connection *connection, pawl_error *error)
+pawl_code pawl__pg_await(pawl__pg_connection *connection, pawl_error *error)
 {
     bool was_sent = connection->is_pipelined && connection->sent_count > 0;
     if (was_sent)

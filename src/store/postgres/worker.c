@@ -24,14 +24,14 @@
 static const pawl_uuid kept_row; /* the id of zeroes */
 
 /* Sends a statement whose parameters are one or two ids. */
-static void send_with_ids(pawl__pg_connection *connection, pawl__pg_call *call, int statement,
+static void send_with_ids(pawl__pg_connection *connection, pawl__pg_request *request, int statement,
                           const pawl_uuid *first, const pawl_uuid *second, pawl_error *error)
 {
-    pawl__pg_begin(call, connection, statement, error);
-    pawl__pg_put_uuid(call, *first);
+    pawl__pg_begin(request, connection, statement, error);
+    pawl__pg_put_uuid(request, *first);
     if (second != NULL)
-        pawl__pg_put_uuid(call, *second);
-    pawl__pg_send(call);
+        pawl__pg_put_uuid(request, *second);
+    pawl__pg_send(request);
 }
 
 /* What a worker had leased is free at once, not only when the lease is over. Its
@@ -39,43 +39,45 @@ static void send_with_ids(pawl__pg_connection *connection, pawl__pg_call *call, 
 static pawl_code end_worker(pawl__pg_connection *connection, pawl_uuid worker, bool is_deleted,
                             bool has_timeouts, pawl_error *error)
 {
-    pawl__pg_call calls[6];
-    size_t        count = 0;
+    pawl__pg_request requests[6];
+    size_t           count = 0;
     if (is_deleted) {
-        send_with_ids(connection, &calls[count++], PAWL__PG_WORKER_RETAIN, &kept_row, NULL, error);
-        send_with_ids(connection, &calls[count++], PAWL__SQL_WORKER_FOLD, &kept_row, &worker,
+        send_with_ids(connection, &requests[count++], PAWL__PG_WORKER_RETAIN, &kept_row, NULL,
                       error);
-        send_with_ids(connection, &calls[count++], PAWL__SQL_WORKER_DELETE, &worker, NULL, error);
+        send_with_ids(connection, &requests[count++], PAWL__SQL_WORKER_FOLD, &kept_row, &worker,
+                      error);
+        send_with_ids(connection, &requests[count++], PAWL__SQL_WORKER_DELETE, &worker, NULL,
+                      error);
     }
     if (has_timeouts)
-        send_with_ids(connection, &calls[count++], PAWL__PG_TIMEOUT_FREE_WORKER, &worker, NULL,
+        send_with_ids(connection, &requests[count++], PAWL__PG_TIMEOUT_FREE_WORKER, &worker, NULL,
                       error);
-    send_with_ids(connection, &calls[count++], PAWL__SQL_AGGREGATOR_FREE, &worker, NULL, error);
-    send_with_ids(connection, &calls[count++], PAWL__SQL_LEASE_DELETE_ALL, &worker, NULL, error);
-    pawl_code code = pawl__pg_flush(connection, error);
+    send_with_ids(connection, &requests[count++], PAWL__SQL_AGGREGATOR_FREE, &worker, NULL, error);
+    send_with_ids(connection, &requests[count++], PAWL__SQL_LEASE_DELETE_ALL, &worker, NULL, error);
+    pawl_code code = pawl__pg_await(connection, error);
     for (size_t i = 0; i < count; i++)
-        pawl__pg_end(&calls[i]);
+        pawl__pg_end(&requests[i]);
     return code;
 }
 
-static void send_with_now(pawl__pg_connection *connection, pawl__pg_call *call, int statement,
+static void send_with_now(pawl__pg_connection *connection, pawl__pg_request *request, int statement,
                           pawl_time now, pawl_error *error)
 {
-    pawl__pg_begin(call, connection, statement, error);
-    pawl__pg_put_time(call, now);
-    pawl__pg_send(call);
+    pawl__pg_begin(request, connection, statement, error);
+    pawl__pg_put_time(request, now);
+    pawl__pg_send(request);
 }
 
 /* Frees what dead workers had leased; their rows stay. */
 static pawl_code free_dead(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
-    pawl__pg_call calls[3];
-    pawl__pg_send_timeout_free_dead(store, connection, &calls[0], true, error);
-    send_with_now(connection, &calls[1], PAWL__PG_AGGREGATOR_FREE_DEAD, store->last_now, error);
-    send_with_now(connection, &calls[2], PAWL__PG_LEASE_FREE_DEAD, store->last_now, error);
-    pawl_code code = pawl__pg_flush(connection, error);
+    pawl__pg_request requests[3];
+    pawl__pg_send_timeout_free_dead(store, connection, &requests[0], true, error);
+    send_with_now(connection, &requests[1], PAWL__PG_AGGREGATOR_FREE_DEAD, store->last_now, error);
+    send_with_now(connection, &requests[2], PAWL__PG_LEASE_FREE_DEAD, store->last_now, error);
+    pawl_code code = pawl__pg_await(connection, error);
     for (size_t i = 0; i < 3; i++)
-        pawl__pg_end(&calls[i]);
+        pawl__pg_end(&requests[i]);
     return code;
 }
 
@@ -94,16 +96,16 @@ static int64_t lock_number_of(pawl_uuid worker)
 static pawl_code end_and_lock(pawl__pg_connection *connection, int64_t number, int lock,
                               pawl_error *error)
 {
-    pawl__pg_call calls[2];
-    pawl__pg_begin(&calls[0], connection, PAWL__PG_END_SESSION, error);
-    pawl__pg_put_int(&calls[0], number);
-    pawl__pg_send(&calls[0]);
-    pawl__pg_begin(&calls[1], connection, lock, error);
-    pawl__pg_put_int(&calls[1], number);
-    pawl__pg_send(&calls[1]);
-    pawl_code code = pawl__pg_flush(connection, error);
-    pawl__pg_end(&calls[0]);
-    pawl__pg_end(&calls[1]);
+    pawl__pg_request requests[2];
+    pawl__pg_begin(&requests[0], connection, PAWL__PG_END_SESSION, error);
+    pawl__pg_put_int(&requests[0], number);
+    pawl__pg_send(&requests[0]);
+    pawl__pg_begin(&requests[1], connection, lock, error);
+    pawl__pg_put_int(&requests[1], number);
+    pawl__pg_send(&requests[1]);
+    pawl_code code = pawl__pg_await(connection, error);
+    pawl__pg_end(&requests[0]);
+    pawl__pg_end(&requests[1]);
     return code;
 }
 
@@ -114,21 +116,21 @@ pawl_code pawl__pg_worker_lock(pawl__pg *store, pawl_error *error)
 
 static void unlock(pawl__pg *store)
 {
-    pawl__pg_call call;
+    pawl__pg_request request;
     if (store->lock_number == 0 || store->main.is_lost)
         return;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_WORKER_UNLOCK, NULL);
-    pawl__pg_put_int(&call, store->lock_number);
-    (void)pawl__pg_run(&call);
-    pawl__pg_end(&call);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_UNLOCK, NULL);
+    pawl__pg_put_int(&request, store->lock_number);
+    (void)pawl__pg_run(&request);
+    pawl__pg_end(&request);
     store->lock_number = 0;
 }
 
 /* ---- Open, close, resolve ----------------------------------------------- */
 
-static void note_row(pawl__pg *store, pawl__pg_call *call)
+static void note_row(pawl__pg *store, pawl__pg_request *request)
 {
-    pawl_text tid         = pawl__pg_peek_text(call);
+    pawl_text tid         = pawl__pg_peek_text(request);
     store->has_worker_tid = tid.size == sizeof store->worker_tid;
     if (store->has_worker_tid)
         memcpy(store->worker_tid, tid.data, tid.size);
@@ -138,20 +140,20 @@ static void note_row(pawl__pg *store, pawl__pg_call *call)
 static pawl_code take_row(pawl__pg *store, pawl__pg_connection *connection, pawl_text endpoint,
                           pawl_text types, pawl_time now, int64_t *epoch, pawl_error *error)
 {
-    pawl__pg_call call;
-    pawl__pg_begin(&call, connection, PAWL__PG_WORKER_TAKE, error);
-    pawl__pg_put_uuid(&call, store->sql.base.worker.uuid);
-    pawl__pg_put_text(&call, endpoint);
-    pawl__pg_put_text(&call, types);
-    pawl__pg_put_int(&call, store->lock_number);
-    pawl__pg_put_int(&call, store->pid);
-    pawl__pg_put_time(&call, now);
-    pawl_code code = pawl__pg_run(&call);
-    if (code == PAWL_OK && pawl__pg_next(&call)) {
-        *epoch = pawl__pg_get_int(&call);
-        note_row(store, &call);
+    pawl__pg_request request;
+    pawl__pg_begin(&request, connection, PAWL__PG_WORKER_TAKE, error);
+    pawl__pg_put_uuid(&request, store->sql.base.worker.uuid);
+    pawl__pg_put_text(&request, endpoint);
+    pawl__pg_put_text(&request, types);
+    pawl__pg_put_int(&request, store->lock_number);
+    pawl__pg_put_int(&request, store->pid);
+    pawl__pg_put_time(&request, now);
+    pawl_code code = pawl__pg_run(&request);
+    if (code == PAWL_OK && pawl__pg_next(&request)) {
+        *epoch = pawl__pg_get_int(&request);
+        note_row(store, &request);
     }
-    pawl__pg_end(&call);
+    pawl__pg_end(&request);
     if (code == PAWL_OK && *epoch > 1)
         code = end_worker(connection, store->sql.base.worker.uuid, false, true, error);
     return code;
@@ -176,9 +178,9 @@ pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text t
     if (code != PAWL_OK)
         return code;
     /* A transaction of another handle of this worker, with what it claimed, is over. */
-    store->mark_number = store->is_pooled ? lock_number_of(base->worker.uuid) : 0;
+    store->tag_number = store->is_pooled ? lock_number_of(base->worker.uuid) : 0;
     if (store->is_pooled)
-        code = end_and_lock(connection, store->mark_number, PAWL__PG_WORKER_MARK_WAIT, error);
+        code = end_and_lock(connection, store->tag_number, PAWL__PG_WORKER_TAG_WAIT, error);
     if (code == PAWL_OK)
         code = take_row(store, connection, endpoint, types, now, &epoch, error);
     if (code == PAWL_OK)
@@ -223,27 +225,27 @@ pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *err
  * has the row, but not for long. */
 static pawl_code raise_epoch(pawl__pg *store, int64_t *epoch, pawl_uuid *last, pawl_error *error)
 {
-    pawl__pg_call wait, call;
+    pawl__pg_request wait, request;
     pawl__pg_begin_on(&store->main, error);
     pawl__pg_begin(&wait, &store->main, PAWL__PG_LOCK_TIMEOUT, error);
     pawl__pg_put_text(&wait, PAWL_TEXT(RAISE_LOCK_MS));
     pawl__pg_send(&wait);
-    pawl__pg_begin(&call, &store->main, PAWL__PG_WORKER_RAISE_ROW, error);
-    pawl__pg_put_uuid(&call, store->sql.base.worker.uuid);
-    pawl__pg_send(&call);
-    pawl_code code = pawl__pg_flush(&store->main, error);
-    if (code == PAWL_OK && !pawl__pg_next(&call))
+    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_RAISE_ROW, error);
+    pawl__pg_put_uuid(&request, store->sql.base.worker.uuid);
+    pawl__pg_send(&request);
+    pawl_code code = pawl__pg_await(&store->main, error);
+    if (code == PAWL_OK && !pawl__pg_next(&request))
         code = pawl_error_set(error, PAWL_EFENCED, "postgres: this worker has no row any longer");
     if (code == PAWL_OK) {
-        *epoch = pawl__pg_get_int(&call);
-        *last  = pawl__pg_get_uuid(&call);
-        note_row(store, &call);
+        *epoch = pawl__pg_get_int(&request);
+        *last  = pawl__pg_get_uuid(&request);
+        note_row(store, &request);
     }
     pawl__pg_end(&wait);
-    pawl__pg_end(&call);
+    pawl__pg_end(&request);
     if (code == PAWL_OK) {
         pawl__pg_send_plain(&store->main, PAWL__PG_COMMIT_WORK, error);
-        code = pawl__pg_flush(&store->main, error);
+        code = pawl__pg_await(&store->main, error);
     }
     if (code == PAWL_OK)
         store->main.in_transaction = false;
@@ -254,11 +256,11 @@ static pawl_code raise_epoch(pawl__pg *store, int64_t *epoch, pawl_uuid *last, p
 
 bool pawl__pg_end_commit_of(pawl__pg_connection *connection, pawl_uuid worker)
 {
-    pawl__pg_call call;
-    send_with_ids(connection, &call, PAWL__PG_END_HOLDER_OF, &worker, NULL, NULL);
-    bool is_ended = pawl__pg_flush(connection, NULL) == PAWL_OK && pawl__pg_next(&call) &&
-                    pawl__pg_get_bool(&call);
-    pawl__pg_end(&call);
+    pawl__pg_request request;
+    send_with_ids(connection, &request, PAWL__PG_END_HOLDER_OF, &worker, NULL, NULL);
+    bool is_ended = pawl__pg_await(connection, NULL) == PAWL_OK && pawl__pg_next(&request) &&
+                    pawl__pg_get_bool(&request);
+    pawl__pg_end(&request);
     return is_ended;
 }
 
@@ -269,20 +271,20 @@ void pawl__pg_end_holder(pawl__pg *store, pawl__pg_connection *connection)
 
 void pawl__pg_end_standing(pawl__pg *store, pawl__pg_connection *connection)
 {
-    pawl__pg_call call;
-    int64_t       stand_ms = store->sql.base.deadline_ms;
-    stand_ms               = stand_ms < STAND_MS_MIN   ? STAND_MS_MIN
-                             : stand_ms > STAND_MS_MAX ? STAND_MS_MAX
-                                                       : stand_ms;
-    pawl__pg_begin(&call, connection, PAWL__PG_END_STANDING_OF, NULL);
-    pawl__pg_put_int(&call, stand_ms);
-    pawl__pg_put_int(&call, pawl__pg_turn_number(store));
-    if (pawl__pg_run(&call) == PAWL_OK && pawl__pg_rows(&call) > 0)
+    pawl__pg_request request;
+    int64_t          stand_ms = store->sql.base.deadline_ms;
+    stand_ms                  = stand_ms < STAND_MS_MIN   ? STAND_MS_MIN
+                                : stand_ms > STAND_MS_MAX ? STAND_MS_MAX
+                                                          : stand_ms;
+    pawl__pg_begin(&request, connection, PAWL__PG_END_STANDING_OF, NULL);
+    pawl__pg_put_int(&request, stand_ms);
+    pawl__pg_put_int(&request, pawl__pg_turn_number(store));
+    if (pawl__pg_run(&request) == PAWL_OK && pawl__pg_rows(&request) > 0)
         pawl_log(PAWL_LOG_WARNING,
                  "postgres: %s: %lld sessions stood still inside a commit for %lld ms and were "
                  "waited for: they were ended",
-                 store->given, (long long)pawl__pg_rows(&call), (long long)stand_ms);
-    pawl__pg_end(&call);
+                 store->given, (long long)pawl__pg_rows(&request), (long long)stand_ms);
+    pawl__pg_end(&request);
 }
 
 static bool is_interrupted(pawl__pg *store)
@@ -342,58 +344,58 @@ pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_appli
 pawl_code pawl__pg_worker_list(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
                                size_t *count, pawl_error *error)
 {
-    pawl__pg     *store = pawl__pg_of(base);
-    pawl__pg_call call;
+    pawl__pg        *store = pawl__pg_of(base);
+    pawl__pg_request request;
     *count         = 0;
     pawl_code code = pawl__pg_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_WORKER_ALIVE_LIST, error);
-    pawl__pg_put_time(&call, store->last_now);
-    code       = pawl__pg_run(&call);
-    call.arena = arena;
+    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_ALIVE_LIST, error);
+    pawl__pg_put_time(&request, store->last_now);
+    code          = pawl__pg_run(&request);
+    request.arena = arena;
     if (code != PAWL_OK)
         return code;
-    *items = pawl__pg_take_rows(&call, sizeof **items);
-    while (*items != NULL && pawl__pg_next(&call)) {
+    *items = pawl__pg_take_rows(&request, sizeof **items);
+    while (*items != NULL && pawl__pg_next(&request)) {
         pawl_worker_info *row = &(*items)[(*count)++];
-        row->id.uuid          = pawl__pg_get_uuid(&call);
-        row->endpoint         = pawl__pg_get_text(&call);
-        row->types            = pawl__pg_get_text(&call);
-        row->epoch            = pawl__pg_get_int(&call);
-        row->pid              = pawl__pg_get_int(&call);
-        row->seen             = pawl__pg_get_time(&call);
-        pawl__pg_get_fields(&call, &pawl__sql_counters, &row->counters);
+        row->id.uuid          = pawl__pg_get_uuid(&request);
+        row->endpoint         = pawl__pg_get_text(&request);
+        row->types            = pawl__pg_get_text(&request);
+        row->epoch            = pawl__pg_get_int(&request);
+        row->pid              = pawl__pg_get_int(&request);
+        row->seen             = pawl__pg_get_time(&request);
+        pawl__pg_get_fields(&request, &pawl__sql_counters, &row->counters);
     }
-    pawl__pg_end(&call);
-    return call.code;
+    pawl__pg_end(&request);
+    return request.code;
 }
 
 pawl_code pawl__pg_worker_count(pawl__pg *store, int64_t *count, pawl_error *error)
 {
-    pawl__pg_call call;
-    pawl__pg_begin(&call, &store->main, PAWL__PG_WORKER_ALIVE_COUNT, error);
-    pawl__pg_put_time(&call, store->last_now);
-    return pawl__pg_one_int(&call, count);
+    pawl__pg_request request;
+    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_ALIVE_COUNT, error);
+    pawl__pg_put_time(&request, store->last_now);
+    return pawl__pg_one_int(&request, count);
 }
 
 pawl_code pawl__pg_worker_sweep(pawl__pg *store, pawl__pg_connection *connection, pawl_time before,
                                 size_t count_max, int64_t *count, bool *more, pawl_error *error)
 {
-    pawl__pg_call call;
-    pawl__pg_begin(&call, connection, PAWL__PG_WORKER_DEAD_LIST, error);
-    pawl__pg_put_time(&call, store->last_now);
-    pawl__pg_put_time(&call, before);
-    pawl__pg_put_int(&call, (int64_t)count_max);
-    pawl_code code  = pawl__pg_run(&call);
+    pawl__pg_request request;
+    pawl__pg_begin(&request, connection, PAWL__PG_WORKER_DEAD_LIST, error);
+    pawl__pg_put_time(&request, store->last_now);
+    pawl__pg_put_time(&request, before);
+    pawl__pg_put_int(&request, (int64_t)count_max);
+    pawl_code code  = pawl__pg_run(&request);
     size_t    ended = 0;
-    while (code == PAWL_OK && pawl__pg_next(&call)) {
-        pawl_uuid id           = pawl__pg_get_uuid(&call);
-        bool      has_timeouts = pawl__pg_get_bool(&call);
+    while (code == PAWL_OK && pawl__pg_next(&request)) {
+        pawl_uuid id           = pawl__pg_get_uuid(&request);
+        bool      has_timeouts = pawl__pg_get_bool(&request);
         code                   = end_worker(connection, id, true, has_timeouts, error);
         ended++;
     }
-    pawl__pg_end(&call);
+    pawl__pg_end(&request);
     *count += (int64_t)ended;
     *more |= ended == count_max;
     return code;

@@ -30,55 +30,55 @@ const void **pawl__pg_select(pawl__pg_writer *writer, pawl_change_kind kind, paw
 
 /* ---- Steps -------------------------------------------------------------- */
 
-static pawl__pg_step *add(pawl__pg_writer *writer, pawl_change_kind kind, const void **items,
-                          size_t count, pawl__pg_check_fn *check)
+static pawl__pg_write *add(pawl__pg_writer *writer, pawl_change_kind kind, const void **items,
+                           size_t count, pawl__pg_check_fn *check)
 {
-    pawl__pg_step *step = pawl_arena_take(writer->arena, sizeof *step);
-    if (step == NULL) {
+    pawl__pg_write *write = pawl_arena_take(writer->arena, sizeof *write);
+    if (write == NULL) {
         (void)pawl__pg_no_memory(writer->error);
         return NULL;
     }
-    step->writer = writer;
-    step->kind   = kind;
-    step->items  = items;
-    step->count  = count;
-    step->check  = check;
+    write->writer = writer;
+    write->kind   = kind;
+    write->items  = items;
+    write->count  = count;
+    write->check  = check;
     if (writer->last != NULL)
-        writer->last->next = step;
+        writer->last->next = write;
     else
-        writer->first = step;
-    writer->last = step;
-    return step;
+        writer->first = write;
+    writer->last = write;
+    return write;
 }
 
-pawl__pg_step *pawl__pg_step_add(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
-                                 const void **items, size_t count, pawl__pg_check_fn *check)
+pawl__pg_write *pawl__pg_write_add(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
+                                   const void **items, size_t count, pawl__pg_check_fn *check)
 {
-    pawl__pg_step *step = add(writer, kind, items, count, check);
-    if (step != NULL)
-        pawl__pg_begin(&step->call, writer->connection, statement, writer->error);
-    return step;
+    pawl__pg_write *write = add(writer, kind, items, count, check);
+    if (write != NULL)
+        pawl__pg_begin(&write->request, writer->connection, statement, writer->error);
+    return write;
 }
 
-pawl__pg_step *pawl__pg_step_add_with(pawl__pg_writer *writer, pawl__pg_statement *statement,
-                                      pawl_change_kind kind, const void **items, size_t count,
-                                      pawl__pg_check_fn *check)
+pawl__pg_write *pawl__pg_write_add_with(pawl__pg_writer *writer, pawl__pg_statement *statement,
+                                        pawl_change_kind kind, const void **items, size_t count,
+                                        pawl__pg_check_fn *check)
 {
-    pawl__pg_step *step = add(writer, kind, items, count, check);
-    if (step != NULL)
-        pawl__pg_begin_with(&step->call, writer->connection, statement, writer->error);
-    return step;
+    pawl__pg_write *write = add(writer, kind, items, count, check);
+    if (write != NULL)
+        pawl__pg_begin_with(&write->request, writer->connection, statement, writer->error);
+    return write;
 }
 
-void pawl__pg_step_fields(pawl__pg_step *step, const pawl__sql_field *fields, size_t field_count)
+void pawl__pg_write_fields(pawl__pg_write *write, const pawl__sql_field *fields, size_t field_count)
 {
     for (size_t f = 0; f < field_count; f++) {
         const pawl__sql_field *field = &fields[f];
-        pawl__pg_array_begin(&step->call, field->wire, PAWL_VALUE_NONE, step->count);
-        for (size_t i = 0; i < step->count; i++)
-            pawl__pg_array_put(&step->call, field->wire,
-                               (const char *)step->items[i] + field->offset);
-        pawl__pg_array_end(&step->call);
+        pawl__pg_array_begin(&write->request, field->wire, PAWL_VALUE_NONE, write->count);
+        for (size_t i = 0; i < write->count; i++)
+            pawl__pg_array_put(&write->request, field->wire,
+                               (const char *)write->items[i] + field->offset);
+        pawl__pg_array_end(&write->request);
     }
 }
 
@@ -93,7 +93,7 @@ static const char *find_conflict(const pawl__pg_statement *statement)
 /* The statement, made to fail for an item that it would leave out: an insert with a
  * duplicate key, any other with a division by zero when it returns another number of
  * rows than its last parameter says. */
-static pawl_code make_guarded(const pawl__pg_step *step, pawl__pg_statement *statement)
+static pawl_code make_guarded(const pawl__pg_write *write, pawl__pg_statement *statement)
 {
     pawl__sql_text      text     = {0};
     pawl__pg_statement *made     = pawl_allocate(sizeof *made);
@@ -105,11 +105,11 @@ static pawl_code make_guarded(const pawl__pg_step *step, pawl__pg_statement *sta
         pawl__sql_appendf(&text,
                           "with pawl_changed as (%s) select 1 / (count(*) = $%d)::int "
                           "from pawl_changed",
-                          statement->text, step->call.count + 1);
+                          statement->text, write->request.count + 1);
     if (made == NULL || text.is_failed) {
         pawl__sql_text_free(&text);
         pawl_free(made);
-        return pawl__pg_no_memory(step->call.error);
+        return pawl__pg_no_memory(write->request.error);
     }
     made->text = text.data;
     (void)snprintf(made->name, sizeof made->name, "%.20s_g", statement->name);
@@ -123,31 +123,31 @@ static bool can_guard(const pawl__pg_statement *statement)
     return strncmp(statement->text, "with ", 5) != 0;
 }
 
-pawl_code pawl__pg_step_send(pawl__pg_step *step)
+pawl_code pawl__pg_write_send(pawl__pg_write *write)
 {
-    pawl__pg_statement *statement = step->call.statement;
-    bool                is_wanted = step->writer->is_guarded && step->check != NULL;
+    pawl__pg_statement *statement = write->request.statement;
+    bool                is_wanted = write->writer->is_guarded && write->check != NULL;
     pawl_code           code      = PAWL_OK;
-    if (step->call.code == PAWL_OK && is_wanted && can_guard(statement)) {
+    if (write->request.code == PAWL_OK && is_wanted && can_guard(statement)) {
         if (statement->guarded == NULL)
-            code = make_guarded(step, statement);
+            code = make_guarded(write, statement);
         if (code != PAWL_OK)
             return code;
-        step->call.statement = statement->guarded;
-        step->check          = NULL;
+        write->request.statement = statement->guarded;
+        write->check             = NULL;
         if (find_conflict(statement) == NULL)
-            pawl__pg_put_int(&step->call, (int64_t)step->count);
+            pawl__pg_put_int(&write->request, (int64_t)write->count);
     } else if (is_wanted) {
-        step->writer->has_unguarded = true;
+        write->writer->has_unguarded = true;
     }
-    pawl__pg_send(&step->call);
-    return step->call.code;
+    pawl__pg_send(&write->request);
+    return write->request.code;
 }
 
-pawl_code pawl__pg_step_all(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
-                            pawl__pg_want_fn *want, const void *context,
-                            const pawl__sql_field *fields, size_t field_count,
-                            pawl__pg_check_fn *check)
+pawl_code pawl__pg_write_all(pawl__pg_writer *writer, int statement, pawl_change_kind kind,
+                             pawl__pg_want_fn *want, const void *context,
+                             const pawl__sql_field *fields, size_t field_count,
+                             pawl__pg_check_fn *check)
 {
     size_t       count;
     const void **items = pawl__pg_select(writer, kind, want, context, &count);
@@ -155,11 +155,11 @@ pawl_code pawl__pg_step_all(pawl__pg_writer *writer, int statement, pawl_change_
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__pg_step *step = pawl__pg_step_add(writer, statement, kind, items, count, check);
-    if (step == NULL)
+    pawl__pg_write *write = pawl__pg_write_add(writer, statement, kind, items, count, check);
+    if (write == NULL)
         return PAWL_ENOMEM;
-    pawl__pg_step_fields(step, fields, field_count);
-    return pawl__pg_step_send(step);
+    pawl__pg_write_fields(write, fields, field_count);
+    return pawl__pg_write_send(write);
 }
 
 /* ---- Waves -------------------------------------------------------------- */
@@ -203,16 +203,16 @@ pawl_code pawl__pg_send_waves(pawl__pg_writer *writer, pawl_change_kind kind,
 
 /* ---- Answers ------------------------------------------------------------ */
 
-bool *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_step *step)
+bool *pawl__pg_applied(pawl__pg_writer *writer, pawl__pg_write *write)
 {
-    bool *is_applied = pawl_arena_take(writer->arena, step->count + 1);
+    bool *is_applied = pawl_arena_take(writer->arena, write->count + 1);
     if (is_applied == NULL) {
         (void)pawl__pg_no_memory(writer->error);
         return NULL;
     }
-    while (pawl__pg_next(&step->call)) {
-        int64_t number = pawl__pg_get_int(&step->call);
-        if (number >= 1 && (uint64_t)number <= step->count)
+    while (pawl__pg_next(&write->request)) {
+        int64_t number = pawl__pg_get_int(&write->request);
+        if (number >= 1 && (uint64_t)number <= write->count)
             is_applied[number - 1] = true;
     }
     return is_applied;
@@ -234,16 +234,16 @@ pawl_code pawl__pg_refuse_for(pawl__pg_writer *writer, pawl_change_kind kind, co
     return pawl__pg_refuse(writer, kind, change, &text);
 }
 
-pawl_code pawl__pg_check_numbers(pawl__pg_writer *writer, pawl__pg_step *step,
+pawl_code pawl__pg_check_numbers(pawl__pg_writer *writer, pawl__pg_write *write,
                                  pawl__sql_why_fn *why)
 {
-    if (pawl__pg_rows(&step->call) == (int64_t)step->count)
+    if (pawl__pg_rows(&write->request) == (int64_t)write->count)
         return PAWL_OK;
-    bool     *is_applied = pawl__pg_applied(writer, step);
+    bool     *is_applied = pawl__pg_applied(writer, write);
     pawl_code code       = is_applied != NULL ? PAWL_OK : PAWL_ENOMEM;
-    for (size_t i = 0; code == PAWL_OK && i < step->count; i++) {
+    for (size_t i = 0; code == PAWL_OK && i < write->count; i++) {
         if (!is_applied[i])
-            code = pawl__pg_refuse_for(writer, step->kind, step->items[i], why);
+            code = pawl__pg_refuse_for(writer, write->kind, write->items[i], why);
     }
     return code;
 }

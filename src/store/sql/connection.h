@@ -30,7 +30,7 @@ typedef struct pawl__sql_asked {
     size_t                  row_size;
 } pawl__sql_asked;
 
-typedef struct pawl__sql_call pawl__sql_call; /* each driver's own */
+typedef struct pawl__sql_request pawl__sql_request; /* each driver's own */
 
 typedef struct pawl__sql_ops {
     const char *name; /* as its error texts begin: "sqlite" */
@@ -42,13 +42,13 @@ typedef struct pawl__sql_ops {
     /* `*call` is NULL when it could not be made, else it is to be ended. Texts that are read live
      * in the arena. The parameters are borrowed until the call is ended. */
     pawl_code (*send)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
-                      pawl__sql_call **call, pawl_error *error);
+                      pawl__sql_request **request, pawl_error *error);
     /* The first failure of what was sent since the last one. */
-    pawl_code (*flush)(pawl_store *store, pawl_error *error);
-    bool (*next)(pawl__sql_call *call);
-    void (*get)(pawl__sql_call *call, const pawl__sql_fields *columns, void *row);
+    pawl_code (*await)(pawl_store *store, pawl_error *error);
+    bool (*next)(pawl__sql_request *request);
+    void (*get)(pawl__sql_request *request, const pawl__sql_fields *columns, void *row);
     /* What failed in the call, if anything did. NULL is fine. */
-    pawl_code (*end)(pawl__sql_call *call);
+    pawl_code (*end)(pawl__sql_request *request);
     /* Workers that live, for the statistics. Inside read_begin and read_end. */
     pawl_code (*worker_count)(pawl_store *store, int64_t *count, pawl_error *error);
 } pawl__sql_ops;
@@ -75,8 +75,9 @@ typedef struct pawl__sql_rows {
 pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                          pawl__sql_rows *rows, pawl_error *error);
 /* The same of a call that was sent and flushed; it is not ended. */
-pawl_code pawl__sql_read_call(pawl_store *store, pawl__sql_call *call, const pawl__sql_asked *asked,
-                              pawl_arena *arena, pawl__sql_rows *rows, pawl_error *error);
+pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
+                                 const pawl__sql_asked *asked, pawl_arena *arena,
+                                 pawl__sql_rows *rows, pawl_error *error);
 /* The first row, if there is one: `row` is left as it is otherwise. */
 pawl_code pawl__sql_read_one(pawl_store *store, const pawl__sql_asked *asked, void *row,
                              pawl_error *error);

@@ -13,27 +13,28 @@ int64_t pawl__sql_limit(size_t count_max)
 
 /* What could not be sent whole is flushed all the same: a part of it may be on its way. */
 static pawl_code run(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
-                     pawl__sql_call **call, pawl_error *error)
+                     pawl__sql_request **request, pawl_error *error)
 {
     const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
-    pawl_code            code    = ops->send(store, asked, arena, call, error);
-    pawl_code            flushed = ops->flush(store, code == PAWL_OK ? error : NULL);
+    pawl_code            code    = ops->send(store, asked, arena, request, error);
+    pawl_code            flushed = ops->await(store, code == PAWL_OK ? error : NULL);
     return code != PAWL_OK ? code : flushed;
 }
 
-pawl_code pawl__sql_read_call(pawl_store *store, pawl__sql_call *call, const pawl__sql_asked *asked,
-                              pawl_arena *arena, pawl__sql_rows *rows, pawl_error *error)
+pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
+                                 const pawl__sql_asked *asked, pawl_arena *arena,
+                                 pawl__sql_rows *rows, pawl_error *error)
 {
     const pawl__sql_ops *ops      = pawl__sql_ops_of(store);
     size_t               capacity = 0;
-    while (ops->next(call)) {
+    while (ops->next(request)) {
         char *grown = pawl_arena_grow(arena, rows->items, rows->count, &capacity, asked->row_size);
         if (grown == NULL)
             return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows", ops->name);
         rows->items = grown;
         void *row   = grown + rows->count++ * asked->row_size;
         memset(row, 0, asked->row_size);
-        ops->get(call, asked->columns, row);
+        ops->get(request, asked->columns, row);
     }
     return PAWL_OK;
 }
@@ -41,15 +42,15 @@ pawl_code pawl__sql_read_call(pawl_store *store, pawl__sql_call *call, const paw
 pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                          pawl__sql_rows *rows, pawl_error *error)
 {
-    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl__sql_call      *call = NULL;
-    *rows                     = (pawl__sql_rows){0};
-    pawl_code code            = ops->ready(store, error);
+    const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
+    pawl__sql_request   *request = NULL;
+    *rows                        = (pawl__sql_rows){0};
+    pawl_code code               = ops->ready(store, error);
     if (code == PAWL_OK)
-        code = run(store, asked, arena, &call, error);
+        code = run(store, asked, arena, &request, error);
     if (code == PAWL_OK)
-        code = pawl__sql_read_call(store, call, asked, arena, rows, error);
-    pawl_code ended = ops->end(call);
+        code = pawl__sql_read_request(store, request, asked, arena, rows, error);
+    pawl_code ended = ops->end(request);
     code            = code != PAWL_OK ? code : ended;
     if (code != PAWL_OK)
         *rows = (pawl__sql_rows){0};
@@ -59,13 +60,13 @@ pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_a
 pawl_code pawl__sql_read_one(pawl_store *store, const pawl__sql_asked *asked, void *row,
                              pawl_error *error)
 {
-    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl__sql_call      *call = NULL;
-    pawl_code            code = ops->ready(store, error);
+    const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
+    pawl__sql_request   *request = NULL;
+    pawl_code            code    = ops->ready(store, error);
     if (code == PAWL_OK)
-        code = run(store, asked, NULL, &call, error);
-    if (code == PAWL_OK && ops->next(call))
-        ops->get(call, asked->columns, row);
-    pawl_code ended = ops->end(call);
+        code = run(store, asked, NULL, &request, error);
+    if (code == PAWL_OK && ops->next(request))
+        ops->get(request, asked->columns, row);
+    pawl_code ended = ops->end(request);
     return code != PAWL_OK ? code : ended;
 }

@@ -45,12 +45,12 @@ static const count_row counts[] = {
 #define COUNT_MAX (sizeof counts / sizeof counts[0])
 
 typedef struct reading {
-    pawl_store     *store;
-    pawl_arena     *arena;
-    pawl_stats     *stats;
-    pawl_error     *error;
-    pawl__sql_asked queues;
-    pawl__sql_call *calls[COUNT_MAX + 1]; /* of the queues the last */
+    pawl_store        *store;
+    pawl_arena        *arena;
+    pawl_stats        *stats;
+    pawl_error        *error;
+    pawl__sql_asked    queues;
+    pawl__sql_request *requests[COUNT_MAX + 1]; /* of the queues the last */
 } reading;
 
 static pawl_code send_all(reading *r, const pawl_time *now)
@@ -61,21 +61,21 @@ static pawl_code send_all(reading *r, const pawl_time *now)
         const pawl__sql_asked asked = {counts[i].statement,
                                        counts[i].takes_now ? &now_parameter : NULL, now,
                                        &counts[i].columns, 0};
-        code                        = ops->send(r->store, &asked, r->arena, &r->calls[i], r->error);
+        code = ops->send(r->store, &asked, r->arena, &r->requests[i], r->error);
     }
     r->queues = (pawl__sql_asked){PAWL__SQL_QUEUE_STATS, &now_parameter, now,
                                   &pawl__sql_queue_stats, sizeof *r->stats->queues};
     if (code == PAWL_OK)
-        code = ops->send(r->store, &r->queues, r->arena, &r->calls[COUNT_MAX], r->error);
-    pawl_code flushed = ops->flush(r->store, code == PAWL_OK ? r->error : NULL);
+        code = ops->send(r->store, &r->queues, r->arena, &r->requests[COUNT_MAX], r->error);
+    pawl_code flushed = ops->await(r->store, code == PAWL_OK ? r->error : NULL);
     return code != PAWL_OK ? code : flushed;
 }
 
 static pawl_code read_queues(reading *r)
 {
     pawl__sql_rows rows = {0};
-    pawl_code      code =
-        pawl__sql_read_call(r->store, r->calls[COUNT_MAX], &r->queues, r->arena, &rows, r->error);
+    pawl_code code = pawl__sql_read_request(r->store, r->requests[COUNT_MAX], &r->queues, r->arena,
+                                            &rows, r->error);
     r->stats->queues      = rows.items;
     r->stats->queue_count = rows.count;
     for (size_t i = 0; i < rows.count; i++)
@@ -88,8 +88,8 @@ static pawl_code read_all(reading *r)
 {
     const pawl__sql_ops *ops = pawl__sql_ops_of(r->store);
     for (size_t i = 0; i < COUNT_MAX; i++)
-        if (ops->next(r->calls[i]))
-            ops->get(r->calls[i], &counts[i].columns, r->stats);
+        if (ops->next(r->requests[i]))
+            ops->get(r->requests[i], &counts[i].columns, r->stats);
     r->stats->timeouts_pending -= r->stats->timeouts_due;
     return read_queues(r);
 }
@@ -101,7 +101,7 @@ static pawl_code read_stats(reading *r, pawl_time now)
     if (code == PAWL_OK)
         code = read_all(r);
     for (size_t i = 0; i <= COUNT_MAX; i++) {
-        pawl_code ended = ops->end(r->calls[i]);
+        pawl_code ended = ops->end(r->requests[i]);
         code            = code != PAWL_OK ? code : ended;
     }
     return code == PAWL_OK ? ops->worker_count(r->store, &r->stats->workers, r->error) : code;

@@ -22,12 +22,12 @@ typedef struct row_head {
     int64_t   id;
 } row_head;
 
-static row_head read_head(pawl__sqlite_call *call)
+static row_head read_head(pawl__sqlite_request *request)
 {
     row_head head;
-    head.type          = pawl__sqlite_peek_text(call);
-    head.lease_expires = pawl__sqlite_get_int(call);
-    head.id            = pawl__sqlite_get_int(call);
+    head.type          = pawl__sqlite_peek_text(request);
+    head.lease_expires = pawl__sqlite_get_int(request);
+    head.id            = pawl__sqlite_get_int(request);
     return head;
 }
 
@@ -39,12 +39,12 @@ static pawl_code read_partition(pawl__sqlite *store, const pawl_snapshot_claim *
 {
     size_t capacity = 0;
     *rows           = (pawl_snapshot){0};
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_AGGREGATOR_GET, error);
-    call.arena = arena;
-    pawl__sqlite_put_text(&call, claim->partition);
-    while (pawl__sqlite_next(&call)) {
-        row_head head    = read_head(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_AGGREGATOR_GET, error);
+    request.arena = arena;
+    pawl__sqlite_put_text(&request, claim->partition);
+    while (pawl__sqlite_next(&request)) {
+        row_head head    = read_head(&request);
         bool     is_free = head.lease_expires == 0 || head.lease_expires <= claim->now;
         if (!is_free || (claim->id_max != 0 && head.id > claim->id_max))
             continue;
@@ -55,16 +55,16 @@ static pawl_code read_partition(pawl__sqlite *store, const pawl_snapshot_claim *
         if (claim->count_max != 0 && rows->count == claim->count_max)
             continue;
         pawl_aggregator_row *grown =
-            pawl__sqlite_grow(&call, rows->items, rows->count, &capacity, sizeof *grown);
+            pawl__sqlite_grow(&request, rows->items, rows->count, &capacity, sizeof *grown);
         if (grown == NULL)
             break;
         rows->items              = grown;
         pawl_aggregator_row *row = &grown[rows->count++];
         *row                     = (pawl_aggregator_row){0};
-        call.column              = 0;
-        pawl__sqlite_get_fields(&call, &pawl__sql_aggregator_row, row);
+        request.column           = 0;
+        pawl__sqlite_get_fields(&request, &pawl__sql_aggregator_row, row);
     }
-    return call.code;
+    return request.code;
 }
 
 static pawl_code stamp(pawl__sqlite *store, const pawl_snapshot_claim *claim,
@@ -76,13 +76,13 @@ static pawl_code stamp(pawl__sqlite *store, const pawl_snapshot_claim *claim,
         pawl_aggregator_row *row = &snapshot->items[i];
         row->session             = claim->session;
         row->lease_expires       = expires;
-        pawl__sqlite_call call;
-        pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_AGGREGATOR_STAMP, error);
-        pawl__sqlite_put_uuid(&call, claim->session.uuid);
-        pawl__sqlite_put_int(&call, expires);
-        pawl__sqlite_put_uuid(&call, store->sql.base.worker.uuid);
-        pawl__sqlite_put_int(&call, row->id);
-        code = pawl__sqlite_run(&call);
+        pawl__sqlite_request request;
+        pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_AGGREGATOR_STAMP, error);
+        pawl__sqlite_put_uuid(&request, claim->session.uuid);
+        pawl__sqlite_put_int(&request, expires);
+        pawl__sqlite_put_uuid(&request, store->sql.base.worker.uuid);
+        pawl__sqlite_put_int(&request, row->id);
+        code = pawl__sqlite_run(&request);
     }
     return code;
 }
@@ -111,27 +111,27 @@ pawl_code pawl__sqlite_snapshot_claim(pawl_store *base, const pawl_snapshot_clai
 static pawl_code read_flush(pawl__sqlite *store, pawl_text partition,
                             pawl_aggregator_counts *counts, pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_FLUSH_READ, error);
-    pawl__sqlite_put_text(&call, partition);
-    if (pawl__sqlite_next(&call)) {
-        counts->flush_due      = pawl__sqlite_get_int(&call);
-        counts->flush_attempts = (int32_t)pawl__sqlite_get_int(&call);
-        counts->flush_is_dead  = pawl__sqlite_get_int(&call) != 0;
-        pawl__sqlite_stop(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_FLUSH_READ, error);
+    pawl__sqlite_put_text(&request, partition);
+    if (pawl__sqlite_next(&request)) {
+        counts->flush_due      = pawl__sqlite_get_int(&request);
+        counts->flush_attempts = (int32_t)pawl__sqlite_get_int(&request);
+        counts->flush_is_dead  = pawl__sqlite_get_int(&request) != 0;
+        pawl__sqlite_stop(&request);
     }
-    return call.code;
+    return request.code;
 }
 
 static pawl_code count_rows(pawl__sqlite *store, pawl_text partition, const pawl_text *types,
                             size_t type_count, pawl_time now, pawl_aggregator_counts *counts,
                             pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_AGGREGATOR_LOOK, error);
-    pawl__sqlite_put_text(&call, partition);
-    while (pawl__sqlite_next(&call)) {
-        row_head head     = read_head(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_AGGREGATOR_LOOK, error);
+    pawl__sqlite_put_text(&request, partition);
+    while (pawl__sqlite_next(&request)) {
+        row_head head     = read_head(&request);
         bool     resolved = is_known(head.type, types, type_count);
         counts->all++;
         counts->resolved += resolved;
@@ -139,7 +139,7 @@ static pawl_code count_rows(pawl__sqlite *store, pawl_text partition, const pawl
         if (head.id > counts->id_last)
             counts->id_last = head.id;
     }
-    return call.code;
+    return request.code;
 }
 
 pawl_code pawl__sqlite_aggregator_count(pawl_store *base, pawl_text partition,
@@ -165,36 +165,36 @@ pawl_code pawl__sqlite_apply_aggregator_add(pawl__sqlite_writer *writer, const v
                                             pawl_error *error)
 {
     const pawl_aggregator_add *add = change;
-    pawl__sqlite_call          call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_AGGREGATOR_ADD, error);
-    pawl__sqlite_put_text(&call, add->name);
-    pawl__sqlite_put_text(&call, add->partition);
-    pawl__sqlite_put_text(&call, add->key);
-    pawl__sqlite_put_int(&call, add->at);
-    pawl__sqlite_put_message(&call, &add->message);
-    pawl_code code = pawl__sqlite_run(&call);
+    pawl__sqlite_request       request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_AGGREGATOR_ADD, error);
+    pawl__sqlite_put_text(&request, add->name);
+    pawl__sqlite_put_text(&request, add->partition);
+    pawl__sqlite_put_text(&request, add->key);
+    pawl__sqlite_put_int(&request, add->at);
+    pawl__sqlite_put_message(&request, &add->message);
+    pawl_code code = pawl__sqlite_run(&request);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_FLUSH_ADD, error);
-    pawl__sqlite_put_text(&call, add->partition);
-    pawl__sqlite_put_text(&call, add->name);
-    pawl__sqlite_put_int(&call, add->due);
-    return pawl__sqlite_run(&call);
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_FLUSH_ADD, error);
+    pawl__sqlite_put_text(&request, add->partition);
+    pawl__sqlite_put_text(&request, add->name);
+    pawl__sqlite_put_int(&request, add->due);
+    return pawl__sqlite_run(&request);
 }
 
 static pawl_code remove_row(pawl__sqlite_writer *writer, const pawl_snapshot_remove *snapshot,
                             int64_t id, int64_t *changes, pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_AGGREGATOR_DELETE, error);
-    pawl__sqlite_put_int(&call, id);
-    pawl__sqlite_put_text(&call, snapshot->partition);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_AGGREGATOR_DELETE, error);
+    pawl__sqlite_put_int(&request, id);
+    pawl__sqlite_put_text(&request, snapshot->partition);
     if (pawl_uuid_is_zero(snapshot->session.uuid))
-        pawl__sqlite_put_null(&call);
+        pawl__sqlite_put_null(&request);
     else
-        pawl__sqlite_put_uuid(&call, snapshot->session.uuid);
-    pawl_code code = pawl__sqlite_run(&call);
-    *changes       = call.changes;
+        pawl__sqlite_put_uuid(&request, snapshot->session.uuid);
+    pawl_code code = pawl__sqlite_run(&request);
+    *changes       = request.changes;
     return code;
 }
 
@@ -218,11 +218,11 @@ pawl_code pawl__sqlite_apply_snapshot_release(pawl__sqlite_writer *writer, const
                                               pawl_error *error)
 {
     const pawl_snapshot_release *release = change;
-    pawl__sqlite_call            call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_AGGREGATOR_RELEASE, error);
-    pawl__sqlite_put_text(&call, release->partition);
-    pawl__sqlite_put_uuid(&call, release->session.uuid);
-    return pawl__sqlite_run(&call);
+    pawl__sqlite_request         request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_AGGREGATOR_RELEASE, error);
+    pawl__sqlite_put_text(&request, release->partition);
+    pawl__sqlite_put_uuid(&request, release->session.uuid);
+    return pawl__sqlite_run(&request);
 }
 
 pawl_code pawl__sqlite_apply_aggregator_remove(pawl__sqlite_writer *writer, const void *change,
@@ -230,15 +230,15 @@ pawl_code pawl__sqlite_apply_aggregator_remove(pawl__sqlite_writer *writer, cons
 {
     const pawl_aggregator_remove *gone   = change;
     bool                          is_all = gone->is_all || gone->correlation_id.size == 0;
-    pawl__sqlite_call             call;
-    pawl__sqlite_call_begin(
-        &call, writer->connection,
+    pawl__sqlite_request          request;
+    pawl__sqlite_request_begin(
+        &request, writer->connection,
         is_all ? PAWL__SQL_AGGREGATOR_DELETE_ALL : PAWL__SQL_AGGREGATOR_DELETE_ONE, error);
-    pawl__sqlite_put_text(&call, gone->partition);
+    pawl__sqlite_put_text(&request, gone->partition);
     if (!is_all)
-        pawl__sqlite_put_text(&call, gone->correlation_id);
-    pawl_code code = pawl__sqlite_run(&call);
-    if (code == PAWL_OK && call.changes == 0 && gone->is_checked)
+        pawl__sqlite_put_text(&request, gone->correlation_id);
+    pawl_code code = pawl__sqlite_run(&request);
+    if (code == PAWL_OK && request.changes == 0 && gone->is_checked)
         return pawl__sql_why_no_row(gone, error);
     return code;
 }
@@ -247,19 +247,19 @@ pawl_code pawl__sqlite_apply_flush_set(pawl__sqlite_writer *writer, const void *
                                        pawl_error *error)
 {
     const pawl_flush_set *flush = change;
-    pawl__sqlite_call     call;
+    pawl__sqlite_request  request;
     if (flush->is_done) {
-        pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_FLUSH_DONE, error);
-        pawl__sqlite_put_text(&call, flush->partition);
-        pawl_code code = pawl__sqlite_run(&call);
-        if (code != PAWL_OK || call.changes != 0)
+        pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_FLUSH_DONE, error);
+        pawl__sqlite_put_text(&request, flush->partition);
+        pawl_code code = pawl__sqlite_run(&request);
+        if (code != PAWL_OK || request.changes != 0)
             return code;
     }
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_FLUSH_SET, error);
-    pawl__sqlite_put_int(&call, flush->due);
-    pawl__sqlite_put_int(&call, flush->attempts);
-    pawl__sqlite_put_int(&call, flush->is_dead);
-    pawl__sqlite_put_text(&call, flush->error);
-    pawl__sqlite_put_text(&call, flush->partition);
-    return pawl__sqlite_run(&call);
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_FLUSH_SET, error);
+    pawl__sqlite_put_int(&request, flush->due);
+    pawl__sqlite_put_int(&request, flush->attempts);
+    pawl__sqlite_put_int(&request, flush->is_dead);
+    pawl__sqlite_put_text(&request, flush->error);
+    pawl__sqlite_put_text(&request, flush->partition);
+    return pawl__sqlite_run(&request);
 }

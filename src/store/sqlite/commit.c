@@ -93,20 +93,20 @@ static pawl_code apply_all(committing *c, size_t refused_before)
 static pawl_code fence(pawl__sqlite *store, const pawl_changes *changes, pawl_error *error)
 {
     const pawl_counters *counters = &changes->counters;
-    pawl__sqlite_call    call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_FENCE, error);
-    pawl__sqlite_put_uuid(&call, changes->commit_id);
-    pawl__sqlite_put_int(&call, changes->now);
-    pawl__sqlite_put_int(&call, counters->messages);
-    pawl__sqlite_put_int(&call, counters->timeouts);
-    pawl__sqlite_put_int(&call, counters->flushes);
-    pawl__sqlite_put_int(&call, counters->failures);
-    pawl__sqlite_put_int(&call, counters->conflicts);
-    pawl__sqlite_put_int(&call, counters->dead);
-    pawl__sqlite_put_uuid(&call, store->sql.base.worker.uuid);
-    pawl__sqlite_put_int(&call, store->sql.base.epoch);
-    pawl_code code = pawl__sqlite_run(&call);
-    if (code == PAWL_OK && call.changes == 0)
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_WORKER_FENCE, error);
+    pawl__sqlite_put_uuid(&request, changes->commit_id);
+    pawl__sqlite_put_int(&request, changes->now);
+    pawl__sqlite_put_int(&request, counters->messages);
+    pawl__sqlite_put_int(&request, counters->timeouts);
+    pawl__sqlite_put_int(&request, counters->flushes);
+    pawl__sqlite_put_int(&request, counters->failures);
+    pawl__sqlite_put_int(&request, counters->conflicts);
+    pawl__sqlite_put_int(&request, counters->dead);
+    pawl__sqlite_put_uuid(&request, store->sql.base.worker.uuid);
+    pawl__sqlite_put_int(&request, store->sql.base.epoch);
+    pawl_code code = pawl__sqlite_run(&request);
+    if (code == PAWL_OK && request.changes == 0)
         return pawl__sql_fenced(&store->sql.base, "sqlite", error);
     return code;
 }
@@ -145,10 +145,11 @@ static void remember_claims(committing *c)
  * is written is rolled back. */
 static pawl_code finish(committing *c)
 {
-    pawl__sqlite     *store = c->writer.store;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_COMMIT_TRANSACTION, c->error);
-    pawl_code code   = pawl__sqlite_run(&call);
+    pawl__sqlite        *store = c->writer.store;
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_COMMIT_TRANSACTION,
+                               c->error);
+    pawl_code code   = pawl__sqlite_run(&request);
     int       result = sqlite3_extended_errcode(store->connection.db);
     if (code == PAWL_OK)
         return PAWL_OK;
@@ -166,7 +167,7 @@ static pawl_code run_round(committing *c, bool *is_done)
     pawl__sqlite *store   = c->writer.store;
     size_t        before  = c->refused->count;
     c->writer.checked_use = NULL;
-    c->writer.is_held     = false;
+    c->writer.has_held    = false;
     pawl_code code        = fence(store, c->changes, c->error);
     if (code == PAWL_OK)
         code = apply_all(c, before);
@@ -184,7 +185,7 @@ static pawl_code commit_held(committing *c)
 {
     pawl__sqlite *store = c->writer.store;
     bool          is_done;
-    store->is_held = false;
+    store->in_hold = false;
     if (sqlite3_get_autocommit(store->connection.db))
         return pawl_error_set(c->error, PAWL_ELOST,
                               "sqlite: %s: the transaction of the hold was rolled back before",
@@ -238,10 +239,10 @@ pawl_code pawl__sqlite_commit(pawl_store *base, const pawl_changes *changes, paw
     c.writer.is_dropped = c.is_dropped;
     if (c.is_dropped == NULL)
         code = pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
-    if (code == PAWL_OK && !store->is_held && pawl__sql_only_releases(changes))
+    if (code == PAWL_OK && !store->in_hold && pawl__sql_only_releases(changes))
         code = release_rows(&c);
     else if (code == PAWL_OK)
-        code = store->is_held ? commit_held(&c) : commit_rounds(&c);
+        code = store->in_hold ? commit_held(&c) : commit_rounds(&c);
     else
         pawl__sqlite_hold_end(base);
     if (code == PAWL_OK)

@@ -5,8 +5,8 @@
  */
 #include "store/sqlite/sqlite.h"
 
-struct pawl__sql_call {
-    pawl__sqlite_call own;
+struct pawl__sql_request {
+    pawl__sqlite_request own;
 };
 
 /* The same parameters and columns under a text of SQLite's own; 0 is none. */
@@ -36,46 +36,46 @@ static pawl_code read_end(pawl_store *base, pawl_code code, pawl_error *error)
 }
 
 static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
-                      pawl__sql_call **call, pawl_error *error)
+                      pawl__sql_request **request, pawl_error *error)
 {
     int override = pawl__sqlite_overrides[asked->statement];
-    *call        = pawl_allocate(sizeof **call);
-    if (*call == NULL)
+    *request     = pawl_allocate(sizeof **request);
+    if (*request == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory for a call");
-    pawl__sqlite_call *own = &(*call)->own;
-    pawl__sqlite_call_begin(own, &pawl__sqlite_of(base)->connection,
-                            override != 0 ? override : (int)asked->statement, error);
+    pawl__sqlite_request *own = &(*request)->own;
+    pawl__sqlite_request_begin(own, &pawl__sqlite_of(base)->connection,
+                               override != 0 ? override : (int)asked->statement, error);
     own->arena = arena;
     if (asked->parameters != NULL)
         pawl__sqlite_put_fields(own, asked->parameters, asked->item);
     return own->code;
 }
 
-static pawl_code flush(pawl_store *base, pawl_error *error)
+static pawl_code await(pawl_store *base, pawl_error *error)
 {
     (void)base;
     (void)error;
     return PAWL_OK;
 }
 
-static bool next(pawl__sql_call *call)
+static bool next(pawl__sql_request *request)
 {
-    return pawl__sqlite_next(&call->own);
+    return pawl__sqlite_next(&request->own);
 }
 
-static void get(pawl__sql_call *call, const pawl__sql_fields *columns, void *row)
+static void get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row)
 {
-    pawl__sqlite_get_fields(&call->own, columns, row);
+    pawl__sqlite_get_fields(&request->own, columns, row);
 }
 
-static pawl_code end(pawl__sql_call *call)
+static pawl_code end(pawl__sql_request *request)
 {
     pawl_code code = PAWL_OK;
-    if (call != NULL) {
-        pawl__sqlite_stop(&call->own);
-        code = call->own.code;
+    if (request != NULL) {
+        pawl__sqlite_stop(&request->own);
+        code = request->own.code;
     }
-    pawl_free(call);
+    pawl_free(request);
     return code;
 }
 
@@ -90,7 +90,7 @@ const pawl__sql_ops pawl__sqlite_ops = {
     .read_begin   = read_begin,
     .read_end     = read_end,
     .send         = send,
-    .flush        = flush,
+    .await        = await,
     .next         = next,
     .get          = get,
     .end          = end,

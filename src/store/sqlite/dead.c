@@ -8,27 +8,27 @@
 static pawl_code run_with_key(pawl__sqlite_writer *writer, int statement, pawl_text first,
                               pawl_text second, pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, statement, error);
-    pawl__sqlite_put_text(&call, first);
-    pawl__sqlite_put_text(&call, second);
-    return pawl__sqlite_run(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, writer->connection, statement, error);
+    pawl__sqlite_put_text(&request, first);
+    pawl__sqlite_put_text(&request, second);
+    return pawl__sqlite_run(&request);
 }
 
 static pawl_code insert(pawl__sqlite_writer *writer, const pawl_dead_set *dead, pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_DEAD_INSERT, error);
-    pawl__sqlite_put_text(&call, dead->endpoint);
-    pawl__sqlite_put_text(&call, dead->queue);
-    pawl__sqlite_put_text(&call, dead->code);
-    pawl__sqlite_put_text(&call, dead->error);
-    pawl__sqlite_put_int(&call, dead->attempts);
-    pawl__sqlite_put_int(&call, dead->deaths);
-    pawl__sqlite_put_text(&call, dead->history);
-    pawl__sqlite_put_int(&call, dead->at);
-    pawl__sqlite_put_message(&call, &dead->message);
-    return pawl__sqlite_run(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_DEAD_INSERT, error);
+    pawl__sqlite_put_text(&request, dead->endpoint);
+    pawl__sqlite_put_text(&request, dead->queue);
+    pawl__sqlite_put_text(&request, dead->code);
+    pawl__sqlite_put_text(&request, dead->error);
+    pawl__sqlite_put_int(&request, dead->attempts);
+    pawl__sqlite_put_int(&request, dead->deaths);
+    pawl__sqlite_put_text(&request, dead->history);
+    pawl__sqlite_put_int(&request, dead->at);
+    pawl__sqlite_put_message(&request, &dead->message);
+    return pawl__sqlite_run(&request);
 }
 
 pawl_code pawl__sqlite_apply_dead_set(pawl__sqlite_writer *writer, const void *change,

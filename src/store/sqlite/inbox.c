@@ -31,19 +31,19 @@ static void note_known(pawl_text id, const pawl_text *ids, size_t count, bool *k
 static pawl_code look_at_range(pawl__sqlite *store, pawl_text endpoint, const pawl_text *ids,
                                size_t count, bool *known, bool *is_whole, pawl_error *error)
 {
-    pawl_text         first, last;
-    size_t            found = 0;
-    pawl__sqlite_call call;
+    pawl_text            first, last;
+    size_t               found = 0;
+    pawl__sqlite_request request;
     find_range(ids, count, &first, &last);
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_INBOX_RANGE, error);
-    pawl__sqlite_put_text(&call, endpoint);
-    pawl__sqlite_put_text(&call, first);
-    pawl__sqlite_put_text(&call, last);
-    pawl__sqlite_put_int(&call, RANGE_ROWS_MAX);
-    for (; pawl__sqlite_next(&call); found++)
-        note_known(pawl__sqlite_peek_text(&call), ids, count, known);
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_INBOX_RANGE, error);
+    pawl__sqlite_put_text(&request, endpoint);
+    pawl__sqlite_put_text(&request, first);
+    pawl__sqlite_put_text(&request, last);
+    pawl__sqlite_put_int(&request, RANGE_ROWS_MAX);
+    for (; pawl__sqlite_next(&request); found++)
+        note_known(pawl__sqlite_peek_text(&request), ids, count, known);
     *is_whole = found < RANGE_ROWS_MAX;
-    return call.code;
+    return request.code;
 }
 
 static pawl_code look_at_each(pawl__sqlite *store, pawl_text endpoint, const pawl_text *ids,
@@ -51,13 +51,13 @@ static pawl_code look_at_each(pawl__sqlite *store, pawl_text endpoint, const paw
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
-        pawl__sqlite_call call;
-        pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_INBOX_KNOWN, error);
-        pawl__sqlite_put_text(&call, endpoint);
-        pawl__sqlite_put_text(&call, ids[i]);
-        known[i] = pawl__sqlite_next(&call);
-        pawl__sqlite_stop(&call);
-        code = call.code;
+        pawl__sqlite_request request;
+        pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_INBOX_KNOWN, error);
+        pawl__sqlite_put_text(&request, endpoint);
+        pawl__sqlite_put_text(&request, ids[i]);
+        known[i] = pawl__sqlite_next(&request);
+        pawl__sqlite_stop(&request);
+        code = request.code;
     }
     return code;
 }
@@ -90,13 +90,13 @@ pawl_code pawl__sqlite_apply_inbox_mark(pawl__sqlite_writer *writer, const void 
         [PAWL_INBOX_DEAD]      = PAWL_TEXT_INIT("dead"),
     };
     const pawl_inbox_mark *mark = change;
-    pawl__sqlite_call      call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_INBOX_MARK, error);
-    pawl__sqlite_put_text(&call, mark->endpoint);
-    pawl__sqlite_put_text(&call, mark->message_id);
-    pawl__sqlite_put_text(&call, outcomes[mark->outcome]);
-    pawl__sqlite_put_int(&call, mark->at);
-    pawl_code code = pawl__sqlite_run(&call);
+    pawl__sqlite_request   request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_INBOX_MARK, error);
+    pawl__sqlite_put_text(&request, mark->endpoint);
+    pawl__sqlite_put_text(&request, mark->message_id);
+    pawl__sqlite_put_text(&request, outcomes[mark->outcome]);
+    pawl__sqlite_put_int(&request, mark->at);
+    pawl_code code = pawl__sqlite_run(&request);
     if (code == PAWL_EDUPLICATE)
         return pawl__sql_why_handled(mark, error);
     return code;

@@ -12,63 +12,64 @@
 /* ---- Reading ------------------------------------------------------------ */
 
 /* All rows of a call that begin with number, stream and version. */
-static pawl_code read_events(pawl__sqlite_call *call, pawl_event_row **items, size_t *count)
+static pawl_code read_events(pawl__sqlite_request *request, pawl_event_row **items, size_t *count)
 {
     size_t capacity = 0;
-    while (pawl__sqlite_next(call)) {
-        pawl_event_row *grown = pawl__sqlite_grow(call, *items, *count, &capacity, sizeof *grown);
+    while (pawl__sqlite_next(request)) {
+        pawl_event_row *grown =
+            pawl__sqlite_grow(request, *items, *count, &capacity, sizeof *grown);
         if (grown == NULL)
             break;
         *items              = grown;
         pawl_event_row *row = &grown[(*count)++];
         *row                = (pawl_event_row){0};
-        row->seq            = pawl__sqlite_get_int(call);
+        row->seq            = pawl__sqlite_get_int(request);
         row->position       = row->seq;
-        row->stream         = pawl__sqlite_get_text(call);
-        row->version        = pawl__sqlite_get_int(call);
-        pawl__sqlite_get_fields(call, &pawl__sql_event, &row->event);
+        row->stream         = pawl__sqlite_get_text(request);
+        row->version        = pawl__sqlite_get_int(request);
+        pawl__sqlite_get_fields(request, &pawl__sql_event, &row->event);
     }
-    return call->code;
+    return request->code;
 }
 
 static pawl_code read_last(pawl__sqlite *store, pawl_text stream, int64_t *version,
                            pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_EVENT_LAST, error);
-    pawl__sqlite_put_text(&call, stream);
-    return pawl__sqlite_one_int(&call, version);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_EVENT_LAST, error);
+    pawl__sqlite_put_text(&request, stream);
+    return pawl__sqlite_one_int(&request, version);
 }
 
 static pawl_code read_fold(pawl__sqlite *store, const pawl_stream_read *read, pawl_arena *arena,
                            pawl_fold_row *fold, pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_FOLD_READ, error);
-    call.arena = arena;
-    pawl__sqlite_put_text(&call, read->stream);
-    pawl__sqlite_put_int(&call, read->fold_version_max);
-    pawl__sqlite_put_int(&call, read->after);
-    if (pawl__sqlite_next(&call)) {
-        fold->version      = pawl__sqlite_get_int(&call);
-        fold->type_version = (int32_t)pawl__sqlite_get_int(&call);
-        fold->state        = pawl__sqlite_get_text(&call);
-        fold->dispatches   = pawl__sqlite_get_text(&call);
-        fold->at           = pawl__sqlite_get_int(&call);
-        pawl__sqlite_stop(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_FOLD_READ, error);
+    request.arena = arena;
+    pawl__sqlite_put_text(&request, read->stream);
+    pawl__sqlite_put_int(&request, read->fold_version_max);
+    pawl__sqlite_put_int(&request, read->after);
+    if (pawl__sqlite_next(&request)) {
+        fold->version      = pawl__sqlite_get_int(&request);
+        fold->type_version = (int32_t)pawl__sqlite_get_int(&request);
+        fold->state        = pawl__sqlite_get_text(&request);
+        fold->dispatches   = pawl__sqlite_get_text(&request);
+        fold->at           = pawl__sqlite_get_int(&request);
+        pawl__sqlite_stop(&request);
     }
-    return call.code;
+    return request.code;
 }
 
 static pawl_code read_behind(pawl__sqlite *store, pawl_text stream, int64_t after,
                              pawl_arena *arena, pawl_stream *loaded, pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_EVENT_BEHIND, error);
-    call.arena = arena;
-    pawl__sqlite_put_text(&call, stream);
-    pawl__sqlite_put_int(&call, after);
-    pawl_code code = read_events(&call, &loaded->events, &loaded->count);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_EVENT_BEHIND, error);
+    request.arena = arena;
+    pawl__sqlite_put_text(&request, stream);
+    pawl__sqlite_put_int(&request, after);
+    pawl_code code = read_events(&request, &loaded->events, &loaded->count);
     if (code == PAWL_OK && loaded->count != 0)
         loaded->version = loaded->events[loaded->count - 1].version;
     return code;
@@ -138,21 +139,21 @@ pawl_code pawl__sqlite_apply_event_append(pawl__sqlite_writer *writer, const voi
 {
     const pawl_event_append *append = change;
     const pawl_event        *event  = &append->event;
-    pawl__sqlite_call        call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQLITE_EVENT_INSERT, error);
-    pawl__sqlite_put_int(&call, append->is_first ? append->version - 1 : 0);
-    pawl__sqlite_put_text(&call, append->stream);
-    pawl__sqlite_put_int(&call, append->version);
-    pawl__sqlite_put_text(&call, event->type);
-    pawl__sqlite_put_int(&call, event->type_version);
-    pawl__sqlite_put_text(&call, event->message_id);
-    pawl__sqlite_put_text(&call, event->correlation_id);
-    pawl__sqlite_put_text(&call, event->causation_id);
-    pawl__sqlite_put_uuid_or_null(&call, event->dispatch_id.uuid);
-    pawl__sqlite_put_int(&call, event->at);
-    pawl__sqlite_put_text(&call, event->headers);
-    pawl__sqlite_put_text(&call, event->body);
-    pawl_code code = pawl__sqlite_run(&call);
+    pawl__sqlite_request     request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQLITE_EVENT_INSERT, error);
+    pawl__sqlite_put_int(&request, append->is_first ? append->version - 1 : 0);
+    pawl__sqlite_put_text(&request, append->stream);
+    pawl__sqlite_put_int(&request, append->version);
+    pawl__sqlite_put_text(&request, event->type);
+    pawl__sqlite_put_int(&request, event->type_version);
+    pawl__sqlite_put_text(&request, event->message_id);
+    pawl__sqlite_put_text(&request, event->correlation_id);
+    pawl__sqlite_put_text(&request, event->causation_id);
+    pawl__sqlite_put_uuid_or_null(&request, event->dispatch_id.uuid);
+    pawl__sqlite_put_int(&request, event->at);
+    pawl__sqlite_put_text(&request, event->headers);
+    pawl__sqlite_put_text(&request, event->body);
+    pawl_code code = pawl__sqlite_run(&request);
     return code == PAWL_OK ? code : refuse_event(writer, append, code, error);
 }
 
@@ -160,32 +161,32 @@ pawl_code pawl__sqlite_apply_fold_set(pawl__sqlite_writer *writer, const void *c
                                       pawl_error *error)
 {
     const pawl_fold_set *fold = change;
-    pawl__sqlite_call    call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQLITE_FOLD_SET, error);
-    pawl__sqlite_put_text(&call, fold->stream);
-    pawl__sqlite_put_int(&call, fold->version);
-    pawl__sqlite_put_int(&call, fold->type_version);
-    pawl__sqlite_put_text(&call, fold->state);
-    pawl__sqlite_put_text(&call, fold->dispatches);
-    pawl__sqlite_put_int(&call, fold->at);
-    return pawl__sqlite_run(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQLITE_FOLD_SET, error);
+    pawl__sqlite_put_text(&request, fold->stream);
+    pawl__sqlite_put_int(&request, fold->version);
+    pawl__sqlite_put_int(&request, fold->type_version);
+    pawl__sqlite_put_text(&request, fold->state);
+    pawl__sqlite_put_text(&request, fold->dispatches);
+    pawl__sqlite_put_int(&request, fold->at);
+    return pawl__sqlite_run(&request);
 }
 
 pawl_code pawl__sqlite_apply_checkpoint_set(pawl__sqlite_writer *writer, const void *change,
                                             pawl_error *error)
 {
     const pawl_checkpoint_set *set = change;
-    pawl__sqlite_call          call;
-    pawl__sqlite_call_begin(&call, writer->connection,
-                            set->from == 0 ? PAWL__SQL_CHECKPOINT_ADD : PAWL__SQL_CHECKPOINT_MOVE,
-                            error);
-    pawl__sqlite_put_text(&call, set->name);
-    pawl__sqlite_put_int(&call, set->to);
-    pawl__sqlite_put_int(&call, set->at);
+    pawl__sqlite_request       request;
+    pawl__sqlite_request_begin(
+        &request, writer->connection,
+        set->from == 0 ? PAWL__SQL_CHECKPOINT_ADD : PAWL__SQL_CHECKPOINT_MOVE, error);
+    pawl__sqlite_put_text(&request, set->name);
+    pawl__sqlite_put_int(&request, set->to);
+    pawl__sqlite_put_int(&request, set->at);
     if (set->from != 0)
-        pawl__sqlite_put_int(&call, set->from);
-    pawl_code code = pawl__sqlite_run(&call);
-    if (code == PAWL_OK && call.changes == 0)
+        pawl__sqlite_put_int(&request, set->from);
+    pawl_code code = pawl__sqlite_run(&request);
+    if (code == PAWL_OK && request.changes == 0)
         return pawl__sql_why_not_moved(set, error);
     return code;
 }

@@ -45,37 +45,38 @@ static pawl_code name_of(const char *kind, pawl_text name, lease_name *result, p
 static pawl_code read_lease(pawl__sqlite *store, pawl_text name, lease_row *row, pawl_error *error)
 {
     *row = (lease_row){0};
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_LEASE_READ, error);
-    pawl__sqlite_put_text(&call, name);
-    if (pawl__sqlite_next(&call)) {
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_LEASE_READ, error);
+    pawl__sqlite_put_text(&request, name);
+    if (pawl__sqlite_next(&request)) {
         row->exists  = true;
-        row->worker  = pawl__sqlite_get_uuid(&call);
-        row->process = pawl__sqlite_get_int(&call);
-        row->pid     = pawl__sqlite_get_int(&call);
-        row->epoch   = pawl__sqlite_get_int(&call);
-        row->expires = pawl__sqlite_get_int(&call);
-        pawl__sqlite_stop(&call);
+        row->worker  = pawl__sqlite_get_uuid(&request);
+        row->process = pawl__sqlite_get_int(&request);
+        row->pid     = pawl__sqlite_get_int(&request);
+        row->epoch   = pawl__sqlite_get_int(&request);
+        row->expires = pawl__sqlite_get_int(&request);
+        pawl__sqlite_stop(&request);
     }
-    return call.code;
+    return request.code;
 }
 
 static pawl_code write_lease(pawl__sqlite *store, pawl_text name, const lease_row *row,
                              pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection,
-                            row->exists ? PAWL__SQL_LEASE_UPDATE : PAWL__SQL_LEASE_INSERT, error);
-    pawl__sqlite_put_text(&call, name);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection,
+                               row->exists ? PAWL__SQL_LEASE_UPDATE : PAWL__SQL_LEASE_INSERT,
+                               error);
+    pawl__sqlite_put_text(&request, name);
     if (pawl_uuid_is_zero(row->worker))
-        pawl__sqlite_put_null(&call);
+        pawl__sqlite_put_null(&request);
     else
-        pawl__sqlite_put_uuid(&call, row->worker);
-    pawl__sqlite_put_int(&call, row->process);
-    pawl__sqlite_put_int(&call, row->pid);
-    pawl__sqlite_put_int(&call, row->epoch);
-    pawl__sqlite_put_int(&call, row->expires);
-    return pawl__sqlite_run(&call);
+        pawl__sqlite_put_uuid(&request, row->worker);
+    pawl__sqlite_put_int(&request, row->process);
+    pawl__sqlite_put_int(&request, row->pid);
+    pawl__sqlite_put_int(&request, row->epoch);
+    pawl__sqlite_put_int(&request, row->expires);
+    return pawl__sqlite_run(&request);
 }
 
 static pawl_code is_alive(const pawl__sqlite *store, int64_t process, bool *alive,
@@ -214,11 +215,11 @@ static pawl_code give_back(pawl__sqlite *store, pawl_text queue, pawl_error *err
         code = pawl__sqlite_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_LEASE_FREE, error);
-    pawl__sqlite_put_text(&call, name.text);
-    pawl__sqlite_put_int(&call, pawl__sqlite_process_number(store->process));
-    return pawl__sqlite_stamp_end(store, pawl__sqlite_run(&call), error);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_LEASE_FREE, error);
+    pawl__sqlite_put_text(&request, name.text);
+    pawl__sqlite_put_int(&request, pawl__sqlite_process_number(store->process));
+    return pawl__sqlite_stamp_end(store, pawl__sqlite_run(&request), error);
 }
 
 pawl_code pawl__sqlite_leave_queues(pawl__sqlite *store, pawl_error *error)
@@ -248,13 +249,13 @@ static pawl_code is_worker_alive(pawl__sqlite *store, const lease_row *row, bool
                                  pawl_error *error)
 {
     *alive = false;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_READ, error);
-    pawl__sqlite_put_uuid(&call, row->worker);
-    bool exists = pawl__sqlite_next(&call);
-    pawl__sqlite_stop(&call);
-    if (call.code != PAWL_OK || !exists)
-        return call.code;
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_WORKER_READ, error);
+    pawl__sqlite_put_uuid(&request, row->worker);
+    bool exists = pawl__sqlite_next(&request);
+    pawl__sqlite_stop(&request);
+    if (request.code != PAWL_OK || !exists)
+        return request.code;
     return is_alive(store, row->process, alive, error);
 }
 
@@ -272,7 +273,7 @@ static pawl_code look_at_lead(pawl__sqlite *store, pawl_text name, pawl_time now
 }
 
 static pawl_code take_lead(pawl__sqlite *store, pawl_text name, pawl_time now, int64_t lease,
-                           bool *is_held, pawl_error *error)
+                           bool *is_ours, pawl_error *error)
 {
     lease_row row;
     bool      is_taken;
@@ -284,18 +285,18 @@ static pawl_code take_lead(pawl__sqlite *store, pawl_text name, pawl_time now, i
     row.pid     = getpid();
     row.expires = pawl_time_add(now, lease);
     code        = write_lease(store, name, &row, error);
-    *is_held    = code == PAWL_OK;
+    *is_ours    = code == PAWL_OK;
     return code;
 }
 
 pawl_code pawl__sqlite_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
-                            bool *is_held, pawl_error *error)
+                            bool *is_ours, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     lease_name    full;
     lease_row     row;
     bool          is_taken = false;
-    *is_held               = false;
+    *is_ours               = false;
     pawl_code code         = pawl__sqlite_ready(store, error);
     if (code == PAWL_OK)
         code = pawl__sql_check_lease(lease, error);
@@ -311,9 +312,9 @@ pawl_code pawl__sqlite_lead(pawl_store *base, pawl_text name, pawl_time now, int
     code = pawl__sqlite_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    code = take_lead(store, full.text, now, lease, is_held, error);
+    code = take_lead(store, full.text, now, lease, is_ours, error);
     code = pawl__sqlite_stamp_end(store, code, error);
-    *is_held &= code == PAWL_OK;
+    *is_ours &= code == PAWL_OK;
     return code;
 }
 
@@ -328,41 +329,42 @@ pawl_code pawl__sqlite_unlead(pawl_store *base, pawl_text name, pawl_error *erro
         code = pawl__sqlite_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_LEASE_DELETE, error);
-    pawl__sqlite_put_text(&call, full.text);
-    pawl__sqlite_put_uuid(&call, base->worker.uuid);
-    return pawl__sqlite_stamp_end(store, pawl__sqlite_run(&call), error);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_LEASE_DELETE, error);
+    pawl__sqlite_put_text(&request, full.text);
+    pawl__sqlite_put_uuid(&request, base->worker.uuid);
+    return pawl__sqlite_stamp_end(store, pawl__sqlite_run(&request), error);
 }
 
 pawl_code pawl__sqlite_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,
                                  pawl_lead_row **items, size_t *count, pawl_error *error)
 {
-    pawl__sqlite     *store    = pawl__sqlite_of(base);
-    size_t            capacity = 0;
-    pawl__sqlite_call call;
+    pawl__sqlite        *store    = pawl__sqlite_of(base);
+    size_t               capacity = 0;
+    pawl__sqlite_request request;
     *items         = NULL;
     *count         = 0;
     pawl_code code = pawl__sqlite_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_LEAD_LIST, error);
-    call.arena = arena;
-    pawl__sqlite_put_int(&call, now);
-    while (pawl__sqlite_next(&call)) {
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_LEAD_LIST, error);
+    request.arena = arena;
+    pawl__sqlite_put_int(&request, now);
+    while (pawl__sqlite_next(&request)) {
         bool           alive = false;
-        pawl_lead_row *grown = pawl__sqlite_grow(&call, *items, *count, &capacity, sizeof **items);
+        pawl_lead_row *grown =
+            pawl__sqlite_grow(&request, *items, *count, &capacity, sizeof **items);
         if (grown == NULL)
             break;
         *items             = grown;
         pawl_lead_row *row = &grown[*count];
-        row->name          = pawl__sqlite_get_text(&call);
-        row->worker.uuid   = pawl__sqlite_get_uuid(&call);
-        int64_t process    = pawl__sqlite_get_int(&call);
-        row->expires       = pawl__sqlite_get_int(&call);
-        if (call.code == PAWL_OK)
-            call.code = is_alive(store, process, &alive, error);
+        row->name          = pawl__sqlite_get_text(&request);
+        row->worker.uuid   = pawl__sqlite_get_uuid(&request);
+        int64_t process    = pawl__sqlite_get_int(&request);
+        row->expires       = pawl__sqlite_get_int(&request);
+        if (request.code == PAWL_OK)
+            request.code = is_alive(store, process, &alive, error);
         *count += alive;
     }
-    return call.code;
+    return request.code;
 }

@@ -9,16 +9,16 @@
 static pawl_code first_of(pawl__sqlite *store, int statement, pawl_text name, pawl_time *first,
                           pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, statement, error);
-    pawl__sqlite_put_text(&call, name);
-    if (pawl__sqlite_next(&call)) {
-        pawl_time found = pawl__sqlite_get_int(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, statement, error);
+    pawl__sqlite_put_text(&request, name);
+    if (pawl__sqlite_next(&request)) {
+        pawl_time found = pawl__sqlite_get_int(&request);
         if (found < *first)
             *first = found;
-        pawl__sqlite_stop(&call);
+        pawl__sqlite_stop(&request);
     }
-    return call.code;
+    return request.code;
 }
 
 pawl_code pawl__sqlite_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,
@@ -49,23 +49,23 @@ pawl_code pawl__sqlite_next_due(pawl_store *base, pawl_text queue, const pawl_te
 
 static pawl_code delete_mark(pawl__sqlite *store, int64_t row, pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_INBOX_DELETE_ROW, error);
-    pawl__sqlite_put_int(&call, row);
-    return pawl__sqlite_run(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_INBOX_DELETE_ROW, error);
+    pawl__sqlite_put_int(&request, row);
+    return pawl__sqlite_run(&request);
 }
 
 static pawl_code sweep_inbox(pawl__sqlite *store, const pawl_sweep *sweep, int64_t *count,
                              bool *more, pawl_error *error)
 {
-    size_t            deleted = 0;
-    size_t            newer   = 0;
-    pawl_code         code    = PAWL_OK;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_INBOX_ROWS, error);
-    while (code == PAWL_OK && newer < NEWER_MARKS_MAX && pawl__sqlite_next(&call)) {
-        int64_t row = pawl__sqlite_get_int(&call);
-        if (pawl__sqlite_get_int(&call) >= sweep->inbox_before) {
+    size_t               deleted = 0;
+    size_t               newer   = 0;
+    pawl_code            code    = PAWL_OK;
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_INBOX_ROWS, error);
+    while (code == PAWL_OK && newer < NEWER_MARKS_MAX && pawl__sqlite_next(&request)) {
+        int64_t row = pawl__sqlite_get_int(&request);
+        if (pawl__sqlite_get_int(&request) >= sweep->inbox_before) {
             newer++;
             continue;
         }
@@ -77,24 +77,24 @@ static pawl_code sweep_inbox(pawl__sqlite *store, const pawl_sweep *sweep, int64
         deleted++;
         code = delete_mark(store, row, error);
     }
-    pawl__sqlite_stop(&call);
+    pawl__sqlite_stop(&request);
     *count += (int64_t)deleted;
-    return code != PAWL_OK ? code : call.code;
+    return code != PAWL_OK ? code : request.code;
 }
 
 static pawl_code sweep_outbox(pawl__sqlite *store, const pawl_sweep *sweep, int64_t *count,
                               bool *more, pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_OUTBOX_SWEEP, error);
-    pawl__sqlite_put_int(&call, sweep->outbox_before);
-    pawl__sqlite_put_int(&call, (int64_t)sweep->count_max);
-    pawl_code code = pawl__sqlite_run(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_OUTBOX_SWEEP, error);
+    pawl__sqlite_put_int(&request, sweep->outbox_before);
+    pawl__sqlite_put_int(&request, (int64_t)sweep->count_max);
+    pawl_code code = pawl__sqlite_run(&request);
     if (code == PAWL_OK) {
-        *count += call.changes;
-        *more |= call.changes == (int64_t)sweep->count_max;
+        *count += request.changes;
+        *more |= request.changes == (int64_t)sweep->count_max;
         if (sweep->outbox_count != NULL)
-            *sweep->outbox_count = call.changes;
+            *sweep->outbox_count = request.changes;
     }
     return code;
 }

@@ -226,9 +226,10 @@ static pawl_code configure(pawl__sqlite *store, pawl_error *error)
         code = pawl__sqlite_failed(store->connection.db, result, "", error);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_call call; /* prepared now, when there is memory, for when there is none */
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_ROLLBACK_TRANSACTION, error);
-    return call.code;
+    pawl__sqlite_request request; /* prepared now, when there is memory, for when there is none */
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_ROLLBACK_TRANSACTION,
+                               error);
+    return request.code;
 }
 
 /* Texts are stored byte for byte and compared bytewise; in a file of another
@@ -239,17 +240,17 @@ static pawl_code check_encoding(pawl__sqlite *store, pawl_error *error)
     pawl_code     code =
         pawl__sqlite_prepare(store->connection.db, "pragma encoding", &statement, error);
     if (code == PAWL_OK) {
-        pawl__sqlite_call call;
-        pawl__sqlite_call_statement(&call, &store->connection, statement, error);
-        if (pawl__sqlite_next(&call)) {
-            pawl_text encoding = pawl__sqlite_peek_text(&call);
+        pawl__sqlite_request request;
+        pawl__sqlite_request_statement(&request, &store->connection, statement, error);
+        if (pawl__sqlite_next(&request)) {
+            pawl_text encoding = pawl__sqlite_peek_text(&request);
             if (!pawl_text_equal(encoding, PAWL_TEXT("UTF-8")))
-                call.code = pawl_error_set(error, PAWL_ENOTSTORE,
-                                           "sqlite: %s: its encoding is %.*s, must be UTF-8",
-                                           store->given_path, PAWL_TEXT_ARGS(encoding));
-            pawl__sqlite_stop(&call);
+                request.code = pawl_error_set(error, PAWL_ENOTSTORE,
+                                              "sqlite: %s: its encoding is %.*s, must be UTF-8",
+                                              store->given_path, PAWL_TEXT_ARGS(encoding));
+            pawl__sqlite_stop(&request);
         }
-        code = call.code;
+        code = request.code;
     }
     (void)sqlite3_finalize(statement);
     return code;
@@ -320,14 +321,14 @@ pawl_code pawl__sqlite_use_wal(pawl__sqlite *store, pawl_error *error)
         sqlite3_stmt *statement = NULL;
         code = pawl__sqlite_prepare(store->connection.db, "pragma journal_mode = wal", &statement,
                                     error);
-        pawl__sqlite_call call;
-        pawl__sqlite_call_statement(&call, &store->connection, statement, error);
-        call.code = code;
-        if (pawl__sqlite_next(&call)) {
-            pawl_text answer = pawl__sqlite_peek_text(&call);
+        pawl__sqlite_request request;
+        pawl__sqlite_request_statement(&request, &store->connection, statement, error);
+        request.code = code;
+        if (pawl__sqlite_next(&request)) {
+            pawl_text answer = pawl__sqlite_peek_text(&request);
             (void)snprintf(mode, sizeof mode, "%.*s", PAWL_TEXT_ARGS(answer));
         }
-        code = call.code;
+        code = request.code;
         (void)sqlite3_finalize(statement);
         if (code == PAWL_EBUSY)
             (void)nanosleep(&(struct timespec){0, 10000000}, NULL);

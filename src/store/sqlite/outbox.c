@@ -14,20 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pawl_code read_rows(pawl__sqlite_call *call, pawl_outbox_rows *rows)
+static pawl_code read_rows(pawl__sqlite_request *request, pawl_outbox_rows *rows)
 {
     size_t capacity = 0;
-    while (pawl__sqlite_next(call)) {
+    while (pawl__sqlite_next(request)) {
         pawl_outbox_row *grown =
-            pawl__sqlite_grow(call, rows->items, rows->count, &capacity, sizeof *grown);
+            pawl__sqlite_grow(request, rows->items, rows->count, &capacity, sizeof *grown);
         if (grown == NULL)
             break;
         rows->items          = grown;
         pawl_outbox_row *row = &grown[rows->count++];
         *row                 = (pawl_outbox_row){0};
-        pawl__sqlite_get_fields(call, &pawl__sql_outbox_row, row);
+        pawl__sqlite_get_fields(request, &pawl__sql_outbox_row, row);
     }
-    return call->code;
+    return request->code;
 }
 
 /* ---- Reading ------------------------------------------------------------ */
@@ -35,14 +35,14 @@ static pawl_code read_rows(pawl__sqlite_call *call, pawl_outbox_rows *rows)
 static pawl_code read_next(pawl__sqlite *store, pawl_text endpoint, pawl_time now, pawl_time *next,
                            pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_OUTBOX_NEXT, error);
-    pawl__sqlite_put_int(&call, now);
-    pawl__sqlite_put_text(&call, endpoint);
-    if (pawl__sqlite_next(&call) && !pawl__sqlite_is_null(&call))
-        *next = pawl__sqlite_get_int(&call);
-    pawl__sqlite_stop(&call);
-    return call.code;
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_OUTBOX_NEXT, error);
+    pawl__sqlite_put_int(&request, now);
+    pawl__sqlite_put_text(&request, endpoint);
+    if (pawl__sqlite_next(&request) && !pawl__sqlite_is_null(&request))
+        *next = pawl__sqlite_get_int(&request);
+    pawl__sqlite_stop(&request);
+    return request.code;
 }
 
 pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
@@ -56,13 +56,13 @@ pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_t
         code = pawl__sqlite_read_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_OUTBOX_DUE, error);
-    call.arena = arena;
-    pawl__sqlite_put_int(&call, now);
-    pawl__sqlite_put_int(&call, (int64_t)count_max + 1); /* one more tells when to look next */
-    pawl__sqlite_put_text(&call, endpoint);
-    code = read_rows(&call, rows);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_OUTBOX_DUE, error);
+    request.arena = arena;
+    pawl__sqlite_put_int(&request, now);
+    pawl__sqlite_put_int(&request, (int64_t)count_max + 1); /* one more tells when to look next */
+    pawl__sqlite_put_text(&request, endpoint);
+    code = read_rows(&request, rows);
     if (code == PAWL_OK && rows->count > count_max)
         rows->next_attempt = rows->items[--rows->count].next_attempt;
     else if (code == PAWL_OK)
@@ -96,21 +96,21 @@ pawl_code pawl__sqlite_outbox_find(pawl_store *base, const pawl_outbox_query *qu
     pawl_code code      = pawl__sqlite_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, find_statement(query), error);
-    call.arena = arena;
-    pawl__sqlite_put_int(&call, query->id);
-    pawl__sqlite_put_uuid_or_null(&call, query->dispatch_id.uuid);
-    pawl__sqlite_put_int(&call, query->after);
-    pawl__sqlite_put_int(&call, query->states);
-    pawl__sqlite_put_text(&call, query->endpoint);
-    pawl__sqlite_put_text(&call, query->source);
-    pawl__sqlite_put_text(&call, query->destination);
-    pawl__sqlite_put_text(&call, query->message_type);
-    pawl__sqlite_put_text(&call, query->causation_id);
-    pawl__sqlite_put_int(&call, query->count_max != 0 ? (int64_t)query->count_max : -1);
-    pawl__sqlite_put_int(&call, query->attempts_min);
-    return read_rows(&call, rows);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, find_statement(query), error);
+    request.arena = arena;
+    pawl__sqlite_put_int(&request, query->id);
+    pawl__sqlite_put_uuid_or_null(&request, query->dispatch_id.uuid);
+    pawl__sqlite_put_int(&request, query->after);
+    pawl__sqlite_put_int(&request, query->states);
+    pawl__sqlite_put_text(&request, query->endpoint);
+    pawl__sqlite_put_text(&request, query->source);
+    pawl__sqlite_put_text(&request, query->destination);
+    pawl__sqlite_put_text(&request, query->message_type);
+    pawl__sqlite_put_text(&request, query->causation_id);
+    pawl__sqlite_put_int(&request, query->count_max != 0 ? (int64_t)query->count_max : -1);
+    pawl__sqlite_put_int(&request, query->attempts_min);
+    return read_rows(&request, rows);
 }
 
 /* ---- Changes ------------------------------------------------------------ */
@@ -119,17 +119,17 @@ pawl_code pawl__sqlite_outbox_find(pawl_store *base, const pawl_outbox_query *qu
 static pawl_code check_known(pawl__sqlite_writer *writer, const pawl_outbox_add *add,
                              pawl_error *error)
 {
-    bool              is_same = true;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_OUTBOX_KNOWN, error);
-    pawl__sqlite_put_uuid(&call, add->dispatch_id.uuid);
-    if (pawl__sqlite_next(&call)) {
-        is_same = pawl_text_equal(pawl__sqlite_peek_text(&call), add->message.type) &&
-                  pawl_text_equal(pawl__sqlite_peek_text(&call), add->message.body);
-        pawl__sqlite_stop(&call);
+    bool                 is_same = true;
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_OUTBOX_KNOWN, error);
+    pawl__sqlite_put_uuid(&request, add->dispatch_id.uuid);
+    if (pawl__sqlite_next(&request)) {
+        is_same = pawl_text_equal(pawl__sqlite_peek_text(&request), add->message.type) &&
+                  pawl_text_equal(pawl__sqlite_peek_text(&request), add->message.body);
+        pawl__sqlite_stop(&request);
     }
-    if (call.code != PAWL_OK || is_same)
-        return call.code;
+    if (request.code != PAWL_OK || is_same)
+        return request.code;
     return pawl__sql_why_differs(add, error);
 }
 
@@ -137,20 +137,20 @@ pawl_code pawl__sqlite_apply_outbox_add(pawl__sqlite_writer *writer, const void 
                                         pawl_error *error)
 {
     const pawl_outbox_add *add = change;
-    pawl__sqlite_call      call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_OUTBOX_ADD, error);
-    pawl__sqlite_put_uuid(&call, add->dispatch_id.uuid);
-    pawl__sqlite_put_int(&call, add->at);
-    pawl__sqlite_put_int(&call, add->due);
-    pawl__sqlite_put_text(&call, add->source);
-    pawl__sqlite_put_int(&call, add->version);
-    pawl__sqlite_put_int(&call, add->index);
-    pawl__sqlite_put_text(&call, add->endpoint);
-    pawl__sqlite_put_text(&call, add->destination);
-    pawl__sqlite_put_message(&call, &add->message);
-    pawl__sqlite_put_int(&call, 0);
-    pawl_code code = pawl__sqlite_run(&call);
-    if (code != PAWL_OK || call.changes != 0)
+    pawl__sqlite_request   request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_OUTBOX_ADD, error);
+    pawl__sqlite_put_uuid(&request, add->dispatch_id.uuid);
+    pawl__sqlite_put_int(&request, add->at);
+    pawl__sqlite_put_int(&request, add->due);
+    pawl__sqlite_put_text(&request, add->source);
+    pawl__sqlite_put_int(&request, add->version);
+    pawl__sqlite_put_int(&request, add->index);
+    pawl__sqlite_put_text(&request, add->endpoint);
+    pawl__sqlite_put_text(&request, add->destination);
+    pawl__sqlite_put_message(&request, &add->message);
+    pawl__sqlite_put_int(&request, 0);
+    pawl_code code = pawl__sqlite_run(&request);
+    if (code != PAWL_OK || request.changes != 0)
         return code;
     return check_known(writer, add, error);
 }
@@ -158,18 +158,18 @@ pawl_code pawl__sqlite_apply_outbox_add(pawl__sqlite_writer *writer, const void 
 static pawl_code put_attempt(pawl__sqlite_writer *writer, const pawl_outbox_settle *settle,
                              bool is_numbered, pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection,
-                            is_numbered ? PAWL__SQL_OUTBOX_ATTEMPT_PUT : PAWL__SQL_OUTBOX_ATTEMPT,
-                            error);
-    pawl__sqlite_put_int(&call, settle->id);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(
+        &request, writer->connection,
+        is_numbered ? PAWL__SQL_OUTBOX_ATTEMPT_PUT : PAWL__SQL_OUTBOX_ATTEMPT, error);
+    pawl__sqlite_put_int(&request, settle->id);
     if (is_numbered)
-        pawl__sqlite_put_int(&call, settle->attempts);
-    pawl__sqlite_put_text(&call, pawl__sql_outcome_words[settle->outcome]);
-    pawl__sqlite_put_int(&call, settle->at);
-    pawl__sqlite_put_int(&call, settle->duration);
-    pawl__sqlite_put_text(&call, settle->error);
-    return pawl__sqlite_run(&call);
+        pawl__sqlite_put_int(&request, settle->attempts);
+    pawl__sqlite_put_text(&request, pawl__sql_outcome_words[settle->outcome]);
+    pawl__sqlite_put_int(&request, settle->at);
+    pawl__sqlite_put_int(&request, settle->duration);
+    pawl__sqlite_put_text(&request, settle->error);
+    return pawl__sqlite_run(&request);
 }
 
 /* A line of history. Its number is the row's attempts, as a rule; to look for the last
@@ -186,18 +186,18 @@ pawl_code pawl__sqlite_apply_outbox_settle(pawl__sqlite_writer *writer, const vo
                                            pawl_error *error)
 {
     const pawl_outbox_settle *settle = change;
-    pawl__sqlite_call         call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_OUTBOX_SETTLE, error);
-    pawl__sqlite_put_text(&call, pawl__sql_state_words[settle->state]);
-    pawl__sqlite_put_int(&call, settle->attempts);
-    pawl__sqlite_put_int(&call, settle->next_attempt);
+    pawl__sqlite_request      request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_OUTBOX_SETTLE, error);
+    pawl__sqlite_put_text(&request, pawl__sql_state_words[settle->state]);
+    pawl__sqlite_put_int(&request, settle->attempts);
+    pawl__sqlite_put_int(&request, settle->next_attempt);
     if (settle->state == PAWL_OUTBOX_DISPATCHED)
-        pawl__sqlite_put_int(&call, settle->at);
+        pawl__sqlite_put_int(&request, settle->at);
     else
-        pawl__sqlite_put_null(&call);
-    pawl__sqlite_put_int(&call, settle->id);
-    pawl_code code = pawl__sqlite_run(&call);
-    if (code == PAWL_OK && call.changes == 0)
+        pawl__sqlite_put_null(&request);
+    pawl__sqlite_put_int(&request, settle->id);
+    pawl_code code = pawl__sqlite_run(&request);
+    if (code == PAWL_OK && request.changes == 0)
         return pawl__sql_why_not_pending(settle, error);
     return code == PAWL_OK ? add_attempt(writer, settle, error) : code;
 }
@@ -207,15 +207,16 @@ pawl_code pawl__sqlite_apply_outbox_reset(pawl__sqlite_writer *writer, const voi
 {
     const pawl_outbox_reset *reset      = change;
     bool                     is_enabled = reset->action == PAWL_OUTBOX_ENABLE;
-    pawl__sqlite_call        call;
-    pawl__sqlite_call_begin(&call, writer->connection,
-                            is_enabled ? PAWL__SQL_OUTBOX_ENABLE : PAWL__SQL_OUTBOX_DISCARD, error);
-    pawl__sqlite_put_int(&call, reset->at);
-    pawl__sqlite_put_int(&call, reset->id);
-    pawl_code code = pawl__sqlite_run(&call);
+    pawl__sqlite_request     request;
+    pawl__sqlite_request_begin(&request, writer->connection,
+                               is_enabled ? PAWL__SQL_OUTBOX_ENABLE : PAWL__SQL_OUTBOX_DISCARD,
+                               error);
+    pawl__sqlite_put_int(&request, reset->at);
+    pawl__sqlite_put_int(&request, reset->id);
+    pawl_code code = pawl__sqlite_run(&request);
     if (code != PAWL_OK)
         return code;
-    if (call.changes == 0)
+    if (request.changes == 0)
         return pawl__sql_why_not_dead(reset, error);
     const pawl_outbox_settle line = {
         .id      = reset->id,
@@ -228,18 +229,18 @@ pawl_code pawl__sqlite_apply_outbox_reset(pawl__sqlite_writer *writer, const voi
 
 static pawl_code hold_row(pawl__sqlite_writer *writer, int64_t id, pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_OUTBOX_HOLD, error);
-    pawl__sqlite_put_int(&call, id);
-    return pawl__sqlite_run(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_OUTBOX_HOLD, error);
+    pawl__sqlite_put_int(&request, id);
+    return pawl__sqlite_run(&request);
 }
 
 static pawl_code release(pawl__sqlite_writer *writer, pawl_text source, pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_OUTBOX_FREE, error);
-    pawl__sqlite_put_text(&call, source);
-    return pawl__sqlite_run(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_OUTBOX_FREE, error);
+    pawl__sqlite_put_text(&request, source);
+    return pawl__sqlite_run(&request);
 }
 
 /* ---- Holding back ------------------------------------------------------- */
@@ -277,20 +278,20 @@ static pawl_code hold_sources(pawl__sqlite_writer *writer, const pawl_outbox_hol
     for (size_t i = 0; i < count; i++)
         if (sorted[i]->after < after)
             after = sorted[i]->after;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQLITE_OUTBOX_SOURCES, error);
-    pawl__sqlite_put_int(&call, after);
-    while (code == PAWL_OK && pawl__sqlite_next(&call)) {
-        int64_t                  id    = pawl__sqlite_get_int(&call);
-        const pawl_outbox_hold   probe = {.source = pawl__sqlite_peek_text(&call)};
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQLITE_OUTBOX_SOURCES, error);
+    pawl__sqlite_put_int(&request, after);
+    while (code == PAWL_OK && pawl__sqlite_next(&request)) {
+        int64_t                  id    = pawl__sqlite_get_int(&request);
+        const pawl_outbox_hold   probe = {.source = pawl__sqlite_peek_text(&request)};
         const pawl_outbox_hold  *key   = &probe;
         const pawl_outbox_hold **found =
             bsearch(&key, sorted, count, sizeof(pawl_outbox_hold *), by_hold_source);
         if (found != NULL && id > (*found)->after)
             code = hold_row(writer, id, error);
     }
-    pawl__sqlite_stop(&call);
-    return code != PAWL_OK ? code : call.code;
+    pawl__sqlite_stop(&request);
+    return code != PAWL_OK ? code : request.code;
 }
 
 /* One walk for all holds of the set: when a destination is down there are as
@@ -303,9 +304,9 @@ pawl_code pawl__sqlite_apply_outbox_hold(pawl__sqlite_writer *writer, const void
         return PAWL_OK;
     if (hold->is_release)
         return release(writer, hold->source, error);
-    if (writer->is_held)
+    if (writer->has_held)
         return PAWL_OK;
-    writer->is_held = true;
+    writer->has_held = true;
     const pawl_outbox_hold **sorted =
         pawl_allocate(writer->changes->outbox_hold.count * sizeof *sorted);
     if (sorted == NULL)

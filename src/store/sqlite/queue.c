@@ -13,10 +13,11 @@
 #include <stdlib.h>
 
 /* Room for the next row, or NULL with call->code set. */
-static pawl_queue_row *next_place(pawl__sqlite_call *call, pawl_queue_rows *rows, size_t *capacity)
+static pawl_queue_row *next_place(pawl__sqlite_request *request, pawl_queue_rows *rows,
+                                  size_t *capacity)
 {
     pawl_queue_row *grown =
-        pawl__sqlite_grow(call, rows->items, rows->count, capacity, sizeof *rows->items);
+        pawl__sqlite_grow(request, rows->items, rows->count, capacity, sizeof *rows->items);
     if (grown == NULL)
         return NULL;
     rows->items = grown;
@@ -38,35 +39,35 @@ typedef struct claiming {
 
 /* Claims the row the call stands on; one that another handle took since the
  * statement began is passed over. */
-static void claim_row(claiming *c, pawl__sqlite_call *call)
+static void claim_row(claiming *c, pawl__sqlite_request *request)
 {
-    pawl_queue_row *row = next_place(call, c->rows, &c->capacity);
+    pawl_queue_row *row = next_place(request, c->rows, &c->capacity);
     if (row == NULL)
         return;
     *row = (pawl_queue_row){0};
-    pawl__sqlite_get_fields(call, &pawl__sql_queue_row, row);
-    if (call->code != PAWL_OK)
+    pawl__sqlite_get_fields(request, &pawl__sql_queue_row, row);
+    if (request->code != PAWL_OK)
         return;
     pawl_code code = pawl__sqlite_claim(c->store->book, row->seq, c->store, c->epoch);
     if (code == PAWL_OK) {
         c->rows->count++;
         c->size += PAWL_MESSAGE_SIZE(&row->message);
     } else if (code != PAWL_EGONE)
-        call->code = pawl_error_set(c->error, code, "sqlite: out of memory for a claim");
+        request->code = pawl_error_set(c->error, code, "sqlite: out of memory for a claim");
 }
 
 static pawl_code claim_due(claiming *c)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &c->store->connection, PAWL__SQLITE_QUEUE_CLAIM, c->error);
-    call.arena = c->arena;
-    pawl__sqlite_put_text(&call, c->claim->queue);
-    pawl__sqlite_put_int(&call, c->claim->due_max);
-    pawl__sqlite_put_int(&call, (int64_t)c->claim->count_max);
-    while (!PAWL_SIZE_IS_REACHED(c->size, c->claim->size_max) && pawl__sqlite_next(&call))
-        claim_row(c, &call);
-    pawl__sqlite_stop(&call);
-    return call.code;
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &c->store->connection, PAWL__SQLITE_QUEUE_CLAIM, c->error);
+    request.arena = c->arena;
+    pawl__sqlite_put_text(&request, c->claim->queue);
+    pawl__sqlite_put_int(&request, c->claim->due_max);
+    pawl__sqlite_put_int(&request, (int64_t)c->claim->count_max);
+    while (!PAWL_SIZE_IS_REACHED(c->size, c->claim->size_max) && pawl__sqlite_next(&request))
+        claim_row(c, &request);
+    pawl__sqlite_stop(&request);
+    return request.code;
 }
 
 static int by_place(const void *left, const void *right)
@@ -83,15 +84,15 @@ static pawl_code claim_again(claiming *c)
     for (size_t i = 0; code == PAWL_OK && i < c->claim->seq_count; i++) {
         if (c->rows->count == c->claim->count_max)
             break;
-        pawl__sqlite_call call;
-        pawl__sqlite_call_begin(&call, &c->store->connection, PAWL__SQL_QUEUE_ROW, c->error);
-        call.arena = c->arena;
-        pawl__sqlite_put_int(&call, c->claim->seqs[i]);
-        pawl__sqlite_put_text(&call, c->claim->queue);
-        pawl__sqlite_put_int(&call, c->claim->due_max);
-        while (pawl__sqlite_next(&call))
-            claim_row(c, &call);
-        code = call.code;
+        pawl__sqlite_request request;
+        pawl__sqlite_request_begin(&request, &c->store->connection, PAWL__SQL_QUEUE_ROW, c->error);
+        request.arena = c->arena;
+        pawl__sqlite_put_int(&request, c->claim->seqs[i]);
+        pawl__sqlite_put_text(&request, c->claim->queue);
+        pawl__sqlite_put_int(&request, c->claim->due_max);
+        while (pawl__sqlite_next(&request))
+            claim_row(c, &request);
+        code = request.code;
     }
     if (c->rows->count > 1)
         qsort(c->rows->items, c->rows->count, sizeof *c->rows->items, by_place);
@@ -106,20 +107,20 @@ static pawl_code read_again(claiming *c)
     size_t    kept = 0;
     pawl_code code = PAWL_OK;
     for (size_t i = 0; i < c->rows->count && code == PAWL_OK; i++) {
-        int64_t           seq      = c->rows->items[i].seq;
-        bool              is_there = false;
-        pawl__sqlite_call call;
-        pawl__sqlite_call_begin(&call, &c->store->connection, PAWL__SQL_QUEUE_ROW, c->error);
-        call.arena = c->arena;
-        pawl__sqlite_put_int(&call, seq);
-        pawl__sqlite_put_text(&call, c->claim->queue);
-        pawl__sqlite_put_int(&call, c->claim->due_max);
-        while (pawl__sqlite_next(&call)) {
+        int64_t              seq      = c->rows->items[i].seq;
+        bool                 is_there = false;
+        pawl__sqlite_request request;
+        pawl__sqlite_request_begin(&request, &c->store->connection, PAWL__SQL_QUEUE_ROW, c->error);
+        request.arena = c->arena;
+        pawl__sqlite_put_int(&request, seq);
+        pawl__sqlite_put_text(&request, c->claim->queue);
+        pawl__sqlite_put_int(&request, c->claim->due_max);
+        while (pawl__sqlite_next(&request)) {
             c->rows->items[kept] = (pawl_queue_row){0};
-            pawl__sqlite_get_fields(&call, &pawl__sql_queue_row, &c->rows->items[kept]);
+            pawl__sqlite_get_fields(&request, &pawl__sql_queue_row, &c->rows->items[kept]);
             is_there = true;
         }
-        code = call.code;
+        code = request.code;
         if (code == PAWL_OK && !is_there)
             pawl__sqlite_claim_end(c->store->book, seq, c->store);
         kept += is_there;
@@ -193,21 +194,21 @@ pawl_code pawl__sqlite_queue_oldest(pawl_store *base, pawl_text queue, pawl_time
     pawl_code code      = pawl__sqlite_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_QUEUE_OLDEST, error);
-    pawl__sqlite_put_text(&call, queue);
-    pawl__sqlite_put_int(&call, due_max);
-    while (pawl__sqlite_next(&call)) {
-        pawl_time row_placed = pawl__sqlite_get_int(&call);
-        int64_t   row_seq    = pawl__sqlite_get_int(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_QUEUE_OLDEST, error);
+    pawl__sqlite_put_text(&request, queue);
+    pawl__sqlite_put_int(&request, due_max);
+    while (pawl__sqlite_next(&request)) {
+        pawl_time row_placed = pawl__sqlite_get_int(&request);
+        int64_t   row_seq    = pawl__sqlite_get_int(&request);
         if (is_one_of(row_seq, except, except_count))
             continue;
         *placed = row_placed;
         *seq    = row_seq;
-        pawl__sqlite_stop(&call);
+        pawl__sqlite_stop(&request);
         break;
     }
-    return call.code;
+    return request.code;
 }
 
 /* ---- Settling and sending ----------------------------------------------- */
@@ -234,14 +235,14 @@ static pawl_code check_claim(pawl__sqlite_writer *writer, const pawl_queue_settl
     return PAWL_OK;
 }
 
-static void put_retry(pawl__sqlite_call *call, const pawl_queue_settle *settle)
+static void put_retry(pawl__sqlite_request *request, const pawl_queue_settle *settle)
 {
-    pawl__sqlite_put_int(call, settle->due);
-    pawl__sqlite_put_int(call, settle->attempts);
-    pawl__sqlite_put_int(call, settle->deaths);
-    pawl__sqlite_put_int(call, settle->waiting_since);
-    pawl__sqlite_put_text(call, settle->error);
-    pawl__sqlite_put_text(call, settle->history);
+    pawl__sqlite_put_int(request, settle->due);
+    pawl__sqlite_put_int(request, settle->attempts);
+    pawl__sqlite_put_int(request, settle->deaths);
+    pawl__sqlite_put_int(request, settle->waiting_since);
+    pawl__sqlite_put_text(request, settle->error);
+    pawl__sqlite_put_text(request, settle->history);
 }
 
 pawl_code pawl__sqlite_apply_queue_settle(pawl__sqlite_writer *writer, const void *change,
@@ -253,16 +254,16 @@ pawl_code pawl__sqlite_apply_queue_settle(pawl__sqlite_writer *writer, const voi
     pawl_code code = check_claim(writer, settle, error);
     if (code != PAWL_OK || settle->action == PAWL_QUEUE_RELEASE)
         return code;
-    bool              is_done = settle->action == PAWL_QUEUE_DONE;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, writer->connection,
-                            is_done ? PAWL__SQL_QUEUE_DELETE : PAWL__SQL_QUEUE_RETRY, error);
+    bool                 is_done = settle->action == PAWL_QUEUE_DONE;
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, writer->connection,
+                               is_done ? PAWL__SQL_QUEUE_DELETE : PAWL__SQL_QUEUE_RETRY, error);
     if (!is_done)
-        put_retry(&call, settle);
-    pawl__sqlite_put_int(&call, settle->seq);
-    pawl__sqlite_put_text(&call, settle->queue);
-    code = pawl__sqlite_run(&call);
-    if (code == PAWL_OK && call.changes == 0)
+        put_retry(&request, settle);
+    pawl__sqlite_put_int(&request, settle->seq);
+    pawl__sqlite_put_text(&request, settle->queue);
+    code = pawl__sqlite_run(&request);
+    if (code == PAWL_OK && request.changes == 0)
         return pawl__sql_why_gone(settle, error);
     return code;
 }
@@ -271,11 +272,11 @@ pawl_code pawl__sqlite_apply_queue_send(pawl__sqlite_writer *writer, const void 
                                         pawl_error *error)
 {
     const pawl_queue_send *send = change;
-    pawl__sqlite_call      call;
-    pawl__sqlite_call_begin(&call, writer->connection, PAWL__SQL_QUEUE_SEND, error);
-    pawl__sqlite_put_text(&call, send->queue);
-    pawl__sqlite_put_int(&call, send->due);
-    pawl__sqlite_put_int(&call, send->attempts);
-    pawl__sqlite_put_message(&call, &send->message);
-    return pawl__sqlite_run(&call);
+    pawl__sqlite_request   request;
+    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_QUEUE_SEND, error);
+    pawl__sqlite_put_text(&request, send->queue);
+    pawl__sqlite_put_int(&request, send->due);
+    pawl__sqlite_put_int(&request, send->attempts);
+    pawl__sqlite_put_message(&request, &send->message);
+    return pawl__sqlite_run(&request);
 }

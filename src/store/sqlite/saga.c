@@ -170,7 +170,7 @@ static pawl_code prepare(pawl__sqlite_connection *connection, pawl__sqlite_saga 
     return pawl_error_wrap(error, code, "saga %.*s", PAWL_TEXT_ARGS(saga->table.type));
 }
 
-static void begin(pawl__sqlite_call *call, pawl__sqlite_connection *connection,
+static void begin(pawl__sqlite_request *request, pawl__sqlite_connection *connection,
                   const pawl_saga_table *table, int which, pawl_error *error)
 {
     pawl__sqlite_saga *saga = connection->sagas;
@@ -181,43 +181,44 @@ static void begin(pawl__sqlite_call *call, pawl__sqlite_connection *connection,
         code = add_table(connection, table, &saga, error);
     if (code == PAWL_OK && saga->statements[which] == NULL)
         code = prepare(connection, saga, which, error);
-    pawl__sqlite_call_statement(call, connection, code == PAWL_OK ? saga->statements[which] : NULL,
-                                error);
-    call->code = code;
+    pawl__sqlite_request_statement(request, connection,
+                                   code == PAWL_OK ? saga->statements[which] : NULL, error);
+    request->code = code;
 }
 
 /* ---- Loading ------------------------------------------------------------ */
 
-static void read_value(pawl__sqlite_call *call, pawl_value_type type, pawl_value *value)
+static void read_value(pawl__sqlite_request *request, pawl_value_type type, pawl_value *value)
 {
     value->type = PAWL_VALUE_NONE;
     if (type == PAWL_VALUE_NONE)
         return;
-    if (pawl__sqlite_is_null(call)) {
-        call->column++;
+    if (pawl__sqlite_is_null(request)) {
+        request->column++;
         return;
     }
     value->type = type;
     switch (type) {
-    case PAWL_VALUE_INT: value->as.integer = pawl__sqlite_get_int(call); return;
-    case PAWL_VALUE_TIME: value->as.time = pawl__sqlite_get_int(call); return;
-    case PAWL_VALUE_TEXT: value->as.text = pawl__sqlite_get_text(call); return;
-    case PAWL_VALUE_UUID: value->as.uuid = pawl__sqlite_get_uuid(call); return;
+    case PAWL_VALUE_INT: value->as.integer = pawl__sqlite_get_int(request); return;
+    case PAWL_VALUE_TIME: value->as.time = pawl__sqlite_get_int(request); return;
+    case PAWL_VALUE_TEXT: value->as.text = pawl__sqlite_get_text(request); return;
+    case PAWL_VALUE_UUID: value->as.uuid = pawl__sqlite_get_uuid(request); return;
     case PAWL_VALUE_NONE: return;
     }
 }
 
-static void read_row(pawl__sqlite_call *call, const pawl_saga_table *table, pawl_saga_row *row)
+static void read_row(pawl__sqlite_request *request, const pawl_saga_table *table,
+                     pawl_saga_row *row)
 {
-    row->row          = pawl__sqlite_get_int(call);
-    row->id.uuid      = pawl__sqlite_get_uuid(call);
+    row->row          = pawl__sqlite_get_int(request);
+    row->id.uuid      = pawl__sqlite_get_uuid(request);
     row->presence     = PAWL_SAGA_THERE;
-    row->version      = pawl__sqlite_get_int(call);
-    row->metadata     = pawl__sqlite_get_text(call);
-    row->data         = pawl__sqlite_get_text(call);
-    row->type_version = pawl__sqlite_get_text(call);
-    read_value(call, table->main.type, &row->main);
-    read_value(call, table->transitional.type, &row->transitional);
+    row->version      = pawl__sqlite_get_int(request);
+    row->metadata     = pawl__sqlite_get_text(request);
+    row->data         = pawl__sqlite_get_text(request);
+    row->type_version = pawl__sqlite_get_text(request);
+    read_value(request, table->main.type, &row->main);
+    read_value(request, table->transitional.type, &row->transitional);
 }
 
 /* A row in a hold is locked in any case: the hold has the database's one
@@ -236,15 +237,15 @@ pawl_code pawl__sqlite_saga_load(pawl_store *base, const pawl_saga_table *table,
     if (code != PAWL_OK)
         return code;
     for (size_t i = 0; code == PAWL_OK && i < count; i++) {
-        pawl__sqlite_call call;
+        pawl__sqlite_request request;
         rows[i] = (pawl_saga_row){0};
-        begin(&call, &store->connection, table, (int)key, error);
-        call.arena = arena;
-        pawl__sqlite_put_value(&call, &values[i]);
-        if (pawl__sqlite_next(&call))
-            read_row(&call, table, &rows[i]);
-        pawl__sqlite_stop(&call);
-        code = call.code;
+        begin(&request, &store->connection, table, (int)key, error);
+        request.arena = arena;
+        pawl__sqlite_put_value(&request, &values[i]);
+        if (pawl__sqlite_next(&request))
+            read_row(&request, table, &rows[i]);
+        pawl__sqlite_stop(&request);
+        code = request.code;
     }
     return pawl__sqlite_read_end(store, code, error);
 }
@@ -256,29 +257,29 @@ pawl_code pawl__sqlite_saga_count(pawl_store *base, const pawl_saga_table *table
     pawl_code     code  = pawl__sqlite_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    pawl__sqlite_call call;
-    begin(&call, &store->connection, table, PAWL__SQLITE_SAGA_COUNT, error);
-    return pawl__sqlite_one_int(&call, count);
+    pawl__sqlite_request request;
+    begin(&request, &store->connection, table, PAWL__SQLITE_SAGA_COUNT, error);
+    return pawl__sqlite_one_int(&request, count);
 }
 
 /* ---- Saving ------------------------------------------------------------- */
 
 /* An empty text is no JSON. */
-static void put_json(pawl__sqlite_call *call, pawl_text json)
+static void put_json(pawl__sqlite_request *request, pawl_text json)
 {
-    pawl__sqlite_put_text(call, json.size != 0 ? json : PAWL_TEXT("{}"));
+    pawl__sqlite_put_text(request, json.size != 0 ? json : PAWL_TEXT("{}"));
 }
 
 pawl_code pawl__sqlite_apply_saga_delete(pawl__sqlite_writer *writer, const void *change,
                                          pawl_error *error)
 {
     const pawl_saga_delete *gone = change;
-    pawl__sqlite_call       call;
-    begin(&call, writer->connection, gone->table, PAWL__SQLITE_SAGA_DELETE, error);
-    pawl__sqlite_put_uuid(&call, gone->id.uuid);
-    pawl__sqlite_put_int(&call, gone->version);
-    pawl_code code = pawl__sqlite_run(&call);
-    if (code == PAWL_OK && call.changes == 0)
+    pawl__sqlite_request    request;
+    begin(&request, writer->connection, gone->table, PAWL__SQLITE_SAGA_DELETE, error);
+    pawl__sqlite_put_uuid(&request, gone->id.uuid);
+    pawl__sqlite_put_int(&request, gone->version);
+    pawl_code code = pawl__sqlite_run(&request);
+    if (code == PAWL_OK && request.changes == 0)
         return pawl__sql_why_not_deleted(gone, error);
     return code;
 }
@@ -287,17 +288,17 @@ pawl_code pawl__sqlite_apply_saga_insert(pawl__sqlite_writer *writer, const void
                                          pawl_error *error)
 {
     const pawl_saga_insert *row = change;
-    pawl__sqlite_call       call;
-    begin(&call, writer->connection, row->table, PAWL__SQLITE_SAGA_INSERT, error);
-    pawl__sqlite_put_uuid(&call, row->id.uuid);
-    put_json(&call, row->metadata);
-    put_json(&call, row->data);
-    pawl__sqlite_put_text(&call, row->type_version);
+    pawl__sqlite_request    request;
+    begin(&request, writer->connection, row->table, PAWL__SQLITE_SAGA_INSERT, error);
+    pawl__sqlite_put_uuid(&request, row->id.uuid);
+    put_json(&request, row->metadata);
+    put_json(&request, row->data);
+    pawl__sqlite_put_text(&request, row->type_version);
     if (row->table->main.type != PAWL_VALUE_NONE)
-        pawl__sqlite_put_value(&call, &row->main);
+        pawl__sqlite_put_value(&request, &row->main);
     if (row->table->transitional.type != PAWL_VALUE_NONE)
-        pawl__sqlite_put_value(&call, &row->transitional);
-    pawl_code code = pawl__sqlite_run(&call);
+        pawl__sqlite_put_value(&request, &row->transitional);
+    pawl_code code = pawl__sqlite_run(&request);
     if (code == PAWL_EDUPLICATE)
         return pawl__sql_why_not_inserted(row, error);
     return code;
@@ -307,22 +308,22 @@ pawl_code pawl__sqlite_apply_saga_insert(pawl__sqlite_writer *writer, const void
 static pawl_code update(pawl__sqlite_connection *connection, const pawl_saga_update *row,
                         int64_t hint, int64_t *changes, pawl_error *error)
 {
-    pawl__sqlite_call call;
-    begin(&call, connection, row->table,
+    pawl__sqlite_request request;
+    begin(&request, connection, row->table,
           hint != 0 ? PAWL__SQLITE_SAGA_UPDATE_ROW : PAWL__SQLITE_SAGA_UPDATE, error);
-    pawl__sqlite_put_uuid(&call, row->id.uuid);
-    pawl__sqlite_put_int(&call, row->version);
+    pawl__sqlite_put_uuid(&request, row->id.uuid);
+    pawl__sqlite_put_int(&request, row->version);
     if (hint != 0)
-        pawl__sqlite_put_int(&call, hint);
+        pawl__sqlite_put_int(&request, hint);
     else
-        call.column++;
-    put_json(&call, row->metadata);
-    put_json(&call, row->data);
-    pawl__sqlite_put_text(&call, row->type_version);
+        request.column++;
+    put_json(&request, row->metadata);
+    put_json(&request, row->data);
+    pawl__sqlite_put_text(&request, row->type_version);
     if (row->table->transitional.type != PAWL_VALUE_NONE)
-        pawl__sqlite_put_value(&call, &row->transitional);
-    pawl_code code = pawl__sqlite_run(&call);
-    *changes       = call.changes;
+        pawl__sqlite_put_value(&request, &row->transitional);
+    pawl_code code = pawl__sqlite_run(&request);
+    *changes       = request.changes;
     return code;
 }
 

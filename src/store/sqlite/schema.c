@@ -19,17 +19,17 @@ pawl_code pawl__sqlite_exists(sqlite3 *db, const char *kind, pawl_text name, boo
 {
     sqlite3_stmt           *statement  = NULL;
     pawl__sqlite_connection connection = {.db = db};
-    pawl__sqlite_call       call;
+    pawl__sqlite_request    request;
     *exists        = false;
     pawl_code code = pawl__sqlite_prepare(
         db, "select 1 from sqlite_schema where type = ?1 and name = ?2", &statement, error);
-    pawl__sqlite_call_statement(&call, &connection, statement, error);
-    call.code = code;
-    pawl__sqlite_put_text(&call, pawl_text_of(kind));
-    pawl__sqlite_put_text(&call, name);
-    *exists = pawl__sqlite_next(&call);
+    pawl__sqlite_request_statement(&request, &connection, statement, error);
+    request.code = code;
+    pawl__sqlite_put_text(&request, pawl_text_of(kind));
+    pawl__sqlite_put_text(&request, name);
+    *exists = pawl__sqlite_next(&request);
     (void)sqlite3_finalize(statement);
-    return call.code;
+    return request.code;
 }
 
 pawl_code pawl__sqlite_column_type(sqlite3 *db, pawl_text table, const char *column, char type[32],
@@ -37,20 +37,20 @@ pawl_code pawl__sqlite_column_type(sqlite3 *db, pawl_text table, const char *col
 {
     sqlite3_stmt           *statement  = NULL;
     pawl__sqlite_connection connection = {.db = db};
-    pawl__sqlite_call       call;
+    pawl__sqlite_request    request;
     type[0]        = '\0';
     pawl_code code = pawl__sqlite_prepare(
         db, "select type from pragma_table_info(?1) where name = ?2", &statement, error);
-    pawl__sqlite_call_statement(&call, &connection, statement, error);
-    call.code = code;
-    pawl__sqlite_put_text(&call, table);
-    pawl__sqlite_put_text(&call, pawl_text_of(column));
-    if (pawl__sqlite_next(&call)) {
-        pawl_text found = pawl__sqlite_peek_text(&call);
+    pawl__sqlite_request_statement(&request, &connection, statement, error);
+    request.code = code;
+    pawl__sqlite_put_text(&request, table);
+    pawl__sqlite_put_text(&request, pawl_text_of(column));
+    if (pawl__sqlite_next(&request)) {
+        pawl_text found = pawl__sqlite_peek_text(&request);
         (void)snprintf(type, 32, "%.*s", PAWL_TEXT_ARGS(found));
     }
     (void)sqlite3_finalize(statement);
-    return call.code;
+    return request.code;
 }
 
 /* 0 when there is no such table or row. */
@@ -69,9 +69,9 @@ static pawl_code read_version(pawl__sqlite *store, int64_t *version, pawl_error 
     pawl__sql_text_free(&name);
     if (code != PAWL_OK || !exists)
         return code;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_VERSION_GET, error);
-    return pawl__sqlite_one_int(&call, version);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_VERSION_GET, error);
+    return pawl__sqlite_one_int(&request, version);
 }
 
 static pawl_code check_version(const pawl__sqlite *store, int64_t version, pawl_error *error)

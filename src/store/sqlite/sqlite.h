@@ -21,8 +21,8 @@
 
 #include "pawl/store_driver.h"
 #include "store/sql/connection.h"
-#include "store/sqlite/call.h"
 #include "store/sqlite/process.h"
+#include "store/sqlite/request.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -56,7 +56,7 @@ typedef struct pawl__sqlite {
     pthread_mutex_t         mutex;       /* guards connection.db against interrupt() */
     bool                    is_lost; /* the connection had to be closed; the next call makes it */
     atomic_bool             is_interrupted;
-    bool                    is_held;
+    bool                    in_hold;
     int64_t                 data_version;
     pawl__sqlite_process   *process; /* joined by the first that needs it */
     pawl__sqlite_book      *book;
@@ -171,7 +171,7 @@ typedef struct pawl__sqlite_writer {
     pawl__sqlite            *store; /* NULL in an enlist: no claims, no fence */
     const pawl_changes      *changes;
     const bool              *is_dropped; /* by group: left out of this round */
-    bool                     is_held;    /* all holds of the set are done */
+    bool                     has_held;   /* all holds of the set are done */
     /* The lease that was looked at last in this transaction. */
     const pawl__sqlite_use *checked_use;
     bool                    is_ours;

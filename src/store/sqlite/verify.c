@@ -25,24 +25,24 @@ static pawl_code read_rows(pawl__sqlite *store, const char *text, const pawl__sq
                            size_t row_size, pawl_arena *arena, char **items, size_t *count,
                            pawl_error *error)
 {
-    sqlite3_stmt     *statement = NULL;
-    size_t            capacity  = 0;
-    pawl__sqlite_call call;
-    pawl_code         code = pawl__sqlite_prepare(store->connection.db, text, &statement, error);
-    pawl__sqlite_call_statement(&call, &store->connection, statement, error);
-    call.code  = code;
-    call.arena = arena;
-    while (pawl__sqlite_next(&call)) {
-        char *grown = pawl__sqlite_grow(&call, *items, *count, &capacity, row_size);
+    sqlite3_stmt        *statement = NULL;
+    size_t               capacity  = 0;
+    pawl__sqlite_request request;
+    pawl_code            code = pawl__sqlite_prepare(store->connection.db, text, &statement, error);
+    pawl__sqlite_request_statement(&request, &store->connection, statement, error);
+    request.code  = code;
+    request.arena = arena;
+    while (pawl__sqlite_next(&request)) {
+        char *grown = pawl__sqlite_grow(&request, *items, *count, &capacity, row_size);
         if (grown == NULL)
             break;
         *items    = grown;
         char *row = grown + row_size * (*count)++;
         memset(row, 0, row_size);
-        pawl__sqlite_get_fields(&call, columns, row);
+        pawl__sqlite_get_fields(&request, columns, row);
     }
     (void)sqlite3_finalize(statement);
-    return call.code;
+    return request.code;
 }
 
 /* "text collate binary" is the column's definition; its type is the first word. */

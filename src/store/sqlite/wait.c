@@ -18,10 +18,10 @@
 
 pawl_code pawl__sqlite_has_changed(pawl__sqlite *store, bool *changed, pawl_error *error)
 {
-    int64_t           version;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQLITE_DATA_VERSION, error);
-    pawl_code code = pawl__sqlite_one_int(&call, &version);
+    int64_t              version;
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_DATA_VERSION, error);
+    pawl_code code = pawl__sqlite_one_int(&request, &version);
     if (code != PAWL_OK)
         return code;
     *changed            = version != store->data_version;
@@ -49,7 +49,7 @@ pawl_code pawl__sqlite_wait(pawl_store *base, int64_t microseconds, int wake_fd,
     pawl_code     code     = pawl__sqlite_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    if (store->is_held)
+    if (store->in_hold)
         return pawl_error_set(error, PAWL_EINVAL, "sqlite: cannot wait while a hold is open");
     atomic_store(&store->is_interrupted, false);
     for (;;) {

@@ -17,14 +17,14 @@ static const pawl_uuid kept_row; /* the id of zeroes */
 static pawl_code run_with_ids(pawl__sqlite *store, int statement, const pawl_uuid *first,
                               const pawl_uuid *second, int64_t *changes, pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, statement, error);
-    pawl__sqlite_put_uuid(&call, *first);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, statement, error);
+    pawl__sqlite_put_uuid(&request, *first);
     if (second != NULL)
-        pawl__sqlite_put_uuid(&call, *second);
-    pawl_code code = pawl__sqlite_run(&call);
+        pawl__sqlite_put_uuid(&request, *second);
+    pawl_code code = pawl__sqlite_run(&request);
     if (changes != NULL)
-        *changes = call.changes;
+        *changes = request.changes;
     return code;
 }
 
@@ -35,20 +35,20 @@ typedef struct worker_row {
     bool             is_alive;
 } worker_row;
 
-static bool read_worker(pawl__sqlite *store, pawl__sqlite_call *call, worker_row *row)
+static bool read_worker(pawl__sqlite *store, pawl__sqlite_request *request, worker_row *row)
 {
-    row->info.id.uuid  = pawl__sqlite_get_uuid(call);
-    row->info.endpoint = pawl__sqlite_get_text(call);
-    row->info.types    = pawl__sqlite_get_text(call);
-    int64_t process    = pawl__sqlite_get_int(call);
-    row->info.seen     = pawl__sqlite_get_int(call);
-    row->info.epoch    = pawl__sqlite_get_int(call);
-    row->info.pid      = pawl__sqlite_get_int(call);
-    pawl__sqlite_get_fields(call, &pawl__sql_counters, &row->info.counters);
-    if (call->code == PAWL_OK)
-        call->code = pawl__sqlite_process_alive(store->process, store->path, process,
-                                                &row->is_alive, call->error);
-    return call->code == PAWL_OK;
+    row->info.id.uuid  = pawl__sqlite_get_uuid(request);
+    row->info.endpoint = pawl__sqlite_get_text(request);
+    row->info.types    = pawl__sqlite_get_text(request);
+    int64_t process    = pawl__sqlite_get_int(request);
+    row->info.seen     = pawl__sqlite_get_int(request);
+    row->info.epoch    = pawl__sqlite_get_int(request);
+    row->info.pid      = pawl__sqlite_get_int(request);
+    pawl__sqlite_get_fields(request, &pawl__sql_counters, &row->info.counters);
+    if (request->code == PAWL_OK)
+        request->code = pawl__sqlite_process_alive(store->process, store->path, process,
+                                                   &row->is_alive, request->error);
+    return request->code == PAWL_OK;
 }
 
 /* The workers that live, or those that do not. */
@@ -58,19 +58,19 @@ static pawl_code list_workers(pawl__sqlite *store, pawl_arena *arena, bool want_
     size_t capacity = 0;
     *items          = NULL;
     *count          = 0;
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_LIST, error);
-    call.arena = arena;
-    while (pawl__sqlite_next(&call)) {
-        worker_row *grown = pawl__sqlite_grow(&call, *items, *count, &capacity, sizeof **items);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_WORKER_LIST, error);
+    request.arena = arena;
+    while (pawl__sqlite_next(&request)) {
+        worker_row *grown = pawl__sqlite_grow(&request, *items, *count, &capacity, sizeof **items);
         if (grown == NULL)
             break;
         *items          = grown;
         worker_row *row = &grown[*count];
-        if (read_worker(store, &call, row) && row->is_alive == want_alive)
+        if (read_worker(store, &request, row) && row->is_alive == want_alive)
             ++*count;
     }
-    return call.code;
+    return request.code;
 }
 
 /* What a worker had leased is free at once, not only when the lease is over. */
@@ -112,45 +112,45 @@ pawl_code pawl__sqlite_worker_end(pawl__sqlite *store, pawl_uuid worker, pawl_er
 static pawl_code insert(pawl__sqlite *store, pawl_text endpoint, pawl_text types, pawl_time now,
                         pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_INSERT, error);
-    pawl__sqlite_put_uuid(&call, store->sql.base.worker.uuid);
-    pawl__sqlite_put_text(&call, endpoint);
-    pawl__sqlite_put_text(&call, types);
-    pawl__sqlite_put_int(&call, pawl__sqlite_process_number(store->process));
-    pawl__sqlite_put_int(&call, getpid());
-    pawl__sqlite_put_int(&call, now);
-    return pawl__sqlite_run(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_WORKER_INSERT, error);
+    pawl__sqlite_put_uuid(&request, store->sql.base.worker.uuid);
+    pawl__sqlite_put_text(&request, endpoint);
+    pawl__sqlite_put_text(&request, types);
+    pawl__sqlite_put_int(&request, pawl__sqlite_process_number(store->process));
+    pawl__sqlite_put_int(&request, getpid());
+    pawl__sqlite_put_int(&request, now);
+    return pawl__sqlite_run(&request);
 }
 
 /* The worker is taken over by this handle: another one that has it is fenced. */
 static pawl_code replace(pawl__sqlite *store, pawl_text endpoint, pawl_text types, pawl_time now,
                          pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_REPLACE, error);
-    pawl__sqlite_put_text(&call, endpoint);
-    pawl__sqlite_put_text(&call, types);
-    pawl__sqlite_put_int(&call, pawl__sqlite_process_number(store->process));
-    pawl__sqlite_put_int(&call, getpid());
-    pawl__sqlite_put_int(&call, now);
-    pawl__sqlite_put_uuid(&call, store->sql.base.worker.uuid);
-    pawl_code code = pawl__sqlite_run(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_WORKER_REPLACE, error);
+    pawl__sqlite_put_text(&request, endpoint);
+    pawl__sqlite_put_text(&request, types);
+    pawl__sqlite_put_int(&request, pawl__sqlite_process_number(store->process));
+    pawl__sqlite_put_int(&request, getpid());
+    pawl__sqlite_put_int(&request, now);
+    pawl__sqlite_put_uuid(&request, store->sql.base.worker.uuid);
+    pawl_code code = pawl__sqlite_run(&request);
     return code == PAWL_OK ? free_leases(store, store->sql.base.worker.uuid, error) : code;
 }
 
 static pawl_code read_epoch(pawl__sqlite *store, int64_t *epoch, pawl_uuid *last_commit,
                             pawl_error *error)
 {
-    pawl__sqlite_call call;
-    pawl__sqlite_call_begin(&call, &store->connection, PAWL__SQL_WORKER_READ, error);
-    pawl__sqlite_put_uuid(&call, store->sql.base.worker.uuid);
-    if (pawl__sqlite_next(&call)) {
-        *epoch       = pawl__sqlite_get_int(&call);
-        *last_commit = pawl__sqlite_get_uuid(&call);
-        pawl__sqlite_stop(&call);
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_WORKER_READ, error);
+    pawl__sqlite_put_uuid(&request, store->sql.base.worker.uuid);
+    if (pawl__sqlite_next(&request)) {
+        *epoch       = pawl__sqlite_get_int(&request);
+        *last_commit = pawl__sqlite_get_uuid(&request);
+        pawl__sqlite_stop(&request);
     }
-    return call.code;
+    return request.code;
 }
 
 static pawl_code take_row(pawl__sqlite *store, pawl_text endpoint, pawl_text types, pawl_time now,

@@ -517,14 +517,14 @@ $2, $3) on conflict ("Name") do update set "Process" = excluded."Process", "Epoc
 excluded."Epoch", "Expires" = excluded."Expires";
 
 -- INBOX_SWEEP
-with k as materialized (select ctid as place from "pawl_inbox" where ctid >= $1 and ctid < $2 and
-"At" < $3 limit $4 for update skip locked), gone as (delete from "pawl_inbox" where ctid = any
-(array(select place from k))) select count(*), max(place) from k;
+with k as materialized (select ctid as tid from "pawl_inbox" where ctid >= $1 and ctid < $2 and "At"
+< $3 limit $4 for update skip locked), gone as (delete from "pawl_inbox" where ctid = any
+(array(select tid from k))) select count(*), max(tid) from k;
 
 -- OUTBOX_CLEAR
-with k as materialized (select ctid as place, "DispatchedAt" as at from "pawl_outbox" where
+with k as materialized (select ctid as tid, "DispatchedAt" as at from "pawl_outbox" where
 "DispatchedAt" >= $1 and "DispatchedAt" < $2 order by "DispatchedAt" limit $3 for update skip
-locked), gone as (delete from "pawl_outbox" where ctid = any (array(select place from k))) select
+locked), gone as (delete from "pawl_outbox" where ctid = any (array(select tid from k))) select
 count(*), max(at) from k;
 
 -- SCHEMA_PATH
@@ -655,10 +655,10 @@ select pg_advisory_lock($1);
 -- WORKER_UNLOCK
 select pg_advisory_unlock($1);
 
--- WORKER_MARK
+-- WORKER_TAG
 select pg_advisory_xact_lock_shared($1);
 
--- WORKER_MARK_WAIT
+-- WORKER_TAG_WAIT
 select pg_advisory_xact_lock($1);
 
 -- END_SESSION
@@ -791,30 +791,9 @@ and ("LeaseExpires" is null or "LeaseExpires" <= $2) order by "Due", "Id" limit 
 k.name;
 
 -- TIMEOUT_LEASE
-with due as materialized (select "Id", "Destination", "Due", ctid as place from "pawl_timeouts"
-where "Destination" = $1 and "Due" >= $3 and "Due" <= $4 and ("LeaseExpires" is null or
-"LeaseExpires" <= $2) order by "Due", "Id" limit $5 for update skip locked), mark as (insert into
-"pawl_leases" as l ("Name", "Process", "Pid", "Epoch", "Expires") select r.name, r.first - 60000000,
-0, $11, r.last + interval '1 minute' from (select ($10 || "Destination") collate "default" as name,
-(extract(epoch from min("Due")) * 1000000)::bigint as first, max("Due") as last from due group by
-"Destination") as r where not exists (select 1 from "pawl_leases" as o where o."Name" = r.name and
-o."Process" <= r.first and o."Expires" >= r.last) order by r.name on conflict ("Name") do update set
-"Process" = least(l."Process", excluded."Process"), "Expires" = greatest(l."Expires",
-excluded."Expires")), taken as (update "pawl_timeouts" as t set "Owner" = $7, "LeaseExpires" = $8,
-"LeaseWorker" = $9 from (select place from due order by "Due", "Id" limit $6) as k where t.ctid =
-k.place returning t."Id", t."Generation", t."SagaId", t."SagaType", t."Name", t."Destination",
-t."Due", t."Headers", t."CorrelationId", t."Attempts", t."Owner", t."LeaseExpires") select a.*,
-taken.* from (select count(*), min("Due"), max("Due") from due) as a left join taken on true order
-by taken."Due", taken."Id";
-
--- TIMEOUT_LEASE_ANY
-with recursive d (name) as ((select "Destination" from "pawl_timeouts" order by "Destination" limit
-1) union all select (select t."Destination" from "pawl_timeouts" as t where t."Destination" > d.name
-order by t."Destination" limit 1) from d where d.name is not null) , due as materialized (select
-f."Id", f."Destination", f."Due", f.place from d cross join lateral (select "Id", "Destination",
-"Due", ctid as place from "pawl_timeouts" where "Destination" = d.name and "Due" >= $3 and "Due" <=
-$4 and ("LeaseExpires" is null or "LeaseExpires" <= $2) order by "Due", "Id" limit $5 for update
-skip locked) as f order by f."Due", f."Id" limit $5), mark as (insert into "pawl_leases" as l
+with due as materialized (select "Id", "Destination", "Due", ctid as tid from "pawl_timeouts" where
+"Destination" = $1 and "Due" >= $3 and "Due" <= $4 and ("LeaseExpires" is null or "LeaseExpires" <=
+$2) order by "Due", "Id" limit $5 for update skip locked), ranges as (insert into "pawl_leases" as l
 ("Name", "Process", "Pid", "Epoch", "Expires") select r.name, r.first - 60000000, 0, $11, r.last +
 interval '1 minute' from (select ($10 || "Destination") collate "default" as name, (extract(epoch
 from min("Due")) * 1000000)::bigint as first, max("Due") as last from due group by "Destination") as
@@ -822,58 +801,79 @@ r where not exists (select 1 from "pawl_leases" as o where o."Name" = r.name and
 r.first and o."Expires" >= r.last) order by r.name on conflict ("Name") do update set "Process" =
 least(l."Process", excluded."Process"), "Expires" = greatest(l."Expires", excluded."Expires")),
 taken as (update "pawl_timeouts" as t set "Owner" = $7, "LeaseExpires" = $8, "LeaseWorker" = $9 from
-(select place from due order by "Due", "Id" limit $6) as k where t.ctid = k.place returning t."Id",
+(select tid from due order by "Due", "Id" limit $6) as k where t.ctid = k.tid returning t."Id",
+t."Generation", t."SagaId", t."SagaType", t."Name", t."Destination", t."Due", t."Headers",
+t."CorrelationId", t."Attempts", t."Owner", t."LeaseExpires") select a.*, taken.* from (select
+count(*), min("Due"), max("Due") from due) as a left join taken on true order by taken."Due",
+taken."Id";
+
+-- TIMEOUT_LEASE_ANY
+with recursive d (name) as ((select "Destination" from "pawl_timeouts" order by "Destination" limit
+1) union all select (select t."Destination" from "pawl_timeouts" as t where t."Destination" > d.name
+order by t."Destination" limit 1) from d where d.name is not null) , due as materialized (select
+f."Id", f."Destination", f."Due", f.tid from d cross join lateral (select "Id", "Destination",
+"Due", ctid as tid from "pawl_timeouts" where "Destination" = d.name and "Due" >= $3 and "Due" <= $4
+and ("LeaseExpires" is null or "LeaseExpires" <= $2) order by "Due", "Id" limit $5 for update skip
+locked) as f order by f."Due", f."Id" limit $5), ranges as (insert into "pawl_leases" as l ("Name",
+"Process", "Pid", "Epoch", "Expires") select r.name, r.first - 60000000, 0, $11, r.last + interval
+'1 minute' from (select ($10 || "Destination") collate "default" as name, (extract(epoch from
+min("Due")) * 1000000)::bigint as first, max("Due") as last from due group by "Destination") as r
+where not exists (select 1 from "pawl_leases" as o where o."Name" = r.name and o."Process" <=
+r.first and o."Expires" >= r.last) order by r.name on conflict ("Name") do update set "Process" =
+least(l."Process", excluded."Process"), "Expires" = greatest(l."Expires", excluded."Expires")),
+taken as (update "pawl_timeouts" as t set "Owner" = $7, "LeaseExpires" = $8, "LeaseWorker" = $9 from
+(select tid from due order by "Due", "Id" limit $6) as k where t.ctid = k.tid returning t."Id",
 t."Generation", t."SagaId", t."SagaType", t."Name", t."Destination", t."Due", t."Headers",
 t."CorrelationId", t."Attempts", t."Owner", t."LeaseExpires") select a.*, taken.* from (select
 count(*), min("Due"), max("Due") from due) as a left join taken on true order by taken."Due",
 taken."Id";
 
 -- TIMEOUT_EXPIRE
-with marked as materialized (select substr("Name", 23) as destination, 'epoch'::timestamptz +
+with ranged as materialized (select substr("Name", 23) as destination, 'epoch'::timestamptz +
 min("Process") * interval '1 microsecond' as first, max("Expires") as last from "pawl_leases" where
-"Name" like 'timeouts:%' and true group by 1), old as materialized (select f.place from marked as m
-cross join lateral (select ctid as place from "pawl_timeouts" where "Destination" = m.destination
-and "Due" >= m.first and "Due" <= m.last and "LeaseExpires" <= $1 order by "Due", "Id" for update
-skip locked) as f) update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null,
-"LeaseWorker" = null from old where t.ctid = old.place;
+"Name" like 'timeouts:%' and true group by 1), old as materialized (select f.tid from ranged as m
+cross join lateral (select ctid as tid from "pawl_timeouts" where "Destination" = m.destination and
+"Due" >= m.first and "Due" <= m.last and "LeaseExpires" <= $1 order by "Due", "Id" for update skip
+locked) as f) update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" =
+null from old where t.ctid = old.tid;
 
--- TIMEOUT_MARKS_END
+-- TIMEOUT_RANGES_END
 delete from "pawl_leases" where "Name" like 'timeouts:%' and "Epoch" <= $1;
 
 -- TIMEOUT_FREE_CLAIM
-with marked as materialized (select substr("Name", 23) as destination, 'epoch'::timestamptz +
+with ranged as materialized (select substr("Name", 23) as destination, 'epoch'::timestamptz +
 min("Process") * interval '1 microsecond' as first, max("Expires") as last from "pawl_leases" where
-"Name" like 'timeouts:%' and true group by 1), old as materialized (select f.place from marked as m
-cross join lateral (select ctid as place from "pawl_timeouts" where "Destination" = m.destination
-and "Due" >= m.first and "Due" <= m.last and "Owner" = $1 order by "Due", "Id" for update) as f)
-update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from old
-where t.ctid = old.place;
+"Name" like 'timeouts:%' and true group by 1), old as materialized (select f.tid from ranged as m
+cross join lateral (select ctid as tid from "pawl_timeouts" where "Destination" = m.destination and
+"Due" >= m.first and "Due" <= m.last and "Owner" = $1 order by "Due", "Id" for update) as f) update
+"pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from old where
+t.ctid = old.tid;
 
 -- TIMEOUT_FREE_WORKER
-with marked as materialized (select substr("Name", 23) as destination, 'epoch'::timestamptz +
+with ranged as materialized (select substr("Name", 23) as destination, 'epoch'::timestamptz +
 min("Process") * interval '1 microsecond' as first, max("Expires") as last from "pawl_leases" where
-"Name" like 'timeouts:%' and true group by 1), old as materialized (select f.place from marked as m
-cross join lateral (select ctid as place from "pawl_timeouts" where "Destination" = m.destination
-and "Due" >= m.first and "Due" <= m.last and "LeaseWorker" = $1 order by "Due", "Id" for update) as
-f) update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
-old where t.ctid = old.place;
+"Name" like 'timeouts:%' and true group by 1), old as materialized (select f.tid from ranged as m
+cross join lateral (select ctid as tid from "pawl_timeouts" where "Destination" = m.destination and
+"Due" >= m.first and "Due" <= m.last and "LeaseWorker" = $1 order by "Due", "Id" for update) as f)
+update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from old
+where t.ctid = old.tid;
 
 -- TIMEOUT_FREE_DEAD
-with dead as materialized (select w."Id", w.ctid as place from "pawl_workers" as w where w."Epoch" >
-0 and w."Pid" <> -(extract(epoch from w."Seen") * 1000000)::bigint and ($2 or w."Process" <> 0) and
+with dead as materialized (select w."Id", w.ctid as tid from "pawl_workers" as w where w."Epoch" > 0
+and w."Pid" <> -(extract(epoch from w."Seen") * 1000000)::bigint and ($2 or w."Process" <> 0) and
 not case when w."Process" <> 0 then w."Process" in (select l.classid::bigint << 32 | l.objid::bigint
 from pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and
 l.database = (select b.oid from pg_catalog.pg_database as b where b.datname = current_database()))
 else w."Seen" > $1 - interval '15 seconds' end for update of w skip locked), freed as (update
 "pawl_workers" as w set "Pid" = -(extract(epoch from w."Seen") * 1000000)::bigint from dead where
-w.ctid = dead.place), marked as materialized (select substr("Name", 23) as destination,
+w.ctid = dead.tid), ranged as materialized (select substr("Name", 23) as destination,
 'epoch'::timestamptz + min("Process") * interval '1 microsecond' as first, max("Expires") as last
 from "pawl_leases" where "Name" like 'timeouts:%' and exists (select 1 from dead) group by 1), old
-as materialized (select f.place from marked as m cross join lateral (select ctid as place from
+as materialized (select f.tid from ranged as m cross join lateral (select ctid as tid from
 "pawl_timeouts" where "Destination" = m.destination and "Due" >= m.first and "Due" <= m.last and
 "LeaseWorker" = any (array(select "Id" from dead)) order by "Due", "Id" for update skip locked) as
 f) update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
-old where t.ctid = old.place;
+old where t.ctid = old.tid;
 
 -- TIMEOUT_OF_SAGA, for TIMEOUT_LIST_SAGA
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
@@ -884,22 +884,22 @@ select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "
 
 -- TIMEOUT_REMOVE
 delete from "pawl_timeouts" as t using unnest($1, $2, $3) with ordinality as k (id, generation,
-owner, n) cross join lateral (select o.ctid as place from "pawl_timeouts" as o where o."Id" >= k.id
-and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.place and t."Owner" = k.owner and
+owner, n) cross join lateral (select o.ctid as tid from "pawl_timeouts" as o where o."Id" >= k.id
+and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.tid and t."Owner" = k.owner and
 (k.generation = 0 or t."Generation" = k.generation) returning k.n;
 
 -- TIMEOUT_RELEASE
 update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
 unnest($1, $2, $3) with ordinality as k (id, generation, owner, n) cross join lateral (select o.ctid
-as place from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1)
-as f where t.ctid = f.place and t."Owner" = k.owner and (k.generation = 0 or t."Generation" =
+as tid from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as
+f where t.ctid = f.tid and t."Owner" = k.owner and (k.generation = 0 or t."Generation" =
 k.generation) returning k.n;
 
 -- TIMEOUT_RETRY
 update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "Due" =
 k.due, "Attempts" = k.attempts from unnest($1, $2, $3, $4, $5) with ordinality as k (id, due,
-attempts, generation, owner, n) cross join lateral (select o.ctid as place from "pawl_timeouts" as o
-where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.place and
+attempts, generation, owner, n) cross join lateral (select o.ctid as tid from "pawl_timeouts" as o
+where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.tid and
 t."Owner" = k.owner and (k.generation = 0 or t."Generation" = k.generation) returning k.n;
 
 -- TIMEOUT_LOCK_ID
@@ -907,20 +907,20 @@ select f."Id" from unnest($1) as k (id) cross join lateral (select o."Id" from "
 where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1 for update) as f;
 
 -- TIMEOUT_REMOVE_ANY
-delete from "pawl_timeouts" as t using unnest($1) as k (id) cross join lateral (select o.ctid as
-place from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as
-f where t.ctid = f.place;
+delete from "pawl_timeouts" as t using unnest($1) as k (id) cross join lateral (select o.ctid as tid
+from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as f
+where t.ctid = f.tid;
 
 -- TIMEOUT_RELEASE_ANY
 update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null from
-unnest($1) as k (id) cross join lateral (select o.ctid as place from "pawl_timeouts" as o where
-o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.place;
+unnest($1) as k (id) cross join lateral (select o.ctid as tid from "pawl_timeouts" as o where o."Id"
+>= k.id and o."Id" <= k.id order by o."Id" limit 1) as f where t.ctid = f.tid;
 
 -- TIMEOUT_RETRY_ANY
 update "pawl_timeouts" as t set "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null, "Due" =
 k.due, "Attempts" = k.attempts from unnest($1, $2, $3) as k (id, due, attempts) cross join lateral
-(select o.ctid as place from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by
-o."Id" limit 1) as f where t.ctid = f.place;
+(select o.ctid as tid from "pawl_timeouts" as o where o."Id" >= k.id and o."Id" <= k.id order by
+o."Id" limit 1) as f where t.ctid = f.tid;
 
 -- TIMEOUT_LOCK
 select f."Id" from unnest($1, $2) as k (saga_id, name) cross join lateral (select o."Id" from
@@ -929,8 +929,8 @@ update) as f;
 
 -- TIMEOUT_DROP
 delete from "pawl_timeouts" as t using unnest($1, $2) as k (saga_id, name) cross join lateral
-(select o.ctid as place from "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" = k.name
-and o."Name" <> '' offset 0) as f where t.ctid = f.place;
+(select o.ctid as tid from "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" = k.name
+and o."Name" <> '' offset 0) as f where t.ctid = f.tid;
 
 -- TIMEOUT_LOCK_NAMED
 select f."Id" from unnest($1) as k (saga_id) cross join lateral (select o."Id" from "pawl_timeouts"
@@ -938,8 +938,8 @@ as o where o."SagaId" = k.saga_id and o."Name" <> '' for update) as f;
 
 -- TIMEOUT_DROP_NAMED
 delete from "pawl_timeouts" as t using unnest($1) as k (saga_id) cross join lateral (select o.ctid
-as place from "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" <> '' offset 0) as f
-where t.ctid = f.place;
+as tid from "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" <> '' offset 0) as f
+where t.ctid = f.tid;
 
 -- TIMEOUT_LOCK_OWN
 select f."Id" from unnest($1) as k (saga_id) cross join lateral (select o."Id" from "pawl_timeouts"
@@ -947,8 +947,8 @@ as o where o."SagaId" = k.saga_id and o."Name" = '' for update) as f;
 
 -- TIMEOUT_DROP_OWN
 delete from "pawl_timeouts" as t using unnest($1) as k (saga_id) cross join lateral (select o.ctid
-as place from "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" = '' offset 0) as f
-where t.ctid = f.place;
+as tid from "pawl_timeouts" as o where o."SagaId" = k.saga_id and o."Name" = '' offset 0) as f where
+t.ctid = f.tid;
 
 -- TIMEOUT_ARM
 insert into "pawl_timeouts" as t ("Id", "Generation", "SagaId", "SagaType", "Name", "Destination",
@@ -1078,23 +1078,23 @@ k.type or o."Body" <> k.body;
 -- OUTBOX_END
 with settled as (update "pawl_outbox" as o set "State" = k.state, "Attempts" = k.attempts,
 "NextAttempt" = k.next_attempt, "DispatchedAt" = case k.state when 'dispatched' then k.at end from
-(select u.*, f.place from unnest($1, $2, $3, $4, $5, $6, $7, $8) with ordinality as u (id, attempts,
-next_attempt, at, duration, error, state, outcome, n) cross join lateral (select q.ctid as place
-from "pawl_outbox" as q where q."Id" = u.id and q."State" || '' = 'pending' limit 1) as f) as k
-where o.ctid = k.place returning k.*), noted as (insert into "pawl_outbox_attempts" ("OutboxId",
-"Attempt", "Outcome", "At", "Duration", "Error") select s.id, (select coalesce(max(a."Attempt"), 0)
-+ 1 from "pawl_outbox_attempts" as a where a."OutboxId" = s.id), s.outcome, s.at, s.duration,
-s.error from settled as s) select n from settled;
+(select u.*, f.tid from unnest($1, $2, $3, $4, $5, $6, $7, $8) with ordinality as u (id, attempts,
+next_attempt, at, duration, error, state, outcome, n) cross join lateral (select q.ctid as tid from
+"pawl_outbox" as q where q."Id" = u.id and q."State" || '' = 'pending' limit 1) as f) as k where
+o.ctid = k.tid returning k.*), noted as (insert into "pawl_outbox_attempts" ("OutboxId", "Attempt",
+"Outcome", "At", "Duration", "Error") select s.id, (select coalesce(max(a."Attempt"), 0) + 1 from
+"pawl_outbox_attempts" as a where a."OutboxId" = s.id), s.outcome, s.at, s.duration, s.error from
+settled as s) select n from settled;
 
 -- OUTBOX_END_SURE
 with settled as (update "pawl_outbox" as o set "State" = k.state, "Attempts" = k.attempts,
 "NextAttempt" = k.next_attempt, "DispatchedAt" = case k.state when 'dispatched' then k.at end from
-(select u.*, f.place from unnest($1, $2, $3, $4, $5, $6, $7, $8) with ordinality as u (id, attempts,
-next_attempt, at, duration, error, state, outcome, n) cross join lateral (select q.ctid as place
-from "pawl_outbox" as q where q."Id" = u.id and q."State" || '' = 'pending' limit 1) as f) as k
-where o.ctid = k.place returning k.*), noted as (insert into "pawl_outbox_attempts" ("OutboxId",
-"Attempt", "Outcome", "At", "Duration", "Error") select s.id, s.attempts, s.outcome, s.at,
-s.duration, s.error from settled as s) select 1 / (count(*) >= $9)::integer from settled;
+(select u.*, f.tid from unnest($1, $2, $3, $4, $5, $6, $7, $8) with ordinality as u (id, attempts,
+next_attempt, at, duration, error, state, outcome, n) cross join lateral (select q.ctid as tid from
+"pawl_outbox" as q where q."Id" = u.id and q."State" || '' = 'pending' limit 1) as f) as k where
+o.ctid = k.tid returning k.*), noted as (insert into "pawl_outbox_attempts" ("OutboxId", "Attempt",
+"Outcome", "At", "Duration", "Error") select s.id, s.attempts, s.outcome, s.at, s.duration, s.error
+from settled as s) select 1 / (count(*) >= $9)::integer from settled;
 
 -- OUTBOX_END_ALIKE
 with settled as (update "pawl_outbox" as o set "State" = $2, "Attempts" = $3, "NextAttempt" = $4,
@@ -1110,9 +1110,9 @@ with changed as (update "pawl_outbox" as o set "State" = case when k.is_enabled 
 'discarded' end, "NextAttempt" = case when k.is_enabled then k.at else o."NextAttempt" end,
 "Attempts" = o."Attempts" + 1, "AttemptsBefore" = case when k.is_enabled then o."Attempts" + 1 else
 o."AttemptsBefore" end, "DispatchedAt" = case when not k.is_enabled then k.at end from (select u.*,
-f.place from unnest($1, $2, $3, $4) with ordinality as u (id, at, note, is_enabled, n) cross join
-lateral (select q.ctid as place from "pawl_outbox" as q where q."Id" = u.id and q."State" || '' =
-'dead' limit 1) as f) as k where o.ctid = k.place returning k.*, o."Attempts" as attempt), noted as
+f.tid from unnest($1, $2, $3, $4) with ordinality as u (id, at, note, is_enabled, n) cross join
+lateral (select q.ctid as tid from "pawl_outbox" as q where q."Id" = u.id and q."State" || '' =
+'dead' limit 1) as f) as k where o.ctid = k.tid returning k.*, o."Attempts" as attempt), noted as
 (insert into "pawl_outbox_attempts" ("OutboxId", "Attempt", "Outcome", "At", "Duration", "Error")
 select c.id, greatest(c.attempt, (select coalesce(max(a."Attempt"), 0) + 1 from
 "pawl_outbox_attempts" as a where a."OutboxId" = c.id)), case when c.is_enabled then 'enabled' else
@@ -1121,17 +1121,17 @@ select c.id, greatest(c.attempt, (select coalesce(max(a."Attempt"), 0) + 1 from
 -- OUTBOX_RELEASE
 update "pawl_outbox" set "State" = 'pending' where "State" = 'held' and "Source" = any ($1);
 
--- OUTBOX_KEEP
-with behind as materialized (select ctid as place from "pawl_outbox" where "State" = 'pending' and
+-- OUTBOX_HOLD
+with behind as materialized (select ctid as tid from "pawl_outbox" where "State" = 'pending' and
 "Id" > $1 and "Id" > ((select jsonb_object_agg(k.source, k.after) from unnest($2, $3) as k (source,
 after)) ->> "Source")::bigint order by "Id", "NextAttempt" ) update "pawl_outbox" as o set "State" =
-'held' from behind where o.ctid = behind.place;
+'held' from behind where o.ctid = behind.tid;
 
 -- AGGREGATOR_LEASE
-with free as (select ctid as place from "pawl_aggregator" where "Partition" = $1 and ("LeaseExpires"
+with free as (select ctid as tid from "pawl_aggregator" where "Partition" = $1 and ("LeaseExpires"
 is null or "LeaseExpires" <= $2) and "Id" <= $3 and "Type" = any ($4) order by "At", "Id" limit $5
 for update skip locked), taken as (update "pawl_aggregator" as t set "Session" = $6, "LeaseExpires"
-= $7, "LeaseWorker" = $8 from free where t.ctid = free.place returning "Type", "LeaseExpires", "Id",
+= $7, "LeaseWorker" = $8 from free where t.ctid = free.tid returning "Type", "LeaseExpires", "Id",
 "Name", "Partition", "Key", "At", "Session", "MessageId", "Type", "CorrelationId", "CausationId",
 "Headers", "Body") select * from taken order by "At", "Id";
 
@@ -1159,9 +1159,9 @@ o where o."Id" >= k.id and o."Id" <= k.id order by o."Id" limit 1 for update) as
 
 -- SNAPSHOT_DELETE
 delete from "pawl_aggregator" as a using unnest($1, $2, $3) with ordinality as k (id, partition,
-session, n) cross join lateral (select o.ctid as place from "pawl_aggregator" as o where o."Id" >=
-k.id and o."Id" <= k.id order by o."Id" limit 1) as f where a.ctid = f.place and a."Partition" is
-not distinct from k.partition and (k.session is null or a."Session" = k.session) returning k.n;
+session, n) cross join lateral (select o.ctid as tid from "pawl_aggregator" as o where o."Id" >=
+k.id and o."Id" <= k.id order by o."Id" limit 1) as f where a.ctid = f.tid and a."Partition" is not
+distinct from k.partition and (k.session is null or a."Session" = k.session) returning k.n;
 
 -- SNAPSHOT_FREE
 update "pawl_aggregator" as a set "Session" = null, "LeaseExpires" = null, "LeaseWorker" = null from
@@ -1181,9 +1181,9 @@ update) as f;
 
 -- AGGREGATOR_DELETE_OLDEST
 delete from "pawl_aggregator" as a using unnest($1, $2, $3) with ordinality as k (partition,
-correlation_id, rows_before, n) cross join lateral (select o.ctid as place from "pawl_aggregator" as
-o where o."Partition" = k.partition and o."CorrelationId" = k.correlation_id order by o."At", o."Id"
-offset k.rows_before limit 1) as f where a.ctid = f.place returning k.n;
+correlation_id, rows_before, n) cross join lateral (select o.ctid as tid from "pawl_aggregator" as o
+where o."Partition" = k.partition and o."CorrelationId" = k.correlation_id order by o."At", o."Id"
+offset k.rows_before limit 1) as f where a.ctid = f.tid returning k.n;
 
 -- FLUSH_KEEP
 with kept as materialized (select k.n from unnest($1) with ordinality as k (partition, n) join
@@ -1254,11 +1254,11 @@ select exists (select 1 from "pawl_events" where "Position" > $1) or exists (sel
 select pg_advisory_xact_lock($1);
 
 -- EVENT_NUMBER_NEXT
-with k as materialized (select u.seq, u.place, row_number() over (order by u.seq, u.version) as n
-from (select "Seq" as seq, "Version" as version, ctid as place from "pawl_events" where "Position"
-is null and "Seq" >= $1 order by "Seq", "Version" limit $2) as u), numbered as (update "pawl_events"
-as e set "Position" = k.n + (select coalesce((select "Position" from "pawl_events" where "Position"
-is not null order by "Position" desc limit 1), 0)) from k where e.ctid = k.place) select count(*),
+with k as materialized (select u.seq, u.tid, row_number() over (order by u.seq, u.version) as n from
+(select "Seq" as seq, "Version" as version, ctid as tid from "pawl_events" where "Position" is null
+and "Seq" >= $1 order by "Seq", "Version" limit $2) as u), numbered as (update "pawl_events" as e
+set "Position" = k.n + (select coalesce((select "Position" from "pawl_events" where "Position" is
+not null order by "Position" desc limit 1), 0)) from k where e.ctid = k.tid) select count(*),
 max(seq), pg_snapshot_xmin(pg_current_snapshot())::text::bigint, case when count(*) <> 0 then
 pg_current_xact_id()::text::bigint end from k;
 
@@ -1272,7 +1272,7 @@ excluded."State", "Dispatches" = excluded."Dispatches" where f."Version" < exclu
 insert into "pawl_checkpoints" ("Name", "Position", "At") select * from unnest($1, $2, $3) on
 conflict ("Name") do nothing returning "Name";
 
--- CHECKPOINT_STEP
+-- CHECKPOINT_MOVE
 update "pawl_checkpoints" as c set "Position" = k.reached, "At" = k.at from unnest($1, $2, $3, $4)
 with ordinality as k (name, reached, at, before, n) where c."Name" = any (array_append(null,
 k.name)) and c."Position" = k.before returning k.n;
@@ -1288,13 +1288,13 @@ do nothing;
 
 -- DEAD_DROP
 delete from "pawl_dead" as t using unnest($1, $2) as k (endpoint, id) cross join lateral (select
-o.ctid as place from "pawl_dead" as o where o."Endpoint" = k.endpoint and o."MessageId" = k.id
-offset 0) as f where t.ctid = f.place;
+o.ctid as tid from "pawl_dead" as o where o."Endpoint" = k.endpoint and o."MessageId" = k.id offset
+0) as f where t.ctid = f.tid;
 
 -- INBOX_DROP
 delete from "pawl_inbox" as t using unnest($1, $2) as k (endpoint, id) cross join lateral (select
-o.ctid as place from "pawl_inbox" as o where o."Endpoint" = k.endpoint and o."MessageId" = k.id
-offset 0) as f where t.ctid = f.place;
+o.ctid as tid from "pawl_inbox" as o where o."Endpoint" = k.endpoint and o."MessageId" = k.id offset
+0) as f where t.ctid = f.tid;
 
 -- SUBSCRIPTION_PUT
 insert into "pawl_subscriptions" ("Type", "Queue") select * from unnest($1, $2) on conflict ("Type",
@@ -1302,8 +1302,8 @@ insert into "pawl_subscriptions" ("Type", "Queue") select * from unnest($1, $2) 
 
 -- SUBSCRIPTION_DROP
 delete from "pawl_subscriptions" as t using unnest($1, $2) as k (type, queue) cross join lateral
-(select o.ctid as place from "pawl_subscriptions" as o where o."Type" = k.type and o."Queue" =
-k.queue offset 0) as f where t.ctid = f.place;
+(select o.ctid as tid from "pawl_subscriptions" as o where o."Type" = k.type and o."Queue" = k.queue
+offset 0) as f where t.ctid = f.tid;
 
 -- QUEUE_CLAIM
 select (select true from "pawl_inbox" as i where i."Endpoint" = $6 and i."MessageId" = q."MessageId"
@@ -1326,20 +1326,20 @@ o."Body" from "pawl_queue" as o where o."Seq" >= k.number and o."Seq" <= k.numbe
 limit 1) as t;
 
 -- QUEUE_LOCK
-select f."Seq", f.place from unnest($1, $2) as k (seq, due) cross join lateral (select o."Seq",
-o.ctid as place from "pawl_queue" as o where o."Seq" >= k.seq and o."Seq" <= k.seq and o."Due" =
-k.due order by o."Seq" limit 1 for update skip locked) as f order by f."Seq";
+select f."Seq", f.tid from unnest($1, $2) as k (seq, due) cross join lateral (select o."Seq", o.ctid
+as tid from "pawl_queue" as o where o."Seq" >= k.seq and o."Seq" <= k.seq and o."Due" = k.due order
+by o."Seq" limit 1 for update skip locked) as f order by f."Seq";
 
 -- QUEUE_DONE
-delete from "pawl_queue" as q using unnest($1, $2, $3) with ordinality as k (place, seq, queue, n)
-where q.ctid = k.place and q."Seq" + 0 = k.seq and q."Queue" || '' = k.queue returning k.n;
+delete from "pawl_queue" as q using unnest($1, $2, $3) with ordinality as k (tid, seq, queue, n)
+where q.ctid = k.tid and q."Seq" + 0 = k.seq and q."Queue" || '' = k.queue returning k.n;
 
 -- QUEUE_AGAIN
 update "pawl_queue" as q set "Due" = k.due, "Attempts" = k.attempts, "Deaths" = k.deaths,
 "WaitingSince" = k.waiting_since, "Error" = k.error, "History" = k.history from unnest($1, $2, $3,
-$4, $5, $6, $7, $8, $9) with ordinality as k (place, seq, queue, due, attempts, deaths,
-waiting_since, error, history, n) where q.ctid = k.place and q."Seq" + 0 = k.seq and q."Queue" || ''
-= k.queue returning k.n;
+$4, $5, $6, $7, $8, $9) with ordinality as k (tid, seq, queue, due, attempts, deaths, waiting_since,
+error, history, n) where q.ctid = k.tid and q."Seq" + 0 = k.seq and q."Queue" || '' = k.queue
+returning k.n;
 
 -- QUEUE_ADD
 insert into "pawl_queue" ("Queue", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "Error",
@@ -1367,69 +1367,69 @@ insert into "pawl_inbox" ("Endpoint", "MessageId", "Outcome", "At") select * fro
 $4) on conflict ("Endpoint", "MessageId") do nothing returning "Endpoint", "MessageId";
 
 -- saga Order 0
-select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
 s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
-join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Id" = k.v limit 1) as s;
+join lateral (select o.ctid as tid, o.* from "shop_Order" as o where o."Id" = k.v limit 1) as s;
 
 -- saga Order 1
-select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
 s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
-join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OrderId" = k.v
+join lateral (select o.ctid as tid, o.* from "shop_Order" as o where o."Correlation_OrderId" = k.v
 limit 1) as s;
 
 -- saga Order 2
-select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
 s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
-join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OldId" = k.v
+join lateral (select o.ctid as tid, o.* from "shop_Order" as o where o."Correlation_OldId" = k.v
 limit 1) as s;
 
 -- saga Order 3
-select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
 s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
-join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Id" = k.v limit 1 for
+join lateral (select o.ctid as tid, o.* from "shop_Order" as o where o."Id" = k.v limit 1 for
 update) as s;
 
 -- saga Order 4
-select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
 s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
-join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OrderId" = k.v
+join lateral (select o.ctid as tid, o.* from "shop_Order" as o where o."Correlation_OrderId" = k.v
 limit 1 for update) as s;
 
 -- saga Order 5
-select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
 s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
-join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OldId" = k.v
+join lateral (select o.ctid as tid, o.* from "shop_Order" as o where o."Correlation_OldId" = k.v
 limit 1 for update) as s;
 
 -- saga Order 6
-select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
 s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
-join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Id" = k.v limit 1 for
-update skip locked) as s;
+join lateral (select o.ctid as tid, o.* from "shop_Order" as o where o."Id" = k.v limit 1 for update
+skip locked) as s;
 
 -- saga Order 7
-select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
 s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
-join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OrderId" = k.v
+join lateral (select o.ctid as tid, o.* from "shop_Order" as o where o."Correlation_OrderId" = k.v
 limit 1 for update skip locked) as s;
 
 -- saga Order 8
-select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
+select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion",
 s."Correlation_OrderId", s."Correlation_OldId" from unnest($1) with ordinality as k (v, n) cross
-join lateral (select o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OldId" = k.v
+join lateral (select o.ctid as tid, o.* from "shop_Order" as o where o."Correlation_OldId" = k.v
 limit 1 for update skip locked) as s;
 
 -- saga Order 9
 select k.n, s."Concurrency" from unnest($1) with ordinality as k (v, n) cross join lateral (select
-o.ctid as place, o.* from "shop_Order" as o where o."Id" = k.v limit 1) as s;
+o.ctid as tid, o.* from "shop_Order" as o where o."Id" = k.v limit 1) as s;
 
 -- saga Order 10
 select k.n, s."Concurrency" from unnest($1) with ordinality as k (v, n) cross join lateral (select
-o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OrderId" = k.v limit 1) as s;
+o.ctid as tid, o.* from "shop_Order" as o where o."Correlation_OrderId" = k.v limit 1) as s;
 
 -- saga Order 11
 select k.n, s."Concurrency" from unnest($1) with ordinality as k (v, n) cross join lateral (select
-o.ctid as place, o.* from "shop_Order" as o where o."Correlation_OldId" = k.v limit 1) as s;
+o.ctid as tid, o.* from "shop_Order" as o where o."Correlation_OldId" = k.v limit 1) as s;
 
 -- saga Order 12
 insert into "shop_Order" ("Id", "Metadata", "Data", "PersistenceVersion", "SagaTypeVersion",
@@ -1441,50 +1441,50 @@ on conflict do nothing returning "Id";
 update "shop_Order" as s set "Concurrency" = s."Concurrency" + 1, "Metadata" = k.metadata, "Data" =
 k.data, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = k.type_version, "Correlation_OldId" =
 k.b from (select u.*, row_number() over (partition by u.b order by u.n) as turn from unnest($1, $2,
-$3, $4, $5, $6, $7) with ordinality as u (place, id, version, metadata, data, type_version, b, n))
-as k where s.ctid = k.place and s."Id" is not distinct from k.id and s."Concurrency" = k.version and
-(k.b is null or (k.turn = 1 and (select o."Id" from "shop_Order" as o where o."Correlation_OldId" =
-k.b limit 1) is null or k.turn = 1 and (select o."Id" from "shop_Order" as o where
-o."Correlation_OldId" = k.b limit 1) = k.id)) returning k.n;
+$3, $4, $5, $6, $7) with ordinality as u (tid, id, version, metadata, data, type_version, b, n)) as
+k where s.ctid = k.tid and s."Id" is not distinct from k.id and s."Concurrency" = k.version and (k.b
+is null or (k.turn = 1 and (select o."Id" from "shop_Order" as o where o."Correlation_OldId" = k.b
+limit 1) is null or k.turn = 1 and (select o."Id" from "shop_Order" as o where o."Correlation_OldId"
+= k.b limit 1) = k.id)) returning k.n;
 
 -- saga Order 14
 update "shop_Order" as s set "Concurrency" = s."Concurrency" + 1, "Metadata" = k.metadata, "Data" =
 k.data, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = k.type_version, "Correlation_OldId" =
 k.b from (select u.*, row_number() over (partition by u.b order by u.n) as turn from (select k.*,
-f.place from unnest($1, $2, $3, $4, $5, $6) with ordinality as k (id, version, metadata, data,
-type_version, b, n) cross join lateral (select o.ctid as place from "shop_Order" as o where o."Id" =
-k.id limit 1) as f) as u) as k where s.ctid = k.place and s."Id" is not distinct from k.id and
+f.tid from unnest($1, $2, $3, $4, $5, $6) with ordinality as k (id, version, metadata, data,
+type_version, b, n) cross join lateral (select o.ctid as tid from "shop_Order" as o where o."Id" =
+k.id limit 1) as f) as u) as k where s.ctid = k.tid and s."Id" is not distinct from k.id and
 s."Concurrency" = k.version and (k.b is null or (k.turn = 1 and (select o."Id" from "shop_Order" as
 o where o."Correlation_OldId" = k.b limit 1) is null or k.turn = 1 and (select o."Id" from
 "shop_Order" as o where o."Correlation_OldId" = k.b limit 1) = k.id)) returning k.n;
 
 -- saga Order 15
-delete from "shop_Order" as s using (select k.*, f.place from unnest($1, $2) with ordinality as k
-(id, version, n) cross join lateral (select o.ctid as place from "shop_Order" as o where o."Id" =
-k.id limit 1) as f) as k where s.ctid = k.place and s."Id" is not distinct from k.id and
-s."Concurrency" = k.version returning k.n;
+delete from "shop_Order" as s using (select k.*, f.tid from unnest($1, $2) with ordinality as k (id,
+version, n) cross join lateral (select o.ctid as tid from "shop_Order" as o where o."Id" = k.id
+limit 1) as f) as k where s.ctid = k.tid and s."Id" is not distinct from k.id and s."Concurrency" =
+k.version returning k.n;
 
 -- saga Order 16
 select count(*) from "shop_Order";
 
 -- saga Plain 0
-select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion" from
-unnest($1) with ordinality as k (v, n) cross join lateral (select o.ctid as place, o.* from
+select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion" from
+unnest($1) with ordinality as k (v, n) cross join lateral (select o.ctid as tid, o.* from
 "shop_Plain" as o where o."Id" = k.v limit 1) as s;
 
 -- saga Plain 3
-select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion" from
-unnest($1) with ordinality as k (v, n) cross join lateral (select o.ctid as place, o.* from
+select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion" from
+unnest($1) with ordinality as k (v, n) cross join lateral (select o.ctid as tid, o.* from
 "shop_Plain" as o where o."Id" = k.v limit 1 for update) as s;
 
 -- saga Plain 6
-select k.n, s.place, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion" from
-unnest($1) with ordinality as k (v, n) cross join lateral (select o.ctid as place, o.* from
+select k.n, s.tid, s."Id", s."Concurrency", s."Metadata", s."Data", s."SagaTypeVersion" from
+unnest($1) with ordinality as k (v, n) cross join lateral (select o.ctid as tid, o.* from
 "shop_Plain" as o where o."Id" = k.v limit 1 for update skip locked) as s;
 
 -- saga Plain 9
 select k.n, s."Concurrency" from unnest($1) with ordinality as k (v, n) cross join lateral (select
-o.ctid as place, o.* from "shop_Plain" as o where o."Id" = k.v limit 1) as s;
+o.ctid as tid, o.* from "shop_Plain" as o where o."Id" = k.v limit 1) as s;
 
 -- saga Plain 12
 insert into "shop_Plain" ("Id", "Metadata", "Data", "PersistenceVersion", "SagaTypeVersion",
@@ -1494,22 +1494,22 @@ k (id, metadata, data, version) on conflict do nothing returning "Id";
 -- saga Plain 13
 update "shop_Plain" as s set "Concurrency" = s."Concurrency" + 1, "Metadata" = k.metadata, "Data" =
 k.data, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = k.type_version from unnest($1, $2, $3,
-$4, $5, $6) with ordinality as k (place, id, version, metadata, data, type_version, n) where s.ctid
-= k.place and s."Id" is not distinct from k.id and s."Concurrency" = k.version returning k.n;
+$4, $5, $6) with ordinality as k (tid, id, version, metadata, data, type_version, n) where s.ctid =
+k.tid and s."Id" is not distinct from k.id and s."Concurrency" = k.version returning k.n;
 
 -- saga Plain 14
 update "shop_Plain" as s set "Concurrency" = s."Concurrency" + 1, "Metadata" = k.metadata, "Data" =
-k.data, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = k.type_version from (select k.*, f.place
+k.data, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = k.type_version from (select k.*, f.tid
 from unnest($1, $2, $3, $4, $5) with ordinality as k (id, version, metadata, data, type_version, n)
-cross join lateral (select o.ctid as place from "shop_Plain" as o where o."Id" = k.id limit 1) as f)
-as k where s.ctid = k.place and s."Id" is not distinct from k.id and s."Concurrency" = k.version
+cross join lateral (select o.ctid as tid from "shop_Plain" as o where o."Id" = k.id limit 1) as f)
+as k where s.ctid = k.tid and s."Id" is not distinct from k.id and s."Concurrency" = k.version
 returning k.n;
 
 -- saga Plain 15
-delete from "shop_Plain" as s using (select k.*, f.place from unnest($1, $2) with ordinality as k
-(id, version, n) cross join lateral (select o.ctid as place from "shop_Plain" as o where o."Id" =
-k.id limit 1) as f) as k where s.ctid = k.place and s."Id" is not distinct from k.id and
-s."Concurrency" = k.version returning k.n;
+delete from "shop_Plain" as s using (select k.*, f.tid from unnest($1, $2) with ordinality as k (id,
+version, n) cross join lateral (select o.ctid as tid from "shop_Plain" as o where o."Id" = k.id
+limit 1) as f) as k where s.ctid = k.tid and s."Id" is not distinct from k.id and s."Concurrency" =
+k.version returning k.n;
 
 -- saga Plain 16
 select count(*) from "shop_Plain";

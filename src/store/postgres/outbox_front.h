@@ -15,8 +15,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_STORE_POSTGRES_OUTBOX_PLACE_H
-#define PAWL_STORE_POSTGRES_OUTBOX_PLACE_H
+#ifndef PAWL_STORE_POSTGRES_OUTBOX_FRONT_H
+#define PAWL_STORE_POSTGRES_OUTBOX_FRONT_H
 
 #include "pawl/base.h"
 #include "pawl/limits.h"
@@ -25,7 +25,7 @@
 #include <stdbool.h>
 
 /* All zero: nothing was claimed yet. */
-typedef struct pawl__pg_outbox_place {
+typedef struct pawl__pg_outbox_front {
     char             endpoint[PAWL_NAME_SIZE_MAX + 1];
     size_t           endpoint_size;
     bool             is_claimed; /* something was */
@@ -35,24 +35,24 @@ typedef struct pawl__pg_outbox_place {
     int64_t          whole_ms; /* monotonic: when the whole was looked at last */
     int64_t          pause_ms; /* until it is looked at again */
     int64_t          begun_ms; /* of the claim under way */
-} pawl__pg_outbox_place;
+} pawl__pg_outbox_front;
 
 /* What a claim saw. */
-typedef struct pawl__pg_outbox_look {
+typedef struct pawl__pg_outbox_scan {
     int64_t        start;   /* the id it began with, 0: the whole */
     int64_t        far;     /* with a row that is due from here on, it asks for sight.next */
     pawl__pg_sight sight;   /* of the rows that are due; its limit is the first of them */
     int64_t        waiting; /* of the rows that wait, INT64_MAX: there are none */
     pawl_time      later;   /* when the first of them is due, or PAWL_TIME_MAX */
-} pawl__pg_outbox_look;
+} pawl__pg_outbox_scan;
 
 /* From which id to claim, and from which on the horizon is to follow. */
-void pawl__pg_outbox_place_begin(pawl__pg_outbox_place *place, pawl_text endpoint, pawl_time now,
-                                 pawl__pg_outbox_look *look);
-void pawl__pg_outbox_place_end(pawl__pg_outbox_place *place, const pawl__pg_outbox_look *look);
+void pawl__pg_outbox_front_begin(pawl__pg_outbox_front *front, pawl_text endpoint, pawl_time now,
+                                 pawl__pg_outbox_scan *scan);
+void pawl__pg_outbox_front_end(pawl__pg_outbox_front *front, const pawl__pg_outbox_scan *scan);
 /* Rows from before the place are pending again. */
-void pawl__pg_outbox_place_restart(pawl__pg_outbox_place *place);
+void pawl__pg_outbox_front_restart(pawl__pg_outbox_front *front);
 /* It may be another server's now. */
-void pawl__pg_outbox_place_forget(pawl__pg_outbox_place *place);
+void pawl__pg_outbox_front_forget(pawl__pg_outbox_front *front);
 
 #endif

@@ -1,13 +1,13 @@
 /* call.h - a connection to SQLite and the calls made on it.
  *
- * A statement is one pawl__sqlite_call: begin, put the parameters in order,
+ * A statement is one pawl__sqlite_request: begin, put the parameters in order,
  * then run, or next until it says false. After a failure the rest does
  * nothing, so that call.code is looked at once, at the end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_STORE_SQLITE_CALL_H
-#define PAWL_STORE_SQLITE_CALL_H
+#ifndef PAWL_STORE_SQLITE_REQUEST_H
+#define PAWL_STORE_SQLITE_REQUEST_H
 
 #include "pawl/store_driver.h"
 #include "store/sql/dialect.h"
@@ -51,7 +51,7 @@ typedef struct pawl__sqlite_connection {
     pawl__sqlite_saga *sagas;
 } pawl__sqlite_connection;
 
-typedef struct pawl__sqlite_call {
+typedef struct pawl__sqlite_request {
     pawl__sqlite_connection *connection;
     sqlite3_stmt            *statement;
     pawl_error              *error;
@@ -61,44 +61,48 @@ typedef struct pawl__sqlite_call {
     int64_t                  changes;    /* rows that run() changed */
     unsigned                 uuid_count; /* of `uuids` that are bound */
     char                     uuids[4][PAWL_UUID_TEXT_SIZE + 1];
-} pawl__sqlite_call;
+} pawl__sqlite_request;
 
-void pawl__sqlite_call_begin(pawl__sqlite_call *call, pawl__sqlite_connection *connection,
-                             int statement, pawl_error *error);
+void pawl__sqlite_request_begin(pawl__sqlite_request *request, pawl__sqlite_connection *connection,
+                                int statement, pawl_error *error);
 /* The same with a statement from elsewhere; NULL: begin failed with call->code. */
-void pawl__sqlite_call_statement(pawl__sqlite_call *call, pawl__sqlite_connection *connection,
-                                 sqlite3_stmt *statement, pawl_error *error);
-void pawl__sqlite_put_text(pawl__sqlite_call *call, pawl_text text); /* borrowed until it ran */
-void pawl__sqlite_put_int(pawl__sqlite_call *call, int64_t number);
-void pawl__sqlite_put_uuid(pawl__sqlite_call *call, pawl_uuid uuid);
-void pawl__sqlite_put_uuid_or_null(pawl__sqlite_call *call, pawl_uuid uuid); /* zero is null */
-void pawl__sqlite_put_null(pawl__sqlite_call *call);
-void pawl__sqlite_put_value(pawl__sqlite_call *call, const pawl_value *value);
+void pawl__sqlite_request_statement(pawl__sqlite_request    *request,
+                                    pawl__sqlite_connection *connection, sqlite3_stmt *statement,
+                                    pawl_error *error);
+void pawl__sqlite_put_text(pawl__sqlite_request *request,
+                           pawl_text             text); /* borrowed until it ran */
+void pawl__sqlite_put_int(pawl__sqlite_request *request, int64_t number);
+void pawl__sqlite_put_uuid(pawl__sqlite_request *request, pawl_uuid uuid);
+void pawl__sqlite_put_uuid_or_null(pawl__sqlite_request *request,
+                                   pawl_uuid             uuid); /* zero is null */
+void pawl__sqlite_put_null(pawl__sqlite_request *request);
+void pawl__sqlite_put_value(pawl__sqlite_request *request, const pawl_value *value);
 /* id, type, correlation, causation, headers, body. */
-void pawl__sqlite_put_message(pawl__sqlite_call *call, const pawl_message *message);
+void pawl__sqlite_put_message(pawl__sqlite_request *request, const pawl_message *message);
 /* One parameter for each field of the item. */
-void pawl__sqlite_put_fields(pawl__sqlite_call *call, const pawl__sql_fields *fields,
+void pawl__sqlite_put_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
                              const void *item);
 /* Runs a statement that gives no rows. PAWL_EDUPLICATE when a unique key
  * refused it. */
-pawl_code pawl__sqlite_run(pawl__sqlite_call *call);
+pawl_code pawl__sqlite_run(pawl__sqlite_request *request);
 /* Steps to the next row; false at the end and on failure, see call->code. */
-bool pawl__sqlite_next(pawl__sqlite_call *call);
+bool pawl__sqlite_next(pawl__sqlite_request *request);
 /* Ends a call before its last row. */
-void      pawl__sqlite_stop(pawl__sqlite_call *call);
-int64_t   pawl__sqlite_get_int(pawl__sqlite_call *call); /* null is 0 */
-bool      pawl__sqlite_is_null(const pawl__sqlite_call *call);
-pawl_text pawl__sqlite_get_text(pawl__sqlite_call *call);  /* a copy in call->arena */
-pawl_text pawl__sqlite_peek_text(pawl__sqlite_call *call); /* lives until the next step */
-pawl_uuid pawl__sqlite_get_uuid(pawl__sqlite_call *call);  /* null is zero */
+void      pawl__sqlite_stop(pawl__sqlite_request *request);
+int64_t   pawl__sqlite_get_int(pawl__sqlite_request *request); /* null is 0 */
+bool      pawl__sqlite_is_null(const pawl__sqlite_request *request);
+pawl_text pawl__sqlite_get_text(pawl__sqlite_request *request);  /* a copy in call->arena */
+pawl_text pawl__sqlite_peek_text(pawl__sqlite_request *request); /* lives until the next step */
+pawl_uuid pawl__sqlite_get_uuid(pawl__sqlite_request *request);  /* null is zero */
 /* The next columns, one for each field of the row. */
-void pawl__sqlite_get_fields(pawl__sqlite_call *call, const pawl__sql_fields *fields, void *row);
+void pawl__sqlite_get_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
+                             void *row);
 /* Room for one more item in an array that grows in call->arena, or NULL with
  * call->code set. */
-void *pawl__sqlite_grow(pawl__sqlite_call *call, void *items, size_t count, size_t *capacity,
+void *pawl__sqlite_grow(pawl__sqlite_request *request, void *items, size_t count, size_t *capacity,
                         size_t item_size);
 /* One number, of a statement that gives one row; 0 when it gives none. */
-pawl_code pawl__sqlite_one_int(pawl__sqlite_call *call, int64_t *number);
+pawl_code pawl__sqlite_one_int(pawl__sqlite_request *request, int64_t *number);
 
 /* The code of what SQLite said last, its text behind `what`. */
 pawl_code pawl__sqlite_failed(sqlite3 *db, int result, const char *what, pawl_error *error);

@@ -90,30 +90,30 @@ static pawl_code make_text(pawl__pg_connection *connection, pawl__pg_statement *
 
 /* ---- Beginning ---------------------------------------------------------- */
 
-void pawl__pg_begin_with(pawl__pg_call *call, pawl__pg_connection *connection,
+void pawl__pg_begin_with(pawl__pg_request *request, pawl__pg_connection *connection,
                          pawl__pg_statement *statement, pawl_error *error)
 {
-    call->connection = connection;
-    call->statement  = statement;
-    call->error      = error;
-    call->code       = PAWL_OK;
-    call->arena      = NULL;
-    call->count      = 0;
-    call->result     = NULL;
-    call->row        = -1;
-    call->column     = 0;
+    request->connection = connection;
+    request->statement  = statement;
+    request->error      = error;
+    request->code       = PAWL_OK;
+    request->arena      = NULL;
+    request->count      = 0;
+    request->result     = NULL;
+    request->row        = -1;
+    request->column     = 0;
     /* What was sent before is copied already. */
     connection->parameters.size      = 0;
     connection->parameters.is_failed = false;
 }
 
-void pawl__pg_begin(pawl__pg_call *call, pawl__pg_connection *connection, int statement,
+void pawl__pg_begin(pawl__pg_request *request, pawl__pg_connection *connection, int statement,
                     pawl_error *error)
 {
     pawl__pg_statement *found = &connection->statements[statement];
-    pawl__pg_begin_with(call, connection, found, error);
+    pawl__pg_begin_with(request, connection, found, error);
     if (found->text == NULL)
-        call->code = make_text(connection, found, statement, error);
+        request->code = make_text(connection, found, statement, error);
 }
 
 /* ---- Sending ------------------------------------------------------------ */
@@ -124,128 +124,131 @@ typedef struct arguments {
     int         formats[PAWL__PG_PARAMETERS_MAX];
 } arguments;
 
-static void find_arguments(const pawl__pg_call *call, arguments *found)
+static void find_arguments(const pawl__pg_request *request, arguments *found)
 {
-    for (int i = 0; i < call->count; i++) {
-        const char *base  = call->connection->parameters.data;
-        found->values[i]  = call->offsets[i] == SIZE_MAX ? NULL
-                            : base == NULL               ? ""
-                                                         : base + call->offsets[i];
+    for (int i = 0; i < request->count; i++) {
+        const char *base  = request->connection->parameters.data;
+        found->values[i]  = request->offsets[i] == SIZE_MAX ? NULL
+                            : base == NULL                  ? ""
+                                                            : base + request->offsets[i];
         found->formats[i] = 1;
     }
 }
 
 /* The whole pipeline fails with its first failure: what follows is not sent. */
-static void fail(pawl__pg_call *call, pawl_code code)
+static void fail(pawl__pg_request *request, pawl_code code)
 {
-    pawl__pg_connection *connection = call->connection;
-    call->code                      = code;
+    pawl__pg_connection *connection = request->connection;
+    request->code                   = code;
     if (connection->failed != PAWL_OK)
         return;
     connection->failed = code;
-    if (call->error != NULL)
-        connection->failed_error = *call->error;
+    if (request->error != NULL)
+        connection->failed_error = *request->error;
     else
         (void)pawl_error_set(&connection->failed_error, code, "postgres: %s", pawl_code_text(code));
 }
 
-static bool push(pawl__pg_call *call, int kind)
+static bool push(pawl__pg_request *request, int kind)
 {
-    pawl__pg_sent *sent = pawl__pg_push(call->connection);
+    pawl__pg_sent *sent = pawl__pg_push(request->connection);
     if (sent == NULL) {
-        fail(call, pawl__pg_no_memory(call->error));
+        fail(request, pawl__pg_no_memory(request->error));
         return false;
     }
     sent->kind      = kind;
-    sent->call      = call;
-    sent->statement = call->statement;
+    sent->request   = request;
+    sent->statement = request->statement;
     return true;
 }
 
-static bool sent_well(pawl__pg_call *call, int result)
+static bool sent_well(pawl__pg_request *request, int result)
 {
     if (result != 0)
         return true;
-    call->connection->sent_count--;
-    call->connection->is_lost |= PQstatus(call->connection->pg) == CONNECTION_BAD;
-    fail(call, pawl__pg_failed(call->connection->pg, NULL, "", call->error));
+    request->connection->sent_count--;
+    request->connection->is_lost |= PQstatus(request->connection->pg) == CONNECTION_BAD;
+    fail(request, pawl__pg_failed(request->connection->pg, NULL, "", request->error));
     return false;
 }
 
 #define NAME_SIZE 40
 
-static bool prepare(pawl__pg_call *call, char name[NAME_SIZE])
+static bool prepare(pawl__pg_request *request, char name[NAME_SIZE])
 {
-    pawl__pg_statement *statement = call->statement;
-    (void)snprintf(name, NAME_SIZE, "%s_%u", statement->name, call->connection->generation);
+    pawl__pg_statement *statement = request->statement;
+    (void)snprintf(name, NAME_SIZE, "%s_%u", statement->name, request->connection->generation);
     if (statement->state != PAWL__PG_UNKNOWN)
         return true;
-    if (!push(call, PAWL__PG_SENT_PREPARE) ||
-        !sent_well(call, PQsendPrepare(call->connection->pg, name, statement->text, call->count,
-                                       call->types)))
+    if (!push(request, PAWL__PG_SENT_PREPARE) ||
+        !sent_well(request, PQsendPrepare(request->connection->pg, name, statement->text,
+                                          request->count, request->types)))
         return false;
     statement->state = PAWL__PG_PREPARED;
     return true;
 }
 
-static void send_pipelined(pawl__pg_call *call)
+static void send_pipelined(pawl__pg_request *request)
 {
-    pawl__pg_connection *connection = call->connection;
-    pawl__pg_statement  *statement  = call->statement;
+    pawl__pg_connection *connection = request->connection;
+    pawl__pg_statement  *statement  = request->statement;
     arguments            list;
     char                 name[NAME_SIZE];
-    if (connection->is_named && !prepare(call, name))
+    if (connection->is_named && !prepare(request, name))
         return;
-    if (!push(call, PAWL__PG_SENT_CALL))
+    if (!push(request, PAWL__PG_SENT_REQUEST))
         return;
-    find_arguments(call, &list);
-    int result = connection->is_named
-                     ? PQsendQueryPrepared(connection->pg, name, call->count, list.values,
-                                           call->sizes, list.formats, 1)
-                     : PQsendQueryParams(connection->pg, statement->text, call->count, call->types,
-                                         list.values, call->sizes, list.formats, 1);
+    find_arguments(request, &list);
+    int result =
+        connection->is_named
+            ? PQsendQueryPrepared(connection->pg, name, request->count, list.values, request->sizes,
+                                  list.formats, 1)
+            : PQsendQueryParams(connection->pg, statement->text, request->count, request->types,
+                                list.values, request->sizes, list.formats, 1);
     /* On its way now: the server works while the next call is made. */
-    if (sent_well(call, result) && !connection->is_gathered)
+    if (sent_well(request, result) && !connection->is_gathered)
         (void)PQflush(connection->pg);
 }
 
-static void send_alone(pawl__pg_call *call)
+static void send_alone(pawl__pg_request *request)
 {
     arguments list;
-    find_arguments(call, &list);
-    if (push(call, PAWL__PG_SENT_CALL) &&
-        sent_well(call, PQsendQueryParams(call->connection->pg, call->statement->text, call->count,
-                                          call->types, list.values, call->sizes, list.formats, 1)))
-        pawl__pg_pump_one(call->connection);
+    find_arguments(request, &list);
+    if (push(request, PAWL__PG_SENT_REQUEST) &&
+        sent_well(request, PQsendQueryParams(request->connection->pg, request->statement->text,
+                                             request->count, request->types, list.values,
+                                             request->sizes, list.formats, 1)))
+        pawl__pg_pump_one(request->connection);
 }
 
-void pawl__pg_send(pawl__pg_call *call)
+void pawl__pg_send(pawl__pg_request *request)
 {
-    pawl__pg_connection *connection = call->connection;
-    if (call->code == PAWL_OK && connection->parameters.is_failed)
-        call->code = pawl__pg_no_memory(call->error);
-    if (call->code != PAWL_OK)
-        fail(call, call->code);
+    pawl__pg_connection *connection = request->connection;
+    if (request->code == PAWL_OK && connection->parameters.is_failed)
+        request->code = pawl__pg_no_memory(request->error);
+    if (request->code != PAWL_OK)
+        fail(request, request->code);
     else if (connection->failed != PAWL_OK)
-        call->code = connection->failed;
+        request->code = connection->failed;
     else if (connection->is_lost)
-        fail(call, pawl_error_set(call->error, PAWL_ELOST, "postgres: the connection was lost"));
+        fail(request,
+             pawl_error_set(request->error, PAWL_ELOST, "postgres: the connection was lost"));
     else if (connection->is_pipelined)
-        send_pipelined(call);
+        send_pipelined(request);
     else
-        send_alone(call);
+        send_alone(request);
 }
 
-pawl_code pawl__pg_run(pawl__pg_call *call)
+pawl_code pawl__pg_run(pawl__pg_request *request)
 {
-    call->connection->is_gathered = true;
-    pawl__pg_send(call);
-    pawl_code code = pawl__pg_flush(call->connection, call->error);
-    if (call->code == PAWL_OK)
-        call->code = code;
-    if (call->code != PAWL_OK)
-        pawl__pg_end(call);
-    return call->code;
+    request->connection->is_gathered = true;
+    pawl__pg_send(request);
+    pawl_code code = pawl__pg_await(request->connection, request->error);
+    if (request->code == PAWL_OK)
+        request->code = code;
+    if (request->code != PAWL_OK)
+        pawl__pg_end(request);
+    return request->code;
 }
 
 pawl_code pawl__pg_execute(pawl__pg_connection *connection, const char *statement,
@@ -254,11 +257,11 @@ pawl_code pawl__pg_execute(pawl__pg_connection *connection, const char *statemen
     /* Not kept, so it has no name. */
     bool               is_named = connection->is_named;
     pawl__pg_statement once     = {.text = (char *)(uintptr_t)statement};
-    pawl__pg_call      call;
+    pawl__pg_request   request;
     connection->is_named = false;
-    pawl__pg_begin_with(&call, connection, &once, error);
-    pawl_code code       = pawl__pg_run(&call);
+    pawl__pg_begin_with(&request, connection, &once, error);
+    pawl_code code       = pawl__pg_run(&request);
     connection->is_named = is_named;
-    pawl__pg_end(&call);
+    pawl__pg_end(&request);
     return code;
 }

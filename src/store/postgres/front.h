@@ -11,16 +11,16 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef PAWL_STORE_POSTGRES_PLACE_H
-#define PAWL_STORE_POSTGRES_PLACE_H
+#ifndef PAWL_STORE_POSTGRES_FRONT_H
+#define PAWL_STORE_POSTGRES_FRONT_H
 
 #include "store/postgres/postgres.h"
 
 /* Never NULL: with more queues than the handle can keep, the oldest is reused. */
-pawl__pg_place *pawl__pg_place_of(pawl__pg *store, pawl_text queue);
+pawl__pg_front *pawl__pg_front_of(pawl__pg *store, pawl_text queue);
 /* The due time from which to claim now. */
-pawl_time pawl__pg_place_begin(pawl__pg_place *place);
+pawl_time pawl__pg_front_begin(pawl__pg_front *front);
 /* What the claim from `from` found. */
-void pawl__pg_place_end(pawl__pg_place *place, pawl_time from, const pawl_queue_rows *rows);
+void pawl__pg_front_end(pawl__pg_front *front, pawl_time from, const pawl_queue_rows *rows);
 
 #endif

@@ -1,0 +1,368 @@
+/* call.c - prepared statements: binding, stepping, reading, error codes.
+ *
+ * Statements are prepared at first use and kept for the life of the handle.
+ * Texts are bound without a copy: they are borrowed until the statement ran.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/outbox.h"
+#include "store/sqlite/sqlite.h"
+
+#include <string.h>
+
+static const char *const templates[] = {
+#define TEXT_OF(name, text) text,
+    PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__SQL_ROW_STATEMENTS(TEXT_OF) PAWL__SQLITE_STATEMENTS(TEXT_OF)
+#undef TEXT_OF
+};
+_Static_assert(sizeof templates / sizeof templates[0] == PAWL__SQLITE_STATEMENT_COUNT,
+               "one template for each statement");
+
+/* ---- Error codes -------------------------------------------------------- */
+
+typedef struct code_row {
+    int       result; /* primary result code of SQLite */
+    pawl_code code;
+} code_row;
+
+static const code_row codes[] = {
+    {SQLITE_PERM, PAWL_EDENIED},     {SQLITE_BUSY, PAWL_EBUSY},
+    {SQLITE_PROTOCOL, PAWL_EBUSY}, /* a stopped process is in the way */
+    {SQLITE_LOCKED, PAWL_EBUSY},     {SQLITE_NOMEM, PAWL_ENOMEM},
+    {SQLITE_READONLY, PAWL_EDENIED}, {SQLITE_INTERRUPT, PAWL_EINTERRUPTED},
+    {SQLITE_FULL, PAWL_EFULL},       {SQLITE_CANTOPEN, PAWL_EUNREACHABLE},
+    {SQLITE_SCHEMA, PAWL_EBUSY},     {SQLITE_TOOBIG, PAWL_ELIMIT},
+    {SQLITE_AUTH, PAWL_EDENIED},     {SQLITE_NOTADB, PAWL_ENOTSTORE},
+};
+
+/* By code, not by text (D37). */
+static pawl_code code_of(int result)
+{
+    if (result == SQLITE_CONSTRAINT_UNIQUE || result == SQLITE_CONSTRAINT_PRIMARYKEY ||
+        result == SQLITE_CONSTRAINT_ROWID)
+        return PAWL_EDUPLICATE;
+    if (result == SQLITE_CONSTRAINT_CHECK || result == SQLITE_CONSTRAINT_DATATYPE)
+        return PAWL_EINVAL;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        if (codes[i].result == (result & 0xFF))
+            return codes[i].code;
+    return PAWL_EPERSIST;
+}
+
+pawl_code pawl__sqlite_failed(sqlite3 *db, int result, const char *what, pawl_error *error)
+{
+    const char *text = db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result);
+    pawl_code   code = code_of(result);
+    if ((result & 0xFF) == SQLITE_ERROR && strncmp(text, "no such ", 8) == 0)
+        code = PAWL_ESCHEMA;
+    return pawl_error_set(error, code, "sqlite: %s%s%s", what, what[0] != '\0' ? ": " : "", text);
+}
+
+/* ---- Preparing ---------------------------------------------------------- */
+
+pawl_code pawl__sqlite_prepare(sqlite3 *db, const char *statement, sqlite3_stmt **prepared,
+                               pawl_error *error)
+{
+    int result = sqlite3_prepare_v3(db, statement, -1, SQLITE_PREPARE_PERSISTENT, prepared, NULL);
+    return result == SQLITE_OK ? PAWL_OK : pawl__sqlite_failed(db, result, "", error);
+}
+
+pawl_code pawl__sqlite_execute(sqlite3 *db, const char *statement, pawl_error *error)
+{
+    int result = sqlite3_exec(db, statement, NULL, NULL, NULL);
+    return result == SQLITE_OK ? PAWL_OK : pawl__sqlite_failed(db, result, "", error);
+}
+
+static pawl_code prepare_template(pawl__sqlite_connection *connection, int which, pawl_error *error)
+{
+    pawl__sql_text text = {0};
+    pawl__sql_expand(&text, &pawl__sqlite_dialect, connection->prefix, templates[which]);
+    pawl_code code = text.is_failed ? pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory")
+                                    : pawl__sqlite_prepare(connection->db, text.data,
+                                                           &connection->statements[which], error);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+void pawl__sqlite_connection_clear(pawl__sqlite_connection *connection)
+{
+    for (int i = 0; i < PAWL__SQLITE_STATEMENT_COUNT; i++)
+        (void)sqlite3_finalize(connection->statements[i]);
+    memset(connection->statements, 0, sizeof connection->statements);
+    while (connection->sagas != NULL) {
+        pawl__sqlite_saga *saga = connection->sagas;
+        connection->sagas       = saga->next;
+        for (int i = 0; i < pawl__sqlite_saga_statement_count; i++)
+            (void)sqlite3_finalize(saga->statements[i]);
+        pawl_free(saga->texts);
+        pawl_free(saga);
+    }
+}
+
+void pawl__sqlite_request_statement(pawl__sqlite_request    *request,
+                                    pawl__sqlite_connection *connection, sqlite3_stmt *statement,
+                                    pawl_error *error)
+{
+    request->connection = connection;
+    request->statement  = statement;
+    request->error      = error;
+    request->arena      = NULL;
+    request->code       = PAWL_OK;
+    request->column     = 1;
+    request->changes    = 0;
+    request->uuid_count = 0;
+}
+
+void pawl__sqlite_request_begin(pawl__sqlite_request *request, pawl__sqlite_connection *connection,
+                                int statement, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    if (connection->statements[statement] == NULL)
+        code = prepare_template(connection, statement, error);
+    pawl__sqlite_request_statement(request, connection, connection->statements[statement], error);
+    request->code = code;
+}
+
+/* ---- Binding ------------------------------------------------------------ */
+
+static void bound(pawl__sqlite_request *request, int result)
+{
+    request->column++;
+    if (result != SQLITE_OK)
+        request->code = pawl__sqlite_failed(request->connection->db, result, "", request->error);
+}
+
+void pawl__sqlite_put_text(pawl__sqlite_request *request, pawl_text text)
+{
+    if (request->code == PAWL_OK)
+        bound(request, sqlite3_bind_text64(request->statement, request->column,
+                                           text.data != NULL ? text.data : "", text.size,
+                                           SQLITE_STATIC, SQLITE_UTF8));
+}
+
+void pawl__sqlite_put_int(pawl__sqlite_request *request, int64_t number)
+{
+    if (request->code == PAWL_OK)
+        bound(request, sqlite3_bind_int64(request->statement, request->column, number));
+}
+
+void pawl__sqlite_put_uuid(pawl__sqlite_request *request, pawl_uuid uuid)
+{
+    char *text = request->uuids[request->uuid_count++];
+    pawl_uuid_format(uuid, text);
+    pawl__sqlite_put_text(request, (pawl_text){.data = text, .size = PAWL_UUID_TEXT_SIZE});
+}
+
+void pawl__sqlite_put_null(pawl__sqlite_request *request)
+{
+    if (request->code == PAWL_OK)
+        bound(request, sqlite3_bind_null(request->statement, request->column));
+}
+
+void pawl__sqlite_put_uuid_or_null(pawl__sqlite_request *request, pawl_uuid uuid)
+{
+    if (pawl_uuid_is_zero(uuid))
+        pawl__sqlite_put_null(request);
+    else
+        pawl__sqlite_put_uuid(request, uuid);
+}
+
+void pawl__sqlite_put_value(pawl__sqlite_request *request, const pawl_value *value)
+{
+    switch (value->type) {
+    case PAWL_VALUE_INT: pawl__sqlite_put_int(request, value->as.integer); return;
+    case PAWL_VALUE_TIME: pawl__sqlite_put_int(request, value->as.time); return;
+    case PAWL_VALUE_TEXT: pawl__sqlite_put_text(request, value->as.text); return;
+    case PAWL_VALUE_UUID: pawl__sqlite_put_uuid(request, value->as.uuid); return;
+    case PAWL_VALUE_NONE: break;
+    }
+    pawl__sqlite_put_null(request);
+}
+
+void pawl__sqlite_put_message(pawl__sqlite_request *request, const pawl_message *message)
+{
+    pawl__sqlite_put_text(request, message->id);
+    pawl__sqlite_put_text(request, message->type);
+    pawl__sqlite_put_text(request, message->correlation_id);
+    pawl__sqlite_put_text(request, message->causation_id);
+    pawl__sqlite_put_text(request, message->headers);
+    pawl__sqlite_put_text(request, message->body);
+}
+
+static void put_field(pawl__sqlite_request *request, int wire, const void *member)
+{
+    switch (wire) {
+    case PAWL__WIRE_INT:
+    case PAWL__WIRE_TIME: pawl__sqlite_put_int(request, *(const int64_t *)member); return;
+    case PAWL__WIRE_INT32: pawl__sqlite_put_int(request, *(const int32_t *)member); return;
+    case PAWL__WIRE_BOOL:
+    case PAWL__WIRE_FLAG: pawl__sqlite_put_int(request, *(const bool *)member); return;
+    case PAWL__WIRE_UUID: pawl__sqlite_put_uuid(request, *(const pawl_uuid *)member); return;
+    case PAWL__WIRE_UUID_OR_NULL:
+        pawl__sqlite_put_uuid_or_null(request, *(const pawl_uuid *)member);
+        return;
+    default: pawl__sqlite_put_text(request, *(const pawl_text *)member); return;
+    }
+}
+
+void pawl__sqlite_put_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
+                             const void *item)
+{
+    for (size_t i = 0; i < fields->count; i++)
+        put_field(request, fields->items[i].wire, (const char *)item + fields->items[i].offset);
+}
+
+/* ---- Running ------------------------------------------------------------ */
+
+void pawl__sqlite_stop(pawl__sqlite_request *request)
+{
+    if (request->statement != NULL)
+        (void)sqlite3_reset(request->statement);
+}
+
+/* A caller's own connection may give primary codes only, so the extended one is
+ * asked for. */
+static void stepped(pawl__sqlite_request *request, int result)
+{
+    sqlite3 *db = request->connection->db;
+    if (result != SQLITE_ROW && result != SQLITE_DONE)
+        request->code = pawl__sqlite_failed(db, sqlite3_extended_errcode(db), "", request->error);
+}
+
+pawl_code pawl__sqlite_run(pawl__sqlite_request *request)
+{
+    if (request->code != PAWL_OK)
+        return request->code;
+    int result = sqlite3_step(request->statement);
+    stepped(request, result);
+    if (result == SQLITE_DONE)
+        request->changes = sqlite3_changes64(request->connection->db);
+    pawl__sqlite_stop(request);
+    return request->code;
+}
+
+bool pawl__sqlite_next(pawl__sqlite_request *request)
+{
+    if (request->code == PAWL_OK) {
+        int result      = sqlite3_step(request->statement);
+        request->column = 0;
+        if (result == SQLITE_ROW)
+            return true;
+        stepped(request, result);
+    }
+    pawl__sqlite_stop(request);
+    return false;
+}
+
+pawl_code pawl__sqlite_one_int(pawl__sqlite_request *request, int64_t *number)
+{
+    *number = 0;
+    if (pawl__sqlite_next(request)) {
+        *number = pawl__sqlite_get_int(request);
+        pawl__sqlite_stop(request);
+    }
+    return request->code;
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+int64_t pawl__sqlite_get_int(pawl__sqlite_request *request)
+{
+    return sqlite3_column_int64(request->statement, request->column++);
+}
+
+bool pawl__sqlite_is_null(const pawl__sqlite_request *request)
+{
+    return sqlite3_column_type(request->statement, request->column) == SQLITE_NULL;
+}
+
+pawl_text pawl__sqlite_peek_text(pawl__sqlite_request *request)
+{
+    int         column = request->column++;
+    const char *data   = (const char *)sqlite3_column_text(request->statement, column);
+    return (pawl_text){.data = data,
+                       .size = (size_t)sqlite3_column_bytes(request->statement, column)};
+}
+
+static void out_of_memory(pawl__sqlite_request *request)
+{
+    request->code = pawl_error_set(request->error, PAWL_ENOMEM, "sqlite: out of memory for a row");
+}
+
+pawl_text pawl__sqlite_get_text(pawl__sqlite_request *request)
+{
+    pawl_text text = pawl__sqlite_peek_text(request);
+    /* Half of all texts are empty, and need no memory of their own. */
+    if (text.size == 0)
+        return PAWL_TEXT("");
+    text = pawl_arena_text(request->arena, text);
+    if (text.data == NULL)
+        out_of_memory(request);
+    return text;
+}
+
+pawl_uuid pawl__sqlite_get_uuid(pawl__sqlite_request *request)
+{
+    pawl_uuid uuid = {{0}};
+    bool      null = pawl__sqlite_is_null(request);
+    pawl_text text = pawl__sqlite_peek_text(request);
+    if (!null && pawl_uuid_parse(text, &uuid, request->error) != PAWL_OK)
+        request->code = pawl_error_set(request->error, PAWL_EPERSIST,
+                                       "sqlite: column %s holds '%.60s', which is no UUID",
+                                       sqlite3_column_name(request->statement, request->column - 1),
+                                       text.data != NULL ? text.data : "");
+    return uuid;
+}
+
+/* The number of a word; a word that is none, written by somebody else, ends the call. */
+static int get_word(pawl__sqlite_request *request, const pawl_text *words, int count)
+{
+    pawl_text word  = pawl__sqlite_peek_text(request);
+    int       found = pawl__sql_find_word(word, words, count);
+    if (found < 0)
+        request->code = pawl_error_set(
+            request->error, PAWL_EPERSIST, "sqlite: column %s holds '%.*s', which is no state",
+            sqlite3_column_name(request->statement, request->column - 1), PAWL_TEXT_ARGS(word));
+    return found < 0 ? 0 : found;
+}
+
+static void get_field(pawl__sqlite_request *request, int wire, void *member)
+{
+    switch (wire) {
+    case PAWL__WIRE_INT:
+    case PAWL__WIRE_TIME: *(int64_t *)member = pawl__sqlite_get_int(request); return;
+    case PAWL__WIRE_INT32: *(int32_t *)member = (int32_t)pawl__sqlite_get_int(request); return;
+    case PAWL__WIRE_BOOL:
+    case PAWL__WIRE_FLAG: *(bool *)member = pawl__sqlite_get_int(request) != 0; return;
+    case PAWL__WIRE_UUID:
+    case PAWL__WIRE_UUID_OR_NULL: *(pawl_uuid *)member = pawl__sqlite_get_uuid(request); return;
+    case PAWL__WIRE_STATE:
+        *(pawl_outbox_state *)member =
+            (pawl_outbox_state)get_word(request, pawl__sql_state_words, PAWL__SQL_STATE_COUNT);
+        return;
+    case PAWL__WIRE_OUTCOME:
+        *(pawl_attempt_outcome *)member = (pawl_attempt_outcome)get_word(
+            request, pawl__sql_outcome_words, PAWL__SQL_OUTCOME_COUNT);
+        return;
+    case PAWL__WIRE_SKIP: request->column++; return;
+    default: *(pawl_text *)member = pawl__sqlite_get_text(request); return;
+    }
+}
+
+void pawl__sqlite_get_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
+                             void *row)
+{
+    for (size_t i = 0; i < fields->count; i++)
+        get_field(request, fields->items[i].wire, (char *)row + fields->items[i].offset);
+}
+
+void *pawl__sqlite_grow(pawl__sqlite_request *request, void *items, size_t count, size_t *capacity,
+                        size_t item_size)
+{
+    void *grown = pawl_arena_grow(request->arena, items, count, capacity, item_size);
+    if (grown == NULL) {
+        out_of_memory(request);
+        pawl__sqlite_stop(request);
+    }
+    return grown;
+}
