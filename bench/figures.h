@@ -2,7 +2,7 @@
  * that keeps what the rounds noted.
  *
  * Threads: notes are taken by the thread that runs the round.
- * Tests: tests/unit/test_bench_verdict.c
+ * Tests: tests/unit/bench/test_bench_verdict.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /* verdict.h - what the figures of the rounds say.
  *
- * Tests: tests/unit/test_bench_verdict.c
+ * Tests: tests/unit/bench/test_bench_verdict.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -12,7 +12,7 @@
 #   Not on a store alone: why no case of the suite is about it.
 #   Waiting for: store MongoDB; roadmap: RabbitMQ (which part of it)
 #
-#   - `tests/unit/test_x.c`: name_of_a_test
+#   - `tests/unit/base/test_x.c`: name_of_a_test
 #
 # A test names what it proves: a case of the suite begins "T4 T5 due rows only",
 # a test function t4_t5_due_rows_only. Others are listed by hand.
@@ -96,6 +96,7 @@ def all_tests(root):
         ("src/conformance/store/*.c", case_names),
         ("src/conformance/operation/*.c", case_names),
         ("tests/*/test_*.c", function_names),
+        ("tests/unit/*/test_*.c", function_names),
         ("tests/system/*.sh", section_names),
     ):
         for path in sorted(glob.glob(os.path.join(root, pattern))):
@@ -291,9 +292,9 @@ def write(root):
 
 
 def self_test():
-    tests = {"tests/unit/test_x.c": ["a1_holds", "other"], "src/conformance/store/x.c": ["A1 x"]}
+    tests = {"tests/unit/base/test_x.c": ["a1_holds", "other"], "src/conformance/store/x.c": ["A1 x"]}
     good = "# List\n\n### A1\n\nIt holds.\n\n- `src/conformance/store/x.c`: A1 x\n"
-    good += "- `tests/unit/test_x.c`: a1_holds\n"
+    good += "- `tests/unit/base/test_x.c`: a1_holds\n"
     waits = good + "\n### A2\n\nIt will.\n\nWaiting for: store MySQL (locks)\n"
     row = "{'A', 2, SUITE_WAITING, \"store MySQL (locks)\"},"
     trials = (
@@ -306,13 +307,13 @@ def self_test():
         (good.replace("- `", "`"), tests, "", "A1 has no test"),
         (good.replace("- `src", "`src"), tests, "", "A1 has no case of the suite"),
         (good.replace("A1", "A2"), tests, "", "A2 stands where A1 is due"),
-        (good, {**tests, "tests/unit/test_y.c": ["a1_e99_holds"]}, "", "names E99"),
+        (good, {**tests, "tests/unit/base/test_y.c": ["a1_e99_holds"]}, "", "names E99"),
         (good, {**tests, "src/conformance/store/y.c": ["A1 S99 x"]}, "", "names S99"),
     )
     claims = good.replace("It holds.", "It holds.\n\nNot on a store alone: the same on every store")
     claims = claims.replace("- `src/conformance/store/x.c`: A1 x\n", "")
     told = "{'A', 1, SUITE_NOT_APPLICABLE, \"the same on every store\"},"
-    for servers, is_fine in (((), False), ((("tests/unit/test_x.c", "a1_holds"),), True)):
+    for servers, is_fine in (((), False), ((("tests/unit/base/test_x.c", "a1_holds"),), True)):
         found = check(claims, tests, told, servers)
         if is_fine != (found == []) or not (is_fine or "runs on a server" in found[0]):
             sys.exit(f"self-test: an item that speaks of every store: {found}")

@@ -5,7 +5,7 @@
  *
  *     replay_expect -> compare -> replay_expected_free
  *
- * Tests: tests/unit/test_replay_check.c
+ * Tests: tests/unit/examples/test_replay_check.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

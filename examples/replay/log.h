@@ -8,7 +8,7 @@
  *
  * Threads: a log may be read from many threads; nothing here writes after
  * replay_log_read has returned.
- * Tests: tests/unit/test_replay_log.c, test_replay_damage.c
+ * Tests: tests/unit/examples/test_replay_log.c, test_replay_damage.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

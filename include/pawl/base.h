@@ -4,7 +4,7 @@
  * Threads: everything here is safe to call from any thread as long as two
  * threads do not touch one object at once; pawl_allocator_set and pawl_log_set
  * are for the start of the program.
- * Tests: tests/unit/test_base_*.c
+ * Tests: tests/unit/base
  *
  * SPDX-License-Identifier: Apache-2.0
  */

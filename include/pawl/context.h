@@ -5,7 +5,7 @@
  * returns an error and fails the message even when the handler ignores it.
  *
  * Threads: a context belongs to its handler's call and ends with it.
- * Tests: tests/unit/test_engine_*.c
+ * Tests: tests/unit/engine
  *
  * SPDX-License-Identifier: Apache-2.0
  */

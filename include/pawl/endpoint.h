@@ -6,7 +6,7 @@
  * the calling thread, for an event loop of your own and for tests. Use either,
  * not both. The library installs no signal handlers.
  *
- * Tests: tests/unit/test_runtime_*.c
+ * Tests: tests/unit/runtime
  *
  * SPDX-License-Identifier: Apache-2.0
  */

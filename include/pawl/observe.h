@@ -10,7 +10,7 @@
  *
  * Threads: pawl_health_check uses the store handle it is given; the module has
  * threads of its own and a store handle of its own.
- * Tests: tests/unit/test_health.c, test_runtime_metrics.c, test_runtime_observe*.c
+ * Tests: tests/unit/observe/test_health.c, test_runtime_metrics.c, test_runtime_observe*.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

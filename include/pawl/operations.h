@@ -39,8 +39,8 @@
  * All of CONCURRENCY has the retry class PAWL_RETRY_RELOAD, and changed nothing.
  * A driver without the read that an operation needs: PAWL_EUNSUPPORTED.
  *
- * Tests: src/conformance/operation, tests/unit/test_store_operations.c,
- *     tests/unit/test_store_journal.c
+ * Tests: src/conformance/operation, tests/unit/store/test_store_operations.c,
+ *     tests/unit/store/test_store_journal.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

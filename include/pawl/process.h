@@ -27,7 +27,8 @@
  *
  * Threads: as application.h says of handlers. Apply functions must be pure: they
  *     run whenever the state is needed, on any thread.
- * Tests: tests/unit/test_engine_process*.c, test_model_process.c, test_projection*.c
+ * Tests: tests/unit/engine/test_engine_process*.c, tests/unit/workflow/test_model_process.c,
+ *     tests/unit/runtime/test_projection*.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -37,7 +37,8 @@
  *
  * Threads: a test belongs to one thread.
  * Memory: what a look returns lives until pawl_test_destroy.
- * Tests: tests/unit/test_test_kit.c, tests/unit/test_test_store.c, tests/unit/test_example_orders.c
+ * Tests: tests/unit/runtime/test_test_kit.c, test_test_store.c,
+ *     tests/unit/examples/test_example_orders.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

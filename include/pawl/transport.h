@@ -26,7 +26,7 @@
  * A sink that is registered by a scheme serves every route whose URL begins with it.
  *
  * Threads: a sink belongs to the runner's thread.
- * Tests: tests/unit/test_runtime_outbox.c, test_runtime_transport.c
+ * Tests: tests/unit/outbox/test_runtime_outbox.c, tests/unit/transport
  *
  * SPDX-License-Identifier: Apache-2.0
  */

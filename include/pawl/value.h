@@ -3,7 +3,7 @@
  * Texts are borrowed: they live as long as what they were read from.
  *
  * Threads: plain data, no shared state.
- * Tests: tests/unit/test_record_value.c
+ * Tests: tests/unit/record/test_record_value.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /* arena.h - what an arena knows of its own want of memory.
  *
- * Tests: tests/unit/test_engine_memory.c
+ * Tests: tests/unit/engine/test_engine_memory.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

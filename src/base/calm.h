@@ -4,7 +4,7 @@
  *
  * In the header, as the library and the command both need it.
  *
- * Tests: tests/unit/test_command_table.c, tests/unit/test_base_text.c
+ * Tests: tests/unit/cli/test_command_table.c, tests/unit/base/test_base_text.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /* cut.h - how a text for people ends that did not fit.
  *
- * Tests: tests/unit/test_base_text.c, tests/unit/test_health.c
+ * Tests: tests/unit/base/test_base_text.c, tests/unit/observe/test_health.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* dispatch.h - the ids of dispatches, for those whose subject is no source.
  *
  * Threads: pure.
- * Tests: tests/unit/test_base_dispatch.c
+ * Tests: tests/unit/base/test_base_dispatch.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
  *
  * In the header, as the library and the command both need it.
  *
- * Threads: any. Tests: tests/unit/test_store_load.c, tests/system/command_usage.sh
+ * Threads: any. Tests: tests/unit/store/test_store_load.c, tests/system/command_usage.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,7 +11,7 @@
  * not have is null there and left out for people.
  *
  * Threads: none; called from main.
- * Tests: tests/unit/test_command_table.c, tests/system/command_outbox.sh
+ * Tests: tests/unit/cli/test_command_table.c, tests/system/command_outbox.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */

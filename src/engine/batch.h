@@ -13,7 +13,7 @@
  * through pawl__engine, the change set goes back to the runtime.
  *
  * Threads: a batch belongs to one worker.
- * Tests: tests/unit/test_engine_*.c
+ * Tests: tests/unit/engine
  *
  * SPDX-License-Identifier: Apache-2.0
  */

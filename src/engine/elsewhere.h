@@ -3,7 +3,7 @@
  *     load -> put_back -> run (unit_put_back) -> give_way
  *
  * Threads: as the batch.
- * Tests: tests/unit/test_engine_elsewhere.c
+ * Tests: tests/unit/engine/test_engine_elsewhere.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

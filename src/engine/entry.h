@@ -1,7 +1,7 @@
 /* entry.h - what a batch knows of a saga, a process or an entity, and how it finds it.
  *
  * Threads: as the batch.
- * Tests: tests/unit/test_engine_*.c
+ * Tests: tests/unit/engine
  *
  * SPDX-License-Identifier: Apache-2.0
  */

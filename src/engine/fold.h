@@ -1,7 +1,7 @@
 /* fold.h - a stream by itself: its name, its id, and what its events make of a state.
  *
  * Threads: any; nothing is kept.
- * Tests: tests/unit/test_engine_process_folds.c
+ * Tests: tests/unit/engine/test_engine_process_folds.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,7 +3,7 @@
  *
  * Memory: the batch's arena; it grows with what is in it, up to its bound.
  * Threads: as the batch.
- * Tests: tests/unit/test_engine_recent.c
+ * Tests: tests/unit/engine/test_engine_recent.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,7 +4,7 @@
  *     load -> { open a copy -> emit* -> seal -> keep }* -> changes
  *
  * Threads: as the batch.
- * Tests: tests/unit/test_engine_process.c
+ * Tests: tests/unit/engine/test_engine_process.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

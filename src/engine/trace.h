@@ -7,7 +7,7 @@
  * Nothing here is drawn at random: a unit that runs again gives what it sends
  * the same headers again.
  *
- * Tests: tests/unit/test_trace.c
+ * Tests: tests/unit/engine/test_trace.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

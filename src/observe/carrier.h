@@ -6,7 +6,7 @@
  * The texts come from the source that the library gives; this module knows sockets
  * and URLs only.
  *
- * Tests: tests/unit/test_runtime_observe.c, test_runtime_observe_export.c,
+ * Tests: tests/unit/observe/test_runtime_observe.c, test_runtime_observe_export.c,
  * test_runtime_observe_http.c, test_runtime_observe_module.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -3,7 +3,8 @@
  *     { messages -> timeouts -> (the batch runs) -> adapt | less }*
  *
  * Threads: as the worker.
- * Tests: tests/unit/test_engine_sql.c, test_engine_memory.c, test_runtime_size.c
+ * Tests: tests/unit/engine/test_engine_sql.c, test_engine_memory.c,
+ *     tests/unit/runtime/test_runtime_size.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

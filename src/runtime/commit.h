@@ -3,7 +3,7 @@
  *     fill the batch -> commit_batch -> { fill -> commit_batch }* until no unit is left
  *
  * Threads: as the worker.
- * Tests: tests/unit/test_engine_group.c, test_engine_locked.c, test_engine_large.c
+ * Tests: tests/unit/engine/test_engine_group.c, test_engine_locked.c, test_engine_large.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* foreign.h - due timeouts for a destination that no endpoint of the store handles.
  *
  * Threads: a worker's own.
- * Tests: tests/unit/test_engine_foreign.c, test_runtime_foreign.c
+ * Tests: tests/unit/engine/test_engine_foreign.c, tests/unit/runtime/test_runtime_foreign.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

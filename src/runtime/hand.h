@@ -8,7 +8,7 @@
  * wants to call it again; it writes nothing any more, and cleans up after itself.
  *
  * Threads: safe from any thread; each hand has a mutex, held for moments.
- * Tests: tests/unit/test_runtime_stop.c
+ * Tests: tests/unit/runtime/test_runtime_stop.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -3,7 +3,8 @@
  *     { (the batch runs) -> meet -> (commit) -> note | all }*
  *
  * Threads: as the worker.
- * Tests: tests/unit/test_engine_hot.c, test_runtime_hot.c, test_runtime_hot_stream.c
+ * Tests: tests/unit/engine/test_engine_hot.c, tests/unit/runtime/test_runtime_hot.c,
+ *     test_runtime_hot_stream.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

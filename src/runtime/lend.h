@@ -4,7 +4,7 @@
  *     lend -> { commit* -> send_deferred }* -> close_aside, drop_deferred
  *
  * Threads: as the worker.
- * Tests: tests/unit/test_engine_now.c
+ * Tests: tests/unit/engine/test_engine_now.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

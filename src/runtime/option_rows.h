@@ -7,7 +7,7 @@
  *
  * A low of -1: "none" can be said, by -1 in C, where 0 means the default, and by 0 elsewhere.
  *
- * Tests: tests/unit/test_runtime_options.c, tests/system/command_options.sh
+ * Tests: tests/unit/runtime/test_runtime_options.c, tests/system/command_options.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -9,7 +9,7 @@
  * positions are given by one statement.
  *
  * Threads: as the service that they belong to.
- * Tests: tests/unit/test_projection.c, tests/unit/test_projection_postgres.c
+ * Tests: tests/unit/runtime/test_projection.c, test_projection_postgres.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  *     message type -> bindings (saga, plain, aggregator handlers)
  *     (saga, timeout name) -> binding
  *
- * Tests: tests/unit/test_model.c
+ * Tests: tests/unit/workflow/test_model.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

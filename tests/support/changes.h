@@ -2,8 +2,8 @@
  * them or want one of each.
  *
  * Threads: one.
- * Tests: tests/unit/test_store_check_forms.c,
- *        tests/unit/test_store_core_commit.c, tests/unit/test_store_memory.c
+ * Tests: tests/unit/store/test_store_check_forms.c,
+ *        tests/unit/store/test_store_core_commit.c, tests/unit/store/test_store_memory.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,7 +5,7 @@
  * One gate for a program; the code may stand in it on any thread.
  *
  * Threads: the calls of the test come from one thread.
- * Tests: tests/unit/test_runtime_stop.c
+ * Tests: tests/unit/runtime/test_runtime_stop.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

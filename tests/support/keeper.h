@@ -4,7 +4,7 @@
  *     keeper_register -> { lean_open("keeping:") -> keeper_commit ... -> lean_close }*
  *
  * Threads: one.
- * Tests: tests/unit/test_store_operations_changes.c, tests/unit/test_store_operations_rows.c
+ * Tests: tests/unit/store/test_store_operations_changes.c, test_store_operations_rows.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  * With ON_MODULE the scenario runs with that module; else with the one that was built.
  *
  * Threads: one.
- * Tests: tests/unit/test_runtime_observe.c, test_runtime_observe_export.c,
+ * Tests: tests/unit/observe/test_runtime_observe.c, test_runtime_observe_export.c,
  * test_runtime_observe_http.c
  *
  * SPDX-License-Identifier: Apache-2.0

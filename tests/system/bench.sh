@@ -2,7 +2,7 @@
 # bench.sh - `pawl bench` with small numbers: what it prints, its exit codes, and
 # that it leaves nothing behind. The figures of so short a run say nothing, so
 # the only thing asked of them is that ratio, limit and exit code agree; when a
-# limit is broken is tested in tests/unit/test_bench_verdict.c.
+# limit is broken is tested in tests/unit/bench/test_bench_verdict.c.
 #
 # SPDX-License-Identifier: Apache-2.0
 . "${PAWL_SOURCE_DIR:?}/tests/support/command.sh"

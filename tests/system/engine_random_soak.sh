@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# engine_random_soak.sh - tests/unit/test_engine_random.c with many seeds, which begin
+# engine_random_soak.sh - tests/unit/engine/test_engine_random.c with many seeds, which begin
 # somewhere else each time.
 #
 # SPDX-License-Identifier: Apache-2.0

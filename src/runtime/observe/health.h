@@ -1,6 +1,6 @@
 /* health.h - what the files of the runtime share about health.
  *
- * Tests: tests/unit/test_health.c
+ * Tests: tests/unit/observe/test_health.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -9,7 +9,7 @@
  * (it comes from pawl_stats), or to the observer that shows them.
  *
  * Threads: any; a count is an atomic, readers take what they find.
- * Tests: tests/unit/test_runtime_metrics.c
+ * Tests: tests/unit/observe/test_runtime_metrics.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -10,7 +10,7 @@
  *         +--spans--> ring ----------------------------->+
  *
  * Threads: join and leave from any; what the module calls from its own.
- * Tests: tests/unit/test_runtime_observe.c, test_runtime_observe_export.c,
+ * Tests: tests/unit/observe/test_runtime_observe.c, test_runtime_observe_export.c,
  * test_runtime_observe_http.c, test_runtime_observe_module.c
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,7 +1,7 @@
 /* otlp.h - spans and metrics as the OpenTelemetry protocol writes them in JSON, and what
  * a collector answers.
  *
- * Tests: tests/unit/test_otlp.c
+ * Tests: tests/unit/observe/test_otlp.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -7,7 +7,7 @@
  * a copy. In a full ring the oldest gives way to what is new: after an outage of the
  * collector the last minutes are there. While the oldest is held, the new one is lost.
  *
- * Tests: tests/unit/test_span.c
+ * Tests: tests/unit/observe/test_span.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

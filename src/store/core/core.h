@@ -1,7 +1,7 @@
 /* core.h - what the files of the store core share.
  *
  * Threads: the registry of drivers is guarded by a mutex; the rest is pure.
- * Tests: tests/unit/test_store_core.c
+ * Tests: tests/unit/store/test_store_core.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,7 +11,7 @@
  * installation puts no module of that one under this library. A module that is to stand
  * in for one that is there is loaded by its path (pawl_store_load, `pawl --load`).
  *
- * Threads: any. Tests: tests/unit/test_store_module.c
+ * Threads: any. Tests: tests/unit/store/test_store_module.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

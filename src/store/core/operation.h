@@ -2,7 +2,7 @@
  * them makes before it asks the store.
  *
  * Threads: as the handle's.
- * Tests: tests/unit/test_store_operations.c
+ * Tests: tests/unit/store/test_store_operations.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

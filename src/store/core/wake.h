@@ -6,7 +6,7 @@
  * business.
  *
  * Threads: safe from any thread; one process-wide mutex, held for moments.
- * Tests: tests/unit/test_store_core.c
+ * Tests: tests/unit/store/test_store_core.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

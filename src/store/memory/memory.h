@@ -20,7 +20,7 @@
  *
  * Files: tree.c and table.c hold rows, data.c the data sets, commit.c the
  * commit; one file for each noun holds its rows, its reads and its changes.
- * Tests: tests/unit/test_store_memory.c, tests/contract
+ * Tests: tests/unit/store/test_store_memory.c, tests/contract
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -13,7 +13,7 @@
  * Call order: row_create | row_clone -> row_repack -> insert | replace | remove
  *     -> journal_keep | journal_undo.
  * Threads: the mutex of the data guards all of it.
- * Tests: tests/unit/test_store_memory.c
+ * Tests: tests/unit/store/test_store_memory.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,7 +4,7 @@
  * that has to be taken back is taken back whatever the memory holds.
  *
  * Threads: none of its own; the mutex of the data guards it.
- * Tests: tests/unit/test_store_memory.c
+ * Tests: tests/unit/store/test_store_memory.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,0 +1,284 @@
+/* test_record_check.c - descriptors: what registration accepts and refuses, and
+ * what the macros make.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "unit/record/test_record_sample.h"
+
+static pawl_code upcast_one(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
+                            pawl_error *error)
+{
+    if (version < 2)
+        return pawl_error_set(error, PAWL_EDECODE, "too old");
+    *upcast = pawl_arena_printf(arena, "[%d,%.*s]", version, PAWL_TEXT_ARGS(json));
+    return upcast->data != NULL ? PAWL_OK : PAWL_ENOMEM;
+}
+
+PAWL_RECORD_WITH(placed, ADDRESS, .type = "Shop.Placed", .base = PAWL_RECORD_OF(order),
+                 .version = 3, .upcast = upcast_one)
+
+/* Constant expressions: they may initialise tables. */
+static pawl_record_fn *const functions[] = {PAWL_RECORD_OF(placed), PAWL_RECORD_OF(nothing)};
+static pawl_enum_fn *const   enums[]     = {PAWL_ENUM_OF(color)};
+
+static void macros_make_descriptors(void **state)
+{
+    (void)state;
+    const pawl_record *record = functions[0]();
+    assert_string_equal(record->name, "placed");
+    assert_string_equal(pawl_record_type(record), "Shop.Placed");
+    assert_string_equal(pawl_record_type(functions[1]()), "nothing");
+    assert_int_equal(pawl_record_version(record), 3);
+    assert_int_equal(pawl_record_version(functions[1]()), 1);
+    assert_ptr_equal(record->base(), PAWL_RECORD_OF(order)());
+    assert_int_equal(record->size, sizeof(placed));
+    assert_int_equal(record->field_count, 3);
+    assert_int_equal(functions[1]()->field_count, 0);
+    assert_int_equal(functions[1]()->size, sizeof(pawl_text));
+    assert_int_equal(enums[0]()->count, 3);
+    assert_string_equal(enums[0]()->names[COLOR_BLUE], "light blue");
+    assert_true(pawl_record_field(PAWL_RECORD_OF(order)(), "pin")->secret);
+    assert_false(pawl_record_field(PAWL_RECORD_OF(order)(), "note")->secret);
+    assert_true(pawl_record_field(PAWL_RECORD_OF(order)(), "order_id")->required);
+}
+
+static void messages_are_two_arguments(const pawl_record *record, const void *message,
+                                       const char *name, const char *city)
+{
+    assert_string_equal(record->name, name);
+    if (city != NULL)
+        assert_string_equal(((const address *)message)->city.data, city);
+}
+
+static void macros_make_messages(void **state)
+{
+    (void)state;
+    address       there  = {.city = PAWL_TEXT("Ulm")};
+    const address always = {.city = PAWL_TEXT("Bonn")};
+    messages_are_two_arguments(PAWL_MESSAGE(nothing), "nothing", NULL);
+    messages_are_two_arguments(PAWL_MESSAGE(address, .zip = 1, .city = PAWL_TEXT("Rom")), "address",
+                               "Rom");
+    messages_are_two_arguments(PAWL_MESSAGE_OF(address, &there), "address", "Ulm");
+    messages_are_two_arguments(PAWL_MESSAGE_OF(address, &always), "address", "Bonn");
+}
+
+static void good_records_pass(void **state)
+{
+    (void)state;
+    static pawl_record_fn *const good[] = {
+        PAWL_RECORD_OF(sample), PAWL_RECORD_OF(order),   PAWL_RECORD_OF(node),
+        PAWL_RECORD_OF(placed), PAWL_RECORD_OF(nothing),
+    };
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        pawl_error error = PAWL_ERROR_INIT;
+        if (pawl_record_check(good[i](), &error) != PAWL_OK)
+            fail_msg("%s", error.text);
+    }
+}
+
+static void refused(const pawl_record *record, const char *text)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    assert_int_equal(pawl_record_check(record, &error), PAWL_ECONFIG);
+    assert_string_equal(error.text, text);
+}
+
+static void bad_heads_are_refused(void **state)
+{
+    (void)state;
+    pawl_record record = *PAWL_RECORD_OF(address)();
+    refused(NULL, "record without a name");
+    record.version = -1;
+    refused(&record, "record address: version -1, the lowest is 1");
+    record.version     = 1;
+    record.field_count = PAWL_RECORD_FIELDS_MAX + 1;
+    refused(&record, "record address: 257 fields, the limit is 256");
+    record.field_count = 1;
+    record.type        = "a\nb";
+    refused(&record, "record address: the type name has not 1 to 200 printable bytes");
+    record.type = "";
+    refused(&record, "record address: the type name has not 1 to 200 printable bytes");
+    record.type = "\xFF";
+    refused(&record, "record address: the type name has not 1 to 200 printable bytes");
+    record.type = NULL;
+    record.table_size--;
+    assert_int_equal(pawl_record_check(&record, NULL), PAWL_ECONFIG);
+    record = *PAWL_RECORD_OF(address)();
+    record.field_size--;
+    assert_int_equal(pawl_record_check(&record, NULL), PAWL_ECONFIG);
+    record.name = NULL;
+    refused(&record, "record without a name");
+}
+
+/* The record `address` with its second field replaced. */
+static void field_refused(pawl_field field, const char *text)
+{
+    pawl_field  fields[2] = {*PAWL_RECORD_OF(address)()->fields, field};
+    pawl_record record    = *PAWL_RECORD_OF(address)();
+    record.fields         = fields;
+    record.field_count    = 2;
+    refused(&record, text);
+}
+
+static const pawl_enum *empty_enum(void)
+{
+    static const pawl_enum none = {"none", NULL, 0};
+    return &none;
+}
+
+static const pawl_enum *doubled_enum(void)
+{
+    static const char *const names[] = {"a", "b", "a"};
+    static const pawl_enum   doubled = {"doubled", names, 3};
+    return &doubled;
+}
+
+static const pawl_enum *unnamed_enum(void)
+{
+    static const char *const names[] = {"a", ""};
+    static const pawl_enum   unnamed = {"unnamed", names, 2};
+    return &unnamed;
+}
+
+static void bad_fields_are_refused(void **state)
+{
+    (void)state;
+    const pawl_field zip   = *pawl_record_field(PAWL_RECORD_OF(address)(), "zip");
+    pawl_field       field = zip;
+    field.json             = "city";
+    field_refused(field, "record address: fields city and zip are both 'city' in JSON");
+    field.json = "";
+    field_refused(field,
+                  "record address: field zip: the name in JSON has not 1 to 200 printable bytes");
+    field      = zip;
+    field.name = NULL;
+    field_refused(field,
+                  "record address: field ?: the name in JSON has not 1 to 200 printable bytes");
+    field      = zip;
+    field.kind = (pawl_kind)77;
+    field_refused(field, "record address: field zip: kind 77 in shape 0 is unknown");
+    field.kind = PAWL_KIND_NONE;
+    field_refused(field, "record address: field zip: kind 0 in shape 0 is unknown");
+    field       = zip;
+    field.shape = (pawl_shape)3;
+    field_refused(field, "record address: field zip: kind 3 in shape 3 is unknown");
+    field.shape = PAWL_ONE;
+    field.kind  = PAWL_KIND_ENUM;
+    field_refused(field, "record address: field zip: has no descriptor of its type");
+    field.enumeration = empty_enum;
+    field_refused(field, "record address: field zip: enum none has no values");
+    field.enumeration = doubled_enum;
+    field_refused(field, "record address: enum doubled: two values are named 'a'");
+    field.enumeration = unnamed_enum;
+    field_refused(field, "record address: enum unnamed: value 1 has no name of 1 to 200 bytes");
+    field.kind = PAWL_KIND_RECORD;
+    field_refused(field, "record address: field zip: has no descriptor of its type");
+    field        = zip;
+    field.offset = 0; /* over pawl_extra */
+    field_refused(field, "record address: field zip: does not lie in the struct of 56 bytes");
+    field.offset = sizeof(address) - 2;
+    field_refused(field, "record address: field zip: does not lie in the struct of 56 bytes");
+    field           = zip;
+    field.item_size = 8;
+    field_refused(field, "record address: field zip: does not lie in the struct of 56 bytes");
+}
+
+static const pawl_record *endless(void)
+{
+    static const pawl_record record = {.table_size = sizeof(pawl_record),
+                                       .field_size = sizeof(pawl_field),
+                                       .name       = "endless",
+                                       .size       = sizeof(pawl_text),
+                                       .base       = endless};
+    return &record;
+}
+
+static void bases_that_lead_back_are_refused(void **state)
+{
+    (void)state;
+    refused(endless(), "record endless: more than 16 base types, or one that leads back");
+}
+
+/* 17 records, each with the one before inside. */
+#define DEEP_0(F) F(INT32, x)
+PAWL_RECORD(deep_0, DEEP_0)
+#define DEEP(n, before)                                                         \
+    static const pawl_record *deep_##n(void)                                    \
+    {                                                                           \
+        static const pawl_field  field[] = {{.name      = "in",                 \
+                                             .kind      = PAWL_KIND_RECORD,     \
+                                             .shape     = PAWL_LIST,            \
+                                             .offset    = sizeof(pawl_text),    \
+                                             .item_size = sizeof(order_line),   \
+                                             .record    = before}};                \
+        static const pawl_record record  = {.table_size  = sizeof(pawl_record), \
+                                            .field_size  = sizeof(pawl_field),  \
+                                            .name        = "deep",              \
+                                            .size        = sizeof(order_line),  \
+                                            .fields      = field,               \
+                                            .field_count = 1};                  \
+        return &record;                                                         \
+    }
+DEEP(2, PAWL_RECORD_OF(order_line))
+DEEP(3, deep_2)
+DEEP(4, deep_3)
+DEEP(5, deep_4)
+DEEP(6, deep_5)
+DEEP(7, deep_6)
+DEEP(8, deep_7)
+DEEP(9, deep_8)
+DEEP(10, deep_9)
+DEEP(11, deep_10)
+DEEP(12, deep_11)
+DEEP(13, deep_12)
+DEEP(14, deep_13)
+DEEP(15, deep_14)
+DEEP(16, deep_15)
+
+static void deep_nesting_is_refused(void **state)
+{
+    (void)state;
+    /* order_line holds an address: deep_15 leads 16 deep. */
+    assert_int_equal(pawl_record_check(deep_15(), NULL), PAWL_OK);
+    refused(deep_16(), "record address: nested 17 deep, the limit is 16");
+}
+
+static void upcasts_lead_to_the_current_version(void **state)
+{
+    pawl_error         error  = PAWL_ERROR_INIT;
+    const pawl_record *record = PAWL_RECORD_OF(placed)();
+    pawl_text          json;
+    assert_int_equal(pawl_record_upcast(record, 3, PAWL_TEXT("{}"), *state, &json, &error),
+                     PAWL_OK);
+    assert_string_equal(json.data, "{}");
+    assert_int_equal(pawl_record_upcast(record, 2, PAWL_TEXT("{}"), *state, &json, &error),
+                     PAWL_OK);
+    assert_string_equal(json.data, "[2,{}]");
+    assert_int_equal(pawl_record_upcast(record, 1, PAWL_TEXT("{}"), *state, &json, &error),
+                     PAWL_EDECODE);
+    assert_string_equal(error.text, "Shop.Placed: upcast from version 1 to 3: too old");
+    assert_int_equal(pawl_record_upcast(record, 4, PAWL_TEXT("{}"), *state, &json, &error),
+                     PAWL_EDECODE);
+    assert_string_equal(error.text,
+                        "Shop.Placed of version 4: this program has version 3 and no way back");
+    assert_int_equal(
+        pawl_record_upcast(PAWL_RECORD_OF(order)(), 0, PAWL_TEXT("{}"), *state, &json, &error),
+        PAWL_EDECODE);
+    assert_string_equal(
+        error.text, "order of version 0: this program has version 1 and no upcast from older ones");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(macros_make_descriptors),
+        cmocka_unit_test(macros_make_messages),
+        cmocka_unit_test(good_records_pass),
+        cmocka_unit_test(bad_heads_are_refused),
+        cmocka_unit_test(bad_fields_are_refused),
+        cmocka_unit_test(bases_that_lead_back_are_refused),
+        cmocka_unit_test(deep_nesting_is_refused),
+        cmocka_unit_test(upcasts_lead_to_the_current_version),
+    };
+    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
+}

@@ -1,0 +1,136 @@
+/* test_record_extra.c - members unknown to this program survive a load and a
+ * save.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "unit/record/test_record_sample.h"
+
+static void load(pawl_arena *arena, const char *json, order *out)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (pawl_record_decode(PAWL_RECORD_OF(order)(), pawl_text_of(json), PAWL_DECODE_KEEP_EXTRA,
+                           arena, out, &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+}
+
+static void saves_as(pawl_arena *arena, const order *in, const char *json)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_text  text;
+    if (pawl_record_encode(PAWL_MESSAGE_OF(order, in), 0, arena, &text, &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+    assert_string_equal(text.data, json);
+}
+
+static void survive_everywhere(void **state)
+{
+    const char *json =
+        "{\"order_id\":\"o\",\"home\":{\"city\":\"Ulm\",\"floor\":3},"
+        "\"work\":{\"lift\":true},"
+        "\"lines\":[{\"sku\":\"a\",\"color\":\"red\"},{\"sku\":\"b\",\"origin\":{\"x\":1}}],"
+        "\"since\":\"2020\",\"tags\":[\"a\",{\"b\":[]}]}";
+    order out;
+    load(*state, json, &out);
+    assert_string_equal(out.pawl_extra.data, "\"since\":\"2020\",\"tags\":[\"a\",{\"b\":[]}]");
+    assert_string_equal(out.home.pawl_extra.data, "\"floor\":3");
+    assert_string_equal(out.work->pawl_extra.data, "\"lift\":true");
+    assert_string_equal(out.lines.items[0].pawl_extra.data, "\"color\":\"red\"");
+    saves_as(*state, &out, json);
+}
+
+static void go_with_their_item(void **state)
+{
+    order out;
+    load(*state,
+         "{\"order_id\":\"o\",\"lines\":[{\"sku\":\"a\",\"x\":1},{\"sku\":\"b\",\"x\":2},"
+         "{\"sku\":\"c\",\"x\":3}]}",
+         &out);
+    order_line first   = out.lines.items[0];
+    out.lines.items[0] = out.lines.items[2];
+    out.lines.items[1] = first;
+    out.lines.count    = 2;
+    saves_as(*state, &out,
+             "{\"order_id\":\"o\",\"lines\":[{\"sku\":\"c\",\"x\":3},{\"sku\":\"a\",\"x\":1}]}");
+}
+
+static void keep_their_values(void **state)
+{
+    const char *json = "{\"order_id\":\"o\",\"big\":18446744073709551615,"
+                       "\"low\":-9223372036854775808,"
+                       "\"huge\":123456789012345678901234567890,\"wide\":1e999,"
+                       "\"real\":0.1,\"text\":\"\xC3\xA4\\\"\\\\\\n\",\"k\\\"ey\":null}";
+    order       out;
+    load(*state, json, &out);
+    saves_as(*state, &out, json);
+}
+
+static void are_not_read_unless_asked(void **state)
+{
+    order out;
+    assert_int_equal(
+        pawl_record_decode(PAWL_RECORD_OF(order)(),
+                           PAWL_TEXT("{\"order_id\":\"o\",\"x\":1,\"home\":{\"y\":1}}"), 0, *state,
+                           &out, NULL),
+        PAWL_OK);
+    saves_as(*state, &out, "{\"order_id\":\"o\"}");
+}
+
+static void give_way_to_a_field_of_the_same_name(void **state)
+{
+    order out = {.order_id   = PAWL_TEXT("o"),
+                 .pawl_extra = PAWL_TEXT("\"Note\":\"old\",\"x\":1,\"order_id\":5")};
+    saves_as(*state, &out, "{\"order_id\":\"o\",\"x\":1}");
+}
+
+static void cannot_smuggle_in_a_second_object(void **state)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_text  text;
+    order      out = {.pawl_extra = PAWL_TEXT("\"x\":1},{\"y\":2")};
+    assert_int_equal(pawl_record_encode(PAWL_MESSAGE_OF(order, &out), 0, *state, &text, &error),
+                     PAWL_EINVAL);
+    assert_memory_equal(error.text, "order: pawl_extra: no JSON at byte", 34);
+    out.pawl_extra = (pawl_text){.data = NULL, .size = 5};
+    assert_int_equal(pawl_record_encode(PAWL_MESSAGE_OF(order, &out), 0, *state, &text, &error),
+                     PAWL_EINVAL);
+    assert_string_equal(error.text, "order: pawl_extra of 5 bytes without data");
+}
+
+static void with_nul_are_refused(void **state)
+{
+    static const char *const texts[] = {
+        "{\"order_id\":\"o\",\"home\":{\"x\":{\"y\":[\"a\\u0000\"]}}}",
+        "{\"order_id\":\"o\",\"home\":{\"x\":{\"y\\u0000\":1}}}",
+    };
+    for (size_t i = 0; i < 2; i++) {
+        pawl_error error = PAWL_ERROR_INIT;
+        order      out;
+        assert_int_equal(pawl_record_decode(PAWL_RECORD_OF(order)(), pawl_text_of(texts[i]),
+                                            PAWL_DECODE_KEEP_EXTRA, *state, &out, &error),
+                         PAWL_EDECODE);
+        assert_string_equal(error.text, "home: NUL in the unknown member \"x\"");
+    }
+}
+
+static void keep_an_otherwise_empty_record(void **state)
+{
+    const char *json = "{\"order_id\":\"o\",\"home\":{\"only\":1}}";
+    order       out;
+    load(*state, json, &out);
+    saves_as(*state, &out, json);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(survive_everywhere),
+        cmocka_unit_test(go_with_their_item),
+        cmocka_unit_test(keep_their_values),
+        cmocka_unit_test(are_not_read_unless_asked),
+        cmocka_unit_test(give_way_to_a_field_of_the_same_name),
+        cmocka_unit_test(cannot_smuggle_in_a_second_object),
+        cmocka_unit_test(with_nul_are_refused),
+        cmocka_unit_test(keep_an_otherwise_empty_record),
+    };
+    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
+}

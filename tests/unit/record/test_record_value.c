@@ -1,0 +1,468 @@
+/* test_record_value.c - values on their own, and as fields of records.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "unit/record/test_record_sample.h"
+
+#define UUID_TEXT "00112233-4455-6677-8899-aabbccddeeff"
+
+static const pawl_uuid some_uuid = {{0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99,
+                                     0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF}};
+
+/* Rises from value to value. */
+static size_t make_values(pawl_value values[12])
+{
+    pawl_value made[] = {
+        {.type = PAWL_VALUE_NONE},        pawl_value_integer(INT64_MIN),
+        pawl_value_integer(-1),           pawl_value_integer(0),
+        pawl_value_integer(INT64_MAX),    pawl_value_text(PAWL_TEXT("")),
+        pawl_value_text(PAWL_TEXT("A")),  pawl_value_text(PAWL_TEXT("a")),
+        pawl_value_text(PAWL_TEXT("a ")), pawl_value_uuid((pawl_uuid){{0}}),
+        pawl_value_uuid(some_uuid),       pawl_value_time(0),
+    };
+    memcpy(values, made, sizeof made);
+    return sizeof made / sizeof made[0];
+}
+
+static void values_are_ordered(void **state)
+{
+    (void)state;
+    pawl_value values[12];
+    size_t     count = make_values(values);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++) {
+            int sign = pawl_value_compare(&values[i], &values[k]);
+            assert_int_equal((sign > 0) - (sign < 0), (i > k) - (i < k));
+            assert_int_equal(pawl_value_equal(&values[i], &values[k]), i == k);
+        }
+}
+
+static void hashes_tell_values_apart(void **state)
+{
+    (void)state;
+    pawl_value values[12];
+    size_t     count = make_values(values);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_true(pawl_value_hash(&values[i]) != pawl_value_hash(&values[k]));
+    char       copy[] = "a ";
+    pawl_value same   = pawl_value_text((pawl_text){.data = copy, .size = 2});
+    assert_true(pawl_value_hash(&same) == pawl_value_hash(&values[8]));
+}
+
+/* One slot of 1024 should take about 100 of 102400 keys: far more in one means
+ * that the hash does not spread (the limit is ten standard deviations away). */
+static void hashes_spread(void **state)
+{
+    (void)state;
+    static unsigned low[1024], high[1024];
+    for (int i = 0; i < 102400; i++) {
+        char text[40];
+        snprintf(text, sizeof text, "order-%08d", i);
+        pawl_value value = pawl_value_text(pawl_text_of(text));
+        uint64_t   hash  = pawl_value_hash(&value);
+        low[hash & 1023]++;
+        high[hash >> 54]++;
+    }
+    for (int i = 0; i < 1024; i++) {
+        assert_in_range(low[i], 1, 200);
+        assert_in_range(high[i], 1, 200);
+    }
+}
+
+/* The number may be stored, so it must not change. */
+static void hashes_stay_as_they_are(void **state)
+{
+    (void)state;
+    pawl_value text    = pawl_value_text(PAWL_TEXT("order-1 of many"));
+    pawl_value integer = pawl_value_integer(42);
+    assert_true(pawl_value_hash(&text) == UINT64_C(0xA66A47A078135700));
+    assert_true(pawl_value_hash(&integer) == UINT64_C(0x533107EFAB12C9));
+}
+
+static void defaults_are_known(void **state)
+{
+    (void)state;
+    pawl_value values[12];
+    size_t     count = make_values(values);
+    for (size_t i = 0; i < count; i++) {
+        bool is_default = i == 0 || i == 3 || i == 5 || i == 9 || i == 11;
+        assert_int_equal(pawl_value_is_default(&values[i]), is_default);
+    }
+}
+
+static void shows(pawl_value value, const char *text)
+{
+    char buffer[PAWL_VALUE_TEXT_SIZE];
+    assert_string_equal(pawl_value_format(&value, buffer, sizeof buffer), text);
+}
+
+static void values_are_shown(void **state)
+{
+    (void)state;
+    shows((pawl_value){.type = PAWL_VALUE_NONE}, "none");
+    shows(pawl_value_integer(INT64_MIN), "-9223372036854775808");
+    shows(pawl_value_text((pawl_text){0}), "''");
+    shows(pawl_value_text(PAWL_TEXT("order-1")), "'order-1'");
+    shows(pawl_value_uuid(some_uuid), UUID_TEXT);
+    shows(pawl_value_time(0), "1970-01-01T00:00:00.000000Z");
+    shows(pawl_value_text(PAWL_TEXT("0123456789012345678901234567890123456789"
+                                    "0123456789012345678\xC3\xA4z")),
+          "'01234567890123456789012345678901234567890123456789012345678...'");
+    char       small[4];
+    pawl_value number = pawl_value_integer(12345);
+    assert_string_equal(pawl_value_format(&number, small, sizeof small), "123");
+    assert_string_equal(pawl_value_type_name((pawl_value_type)99), "?");
+}
+
+/* Rows are from, columns are to: none, integer, text, uuid, time. */
+static void the_matrix_of_coercions(void **state)
+{
+    static const bool may[5][5] = {
+        {true, true, true, true, true},    {false, true, true, false, false},
+        {false, true, true, true, true},   {false, false, true, true, false},
+        {false, false, true, false, true},
+    };
+    pawl_value from[5] = {
+        {.type = PAWL_VALUE_NONE},
+        pawl_value_integer(7),
+        pawl_value_text(PAWL_TEXT("no value of another type")),
+        pawl_value_uuid(some_uuid),
+        pawl_value_time(7),
+    };
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 5; k++) {
+            pawl_error error = PAWL_ERROR_INIT;
+            pawl_value value = from[i];
+            bool       fits  = may[i][k] && !(i == PAWL_VALUE_TEXT && k != PAWL_VALUE_TEXT);
+            assert_int_equal(pawl_value_can_coerce((pawl_value_type)i, (pawl_value_type)k),
+                             may[i][k]);
+            assert_int_equal(pawl_value_coerce((pawl_value_type)k, &value, *state, &error),
+                             fits ? PAWL_OK : PAWL_EINVAL);
+            assert_int_equal(value.type, fits && i != PAWL_VALUE_NONE ? k : i);
+            if (!fits)
+                assert_true(pawl_value_equal(&value, &from[i]));
+        }
+    assert_false(pawl_value_can_coerce(PAWL_VALUE_TEXT, (pawl_value_type)9));
+    assert_false(pawl_value_can_coerce((pawl_value_type)9, PAWL_VALUE_TEXT));
+}
+
+static void becomes(pawl_arena *arena, pawl_value from, pawl_value to)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    if (pawl_value_coerce(to.type, &from, arena, &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+    assert_true(pawl_value_equal(&from, &to));
+}
+
+static void coercions_keep_the_value(void **state)
+{
+    pawl_time time = INT64_C(1769903999123456);
+    becomes(*state, pawl_value_text(PAWL_TEXT("42")), pawl_value_integer(42));
+    becomes(*state, pawl_value_text(PAWL_TEXT("-9223372036854775808")),
+            pawl_value_integer(INT64_MIN));
+    becomes(*state, pawl_value_text(PAWL_TEXT("9223372036854775807")),
+            pawl_value_integer(INT64_MAX));
+    becomes(*state, pawl_value_text(PAWL_TEXT("-0")), pawl_value_integer(0));
+    becomes(*state, pawl_value_integer(-42), pawl_value_text(PAWL_TEXT("-42")));
+    becomes(*state, pawl_value_text(PAWL_TEXT("00112233-4455-6677-8899-AABBCCDDEEFF")),
+            pawl_value_uuid(some_uuid));
+    becomes(*state, pawl_value_uuid(some_uuid), pawl_value_text(PAWL_TEXT(UUID_TEXT)));
+    becomes(*state, pawl_value_text(PAWL_TEXT("2026-01-31T23:59:59.123456Z")),
+            pawl_value_time(time));
+    becomes(*state, pawl_value_time(time),
+            pawl_value_text(PAWL_TEXT("2026-01-31T23:59:59.123456Z")));
+}
+
+static void fails_to_become(pawl_arena *arena, pawl_value from, pawl_value_type to,
+                            const char *text)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_value value = from;
+    assert_int_equal(pawl_value_coerce(to, &value, arena, &error), PAWL_EINVAL);
+    assert_string_equal(error.text, text);
+    assert_true(pawl_value_equal(&value, &from));
+}
+
+static void failed_coercions_are_named(void **state)
+{
+    static const char *const integers[] = {
+        "", "-", "+1", "1.0", " 1", "1 ", "0x1", "9223372036854775808", "-9223372036854775809"};
+    for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "text '%s' cannot become integer of 64 bits", integers[i]);
+        fails_to_become(*state, pawl_value_text(pawl_text_of(integers[i])), PAWL_VALUE_INT, text);
+    }
+    fails_to_become(*state, pawl_value_text(PAWL_TEXT("x")), PAWL_VALUE_UUID,
+                    "text 'x' cannot become uuid");
+    fails_to_become(*state, pawl_value_text(PAWL_TEXT("2026-13-01T00:00:00Z")), PAWL_VALUE_TIME,
+                    "text '2026-13-01T00:00:00Z' cannot become time");
+    fails_to_become(*state, pawl_value_integer(5), PAWL_VALUE_TIME, "integer 5 cannot become time");
+    fails_to_become(*state, pawl_value_uuid(some_uuid), PAWL_VALUE_INT,
+                    "uuid " UUID_TEXT " cannot become integer");
+    fails_to_become(*state, pawl_value_integer(5), PAWL_VALUE_NONE, "integer 5 cannot become none");
+}
+
+/* 200 characters of two bytes each pass, one more does not. */
+static void texts_to_find_by_are_limited(void **state)
+{
+    (void)state;
+    char text[403];
+    for (size_t i = 0; i < 402; i += 2)
+        memcpy(text + i, "\xC3\xA4", 2);
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_value value = pawl_value_text((pawl_text){.data = text, .size = 400});
+    assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_OK);
+    value.as.text.size = 402;
+    assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
+    assert_string_equal(error.text, "a.b: text of 201 characters, the limit is 200");
+    value = pawl_value_text((pawl_text){.data = "ab\0c", .size = 4});
+    assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
+    assert_string_equal(error.text, "a.b: NUL at byte 2 of the text");
+    value = pawl_value_text(PAWL_TEXT("\xFF"));
+    assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
+    assert_string_equal(error.text, "a.b: no UTF-8 at byte 0 of the text");
+    value = pawl_value_text((pawl_text){.size = 3});
+    assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
+    assert_string_equal(error.text, "a.b: text of 3 bytes at NULL");
+    value = pawl_value_integer(0);
+    assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_OK);
+}
+
+/* No database keeps others, and each says so in its own way. */
+static void times_to_find_by_are_limited(void **state)
+{
+    (void)state;
+    static const pawl_time good[] = {PAWL_TIME_MIN, 0, PAWL_TIME_MAX};
+    static const pawl_time bad[]  = {INT64_MIN, PAWL_TIME_MIN - 1, PAWL_TIME_MAX + 1, INT64_MAX};
+    pawl_error             error  = PAWL_ERROR_INIT;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        const pawl_value value = pawl_value_time(good[i]);
+        assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_OK);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const pawl_value value = pawl_value_time(bad[i]);
+        assert_int_equal(pawl_value_check(&value, "a.b", &error), PAWL_EINVAL);
+    }
+    assert_string_equal(error.text,
+                        "a.b: time 9223372036854775807 is outside the years 0001 to 9999");
+}
+
+static void reads(const sample *in, const char *path, pawl_value expected)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_value value;
+    if (pawl_record_value(PAWL_RECORD_OF(sample)(), path, in, &value, &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+    assert_true(pawl_value_equal(&value, &expected));
+}
+
+static void fields_are_read(void **state)
+{
+    (void)state;
+    address    there = {.city = PAWL_TEXT("Bonn")};
+    sample     in    = {.a_int16  = -5,
+                        .a_uint16 = 65535,
+                        .a_uint32 = 4294967295,
+                        .a_uint64 = INT64_MAX,
+                        .a_int64  = INT64_MIN,
+                        .a_text   = PAWL_TEXT("t"),
+                        .a_fixed  = "abc",
+                        .a_uuid   = some_uuid,
+                        .a_time   = 5,
+                        .a_enum   = COLOR_BLUE,
+                        .a_record = {.zip = 89073},
+                        .o_int32  = {true, 6},
+                        .o_text   = {true, PAWL_TEXT("o")}};
+    pawl_value none  = {.type = PAWL_VALUE_NONE};
+    reads(&in, "a_int16", pawl_value_integer(-5));
+    reads(&in, "a_uint16", pawl_value_integer(65535));
+    reads(&in, "a_uint32", pawl_value_integer(4294967295));
+    reads(&in, "a_uint64", pawl_value_integer(INT64_MAX));
+    reads(&in, "a_int64", pawl_value_integer(INT64_MIN));
+    reads(&in, "a_text", pawl_value_text(PAWL_TEXT("t")));
+    reads(&in, "a_fixed", pawl_value_text(PAWL_TEXT("abc")));
+    reads(&in, "a_uuid", pawl_value_uuid(some_uuid));
+    reads(&in, "a_time", pawl_value_time(5));
+    reads(&in, "a_enum", pawl_value_text(PAWL_TEXT("light blue")));
+    reads(&in, "a_record.zip", pawl_value_integer(89073));
+    reads(&in, "o_int32", pawl_value_integer(6));
+    reads(&in, "o_text", pawl_value_text(PAWL_TEXT("o")));
+    reads(&in, "o_int64", none);
+    reads(&in, "o_uuid", none);
+    reads(&in, "o_record.city", none);
+    in.o_record = &there;
+    reads(&in, "o_record.city", pawl_value_text(PAWL_TEXT("Bonn")));
+}
+
+static void read_fails(const sample *in, const char *path, const char *text)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    pawl_value value = pawl_value_integer(1);
+    assert_int_equal(pawl_record_value(PAWL_RECORD_OF(sample)(), path, in, &value, &error),
+                     PAWL_EINVAL);
+    assert_string_equal(error.text, text);
+    assert_int_equal(value.type, PAWL_VALUE_NONE);
+}
+
+static void unreadable_fields_are_named(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"a_bool",   "a_double", "a_bytes",  "a_json",
+                                         "a_record", "l_int32",  "o_record", "l_text"};
+    sample                   in       = {.a_uint64 = UINT64_MAX,
+                                         .a_enum   = 7,
+                                         .a_text   = PAWL_TEXT_INIT("a\0"),
+                                         .a_record = {.city = PAWL_TEXT_INIT("\0")}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "%s: only an integer, text, uuid, time or enum can correlate, and no list",
+                 others[i]);
+        read_fails(&in, others[i], text);
+    }
+    read_fails(&in, "a_uint64", "a_uint64: value above the limit 9223372036854775807");
+    read_fails(&in, "a_enum", "a_enum: 7 is no color, which counts from 0 to 2");
+    read_fails(&in, "a_text", "a_text: NUL at byte 1 of the text");
+    read_fails(&in, "a_record.city", "a_record.city: NUL at byte 0 of the text");
+    read_fails(&in, "nope", "record sample has no field nope");
+    read_fails(&in, "a_text.x", "record sample has no field a_text.x");
+    read_fails(&in, "l_record.city", "record sample has no field l_record.city");
+    read_fails(&in, "a_record.", "record sample has no field a_record.");
+    read_fails(&in, "", "record sample has no field ");
+}
+
+static void fields_are_found_by_path(void **state)
+{
+    (void)state;
+    const pawl_field *field = pawl_record_field(PAWL_RECORD_OF(sample)(), "a_record.street");
+    pawl_value_type   type;
+    assert_non_null(field);
+    assert_string_equal(field->name, "street");
+    assert_string_equal(pawl_field_json(field), "Street");
+    assert_int_equal(field->offset, offsetof(address, street));
+    assert_null(pawl_record_field(PAWL_RECORD_OF(sample)(), "Street"));
+    assert_null(pawl_record_field(PAWL_RECORD_OF(sample)(), "a_rec"));
+    assert_int_equal(pawl_field_value_type(field, &type, NULL), PAWL_OK);
+    assert_int_equal(type, PAWL_VALUE_TEXT);
+}
+
+static pawl_code set(pawl_arena *arena, sample *out, const char *path, pawl_value value,
+                     pawl_error *error)
+{
+    return pawl_record_value_set(PAWL_RECORD_OF(sample)(), path, out, &value, arena, error);
+}
+
+static void fields_are_written(void **state)
+{
+    sample     out    = {.a_int32 = 1, .o_int64 = {true, 1}};
+    pawl_value none   = {.type = PAWL_VALUE_NONE};
+    char       text[] = "text";
+    assert_int_equal(set(*state, &out, "a_int16", pawl_value_integer(-32768), NULL), PAWL_OK);
+    assert_int_equal(set(*state, &out, "a_int64", pawl_value_text(PAWL_TEXT("42")), NULL), PAWL_OK);
+    assert_int_equal(
+        set(*state, &out, "a_text", pawl_value_text((pawl_text){.data = text, .size = 4}), NULL),
+        PAWL_OK);
+    assert_int_equal(set(*state, &out, "o_text", pawl_value_integer(5), NULL), PAWL_OK);
+    assert_int_equal(set(*state, &out, "a_fixed", pawl_value_text(PAWL_TEXT("abc")), NULL),
+                     PAWL_OK);
+    assert_int_equal(set(*state, &out, "a_uuid", pawl_value_text(PAWL_TEXT(UUID_TEXT)), NULL),
+                     PAWL_OK);
+    assert_int_equal(set(*state, &out, "o_time", pawl_value_time(7), NULL), PAWL_OK);
+    assert_int_equal(set(*state, &out, "a_enum", pawl_value_text(PAWL_TEXT("green")), NULL),
+                     PAWL_OK);
+    assert_int_equal(set(*state, &out, "a_record.zip", pawl_value_integer(8), NULL), PAWL_OK);
+    assert_int_equal(set(*state, &out, "a_int32", none, NULL), PAWL_OK);
+    assert_int_equal(set(*state, &out, "o_int64", none, NULL), PAWL_OK);
+    sample shorter = out;
+    assert_int_equal(set(*state, &shorter, "a_fixed", pawl_value_text(PAWL_TEXT("x")), NULL),
+                     PAWL_OK);
+    assert_memory_equal(shorter.a_fixed, "x\0\0", 4); /* nothing of the longer one is left */
+    text[0] = 'x';
+    assert_int_equal(out.a_int16, -32768);
+    assert_int_equal(out.a_int64, 42);
+    assert_string_equal(out.a_text.data, "text");
+    assert_true(out.o_text.is_set);
+    assert_string_equal(out.o_text.value.data, "5");
+    assert_string_equal(out.a_fixed, "abc");
+    assert_int_equal(pawl_uuid_compare(out.a_uuid, some_uuid), 0);
+    assert_true(out.o_time.is_set && out.o_time.value == 7);
+    assert_int_equal(out.a_enum, COLOR_GREEN);
+    assert_int_equal(out.a_record.zip, 8);
+    assert_int_equal(out.a_int32, 0);
+    assert_false(out.o_int64.is_set);
+}
+
+static void write_fails(pawl_arena *arena, const char *path, pawl_value value, const char *text)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    sample     out   = {.a_int16 = 1};
+    sample     same  = out;
+    assert_int_equal(set(arena, &out, path, value, &error), PAWL_EINVAL);
+    assert_string_equal(error.text, text);
+    assert_true(pawl_record_equal(PAWL_RECORD_OF(sample)(), &out, &same));
+}
+
+static void unwritable_values_are_named(void **state)
+{
+    write_fails(*state, "a_int16", pawl_value_integer(32768),
+                "a_int16: 32768 is outside -32768 to 32767");
+    write_fails(*state, "o_uint32", pawl_value_integer(-1),
+                "o_uint32: -1 is outside 0 to 4294967295");
+    write_fails(*state, "a_uint64", pawl_value_integer(-1),
+                "a_uint64: -1 is outside 0 to 9223372036854775807");
+    write_fails(*state, "a_int32", pawl_value_text(PAWL_TEXT("x")),
+                "a_int32: text 'x' cannot become integer of 64 bits");
+    write_fails(*state, "a_fixed", pawl_value_text(PAWL_TEXT("abcd")),
+                "a_fixed: text of 4 bytes, the limit is 3");
+    write_fails(*state, "a_enum", pawl_value_text(PAWL_TEXT("pink")),
+                "a_enum: 'pink' is none of red, green, light blue");
+    write_fails(*state, "a_time", pawl_value_time(PAWL_TIME_MAX + 1),
+                "a_time: time 253402300800000000 is outside the years 0001 to 9999");
+    write_fails(*state, "a_text", pawl_value_text((pawl_text){.data = "a\0", .size = 2}),
+                "a_text: NUL at byte 1 of the text");
+    write_fails(*state, "a_record.zip", pawl_value_uuid(some_uuid),
+                "a_record.zip: uuid " UUID_TEXT " cannot become integer");
+    write_fails(*state, "o_record.zip", pawl_value_integer(1),
+                "o_record.zip: a record on the way is absent");
+    write_fails(*state, "a_bool", pawl_value_integer(1),
+                "a_bool: only an integer, text, uuid, time or enum can correlate, and no list");
+    write_fails(*state, "nope", pawl_value_integer(1), "record sample has no field nope");
+}
+
+static void secret_values_are_not_shown(void **state)
+{
+    pawl_error        error = PAWL_ERROR_INIT;
+    order             out   = {.pin = 0};
+    const pawl_field *pin   = pawl_record_field(PAWL_RECORD_OF(order)(), "pin");
+    pawl_value        value = pawl_value_text(PAWL_TEXT("hunter2"));
+    assert_int_equal(pawl_value_set(pin, &out, &value, *state, &error), PAWL_EINVAL);
+    assert_string_equal(error.text, "pin: a secret value that the field cannot hold");
+    value = pawl_value_integer(INT64_MAX);
+    assert_int_equal(pawl_value_set(pin, &out, &value, *state, &error), PAWL_EINVAL);
+    assert_string_equal(error.text, "pin: a secret value that the field cannot hold");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_ordered),
+        cmocka_unit_test(hashes_tell_values_apart),
+        cmocka_unit_test(hashes_spread),
+        cmocka_unit_test(hashes_stay_as_they_are),
+        cmocka_unit_test(defaults_are_known),
+        cmocka_unit_test(values_are_shown),
+        cmocka_unit_test(the_matrix_of_coercions),
+        cmocka_unit_test(coercions_keep_the_value),
+        cmocka_unit_test(failed_coercions_are_named),
+        cmocka_unit_test(texts_to_find_by_are_limited),
+        cmocka_unit_test(times_to_find_by_are_limited),
+        cmocka_unit_test(fields_are_read),
+        cmocka_unit_test(unreadable_fields_are_named),
+        cmocka_unit_test(fields_are_found_by_path),
+        cmocka_unit_test(fields_are_written),
+        cmocka_unit_test(unwritable_values_are_named),
+        cmocka_unit_test(secret_values_are_not_shown),
+    };
+    return cmocka_run_group_tests(tests, arena_set_up, arena_tear_down);
+}

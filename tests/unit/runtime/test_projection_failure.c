@@ -1,0 +1,399 @@
+/* test_projection_failure.c - projections when handlers, calls and commits fail: nothing is
+ * passed over, and nothing happens twice.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+
+#include "support/fault_store.h"
+#include "unit/runtime/test_projection_sample.h"
+
+/* ---- Failures --------------------------------------------------------------------- */
+
+static void an_event_that_fails_holds_up_what_follows(const char *url)
+{
+    world it;
+    begin(&it, url, &application);
+    plan.sends  = true;
+    plan.fails  = -1;
+    plan.number = 3;
+    plan.code   = PAWL_REJECT;
+    append_many(&it, "A/1", 1, 5);
+    int64_t   first = numbered_events(&it).items[0].position;
+    pawl_step sum   = world_drain(&it);
+    assert_int_equal(sum.projected, 2);
+    assert_int_equal(sum.dead, 0);
+    /* Once behind the others, once as the first. */
+    expect_seen("A/1.1=1 A/1.2=2 fail(3,0) fail(3,0)");
+    assert_int_equal(place_of(&it, "projection/names"), first + 1);
+    assert_int_equal(world_queue(&it, "out").count, 2);
+    assert_int_equal(sum.next_due, world_now(&it) + PAWL_SECONDS(1));
+    /* Doubling: 1, 2, 4 ... 32, then each minute. */
+    int64_t delay = PAWL_SECONDS(1);
+    for (int attempts = 1; attempts < 12; attempts++) {
+        char expected[40];
+        (void)world_go_machine(&it, delay - 1);
+        expect_seen("");
+        (void)world_go_machine(&it, 1);
+        snprintf(expected, sizeof expected, "fail(3,%d)", attempts);
+        expect_seen(expected);
+        delay = delay * 2 < PAWL_MINUTES(1) ? delay * 2 : PAWL_MINUTES(1);
+    }
+    assert_int_equal(world_dead(&it).count, 0);
+    append_many(&it, "A/1", 6, 1);
+    (void)world_drain(&it);
+    expect_seen("");
+    plan.fails = 0;
+    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    expect_seen("A/1.3=3 A/1.4=4 A/1.5=5 A/1.6=6");
+    assert_true(world_drain(&it).next_due == PAWL_TIME_MAX);
+    expect_sent_once(&it, "plain");
+    world_close(&it);
+}
+
+static void a_handler_may_say_when_or_pass_over(const char *url)
+{
+    world it;
+    begin(&it, url, &application);
+    plan.fails  = 1;
+    plan.number = 1;
+    plan.code   = PAWL_RETRY_AFTER;
+    append_many(&it, "A/1", 1, 3);
+    (void)world_drain(&it);
+    expect_seen("fail(1,0)");
+    (void)world_go_machine(&it, PAWL_SECONDS(7) - 1);
+    expect_seen("");
+    plan.sends  = true;
+    plan.fails  = 1;
+    plan.number = 2;
+    plan.code   = PAWL_DISCARD;
+    (void)world_go_machine(&it, 1);
+    expect_seen("A/1.1=1 fail(2,0) A/1.3=3");
+    assert_int_equal(world_queue(&it, "out").count, 2);
+    assert_int_equal(place_of(&it, "projection/names"), last_position(&it));
+    world_close(&it);
+}
+
+/* In memory, at once, before it holds anything up. */
+static void a_passing_failure_is_tried_again_at_once(const char *url)
+{
+    world it;
+    begin(&it, url, &application);
+    plan.sends  = true;
+    plan.fails  = 2;
+    plan.number = 2;
+    plan.code   = PAWL_RETRY;
+    append_many(&it, "A/1", 1, 3);
+    assert_int_equal(world_drain(&it).projected, 3);
+    expect_seen("A/1.1=1 fail(2,0) fail(2,0) A/1.2=2 A/1.3=3");
+    expect_sent_once(&it, "plain");
+    world_close(&it);
+}
+
+static void an_event_that_cannot_be_read_holds_up(const char *url)
+{
+    world it;
+    begin(&it, url, &application);
+    append(&it, "A/1", 1, 1);
+    append_as(&it, "A/1", 2, "noted", 1, "{\"number\":\"many\"}");
+    append(&it, "A/1", 3, 3);
+    assert_int_equal(world_drain(&it).projected, 1);
+    (void)world_go_machine(&it, PAWL_MINUTES(10));
+    expect_seen("A/1.1=1");
+    world_close(&it);
+}
+
+static void note_critical(void *context, const char *what, const pawl_error *error)
+{
+    char *told = context;
+    snprintf(told, 600, "%s: %s", what, error->text);
+}
+
+static void somebody_is_told_of_an_event_that_fails_on(const char *url)
+{
+    world                 it;
+    char                  told[600] = "";
+    pawl_endpoint_options options   = {.critical = note_critical, .critical_context = told};
+    memset(&plan, 0, sizeof plan);
+    world_forget(&seen);
+    world_open(&it, url, &application, NULL, &options);
+    plan.fails  = -1;
+    plan.number = 1;
+    plan.code   = PAWL_REJECT;
+    append(&it, "A/1", 1, 1);
+    (void)world_drain(&it);
+    for (int i = 0; i < 8; i++)
+        (void)world_go_machine(&it, PAWL_MINUTES(1));
+    assert_string_equal(told, "");
+    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    assert_non_null(strstr(told, "projection: projection names waits for the event at position"));
+    assert_non_null(
+        strstr(told, "version 1 of stream A/1, which failed 10 times: number 1 is not"));
+    told[0] = '\0';
+    (void)world_go_machine(&it, PAWL_MINUTES(1));
+    assert_string_equal(told, "");
+    world_close(&it);
+}
+
+/* A commit that cannot be made because of one event: those before it are committed, it
+ * is tried for ever. */
+static void an_effect_that_the_store_refuses_holds_up(const char *url)
+{
+    world                 it;
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_route            routes[] = {{.name = "far", .is_outbox = true}, {.name = NULL}};
+    pawl_endpoint_options options  = {.routes = routes, .route_size = sizeof routes[0]};
+    memset(&plan, 0, sizeof plan);
+    world_forget(&seen);
+    world_open(&it, url, &application, NULL, &options);
+    plan.sends       = true;
+    plan.destination = "far";
+    append_many(&it, "A/1", 1, 5);
+    pawl_event_rows events = numbered_events(&it);
+    /* Somebody has written another message under the id of what the third one sends. */
+    pawl_outbox_add add      = {.dispatch_id = pawl_dispatch_id_make(PAWL_TEXT("plain"),
+                                                                     PAWL_TEXT("projection/names"),
+                                                                     events.items[2].position, 0),
+                                .endpoint    = PAWL_TEXT("elsewhere"),
+                                .destination = PAWL_TEXT("far"),
+                                .source      = PAWL_TEXT("S/1"),
+                                .message     = {.id             = PAWL_TEXT("m"),
+                                                .type           = PAWL_TEXT("t"),
+                                                .body           = PAWL_TEXT("{}"),
+                                                .correlation_id = PAWL_TEXT("m")},
+                                .due         = world_now(&it),
+                                .at          = world_now(&it)};
+    pawl_changes    changes  = {.group_count = 1, .unit_count = 1, .now = world_now(&it)};
+    changes.outbox_add.items = &add;
+    changes.outbox_add.count = 1;
+    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
+    assert_int_equal(world_drain(&it).projected, 2);
+    assert_int_equal(place_of(&it, "projection/names"), events.items[1].position);
+    assert_int_equal(world_queue(&it, "far").count, 2);
+    (void)world_go_machine(&it, PAWL_MINUTES(5));
+    assert_int_equal(place_of(&it, "projection/names"), events.items[1].position);
+    world_close(&it);
+}
+
+/* ---- Effects once ------------------------------------------------------------------ */
+
+/* Whatever call fails, before or after it took place: each event's message once. */
+static void run_with_faults(const char *url, fault_kind kind, fault_op op, pawl_code code)
+{
+    bool is_met = true;
+    for (long n = 1; is_met; n++) {
+        world      it;
+        fault_plan fault = {.kind = kind, .op = op, .n = n, .code = code};
+        char       inner[1000];
+        snprintf(inner, sizeof inner, "%s-%d-%ld", url, (int)kind, n);
+        fault_bind("projection", inner);
+        begin(&it, "fault:projection", &small_application);
+        plan.sends = plan.publishes = true;
+        append_many(&it, "A/1", 1, 7);
+        fault_plan_set(&fault);
+        steps_until_idle(&it);
+        pawl_clock_set(it.machine, pawl_clock_now(it.machine) + PAWL_MINUTES(2));
+        steps_until_idle(&it);
+        is_met = fault_is_met();
+        fault_plan_set(NULL);
+        assert_int_equal(place_of(&it, "projection/names"), last_position(&it));
+        expect_sent_once(&it, "plain");
+        world_close(&it);
+        assert_true(n < 300);
+    }
+}
+
+static void nothing_happens_twice_when_a_call_fails(const char *url)
+{
+    run_with_faults(url, FAULT_BEFORE, fault_op_any, PAWL_ELOST);
+}
+
+static void nothing_happens_twice_when_an_answer_is_lost(const char *url)
+{
+    run_with_faults(url, FAULT_AFTER, fault_op_any, PAWL_OK);
+}
+
+static void nothing_happens_twice_when_a_commit_is_refused_for_its_content(const char *url)
+{
+    run_with_faults(url, FAULT_BEFORE, fault_op_commit, PAWL_ELIMIT);
+}
+
+/* ---- Their own SQL ----------------------------------------------------------------------- */
+
+static void make_rows(const char *url)
+{
+    plan.url = url;
+    native_exec(url, "create table {own_rows} (number integer)");
+}
+
+static void expect_rows(const char *url, const char *expected)
+{
+    native_expect(url, "select number from {own_rows} order by number", expected);
+}
+
+static void own_sql_and_the_place_are_one(const char *url)
+{
+    world it;
+    begin(&it, url, &own_application);
+    make_rows(url);
+    plan.writes = plan.sends = true;
+    plan.fails               = -1;
+    plan.number              = 4;
+    plan.code                = PAWL_RETRY;
+    append_many(&it, "A/1", 1, 6);
+    assert_int_equal(world_drain(&it).projected, 3);
+    expect_rows(url, "1 2 3");
+    (void)world_go_machine(&it, PAWL_MINUTES(10));
+    expect_rows(url, "1 2 3");
+    assert_int_equal(world_queue(&it, "out").count, 3);
+    plan.fails = 0;
+    (void)world_go_machine(&it, PAWL_MINUTES(10));
+    expect_rows(url, "1 2 3 4 5 6");
+    expect_sent_once(&it, "plain");
+    world_close(&it);
+}
+
+static void own_sql_of_who_comes_too_late_is_rolled_back(const char *url)
+{
+    world first, second;
+    begin(&first, url, &own_application);
+    world_open(&second, url, &own_application, NULL, NULL);
+    make_rows(url);
+    plan.writes = true;
+    append_many(&first, "A/1", 1, 1);
+    assert_int_equal(world_drain(&first).projected, 1);
+    append_many(&first, "A/1", 2, 1);
+    assert_int_equal(world_go_machine(&second, PAWL_MINUTES(2)).projected, 1);
+    append_many(&first, "A/1", 3, 1);
+    assert_int_equal(world_drain(&first).projected, 0);
+    expect_rows(url, "1 2");
+    assert_int_equal(world_drain(&second).projected, 1);
+    expect_rows(url, "1 2 3");
+    world_close(&second);
+    world_close(&first);
+}
+
+static void own_sql_is_there_once_whatever_commit_fails(const char *url)
+{
+    bool  is_met = true;
+    world it;
+    begin(&it, url, &own_application);
+    make_rows(url);
+    world_close(&it);
+    fault_bind("projection", url);
+    char expected[2000] = "";
+    int  number         = 0;
+    for (long n = 1; is_met; n++) {
+        fault_plan fault = {.kind = n % 2 == 0 ? FAULT_AFTER : FAULT_UNKNOWN,
+                            .op   = fault_op_commit,
+                            .n    = (n + 1) / 2};
+        begin(&it, "fault:projection", &own_application);
+        plan.writes = true;
+        plan.url    = url;
+        for (int i = 0; i < 3; i++, number++) {
+            append(&it, "A/1", number + 1, number + 1);
+            snprintf(expected + strlen(expected), sizeof expected - strlen(expected), "%s%d",
+                     number > 0 ? " " : "", number + 1);
+        }
+        fault_plan_set(&fault);
+        steps_until_idle(&it);
+        is_met = fault_is_met();
+        fault_plan_set(NULL);
+        expect_rows(url, expected);
+        world_close(&it);
+    }
+    assert_true(number > 6);
+}
+
+static void own_sql_is_refused_where_there_is_none(const char *url)
+{
+    pawl_endpoint        *endpoint = NULL;
+    pawl_error            error    = PAWL_ERROR_INIT;
+    pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
+    options.store                  = url;
+    assert_int_equal(pawl_endpoint_create(&own_application, NULL, &options, &endpoint, &error),
+                     PAWL_EUNSUPPORTED);
+    assert_true(world_says(pawl_text_of(error.text), "projection names says .own_sql"));
+}
+
+/* ---- Chance -------------------------------------------------------------------------------- */
+
+/* Streams that grow in any order, handlers that fail, endpoints that come and go. */
+static void whatever_happens_each_event_counts_once(const char *url)
+{
+    unsigned    seed  = (unsigned)time(NULL);
+    const char *given = getenv("PAWL_TEST_SEED");
+    pawl_random random;
+    world       keeper, it;
+    int64_t     versions[4] = {0};
+    int         number      = 0;
+    if (given != NULL)
+        seed = (unsigned)strtoul(given, NULL, 10);
+    print_message("seed %u\n", seed);
+    pawl_random_seed(&random, seed);
+    begin(&keeper, url, &other_application);
+    world_open(&it, url, &small_application, NULL, NULL);
+    plan.sends = true;
+    plan.code  = PAWL_REJECT;
+    for (int i = 0; i < 300; i++) {
+        char stream[20];
+        int  which = (int)pawl_random_below(&random, 4);
+        snprintf(stream, sizeof stream, "A/%d", which);
+        append(&keeper, stream, ++versions[which], ++number);
+        plan.number = number - (int)pawl_random_below(&random, 5);
+        plan.fails  = pawl_random_below(&random, 6) == 0;
+        switch (pawl_random_below(&random, 8)) {
+        case 0: (void)world_drain(&it); break;
+        case 1: (void)world_drain(&keeper); break;
+        case 2: (void)world_go_machine(&it, PAWL_SECONDS(50)); break;
+        case 3: (void)world_go_machine(&keeper, PAWL_SECONDS(50)); break;
+        case 4: (void)world_step(&it); break;
+        case 5:
+            world_close(&it);
+            world_open(&it, url, &small_application, NULL, NULL);
+            pawl_clock_set(it.machine, pawl_clock_now(keeper.machine));
+            break;
+        default: break;
+        }
+        world_forget(&seen);
+    }
+    plan.fails = 0;
+    for (int i = 0; i < 4; i++) {
+        (void)world_go_machine(&it, PAWL_MINUTES(2));
+        (void)world_go_machine(&keeper, PAWL_MINUTES(2));
+        world_forget(&seen);
+    }
+    pawl_event_rows events = all_events(&keeper);
+    pawl_queue_rows rows   = world_queue(&keeper, "out");
+    assert_int_equal(events.count, 300);
+    assert_int_equal(rows.count, 300);
+    for (int i = 0; i < 300; i++) {
+        char body[40];
+        snprintf(body, sizeof body, "\"number\":%d,", i + 1);
+        assert_true(world_says(rows.items[i].message.body, body));
+    }
+    world_close(&it);
+    world_close(&keeper);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(an_event_that_fails_holds_up_what_follows),
+        ON_ALL_STORES(a_handler_may_say_when_or_pass_over),
+        ON_ALL_STORES(a_passing_failure_is_tried_again_at_once),
+        ON_ALL_STORES(an_event_that_cannot_be_read_holds_up),
+        ON_ALL_STORES(somebody_is_told_of_an_event_that_fails_on),
+        ON_ALL_STORES(an_effect_that_the_store_refuses_holds_up),
+        ON_STORE(nothing_happens_twice_when_a_call_fails, "memory"),
+        ON_STORE(nothing_happens_twice_when_an_answer_is_lost, "memory"),
+        ON_STORE(nothing_happens_twice_when_a_commit_is_refused_for_its_content, "memory"),
+        ON_SQL_STORES(own_sql_and_the_place_are_one),
+        ON_SQL_STORES(own_sql_of_who_comes_too_late_is_rolled_back),
+        ON_SQL_STORES(own_sql_is_there_once_whatever_commit_fails),
+        /* Only a store in memory has no SQL. */
+        ON_STORE(own_sql_is_refused_where_there_is_none, "memory"),
+        ON_ALL_STORES(whatever_happens_each_event_counts_once),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

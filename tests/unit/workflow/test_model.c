@@ -1,0 +1,425 @@
+/* test_model.c - what is refused when an application's tables are read.
+ *
+ * One row per mistake: an endpoint that has it, and what the error must say.
+ * D3, D32, E17, E32, S17, S19, S29.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "unit/workflow/test_model_sample.h"
+
+#include <stdio.h>
+
+/* ---- Records and handlers ---------------------------------------------------- */
+
+#define ORDER_STATE(F) \
+    F(TEXT, order_id)  \
+    F(INT64, number)   \
+    F(DOUBLE, weight)
+PAWL_RECORD(order_state, ORDER_STATE)
+#define OTHER_STATE(F) F(TEXT, order_id)
+PAWL_RECORD(other_state, OTHER_STATE)
+#define PLACE(F)      \
+    F(TEXT, order_id) \
+    F(UUID, uuid)     \
+    F(DOUBLE, weight)
+PAWL_RECORD(place, PLACE)
+
+static pawl_code on_place(pawl_context *ctx, order_state *state, const place *message)
+{
+    (void)ctx;
+    (void)state;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_place, order_state, place);
+
+static pawl_code on_place_other(pawl_context *ctx, other_state *state, const place *message)
+{
+    (void)ctx;
+    (void)state;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_place_other, other_state, place);
+
+static pawl_code on_late(pawl_context *ctx, order_state *state)
+{
+    (void)ctx;
+    (void)state;
+    return PAWL_OK;
+}
+PAWL_TIMEOUT_HANDLER(on_late, order_state);
+
+static pawl_code on_plain(pawl_context *ctx, const place *message)
+{
+    (void)ctx;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_plain, place);
+
+static pawl_code on_batch(pawl_context *ctx, const place *messages, size_t count)
+{
+    (void)ctx;
+    (void)messages;
+    (void)count;
+    return PAWL_OK;
+}
+PAWL_BATCH_HANDLER(on_batch, place);
+
+static pawl_code find_none(pawl_context *ctx, const void *message, pawl_saga_id *id)
+{
+    (void)ctx;
+    (void)message;
+    (void)id;
+    return PAWL_OK;
+}
+
+/* ---- Mistakes -------------------------------------------------------------------- */
+
+#define STATE .state = PAWL_RECORD_OF(order_state)
+#define START                                                              \
+    {                                                                      \
+        .handle = PAWL_HANDLE(on_place), .key = "order_id", .starts = true \
+    }
+
+static const mistake mistakes[] = {
+    {.says = "saga has no name", .saga = {STATE, .correlation = "order_id", ON(START)}},
+    {.says = "saga name 'a\"b'",
+     .saga = {.name = "a\"b", STATE, .correlation = "order_id", ON(START)}},
+    {.says = "saga S has no .state", .saga = {.name = "S", .correlation = "order_id", ON(START)}},
+    {.says = "saga S has no .on", .saga = {.name = "S", STATE, .correlation = "order_id"}},
+    {.says = "'colour' is no field of record order_state",
+     .saga = {.name = "S", STATE, .correlation = "colour", ON(START)}},
+    {.says = "saga S: correlation property 'weight'",
+     .saga = {.name = "S", STATE, .correlation = "weight", ON(START)}},
+    {.says = "message place has no property 'nothing'",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle = PAWL_HANDLE(on_place), .key = "nothing", .starts = true})}},
+    {.says = "saga S: message place: weight: only",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle = PAWL_HANDLE(on_place), .key = "weight", .starts = true})}},
+    {.says = "finds the saga by 'uuid', a uuid, which cannot become the integer 'number'",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "number",
+              ON({.handle = PAWL_HANDLE(on_place), .key = "uuid", .starts = true})}},
+    {.says = "needs .key",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle = PAWL_HANDLE(on_place), .starts = true})}},
+    {.says = "needs .key", /* a finder that finds none begins a saga */
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle = PAWL_HANDLE(on_place), .find = find_none, .starts = true})}},
+    {.says = "needs a .correlation property",
+     .saga = {.name = "S", STATE, ON({.handle = PAWL_HANDLE(on_place), .key = "order_id"})}},
+    {.says = "no message starts it",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle = PAWL_HANDLE(on_place), .key = "order_id"})}},
+    {.says = "saga S handles message place twice",
+     .saga = {.name = "S", STATE, .correlation = "order_id", ON(START, START)}},
+    {.says = "is not made for its state record order_state",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle = PAWL_HANDLE(on_place_other), .key = "order_id", .starts = true})}},
+    {.says = "a timeout handler needs .timeout",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON(START, {.handle = PAWL_HANDLE(on_late)})}},
+    {.says = "saga S handles timeout 't' twice",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON(START, {.handle = PAWL_HANDLE(on_late), .timeout = "t"},
+                 {.handle = PAWL_HANDLE(on_late), .timeout = "t"})}},
+    {.says = "PAWL_NOT_FOUND_CALL needs .missing",
+     .saga = {.name = "S",
+              STATE,
+              .correlation = "order_id",
+              ON({.handle    = PAWL_HANDLE(on_place),
+                  .key       = "order_id",
+                  .starts    = true,
+                  .not_found = PAWL_NOT_FOUND_CALL})}},
+    {.says = "a transitional property needs a correlation property",
+     .saga = {.name = "S", STATE, .transitional = "order_id", ON(START)}},
+    {.says = "table name 'books_a]b' may not contain",
+     .saga = {.name = "S", .table = "a]b", STATE, .correlation = "order_id", ON(START)}},
+    {.says        = "two sagas are named S",
+     .saga        = {.name = "S", STATE, .correlation = "order_id", ON(START)},
+     .second_saga = {.name = "S", STATE, .correlation = "order_id", ON(START)}},
+    {.says        = "share the table 'books_S'",
+     .saga        = {.name = "S", STATE, .correlation = "order_id", ON(START)},
+     .second_saga = {.name = "R", .table = "S", STATE, .correlation = "order_id", ON(START)}},
+    {.says        = "sagas S and R share the state record order_state",
+     .saga        = {.name = "S", STATE, .correlation = "order_id", ON(START)},
+     .second_saga = {.name = "R", STATE, .correlation = "order_id", ON(START)}},
+    {.says    = "handler 1 of .handlers is not made by PAWL_MESSAGE_HANDLER",
+     .handler = {.handle = PAWL_HANDLE(on_place)}},
+    {.says       = "aggregator A: .handle is not made by PAWL_BATCH_HANDLER",
+     .aggregator = {.name = "A", .handle = PAWL_HANDLE(on_plain)}},
+    {.says       = "may not be negative",
+     .aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch), .lease = -1}},
+    {.says       = "size 5 is above max 4",
+     .aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch), .size = 5, .max = 4}},
+    {.says       = "aggregator A: 'weight' is no property",
+     .aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch), .key = "weight"}},
+    {.says       = "aggregator A/x: a name may not hold '/'",
+     .aggregator = {.name = "A/x", .handle = PAWL_HANDLE(on_batch)}},
+    {.says              = "two aggregators are named A",
+     .aggregator        = {.name = "A", .handle = PAWL_HANDLE(on_batch)},
+     .second_aggregator = {.name = "A", .handle = PAWL_HANDLE(on_batch)}},
+};
+
+static void every_mistake_is_refused_and_named(void **state)
+{
+    (void)state;
+    check_refused(mistakes, sizeof mistakes / sizeof mistakes[0]);
+}
+
+/* ---- Transitional properties ------------------------------------------------------- */
+
+static const mistake transitional_mistakes[] = {
+    {.says = "saga S: a transitional property needs a correlation property other than itself",
+     .saga = {.name = "S", STATE, .transitional = "order_id", ON(START)}},
+    {.says = "saga S: a transitional property needs a correlation property other than itself",
+     .saga =
+         {.name = "S", STATE, .correlation = "order_id", .transitional = "order_id", ON(START)}},
+};
+
+static void d32_transitional_properties_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    check_refused(transitional_mistakes,
+                  sizeof transitional_mistakes / sizeof transitional_mistakes[0]);
+}
+
+/* None at all, a main one alone, and both. */
+static void d32_all_other_ways_are_accepted(void **state)
+{
+    const pawl_saga sagas[] = {
+        {.name = "S", STATE, ON({.handle = PAWL_HANDLE(on_place), .starts = true})},
+        {.name = "S", STATE, .correlation = "order_id", ON(START)},
+        {.name = "S",
+         STATE,
+         .correlation  = "order_id",
+         .transitional = "number",
+         ON({.handle           = PAWL_HANDLE(on_place),
+             .key              = "order_id",
+             .transitional_key = "order_id",
+             .starts           = true})},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof sagas / sizeof sagas[0]; i++) {
+        const pawl_endpoint_spec spec  = {.name  = "e",
+                                          .sagas = (const pawl_saga *const[]){&sagas[i], NULL}};
+        const pawl_application   built = {
+              PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){&spec, NULL}};
+        pawl__model *model = NULL;
+        pawl_error   error = PAWL_ERROR_INIT;
+        world_ok(pawl__model_create(&built, NULL, NULL, &model, &error), &error);
+        assert_int_equal(model->sagas[0].table.main.property.size > 0, i > 0);
+        assert_int_equal(model->sagas[0].table.transitional.property.size > 0, i == 2);
+        pawl__model_destroy(model);
+    }
+}
+
+/* ---- What is right ------------------------------------------------------------------ */
+
+static const pawl_saga          good        = {.name = "Order",
+                                               STATE,
+                                               .correlation = "order_id",
+                                               ON(START, {.handle = PAWL_HANDLE(on_late), .timeout = "late"})};
+static const pawl_aggregator    batch       = {.name = "Batch", .handle = PAWL_HANDLE(on_batch)};
+static const pawl_endpoint_spec endpoint    = {.name  = "my.shop",
+                                               .sagas = (const pawl_saga *const[]){&good, NULL},
+                                               .aggregators =
+                                                   (const pawl_aggregator *const[]){&batch, NULL}};
+static const pawl_application   application = {
+      PAWL_APPLICATION_INIT, .endpoints = (const pawl_endpoint_spec *const[]){&endpoint, NULL}};
+
+static void a_good_table_is_found_again(void **state)
+{
+    (void)state;
+    pawl_error   error = PAWL_ERROR_INIT;
+    pawl__model *model = NULL;
+    world_ok(pawl__model_create(&application, NULL, NULL, &model, &error), &error);
+    assert_string_equal(model->sagas[0].table.name.data, "my_shop_Order");
+    assert_string_equal(model->sagas[0].table.main.property.data, "order_id");
+    assert_int_equal(model->sagas[0].table.main.type, PAWL_VALUE_TEXT);
+    assert_string_equal(model->types_json.data, "[\"place\"]");
+    const pawl__type_model *type = pawl__model_type(model, PAWL_TEXT("place"));
+    assert_non_null(type);
+    assert_int_equal(type->count, 2);
+    assert_null(pawl__model_type(model, PAWL_TEXT("plac")));
+    assert_non_null(pawl__model_timeout(model, PAWL_TEXT("Order"), PAWL_TEXT("late")));
+    assert_null(pawl__model_timeout(model, PAWL_TEXT("Order"), PAWL_TEXT("later")));
+    assert_null(pawl__model_timeout(model, PAWL_TEXT("Other"), PAWL_TEXT("late")));
+    /* E17. */
+    assert_int_equal(pawl__model_aggregator(model, PAWL_TEXT("Batch"))->size, 10);
+    pawl__model_destroy(model);
+    world_ok(pawl__model_create(&application, "my.shop", "Exactly.", &model, &error), &error);
+    assert_string_equal(model->sagas[0].table.name.data, "Exactly.Order");
+    pawl__model_destroy(model);
+}
+
+static void an_application_of_another_time_is_refused(void **state)
+{
+    (void)state;
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl__model     *model = NULL;
+    pawl_application other = application;
+    other.abi              = PAWL_ABI + 1;
+    assert_int_equal(pawl__model_create(&other, NULL, NULL, &model, &error), PAWL_ECONFIG);
+    assert_non_null(strstr(error.text, "ABI 2"));
+    other         = application;
+    other.on_size = 0;
+    assert_int_equal(pawl__model_create(&other, NULL, NULL, &model, &error), PAWL_ECONFIG);
+    assert_int_equal(pawl__model_create(NULL, NULL, NULL, &model, &error), PAWL_EINVAL);
+    assert_int_equal(pawl__model_create(&application, "other", NULL, &model, &error),
+                     PAWL_ENOTFOUND);
+    assert_null(model);
+}
+
+/* Each size that an application says, one byte below the least: all that is read without a
+ * look at it must be there. */
+static void an_application_whose_tables_are_too_small_is_refused(void **state)
+{
+    static const struct {
+        const char *name;
+        size_t      offset;
+    } sizes[] = {
+        {"pawl_application", offsetof(pawl_application, application_size)},
+        {"pawl_endpoint_spec", offsetof(pawl_application, endpoint_size)},
+        {"pawl_saga", offsetof(pawl_application, saga_size)},
+        {"pawl_on", offsetof(pawl_application, on_size)},
+        {"pawl_aggregator", offsetof(pawl_application, aggregator_size)},
+        {"pawl_handler", offsetof(pawl_application, handler_size)},
+        {"pawl_filter", offsetof(pawl_application, filter_size)},
+        {"pawl_process", offsetof(pawl_application, process_size)},
+        {"pawl_projection", offsetof(pawl_application, projection_size)},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        pawl_application other  = application;
+        uint32_t         said[] = {1, 8};
+        for (size_t j = 0; j < 2; j++) {
+            pawl_error error = PAWL_ERROR_INIT;
+            char       expected[100];
+            memcpy((char *)&other + sizes[i].offset, &said[j], sizeof said[j]);
+            snprintf(expected, sizeof expected, "its %s has %u bytes, at least ", sizes[i].name,
+                     said[j]);
+            assert_int_equal(pawl_application_check(&other, &error), PAWL_ECONFIG);
+            if (strstr(error.text, expected) == NULL)
+                fail_msg("'%s' lacks '%s'", error.text, expected);
+        }
+    }
+}
+
+/* What the first version had of a row is enough, and a byte less is not. */
+static void the_first_version_of_a_row_is_enough(void **state)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_application other = application;
+    (void)state;
+    other.on_size         = offsetof(pawl_on, starts) + sizeof(bool);
+    other.aggregator_size = offsetof(pawl_aggregator, attempts_max) + sizeof(int32_t);
+    other.endpoint_size   = offsetof(pawl_endpoint_spec, aggregators) + sizeof(void *);
+    other.handler_size    = offsetof(pawl_handler, call) + sizeof(void *);
+    other.process_size    = offsetof(pawl_process, apply) + sizeof(void *);
+    other.projection_size = offsetof(pawl_projection, on) + sizeof(void *);
+    world_ok(pawl_application_check(&other, &error), &error);
+    other.application_size = offsetof(pawl_application, filters) + sizeof(void *);
+    other.process_size     = 1; /* it does not say so any more */
+    world_ok(pawl_application_check(&other, &error), &error);
+    other.on_size--;
+    assert_int_equal(pawl_application_check(&other, &error), PAWL_ECONFIG);
+    other.on_size = 0;
+    assert_int_equal(pawl_application_check(&other, &error), PAWL_ECONFIG);
+    assert_string_equal(error.text, "application does not begin with PAWL_APPLICATION_INIT");
+}
+
+/* Rows of an older, smaller layout: what it did not know reads as zero. */
+typedef struct old_on {
+    const pawl_handler *handle;
+    const char         *timeout;
+    const char         *key;
+    const char         *transitional_key;
+    bool                starts;
+} old_on;
+
+static void rows_are_read_by_their_stride(void **state)
+{
+    (void)state;
+    static const old_on      rows[] = {{PAWL_HANDLE(on_place), NULL, "order_id", NULL, true},
+                                       {PAWL_HANDLE(on_late), "late", NULL, NULL, false},
+                                       {NULL, NULL, NULL, NULL, false}};
+    pawl_saga                saga   = {.name = "Order",
+                                       STATE,
+                                       .correlation = "order_id",
+                                       .on          = (const pawl_on *)(const void *)rows};
+    const pawl_endpoint_spec spec   = {.name  = "old",
+                                       .sagas = (const pawl_saga *const[]){&saga, NULL}};
+    pawl_application         old    = application;
+    pawl_error               error  = PAWL_ERROR_INIT;
+    pawl__model             *model  = NULL;
+    old.endpoints                   = (const pawl_endpoint_spec *const[]){&spec, NULL};
+    old.on_size                     = sizeof(old_on);
+    world_ok(pawl__model_create(&old, NULL, NULL, &model, &error), &error);
+    const pawl__type_model *type = pawl__model_type(model, PAWL_TEXT("place"));
+    assert_true(type->bindings[0]->starts);
+    assert_false(type->bindings[0]->is_alone);
+    assert_non_null(pawl__model_timeout(model, PAWL_TEXT("Order"), PAWL_TEXT("late")));
+    pawl__model_destroy(model);
+}
+
+/* The macros write the end: one row or pointer more than was given, and it is empty. */
+static void lists_have_their_end(void **state)
+{
+    static const pawl_saga     saga     = {.name = "S"};
+    const pawl_on             *on       = PAWL_ON({.key = "a"}, {.key = "b"});
+    const pawl_filter         *filters  = PAWL_FILTERS({.context = *state});
+    const pawl_saga *const    *sagas    = PAWL_SAGAS(&saga, &saga);
+    const pawl_handler *const *handlers = PAWL_HANDLERS(PAWL_HANDLE(on_place));
+    const pawl_endpoint_spec   shop     = {.sagas = PAWL_SAGAS(&saga)};
+    assert_string_equal(on[1].key, "b");
+    assert_null(on[2].key);
+    assert_null(on[2].handle);
+    assert_null(filters[1].before);
+    assert_ptr_equal(sagas[1], &saga);
+    assert_null(sagas[2]);
+    assert_null(handlers[1]);
+    assert_null(shop.sagas[1]);
+    assert_null(PAWL_ENDPOINTS(&shop)[1]);
+    assert_null(PAWL_AGGREGATORS(NULL)[1]);
+    assert_null(PAWL_PROCESSES(NULL)[1]);
+    assert_null(PAWL_ENTITIES(NULL)[1]);
+    assert_null(PAWL_PROJECTIONS(NULL)[1]);
+    assert_null(PAWL_APPLY_LIST(NULL)[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_have_their_end),
+        cmocka_unit_test(every_mistake_is_refused_and_named),
+        cmocka_unit_test(d32_transitional_properties_that_cannot_be_are_refused),
+        cmocka_unit_test(d32_all_other_ways_are_accepted),
+        cmocka_unit_test(a_good_table_is_found_again),
+        cmocka_unit_test(an_application_of_another_time_is_refused),
+        cmocka_unit_test(an_application_whose_tables_are_too_small_is_refused),
+        cmocka_unit_test(the_first_version_of_a_row_is_enough),
+        cmocka_unit_test(rows_are_read_by_their_stride),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
