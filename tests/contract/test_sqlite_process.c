@@ -215,6 +215,18 @@ static size_t lead_count(place *p, pawl_store *store)
     return count;
 }
 
+/* In the list of workers, and in the statistics. */
+static void expect_workers(place *p, pawl_store *store, size_t expected)
+{
+    pawl_worker_info *workers;
+    pawl_stats        stats;
+    size_t            count = 0;
+    expect_code(p, store->ops->worker_list(store, p->arena, &workers, &count, &p->error), PAWL_OK);
+    assert_int_equal(count, expected);
+    expect_code(p, store->ops->stats(store, NOW, p->arena, &stats, &p->error), PAWL_OK);
+    assert_int_equal(stats.workers, expected);
+}
+
 static void a_dead_process_holds_nothing(void **state)
 {
     place *p = *state;
@@ -224,8 +236,6 @@ static void a_dead_process_holds_nothing(void **state)
     set_timeout(p);
     start(p, &c, lease_all_and_wait);
     pawl_store        *store = open_store(p, p->url);
-    pawl_worker_info  *workers;
-    size_t             count = 0;
     pawl_timeout_rows  rows;
     pawl_timeout_claim claim = {.destination = TEXT("orders"),
                                 .due_max     = NOW,
@@ -233,8 +243,7 @@ static void a_dead_process_holds_nothing(void **state)
                                 .now         = NOW,
                                 .lease       = PAWL_MINUTES(5)};
     assert_true(claim_some(p, store, "orders", 9).is_taken);
-    expect_code(p, store->ops->worker_list(store, p->arena, &workers, &count, &p->error), PAWL_OK);
-    assert_int_equal(count, 2);
+    expect_workers(p, store, 2);
     expect_code(p,
                 store->ops->lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
                 PAWL_OK);
@@ -243,8 +252,7 @@ static void a_dead_process_holds_nothing(void **state)
 
     finish(&c, true);
     assert_int_equal(lead_count(p, store), 0);
-    expect_code(p, store->ops->worker_list(store, p->arena, &workers, &count, &p->error), PAWL_OK);
-    assert_int_equal(count, 1);
+    expect_workers(p, store, 1);
     expect_code(p,
                 store->ops->lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
                 PAWL_OK);

@@ -66,18 +66,38 @@ static pawl_code end(pawl__sql_request *request)
     return code;
 }
 
-static pawl_code worker_count(pawl_store *base, int64_t *count, pawl_error *error)
+static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
+                           pawl_error *error)
 {
-    return pawl__pg_worker_count(pawl__pg_of(base), count, error);
+    pawl__pg        *store = pawl__pg_of(base);
+    pawl__pg_request request;
+    pawl__pg_begin(&request, &store->main, PAWL__PG_WHO_LIVES, error);
+    pawl__pg_put_time(&request, store->last_now);
+    pawl__pg_array_begin(&request, PAWL__WIRE_INT, PAWL_VALUE_NONE, count);
+    for (size_t i = 0; i < count; i++)
+        pawl__pg_array_put(&request, PAWL__WIRE_INT, &lives[i]->process);
+    pawl__pg_array_end(&request);
+    pawl__pg_array_begin(&request, PAWL__WIRE_TIME, PAWL_VALUE_NONE, count);
+    for (size_t i = 0; i < count; i++)
+        pawl__pg_array_put(&request, PAWL__WIRE_TIME, &lives[i]->seen);
+    pawl__pg_array_end(&request);
+    pawl_code code = pawl__pg_run(&request);
+    while (code == PAWL_OK && pawl__pg_next(&request)) {
+        int64_t number = pawl__pg_get_int(&request);
+        if (number >= 1 && (uint64_t)number <= count)
+            lives[number - 1]->is_alive = true;
+    }
+    pawl__pg_end(&request);
+    return code;
 }
 
 const pawl__sql_ops pawl__pg_ops = {
-    .name         = "postgres",
-    .ready        = ready,
-    .send         = send,
-    .await        = await,
-    .next         = next,
-    .get          = get,
-    .end          = end,
-    .worker_count = worker_count,
+    .name      = "postgres",
+    .ready     = ready,
+    .send      = send,
+    .await     = await,
+    .next      = next,
+    .get       = get,
+    .end       = end,
+    .who_lives = who_lives,
 };

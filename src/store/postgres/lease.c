@@ -170,30 +170,3 @@ pawl_code pawl__pg_unlead(pawl_store *base, pawl_text name, pawl_error *error)
     pawl__pg_end(&request);
     return code;
 }
-
-pawl_code pawl__pg_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,
-                             pawl_lead_row **items, size_t *count, pawl_error *error)
-{
-    pawl__pg        *store = pawl__pg_of(base);
-    pawl__pg_request request;
-    *items         = NULL;
-    *count         = 0;
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__pg_begin(&request, &store->main, PAWL__PG_LEAD_ALIVE_LIST, error);
-    pawl__pg_put_time(&request, now);
-    code          = pawl__pg_run(&request);
-    request.arena = arena;
-    if (code != PAWL_OK)
-        return code;
-    *items = pawl__pg_take_rows(&request, sizeof **items);
-    while (*items != NULL && pawl__pg_next(&request)) {
-        pawl_lead_row *row = &(*items)[(*count)++];
-        row->name          = pawl__pg_get_text(&request);
-        row->worker.uuid   = pawl__pg_get_uuid(&request);
-        row->expires       = pawl__pg_get_time(&request);
-    }
-    pawl__pg_end(&request);
-    return request.code;
-}

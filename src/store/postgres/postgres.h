@@ -225,8 +225,6 @@ void pawl__pg_pause(pawl__pg *store, int64_t milliseconds);
 pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types, pawl_time now,
                                pawl_error *error);
 pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *error);
-pawl_code pawl__pg_worker_list(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
-                               size_t *count, pawl_error *error);
 pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
                            pawl_error *error);
 /* Ends the session, whoever's it is behind a pooler, that is inside a commit of this
@@ -244,14 +242,11 @@ pawl_code pawl__pg_worker_lock(pawl__pg *store, pawl_error *error);
 /* Ends up to `count_max` dead workers not seen since `before`. */
 pawl_code pawl__pg_worker_sweep(pawl__pg *store, pawl__pg_connection *connection, pawl_time before,
                                 size_t count_max, int64_t *count, bool *more, pawl_error *error);
-pawl_code pawl__pg_worker_count(pawl__pg *store, int64_t *count, pawl_error *error);
 
 /* lease.c */
 pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
                         bool *is_ours, pawl_error *error);
 pawl_code pawl__pg_unlead(pawl_store *base, pawl_text name, pawl_error *error);
-pawl_code pawl__pg_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,
-                             pawl_lead_row **items, size_t *count, pawl_error *error);
 
 /* commit.c */
 pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_refusals *refused,

@@ -143,12 +143,8 @@
       "and l.granted and l.classid = ((?2 >> 32) & 4294967295)::oid "                                \
       "and l.objid = (?2 & 4294967295)::oid "                                                        \
       "and l.database = (select oid from pg_database where datname = current_database())))")         \
-    X(WORKER_ALIVE_LIST,                                                                             \
-      "select w.[Id], w.[Endpoint], w.[Types], w.[Epoch], greatest(w.[Pid], 0), "                    \
-      "w.[Seen], " PAWL__SQL_COUNTERS " from {workers} as w "                                        \
-      "where w.[Epoch] > 0 and " PAWL__PG_IS_ALIVE(PAWL__PG_TOLD) " order by w.[Id]")                \
-    X(WORKER_ALIVE_COUNT, "select count(*) from {workers} as w "                                     \
-                          "where w.[Epoch] > 0 and " PAWL__PG_IS_ALIVE(PAWL__PG_TOLD))               \
+    X(WHO_LIVES, "select w.n from unnest(?2, ?3) with ordinality as w ([Process], [Seen], n) "       \
+                 "where " PAWL__PG_IS_ALIVE(PAWL__PG_TOLD))                                          \
     X(WORKER_DEAD_LIST, "select w.[Id], w.[Pid] <> " PAWL__PG_TIMEOUT_FREED                          \
                         " from {workers} as w where w.[Epoch] > 0 "                                  \
                         "and w.[Seen] < ?2 and not " PAWL__PG_IS_ALIVE(                              \
@@ -169,11 +165,6 @@
                         "where l.[Name] = ?1 and l.[Expires] <= ?2 and a.pid <> pg_backend_pid() "   \
                         "and a.wait_event = 'ClientRead' "                                           \
                         "and a.state_change < clock_timestamp() - ?3 * interval '1 millisecond'")    \
-    X(LEAD_ALIVE_LIST,                                                                               \
-      "select substr(l.[Name], 6), l.[Worker], l.[Expires] from {leases} as l "                      \
-      "join {workers} as w on w.[Id] = l.[Worker] where substr(l.[Name], 1, 5) = 'lead:' "           \
-      "and l.[Expires] > ?1 and (w.[Process] = 0 or " PAWL__PG_IS_ALIVE(                             \
-          "?1") ") order by l.[Name] collate \"C\"")                                                 \
     X(LEAD_TAKE, PAWL__PG_LEAD_TAKE_TEXT("", ""))                                                    \
     X(LEAD_TAKE_ALONE, PAWL__PG_LEAD_TAKE_ALONE_TEXT)                                                \
     PAWL__PG_TIMEOUT_STATEMENTS(X)                                                                   \

@@ -339,45 +339,7 @@ pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_appli
     }
 }
 
-/* ---- Looking and sweeping ------------------------------------------------ */
-
-pawl_code pawl__pg_worker_list(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
-                               size_t *count, pawl_error *error)
-{
-    pawl__pg        *store = pawl__pg_of(base);
-    pawl__pg_request request;
-    *count         = 0;
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_ALIVE_LIST, error);
-    pawl__pg_put_time(&request, store->last_now);
-    code          = pawl__pg_run(&request);
-    request.arena = arena;
-    if (code != PAWL_OK)
-        return code;
-    *items = pawl__pg_take_rows(&request, sizeof **items);
-    while (*items != NULL && pawl__pg_next(&request)) {
-        pawl_worker_info *row = &(*items)[(*count)++];
-        row->id.uuid          = pawl__pg_get_uuid(&request);
-        row->endpoint         = pawl__pg_get_text(&request);
-        row->types            = pawl__pg_get_text(&request);
-        row->epoch            = pawl__pg_get_int(&request);
-        row->pid              = pawl__pg_get_int(&request);
-        row->seen             = pawl__pg_get_time(&request);
-        pawl__pg_get_fields(&request, &pawl__sql_counters, &row->counters);
-    }
-    pawl__pg_end(&request);
-    return request.code;
-}
-
-pawl_code pawl__pg_worker_count(pawl__pg *store, int64_t *count, pawl_error *error)
-{
-    pawl__pg_request request;
-    pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_ALIVE_COUNT, error);
-    pawl__pg_put_time(&request, store->last_now);
-    return pawl__pg_one_int(&request, count);
-}
+/* ---- Sweeping ------------------------------------------------------------ */
 
 pawl_code pawl__pg_worker_sweep(pawl__pg *store, pawl__pg_connection *connection, pawl_time before,
                                 size_t count_max, int64_t *count, bool *more, pawl_error *error)

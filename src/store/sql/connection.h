@@ -1,5 +1,5 @@
 /* connection.h - what the generic store asks of a database: statements are sent,
- * flushed and read, whatever they travel on.
+ * awaited and read, whatever they travel on.
  *
  *     send       any number of calls; a driver may only queue them
  *     flush      waits for the answers to all of them
@@ -32,6 +32,14 @@ typedef struct pawl__sql_asked {
 
 typedef struct pawl__sql_request pawl__sql_request; /* each driver's own */
 
+/* What a worker's row says of its life: it lives while a lock of this number is held (by a session
+ * of the server, by a process on a file), or where it has none while its heartbeat is young. */
+typedef struct pawl__sql_life {
+    int64_t   process; /* 0: no lock */
+    pawl_time seen;
+    bool      is_alive; /* the answer */
+} pawl__sql_life;
+
 typedef struct pawl__sql_ops {
     const char *name; /* as its error texts begin: "sqlite" */
     /* Every operation begins with it: the store is open, its connection is there. */
@@ -49,8 +57,9 @@ typedef struct pawl__sql_ops {
     void (*get)(pawl__sql_request *request, const pawl__sql_fields *columns, void *row);
     /* What failed in the call, if anything did. NULL is fine. */
     pawl_code (*end)(pawl__sql_request *request);
-    /* Workers that live, for the statistics. Inside read_begin and read_end. */
-    pawl_code (*worker_count)(pawl_store *store, int64_t *count, pawl_error *error);
+    /* Who of them lives, asked at once. Also inside read_begin and read_end, and in transactions. */
+    pawl_code (*who_lives)(pawl_store *store, pawl__sql_life *const *lives, size_t count,
+                           pawl_error *error);
 } pawl__sql_ops;
 
 /* What every SQL driver's handle begins with. */
@@ -74,7 +83,10 @@ typedef struct pawl__sql_rows {
 /* All rows of one statement, in the arena. */
 pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                          pawl__sql_rows *rows, pawl_error *error);
-/* The same of a call that was sent and flushed; it is not ended. */
+/* The same inside an operation that has asked for `ready`. */
+pawl_code pawl__sql_read_within(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                                pawl__sql_rows *rows, pawl_error *error);
+/* The same of a call that was sent and awaited; it is not ended. */
 pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
                                  const pawl__sql_asked *asked, pawl_arena *arena,
                                  pawl__sql_rows *rows, pawl_error *error);
@@ -83,5 +95,14 @@ pawl_code pawl__sql_read_one(pawl_store *store, const pawl__sql_asked *asked, vo
                              pawl_error *error);
 /* A limit as a parameter: 0 is none. */
 int64_t pawl__sql_limit(size_t count_max);
+
+/* ---- Who lives (lives.c) ------------------------------------------------ */
+
+/* The workers that live, or those that do not. Inside an operation that has asked for `ready`. */
+pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
+                            pawl_worker_info **items, size_t *count, pawl_error *error);
+/* Of rows that are a pawl__sql_life each. */
+pawl_code pawl__sql_count_living(pawl_store *store, const pawl__sql_rows *lives, pawl_arena *arena,
+                                 int64_t *count, pawl_error *error);
 
 #endif

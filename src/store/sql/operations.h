@@ -33,6 +33,12 @@ pawl_code pawl__sql_event_list(pawl_store *store, const pawl_event_query *query,
 pawl_code pawl__sql_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,
                                    pawl_error *error);
 
+/* lives.c */
+pawl_code pawl__sql_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                size_t *count, pawl_error *error);
+pawl_code pawl__sql_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
+                              pawl_lead_row **items, size_t *count, pawl_error *error);
+
 /* stats.c */
 pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                           pawl_error *error);

@@ -11,14 +11,14 @@ int64_t pawl__sql_limit(size_t count_max)
     return count_max != 0 && count_max < INT64_MAX ? (int64_t)count_max : INT64_MAX;
 }
 
-/* What could not be sent whole is flushed all the same: a part of it may be on its way. */
+/* What could not be sent whole is awaited all the same: a part of it may be on its way. */
 static pawl_code run(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                      pawl__sql_request **request, pawl_error *error)
 {
     const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
     pawl_code            code    = ops->send(store, asked, arena, request, error);
-    pawl_code            flushed = ops->await(store, code == PAWL_OK ? error : NULL);
-    return code != PAWL_OK ? code : flushed;
+    pawl_code            awaited = ops->await(store, code == PAWL_OK ? error : NULL);
+    return code != PAWL_OK ? code : awaited;
 }
 
 pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
@@ -39,15 +39,13 @@ pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
     return PAWL_OK;
 }
 
-pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
-                         pawl__sql_rows *rows, pawl_error *error)
+pawl_code pawl__sql_read_within(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                                pawl__sql_rows *rows, pawl_error *error)
 {
     const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
     pawl__sql_request   *request = NULL;
     *rows                        = (pawl__sql_rows){0};
-    pawl_code code               = ops->ready(store, error);
-    if (code == PAWL_OK)
-        code = run(store, asked, arena, &request, error);
+    pawl_code code               = run(store, asked, arena, &request, error);
     if (code == PAWL_OK)
         code = pawl__sql_read_request(store, request, asked, arena, rows, error);
     pawl_code ended = ops->end(request);
@@ -55,6 +53,14 @@ pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_a
     if (code != PAWL_OK)
         *rows = (pawl__sql_rows){0};
     return code;
+}
+
+pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                         pawl__sql_rows *rows, pawl_error *error)
+{
+    *rows          = (pawl__sql_rows){0};
+    pawl_code code = pawl__sql_ops_of(store)->ready(store, error);
+    return code == PAWL_OK ? pawl__sql_read_within(store, asked, arena, rows, error) : code;
 }
 
 pawl_code pawl__sql_read_one(pawl_store *store, const pawl__sql_asked *asked, void *row,

@@ -28,10 +28,6 @@
     X(WORKER_KEEP, "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "    \
                    "[Seen], " PAWL__SQL_COUNTERS                                                      \
                    ") values (?1, '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) {ignore:[Id]}")               \
-    X(WORKER_LIST,                                                                                    \
-      "select [Id], [Endpoint], [Types], [Process], [Seen], [Epoch], [Pid], " PAWL__SQL_COUNTERS      \
-      " from {workers} where [Process] <> 0 "                                                         \
-      "order by [Id]")                                                                                \
     X(LEASE_READ,                                                                                     \
       "select [Worker], [Process], [Pid], [Epoch], [Expires] from {leases} where [Name] = ?1")        \
     X(LEASE_INSERT,                                                                                   \
@@ -40,10 +36,6 @@
     X(LEASE_UPDATE,                                                                                   \
       "update {leases} set [Worker] = ?2, [Process] = ?3, [Pid] = ?4, [Epoch] = ?5, "                 \
       "[Expires] = ?6 where [Name] = ?1")                                                             \
-    X(LEAD_LIST,                                                                                      \
-      "select substr([Name], 6), [Worker], [Process], [Expires] from {leases} as l "                  \
-      "where substr([Name], 1, 5) = 'lead:' and [Expires] > ?1 "                                      \
-      "and exists (select 1 from {workers} as w where w.[Id] = l.[Worker]) order by [Name]")          \
     X(LEASE_FREE, "update {leases} set [Worker] = null, [Process] = 0 where [Name] = ?1 "             \
                   "and [Process] = ?2")                                                               \
     /* The queue. */                                                                                  \

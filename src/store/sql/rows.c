@@ -6,6 +6,38 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+#define LIFE(of, member, as)                              \
+    {                                                     \
+        offsetof(pawl__sql_##of, member), PAWL__WIRE_##as \
+    }
+
+static const pawl__sql_field worker_row[] = {
+    LIFE(worker, info.id, UUID),
+    LIFE(worker, info.endpoint, TEXT),
+    LIFE(worker, info.types, TEXT),
+    LIFE(worker, info.epoch, INT),
+    LIFE(worker, info.pid, INT),
+    LIFE(worker, info.seen, TIME),
+    LIFE(worker, life.process, INT),
+    LIFE(worker, life.seen, TIME),
+    LIFE(worker, info.counters.messages, INT),
+    LIFE(worker, info.counters.timeouts, INT),
+    LIFE(worker, info.counters.flushes, INT),
+    LIFE(worker, info.counters.failures, INT),
+    LIFE(worker, info.counters.conflicts, INT),
+    LIFE(worker, info.counters.dead, INT),
+};
+const pawl__sql_fields pawl__sql_worker_row = PAWL__SQL_LIST(worker_row);
+
+static const pawl__sql_field lead_row[] = {
+    LIFE(lead, row.name, TEXT),    LIFE(lead, row.worker, UUID), LIFE(lead, row.expires, TIME),
+    LIFE(lead, life.process, INT), LIFE(lead, life.seen, TIME),
+};
+const pawl__sql_fields pawl__sql_lead_row = PAWL__SQL_LIST(lead_row);
+
+static const pawl__sql_field life_row[] = {LIFE(life, process, INT), LIFE(life, seen, TIME)};
+const pawl__sql_fields       pawl__sql_life_row = PAWL__SQL_LIST(life_row);
+
 static const pawl__sql_field queue_row[] = {
     PAWL__SQL_FIELD(queue_row, seq, INT),      PAWL__SQL_FIELD(queue_row, due, TIME),
     PAWL__SQL_FIELD(queue_row, placed, TIME),  PAWL__SQL_FIELD(queue_row, attempts, INT32),

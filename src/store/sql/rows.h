@@ -7,8 +7,22 @@
 #define PAWL_STORE_SQL_ROWS_H
 
 #include "pawl/store_driver.h"
-#include "store/sql/field.h"
+#include "store/sql/connection.h"
 
+/* What says whether it lives stands beside the row. */
+typedef struct pawl__sql_worker {
+    pawl_worker_info info;
+    pawl__sql_life   life; /* `seen` stands in both */
+} pawl__sql_worker;
+
+typedef struct pawl__sql_lead {
+    pawl_lead_row  row;
+    pawl__sql_life life; /* of its worker */
+} pawl__sql_lead;
+
+extern const pawl__sql_fields pawl__sql_worker_row;
+extern const pawl__sql_fields pawl__sql_lead_row;
+extern const pawl__sql_fields pawl__sql_life_row;
 extern const pawl__sql_fields pawl__sql_queue_row;
 extern const pawl__sql_fields pawl__sql_timeout_row;
 extern const pawl__sql_fields pawl__sql_foreign_row;

@@ -96,6 +96,14 @@
     X(WORKER_COUNTERS,                                                                                                           \
       "select " PAWL__SQL_SUM("[Messages]") ", " PAWL__SQL_SUM("[Timeouts]") ", " PAWL__SQL_SUM("[Flushes]") ", " PAWL__SQL_SUM( \
           "[Failures]") ", " PAWL__SQL_SUM("[Conflicts]") ", " PAWL__SQL_SUM("[Dead]") " from {workers}")                        \
+    X(WORKER_LIST,                                                                                                               \
+      "select [Id], [Endpoint], [Types], [Epoch], case when [Pid] > 0 then [Pid] else 0 end, "                                   \
+      "[Seen], [Process], [Seen], " PAWL__SQL_COUNTERS " from {workers} where [Epoch] > 0 "                                      \
+      "order by [Id]")                                                                                                           \
+    X(WORKER_LIVES, "select [Process], [Seen] from {workers} where [Epoch] > 0")                                                 \
+    X(LEAD_LIST, "select substr(l.[Name], 6), l.[Worker], l.[Expires], w.[Process], w.[Seen] "                                   \
+                 "from {leases} as l join {workers} as w on w.[Id] = l.[Worker] "                                                \
+                 "where substr(l.[Name], 1, 5) = 'lead:' and l.[Expires] > ?1")                                                  \
     X(LEASE_DELETE, "delete from {leases} where [Name] = ?1 and [Worker] = ?2")                                                  \
     X(LEASE_DELETE_ALL, "delete from {leases} where [Worker] = ?1")                                                              \
     /* The queue. */                                                                                                             \

@@ -1,5 +1,6 @@
 /* stats.c - the statistics: statements of one row each, whose columns are
- * members of pawl_stats, and the list of queues. All of them go in one flush.
+ * members of pawl_stats, the list of queues, and what says
+ * which workers live. All of them are awaited together.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -49,8 +50,8 @@ typedef struct reading {
     pawl_arena        *arena;
     pawl_stats        *stats;
     pawl_error        *error;
-    pawl__sql_asked    queues;
-    pawl__sql_request *requests[COUNT_MAX + 1]; /* of the queues the last */
+    pawl__sql_asked    queues, workers;
+    pawl__sql_request *requests[COUNT_MAX + 2]; /* of queues and workers the last */
 } reading;
 
 static pawl_code send_all(reading *r, const pawl_time *now)
@@ -67,8 +68,12 @@ static pawl_code send_all(reading *r, const pawl_time *now)
                                   &pawl__sql_queue_stats, sizeof *r->stats->queues};
     if (code == PAWL_OK)
         code = ops->send(r->store, &r->queues, r->arena, &r->requests[COUNT_MAX], r->error);
-    pawl_code flushed = ops->await(r->store, code == PAWL_OK ? r->error : NULL);
-    return code != PAWL_OK ? code : flushed;
+    r->workers = (pawl__sql_asked){PAWL__SQL_WORKER_LIVES, NULL, NULL, &pawl__sql_life_row,
+                                   sizeof(pawl__sql_life)};
+    if (code == PAWL_OK)
+        code = ops->send(r->store, &r->workers, r->arena, &r->requests[COUNT_MAX + 1], r->error);
+    pawl_code awaited = ops->await(r->store, code == PAWL_OK ? r->error : NULL);
+    return code != PAWL_OK ? code : awaited;
 }
 
 static pawl_code read_queues(reading *r)
@@ -84,27 +89,33 @@ static pawl_code read_queues(reading *r)
     return code;
 }
 
-static pawl_code read_all(reading *r)
+static pawl_code read_all(reading *r, pawl__sql_rows *lives)
 {
     const pawl__sql_ops *ops = pawl__sql_ops_of(r->store);
     for (size_t i = 0; i < COUNT_MAX; i++)
         if (ops->next(r->requests[i]))
             ops->get(r->requests[i], &counts[i].columns, r->stats);
     r->stats->timeouts_pending -= r->stats->timeouts_due;
-    return read_queues(r);
+    pawl_code code = read_queues(r);
+    return code == PAWL_OK ? pawl__sql_read_request(r->store, r->requests[COUNT_MAX + 1],
+                                                    &r->workers, r->arena, lives, r->error)
+                           : code;
 }
 
 static pawl_code read_stats(reading *r, pawl_time now)
 {
-    const pawl__sql_ops *ops  = pawl__sql_ops_of(r->store);
-    pawl_code            code = send_all(r, &now);
+    const pawl__sql_ops *ops   = pawl__sql_ops_of(r->store);
+    pawl__sql_rows       lives = {0};
+    pawl_code            code  = send_all(r, &now);
     if (code == PAWL_OK)
-        code = read_all(r);
-    for (size_t i = 0; i <= COUNT_MAX; i++) {
+        code = read_all(r, &lives);
+    for (size_t i = 0; i < COUNT_MAX + 2; i++) {
         pawl_code ended = ops->end(r->requests[i]);
         code            = code != PAWL_OK ? code : ended;
     }
-    return code == PAWL_OK ? ops->worker_count(r->store, &r->stats->workers, r->error) : code;
+    if (code == PAWL_OK)
+        code = pawl__sql_count_living(r->store, &lives, r->arena, &r->stats->workers, r->error);
+    return code;
 }
 
 pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,

@@ -79,20 +79,27 @@ static pawl_code end(pawl__sql_request *request)
     return code;
 }
 
-static pawl_code worker_count(pawl_store *base, int64_t *count, pawl_error *error)
+/* A process is asked about without a statement, so one by one is as good as at once. */
+static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
+                           pawl_error *error)
 {
-    return pawl__sqlite_worker_count(pawl__sqlite_of(base), count, error);
+    const pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code           code  = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = pawl__sqlite_process_alive(store->process, store->path, lives[i]->process,
+                                          &lives[i]->is_alive, error);
+    return code;
 }
 
 const pawl__sql_ops pawl__sqlite_ops = {
-    .name         = "sqlite",
-    .ready        = ready,
-    .read_begin   = read_begin,
-    .read_end     = read_end,
-    .send         = send,
-    .await        = await,
-    .next         = next,
-    .get          = get,
-    .end          = end,
-    .worker_count = worker_count,
+    .name       = "sqlite",
+    .ready      = ready,
+    .read_begin = read_begin,
+    .read_end   = read_end,
+    .send       = send,
+    .await      = await,
+    .next       = next,
+    .get        = get,
+    .end        = end,
+    .who_lives  = who_lives,
 };

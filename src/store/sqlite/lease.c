@@ -335,36 +335,3 @@ pawl_code pawl__sqlite_unlead(pawl_store *base, pawl_text name, pawl_error *erro
     pawl__sqlite_put_uuid(&request, base->worker.uuid);
     return pawl__sqlite_stamp_end(store, pawl__sqlite_run(&request), error);
 }
-
-pawl_code pawl__sqlite_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,
-                                 pawl_lead_row **items, size_t *count, pawl_error *error)
-{
-    pawl__sqlite        *store    = pawl__sqlite_of(base);
-    size_t               capacity = 0;
-    pawl__sqlite_request request;
-    *items         = NULL;
-    *count         = 0;
-    pawl_code code = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_LEAD_LIST, error);
-    request.arena = arena;
-    pawl__sqlite_put_int(&request, now);
-    while (pawl__sqlite_next(&request)) {
-        bool           alive = false;
-        pawl_lead_row *grown =
-            pawl__sqlite_grow(&request, *items, *count, &capacity, sizeof **items);
-        if (grown == NULL)
-            break;
-        *items             = grown;
-        pawl_lead_row *row = &grown[*count];
-        row->name          = pawl__sqlite_get_text(&request);
-        row->worker.uuid   = pawl__sqlite_get_uuid(&request);
-        int64_t process    = pawl__sqlite_get_int(&request);
-        row->expires       = pawl__sqlite_get_int(&request);
-        if (request.code == PAWL_OK)
-            request.code = is_alive(store, process, &alive, error);
-        *count += alive;
-    }
-    return request.code;
-}

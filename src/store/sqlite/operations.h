@@ -69,7 +69,5 @@ void      pawl__sqlite_interrupt(pawl_store *base);
 pawl_code pawl__sqlite_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
                             bool *is_ours, pawl_error *error);
 pawl_code pawl__sqlite_unlead(pawl_store *base, pawl_text name, pawl_error *error);
-pawl_code pawl__sqlite_lead_list(pawl_store *base, pawl_time now, pawl_arena *arena,
-                                 pawl_lead_row **items, size_t *count, pawl_error *error);
 
 #endif

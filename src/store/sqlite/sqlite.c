@@ -25,7 +25,7 @@ const pawl_store_ops pawl_store_driver = {
     .schema           = pawl__sqlite_schema,
     .worker_open      = pawl__sqlite_worker_open,
     .worker_close     = pawl__sqlite_worker_close,
-    .worker_list      = pawl__sqlite_worker_list,
+    .worker_list      = pawl__sql_worker_list,
     .commit           = pawl__sqlite_commit,
     .resolve          = pawl__sqlite_resolve,
     .queue_claim      = pawl__sqlite_queue_claim,
@@ -63,6 +63,6 @@ const pawl_store_ops pawl_store_driver = {
     .event_list       = pawl__sql_event_list,
     .event_number     = pawl__sqlite_event_number,
     .checkpoint_get   = pawl__sql_checkpoint_get,
-    .lead_list        = pawl__sqlite_lead_list,
+    .lead_list        = pawl__sql_lead_list,
     .timeout_foreign  = pawl__sql_timeout_foreign,
 };

@@ -152,8 +152,6 @@ pawl_code pawl__sqlite_leave_queues(pawl__sqlite *store, pawl_error *error);
 pawl_code pawl__sqlite_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types,
                                    pawl_time now, pawl_error *error);
 pawl_code pawl__sqlite_worker_close(pawl_store *base, pawl_time now, pawl_error *error);
-pawl_code pawl__sqlite_worker_list(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
-                                   size_t *count, pawl_error *error);
 pawl_code pawl__sqlite_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
                                pawl_error *error);
 /* Adds a worker's counters to the row that is kept, and deletes its row. */
@@ -163,7 +161,6 @@ pawl_code pawl__sqlite_free_dead(pawl__sqlite *store, pawl_error *error);
 /* Ends up to `count_max` dead workers not seen since `before`. */
 pawl_code pawl__sqlite_worker_sweep(pawl__sqlite *store, pawl_time before, size_t count_max,
                                     int64_t *count, bool *more, pawl_error *error);
-pawl_code pawl__sqlite_worker_count(pawl__sqlite *store, int64_t *count, pawl_error *error);
 
 /* commit.c */
 typedef struct pawl__sqlite_writer {

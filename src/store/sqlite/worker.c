@@ -6,7 +6,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/rows.h"
 #include "store/sqlite/sqlite.h"
 
 #include <unistd.h>
@@ -28,50 +27,7 @@ static pawl_code run_with_ids(pawl__sqlite *store, int statement, const pawl_uui
     return code;
 }
 
-/* ---- Who lives ---------------------------------------------------------- */
-
-typedef struct worker_row {
-    pawl_worker_info info;
-    bool             is_alive;
-} worker_row;
-
-static bool read_worker(pawl__sqlite *store, pawl__sqlite_request *request, worker_row *row)
-{
-    row->info.id.uuid  = pawl__sqlite_get_uuid(request);
-    row->info.endpoint = pawl__sqlite_get_text(request);
-    row->info.types    = pawl__sqlite_get_text(request);
-    int64_t process    = pawl__sqlite_get_int(request);
-    row->info.seen     = pawl__sqlite_get_int(request);
-    row->info.epoch    = pawl__sqlite_get_int(request);
-    row->info.pid      = pawl__sqlite_get_int(request);
-    pawl__sqlite_get_fields(request, &pawl__sql_counters, &row->info.counters);
-    if (request->code == PAWL_OK)
-        request->code = pawl__sqlite_process_alive(store->process, store->path, process,
-                                                   &row->is_alive, request->error);
-    return request->code == PAWL_OK;
-}
-
-/* The workers that live, or those that do not. */
-static pawl_code list_workers(pawl__sqlite *store, pawl_arena *arena, bool want_alive,
-                              worker_row **items, size_t *count, pawl_error *error)
-{
-    size_t capacity = 0;
-    *items          = NULL;
-    *count          = 0;
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_WORKER_LIST, error);
-    request.arena = arena;
-    while (pawl__sqlite_next(&request)) {
-        worker_row *grown = pawl__sqlite_grow(&request, *items, *count, &capacity, sizeof **items);
-        if (grown == NULL)
-            break;
-        *items          = grown;
-        worker_row *row = &grown[*count];
-        if (read_worker(store, &request, row) && row->is_alive == want_alive)
-            ++*count;
-    }
-    return request.code;
-}
+/* ---- Ending -------------------------------------------------------------- */
 
 /* What a worker had leased is free at once, not only when the lease is over. */
 static pawl_code free_leases(pawl__sqlite *store, pawl_uuid worker, pawl_error *error)
@@ -84,15 +40,22 @@ static pawl_code free_leases(pawl__sqlite *store, pawl_uuid worker, pawl_error *
     return code;
 }
 
+static pawl_code list_dead(pawl__sqlite *store, pawl_arena *arena, pawl_worker_info **rows,
+                           size_t *count, pawl_error *error)
+{
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    return pawl__sql_workers(&store->sql.base, false, arena, rows, count, error);
+}
+
 pawl_code pawl__sqlite_free_dead(pawl__sqlite *store, pawl_error *error)
 {
-    pawl_arena *arena = pawl_arena_create(0);
-    worker_row *rows  = NULL;
-    size_t      count = 0;
-    pawl_code   code  = arena != NULL ? list_workers(store, arena, false, &rows, &count, error)
-                                      : pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    pawl_arena       *arena = pawl_arena_create(0);
+    pawl_worker_info *rows  = NULL;
+    size_t            count = 0;
+    pawl_code         code  = list_dead(store, arena, &rows, &count, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = free_leases(store, rows[i].info.id.uuid, error);
+        code = free_leases(store, rows[i].id.uuid, error);
     pawl_arena_destroy(arena);
     return code;
 }
@@ -254,55 +217,23 @@ pawl_code pawl__sqlite_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_a
     return code;
 }
 
-/* ---- Looking and sweeping ------------------------------------------------ */
-
-pawl_code pawl__sqlite_worker_list(pawl_store *base, pawl_arena *arena, pawl_worker_info **items,
-                                   size_t *count, pawl_error *error)
-{
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    worker_row   *rows  = NULL;
-    *count              = 0;
-    pawl_code code      = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK)
-        code = list_workers(store, arena, true, &rows, count, error);
-    if (code != PAWL_OK)
-        return code;
-    *items = pawl_arena_take(arena, *count * sizeof **items);
-    if (*items == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
-    for (size_t i = 0; i < *count; i++)
-        (*items)[i] = rows[i].info;
-    return PAWL_OK;
-}
-
-pawl_code pawl__sqlite_worker_count(pawl__sqlite *store, int64_t *count, pawl_error *error)
-{
-    pawl_arena *arena = pawl_arena_create(0);
-    worker_row *rows  = NULL;
-    size_t      found = 0;
-    pawl_code   code  = arena != NULL ? list_workers(store, arena, true, &rows, &found, error)
-                                      : pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
-    pawl_arena_destroy(arena);
-    *count = (int64_t)found;
-    return code;
-}
+/* ---- Sweeping ------------------------------------------------------------ */
 
 pawl_code pawl__sqlite_worker_sweep(pawl__sqlite *store, pawl_time before, size_t count_max,
                                     int64_t *count, bool *more, pawl_error *error)
 {
-    pawl_arena *arena = pawl_arena_create(0);
-    worker_row *rows  = NULL;
-    size_t      found = 0;
-    size_t      ended = 0;
-    pawl_code   code  = arena != NULL ? list_workers(store, arena, false, &rows, &found, error)
-                                      : pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    pawl_arena       *arena = pawl_arena_create(0);
+    pawl_worker_info *rows  = NULL;
+    size_t            found = 0;
+    size_t            ended = 0;
+    pawl_code         code  = list_dead(store, arena, &rows, &found, error);
     for (size_t i = 0; code == PAWL_OK && i < found; i++) {
-        if (rows[i].info.seen >= before)
+        if (rows[i].seen >= before)
             continue;
         *more |= ended == count_max;
         if (ended == count_max)
             break;
-        code = pawl__sqlite_worker_end(store, rows[i].info.id.uuid, error);
+        code = pawl__sqlite_worker_end(store, rows[i].id.uuid, error);
         ended++;
     }
     pawl_arena_destroy(arena);

@@ -353,6 +353,19 @@ cast(coalesce(sum("Flushes"), 0) as bigint), cast(coalesce(sum("Failures"), 0) a
 cast(coalesce(sum("Conflicts"), 0) as bigint), cast(coalesce(sum("Dead"), 0) as bigint) from
 "pawl_workers";
 
+-- WORKER_LIST
+select "Id", "Endpoint", "Types", "Epoch", case when "Pid" > 0 then "Pid" else 0 end, "Seen",
+"Process", "Seen", "Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead" from
+"pawl_workers" where "Epoch" > 0 order by "Id";
+
+-- WORKER_LIVES
+select "Process", "Seen" from "pawl_workers" where "Epoch" > 0;
+
+-- LEAD_LIST
+select substr(l."Name", 6), l."Worker", l."Expires", w."Process", w."Seen" from "pawl_leases" as l
+join "pawl_workers" as w on w."Id" = l."Worker" where substr(l."Name", 1, 5) = 'lead:' and
+l."Expires" > $1;
+
 -- LEASE_DELETE
 delete from "pawl_leases" where "Name" = $1 and "Worker" = $2;
 
@@ -679,21 +692,12 @@ pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and
 32) & 4294967295)::oid and l.objid = ($2 & 4294967295)::oid and l.database = (select oid from
 pg_database where datname = current_database())));
 
--- WORKER_ALIVE_LIST
-select w."Id", w."Endpoint", w."Types", w."Epoch", greatest(w."Pid", 0), w."Seen", "Messages",
-"Timeouts", "Flushes", "Failures", "Conflicts", "Dead" from "pawl_workers" as w where w."Epoch" > 0
-and case when w."Process" <> 0 then w."Process" in (select l.classid::bigint << 32 | l.objid::bigint
-from pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and
+-- WHO_LIVES
+select w.n from unnest($2, $3) with ordinality as w ("Process", "Seen", n) where case when
+w."Process" <> 0 then w."Process" in (select l.classid::bigint << 32 | l.objid::bigint from
+pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and l.granted and
 l.database = (select b.oid from pg_catalog.pg_database as b where b.datname = current_database()))
-else w."Seen" > coalesce(nullif($1, '0001-01-01 00:00:00Z'), now()) - interval '15 seconds' end
-order by w."Id";
-
--- WORKER_ALIVE_COUNT
-select count(*) from "pawl_workers" as w where w."Epoch" > 0 and case when w."Process" <> 0 then
-w."Process" in (select l.classid::bigint << 32 | l.objid::bigint from pg_catalog.pg_locks as l where
-l.locktype = 'advisory' and l.objsubid = 1 and l.granted and l.database = (select b.oid from
-pg_catalog.pg_database as b where b.datname = current_database())) else w."Seen" >
-coalesce(nullif($1, '0001-01-01 00:00:00Z'), now()) - interval '15 seconds' end;
+else w."Seen" > coalesce(nullif($1, '0001-01-01 00:00:00Z'), now()) - interval '15 seconds' end;
 
 -- WORKER_DEAD_LIST
 select w."Id", w."Pid" <> -(extract(epoch from w."Seen") * 1000000)::bigint from "pawl_workers" as w
@@ -728,14 +732,6 @@ insert into "pawl_workers" ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid"
 select pg_terminate_backend(a.pid, 2000) from "pawl_leases" as l join pg_stat_activity as a on
 a.backend_xid = l.xmax where l."Name" = $1 and l."Expires" <= $2 and a.pid <> pg_backend_pid() and
 a.wait_event = 'ClientRead' and a.state_change < clock_timestamp() - $3 * interval '1 millisecond';
-
--- LEAD_ALIVE_LIST
-select substr(l."Name", 6), l."Worker", l."Expires" from "pawl_leases" as l join "pawl_workers" as w
-on w."Id" = l."Worker" where substr(l."Name", 1, 5) = 'lead:' and l."Expires" > $1 and (w."Process"
-= 0 or case when w."Process" <> 0 then w."Process" in (select l.classid::bigint << 32 |
-l.objid::bigint from pg_catalog.pg_locks as l where l.locktype = 'advisory' and l.objsubid = 1 and
-l.granted and l.database = (select b.oid from pg_catalog.pg_database as b where b.datname =
-current_database())) else w."Seen" > $1 - interval '15 seconds' end) order by l."Name" collate "C";
 
 -- LEAD_TAKE
 with seen as materialized (select l."Worker", l."Epoch", l."Expires", (l."Worker" is null or

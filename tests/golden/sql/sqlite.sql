@@ -273,6 +273,19 @@ cast(coalesce(sum("Flushes"), 0) as bigint), cast(coalesce(sum("Failures"), 0) a
 cast(coalesce(sum("Conflicts"), 0) as bigint), cast(coalesce(sum("Dead"), 0) as bigint) from
 "pawl_workers";
 
+-- WORKER_LIST
+select "Id", "Endpoint", "Types", "Epoch", case when "Pid" > 0 then "Pid" else 0 end, "Seen",
+"Process", "Seen", "Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead" from
+"pawl_workers" where "Epoch" > 0 order by "Id";
+
+-- WORKER_LIVES
+select "Process", "Seen" from "pawl_workers" where "Epoch" > 0;
+
+-- LEAD_LIST
+select substr(l."Name", 6), l."Worker", l."Expires", w."Process", w."Seen" from "pawl_leases" as l
+join "pawl_workers" as w on w."Id" = l."Worker" where substr(l."Name", 1, 5) = 'lead:' and
+l."Expires" > ?1;
+
 -- LEASE_DELETE
 delete from "pawl_leases" where "Name" = ?1 and "Worker" = ?2;
 
@@ -416,10 +429,6 @@ insert into "pawl_workers" ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid"
 "Messages", "Timeouts", "Flushes", "Failures", "Conflicts", "Dead") values (?1, '', '', 0, 0, 0, 0,
 0, 0, 0, 0, 0, 0) on conflict ("Id") do nothing;
 
--- WORKER_LIST
-select "Id", "Endpoint", "Types", "Process", "Seen", "Epoch", "Pid", "Messages", "Timeouts",
-"Flushes", "Failures", "Conflicts", "Dead" from "pawl_workers" where "Process" <> 0 order by "Id";
-
 -- LEASE_READ
 select "Worker", "Process", "Pid", "Epoch", "Expires" from "pawl_leases" where "Name" = ?1;
 
@@ -430,11 +439,6 @@ insert into "pawl_leases" ("Name", "Worker", "Process", "Pid", "Epoch", "Expires
 -- LEASE_UPDATE
 update "pawl_leases" set "Worker" = ?2, "Process" = ?3, "Pid" = ?4, "Epoch" = ?5, "Expires" = ?6
 where "Name" = ?1;
-
--- LEAD_LIST
-select substr("Name", 6), "Worker", "Process", "Expires" from "pawl_leases" as l where
-substr("Name", 1, 5) = 'lead:' and "Expires" > ?1 and exists (select 1 from "pawl_workers" as w
-where w."Id" = l."Worker") order by "Name";
 
 -- LEASE_FREE
 update "pawl_leases" set "Worker" = null, "Process" = 0 where "Name" = ?1 and "Process" = ?2;

@@ -1,0 +1,111 @@
+/* lives.c - who lives: workers and leaders. Their rows are read first, then the
+ * connection is asked about all of them at once.
+ *
+ * A worker that opens has its lock before its row, and one that ends gives up its
+ * row before its lock: so a row that is read before locks are looked at tells
+ * nobody dead who lives.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/operations.h"
+#include "store/sql/rows.h"
+
+#include <stdlib.h>
+
+/* `life` of each of the rows, answered. */
+static pawl_code ask(pawl_store *store, const pawl__sql_rows *rows, size_t row_size,
+                     size_t life_offset, pawl_arena *arena, pawl_error *error)
+{
+    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
+    if (rows->count == 0)
+        return PAWL_OK;
+    pawl__sql_life **lives = pawl_arena_take(arena, rows->count * sizeof(pawl__sql_life *));
+    if (lives == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows", ops->name);
+    for (size_t i = 0; i < rows->count; i++)
+        lives[i] = (void *)((char *)rows->items + i * row_size + life_offset);
+    return ops->who_lives(store, lives, rows->count, error);
+}
+
+/* ---- Workers ------------------------------------------------------------ */
+
+pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
+                            pawl_worker_info **items, size_t *count, pawl_error *error)
+{
+    const pawl__sql_asked asked = {PAWL__SQL_WORKER_LIST, NULL, NULL, &pawl__sql_worker_row,
+                                   sizeof(pawl__sql_worker)};
+    pawl__sql_rows        found;
+    *items         = NULL;
+    *count         = 0;
+    pawl_code code = pawl__sql_read_within(store, &asked, arena, &found, error);
+    if (code == PAWL_OK)
+        code = ask(store, &found, sizeof(pawl__sql_worker), offsetof(pawl__sql_worker, life), arena,
+                   error);
+    if (code == PAWL_OK && (*items = pawl_arena_take(arena, found.count * sizeof **items)) == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows",
+                              pawl__sql_ops_of(store)->name);
+    const pawl__sql_worker *workers = found.items;
+    for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
+        if (workers[i].life.is_alive == is_alive)
+            (*items)[(*count)++] = workers[i].info;
+    return code;
+}
+
+pawl_code pawl__sql_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
+                                size_t *count, pawl_error *error)
+{
+    *count         = 0;
+    pawl_code code = pawl__sql_ops_of(store)->ready(store, error);
+    return code == PAWL_OK ? pawl__sql_workers(store, true, arena, items, count, error) : code;
+}
+
+pawl_code pawl__sql_count_living(pawl_store *store, const pawl__sql_rows *lives, pawl_arena *arena,
+                                 int64_t *count, pawl_error *error)
+{
+    *count         = 0;
+    pawl_code code = ask(store, lives, sizeof(pawl__sql_life), 0, arena, error);
+    for (size_t i = 0; code == PAWL_OK && i < lives->count; i++)
+        *count += ((const pawl__sql_life *)lives->items)[i].is_alive;
+    return code;
+}
+
+/* ---- Leaders ------------------------------------------------------------ */
+
+static int compare_names(const void *left, const void *right)
+{
+    return pawl_text_compare(((const pawl__sql_lead *)left)->row.name,
+                             ((const pawl__sql_lead *)right)->row.name);
+}
+
+/* Of a worker without a lock the lease's own end says enough. */
+static bool leads(const pawl__sql_lead *lead)
+{
+    return lead->life.process == 0 || lead->life.is_alive;
+}
+
+/* In the order of their bytes, which no database has for a text of any length. */
+pawl_code pawl__sql_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
+                              pawl_lead_row **items, size_t *count, pawl_error *error)
+{
+    static const pawl__sql_field  now_field[] = {{0, PAWL__WIRE_TIME}};
+    static const pawl__sql_fields by_now      = PAWL__SQL_LIST(now_field);
+    const pawl__sql_asked         asked = {PAWL__SQL_LEAD_LIST, &by_now, &now, &pawl__sql_lead_row,
+                                           sizeof(pawl__sql_lead)};
+    pawl__sql_rows                found;
+    *items         = NULL;
+    *count         = 0;
+    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
+    if (code == PAWL_OK)
+        code = ask(store, &found, sizeof(pawl__sql_lead), offsetof(pawl__sql_lead, life), arena,
+                   error);
+    if (code == PAWL_OK && (*items = pawl_arena_take(arena, found.count * sizeof **items)) == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows",
+                              pawl__sql_ops_of(store)->name);
+    if (code != PAWL_OK || found.count == 0)
+        return code;
+    qsort(found.items, found.count, sizeof(pawl__sql_lead), compare_names);
+    for (size_t i = 0; i < found.count; i++)
+        if (leads((const pawl__sql_lead *)found.items + i))
+            (*items)[(*count)++] = ((const pawl__sql_lead *)found.items)[i].row;
+    return PAWL_OK;
+}
