@@ -2,7 +2,7 @@
 # check_style.sh [ROOT] - what a compiler does not say: files of at most 600
 # lines (headers 300), functions of at most 70, no marks of unfinished work, no
 # paths of one machine, a licence line in every file, that the tests which a header
-# names exist, and no comment that begins with "what" or "who" instead of the thing.
+# names exist, and no comment that begins with "what", "who", "it" or "that" instead of the thing.
 #
 # The check is first tried on made-up files, one violation at a time.
 #
@@ -57,15 +57,21 @@ check_licence()
 }
 
 # Folders whose comments name their subject; more of them are to follow. A sentence about
-# "what" or "who" leaves the reader to guess it.
-named_folders='include/pawl src/base src/record src/workflow src/observe src/transport src/store/core src/store/memory'
+# "what" or "who" leaves the reader to guess it, and so does a comment that begins with a
+# pronoun: there is no sentence before it that names the thing.
+named_folders='include/pawl src/base src/record src/workflow src/observe src/transport src/store/core src/store/memory
+    src/engine src/cli'
+sentence='(/\* |^ *\* |[.:] )(What|Who|Whoever) [a-z]'
+comment='/\* ([a-z_0-9]+\.[ch](:| -) )?'
+pronoun="$comment([Ww]hat|[Ww]ho|[Ww]hoever|[Ii]t|[Tt]hey|[Tt]hose|[Tt]hat) [a-z]"
+numeral="$comment([Oo]ne (that|who|whose|which|is|has)|[Ss]ome (of|that|are|is|have)) [a-z]"
 check_subjects()
 {
     local file folder result=0
     for file in "$@"; do
         for folder in $named_folders; do
             [[ $file == "$folder"/* ]] || continue
-            ! grep -nHE '(/\* |^ *\* |[.:] )(What|Who|Whoever) [a-z]' "$file" || result=1
+            ! grep -nHE "$sentence|$pronoun|$numeral" "$file" || result=1
         done
     done
     return $result
@@ -170,6 +176,12 @@ named 'src/a.h,
 { echo "$licence"; echo '/* Frees. Who waits is woken. */'; } | try refused base/a.c "one in a second sentence"
 { echo "$licence"; printf '/* Frees.\n * What is left stays. */\n'; } | try refused base/a.c "one on a second line"
 { echo "$licence"; echo '/* Frees what is left, for who waits. "What?" */'; } | try passed base/a.c "an object"
+{ echo "$licence"; echo 'int x; /* that is left */'; } | try refused base/a.c "a pronoun"
+{ echo "$licence"; echo '/* They are sorted. */'; } | try refused base/a.c "a pronoun in upper case"
+{ echo "$licence"; echo '/* a.c - what a list is. */'; } | try refused base/a.c "one behind the name of the file"
+{ echo "$licence"; echo 'int x; /* one that is free */'; } | try refused base/a.c "a numeral without its noun"
+{ echo "$licence"; echo '/* Some of the rows. */'; } | try refused base/a.c "some without their noun"
+{ echo "$licence"; echo '/* One row, or some rows. It stays. */'; } | try passed base/a.c "a numeral with its noun"
 { echo "$licence"; echo '/* What is left is freed. */'; } | try passed a.c "a folder that is not listed"
 
 check_tree "$root"

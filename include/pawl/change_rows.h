@@ -136,7 +136,7 @@ typedef struct pawl_outbox_reset {
     PAWL__CHANGE_BASE
     int64_t            id;
     pawl_outbox_action action;
-    pawl_text          note; /* who and why, or empty */
+    pawl_text          note; /* the person and the reason, or empty */
     pawl_time          at;   /* of the line of history */
 } pawl_outbox_reset;
 

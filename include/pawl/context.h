@@ -1,4 +1,4 @@
-/* context.h - what a handler can do.
+/* context.h - effects and questions of a handler.
  *
  * Effects are recorded and take place in the commit, all of them or none; an
  * effect that is refused (a name too long, a body that cannot be encoded)

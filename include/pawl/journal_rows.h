@@ -1,4 +1,4 @@
-/* journal_rows.h - what the journal is asked for and what it answers.
+/* journal_rows.h - questions to the journal and its answers.
  *
  * Threads: plain data. Answers live in the arena of the call.
  * Tests: src/conformance/store/journal*.c, src/conformance/store/events.c

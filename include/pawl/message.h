@@ -1,5 +1,4 @@
-/* message.h - what a message, a saga table and the states of rows look like to
- * every store.
+/* message.h - messages, saga tables and the states of rows, as every store has them.
  *
  * Threads: plain data.
  * Tests: tests/contract

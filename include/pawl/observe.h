@@ -69,7 +69,7 @@ PAWL_API pawl_code pawl_health_check(pawl_store *store, const pawl_health_option
 
 /* ---- What an endpoint shows ------------------------------------------------ */
 
-#define PAWL_OBSERVE_PORT_ANY (-1) /* one that is free; pawl_endpoint_observe_port says which */
+#define PAWL_OBSERVE_PORT_ANY (-1) /* a free port; pawl_endpoint_observe_port says which */
 
 /* Zero means the default in brackets. Endpoints with equal options and the same
  * store share one server and one sender; with other options or another store a

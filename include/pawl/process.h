@@ -1,4 +1,4 @@
-/* process.h - what lives on the event journal: processes, entities, projections.
+/* process.h - users of the event journal: processes, entities, projections.
  *
  *     message -> handler(state) -> events, commands, timeouts -> one commit
  *     state = fold of the events of the stream "NAME/key", by the functions in .apply

@@ -70,7 +70,7 @@ typedef struct pawl_aggregator_snapshot_options {
  * order, oldest first (A9). */
 typedef struct pawl_aggregator_snapshot {
     pawl_text            partition;
-    pawl_session_id      session; /* who leased the rows */
+    pawl_session_id      session; /* the session that leased the rows */
     pawl_aggregator_row *rows;
     int64_t             *ids;
     size_t               count;

@@ -24,7 +24,7 @@ extern "C" {
 typedef struct pawl_append {
     pawl_text              stream;  /* "type/id" */
     int64_t                version; /* of its last event; 0: there is none yet */
-    const pawl_event      *events;  /* they get the versions behind it */
+    const pawl_event      *events;  /* get the versions behind it */
     size_t                 event_count;
     const pawl_outbox_row *dispatches;
     size_t                 dispatch_count;

@@ -1,4 +1,4 @@
-/* store_rows.h - what a store is asked for and what it answers.
+/* store_rows.h - questions to a store and its answers.
  *
  * Threads: plain data. Answers live in the arena of the call.
  * Tests: tests/contract
@@ -147,7 +147,7 @@ typedef struct pawl_outbox_row {
     pawl_time         next_attempt; /* 0: not tried yet, and due whatever the time is */
     pawl_time         at;
     pawl_time         dispatched;      /* when it was, or was discarded; else 0 */
-    int32_t           attempts_before; /* those that count no more: it was enabled again */
+    int32_t           attempts_before; /* attempts before the row was enabled again */
 } pawl_outbox_row;
 
 typedef struct pawl_outbox_rows {

@@ -45,7 +45,7 @@ PAWL_API pawl_code pawl_store_timeout_insert(pawl_store *store, const pawl_timeo
 typedef struct pawl_timeout_batch_options {
     pawl_text       destination; /* empty: any */
     int64_t         size;        /* at most so many rows; PAWL_SIZE_DEFAULT: the store's default */
-    pawl_session_id owner;       /* who leases them; not zero */
+    pawl_session_id owner;       /* the session that leases them; not zero */
     int64_t         lease;       /* microseconds */
 } pawl_timeout_batch_options;
 

@@ -1,4 +1,4 @@
-/* arena.h - what an arena knows of its own want of memory.
+/* arena.h - shortage of memory, as an arena knows it.
  *
  * Tests: tests/unit/engine/test_engine_memory.c
  *

@@ -10,8 +10,8 @@
 
 typedef const pawl_application *export_fn(void);
 
-/* The loader looks for a name without '/' in the system's folders; people mean
- * the file in this one. */
+/* A name without '/' gets "./" before it: the loader would look in the system's folders, people
+ * mean the file in this folder. */
 static void *open_library(const char *path, pawl_error *error)
 {
     char        local[PAWL_URL_SIZE_MAX];
@@ -55,7 +55,7 @@ pawl_code pawl__application_load(const char *path, pawl__loaded *loaded, pawl_er
     pawl_code  code =
         pawl__object_function(loaded->library, path, PAWL_APPLICATION_SYMBOL, &symbol, error);
     if (code == PAWL_OK) {
-        memcpy(&exported, &symbol, sizeof exported); /* C has no cast between the two */
+        memcpy(&exported, &symbol, sizeof exported); /* ISO C cannot cast it to a function */
         loaded->application = exported();
         code                = check_application(path, loaded->application, error);
     } else if (code == PAWL_ENOTFOUND) {

@@ -1,6 +1,5 @@
-/* bench.c - `pawl bench`: its options. The measuring is in the folder bench, and that is a
- * module, libpawl-bench.so, which loads one more for the kind of store: the command itself
- * needs no database's library.
+/* bench.c - `pawl bench`: its options. The folder bench measures; it is a module, libpawl-bench.so,
+ * which loads another module for the kind of store: the command itself needs no database's library.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +9,7 @@
 #include <bench.h>
 
 typedef struct verb_fields {
-    pawl__store_fields  at; /* only --store */
+    pawl__store_fields  at; /* --store alone */
     pawl__bench_options bench;
 } verb_fields;
 
@@ -112,7 +111,8 @@ const pawl__option pawl__bench_verb_options[] = {
     {.name = NULL},
 };
 
-/* The module takes the command's structs as they are, so it has to be of the same build. */
+/* The options must have the size that the module was built with: it takes the command's structs as
+ * they are. */
 static pawl_code load_bench(const pawl__bench_ops **ops, pawl_error *error)
 {
     const void *table = NULL;

@@ -1,9 +1,8 @@
-/* cli.h - what the verbs of the command share.
+/* cli.h - functions that the verbs of the command share.
  *
- * A verb is one row of the table in main.c and one file. Its function parses
- * its words, does the work and returns the exit code; whatever fails ends in
- * pawl__fail, which prints the one clear line that is the last on standard
- * error: "pawl: TEXT".
+ * A verb is one row of the table in main.c and one file. Its function parses its words, does the
+ * work and returns the exit code; a failure ends in pawl__fail, which prints the one clear line
+ * that is the last on standard error: "pawl: TEXT".
  *
  * Tests: tests/system/command_*.sh
  *
@@ -47,7 +46,7 @@ const pawl__verb *pawl__verb_find(const char *name);
 /* PAWL_EINVAL: "there is no verb 'sned'; did you mean send?" */
 pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
 
-/* Each verb's three. */
+/* Declares function, arguments and options of each verb. */
 #define PAWL__VERB_NAMES(X) \
     X(bench)                \
     X(conformance)          \
@@ -67,7 +66,7 @@ pawl_code pawl__verb_refuse(const char *name, pawl_error *error);
 PAWL__VERB_NAMES(PAWL__VERB_DECLARE)
 #undef PAWL__VERB_DECLARE
 
-/* Of those whose objects are made from columns. */
+/* Reports of the verbs whose JSON objects are made from columns. */
 extern const pawl__report pawl__events_verb_reports[];
 extern const pawl__report pawl__outbox_verb_reports[];
 extern const pawl__report pawl__worker_verb_reports[];
@@ -77,7 +76,8 @@ void pawl__help_print(const pawl__verb *verb, FILE *out);
 
 /* ---- Stores --------------------------------------------------------------- */
 
-/* Which store, by what names, and how long one call of it may take. */
+/* The options that say which store, with which prefix of its tables, and how long one call of it
+ * may take. */
 typedef struct pawl__store_fields {
     const char *store; /* --store; pawl__store_url fills it from PAWL_STORE */
     const char *prefix;
@@ -103,16 +103,16 @@ typedef struct pawl__store_fields {
 
 /* Fills `store` from PAWL_STORE; PAWL_EINVAL when there is none. */
 pawl_code pawl__store_url(pawl__store_fields *fields, pawl_error *error);
-/* What a store is opened with. */
+/* The options to open the store with. */
 pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_open_mode mode);
 
-/* What a verb does on an open store; the arena is its own to reset. */
+/* The work of a verb on an open store; the arena is its own to reset. */
 typedef pawl_code pawl__look_fn(const void *fields, pawl_store *store, pawl_arena *arena,
                                 pawl_error *error);
-/* Opens the store as one that is looked at (a mistyped path is no new database), runs
- * `look` and closes it; prints what failed and returns the exit code. */
+/* Opens the store to look at it (a mistyped path is no new database), runs `look` and closes it;
+ * prints a failure and returns the exit code. */
 int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fields);
-/* PAWL_EUNSUPPORTED unless the store can: "this kind of store cannot count". */
+/* Checks that the driver has an operation; PAWL_EUNSUPPORTED: "this kind of store cannot count". */
 pawl_code pawl__store_needs(bool is_there, const char *what, pawl_error *error);
 
 /* ---- Applications --------------------------------------------------------- */
@@ -133,8 +133,9 @@ pawl_code pawl__application_check_endpoint(const pawl_application *application, 
 
 /* Prints "pawl: TEXT" and returns the exit code; PAWL_OK prints nothing. */
 int pawl__fail(pawl_code code, const pawl_error *error);
-/* The same for work on a store: the line names it, masked, unless the text does
- * or the arguments are what was wrong (exit codes 1 and 2). `url` may be NULL. */
+/* Prints the failure of work on a store and returns the exit code: the line names the store,
+ * masked, unless the text does or the arguments were wrong (exit codes 1 and 2). `url` may be
+ * NULL. */
 int pawl__fail_store(pawl_code code, const pawl_error *error, const char *url);
 /* `url` without its password, cut to `size`. */
 const char *pawl__masked(const char *url, char *text, size_t size);
@@ -142,19 +143,20 @@ const char *pawl__masked(const char *url, char *text, size_t size);
 pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out, pawl_error *error);
 /* NULL when out of memory. The root is an object. */
 yyjson_mut_doc *pawl__json_create(void);
-/* The value that `text` is, or a text of it when it is no JSON; NULL when out of memory. */
+/* The JSON value that the text is, or a JSON string of a text that is no JSON; NULL when out of
+ * memory. */
 yyjson_mut_val *pawl__json_value(yyjson_mut_doc *doc, pawl_text text);
-/* PAWL_EINPUT: not JSON, and why. */
+/* PAWL_EINPUT: the text is not JSON, and why. */
 pawl_code pawl__json_check(pawl_text text, pawl_error *error);
 
-/* Long work, on standard error when that is a terminal: "sent 512 of 2000". */
+/* Progress of long work, on standard error when that is a terminal: "sent 512 of 2000". */
 void pawl__progress(const char *done, int64_t count, int64_t total); /* total 0: not known */
 void pawl__progress_end(int64_t count);
 
 /* ---- Input ---------------------------------------------------------------- */
 
-/* Asks on the terminal; only "yes" agrees. PAWL_EINVAL without a terminal, PAWL_REJECT
- * for any other answer; both name what is not `done`: "dropped". */
+/* Asks on the terminal; only "yes" agrees. PAWL_EINVAL without a terminal, PAWL_REJECT for any
+ * other answer; both say that nothing was `done`: "dropped". */
 pawl_code pawl__agree(const char *action, const char *done, const char *question,
                       pawl_error *error);
 
@@ -172,7 +174,7 @@ typedef struct pawl__input {
 
 /* "-" is standard input. PAWL_EINPUT names the file. */
 pawl_code pawl__input_open(pawl__input *input, const char *path, pawl_error *error);
-/* All of it; at most PAWL_BODY_SIZE_MAX bytes. */
+/* Reads the whole file; at most PAWL_BODY_SIZE_MAX bytes. */
 pawl_code pawl__input_all(pawl__input *input, pawl_text *text, pawl_error *error);
 /* The next line without its end; data NULL at the end of the file. Borrowed
  * until the next call. */

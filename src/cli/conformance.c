@@ -1,10 +1,9 @@
 /* conformance.c - `pawl conformance`: the contract suite on a store of the
  * user's own.
  *
- * All cases use one prefix of their own, one after another; each case's tables
- * are made for it and dropped after it. Before the first one the store may hold
- * no table of these names: what is found there is of an interrupted run, or
- * somebody's.
+ * All cases use one prefix of their own, one after another; each case's tables are made for it and
+ * dropped after it. Before the first one the store may hold no table of these names: a table that
+ * is found is left of an interrupted run, or belongs to an application.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +17,7 @@
 #include <unistd.h>
 
 #define PREFIX_DEFAULT "pawl_conf_"
-#define PREFIX_SIZE_MAX 20 /* of the shortest-named database, and room for the saga's name */
+#define PREFIX_SIZE_MAX 20 /* leaves room for the saga's name in every database */
 
 typedef struct verb_fields {
     pawl__store_fields at; /* store and prefix */
@@ -59,7 +58,7 @@ const pawl__option   pawl__conformance_verb_options[]   = {
         {.name = NULL},
 };
 
-/* ---- The place ------------------------------------------------------------ */
+/* ---- The store ------------------------------------------------------------ */
 
 static void fresh(const suite_place *place, unsigned number, suite_address *address)
 {
@@ -91,7 +90,7 @@ static pawl_code drop(const suite_place *place, const suite_address *address,
 
 /* ---- Whether the tables are free ------------------------------------------ */
 
-/* What `schema verify` says, the prefix left out of the names. */
+/* Lines of `schema verify`, counted and summed, the prefix left out of the names. */
 typedef struct differences {
     const char *prefix;
     pawl_arena *arena;
@@ -112,8 +111,8 @@ static void add_difference(pawl_text line, void *context)
     }
 }
 
-/* PAWL_OK also when there is no store yet, and PAWL_ESCHEMA is what is hoped
- * for: both are told by the differences. */
+/* Verifies the schema for the prefix. PAWL_OK also without a store; PAWL_ESCHEMA is expected of a
+ * prefix without tables: the differences tell the two apart. */
 static pawl_code find_differences(const char *url, const char *prefix, differences *found,
                                   pawl_error *error)
 {
@@ -128,8 +127,8 @@ static pawl_code find_differences(const char *url, const char *prefix, differenc
     return code == PAWL_ESCHEMA || code == PAWL_EUNREACHABLE ? PAWL_OK : code;
 }
 
-/* A store that has none of the tables differs from the schema exactly as it
- * does for a prefix that nobody ever used. */
+/* Refuses a prefix that has tables: a store with none of them differs from the schema exactly as it
+ * does for a prefix that was never used. */
 static pawl_code check_free(const verb_fields *fields, pawl_error *error)
 {
     char        unused[PREFIX_SIZE_MAX + 1];
@@ -150,7 +149,7 @@ static pawl_code check_free(const verb_fields *fields, pawl_error *error)
 
 /* ---- Results -------------------------------------------------------------- */
 
-/* What came of an item over all its cases. */
+/* Results of an item over all its cases. */
 typedef struct item_sum {
     unsigned counts[SUITE_RESULT_COUNT];
     char     reason[400]; /* of the first failure, else of the first case left out */
@@ -236,8 +235,8 @@ static void take_report(const suite_report *report, void *context)
     fflush(stdout);
 }
 
-/* What holds of an item when all cases have run. An item that waits for more
- * than its cases show says so, and so does one without any case. */
+/* Result of an item when all cases have run. An item that needs more than its cases show says so,
+ * as an item without any case does. */
 static suite_result conclude(const item_sum *sum, const suite_item *item, const char **reason)
 {
     *reason = sum->reason;
@@ -261,8 +260,7 @@ static unsigned sum_cases(const item_sum *sum)
     return count;
 }
 
-/* With a filter only the items that were asked for. Returns how many items came
- * to what in `counts`. */
+/* Prints the items, with a filter those asked for, and counts their results. */
 static void print_items(results *all, unsigned counts[SUITE_RESULT_COUNT])
 {
     if (!all->fields->is_json)
@@ -337,9 +335,8 @@ static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Drops what an interrupted run left; or tries once what every case begins and
- * ends with, so that a store which cannot be used is one line and not a failure
- * of each case. */
+/* Drops the tables of an interrupted run; else makes and drops tables once, as every case does, so
+ * that a store which cannot be used is one line and not a failure of each case. */
 static pawl_code prepare(const verb_fields *fields, pawl_error *error)
 {
     const suite_place place   = {.context = (void *)(uintptr_t)fields};

@@ -67,7 +67,7 @@ const pawl__option pawl__events_verb_options[] = {
     }
 static const pawl__column columns[] = {
     EVENT("seq", COUNT, seq, "seq", LIST),
-    EVENT("position", PLACE, position, "position", LIST),
+    EVENT("position", NUMBER, position, "position", LIST),
     EVENT("stream", TEXT, stream, "stream", LIST),
     EVENT("version", COUNT, version, "version", LIST),
     EVENT("type", TEXT, event.type, "type", LIST),
@@ -86,18 +86,18 @@ const pawl__report pawl__events_verb_reports[] = {{"list, show", columns}, {NULL
 
 /* ---- Reading --------------------------------------------------------------- */
 
-typedef struct list_place {
+typedef struct list_cursor {
     pawl_store      *store;
     pawl_event_query query;
-} list_place;
+} list_cursor;
 
 static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
                            size_t *count, pawl_error *error)
 {
-    list_place     *place  = context;
-    pawl_event_rows found  = {.count = 0};
-    place->query.count_max = count_max;
-    pawl_code code         = pawl_store_events(place->store, &place->query, arena, &found, error);
+    list_cursor    *cursor  = context;
+    pawl_event_rows found   = {.count = 0};
+    cursor->query.count_max = count_max;
+    pawl_code code = pawl_store_events(cursor->store, &cursor->query, arena, &found, error);
     if (code != PAWL_OK)
         return code;
     *rows  = found.items;
@@ -105,10 +105,10 @@ static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, c
     if (found.count == 0)
         return PAWL_OK;
     const pawl_event_row *last = &found.items[found.count - 1];
-    if (place->query.stream.size > 0)
-        place->query.after = last->version;
+    if (cursor->query.stream.size > 0)
+        cursor->query.after = last->version;
     else
-        place->query.after = place->query.is_by_position ? last->position : last->seq;
+        cursor->query.after = cursor->query.is_by_position ? last->position : last->seq;
     return PAWL_OK;
 }
 
@@ -127,7 +127,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const verb_fields *fields = context;
     pawl__view         view   = view_of(fields, arena);
-    list_place         place  = {store,
+    list_cursor        cursor = {store,
                                  {.stream         = pawl_text_of(fields->stream),
                                   .is_by_position = fields->is_by_position,
                                   .after          = fields->after,
@@ -135,7 +135,7 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
                                   .type           = pawl_text_of(fields->type),
                                   .message_id     = pawl_text_of(fields->message_id),
                                   .correlation_id = pawl_text_of(fields->correlation_id)}};
-    return pawl__rows_list(&view, fields->limit, next_page, &place, error);
+    return pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
 }
 
 /* ---- Show ------------------------------------------------------------------ */
@@ -154,8 +154,8 @@ static pawl_code print_events(pawl__view *view, const pawl_event_row *rows, size
     return code;
 }
 
-/* The whole stream, page by page, or the one event right behind `place`. */
-static pawl_code print_stream(pawl__view *view, list_place *place, size_t page_size,
+/* Prints the whole stream, page by page, or the one event right behind the cursor. */
+static pawl_code print_stream(pawl__view *view, list_cursor *cursor, size_t page_size,
                               bool is_one_page, pawl_error *error)
 {
     const void *rows;
@@ -163,7 +163,7 @@ static pawl_code print_stream(pawl__view *view, list_place *place, size_t page_s
     do {
         count = 0;
         pawl_arena_reset(view->arena);
-        pawl_code code = next_page(place, page_size, view->arena, &rows, &count, error);
+        pawl_code code = next_page(cursor, page_size, view->arena, &rows, &count, error);
         if (code == PAWL_OK)
             code = print_events(view, rows, count, error);
         if (code != PAWL_OK)
@@ -176,13 +176,13 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const verb_fields *fields = context;
     pawl__view         view   = view_of(fields, arena);
-    list_place         place  = {store, {.stream = pawl_text_of(fields->shown_stream)}};
+    list_cursor        cursor = {store, {.stream = pawl_text_of(fields->shown_stream)}};
     bool               is_one = fields->shown_version != NULL;
     int64_t            version;
     view.level = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
     if (is_one && pawl__number_parse(fields->shown_version, &version))
-        place.query.after = version - 1;
-    pawl_code code = print_stream(&view, &place, is_one ? 1 : 100, is_one, error);
+        cursor.query.after = version - 1;
+    pawl_code code = print_stream(&view, &cursor, is_one ? 1 : 100, is_one, error);
     if (code != PAWL_OK || view.printed > 0)
         return code;
     if (is_one)
@@ -221,7 +221,7 @@ static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
     if (fields->stream != NULL && fields->is_by_position)
         return pawl_error_set(error, PAWL_EINVAL,
                               "a stream is read by version: give --stream or --by-position");
-    /* To the store an empty stream is the whole journal. */
+    /* An empty stream would be the whole journal to the store. */
     if (is_show && fields->shown_stream[0] == '\0')
         return pawl_error_set(error, PAWL_EINVAL, "STREAM is empty: it is TYPE/ID");
     pawl_code code = pawl__text_check("STREAM", fields->shown_stream, error);

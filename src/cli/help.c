@@ -69,7 +69,7 @@ static void print_option(const pawl__verb *verb, const pawl__option *option, FIL
     print_row(left, right, out);
 }
 
-/* By name, in whatever order the verb lists them. */
+/* Prints options by name, in whatever order the verb lists them. */
 static void print_options(const pawl__verb *verb, FILE *out)
 {
     const pawl__option *sorted[PAWL__OPTIONS_MAX];
@@ -84,7 +84,7 @@ static void print_options(const pawl__verb *verb, FILE *out)
         print_option(verb, sorted[i], out);
 }
 
-/* One way of looking on a line: "list      id state ...", folded where it is long. */
+/* Prints the keys of one level as a line: "list      id state ...", folded where it is long. */
 static void print_keys(const char *what, const pawl__column *columns, pawl__level level, FILE *out)
 {
     const char *left                 = what;

@@ -97,7 +97,7 @@ static bool asks_for_help(int count, char **words)
     return false;
 }
 
-/* `pawl --help` and `pawl --version` are what people try first. */
+/* Takes `pawl --help` and `pawl --version`, which people try first, as verbs. */
 static const char *verb_name(const char *word)
 {
     if (word == NULL)
@@ -107,7 +107,7 @@ static const char *verb_name(const char *word)
     return strcmp(word, "--version") == 0 ? "version" : word;
 }
 
-/* An answer that did not reach its reader is no answer. */
+/* An answer that could not be written is a failure. */
 static int finish(int exit_code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))

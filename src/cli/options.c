@@ -63,8 +63,8 @@ static size_t most(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* A word that a valid name begins with was cut short: as near as can be. Two words of which
- * more than a third differs are no typing error of each other. */
+/* A word cut short, with which a valid name begins, counts as nearest. Two words of which more than
+ * a third differs are no typing error of each other. */
 static size_t remoteness(const char *word, const char *name)
 {
     size_t size   = strlen(word);
@@ -261,12 +261,12 @@ typedef struct word_reader {
     int                   count;
     int                   at;
     size_t                argument_count;
-    size_t                action; /* place of the first argument among its choices */
+    size_t                action; /* index of the first argument among its choices */
     uint64_t              seen;   /* a bit for each option */
     void                 *fields;
 } word_reader;
 
-/* `dashes` as they were written: a negative number is no option with two of them. */
+/* `dashes` as they were written: a negative number is not an option with two dashes. */
 static pawl_code refuse_option(const word_reader *reader, const char *dashes, const char *name,
                                size_t size, pawl_error *error)
 {
@@ -288,7 +288,7 @@ void pawl__actions_text(const pawl__argument *argument, unsigned actions, char *
             append_name(text, size, text[0] == '\0', "", argument->choices[i]);
 }
 
-/* An option that the chosen action has no use for. */
+/* Refuses an option that the chosen action does not use. */
 static pawl_code check_actions(const word_reader *reader, pawl_error *error)
 {
     char valid[200];

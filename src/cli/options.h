@@ -1,8 +1,8 @@
 /* options.h - the words behind a verb, read by a table.
  *
- * A verb lists its options once; parsing, the error texts with
- * the nearest valid names, and the help all come from that list. The values
- * land in a struct of the verb's own, which holds the defaults before.
+ * A verb lists its options once; parsing, the error texts with the nearest valid names, and the
+ * help all come from that list. The values land in a struct of the verb, which holds the defaults
+ * before.
  *
  *     static const pawl__option options[] = {
  *         {"json", PAWL__OPTION_FLAG, offsetof(fields, is_json), .help = "one JSON object"},
@@ -19,7 +19,7 @@
 
 #include "pawl/base.h"
 
-/* What the field at `offset` is. */
+/* Type of the field at `offset`. */
 typedef enum pawl__option_kind {
     PAWL__OPTION_FLAG,     /* bool, true when the option is there */
     PAWL__OPTION_YES_NO,   /* bool */
@@ -44,16 +44,16 @@ typedef struct pawl__option {
     const char       *value; /* a word for the value, in the help */
     const char       *help;
     int64_t           min, max;    /* COUNT; DURATION with a max */
-    bool              has_default; /* the help says it, and the limits */
+    bool              has_default; /* the help says the default and the limits */
     int64_t           value_default;
-    /* Of a verb whose first argument is a choice: for which, a bit each by their
-     * order; 0: for all. */
+    /* Choices of the verb's first argument that use the option, a bit each in their order; 0:
+     * all. */
     unsigned actions;
 } pawl__option;
 
-/* A word without "--"; every verb needs all of its arguments but optional ones,
- * which come last. The field is a const char *; that of a list, which is the last
- * one and optional, a pawl__texts. */
+/* A word without "--"; a verb needs all of its arguments but the optional ones, which come last.
+ * The field is a const char *; a list, which is the last argument and optional, has a
+ * pawl__texts. */
 typedef struct pawl__argument {
     const char        *name; /* NULL ends the list */
     size_t             offset;
@@ -72,21 +72,21 @@ pawl_code pawl__options_parse(const char *verb, const pawl__argument *arguments,
 void pawl__suggest(const char *word, const char *prefix, const char *const *names, char *text,
                    size_t size);
 
-/* "list, show": the choices of the first argument that have a bit in `actions`. */
+/* Writes the choices of the first argument that have a bit in `actions`: "list, show". */
 void pawl__actions_text(const pawl__argument *argument, unsigned actions, char *text, size_t size);
 
 #define PAWL__WORD_SIZE 200
 
-/* The word as a text may repeat it: without a password when it may hold one, as a URL in
- * the wrong place does. Cut to PAWL__WORD_SIZE. */
+/* The word as an error text may repeat it: without a password, which a URL given at the wrong
+ * argument may hold. Cut to PAWL__WORD_SIZE. */
 const char *pawl__shown(const char *word, char text[PAWL__WORD_SIZE]);
 
-/* A positive whole number; false when the text is none. */
+/* Parses a positive whole number; false for any other text. */
 bool pawl__number_parse(const char *text, int64_t *number);
-/* PAWL_EINVAL when the text is no UTF-8: a store would refuse it in its own words, or take
- * it for one that matches nothing. `name` is "--source" or an argument's, NULL is well. */
+/* PAWL_EINVAL for a text that is no UTF-8: a store would refuse it in its own words, or find no
+ * row. `name` is "--source" or an argument's; NULL is well. */
 pawl_code pawl__text_check(const char *name, const char *value, pawl_error *error);
-/* The same, and PAWL_EINVAL when what is to be matched is given and empty. */
+/* pawl__text_check, and PAWL_EINVAL for a filter that is given and empty. */
 pawl_code pawl__filter_check(const char *name, const char *value, pawl_error *error);
 /* A whole number, or a duration, within the option's limits. */
 pawl_code pawl__option_number(const pawl__option *option, const char *text, int64_t *number,

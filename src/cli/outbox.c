@@ -1,5 +1,5 @@
-/* outbox.c - `pawl outbox list|show`: what is to be delivered elsewhere, what came of
- * it, and what happens next. outbox_reset.c has retry and discard.
+/* outbox.c - `pawl outbox list|show`: outbox rows: their states, the attempts to deliver them, and
+ * what happens to a row next. outbox_reset.c has retry and discard.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define BLOCKERS_MAX 100 /* pending rows of a source that are looked at for the first one */
+#define BLOCKERS_MAX 100 /* pending rows of a source that are read to find the first */
 
 /* ---- Words ----------------------------------------------------------------- */
 
@@ -92,7 +92,7 @@ static const char *const outcome_names[] = {
 };
 
 typedef struct shown_row {
-    pawl_outbox_row row; /* first: the columns of a list are its own */
+    pawl_outbox_row row; /* first: list and show have columns of it in common */
     pawl_text       next;
 } shown_row;
 
@@ -176,8 +176,8 @@ static pawl_code read_states(const char *list, unsigned *states, pawl_error *err
     return PAWL_OK;
 }
 
-/* To the store an empty one would match every row: a variable of a script that is not
- * set must not discard them all. */
+/* An empty filter matches every row in the store: a variable of a script that is not set must not
+ * discard them all. */
 static pawl_code check_filters(const pawl__outbox_fields *fields, pawl_error *error)
 {
     const char *const names[]  = {"--causation-id", "--destination", "--endpoint", "--source",
@@ -217,7 +217,7 @@ pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_quer
     return code;
 }
 
-/* What waits for no attempt has no time of the next one. */
+/* Clears the next attempt of rows that are not pending: none is to come. */
 static void forget_past(pawl_outbox_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++)
@@ -250,25 +250,25 @@ pawl_code pawl__outbox_row_find(pawl_store *store, const char *word, pawl_arena 
 
 /* ---- List ------------------------------------------------------------------ */
 
-typedef struct list_place {
+typedef struct list_cursor {
     pawl_store       *store;
     pawl_outbox_query query;
-} list_place;
+} list_cursor;
 
 static pawl_code next_page(void *context, size_t count_max, pawl_arena *arena, const void **rows,
                            size_t *count, pawl_error *error)
 {
-    list_place      *place = context;
-    pawl_outbox_rows found = {.count = 0};
-    place->query.count_max = count_max;
-    pawl_code code = pawl_store_outbox_find(place->store, &place->query, arena, &found, error);
+    list_cursor     *cursor = context;
+    pawl_outbox_rows found  = {.count = 0};
+    cursor->query.count_max = count_max;
+    pawl_code code = pawl_store_outbox_find(cursor->store, &cursor->query, arena, &found, error);
     if (code != PAWL_OK)
         return code;
     forget_past(&found);
     *rows  = found.items;
     *count = found.count;
     if (found.count > 0)
-        place->query.after = found.items[found.count - 1].id;
+        cursor->query.after = found.items[found.count - 1].id;
     return PAWL_OK;
 }
 
@@ -287,11 +287,11 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const pawl__outbox_fields *fields = context;
     pawl__view                 view   = view_of(fields, arena);
-    list_place                 place  = {.store = store};
-    pawl_code                  code   = pawl__outbox_query(fields, &place.query, error);
+    list_cursor                cursor = {.store = store};
+    pawl_code                  code   = pawl__outbox_query(fields, &cursor.query, error);
     if (code != PAWL_OK)
         return code;
-    return pawl__rows_list(&view, fields->limit, next_page, &place, error);
+    return pawl__rows_list(&view, fields->limit, next_page, &cursor, error);
 }
 
 /* ---- What happens next ----------------------------------------------------- */
@@ -302,12 +302,12 @@ static bool is_before(const pawl_outbox_row *left, const pawl_outbox_row *right)
                                            : left->index < right->index;
 }
 
-/* The number of the pending row that goes before this one, 0 when there is none. A row
- * that was retried goes out of order: it waits for none, and none waits for it. */
+/* Finds the pending row of the source that goes before this row, 0 when there is none. A retried
+ * row goes out of order: it waits for no row, and no row waits for it. */
 static pawl_code find_blocker(pawl_store *store, const pawl_outbox_row *row, pawl_arena *arena,
                               int64_t *id, pawl_error *error)
 {
-    /* Another endpoint may have a source of the same name. */
+    /* The endpoint is asked for, too: another may have a source of the same name. */
     pawl_outbox_query query = {.states    = 1U << PAWL_OUTBOX_PENDING,
                                .endpoint  = row->endpoint,
                                .source    = row->source,
@@ -327,7 +327,7 @@ static pawl_code find_blocker(pawl_store *store, const pawl_outbox_row *row, paw
     return code;
 }
 
-/* Somebody has to run for anything to happen. */
+/* Is a worker of the endpoint alive? Without one no row is delivered. */
 static pawl_code has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *arena,
                             bool *is_there, pawl_error *error)
 {

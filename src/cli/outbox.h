@@ -1,5 +1,5 @@
-/* outbox.h - what the halves of `pawl outbox` share: looking (outbox.c), and
- * settling what is dead (outbox_reset.c).
+/* outbox.h - fields and functions that both halves of `pawl outbox` use: outbox.c shows rows,
+ * outbox_reset.c settles dead ones.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,15 +20,15 @@ typedef struct pawl__outbox_fields {
     bool               is_all, is_agreed, is_json, is_revealed;
 } pawl__outbox_fields;
 
-/* What list and retry --all select. PAWL_EINVAL names the option. */
+/* The selection of list and retry --all. PAWL_EINVAL names the option. */
 pawl_code pawl__outbox_query(const pawl__outbox_fields *fields, pawl_outbox_query *query,
                              pawl_error *error);
-/* The row of that number or dispatch id; PAWL_ENOTFOUND. */
+/* Finds the row of a number or dispatch id; PAWL_ENOTFOUND. */
 pawl_code   pawl__outbox_row_find(pawl_store *store, const char *word, pawl_arena *arena,
                                   pawl_outbox_row *row, pawl_error *error);
 const char *pawl__outbox_state_name(pawl_outbox_state state);
 
-/* retry and discard; what they are told is checked before the store is opened. */
+/* retry and discard; their words are checked before the store is opened. */
 pawl_code     pawl__outbox_reset_check(const pawl__outbox_fields *fields, pawl_error *error);
 pawl__look_fn pawl__outbox_reset;
 

@@ -1,9 +1,8 @@
-/* outbox_reset.c - `pawl outbox retry|discard`: what to do with dead rows.
+/* outbox_reset.c - `pawl outbox retry|discard`: settling dead rows.
  *
- * Rows that are named go in one commit, all of them or none. With --all the
- * selection is taken first and asked about, then worked off in commits of
- * COMMIT_ROWS: a row that dies anew meanwhile is not taken twice, and one that
- * somebody else settled is counted, not an error.
+ * Rows that are named go in one commit, all of them or none. With --all the selection is taken
+ * first and asked about, then worked off in commits of COMMIT_ROWS: a row that dies anew meanwhile
+ * is not taken twice, and a row that was settled elsewhere meanwhile is counted, not an error.
  *
  * outbox.c has the verb's options and its table of actions, in which these two stand; so each
  * of the two files calls the other.
@@ -24,7 +23,7 @@ typedef struct reset_kind {
     pawl_outbox_action action;
     const char        *done;
     const char        *question; /* "%s 12 dead outbox rows of URL%s? " */
-    const char        *warning;  /* said of rows that have a source */
+    const char        *warning;  /* printed when rows have a source */
 } reset_kind;
 
 static const reset_kind kinds[] = {
@@ -37,7 +36,7 @@ static const reset_kind *kind_of(const pawl__outbox_fields *fields)
     return &kinds[strcmp(fields->action, "retry") == 0];
 }
 
-/* What is worked off: the numbers of rows, taken before anything is changed. */
+/* Numbers of the rows to settle, taken before any row is changed. */
 typedef struct selection {
     int64_t *ids;
     size_t   count, capacity;
@@ -65,7 +64,7 @@ static bool is_selected(const selection *chosen, int64_t id)
     return false;
 }
 
-/* The rows that were named; all must be dead before one is touched. */
+/* Selects the rows that were named; all must be dead before any is settled. */
 static pawl_code select_named(const pawl__outbox_fields *fields, pawl_store *store,
                               pawl_arena *arena, selection *chosen, pawl_error *error)
 {
@@ -84,7 +83,7 @@ static pawl_code select_named(const pawl__outbox_fields *fields, pawl_store *sto
     return code;
 }
 
-/* Every dead row that the options match now. */
+/* Selects every dead row that the options match now. */
 static pawl_code select_all(const pawl__outbox_fields *fields, pawl_store *store, pawl_arena *arena,
                             selection *chosen, pawl_error *error)
 {
@@ -118,7 +117,7 @@ static pawl_code ask(const pawl__outbox_fields *fields, const reset_kind *kind, 
     return pawl__agree(action, kind->done, question, error);
 }
 
-/* "by anna: the receiver was down" */
+/* Makes the note that the row's attempts show: "by anna: the receiver was down". */
 static pawl_code make_note(const char *reason, char text[PAWL_ERROR_TEXT_SIZE_MAX + 1],
                            pawl_error *error)
 {
@@ -135,7 +134,7 @@ static pawl_code make_note(const char *reason, char text[PAWL_ERROR_TEXT_SIZE_MA
                           PAWL_ERROR_TEXT_SIZE_MAX);
 }
 
-/* One commit; each row a group of its own unless `is_whole`. */
+/* Settles rows in one commit; each row is a group of its own unless `is_whole`. */
 static pawl_code commit_rows(pawl_store *store, const int64_t *ids, size_t count,
                              const pawl_outbox_reset *like, bool is_whole, pawl_arena *arena,
                              size_t *refused_count, pawl_error *error)
@@ -208,7 +207,7 @@ static pawl_code print_done(const pawl__outbox_fields *fields, const reset_kind 
     return PAWL_OK;
 }
 
-/* What --all and the filters may be combined with. */
+/* Refuses --all beside row numbers, and filters without --all. */
 pawl_code pawl__outbox_reset_check(const pawl__outbox_fields *fields, pawl_error *error)
 {
     char note[PAWL_ERROR_TEXT_SIZE_MAX + 1];

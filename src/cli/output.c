@@ -16,11 +16,11 @@ static const char *text_of(pawl_code code, const pawl_error *error)
     return error != NULL && error->text[0] != '\0' ? error->text : pawl_code_text(code);
 }
 
-/* One line, whatever a database or the user put into it. */
-static int say(pawl_code code, const char *place, const char *text)
+/* Prints the text as one line, whatever a database or the user put into it. */
+static int say(pawl_code code, const char *where, const char *text)
 {
     char line[PAWL_URL_SIZE_MAX + PAWL_ERROR_TEXT_SIZE_MAX + 3];
-    snprintf(line, sizeof line, "%s%s%s", place, place[0] != '\0' ? ": " : "", text);
+    snprintf(line, sizeof line, "%s%s%s", where, where[0] != '\0' ? ": " : "", text);
     pawl__calm_line(line, strlen(line));
     fprintf(stderr, "pawl: %s\n", line);
     return pawl_code_exit(code);
@@ -107,8 +107,8 @@ yyjson_mut_doc *pawl__json_create(void)
     return doc;
 }
 
-/* JSON leaves DEL, C1 and characters that turn text around as they are; a terminal
- * obeys them. Outside of strings there are none. */
+/* Escapes DEL, C1 and characters that turn text around, which JSON leaves as they are and a
+ * terminal obeys. Outside of strings there are none. */
 static void print_calm(const char *text, size_t size, FILE *out)
 {
     size_t begin = 0, at = 0;
@@ -140,7 +140,7 @@ pawl_code pawl__json_print(yyjson_mut_doc *doc, FILE *out, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Without INSITU the reader does not write to the text it is given. */
+/* Without YYJSON_READ_INSITU the reader does not write to the text, so the cast is sound. */
 static yyjson_doc *read_json(pawl_text text, yyjson_read_err *why)
 {
     return yyjson_read_opts((char *)(uintptr_t)text.data, text.size, YYJSON_READ_NOFLAG,

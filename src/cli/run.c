@@ -4,10 +4,9 @@
  *     load -> create all -> run all -> (signal, or one fails) -> stop all ->
  *     join all -> destroy all
  *
- * The first SIGTERM or SIGINT stops gracefully: messages in hand are finished
- * and the command exits 0. What does not return within --stop-wait is named, and the
- * command exits 5 without it. A second signal exits 5 at once. What was not committed
- * leaves no trace.
+ * The first SIGTERM or SIGINT stops gracefully: messages in hand are finished and the command exits
+ * 0. A handler that does not return within --stop-wait is named, and the command exits 5 without
+ * it. A second signal exits 5 at once. A batch that was not committed leaves no trace.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -167,13 +166,13 @@ typedef struct running {
     pawl_error     error;
 } running;
 
-/* What the signal handler and a failing endpoint see. `count` is raised after
- * an item is complete, and is 0 again before the first one is destroyed. */
+/* Endpoints, for the signal handler and a failing endpoint to stop. `count` is raised after an item
+ * is complete, and is 0 again before the first item is destroyed. */
 static running      *running_items;
 static atomic_size_t running_count;
 static atomic_int    signal_count;
-static atomic_bool   has_started; /* from then on there is something to stop gracefully */
-static bool          is_given_up; /* code of the application runs still */
+static atomic_bool   has_started; /* endpoints run: a signal stops them gracefully */
+static bool          is_given_up; /* a handler of the application still runs */
 
 static void stop_all(void)
 {
@@ -182,8 +181,8 @@ static void stop_all(void)
         pawl_endpoint_stop(running_items[i].endpoint);
 }
 
-/* The first signal stops gracefully, and at once while nothing runs yet; a
- * second one does not wait for handlers. */
+/* The first signal stops gracefully, or at once while no endpoint runs yet; a second signal does
+ * not wait for handlers. */
 static void on_signal(int number)
 {
     static const char line[] =
@@ -259,11 +258,11 @@ static pawl_code start_all(pawl_error *error)
         pawl_log(PAWL_LOG_INFO, "endpoint '%s' is running", item->name);
     }
     if (atomic_load(&signal_count) > 0)
-        stop_all(); /* the signal may have come before the last one was listed */
+        stop_all(); /* the signal may have come before the last endpoint was listed */
     return PAWL_OK;
 }
 
-/* The first failure is the one that is told; others are logged. */
+/* Joins the threads. The first failure is returned; others are logged. */
 static pawl_code join_all(pawl_code code, pawl_error *error)
 {
     size_t count = atomic_load(&running_count);
@@ -307,7 +306,7 @@ static pawl_code run_endpoints(const verb_fields *fields, const pawl_application
     if (code == PAWL_OK)
         code = join_all(start_all(error), error);
     if (is_given_up)
-        return code; /* all of it is in use */
+        return code; /* the handler still running uses the endpoints */
     destroy_all();
     pawl_free(running_items);
     return code;
@@ -327,7 +326,7 @@ static pawl_code show_options(const verb_fields *fields, const pawl_application 
     return code;
 }
 
-/* What can be told from the words alone comes before the application is loaded. */
+/* Checks the words of the command line, before the application is loaded. */
 static pawl_code check_words(verb_fields *fields, pawl_arena *arena, pawl_endpoint_options *options,
                              pawl__settings **settings, pawl_error *error)
 {
@@ -380,7 +379,7 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
         code = pawl__application_load(fields.application, &loaded, &error);
     if (code == PAWL_OK)
         code = run_application(&fields, loaded.application, settings, &options, &error);
-    if (is_given_up) /* nothing of the application may be unloaded under it */
+    if (is_given_up) /* the running handler needs the application loaded */
         _exit(pawl__fail_store(code, &error, fields.at.store));
     pawl__application_unload(&loaded);
     pawl_arena_destroy(arena);

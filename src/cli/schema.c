@@ -23,7 +23,7 @@ typedef struct verb_fields {
 typedef struct schema_action {
     const char      *name;
     pawl_schema_verb verb;
-    const char      *done; /* said on success; NULL: nothing */
+    const char      *done; /* printed on success; NULL: nothing */
 } schema_action;
 
 static const schema_action actions[] = {
@@ -72,7 +72,7 @@ const pawl__option pawl__schema_verb_options[] = {
     {.name = NULL},
 };
 
-/* The URL to print for: a dialect is the scheme of one. */
+/* Chooses the URL; the name of a dialect is the scheme of a URL. */
 static pawl_code choose_url(verb_fields *fields, pawl_schema_verb verb, pawl_arena *arena,
                             pawl_error *error)
 {
@@ -196,7 +196,7 @@ int pawl__schema_verb(const pawl__verb *verb, int count, char **words)
                               fields.endpoint != NULL ? "endpoint" : "saga-prefix");
     if (code == PAWL_OK)
         code = work(&fields, action, loaded.application, arena, &error);
-    fflush(stdout); /* the last line is the failure's, wherever both go */
+    fflush(stdout); /* the last line is the failure's, when both go to one file */
     pawl__application_unload(&loaded);
     pawl_arena_destroy(arena);
     return pawl__fail_store(code, &error, fields.at.store);

@@ -1,7 +1,7 @@
 /* send.c - `pawl send`: one message, or one for each line of a file.
  *
- * Lines go in commits of COMMIT_LINES: what was committed before a bad line
- * stays, and the line that ends the failure says how many that were.
+ * Lines go in commits of COMMIT_LINES: lines committed before a bad line stay, and the line of the
+ * failure says how many they were.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -83,7 +83,7 @@ const pawl__option   pawl__send_verb_options[]   = {
         {.name = NULL},
 };
 
-/* ---- What is sent ---------------------------------------------------------- */
+/* ---- Messages ------------------------------------------------------------- */
 
 static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
 {
@@ -101,7 +101,7 @@ static pawl_code check_fields(const verb_fields *fields, pawl_error *error)
     return PAWL_OK;
 }
 
-/* A list that ends with an empty row; names and values are cut in copies. */
+/* Reads headers into a list that ends with an empty row; names and values are cut in copies. */
 static pawl_code read_headers(const pawl__texts *texts, pawl_arena *arena,
                               const pawl_header **headers, pawl_error *error)
 {
@@ -124,7 +124,7 @@ static pawl_code read_headers(const pawl__texts *texts, pawl_arena *arena,
     return PAWL_OK;
 }
 
-/* An id of our own rather than the library's, so that it can be printed. */
+/* Makes an id, in place of the library, so that it can be printed. */
 static pawl_code make_id(char text[PAWL_UUID_TEXT_SIZE + 1], pawl_error *error)
 {
     uint64_t    seed;
@@ -205,7 +205,7 @@ static bool is_blank(pawl_text line)
     return true;
 }
 
-/* Adds up to COMMIT_LINES messages; how many. */
+/* Adds up to COMMIT_LINES messages, and says how many. */
 static pawl_code add_lines(const verb_fields *fields, pawl__input *input, pawl_sender *sender,
                            const pawl_send_options *options, int64_t *count, pawl_error *error)
 {
@@ -250,7 +250,7 @@ static pawl_code send_lines(const verb_fields *fields, pawl__input *input, pawl_
 
 /* ---- The verb -------------------------------------------------------------- */
 
-/* Reads and checks all that can be before the store is touched. */
+/* Reads and checks all words and files before the store is touched. */
 static pawl_code prepare(verb_fields *fields, pawl_arena *arena, pawl__input *input,
                          pawl_text *body, pawl_send_options *options, pawl_error *error)
 {

@@ -14,12 +14,12 @@
 
 static const pawl__number_row number_rows[] = {PAWL__NUMBER_ROWS(PAWL__NUMBER_ROW)};
 
-/* What one part of the file says. */
+/* One part of the file: a heading and the lines below it. */
 typedef struct part {
-    const char *endpoint; /* NULL: what stands before the first one, for all */
-    size_t      line;     /* of its heading */
+    const char *endpoint; /* NULL: the lines above the first heading, for all */
+    size_t      line;     /* line of its heading */
     int64_t     numbers[pawl__number_count];
-    size_t      lines[pawl__number_count]; /* 0: not said */
+    size_t      lines[pawl__number_count]; /* 0: the key is not there */
     pawl_route  routes[PAWL__TEXTS_MAX];
     size_t      route_lines[PAWL__TEXTS_MAX];
     size_t      route_count;
@@ -31,8 +31,8 @@ struct pawl__settings {
     const pawl_application     *application;
     const char                 *file;
     pawl_arena                 *arena;
-    part                       *command; /* its routes alone */
-    part                      **parts;   /* of the file; the first one is for all */
+    part                       *command; /* the routes of the command line */
+    part                      **parts;   /* of the file; the first part is for all endpoints */
     size_t                      part_count;
 };
 
@@ -65,7 +65,7 @@ static pawl_code read_route(const char *text, pawl_arena *arena, pawl_route *rou
         return pawl_error_set(error, PAWL_EINVAL,
                               "expected NAME=URL#QUEUE, NAME=URL or NAME=#QUEUE, got '%s'",
                               pawl__shown(text, word));
-    /* "URL?a=b": what stands before the first '=' is no name. */
+    /* A URL with "?a=b" and no name before it: the text before the first '=' holds ":" and "/". */
     if (memchr(text, ':', (size_t)(url - name)) != NULL && memchr(text, '/', (size_t)(url - name)))
         return pawl_error_set(error, PAWL_EINVAL, "'%s' has no name: NAME=URL#QUEUE",
                               pawl__shown(text, word));
@@ -165,7 +165,8 @@ static pawl_code take_number(const pawl__settings *settings, const char *key, co
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", key);
 }
 
-/* KEY = VALUE; the value is all that follows, as routes have "#" and "=" in them. */
+/* Takes a line KEY = VALUE; the value goes to the end of the line, as routes have "#" and "=" in
+ * them. */
 static pawl_code take_key(const pawl__settings *settings, char *text, size_t line,
                           pawl_error *error)
 {
@@ -266,7 +267,7 @@ pawl_code pawl__settings_read(pawl__settings *settings, const pawl_application *
     return read_file(settings, error);
 }
 
-/* Of the endpoint; NULL when the file has none. */
+/* The part of an endpoint; NULL when the file has none. */
 static const part *part_of(const pawl__settings *settings, const char *endpoint)
 {
     for (size_t i = 1; i < settings->part_count; i++)
@@ -276,7 +277,7 @@ static const part *part_of(const pawl__settings *settings, const char *endpoint)
 }
 
 typedef struct said {
-    int64_t value; /* UNSAID: by nobody */
+    int64_t value; /* UNSAID: neither by command line nor file */
     size_t  line;  /* of the file; 0: on the command line */
 } said;
 
@@ -291,7 +292,8 @@ static said number_of(const pawl__settings *settings, const char *endpoint, size
     return (said){.value = UNSAID};
 }
 
-/* As the field holds it: none is -1 there, and a deadline counts milliseconds. */
+/* Sets a field: a value of 0 becomes -1, since 0 in the field is the default, and a deadline is in
+ * milliseconds. */
 static void put_number(pawl_endpoint_options *options, const pawl__number_row *row, int64_t value)
 {
     char *field = (char *)options + row->offset;
@@ -306,8 +308,8 @@ static void put_number(pawl_endpoint_options *options, const pawl__number_row *r
         memcpy(field, &narrow, sizeof narrow);
 }
 
-/* Those of the command line, then the endpoint's of the file, then the file's for all: of a name
- * the first. `lines` may be NULL. */
+/* Routes of the command line, then the endpoint's of the file, then the file's for all; of one name
+ * the first counts. `lines` may be NULL. */
 static size_t routes_of(const pawl__settings *settings, const char *endpoint, pawl_route *routes,
                         size_t *lines)
 {
@@ -346,7 +348,7 @@ pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoi
 
 /* ---- Showing -------------------------------------------------------------------------- */
 
-/* What the application's table has; shorter in a program that was built before. */
+/* The endpoint's own table; shorter in a program that was built for an earlier pawl. */
 static pawl_endpoint_options table_of(const pawl__settings     *settings,
                                       const pawl_endpoint_spec *endpoint)
 {
@@ -419,7 +421,7 @@ static void show_route(const pawl__settings *settings, const char *endpoint,
     print_line(settings, endpoint, "route", text, line, from, out);
 }
 
-/* Those of the application's table whose names nobody else says. */
+/* Prints the routes of the application's table whose names neither command line nor file has. */
 static void show_own_routes(const pawl__settings *settings, const char *endpoint,
                             const pawl_endpoint_options *table, const pawl_route *routes,
                             size_t count, FILE *out)

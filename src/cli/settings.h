@@ -1,11 +1,11 @@
-/* settings.h - what `pawl run` gives its endpoints: from the command line, from a file, from
- * the endpoint's own table, and built in, in this order.
+/* settings.h - options and routes that `pawl run` gives its endpoints: from the command line, from
+ * a file, from the endpoint's own table, or built in; the first that has one counts.
  *
  *     pawl__settings_create -> pawl__settings_read -> { pawl__settings_fill | pawl__settings_show }*
  *
- * The file has a line KEY = VALUE for each option, without "--", and `route` as often as there
- * are routes. What stands before the first [ENDPOINT] holds for all endpoints, the rest for
- * that one. Empty lines, and those that begin with "#", say nothing.
+ * The file has a line KEY = VALUE for each option, without "--", and `route` as often as there are
+ * routes. Lines before the first [ENDPOINT] hold for all endpoints, lines below it for that
+ * endpoint. Empty lines, and lines that begin with "#", say nothing.
  *
  * Threads: none; called from main.
  * Tests: tests/system/command_options.sh
@@ -21,7 +21,7 @@
 
 #include <stdio.h>
 
-/* What the command line says: the fields of its options. */
+/* The options of the command line, as their fields. */
 typedef struct pawl__settings_words {
     int64_t     numbers[pawl__number_count]; /* -1: not given */
     pawl__texts routes;
@@ -39,7 +39,7 @@ typedef struct pawl__settings_words {
         .min = (low_) < 0 ? 0 : (low_), .max = high_, .has_default = true,                         \
         .value_default = default_                                                                  \
     }
-/* No unit is smaller than a millisecond. */
+/* Durations are at least 1 ms, the smallest unit that can be written. */
 #define PAWL__SETTINGS_OPTION_DURATION(name_, help_, offset_, default_, low_, high_)      \
     {                                                                                     \
         .name = name_, .kind = PAWL__OPTION_DURATION, .offset = offset_, .value = "TIME", \
@@ -59,11 +59,12 @@ pawl_code pawl__settings_create(const pawl__settings_words *words, const pawl__o
 /* Reads the file. PAWL_EINVAL names it, the line, the key and the value. */
 pawl_code pawl__settings_read(pawl__settings *settings, const pawl_application *application,
                               pawl_error *error);
-/* Sets the numbers and the routes of the options; what nobody says is left to the endpoint's
- * own table. */
+/* Sets the numbers and the routes of the options; a number that neither command line nor file has
+ * is left to the endpoint's own table. */
 pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoint,
                               pawl_endpoint_options *options, pawl_error *error);
-/* A line for each option of the endpoint: its name, its value, where that comes from. */
+/* Prints a line for each option of the endpoint: its name, its value, and where the value comes
+ * from. */
 pawl_code pawl__settings_show(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
                               FILE *out, pawl_error *error);
 

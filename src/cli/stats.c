@@ -1,4 +1,4 @@
-/* stats.c - `pawl stats`: what is in a store.
+/* stats.c - `pawl stats`: numbers of a store.
  *
  * The numbers stand in one table, so that the page for people and the JSON
  * object show the same ones.
@@ -66,7 +66,7 @@ static int64_t value_of(const pawl_stats *stats, const number_row *number)
     return *(const int64_t *)((const char *)stats + number->offset);
 }
 
-/* "" stands for "there is none". */
+/* Formats a time; "" for none. */
 static const char *format_time(pawl_time time, char text[PAWL_TIME_TEXT_SIZE + 1])
 {
     text[0] = '\0';

@@ -1,4 +1,4 @@
-/* store.c - which store a verb works on, and how it looks at one.
+/* store.c - the store that a verb works on, and the look at it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,7 +21,8 @@ pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_op
     pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
     options.mode               = mode;
     options.system_prefix      = fields->prefix;
-    /* Zero would be the default: the shortest wait that can be asked for is 1 ms. */
+    /* Rounded up, as zero stands for the default: the shortest wait that can be asked for is 1
+     * ms. */
     options.deadline_ms = (fields->deadline + 999) / 1000;
     return options;
 }

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define PAGE_ROWS 100 /* of one call of the store: their bodies are in memory with them */
+#define PAGE_ROWS 100 /* rows of one read, whose bodies are in memory */
 #define LABEL_WIDTH 18
 
 static pawl_code no_memory(pawl_error *error)
@@ -66,8 +66,8 @@ bool pawl__json_add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char
 
 /* ---- Texts ----------------------------------------------------------------- */
 
-/* The text with U+FFFD for each byte that is no UTF-8; what a handler said of its
- * failure may be anything. data NULL when out of memory. */
+/* Puts U+FFFD in place of each byte that is no UTF-8, as the text of a handler's failure may hold
+ * any. data NULL when out of memory. */
 static pawl_text mended(pawl_text text, pawl_arena *arena)
 {
     char  *made = pawl_arena_take(arena, text.size * 3 + 1);
@@ -90,7 +90,7 @@ static pawl_text mended(pawl_text text, pawl_arena *arena)
     return (pawl_text){.data = made, .size = size};
 }
 
-/* The same without what a terminal would obey; a body keeps its lines. */
+/* Mends the text and takes out what a terminal would obey; a body keeps its lines. */
 static pawl_text calmed(pawl_text text, bool keeps_lines, pawl_arena *arena)
 {
     pawl_text calm = mended(text, arena);
@@ -144,7 +144,7 @@ static pawl_text time_text(const pawl__view *view, pawl_time time, bool is_line)
     return pawl_arena_printf(view->arena, "%s (%s)", text, pawl__age_text(time, view->now, age));
 }
 
-/* A field for people; empty: the row does not have it. `is_line`: of a table. data
+/* The text of a field for people; empty: the row does not have it. `is_line`: for a table. data
  * NULL when out of memory. */
 static pawl_text cell_text(const pawl__view *view, const pawl__column *column, const void *row,
                            bool is_line)
@@ -163,7 +163,7 @@ static pawl_text cell_text(const pawl__view *view, const pawl__column *column, c
     case PAWL__COLUMN_DURATION:
         pawl__span_text(number_of(column, row), span);
         return pawl_arena_text(view->arena, pawl_text_of(span));
-    case PAWL__COLUMN_PLACE:
+    case PAWL__COLUMN_NUMBER:
         if (number_of(column, row) == 0)
             return PAWL_TEXT("");
         break;
@@ -175,7 +175,7 @@ static pawl_text cell_text(const pawl__view *view, const pawl__column *column, c
 
 /* ---- Tables ---------------------------------------------------------------- */
 
-/* Of characters that take no place in a line, or that of two. */
+/* Characters that take no column of a terminal, or two. */
 typedef struct wide_range {
     uint32_t first, last;
     size_t   width;
@@ -196,7 +196,7 @@ static size_t width_of_character(uint32_t point)
     return 1;
 }
 
-/* As a terminal shows it; the text is UTF-8. */
+/* Columns that a terminal shows the text in; the text is UTF-8. */
 static size_t width_of(pawl_text text)
 {
     size_t width = 0;
@@ -211,7 +211,7 @@ static size_t width_of(pawl_text text)
 static bool is_number(const pawl__column *column)
 {
     return column->kind == PAWL__COLUMN_COUNT || column->kind == PAWL__COLUMN_COUNT_32 ||
-           column->kind == PAWL__COLUMN_PLACE;
+           column->kind == PAWL__COLUMN_NUMBER;
 }
 
 static size_t headed_columns(const pawl__view *view, const pawl__column **list)
@@ -337,7 +337,7 @@ static bool add_field(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_va
                                        ((const pawl_text *)field_of(column, row))->size);
     case PAWL__COLUMN_LIST: return add_list(view, doc, object, key, field_of(column, row));
     case PAWL__COLUMN_TIME: return pawl__json_add_time(doc, object, key, number_of(column, row));
-    case PAWL__COLUMN_PLACE:
+    case PAWL__COLUMN_NUMBER:
         if (number_of(column, row) == 0)
             return yyjson_mut_obj_add_null(doc, object, key);
         return yyjson_mut_obj_add_sint(doc, object, key, number_of(column, row));
@@ -392,7 +392,7 @@ pawl_code pawl__rows_print(pawl__view *view, const void *rows, size_t count, paw
     return code;
 }
 
-/* A word about what is not in a table: nothing at all, or more than was asked for. */
+/* Says on standard error that no row matched, or that there are more than were asked for. */
 static pawl_code say_rest(const pawl__view *view, bool may_be_more, pawl__page_fn *page,
                           void *context, pawl_error *error)
 {

@@ -7,8 +7,8 @@
  *     show     one row, a line for each key; keys of PAWL__LEVEL_SHOW as well
  *     reveal   bodies as well, which never appear otherwise
  *
- * Keys of the JSON objects are never renamed: programs read them. What a row does
- * not have is null there and left out for people.
+ * Keys of the JSON objects are never renamed: programs read them. A value that a row does not have
+ * is null there and left out for people.
  *
  * Threads: none; called from main.
  * Tests: tests/unit/cli/test_command_table.c, tests/system/command_outbox.sh
@@ -23,28 +23,28 @@
 #include <stdio.h>
 #include <yyjson.h>
 
-/* What the field at `offset` is. */
+/* Type of the field at `offset`. */
 typedef enum pawl__column_kind {
     PAWL__COLUMN_TEXT,     /* pawl_text; empty: none */
-    PAWL__COLUMN_SIZE,     /* pawl_text, of which only the size is said */
+    PAWL__COLUMN_SIZE,     /* pawl_text; only its size is shown */
     PAWL__COLUMN_JSON,     /* pawl_text, a JSON value of its own; empty: none */
     PAWL__COLUMN_LIST,     /* pawl__text_list; an array in JSON */
     PAWL__COLUMN_ID,       /* pawl_uuid; zero: none */
     PAWL__COLUMN_NAME,     /* an enum; its words are `names` */
     PAWL__COLUMN_COUNT,    /* int64_t */
     PAWL__COLUMN_COUNT_32, /* int32_t */
-    PAWL__COLUMN_PLACE,    /* int64_t; 0: none */
+    PAWL__COLUMN_NUMBER,   /* int64_t; 0: none */
     PAWL__COLUMN_TIME,     /* pawl_time; 0: none */
     PAWL__COLUMN_DURATION, /* int64_t, microseconds */
 } pawl__column_kind;
 
-/* items NULL: it is not known; that there are none is another thing. */
+/* items NULL: not known, which is not the same as none. */
 typedef struct pawl__text_list {
     const pawl_text *items;
     size_t           count;
 } pawl__text_list;
 
-/* From which way of looking on a column is seen. */
+/* The first of the views that shows a column: list, show, or show with --reveal. */
 typedef enum pawl__level {
     PAWL__LEVEL_LIST,
     PAWL__LEVEL_SHOW,
@@ -62,36 +62,35 @@ typedef struct pawl__column {
 
 #define PAWL__COLUMNS_MAX 32
 
-/* How rows are looked at. Zero but for what is set. */
+/* The view of rows of one kind. Zero but for the fields that are set. */
 typedef struct pawl__view {
     const pawl__column *columns;
-    const char         *noun; /* of a row, for "no outbox row matches" */
+    const char         *noun; /* names a row: "no outbox row matches" */
     size_t              row_size;
     pawl__level         level;
     bool                is_json;
     pawl_time           now;   /* ages are counted from it */
     pawl_arena         *arena; /* for texts; not reset here */
     FILE               *out;
-    size_t              widths[PAWL__COLUMNS_MAX]; /* so far; they grow */
+    size_t              widths[PAWL__COLUMNS_MAX]; /* of the columns so far; they grow */
     int64_t             printed;
 } pawl__view;
 
-/* Rows one after another: lines of a table, or one JSON object on a line each.
+/* Prints rows one after another: lines of a table, or one JSON object on a line each.
  * PAWL_ENOMEM. */
 pawl_code pawl__rows_print(pawl__view *view, const void *rows, size_t count, pawl_error *error);
-/* One row: a line for each key that it has. */
+/* Prints one row: a line for each key that it has. */
 pawl_code pawl__row_page(const pawl__view *view, const void *row, pawl_error *error);
 /* Adds the keys of one row to a JSON object. PAWL_ENOMEM. */
 pawl_code pawl__row_json(const pawl__view *view, yyjson_mut_doc *doc, yyjson_mut_val *object,
                          const void *row, pawl_error *error);
 
-/* The next rows behind those that it gave before, at most count_max; fewer only at the
- * end. */
+/* Gives the rows behind those that it gave before, at most count_max; fewer only at the end. */
 typedef pawl_code pawl__page_fn(void *context, size_t count_max, pawl_arena *arena,
                                 const void **rows, size_t *count, pawl_error *error);
 
-/* All rows, or at most `limit` (0: as many as there are, but PAWL__LINES_DEFAULT in a
- * table, and a word about the rest on standard error). Resets the arena between pages. */
+/* Prints all rows, or at most `limit` (0: all of them, but PAWL__LINES_DEFAULT in a table, and a
+ * line about the rest on standard error). Resets the arena between pages. */
 #define PAWL__LINES_DEFAULT 100
 pawl_code pawl__rows_list(pawl__view *view, int64_t limit, pawl__page_fn *page, void *context,
                           pawl_error *error);
@@ -101,7 +100,7 @@ pawl_code pawl__rows_list(pawl__view *view, int64_t limit, pawl__page_fn *page, 
 const char *pawl__span_text(int64_t span, char text[PAWL__SPAN_SIZE]);
 /* "3 m ago", "in 12 s" */
 const char *pawl__age_text(pawl_time time, pawl_time now, char text[PAWL__SPAN_SIZE]);
-/* Null when it is 0. False when out of memory. */
+/* Adds a time, null for 0. False when out of memory. */
 bool pawl__json_add_time(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key,
                          pawl_time time);
 

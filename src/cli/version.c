@@ -1,4 +1,4 @@
-/* version.c - `pawl version`: of the command, and of the library it found.
+/* version.c - `pawl version`: the version of the command, and of the library that it found.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* worker.c - `pawl worker list`: who is alive, what it leads and what it did.
+/* worker.c - `pawl worker list`: the workers, their leases and their counts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,7 +45,7 @@ typedef struct worker_row {
 static const pawl__column columns[] = {
     WORKER("id", ID, info.id, "id"),
     WORKER("endpoint", TEXT, info.endpoint, "endpoint"),
-    WORKER("pid", PLACE, info.pid, "pid"),
+    WORKER("pid", NUMBER, info.pid, "pid"),
     WORKER("epoch", COUNT, info.epoch, "epoch"),
     WORKER("leads", LIST, leads, "leads"),
     WORKER("messages", COUNT, info.counters.messages, "handled"),
@@ -63,10 +63,10 @@ const pawl__report pawl__worker_verb_reports[] = {{"list", columns}, {NULL, NULL
 typedef struct lead_rows {
     pawl_lead_row *items;
     size_t         count;
-    bool           is_known; /* the store can tell */
+    bool           is_known; /* false: the store has no list of leases */
 } lead_rows;
 
-/* Those of one worker. */
+/* Takes the leases of one worker. */
 static pawl_code take_leads(const lead_rows *leads, pawl_arena *arena, worker_row *row)
 {
     pawl_text *names = pawl_arena_take(arena, (leads->count + 1) * sizeof *names);
@@ -136,7 +136,7 @@ int pawl__worker_verb(const pawl__verb *verb, int count, char **words)
     pawl_error  error  = PAWL_ERROR_INIT;
     pawl_code   code = pawl__options_parse(verb->name, verb->arguments, verb->options, count, words,
                                            &fields, &error);
-    /* A sender's endpoint is empty. */
+    /* An empty filter is refused: a sender's endpoint is empty. */
     if (code == PAWL_OK)
         code = pawl__filter_check("--endpoint", fields.endpoint, &error);
     if (code != PAWL_OK)

@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-/* What the sender of the command in hand wants to hear, from its headers. */
+/* Headers of the command in hand that ask for an answer, and name the process and queue it goes
+ * to. */
 typedef struct asked {
     bool      is_wanted;
     pawl_text process;
@@ -23,30 +24,31 @@ static bool has_word(pawl_text list, const char *word)
     return list.size > 0 && memmem(list.data, list.size, word, strlen(word)) != NULL;
 }
 
-static pawl_code look(pawl_context *ctx, const char *word, asked *what)
+static pawl_code read_asked(pawl_context *ctx, const char *word, asked *request)
 {
     pawl_text   headers = ctx->unit->message.headers;
     pawl_arena *arena   = ctx->batch->arena;
     pawl_text   wanted;
-    *what = (asked){.is_wanted = false};
-    if (!has_word(headers, PAWL_HEADER_ANSWER)) /* most messages ask for none */
+    *request = (asked){.is_wanted = false};
+    if (!has_word(headers, PAWL_HEADER_ANSWER)) /* most messages ask for no answer */
         return PAWL_OK;
     pawl_code code = pawl__headers_value(headers, PAWL_TEXT(PAWL_HEADER_ANSWER), arena, &wanted);
     if (code == PAWL_OK && has_word(wanted, word))
-        code = pawl__headers_value(headers, PAWL_TEXT(PAWL_HEADER_PROCESS), arena, &what->process);
-    if (code == PAWL_OK && what->process.size > 0)
-        code = pawl__headers_value(headers, PAWL_TEXT("pawl.reply_to"), arena, &what->reply_to);
-    what->is_wanted = what->reply_to.size > 0;
+        code =
+            pawl__headers_value(headers, PAWL_TEXT(PAWL_HEADER_PROCESS), arena, &request->process);
+    if (code == PAWL_OK && request->process.size > 0)
+        code = pawl__headers_value(headers, PAWL_TEXT("pawl.reply_to"), arena, &request->reply_to);
+    request->is_wanted = request->reply_to.size > 0;
     return code == PAWL_OK ? PAWL_OK : pawl__context_no_memory(ctx);
 }
 
-static pawl_code send(pawl_context *ctx, const asked *what, const pawl_record *record,
+static pawl_code send(pawl_context *ctx, const asked *request, const pawl_record *record,
                       const void *body)
 {
     const pawl_message *command = &ctx->unit->message;
     const pawl__cause   cause   = {command, ctx->batch->engine->model->queue};
     pawl_arena         *arena   = ctx->batch->arena;
-    const pawl_header   extra[] = {{PAWL_HEADER_PROCESS, what->process.data}, {NULL, NULL}};
+    const pawl_header   extra[] = {{PAWL_HEADER_PROCESS, request->process.data}, {NULL, NULL}};
     pawl_message        made    = {.type           = pawl_text_of(pawl_record_type(record)),
                                    .correlation_id = command->correlation_id,
                                    .causation_id   = command->id};
@@ -63,30 +65,30 @@ static pawl_code send(pawl_context *ctx, const asked *what, const pawl_record *r
                                    &ctx->error);
     if (code != PAWL_OK || made.id.data == NULL)
         return code != PAWL_OK ? code : pawl__context_no_memory(ctx);
-    return pawl__context_put(ctx, what->reply_to, &made, PAWL__NO_DELAY, true);
+    return pawl__context_put(ctx, request->reply_to, &made, PAWL__NO_DELAY, true);
 }
 
 pawl_code pawl__answer_accepted(pawl_context *ctx)
 {
-    asked               what;
+    asked               request;
     const pawl_message *command = &ctx->unit->message;
-    pawl_code           code    = look(ctx, "accepted", &what);
-    if (code != PAWL_OK || !what.is_wanted)
+    pawl_code           code    = read_asked(ctx, "accepted", &request);
+    if (code != PAWL_OK || !request.is_wanted)
         return code;
     const pawl_accepted answer = {.dispatch_id = pawl__carried_dispatch(command),
                                   .type        = command->type};
-    return send(ctx, &what, PAWL_RECORD_OF(pawl_accepted)(), &answer);
+    return send(ctx, &request, PAWL_RECORD_OF(pawl_accepted)(), &answer);
 }
 
 pawl_code pawl__answer_rejected(pawl_context *ctx, pawl_text reason, bool *is_told)
 {
-    asked               what;
+    asked               request;
     const pawl_message *command = &ctx->unit->message;
-    pawl_code           code    = look(ctx, "rejected", &what);
-    *is_told                    = what.is_wanted;
-    if (code != PAWL_OK || !what.is_wanted)
+    pawl_code           code    = read_asked(ctx, "rejected", &request);
+    *is_told                    = request.is_wanted;
+    if (code != PAWL_OK || !request.is_wanted)
         return code;
     const pawl_rejected answer = {
         .dispatch_id = pawl__carried_dispatch(command), .type = command->type, .reason = reason};
-    return send(ctx, &what, PAWL_RECORD_OF(pawl_rejected)(), &answer);
+    return send(ctx, &request, PAWL_RECORD_OF(pawl_rejected)(), &answer);
 }

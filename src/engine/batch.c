@@ -119,8 +119,8 @@ static int compare_numbers(int64_t left, int64_t right)
     return left < right ? -1 : left > right;
 }
 
-/* By business time; what is due comes before messages of the same time; then
- * by place. */
+/* Sorts by business time; at one time flushes and timeouts come before messages, messages by their
+ * row numbers. */
 static int compare_units(const void *left, const void *right)
 {
     const pawl__unit *a     = left;
@@ -144,8 +144,8 @@ static void release_from(pawl__batch *batch, size_t first)
             batch->units[i].end = PAWL__END_RELEASED;
 }
 
-/* What has to run alone does so only as the first of its batch; a timeout's
- * handler is known only by its names. */
+/* Sets is_alone: begin ends the batch before such a unit, or behind it if it is the first. A
+ * timeout has no lookup; its saga and name find the handler. */
 static pawl_code prepare_unit(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     if (unit->kind == PAWL__UNIT_MESSAGE)
@@ -195,7 +195,7 @@ pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error)
             return code;
         if (unit->is_alone) {
             if (i > 0)
-                unit->lookup_count = 0; /* it runs in a later batch */
+                unit->lookup_count = 0; /* looked up again in a later batch */
             release_from(batch, i > 0 ? i : 1);
             break;
         }
@@ -245,9 +245,8 @@ pawl_code pawl__batch_load(pawl__batch *batch, pawl_error *error)
 
 /* ---- Run ----------------------------------------------------------------------- */
 
-/* Under a virtual clock a unit must wait for what this batch itself made due
- * before it: timeouts at its own time come first, messages sent at its own
- * time come after. */
+/* Under a virtual clock a unit waits for rows that this batch made due before it: timeouts at the
+ * unit's own time run before it, messages sent for its own time after it. */
 static bool is_cut(const pawl__batch *batch, const pawl__unit *unit)
 {
     if (!batch->engine->is_virtual || unit->kind == PAWL__UNIT_EVENT)
@@ -258,7 +257,7 @@ static bool is_cut(const pawl__batch *batch, const pawl__unit *unit)
 
 pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
 {
-    bool is_first = true; /* one unit runs in any case, so that time spent on loads stops nobody */
+    bool is_first = true; /* one unit always runs, however long the load took */
     for (size_t i = 0; i < batch->unit_count; i++) {
         pawl__unit *unit    = &batch->units[i];
         bool        is_over = i > 0 && is_cut(batch, unit);
@@ -281,7 +280,8 @@ pawl_code pawl__batch_run(pawl__batch *batch, pawl_error *error)
     return PAWL_OK;
 }
 
-/* The text in the arena, or what the code says when out of memory. */
+/* Drops entries and effects. Returns the text in the arena, or the code's own text without
+ * memory. */
 static pawl_text forget(pawl__batch *batch, pawl_code code, const char *text)
 {
     batch->entry_count = 0;

@@ -31,11 +31,11 @@ typedef struct pawl__destination {
     pawl_text queue;     /* local: the queue */
 } pawl__destination;
 
-/* How long a message waits whose saga another worker has, and a worker that found
- * nothing else to do. */
+/* Delay of a message whose saga another worker has; the pause of a worker that found nothing else
+ * to do, too. */
 #define PAWL__ELSEWHERE_WAIT PAWL_MILLISECONDS(20)
 
-/* Code of the application that is called, for who watches the thread. */
+/* A call of the application's code, as the thread that watches the worker names it in its log. */
 typedef struct pawl__call {
     const char *what; /* "message" */
     pawl_text   id, type;
@@ -43,7 +43,7 @@ typedef struct pawl__call {
     const char *name; /* or NULL */
 } pawl__call;
 
-/* What the runtime lends to a batch. */
+/* Functions, limits and clocks that the runtime lends to a batch. */
 typedef struct pawl__engine {
     const pawl__model *model;
     pawl_store        *store; /* reads only, through its ops */
@@ -57,20 +57,20 @@ typedef struct pawl__engine {
     pawl_code (*find_handler)(void *runtime, pawl_text type, bool *is_known, pawl_error *error);
     bool (*is_stopping)(void *runtime);
     bool (*is_time_over)(void *runtime); /* the batch has used its handler time */
-    /* Has the saga of this value conflicted often of late? Asked only while has_hot. */
+    /* Did the saga of this value conflict often of late? Asked only while has_hot. */
     bool (*is_hot)(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
                    const pawl_value *value);
-    /* Around each call of the application's code. False: the worker was given up, nothing
-     * of the application may be called any more and nothing be written. */
+    /* Around each call of the application's code. False: the watch over the threads gave the worker
+     * up; nothing of the application may be called any more, nothing may be written. */
     bool (*call_begin)(void *runtime, const pawl__call *call);
     bool (*call_end)(void *runtime);
-    bool      has_hot;    /* some saga may be hot */
+    bool      has_hot;    /* is_hot may answer true */
     bool      is_virtual; /* each unit has its own business time */
     int32_t   immediate_retries, delayed_retries;
     int64_t   retry_delay, retry_delay_max, not_found_wait;
     int32_t   conflict_retries;
-    int64_t   dispatch_retention; /* a dispatch may be sent again; 0: the inbox knows it as long */
-    bool      has_warned_recent;  /* that more come than are remembered for that long */
+    int64_t   dispatch_retention; /* copies may come for so long; 0: inbox marks outlive them */
+    bool      has_warned_recent;  /* so that the warning comes once */
     pawl_time machine_now, business_now;
 } pawl__engine;
 
@@ -82,7 +82,7 @@ typedef enum pawl__unit_kind {
     PAWL__UNIT_FORWARD, /* a due timeout that leads elsewhere: forward.c */
 } pawl__unit_kind;
 
-/* What became of a unit; decides its changes. One move only, from NEW. */
+/* How a unit ended; decides its changes. Set once, from NEW. */
 typedef enum pawl__unit_end {
     PAWL__END_NEW,
     PAWL__END_HANDLED,    /* mark, effects, acknowledge */
@@ -90,22 +90,22 @@ typedef enum pawl__unit_end {
     PAWL__END_DISCARDED,  /* mark, acknowledge */
     PAWL__END_SUPERSEDED, /* a timeout re-armed or cancelled earlier in the batch: nothing */
     PAWL__END_RETRY,      /* later, counted */
-    PAWL__END_WAIT,       /* later, uncounted: no saga yet, or a type others know */
+    PAWL__END_WAIT,       /* later, uncounted: no saga yet, or a type of other workers */
     PAWL__END_DEAD,       /* dead letter */
-    PAWL__END_ELSEWHERE,  /* not run: another worker has its saga; in a moment, uncounted */
-    PAWL__END_RELEASED,   /* not run: free again */
-    PAWL__END_AGAIN,      /* its own SQL is rolled back, then it runs again at once */
+    PAWL__END_ELSEWHERE,  /* not run: its saga is elsewhere; due in a moment, uncounted */
+    PAWL__END_RELEASED,   /* not run: its claim is freed */
+    PAWL__END_AGAIN,      /* own SQL is rolled back, then the unit runs again at once */
 } pawl__unit_end;
 
 /* A message's handler and the saga it looks for. */
 typedef struct pawl__lookup {
     const pawl__binding *binding;
     void                *message;      /* decoded */
-    pawl_value           value;        /* by the correlation property */
-    pawl_value           transitional; /* by the transitional one, or NONE */
+    pawl_value           value;        /* of the correlation property */
+    pawl_value           transitional; /* of the transitional property, or NONE */
     pawl__entry         *entry;
     pawl__entry         *transitional_entry;
-    bool                 is_final; /* "none" was read after a look at the queue */
+    bool                 is_final; /* "no saga" was read after the queue showed no older message */
 } pawl__lookup;
 
 /* A run of a message's handlers that failed. */
@@ -136,17 +136,17 @@ typedef struct pawl__unit {
     size_t                        lookup_count;
     bool                          is_alone;
     bool                          has_sql;
-    int32_t                       conflicts; /* times refused and run again */
+    int32_t                       conflicts; /* commits that refused it */
     int32_t                       runs;      /* immediate retries with own SQL so far */
     int32_t                       not_found; /* sagas that its last run missed for good */
-    pawl_time                     due;       /* RETRY, WAIT and ELSEWHERE: when again */
-    pawl__attempt                *attempts;  /* that failed, in this batch */
+    pawl_time                     due;       /* RETRY, WAIT and ELSEWHERE: the next due time */
+    pawl__attempt                *attempts;  /* failed runs in this batch */
     size_t                        attempt_count, attempt_capacity;
     pawl_code                     code; /* of the last failure */
     pawl_text                     error;
 } pawl__unit;
 
-/* What a batch or a unit wants written, but for the settling of its messages. */
+/* Sends, outbox rows and aggregator rows of a batch or a unit. */
 typedef struct pawl__effects {
     pawl_queue_send     *sends;
     size_t               send_count, send_capacity;
@@ -168,11 +168,11 @@ typedef struct pawl__batch {
     pawl_counters     counters;
     pawl_time         cut_timeout;   /* earliest timeout or period set in this batch */
     pawl_time         cut_send;      /* earliest local send of this batch */
-    pawl_time         cut_message;   /* last timeout claimed, when more may be due with it */
-    bool              has_sql;       /* the first unit needs the transaction open */
-    bool              has_elsewhere; /* of some saga another worker has the row */
-    bool              gives_way;     /* of all: nothing ran, the changes free what was claimed */
-    bool              is_given_up;   /* by who watches the thread */
+    pawl_time         cut_message;   /* of the last timeout claimed, if more may be due then */
+    bool              has_sql;       /* the first unit runs in a hold */
+    bool              has_elsewhere; /* another worker has the row of some saga */
+    bool              gives_way;     /* all sagas are elsewhere: the changes free the claims */
+    bool              is_given_up;   /* by the watch over the threads: see call_begin */
     pawl_changes      changes;
 } pawl__batch;
 
@@ -187,14 +187,14 @@ pawl_code pawl__batch_add_timeout(pawl__batch *batch, const pawl_timeout_row *ro
 pawl_code pawl__batch_add_flush(pawl__batch *batch, const pawl__aggregator_model *aggregator,
                                 const pawl_flush_row *flush, const pawl_snapshot *snapshot,
                                 pawl_session_id session, bool is_size_flush);
-/* Borrows the row. Events make a batch of their own, in the order of their positions:
- * begin, run, changes. One group; what follows one that failed does not run. */
+/* Borrows the row. Events make a batch of their own, in the order of their positions: begin, run,
+ * changes. They are one group, and events behind a failed one do not run. */
 pawl_code pawl__batch_add_event(pawl__batch *batch, const pawl__projection_model *projection,
                                 const pawl_event_row *row, int32_t attempts);
 /* Decodes, finds the handlers, cuts the batch at a message that runs alone.
  * Afterwards batch->has_sql says whether a hold is needed before load. */
 pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error);
-/* Inbox, sagas, "is it really not there". Reads only. */
+/* Reads inbox marks and sagas, and whether a missing saga is missing for good. */
 pawl_code pawl__batch_load(pawl__batch *batch, pawl_error *error);
 /* Runs the handlers. Fails only when the batch is spoilt: the engine was out of memory, or
  * a unit cannot be kept. */
@@ -232,8 +232,8 @@ pawl_code pawl__identity_adopt(pawl__batch *batch, const pawl__saga_model *model
 /* Fills the entry from a stored row: decodes its state. */
 pawl_code      pawl__identity_fill(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row,
                                    pawl_error *error);
-pawl_saga_lock pawl__identity_lock(const pawl__batch *batch); /* of sagas that are not hot */
-/* Loads by id what is not in the batch yet; *entry NULL when there is none. */
+pawl_saga_lock pawl__identity_lock(const pawl__batch *batch); /* hot sagas: SKIP_LOCKED */
+/* Loads a saga by id unless the batch has it; *entry NULL when there is no row. */
 pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *model, pawl_saga_id id,
                                  pawl__entry **entry, pawl_error *error);
 /* Notes that another worker has the row of this id or transitional value. */
@@ -248,10 +248,10 @@ uint32_t pawl__group_of(pawl__batch *batch, uint32_t unit);
 pawl_code pawl__lookup_build(pawl__batch *batch, pawl__unit *unit, pawl_error *error);
 /* load.c: fills the identity map with what the lookups and timeouts need. */
 pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error);
-/* Is an older message of the batch still to be handled, here or elsewhere? "No saga" is
- * not final then (E3). */
+/* Is an older message of the batch still to be handled, by this worker or another? "No saga" is not
+ * final then (E3). */
 bool pawl__load_has_older(const pawl__batch *batch, const pawl__unit *unit);
-/* Looks at the queue: is there no older message, of this batch or another? */
+/* Reads the queue: is there no older message, of this batch or another? */
 pawl_code pawl__load_is_oldest(pawl__batch *batch, const pawl__unit *unit, bool *is_oldest,
                                pawl_error *error);
 
@@ -259,24 +259,24 @@ pawl_code pawl__load_is_oldest(pawl__batch *batch, const pawl__unit *unit, bool 
  * header is missing; PAWL_ENOMEM is the only failure. */
 pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *arena,
                               pawl_text *value);
-/* subscribe.c: does subscription `index` make its queue get the record? Of a
- * queue that subscribes to several of its types only the first one does. */
+/* subscribe.c: does subscription `index` make its queue get the record? When a queue subscribes to
+ * several of the record's types, only the first of these subscriptions does. */
 bool pawl__is_subscriber(const pawl_subscriptions *list, size_t index, const pawl_record *record);
-/* The handling of a message: what is sent then belongs to its trace. */
+/* The message in hand; what its handlers send belongs to its trace. */
 typedef struct pawl__cause {
     const pawl_message *message;
-    pawl_text           queue; /* of the endpoint that handles it */
+    pawl_text           queue; /* the queue of the endpoint that handles it */
 } pawl__cause;
 
 /* The headers of a message; NULL cause: sent from outside. */
 pawl_code pawl__headers_build(pawl_text reply_to, const pawl_record *record,
                               const pawl_header *extra, const pawl__cause *cause, pawl_arena *arena,
                               pawl_text *headers, pawl_error *error);
-/* The same with those of `over` in their places, or behind them. PAWL_ENOMEM is the only
+/* The headers with those of `over` in their places, or behind them. PAWL_ENOMEM is the only
  * failure. */
 pawl_code pawl__headers_merge(pawl_text headers, pawl_text over, pawl_arena *arena,
                               pawl_text *merged);
-/* The same with one of this name, in place of what it was; an empty value: as they are.
+/* The headers with `name` set to `value` in place of an earlier value; an empty value: as they are.
  * PAWL_ENOMEM is the only failure. */
 pawl_code pawl__headers_set(pawl_text headers, const char *name, pawl_text value, pawl_arena *arena,
                             pawl_text *made);

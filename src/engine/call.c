@@ -1,5 +1,5 @@
-/* call.c - the application's code is called: whoever watches the thread is told what it
- * is and for which message, and that it returned.
+/* call.c - calls of the application's code. The runtime's watch over the threads is told of each:
+ * which function, for which message, and that it returned.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,5 @@
-/* changes.c - from what the units did to the change set of the batch.
+/* changes.c - makes the change set of the batch from the ends of its units and the states of its
+ * sagas.
  *
  * The net effect of a saga: begun and ended leaves no row; ended and begun
  * again deletes the old id and inserts a new one at version 1; else one
@@ -10,7 +11,7 @@
 
 #include <string.h>
 
-/* Room for the next change of a kind; every kind's array was made large enough. */
+/* The next element of a kind's array, for which reserve() has made room. */
 #define NEXT(batch, kind) (&(batch)->changes.kind.items[(batch)->changes.kind.count++])
 
 #define RESERVE(batch, kind, room)                   \
@@ -56,7 +57,7 @@ static bool is_plain(pawl_text text)
     return true;
 }
 
-/* A dead timeout says whose it was: its name is the letter's type. */
+/* A dead timeout's headers name its saga; the letter's type is the timeout's name. */
 static pawl_text dead_headers(pawl__batch *batch, const pawl__unit *unit)
 {
     char id[PAWL_UUID_TEXT_SIZE + 1];
@@ -183,7 +184,8 @@ static pawl_code put_removal(pawl__batch *batch, const pawl__unit *unit, uint32_
     return PAWL_OK;
 }
 
-/* After its attempts a partition is dead: adds go on, an operator starts it. */
+/* A partition out of attempts becomes dead: adds go on, no flush is due until an operator releases
+ * it. */
 static pawl_code put_flush(pawl__batch *batch, const pawl__unit *unit, uint32_t group)
 {
     bool is_done = unit->end == PAWL__END_HANDLED || unit->end == PAWL__END_DISCARDED;
@@ -304,7 +306,8 @@ static pawl_code put_timeouts(pawl__batch *batch, const pawl__entry *entry, uint
     return PAWL_OK;
 }
 
-/* A fold is a short cut: a state that cannot be stored goes without. */
+/* A fold only shortens loads: when its state cannot be stored, the events are written without
+ * it. */
 static pawl_code put_fold(pawl__batch *batch, const pawl__entry *entry, uint32_t group,
                           pawl_error *error)
 {
@@ -323,8 +326,7 @@ static pawl_code put_fold(pawl__batch *batch, const pawl__entry *entry, uint32_t
     return PAWL_OK;
 }
 
-/* The events of a process or entity, the fold when it is time for one, and what
- * became of its timeouts. */
+/* The events of a process or entity, a fold when one is due, and its timeouts set and cancelled. */
 static pawl_code put_stream(pawl__batch *batch, const pawl__entry *entry, pawl_error *error)
 {
     const pawl__stream_entry *stream = entry->stream;
@@ -399,7 +401,7 @@ static pawl_code put_unit(pawl__batch *batch, const pawl__unit *unit)
     case PAWL__UNIT_TIMEOUT:
     case PAWL__UNIT_FORWARD: put_timeout(batch, unit, group); return PAWL_OK;
     case PAWL__UNIT_FLUSH: return put_flush(batch, unit, group);
-    case PAWL__UNIT_EVENT: return PAWL_OK; /* its checkpoint is one for all */
+    case PAWL__UNIT_EVENT: return PAWL_OK; /* one checkpoint stands for all */
     }
     return PAWL_EBUG;
 }

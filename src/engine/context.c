@@ -1,8 +1,8 @@
-/* context.c - what a handler does and asks, recorded for the commit.
+/* context.c - effects of a handler, recorded for the commit, and its questions about the message in
+ * hand.
  *
- * A message is encoded at the call, so what a handler points to need live no
- * longer. Memory comes from the batch's arena: effects of a failed unit are
- * forgotten, not freed.
+ * A message is encoded at the call, so memory that a handler points to need live no longer. Memory
+ * comes from the batch's arena: effects of a failed unit are forgotten, not freed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +52,7 @@ pawl_code pawl__context_refuse(pawl_context *ctx, pawl_code code, const char *fo
     return pawl__context_failed(ctx, code);
 }
 
-/* An effect for which there was no memory counts for more than what is made of it. */
+/* Lack of memory for an effect outranks the handler's answer, which may be OK all the same. */
 pawl_code pawl__context_answered(pawl_context *ctx, pawl_code answer)
 {
     if (answer == PAWL_OK || ctx->failed == PAWL_ENOMEM)
@@ -96,8 +96,8 @@ static pawl_code check_id(pawl_context *ctx, const pawl_message *message, const 
     return PAWL_OK;
 }
 
-/* A process that handles answers says so to whom it sends: the extra headers with
- * these two behind them, or as they are. NULL without memory. */
+/* A process with handlers for answers asks its receivers for them: returns the extra headers with
+ * two more behind them, or as they are. NULL without memory. */
 static const pawl_header *headers_of(pawl_context *ctx, const pawl_header *extra, bool is_asking)
 {
     static const pawl_header none  = {NULL, NULL};
@@ -122,8 +122,8 @@ static const pawl_header *headers_of(pawl_context *ctx, const pawl_header *extra
     return all;
 }
 
-/* `is_asking`: a command, whose answer a process may want to hear. What is published
- * is nobody's to accept. */
+/* `is_asking`: a command, which a receiver can accept or reject. An event that is published asks
+ * nobody. */
 static pawl_code build_message(pawl_context *ctx, const pawl_send_options *options, bool is_asking,
                                const pawl_record *record, const void *body, pawl_message *message)
 {
@@ -173,8 +173,9 @@ static pawl_time due_here(const pawl_context *ctx, pawl_time due)
     return due != PAWL__NO_DELAY ? due : ctx->unit->now;
 }
 
-/* The outbox keeps the order of what a source sends, a time would not: batches and machines
- * have clocks of their own. Under a virtual clock the time is the order. */
+/* Due 0 leaves the order at the receiver to the outbox, which keeps that of each source; a due time
+ * would not, as batches and machines have clocks of their own. Under a virtual clock the time is
+ * the order. */
 static pawl_time due_remote(const pawl_context *ctx, pawl_time due)
 {
     bool is_at_arrival = due == PAWL__NO_DELAY && !ctx->batch->engine->is_virtual;
@@ -218,8 +219,8 @@ static pawl_code add_dispatch(pawl_context *ctx, pawl_text destination, const pa
     return PAWL_OK;
 }
 
-/* What a process, an entity or a projection sends has an id that a replay makes again,
- * wherever it goes. */
+/* Sends of a process, an entity or a projection get ids that a replay makes again, to queues of
+ * this store as well; sends of others go to the queue as they are. */
 static pawl_code add_send(pawl_context *ctx, pawl_text queue, const pawl_message *message,
                           pawl_time due, bool has_id)
 {
@@ -297,7 +298,7 @@ pawl_code pawl_publish(pawl_context *ctx, const pawl_record *record, const void 
     pawl_code code = build_message(ctx, &defaults, false, record, message, &made);
     if (code != PAWL_OK)
         return code;
-    /* Not knowing who subscribes is no reason to tell nobody. */
+    /* Subscriptions that cannot be read fail the message: published to nobody, it would be lost. */
     code = engine->subscriptions(engine->runtime, &list, &ctx->error);
     if (code != PAWL_OK)
         return pawl__context_failed(ctx, code);
@@ -372,8 +373,8 @@ static pawl_code partition_of(pawl_context *ctx, const pawl__lookup *lookup, paw
     return PAWL_OK;
 }
 
-/* A row says how its body is read: as the aggregator's type, which may be a base of the
- * message's own. That one is kept in a header, if there is room for it. */
+/* An aggregator row has the aggregator's type, by which its body is read; this may be a base of the
+ * message's type, which is then kept in a header, if there is room for it. */
 static pawl_code message_of(pawl_context *ctx, const pawl__aggregator_model *aggregator,
                             pawl_message *message)
 {

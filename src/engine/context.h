@@ -1,4 +1,4 @@
-/* context.h - what one handler run has recorded so far.
+/* context.h - effects and saga states that one run of a unit's handlers has recorded so far.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@ typedef struct pawl__touch {
     pawl_saga_id      id;
     bool              is_begun; /* by this unit */
     bool              is_completed;
-    bool              is_changed; /* to be saved; known when the handlers are done */
+    bool              is_changed; /* the saga has to be saved; known when the handlers are done */
     pawl__timeout_ops timeouts;
     pawl_event       *events; /* of a stream: emitted by this unit */
     size_t            event_count, event_capacity;
@@ -27,8 +27,8 @@ typedef struct pawl__callback {
     void                  *data;
 } pawl__callback;
 
-/* An outbox row whose source is known only when the unit is kept; or what a
- * process or entity sends to a queue of this store, whose id is made alike. */
+/* An outbox row whose source is known only when the unit is kept; or a send of a process or entity
+ * to a queue of this store, whose id is made alike. */
 typedef struct pawl__dispatch {
     pawl_outbox_add add;
     size_t          touch; /* index + 1; 0: no saga */
@@ -39,7 +39,7 @@ typedef struct pawl__dispatch {
 struct pawl_context {
     pawl__batch    *batch;
     pawl__unit     *unit;
-    pawl__lookup   *lookup; /* of the handler that runs; NULL between handlers */
+    pawl__lookup   *lookup; /* of the handler being called; NULL between handlers */
     size_t          touch;  /* of that handler: index + 1; 0: none */
     pawl__touch    *touches;
     size_t          touch_count, touch_capacity;
@@ -50,12 +50,12 @@ struct pawl_context {
     size_t          callback_count, callback_capacity;
     size_t          effect_count; /* of every kind */
     pawl_code       failed;       /* the first effect that was refused */
-    pawl_error      error;        /* its text, or that of pawl_fail */
-    int64_t         retry_delay;  /* -1: none asked for */
+    pawl_error      error;        /* text of `failed`, or of pawl_fail */
+    int64_t         retry_delay;  /* -1: the handler asked for no delay */
     bool            is_sql_open;
     bool            is_keeping;  /* a failure now leaves the batch half changed: drop it */
-    bool            is_rejected; /* an entity said no: not a failure, an answer */
-    bool            is_answer;   /* the failure is what the application's function said */
+    bool            is_rejected; /* an entity rejected the command: not a failure, an answer */
+    bool            is_answer;   /* the failure is the answer of the application's function */
 };
 
 void pawl__context_init(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit);
@@ -67,13 +67,13 @@ pawl_code pawl__context_failed(pawl_context *ctx, pawl_code code);
 pawl_code pawl__context_fail(pawl_context *ctx, pawl_code code, const char *format, ...)
     PAWL_PRINTF(3, 4);
 pawl_code pawl__context_no_memory(pawl_context *ctx);
-/* What a function of the application answered, or the effect of its that was refused. */
+/* The code that counts: a refused effect without memory before the function's own answer. */
 pawl_code pawl__context_answered(pawl_context *ctx, pawl_code answer);
 
-/* call.c: around each call of the application's code. False, or PAWL_EFENCED: the worker
- * was given up, and nothing is called. */
+/* call.c: around each call of the application's code. False, or PAWL_EFENCED: the worker was given
+ * up, and the function is not called. */
 bool pawl__call_begin(pawl_context *ctx, const char *kind, const char *name);
-/* What the code answered, or the effect of its that was refused. */
+/* Returns the code that counts, as pawl__context_answered. */
 pawl_code pawl__call_end(pawl_context *ctx, pawl_code answer);
 pawl_code pawl__call_handler(pawl_context *ctx, const pawl_handler *handler, void *state,
                              const void *message, size_t count);
@@ -89,7 +89,7 @@ pawl_code pawl__forward_run(pawl_context *ctx);
 #define PAWL__NO_DELAY PAWL_TIME_MIN
 pawl_code pawl__context_put(pawl_context *ctx, pawl_text destination, const pawl_message *message,
                             pawl_time due, bool has_id);
-/* An id or a body of an effect that is over its limit fails the message. */
+/* Notes the first failure, with its text: an effect over its limit fails the message. */
 pawl_code pawl__context_refuse(pawl_context *ctx, pawl_code code, const char *format, ...)
     PAWL_PRINTF(3, 4);
 

@@ -1,10 +1,9 @@
 /* elsewhere.c - units whose saga another worker has in hand.
  *
- * A hot saga, one that conflicted often of late, is loaded with its row locked,
- * without waiting. When another worker has the row, every unit of the batch that
- * could touch the saga is put back: due again in a moment, its place kept,
- * nothing counted. Writing that down would keep the losers as busy as the
- * winner, so a batch that has nothing else in it only frees its claims.
+ * A hot saga, one that conflicted often of late, is loaded with its row locked, without waiting.
+ * When another worker has the row, every unit of the batch that could touch the saga is put back:
+ * due again in a moment, its place kept, nothing counted. A commit of these due times would keep
+ * the losers as busy as the winner, so a batch without any other unit only frees its claims.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,8 +14,8 @@ static bool is_elsewhere(const pawl__entry *entry)
     return entry != NULL && entry->is_elsewhere;
 }
 
-/* By either value, since which of them finds the saga may depend on what units
- * before this one do. */
+/* Does either value of the unit lead to a saga that is elsewhere? Both are asked, since units
+ * before this one may decide which of them finds the saga. */
 static bool could_touch(pawl__batch *batch, const pawl__unit *unit)
 {
     if (unit->kind == PAWL__UNIT_TIMEOUT)

@@ -12,11 +12,11 @@
 
 #include "engine/batch.h"
 
-/* Puts the units back whose saga another worker has. */
+/* Puts back the units whose saga another worker has. */
 void pawl__elsewhere_put_back(pawl__batch *batch);
 void pawl__unit_put_back(pawl__unit *unit);
-/* When no unit ran because others have all their sagas, nothing is written, and
- * the claims are freed. */
+/* When no unit ran because all their sagas are elsewhere, the claims are freed and nothing is
+ * written. */
 void pawl__elsewhere_give_way(pawl__batch *batch);
 
 #endif

@@ -1,4 +1,5 @@
-/* entry.h - what a batch knows of a saga, a process or an entity, and how it finds it.
+/* entry.h - a saga, a process or an entity in a batch: its stored row and its state in memory, and
+ * the keys that find it.
  *
  * Threads: as the batch.
  * Tests: tests/unit/engine
@@ -14,19 +15,19 @@
 
 typedef struct pawl__entry pawl__entry;
 
-/* What an entry has as a stream's. */
+/* The part of an entry that processes and entities have: their stream. */
 typedef struct pawl__stream_entry {
     pawl_text          text;         /* "Account/7" */
-    int64_t            version;      /* with the events of this batch */
+    int64_t            version;      /* of the last event, those of this batch included */
     int64_t            fold_version; /* of the stored fold; 0: none */
-    bool               is_fold_bad;  /* there is one, which this program cannot use */
+    bool               is_fold_bad;  /* the stored fold cannot be read by this program */
     bool               is_completed;
     pawl__recent       recent;
-    pawl_event_append *events; /* of this batch */
+    pawl_event_append *events; /* appended by this batch */
     size_t             event_count, event_capacity;
 } pawl__stream_entry;
 
-/* A timeout that a saga set or cancelled in this batch; the last word wins. */
+/* A timeout that a saga set or cancelled in this batch; the last of these counts. */
 typedef struct pawl__timeout_op {
     pawl_text name;
     pawl_time due;
@@ -40,8 +41,7 @@ typedef struct pawl__timeout_ops {
     size_t            capacity;
 } pawl__timeout_ops;
 
-/* A saga in the batch: its stored row, if any, and what the units so far made
- * of it. */
+/* A saga in the batch: its stored row, if any, and its state after the units so far. */
 struct pawl__entry {
     const pawl__saga_model *model;
     pawl__stream_entry     *stream; /* NULL: a saga */
@@ -51,9 +51,9 @@ struct pawl__entry {
     bool                    is_elsewhere;   /* another worker has the row: no unit may touch it */
     pawl_saga_row           stored;         /* version 0: no row */
     bool                    is_stored_gone; /* the stored row is to be deleted */
-    bool                    exists;         /* now, in memory */
-    bool                    is_new;         /* the one that exists is not stored yet */
-    bool                    is_dirty;       /* to be saved */
+    bool                    exists;         /* there is a saga now, in memory */
+    bool                    is_new;         /* the saga in memory has no stored row yet */
+    bool                    is_dirty;       /* the state in memory has to be saved */
     pawl_saga_id            id;
     void                   *state;
     pawl_text               originator;  /* new: the message that began it */
@@ -61,14 +61,14 @@ struct pawl__entry {
     pawl_text               broken_text; /* need it fail with this, others go on */
     int32_t                 next_index;  /* of outbox rows under the version being made */
     bool                    has_unit;
-    uint32_t                unit;   /* any unit that read or wrote it, for the group */
+    uint32_t                unit;   /* one unit of the group that touched it */
     uint32_t                writer; /* the last unit that wrote it */
     pawl__timeout_ops       timeouts;
     bool     is_timeouts_dropped; /* the stored saga's timeouts are all to be cancelled */
     uint64_t hashes[3];           /* by pawl__entry_key */
 };
 
-/* The three ways to find an entry; each an open hash table in the arena. */
+/* The keys that find an entry; each has an open hash table in the arena. */
 typedef enum pawl__entry_key {
     PAWL__BY_MAIN,
     PAWL__BY_TRANSITIONAL,

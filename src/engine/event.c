@@ -2,7 +2,7 @@
  *
  *     reset -> add_event* -> begin -> run -> changes -> (commit with the checkpoint)
  *
- * What its handler sends has ids made of the projection's name, the event's position
+ * Messages that its handler sends have ids of the projection's name, the event's position
  * and a number, so that a replay sends nothing twice. An event that fails is run again
  * later, for ever: never a dead letter, never passed over.
  *
@@ -12,8 +12,8 @@
 #include "engine/context.h"
 #include "pawl/process.h"
 
-/* Of the message whose handling made the event; one that came in another way has an
- * id made of its place. */
+/* The id of the message whose handling made the event. An event appended without one has an id made
+ * of its stream and version. */
 static pawl_text message_id_of(const pawl_event_row *row, pawl_arena *arena)
 {
     char text[PAWL_UUID_TEXT_SIZE + 1];

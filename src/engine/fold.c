@@ -1,5 +1,5 @@
-/* fold.c - a stream by itself: its name, its id, what an event does to a state, and the
- * state of a stream for those who look at it from outside of a batch.
+/* fold.c - a stream by itself: its name, its id, the fold of its events, and the state that a look
+ * from outside of a batch shows.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,8 +13,8 @@
 static const pawl_uuid name_space = {{0x97, 0x78, 0x3c, 0xe8, 0x75, 0xf3, 0x53, 0x0c, 0x9a, 0x96,
                                       0xeb, 0xc2, 0x7e, 0x98, 0x21, 0x0e}};
 
-/* The endpoint counts: two that have a process of one name must not set each other's
- * timeouts. */
+/* The endpoint is part of the id: two endpoints with a process of one name must not set each
+ * other's timeouts. */
 pawl_saga_id pawl__stream_id(pawl_text endpoint, pawl_text stream)
 {
     pawl_uuid own = pawl_uuid_v5(name_space, endpoint.data, endpoint.size);
@@ -41,7 +41,8 @@ static pawl_code call_apply(const pawl__apply_model *apply, void *state, const v
     pawl_code code = apply->call(state, event, arena);
     if (code == PAWL_OK || (code == PAWL_ENOMEM && pawl__arena_is_short(arena)))
         return code;
-    /* Out of memory without the arena's being so: it may be better another time. */
+    /* PAWL_ENOMEM of the function while the arena was not short: not the engine's shortage, and a
+     * later retry may go well. */
     return pawl_error_set(error, code == PAWL_ENOMEM ? PAWL_ECONFIG : PAWL_EDECODE,
                           "its function in .apply says: %s", pawl_code_text(code));
 }
@@ -85,7 +86,7 @@ static pawl_code fold_all(const pawl__saga_model *model, const pawl_stream *load
                : code;
 }
 
-/* Stored folds are left alone: what is seen is what the events say. */
+/* Reads events only, no stored fold: the state shown is the one that the events make. */
 pawl_code pawl__stream_look(pawl_store *store, const pawl__saga_model *model, pawl_text key,
                             pawl_arena *arena, pawl__stream_seen *seen, pawl_error *error)
 {

@@ -1,4 +1,4 @@
-/* fold.h - a stream by itself: its name, its id, and what its events make of a state.
+/* fold.h - a stream by itself: its name, its id, and the fold of its events.
  *
  * Threads: any; nothing is kept.
  * Tests: tests/unit/engine/test_engine_process_folds.c
@@ -15,19 +15,19 @@
 #define PAWL__EVENT_HANDLED "pawl.handled"     /* a unit that sent and emitted nothing (O5) */
 #define PAWL__EVENT_COMPLETED "pawl.completed" /* a process is over */
 
-/* Its name and key make a stream's name? PAWL_ELIMIT, EINVAL. */
+/* Do the model's name and the key make a stream's name? PAWL_ELIMIT, PAWL_EINVAL. */
 pawl_code pawl__stream_check(const pawl__saga_model *model, pawl_text key, pawl_error *error);
-/* What the event does to the state. PAWL_EDECODE names its type. */
+/* Applies the event to the state. PAWL_EDECODE names the event's type. */
 pawl_code pawl__stream_apply(const pawl__stream_model *stream, const pawl_event *event, void *state,
                              pawl_arena *arena, pawl_error *error);
 /* The id by which timeouts belong to a stream. */
 pawl_saga_id pawl__stream_id(pawl_text endpoint, pawl_text stream);
 
-/* A stream from outside of a batch. */
+/* A stream as a look from outside of a batch shows it. */
 typedef struct pawl__stream_seen {
     pawl_text name;
     void     *state;   /* of the model's state record */
-    int64_t   version; /* 0: there is none */
+    int64_t   version; /* 0: there is no stream */
 } pawl__stream_seen;
 
 pawl_code pawl__stream_look(pawl_store *store, const pawl__saga_model *model, pawl_text key,

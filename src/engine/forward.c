@@ -1,14 +1,13 @@
 /* forward.c - due timeouts for a destination that no endpoint of this store handles.
  *
- * Such a timeout becomes a message to its destination, in the commit that removes it
- * (E13): a row of a queue of this store, or of the outbox, as the destination's
- * route says. So it is sent exactly once, and a failed commit leaves it as it was.
+ * Such a timeout becomes a message to its destination, in the commit that removes it (E13): a row
+ * of a queue of this store, or of the outbox, as the destination's route says. So the timeout is
+ * sent exactly once, and a failed commit leaves it as it was.
  *
  *     type         the timeout's name, or "pawl.timeout"
  *     body         {}
  *     headers      the timeout's, with its saga's type and id
- *     id           made of the timeout's id and due time, as one that is set again under
- *                  its id is another message
+ * id made of the timeout's id and due time, as a timeout set again under its id is another message
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -42,7 +42,7 @@ pawl_code pawl__headers_value(pawl_text headers, pawl_text name, pawl_arena *are
     yyjson_read_err failure = {0};
     yyjson_doc     *doc =
         yyjson_read_opts((char *)headers.data, headers.size, 0, &json_memory, &failure);
-    if (doc == NULL) /* what is no JSON has no headers */
+    if (doc == NULL) /* headers that are no JSON count as none */
         return failure.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION ? PAWL_ENOMEM : PAWL_OK;
     yyjson_val *found = yyjson_obj_getn(yyjson_doc_get_root(doc), name.data, name.size);
     bool        is_ok = true;
@@ -92,8 +92,8 @@ static pawl_code put_extra(yyjson_mut_doc *doc, yyjson_mut_val *object, const pa
     return PAWL_OK;
 }
 
-/* A trace goes on in what is sent; one that cannot be read ends, and the state that
- * belongs to it as well. */
+/* Reads the trace of the message in hand and makes its child. A header that cannot be read ends the
+ * trace, and the trace state with it. */
 static pawl_code inherit(const pawl__cause *cause, pawl_arena *arena, pawl_text *trace,
                          pawl_text *state)
 {
@@ -128,12 +128,12 @@ static bool put_all(yyjson_mut_doc *doc, yyjson_mut_val *object, yyjson_val *mem
         yyjson_mut_val *own   = yyjson_val_mut_copy(doc, name);
         yyjson_mut_val *value = yyjson_val_mut_copy(doc, yyjson_obj_iter_get_val(name));
         yyjson_mut_obj_remove(object, own);
-        is_ok = yyjson_mut_obj_add(object, own, value); /* not what is NULL */
+        is_ok = yyjson_mut_obj_add(object, own, value); /* false for a NULL */
     }
     return is_ok;
 }
 
-/* The members of the JSON object; what is no JSON has none. False without memory. */
+/* Copies the members of a JSON object; a text that is no JSON has none. False without memory. */
 static bool put_headers(yyjson_mut_doc *doc, yyjson_mut_val *object, pawl_text headers)
 {
     yyjson_read_err failure = {0};
@@ -145,7 +145,7 @@ static bool put_headers(yyjson_mut_doc *doc, yyjson_mut_val *object, pawl_text h
     return is_ok;
 }
 
-/* The object as text, and the end of the document. */
+/* Writes the object as text and frees the document. */
 static pawl_code write_headers(yyjson_mut_doc *doc, bool is_ok, pawl_arena *arena, pawl_text *made)
 {
     size_t size = 0;

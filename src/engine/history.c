@@ -1,12 +1,11 @@
-/* history.c - the attempts at a message, for whoever reads its dead letter: when, with
- * what code, and why it failed (E26).
+/* history.c - the attempts at a message, for its dead letter: the time, code and error of each
+ * (E26).
  *
  *     [{"attempt":1,"at":"2026-01-01T09:00:00.000000Z","code":"RETRY","error":"..."}, ...]
  *
- * Each run of the handlers is one, also those that were repeated at once in memory. Between
- * delayed retries the list lies in the message's row. Of many the first ones and the last
- * ones are kept: how it began, and how it is now; the numbers show the gap. Nothing of this
- * is done for a message that is handled.
+ * Each run of the handlers that failed is an attempt, the immediate retries in memory included.
+ * Between delayed retries the list lies in the message's row. Of many attempts the first and the
+ * last are kept; their numbers show the gap. A message that is handled writes no list.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +42,7 @@ void pawl__unit_note(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
     pawl__attempt *grown = pawl_arena_grow(batch->arena, unit->attempts, unit->attempt_count,
                                            &unit->attempt_capacity, sizeof unit->attempts[0]);
     if (grown == NULL)
-        return; /* the last one is in the letter itself */
+        return; /* the letter has the last error in any case */
     unit->attempts = grown;
     unit->attempts[unit->attempt_count++] =
         (pawl__attempt){code, error, batch->engine->machine_now};
@@ -62,7 +61,7 @@ static yyjson_mut_val *make_attempt(yyjson_mut_doc *doc, const pawl__attempt *at
     return made;
 }
 
-/* What the row has already; the number of its last attempt. */
+/* Adds the attempts that the row has; returns the number of the last. */
 static int64_t add_stored(yyjson_mut_doc *doc, yyjson_mut_val *list, pawl_text stored)
 {
     int64_t     number = 0;
@@ -88,7 +87,7 @@ static void cut(yyjson_mut_val *list)
         yyjson_mut_arr_remove_range(list, FIRST_KEPT, count - ATTEMPTS_MAX);
 }
 
-/* Without memory for it the message keeps what its row has: the letter is what counts. */
+/* Without memory the row keeps the list that it has: the letter matters more than its history. */
 pawl_text pawl__unit_history(pawl__batch *batch, const pawl__unit *unit)
 {
     pawl_text       stored = unit->row.history;

@@ -1,5 +1,5 @@
-/* identity.c - each saga once in a batch, found by correlation value,
- * transitional value or id; and the groups of units that touched it.
+/* identity.c - the entries of a batch: each saga once, found by correlation value, transitional
+ * value or id; and the groups of units that touched a common entry.
  *
  * Values compare as the stores compare: same type, text byte for byte.
  *
@@ -53,8 +53,8 @@ static bool grow(pawl__batch *batch, pawl__entry_key key)
     return true;
 }
 
-/* An entry whose key changed (a new id, another transitional value) is added
- * again; its old place stays and no longer matches. */
+/* Adds an entry whose key is new or changed (a new id, another transitional value); a changed key
+ * leaves its old slot behind, which no longer matches. */
 static bool add(pawl__batch *batch, pawl__entry_key key, pawl__entry *entry)
 {
     pawl__entry_index *index = &batch->indexes[key];
@@ -104,7 +104,7 @@ pawl__entry *pawl__identity_find_id(pawl__batch *batch, const pawl__saga_model *
 
 /* ---- Entries ------------------------------------------------------------- */
 
-/* What a new entry needs as a stream's. */
+/* Gives a new entry its stream: name, id, and the set of remembered dispatch ids. */
 static bool add_stream(pawl__batch *batch, pawl__entry *entry)
 {
     pawl__stream_entry *stream = pawl_arena_take(batch->arena, sizeof *stream);
@@ -153,8 +153,8 @@ bool pawl__identity_set_transitional(pawl__batch *batch, pawl__entry *entry,
     return value->type == PAWL_VALUE_NONE || add(batch, PAWL__BY_TRANSITIONAL, entry);
 }
 
-/* Stored state of an older version is upcast; one that cannot be decoded is an
- * error that names the saga, never "none" (S27). */
+/* A stored state of an older version is upcast; a state that cannot be decoded is an error that
+ * names the saga, never "no saga" (S27). */
 static pawl_code decode_state(pawl__batch *batch, const pawl__saga_model *model,
                               const pawl_saga_row *row, void *state, pawl_error *error)
 {
@@ -175,8 +175,8 @@ static pawl_code decode_state(pawl__batch *batch, const pawl__saga_model *model,
     return pawl_error_wrap(error, code, "saga %s %s", model->saga->name, id);
 }
 
-/* Was the row found to be in other hands by another of its keys? It may have
- * become free between two reads, or this one locks nothing. */
+/* Did an earlier read by another key of the row find it elsewhere? The row may have become free
+ * between the two reads, or this read locks nothing. */
 static bool is_row_elsewhere(pawl__batch *batch, const pawl__entry *entry, const pawl_saga_row *row)
 {
     const pawl__entry *found[] = {
@@ -189,7 +189,7 @@ static bool is_row_elsewhere(pawl__batch *batch, const pawl__entry *entry, const
     return false;
 }
 
-/* Keeps the keys of the row, so that whoever looks for it meets this entry. */
+/* Keeps the keys of the row, so that a look-up by any of them finds this entry. */
 static pawl_code leave_row(pawl__batch *batch, pawl__entry *entry, const pawl_saga_row *row)
 {
     entry->is_elsewhere  = true;
@@ -261,7 +261,7 @@ pawl_code pawl__identity_adopt(pawl__batch *batch, const pawl__saga_model *model
     return *entry != NULL ? pawl__identity_fill(batch, *entry, row, error) : PAWL_ENOMEM;
 }
 
-/* A batch of one that holds the transaction open waits for its row. */
+/* A batch of one in a hold waits for the row lock. */
 pawl_saga_lock pawl__identity_lock(const pawl__batch *batch)
 {
     return batch->has_sql ? PAWL_SAGA_LOCKED : PAWL_SAGA_UNLOCKED;

@@ -7,8 +7,7 @@
 
 #include "pawl/base.h"
 
-/* pawl_dispatch_id_make; without a source the message in hand takes its place
- * (O5). */
+/* As pawl_dispatch_id_make; for an empty source the id of the message in hand stands in (O5). */
 pawl_dispatch_id pawl__dispatch_id(pawl_text endpoint, pawl_text source, pawl_text message_id,
                                    int64_t version, int32_t index);
 

@@ -20,7 +20,8 @@ static bool is_changed(const pawl_context *ctx, const pawl__touch *touch)
            !pawl_record_equal(entry->model->state, entry->state, touch->state);
 }
 
-/* The correlation property must be what found or began the saga (E10, E11). */
+/* Fails the unit when the handler changed the correlation property from the value that found or
+ * began the saga (E10, E11). */
 static pawl_code check_correlation(pawl_context *ctx, const pawl__touch *touch,
                                    pawl_value *transitional)
 {
@@ -86,7 +87,7 @@ static void end_entry(pawl__entry *entry)
     entry->timeouts.count = 0;
 }
 
-/* Into the batch's arena. */
+/* Copies the state into the batch's arena. */
 static pawl_code copy_state(pawl_context *ctx, const pawl__touch *touch, void **state)
 {
     const pawl__saga_model *model = touch->entry->model;
@@ -104,7 +105,8 @@ static pawl_code copy_state(pawl_context *ctx, const pawl__touch *touch, void **
                               model->saga->name);
 }
 
-/* Its state needs no copy: it is the fold of events that were encoded. */
+/* No copy of the state: it is the fold of events that were encoded and decoded into the batch's
+ * arena. */
 static pawl_code keep_stream(pawl_context *ctx, pawl__touch *touch)
 {
     pawl_code code = pawl__stream_keep(ctx, touch);
@@ -144,9 +146,10 @@ static pawl_code keep_saga(pawl_context *ctx, pawl__touch *touch, const pawl_val
     return keep_timeouts(ctx, entry, touch);
 }
 
-/* Source, version and index of an outbox row: what its id is made of (O5). The
- * index runs through the whole batch, also when the saga ends and begins again:
- * it has another id then. */
+/* Sets source, version and index of an outbox row, of which its id is made (O5). A saga's index
+ * runs through the whole batch, since its version does; a saga that ends and begins again has
+ * another id, and so another source. A stream's version is that after the unit, so its index runs
+ * through the unit. */
 static pawl_code keep_dispatch(pawl_context *ctx, pawl__dispatch *dispatch, int32_t index)
 {
     pawl_outbox_add *add   = &dispatch->add;
@@ -185,8 +188,7 @@ static pawl_code keep_dispatch(pawl_context *ctx, pawl__dispatch *dispatch, int3
     return add->message.id.data != NULL ? PAWL_OK : pawl__context_no_memory(ctx);
 }
 
-/* Makes room for all effects of the unit before any is kept, so that running
- * out of memory half-way leaves the batch as it was. */
+/* Room for `more` items behind those of the batch; the batch's own list stays as it is. */
 static pawl_code reserve(pawl_context *ctx, void *items, size_t *count, size_t *capacity,
                          size_t more, size_t size, void **reserved)
 {
@@ -204,6 +206,8 @@ static pawl_code reserve(pawl_context *ctx, void *items, size_t *count, size_t *
     return PAWL_OK;
 }
 
+/* Makes room for all effects of the unit before any is kept, so that running out of memory
+ * half-way leaves the batch as it was. */
 static pawl_code reserve_effects(pawl_context *ctx)
 {
     pawl__effects *all = &ctx->batch->effects;

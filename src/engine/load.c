@@ -1,9 +1,8 @@
 /* load.c - reads what a batch needs: marks, sagas, and whether a missing saga
  * is missing for good.
  *
- * One set-based read each. "No saga" for a message that cannot start one is
- * believed only if the saga is still missing in a read made after a look at
- * the queue found no older due message.
+ * One set-based read each. "No saga" for a message that cannot start one is believed only if the
+ * saga is still missing in a read made after the queue showed no older due message.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +11,7 @@
 #include "engine/elsewhere.h"
 #include "engine/stream.h"
 
-/* Entries or lookups that one read asks for. */
+/* Keys of one read, and the entries or lookups that its rows are for. */
 typedef struct read_list {
     pawl_value    *values;
     pawl__entry  **entries;
@@ -30,8 +29,8 @@ static bool read_list_make(pawl__batch *batch, size_t capacity, read_list *list)
     return list->values != NULL && list->entries != NULL && list->lookups != NULL;
 }
 
-/* Hot sagas are read first, and locked; what is read then is all the others,
- * and the hot ones that are not there. */
+/* Is the key part of this read? The read with SKIP_LOCKED has the hot sagas; the read after it has
+ * all keys not loaded by then, hot ones without a row included. */
 static bool is_wanted(const pawl__batch *batch, const pawl__saga_model *saga, pawl_saga_key key,
                       const pawl_value *value, pawl_saga_lock lock)
 {
@@ -85,7 +84,7 @@ static pawl_code load_main(pawl__batch *batch, const pawl__saga_model *saga, paw
 
 /* ---- By transitional value ------------------------------------------------------ */
 
-/* Otherwise the transitional value is asked for, if there is one. */
+/* Has the main value found a saga? If not, the transitional value is read next. */
 static bool is_found_by_main(const pawl__lookup *lookup)
 {
     return lookup->entry != NULL && (lookup->entry->exists || lookup->entry->is_elsewhere);
@@ -124,8 +123,8 @@ static pawl_code load_transitional(pawl__batch *batch, const pawl__saga_model *s
 
 /* ---- By id, for timeouts ---------------------------------------------------------- */
 
-/* The unit keeps its entry: when the saga is ended and begun again in the batch
- * the entry has another id, and the unit still belongs to its group. */
+/* Gives each timeout's unit its entry for good: when the saga is ended and begun again in the
+ * batch, the entry has another id, and the unit still belongs to its group. */
 static void set_entries(pawl__batch *batch, const pawl__saga_model *saga)
 {
     for (size_t i = 0; i < batch->unit_count; i++) {
@@ -185,15 +184,15 @@ static bool has_missing(const pawl__unit *unit)
     return false;
 }
 
-/* Is the unit's place before the oldest message that others may still handle? */
+/* Is the unit's place before that of the oldest message outside of the batch? */
 static bool is_before(const pawl__unit *unit, pawl_time placed, int64_t seq)
 {
     return unit->row.placed < placed || (unit->row.placed == placed && unit->row.seq < seq);
 }
 
-/* Messages put back because another worker has their saga are due a moment from
- * now, and older messages all the same: nothing else of an older place is due so
- * soon, and neither waits nor was retried. */
+/* Messages put back for a saga elsewhere are due a moment from now, and older messages all the
+ * same. No other message of an older place is due so soon without waiting for a saga or having been
+ * retried, which queue_oldest leaves out. */
 #define LOOK_AHEAD PAWL_SECONDS(1)
 
 static pawl_code find_oldest(pawl__batch *batch, const int64_t *except, size_t count,
@@ -207,9 +206,10 @@ static pawl_code find_oldest(pawl__batch *batch, const int64_t *except, size_t c
                                     seq, error);
 }
 
-/* Those of the batch are known: pawl__load_has_older asks them when they are needed. */
-static pawl_code look_at_queue(pawl__batch *batch, pawl_time *placed, int64_t *seq,
-                               pawl_error *error)
+/* The batch's own messages are left out: pawl__load_has_older asks for them at the time they are
+ * needed. */
+static pawl_code find_oldest_outside(pawl__batch *batch, pawl_time *placed, int64_t *seq,
+                                     pawl_error *error)
 {
     int64_t *except = pawl_arena_take(batch->arena, batch->unit_count * sizeof *except);
     size_t   count  = 0;
@@ -221,7 +221,8 @@ static pawl_code look_at_queue(pawl__batch *batch, pawl_time *placed, int64_t *s
     return find_oldest(batch, except, count, placed, seq, error);
 }
 
-/* As the store answers: what waits itself, or is retried, makes nobody wait. */
+/* May the unit's message still begin a saga? As queue_oldest counts: messages that wait for a saga
+ * themselves, or are retried, make no other message wait. */
 static bool is_open(const pawl__unit *unit)
 {
     return unit->kind == PAWL__UNIT_MESSAGE && unit->row.attempts == 0 &&
@@ -273,7 +274,7 @@ static pawl_code read_again(pawl__batch *batch, const pawl__saga_model *saga, pa
                 lookup->binding->saga != saga || !is_before(&batch->units[i], placed, seq))
                 continue;
             if (lookup->entry == NULL) {
-                lookup->is_final = true; /* unless its transitional value, read next, finds one */
+                lookup->is_final = true; /* unless the transitional value finds it */
                 continue;
             }
             list.values[list.count]    = lookup->value;
@@ -303,7 +304,7 @@ static pawl_code settle_missing(pawl__batch *batch, pawl_error *error)
         return PAWL_OK;
     pawl_time placed;
     int64_t   seq;
-    pawl_code code = look_at_queue(batch, &placed, &seq, error);
+    pawl_code code = find_oldest_outside(batch, &placed, &seq, error);
     for (size_t i = 0; i < batch->engine->model->saga_count && code == PAWL_OK; i++)
         code = read_again(batch, &batch->engine->model->sagas[i], placed, seq, error);
     if (code == PAWL_OK)
@@ -342,6 +343,6 @@ pawl_code pawl__load_sagas(pawl__batch *batch, pawl_error *error)
     pawl__elsewhere_put_back(batch);
     if (code == PAWL_OK)
         code = settle_missing(batch, error);
-    pawl__elsewhere_put_back(batch); /* what the second look brought to light */
+    pawl__elsewhere_put_back(batch); /* sagas that the second read found elsewhere */
     return code;
 }

@@ -1,9 +1,9 @@
 /* lookup.c - from a message to its handlers, and from these to the sagas they
  * look for.
  *
- * A message runs the handlers of its own type and of its base types. What
- * finds a saga is the message's property, made the type of the saga's
- * correlation property (S17): never silently unmatched.
+ * A message runs the handlers of its own type and of its base types. The message's property finds
+ * the saga; it is coerced to the type of the saga's correlation property (S17), or the message
+ * fails: never silently unmatched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,8 +77,8 @@ static pawl_code key_value(pawl__batch *batch, const pawl__lookup *lookup, const
     return code;
 }
 
-/* E11 and S18: what starts a saga needs a real value, what continues
- * one must not be null; a nested property that is not there is just "none". */
+/* E11 and S18: a message that starts a saga needs a real value, a message that continues one must
+ * not have null. A nested property that is absent counts as "no value" and is allowed. */
 static bool has_value(const pawl__binding *binding, const pawl_value *value)
 {
     if (!binding->starts)
@@ -100,7 +100,7 @@ static pawl_code check_value(const pawl__lookup *lookup, pawl_error *error)
         binding->saga->stream != NULL ? "stream" : "saga", binding->starts ? "started" : "found");
 }
 
-/* An answer names its process in a header. */
+/* Reads the process's key from the header that an answer names it in. */
 static pawl_code answer_value(pawl__batch *batch, const pawl__unit *unit, pawl__lookup *lookup)
 {
     const pawl__saga_model *process = lookup->binding->saga;
@@ -115,8 +115,8 @@ static pawl_code answer_value(pawl__batch *batch, const pawl__unit *unit, pawl__
     return code;
 }
 
-/* The key is a text; whether what begins a stream has a real value (E11) is
- * asked before it is made one, as the text of a zero uuid is a text like others. */
+/* Reads the key as a text. The value of a message that begins a stream is checked before it becomes
+ * one (E11), as the text of a zero uuid is a text like others. */
 static pawl_code key_of_stream(pawl__batch *batch, pawl__lookup *lookup, pawl_error *error)
 {
     const pawl__binding *binding = lookup->binding;
@@ -129,7 +129,7 @@ static pawl_code key_of_stream(pawl__batch *batch, pawl__lookup *lookup, pawl_er
     return code == PAWL_OK ? check_value(lookup, error) : code;
 }
 
-/* The stream of a process or an entity. */
+/* Finds or adds the entry of a process or an entity by its key. */
 static pawl_code find_stream(pawl__batch *batch, const pawl__unit *unit, pawl__lookup *lookup,
                              pawl_error *error)
 {
@@ -150,7 +150,8 @@ static pawl_code find_stream(pawl__batch *batch, const pawl__unit *unit, pawl__l
     return lookup->entry != NULL ? PAWL_OK : PAWL_ENOMEM;
 }
 
-/* False for a message without the transitional property's value, or one that no saga has. */
+/* False for a message without the transitional property's value, or with a value that no saga can
+ * have. */
 static bool has_transitional(pawl__batch *batch, pawl__lookup *lookup)
 {
     const pawl__saga_model *saga = lookup->binding->saga;
@@ -162,8 +163,8 @@ static bool has_transitional(pawl__batch *batch, pawl__lookup *lookup)
     return lookup->transitional.type != PAWL_VALUE_NONE;
 }
 
-/* While a correlation property is replaced, a message may have the other one alone: what
- * continues a saga is then found by that (S22). */
+/* While a correlation property is being replaced, a message that continues a saga may have the
+ * transitional value alone, and finds the saga by it (S22). */
 static pawl_code find_entry(pawl__batch *batch, pawl__lookup *lookup, pawl_error *error)
 {
     const pawl__binding    *binding = lookup->binding;
@@ -215,7 +216,7 @@ static pawl_code build_type(pawl__batch *batch, pawl__unit *unit, const pawl__ty
             continue;
         code = lookup->binding->saga->stream != NULL ? find_stream(batch, unit, lookup, error)
                                                      : find_entry(batch, lookup, error);
-        /* An answer to another process than this one. */
+        /* The answer names another process than this binding's. */
         if (code == PAWL_OK && lookup->binding->key == NULL &&
             lookup->binding->saga->stream != NULL && lookup->entry == NULL)
             unit->lookup_count--;
@@ -223,7 +224,8 @@ static pawl_code build_type(pawl__batch *batch, pawl__unit *unit, const pawl__ty
     return code;
 }
 
-/* A type that nobody here handles: others of the endpoint may (E28). */
+/* Ends a message whose type has no handler here: it waits if another worker of the endpoint handles
+ * the type, else it is dead (E28). */
 static pawl_code end_unknown(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     pawl_text type     = unit->message.type;
@@ -247,8 +249,8 @@ static pawl_code end_unknown(pawl__batch *batch, pawl__unit *unit, pawl_error *e
     return PAWL_OK;
 }
 
-/* An answer to a process that is not one of this program's: another worker's may know
- * it, as with a type (E28), for as long as a message waits for its saga. */
+/* Ends an answer to a process that this program does not have: it waits, as long as a message waits
+ * for its saga, for another worker that may have the process (E28). */
 static pawl_code end_stray(pawl__batch *batch, pawl__unit *unit, pawl_error *error)
 {
     pawl_text process;

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Does what runs say .own_sql? An event and a flush are alone in their transactions. */
+/* Does the running handler declare .own_sql? An event and a flush are alone in their
+ * transactions. */
 static bool has_sql(const pawl_context *ctx)
 {
     if (ctx->lookup != NULL)

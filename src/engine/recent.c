@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define CAPACITY_FIRST 16
-#define QUOTED_SIZE (PAWL_UUID_TEXT_SIZE + 2) /* of an id in JSON */
+#define QUOTED_SIZE (PAWL_UUID_TEXT_SIZE + 2) /* size of an id in JSON */
 #define SECOND_DIGITS_MAX 12                  /* of PAWL_TIME_MAX */
 #define SECOND_SIZE (SECOND_DIGITS_MAX + 2)   /* with a comma and a NUL */
 
@@ -156,7 +156,7 @@ typedef struct reader {
     size_t    index;
 } reader;
 
-/* Is it the next character? A database may have put spaces before it. */
+/* Takes the wanted character if it is next. A database may have put spaces before it. */
 static bool take(reader *from, char wanted)
 {
     while (from->index < from->json.size && from->json.data[from->index] == ' ')
@@ -176,7 +176,7 @@ static bool take_id(reader *from, pawl_uuid *id)
     return pawl_uuid_parse(text, id, NULL) == PAWL_OK && take(from, '"');
 }
 
-/* The second that may stand behind an id. */
+/* Reads the second that may stand behind an id. */
 static bool take_second(reader *from, int64_t *second)
 {
     int64_t number = 0;
@@ -191,7 +191,7 @@ static bool take_second(reader *from, int64_t *second)
     return digits > 0 && digits <= SECOND_DIGITS_MAX;
 }
 
-/* Goes on to what is next in the array, or over its end. */
+/* Goes on to the next element of the array, or over its end. */
 static bool take_next(reader *from, bool *is_over)
 {
     *is_over = take(from, ']');
@@ -209,7 +209,7 @@ static bool is_id_next(const reader *from)
     return from->index < from->json.size && from->json.data[from->index] == '"';
 }
 
-/* Nothing but what write() made is taken: half a set would let a command that was
+/* Accepts only arrays as pawl__recent_write makes them: half a set would let a command that was
  * handled run again. */
 pawl_code pawl__recent_read(pawl__recent *recent, pawl_text json, pawl_arena *arena)
 {

@@ -1,7 +1,7 @@
 /* recent.h - the dispatch ids that a process or an entity has handled of late: a
  * bounded set, first in first out (O17).
  *
- * Memory: the batch's arena; it grows with what is in it, up to its bound.
+ * Memory: the batch's arena; it grows with the number of ids, up to its bound.
  * Threads: as the batch.
  * Tests: tests/unit/engine/test_engine_recent.c
  *
@@ -14,8 +14,8 @@
 
 typedef struct pawl__recent_item {
     pawl_uuid id;
-    uint32_t  next; /* of its chain: index + 1; 0: the last */
-    pawl_time at;   /* of its event; 0: not known */
+    uint32_t  next; /* next of its chain: index + 1; 0: the last */
+    pawl_time at;   /* time of its event; 0: not known */
 } pawl__recent_item;
 
 typedef struct pawl__recent {
@@ -27,16 +27,16 @@ typedef struct pawl__recent {
 } pawl__recent;
 
 bool pawl__recent_has(const pawl__recent *recent, pawl_uuid id);
-/* `pushed_out`, unless NULL, is what had to go, or zero. An id that is there stays
+/* `pushed_out`, unless NULL, is the id that had to go, or zero. An id that is in the set stays
  * where it is. PAWL_ENOMEM. */
 pawl_code pawl__recent_add(pawl__recent *recent, pawl_uuid id, pawl_time at, pawl_arena *arena,
                            pawl__recent_item *pushed_out);
-/* Empty again; what it has of memory stays its own. */
+/* Empties the set, which keeps its memory. */
 void pawl__recent_clear(pawl__recent *recent);
 /* A JSON array of the ids, oldest first, each followed by the second of its event when
  * that is not the second of the one before; data NULL without memory. */
 pawl_text pawl__recent_write(const pawl__recent *recent, pawl_arena *arena);
-/* PAWL_EDECODE: it is none. */
+/* PAWL_EDECODE: the text is no such array. */
 pawl_code pawl__recent_read(pawl__recent *recent, pawl_text json, pawl_arena *arena);
 
 #endif

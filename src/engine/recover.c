@@ -1,4 +1,4 @@
-/* recover.c - what becomes of a unit that failed, or that has to wait.
+/* recover.c - ends of units that failed or have to wait.
  *
  *     immediate retries   in memory, in unit.c
  *     delayed retries     the row gets a later due time, doubling, with jitter
@@ -13,11 +13,11 @@
 #define WAIT_FIRST PAWL_MILLISECONDS(50)
 #define WAIT_LAST PAWL_SECONDS(1)
 #define DOUBLINGS_MAX 30
-/* An event that fails holds up all that follow. */
+/* A failed event holds up all events behind it. */
 #define EVENT_DELAY PAWL_SECONDS(1)
 #define EVENT_DELAY_MAX PAWL_MINUTES(1)
 
-/* Codes that the same message will meet again whatever happens. */
+/* Codes that every run of the same message meets again. */
 static bool is_hopeless(pawl_code code)
 {
     switch (code) {
@@ -38,7 +38,7 @@ int64_t pawl__doubled(int64_t delay, int32_t times, int64_t limit)
     return delay < limit ? delay : limit;
 }
 
-/* Doubles with each attempt, give or take a tenth. */
+/* The delay doubles with each attempt, give or take a tenth. */
 static int64_t back_off(pawl__engine *engine, int32_t attempts)
 {
     int64_t delay  = pawl__doubled(engine->retry_delay, attempts, engine->retry_delay_max);
@@ -66,7 +66,8 @@ static int32_t attempts_of(const pawl__unit *unit)
     return 0;
 }
 
-/* However often it failed, and with whatever. Its time is the machine's. */
+/* Sets the next run of a failed event, whatever its code and however many its attempts: it is never
+ * dead. Its due time is one of the machine's clock. */
 static void fail_event(const pawl__engine *engine, pawl__unit *unit, pawl_code code,
                        pawl_text error, int64_t asked_delay)
 {

@@ -1,8 +1,7 @@
 /* stream.c - loads streams, folds their events, and takes what handlers emit.
  *
- * What is emitted is encoded, decoded and applied at once, so that a handler sees
- * the very state that a load would fold, and an event that cannot be read again
- * fails the message that emitted it.
+ * An emitted event is encoded, decoded and applied at once, so that a handler sees the very state
+ * that a load would fold, and an event that cannot be read again fails the message that emitted it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,15 +15,15 @@
 
 /* ---- Folding ---------------------------------------------------------------- */
 
-/* How many ids reach as far back as copies may come; 0: more than can be remembered. */
+/* Number of ids that reach as far back as copies may come; 0: more than can be remembered. */
 static size_t enough(size_t remembered, int64_t reach, int64_t retention)
 {
     double count = reach > 0 ? (double)remembered * (double)retention / (double)reach + 1 : 0;
     return count <= PAWL_DISPATCHES_REMEMBERED_MAX ? (size_t)count : 0;
 }
 
-/* More dispatches come than are remembered for as long as they may come again, which is told
- * only where the inbox forgets them sooner than the outbox: its marks know each copy. */
+/* Warns that dispatch ids are forgotten while their copies may still come: only where inbox marks
+ * go sooner than outbox rows, as a mark stops each copy. */
 static void warn(pawl__batch *batch, const pawl__entry *entry, const pawl__recent_item *gone)
 {
     pawl__engine *engine   = batch->engine;
@@ -76,7 +75,7 @@ static pawl_code fold_events(pawl__batch *batch, pawl__entry *entry, const pawl_
     return code;
 }
 
-/* `last` is the version that the stream has come to. */
+/* `last` is the version of the stream's last event. */
 static pawl_code fold_stored(pawl__batch *batch, pawl__entry *entry, const pawl_fold_row *fold,
                              int64_t last, void *state, pawl_error *error)
 {
@@ -119,7 +118,7 @@ static pawl_code fill(pawl__batch *batch, pawl__entry *entry, const pawl_stream 
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the state of %s",
                               stream->text.data);
     if (entry->broken != PAWL_OK) {
-        /* The program of another version may be able to: retries, then a dead letter. */
+        /* A program of another version may be able to decode it: retries, then a dead letter. */
         if (entry->broken == PAWL_EDECODE)
             entry->broken = PAWL_ECONFIG;
         entry->broken_text = pawl_arena_text(batch->arena, pawl_text_of(broken.text));
@@ -160,7 +159,8 @@ pawl_code pawl__stream_read(pawl__batch *batch, pawl__entry *const *entries, siz
     pawl_code code = PAWL_OK;
     if (count > 0)
         code = read_streams(batch, entries, count, true, error);
-    /* A fold that this program cannot read is no more than a short cut. */
+    /* A stored fold only shortens the load: when this program cannot read it, all events are
+     * read. */
     for (size_t i = 0; i < count && code == PAWL_OK; i++) {
         if (entries[i]->stream->is_fold_bad)
             code = read_streams(batch, &entries[i], 1, false, error);
@@ -168,7 +168,8 @@ pawl_code pawl__stream_read(pawl__batch *batch, pawl__entry *const *entries, siz
     return code;
 }
 
-/* A timeout names its stream in a header; one that does not belongs to nobody. */
+/* Finds the stream that a timeout names in a header; a timeout without the header has none and is
+ * dropped. */
 static pawl_code find_timeout(pawl__batch *batch, const pawl__saga_model *model, pawl__unit *unit)
 {
     pawl_text stream;
@@ -208,7 +209,7 @@ pawl_code pawl__stream_load(pawl__batch *batch, const pawl__saga_model *model, p
 
 pawl_uuid pawl__carried_dispatch(const pawl_message *message)
 {
-    static const size_t version = 14; /* the place of the version's digit */
+    static const size_t version = 14; /* index of the version's digit */
     pawl_uuid           id      = {{0}};
     if (message->id.size != PAWL_UUID_TEXT_SIZE || message->id.data[version] != '5' ||
         pawl_uuid_parse(message->id, &id, NULL) != PAWL_OK)
@@ -235,7 +236,8 @@ static pawl_code add_event(pawl_context *ctx, pawl__touch *touch, const pawl_eve
     return PAWL_OK;
 }
 
-/* What every event of the unit says about where it comes from. */
+/* An event with the fields that all events of the unit have in common: message, correlation,
+ * causation, dispatch id, time. */
 static pawl_event event_of(const pawl_context *ctx, pawl_text type)
 {
     const pawl_message *message = &ctx->unit->message;
@@ -319,7 +321,7 @@ static bool has_dispatches(const pawl_context *ctx, size_t touch)
     return false;
 }
 
-/* An event of the library's own. */
+/* Adds an event of the library's own. */
 static pawl_code add_own(pawl_context *ctx, pawl__touch *touch, const char *type)
 {
     pawl_event event = event_of(ctx, pawl_text_of(type));

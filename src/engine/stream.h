@@ -17,14 +17,14 @@
 /* Reads the streams of all entries of the model that were not read yet, those of
  * its timeouts included. */
 pawl_code pawl__stream_load(pawl__batch *batch, const pawl__saga_model *model, pawl_error *error);
-/* Reads these, again if need be. */
+/* Reads these streams, once more if they were read before. */
 pawl_code pawl__stream_read(pawl__batch *batch, pawl__entry *const *entries, size_t count,
                             pawl_error *error);
-/* The dispatch id that a message carries as its own id; zero: it has none. */
+/* The dispatch id that the message's id is; zero: its id is none. */
 pawl_uuid pawl__carried_dispatch(const pawl_message *message);
 /* Did the entry's process or entity handle the message in hand before? */
 bool pawl__stream_knows(const pawl_context *ctx, const pawl__entry *entry);
-/* The handlers are done: adds what the library itself has to say. */
+/* Adds the library's own events when the handlers are done: handled, completed. */
 pawl_code pawl__stream_seal(pawl_context *ctx, size_t touch);
 /* Makes the copy and its events the entry's. */
 pawl_code pawl__stream_keep(pawl_context *ctx, pawl__touch *touch);
@@ -38,7 +38,7 @@ pawl_code pawl__stream_fold(pawl__batch *batch, const pawl__entry *entry, pawl_f
 
 /* answer.c: tells the process that sent the command in hand, if it asked. */
 pawl_code pawl__answer_accepted(pawl_context *ctx);
-/* `*is_told` false: nobody wants to know. */
+/* `*is_told` false: the command asks for no such answer. */
 pawl_code pawl__answer_rejected(pawl_context *ctx, pawl_text reason, bool *is_told);
 
 #endif

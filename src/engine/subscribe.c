@@ -1,4 +1,4 @@
-/* subscribe.c - who gets a published message.
+/* subscribe.c - the queues that get a published message.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

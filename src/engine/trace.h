@@ -1,5 +1,5 @@
-/* trace.h - the place of a message in a distributed trace: the header
- * `traceparent` of W3C Trace Context.
+/* trace.h - where a message stands in a distributed trace: the header `traceparent` of W3C Trace
+ * Context.
  *
  *     message in hand:  00-TRACE-SPAN-01
  *     what it sends:    00-TRACE-span of its handling-01
@@ -19,7 +19,7 @@
 #define PAWL__HEADER_TRACE "traceparent"
 #define PAWL__HEADER_TRACE_STATE "tracestate"
 #define PAWL__TRACE_TEXT_SIZE 55       /* without NUL */
-#define PAWL__TRACE_STATE_SIZE_MAX 512 /* what the standard asks everybody to carry at least */
+#define PAWL__TRACE_STATE_SIZE_MAX 512 /* the least that the standard asks for */
 #define PAWL__TRACE_SAMPLED 1u
 
 typedef struct pawl__trace {
@@ -28,7 +28,7 @@ typedef struct pawl__trace {
     uint8_t flags; /* SAMPLED, and 2: the trace id is random */
 } pawl__trace;
 
-/* False for what the standard calls invalid: such a header is ignored. */
+/* False for a text that the standard calls invalid: such a header is ignored. */
 bool pawl__trace_parse(pawl_text text, pawl__trace *trace);
 /* Writes 55 characters and a NUL. */
 void pawl__trace_format(const pawl__trace *trace, char text[PAWL__TRACE_TEXT_SIZE + 1]);

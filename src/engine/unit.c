@@ -43,7 +43,7 @@ static pawl_code begin_saga(pawl_context *ctx, pawl__touch *touch)
     const pawl__saga_model *model = touch->entry->model;
     touch->is_begun               = true;
     if (model->stream != NULL)
-        return PAWL_OK; /* its id comes from its stream's name */
+        return PAWL_OK; /* a stream's id comes from its name */
     touch->id.uuid = pawl_uuid_v7(ctx->batch->engine->random, ctx->batch->engine->machine_now);
     if (model->saga->correlation == NULL)
         return PAWL_OK;
@@ -82,7 +82,8 @@ static pawl__entry *existing_entry(pawl_context *ctx, pawl__lookup *lookup)
     return other != NULL && other->exists ? other : NULL;
 }
 
-/* Did an earlier handler of this very unit begin or complete the saga? */
+/* The saga in the unit's hands, or NULL: an earlier handler of this unit began, changed or
+ * completed it. */
 static const pawl__touch *touch_of(const pawl_context *ctx, const pawl__entry *entry)
 {
     for (size_t i = 0; i < ctx->touch_count; i++)
@@ -105,7 +106,7 @@ static pawl_code call_handler(pawl_context *ctx, pawl__lookup *lookup, const paw
     return code == PAWL_OK && is_entity ? pawl__answer_accepted(ctx) : code;
 }
 
-/* A process that was completed: there is none any more, and none to wait for. */
+/* Is the process completed? No message begins it again or waits for it. */
 static bool is_over(const pawl__lookup *lookup)
 {
     return lookup->entry != NULL && lookup->entry->stream != NULL &&
@@ -115,8 +116,8 @@ static bool is_over(const pawl__lookup *lookup)
 #define VALUES_SIZE (PAWL_VALUE_TEXT_SIZE * 2 + PAWL_NAME_SIZE_MAX + 20)
 #define NONE_SIZE (VALUES_SIZE + PAWL_NAME_SIZE_MAX + 40)
 
-/* " for 'o-1'", " for 'o-1' or number '17'", " for number '17'": the second one is the
- * transitional property's, which may be asked for by the same value. */
+/* Writes " for 'o-1'", " for 'o-1' or number '17'" or " for number '17'", where number is the
+ * transitional property; the text has an equal value once. */
 static void format_values(const pawl__lookup *lookup, char text[VALUES_SIZE])
 {
     const char *name                        = lookup->binding->saga->saga->transitional;
@@ -131,7 +132,7 @@ static void format_values(const pawl__lookup *lookup, char text[VALUES_SIZE])
              has_other ? name : "", has_other ? " " : "", has_other ? other : "");
 }
 
-/* "no saga OrderSaga for 'o-1'", "process Order for 'o-1' is over". */
+/* Writes "no saga OrderSaga for 'o-1'" or "process Order for 'o-1' is over". */
 static void format_none(const pawl__lookup *lookup, char text[NONE_SIZE])
 {
     const pawl__saga_model *saga    = lookup->binding->saga;
@@ -142,7 +143,8 @@ static void format_none(const pawl__lookup *lookup, char text[NONE_SIZE])
              saga->saga->name, values, is_past ? " is over" : "");
 }
 
-/* "None" after a look at the queue, with no older message of this batch left. */
+/* Is "no saga" final: after the queue showed no older message, and with no older message of this
+ * batch left? */
 static bool is_final(const pawl_context *ctx, const pawl__lookup *lookup)
 {
     bool is_nobody = lookup->binding->find == NULL && lookup->value.type == PAWL_VALUE_NONE &&
@@ -151,7 +153,7 @@ static bool is_final(const pawl_context *ctx, const pawl__lookup *lookup)
            (lookup->is_final && !pawl__load_has_older(ctx->batch, ctx->unit));
 }
 
-/* PAWL_ENOTFOUND here means: wait, the unit's end is set. */
+/* PAWL_ENOTFOUND: the message waits, the unit's end is set. */
 static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
 {
     const pawl__binding *binding = lookup->binding;
@@ -172,8 +174,8 @@ static pawl_code handle_missing(pawl_context *ctx, pawl__lookup *lookup)
     return PAWL_OK;
 }
 
-/* A custom finder names the saga by id; "none" on a starter begins one (E30).
- * PAWL_ENOTFOUND: the unit's end is set. */
+/* Calls a custom finder, which names the saga by id; without an id a message that starts sagas
+ * begins one (E30). PAWL_ENOTFOUND: the saga is elsewhere, the unit's end is set. */
 static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__entry **entry)
 {
     pawl_saga_id id = {{{0}}};
@@ -195,8 +197,8 @@ static pawl_code find_by_handler(pawl_context *ctx, pawl__lookup *lookup, pawl__
     return PAWL_OK;
 }
 
-/* "None" is no answer yet for a message that begins nothing: the finder is asked again
- * after a look at the queue. */
+/* "No saga" of a finder is not final yet for a message that begins none: the finder is asked again
+ * after the queue showed no older message. */
 static pawl_code find_surely(pawl_context *ctx, pawl__lookup *lookup, pawl__entry **entry)
 {
     pawl_code code = find_by_handler(ctx, lookup, entry);
@@ -247,15 +249,15 @@ static pawl_code run_saga(pawl_context *ctx, pawl__lookup *lookup)
         entry = existing_entry(ctx, lookup);
     if (code != PAWL_OK)
         return code;
-    const pawl__touch *held = touch_of(ctx, entry != NULL ? entry : lookup->entry);
-    if (held != NULL && held->is_completed)
-        return PAWL_OK; /* an earlier handler of this message ended it */
+    const pawl__touch *touched = touch_of(ctx, entry != NULL ? entry : lookup->entry);
+    if (touched != NULL && touched->is_completed)
+        return PAWL_OK; /* an earlier handler of this message completed it */
     const pawl__entry *own =
         lookup->entry != NULL && lookup->entry->stream != NULL ? lookup->entry : NULL;
-    /* Asked first: a process knows what it handled when it is over, too. */
+    /* Before is_over: a completed process, too, knows the commands that it handled. */
     if (own != NULL && pawl__stream_knows(ctx, own))
         return own->model->stream->is_entity ? pawl__answer_accepted(ctx) : PAWL_OK;
-    bool begins = entry == NULL && held == NULL;
+    bool begins = entry == NULL && touched == NULL;
     if (begins && (!lookup->binding->starts || is_over(lookup)))
         return handle_missing(ctx, lookup);
     if (entry == NULL)
@@ -330,8 +332,8 @@ static pawl_code run_flush(pawl_context *ctx)
     return pawl__call_handler(ctx, unit->aggregator->aggregator->handle, NULL, messages, count);
 }
 
-/* Filters are about what is handled here: an event, or what leads elsewhere, is never
- * discarded by one. */
+/* Filters see messages, timeouts and flushes only: an event, or a timeout that leads elsewhere, is
+ * never discarded by a filter. */
 static pawl_code run_filters(pawl_context *ctx, bool is_before)
 {
     const pawl__model *model = ctx->batch->engine->model;
@@ -390,7 +392,7 @@ static pawl_code run_once(pawl_context *ctx)
     return code;
 }
 
-/* Is it worth running the unit again at once, in memory? */
+/* May the unit succeed when it runs again at once, in memory? */
 static bool is_worth_again(pawl_code code)
 {
     return code == PAWL_RETRY ||
@@ -399,8 +401,8 @@ static bool is_worth_again(pawl_code code)
            code == PAWL_EPERSIST;
 }
 
-/* The engine had no memory: nothing that the unit has done, unless it is alone. What the
- * application says of its own is its unit's failure. */
+/* Was the engine out of memory? Then fewer units may fit, and the unit has not failed unless it is
+ * alone. PAWL_ENOMEM as the application's own answer is its unit's failure. */
 static bool is_short(const pawl_context *ctx, pawl_code code)
 {
     return code == PAWL_ENOMEM &&
@@ -412,15 +414,15 @@ static void describe(pawl_context *ctx, pawl_code code, pawl_text *text)
 {
     if (ctx->error.text[0] == '\0')
         pawl_error_set(&ctx->error, code, "%s", pawl_code_text(code));
-    /* It may have come from anywhere, and goes into rows and answers. */
+    /* The text may come from anywhere, and goes into rows and answers. */
     pawl__make_utf8(ctx->error.text, strlen(ctx->error.text));
     *text = pawl_arena_text(ctx->batch->arena, pawl_text_of(ctx->error.text));
     if (text->data == NULL)
         *text = pawl_text_of(pawl_code_text(code));
 }
 
-/* Does the failure spoil the batch: half of the unit is the batch's already, or there is
- * no memory for as many units? */
+/* Does the failure spoil the batch: half of the unit is kept already, or memory is too short for so
+ * many units? */
 static bool is_of_batch(const pawl_context *ctx, pawl_code code)
 {
     return code != PAWL_OK &&
@@ -434,8 +436,8 @@ static pawl_code fail_batch(pawl_context *ctx, pawl_code code, pawl_error *error
     return pawl_error_set(error, code, "%.*s", PAWL_TEXT_ARGS(text));
 }
 
-/* An entity said no, for a reason or none. When the process that asked wants to know,
- * it is told, and the command has reached its end; PAWL_REJECT: nobody does. */
+/* Ends a command that an entity rejected, with a reason or without. A process that asked for the
+ * answer is told, and the command is done; PAWL_REJECT: no process asked. */
 static pawl_code reject(pawl_context *ctx, pawl_text text, bool has_reason, bool *is_told)
 {
     pawl__batch    *batch  = ctx->batch;
@@ -453,14 +455,14 @@ static pawl_code reject(pawl_context *ctx, pawl_text text, bool has_reason, bool
     return code;
 }
 
-/* What running a unit came to. */
+/* The result of running a unit, named before it is dealt with. */
 typedef enum outcome {
     OUTCOME_HANDLED,
     OUTCOME_DISCARDED,
-    OUTCOME_ENDED,    /* its end is set already */
-    OUTCOME_FAILED,   /* by the code, and no more runs in memory are left */
+    OUTCOME_ENDED,    /* unit->end is set already */
+    OUTCOME_FAILED,   /* failed with the code, and no more runs in memory are left */
     OUTCOME_SPOILT,   /* the batch cannot go on */
-    OUTCOME_GIVEN_UP, /* by stopping: nothing more may be written */
+    OUTCOME_GIVEN_UP, /* the worker was given up by stopping: nothing more may be written */
 } outcome;
 
 static outcome outcome_of(const pawl_context *ctx, pawl_code code)
@@ -474,7 +476,7 @@ static outcome outcome_of(const pawl_context *ctx, pawl_code code)
     return is_of_batch(ctx, code) ? OUTCOME_SPOILT : OUTCOME_FAILED;
 }
 
-/* Once, and again while what failed may go well in memory. */
+/* Runs the unit once, and again while immediate retries are left for its failure. */
 static outcome run_attempts(pawl_context *ctx, pawl__batch *batch, pawl__unit *unit,
                             pawl_code *code)
 {
@@ -496,8 +498,8 @@ static outcome run_attempts(pawl_context *ctx, pawl__batch *batch, pawl__unit *u
     }
 }
 
-/* The unit ends with its failure, unless the process that asked is told of it, or its own
- * SQL is worth another run in a transaction of its own. */
+/* Ends the unit with its failure, unless the process that asked is told of it, or a handler with
+ * own SQL is worth another run in a transaction of its own. */
 static outcome end_failed(pawl_context *ctx, pawl__unit *unit, pawl_code *code)
 {
     pawl__batch *batch      = ctx->batch;

@@ -59,7 +59,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         *request = &seen;
         return MHD_YES;
     }
-    if (*data_size != 0) { /* what a request carries is read and forgotten */
+    if (*data_size != 0) { /* the body of a request is read and forgotten */
         *data_size = 0;
         return MHD_YES;
     }

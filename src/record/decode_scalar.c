@@ -238,7 +238,7 @@ static pawl_code decode_json(pawl__decoder *decoder, const pawl__path *path, yyj
     yyjson_alc allocator = pawl__json_allocator(decoder->arena);
     size_t     size;
     char      *text = yyjson_val_write_opts(value, 0, &allocator, &size, NULL);
-    if (text == NULL) /* what was read can be written: only memory can be missing */
+    if (text == NULL) /* a value that was read can be written: only memory can be missing */
         return no_memory(decoder, path);
     *(pawl_text *)to = (pawl_text){.data = text, .size = size};
     return PAWL_OK;

@@ -35,7 +35,7 @@ pawl_code pawl_record_upcast(const pawl_record *record, int version, pawl_text j
                               version > current ? "no way back" : "no upcast from older ones");
     pawl_code code = record->upcast(version, json, arena, upcast, error);
     if (code == PAWL_ENOMEM && !pawl__arena_is_short(arena))
-        code = PAWL_ECONFIG; /* it says so of its own */
+        code = PAWL_ECONFIG; /* the function's own answer, not the arena's shortage */
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "%s: upcast from version %d to %d",
                                pawl_record_type(record), version, current);

@@ -1,4 +1,4 @@
-/* record_internal.h - what the files of src/record share.
+/* record_internal.h - types and functions that the files of src/record share.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -217,7 +217,7 @@ typedef enum row_kind {
     ROW_TIMEOUT,
     ROW_STREAM,     /* a message of a process or an entity */
     ROW_FOUND,      /* a message whose finder names the saga; it begins none */
-    ROW_BEGINNING,  /* it begins a saga that has no correlation property */
+    ROW_BEGINNING,  /* a message that begins a saga without a correlation property */
     ROW_CORRELATED, /* a message that finds its saga by a property; so does one that its finder
                        finds none for, when it begins one */
     row_kind_count

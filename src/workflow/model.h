@@ -46,7 +46,7 @@ typedef struct pawl__saga_model {
     const pawl_record        *state;
     pawl_saga_table           table;
     pawl_text                 type_version; /* of the state's record: "1.0" */
-    pawl_text                 metadata;     /* what a new row carries beside its originator */
+    pawl_text                 metadata;     /* metadata of a new row beside its originator */
     size_t                    index;        /* among the endpoint's sagas */
 } pawl__saga_model;
 

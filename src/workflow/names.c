@@ -1,4 +1,4 @@
-/* names.c - what a name may look like, and the tables' prefixes.
+/* names.c - forms of names, and the tables' prefixes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* check.c - what every change set is checked for before a driver sees it.
+/* check.c - checks of every change set before a driver sees it.
  *
  * The rules are a table: which field of which kind has which form, and what a
  * form demands. Rules about more than one field have functions of their own below

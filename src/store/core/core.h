@@ -1,4 +1,4 @@
-/* core.h - what the files of the store core share.
+/* core.h - types and functions that the files of the store core share.
  *
  * Threads: the registry of drivers is guarded by a mutex; the rest is pure.
  * Tests: tests/unit/store/test_store_core.c

@@ -1,5 +1,4 @@
-/* operation.h - what the public operations share: the checks that every one of
- * them makes before it asks the store.
+/* operation.h - checks that every public operation makes before it asks the store.
  *
  * Threads: as the handle's.
  * Tests: tests/unit/store/test_store_operations.c

@@ -1,4 +1,4 @@
-/* wake.h - who waits in this process for commits on a store.
+/* wake.h - threads of this program that wait for commits on a store.
  *
  * A thread that sleeps in a store's wait() hands in an eventfd and the identity
  * of its store (pawl_store.identity); a commit on the same data in the same

@@ -1,5 +1,5 @@
-/* flush.c - what is known about the flushes of each partition that holds
- * messages: when the next one is due, and how the last ones failed.
+/* flush.c - flush rows: for each partition that holds messages, when its next flush is due and how
+ * the last ones failed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

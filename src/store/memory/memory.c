@@ -1,4 +1,5 @@
-/* memory.c - what looks at the whole store, and the table of operations.
+/* memory.c - operations on the whole store (schema, next due time, statistics, sweep, wait, hold),
+ * and their table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -40,7 +40,7 @@ static const pawl__column columns[] = {
     SAMPLE("name", TEXT, name, "name", LIST),
     {"colour", PAWL__COLUMN_NAME, offsetof(sample, colour), "colour", PAWL__LEVEL_LIST, colours},
     SAMPLE("count", COUNT_32, count, NULL, LIST),
-    SAMPLE("place", PLACE, place, "place", LIST),
+    SAMPLE("place", NUMBER, place, "place", LIST),
     SAMPLE("first_at", TIME, at, "at", LIST),
     SAMPLE("took", DURATION, took, NULL, LIST),
     SAMPLE("key", ID, key, "key", LIST),
