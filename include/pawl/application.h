@@ -19,7 +19,7 @@
  * function of another type does not compile, and which message a row is for
  * comes from its handler, so the two cannot disagree.
  *
- * Tests: tests/unit/workflow/test_model.c, tests/must_not_compile
+ * Tests: tests/unit/workflow/test_model.c, tests/must_not_compile.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -30,7 +30,7 @@
  * of it, alike in all: compare records by pawl_record_type, not by address.
  *
  * Threads: descriptors are constant; the functions have no shared state.
- * Tests: tests/unit/record, tests/must_not_compile/record_*.c
+ * Tests: tests/unit/record, tests/must_not_compile.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* text.h - text and bytes: a pointer and a size. base.h includes it.
  *
  * Threads: safe to call from any thread.
- * Tests: tests/unit/base/test_base_text.c, tests/must_not_compile/record_text_*.c
+ * Tests: tests/unit/base/test_base_text.c, tests/must_not_compile.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
