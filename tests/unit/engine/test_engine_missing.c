@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/hook.h"
 #include "support/world.h"
 
 #include "runtime/runtime.h"
@@ -21,6 +22,8 @@ PAWL_RECORD(note, NOTE)
 PAWL_RECORD(appeal, APPEAL)
 #define ASK(F) F(TEXT, name)
 PAWL_RECORD(ask, ASK)
+#define CLOSE_CASE(F) F(TEXT, name)
+PAWL_RECORD(close_case, CLOSE_CASE)
 
 static world_log seen;
 static int       failures; /* of the next calls of on_ask_in_vain */
@@ -46,6 +49,15 @@ static pawl_code on_note(pawl_context *ctx, case_state *state, const note *messa
     return run(ctx, "note");
 }
 PAWL_HANDLER(on_note, case_state, note);
+
+static pawl_code on_close_case(pawl_context *ctx, case_state *state, const close_case *message)
+{
+    (void)state;
+    (void)message;
+    pawl_complete(ctx);
+    return run(ctx, "close");
+}
+PAWL_HANDLER(on_close_case, case_state, close_case);
 
 static pawl_code on_appeal(pawl_context *ctx, case_state *state, const appeal *message)
 {
@@ -79,6 +91,7 @@ static const pawl_saga case_saga = {
     .on          = (const pawl_on[]){
                  {.handle = PAWL_HANDLE(on_open_case), .key = "name", .starts = true},
                  {.handle = PAWL_HANDLE(on_note), .key = "name"},
+                 {.handle = PAWL_HANDLE(on_close_case), .key = "name"},
                  {.handle = PAWL_HANDLE(on_appeal), .key = "name", .not_found = PAWL_NOT_FOUND_DEAD},
                  {.handle    = PAWL_HANDLE(on_ask),
                   .key       = "name",
@@ -205,6 +218,56 @@ static void e3_what_finds_its_saga_is_not_counted(const char *url)
     close_world(&it);
 }
 
+/* ---- Between the two reads -------------------------------------------------------- */
+
+static int loads_left;
+
+static pawl_code begin_before_load(hook_place place, void *context)
+{
+    world *it = context;
+    if (place != HOOK_BEFORE_LOAD || loads_left-- != 0)
+        return PAWL_OK;
+    pawl_error                    error  = PAWL_ERROR_INIT;
+    const pawl_saga_table *const *tables = NULL;
+    size_t                        count  = 0;
+    world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
+             &error);
+    pawl_saga_insert insert   = {.table        = tables[0],
+                                 .id           = {{{3}}},
+                                 .main         = pawl_value_text(PAWL_TEXT("a")),
+                                 .metadata     = PAWL_TEXT("{}"),
+                                 .data         = PAWL_TEXT("{\"name\":\"a\"}"),
+                                 .type_version = PAWL_TEXT("1.0")};
+    pawl_changes     changes  = {.group_count = 1, .unit_count = 1, .now = WORLD_START};
+    changes.saga_insert.items = &insert;
+    changes.saga_insert.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+    return PAWL_OK;
+}
+
+/* It is there in the second read, which makes "none" final of nothing: it ended in this
+ * batch, and may begin again by a message that is still on its way. */
+static void e3_what_the_second_read_finds_is_not_missing_for_good(const char *url)
+{
+    world it;
+    open_world(&it, hook_url(url));
+    world_post(&it, "c1", PAWL_MESSAGE(close_case, .name = PAWL_TEXT("a")));
+    world_post(&it, "n1", PAWL_MESSAGE(note, .name = PAWL_TEXT("a")));
+    loads_left = 1;
+    hook_set(begin_before_load, &it);
+    pawl_step step = world_step(&it);
+    hook_set(NULL, NULL);
+    assert_string_equal(seen.text, "close ");
+    assert_int_equal(step.handled, 1);
+    assert_int_equal(world_saga_count(&it, "Case"), 0);
+    pawl_queue_rows rows = world_queue(&it, "court");
+    assert_int_equal(rows.count, 1);
+    assert_true(rows.items[0].waiting_since != 0);
+    assert_int_equal(warnings, 0);
+    assert_int_equal(counted(&it), 0);
+    close_world(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +275,7 @@ int main(void)
         ON_ALL_STORES(e3_it_is_a_dead_letter_where_its_row_says_so),
         ON_ALL_STORES(e3_a_call_gets_it_where_its_row_says_so),
         ON_ALL_STORES(e3_what_finds_its_saga_is_not_counted),
+        ON_ALL_STORES(e3_what_the_second_read_finds_is_not_missing_for_good),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);
