@@ -38,7 +38,7 @@ static bool copy_flush(pawl_arena *arena, pawl__unit *unit)
     return true;
 }
 
-/* Its attempts go where those of earlier deliveries are. */
+/* The unit's attempts move to its row, behind those of earlier deliveries. */
 bool pawl__again_copy(pawl__worker *worker, pawl__unit *unit)
 {
     pawl_arena *arena   = worker->kept;
@@ -92,7 +92,7 @@ pawl_code pawl__again_fill_one(pawl__worker *worker, const pawl__unit *unit)
     if (code == PAWL_OK) {
         worker->batch->units[0].now  = unit->now;
         worker->batch->units[0].runs = unit->runs;
-        /* A timeout's lies nowhere else. */
+        /* A timeout's history has no column: only the kept copy has it. */
         worker->batch->units[0].row.history = unit->row.history;
     }
     return code;

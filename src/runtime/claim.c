@@ -1,4 +1,4 @@
-/* claim.c - claims rows for a worker's batch, and how many the next time.
+/* claim.c - claims rows for a worker's batch, and sets how many the next claim takes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,9 +43,9 @@ pawl_code pawl__claim_timeouts(pawl__worker *worker, pawl_text destination, pawl
 
 /* ---- How many ------------------------------------------------------------------------ */
 
-/* After a message that had to run alone few are claimed, since the others of a
- * batch would only be given back; after large ones as many as came, since a store may
- * keep the others from everybody. The number doubles while all goes well. */
+/* The next claim takes few messages after one that ran alone, since the rest of a batch would only
+ * be given back, and as many as came after large ones, since a store may keep the rest from every
+ * worker. The number doubles while all goes well. */
 void pawl__claim_adapt(pawl__worker *worker)
 {
     size_t limit = (size_t)worker->endpoint->settings.batch_messages;
@@ -66,7 +66,7 @@ bool pawl__claim_less(pawl__worker *worker, const pawl_error *error)
     size_t count = worker->batch->unit_count;
     if (worker->batch_max == 1)
         return false;
-    if (count < 2) /* the claim itself failed */
+    if (count < 2) /* the claim itself had no memory */
         count = worker->claim_count;
     if (count > worker->batch_max)
         count = worker->batch_max;

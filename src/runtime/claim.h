@@ -1,4 +1,4 @@
-/* claim.h - claims rows for a worker's batch, and how many the next time.
+/* claim.h - claims rows for a worker's batch, and sets how many the next claim takes.
  *
  *     { messages -> timeouts -> (the batch runs) -> adapt | less }*
  *
@@ -21,8 +21,8 @@ pawl_code pawl__claim_timeouts(pawl__worker *worker, pawl_text destination, pawl
                                size_t count_max, pawl_timeout_rows *rows, pawl_error *error);
 /* After a batch: how many messages are claimed next. */
 void pawl__claim_adapt(pawl__worker *worker);
-/* There was no memory for a batch: what it claimed goes back with the handle, and those
- * of the next minute are half as large. False: there is none smaller. */
+/* Halves batches for a minute when there was no memory for one, whose claims go back with the
+ * handle. False: there is no smaller batch. */
 bool pawl__claim_less(pawl__worker *worker, const pawl_error *error);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "runtime/lend.h"
 
-/* How far a batch came: what failed was under way. */
+/* The stage of a batch in which its commit failed. */
 typedef enum stage {
     STAGE_BEGIN,
     STAGE_LOAD,
@@ -27,8 +27,8 @@ static bool is_counted(const pawl__unit *unit)
            unit->end == PAWL__END_DEAD;
 }
 
-/* The fence counted every unit of the change set; what was refused is taken
- * back by the next commit, which counts it again when it is handled. */
+/* The fence has counted every unit of the change set. Refused units are taken back from the counts
+ * by the next commit, which counts them again when they are handled. */
 static void take_back(pawl__worker *worker, const pawl__unit *unit)
 {
     worker->correction.conflicts++;
@@ -78,7 +78,7 @@ pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error)
     pawl_changes changes = {
         .group_count = 1, .unit_count = 1, .now = pawl__machine_now(worker->endpoint)};
     if (worker->correction.conflicts == 0)
-        return PAWL_OK; /* each unit that was refused counts one */
+        return PAWL_OK; /* each refused unit counts as one */
     add_correction(worker, &changes.counters);
     pawl_code code = pawl_store_commit(worker->store, &changes, NULL, error);
     if (code == PAWL_OK)
@@ -88,8 +88,8 @@ pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error)
 
 /* ---- Before the commit --------------------------------------------------------------- */
 
-/* A handler with its own SQL that failed must leave none of it behind: its
- * transaction is rolled back before the failure itself is written down. */
+/* The hold of a unit that failed is rolled back before its failure is committed: the SQL of its
+ * handler must leave nothing behind. */
 static void drop_failed_sql(pawl__worker *worker)
 {
     pawl__batch *batch = worker->batch;
@@ -162,14 +162,14 @@ static bool is_lost(const pawl_refusal *refusal)
 static void take_refusal(pawl__batch *batch, const pawl_refusal *refusal, pawl__fate *fates)
 {
     pawl__fate *group = &fates[refusal->group];
-    /* Two workers that handled one version of a saga make the same dispatch ids:
-     * that the bodies differ says no more than that the other was first. */
+    /* Dispatch ids of two workers that handled one version of a saga are alike: bodies that differ
+     * say no more than that the other worker was first. */
     if (refusal->reason == PAWL_EMISMATCH && group->is_refused)
         return;
     group->is_refused = true;
     if (is_lost(refusal)) {
-        /* The others of its group were as free as this message was, and would be
-         * asked for in vain one by one. */
+        /* Claims of the other units of the group were as free as this one, and would be refused one
+         * by one. */
         fates[refusal->unit].is_lost = true;
         group->is_back |= refusal->kind == pawl_change_queue_settle;
     }
@@ -177,8 +177,8 @@ static void take_refusal(pawl__batch *batch, const pawl_refusal *refusal, pawl__
     batch->units[refusal->unit].error = refusal->text;
 }
 
-/* Does the unit have to run again? Not when its claim was lost: it is another
- * worker's now. A refused flush is left to the next look. */
+/* Does the unit have to run again? Not when its claim was lost: another worker has the message. A
+ * refused flush is left to the next check of the partitions. */
 static bool is_again(pawl__batch *batch, const pawl__unit *unit, const pawl__fate *fates)
 {
     if (unit->end == PAWL__END_AGAIN)
@@ -202,7 +202,7 @@ static pawl_code keep_again(pawl__worker *worker, const pawl__fate *fates, pawl_
     return PAWL_OK;
 }
 
-/* A flush that was refused leaves its messages to the next one. */
+/* Releases the snapshots of refused flushes, whose messages go to the next flush. */
 static pawl_code release_refused(pawl__worker *worker, const pawl__fate *fates, pawl_error *error)
 {
     pawl__batch  *batch   = worker->batch;
@@ -223,11 +223,11 @@ static pawl_code release_refused(pawl__worker *worker, const pawl__fate *fates, 
     return pawl_store_commit(worker->store, &changes, &refused, error);
 }
 
-/* The units that run again, the counts, and the partitions that may be full now. */
+/* Takes the refusals: units to run again, counts, and partitions that may be full now. */
 static pawl_code after_commit(pawl__worker *worker, const pawl_refusals *refused,
                               pawl__outcome *outcome, pawl_step *step, pawl_error *error)
 {
-    /* One more than units: sends that had to wait are a group of their own behind them. */
+    /* Room for one group more than units: deferred sends are a group behind them. */
     size_t      count = worker->batch->unit_count + 1;
     pawl__fate *fates = pawl_arena_take(worker->kept, count * sizeof *fates);
     pawl_code   code  = fates != NULL ? PAWL_OK : PAWL_ENOMEM;
@@ -284,7 +284,7 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__o
         worker->store->ops->hold_end(worker->store);
     if (code == PAWL_OK) {
         reached = STAGE_AFTER;
-        /* The refusal of a claim that goes back says that it is gone already. */
+        /* A refused settle of a unit given back says that its claim is gone already. */
         if (way->how != PAWL__COMMIT_BACK)
             code = after_commit(worker, &refused, outcome, step, error);
     }

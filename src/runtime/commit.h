@@ -12,10 +12,10 @@
 
 #include "runtime/hot.h"
 
-/* What is written for the units of the batch. */
+/* The changes that a commit makes for the units of the batch. */
 typedef enum pawl__how {
-    PAWL__COMMIT_RUN,   /* what their handlers do */
-    PAWL__COMMIT_FAIL,  /* that each failed with `why` */
+    PAWL__COMMIT_RUN,   /* the effects of their handlers */
+    PAWL__COMMIT_FAIL,  /* the failure of each, with `why` */
     PAWL__COMMIT_APART, /* messages and timeouts run again alone; flushes fail with `why` */
     PAWL__COMMIT_BACK,  /* their claims are free again, nothing counted */
 } pawl__how;
@@ -26,31 +26,31 @@ typedef struct pawl__way {
     const char *text;
 } pawl__way;
 
-/* What a commit that failed has failed over. */
+/* The cause of a failed commit. */
 typedef enum pawl__trouble {
-    PAWL__TROUBLE_WORKER,  /* the store, or after the commit: nothing that a unit could help */
-    PAWL__TROUBLE_MEMORY,  /* none for as many units */
-    PAWL__TROUBLE_CONTENT, /* of what the units want written */
-    PAWL__TROUBLE_LOCKED,  /* others kept the row of the unit that has its transaction open */
-    PAWL__TROUBLE_WAITED,  /* others kept a row of the change set; of which unit, none knows */
+    PAWL__TROUBLE_WORKER,  /* the store, or a step after the commit: no unit's fault */
+    PAWL__TROUBLE_MEMORY,  /* too little for so many units */
+    PAWL__TROUBLE_CONTENT, /* a change of some unit cannot be written */
+    PAWL__TROUBLE_LOCKED,  /* another transaction kept the row of the unit in hold */
+    PAWL__TROUBLE_WAITED,  /* another transaction kept a row of some unit */
 } pawl__trouble;
 
 /* A unit that has to run again; its texts outlive the batch. */
 typedef struct pawl__again {
     pawl__unit unit;
-    bool       is_back; /* not to run here, but to be claimed again */
+    bool       is_back; /* to be claimed again, not run here */
 } pawl__again;
 
 typedef struct pawl__outcome {
     pawl__trouble trouble; /* of a commit that failed */
-    pawl__again  *again;   /* of one that stands; in worker->kept */
+    pawl__again  *again;   /* of a commit that stands; in worker->kept */
     size_t        again_count;
 } pawl__outcome;
 
-/* Brings the units of the batch to their ends as `way` says, commits, and takes the
- * refusals: counts, wakes the partitions that got something, keeps what has to run again.
- * The one way to a commit of messages, timeouts and flushes. A batch all of whose sagas
- * others have (batch->gives_way) is not committed by RUN: the caller gives it BACK. */
+/* Brings the units of the batch to their ends as `way` says, commits, and takes the refusals:
+ * counts, notes the partitions added to, keeps units that have to run again. This is the one way to
+ * a commit of messages, timeouts and flushes. RUN does not commit a batch whose sagas are all
+ * elsewhere (batch->gives_way): the caller gives it BACK. */
 pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__outcome *outcome,
                              pawl_step *step, pawl_error *error);
 
@@ -63,7 +63,7 @@ bool pawl__again_add(pawl__worker *worker, pawl__outcome *outcome, const pawl__u
 bool pawl__again_copy(pawl__worker *worker, pawl__unit *unit);
 /* Empties the batch and puts the unit into it, as it was when it ran last. */
 pawl_code pawl__again_fill_one(pawl__worker *worker, const pawl__unit *unit);
-/* Empties the batch and puts those that go back into it, as they were claimed. */
+/* Empties the batch and puts the units into it that go back, as they were claimed. */
 pawl_code pawl__again_fill_back(pawl__worker *worker, const pawl__outcome *outcome);
 
 #endif

@@ -31,8 +31,9 @@ static bool is_subscribed(const pawl_subscriptions *list, pawl_text type, pawl_t
     return false;
 }
 
-/* Publishing reaches every queue that handles the type; foreign timeouts are left
- * to an endpoint that has a route for them. */
+/* Writes the endpoint's subscriptions: to the types that it handles, since publishing reaches every
+ * queue that handles the type, and to its routes, since foreign timeouts are left to an endpoint
+ * that has one for them. */
 static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
 {
     pawl__worker      *worker  = endpoint->worker;
@@ -171,7 +172,7 @@ int pawl_endpoint_given_up(pawl_endpoint *endpoint)
 
 /* ---- Steps ----------------------------------------------------------------------- */
 
-/* Business time at which a projection tries an event again that failed. */
+/* Business time at which a projection tries a failed event again. */
 static pawl_time find_retry(const pawl_endpoint *endpoint)
 {
     const pawl__service *service = endpoint->service;
@@ -196,7 +197,7 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
     pawl__foreign_note(endpoint->worker, next.timeout);
     if (endpoint->worker->foreign_due < step->next_due)
         step->next_due = endpoint->worker->foreign_due;
-    /* What is due may be in other hands: the worker gave way to them. */
+    /* Due messages may be claimed by others, to whom the worker gave way: it checks again soon. */
     pawl_time soon = pawl_time_add(pawl__business_now(endpoint), PAWL__ELSEWHERE_WAIT);
     if (endpoint->worker->gave_way && step->next_due < soon)
         step->next_due = soon;
@@ -206,8 +207,8 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
     return code;
 }
 
-/* Delivering costs a commit here and one there, so a busy endpoint delivers
- * when a batch of rows waits or a while has passed. */
+/* A busy endpoint delivers when a batch of outbox rows is there or a while has passed: a delivery
+ * costs a commit here and one there. */
 static bool is_service_due(const pawl_endpoint *endpoint, const pawl_step *step)
 {
     return step->is_idle || endpoint->service == NULL ||
@@ -245,7 +246,7 @@ pawl_code pawl_endpoint_step(pawl_endpoint *endpoint, pawl_step *step, pawl_erro
     pawl_code code = pawl__worker_step(endpoint->worker, step, error);
     if (endpoint->worker->store != NULL)
         code = step_service(endpoint, step, error);
-    else if (endpoint->service != NULL) /* borrowed, and closed */
+    else if (endpoint->service != NULL) /* borrowed from the worker, and closed */
         endpoint->service->store = NULL;
     bool is_projecting = endpoint->service != NULL &&
                          pawl__projections_due(endpoint->service->projections) == PAWL_TIME_MIN;
@@ -392,7 +393,7 @@ pawl_code pawl_endpoint_stats(pawl_endpoint *endpoint, pawl_arena *arena, pawl_s
     return store->ops->stats(store, pawl__business_now(endpoint), arena, stats, error);
 }
 
-/* The names live in a model of their own, copied out of it. */
+/* Copies the table with its names, which live in the endpoint's model. */
 static pawl_code copy_table(const pawl_saga_table *from, pawl_arena *arena,
                             const pawl_saga_table **table)
 {

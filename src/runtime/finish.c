@@ -1,4 +1,4 @@
-/* finish.c - brings every unit that a worker claimed to its end: as a batch, and what was
+/* finish.c - brings every unit that a worker claimed to its end: as a batch, and units that were
  * refused or failed with it once more.
  *
  *     the batch --ok----> refused units: alone, in order, or given back
@@ -12,13 +12,14 @@
 static const pawl__way run  = {.how = PAWL__COMMIT_RUN};
 static const pawl__way back = {.how = PAWL__COMMIT_BACK};
 
-/* The unit cannot be loaded, run or committed, whatever is tried. */
+/* Fails a unit that cannot be loaded, run or committed, whatever is tried. */
 static pawl_code give_up(pawl__worker *worker, const pawl__unit *unit, pawl_code why,
                          const char *text, pawl_step *step, pawl_error *error)
 {
-    pawl__way     fail = {PAWL__COMMIT_FAIL, why, text[0] != '\0' ? text : pawl_code_text(why)};
-    pawl__outcome ignored; /* Refused: the message was ended by others; its claim goes with
-                              the handle. */
+    pawl__way fail = {PAWL__COMMIT_FAIL, why, text[0] != '\0' ? text : pawl_code_text(why)};
+    /* A refusal is ignored: another worker ended the message, and the claim goes with the
+     * handle. */
+    pawl__outcome ignored;
     pawl_code     code = pawl__again_fill_one(worker, unit);
     return code == PAWL_OK ? pawl__commit_batch(worker, &fail, &ignored, step, error) : code;
 }
@@ -32,8 +33,8 @@ static pawl_code give_up_only(pawl__worker *worker, pawl_code why, const char *t
                : pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
 }
 
-/* A deadlock ends for the one that is told of it, and memory may be short for a moment:
- * it may run again at once. */
+/* May the unit run again at once? After a deadlock, which ends for the transaction that is told of
+ * it, and after a shortage of memory, which may be short. */
 static bool is_worth_again(const pawl__worker *worker, const pawl__unit *unit, pawl_code code)
 {
     return (code == PAWL_EBUSY || code == PAWL_ENOMEM) &&
@@ -42,15 +43,15 @@ static bool is_worth_again(const pawl__worker *worker, const pawl__unit *unit, p
 
 /* ---- One unit ------------------------------------------------------------------------ */
 
-/* Alone until it reaches an end; a conflict loads again, within its budget.
- * `is_back` of it says afterwards that another worker has its saga. */
+/* Runs the unit alone until it reaches an end; after a conflict it is loaded again, within its
+ * budget. `is_back` is set when another worker has its saga. */
 static pawl_code run_alone(pawl__worker *worker, pawl__again *again, pawl_step *step,
                            pawl_error *error)
 {
     pawl__unit *unit   = &again->unit;
     int32_t     budget = worker->endpoint->settings.conflict_retries;
     for (;;) {
-        pawl__outcome outcome = {.trouble = PAWL__TROUBLE_MEMORY}; /* of the filling */
+        pawl__outcome outcome = {.trouble = PAWL__TROUBLE_MEMORY}; /* if it cannot be filled */
         pawl_error    inner   = PAWL_ERROR_INIT;
         if (unit->end != PAWL__END_AGAIN)
             unit->conflicts++;
@@ -79,9 +80,9 @@ static pawl_code run_alone(pawl__worker *worker, pawl__again *again, pawl_step *
 
 /* ---- The batch ----------------------------------------------------------------------- */
 
-/* Each unit runs alone, until it fails alone: there is no memory for the batch, and there
- * are no smaller ones, or one of them waits for a row. `is_back`: they are claimed again,
- * instead, and loaded without waiting. */
+/* Keeps each unit to run alone, until it fails alone: memory is too short for the batch and batches
+ * are at their smallest, or one of the units waits for a row. `is_back`: the units are claimed
+ * again instead, and loaded without waiting. */
 static pawl_code take_apart(pawl__worker *worker, bool is_back, pawl__outcome *outcome)
 {
     pawl__batch *batch = worker->batch;
@@ -96,8 +97,8 @@ static pawl_code take_apart(pawl__worker *worker, bool is_back, pawl__outcome *o
     return PAWL_OK;
 }
 
-/* The unit that has its transaction open waited for others in vain: it fails, or runs
- * again, and what was claimed behind it is given back. */
+/* The end of a unit in hold that waited in vain for a row: it fails, or runs again, and claims
+ * behind it are given back. */
 static pawl__how how_of_locked(pawl__worker *worker, pawl_code why)
 {
     pawl__unit *unit = &worker->batch->units[0];
@@ -107,8 +108,8 @@ static pawl__how how_of_locked(pawl__worker *worker, pawl_code why)
     return PAWL__COMMIT_APART;
 }
 
-/* What the batch could not do: PAWL_OK when that was about its units, which have come to
- * their ends or run again; they are in `outcome` then. */
+/* Deals with a batch that failed: PAWL_OK when its units were the cause; they have come to their
+ * ends, or are in `outcome` to run again. */
 static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *text,
                                pawl__outcome *outcome, pawl_step *step, pawl_error *error)
 {
@@ -137,7 +138,7 @@ static pawl_code settle_failed(pawl__worker *worker, pawl_code why, const char *
     return pawl__commit_batch(worker, &way, outcome, step, error);
 }
 
-/* All of them at once, and last: on some stores this ends all claims. The counts
+/* Gives units back in one commit, which is the last: on some stores it ends all claims. The counts
  * are corrected with it, since no other commit may follow. */
 static pawl_code give_back(pawl__worker *worker, const pawl__outcome *outcome, pawl_step *step,
                            pawl_error *error)

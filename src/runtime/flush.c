@@ -1,4 +1,4 @@
-/* flush.c - hands over what aggregators have collected.
+/* flush.c - hands over the messages that aggregators have collected.
  *
  *     by size      after a commit that added: is the gate open? The gate counts
  *                  rows that a snapshot could take now, and is read again after
@@ -8,7 +8,7 @@
  *     by period    the partition's flush row is due: all rows that were there,
  *                  in pieces of at most `max`, each its own commit.
  *     by request   as by period, now.
- *     after a crash a look at all partitions finds what is full or due.
+ * after a crash a check of all partitions finds full and due ones.
  *
  * A flush is a unit of its own: lease the snapshot, callback, one commit of
  * effects and removal. Several partitions share a commit, each its own group; those of
@@ -23,18 +23,18 @@
 #define PARTITIONS_AT_ONCE 32
 #define CHECK_PERIOD PAWL_SECONDS(10)
 #define STRANGE_PERIOD PAWL_HOURS(1)
-/* Workers that took a full partition's rows from each other try again so often, then leave
- * it to the look at all partitions. */
+/* Workers that took a full partition's rows from each other try again so often, then leave the
+ * partition to the next check of all. */
 #define MEETINGS_MAX 50
 
-/* A partition that is to be handed over. */
+/* A partition to hand over. */
 typedef struct target {
     const pawl__aggregator_model *aggregator;
     pawl_text                     partition;
     bool                          is_by_size;
     bool                          is_checked; /* id_max was read */
     int64_t                       id_max;     /* not by size: rows up to this one */
-    int                           meetings;   /* snapshots that were released, by size */
+    int                           meetings;   /* snapshots released for too few rows, by size */
     bool                          is_done;
     bool                          is_put_off; /* nothing to hand over: its period begins again */
 } target;
@@ -64,8 +64,8 @@ static pawl_code add_target(pawl__worker *worker, targets *list,
 
 /* ---- One piece of one partition -------------------------------------------------- */
 
-/* Rows that stay for their type hold nothing up and fail nothing (A10): a line
- * in the log, now and then, is all that tells of them. */
+/* Logs, now and then, rows of unknown types, which stay: they hold nothing up and fail nothing
+ * (A10). */
 static void say_strange(pawl__worker *worker, pawl_text partition,
                         const pawl_aggregator_counts *counts)
 {
@@ -82,8 +82,8 @@ static void say_strange(pawl__worker *worker, pawl_text partition,
              (long long)counts->all);
 }
 
-/* Is there something to hand over? A dead partition, and one that waits for its
- * next try after a failure, is left alone by size. */
+/* Reads the gate: is there something to hand over? By size a dead partition is left alone, and so
+ * is a partition that waits for its next try after a failure. */
 static pawl_code check_gate(pawl__worker *worker, target *item, pawl_aggregator_counts *counts,
                             pawl_error *error)
 {
@@ -108,9 +108,9 @@ static pawl_code check_gate(pawl__worker *worker, target *item, pawl_aggregator_
     return PAWL_OK;
 }
 
-/* A period that ended, or a retry that is due, with nothing to hand over: all
- * is unreadable, removed, or too little. Its flush row would stay the first
- * that is due for ever. Rows that another worker has leased are its business. */
+/* Sets the next due time of a partition whose period ended, or whose retry is due, with nothing to
+ * hand over: all rows are unreadable, removed, or too few. Its flush row would stay the first due
+ * for ever. Rows that another worker has leased are that worker's to flush. */
 static pawl_code put_off(pawl__worker *worker, target *item, const pawl_aggregator_counts *counts,
                          pawl_error *error)
 {
@@ -162,8 +162,8 @@ static pawl_code take_piece(pawl__worker *worker, target *item,
         item->is_done = true;
         return PAWL_OK;
     }
-    /* Another worker has the rest, and gives it back as well when it is too little. Whose
-     * release is the last finds the gate open again. */
+    /* Two workers with too few rows each release them; the later release finds the gate open
+     * again. */
     if (item->is_by_size && piece.count < (size_t)item->aggregator->size) {
         item->is_done = ++item->meetings == MEETINGS_MAX;
         return release_snapshot(worker, item, session, error);
@@ -176,7 +176,7 @@ static pawl_code take_piece(pawl__worker *worker, target *item,
                                  item->is_by_size);
 }
 
-/* A failed piece ends the round of its partition: it waits for its next try. */
+/* Ends the round of a partition whose piece failed: the partition waits for its next try. */
 static void end_failed(const pawl__worker *worker, targets *list)
 {
     for (size_t i = 0; i < worker->batch->unit_count; i++) {
@@ -189,8 +189,8 @@ static void end_failed(const pawl__worker *worker, targets *list)
     }
 }
 
-/* Has the batch room for a piece? A callback with its own SQL has its transaction for
- * itself: what it wrote stands or falls with its own flush. */
+/* Has the batch room for a piece? A handler with its own SQL has its transaction for itself: its
+ * SQL stands or falls with its own flush. */
 static bool has_room(const pawl__worker *worker, const target *item)
 {
     const pawl__batch *batch = worker->batch;
@@ -201,7 +201,7 @@ static bool has_room(const pawl__worker *worker, const target *item)
            !batch->units[0].aggregator->own_sql;
 }
 
-/* One commit: a piece of each partition that has one, up to a few. */
+/* Commits a piece of each partition that has one, up to a few, at once. */
 static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now, pawl_step *step,
                              pawl_error *error)
 {
@@ -228,7 +228,7 @@ static pawl_code flush_round(pawl__worker *worker, targets *list, pawl_time now,
     if (code == PAWL_OK)
         end_failed(worker, list);
     for (size_t i = 0; i < list->count && step->refused > refused; i++)
-        list->items[i].is_done = true; /* another worker has it; the next look finds the rest */
+        list->items[i].is_done = true; /* another worker has it; the next check finds the rest */
     return code;
 }
 
@@ -296,7 +296,8 @@ static pawl_code take_requests(pawl__worker *worker, targets *list, pawl_error *
     return code;
 }
 
-/* Of an endpoint's workers one looks, and each of them once at its start. */
+/* Is the check of all partitions this worker's? One worker of the endpoint makes it each period,
+ * and each worker once at its start. */
 static bool take_check(pawl__worker *worker)
 {
     pawl_endpoint *endpoint = worker->endpoint;
@@ -325,8 +326,8 @@ bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now)
            (!worker->engine.is_virtual && business_now >= worker->flush_due);
 }
 
-/* All partitions of an aggregator with a size, from one look: those that are due,
- * and the others, which may be full. */
+/* Lists all partitions of an aggregator with a size by one read: due ones, and the rest, which may
+ * be full. */
 static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *aggregator,
                            pawl_time due_max, targets *due, targets *full, pawl_error *error)
 {
@@ -346,7 +347,7 @@ static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *a
     return code;
 }
 
-/* When the next period ends, so that an idle worker sleeps no longer. */
+/* Reads when the next period ends, so that an idle worker sleeps no longer. */
 static pawl_code find_next(pawl__worker *worker, pawl_error *error)
 {
     const pawl__model *model = worker->endpoint->model;
@@ -369,10 +370,10 @@ static pawl_code list_all_due(pawl__worker *worker, pawl_time due_max, targets *
     return code;
 }
 
-/* What is full now but was not flushed: a worker died after the commit, or a
- * failed flush waits for its next try. Idle workers come here every few seconds:
- * a look for each aggregator with a size, and one for all others together, which
- * also tell when the next period ends. */
+/* Checks all partitions for full ones that were not flushed: a worker died after the commit, or a
+ * failed flush waits for its next try. Idle workers do it every few seconds: one read for each
+ * aggregator with a size, one for all others together, and these also tell when the next period
+ * ends. */
 static pawl_code check_all(pawl__worker *worker, pawl_time due_max, targets *due, targets *full,
                            pawl_error *error)
 {

@@ -9,12 +9,12 @@
  *                                         says so by a subscription to "route:NAME"
  *     any other name                      anybody's: a queue of this store
  *
- * Every worker looks now and then and sends what is its endpoint's or anybody's; the
- * lease that a claim takes keeps two of them apart. What they send is in forward.c of the
- * engine, in a batch with everything else.
+ * Every worker checks now and then and sends the timeouts that are its endpoint's or anybody's; the
+ * lease that a claim takes keeps two workers apart. The sending is in forward.c of the engine, in a
+ * batch with everything else.
  *
- * An endpoint without handlers of timeouts does not claim those of its own queue with its
- * messages. They are looked for here, too: somebody has to hear of them.
+ * An endpoint without handlers of timeouts does not claim those of its own queue with its messages.
+ * They are looked for here, too, and logged.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,7 @@
 #define ROUTE_TYPE "route:"
 #define CHECK_PERIOD PAWL_SECONDS(30) /* while the worker is busy, and on a server */
 #define STUCK_AFTER PAWL_MINUTES(10)
-#define STUCK_PERIOD PAWL_HOURS(1) /* between two words about them */
+#define STUCK_PERIOD PAWL_HOURS(1) /* between two lines of the log */
 
 /* ---- Whose route it is ------------------------------------------------------------ */
 
@@ -48,7 +48,7 @@ static bool is_announced(const pawl_endpoint *endpoint, const pawl_subscriptions
     return false;
 }
 
-/* Of a route that the endpoint had and has no more. */
+/* Is it the subscription of a route that the endpoint had and has no more? */
 static bool is_withdrawn(const pawl_endpoint *endpoint, const pawl_subscription *item)
 {
     size_t size = strlen(ROUTE_TYPE);
@@ -93,8 +93,8 @@ static pawl_text find_other(const pawl_endpoint *endpoint, const pawl_subscripti
 
 /* ---- Looking ---------------------------------------------------------------------- */
 
-/* An idle worker looks each time where that costs no more than a few microseconds, and
- * under a virtual clock, of which nobody says that it was set. */
+/* Is a check due? An idle worker checks at each step where that costs no more than a few
+ * microseconds, and under a virtual clock, whose moves nothing announces. */
 static bool is_check_due(const pawl__worker *worker, bool is_idle)
 {
     pawl_time now  = worker->engine.machine_now;
@@ -117,7 +117,7 @@ bool pawl__foreign_is_due(pawl__worker *worker, pawl_time business_now, bool is_
     return business_now >= worker->foreign_due || is_check_due(worker, is_idle);
 }
 
-/* Nobody else may send them, and who may does not. */
+/* Logs, now and then, timeouts that are long due and another endpoint's to send. */
 static void say_stuck(pawl__worker *worker, const pawl_foreign_row *row, pawl_text queue)
 {
     pawl_endpoint *endpoint = worker->endpoint;
@@ -135,7 +135,7 @@ static void say_stuck(pawl__worker *worker, const pawl_foreign_row *row, pawl_te
              PAWL_TEXT_ARGS(row->destination), since, PAWL_TEXT_ARGS(queue));
 }
 
-/* Leaves those that are this endpoint's to send. */
+/* Keeps the rows that are this endpoint's to send. */
 static pawl_code keep_ours(pawl__worker *worker, pawl_foreign_rows *rows, pawl_error *error)
 {
     const pawl_subscriptions *list  = NULL;

@@ -1,4 +1,4 @@
-/* hand.c - what a thread has in hand, and what is said of it.
+/* hand.c - the call that a thread has in hand, and the log lines about it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,8 +21,8 @@ void pawl__hand_destroy(pawl__hand *hand)
     pthread_mutex_destroy(&hand->mutex);
 }
 
-/* "message m-1 of type place_order is in handler on_place_order for 12 s"; the same words
- * in the log, and when stopping gives up. */
+/* Describes the call, in the log and when stopping gives up: "message m-1 of type place_order is in
+ * handler on_place_order for 12 s". */
 static void describe(const pawl__hand *hand, const char *verb, int64_t time,
                      char text[PAWL__HAND_TEXT_SIZE])
 {
@@ -55,7 +55,7 @@ bool pawl__hand_begin(pawl__hand *hand, const pawl_endpoint *endpoint, const paw
     return is_ours;
 }
 
-/* After the thread was given up the endpoint's clock may be gone. */
+/* Reads the endpoint's clock only while the thread is not given up: after that it may be gone. */
 bool pawl__hand_end(pawl__hand *hand, const pawl_endpoint *endpoint)
 {
     char text[PAWL__HAND_TEXT_SIZE] = "";
@@ -112,7 +112,7 @@ bool pawl__hand_finish(pawl__hand *hand)
     return is_ours;
 }
 
-/* ---- Who watches it -------------------------------------------------------------- */
+/* ---- The watch ------------------------------------------------------------------- */
 
 int64_t pawl__hand_watch(pawl__hand *hand, const pawl_endpoint *endpoint)
 {
@@ -129,7 +129,7 @@ int64_t pawl__hand_watch(pawl__hand *hand, const pawl_endpoint *endpoint)
         next = LONG_CALL;
     }
     pthread_mutex_unlock(&hand->mutex);
-    /* What the application's log does is no business of the mutex. */
+    /* Outside of the mutex: the application's log may take its time. */
     if (text[0] != '\0')
         pawl_log(PAWL_LOG_WARNING, "endpoint %s: %s", endpoint->model->endpoint.data, text);
     return next;

@@ -1,5 +1,5 @@
-/* hand.h - what a thread has in hand while code of the application runs: a handler,
- * a filter, a sink. Who watches the thread can say what it waits for, and give it up.
+/* hand.h - the call that a thread has in hand while code of the application runs: a handler, a
+ * filter, a sink. The watching thread can name it, and give the thread up.
  *
  *     init -> { begin -> end }* -> finish -> destroy       the thread
  *             look*, give_up                               who watches it
@@ -24,21 +24,21 @@
 
 typedef struct pawl__hand {
     pthread_mutex_t mutex;
-    pawl__call      call; /* while it is busy; `what` NULL: about no message */
+    pawl__call      call; /* while is_busy; `what` NULL: about no message */
     int64_t         begin;
     bool            is_busy;
-    bool            is_told; /* that the call takes long */
+    bool            is_told; /* the log has a line about this call */
     bool            is_given_up;
     bool            is_finished;
-    bool            has_worker; /* with an open store */
+    bool            has_worker; /* the thread has an open store */
     pawl_worker_id  worker;
 } pawl__hand;
 
 void pawl__hand_init(pawl__hand *hand);
 void pawl__hand_destroy(pawl__hand *hand);
 
-/* Around each call of the application's code. What `call` points to must live until its
- * end. False: the thread was given up, and must not call. */
+/* Around each call of the application's code. The texts of `call` must live until its end. False:
+ * the thread was given up, and must not call. */
 bool pawl__hand_begin(pawl__hand *hand, const pawl_endpoint *endpoint, const pawl__call *call);
 /* False: the thread was given up meanwhile. */
 bool pawl__hand_end(pawl__hand *hand, const pawl_endpoint *endpoint);
@@ -46,18 +46,18 @@ bool pawl__hand_is_given_up(pawl__hand *hand);
 /* Calls the endpoint's critical action. */
 void pawl__hand_critical(pawl__hand *hand, const pawl_endpoint *endpoint, const char *what,
                          const pawl_error *error);
-/* In whose name the thread claims and commits; NULL: nobody's. */
+/* The worker in whose name the thread claims and commits; NULL: none. */
 void pawl__hand_set_worker(pawl__hand *hand, const pawl_store *store);
-/* The thread will touch nothing that others have. False: it was given up before. */
+/* Says that the thread touches nothing shared any more. False: it was given up before. */
 bool pawl__hand_finish(pawl__hand *hand);
 
-/* Says in the log what takes long, once for each call; in how many microseconds the next
- * look is due. */
+/* Logs a call that takes long, once for each; returns the microseconds until the next check is
+ * due. */
 int64_t pawl__hand_watch(pawl__hand *hand, const pawl_endpoint *endpoint);
 /* Has the thread finished? */
 bool pawl__hand_is_finished(pawl__hand *hand);
-/* Gives the thread up, unless it has finished: then false. What it has in hand as text,
- * and the worker to end when it has one. */
+/* Gives the thread up, unless it has finished: then false. `text` describes its call, `worker` is
+ * the worker to end when it has one. */
 bool pawl__hand_give_up(pawl__hand *hand, const pawl_endpoint *endpoint,
                         char text[PAWL__HAND_TEXT_SIZE], bool *has_worker, pawl_worker_id *worker);
 

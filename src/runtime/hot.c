@@ -1,6 +1,5 @@
-/* hot.c - the sagas that a worker met too many conflicts on, and what it does
- * about them: for a minute it loads them with their row locked, and gives way
- * when another worker has the row.
+/* hot.c - sagas on which a worker met too many conflicts: for a minute it loads them with their row
+ * locked, and gives way when another worker has the row.
  *
  * Sagas are known by hashes of their id and values: two that hash alike share
  * their fate, which costs a lock and no more. Where a store has no row locks
@@ -11,11 +10,11 @@
 #include "runtime/hot.h"
 
 #define HOT_TIME PAWL_MINUTES(1)
-#define STREAM_BACKS_MAX 200 /* one of 64 workers wins before, as a rule */
+#define STREAM_BACKS_MAX 200 /* one of 64 workers wins sooner, as a rule */
 #define STREAM_PAUSE PAWL_MILLISECONDS(40)
 #define STREAM_PAUSE_MAX PAWL_MILLISECONDS(320)
 
-/* 0 is "not known". */
+/* Hash of a value; 0 stands for a value that is not known. */
 static uint64_t hash_of(const pawl_value *value)
 {
     uint64_t hash = value->type != PAWL_VALUE_NONE ? pawl_value_hash(value) : 0;
@@ -26,7 +25,7 @@ static void hash_entry(const pawl__entry *entry, uint64_t hashes[3])
 {
     pawl_value id = pawl_value_uuid(entry->stored.id.uuid);
     if (entry->stored.presence == PAWL_SAGA_MISSING)
-        id = pawl_value_uuid(entry->id.uuid); /* zero, or a timeout's */
+        id = pawl_value_uuid(entry->id.uuid); /* zero, or the saga id of a timeout */
     bool has_id = !pawl_uuid_is_zero(id.as.uuid) && !entry->is_new;
 
     hashes[PAWL_SAGA_BY_ID]           = has_id ? hash_of(&id) : 0;
@@ -52,7 +51,7 @@ static bool is_hot(const pawl__worker *worker, const pawl__hot_saga *saga)
     return saga->hot_until > worker->engine.machine_now;
 }
 
-/* The one that was of use longest ago makes room. */
+/* Room for a saga; when there is none, the saga whose last conflict is oldest goes. */
 static pawl__hot_saga *add(pawl__worker *worker)
 {
     if (worker->hot_count < PAWL__HOT_MAX)
@@ -72,7 +71,7 @@ static void extend(pawl__worker *worker, pawl__hot_saga *saga)
     worker->engine.has_hot = true;
 }
 
-/* True when the saga became hot by it. */
+/* Notes a conflict. True when the saga became hot by it. */
 static bool note_conflict(pawl__worker *worker, const pawl__entry *entry, size_t unit_count)
 {
     pawl_time       now     = worker->engine.machine_now;
@@ -121,17 +120,17 @@ static bool has_row_locks(const pawl__worker *worker)
     return (worker->store->ops->promises & PAWL_STORE_ROW_LOCKS) != 0;
 }
 
-/* Others have what it would work on. */
+/* Pauses the claims: other workers have the sagas that this worker could work on. */
 static void pause_claims(pawl__worker *worker, int64_t time)
 {
     if (!worker->engine.is_virtual)
         worker->pause_end = pawl__monotonic_now() + time;
 }
 
-/* Where workers meet on the same streams a conflict costs the loser a batch and the
- * winner time, and the work is done sooner by fewer of them. So who loses again and
- * again stays away for longer, and no two for the same time; who lost less than half
- * of a batch for so much less. */
+/* The pause after a conflict on a stream. The conflict costs the loser a batch and the winner time,
+ * and fewer workers get the work done sooner: so a worker that loses again and again pauses longer,
+ * no two for the same time; a worker that lost less than half of its batch pauses shorter in
+ * proportion. */
 static int64_t stream_pause(pawl__worker *worker, const pawl__fate *fates)
 {
     pawl__batch *batch = worker->batch;
@@ -144,10 +143,10 @@ static int64_t stream_pause(pawl__worker *worker, const pawl__fate *fates)
     return time / 2 + (int64_t)pawl_random_below(&worker->random, (uint64_t)time + 1);
 }
 
-/* A stream has no row to lock. Its units go back, together: whoever is first the next time
- * brings the stream forward by a batch, while one by one each would lose to batches, as
- * one that came alone does. One that only ever loses runs its units alone in the end,
- * which counts. */
+/* Gives back the units of refused streams. A stream has no row to lock: the first worker to claim
+ * them all brings the stream forward by a batch, while run one by one each unit would lose to
+ * batches, as a message that came alone does. A worker that only ever loses runs its units alone in
+ * the end, which counts as a conflict. */
 static void note_streams(pawl__worker *worker, const pawl_refusals *refused, pawl__fate *fates)
 {
     bool has = false, has_back = false;

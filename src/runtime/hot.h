@@ -21,15 +21,15 @@ typedef struct pawl__fate {
     bool is_lost;    /* the unit of this number: its claim was refused */
 } pawl__fate;
 
-/* Notes the sagas whose changes were refused in the commit just made, before the batch
- * is reset. Those of a group with `is_back` are claimed again with the lock. */
+/* Notes the sagas whose changes were refused in the commit just made, before the batch is reset.
+ * Units of a group with `is_back` are claimed again, and their sagas loaded with the lock. */
 void pawl__hot_note(pawl__worker *worker, const pawl_refusals *refused, pawl__fate *fates);
-/* The commit waited in vain for row locks of others: the sagas that it would have written
- * are hot now. False: they were, or it writes none. */
+/* Makes the sagas hot that a commit would have written, after it waited in vain for row locks.
+ * False: they were hot, or it writes none. */
 bool pawl__hot_all(pawl__worker *worker);
-/* Notes the sagas of the batch just run that others have; pauses when these are all. */
+/* Notes the sagas of the batch just run that are elsewhere; pauses when all are. */
 void pawl__hot_meet(pawl__worker *worker);
-/* For the engine. */
+/* pawl__engine.is_hot. */
 bool pawl__hot_is(void *runtime, const pawl_saga_table *table, pawl_saga_key key,
                   const pawl_value *value);
 /* Does the worker pause still? */

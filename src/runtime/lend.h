@@ -1,5 +1,5 @@
-/* lend.h - what worker_lend.c does for a worker: the calls it lends to the engine, and
- * the sends that do not wait for the commit of their handler.
+/* lend.h - functions that a worker lends to the engine, and the deferred sends, which do not wait
+ * for the commit of their handler.
  *
  *     lend -> { commit* -> send_deferred }* -> close_aside, drop_deferred
  *
@@ -14,14 +14,14 @@
 #include "runtime/runtime.h"
 
 void pawl__worker_lend(pawl__worker *worker);
-/* Commits the set of the batch, and with it what pawl_send_now left behind during a hold:
- * neither is there without the other. */
+/* Commits the change set of the batch together with the sends that pawl_send_now deferred during a
+ * hold: neither is there without the other. */
 pawl_code pawl__worker_commit(pawl__worker *worker, pawl_changes *changes, pawl_refusals *refused,
                               pawl_error *error);
-/* Sends what is left when no such commit came. */
+/* Commits the deferred sends that no such commit took along. */
 pawl_code pawl__worker_send_deferred(pawl__worker *worker, pawl_error *error);
 void      pawl__worker_drop_deferred(pawl__worker *worker);
-/* Closes the handle by which they left beside a hold. */
+/* Closes the handle that commits sends beside a hold. */
 void pawl__worker_close_aside(pawl__worker *worker);
 
 #endif

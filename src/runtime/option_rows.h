@@ -69,7 +69,7 @@ typedef struct pawl__number_row {
     X(stop_wait, DURATION, PAWL_SECONDS(30), 1, PAWL_DAYS(365), "stop-wait",                  \
       "when stopped, wait so long for handlers that run")
 
-/* The place of each in the table. */
+/* The index of each in the table. */
 #define PAWL__NUMBER_PLACE(field, kind, value_default, low, high, name, help) pawl__number_##field,
 enum { PAWL__NUMBER_ROWS(PAWL__NUMBER_PLACE) pawl__number_count };
 

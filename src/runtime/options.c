@@ -37,8 +37,8 @@ static void put_number(pawl_endpoint_options *options, const pawl__number_row *r
         memcpy(field, &narrow, sizeof narrow);
 }
 
-/* 0 is what the endpoint's table says, and 0 there the default of all; -1 is "none" where the
- * lower bound allows it, and becomes 0. */
+/* Takes a number: 0 stands for the endpoint's table, where 0 is the default of all; -1 is "none"
+ * where the lower bound allows it, and becomes 0. */
 static pawl_code take_number(pawl_endpoint_options *settings, const pawl_endpoint_options *defaults,
                              const pawl__number_row *row, pawl_error *error)
 {
@@ -60,8 +60,8 @@ static pawl_code take_number(pawl_endpoint_options *settings, const pawl_endpoin
 
 /* ---- The endpoint's table ------------------------------------------------------ */
 
-/* What belongs to the program that runs the endpoint: an application that came with a
- * store of its own would leave the one that an operator names. */
+/* Refuses options in the endpoint's table that belong to the program which runs the endpoint: an
+ * application with a store of its own would leave the one that an operator names. */
 static pawl_code check_defaults(const pawl_endpoint_options *defaults, pawl_error *error)
 {
     const struct {
@@ -98,7 +98,7 @@ static pawl_code read_options(const pawl_endpoint_options *given, pawl_endpoint_
     return PAWL_OK;
 }
 
-/* All zero when the table has none, or ends before it. */
+/* Reads the endpoint's own options; all zero when its row has none, or ends before them. */
 static pawl_code read_defaults(const pawl_application *application, const char *name,
                                pawl_endpoint_options *defaults, pawl_error *error)
 {
@@ -120,7 +120,7 @@ static pawl_code read_defaults(const pawl_application *application, const char *
 
 /* ---- What numbers say together ------------------------------------------------- */
 
-/* Of so many tries, with the jitter at its most: a fifth of each delay. */
+/* The sum of the delays of so many tries, with the jitter at its most: a fifth of each. */
 static int64_t sum_of_delays(int32_t tries, int64_t delay, int64_t delay_max)
 {
     int64_t sum = 0;
@@ -131,8 +131,8 @@ static int64_t sum_of_delays(int32_t tries, int64_t delay, int64_t delay_max)
     return sum;
 }
 
-/* A copy of a message that was handled is known by its mark in the inbox: the mark
- * must be there for as long as copies can come. */
+/* Checks that inbox marks are kept as long as copies of a message can come, which the mark tells
+ * from a new one. */
 static pawl_code check_retention(const pawl_endpoint_options *settings, pawl_error *error)
 {
     static const char *const names[] = {"delayed retries", "tries of the outbox"};
@@ -166,7 +166,7 @@ static pawl_code check_sink(const pawl_route *route, pawl_error *error)
     return PAWL_OK;
 }
 
-/* With a scheme that nobody knows each row would use up its attempts and be dead. */
+/* Refuses a URL with an unknown scheme: each row would use up its attempts and be dead. */
 static pawl_code check_url(const pawl_route *route, pawl_error *error)
 {
     pawl_error            why = PAWL_ERROR_INIT;
@@ -195,8 +195,8 @@ static pawl_code check_route(const pawl_endpoint *endpoint, const pawl_route *ro
     return route->sink != NULL ? check_sink(route, error) : PAWL_OK;
 }
 
-/* How far apart the rows stand that the application was compiled with: before
- * options told, a row ended with system_prefix. */
+/* The size of a route in the program that the application was compiled with: before options told
+ * it, a route ended with system_prefix. */
 static size_t route_stride(const pawl_endpoint_options *options)
 {
     if (options->options_size <= offsetof(pawl_endpoint_options, route_size))
@@ -212,7 +212,7 @@ static bool is_among(const pawl_endpoint *endpoint, size_t count, const char *na
     return false;
 }
 
-/* Those that are there already, of who knows better, are kept. */
+/* Takes routes whose names are not there yet: routes of the caller come before the table's. */
 static pawl_code take_routes(pawl_endpoint *endpoint, const pawl_endpoint_options *options,
                              pawl_error *error)
 {

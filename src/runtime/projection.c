@@ -2,11 +2,11 @@
  *
  *     look:  leases -> positions -> { read -> handlers -> commit } for each projection
  *
- * A commit holds what the handlers did and the place that was come to, so an event
- * takes effect once. What a handler wrote with its own SQL is in the same transaction.
- * When an event fails, those before it are committed; then it comes first, and all
- * wait for it. A commit that others' changes made impossible, or that is too large,
- * is tried with fewer events, until it is known which one it is about.
+ * A commit has the effects of the handlers and the checkpoint behind their events, so an event
+ * takes effect once. SQL of a handler is in the same transaction. When an event fails, the events
+ * before it are committed; then it comes first, and all wait for it. A commit that the content of
+ * some event made impossible, or that is too large, is tried with fewer events, until that event is
+ * known.
  *
  *     e1 e2 e3! e4       commit e1 e2 | e3! e4       wait | e3! e4       commit e3 e4
  *
@@ -18,11 +18,11 @@
 
 #define PAUSE_MIN PAWL_SECONDS(1) /* after a look that finds nothing, doubling */
 #define PAUSE_MAX PAWL_SECONDS(30)
-#define STUCK_ATTEMPTS 10 /* then somebody is told */
+#define STUCK_ATTEMPTS 10 /* attempts after which the critical action is called */
 
 /* ---- Life ---------------------------------------------------------------------- */
 
-/* The engine is lent as workers lend it, with ids drawn from a source of its own. */
+/* Creates the worker that lends to the engine, with ids drawn from a seed of its own. */
 static pawl_code create_worker(pawl__projections *made, pawl__hand *hand, pawl_error *error)
 {
     uint64_t  seed = made->endpoint->settings.seed;
@@ -69,7 +69,7 @@ void pawl__projections_destroy(pawl__projections *projections)
     if (projections == NULL)
         return;
     if (projections->worker != NULL)
-        projections->worker->store = NULL; /* the service's */
+        projections->worker->store = NULL; /* borrowed from the service */
     pawl__worker_destroy(projections->worker);
     pawl_free(projections->readers);
     pawl_free(projections);
@@ -124,7 +124,7 @@ static void wait_for_event(pawl__projections *projections, pawl__reader *reader,
         pawl__hand_critical(projections->worker->hand, projections->endpoint, "projection", &why);
 }
 
-/* The commit cannot succeed because of this event: those before it go first. */
+/* Steps back from an event that makes the commit fail: the events before it go first. */
 static void go_back(pawl__projections *projections, pawl__reader *reader, pawl__unit *unit,
                     size_t before, pawl_code code, pawl_text text)
 {
@@ -180,8 +180,8 @@ static pawl_code run_events(pawl__worker *worker, pawl_error *error)
     return code == PAWL_OK ? pawl__batch_changes(batch, error) : code;
 }
 
-/* How many events have been dealt with, from the first one on; `*failed` is the one
- * after them when it failed, else NULL. */
+/* Number of events, from the first, that are done; `*failed` is the event after them when it
+ * failed, else NULL. */
 static size_t count_done(pawl__batch *batch, const pawl_event_rows *rows, pawl__unit **failed)
 {
     *failed = NULL;
@@ -205,7 +205,7 @@ static pawl_code commit(pawl__worker *worker, const pawl__reader *reader, int64_
                                      .at   = worker->engine.machine_now};
     changes->checkpoint_set.items = &set;
     changes->checkpoint_set.count = 1;
-    if (changes->group_count == 0) /* nothing but events that are passed over */
+    if (changes->group_count == 0) /* all events are passed over */
         changes->group_count = changes->unit_count = 1;
     pawl_code code                = pawl__worker_commit(worker, changes, refused, error);
     changes->checkpoint_set.items = NULL;
@@ -223,15 +223,15 @@ static void go_on(pawl__reader *reader, const pawl_event_rows *rows, size_t done
     step->projected += (int64_t)done;
 }
 
-/* What became of the events that were read. */
+/* The outcome of the events that were read. */
 typedef enum outcome {
-    OUTCOME_DONE,    /* the first ones, up to one that failed, or all: committed */
+    OUTCOME_DONE,    /* committed: all, or those before a failed one */
     OUTCOME_CUT,     /* one failed with own SQL: those before it run again without it */
-    OUTCOME_WAITING, /* the first one failed: all wait for it */
-    OUTCOME_HALVED,  /* the commit cannot be made because of one of them, or of their number */
-    OUTCOME_SPOILT,  /* the commit of this one event cannot be made */
-    OUTCOME_REFUSED, /* others changed what it would write */
-    OUTCOME_FAILED,  /* the store, or what no event could help */
+    OUTCOME_WAITING, /* the first failed: all wait for it */
+    OUTCOME_HALVED,  /* an event, or their number, makes the commit fail */
+    OUTCOME_SPOILT,  /* this one event makes the commit fail */
+    OUTCOME_REFUSED, /* another transaction changed a row that it would write */
+    OUTCOME_FAILED,  /* the store failed, or another cause that is no event's */
 } outcome;
 
 static outcome outcome_of(pawl_code code, size_t row_count, size_t unit_count)
@@ -247,12 +247,12 @@ static outcome outcome_of(pawl_code code, size_t row_count, size_t unit_count)
 
 typedef struct projected {
     outcome       came_to;
-    size_t        done;   /* events that were dealt with, from the first one on */
-    pawl__unit   *failed; /* the one behind them when it failed */
+    size_t        done;   /* events done, from the first */
+    pawl__unit   *failed; /* the event behind them when it failed */
     pawl_refusals refused;
 } projected;
 
-/* The handlers' own SQL is all or nothing, so nothing is committed when one with it fails. */
+/* A hold is all or nothing, so nothing is committed when an event with own SQL fails. */
 static pawl_code run_and_commit(pawl__worker *worker, const pawl__reader *reader,
                                 const pawl_event_rows *rows, projected *result, pawl_error *error)
 {
@@ -324,7 +324,7 @@ static pawl_code list_events(pawl__worker *worker, const pawl__reader *reader,
     return worker->store->ops->event_list(worker->store, &query, worker->batch->arena, rows, error);
 }
 
-/* Up to a commit's events. Behind `*end` there are none, as far as is known. */
+/* Reads events of one commit. Behind `*end` there are none, as far as is known. */
 static pawl_code read_some(pawl__projections *projections, pawl__reader *reader, int64_t *end,
                            pawl_step *step, pawl_error *error)
 {
@@ -401,8 +401,8 @@ pawl_time pawl__projections_retry(const pawl__projections *projections)
     return due;
 }
 
-/* When nothing was found: after a pause, when an event is to be tried again, or when
- * somebody else's lease may be over. */
+/* Sets the next check when no event was found: after a pause, when a failed event is tried again,
+ * or when another worker's lease may be over. */
 static void rest(pawl__projections *projections, pawl_time now)
 {
     projections->read_due =
@@ -425,7 +425,7 @@ pawl_code pawl__projections_run(pawl__projections *projections, pawl_store *stor
     if (now < projections->read_due)
         return PAWL_OK;
     projections->worker->store = store;
-    projections->read_due      = PAWL_TIME_MAX; /* unless events are found */
+    projections->read_due      = PAWL_TIME_MAX; /* set back if events are found */
     pawl_code code             = keep_leases(projections, store, now, &any, error);
     if (code == PAWL_OK)
         code = pawl__sequencer_run(&projections->sequencer, store, any, now, &count, &more, error);

@@ -1,12 +1,11 @@
-/* projection.h - the readers of the journal, and who gives events their positions.
+/* projection.h - the readers of the journal, and the sequencer, which gives events their positions.
  *
  *     create -> { run }* -> destroy
  *
- * Each of these is done by one worker of all processes, which holds a lease: reading
- * for one projection ("projection/NAME"), and giving positions in the whole store
- * ("sequencer"). A lease saves double work; what makes it right is in the store: a
- * checkpoint moves from the place at which it was read, or the commit is refused, and
- * positions are given by one statement.
+ * One worker of all programs does each, under a lease: reading for one projection
+ * ("projection/NAME"), and giving positions in the whole store ("sequencer"). A lease only saves
+ * double work; correctness is in the store: a checkpoint moves from the position at which it was
+ * read, or the commit is refused, and positions are given by one statement.
  *
  * Threads: as the service that they belong to.
  * Tests: tests/unit/runtime/test_projection.c, test_projection_postgres.c
@@ -23,14 +22,14 @@
 typedef struct pawl__lease {
     pawl_text name;
     bool      is_ours;
-    pawl_time renewal; /* machine time: when the store is asked next */
+    pawl_time renewal; /* machine time of the next question to the store */
 } pawl__lease;
 
 void pawl__lease_forget(pawl__lease *lease);
-/* Asks the store when it is time to; lease->is_ours is the answer. */
+/* Takes or renews the lease when it is time; lease->is_ours is the answer. */
 pawl_code pawl__lease_keep(pawl__lease *lease, pawl_store *store, pawl_time now, pawl_error *error);
-/* Gives positions to the events that have none; `*count` of them, `*more` when some are
- * left. Holds the lease only while `is_needed`. */
+/* Gives positions to events without one, `*count` of them; `*more` when some are left. Holds the
+ * lease only while `is_needed`. */
 pawl_code pawl__sequencer_run(pawl__lease *lease, pawl_store *store, bool is_needed, pawl_time now,
                               int64_t *count, bool *more, pawl_error *error);
 
@@ -42,7 +41,7 @@ typedef struct pawl__reader {
     bool                          is_known; /* `position` is the checkpoint's */
     int64_t                       position;
     size_t                        limit;     /* events to read next */
-    int32_t                       attempts;  /* of the event that comes next */
+    int32_t                       attempts;  /* of the next event */
     pawl_time                     retry_due; /* machine time; PAWL_TIME_MIN: at once */
 } pawl__reader;
 

@@ -1,8 +1,8 @@
-/* reader.c - a destination without a route that nobody reads: a mistyped name, as a rule, or a
- * route that was forgotten. What is sent there waits for ever, and nothing fails.
+/* reader.c - warns of a destination without a route and without an endpoint: a mistyped name, as a
+ * rule, or a forgotten route. Messages sent there wait for ever, and nothing fails.
  *
- * Who reads is told by the subscriptions, of which each endpoint has one for every type that it
- * handles. A name is looked for once, by the first worker that sends there.
+ * The subscriptions tell the endpoints, since each has one for every type that it handles. A name
+ * is looked up once, by the first worker that sends there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ static uint64_t hash_of(pawl_text name)
     return hash;
 }
 
-/* Of more names than there is room for nothing is said. */
+/* Is the name new? Without room for more names, none is: nothing is logged of them. */
 static bool is_new(pawl_endpoint *endpoint, pawl_text name)
 {
     uint64_t hash = hash_of(name);
@@ -32,7 +32,7 @@ static bool is_new(pawl_endpoint *endpoint, pawl_text name)
     return is_added;
 }
 
-/* A test under a virtual clock looks into such queues. */
+/* Not under a virtual clock: a test reads such queues itself. */
 void pawl__reader_look(pawl__worker *worker, pawl_text queue)
 {
     const pawl_subscriptions *list = NULL;

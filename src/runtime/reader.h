@@ -1,4 +1,4 @@
-/* reader.h - a word about destinations that nobody reads.
+/* reader.h - a warning about destinations that no endpoint reads.
  *
  * Threads: any worker's.
  * Tests: tests/system/command_run.sh
@@ -10,8 +10,8 @@
 
 #include "runtime/runtime.h"
 
-/* Of a queue of this store that is sent to without a route: a warning, once, when nobody
- * reads it. A store that cannot be asked now is not asked again. */
+/* Warns once of a queue of this store that is sent to without a route and has no endpoint. When the
+ * store cannot be asked now, it is not asked again. */
 void pawl__reader_look(pawl__worker *worker, pawl_text queue);
 
 #endif

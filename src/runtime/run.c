@@ -1,4 +1,4 @@
-/* run.c - what the threads of pawl_endpoint_run do.
+/* run.c - the loops of the threads of pawl_endpoint_run.
  *
  * Each worker thread steps until nothing is due, then sleeps in its store's
  * wait() until something becomes due, another process commits, or a commit of
@@ -37,8 +37,8 @@ static void fail_all(pawl_endpoint *endpoint, pawl_code code, const pawl_error *
     pawl_endpoint_stop(endpoint);
 }
 
-/* After these the same work may well succeed: another worker took over, a
- * connection was lost, memory was short. */
+/* May the same work succeed after this code? Another worker took over, a connection was lost,
+ * memory was short. */
 static bool is_passing(pawl_code code)
 {
     return code == PAWL_EFENCED || code == PAWL_EUNKNOWN ||
@@ -75,13 +75,14 @@ int64_t pawl__run_pause(int retries)
     return pawl__doubled(RETRY_SLEEP_FIRST, retries, RETRY_SLEEP_MAX);
 }
 
-/* A server that is away is told of in several ways, one after the other and by each thread. */
+/* Are both codes one outage? A server that is away is told of in several ways, one after the other
+ * and by each thread. */
 static bool is_same(pawl_code code, pawl_code told)
 {
     return code == told || (is_away(code) && is_away(told));
 }
 
-/* Once when it begins, or when it is about something else, then once a minute. */
+/* Logs an outage when it begins, or is about something else, then once a minute. */
 static void say_trouble(pawl__thread *self, pawl_code code, const pawl_error *error)
 {
     pawl_endpoint *endpoint = self->endpoint;
@@ -103,7 +104,8 @@ static void say_trouble(pawl__thread *self, pawl_code code, const pawl_error *er
                  error->text);
 }
 
-/* True when this thread was the last one in trouble; `*lasted` is how long it was. */
+/* Ends the thread's part in the outage. True when it was the last thread; `*lasted` is the outage's
+ * time. */
 static bool leave_trouble(pawl__thread *self, int64_t *lasted)
 {
     pawl_endpoint *endpoint = self->endpoint;
@@ -169,7 +171,7 @@ static int64_t time_to(pawl_time due, pawl_time now)
     return due > now ? due - now : 0;
 }
 
-/* When does the next thing begin, as far as the store knows? */
+/* Reads when the next message, timeout or flush is due, as far as the store knows. */
 static pawl_code look_ahead(pawl__thread *self, pawl_error *error)
 {
     pawl__worker      *worker = self->worker;
@@ -184,7 +186,7 @@ static pawl_code look_ahead(pawl__thread *self, pawl_error *error)
     return code;
 }
 
-/* Of the queue, of timeouts, its own and those for elsewhere, and of the partitions. */
+/* Microseconds to the next message, timeout (own or foreign) or flush. */
 static int64_t time_to_next(const pawl__thread *self)
 {
     pawl_time due   = self->next.queue < self->next.timeout ? self->next.queue : self->next.timeout;
@@ -194,8 +196,8 @@ static int64_t time_to_next(const pawl__thread *self)
     return time_to(flush < due ? flush : due, pawl__business_now(self->endpoint));
 }
 
-/* On a server a look at the partitions, made every few seconds, is not also one at
- * the queue: whoever sends there calls. */
+/* Is the next step only a check of the partitions, made every few seconds, without a claim? On a
+ * server a NOTIFY tells of messages. */
 static bool only_checks(const pawl__thread *self)
 {
     pawl_time now = pawl__machine_now(self->endpoint);
@@ -214,16 +216,16 @@ static void sleep_worker(pawl__thread *self, const pawl_step *step, bool has_loo
         return;
     }
     if (!has_looked && look_ahead(self, &error) != PAWL_OK)
-        return; /* the next step meets the same failure and reports it */
+        return; /* the next step meets the failure again and reports it */
     int64_t sleep = time_to_next(self);
     if (endpoint->model->aggregator_count > 0) {
         int64_t check = time_to(worker->flush_check, pawl__machine_now(endpoint));
         sleep         = check < sleep ? check : sleep;
     }
-    /* Nothing says when a virtual clock is set. */
+    /* Nothing announces the moves of a virtual clock. */
     if (endpoint->settings.business != NULL && sleep > VIRTUAL_SLEEP)
         sleep = VIRTUAL_SLEEP;
-    /* Something due that could not be claimed is in another worker's hands. */
+    /* A due row that could not be claimed is claimed by another worker: pause. */
     sleep_until(self, worker->store, sleep > 0 ? sleep : PAWL_MILLISECONDS(20));
     worker->is_checking = only_checks(self);
 }
@@ -234,7 +236,7 @@ void pawl__thread_work(pawl__thread *self)
         pawl_step  step  = {.next_due = PAWL_TIME_MAX};
         pawl_error error = PAWL_ERROR_INIT;
         pawl_code  code  = pawl__worker_step(self->worker, &step, &error);
-        /* When the worker was called meanwhile it was no mere check. */
+        /* A wake-up meanwhile has made the step more than a check: is_checking was taken back. */
         bool has_looked           = self->worker->is_checking;
         self->worker->is_checking = false;
         if (code != PAWL_OK) {
@@ -252,7 +254,7 @@ void pawl__thread_work(pawl__thread *self)
     (void)leave_trouble(self, &(int64_t){0});
 }
 
-/* True when it could be read. */
+/* Empties an eventfd. True when it was set. */
 static bool clear(int fd)
 {
     uint64_t count;
@@ -262,10 +264,10 @@ static bool clear(int fd)
     return was_set;
 }
 
-/* The leader's wait ends when the outbox has news. A server remembers the wake-up until the
- * next claim, so there the outbox is not looked at when only the time has come for something
- * else. Nothing wakes a service that does not lead, unless it reads the journal; but one that
- * led once would be woken for an outbox that it does not look at any more. */
+/* Sleeps until the service is due. The leader's wait ends when the outbox has new rows; a server
+ * remembers the wake-up until the next claim, so there the outbox is not read when only another
+ * time has come. Nothing wakes a service that does not lead, unless it reads the journal; a service
+ * that led once would still be woken, so it does not wait in the store. */
 static void sleep_service(pawl__thread *self)
 {
     pawl__service *service = self->service;
@@ -277,7 +279,7 @@ static void sleep_service(pawl__thread *self)
     if (due <= now)
         return;
     sleep_until(self, waits ? service->store : NULL, due - now);
-    if (!waits) /* what is written to say that a worker lives is written by a wait */
+    if (!waits) /* only a wait writes the sign of life */
         (void)service->store->ops->wait(service->store, 0, -1, &error);
     bool is_on_time = pawl__machine_now(self->endpoint) >= due;
     if (!is_on_time)
@@ -286,7 +288,7 @@ static void sleep_service(pawl__thread *self)
         service->outbox_due = PAWL_TIME_MIN;
 }
 
-/* For the outbox, and for events. */
+/* Registers for wake-ups by outbox rows and by events. */
 static pawl_code register_wake(const pawl__thread *self, pawl_error *error)
 {
     const pawl__service *service  = self->service;

@@ -1,13 +1,12 @@
-/* runtime.h - what the files of the runtime share.
+/* runtime.h - types and functions that the files of the runtime share.
  *
  *     endpoint --owns--> workers (a thread and a store handle each)
  *     worker: batches of messages and timeouts, aggregator flushes
  *     service: outbox runner, retention, reaping; run by the first worker in
  *              step mode, by a thread of its own in run()
  *
- * Threads: an endpoint's settings and model are constant after creation; a
- * worker and a service belong to one thread each; what they share is in
- * pawl_endpoint under its mutex.
+ * Threads: an endpoint's settings and model are constant after creation; a worker and a service
+ * belong to one thread each; shared fields are in pawl_endpoint under its mutex.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -34,14 +33,14 @@ typedef struct pawl__flush_request {
     char                          partition[PAWL_PARTITION_SIZE_MAX + 1]; /* empty: all */
 } pawl__flush_request;
 
-#define PAWL__SENT_TO_MAX 64 /* destinations whose readers were looked for */
+#define PAWL__SENT_TO_MAX 64 /* destinations looked up for their endpoints */
 
-/* An outage that keeps threads of run() from their work: the same for all, as a rule. */
+/* An outage that keeps threads of run() from their work; as a rule one cause for all. */
 typedef struct pawl__outage {
-    int       threads; /* so many meet it */
+    int       threads; /* number of threads that meet it */
     int64_t   since;
-    pawl_code told;     /* the log was told this last */
-    int64_t   told_due; /* and is told again then */
+    pawl_code told;     /* the last code logged */
+    int64_t   told_due; /* time of the next line */
 } pawl__outage;
 
 struct pawl_endpoint {
@@ -54,36 +53,35 @@ struct pawl_endpoint {
     int64_t               service_due; /* step mode: monotonic time of the next look */
     int                   stop_fd;     /* eventfd, readable from stop on */
     atomic_bool           is_stopping;
-    atomic_bool           had_store;              /* it was opened once: it is not made any more */
+    atomic_bool           had_store;              /* opened once: it is not made again */
     atomic_bool           has_worked, has_served; /* in run(): a worker, the service */
-    _Atomic pawl_time     flush_check;   /* machine time: one worker looks at all partitions next */
-    _Atomic pawl_time     foreign_check; /* the same for foreign timeouts */
-    _Atomic pawl_time     strange_due, stuck_due; /* types nobody knows, timeouts nobody sends */
-    atomic_bool           is_taken; /* said in the log: another process works the queue */
+    _Atomic pawl_time     flush_check;            /* machine time: a worker checks all partitions */
+    _Atomic pawl_time     foreign_check; /* machine time of the next check for foreign timeouts */
+    _Atomic pawl_time     strange_due, stuck_due; /* machine times of log lines */
+    atomic_bool           is_taken;               /* logged: another process works the queue */
     pthread_mutex_t       mutex;
     pawl__flush_request   requests[PAWL__FLUSH_REQUESTS_MAX]; /* under the mutex */
     size_t                request_count;
     pawl_worker_id        lost[PAWL__LOST_MAX]; /* under the mutex; see store.c */
     size_t                lost_count;
     pawl__metrics         metrics;
-    _Atomic int64_t
-        lead_end; /* its runner leads until then, by the clock of outbox/leader.c; or 0 */
-    struct pawl__observer *observer; /* who shows the metrics, or NULL */
+    _Atomic int64_t lead_end; /* end of its runner's lease, by the clock of outbox/leader.c; or 0 */
+    struct pawl__observer *observer; /* the observer that shows the metrics, or NULL */
     pawl_code              failed;   /* under the mutex: the first thread that cannot go on */
     pawl_error             error;
     pawl__outage           outage;                     /* under the mutex */
     uint64_t               sent_to[PAWL__SENT_TO_MAX]; /* under the mutex; see reader.c */
     size_t                 sent_to_count;
     int                    users; /* under the mutex: its owner, and threads that run() gave up */
-    int                    given_up; /* under the mutex: those of them that have not come back */
+    int                    given_up; /* under the mutex: given up threads that have not come back */
 };
 
 /* clock.c */
 pawl_time pawl__business_now(const pawl_endpoint *endpoint);
 pawl_time pawl__machine_now(const pawl_endpoint *endpoint);
 int64_t   pawl__monotonic_now(void); /* microseconds; for durations only */
-int64_t   pawl__lease_now(void);     /* the same; passes while the machine sleeps, too */
-int64_t   pawl__watch_now(const pawl_endpoint *endpoint); /* cheap; for what takes seconds */
+int64_t   pawl__lease_now(void);     /* microseconds; passes while the machine sleeps, too */
+int64_t   pawl__watch_now(const pawl_endpoint *endpoint); /* cheap; for durations of seconds */
 uint64_t  pawl__system_seed(void);
 
 /* options.c: checks, fills in defaults, takes the routes. */
@@ -91,7 +89,7 @@ pawl_code         pawl__settings_take(pawl_endpoint *endpoint, const pawl_applic
                                       const char *name, const pawl_endpoint_options *options,
                                       pawl_error *error);
 const pawl_route *pawl__route_find(const pawl_endpoint *endpoint, pawl_text name);
-/* By way of the outbox? */
+/* Do messages for the route go by the outbox? */
 static inline bool pawl__route_is_remote(const pawl_route *route)
 {
     return route->url != NULL || route->sink != NULL || route->is_outbox;
@@ -113,8 +111,8 @@ void      pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, 
 pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, pawl_store **store,
                                           pawl_error *error);
 
-/* A server whose statements are worth saving: a wait lasts until somebody commits
- * something for this handle, and what ended it is kept until the next claim. */
+/* A server whose statements are worth saving: a wait lasts until a commit writes something for this
+ * handle, and the wake-up is kept until the next claim. */
 static inline bool pawl__store_is_server(const pawl_store *store)
 {
     return (store->ops->promises & PAWL_STORE_KEEPS_WAKE) != 0;
@@ -133,15 +131,15 @@ typedef struct pawl__added {
 typedef struct pawl__hot_saga {
     const pawl_saga_table *table;
     uint64_t               hashes[3]; /* by pawl_saga_key; 0: not known */
-    pawl_time              conflict;  /* machine times: the last one */
-    pawl_time              seen;      /* the last conflict, or the last time it was elsewhere */
+    pawl_time              conflict;  /* machine time of the last conflict */
+    pawl_time              seen;      /* of the last conflict, or the last time it was elsewhere */
     pawl_time              hot_until;
 } pawl__hot_saga;
 
 typedef struct pawl__worker {
     pawl_endpoint         *endpoint;
     pawl__hand             own_hand;
-    pawl__hand            *hand;  /* its own, or that of the service whose events it reads */
+    pawl__hand            *hand;  /* own_hand, or that of the service whose events it reads */
     pawl_store            *store; /* NULL after a failure; opened again by the next step */
     pawl_random            random;
     pawl__engine           engine;
@@ -153,47 +151,46 @@ typedef struct pawl__worker {
     int64_t                batch_end;         /* monotonic time at which handlers have to stop */
     size_t                 claim_count;       /* messages to claim next: see claim.c */
     size_t                 batch_max;         /* units of a batch; fewer after memory was short */
-    pawl_time              short_until;       /* machine time: batch_max stays what it is */
-    size_t                 cut_count;   /* those of the last claim, if their size ended it, or 0 */
-    pawl_time              virtual_now; /* business time of the last unit */
-    pawl_time              flush_check; /* machine time of the next look at all partitions, unless
-                                           another worker looks; PAWL_TIME_MIN: its first */
-    bool                   has_check;   /* this step makes the look */
+    pawl_time              short_until;       /* machine time until which batch_max does not grow */
+    size_t                 cut_count;         /* messages of a claim that their size ended, or 0 */
+    pawl_time              virtual_now;       /* business time of the last unit */
+    pawl_time              flush_check; /* machine time of the next check of all partitions, unless
+                                           another worker makes it; PAWL_TIME_MIN: its first */
+    bool                   has_check;   /* this step makes that check */
     pawl_time              flush_due;   /* business time of the next known period end */
     pawl_time              foreign_due; /* of the next known foreign timeout */
     int                    wake_fd;
-    bool                   is_checking; /* the next step only looks at the partitions */
+    bool                   is_checking; /* the next step only checks the partitions */
     int64_t                dispatched;  /* outbox rows committed since the last delivery */
-    pawl_counters          correction;  /* of counts that a refused group left in the store */
+    pawl_counters          correction;  /* counts of refused groups, to be taken back */
     bool                   was_alone;   /* the last batch held a unit that runs alone */
     pawl__added           *added;       /* partitions added to in this step */
     size_t                 added_count, added_capacity;
     struct pawl__deferred *deferred; /* sends "now" that leave with the next commit */
-    pawl_store            *aside;    /* commits them at once beside a hold; or NULL */
+    pawl_store            *aside;    /* a handle that commits them at once beside a hold; or NULL */
     pawl__hot_saga         hot[PAWL__HOT_MAX];
     size_t                 hot_count;
-    pawl_time              hot_until;    /* machine time: of all of them */
+    pawl_time              hot_until;    /* machine time: the last of all */
     int32_t                stream_backs; /* commits in a row in which a stream was refused */
-    bool                   gave_way;     /* in this step: others have all that it could work on */
+    bool                   gave_way;     /* in this step: all its sagas are elsewhere */
     int64_t                pause_end;    /* monotonic time before which it claims nothing, or 0 */
 } pawl__worker;
 
 pawl_code pawl__worker_create(pawl_endpoint *endpoint, pawl__worker **worker, pawl_error *error);
 void      pawl__worker_destroy(pawl__worker *worker); /* accepts NULL */
-/* Sends and writes what is still in hand, and closes the store handle. */
+/* Commits deferred sends and counts, and closes the store handle. */
 void pawl__worker_leave(pawl__worker *worker);
 /* Opens the store handle if it is not open, and registers for wake-ups. */
 pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error);
-/* One batch or one round of flushes. After a failure the store handle is
- * closed, which gives back whatever was claimed; so it is, with PAWL_OK, when there was
- * no memory and the next batch is smaller. With is_checking nothing is
- * claimed; it takes that back when the worker was called meanwhile. */
+/* One batch or one round of flushes. A failure closes the store handle, which gives back its
+ * claims; so does, with PAWL_OK, a shortage of memory after which batches are smaller. With
+ * is_checking nothing is claimed; a wake-up meanwhile takes is_checking back. */
 pawl_code pawl__worker_step(pawl__worker *worker, pawl_step *step, pawl_error *error);
 /* finish.c: begin, load, run, commit; runs refused units again one by one until all
  * have reached an end. Adds to `step`. */
 pawl_code pawl__worker_finish(pawl__worker *worker, pawl_step *step, pawl_error *error);
-/* commit.c: takes back what a refused group left in the store's counts: the next commit
- * does, and this one when none follows: when there is nothing to do, and at the end. */
+/* commit.c: takes the counts of refused groups back from the store, when no commit follows that
+ * does: when there is nothing to do, and at the end. */
 pawl_code pawl__worker_correct(pawl__worker *worker, pawl_error *error);
 /* clock.c: sets the engine's clocks for the next batch. */
 void pawl__worker_clocks(pawl__worker *worker, pawl_time business_now);
@@ -203,15 +200,15 @@ pawl_code pawl__added_note(pawl__worker *worker, pawl_error *error);
 /* flush.c */
 /* Flushes by size the partitions that were noted. */
 pawl_code pawl__flush_after_commit(pawl__worker *worker, pawl_step *step, pawl_error *error);
-/* Periods that ended, retries, what a crash left full, and requests. `*did`
- * says whether anything was handed over. */
+/* Flushes partitions whose periods ended, retries, partitions that a crash left full, and requests.
+ * `*did`: something was handed over. */
 pawl_code pawl__flush_due(pawl__worker *worker, pawl_time due_max, bool *did, pawl_step *step,
                           pawl_error *error);
-/* Is a look at the partitions due? */
+/* Is a check of the partitions due? */
 bool pawl__flush_is_due(pawl__worker *worker, pawl_time business_now);
 
-/* run.c: whether a thread of run() tries again after its step failed for the
- * `retries`-th time in a row, counted from 0, and after what a time. */
+/* run.c: does a thread of run() try again after its step failed for the `retries`-th time in a row,
+ * counted from 0, and after what pause? */
 bool    pawl__run_goes_on(pawl_code code, bool has_worked, int retries);
 int64_t pawl__run_pause(int retries);
 
@@ -243,16 +240,16 @@ typedef struct pawl__service {
     pawl_arena               *arena;
     pawl__sink                sinks[PAWL__ROUTES_MAX];
     pawl_arena               *names;
-    pawl__sources             waiting; /* those behind a row that is tried again */
+    pawl__sources             waiting; /* sources behind a row that is tried again */
     bool                      is_leader;
     pawl_text                 lease_name;
     pawl_time                 lease_renewal; /* machine time */
     int64_t                   lease_end;     /* by pawl__lease_now */
     int64_t                   delivery_time; /* of the sinks' slow calls lately */
-    int64_t                   answered;      /* when the store said last that it leads */
+    int64_t                   answered;      /* time of the store's last answer that it leads */
     int64_t                   number;        /* of the leader, in the store: see outbox/leader.c */
     pawl_time                 arrival;       /* business time of the last call of a sink */
-    int64_t                   term;          /* how often it took over */
+    int64_t                   term;          /* number of its take-overs */
     pawl_time                 orphans_due;   /* machine time of the next look at held rows */
     pawl_time                 outbox_due;    /* machine time of the next look at the outbox */
     pawl_time                 last_now;      /* machine time of the last step */
@@ -268,22 +265,22 @@ pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
 void      pawl__service_leave(pawl__service *service);
 void      pawl__service_destroy(pawl__service *service); /* accepts NULL */
 pawl_code pawl__service_step(pawl__service *service, pawl_step *step, pawl_error *error);
-/* Machine time of the next thing to do. */
+/* Machine time of the next step that has something to do. */
 pawl_time pawl__service_due(const pawl__service *service);
 
-/* projection.c; each accepts NULL for what has no projections. */
+/* projection.c; each accepts NULL for an endpoint without projections. */
 typedef struct pawl__projections pawl__projections;
 
 void      pawl__projections_destroy(pawl__projections *projections);
 pawl_code pawl__projections_run(pawl__projections *projections, pawl_store *store, pawl_step *step,
                                 pawl_error *error);
-/* Forgets its leases and places: after the store handle was lost. */
+/* Forgets leases and positions: after the store handle was lost. */
 void pawl__projections_forget(pawl__projections *projections);
-/* There may be new events: the next run looks. */
+/* New events may be there: the next run reads. */
 void pawl__projections_wake(pawl__projections *projections);
-/* Machine time of the next look; PAWL_TIME_MIN when the last one left something to do. */
+/* Machine time of the next read; PAWL_TIME_MIN when the last one left events. */
 pawl_time pawl__projections_due(const pawl__projections *projections);
-/* Machine time at which an event that failed is tried again, or PAWL_TIME_MAX. */
+/* Machine time at which a failed event is tried again, or PAWL_TIME_MAX. */
 pawl_time pawl__projections_retry(const pawl__projections *projections);
 
 /* outbox/leader.c: does the runner of the endpoint lead now? From any thread. */

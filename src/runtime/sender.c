@@ -11,7 +11,7 @@ struct pawl_sender {
     pawl_store      *store;
     bool             owns_store;
     void            *native; /* enlisted: the caller's connection */
-    pawl_arena      *arena;  /* what is collected; emptied by commit */
+    pawl_arena      *arena;  /* texts of the collected messages; emptied by commit */
     pawl_random      random;
     pawl_queue_send *sends;
     size_t           count, capacity;
@@ -206,7 +206,7 @@ pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *opti
 
 /* ---- Starting ----------------------------------------------------------------------- */
 
-/* Is there a row for the message, one that starts a saga if that matters? */
+/* Is there a row for the message, and with `starts` one that starts a saga? */
 static bool has_row(const pawl_on *rows, uint32_t stride, const pawl_record *record, bool starts)
 {
     for (size_t i = 0; rows != NULL; i++) {
@@ -277,7 +277,7 @@ pawl_code pawl_sender_commit(pawl_sender *sender, pawl_error *error)
     pawl_code code =
         sender->count > 0 ? pawl_store_commit(sender->store, &changes, &refused, error) : PAWL_OK;
     if (code != PAWL_OK)
-        return code; /* what was collected stays, to be tried again */
+        return code; /* the collected messages stay, to be tried again */
     sender->sends = NULL;
     sender->count = sender->capacity = 0;
     pawl_arena_reset(sender->arena);

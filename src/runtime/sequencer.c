@@ -1,9 +1,9 @@
 /* sequencer.c - gives committed events their positions.
  *
- * Where transactions commit in another order than they insert, an event that shows
- * late must not get a place before one that was read already. So positions are given
- * after the commit, to what is there, one batch after another. An open transaction
- * hides its own events and holds up no others:
+ * Where transactions commit in another order than they insert, an event that shows late must not
+ * get a position before one that was read already. So positions are given after the commit, to the
+ * events that show by then, one batch after another. An open transaction hides its own events and
+ * holds up no others:
  *
  *     insert   1 ............ commit       positions   2: 1, 3: 2
  *     insert   2 commit                                1: 3
@@ -15,10 +15,11 @@
  */
 #include "runtime/projection.h"
 
-/* Free at once when the holder's session is gone; so long when it only stands still. */
+/* The lease is free at once when its holder's session is gone; this long when the holder only
+ * stands still. */
 #define LEASE PAWL_SECONDS(60)
 #define RENEWAL PAWL_SECONDS(25)
-#define TRIAL PAWL_SECONDS(14) /* between looks of one that does not hold it */
+#define TRIAL PAWL_SECONDS(14) /* between tries of a service that does not hold it */
 #define NUMBER_COUNT 1000      /* in one transaction */
 #define NUMBER_ROUNDS 16       /* in a row */
 

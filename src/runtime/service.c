@@ -1,5 +1,5 @@
-/* service.c - what runs beside the workers: the outbox runner, projections,
- * retention, leases of the dead.
+/* service.c - the thread beside the workers: outbox runner, projections, retention, leases of dead
+ * workers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,12 +8,12 @@
 #define SWEEP_PERIOD PAWL_MINUTES(1)
 #define SWEEP_PERIOD_IDLE PAWL_MINUTES(5) /* on a server, while nothing is old */
 #define SWEEP_COUNT_MAX 2000
-#define SWEEP_FAILURES_MAX 10 /* in a row: then somebody is told */
-/* While much is old, sweeping takes one part in so many of the time: it keeps up with
- * all that two cores can handle, and takes less than a tenth of it away. */
+#define SWEEP_FAILURES_MAX 10 /* in a row, before the critical action is called */
+/* Sweeping takes one part in so many of the time while many rows are old: enough for all that two
+ * cores can handle, and less than a tenth of the time. */
 #define SWEEP_SHARE 12
 #define WORKER_RETENTION PAWL_DAYS(1)
-#define SET_BACK_MIN PAWL_SECONDS(1) /* less is waited for */
+#define SET_BACK_MIN PAWL_SECONDS(1) /* a smaller step back is waited for */
 
 pawl_code pawl__service_create(pawl_endpoint *endpoint, pawl_store *borrowed,
                                pawl__service **service, pawl_error *error)
@@ -68,7 +68,7 @@ void pawl__service_destroy(pawl__service *service)
     pawl_free(service);
 }
 
-/* After these the store handle is opened anew, or the endpoint cannot go on. */
+/* Is the store handle lost? It is opened anew, or the endpoint cannot go on. */
 static bool is_handle_lost(pawl_code code)
 {
     return code == PAWL_ELOST || code == PAWL_EUNKNOWN || code == PAWL_EFENCED ||
@@ -93,7 +93,7 @@ static pawl_code bear_sweep(pawl__service *service, pawl_code code, const pawl_e
     return is_handle_lost(code) ? code : PAWL_OK;
 }
 
-/* A bounded piece at a time; the next one follows soon when more is left. */
+/* Sweeps a bounded number of rows; the next sweep follows soon when more are left. */
 static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
 {
     const pawl_endpoint_options *settings = &service->endpoint->settings;
@@ -111,7 +111,7 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
     int64_t   begin = pawl__monotonic_now();
     pawl_code code  = service->store->ops->sweep(service->store, &request, &count, &more, &failure);
     int64_t   pause = (pawl__monotonic_now() - begin) * (SWEEP_SHARE - 1);
-    if (settings->machine != NULL) /* a clock that is set by hand does not pass */
+    if (settings->machine != NULL) /* a virtual clock does not pass */
         pause = 0;
     bool    is_idle    = code == PAWL_OK && count == 0 && pawl__store_is_server(service->store);
     int64_t period     = is_idle ? SWEEP_PERIOD_IDLE : SWEEP_PERIOD;
@@ -141,8 +141,8 @@ static pawl_code reap(pawl__service *service, pawl_time now, pawl_error *error)
     return service->store->ops->timeout_reap(service->store, now, &count, error);
 }
 
-/* The machine's clock was set back: by what was planned before, nothing would be done, and
- * nobody's lease asked for, until it is as late again. */
+/* Plans anew when the machine's clock was set back: by the old plan nothing would be done, and no
+ * lease asked for, until it is as late again. */
 static void note_time(pawl__service *service, pawl_time now)
 {
     if (now < pawl_time_add(service->last_now, -SET_BACK_MIN)) {

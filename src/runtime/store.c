@@ -9,10 +9,10 @@
  */
 #include "runtime/threads.h"
 
-#define END_DEADLINE_MS 5000 /* who stops has waited long enough */
+#define END_DEADLINE_MS 5000 /* stopping has waited long enough */
 
-/* A file that was there and is gone is not made anew: whoever puts it back from a copy
- * would write into the new one. */
+/* A database file that is gone is not made again: a copy put back in its place would lose what went
+ * into the new file. */
 static pawl_open_mode mode_of(const pawl_endpoint *endpoint)
 {
     pawl_open_mode mode      = endpoint->settings.mode;
@@ -20,7 +20,7 @@ static pawl_open_mode mode_of(const pawl_endpoint *endpoint)
     return mode == PAWL_OPEN_CREATE && was_there ? PAWL_OPEN_CHECK : mode;
 }
 
-/* With more of them than there is room for, time tells who is dead. */
+/* Remembers a worker to end. Without room for it, its leases end by time. */
 static void remember_lost(pawl_endpoint *endpoint, pawl_worker_id worker)
 {
     pthread_mutex_lock(&endpoint->mutex);
@@ -39,8 +39,8 @@ static bool take_lost(pawl_endpoint *endpoint, pawl_worker_id *worker)
     return is_there;
 }
 
-/* In the name of each, on a handle that has no worker yet. One whose row is locked
- * still commits: it is left alone. */
+/* Closes each lost worker in its name, on a handle without a worker of its own yet. A worker whose
+ * row is locked still commits: it is left alone. */
 static pawl_code end_lost(pawl_endpoint *endpoint, pawl_store *store, pawl_error *error)
 {
     pawl_worker_id own  = store->worker;
@@ -112,8 +112,7 @@ void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_
     *store = NULL;
 }
 
-/* Whoever opens a worker that is there takes it over: its sessions are ended, its claims
- * free, its commits refused. */
+/* Ends a worker by opening it: its sessions are ended, its claims free, its commits refused. */
 static pawl_code end_worker(pawl_endpoint *endpoint, pawl_store *store, pawl_worker_id worker,
                             pawl_error *error)
 {

@@ -11,7 +11,7 @@
 
 /* ---- Setting up ----------------------------------------------------------------- */
 
-/* Those of a program that was built with an older test.h are shorter. */
+/* Takes options; those of a program that was built with an older test.h are shorter. */
 static pawl_code take_options(const pawl_test_options *given, pawl_test_options *options,
                               pawl_error *error)
 {
@@ -125,8 +125,8 @@ pawl_code pawl_test_watch(pawl_test *test, pawl_record_fn *record, pawl_error *e
 
 /* ---- Running -------------------------------------------------------------------- */
 
-/* What is due already and did not run is in other hands: it is not what comes
- * next. */
+/* Adds a step's numbers. A due row that did not run is claimed by another worker, so it is not the
+ * next due. */
 static void add_step(pawl_step *sum, const pawl_step *step, pawl_time now)
 {
     sum->handled += step->handled;
@@ -208,14 +208,14 @@ pawl_code pawl_test_advance(pawl_test *test, int64_t duration, pawl_error *error
 
 /* ---- Delivering ------------------------------------------------------------------- */
 
-/* Not drawn from the system, so that a run repeats. */
+/* Counts ids instead of drawing them, so that a run repeats. */
 static const char *next_id(pawl_test *test)
 {
     snprintf(test->id, sizeof test->id, "test-%u", ++test->message_count);
     return test->id;
 }
 
-/* The queue to send to, and options whose time and id are those of the test. */
+/* Finds the queue to send to, and gives the options the time and id of the test. */
 static pawl_code aim(pawl_test *test, const char **queue, const pawl_send_options *given,
                      pawl_send_options *options, pawl_error *error)
 {

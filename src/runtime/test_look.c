@@ -1,4 +1,4 @@
-/* test_look.c - the users' test kit: looking at what is there.
+/* test_look.c - the users' test kit: looks at sagas, streams, messages and counts.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,7 @@ static pawl_code find_saga(pawl_test *test, const char *saga, const pawl__saga_m
     return PAWL_OK;
 }
 
-/* The model is one of an endpoint's. */
+/* The endpoint whose model has the saga: there is one. */
 static pawl_text endpoint_of(const pawl_test *test, const pawl__saga_model *model)
 {
     size_t i = 0;

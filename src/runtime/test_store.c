@@ -2,9 +2,9 @@
  *
  *     [drop] -> apply -> open -> is it empty? -> the test -> drop
  *
- * A test counts ids and begins its clocks anew each time. On what an earlier run left, its
- * messages would be known already and handled by nobody: so a store with anything in it is
- * refused, which also keeps a test away from a store that is in use.
+ * A test counts ids and begins its clocks anew each time. With marks of an earlier run, its
+ * messages would count as handled and run no handler: so a store with anything in it is refused,
+ * which also keeps a test away from a store that is in use.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,7 +31,7 @@ static pawl_code name_memory(pawl_test *test, pawl_error *error)
     return test->url != NULL ? PAWL_OK : no_memory(error);
 }
 
-/* Nothing of the file has to survive a power cut: without syncs a test is as quick as in memory. */
+/* Makes a file without syncs, as quick as memory: nothing of it has to survive a power cut. */
 static pawl_code make_file(pawl_test *test, pawl_error *error)
 {
     const char *folder = getenv("TMPDIR");
@@ -48,7 +48,7 @@ static pawl_code make_file(pawl_test *test, pawl_error *error)
     return test->url != NULL ? PAWL_OK : no_memory(error);
 }
 
-/* Of any SQLite store: what stands between the scheme and the settings. */
+/* Names the file of an SQLite store: the part of the URL between the scheme and the settings. */
 static pawl_code name_file(pawl_test *test, pawl_error *error)
 {
     static const char scheme[] = "sqlite:";
@@ -125,7 +125,8 @@ static pawl_code refuse_rows(const char *what, int64_t count, pawl_error *error)
                           what, (long long)count);
 }
 
-/* All other rows are those of endpoints, which subscribe when they are created. */
+/* Refuses a store with subscriptions, messages or events: all other rows are those of endpoints,
+ * which subscribe when they are created. */
 static pawl_code check_rows(const pawl_test *test, pawl_store *store, pawl_error *error)
 {
     pawl_subscriptions subscriptions = {.count = 0};
@@ -151,8 +152,8 @@ static pawl_code check_rows(const pawl_test *test, pawl_store *store, pawl_error
     return PAWL_OK;
 }
 
-/* Before anything is made or upgraded: a store in use is left as it is. What cannot be
- * looked at has no tables yet, or apply says what is wrong with it. */
+/* Looks at the store before anything is made or upgraded: a store in use is left as it is. A store
+ * that cannot be looked at has no tables yet, or apply says what is wrong with it. */
 static pawl_code check_as_found(const pawl_test *test, pawl_error *error)
 {
     pawl_store              *store   = NULL;
@@ -205,7 +206,7 @@ pawl_code pawl__test_store_open(pawl_test *test, const pawl_application *applica
         return code;
     if (!options->is_emptied)
         code = check_as_found(test, error);
-    else /* what cannot be dropped is found below */
+    else /* a table that cannot be dropped is found below */
         (void)run_schema(test, PAWL_SCHEMA_DROP, NULL);
     if (code == PAWL_OK)
         code = run_schema(test, PAWL_SCHEMA_APPLY, error);

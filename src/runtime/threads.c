@@ -3,11 +3,11 @@
  *     start -> watch until stop -> wait, stop_wait at most -> join those that finished
  *                                                         -> give up the others
  *
- * Who called run() watches: it says what takes long, and when stopping has waited long
- * enough it gives up the threads that are still in the application's code. Their workers
- * are ended in the store, on a handle of its own, so that others get what they held, and
- * what they commit is refused. Such a thread has all that it needs: it ends by itself when
- * the application's code returns, and the last one frees the endpoint.
+ * The caller's thread watches: it logs calls that take long, and when stopping has waited long
+ * enough it gives up the threads that are still in the application's code. Their workers are ended
+ * in the store, on a handle of its own, so that other workers get their claims, and their commits
+ * are refused. A thread given up has all that it needs: it ends by itself when the application's
+ * code returns, and the last of them frees the endpoint.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define LOOK_MAX PAWL_SECONDS(10)
-#define VIRTUAL_LOOK PAWL_MILLISECONDS(20) /* nothing says when a virtual clock is set */
+#define VIRTUAL_LOOK PAWL_MILLISECONDS(20) /* nothing announces the moves of a virtual clock */
 #define TOLD_MAX 3                         /* threads that the error tells of */
 
 typedef struct running {
@@ -49,7 +49,7 @@ static void destroy_thread(pawl__thread *it)
     pawl_free(it);
 }
 
-/* Nobody waits for it any more. */
+/* Frees the thread's own struct: after it was given up, no other thread joins it. */
 static void end_alone(pawl__thread *self)
 {
     pawl_endpoint *endpoint = self->endpoint;
@@ -57,8 +57,8 @@ static void end_alone(pawl__thread *self)
     pawl__endpoint_leave(endpoint, true);
 }
 
-/* Whatever takes long is done here, where stopping can give it up: the last words to the
- * store and to the sinks, and closing them. */
+/* The thread's loop, and then its last commits and calls of sinks, and closing them: stopping can
+ * give up all of this. */
 static void *run_thread(void *argument)
 {
     static const uint64_t one  = 1;
@@ -138,7 +138,7 @@ static pawl_code start(running *it, pawl_error *error)
 
 /* ---- Watching ----------------------------------------------------------------------- */
 
-/* Says what takes long; when the next look is due, at most `rest` from now. */
+/* Logs calls that take long; returns when the next check is due, at most `rest` from now. */
 static int64_t look(running *it, int64_t rest)
 {
     int64_t next = rest;
@@ -210,7 +210,8 @@ static void tell(const running *it, const char *text, int told, pawl_error *erro
              text);
 }
 
-/* The thread gets what it needs to end alone: first, as it may come back at once. */
+/* Gives a thread all that it needs to end alone, before anything else, as it may come back at
+ * once. */
 static void let_go(running *it, const pawl__thread *lost)
 {
     pawl_endpoint *endpoint = it->endpoint;
@@ -224,7 +225,7 @@ static void let_go(running *it, const pawl__thread *lost)
     pthread_mutex_unlock(&endpoint->mutex);
 }
 
-/* It had finished. */
+/* Takes a thread back that had finished. */
 static void take_back(running *it, pawl__thread *found)
 {
     pawl_endpoint *endpoint = it->endpoint;
@@ -280,7 +281,7 @@ static void finish(running *it)
     pawl__worker_leave(it->endpoint->worker);
 }
 
-/* What a thread failed with comes before what it was waiting for. */
+/* The failure of a thread comes before the text about those given up. */
 static pawl_code take_failure(pawl_endpoint *endpoint, pawl_code code, pawl_error *error)
 {
     pthread_mutex_lock(&endpoint->mutex);

@@ -14,27 +14,26 @@ typedef struct pawl__thread {
     pawl_endpoint *endpoint;
     pawl__worker  *worker;  /* or */
     pawl__service *service; /* this one */
-    pawl__hand    *hand;    /* of the one that it is */
+    pawl__hand    *hand;    /* of the worker or the service */
     int            wake_fd;
     int            done_fd;    /* of all threads: written when one has finished */
-    pawl_next_due  next;       /* of a worker: what it knew when it fell asleep */
-    pawl_time      check_due;  /* of a worker, machine time: when it looks anew */
-    atomic_bool   *has_worked; /* this one, or another worker of the endpoint */
-    int            retries;    /* in a row; not 0: it is one of those in trouble */
+    pawl_next_due  next;       /* of a worker: the next due times when it fell asleep */
+    pawl_time      check_due;  /* of a worker: machine time of its next look at the queue */
+    atomic_bool   *has_worked; /* set by this worker or another of the endpoint */
+    int            retries;    /* failures in a row; not 0: counted in endpoint->outage */
     pthread_t      handle;
     bool           is_started;
 } pawl__thread;
 
-/* Until the endpoint is stopped, or it cannot go on: then it stops the endpoint. */
+/* Run until the endpoint is stopped, or the thread cannot go on: then it stops the endpoint. */
 void pawl__thread_work(pawl__thread *self);
 void pawl__thread_serve(pawl__thread *self);
 
-/* store.c: ends workers whose threads were given up, on a handle of its own: what they
- * hold is free, and what they commit from now on refused. What cannot be ended is said in
- * the log. */
+/* store.c: ends workers whose threads were given up, on a handle of its own: their claims are free,
+ * and their commits refused from now on. A worker that cannot be ended is logged. */
 void pawl__endpoint_end_workers(pawl_endpoint *endpoint, const pawl_worker_id *workers,
                                 size_t count);
-/* endpoint.c: the last of its users frees it. */
+/* endpoint.c: one user leaves; the last frees the endpoint. */
 void pawl__endpoint_leave(pawl_endpoint *endpoint, bool was_given_up);
 
 #endif

@@ -1,8 +1,7 @@
-/* worker.c - one worker: what it claims, and when it flushes.
+/* worker.c - one worker: its claims and its flushes.
  *
- * Under a virtual business clock a batch holds messages and timeouts in the
- * order of their due times and ends where something that nobody claimed yet
- * could come in between.
+ * Under a virtual business clock a batch holds messages and timeouts in the order of their due
+ * times and ends where a row that is not claimed yet could come in between.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -81,7 +80,8 @@ void pawl__worker_destroy(pawl__worker *worker)
 
 /* ---- Filling the batch ---------------------------------------------------------------------- */
 
-/* How far a virtual batch may look: not past messages that it did not claim. */
+/* The time up to which a virtual batch may take timeouts: not past messages that it did not
+ * claim. */
 static pawl_time horizon_of(const pawl__worker *worker, const pawl_queue_rows *rows,
                             pawl_time due_max)
 {
@@ -89,7 +89,8 @@ static pawl_time horizon_of(const pawl__worker *worker, const pawl_queue_rows *r
     return worker->engine.is_virtual && is_full ? rows->items[rows->count - 1].due : due_max;
 }
 
-/* Once for all workers, and again after this process had the queue. */
+/* Logs that another process works the queue, once for all workers, and again after this process had
+ * it. */
 static void say_where(pawl__worker *worker, const pawl_queue_rows *messages)
 {
     pawl_endpoint *endpoint = worker->endpoint;
@@ -127,7 +128,7 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
         code = pawl__batch_add_timeout(worker->batch, &timeouts.items[i]);
     for (size_t i = 0; i < messages.count && code == PAWL_OK; i++)
         code = pawl__batch_add_message(worker->batch, &messages.items[i], 0);
-    /* More timeouts may be due with the last one that was claimed, or after it. */
+    /* A full claim: more timeouts may be due with the last of it, or after it. */
     if (timeouts.count > 0 && timeouts.count == worker->claim_count)
         worker->batch->cut_message = timeouts.items[timeouts.count - 1].due;
     bool is_idle = worker->batch->unit_count == 0;
@@ -138,8 +139,8 @@ static pawl_code fill_batch(pawl__worker *worker, pawl_time due_max, pawl_step *
 
 /* ---- Steps --------------------------------------------------------------------------- */
 
-/* Under a virtual clock what is due first goes first: an aggregator's period
- * that ends at or before the next message or timeout is flushed before it. */
+/* Under a virtual clock an aggregator's period that ends at or before the next message or timeout
+ * is flushed before it. */
 static pawl_code find_limit(pawl__worker *worker, pawl_time now, pawl_time *due_max, bool *is_flush,
                             pawl_error *error)
 {

@@ -1,5 +1,5 @@
-/* worker_lend.c - what a worker lends to the engine: routes, subscriptions,
- * sends that do not wait, and when to stop.
+/* worker_lend.c - functions that a worker lends to the engine: routes, subscriptions, sends that do
+ * not wait, and the end of its time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -39,11 +39,11 @@ static pawl_code subscriptions(void *runtime, const pawl_subscriptions **list, p
 
 /* ---- Sends that do not wait ----------------------------------------------------- */
 
-/* While a handler holds the transaction open, a second commit on the handle would end it.
- * Where the transaction locks rows, another connection commits the send at once. Where it
- * locks the whole store (SQLite) the send leaves with the next commit, the one that says
- * what became of the handler's message: a crash before it lets the handler run, and send,
- * again, so that no send is lost whose handler has had an effect. */
+/* A send that does not wait, made during a hold: a second commit on the handle would end the hold.
+ * Where a transaction locks rows, another connection commits the send at once. Where it locks the
+ * whole store (SQLite) the send is deferred to the next commit, which has the end of the handler's
+ * message: a crash before it lets the handler run, and send, again, so that no send is lost whose
+ * handler has had an effect. */
 struct pawl__deferred {
     struct pawl__deferred *next;
     pawl_queue_send        send;
@@ -140,7 +140,7 @@ static pawl_code send_now(void *runtime, pawl_changes *changes, pawl_error *erro
                : defer(worker, changes, error);
 }
 
-/* In a group of its own, behind those of the units. */
+/* Adds the deferred sends in a group of their own, behind those of the units. */
 static bool put_deferred(pawl__worker *worker, pawl_changes *changes)
 {
     pawl_arena *arena = worker->batch->arena;
@@ -172,8 +172,8 @@ static bool put_deferred(pawl__worker *worker, pawl_changes *changes)
     return true;
 }
 
-/* Takes what was refused of the sends themselves out of the list, since it is no unit's: a
- * hold that is rolled back takes them along. They go again on their own. */
+/* Takes refusals of the deferred sends out of the list, since they are no unit's. A hold that is
+ * rolled back takes the sends along, and they are committed on their own. */
 static bool take_refusals(pawl_refusals *refused, uint32_t group)
 {
     size_t kept = 0, count = refused->count;
@@ -267,7 +267,7 @@ static bool is_stopping(void *runtime)
     return atomic_load(&worker->endpoint->is_stopping);
 }
 
-/* A virtual batch ends by business time alone, so that a run repeats. */
+/* Has the batch used its handler time? Not under a virtual clock, so that a run repeats. */
 static bool is_time_over(void *runtime)
 {
     const pawl__worker *worker = runtime;

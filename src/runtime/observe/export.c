@@ -1,10 +1,10 @@
-/* export.c - what is sent to a collector, and what becomes of it.
+/* export.c - exports to a collector and their results.
  *
- *     next: hold spans -> JSON        done: taken    -> release, but for what was rejected
- *                                           later    -> hold them again, TRIES_MAX times
+ * next: lend spans -> JSON done: taken -> release, rejected ones counted later -> lend them again,
+ * TRIES_MAX times
  *                                           refused  -> release, lost
  *
- * Metrics are cumulative: what did not arrive is in the next ones.
+ * Metrics are cumulative: an export that did not arrive is made good by the next.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,19 +14,19 @@
 
 #define EXPORT_COUNT_MAX 512 /* spans: about half a megabyte of JSON */
 #define TRIES_MAX 5
-#define PARTIAL_PERIOD PAWL_MINUTES(10) /* of lines about what was rejected */
-#define MESSAGE_SIZE_MAX 300            /* of others, in a line of the log */
+#define PARTIAL_PERIOD PAWL_MINUTES(10) /* between log lines about rejected items */
+#define MESSAGE_SIZE_MAX 300            /* of a collector's text, in a line of the log */
 
 /* ---- Next ---------------------------------------------------------------- */
 
-/* The held ones are done with; of them `lost` did not arrive. */
-static void release_held(pawl__observer *observer, size_t lost)
+/* Releases the spans in the export; `lost` of them did not arrive. */
+static void release_lent(pawl__observer *observer, size_t lost)
 {
     pawl__metrics *metrics = &observer->metrics;
-    pawl__metric_add(metrics, PAWL__METRIC_SPANS_EXPORTED, 0, (int64_t)(observer->held - lost));
+    pawl__metric_add(metrics, PAWL__METRIC_SPANS_EXPORTED, 0, (int64_t)(observer->lent - lost));
     pawl__metric_add(metrics, PAWL__METRIC_SPANS_DROPPED, 0, (int64_t)lost);
-    pawl__spans_release(observer->spans, observer->held);
-    observer->held  = 0;
+    pawl__spans_release(observer->spans, observer->lent);
+    observer->lent  = 0;
     observer->tries = 0;
 }
 
@@ -34,12 +34,12 @@ static bool next_traces(pawl__observer *observer, const pawl__otlp_source *sourc
                         pawl_arena *arena, pawl_text *body)
 {
     const pawl__span *items = NULL;
-    observer->held          = pawl__spans_lend(observer->spans, EXPORT_COUNT_MAX, &items);
-    if (observer->held == 0)
+    observer->lent          = pawl__spans_lend(observer->spans, EXPORT_COUNT_MAX, &items);
+    if (observer->lent == 0)
         return false;
-    if (pawl__otlp_traces(source, items, observer->held, arena, body) == PAWL_OK)
+    if (pawl__otlp_traces(source, items, observer->lent, arena, body) == PAWL_OK)
         return true;
-    release_held(observer, observer->held);
+    release_lent(observer, observer->lent);
     return false;
 }
 
@@ -77,8 +77,8 @@ static pawl_text name_answer(const pawl__observer *observer, pawl_observe_signal
                              size > 0 ? message.data : "");
 }
 
-/* One line when a collector begins to fail, or fails in another way, and one when it is
- * well again. */
+/* Logs a line when a collector begins to fail, or fails in another way, and a line when it is well
+ * again. */
 static void say_outcome(pawl__observer *observer, pawl_observe_signal signal,
                         const pawl_observe_result *result, pawl_arena *arena)
 {
@@ -98,7 +98,8 @@ static void say_outcome(pawl__observer *observer, pawl_observe_signal signal,
              PAWL_TEXT_ARGS(answer));
 }
 
-/* Who rejects something rejects some of each export: one line for many of them. */
+/* Logs rejected items, one line for many exports: a collector that rejects some does so each
+ * time. */
 static void say_partial(pawl__observer *observer, pawl_observe_signal signal,
                         const pawl_observe_result *result, const pawl__otlp_partial *partial,
                         pawl_arena *arena)
@@ -118,7 +119,7 @@ static void say_partial(pawl__observer *observer, pawl_observe_signal signal,
 
 /* ---- Done ------------------------------------------------------------------ */
 
-/* How many spans or data points were rejected. */
+/* Reads the number of rejected spans or data points. */
 static int64_t read_answer(pawl__observer *observer, pawl_observe_signal signal,
                            const pawl_observe_result *result)
 {
@@ -138,12 +139,12 @@ static int64_t read_answer(pawl__observer *observer, pawl_observe_signal signal,
 static void settle_traces(pawl__observer *observer, pawl_observe_outcome outcome, size_t rejected)
 {
     if (outcome == PAWL_OBSERVE_ACCEPTED) {
-        release_held(observer, rejected < observer->held ? rejected : observer->held);
+        release_lent(observer, rejected < observer->lent ? rejected : observer->lent);
     } else if (outcome == PAWL_OBSERVE_REFUSED || ++observer->tries == TRIES_MAX) {
-        release_held(observer, observer->held);
+        release_lent(observer, observer->lent);
     } else {
-        pawl__spans_release(observer->spans, 0); /* the next one holds them again */
-        observer->held = 0;
+        pawl__spans_release(observer->spans, 0); /* the next export has them again */
+        observer->lent = 0;
     }
 }
 

@@ -26,8 +26,8 @@ typedef struct check_row {
     int64_t (*measure)(const pawl_stats *stats, pawl_time now);
     size_t      degraded, unhealthy; /* offsets in pawl_health_options */
     int64_t     degraded_default, unhealthy_default;
-    const char *what; /* with the value and the limit it reached */
-    int64_t     unit; /* of both, as they are shown */
+    const char *what; /* named with the value and the limit it reached */
+    int64_t     unit; /* of value and limit, as they are shown */
 } check_row;
 
 #define LIMIT(field) offsetof(pawl_health_options, field)

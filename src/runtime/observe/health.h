@@ -1,4 +1,4 @@
-/* health.h - what the files of the runtime share about health.
+/* health.h - checks of a store's health.
  *
  * Tests: tests/unit/observe/test_health.c
  *
@@ -15,9 +15,9 @@ pawl_code pawl__health_options_check(const pawl_health_options *options, pawl_er
 /* Runs every check; the options were checked. */
 void pawl__health_of_stats(const pawl_stats *stats, const pawl_health_options *options,
                            pawl_time now, pawl_health *health);
-/* Nothing could be asked: unhealthy for this reason alone. */
+/* The store could not be asked: unhealthy for this reason alone. */
 void pawl__health_of_failure(const char *reason, pawl_health *health);
-/* One more result; its reason is the caller's to write. There must be room. */
+/* Adds a result; its reason is the caller's to write. There must be room. */
 pawl_health_result *pawl__health_add(pawl_health *health, const char *name,
                                      pawl_health_state state);
 /* {"status":"degraded","checks":[{"name":..,"status":..,"reason":..}]} */

@@ -1,8 +1,8 @@
-/* look.c - what is answered to who asks.
+/* look.c - answers to requests for health and metrics.
  *
- * The store is asked through a handle of its own. An answer is good for a second,
- * or for ten times as long as it took: looking takes at most a tenth of the time. That
- * a store does not answer is good for a few seconds: that it does again is soon seen.
+ * The store is asked through a handle of its own. An answer is good for a second, or for ten times
+ * as long as it took: looks take at most a tenth of the time. The failure to answer is good for a
+ * few seconds, so that a recovery is soon seen.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -93,8 +93,8 @@ int64_t pawl__look_pause(int64_t took, bool has_answered)
     return pause > LOOK_PERIOD ? pause : LOOK_PERIOD;
 }
 
-/* Looks when the last answer is too old; gives the health. `*has_store`: the counts
- * of the store are good. */
+/* Looks when the last answer is too old; returns the health. `*has_store`: the counts of the store
+ * are good. */
 static pawl_health look_at(pawl__observer *observer, pawl_arena *arena, bool *has_store)
 {
     bool        is_virtual;
@@ -102,7 +102,7 @@ static pawl_health look_at(pawl__observer *observer, pawl_arena *arena, bool *ha
     pawl__look *at  = &observer->look;
     pthread_mutex_lock(&at->mutex);
     int64_t begin = pawl__monotonic_now();
-    if (begin >= at->due || is_virtual) { /* a clock that is set by hand does not pass */
+    if (begin >= at->due || is_virtual) { /* a virtual clock does not pass */
         look(observer, now, arena);
         int64_t end = pawl__monotonic_now();
         at->due     = end + pawl__look_pause(end - begin, at->has_store);
@@ -132,7 +132,7 @@ static void check_endpoints(pawl__observer *observer, pawl_health *health)
         pawl_health_result *result = pawl__health_add(health, "endpoint", PAWL_UNHEALTHY);
         snprintf(result->reason, sizeof result->reason, "endpoint %.*s is stopping",
                  PAWL_TEXT_ARGS(endpoint->model->endpoint));
-        break; /* one is enough to say that no more should come here */
+        break; /* one stopping endpoint is enough: no more requests should come here */
     }
     pthread_mutex_unlock(&observer->mutex);
 }

@@ -1,4 +1,4 @@
-/* metrics.h - what is counted, in one table, and the counts themselves.
+/* metrics.h - the table of metrics, and the counts.
  *
  * A row of the table is a metric: its names, type, unit, label and help. A metric
  * has a slot for each value of its label; a histogram one for each bucket and one
@@ -22,20 +22,20 @@
 
 typedef enum pawl__metric_type {
     PAWL__COUNTER,   /* only grows */
-    PAWL__GAUGE,     /* is set */
+    PAWL__GAUGE,     /* set to the last value */
     PAWL__HISTOGRAM, /* of durations */
 } pawl__metric_type;
 
 typedef enum pawl__metric_scope {
     PAWL__OF_ENDPOINT, /* shown with the label "endpoint" */
-    PAWL__OF_RUNNER,   /* of an endpoint with routes; shown with that label, too */
+    PAWL__OF_RUNNER,   /* of an endpoint with routes; label "endpoint", too */
     PAWL__OF_STORE,
     PAWL__OF_OBSERVER,
 } pawl__metric_scope;
 
 #define PAWL__SCOPE(name) (1u << PAWL__OF_##name)
 
-#define PAWL__BUCKET_COUNT 15 /* the last one has no bound */
+#define PAWL__BUCKET_COUNT 15 /* the last bucket has no bound */
 /* Inclusive upper bounds in microseconds: a local store takes about a millisecond,
  * a call may take its deadline of 30 seconds. */
 extern const int64_t pawl__bucket_bounds[PAWL__BUCKET_COUNT - 1];
@@ -135,10 +135,10 @@ extern const pawl__metric_row pawl__metric_rows[PAWL__METRIC_COUNT];
 extern const char *const      pawl__outcome_names[]; /* "outcome", then by pawl_attempt_outcome */
 extern const char *const      pawl__signal_names[];  /* "signal", then by pawl_observe_signal */
 
-/* Kept in microseconds, shown in seconds. */
+/* Is the metric kept in microseconds and shown in seconds? */
 bool pawl__metric_is_seconds(const pawl__metric_row *row);
 
-/* All zero is a good one. */
+/* The counts of one owner; all zero at first. */
 typedef struct pawl__metrics {
     _Atomic int64_t slots[PAWL__SLOT_COUNT];
 } pawl__metrics;
@@ -146,15 +146,15 @@ typedef struct pawl__metrics {
 /* `label` is the index of the label's value, 0 without one. */
 void pawl__metric_add(pawl__metrics *metrics, pawl__metric id, size_t label, int64_t count);
 void pawl__metric_set(pawl__metrics *metrics, pawl__metric id, int64_t value);
-/* A counter that is read elsewhere and may be taken back a little there: it stands
- * still until it is passed, as a counter that falls is taken for a restart. */
+/* Raises a counter that is read elsewhere and may be taken back a little there: it stands still
+ * until it is passed, as a counter that falls is taken for a restart. */
 void pawl__metric_raise(pawl__metrics *metrics, pawl__metric id, int64_t value);
 void pawl__metric_observe(pawl__metrics *metrics, pawl__metric id, int64_t microseconds);
 
 /* The counts of one owner, as they were read. */
 typedef struct pawl__metrics_view {
-    pawl_text endpoint; /* its label; empty: none */
-    unsigned  scopes;   /* PAWL__SCOPE of what is in it */
+    pawl_text endpoint; /* label "endpoint"; empty: none */
+    unsigned  scopes;   /* PAWL__SCOPE of its metrics */
     int64_t   values[PAWL__SLOT_COUNT];
 } pawl__metrics_view;
 

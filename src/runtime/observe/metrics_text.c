@@ -42,7 +42,7 @@ static void put_string(page *out, const char *text)
     put(out, text, strlen(text));
 }
 
-/* In a help line a quote stands for itself. */
+/* Escapes a text; in a help line a quote stands for itself. */
 static void put_escaped(page *out, pawl_text text, bool has_quotes)
 {
     for (size_t i = 0; i < text.size; i++) {

@@ -1,5 +1,5 @@
-/* observe.c - endpoints join their observer and leave it, and what the runner
- * tells it.
+/* observe.c - endpoints join their observer and leave it; attempts of the runner are counted and
+ * traced.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #define PORT_MAX 65535
 #define PERIOD_DEFAULT PAWL_SECONDS(10)
 #define SPAN_COUNT_DEFAULT 2048
-#define LOOK_DEADLINE_MS 2000 /* who asks for health gives up soon after */
+#define LOOK_DEADLINE_MS 2000 /* a probe of health gives up soon after */
 
 static pthread_mutex_t observers_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pawl__observer *observers; /* under the mutex */
@@ -33,7 +33,7 @@ static pawl_code check_numbers(const pawl_observe_options *options, pawl_error *
     return PAWL_OK;
 }
 
-/* Copies with defaults; `*is_wanted` is false when there is nothing to do. */
+/* Copies options, with defaults; `*is_wanted` false: there is nothing to observe. */
 static pawl_code take_options(const pawl_observe_options *given, pawl_observe_options *taken,
                               bool *is_wanted, pawl_error *error)
 {
@@ -219,7 +219,7 @@ pawl_code pawl__observe_join(pawl_endpoint *endpoint, pawl_error *error)
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "observe");
 }
 
-/* The place of the last one is free afterwards. */
+/* Takes the endpoint out of the list; the last slot is free afterwards. */
 static size_t remove_endpoint(pawl__observer *observer, const pawl_endpoint *endpoint)
 {
     pthread_mutex_lock(&observer->mutex);
@@ -233,7 +233,7 @@ static size_t remove_endpoint(pawl__observer *observer, const pawl_endpoint *end
     return left;
 }
 
-/* What the last endpoint counted is sent while the endpoint is still there. */
+/* Counts of the last endpoint are sent while the endpoint is still there. */
 void pawl__observe_leave(pawl_endpoint *endpoint)
 {
     pawl__observer *observer = endpoint->observer;
@@ -259,7 +259,7 @@ int pawl_endpoint_observe_port(const pawl_endpoint *endpoint)
     return endpoint->observer != NULL ? endpoint->observer->port : 0;
 }
 
-/* ---- What the runner tells ------------------------------------------------- */
+/* ---- Attempts -------------------------------------------------------------- */
 
 /* splitmix64 of a counter: other numbers than any other process's, without a lock. */
 static void draw_span_id(pawl__observer *observer, uint8_t id[8])
@@ -330,7 +330,7 @@ static void put_span(pawl_endpoint *endpoint, const pawl_outbox_row *row,
 void pawl__observe_attempt(pawl_endpoint *endpoint, const pawl_outbox_row *row,
                            pawl_attempt_outcome outcome, int64_t duration, pawl_time now)
 {
-    if (outcome > PAWL_ATTEMPT_POISON) /* a sink's own word for a failure */
+    if (outcome > PAWL_ATTEMPT_POISON) /* an outcome that a sink made up */
         outcome = PAWL_ATTEMPT_TRANSIENT;
     pawl__metric_add(&endpoint->metrics, PAWL__METRIC_ATTEMPTS, outcome, 1);
     pawl__metric_observe(&endpoint->metrics, PAWL__METRIC_DISPATCH_DURATION, duration);

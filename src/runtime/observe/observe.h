@@ -1,4 +1,4 @@
-/* observe.h - what shows the endpoints of one store to the outside.
+/* observe.h - an observer shows the endpoints of one store to the outside.
  *
  *     join -> { attempts are counted; answer, next and done are called } -> leave
  *
@@ -24,16 +24,16 @@
 
 #define PAWL__OBSERVED_MAX 64 /* endpoints of one observer */
 
-/* A store's answer is good for a moment, so that many who ask cost one look. */
+/* The store's last answer, good for a moment, so that many requests cost one look. */
 typedef struct pawl__look {
-    pthread_mutex_t mutex; /* guards what follows: the handle is one thread's at a time */
+    pthread_mutex_t mutex; /* guards the fields below: the handle is one thread's at a time */
     pawl_store     *store;
     int64_t         due; /* monotonic time of the next look; 0: now */
     bool            has_store;
     pawl_health     health;
 } pawl__look;
 
-/* What the log says of one signal; belongs to the thread that exports. */
+/* The log lines about one signal; belongs to the thread that exports. */
 typedef struct pawl__export {
     pawl_observe_outcome said;
     int64_t              rejected; /* spans or data points, since the last line about them */
@@ -53,7 +53,7 @@ typedef struct pawl__observer {
     pawl__look              look;
     pawl__metrics           metrics;    /* of the store and the observer */
     pawl__spans            *spans;      /* NULL without a collector */
-    size_t                  held;       /* spans in the export in hand */
+    size_t                  lent;       /* spans in the export in hand */
     int                     tries;      /* of that export */
     pawl__export            exports[2]; /* by signal */
     _Atomic uint64_t        ids;
@@ -62,10 +62,10 @@ typedef struct pawl__observer {
     pawl_observe_plan       plan;
     const pawl_observe_ops *ops;
     void                   *carrier;
-    int                     port; /* that listens, or 0 */
+    int                     port; /* of the server, or 0 */
 } pawl__observer;
 
-/* What the module calls; `context` is the observer. look.c: */
+/* Functions that the module calls; `context` is the observer. look.c: */
 void pawl__observe_answer(void *context, pawl_text path, pawl_arena *arena,
                           pawl_observe_answer *answer);
 /* export.c: */
@@ -79,12 +79,12 @@ pawl__metrics_view *pawl__observe_views(pawl__observer *observer, pawl_arena *ar
 /* Machine time; is it a virtual clock's? */
 pawl_time pawl__observe_now(pawl__observer *observer, bool *is_virtual);
 
-/* How long the next look waits after one that took so long. */
+/* The time until the next look after one that took so long. */
 int64_t pawl__look_pause(int64_t took, bool has_answered);
 
 /* module.c: the module's table, loaded once. */
 pawl_code pawl__observe_load(const pawl_observe_ops **ops, pawl_error *error);
-/* For tests: these instead of a module's; NULL takes it back. */
+/* For tests: this table instead of the module's; NULL takes it back. */
 void pawl__observe_load_set(const pawl_observe_ops *ops);
 
 #endif

@@ -18,7 +18,7 @@
 #define STATUS_ERROR 2
 #define CUMULATIVE 2
 
-/* What is written, and where; a value that finds no memory leaves `has_failed`. */
+/* The document that is written; without memory for a value `has_failed` is set. */
 typedef struct writer {
     yyjson_mut_doc *doc;
     bool            has_failed;
@@ -72,7 +72,7 @@ static void add_number(writer *out, yyjson_mut_val *object, const char *key, int
     add_text(out, object, key, text);
 }
 
-/* Times before 1970 are none that a machine's clock shows. */
+/* Adds a time; times before 1970, which a machine's clock does not show, as 0. */
 static void add_nanoseconds(writer *out, yyjson_mut_val *object, const char *key, pawl_time time)
 {
     char text[40];
@@ -93,7 +93,7 @@ static void add_text_attribute(writer *out, yyjson_mut_val *list, const char *ke
     add_text(out, add_attribute(out, list, key), "stringValue", value);
 }
 
-/* The array in which the items belong. */
+/* Opens the nested arrays of the protocol and returns the innermost, for the items. */
 static yyjson_mut_val *begin(writer *out, const pawl__otlp_source *source, const char *resources,
                              const char *scopes, const char *items)
 {
@@ -176,7 +176,7 @@ pawl_code pawl__otlp_traces(const pawl__otlp_source *source, const pawl__span *s
 
 /* ---- Metrics --------------------------------------------------------------- */
 
-/* Of one round of metrics. */
+/* Times of one export of metrics. */
 typedef struct times {
     pawl_time start, now;
 } times;

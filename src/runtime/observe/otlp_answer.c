@@ -1,4 +1,4 @@
-/* otlp_answer.c - what a collector answers, in JSON:
+/* otlp_answer.c - answers of a collector, in JSON:
  *
  *     {"partialSuccess":{"rejectedSpans":"3","errorMessage":"too old"}}     with status 200
  *     {"code":3,"message":"no tenant"}                                      with others
@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* NULL: no JSON, or no memory. */
+/* Reads the answer; NULL: no JSON, or no memory. */
 static yyjson_val *read(pawl_text answer, pawl_arena *arena)
 {
     yyjson_doc *doc = NULL;
@@ -25,7 +25,7 @@ static pawl_text text_at(yyjson_val *object, const char *key)
     return pawl_text_of(yyjson_get_str(yyjson_obj_get(object, key)));
 }
 
-/* The protocol writes numbers of 64 bits as text, and allows others to write numbers. */
+/* Reads a count: the protocol writes numbers of 64 bits as text, and allows plain numbers. */
 static int64_t count_at(yyjson_val *object, const char *key)
 {
     yyjson_val *value = yyjson_obj_get(object, key);

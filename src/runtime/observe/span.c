@@ -1,7 +1,7 @@
 /* span.c - the ring.
  *
  *     first = 5, count = 6 of 8:    [6][7][8] .  . [3][4][5]
- *                                           ^put    ^hold gives 3 4 5, then 6 7 8
+ * ^put ^lend gives 3 4 5, then 6 7 8
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,7 @@
 struct pawl__spans {
     pthread_mutex_t mutex;
     size_t          capacity;
-    size_t          first, count, held; /* under the mutex */
+    size_t          first, count, lent; /* under the mutex */
     pawl__span      items[];
 };
 
@@ -47,7 +47,7 @@ bool pawl__spans_put(pawl__spans *spans, const pawl__span *span, size_t *waiting
 {
     pthread_mutex_lock(&spans->mutex);
     bool has_room = spans->count < spans->capacity;
-    if (!has_room && spans->held == 0)
+    if (!has_room && spans->lent == 0)
         drop(spans, 1);
     if (spans->count < spans->capacity)
         spans->items[(spans->first + spans->count++) % spans->capacity] = *span;
@@ -65,7 +65,7 @@ size_t pawl__spans_lend(pawl__spans *spans, size_t count_max, const pawl__span *
     if (row > count_max)
         row = count_max;
     *items      = &spans->items[spans->first];
-    spans->held = row;
+    spans->lent = row;
     pthread_mutex_unlock(&spans->mutex);
     return row;
 }
@@ -73,9 +73,9 @@ size_t pawl__spans_lend(pawl__spans *spans, size_t count_max, const pawl__span *
 void pawl__spans_release(pawl__spans *spans, size_t count)
 {
     pthread_mutex_lock(&spans->mutex);
-    assert(count <= spans->held);
+    assert(count <= spans->lent);
     drop(spans, count);
-    spans->held = 0;
+    spans->lent = 0;
     pthread_mutex_unlock(&spans->mutex);
 }
 

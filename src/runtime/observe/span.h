@@ -1,11 +1,11 @@
 /* span.h - spans that wait for the collector: a ring of fixed size.
  *
  *     put ... put        any thread; false when one was lost for want of room
- *     hold -> release    the one thread that exports
+ * lend -> release the one thread that exports
  *
- * What is held stays where it is until it is released, so that it is read without
- * a copy. In a full ring the oldest gives way to what is new: after an outage of the
- * collector the last minutes are there. While the oldest is held, the new one is lost.
+ * A span that is lent stays in its slot until it is released, so that it is read without a copy. In
+ * a full ring the oldest span gives way to a new one: after an outage of the collector the last
+ * minutes are there. While the oldest is lent, the new span is lost.
  *
  * Tests: tests/unit/observe/test_span.c
  *
@@ -38,15 +38,15 @@ typedef struct pawl__spans pawl__spans;
 
 pawl__spans *pawl__spans_create(size_t capacity);     /* NULL: out of memory */
 void         pawl__spans_destroy(pawl__spans *spans); /* accepts NULL */
-/* Copies the span. `*waiting` is how many wait then. False: the oldest or this one is lost. */
+/* Copies the span. `*waiting`: spans that wait then. False: the oldest or this span is lost. */
 bool pawl__spans_put(pawl__spans *spans, const pawl__span *span, size_t *waiting);
-/* The oldest ones, at most count_max: how many. They lie in a row. */
+/* Lends the oldest spans, at most count_max, and returns their number. They lie in a row. */
 size_t pawl__spans_lend(pawl__spans *spans, size_t count_max, const pawl__span **items);
-/* The `count` oldest of those held are done with; the others wait on. */
+/* Frees the `count` oldest of the lent spans; the others wait on. */
 void   pawl__spans_release(pawl__spans *spans, size_t count);
 size_t pawl__spans_waiting(pawl__spans *spans);
 
-/* Copies into a text of a span what fits, cut between characters. */
+/* Copies a text into a field of a span, cut between characters. */
 void pawl__span_text(char *to, size_t size, pawl_text from);
 
 #endif

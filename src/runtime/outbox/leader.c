@@ -1,4 +1,4 @@
-/* leader.c - one runner at a time drains what an endpoint produced.
+/* leader.c - one runner at a time delivers the outbox rows of an endpoint.
  *
  * The leader has a lease in the store: free at once when the holder's connection or
  * process is gone, as the database's own locks tell, and otherwise when its time is
@@ -16,29 +16,28 @@
  *     runner A    claim  send ......... stopped ......... settle: refused
  *     runner B                    take over (7 -> 8)   send  settle (8 -> 9)
  *
- * The number is also the time of what was delivered last, in microseconds: see
- * pawl__leader_arrival.
+ * The number is also the time of the last delivery, in microseconds: see pawl__leader_arrival.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "runtime/outbox/runner.h"
 
-/* A runner that is stopped is followed within LEASE and TRIAL, 14 seconds, and what the
- * slowest of its sinks took of late, twice. */
+/* A stopped runner is followed within LEASE and TRIAL, 14 seconds, and twice the time of the
+ * slowest of its sinks of late. */
 #define LEASE PAWL_SECONDS(11)
 #define RENEWAL PAWL_SECONDS(7)
-#define TRIAL PAWL_SECONDS(3)         /* between looks of one that does not lead */
-#define LEFT_MIN PAWL_SECONDS(5)      /* of the lease, while it is kept in what takes long */
+#define TRIAL PAWL_SECONDS(3)         /* between tries of a runner that does not lead */
+#define LEFT_MIN PAWL_SECONDS(5)      /* of the lease, kept during long work */
 #define MARGIN PAWL_SECONDS(1)        /* of the lease, in which nothing is sent any more */
-#define DELIVERY_MAX PAWL_MINUTES(10) /* more is waited for no sink */
+#define DELIVERY_MAX PAWL_MINUTES(10) /* the lease is not made longer for a slower sink */
 #define ANSWER_AGE_MAX PAWL_SECONDS(1)
-#define ORPHAN_PERIOD PAWL_MINUTES(1) /* between looks for rows that are held for nothing */
-#define ORPHAN_PAUSE 20               /* times as long as such a look took, when that is more */
+#define ORPHAN_PERIOD PAWL_MINUTES(1) /* between searches for rows held without a row before them */
+#define ORPHAN_PAUSE 20               /* times as long as a search took, when that is more */
 #define TAKE_OVERS_MAX 5
 #define AHEAD_MAX PAWL_SECONDS(2) /* a clock further ahead than this was wrong */
 #define PAGE_COUNT 500
 
-/* ---- Who leads -------------------------------------------------------------------- */
+/* ---- Clocks ----------------------------------------------------------------------- */
 
 /* Under a clock that is set by hand, leases pass as that one does. */
 static int64_t now_of_leases(const pawl_endpoint *endpoint)
@@ -70,7 +69,8 @@ static void forget_waiting(pawl__service *service)
     service->waiting = (pawl__sources){.arena = service->waiting.arena};
 }
 
-/* For who asks from another thread a lease that was not renewed ends by itself. */
+/* Publishes the end of the lease: to another thread that asks, a lease that was not renewed ends by
+ * itself. */
 static void set_leader(pawl__service *service, bool is_leader)
 {
     service->is_leader = is_leader;
@@ -87,9 +87,10 @@ void pawl__outbox_forget(pawl__service *service)
 
 /* ---- Order at the receiver ------------------------------------------------------------ */
 
-/* A queue is read by due time. The number in the store is never less than the times its
- * leader gave before, so that a leader whose clock is a little behind goes on from there.
- * Under a virtual clock each row has the time of its unit, and 0 is a time like others. */
+/* The due time that a delivery gives its message. Queues are read by due time, and the number in
+ * the store is never less than the times its leaders gave before, so a leader whose clock is a
+ * little behind goes on from there. Under a virtual clock each row has the time of its unit, and 0
+ * is a time like others. */
 pawl_time pawl__leader_arrival(pawl__service *service)
 {
     if (service->endpoint->settings.business != NULL)
@@ -180,8 +181,8 @@ static pawl_code name_lease(pawl__service *service, pawl_error *error)
                : pawl_error_set(error, PAWL_ENOMEM, "no memory for the name of a lease");
 }
 
-/* While a sink is called the lease is not renewed, and who has to wait for its answer
- * longer than the lease lasts would never settle a row. */
+/* Time added to the lease for calls of sinks, during which it is not renewed: a runner that waits
+ * for an answer longer than its lease lasts would never settle a row. */
 static int64_t time_of_delivery(const pawl__service *service)
 {
     if (service->delivery_time <= MARGIN)
@@ -200,7 +201,7 @@ void pawl__leader_delivery_end(pawl__service *service, pawl_time begin)
     service->delivery_time += more > 0 ? more : more / 8;
 }
 
-/* Takes the lease, or renews it: is_leader says whether it is held. */
+/* Takes or renews the lease; is_leader is the answer. */
 static pawl_code ask_lease(pawl__service *service, pawl_error *error)
 {
     bool      is_ours = false;
@@ -218,8 +219,8 @@ static pawl_code ask_lease(pawl__service *service, pawl_error *error)
     return code;
 }
 
-/* Between the parts of what may take long. Of a lease that is over nobody knows who had
- * it since: what was seen under it does not count, and the next run asks anew. */
+/* Keeps the lease between the parts of long work. After a lease that ended, another runner may have
+ * led: the rows read under it do not count, and the next run asks anew. */
 static pawl_code keep_lease(pawl__service *service, pawl_error *error)
 {
     pawl_time left = service->lease_end - lease_now(service);
@@ -236,8 +237,8 @@ static pawl_code keep_lease(pawl__service *service, pawl_error *error)
 
 typedef pawl_code page_fn(pawl__service *service, const pawl_outbox_rows *rows, pawl_error *error);
 
-/* Rows of this endpoint in a state, some at a time: there may be very many, and the lease is
- * kept meanwhile. is_leader false: another one has it, and the rest is not looked at. */
+/* Calls `each` for rows of this endpoint in a state, page by page, and keeps the lease meanwhile:
+ * there may be very many. is_leader false: another runner leads, and the rest is not read. */
 static pawl_code for_rows(pawl__service *service, pawl_outbox_state state, int32_t attempts_min,
                           page_fn *each, pawl_error *error)
 {
@@ -262,7 +263,7 @@ static pawl_code for_rows(pawl__service *service, pawl_outbox_state state, int32
     return code;
 }
 
-/* A source waits behind a row that failed before. */
+/* Notes the sources that wait behind a row that failed before. */
 static pawl_code note_waiting(pawl__service *service, const pawl_outbox_rows *rows,
                               pawl_error *error)
 {
@@ -297,7 +298,7 @@ static pawl_code release_orphans(pawl__service *service, const pawl_outbox_rows 
     return pawl__leader_commit(service, &changes, &refused, error);
 }
 
-/* Nothing is sent meanwhile. */
+/* Releases held rows that no row holds. No row is delivered meanwhile. */
 static pawl_code look_for_orphans(pawl__service *service, pawl_error *error)
 {
     pawl_time begin      = lease_now(service);
@@ -320,7 +321,8 @@ static pawl_code take_over(pawl__service *service, pawl_error *error)
 
 /* ---- Leading -------------------------------------------------------------------------- */
 
-/* Asks for the lease, and does what whoever has it anew has to do first. */
+/* Asks for the lease; a runner that has it anew takes over, and releases rows held without a row
+ * before them. */
 static pawl_code ask(pawl__service *service, pawl_error *error)
 {
     pawl_time now  = pawl__machine_now(service->endpoint);

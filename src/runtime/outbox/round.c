@@ -1,4 +1,4 @@
-/* round.c - the runner: delivers outbox rows to where their routes lead.
+/* round.c - the runner: delivers outbox rows to the sinks of their routes.
  *
  *     a round:  claim pending rows -> { choose -> deliver, sink by sink -> settle }*
  *
@@ -86,7 +86,7 @@ static size_t choose(pawl__round *round)
     return count;
 }
 
-/* Nothing is sent on the strength of rows that an earlier leadership claimed. */
+/* May a row of the round be sent? Not when an earlier leadership claimed it. */
 static bool may_send(const pawl__service *service, const pawl__round *round)
 {
     return service->is_leader && service->term == round->term;
@@ -99,7 +99,7 @@ static void give_up(pawl__round *round, size_t begin, const pawl__sink *sink)
             round->rows[i].state = PAWL__ROW_LEFT;
 }
 
-/* Sink by sink, in the order of their first rows. */
+/* Delivers sink by sink, in the order of their first rows. */
 static pawl_code deliver(pawl__service *service, pawl__round *round, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
@@ -159,7 +159,7 @@ static pawl_code drain(pawl__service *service, pawl_time now, pawl_step *step, p
     return code == PAWL_OK ? run_round(service, &round, step, error) : code;
 }
 
-/* An interruption is passed on as it is (O30). */
+/* Names the endpoint in a failure; an interruption is passed on as it is (O30). */
 static pawl_code name_failure(const pawl__service *service, pawl_code code, pawl_error *error)
 {
     if (code == PAWL_OK || code == PAWL_EINTERRUPTED)

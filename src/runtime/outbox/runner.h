@@ -1,9 +1,8 @@
-/* runner.h - what the files of the outbox runner share.
+/* runner.h - types and functions that the files of the outbox runner share.
  *
  *     round.c    a round: claim -> { choose -> deliver -> settle }*
- *     leader.c   who leads, and which sources wait
- *     sink.c     where rows go
- *     settle.c   what came of them, in one commit
+ * leader.c the lease, and the sources that wait sink.c the sinks of the routes settle.c settles the
+ * rows of a pass, in one commit
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,11 +20,11 @@ pawl_code pawl__sources_put(pawl__sources *sources, pawl_text source, size_t val
 /* ---- A round -------------------------------------------------------------------- */
 
 typedef enum pawl__row_state {
-    PAWL__ROW_OPEN,    /* to be tried when its turn comes */
+    PAWL__ROW_OPEN,    /* to be tried in a later pass */
     PAWL__ROW_CHOSEN,  /* handed to its sink in this pass */
     PAWL__ROW_MET,     /* came as pending behind a row that waits: to be held */
     PAWL__ROW_LEFT,    /* stays as it is in the store */
-    PAWL__ROW_SETTLED, /* out of the way of what follows it */
+    PAWL__ROW_SETTLED, /* settled: rows behind it may go */
 } pawl__row_state;
 
 /* A row of a claim, with its delivery and the outcome. */
@@ -44,8 +43,8 @@ typedef struct pawl__round {
     int64_t          term; /* of the leadership in which the rows were claimed */
 } pawl__round;
 
-/* The source as far as it orders the row: one that an operator enabled again goes
- * out of order, and neither waits nor makes others wait. */
+/* The source that orders the row; none for a row that an operator enabled again, which neither
+ * waits nor makes others wait. */
 static inline pawl_text pawl__round_source(const pawl_outbox_row *row)
 {
     return row->attempts_before > 0 ? (pawl_text){.data = "", .size = 0} : row->source;
@@ -59,20 +58,20 @@ static inline const pawl__round_row *pawl__round_previous(const pawl__round     
 
 /* ---- Leading ---------------------------------------------------------------------- */
 
-/* Renews the lease when it is time; service->is_leader says whether it leads. */
+/* Renews the lease when it is time; service->is_leader is the answer. */
 pawl_code pawl__leader_keep(pawl__service *service, pawl_error *error);
-/* Before something is sent or settled: as keep, and asks the store when the last
- * answer is more than a moment old. */
+/* Before a row is sent or settled: as keep, and asks the store when its last answer is more than a
+ * moment old. */
 pawl_code pawl__leader_check(pawl__service *service, pawl_error *error);
-/* Around each call of a sink: from what calls take follows how long a lease has to last. */
+/* Around each call of a sink: the time that calls take makes the lease longer. */
 pawl_time pawl__leader_delivery_begin(const pawl__service *service);
 void      pawl__leader_delivery_end(pawl__service *service, pawl_time begin);
-/* Business time at which a message without a delay arrives that is delivered now: never
- * before one that was delivered earlier, by whichever leader. */
+/* Business time that a message without a delay arrives at when it is delivered now: never before
+ * that of an earlier delivery, by whichever leader. */
 pawl_time pawl__leader_arrival(pawl__service *service);
-/* Commits what only the leader may write, all of it in group 0. When another one has
- * led since, nothing is applied and is_leader becomes false; else `refused` is as
- * after pawl_store_commit. */
+/* Commits changes that only the leader may make, all of them in group 0. When another runner has
+ * led since, nothing is applied and is_leader becomes false; else `refused` is as after
+ * pawl_store_commit. */
 pawl_code pawl__leader_commit(pawl__service *service, pawl_changes *changes, pawl_refusals *refused,
                               pawl_error *error);
 bool      pawl__leader_is_waiting(const pawl__service *service, pawl_text source);
@@ -81,15 +80,15 @@ pawl_code pawl__leader_set_waiting(pawl__service *service, pawl_text source, boo
 /* ---- Delivering and settling --------------------------------------------------------- */
 
 pawl__sink *pawl__sink_find(pawl__service *service, pawl_text destination);
-/* Does what it delivers take effect in the commit that settles it? */
+/* Does a delivery to the sink take effect in the commit that settles the row? */
 bool pawl__sink_is_here(const pawl__sink *sink);
-/* May a row follow another one of its source to the same sink before that is settled? */
+/* May a row follow an unsettled row of its source to the same sink? */
 bool pawl__sink_keeps_order(const pawl__sink *sink);
 /* Hands over the chosen rows of the sink, in order. */
 void pawl__sink_deliver(pawl__service *service, pawl__round *round, pawl__sink *sink);
 
-/* Settles the chosen rows and holds those that were met. Rows become SETTLED or
- * LEFT; nothing is written when another runner leads. */
+/* Settles the chosen rows and holds the rows that were met. Rows become SETTLED or LEFT; nothing is
+ * written when another runner leads. */
 pawl_code pawl__round_settle(pawl__service *service, pawl__round *round, pawl_step *step,
                              pawl_error *error);
 

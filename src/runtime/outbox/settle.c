@@ -1,4 +1,4 @@
-/* settle.c - what came of the rows of a pass, in one commit.
+/* settle.c - settles the rows of a pass, in one commit.
  *
  *     pending -> dispatched      delivered; into a queue of this store by the
  *                                same commit
@@ -11,7 +11,8 @@
  */
 #include "runtime/outbox/runner.h"
 
-/* Rows that somebody else settled meanwhile leave the set: with each try fewer. */
+/* Tries of a commit: rows settled by an operator meanwhile are refused and leave the set, so each
+ * try has fewer. */
 #define TRIES_MAX 4
 
 /* Attempts since the row was made, or enabled again. */
@@ -27,8 +28,8 @@ static int64_t back_off(pawl__service *service, int32_t attempts)
     return delay + (int64_t)pawl_random_below(&service->random, (uint64_t)delay / 5 + 1);
 }
 
-/* A failure of what stands behind another failure is not its own: it is held
- * with it, and its attempts do not count. */
+/* Did the row fail behind another failed row of its source? It is held with that row, and its
+ * attempt does not count. */
 static bool is_behind_failed(const pawl__round *round, const pawl__round_row *row)
 {
     const pawl__round_row *previous = pawl__round_previous(round, row);
@@ -39,7 +40,7 @@ static bool is_behind_failed(const pawl__round *round, const pawl__round_row *ro
             previous->delivery.outcome == PAWL_ATTEMPT_TRANSIENT);
 }
 
-/* What becomes of the rows, before anything is written. */
+/* Judges the chosen rows, before anything is written. */
 static void judge(const pawl__service *service, pawl__round *round)
 {
     for (size_t i = 0; i < round->count; i++) {
@@ -64,8 +65,8 @@ static pawl_outbox_state state_of(const pawl__round_row *row)
     }
 }
 
-/* A row met behind a waiting one is held itself; a release starts from the row
- * that was settled. */
+/* Holds or releases a source: a row met behind a waiting one is held itself; a release starts from
+ * the row that was settled. */
 static void put_hold(const pawl__service *service, pawl_changes *changes,
                      const pawl__round_row *row, uint32_t index)
 {
@@ -135,7 +136,7 @@ static pawl_code make_changes(pawl__service *service, const pawl__round *round,
     return PAWL_OK;
 }
 
-/* Somebody else settled it: whether its source waits still is looked up anew. */
+/* Leaves rows that an operator settled meanwhile, and reads anew whether their sources wait. */
 static pawl_code leave_refused(pawl__service *service, pawl__round *round,
                                const pawl_refusals *refused)
 {
@@ -150,8 +151,8 @@ static pawl_code leave_refused(pawl__service *service, pawl__round *round,
     return code;
 }
 
-/* On OK the rows that are still chosen are settled in the store, and is_leader
- * says whether that was this runner's to do. */
+/* Commits. On OK the rows still chosen are settled in the store, and is_leader says whether this
+ * runner had the right to. */
 static pawl_code commit(pawl__service *service, pawl__round *round, pawl_error *error)
 {
     pawl_changes changes;
@@ -178,7 +179,7 @@ static void say_dead(const pawl__round_row *row)
              attempts == 1 ? "" : "s", PAWL_TEXT_ARGS(row->delivery.error));
 }
 
-/* What was committed, in the runner's own books. */
+/* Enters a committed row in the runner's own books. */
 static pawl_code note(pawl__service *service, pawl__round_row *row, pawl_step *step)
 {
     bool waits = row->delivery.outcome == PAWL_ATTEMPT_TRANSIENT;

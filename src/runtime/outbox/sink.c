@@ -1,4 +1,4 @@
-/* sink.c - where rows go: opened when the first one comes, closed after a failure.
+/* sink.c - the sinks of the routes: opened for their first row, closed after a failure.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -89,7 +89,7 @@ void pawl__outbox_close(pawl__service *service)
         pawl__sink *sink = &service->sinks[i];
         if (sink->transport == NULL)
             continue;
-        (void)begin_call(service, sink, NULL); /* also of a thread that was given up */
+        (void)begin_call(service, sink, NULL); /* a thread that was given up closes it, too */
         close_sink(sink);
         (void)pawl__hand_end(&service->hand, service->endpoint);
     }
@@ -97,8 +97,8 @@ void pawl__outbox_close(pawl__service *service)
 
 /* ---- Deliver ------------------------------------------------------------------------ */
 
-/* A sink may say whatever it likes; a store takes valid text of limited size. What is
- * none becomes '?': the rest of it is what an operator reads. */
+/* Makes a sink's text valid and cuts it, as a store takes valid text of limited size; an invalid
+ * byte becomes '?', so that an operator can read the rest. */
 static pawl_text error_text(pawl_arena *arena, pawl_text text)
 {
     if (text.size > PAWL_ERROR_TEXT_SIZE_MAX) {
@@ -119,7 +119,7 @@ static void fail_row(pawl__round_row *row, pawl_text error)
     row->delivery.error   = error;
 }
 
-/* Only what a sink may answer counts as an answer. */
+/* Takes a sink's answer, if it is one that a sink may give. */
 static void take_answer(pawl__service *service, pawl__round_row *row, const pawl_delivery *answer)
 {
     switch (answer->outcome) {

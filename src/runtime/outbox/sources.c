@@ -15,8 +15,8 @@ static uint64_t hash(pawl_text text)
     return value ^ value >> 32;
 }
 
-/* The item of the source, or the free one where it belongs. */
-static pawl__source_item *place_of(const pawl__sources *sources, pawl_text source)
+/* The slot of the source: its item, or the free one where it belongs. */
+static pawl__source_item *slot_of(const pawl__sources *sources, pawl_text source)
 {
     size_t i = (size_t)hash(source) & (sources->capacity - 1);
     while (sources->items[i].source.data != NULL &&
@@ -38,7 +38,7 @@ static pawl_code grow(pawl__sources *sources)
         return PAWL_ENOMEM;
     for (size_t i = 0; i < sources->capacity; i++)
         if (sources->items[i].value != 0) {
-            *place_of(&grown, sources->items[i].source) = sources->items[i];
+            *slot_of(&grown, sources->items[i].source) = sources->items[i];
             grown.count++;
         }
     *sources = grown;
@@ -47,7 +47,7 @@ static pawl_code grow(pawl__sources *sources)
 
 size_t pawl__sources_get(const pawl__sources *sources, pawl_text source)
 {
-    return sources->capacity > 0 && source.size > 0 ? place_of(sources, source)->value : 0;
+    return sources->capacity > 0 && source.size > 0 ? slot_of(sources, source)->value : 0;
 }
 
 pawl_code pawl__sources_put(pawl__sources *sources, pawl_text source, size_t value)
@@ -56,7 +56,7 @@ pawl_code pawl__sources_put(pawl__sources *sources, pawl_text source, size_t val
         return PAWL_OK;
     if (2 * (sources->count + 1) > sources->capacity && grow(sources) != PAWL_OK)
         return PAWL_ENOMEM;
-    pawl__source_item *item = place_of(sources, source);
+    pawl__source_item *item = slot_of(sources, source);
     if (item->source.data == NULL) {
         item->source = pawl_arena_text(sources->arena, source);
         if (item->source.data == NULL)
