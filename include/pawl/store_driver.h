@@ -14,7 +14,13 @@
  * Time: drivers never read a clock; every "now" is an argument. `due_max` is
  *     business time, `now` is machine time.
  * Memory: results live in the arena that is passed in. Arguments are borrowed.
- * Fork: a handle used in a child process is refused with PAWL_EINVAL.
+ * Calls: the engine, tools and tests call the functions of store_calls.h, never an entry.
+ *     So a driver need not check what these check, nor empty what it answers into: no
+ *     entry is called in a child process (but close, which leaves the parent's connection
+ *     alone there), nor on a handle that was opened for its schema alone.
+ * Absent: NULL, or past ops_size. open, close, schema, worker_open, worker_close, commit
+ *     and resolve may not be absent. Without wait() time alone ends a wait. Any other one:
+ *     its call answers PAWL_EUNSUPPORTED, and what needs it fails so, not the rest.
  * Contract tests: tests/contract. A driver is finished when they pass against
  *     it, faults included.
  *
@@ -23,7 +29,7 @@
 #ifndef PAWL_STORE_DRIVER_H
 #define PAWL_STORE_DRIVER_H
 
-#include "pawl/store.h"
+#include "pawl/store_calls.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,29 +47,6 @@ struct pawl_store {
     int64_t               epoch;        /* written by worker_open and resolve */
     char identity[200]; /* set in open: equal for handles on the same data in one process */
 };
-
-/* Promises, read once after open. */
-#define PAWL_STORE_CREATES 1u        /* creates its tables at open */
-#define PAWL_STORE_HAS_SQL 2u        /* hold_begin and native work */
-#define PAWL_STORE_HAS_WAKE 4u       /* wait() notices other processes' commits */
-#define PAWL_STORE_FREE_CLAIMS 8u    /* releasing a queue claim costs no statement */
-#define PAWL_STORE_ROW_LOCKS 16u     /* saga_load locks rows when it is asked to */
-#define PAWL_STORE_KNOWS_REFUSED 32u /* commit names what is refused with PAWL_EUNKNOWN, too */
-/* With HAS_WAKE: what woke a wait() is remembered until the handle claims again, so that
- * a caller may wait twice without a claim between. For servers, where a claim saved is a
- * statement saved. */
-#define PAWL_STORE_KEEPS_WAKE 64u
-
-/* Where timeouts lead that no endpoint of this store handles. */
-typedef struct pawl_foreign_row {
-    pawl_text destination;
-    pawl_time due; /* of the earliest one that is free */
-} pawl_foreign_row;
-
-typedef struct pawl_foreign_rows {
-    pawl_foreign_row *items; /* by destination, bytewise */
-    size_t            count;
-} pawl_foreign_rows;
 
 struct pawl_store_ops {
     size_t      ops_size;   /* sizeof(pawl_store_ops) the driver was built with */
@@ -245,8 +228,12 @@ struct pawl_store_ops {
      * the driver's page names: pawl_native). NULL: no handler is given the connection. */
     const char *native_type;
 
-    /* Version 1 ends here. Append below; an entry past the driver's ops_size
-     * counts as NULL, and NULL must be survivable. */
+    /* Asked before every entry of this table but open, close, schema, resolve, interrupt,
+     * hold_end and native: the connection is there, or is made again, or the answer says
+     * why not. NULL: there is nothing that could be lost. */
+    pawl_code (*ready)(pawl_store *store, pawl_error *error);
+
+    /* Append below. */
 };
 
 /* A driver module exports one symbol, a `const pawl_store_ops` of this name. */

@@ -211,6 +211,17 @@ typedef struct pawl_attempt_rows {
     size_t            count;
 } pawl_attempt_rows;
 
+/* Where timeouts lead that no endpoint of this store handles. */
+typedef struct pawl_foreign_row {
+    pawl_text destination;
+    pawl_time due; /* of the earliest one that is free */
+} pawl_foreign_row;
+
+typedef struct pawl_foreign_rows {
+    pawl_foreign_row *items; /* by destination, bytewise */
+    size_t            count;
+} pawl_foreign_rows;
+
 /* Counts for operators. None of them scans more than an index. */
 typedef struct pawl_queue_stats {
     pawl_text queue;

@@ -200,7 +200,7 @@ pawl_code pawl__batch_begin(pawl__batch *batch, pawl_error *error)
             break;
         }
     }
-    bool can_hold  = (batch->engine->store->ops->promises & PAWL_STORE_HAS_SQL) != 0;
+    bool can_hold  = (pawl_store_promises(batch->engine->store) & PAWL_STORE_HAS_SQL) != 0;
     batch->has_sql = can_hold && batch->unit_count > 0 && batch->units[0].has_sql &&
                      (batch->units[0].is_alone || has_events(batch));
     return PAWL_OK;
@@ -227,7 +227,7 @@ static pawl_code load_marks(pawl__batch *batch, pawl_error *error)
     if (count == 0)
         return PAWL_OK;
     pawl_code code =
-        store->ops->inbox_known(store, batch->engine->model->endpoint, ids, count, known, error);
+        pawl_store_inbox_known(store, batch->engine->model->endpoint, ids, count, known, error);
     count = 0;
     for (size_t i = 0; i < batch->unit_count && code == PAWL_OK; i++)
         if (needs_mark(&batch->units[i]) && known[count++]) {

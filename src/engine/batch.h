@@ -22,7 +22,7 @@
 
 #include "engine/entry.h"
 #include "pawl/context.h"
-#include "pawl/store_driver.h"
+#include "pawl/store_calls.h"
 #include "workflow/model.h"
 
 /* Where a logical destination leads. */

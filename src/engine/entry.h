@@ -10,7 +10,7 @@
 #define PAWL_ENGINE_ENTRY_H
 
 #include "engine/recent.h"
-#include "pawl/store_driver.h"
+#include "pawl/store_calls.h"
 #include "workflow/model.h"
 
 typedef struct pawl__entry pawl__entry;

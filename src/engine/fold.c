@@ -100,7 +100,7 @@ pawl_code pawl__stream_look(pawl_store *store, const pawl__saga_model *model, pa
     if (seen->name.data == NULL || seen->state == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for a state of %s", model->saga->name);
     const pawl_stream_read read = {.stream = seen->name};
-    code                        = store->ops->stream_load(store, &read, 1, arena, &loaded, error);
+    code                        = pawl_store_stream_load(store, &read, 1, arena, &loaded, error);
     if (code == PAWL_OK)
         code = fold_all(model, &loaded, seen->name, arena, seen->state, error);
     if (code == PAWL_OK)

@@ -8,7 +8,7 @@
 #ifndef PAWL_ENGINE_FOLD_H
 #define PAWL_ENGINE_FOLD_H
 
-#include "pawl/store_driver.h"
+#include "pawl/store_calls.h"
 #include "workflow/model.h"
 
 /* The library's own events. */

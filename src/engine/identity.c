@@ -281,8 +281,8 @@ pawl_code pawl__identity_load_id(pawl__batch *batch, const pawl__saga_model *mod
     if (lock == PAWL_SAGA_UNLOCKED && engine->has_hot &&
         engine->is_hot(engine->runtime, &model->table, PAWL_SAGA_BY_ID, &value))
         lock = PAWL_SAGA_SKIP_LOCKED;
-    pawl_code code = store->ops->saga_load(store, &model->table, PAWL_SAGA_BY_ID, &value, 1, lock,
-                                           batch->arena, &row, error);
+    pawl_code code = pawl_store_saga_load(store, &model->table, PAWL_SAGA_BY_ID, &value, 1, lock,
+                                          batch->arena, &row, error);
     if (code != PAWL_OK || row.presence == PAWL_SAGA_MISSING)
         return code;
     if (row.presence == PAWL_SAGA_THERE)

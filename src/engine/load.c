@@ -46,8 +46,8 @@ static pawl_code read_rows(pawl__batch *batch, const pawl__saga_model *saga, paw
     list->rows        = pawl_arena_take(batch->arena, (list->count + 1) * sizeof list->rows[0]);
     if (list->rows == NULL)
         return PAWL_ENOMEM;
-    return store->ops->saga_load(store, &saga->table, key, list->values, list->count, lock,
-                                 batch->arena, list->rows, error);
+    return pawl_store_saga_load(store, &saga->table, key, list->values, list->count, lock,
+                                batch->arena, list->rows, error);
 }
 
 static size_t lookup_count(const pawl__batch *batch)
@@ -202,8 +202,8 @@ static pawl_code find_oldest(pawl__batch *batch, const int64_t *except, size_t c
     pawl_time   due   = pawl_time_add(batch->engine->business_now, LOOK_AHEAD);
     *placed           = PAWL_TIME_MAX;
     *seq              = INT64_MAX;
-    return store->ops->queue_oldest(store, batch->engine->model->queue, due, except, count, placed,
-                                    seq, error);
+    return pawl_store_queue_oldest(store, batch->engine->model->queue, due, except, count, placed,
+                                   seq, error);
 }
 
 /* The batch's own messages are left out: pawl__load_has_older asks for them at the time they are

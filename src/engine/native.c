@@ -4,8 +4,6 @@
  */
 #include "engine/context.h"
 
-#include <string.h>
-
 /* Does the running handler declare .own_sql? An event and a flush are alone in their
  * transactions. */
 static bool has_sql(const pawl_context *ctx)
@@ -18,10 +16,7 @@ static bool has_sql(const pawl_context *ctx)
 void *pawl_native(pawl_context *ctx, const char *type)
 {
     pawl_store *store = ctx->batch->engine->store;
-    if (!ctx->is_sql_open || !has_sql(ctx) || type == NULL || store->ops->native == NULL ||
-        store->ops->native_type == NULL)
-        return NULL;
-    return strcmp(store->ops->native_type, type) == 0 ? store->ops->native(store) : NULL;
+    return ctx->is_sql_open && has_sql(ctx) ? pawl_store_native(store, type) : NULL;
 }
 
 struct sqlite3 *pawl_sqlite(pawl_context *ctx)

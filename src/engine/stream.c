@@ -147,7 +147,7 @@ static pawl_code read_streams(pawl__batch *batch, pawl__entry *const *entries, s
         reads[i]    = (pawl_stream_read){.stream           = entries[i]->stream->text,
                                          .fold_version_max = with_folds ? version : 0};
     }
-    pawl_code code = store->ops->stream_load(store, reads, count, batch->arena, streams, error);
+    pawl_code code = pawl_store_stream_load(store, reads, count, batch->arena, streams, error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
         code = fill(batch, entries[i], &streams[i], error);
     return code;

@@ -15,6 +15,7 @@
 
 #include "engine/batch.h"
 #include "pawl/endpoint.h"
+#include "pawl/store_driver.h"
 #include "pawl/transport.h"
 #include "runtime/hand.h"
 #include "runtime/observe/metrics.h"

@@ -20,28 +20,13 @@ pawl_code pawl_store_aggregator_insert(pawl_store *store, const pawl_aggregator_
     return pawl_store_commit(store, &changes, NULL, error);
 }
 
-pawl_code pawl_store_aggregator_get(pawl_store *store, pawl_text partition, pawl_arena *arena,
-                                    pawl_snapshot *rows, pawl_error *error)
-{
-    *rows = (pawl_snapshot){0};
-    pawl_code code =
-        pawl__operation_needs(store, store->ops->aggregator_get != NULL, "aggregator_get", error);
-    return code == PAWL_OK ? store->ops->aggregator_get(store, partition, arena, rows, error)
-                           : code;
-}
-
 /* ---- Counting ----------------------------------------------------------- */
 
 /* The time only splits what is free from what is leased, which nobody asked. */
 static pawl_code count_rows(pawl_store *store, pawl_text partition, const pawl_text *types,
                             size_t type_count, pawl_aggregator_counts *counts, pawl_error *error)
 {
-    *counts        = (pawl_aggregator_counts){0};
-    pawl_code code = pawl__operation_needs(store, store->ops->aggregator_count != NULL,
-                                           "aggregator_count", error);
-    return code == PAWL_OK
-               ? store->ops->aggregator_count(store, partition, types, type_count, 0, counts, error)
-               : code;
+    return pawl_store_aggregator_counts(store, partition, types, type_count, 0, counts, error);
 }
 
 pawl_code pawl_store_aggregator_count(pawl_store *store, pawl_text partition, int64_t *count,

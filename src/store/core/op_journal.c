@@ -124,19 +124,13 @@ pawl_code pawl_store_append(pawl_store *store, const pawl_append *append, pawl_t
 pawl_code pawl_store_stream_read(pawl_store *store, const pawl_stream_read *read, pawl_arena *arena,
                                  pawl_stream *stream, pawl_error *error)
 {
-    *stream = (pawl_stream){0};
-    pawl_code code =
-        pawl__operation_needs(store, store->ops->stream_load != NULL, "stream_load", error);
-    return code == PAWL_OK ? store->ops->stream_load(store, read, 1, arena, stream, error) : code;
+    return pawl_store_stream_load(store, read, 1, arena, stream, error);
 }
 
 pawl_code pawl_store_events(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,
                             pawl_event_rows *rows, pawl_error *error)
 {
-    *rows = (pawl_event_rows){0};
-    pawl_code code =
-        pawl__operation_needs(store, store->ops->event_list != NULL, "event_list", error);
-    return code == PAWL_OK ? store->ops->event_list(store, query, arena, rows, error) : code;
+    return pawl_store_event_list(store, query, arena, rows, error);
 }
 
 /* ---- Folds and checkpoints ---------------------------------------------- */
@@ -154,15 +148,6 @@ pawl_code pawl_store_fold_save(pawl_store *store, pawl_text stream, const pawl_f
     };
     pawl_changes changes = {PAWL__ONE_UNIT(now), .fold_set = {&change, 1}};
     return pawl_store_commit(store, &changes, NULL, error);
-}
-
-pawl_code pawl_store_checkpoint_get(pawl_store *store, pawl_text name, int64_t *position,
-                                    pawl_error *error)
-{
-    *position = 0;
-    pawl_code code =
-        pawl__operation_needs(store, store->ops->checkpoint_get != NULL, "checkpoint_get", error);
-    return code == PAWL_OK ? store->ops->checkpoint_get(store, name, position, error) : code;
 }
 
 pawl_code pawl_store_checkpoint_set(pawl_store *store, pawl_text name, int64_t from, int64_t to,

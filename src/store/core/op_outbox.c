@@ -97,16 +97,7 @@ pawl_code pawl_store_outbox_settle(pawl_store *store, pawl_outbox_row *row,
     return PAWL_OK;
 }
 
-/* ---- Find, enable, discard ---------------------------------------------- */
-
-pawl_code pawl_store_outbox_find(pawl_store *store, const pawl_outbox_query *query,
-                                 pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
-{
-    *rows = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    pawl_code code =
-        pawl__operation_needs(store, store->ops->outbox_find != NULL, "outbox_find", error);
-    return code == PAWL_OK ? store->ops->outbox_find(store, query, arena, rows, error) : code;
-}
+/* ---- Enable, discard ---------------------------------------------- */
 
 static pawl_code reset(pawl_store *store, int64_t id, pawl_outbox_action action, pawl_text note,
                        pawl_time now, pawl_error *error)
@@ -159,10 +150,7 @@ pawl_code pawl_store_outbox_get(pawl_store *store, pawl_text endpoint, pawl_text
     if (endpoint.size == 0 || message_id.size == 0)
         return pawl_error_set(error, PAWL_EINVAL, "outbox of a message: the %s is empty",
                               endpoint.size == 0 ? "endpoint" : "message id");
-    pawl_code code =
-        pawl__operation_needs(store, store->ops->inbox_known != NULL, "inbox_known", error);
-    if (code == PAWL_OK)
-        code = store->ops->inbox_known(store, endpoint, &message_id, 1, &known, error);
+    pawl_code code = pawl_store_inbox_known(store, endpoint, &message_id, 1, &known, error);
     if (code == PAWL_OK)
         code = pawl_store_outbox_find(store, &query, arena, &rows, error);
     if (code != PAWL_OK)

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/call.h"
 #include "store/core/operation.h"
 
 #include <stdio.h>
@@ -71,8 +72,7 @@ static pawl_code settle_value(const pawl_saga_table *table, const pawl_correlati
 static bool is_missing(pawl_store *store, const pawl_saga_table *table)
 {
     int64_t count;
-    return store->ops->saga_count != NULL &&
-           store->ops->saga_count(store, table, &count, NULL) == PAWL_ESCHEMA;
+    return pawl_store_saga_count(store, table, &count, NULL) == PAWL_ESCHEMA;
 }
 
 pawl_code pawl_store_saga_find(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
@@ -82,7 +82,7 @@ pawl_code pawl_store_saga_find(pawl_store *store, const pawl_saga_table *table, 
     pawl_correlation column;
     *row = (pawl_saga_row){0};
     pawl_code code =
-        pawl__operation_needs(store, store->ops->saga_load != NULL, "saga_load", error);
+        pawl__store_call_needs(store, store->ops->saga_load != NULL, "saga_load", error);
     if (code == PAWL_OK)
         code = check_table(table, error);
     if (code == PAWL_OK)
@@ -92,10 +92,9 @@ pawl_code pawl_store_saga_find(pawl_store *store, const pawl_saga_table *table, 
     if (code != PAWL_OK)
         return code;
     code =
-        store->ops->saga_load(store, table, key, &value, 1, PAWL_SAGA_UNLOCKED, arena, row, error);
+        pawl_store_saga_load(store, table, key, &value, 1, PAWL_SAGA_UNLOCKED, arena, row, error);
     if (code != PAWL_ESCHEMA || !is_missing(store, table))
         return code;
-    *row = (pawl_saga_row){0};
     if (error != NULL)
         *error = (pawl_error)PAWL_ERROR_INIT;
     return PAWL_OK;

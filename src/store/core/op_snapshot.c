@@ -11,6 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/call.h"
 #include "store/core/operation.h"
 
 #define WHAT "snapshot of an aggregator"
@@ -19,7 +20,7 @@ static pawl_code check_options(const pawl_store                       *store,
                                const pawl_aggregator_snapshot_options *options, pawl_error *error)
 {
     pawl_code code =
-        pawl__operation_needs(store, store->ops->snapshot_claim != NULL, "snapshot_claim", error);
+        pawl__store_call_needs(store, store->ops->snapshot_claim != NULL, "snapshot_claim", error);
     if (code == PAWL_OK)
         code = pawl__operation_size(WHAT, options->size, error);
     if (code == PAWL_OK)
@@ -72,7 +73,7 @@ static pawl_code claim_rows(pawl_store *store, const pawl_aggregator_snapshot_op
     };
     do {
         claim.count_max = is_bounded ? (size_t)options->size - snapshot->count : 0;
-        pawl_code code  = store->ops->snapshot_claim(store, &claim, arena, &claimed, error);
+        pawl_code code  = pawl_store_snapshot_claim(store, &claim, arena, &claimed, error);
         if (code != PAWL_OK)
             return code;
         code = take_rows(options, &claimed, arena, &capacity, snapshot, &undecodable);

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/core/call.h"
 #include "store/core/operation.h"
 
 #define WHAT "batch of timeouts"
@@ -29,7 +30,7 @@ static pawl_code check_batch(const pawl_store *store, const pawl_timeout_batch_o
                              pawl_error *error)
 {
     pawl_code code =
-        pawl__operation_needs(store, store->ops->timeout_claim != NULL, "timeout_claim", error);
+        pawl__store_call_needs(store, store->ops->timeout_claim != NULL, "timeout_claim", error);
     if (code == PAWL_OK)
         code = pawl__operation_size(WHAT, options->size, error);
     if (code == PAWL_OK)
@@ -57,7 +58,7 @@ pawl_code pawl_store_timeout_batch(pawl_store *store, const pawl_timeout_batch_o
         .now         = now,
         .lease       = options->lease,
     };
-    code = store->ops->timeout_claim(store, &claim, arena, rows, error);
+    code = pawl_store_timeout_claim(store, &claim, arena, rows, error);
     if (rows->next_due == PAWL_TIME_MAX)
         rows->next_due = pawl_time_add(now, LOOK_AGAIN);
     return code;
@@ -87,13 +88,4 @@ pawl_code pawl_store_timeout_release(pawl_store *store, pawl_timeout_id id,
                                      const pawl_session_id *owner, pawl_time now, pawl_error *error)
 {
     return settle(store, PAWL_TIMEOUT_RELEASE, id, owner, now, error);
-}
-
-pawl_code pawl_store_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
-                                  pawl_error *error)
-{
-    *count = 0;
-    pawl_code code =
-        pawl__operation_needs(store, store->ops->timeout_reap != NULL, "timeout_reap", error);
-    return code == PAWL_OK ? store->ops->timeout_reap(store, now, count, error) : code;
 }

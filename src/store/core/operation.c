@@ -4,15 +4,6 @@
  */
 #include "store/core/operation.h"
 
-pawl_code pawl__operation_needs(const pawl_store *store, bool is_there, const char *name,
-                                pawl_error *error)
-{
-    if (is_there)
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_EUNSUPPORTED, "driver '%s' has no %s", store->ops->scheme,
-                          name);
-}
-
 pawl_code pawl__operation_lease(const char *what, int64_t lease, pawl_error *error)
 {
     if (lease > 0)

@@ -19,9 +19,6 @@ pawl_code pawl__store_attach(pawl_store *store, pawl_time now, pawl_error *error
 /* An id that no other handle makes. */
 pawl_uuid pawl__store_new_id(pawl_store *store, pawl_time now);
 
-/* PAWL_EUNSUPPORTED unless `is_there`: an entry of the driver's table. */
-pawl_code pawl__operation_needs(const pawl_store *store, bool is_there, const char *name,
-                                pawl_error *error);
 /* PAWL_EINVAL unless positive; `what` names the operation. */
 pawl_code pawl__operation_lease(const char *what, int64_t lease, pawl_error *error);
 pawl_code pawl__operation_size(const char *what, int64_t size, pawl_error *error);

@@ -16,27 +16,37 @@
 
 #define DRIVERS_MAX 32 /* more than there are databases in one program */
 
-static pthread_mutex_t       mutex                = PTHREAD_MUTEX_INITIALIZER;
-static const pawl_store_ops *drivers[DRIVERS_MAX] = {&pawl__memory_driver};
-static size_t                driver_count         = 1;
+/* The entries that may not be absent stand first, so that no table ends before them. */
+#define TABLE_SIZE_MIN offsetof(pawl_store_ops, queue_claim)
+
+typedef struct driver {
+    const pawl_store_ops *given;
+    const pawl_store_ops *ops;   /* the same, or `whole` */
+    pawl_store_ops        whole; /* of a shorter table: what it lacks is NULL */
+} driver;
+
+static pthread_mutex_t mutex       = PTHREAD_MUTEX_INITIALIZER;
+static driver drivers[DRIVERS_MAX] = {{.given = &pawl__memory_driver, .ops = &pawl__memory_driver}};
+static size_t driver_count         = 1;
 
 static const pawl_store_ops *find_loaded(const char *scheme, size_t size)
 {
     for (size_t i = 0; i < driver_count; i++)
-        if (strlen(drivers[i]->scheme) == size && memcmp(drivers[i]->scheme, scheme, size) == 0)
-            return drivers[i];
+        if (strlen(drivers[i].ops->scheme) == size &&
+            memcmp(drivers[i].ops->scheme, scheme, size) == 0)
+            return drivers[i].ops;
     return NULL;
 }
 
-/* A driver built for an older pawl has a shorter table. All of version 1 is
- * there from the start, so a table shorter than that is of something else. */
+/* A driver built for an older pawl, or one that leaves the end of its table away, has a
+ * shorter one. A table without the entries that may not be absent is of something else. */
 static pawl_code check_ops(const pawl_store_ops *ops, pawl_error *error)
 {
-    if (ops->ops_size < sizeof(pawl_store_ops))
+    if (ops->ops_size < TABLE_SIZE_MIN)
         return pawl_error_set(error, PAWL_ECONFIG,
                               "the driver was built for another pawl: its table has %zu bytes, "
                               "at least %zu are needed",
-                              ops->ops_size, sizeof(pawl_store_ops));
+                              ops->ops_size, TABLE_SIZE_MIN);
     char        url[PAWL_PREFIX_SIZE_MAX + 2];
     const char *scheme = ops->scheme != NULL ? ops->scheme : "";
     snprintf(url, sizeof url, "%s:", scheme);
@@ -67,7 +77,12 @@ static pawl_code add_driver(const pawl_store_ops *ops, pawl_error *error)
     if (driver_count == DRIVERS_MAX)
         return pawl_error_set(error, PAWL_ELIMIT, "driver '%s': there are %d drivers, limit %d",
                               ops->scheme, DRIVERS_MAX, DRIVERS_MAX);
-    drivers[driver_count++] = ops;
+    driver *added = &drivers[driver_count++];
+    *added        = (driver){.given = ops, .ops = ops};
+    if (ops->ops_size < sizeof added->whole) {
+        memcpy(&added->whole, ops, ops->ops_size);
+        added->ops = &added->whole;
+    }
     return PAWL_OK;
 }
 
@@ -87,7 +102,7 @@ static pawl_code open_module(const char *path, void **module, const pawl_store_o
 {
     const void *table = NULL;
     pawl_code   code =
-        pawl__module_open(path, PAWL_STORE_DRIVER_SYMBOL, sizeof **ops, module, &table, error);
+        pawl__module_open(path, PAWL_STORE_DRIVER_SYMBOL, TABLE_SIZE_MIN, module, &table, error);
     *ops = table;
     if (code != PAWL_OK)
         return code;
@@ -115,7 +130,7 @@ static pawl_code load_module(const char *path, const char *scheme, const pawl_st
     if (code == PAWL_OK)
         code = add_module(found, path, scheme, error);
     if (code == PAWL_OK)
-        *ops = found;
+        *ops = find_loaded(scheme, strlen(scheme));
     else if (module != NULL)
         dlclose(module);
     return code == PAWL_OK ? code : pawl_error_wrap(error, code, "driver '%s'", scheme);
@@ -124,7 +139,7 @@ static pawl_code load_module(const char *path, const char *scheme, const pawl_st
 static bool is_added(const pawl_store_ops *ops)
 {
     for (size_t i = 0; i < driver_count; i++)
-        if (drivers[i] == ops)
+        if (drivers[i].given == ops)
             return true;
     return false;
 }

@@ -15,6 +15,7 @@
  */
 #include "pawl/store_driver.h"
 
+#include "store/core/call.h"
 #include "store/core/core.h"
 #include "store/core/operation.h"
 #include "store/core/wake.h"
@@ -177,10 +178,23 @@ void pawl_store_close(pawl_store *store)
     pawl_free(own_of(store));
 }
 
-void pawl_store_interrupt(pawl_store *store)
+bool pawl__store_call_is_ours(const pawl_store *store)
 {
-    if (store->ops->interrupt != NULL)
-        store->ops->interrupt(store);
+    return own_of((pawl_store *)(uintptr_t)store)->process == getpid();
+}
+
+pawl_code pawl__store_call_ready(pawl_store *store, const char *name, pawl_error *error)
+{
+    if (!pawl__store_call_is_ours(store))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "%s: the store was opened in process %ld, this is process %ld; "
+                              "open one after fork",
+                              name, (long)own_of(store)->process, (long)getpid());
+    if (store->mode == PAWL_OPEN_SCHEMA)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "%s: the store was opened for its schema alone (PAWL_OPEN_SCHEMA)",
+                              name);
+    return store->ops->ready != NULL ? store->ops->ready(store, error) : PAWL_OK;
 }
 
 /* ---- Schema ------------------------------------------------------------- */
@@ -244,10 +258,7 @@ pawl_code pawl__store_attach(pawl_store *store, pawl_time now, pawl_error *error
 {
     if (store->is_attached || store->epoch != 0)
         return PAWL_OK;
-    pawl_code code = store->ops->worker_open(store, PAWL_TEXT(""), PAWL_TEXT("[]"), now, error);
-    if (code == PAWL_OK)
-        store->is_attached = true;
-    return code;
+    return pawl_store_worker_open(store, PAWL_TEXT(""), PAWL_TEXT("[]"), now, error);
 }
 
 /* Unique within the worker: the count goes on when the epoch is raised. */
@@ -331,12 +342,9 @@ pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes, pawl_refus
     /* Also what never comes to the driver shows no refusals of an earlier commit. */
     if (refused != NULL)
         refused->count = 0;
-    if (own_of(store)->process != getpid())
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "commit: the store was opened in process %ld, this is process %ld; "
-                              "open one after fork",
-                              (long)own_of(store)->process, (long)getpid());
-    pawl_code code = pawl_changes_check(changes, error);
+    pawl_code code = pawl__store_call_ready(store, "commit", error);
+    if (code == PAWL_OK)
+        code = pawl_changes_check(changes, error);
     if (code == PAWL_OK)
         code = pawl__store_attach(store, changes->now, error);
     if (code != PAWL_OK)

@@ -1,5 +1,4 @@
-/* wire.h - sending, waiting and cancelling, between the requests of a connection and its
- * socket.
+/* wire.h - between the calls of a connection and the socket.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,26 +7,25 @@
 
 #include "store/postgres/connection.h"
 
-/* Whether the server knows a named statement. */
+/* State of a named statement. */
 enum { PAWL__PG_UNKNOWN, PAWL__PG_PREPARED };
 
-/* An entry of the list of what was sent; NULL without memory. Each entry reserves room for one
- * more, so the sync that ends a pipeline never needs memory. */
+/* An entry behind those that were sent; NULL without memory. While there is one,
+ * there is room for one more: a sync needs none of its own. */
 pawl__pg_sent *pawl__pg_push(pawl__pg_connection *connection);
-/* Without a pipeline: waits for the answer to the one request that was sent. */
+/* Waits for the answer to a call that was sent without a pipeline. */
 void    pawl__pg_pump_one(pawl__pg_connection *connection);
 int64_t pawl__pg_clock_ms(void); /* monotonic, for durations only */
 
-/* cancel.c: a cancel is begun, and ended once the cancelled statement has its answer. NULL: it
- * could not be sent. */
+/* cancel.c: begin, and once the answer is there end. NULL: it could not be sent. */
 typedef struct pawl__pg_cancel pawl__pg_cancel;
 
 pawl__pg_cancel *pawl__pg_cancel_begin(PGconn *pg);
-/* Waits until the server has taken the cancel, up to a deadline of clock_ms; false: it may still
- * arrive. The cancel is freed in any case. */
+/* Waits for the request to be through, up to a deadline of clock_ms; false: it
+ * may still arrive. It is freed in any case. */
 bool pawl__pg_cancel_end(pawl__pg_cancel *cancel, int64_t deadline);
 
-/* request.c: the server has forgotten the prepared statements, so all are prepared anew. */
+/* call.c: no statement's name is known to the server any longer. */
 void pawl__pg_forget_names(pawl__pg_connection *connection);
 
 #endif

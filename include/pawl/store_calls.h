@@ -1,0 +1,176 @@
+/* store_calls.h - the calls of a store, as the engine makes them: one function for each
+ * entry of a driver's table, and what is known of an open handle. For engines, tools and
+ * tests; an application needs none of them. Those that are operations of the contract as
+ * they stand are declared there (operations.h): aggregator_get, checkpoint_get,
+ * outbox_find, timeout_reap. aggregator_count is pawl_store_aggregator_counts here.
+ *
+ *     pawl_store_open -> pawl_store_worker_open
+ *                     -> { claim -> read -> pawl_store_commit }
+ *                     -> pawl_store_worker_close -> pawl_store_close
+ *
+ * The task of an entry, and its answers, stand with it in store_driver.h. Before the driver
+ * is asked, every call here
+ *
+ *     empties what it answers into: count 0, false, a time at PAWL_TIME_MAX. A call that
+ *         fails leaves it so, whatever the driver had read by then;
+ *     answers PAWL_EUNSUPPORTED, which names the entry, where the driver has none;
+ *     answers PAWL_EINVAL in a process that did not open the handle (after fork), on a
+ *         handle that was opened for its schema alone, and for an argument that no driver
+ *         could make sense of: a lease that is not positive, an owner or session that is
+ *         zero, a saga asked for by a property that its table lacks, a state that is none;
+ *     connects again where the connection was lost, or answers why it could not.
+ *
+ * Threads: a handle belongs to one thread at a time.
+ * Memory: results live in the arena that is passed in. Arguments are borrowed.
+ * Tests: tests/unit/store/test_store_calls.c; src/conformance makes every call on every store.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_CALLS_H
+#define PAWL_STORE_CALLS_H
+
+#include "pawl/operations.h"
+#include "pawl/store.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The handle ---------------------------------------------------------- */
+
+/* Promises of the driver, read once after open. */
+#define PAWL_STORE_CREATES 1u        /* creates its tables at open */
+#define PAWL_STORE_HAS_SQL 2u        /* hold_begin and native work */
+#define PAWL_STORE_HAS_WAKE 4u       /* wait() notices other processes' commits */
+#define PAWL_STORE_FREE_CLAIMS 8u    /* releasing a queue claim costs no statement */
+#define PAWL_STORE_ROW_LOCKS 16u     /* saga_load locks rows when it is asked to */
+#define PAWL_STORE_KNOWS_REFUSED 32u /* commit names what is refused with PAWL_EUNKNOWN, too */
+/* With HAS_WAKE: what woke a wait() is remembered until the handle claims again, so that
+ * a caller may wait twice without a claim between. For servers, where a claim saved is a
+ * statement saved. */
+#define PAWL_STORE_KEEPS_WAKE 64u
+
+/* Bits of the driver's promises. */
+PAWL_API unsigned pawl_store_promises(const pawl_store *store);
+/* The driver's: "sqlite". Lives as long as the handle, as the other texts do. */
+PAWL_API const char *pawl_store_scheme(const pawl_store *store);
+/* Equal for handles on the same data in one process; any text for one that is not connected. */
+PAWL_API const char *pawl_store_identity(const pawl_store *store);
+/* The handle's worker: made at open, in the store from worker_open on. */
+PAWL_API pawl_worker_id pawl_store_worker(const pawl_store *store);
+/* Acts for another worker from the next worker_open or worker_close on: to end one that
+ * could not end itself. Only on a handle that has no worker in the store. */
+PAWL_API void pawl_store_worker_set(pawl_store *store, pawl_worker_id worker);
+/* Whether worker_open was done, and worker_close was not. */
+PAWL_API bool pawl_store_is_attached(const pawl_store *store);
+
+/* ---- Workers ------------------------------------------------------------- */
+
+PAWL_API pawl_code pawl_store_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
+                                          pawl_time now, pawl_error *error);
+PAWL_API pawl_code pawl_store_worker_close(pawl_store *store, pawl_time now, pawl_error *error);
+PAWL_API pawl_code pawl_store_worker_list(pawl_store *store, pawl_arena *arena,
+                                          pawl_worker_info **items, size_t *count,
+                                          pawl_error *error);
+
+/* ---- Claims and leases --------------------------------------------------- */
+
+PAWL_API pawl_code pawl_store_queue_claim(pawl_store *store, const pawl_queue_claim *claim,
+                                          pawl_arena *arena, pawl_queue_rows *rows,
+                                          pawl_error *error);
+PAWL_API pawl_code pawl_store_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
+                                            pawl_arena *arena, pawl_timeout_rows *rows,
+                                            pawl_error *error);
+PAWL_API pawl_code pawl_store_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
+                                             pawl_arena *arena, pawl_snapshot *snapshot,
+                                             pawl_error *error);
+PAWL_API pawl_code pawl_store_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_time now,
+                                           size_t count_max, pawl_arena *arena,
+                                           pawl_outbox_rows *rows, pawl_error *error);
+PAWL_API pawl_code pawl_store_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
+                                   bool *is_ours, pawl_error *error);
+PAWL_API pawl_code pawl_store_unlead(pawl_store *store, pawl_text name, pawl_error *error);
+PAWL_API pawl_code pawl_store_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                        pawl_lead_row **items, size_t *count, pawl_error *error);
+
+/* ---- What handlers run on ------------------------------------------------ */
+
+PAWL_API pawl_code pawl_store_inbox_known(pawl_store *store, pawl_text endpoint,
+                                          const pawl_text *ids, size_t count, bool *known,
+                                          pawl_error *error);
+PAWL_API pawl_code pawl_store_saga_load(pawl_store *store, const pawl_saga_table *table,
+                                        pawl_saga_key key, const pawl_value *values, size_t count,
+                                        pawl_saga_lock lock, pawl_arena *arena, pawl_saga_row *rows,
+                                        pawl_error *error);
+PAWL_API pawl_code pawl_store_saga_count(pawl_store *store, const pawl_saga_table *table,
+                                         int64_t *count, pawl_error *error);
+PAWL_API pawl_code pawl_store_aggregator_counts(pawl_store *store, pawl_text partition,
+                                                const pawl_text *types, size_t type_count,
+                                                pawl_time now, pawl_aggregator_counts *counts,
+                                                pawl_error *error);
+PAWL_API pawl_code pawl_store_flush_list(pawl_store *store, pawl_text name, pawl_time due_max,
+                                         size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
+                                         pawl_error *error);
+PAWL_API pawl_code pawl_store_subscriptions(pawl_store *store, pawl_arena *arena,
+                                            pawl_subscriptions *list, pawl_error *error);
+PAWL_API pawl_code pawl_store_queue_oldest(pawl_store *store, pawl_text queue, pawl_time due_max,
+                                           const int64_t *except, size_t except_count,
+                                           pawl_time *placed, int64_t *seq, pawl_error *error);
+PAWL_API pawl_code pawl_store_next_due(pawl_store *store, pawl_text queue,
+                                       const pawl_text *aggregators, size_t aggregator_count,
+                                       pawl_next_due *next, pawl_error *error);
+PAWL_API pawl_code pawl_store_timeout_foreign(pawl_store *store, pawl_text own, pawl_time now,
+                                              pawl_arena *arena, pawl_foreign_rows *rows,
+                                              pawl_error *error);
+
+/* ---- The journal --------------------------------------------------------- */
+
+PAWL_API pawl_code pawl_store_stream_load(pawl_store *store, const pawl_stream_read *reads,
+                                          size_t count, pawl_arena *arena, pawl_stream *streams,
+                                          pawl_error *error);
+PAWL_API pawl_code pawl_store_event_list(pawl_store *store, const pawl_event_query *query,
+                                         pawl_arena *arena, pawl_event_rows *rows,
+                                         pawl_error *error);
+PAWL_API pawl_code pawl_store_event_number(pawl_store *store, size_t count_max, int64_t *count,
+                                           pawl_error *error);
+
+/* ---- Looking and sweeping ------------------------------------------------ */
+
+PAWL_API pawl_code pawl_store_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
+                                         pawl_arena *arena, pawl_queue_rows *rows,
+                                         pawl_error *error);
+PAWL_API pawl_code pawl_store_timeout_list(pawl_store *store, pawl_saga_id saga_id,
+                                           size_t count_max, pawl_arena *arena,
+                                           pawl_timeout_rows *rows, pawl_error *error);
+PAWL_API pawl_code pawl_store_outbox_list(pawl_store *store, pawl_outbox_state state,
+                                          size_t count_max, pawl_arena *arena,
+                                          pawl_outbox_rows *rows, pawl_error *error);
+PAWL_API pawl_code pawl_store_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
+                                              pawl_attempt_rows *rows, pawl_error *error);
+PAWL_API pawl_code pawl_store_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
+                                        pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error);
+PAWL_API pawl_code pawl_store_stats(pawl_store *store, pawl_time now, pawl_arena *arena,
+                                    pawl_stats *stats, pawl_error *error);
+PAWL_API pawl_code pawl_store_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
+                                    bool *more, pawl_error *error);
+
+/* ---- Waiting, and SQL of one's own --------------------------------------- */
+
+PAWL_API pawl_code pawl_store_wait(pawl_store *store, int64_t microseconds, int wake_fd,
+                                   pawl_error *error);
+PAWL_API pawl_code pawl_store_hold_begin(pawl_store *store, pawl_error *error);
+/* Harmless without a hold, and in a process that did not open the handle. */
+PAWL_API void pawl_store_hold_end(pawl_store *store);
+/* The driver's connection, when `type` is the name of its C type ("sqlite3", "PGconn"); else
+ * NULL, and also where the driver has none, or the handle is of another process. */
+PAWL_API void *pawl_store_native(pawl_store *store, const char *type);
+/* Whether pawl_store_enlist has a driver to ask. */
+PAWL_API bool pawl_store_can_enlist(const pawl_store *store);
+/* Checks the set as pawl_store_commit does; PAWL_EINVAL also when `native` is NULL. */
+PAWL_API pawl_code pawl_store_enlist(pawl_store *store, void *native, const pawl_changes *changes,
+                                     pawl_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,273 @@
+/* call.c - the calls that claim, lease and write, and those on the handle itself. Reads
+ * are in call_read.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/core/call.h"
+
+#include "store/core/operation.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+static const pawl_queue_rows   no_messages = {.count = 0};
+static const pawl_timeout_rows no_timeouts = {.next_due = PAWL_TIME_MAX};
+static const pawl_snapshot     no_snapshot = {.count = 0};
+static const pawl_outbox_rows  no_outbox   = {.next_attempt = PAWL_TIME_MAX};
+
+pawl_code pawl__store_call_needs(const pawl_store *store, bool is_there, const char *name,
+                                 pawl_error *error)
+{
+    if (is_there)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EUNSUPPORTED, "driver '%s' has no %s", store->ops->scheme,
+                          name);
+}
+
+pawl_code pawl__store_call_begin(pawl_store *store, bool is_there, const char *name,
+                                 pawl_error *error)
+{
+    pawl_code code = pawl__store_call_needs(store, is_there, name, error);
+    return code == PAWL_OK ? pawl__store_call_ready(store, name, error) : code;
+}
+
+/* ---- The handle ---------------------------------------------------------- */
+
+unsigned pawl_store_promises(const pawl_store *store)
+{
+    return store->ops->promises;
+}
+
+const char *pawl_store_scheme(const pawl_store *store)
+{
+    return store->ops->scheme;
+}
+
+const char *pawl_store_identity(const pawl_store *store)
+{
+    return store->identity;
+}
+
+pawl_worker_id pawl_store_worker(const pawl_store *store)
+{
+    return store->worker;
+}
+
+void pawl_store_worker_set(pawl_store *store, pawl_worker_id worker)
+{
+    store->worker = worker;
+}
+
+bool pawl_store_is_attached(const pawl_store *store)
+{
+    return store->is_attached;
+}
+
+/* ---- Workers ------------------------------------------------------------- */
+
+pawl_code pawl_store_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
+                                 pawl_time now, pawl_error *error)
+{
+    pawl_code code = PAWL__CALL_BEGIN(worker_open);
+    if (code == PAWL_OK)
+        code = store->ops->worker_open(store, endpoint, types, now, error);
+    if (code == PAWL_OK)
+        store->is_attached = true;
+    return code;
+}
+
+pawl_code pawl_store_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
+{
+    pawl_code code = PAWL__CALL_BEGIN(worker_close);
+    if (code == PAWL_OK)
+        code = store->ops->worker_close(store, now, error);
+    if (code == PAWL_OK)
+        store->is_attached = false;
+    return code;
+}
+
+/* ---- Claims -------------------------------------------------------------- */
+
+pawl_code pawl_store_queue_claim(pawl_store *store, const pawl_queue_claim *claim,
+                                 pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
+{
+    *rows          = no_messages;
+    pawl_code code = PAWL__CALL_BEGIN(queue_claim);
+    if (code == PAWL_OK)
+        code = store->ops->queue_claim(store, claim, arena, rows, error);
+    return PAWL__CALL_END(code, rows, no_messages);
+}
+
+pawl_code pawl_store_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
+                                   pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    *rows          = no_timeouts;
+    pawl_code code = PAWL__CALL_BEGIN(timeout_claim);
+    if (code == PAWL_OK)
+        code = pawl__operation_lease("claim of timeouts", claim->lease, error);
+    if (code == PAWL_OK && pawl_uuid_is_zero(claim->owner.uuid))
+        code = pawl_error_set(error, PAWL_EINVAL, "claim of timeouts: the owner is zero");
+    if (code == PAWL_OK)
+        code = store->ops->timeout_claim(store, claim, arena, rows, error);
+    return PAWL__CALL_END(code, rows, no_timeouts);
+}
+
+pawl_code pawl_store_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
+                                  pawl_error *error)
+{
+    *count         = 0;
+    pawl_code code = PAWL__CALL_BEGIN(timeout_reap);
+    if (code == PAWL_OK)
+        code = store->ops->timeout_reap(store, now, count, error);
+    return PAWL__CALL_END(code, count, 0);
+}
+
+static pawl_code check_snapshot(const pawl_snapshot_claim *claim, pawl_error *error)
+{
+    if (claim->lease <= 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "snapshot of '%.*s': the lease is %lld microseconds, at least 1 is "
+                              "needed",
+                              PAWL_TEXT_ARGS(claim->partition), (long long)claim->lease);
+    if (pawl_uuid_is_zero(claim->session.uuid))
+        return pawl_error_set(error, PAWL_EINVAL, "snapshot of '%.*s': the session is zero",
+                              PAWL_TEXT_ARGS(claim->partition));
+    return PAWL_OK;
+}
+
+pawl_code pawl_store_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
+                                    pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+{
+    *snapshot      = no_snapshot;
+    pawl_code code = PAWL__CALL_BEGIN(snapshot_claim);
+    if (code == PAWL_OK)
+        code = check_snapshot(claim, error);
+    if (code == PAWL_OK)
+        code = store->ops->snapshot_claim(store, claim, arena, snapshot, error);
+    return PAWL__CALL_END(code, snapshot, no_snapshot);
+}
+
+pawl_code pawl_store_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_time now,
+                                  size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                                  pawl_error *error)
+{
+    *rows          = no_outbox;
+    pawl_code code = PAWL__CALL_BEGIN(outbox_claim);
+    if (code == PAWL_OK)
+        code = store->ops->outbox_claim(store, endpoint, now, count_max, arena, rows, error);
+    return PAWL__CALL_END(code, rows, no_outbox);
+}
+
+/* ---- Leads --------------------------------------------------------------- */
+
+pawl_code pawl_store_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
+                          bool *is_ours, pawl_error *error)
+{
+    *is_ours       = false;
+    pawl_code code = PAWL__CALL_BEGIN(lead);
+    if (code == PAWL_OK)
+        code = pawl__operation_lease("lead", lease, error);
+    if (code == PAWL_OK)
+        code = store->ops->lead(store, name, now, lease, is_ours, error);
+    return PAWL__CALL_END(code, is_ours, false);
+}
+
+pawl_code pawl_store_unlead(pawl_store *store, pawl_text name, pawl_error *error)
+{
+    pawl_code code = PAWL__CALL_BEGIN(unlead);
+    return code == PAWL_OK ? store->ops->unlead(store, name, error) : code;
+}
+
+/* ---- Numbering and sweeping ---------------------------------------------- */
+
+pawl_code pawl_store_event_number(pawl_store *store, size_t count_max, int64_t *count,
+                                  pawl_error *error)
+{
+    *count         = 0;
+    pawl_code code = PAWL__CALL_BEGIN(event_number);
+    if (code == PAWL_OK)
+        code = store->ops->event_number(store, count_max, count, error);
+    return PAWL__CALL_END(code, count, 0);
+}
+
+pawl_code pawl_store_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
+                           pawl_error *error)
+{
+    *count         = 0;
+    *more          = false;
+    pawl_code code = PAWL__CALL_BEGIN(sweep);
+    if (code == PAWL_OK)
+        code = store->ops->sweep(store, sweep, count, more, error);
+    if (code != PAWL_OK)
+        *more = false;
+    return PAWL__CALL_END(code, count, 0);
+}
+
+/* ---- Waiting ------------------------------------------------------------- */
+
+/* Where the driver cannot wait: time and this process's own commits are what ends it. */
+static pawl_code wait_without_driver(int64_t microseconds, int wake_fd, pawl_error *error)
+{
+    struct pollfd wake         = {.fd = wake_fd, .events = POLLIN};
+    int64_t       milliseconds = microseconds > 0 ? (microseconds + 999) / 1000 : 0;
+    if (poll(&wake, 1, milliseconds < INT32_MAX ? (int)milliseconds : INT32_MAX) < 0 &&
+        errno != EINTR)
+        return pawl_error_set(error, PAWL_EPERSIST, "wait: %s", strerror(errno));
+    return PAWL_OK;
+}
+
+pawl_code pawl_store_wait(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error)
+{
+    pawl_code code = pawl__store_call_ready(store, "wait", error);
+    if (code != PAWL_OK)
+        return code;
+    return store->ops->wait != NULL ? store->ops->wait(store, microseconds, wake_fd, error)
+                                    : wait_without_driver(microseconds, wake_fd, error);
+}
+
+/* A child's handle shares its descriptors with the parent's, which it must not wake. */
+void pawl_store_interrupt(pawl_store *store)
+{
+    if (store->ops->interrupt != NULL && pawl__store_call_is_ours(store))
+        store->ops->interrupt(store);
+}
+
+/* ---- SQL of one's own ---------------------------------------------------- */
+
+pawl_code pawl_store_hold_begin(pawl_store *store, pawl_error *error)
+{
+    pawl_code code = PAWL__CALL_BEGIN(hold_begin);
+    return code == PAWL_OK ? store->ops->hold_begin(store, error) : code;
+}
+
+void pawl_store_hold_end(pawl_store *store)
+{
+    if (store->ops->hold_end != NULL && pawl__store_call_is_ours(store))
+        store->ops->hold_end(store);
+}
+
+void *pawl_store_native(pawl_store *store, const char *type)
+{
+    const pawl_store_ops *ops = store->ops;
+    if (ops->native == NULL || ops->native_type == NULL || type == NULL ||
+        !pawl__store_call_is_ours(store))
+        return NULL;
+    return strcmp(ops->native_type, type) == 0 ? ops->native(store) : NULL;
+}
+
+bool pawl_store_can_enlist(const pawl_store *store)
+{
+    return store->ops->enlist != NULL && (store->ops->promises & PAWL_STORE_HAS_SQL) != 0;
+}
+
+pawl_code pawl_store_enlist(pawl_store *store, void *native, const pawl_changes *changes,
+                            pawl_error *error)
+{
+    pawl_code code = PAWL__CALL_BEGIN(enlist);
+    if (code == PAWL_OK && native == NULL)
+        code = pawl_error_set(error, PAWL_EINVAL, "enlist: the connection is NULL");
+    if (code == PAWL_OK)
+        code = pawl_changes_check(changes, error);
+    return code == PAWL_OK ? store->ops->enlist(store, native, changes, error) : code;
+}

@@ -1,0 +1,38 @@
+/* call.h - how a call of a store begins, whatever it is about.
+ *
+ * Threads: as the handle's.
+ * Tests: tests/unit/store/test_store_calls.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_CORE_CALL_H
+#define PAWL_STORE_CORE_CALL_H
+
+#include "pawl/store_driver.h"
+
+/* PAWL_EUNSUPPORTED unless `is_there`: whether the driver's table has the entry `name`. */
+pawl_code pawl__store_call_needs(const pawl_store *store, bool is_there, const char *name,
+                                 pawl_error *error);
+/* PAWL_EINVAL in a process that did not open the handle, and on one that was opened for
+ * its schema alone; then asks the driver for its connection. */
+pawl_code pawl__store_call_ready(pawl_store *store, const char *name, pawl_error *error);
+/* Whether this process opened the handle: a child after fork() did not. */
+bool pawl__store_call_is_ours(const pawl_store *store);
+
+/* Both checks for the entry of that name. Needs `store` and `error` in scope. */
+#define PAWL__CALL_BEGIN(entry) \
+    pawl__store_call_begin(store, store->ops->entry != NULL, #entry, error)
+pawl_code pawl__store_call_begin(pawl_store *store, bool is_there, const char *name,
+                                 pawl_error *error);
+
+/* The end of a call: after a failure `*out` shows nothing of what the driver read. */
+#define PAWL__CALL_END(code, out, none) ((code) == PAWL_OK ? PAWL_OK : (*(out) = (none), (code)))
+
+/* The same for an array of answers. */
+#define PAWL__CALL_EMPTY(items, count, none)    \
+    do {                                        \
+        for (size_t at = 0; at < (count); at++) \
+            (items)[at] = (none);               \
+    } while (false)
+
+#endif

@@ -1,0 +1,72 @@
+/* called.h - a driver with every entry that stores may be asked by, for tests of what
+ * stands before them. Each entry looks whether its answer is empty, spoils it, and
+ * answers as the test says.
+ *
+ *     { called_open -> pawl_store_close }*
+ *
+ * Threads: one.
+ * Tests: tests/unit/store/test_store_calls.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_CALLED_H
+#define PAWL_TESTS_CALLED_H
+
+#include "support/lean.h"
+
+/* Those that answer a code and may be asked by a call of store_calls.h. */
+#define CALLED_ENTRIES(F) \
+    F(worker_open)        \
+    F(worker_close)       \
+    F(worker_list)        \
+    F(queue_claim)        \
+    F(queue_oldest)       \
+    F(inbox_known)        \
+    F(saga_load)          \
+    F(saga_count)         \
+    F(timeout_claim)      \
+    F(timeout_reap)       \
+    F(snapshot_claim)     \
+    F(aggregator_get)     \
+    F(aggregator_count)   \
+    F(flush_list)         \
+    F(outbox_claim)       \
+    F(lead)               \
+    F(unlead)             \
+    F(subscriptions)      \
+    F(next_due)           \
+    F(stats)              \
+    F(sweep)              \
+    F(wait)               \
+    F(hold_begin)         \
+    F(enlist)             \
+    F(queue_list)         \
+    F(timeout_list)       \
+    F(outbox_list)        \
+    F(outbox_attempts)    \
+    F(dead_list)          \
+    F(outbox_find)        \
+    F(stream_load)        \
+    F(event_list)         \
+    F(event_number)       \
+    F(checkpoint_get)     \
+    F(lead_list)          \
+    F(timeout_foreign)
+
+/* Emptied by called_open. */
+extern struct called {
+    pawl_code   code, ready_code; /* what entries, and `ready`, answer */
+    unsigned    calls, ready_calls;
+    unsigned    void_calls; /* of interrupt, hold_end and native */
+    const char *called;     /* the entry asked last */
+} called;
+
+/* Of scheme "called"; what a test changes in it counts at once. */
+extern pawl_store_ops called_ops;
+
+/* With every entry. */
+void called_fill(pawl_store_ops *ops);
+/* Fills called_ops again. */
+pawl_store *called_open(const char *url);
+
+#endif

@@ -1,0 +1,491 @@
+/* test_store_calls.c - what stands before every entry of a driver: emptied answers, entries
+ * that are absent, a process that did not open the handle, arguments without a sense.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/called.h"
+
+#include "pawl/store_calls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define NOW INT64_C(1767225600000000)
+
+/* The call: an answer that is spoilt before is empty after a failure, and the driver's own
+ * otherwise. */
+#define CALL(name, declare, call, empty)                              \
+    static pawl_code try_##name(pawl_store *store, pawl_error *error) \
+    {                                                                 \
+        declare;                                                      \
+        pawl_code code = call;                                        \
+        assert_int_equal(empty, code != PAWL_OK);                     \
+        return code;                                                  \
+    }
+
+static const pawl_text         name  = {.data = "orders", .size = 6};
+static const pawl_session_id   us    = {.uuid = {.bytes = {1}}};
+static const pawl_saga_table   table = {.type = {.data = "Order", .size = 5}};
+static const pawl_value        value = {.type = PAWL_VALUE_UUID};
+static const pawl_queue_claim  queue_claim;
+static const pawl_stream_read  stream;
+static const pawl_sweep        nothing_old;
+static const pawl_event_query  any_event;
+static const pawl_outbox_query any_row;
+static const pawl_changes      no_changes;
+
+#define COMMA , /* inside of a macro's argument */
+#define LEASE .lease = 1, .now = NOW
+
+/* ---- Each call, on an answer that is spoilt before ----------------------- */
+
+/* These answer nothing but their code. */
+#define PLAIN_CALL(name, call) CALL(name, , call, code != PAWL_OK)
+
+PLAIN_CALL(worker_open, pawl_store_worker_open(store, name, name, NOW, error))
+PLAIN_CALL(worker_close, pawl_store_worker_close(store, NOW, error))
+PLAIN_CALL(unlead, pawl_store_unlead(store, name, error))
+PLAIN_CALL(hold_begin, pawl_store_hold_begin(store, error))
+PLAIN_CALL(wait, pawl_store_wait(store, 0, -1, error))
+PLAIN_CALL(enlist, pawl_store_enlist(store, store, &no_changes, error))
+CALL(worker_list, pawl_worker_info *items = (void *)store;
+     size_t count = 9, pawl_store_worker_list(store, NULL, &items, &count, error),
+     items == NULL && count == 0)
+CALL(lead_list, pawl_lead_row *items = (void *)store;
+     size_t count = 9, pawl_store_lead_list(store, NOW, NULL, &items, &count, error),
+     items == NULL && count == 0)
+CALL(queue_claim, pawl_queue_rows rows = {.count = 9},
+     pawl_store_queue_claim(store, &queue_claim, NULL, &rows, error),
+     rows.count == 0 && !rows.is_taken)
+CALL(queue_oldest, pawl_time placed = 9;
+     int64_t seq = 9, pawl_store_queue_oldest(store, name, NOW, NULL, 0, &placed, &seq, error),
+     placed == PAWL_TIME_MAX && seq == INT64_MAX)
+CALL(inbox_known, bool known[2] = {true}; pawl_text ids[2] = {name COMMA name},
+                                          pawl_store_inbox_known(store, name, ids, 2, known, error),
+                                          !known[0] && !known[1])
+CALL(saga_load, pawl_saga_row rows[2] = {{.version = 9} COMMA{.presence = PAWL_SAGA_ELSEWHERE}};
+     pawl_value values[2] = {value COMMA value},
+     pawl_store_saga_load(store, &table, PAWL_SAGA_BY_ID, values, 2, PAWL_SAGA_UNLOCKED, NULL, rows,
+                          error),
+     rows[0].version == 0 && rows[1].version == 0 && rows[1].presence == PAWL_SAGA_MISSING)
+CALL(saga_count, int64_t count = 9, pawl_store_saga_count(store, &table, &count, error), count == 0)
+CALL(timeout_claim, pawl_timeout_rows rows = {.count = 9};
+     pawl_timeout_claim claim = {.owner = us COMMA LEASE},
+     pawl_store_timeout_claim(store, &claim, NULL, &rows, error),
+     rows.count == 0 && rows.next_due == PAWL_TIME_MAX)
+CALL(timeout_reap, int64_t count = 9, pawl_store_timeout_reap(store, NOW, &count, error),
+     count == 0)
+CALL(snapshot_claim, pawl_snapshot rows = {.count = 9};
+     pawl_snapshot_claim claim = {.session = us COMMA LEASE},
+     pawl_store_snapshot_claim(store, &claim, NULL, &rows, error), rows.count == 0)
+CALL(aggregator_get, pawl_snapshot rows = {.count = 9},
+     pawl_store_aggregator_get(store, name, NULL, &rows, error), rows.count == 0)
+CALL(aggregator_count, pawl_aggregator_counts counts = {.all = 9},
+     pawl_store_aggregator_counts(store, name, NULL, 0, NOW, &counts, error), counts.all == 0)
+CALL(flush_list, pawl_flush_rows rows = {.count = 9},
+     pawl_store_flush_list(store, name, NOW, 1, NULL, &rows, error), rows.count == 0)
+CALL(outbox_claim, pawl_outbox_rows rows = {.count = 9},
+     pawl_store_outbox_claim(store, name, NOW, 1, NULL, &rows, error),
+     rows.count == 0 && rows.next_attempt == PAWL_TIME_MAX)
+CALL(lead, bool is_ours = true, pawl_store_lead(store, name, NOW, 1, &is_ours, error), !is_ours)
+CALL(subscriptions, pawl_subscriptions rows = {.count = 9},
+     pawl_store_subscriptions(store, NULL, &rows, error), rows.count == 0)
+CALL(next_due, pawl_next_due next = {.queue = 9},
+     pawl_store_next_due(store, name, NULL, 0, &next, error),
+     next.queue == PAWL_TIME_MAX && next.timeout == PAWL_TIME_MAX && next.flush == PAWL_TIME_MAX)
+CALL(stats, pawl_stats stats = {.dead = 9}, pawl_store_stats(store, NOW, NULL, &stats, error),
+     stats.dead == 0)
+CALL(sweep, int64_t count = 9; bool more = true,
+                               pawl_store_sweep(store, &nothing_old, &count, &more, error),
+                               count == 0 && !more)
+CALL(queue_list, pawl_queue_rows rows = {.count = 9},
+     pawl_store_queue_list(store, name, 0, NULL, &rows, error), rows.count == 0)
+CALL(timeout_list, pawl_timeout_rows rows = {.count = 9},
+     pawl_store_timeout_list(store, (pawl_saga_id){us.uuid}, 0, NULL, &rows, error),
+     rows.count == 0 && rows.next_due == PAWL_TIME_MAX)
+CALL(outbox_list, pawl_outbox_rows rows = {.count = 9},
+     pawl_store_outbox_list(store, PAWL_OUTBOX_DISCARDED, 0, NULL, &rows, error),
+     rows.count == 0 && rows.next_attempt == PAWL_TIME_MAX)
+CALL(outbox_find, pawl_outbox_rows rows = {.count = 9},
+     pawl_store_outbox_find(store, &any_row, NULL, &rows, error),
+     rows.count == 0 && rows.next_attempt == PAWL_TIME_MAX)
+CALL(outbox_attempts, pawl_attempt_rows rows = {.count = 9},
+     pawl_store_outbox_attempts(store, 1, NULL, &rows, error), rows.count == 0)
+CALL(dead_list, pawl_dead_rows rows = {.count = 9},
+     pawl_store_dead_list(store, name, 0, NULL, &rows, error), rows.count == 0)
+CALL(stream_load, pawl_stream rows[2] = {{.version = 9} COMMA{.version = 9}};
+     pawl_stream_read reads[2] = {stream COMMA stream},
+     pawl_store_stream_load(store, reads, 2, NULL, rows, error),
+     rows[0].version == 0 && rows[1].version == 0)
+CALL(event_list, pawl_event_rows rows = {.count = 9},
+     pawl_store_event_list(store, &any_event, NULL, &rows, error), rows.count == 0)
+CALL(event_number, int64_t count = 9, pawl_store_event_number(store, 1, &count, error), count == 0)
+CALL(checkpoint_get, int64_t position = 9, pawl_store_checkpoint_get(store, name, &position, error),
+     position == 0)
+CALL(timeout_foreign, pawl_foreign_rows rows = {.count = 9},
+     pawl_store_timeout_foreign(store, name, NOW, NULL, &rows, error), rows.count == 0)
+
+/* ---- All of them --------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    pawl_code (*call)(pawl_store *store, pawl_error *error);
+    size_t offset; /* of the entry */
+} calls[] = {
+#define ROW(entry) {#entry, try_##entry, offsetof(pawl_store_ops, entry)},
+    CALLED_ENTRIES(ROW)
+#undef ROW
+};
+
+static void expect(size_t i, pawl_store *store, pawl_code code, const char *part)
+{
+    pawl_error error  = PAWL_ERROR_INIT;
+    pawl_code  actual = calls[i].call(store, &error);
+    if (actual != code || strstr(error.text, part) == NULL)
+        fail_msg("%s: %s: %s", calls[i].name, pawl_code_name(actual), error.text);
+}
+
+static void a_call_asks_its_entry(void **state)
+{
+    (void)state;
+    pawl_store *store = called_open("called:");
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        called.calls = called.ready_calls = 0;
+        expect(i, store, PAWL_OK, "");
+        assert_string_equal(called.called, calls[i].name);
+        assert_int_equal(called.calls, 1);
+        assert_int_equal(called.ready_calls, 1);
+    }
+    pawl_store_close(store);
+}
+
+/* What the entry wrote before it failed is not shown: each call looks. */
+static void a_call_that_fails_answers_nothing(void **state)
+{
+    (void)state;
+    pawl_store *store = called_open("called:");
+    called.code       = PAWL_EBUSY;
+    for (size_t i = 0; i < COUNT(calls); i++)
+        expect(i, store, PAWL_EBUSY, "page 7 is damaged");
+    assert_int_equal(called.calls, COUNT(calls));
+    pawl_store_close(store);
+}
+
+static void an_absent_entry_is_named(void **state)
+{
+    (void)state;
+    pawl_store *store = called_open("called:");
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        char text[80];
+        called_fill(&called_ops);
+        memset((char *)&called_ops + calls[i].offset, 0, sizeof called_ops.commit);
+        snprintf(text, sizeof text, "driver 'called' has no %s", calls[i].name);
+        if (strcmp(calls[i].name, "wait") != 0)
+            expect(i, store, PAWL_EUNSUPPORTED, text);
+    }
+    assert_int_equal(called.calls, 0);
+    pawl_store_close(store);
+}
+
+static void without_a_connection_no_entry_is_asked(void **state)
+{
+    (void)state;
+    pawl_store *store = called_open("called:");
+    called.ready_code = PAWL_EUNREACHABLE;
+    for (size_t i = 0; i < COUNT(calls); i++)
+        expect(i, store, PAWL_EUNREACHABLE, "page 7");
+    pawl_changes changes = {0};
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_EUNREACHABLE);
+    assert_int_equal(called.calls, 0);
+    called_ops.ready = NULL; /* nothing that could be lost */
+    expect(0, store, PAWL_OK, "");
+    called_fill(&called_ops);
+    called.ready_code = PAWL_OK;
+    pawl_store_close(store);
+}
+
+/* ---- Where no entry may be called ---------------------------------------- */
+
+static int try_in_child(pawl_store *store)
+{
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        pawl_error error = PAWL_ERROR_INIT;
+        if (calls[i].call(store, &error) != PAWL_EINVAL || error.text[0] == '\0' ||
+            strncmp(error.text, calls[i].name, strlen(calls[i].name)) != 0 ||
+            strstr(error.text, "open one after fork") == NULL)
+            return (int)i + 1;
+    }
+    pawl_store_interrupt(store);
+    pawl_store_hold_end(store);
+    bool has_native = pawl_store_native(store, "fake") != NULL;
+    return called.calls != 0 || called.ready_calls != 0 || called.void_calls != 0 || has_native
+               ? 100
+               : 0;
+}
+
+static void a_child_may_not_call(void **state)
+{
+    (void)state;
+    pawl_store *store = called_open("called:");
+    pid_t       child = fork();
+    if (child == 0)
+        _exit(try_in_child(store));
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    expect(0, store, PAWL_OK, "");
+    pawl_store_close(store);
+}
+
+static void a_handle_for_the_schema_may_not_call(void **state)
+{
+    (void)state;
+    pawl_store        *store   = NULL;
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    pawl_changes       changes = {0};
+    pawl_store_close(called_open("called:"));
+    options.mode = PAWL_OPEN_SCHEMA;
+    assert_int_equal(pawl_store_open("called:", &options, &store, NULL), PAWL_OK);
+    for (size_t i = 0; i < COUNT(calls); i++)
+        expect(i, store, PAWL_EINVAL, "for its schema alone");
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_EINVAL);
+    assert_int_equal(called.calls + called.ready_calls, 0);
+    pawl_store_close(store);
+}
+
+/* ---- Arguments ----------------------------------------------------------- */
+
+static void expect_invalid(pawl_code code, const pawl_error *error, const char *text)
+{
+    assert_int_equal(code, PAWL_EINVAL);
+    assert_string_equal(error->text, text);
+    assert_int_equal(called.calls, 0);
+}
+
+static void a_lease_has_a_length_and_an_owner(void **state)
+{
+    (void)state;
+    pawl_store         *store    = called_open("called:");
+    pawl_error          error    = PAWL_ERROR_INIT;
+    pawl_timeout_claim  claim    = {.owner = us, .lease = 0, .now = NOW};
+    pawl_snapshot_claim snapshot = {.partition = name, .session = us, .lease = -1, .now = NOW};
+    pawl_timeout_rows   timeouts;
+    pawl_snapshot       rows;
+    bool                is_ours;
+    expect_invalid(pawl_store_timeout_claim(store, &claim, NULL, &timeouts, &error), &error,
+                   "claim of timeouts: the lease is 0 microseconds, at least 1 is needed");
+    claim = (pawl_timeout_claim){.lease = 1, .now = NOW};
+    expect_invalid(pawl_store_timeout_claim(store, &claim, NULL, &timeouts, &error), &error,
+                   "claim of timeouts: the owner is zero");
+    expect_invalid(pawl_store_snapshot_claim(store, &snapshot, NULL, &rows, &error), &error,
+                   "snapshot of 'orders': the lease is -1 microseconds, at least 1 is needed");
+    snapshot = (pawl_snapshot_claim){.partition = name, .lease = 1, .now = NOW};
+    expect_invalid(pawl_store_snapshot_claim(store, &snapshot, NULL, &rows, &error), &error,
+                   "snapshot of 'orders': the session is zero");
+    expect_invalid(pawl_store_lead(store, name, NOW, 0, &is_ours, &error), &error,
+                   "lead: the lease is 0 microseconds, at least 1 is needed");
+    pawl_store_close(store);
+}
+
+static pawl_code load_by(pawl_store *store, const pawl_saga_table *from, int key, pawl_error *error)
+{
+    pawl_saga_row    rows[2];
+    const pawl_value values[2] = {value, value};
+    return pawl_store_saga_load(store, from, (pawl_saga_key)key, values, 2, PAWL_SAGA_UNLOCKED,
+                                NULL, rows, error);
+}
+
+static void a_saga_is_asked_for_by_what_it_has(void **state)
+{
+    (void)state;
+    pawl_store     *store  = called_open("called:");
+    pawl_error      error  = PAWL_ERROR_INIT;
+    pawl_saga_table mapped = table;
+    expect_invalid(load_by(store, &table, PAWL_SAGA_BY_MAIN, &error), &error,
+                   "saga Order has no main correlation property");
+    mapped.main.type = PAWL_VALUE_TEXT;
+    expect_invalid(load_by(store, &mapped, PAWL_SAGA_BY_TRANSITIONAL, &error), &error,
+                   "saga Order has no transitional correlation property");
+    expect_invalid(load_by(store, &mapped, PAWL_SAGA_BY_TRANSITIONAL + 1, &error), &error,
+                   "saga Order: key 3 is unknown");
+    expect_invalid(load_by(store, &mapped, -1, &error), &error, "saga Order: key -1 is unknown");
+    assert_int_equal(load_by(store, &mapped, PAWL_SAGA_BY_MAIN, &error), PAWL_OK);
+    mapped.transitional.type = PAWL_VALUE_INT;
+    assert_int_equal(load_by(store, &mapped, PAWL_SAGA_BY_TRANSITIONAL, &error), PAWL_OK);
+    pawl_store_close(store);
+}
+
+static void a_state_of_the_outbox_is_one_of_its_own(void **state)
+{
+    (void)state;
+    pawl_store      *store = called_open("called:");
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_outbox_rows rows;
+    static const int states[] = {-1, PAWL_OUTBOX_DISCARDED + 1};
+    for (size_t i = 0; i < COUNT(states); i++) {
+        char text[60];
+        snprintf(text, sizeof text, "list of outbox rows: state %d is unknown", states[i]);
+        expect_invalid(
+            pawl_store_outbox_list(store, (pawl_outbox_state)states[i], 0, NULL, &rows, &error),
+            &error, text);
+    }
+    pawl_store_close(store);
+}
+
+static void what_is_enlisted_is_checked(void **state)
+{
+    (void)state;
+    pawl_store  *store   = called_open("called:");
+    pawl_error   error   = PAWL_ERROR_INIT;
+    pawl_changes changes = {.queue_send = {.count = 1}};
+    expect_invalid(pawl_store_enlist(store, NULL, &no_changes, &error), &error,
+                   "enlist: the connection is NULL");
+    pawl_queue_send nowhere  = {.due = NOW};
+    changes.queue_send.items = &nowhere;
+    changes.group_count = changes.unit_count = 1;
+    assert_int_equal(pawl_store_enlist(store, store, &changes, &error), PAWL_EINVAL);
+    assert_int_equal(called.calls, 0);
+    pawl_store_close(store);
+}
+
+/* ---- The handle ---------------------------------------------------------- */
+
+static void a_worker_is_attached_while_it_is_open(void **state)
+{
+    (void)state;
+    pawl_store *store = called_open("called:");
+    called.code       = PAWL_EBUSY;
+    assert_int_equal(pawl_store_worker_open(store, name, name, NOW, NULL), PAWL_EBUSY);
+    assert_false(pawl_store_is_attached(store));
+    called.code = PAWL_OK;
+    assert_int_equal(pawl_store_worker_open(store, name, name, NOW, NULL), PAWL_OK);
+    assert_true(pawl_store_is_attached(store));
+    called.code = PAWL_EBUSY;
+    assert_int_equal(pawl_store_worker_close(store, NOW, NULL), PAWL_EBUSY);
+    assert_true(pawl_store_is_attached(store));
+    called.code = PAWL_OK;
+    assert_int_equal(pawl_store_worker_close(store, NOW, NULL), PAWL_OK);
+    assert_false(pawl_store_is_attached(store));
+    pawl_worker_id other = {us.uuid};
+    pawl_store_worker_set(store, other);
+    assert_int_equal(pawl_uuid_compare(pawl_store_worker(store).uuid, us.uuid), 0);
+    assert_string_equal(pawl_store_identity(store), "lean");
+    assert_string_equal(pawl_store_scheme(store), "called");
+    assert_int_equal(pawl_store_promises(store), PAWL_STORE_HAS_SQL);
+    pawl_store_close(store);
+}
+
+static void the_connection_is_given_by_its_type(void **state)
+{
+    (void)state;
+    pawl_store *store = called_open("called:");
+    assert_ptr_equal(pawl_store_native(store, "fake"), store);
+    assert_null(pawl_store_native(store, "sqlite3"));
+    assert_null(pawl_store_native(store, NULL));
+    assert_true(pawl_store_can_enlist(store));
+    called_ops.native_type = NULL;
+    assert_null(pawl_store_native(store, "fake"));
+    called_fill(&called_ops);
+    called_ops.native = NULL;
+    assert_null(pawl_store_native(store, "fake"));
+    called_ops.promises = 0;
+    assert_false(pawl_store_can_enlist(store));
+    called_fill(&called_ops);
+    called_ops.enlist = NULL;
+    assert_false(pawl_store_can_enlist(store));
+    pawl_store_interrupt(store);
+    pawl_store_hold_end(store);
+    assert_int_equal(called.void_calls, 3);
+    called_ops.interrupt = NULL;
+    called_ops.hold_end  = NULL;
+    pawl_store_interrupt(store);
+    pawl_store_hold_end(store);
+    assert_int_equal(called.void_calls, 3);
+    pawl_store_close(store);
+}
+
+/* The descriptor is ready: nothing is waited for. */
+static void without_wait_the_descriptor_ends_it(void **state)
+{
+    (void)state;
+    pawl_store *store = called_open("called:");
+    int         ends[2];
+    called_ops.wait = NULL;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    assert_int_equal(pawl_store_wait(store, PAWL_HOURS(1000), ends[0], NULL), PAWL_OK);
+    assert_int_equal(pawl_store_wait(store, 0, -1, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_wait(store, -1, -1, NULL), PAWL_OK);
+    assert_int_equal(called.ready_calls, 3);
+    close(ends[0]);
+    close(ends[1]);
+    pawl_store_close(store);
+}
+
+/* ---- Tables that end early ----------------------------------------------- */
+
+/* Just the bytes that it says, so that a look past them would show. */
+static pawl_store_ops *register_short(const char *scheme, size_t size)
+{
+    pawl_store_ops *made = malloc(size);
+    pawl_store_ops  full;
+    assert_non_null(made);
+    called_fill(&full);
+    full.scheme   = scheme;
+    full.ops_size = size;
+    memcpy(made, &full, size);
+    assert_int_equal(pawl_store_register(made, NULL), PAWL_OK);
+    return made;
+}
+
+static void an_entry_past_the_table_is_absent(void **state)
+{
+    (void)state;
+    static pawl_store_ops *lent[2];
+    const size_t           size  = offsetof(pawl_store_ops, queue_list);
+    pawl_store            *store = NULL;
+    pawl_store_close(called_open("called:"));
+    lent[0] = register_short("shorter", size);
+    assert_int_equal(pawl_store_open("shorter:", NULL, &store, NULL), PAWL_OK);
+    for (size_t i = 0; i < COUNT(calls); i++)
+        expect(i, store, calls[i].offset < size ? PAWL_OK : PAWL_EUNSUPPORTED,
+               calls[i].offset < size ? "" : calls[i].name);
+    assert_null(pawl_store_native(store, "fake"));
+    pawl_store_close(store);
+
+    lent[1] = register_short("shortest", offsetof(pawl_store_ops, queue_claim));
+    assert_int_equal(pawl_store_open("shortest:", NULL, &store, NULL), PAWL_OK);
+    pawl_changes changes = {0};
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_wait(store, 0, -1, NULL), PAWL_OK);
+    assert_int_equal(try_queue_claim(store, NULL), PAWL_EUNSUPPORTED);
+    pawl_store_interrupt(store);
+    pawl_store_close(store);
+    assert_int_equal(pawl_store_register(lent[1], NULL), PAWL_EDUPLICATE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_asks_its_entry),
+        cmocka_unit_test(a_call_that_fails_answers_nothing),
+        cmocka_unit_test(an_absent_entry_is_named),
+        cmocka_unit_test(without_a_connection_no_entry_is_asked),
+        cmocka_unit_test(a_child_may_not_call),
+        cmocka_unit_test(a_handle_for_the_schema_may_not_call),
+        cmocka_unit_test(a_lease_has_a_length_and_an_owner),
+        cmocka_unit_test(a_saga_is_asked_for_by_what_it_has),
+        cmocka_unit_test(a_state_of_the_outbox_is_one_of_its_own),
+        cmocka_unit_test(what_is_enlisted_is_checked),
+        cmocka_unit_test(a_worker_is_attached_while_it_is_open),
+        cmocka_unit_test(the_connection_is_given_by_its_type),
+        cmocka_unit_test(without_wait_the_descriptor_ends_it),
+        cmocka_unit_test(an_entry_past_the_table_is_absent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
