@@ -17,6 +17,7 @@ PAWL_RECORD(stamp, COIN)
 
 static world_log seen;
 static int       failures;           /* of the next calls */
+static pawl_code failure;            /* their code */
 static void (*meanwhile)(world *it); /* called once, in the next call */
 static world *around;
 
@@ -33,7 +34,7 @@ static pawl_code hand_over(pawl_context *ctx, const char *name, const int32_t *n
     meanwhile             = NULL;
     if (call != NULL)
         call(around);
-    return failures-- > 0 ? pawl_fail(ctx, PAWL_RETRY, "the van is late") : PAWL_OK;
+    return failures-- > 0 ? pawl_fail(ctx, failure, "the van is late") : PAWL_OK;
 }
 
 static pawl_code on_cards(pawl_context *ctx, const card *messages, size_t count)
@@ -79,6 +80,7 @@ static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "flu
 static void open_world(world *it, const char *url)
 {
     failures  = 0;
+    failure   = PAWL_RETRY;
     meanwhile = NULL;
     around    = it;
     world_forget(&seen);
@@ -117,6 +119,26 @@ static void e21_a_period_that_failed_is_tried_again_later(const char *url)
     assert_false(counts.flush_is_dead);
     assert_true(counts.flush_due > world_now(&it));
     assert_true(counts.flush_due <= world_now(&it) + PAWL_SECONDS(15));
+    world_go(&it, PAWL_SECONDS(15));
+    assert_int_equal(world_aggregated(&it, "Cards", "card").all, 0);
+    world_close(&it);
+}
+
+/* Many messages are in its hand, of which one may be to blame: no answer makes it dead before
+ * its attempts are over. */
+static void e21_a_rejected_flush_is_tried_again_like_any_other(const char *url)
+{
+    world it;
+    open_world(&it, url);
+    failures = 1;
+    failure  = PAWL_REJECT;
+    post_cards(&it, 1, 2);
+    world_drain(&it);
+    world_go(&it, PAWL_SECONDS(60));
+    assert_string_equal(seen.text, "cards@60:2,1,2 ");
+    pawl_aggregator_counts counts = world_aggregated(&it, "Cards", "card");
+    assert_false(counts.flush_is_dead);
+    assert_int_equal(counts.flush_attempts, 1);
     world_go(&it, PAWL_SECONDS(15));
     assert_int_equal(world_aggregated(&it, "Cards", "card").all, 0);
     world_close(&it);
@@ -239,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(e21_a_period_that_failed_is_tried_again_later),
+        ON_ALL_STORES(e21_a_rejected_flush_is_tried_again_like_any_other),
         ON_ALL_STORES(e20_a_period_hands_over_what_was_there_when_it_began),
         ON_ALL_STORES(e21_a_flush_that_gave_way_has_not_failed),
         ON_ALL_STORES(e36_a_refused_flush_gives_back_what_it_has),

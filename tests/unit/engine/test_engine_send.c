@@ -59,6 +59,16 @@ static pawl_code send_with(pawl_context *ctx, pawl_text how)
     return pawl_send_with(ctx, "out", &options, PAWL_MESSAGE(answer, .text = PAWL_TEXT("hello")));
 }
 
+/* An id of as many bytes as one may have, and of one more. */
+static pawl_code send_long(pawl_context *ctx, size_t size)
+{
+    char id[PAWL_MESSAGE_ID_SIZE_MAX + 2];
+    memset(id, 'i', sizeof id);
+    id[size] = '\0';
+    return pawl_send_with(ctx, "out", &(pawl_send_options){PAWL_SEND_OPTIONS_INIT, .id = id},
+                          PAWL_MESSAGE(answer, .text = PAWL_TEXT("long")));
+}
+
 static pawl_code refused_effect(pawl_context *ctx, pawl_text how)
 {
     static char long_name[300];
@@ -88,6 +98,10 @@ static pawl_code on_task(pawl_context *ctx, const task *message)
         return pawl_send(ctx, "out", PAWL_MESSAGE(answer, .text = message->name));
     if (is(how, "delay") || is(how, "due") || is(how, "id"))
         return send_with(ctx, how);
+    if (is(how, "longest id"))
+        return send_long(ctx, PAWL_MESSAGE_ID_SIZE_MAX);
+    if (is(how, "too long id"))
+        return send_long(ctx, PAWL_MESSAGE_ID_SIZE_MAX + 1);
     if (is(how, "publish"))
         return pawl_publish(ctx, PAWL_MESSAGE(news, .text = message->name));
     if (is(how, "publish sport"))
@@ -242,6 +256,22 @@ static void delay_due_id_and_headers(const char *url)
     world_close(&it);
 }
 
+static void the_longest_id_is_taken_and_a_longer_one_refused(const char *url)
+{
+    world it;
+    open_world(&it, url, "desk");
+    post(&it, NULL, "1", "longest id");
+    post(&it, NULL, "2", "too long id");
+    world_drain(&it);
+    pawl_queue_rows rows = world_queue(&it, "out");
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].message.id.size, PAWL_MESSAGE_ID_SIZE_MAX);
+    pawl_dead_rows dead = world_dead(&it);
+    assert_int_equal(dead.count, 1);
+    assert_true(world_says(dead.items[0].error, "id has 201 bytes, the limit is 1 to 200"));
+    world_close(&it);
+}
+
 /* ---- Publishing, replying --------------------------------------------------------- */
 
 static void a_publication_reaches_every_subscriber_once(const char *url)
@@ -392,6 +422,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(a_send_stays_in_the_store),
         ON_ALL_STORES(delay_due_id_and_headers),
+        ON_ALL_STORES(the_longest_id_is_taken_and_a_longer_one_refused),
         ON_ALL_STORES(a_publication_reaches_every_subscriber_once),
         ON_ALL_STORES(a_reply_goes_where_the_message_came_from),
         ON_ALL_STORES(e23_now_survives_a_failing_handler_and_nothing_else),

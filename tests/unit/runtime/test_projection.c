@@ -43,6 +43,27 @@ static void what_an_entity_emits_is_projected(const char *url)
     world_close(&it);
 }
 
+/* What an event without a message causes names it all the same: each has an id of its own, the
+ * same one in each run. */
+static void events_that_came_another_way_have_ids_apart(const char *url)
+{
+    world it;
+    begin(&it, url, &application);
+    plan.sends = true;
+    append_of(&it, "", "A/1", 1, "noted", 1, "{\"number\":1}");
+    append_of(&it, "", "A/1", 2, "noted", 1, "{\"number\":2}");
+    append_of(&it, "", "B/1", 1, "noted", 1, "{\"number\":3}");
+    world_drain(&it);
+    pawl_queue_rows rows = world_queue(&it, "out");
+    assert_int_equal(rows.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(rows.items[i].message.causation_id.size, PAWL_UUID_TEXT_SIZE);
+        assert_false(pawl_text_equal(rows.items[i].message.causation_id,
+                                     rows.items[(i + 1) % 3].message.causation_id));
+    }
+    world_close(&it);
+}
+
 static void a_batch_is_a_commit(const char *url)
 {
     world it;
@@ -189,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(events_come_in_the_order_of_all_streams),
         ON_ALL_STORES(what_an_entity_emits_is_projected),
+        ON_ALL_STORES(events_that_came_another_way_have_ids_apart),
         ON_ALL_STORES(a_batch_is_a_commit),
         ON_ALL_STORES(each_projection_has_a_place_of_its_own),
         ON_ALL_STORES(the_place_outlives_the_endpoint),

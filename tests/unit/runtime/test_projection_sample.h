@@ -181,8 +181,8 @@ static inline void begin(world *it, const char *url, const pawl_application *it_
     world_open(it, url, it_application, NULL, NULL);
 }
 
-static inline void append_as(world *it, const char *stream, int64_t version, const char *type,
-                             int32_t type_version, const char *json)
+static inline void append_of(world *it, const char *message_id, const char *stream, int64_t version,
+                             const char *type, int32_t type_version, const char *json)
 {
     pawl_error        error    = PAWL_ERROR_INIT;
     pawl_event_append append   = {.stream   = pawl_text_of(stream),
@@ -191,13 +191,19 @@ static inline void append_as(world *it, const char *stream, int64_t version, con
                                   .event    = {.type           = pawl_text_of(type),
                                                .type_version   = type_version,
                                                .body           = pawl_text_of(json),
-                                               .message_id     = PAWL_TEXT("cause"),
+                                               .message_id     = pawl_text_of(message_id),
                                                .correlation_id = PAWL_TEXT("talk"),
                                                .at             = world_now(it)}};
     pawl_changes      changes  = {.group_count = 1, .unit_count = 1, .now = world_now(it)};
     changes.event_append.items = &append;
     changes.event_append.count = 1;
     world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+}
+
+static inline void append_as(world *it, const char *stream, int64_t version, const char *type,
+                             int32_t type_version, const char *json)
+{
+    append_of(it, "cause", stream, version, type, type_version, json);
 }
 
 static inline void append(world *it, const char *stream, int64_t version, int number)

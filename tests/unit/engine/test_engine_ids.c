@@ -1,0 +1,79 @@
+/* test_engine_ids.c - ids that are made from what a replay makes again, and the queues of a
+ * publication: what is apart has an id apart. O5.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/batch.h"
+#include "engine/fold.h"
+#include "engine/ids.h"
+
+#include "base/dispatch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NEWS(F) F(TEXT, text)
+PAWL_RECORD(news, NEWS)
+PAWL_RECORD_WITH(sport_news, NEWS, .base = PAWL_RECORD_OF(news))
+
+static bool is_same(pawl_uuid left, pawl_uuid right)
+{
+    return memcmp(&left, &right, sizeof left) == 0;
+}
+
+/* A source of the same text as the message's id orders its own rows: its ids are others. */
+static void o5_a_row_without_source_is_apart_from_a_source_of_that_name(void **state)
+{
+    (void)state;
+    pawl_text        endpoint = PAWL_TEXT("sales"), name = PAWL_TEXT("m-1");
+    pawl_dispatch_id alone = pawl__dispatch_id(endpoint, PAWL_TEXT(""), name, 1, 2);
+    pawl_dispatch_id of    = pawl__dispatch_id(endpoint, name, PAWL_TEXT("m-2"), 1, 2);
+    assert_false(is_same(alone.uuid, of.uuid));
+    assert_true(is_same(alone.uuid,
+                        pawl__dispatch_id_of(endpoint, PAWL__SUBJECT_MESSAGE, name, 1, 2).uuid));
+    assert_true(is_same(of.uuid, pawl_dispatch_id_make(endpoint, name, 1, 2).uuid));
+}
+
+static void streams_of_one_name_have_timeouts_apart_in_two_endpoints(void **state)
+{
+    (void)state;
+    pawl_saga_id sales = pawl__stream_id(PAWL_TEXT("sales"), PAWL_TEXT("Order/1"));
+    assert_false(
+        is_same(sales.uuid, pawl__stream_id(PAWL_TEXT("stock"), PAWL_TEXT("Order/1")).uuid));
+    assert_false(
+        is_same(sales.uuid, pawl__stream_id(PAWL_TEXT("sales"), PAWL_TEXT("Order/2")).uuid));
+    assert_true(
+        is_same(sales.uuid, pawl__stream_id(PAWL_TEXT("sales"), PAWL_TEXT("Order/1")).uuid));
+}
+
+/* Subscribed to a type and to its base: one copy, and so one row of the outbox. */
+static void a_queue_that_subscribed_twice_gets_one_copy(void **state)
+{
+    (void)state;
+    pawl_subscription  items[] = {{.type = PAWL_TEXT("news"), .queue = PAWL_TEXT("fans")},
+                                  {.type = PAWL_TEXT("news"), .queue = PAWL_TEXT("press")},
+                                  {.type = PAWL_TEXT("sport_news"), .queue = PAWL_TEXT("fans")},
+                                  {.type = PAWL_TEXT("weather"), .queue = PAWL_TEXT("crew")}};
+    pawl_subscriptions list    = {.items = items, .count = 4};
+    static const bool  sport[] = {true, true, false, false}, plain[] = {true, true, false, false};
+    for (size_t i = 0; i < list.count; i++) {
+        assert_int_equal(pawl__is_subscriber(&list, i, PAWL_RECORD_OF(sport_news)()), sport[i]);
+        assert_int_equal(pawl__is_subscriber(&list, i, PAWL_RECORD_OF(news)()), plain[i]);
+    }
+    /* A line before it that is of another type takes nothing from it. */
+    items[0].type = PAWL_TEXT("weather");
+    assert_true(pawl__is_subscriber(&list, 2, PAWL_RECORD_OF(sport_news)()));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(o5_a_row_without_source_is_apart_from_a_source_of_that_name),
+        cmocka_unit_test(streams_of_one_name_have_timeouts_apart_in_two_endpoints),
+        cmocka_unit_test(a_queue_that_subscribed_twice_gets_one_copy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
