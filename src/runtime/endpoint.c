@@ -124,6 +124,7 @@ pawl_code pawl_endpoint_create(const pawl_application *application, const char *
     if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for an endpoint");
     pthread_mutex_init(&made->mutex, NULL);
+    pawl__pulse_init(&made->pulse);
     made->users    = 1;
     made->stop_fd  = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     pawl_code code = made->stop_fd >= 0
@@ -148,6 +149,7 @@ void pawl__endpoint_leave(pawl_endpoint *endpoint, bool was_given_up)
     pawl__model_destroy(endpoint->model);
     if (endpoint->stop_fd >= 0)
         close(endpoint->stop_fd);
+    pawl__pulse_destroy(&endpoint->pulse);
     pthread_mutex_destroy(&endpoint->mutex);
     pawl_free(endpoint);
 }

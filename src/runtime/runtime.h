@@ -19,6 +19,7 @@
 #include "pawl/transport.h"
 #include "runtime/hand.h"
 #include "runtime/observe/metrics.h"
+#include "runtime/pulse.h"
 #include "workflow/model.h"
 
 #include <pthread.h>
@@ -67,6 +68,7 @@ struct pawl_endpoint {
     size_t                lost_count;
     pawl__metrics         metrics;
     _Atomic int64_t lead_end; /* end of its runner's lease, by the clock of outbox/leader.c; or 0 */
+    pawl__pulse     pulse; /* beats in the thread that watches run(); none under virtual clocks */
     struct pawl__observer *observer; /* the observer that shows the metrics, or NULL */
     pawl_code              failed;   /* under the mutex: the first thread that cannot go on */
     pawl_error             error;

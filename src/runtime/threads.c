@@ -138,7 +138,8 @@ static pawl_code start(running *it, pawl_error *error)
 
 /* ---- Watching ----------------------------------------------------------------------- */
 
-/* Logs calls that take long; returns when the next check is due, at most `rest` from now. */
+/* Logs calls that take long; returns when the next check is due, at most `rest` from now.
+ * The pulse beats here: see leader.c. */
 static int64_t look(running *it, int64_t rest)
 {
     int64_t next = rest;
@@ -148,7 +149,12 @@ static int64_t look(running *it, int64_t rest)
                           : LOOK_MAX;
         next        = due < next ? due : next;
     }
-    return it->endpoint->settings.machine != NULL && next > VIRTUAL_LOOK ? VIRTUAL_LOOK : next;
+    if (it->endpoint->settings.machine != NULL)
+        return next > VIRTUAL_LOOK ? VIRTUAL_LOOK : next;
+    if (it->endpoint->settings.no_service)
+        return next;
+    pawl__pulse_beat(&it->endpoint->pulse, pawl__lease_now());
+    return next > PAWL__PULSE_PERIOD ? PAWL__PULSE_PERIOD : next;
 }
 
 static void wait_for(int fd, int64_t microseconds)

@@ -190,14 +190,23 @@ static int64_t time_of_delivery(const pawl__service *service)
     return 2 * service->delivery_time < DELIVERY_MAX ? 2 * service->delivery_time : DELIVERY_MAX;
 }
 
+/* The time that passes for this process: without that in which it was stopped. A stop in a
+ * sink is not the sink's time; the lease would last longer by twice the stop, and the next
+ * stop of this runner would keep the others away for as long. */
+static pawl_time time_of_process(const pawl__service *service)
+{
+    pawl_time now = lease_now(service);
+    return now - pawl__pulse_stopped_time(&service->endpoint->pulse, now);
+}
+
 pawl_time pawl__leader_delivery_begin(const pawl__service *service)
 {
-    return lease_now(service);
+    return time_of_process(service);
 }
 
 void pawl__leader_delivery_end(pawl__service *service, pawl_time begin)
 {
-    int64_t more = lease_now(service) - begin - service->delivery_time;
+    int64_t more = time_of_process(service) - begin - service->delivery_time;
     service->delivery_time += more > 0 ? more : more / 8;
 }
 

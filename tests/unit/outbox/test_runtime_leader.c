@@ -32,6 +32,7 @@ static struct {
     pawl__service *first, *second;
     int            calls[2];      /* of the sinks */
     int64_t        pause;         /* the first call of the first sink takes so long */
+    bool           is_stop;       /* the process is stopped for so long */
     bool           lets_other_in; /* and meanwhile the second runner delivers all, and ends */
 } t;
 
@@ -64,6 +65,18 @@ static void let_other_in(void)
     pawl__service_destroy(t.second);
 }
 
+/* A beat each second, until the process is stopped: when it goes on, the call's end may come
+ * before the next beat. */
+static void pause_call(void)
+{
+    pawl__pulse *pulse = &t.it.endpoint->pulse;
+    for (int64_t left = t.pause; left > 0; left -= PAWL_SECONDS(1)) {
+        if (!t.is_stop || left == t.pause)
+            pawl__pulse_beat(pulse, pawl_clock_now(t.it.machine));
+        pass(PAWL_SECONDS(1));
+    }
+}
+
 static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t count,
                          pawl_arena *arena, pawl_error *error)
 {
@@ -76,7 +89,7 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
     if (calls == &t.calls[0] && t.lets_other_in)
         let_other_in();
     else if (calls == &t.calls[0] && t.pause > 0)
-        pass(t.pause);
+        pause_call();
     t.pause = 0;
     return PAWL_OK;
 }
@@ -166,6 +179,46 @@ static void o20_nothing_is_sent_in_the_margin_of_a_lease(const char *url)
     close_two();
 }
 
+/* ---- How long a lease lasts -------------------------------------------------- */
+
+static int64_t time_after_a_call(const char *url, bool is_stop)
+{
+    open_two(url);
+    t.is_stop = is_stop;
+    t.pause   = PAWL_SECONDS(8);
+    step(t.first);
+    assert_int_equal(t.calls[0], 1);
+    int64_t time = t.first->delivery_time;
+    close_two();
+    return time;
+}
+
+static void o20_a_stop_in_a_sink_is_not_the_sinks_time(const char *url)
+{
+    assert_int_equal(time_after_a_call(url, true), 0);
+    /* An eighth of it is forgotten after the second sink's call. */
+    assert_int_equal(time_after_a_call(url, false), PAWL_SECONDS(7));
+}
+
+/* Gaps are added up once each, and only those that are too long for a busy machine. */
+static void the_pulse_counts_what_is_missing(void **state)
+{
+    pawl__pulse pulse;
+    (void)state;
+    pawl__pulse_init(&pulse);
+    int64_t now = PAWL_SECONDS(1000);
+    assert_int_equal(pawl__pulse_stopped_time(&pulse, now), 0);
+    pawl__pulse_beat(&pulse, now);
+    assert_int_equal(pawl__pulse_stopped_time(&pulse, now + PAWL_SECONDS(3)), 0);
+    assert_int_equal(pawl__pulse_stopped_time(&pulse, now + PAWL_SECONDS(4)), PAWL_SECONDS(4));
+    pawl__pulse_beat(&pulse, now + PAWL_SECONDS(5));
+    assert_int_equal(pawl__pulse_stopped_time(&pulse, now + PAWL_SECONDS(6)), PAWL_SECONDS(5));
+    pawl__pulse_beat(&pulse, now + PAWL_SECONDS(6));
+    pawl__pulse_beat(&pulse, now + PAWL_SECONDS(12));
+    assert_int_equal(pawl__pulse_stopped_time(&pulse, now + PAWL_SECONDS(12)), PAWL_SECONDS(11));
+    pawl__pulse_destroy(&pulse);
+}
+
 /* ---- A clock that is set back ------------------------------------------------------ */
 
 /* As if what was planned had been planned by a clock that was an hour ahead. */
@@ -203,6 +256,8 @@ int main(void)
         ON_STORES(o20_rows_of_an_earlier_leadership_are_not_sent),
         ON_STORES(o20_an_old_answer_is_asked_for_again),
         ON_STORES(o20_nothing_is_sent_in_the_margin_of_a_lease),
+        ON_STORES(o20_a_stop_in_a_sink_is_not_the_sinks_time),
+        cmocka_unit_test(the_pulse_counts_what_is_missing),
         ON_STORES(o16_a_clock_that_was_set_back_stops_nothing),
     };
     world_quiet();

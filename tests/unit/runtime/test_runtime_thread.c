@@ -8,6 +8,8 @@
  */
 #include "support/thread.h"
 
+#include "runtime/runtime.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -379,6 +381,11 @@ static void two_endpoints_in_one_process(const char *url)
     close_looker(&look);
 }
 
+static bool has_pulse(pawl_endpoint *endpoint)
+{
+    return pawl__pulse_stopped_time(&endpoint->pulse, INT64_MAX) > 0;
+}
+
 /* The service's thread delivers, woken by the commit that adds the row. */
 static void the_service_delivers_to_another_store(const char *url)
 {
@@ -404,6 +411,9 @@ static void the_service_delivers_to_another_store(const char *url)
     wait_for_count(&handled, 5);
     far.wanted = 5;
     wait_for(has_arrived, &far, "what goes abroad");
+    patience left = patience_of(THREAD_SECONDS);
+    while (!has_pulse(it.endpoint)) /* the service has to know of stops */
+        patience_wait(&left, "the thread that watches beats");
     runner_close(&receiver);
     runner_close(&it);
     close_looker(&far);
