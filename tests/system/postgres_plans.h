@@ -143,7 +143,7 @@ static const plan_row plan_rows[PAWL__PG_STATEMENT_COUNT] = {
 
     /* The inbox, dead letters and subscriptions. */
     [PAWL__SQL_INBOX_COUNT] = RARE("", "statistics: counts all rows"),
-    [PAWL__PG_INBOX_LOOK]   = HOT(1500, "text, text[]", "'billing', names('m', 500001, 1900)"),
+    [PAWL__PG_INBOX_KNOWN]  = HOT(1500, "text, text[]", "'billing', names('m', 500001, 1900)"),
     [PAWL__PG_INBOX_ADD]    = HOT(1500, "text[], text[], text[], timestamptz[]",
                                   "same('billing'::text), names('m', 1, 1900), "
                                      "same('handled'::text), same(at(0))"),

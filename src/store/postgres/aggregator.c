@@ -1,7 +1,7 @@
 /* aggregator.c - deliveries that wait in partitions, and snapshots of them.
  *
- * A snapshot is a stamped lease. Rows that another transaction has in hand are
- * passed over: whoever leases, removes or frees them decides about them.
+ * A stamp on each row is the lease of a snapshot. Rows that another transaction has locked are
+ * skipped: it leases, removes or frees them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -120,9 +120,8 @@ static int by_partition(const void *left, const void *right)
     return pawl_text_compare(l->partition, r->partition);
 }
 
-/* The flush rows of the partitions: made where they are missing, else locked
- * against a flush that found the partition empty and is about to delete its row
- * (flush.c). */
+/* Flush rows: inserted where they are missing, else locked against a flush that found its partition
+ * empty and is about to delete its row (flush.c). */
 static pawl_code send_flush_rows(pawl__pg_writer *writer)
 {
     size_t       count;
@@ -144,7 +143,7 @@ static pawl_code send_flush_rows(pawl__pg_writer *writer)
     return pawl__pg_write_send(write);
 }
 
-/* In the order of the change set, which is that of rows of equal times. */
+/* Id follows the order of the change set, and orders rows of equal times. */
 pawl_code pawl__pg_send_aggregator_add(pawl__pg_writer *writer)
 {
     pawl_code code = pawl__pg_write_all(writer, PAWL__PG_AGGREGATOR_PUT, pawl_change_aggregator_add,
@@ -154,7 +153,7 @@ pawl_code pawl__pg_send_aggregator_add(pawl__pg_writer *writer)
 
 /* ---- Removing a snapshot ------------------------------------------------ */
 
-/* One id of one removal. */
+/* A row of a removal. */
 typedef struct piece {
     const pawl_snapshot_remove *removal;
     size_t                      index; /* among the removal's ids */
@@ -170,7 +169,7 @@ static const pawl__sql_field piece_fields[] = {
     {offsetof(piece, session), PAWL__WIRE_UUID_OR_NULL},
 };
 
-/* The first to name a row has it. */
+/* Of two removals with the same row the earlier one removes it. */
 static int by_id(const void *left, const void *right)
 {
     const piece *l = left, *r = right;
@@ -191,7 +190,7 @@ static int by_removal(const void *left, const void *right)
     return (l > r) - (l < r);
 }
 
-/* One refusal for each removal that lacks a row, for the first that it lacks. */
+/* A removal that lacks a row is refused once, for the first that it lacks. */
 static pawl_code check_removed(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     const pawl_snapshot_remove *refused = NULL;
@@ -218,7 +217,7 @@ static pawl_code check_removed(pawl__pg_writer *writer, pawl__pg_write *write)
     return code;
 }
 
-/* The ids of all removals, in order; NULL without memory. */
+/* The rows of all removals, in order; NULL without memory. */
 static piece *list_pieces(pawl__pg_writer *writer, const void **removals, size_t count,
                           size_t *piece_count)
 {
@@ -239,7 +238,8 @@ static piece *list_pieces(pawl__pg_writer *writer, const void **removals, size_t
     return pieces;
 }
 
-/* Rows that go whoever has them may be in somebody's hand at this moment. */
+/* Row locks first: without a session the rows may be locked by a claim at this moment, and have
+ * another ctid after it. */
 static pawl_code lock_pieces(pawl__pg_writer *writer, const void **items, size_t count)
 {
     bool is_any = false;
@@ -320,8 +320,8 @@ static const pawl__sql_field gone_fields[] = {
     PAWL__SQL_FIELD(aggregator_remove, correlation_id, TEXT),
 };
 
-/* How many removals before it in the list take a row of the same id: each takes
- * the oldest that is left. */
+/* The number of earlier removals in the list with the same correlation id: each takes the oldest
+ * row that is left. */
 static int64_t rows_before(const void **items, size_t index)
 {
     const pawl_aggregator_remove *gone  = items[index];
@@ -368,7 +368,8 @@ static pawl_code send_run(pawl__pg_writer *writer, const void **items, size_t co
     return code;
 }
 
-/* Removals of all rows and of one row take turns: a run of each is a statement. */
+/* Removals of all rows and of single rows take turns in the order of the set: each run of one sort
+ * is a statement. */
 pawl_code pawl__pg_send_aggregator_remove(pawl__pg_writer *writer)
 {
     size_t       count;

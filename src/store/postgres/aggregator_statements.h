@@ -8,10 +8,10 @@
 
 #include "store/sql/statements.h"
 
-/* Keys of items are looked up as in outbox_statements.h, but not ids: aggregator_at
- * has them too, behind others, and a server that knows an empty table takes it for
- * as good. The order makes the index on the id the only one that fits; the row is
- * then named by its place, and was locked before where anybody may have it. */
+/* Ids are looked up between two bounds and ordered, other keys as in outbox_statements.h:
+ * aggregator_at has the ids too, behind other columns, and a server that knows an empty table takes
+ * it for as good as the index on the id. The order makes that index the only one that fits. The row
+ * is then named by its ctid, and locked before where another transaction may have it. */
 #define PAWL__PG_AGGREGATOR_OF_ID \
     "from {aggregator} as o where o.[Id] >= k.id and o.[Id] <= k.id order by o.[Id] limit 1"
 
@@ -19,7 +19,7 @@
     "from {aggregator} as o where o.[Partition] = k.partition " \
     "and o.[CorrelationId] = k.correlation_id order by o.[At], o.[Id] offset k.rows_before limit 1"
 
-/* Rows of the partition ?1, free at ?2, up to the id ?3. */
+/* Rows of the partition ?1 that are free at ?2, up to the id ?3. */
 #define PAWL__PG_AGGREGATOR_FREE                                                   \
     "where [Partition] = ?1 and ([LeaseExpires] is null or [LeaseExpires] <= ?2) " \
     "and [Id] <= ?3 "
@@ -49,7 +49,7 @@
       "{ignore:[Partition], [Key]}")                                                                         \
     X(AGGREGATOR_LOCK_ID, "select f.[Id] from unnest(?1) as k (id) cross join lateral "                      \
                           "(select o.[Id] " PAWL__PG_AGGREGATOR_OF_ID " for update) as f")                   \
-    /* Written so that only its place can find the row. */                                                   \
+    /* IS NOT DISTINCT FROM: only the ctid finds the row. */                                                 \
     X(SNAPSHOT_DELETE,                                                                                       \
       "delete from {aggregator} as a using unnest(?1, ?2, ?3) with ordinality "                              \
       "as k (id, partition, session, n) cross join lateral (select o.ctid as tid " PAWL__PG_AGGREGATOR_OF_ID \
@@ -72,7 +72,7 @@
       "as k (partition, correlation_id, rows_before, n) cross join lateral "                                 \
       "(select o.ctid as tid " PAWL__PG_AGGREGATOR_OLDEST ") as f "                                          \
       "where a.ctid = f.tid returning k.n")                                                                  \
-    /* A row that appears or goes meanwhile is met by the insert, which waits. */                            \
+    /* ON CONFLICT waits for a row that is inserted or deleted at this moment. */                            \
     X(FLUSH_KEEP,                                                                                            \
       "with kept as materialized (select k.n from unnest(?1) with ordinality "                               \
       "as k (partition, n) join {aggregator_flush} as f "                                                    \

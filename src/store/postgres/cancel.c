@@ -1,11 +1,11 @@
-/* cancel.c - asking the server to end what it does for a connection.
+/* cancel.c - cancelling the statement that a connection runs.
  *
- * The library's function for it makes a connection of its own and waits for its
- * end, without any limit: against a server that accepts and then says nothing it
- * would never return. So it runs on a thread that nobody has to wait for.
+ * PQcancel makes a connection of its own and waits for its end without any limit: against a
+ * server that accepts and then says nothing it would never return. So it runs on a thread that
+ * nobody has to wait for.
  *
- * A request that is still on its way ends whatever the connection does when it
- * arrives. Before that is known to be over, nothing else may be sent.
+ * A cancel that is still on its way ends whatever statement the connection runs when it
+ * arrives. Nothing else may be sent before it is known to be over.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,8 +19,8 @@
 
 struct pawl__pg_cancel {
     PGcancel  *ticket;
-    int        done_fd; /* readable when the request is through */
-    atomic_int users;   /* the last one frees it */
+    int        done_fd; /* readable when PQcancel has returned */
+    atomic_int users;   /* the thread and the connection: the last of them frees it */
 };
 
 static void leave(pawl__pg_cancel *cancel)
@@ -36,14 +36,14 @@ static void leave(pawl__pg_cancel *cancel)
 static void *run(void *context)
 {
     pawl__pg_cancel *cancel = context;
-    char             text[256]; /* what went wrong shows in what follows */
+    char text[256]; /* not read: a cancel that failed shows as a statement that goes on */
     (void)PQcancel(cancel->ticket, text, sizeof text);
     (void)eventfd_write(cancel->done_fd, 1);
     leave(cancel);
     return NULL;
 }
 
-/* The program's signals are not for this thread. */
+/* Signals are blocked in the thread: they are for the program's own. */
 static bool start(pawl__pg_cancel *cancel)
 {
     pthread_t thread;
@@ -79,7 +79,7 @@ bool pawl__pg_cancel_end(pawl__pg_cancel *cancel, int64_t deadline)
     do {
         int64_t rest = deadline - pawl__pg_clock_ms();
         ready        = poll(&done, 1, rest > 0 ? (int)rest : 0);
-    } while (ready < 0); /* a signal; the deadline does not move */
+    } while (ready < 0); /* a signal: the deadline does not move */
     leave(cancel);
     return ready > 0;
 }

@@ -1,8 +1,8 @@
-/* claims.c - the queue rows that a handle holds.
+/* claims.c - the queue rows that a handle has claimed.
  *
- * The list says which rows they are; the row locks of the open transaction say
- * that they are still ours. A rollback loses the locks: they are taken again
- * before anything else, and what another worker has taken leaves the list.
+ * The list has their numbers; the row locks of the open transaction keep them from others. A
+ * rollback loses the locks: they are taken again before anything else, and rows that another
+ * worker has taken leave the list.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -54,7 +54,7 @@ const pawl__pg_claim *pawl__pg_claims_find(const pawl__pg *store, int64_t seq)
     return find(store, seq);
 }
 
-/* Rows that are in the list already (claimed again) stand there once. */
+/* Rows that are claimed again stand in the list once. */
 pawl_code pawl__pg_claims_add(pawl__pg *store, const pawl__pg_claim *claims, size_t count,
                               pawl_error *error)
 {
@@ -62,7 +62,7 @@ pawl_code pawl__pg_claims_add(pawl__pg *store, const pawl__pg_claim *claims, siz
         return pawl__pg_no_memory(error);
     size_t before = store->claim_count;
     for (size_t i = 0; i < count; i++) {
-        store->claim_count    = before; /* what is added now is not sorted yet */
+        store->claim_count = before; /* the search needs a sorted list: the new ones are not yet */
         pawl__pg_claim *known = find(store, claims[i].seq);
         if (known != NULL)
             *known = claims[i];
@@ -79,7 +79,7 @@ pawl_code pawl__pg_claims_add(pawl__pg *store, const pawl__pg_claim *claims, siz
     return PAWL_OK;
 }
 
-/* The number 0 is no row's: it marks what goes. */
+/* Number 0, which no row has, stands for a claim that goes. */
 static void remove_marked(pawl__pg *store)
 {
     size_t kept = 0;
@@ -92,7 +92,7 @@ static void remove_marked(pawl__pg *store)
 
 void pawl__pg_claims_end(pawl__pg *store, const int64_t *seqs, size_t count)
 {
-    /* Marked by the due time, since the search needs the numbers. */
+    /* The due time first, since the search needs the numbers. */
     for (size_t i = 0; i < count; i++) {
         pawl__pg_claim *claim = find(store, seqs[i]);
         if (claim != NULL)
@@ -122,7 +122,7 @@ pawl_code pawl__pg_claims_lock(pawl__pg *store, pawl_error *error)
     pawl_code code = pawl__pg_run(&request);
     if (code != PAWL_OK)
         return code;
-    /* Both are in the order of the numbers. */
+    /* The rows and the list are both in the order of the numbers. */
     while (pawl__pg_next(&request)) {
         int64_t seq = pawl__pg_get_int(&request);
         for (; at < store->claim_count && store->claims[at].seq < seq; at++)

@@ -8,13 +8,13 @@
  *                      locked, and again without the refused groups
  *     the other kinds, commit, wake-up                  one round trip
  *
- * The first round is guarded (writer.c): every statement fails when it does not apply
- * all of its items, and so the commit can follow at once, in one round trip for all, and
- * needs no savepoint. Only when that fails is it asked what was refused, as above, once
- * the claimed rows are locked again. Rounds end: each leaves out one group more.
+ * The first round is guarded (writer.c): every statement fails when it does not apply all of
+ * its items, so the commit follows at once, in one round trip for all, and needs no savepoint.
+ * Only when that fails do the rounds above find out what was refused, once the claimed rows are
+ * locked again. Rounds end: each leaves out one group more.
  *
- * The savepoint stands behind the fence: the row of the worker then names the
- * transaction itself, by which others find who has it (end_holder_of).
+ * The savepoint stands behind the fence: so the transaction id in the worker's row is that of
+ * the transaction itself, by which others find its session (END_HOLDER_OF).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@
 
 #define CAREFUL_COMMITS 16
 
-/* In the order in which they are applied. */
+/* The kinds in the order in which they are applied. */
 static pawl__pg_send_fn *const send_fns[] = {
 #define SEND_FN(name, is_refusable) pawl__pg_send_##name,
     PAWL_CHANGE_KINDS(SEND_FN)
@@ -40,12 +40,12 @@ typedef struct committing {
     pawl_error         *error;
     int                 split; /* kinds before it are sent first */
     bool                is_guard_hard;
-    bool                is_saved; /* the fence and the savepoint are behind it */
+    bool                is_saved; /* the fence and the savepoint were sent */
     pawl__pg_request    notify;
     pawl__pg_request    notify_events;
 } committing;
 
-/* Behind the last kind that has items and may be refused. */
+/* The kind behind the last one that has items and may be refused. */
 static int find_split(const pawl_changes *changes)
 {
     int split = 0;
@@ -65,8 +65,8 @@ static pawl_code send_kinds(committing *c, int from, int to)
     return code;
 }
 
-/* What the answers say. A later step may have been refused for what an earlier
- * one lacks: all are collected. */
+/* Checks all answers, also those behind a refusal: a later write may have been refused for lack of
+ * what an earlier one did not apply, and belongs to a group of its own. */
 static pawl_code check_writes(committing *c)
 {
     pawl_code code = PAWL_OK;
@@ -92,9 +92,8 @@ static void drop_writes(committing *c)
 
 /* ---- The fence ---------------------------------------------------------- */
 
-/* The row was found; where it stands now is where the next commit looks first.
- * With a snapshot open somewhere the row's old versions stay, one a commit, and
- * finding it by its id would walk through all of them. */
+/* The ctid of the worker's row, for the next commit. While a snapshot is open somewhere the row's
+ * old versions stay, one a commit, and finding it by its id would walk through all of them. */
 static pawl_code check_guard(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     pawl__pg *store = writer->store;
@@ -149,9 +148,8 @@ static pawl_code begin_round(committing *c)
     return pawl__pg_begin_transaction(c->store, c->error);
 }
 
-/* What became of a commit that was sent. Its own answer is the proof, whatever
- * comes after it; without one, what broke the connection may have come before or
- * behind it. */
+/* The answer to COMMIT is the proof, whatever comes behind it; without it the connection may have
+ * broken before or behind the commit. */
 static pawl_code outcome(committing *c, const pawl__pg_request *end, pawl_code answered)
 {
     pawl__pg_connection *connection = c->writer.connection;
@@ -173,7 +171,7 @@ static void send_news(committing *c)
         pawl__pg_send_notify_events(c->store, connection, &c->notify_events, NULL);
 }
 
-/* The rest and the commit itself. */
+/* Sends the kinds that cannot be refused, and COMMIT. */
 static pawl_code finish(committing *c)
 {
     pawl__pg_connection *connection = c->writer.connection;
@@ -193,8 +191,7 @@ static pawl_code finish(committing *c)
     return code;
 }
 
-/* The fence's answer is looked at before the commit is sent, unless it fails by
- * itself. */
+/* The fence is checked before COMMIT is sent, unless its guarded form fails by itself. */
 static pawl_code send_first(committing *c)
 {
     c->writer.has_unguarded = !c->store->has_worker_tid;
@@ -209,8 +206,8 @@ static pawl_code send_first(committing *c)
     return code == PAWL_OK ? send_kinds(c, 0, c->split) : code;
 }
 
-/* What was sent so far: PAWL_OK with refusals, or without. */
-static pawl_code look_at_answers(committing *c)
+/* Awaits the answers to all that was sent and checks them: PAWL_OK with refusals, or without. */
+static pawl_code await_answers(committing *c)
 {
     pawl_code code = pawl__pg_await(c->writer.connection, c->error);
     return code == PAWL_OK ? check_writes(c) : code;
@@ -222,7 +219,7 @@ static pawl_code send_round(committing *c, size_t refused_before, bool *is_done)
     pawl_code            code    = send_first(c);
     if (code != PAWL_OK || !c->writer.is_guarded || c->writer.has_unguarded ||
         refused->count != refused_before) {
-        pawl_code answer = look_at_answers(c);
+        pawl_code answer = await_answers(c);
         code             = code != PAWL_OK ? code : answer;
     }
     if (code != PAWL_OK || refused->count != refused_before)
@@ -230,12 +227,12 @@ static pawl_code send_round(committing *c, size_t refused_before, bool *is_done)
     code     = finish(c);
     *is_done = code == PAWL_OK;
     if (*is_done)
-        (void)check_writes(c); /* it is durable, whatever they find */
+        (void)check_writes(c); /* COMMIT was answered: no check can change that */
     return code;
 }
 
-/* Refused groups go, and with them what the others wrote; the claims stay. It leaves
- * with the next round. After a failure all goes. */
+/* ROLLBACK TO the savepoint undoes what the round wrote and keeps the claims' row locks; it is sent
+ * with the next round. After a failure the whole transaction is rolled back. */
 static void undo_round(committing *c, pawl_code code)
 {
     if (code == PAWL_OK && c->is_saved) {
@@ -257,7 +254,7 @@ static pawl_code run_round(committing *c, bool *is_done)
     pawl__sql_drop_refused(c->writer.refused, before, c->writer.is_dropped);
     if (!*is_done && !store->in_hold)
         undo_round(c, code);
-    if (c->writer.refused->count != before) /* where there was one there are more */
+    if (c->writer.refused->count != before) /* a refusal is seldom alone */
         store->careful_commits = CAREFUL_COMMITS;
     bool is_guard = code == PAWL_EFENCED || (code == PAWL_EDUPLICATE && c->writer.is_guarded);
     if (!is_guard || store->in_hold)
@@ -281,7 +278,7 @@ static void end_claims(committing *c)
     size_t                   count   = 0;
     int64_t                 *seqs    = pawl_arena_take(c->writer.refused->arena,
                                                        (c->changes->queue_settle.count + 1) * sizeof *seqs);
-    if (seqs == NULL) /* they leave the list when their locks are asked for again */
+    if (seqs == NULL) /* then they leave the list when their row locks are taken again */
         return;
     for (size_t i = 0; i < c->changes->queue_settle.count; i++)
         if (!c->writer.is_dropped[settles[i].group])
@@ -289,21 +286,22 @@ static void end_claims(committing *c)
     pawl__pg_claims_end(c->store, seqs, count);
 }
 
-/* The commit freed the locks of the rows that it did not settle. */
+/* Row locks: the commit freed those of the claims that it did not settle. */
 static pawl_code keep_claims(committing *c)
 {
     pawl__pg *store = c->store;
     if (store->claim_count == 0 || store->main.in_transaction)
         return PAWL_OK;
     if (pawl__pg_begin_transaction(store, NULL) != PAWL_OK) {
-        /* What was committed is committed; the next call finds the claims gone. */
+        /* The commit is durable, so this is no failure of it; the next operation finds the claims
+         * gone. */
         store->claim_count = 0;
         pawl__pg_rollback_transaction(&store->main);
     }
     return PAWL_OK;
 }
 
-/* Where commits are refused a guarded round is wasted: for a while there is none. */
+/* Guarded rounds are wasted where commits are refused: CAREFUL_COMMITS are done without. */
 static pawl_code commit_rounds(committing *c)
 {
     bool      is_done    = false;
@@ -326,10 +324,11 @@ static pawl_code refuse_all(committing *c)
 
 static pawl_code commit_held(committing *c)
 {
-    pawl__pg *store       = c->store;
-    bool      is_done     = false;
-    pawl_code code        = pawl__pg_hold_check(store, c->error);
-    store->has_worker_tid = false; /* no second try is possible here */
+    pawl__pg *store   = c->store;
+    bool      is_done = false;
+    pawl_code code    = pawl__pg_hold_check(store, c->error);
+    store->has_worker_tid =
+        false; /* no second try is possible in a hold, so the row is found by its id */
     if (code == PAWL_OK)
         code = run_round(c, &is_done);
     if (!is_done) {
@@ -338,21 +337,22 @@ static pawl_code commit_held(committing *c)
         pawl__pg_hold_end(&store->sql.base);
         return code;
     }
-    (void)pawl__pg_hold_leave(store, NULL); /* else lost: the next call finds out */
+    (void)pawl__pg_hold_leave(store, NULL); /* a lost connection shows at the next operation */
     return PAWL_OK;
 }
 
 static pawl_code release_rows(committing *c)
 {
     size_t    before = c->writer.refused->count;
-    pawl_code code   = pawl__pg_send_queue_settle(&c->writer); /* refuses, sends nothing */
+    pawl_code code =
+        pawl__pg_send_queue_settle(&c->writer); /* refuses claims that are gone; sends nothing */
     pawl__sql_drop_refused(c->writer.refused, before, c->writer.is_dropped);
     pawl__pg_rollback_transaction(&c->store->main);
     return code;
 }
 
-/* A set that settles no claim and saves no saga is no end of the batch that
- * holds the claims: it is a send that does not wait. */
+/* The second connection is for a send that does not wait: a set that settles no claim and saves no
+ * saga, which must not end the transaction of the batch's claims. */
 static pawl_code choose_connection(committing *c)
 {
     const pawl_changes *changes = c->changes;
@@ -375,7 +375,7 @@ static pawl_code commit_on(committing *c)
     return is_release ? release_rows(c) : commit_rounds(c);
 }
 
-/* It may have been waited for them. */
+/* Back ends that this commit may have waited for are ended. */
 static void end_blockers(committing *c)
 {
     pawl__pg_end_holder(c->store, c->writer.connection);

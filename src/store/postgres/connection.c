@@ -1,5 +1,5 @@
-/* connection.c - PostgreSQL as the generic store's connection: the main one.
- * Calls that are sent before a flush are one round trip.
+/* connection.c - the main connection as store/sql uses it: the requests that are sent before an
+ * await are one round trip.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,8 @@ struct pawl__sql_request {
     pawl__pg_request own;
 };
 
-/* The same parameters and columns under a text of PostgreSQL's own; 0 is none. */
+/* Statements with the same parameters and columns as a shared one, in PostgreSQL's own text; 0: the
+ * shared text. */
 const int pawl__pg_overrides[PAWL__SQL_STATEMENT_COUNT] = {
     [PAWL__SQL_TIMEOUT_LIST_SAGA]   = PAWL__PG_TIMEOUT_OF_SAGA,
     [PAWL__SQL_TIMEOUT_FOREIGN]     = PAWL__PG_TIMEOUT_ELSEWHERE,

@@ -1,6 +1,6 @@
 /* dead.c - dead letters, and subscriptions.
  *
- * Both are sets of keys that a change puts in or takes out.
+ * Sets of keys, both of them: a change puts a key in or takes it out.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,7 +42,7 @@ static int by_letter_way(const void *left, const void *right)
     return a->is_remove - b->is_remove;
 }
 
-/* With a letter goes its inbox mark. */
+/* The inbox mark goes with the letter, so that the message can be handled again. */
 static pawl_code send_letters(pawl__pg_writer *writer, const void **items, size_t count)
 {
     static const pawl__sql_field all[] = {

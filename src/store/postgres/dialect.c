@@ -1,7 +1,7 @@
-/* dialect.c - what PostgreSQL's tables are made of.
+/* dialect.c - the types, settings and the function of PostgreSQL's tables.
  *
- * Behind the tables come their settings and the function by which programs in
- * other languages, and triggers, send a message in a transaction of their own.
+ * The function lets programs in other languages, and triggers, send a message in a transaction
+ * of their own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,11 +31,11 @@ const char *pawl__pg_type_name(pawl__sql_type type)
 
 /* ---- The function that sends -------------------------------------------- */
 
-/* Refuses what pawl refuses (pawl/limits.h), inserts what a commit inserts, and
- * wakes who waits for the queue. Its search path is that of the script: the schema
- * of the tables and no other. The channel's name is the driver's (wait.c); schema
- * and prefix for it come from the catalog, a template has them in no literal. Nor
- * does it have braces of its own: hence the object that is made for no headers. */
+/* send() refuses what pawl refuses (pawl/limits.h), inserts what a commit inserts, and sends NOTIFY
+ * to the handles that sleep for the queue. Its search path is that of the script: the schema of the
+ * tables and no other. The channel's name is the driver's (wait.c); schema and prefix for it come
+ * from the catalog, since a template has them in no literal. A template has no braces of its own
+ * either: hence the object that is made for no headers. */
 const char pawl__pg_send_name[] = "send";
 const char pawl__pg_send_function[] =
     "create or replace function {send} (\n"
@@ -104,25 +104,25 @@ const char pawl__pg_send_function[] =
 
 /* ---- Settings of the tables --------------------------------------------- */
 
-/* Every message leaves a dead row in the queue and most leave one elsewhere, and
- * the server's own rule (a fifth of the table) is one for tables that grow: after
- * a backlog it would let a queue that is nearly empty keep hundreds of thousands
- * of dead entries, which a claim walks over. So what is dead is counted in rows,
- * and the work is not slowed down: these tables are small, or should become so.
- * Long values that the server keeps aside follow the settings of their table.
+/* Autovacuum counts dead rows here, not shares of the table. Every message leaves a dead row in the
+ * queue and most leave one elsewhere, and the server's own rule (a fifth of the table) suits tables
+ * that grow: after a backlog it would let a queue that is nearly empty keep hundreds of thousands
+ * of dead entries, which a claim walks over. The work is not slowed down by delays: these tables
+ * are small, or should become so. Long values that the server keeps aside follow the settings of
+ * their table.
  *
- * The inbox holds a week of marks, and each pass reads its whole index: a fiftieth
- * of it is worth one, at the server's own pace.
+ * inbox: it holds a week of marks, and each pass of a vacuum reads its whole index: a fiftieth of
+ * it is worth a pass, at the server's own pace.
  *
- * An event is written once more, for its position, and leaves an entry in the index
- * of those without: the same. Folds and checkpoints are written anew in their place.
+ * events: each is written once more, for its position, and leaves an entry in the index of those
+ * without: the same. folds and checkpoints are written anew in their rows.
  *
- * workers: one row for each, written by each of its commits. With most of a page
- * free the new version stays on it, and no index is touched. timeouts: a lease is
- * stamped and cleared, and no index has its columns.
+ * workers: one row for each, written by each of its commits. With most of a page free the new
+ * version stays on the page, and no index is touched. timeouts: a lease is stamped and cleared, and
+ * no index has its columns.
  *
- * They are written when something of the schema is made, not when all of it is
- * there: what an administrator set stays. */
+ * The settings are written when something of the schema is made, not when all of it is there: an
+ * administrator's own settings stay. */
 #define BUSY_AND(more, table)                                                    \
     "alter table " table " set (" more "autovacuum_vacuum_scale_factor = 0.01, " \
     "autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0)"
@@ -156,16 +156,16 @@ static const char *const before_drop[] = {
     NULL,
 };
 
-/* Each would make a lease's stamp write all indexes of the row anew: leases are
- * found through the marks of timeout_statements.h. */
+/* An index on the columns of a lease would make each stamp write all indexes of the row anew:
+ * leases are found through the ranges of timeout_statements.h. */
 static const char *const no_indexes[] = {"timeouts_lease", "timeouts_worker", NULL};
 
-/* A saga is saved a few times in its life and its correlation values stay: room
- * on the page lets the new version stay there, and no index is touched. */
+/* fillfactor: a saga is saved a few times in its life and its correlation values stay, so with room
+ * on the page the new version stays there, and no index is touched. */
 #define SAGA_END " with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05)"
 
-/* Two scripts at once: the second waits for the first. 1885435756 is 'pawl'. The
- * path is narrowed to one schema, that of the tables, for the function. */
+/* An advisory lock lets two scripts at once run one after the other; 1885435756 is 'pawl'. The
+ * search path is narrowed to one schema, that of the tables, for the function. */
 const pawl__sql_dialect pawl__pg_dialect = {
     .name        = "postgres",
     .quote_open  = '"',

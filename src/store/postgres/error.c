@@ -1,6 +1,6 @@
-/* error.c - what the server and the client library say, as codes of pawl.
+/* error.c - failures of the server and of libpq as codes of pawl.
  *
- * Decided by SQLSTATE, never by text (D37): texts are translated.
+ * SQLSTATE decides, never the text (D37): texts are translated.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,21 +15,22 @@ typedef struct state_row {
 
 #define READ_ONLY "25006"
 
-/* The first row that fits. */
+/* SQLSTATEs in the order in which they are compared: the first row that fits. */
 static const state_row states[] = {
     {"23505", PAWL_EDUPLICATE},   /* unique violation */
     {"40001", PAWL_EBUSY},        /* serialisation failure */
     {"40P01", PAWL_EBUSY},        /* deadlock */
     {"55P03", PAWL_EBUSY},        /* lock timeout */
     {"55006", PAWL_EBUSY},        /* object in use */
-    {"57014", PAWL_ETIMEOUT},     /* cancelled: a statement timeout, or ours (wire.c) */
+    {"57014", PAWL_ETIMEOUT},     /* cancelled: by a statement timeout, or by wire.c */
     {"57P01", PAWL_ELOST},        /* the back end was ended */
     {"57P02", PAWL_ELOST},        /* crash of the server */
     {"57P03", PAWL_EUNREACHABLE}, /* starting up */
     {"57P04", PAWL_ELOST},
-    {"57P05", PAWL_ELOST},          /* idle session timeout */
-    {"25P03", PAWL_ELOST},          /* idle in transaction timeout */
-    {READ_ONLY, PAWL_EUNREACHABLE}, /* as a server that is away: another one may have taken over */
+    {"57P05", PAWL_ELOST}, /* idle session timeout */
+    {"25P03", PAWL_ELOST}, /* idle in transaction timeout */
+    {READ_ONLY,
+     PAWL_EUNREACHABLE}, /* like a server that is away: after a fail-over another one can be written to */
     {"08", PAWL_ELOST},
     {"28", PAWL_EDENIED},
     {"42501", PAWL_EDENIED},
@@ -62,7 +63,7 @@ pawl_code pawl__pg_code_of(const char *state)
     return PAWL_EPERSIST;
 }
 
-/* The library's texts end with a newline, and have several lines. */
+/* libpq's texts may have several lines, and end with a newline. */
 static int text_size(const char *text)
 {
     size_t size = strlen(text);
@@ -87,8 +88,8 @@ bool pawl__pg_is_read_only(const PGresult *result)
     return state != NULL && strcmp(state, READ_ONLY) == 0;
 }
 
-/* Its first line. Of values that do not fit ("failing row contains ...") there is
- * none: they may be a message's body. */
+/* The first line of DETAIL. It is left out for values that do not fit ("failing row contains ..."):
+ * they may be a message's body. */
 static const char *detail_of(const PGresult *result, const char *state, int *size)
 {
     const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);

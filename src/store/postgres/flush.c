@@ -1,12 +1,14 @@
 /* flush.c - the flush row that each partition with deliveries has.
  *
- * The row goes with the last delivery, unless another one is being added at that
- * moment. Its commit is not visible yet, so it is waited for:
+ * The flush row is deleted with the last delivery, unless another delivery is being added at
+ * that moment. The commit of that one is not visible yet, so row locks let one wait for the
+ * other:
  *
- *     adds      insert the delivery; lock the row (key share), or make it
- *     is done   lock the row (update); look whether there are deliveries now
+ *     adds      insert the delivery; lock the row (key share), or insert it
+ *     is done   lock the row (update); check for deliveries now
  *
- * Whoever locks first is seen by the other.
+ * The transaction that locks first is over, and its deliveries visible, when the other one goes
+ * on.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,15 +25,15 @@ static const pawl__sql_field set_fields[] = {
     PAWL__SQL_FIELD(flush_set, is_done, BOOL),   PAWL__SQL_FIELD(flush_set, error, ERROR_TEXT),
 };
 
-/* Sets of one partition stay in their order. */
+/* Orders by partition alone: the sets of one partition stay in their order. */
 static int by_partition(const void *left, const void *right)
 {
     const pawl_flush_set *l = left, *r = right;
     return pawl_text_compare(l->partition, r->partition);
 }
 
-/* One set for each partition, in `sums`, of the sorted list: the last says what
- * is written; once the row is gone a set finds none. Returns how many. */
+/* The sum of the sets of each partition, in `sums`, of the sorted list: the last set has the values
+ * to write; once the row is gone a set finds none. Returns how many partitions there are. */
 static size_t add_sets(const void **items, size_t count, pawl_flush_set *sums)
 {
     size_t sum_count = 0;
@@ -48,7 +50,7 @@ static size_t add_sets(const void **items, size_t count, pawl_flush_set *sums)
     return sum_count;
 }
 
-/* The rows that may go. */
+/* Locks the rows that may be deleted. */
 static pawl_code send_locks(pawl__pg_writer *writer, const pawl_flush_set *sums, size_t count)
 {
     size_t     done_count = 0;

@@ -1,4 +1,4 @@
-/* place.c - the places of place.h.
+/* front.c - the fronts of front.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define MARGIN PAWL_SECONDS(1) /* clocks differ, and commits take their time */
-#define WHOLE_MS_MAX 3         /* a look at the whole queue that takes less costs nothing */
+#define WHOLE_MS_MAX 3         /* a claim from the first row that takes less needs no front */
 #define PAUSE_FACTOR 100
 #define PAUSE_MS_MAX 60000
 

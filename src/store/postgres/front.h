@@ -1,11 +1,10 @@
-/* place.h - where a claim on a queue begins.
+/* front.h - the front of a queue, or of a destination's timeouts: where the next claim begins.
  *
- * Rows that were handled stay in the index until no snapshot can see them: with
- * one held open somewhere for minutes, every claim from the beginning would
- * walk over all rows handled since. Once that takes long, a claim begins where
- * the last one found its first row, less a margin for what was sent with an
- * earlier due time and committed later; the whole queue is then looked at for a
- * hundredth of the time.
+ * Index entries of handled rows stay until no snapshot can see them: with a snapshot held open
+ * somewhere for minutes, every claim from the beginning would walk over all rows handled since.
+ * Once that takes long, a claim begins where the last one found its first row, less a margin
+ * for messages with an earlier due time whose commit comes later; for a hundredth of the time a
+ * claim begins with the first row.
  *
  * Threads: belongs to the handle.
  *
@@ -18,9 +17,9 @@
 
 /* Never NULL: with more queues than the handle can keep, the oldest is reused. */
 pawl__pg_front *pawl__pg_front_of(pawl__pg *store, pawl_text queue);
-/* The due time from which to claim now. */
+/* Chooses the due time at which the claim begins. */
 pawl_time pawl__pg_front_begin(pawl__pg_front *front);
-/* What the claim from `from` found. */
+/* Takes the findings of the claim that began at `from`. */
 void pawl__pg_front_end(pawl__pg_front *front, pawl_time from, const pawl_queue_rows *rows);
 
 #endif

@@ -1,15 +1,15 @@
-/* horizon.h - up to where every row has shown itself.
+/* horizon.h - the horizon: every row below it is visible.
  *
- * A row is numbered before its commit: one with a smaller number can show up after
- * one with a larger was seen. It cannot any more when every transaction is over that
- * was under way when the larger one was seen, for statements that number rows see to
- * it that their transaction is numbered first (PAWL__PG_NUMBERED_FIRST). So
- * whoever looks for new rows begins at the horizon, which moves that way.
+ * A sequence numbers a row before its commit: a row with a smaller number can become visible
+ * after one with a larger number was seen. It cannot any more once every transaction is over
+ * that was under way when the larger one was seen, because statements that insert numbered rows
+ * take their transaction id first (PAWL__PG_NUMBERED_FIRST). So the search for new rows begins
+ * at the horizon, and the horizon moves up that way.
  *
- * A transaction is known to have begun later by a larger number than that of a
- * transaction which was numbered when the row was in sight: pg_snapshot_xmax will not
- * do, there are some under way from it on. A snapshot that is held and writes nothing
- * keeps no horizon back.
+ * A transaction id says which transaction began later: one drawn after a row was seen is larger
+ * than those of all transactions that were under way then. pg_snapshot_xmax will not do: from
+ * it on there are ids of transactions under way. A snapshot that is held open and writes
+ * nothing keeps no horizon back.
  *
  * Threads: belongs to the handle.
  *
@@ -22,26 +22,26 @@
 
 /* All zero: nothing is known. */
 typedef struct pawl__pg_horizon {
-    int64_t from;  /* what was not seen has this number or a larger one */
-    int64_t limit; /* of the last look */
-    int64_t seen;  /* a row that was seen, or 0, ... */
-    int64_t next;  /* ... before a transaction of this number began */
+    int64_t from;  /* rows that were not seen have this number or a larger one */
+    int64_t limit; /* first row that the last scan left to be found again, INT64_MAX: none */
+    int64_t seen;  /* number of a row that was seen, or 0, ... */
+    int64_t next;  /* ... before the transaction with this id began */
 } pawl__pg_horizon;
 
-/* What a look from the horizon, or from before it, saw. */
+/* The findings of a scan that began at the horizon, or before it. */
 typedef struct pawl__pg_sight {
-    int64_t last;   /* the largest number, or 0 */
-    int64_t limit;  /* what was looked for and is still there has this number or a larger one */
-    int64_t oldest; /* transactions before it were over: pg_snapshot_xmin */
-    int64_t next;   /* a transaction that was numbered since, or 0 */
+    int64_t last;   /* largest number of a row that was found, or 0 */
+    int64_t limit;  /* smallest number of a row that the next scan is to find again */
+    int64_t oldest; /* transactions with smaller ids were over: pg_snapshot_xmin */
+    int64_t next;   /* a transaction id drawn after the rows were found, or 0 */
 } pawl__pg_sight;
 
-/* The number from which to look. */
+/* The number at which the next scan begins. */
 int64_t pawl__pg_horizon_begin(const pawl__pg_horizon *horizon);
 void    pawl__pg_horizon_move(pawl__pg_horizon *horizon, const pawl__pg_sight *sight);
 
-/* A condition that is true; part of statements that insert rows with numbers. It is
- * looked at once, before the first row. */
+/* pg_current_xact_id() draws the transaction id before the first row is numbered: part of
+ * statements that insert numbered rows, always true, evaluated once. */
 #define PAWL__PG_NUMBERED_FIRST "pg_current_xact_id() is not null"
 
 /* The columns of `oldest` and `next`. */

@@ -1,4 +1,4 @@
-/* hosts.c - see hosts.h.
+/* hosts.c - the lists of hosts.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@ static size_t count_of(const char *list)
     return count;
 }
 
-/* A list without its first items. */
+/* The list without its first `count` items. */
 static const char *skip(const char *list, size_t count)
 {
     for (; count > 0 && list != NULL; count--) {
@@ -28,7 +28,7 @@ static const char *skip(const char *list, size_t count)
     return list;
 }
 
-/* One port may be for all hosts. */
+/* A single port is for all hosts. */
 static const char *skip_ports(const pawl__pg_hosts *hosts, size_t count)
 {
     return count_of(hosts->ports) > 1 ? skip(hosts->ports, count) : hosts->ports;
@@ -72,7 +72,7 @@ const char *pawl__pg_hosts_value(const pawl__pg_hosts *hosts, const PQconninfoOp
     return strcmp(option->keyword, "port") == 0 ? skip_ports(hosts, hosts->first) : option->val;
 }
 
-/* Is the item that a list begins with this text? An empty item is libpq's default. */
+/* Whether the list's first item is this text; an empty item is libpq's default, which fits any. */
 static bool is_item(const char *list, const char *text)
 {
     size_t size = list != NULL ? strcspn(list, ",") : 0;

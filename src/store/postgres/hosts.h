@@ -1,8 +1,8 @@
 /* hosts.h - the hosts of a URL, each with a time of its own to be connected to.
  *
  * connect_timeout is kept by libpq's blocking calls only. In a connection that is polled, a
- * machine that answers nothing would have the whole deadline, each time anew, and the next
- * host of the URL, which took over from it, would never be tried.
+ * host that answers nothing would use up the whole deadline, each time anew, and the next host
+ * of the URL, which took over from it, would never be tried.
  *
  *     init -> { text for each list, connect, note* and rest while waiting, next }*
  *
@@ -24,17 +24,18 @@ typedef struct pawl__pg_hosts {
     const char *addresses; /* hostaddr=, or NULL */
     const char *ports;     /* one for each host, or one for all; or NULL */
     size_t      count;
-    size_t      first;    /* the connection is told of the hosts from this one on */
-    size_t      current;  /* the one that is being connected to */
+    size_t      first;    /* the connection is given the hosts from this one on */
+    size_t      current;  /* the host that libpq connects to now */
     int64_t     limit_ms; /* for one host; 0: none */
-    int64_t     since_ms; /* when `current` was begun with */
+    int64_t     since_ms; /* when libpq began with `current` */
 } pawl__pg_hosts;
 
-/* `list` must live as long. The limit is connect_timeout, else 10 s where there are several. */
+/* `list` must live as long. The limit is connect_timeout, else 10 s where there are several
+ * hosts. */
 void pawl__pg_hosts_init(pawl__pg_hosts *hosts, const PQconninfoOption *list);
 /* The value of a keyword for the hosts that are left. */
 const char *pawl__pg_hosts_value(const pawl__pg_hosts *hosts, const PQconninfoOption *option);
-/* Sees whether libpq went on to the next host. */
+/* Notices that libpq went on to the next host. */
 void pawl__pg_hosts_note(pawl__pg_hosts *hosts, const PGconn *pg, int64_t now_ms);
 /* Milliseconds that the current host has left; INT64_MAX without a limit. */
 int64_t pawl__pg_hosts_rest(const pawl__pg_hosts *hosts, int64_t now_ms);

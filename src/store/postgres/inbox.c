@@ -1,4 +1,4 @@
-/* inbox.c - which message ids an endpoint handled.
+/* inbox.c - inbox marks: the message ids that an endpoint handled.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* ---- What the claim saw -------------------------------------------------- */
+/* ---- Marks that came with a claim ---------------------------------------- */
 
 void pawl__pg_seen_clear(pawl__pg *store)
 {
@@ -26,7 +26,7 @@ void pawl__pg_seen_add(pawl__pg *store, pawl_text id, bool is_known)
         store->seen_capacity = capacity;
     }
     pawl__pg_seen *seen = &store->seen[store->seen_count++];
-    if (id.size > sizeof seen->id) /* over the limit: somebody else's row */
+    if (id.size > sizeof seen->id) /* over the limit: not written by pawl */
         id.size = 0;
     if (id.size != 0)
         memcpy(seen->id, id.data, id.size);
@@ -34,7 +34,7 @@ void pawl__pg_seen_add(pawl__pg *store, pawl_text id, bool is_known)
     seen->is_known = is_known;
 }
 
-/* Ids are asked for in the order of their claim, near enough. */
+/* Ids are asked for nearly in the order of their claim, so the search goes on where it ended. */
 static const pawl__pg_seen *find_seen(pawl__pg *store, pawl_text id)
 {
     for (size_t i = 0; i < store->seen_count; i++) {
@@ -77,7 +77,7 @@ pawl_code pawl__pg_inbox_known(pawl_store *base, pawl_text endpoint, const pawl_
         known[i] = false;
     if (code != PAWL_OK || count == 0)
         return code;
-    pawl__pg_begin(&request, &store->main, PAWL__PG_INBOX_LOOK, error);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_INBOX_KNOWN, error);
     pawl__pg_put_text(&request, endpoint);
     pawl__pg_put_texts(&request, ids, count);
     code = pawl__pg_run(&request);
@@ -98,7 +98,7 @@ static int by_key(const void *left, const void *right)
     return order != 0 ? order : pawl_text_compare(l->endpoint, r->endpoint);
 }
 
-/* The keys that were inserted come back in the order of the items. */
+/* INSERT returns the keys in the order of the items, without those that were there. */
 static pawl_code check_marks(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     pawl_code code = PAWL_OK;
@@ -148,7 +148,7 @@ pawl_code pawl__pg_send_inbox_mark(pawl__pg_writer *writer)
         return PAWL_ENOMEM;
     if (count == 0)
         return PAWL_OK;
-    pawl__sql_sort(items, count, by_key); /* of equal ones the later is refused */
+    pawl__sql_sort(items, count, by_key); /* of equal keys the later item is refused */
     pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_INBOX_ADD, pawl_change_inbox_mark,
                                                items, count, check_marks);
     if (write == NULL)

@@ -1,7 +1,7 @@
 /* journal.c - events, stored folds, checkpoints.
  *
- * Versions of a stream are decided by its unique index: of two appenders the second
- * waits there for the first. position.c gives the positions.
+ * A unique index decides the versions of a stream: of two appenders the second waits there for
+ * the first. position.c gives the positions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,8 +22,8 @@ static void read_event(pawl__pg_request *request, pawl_event_row *row)
     pawl__pg_get_fields(request, &pawl__sql_event, &row->event);
 }
 
-/* A handle that reads the journal is woken for it. What it sleeps for is settled when it
- * lies down: one that sleeps for something else lies down anew. */
+/* NOTIFY for events is asked for by a handle that reads the journal. Its sleepers' locks are taken
+ * when it goes to sleep: a handle that sleeps already goes to sleep anew. */
 static pawl_code note_reader(pawl__pg *store, pawl_error *error)
 {
     if (store->reads_events)
@@ -33,7 +33,7 @@ static pawl_code note_reader(pawl__pg *store, pawl_error *error)
     return code;
 }
 
-/* One that reads all there is, from one place to the next. */
+/* Whether the query reads on by position, through all events. */
 static bool is_reading_on(const pawl_event_query *query)
 {
     return query->is_by_position && !query->is_backward && query->stream.size == 0;
@@ -66,15 +66,15 @@ typedef struct loading {
     pawl_stream            *streams;
 } loading;
 
-/* The stream that the row belongs to; NULL for none. */
+/* The stream to which the row belongs; NULL for none. */
 static pawl_stream *stream_of(loading *l)
 {
     int64_t number = pawl__pg_get_int(&l->request);
     return number >= 1 && (uint64_t)number <= l->count ? &l->streams[number - 1] : NULL;
 }
 
-/* The row that each stream has: its last version, and the fold if there is one. It
- * has no number. */
+/* The first row of each stream has its last version, and its fold if there is one. It has no
+ * event. */
 static void read_fold(loading *l, pawl_stream *stream)
 {
     pawl_event_row row = {0};
@@ -98,8 +98,7 @@ static bool copy_stream(loading *l, pawl_stream *stream, pawl_text *name)
     return name->data != NULL;
 }
 
-/* Those of a stream come one behind the other: the statement goes from stream to
- * stream. */
+/* Rows of a stream follow one another: the statement goes from stream to stream. */
 static void read_rows(loading *l)
 {
     pawl_event_row *next = pawl__pg_take_rows(&l->request, sizeof *next);
@@ -175,7 +174,8 @@ static const pawl__sql_field event_fields[] = {
     PAWL__SQL_FIELD(event_append, event.body, BYTES),
 };
 
-/* Two workers that append to the same streams wait for one another in one order. */
+/* One order of the keys: two workers that append to the same streams wait for one another, and do
+ * not deadlock. */
 static int by_stream(const void *left, const void *right)
 {
     const pawl_event_append *l = left, *r = right;
@@ -183,7 +183,8 @@ static int by_stream(const void *left, const void *right)
     return order != 0 ? order : (l->version > r->version) - (l->version < r->version);
 }
 
-/* Events that were left out: is their version taken, or the one before missing? */
+/* Events that ON CONFLICT left out are refused: their version is taken, or the one before is
+ * missing. */
 static pawl_code check_left_out(pawl__pg_writer *writer, const void **items, size_t count)
 {
     pawl__pg_write there = {.kind = pawl_change_event_append, .items = items, .count = count};
@@ -203,7 +204,7 @@ static pawl_code check_left_out(pawl__pg_writer *writer, const void **items, siz
     return code;
 }
 
-/* True when the event is the one whose key the row has. */
+/* Whether the row has this event's key. */
 static bool is_inserted(pawl__pg_request *request, const pawl_event_append *append)
 {
     request->column   = 0;
@@ -212,8 +213,8 @@ static bool is_inserted(pawl__pg_request *request, const pawl_event_append *appe
     return version == append->version && pawl_text_equal(stream, append->stream);
 }
 
-/* The keys that were inserted come back in the order of the items. One refusal for a
- * stream says it of all its events. */
+/* INSERT returns the keys in the order of the items. A stream is refused once, for the first of its
+ * events that was left out. */
 static pawl_code check_appended(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     pawl__pg_request *request = &write->request;
@@ -236,7 +237,7 @@ static pawl_code check_appended(pawl__pg_writer *writer, pawl__pg_write *write)
     return request->code == PAWL_OK ? check_left_out(writer, out, left) : request->code;
 }
 
-/* In a guarded round the statement fails by itself. */
+/* The guarded statement fails by itself, and needs no check. */
 pawl_code pawl__pg_send_event_append(pawl__pg_writer *writer)
 {
     size_t       count;
@@ -263,7 +264,7 @@ static const pawl__sql_field fold_fields[] = {
     PAWL__SQL_FIELD(fold_set, state, TEXT),         PAWL__SQL_FIELD(fold_set, dispatches, TEXT),
 };
 
-/* Of each stream the one that stays comes first. */
+/* Orders folds so that the last version of a stream, which stays, comes first. */
 static int by_fold(const void *left, const void *right)
 {
     const pawl_fold_set *l = left, *r = right;
@@ -303,7 +304,7 @@ pawl_code pawl__pg_send_fold_set(pawl__pg_writer *writer)
 static const pawl__sql_field checkpoint_fields[] = {
     PAWL__SQL_FIELD(checkpoint_set, name, TEXT), PAWL__SQL_FIELD(checkpoint_set, to, INT),
     PAWL__SQL_FIELD(checkpoint_set, at, TIME),
-    PAWL__SQL_FIELD(checkpoint_set, from, INT), /* not for a new one */
+    PAWL__SQL_FIELD(checkpoint_set, from, INT), /* not for one that is inserted */
 };
 
 static int by_name(const void *left, const void *right)
@@ -317,7 +318,7 @@ static pawl_code check_moved(pawl__pg_writer *writer, pawl__pg_write *write)
     return pawl__pg_check_numbers(writer, write, pawl__sql_why_not_moved);
 }
 
-/* The names that were inserted come back in the order of the items. */
+/* INSERT returns the names in the order of the items, without those that were there. */
 static pawl_code check_made(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     pawl_code code    = PAWL_OK;
@@ -334,7 +335,7 @@ static pawl_code check_made(pawl__pg_writer *writer, pawl__pg_write *write)
     return code;
 }
 
-/* All made, or all moved. */
+/* Sends checkpoints that are all inserted, or all moved. */
 static pawl_code send_checkpoints(pawl__pg_writer *writer, const void **items, size_t count)
 {
     bool            is_new = ((const pawl_checkpoint_set *)items[0])->from == 0;
@@ -347,7 +348,7 @@ static pawl_code send_checkpoints(pawl__pg_writer *writer, const void **items, s
     return pawl__pg_write_send(write);
 }
 
-/* Those that are made come first. */
+/* Checkpoints that are inserted come first. */
 static int by_way(const void *left, const void *right)
 {
     const pawl_checkpoint_set *l = left, *r = right;

@@ -11,14 +11,14 @@
 
 /* ---- Appending ---------------------------------------------------------- */
 
-/* The version before the first of a stream must be there; no event is ever deleted,
- * so it stays. What the statement itself inserts it does not see. */
+/* The version before the first of a stream must be there; events are never deleted, so it stays.
+ * The statement does not see the rows that it inserts itself. */
 #define PAWL__PG_EVENT_FOLLOWS                                             \
     "(not k.is_first or k.version = 1 or (select true from {events} as o " \
     "where o.[Stream] = k.stream and o.[Version] = k.version - 1 limit 1)) is true"
 
-/* Arrays that a list of columns unnests are not kept aside, as those of a "from" are:
- * of so many columns that would be a fifth of the statement's time. */
+/* unnest in the list of columns is not materialized, as it is in FROM: with so many columns that
+ * would cost a fifth of the statement's time. */
 #define PAWL__PG_EVENT_INSERT(version)                                                      \
     "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") "                      \
     "select k.stream, " version ", k.type, k.type_version, k.message_id, "                  \
@@ -31,8 +31,8 @@
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* A row for each stream with its last version and the fold, and one for each event
- * behind it, all of one snapshot. */
+/* One row for each stream with its last version and its fold, and one for each event behind the
+ * fold, all of one snapshot. */
 #define PAWL__PG_STREAM_LOAD                                                                     \
     "with f as materialized (select k.n, k.stream, "                                             \
     "greatest(k.after, coalesce(s.version, 0)) as base, (select o.[Version] from {events} as o " \
@@ -48,8 +48,8 @@
     "[Position], " PAWL__SQL_EVENT " from {events} where [Stream] = f.stream "                   \
     "and [Version] > f.base order by [Version]) as e"
 
-/* The order names both columns of the index of those without a position: with sorts
- * off (see open.c) no plan walks the primary key, where all events are. */
+/* ORDER BY names both columns of the index of events without a position: with sorts off (open.c) no
+ * plan walks the primary key, where all events are. */
 #define PAWL__PG_EVENT_NUMBER                                                                     \
     "with k as materialized (select u.seq, u.tid, row_number() over (order by u.seq, u.version) " \
     "as n from (select [Seq] as seq, [Version] as version, ctid as tid from {events} "            \
@@ -63,7 +63,8 @@
     X(EVENT_PUT, PAWL__PG_EVENT_INSERT(                                                           \
                      "k.version") " and " PAWL__PG_EVENT_FOLLOWS                                  \
                                   " {ignore:[Stream], [Version]} returning [Stream], [Version]")  \
-    /* Fails for a version that does not follow or is taken. */                                   \
+    /* Division by zero for a version that does not follow, a unique violation for one that is \
+     * taken. */  \
     X(EVENT_PUT_SURE, PAWL__PG_EVENT_INSERT("k.version / (" PAWL__PG_EVENT_FOLLOWS ")::integer")) \
     X(EVENT_THERE, "select k.n from unnest(?1, ?2) with ordinality as k (stream, version, n) "    \
                    "cross join lateral (select from {events} where [Stream] = k.stream "          \

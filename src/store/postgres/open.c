@@ -1,14 +1,13 @@
-/* open.c - connecting, and what a session of pawl is set to.
+/* open.c - connecting, and the settings of pawl's sessions.
  *
- * pawl's statements find rows by index, one by one or in an index's order. A
- * plan that was made while a table was nearly empty would be a scan, kept long
- * after the table has grown: so the session is told to use indexes, and plans
- * are made once. Nor are rows sorted where an index has them in order: a claim
- * would read all that is due to sort it. A handler's own SQL runs without these settings (hold_begin).
+ * Plans by index: pawl's statements find rows by index, one by one or in an index's order. A
+ * plan that was made while a table was nearly empty would be a sequential scan, kept long after
+ * the table has grown: so the session allows index scans alone, and plans are made once. Sorts
+ * are off, too, where an index has the order: a claim would read all that is due to sort it. A
+ * handler's own SQL runs without these settings (hold_begin).
  *
- * Behind a pooler a session belongs to nobody: no settings, no named
- * statements, no session locks, no LISTEN. Every statement is planned for its
- * parameters there.
+ * Behind a pooler a session is shared: no settings, no named statements, no session locks, no
+ * LISTEN. Every statement is planned for its parameters there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,14 +24,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define VERSION_MIN 140000 /* ranges of row places: the sweep of the inbox */
+#define VERSION_MIN 140000 /* a range of ctids is read by itself: the sweep of the inbox */
 #define PARAMETERS_MAX 80
 #define OPTIONS_SIZE 1200
-#define CLOSE_MS 1000 /* for the farewell */
+#define CLOSE_MS 1000 /* for the rollback at the end */
 
-/* Server-side: a session that forgot its transaction loses it after a minute,
- * and a client that is gone is noticed, in half a minute, also where an answer is still on
- * its way to it. */
+/* idle_in_transaction_session_timeout ends a session that forgot its transaction after a minute;
+ * keepalives and tcp_user_timeout notice within half a minute that a client is gone, also while an
+ * answer is still on its way to it. */
 static const char session_options[] =
     "-c jit=off -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off "
     "-c enable_mergejoin=off -c enable_sort=off -c enable_incremental_sort=off -c plan_cache_mode=force_generic_plan "
@@ -57,7 +56,8 @@ static void set(settings *s, const char *name, const char *value)
     }
 }
 
-/* What the URL says comes first, pawl's session options before the user's. */
+/* Parameters of the URL override pawl's; `options` has pawl's settings first and the user's behind
+ * them, since the last one counts. */
 static pawl_code fill_settings(const pawl__pg *store, const PQconninfoOption *list,
                                const pawl__pg_hosts *hosts, settings *s, pawl_error *error)
 {
@@ -92,8 +92,8 @@ static pawl_code fill_settings(const pawl__pg *store, const PQconninfoOption *li
 
 #define STATE_SIZE 6 /* of an SQLSTATE */
 
-/* "...: FATAL:  28P01: password ...": the library gives the state of a refused
- * connection in its verbose text only. */
+/* SQLSTATE of a refused connection: libpq has it in its verbose text only, "...: FATAL:  28P01:
+ * password ...". */
 static void find_state(const char *text, char state[STATE_SIZE])
 {
     state[0] = '\0';
@@ -123,7 +123,8 @@ static pawl_code refused(const pawl__pg *store, const PGconn *pg, pawl_error *er
     return pawl_error_set(error, code, "postgres: %s: %.*s", store->given, size, text);
 }
 
-/* An interrupt ends the wait. `*is_late`: the host in hand had its time, others may be left. */
+/* Polls until the connection stands; an interrupt ends it. `*is_late`: the time of the current host
+ * is over, others may be left. */
 static pawl_code wait_for_connection(const pawl__pg *store, PGconn *pg, pawl__pg_hosts *hosts,
                                      int64_t deadline, bool *is_late, pawl_error *error)
 {
@@ -157,9 +158,9 @@ static pawl_code wait_for_connection(const pawl__pg *store, PGconn *pg, pawl__pg
     return PAWL_OK;
 }
 
-/* The wait for a synchronous standby cannot be cancelled: it ends, the server warns that the
- * commit is durable in one place only, and says COMMIT. Texts are translated, the place in the
- * server's source is not. */
+/* A synchronous standby's confirmation cannot be cancelled: when that wait is interrupted, the
+ * server warns that the commit is durable on one server only, and says COMMIT. The warning is known
+ * by the function in the server's source: texts are translated. */
 #define STANDBY_WAIT "SyncRepWaitForLSN"
 
 static void take_notice(void *context, const PGresult *result)
@@ -171,7 +172,7 @@ static void take_notice(void *context, const PGresult *result)
     connection->is_unconfirmed |= place != NULL && strcmp(place, STANDBY_WAIT) == 0;
 }
 
-/* To the first of the hosts that are left and lets itself be connected to. */
+/* Connects to the first host of those left that accepts. */
 static pawl_code dial_hosts(pawl__pg *store, const PQconninfoOption *list, pawl__pg_hosts *hosts,
                             int64_t deadline, PGconn **pg, bool *is_late, pawl_error *error)
 {
@@ -195,7 +196,7 @@ static pawl_code dial_once(pawl__pg *store, PGconn **pg, pawl_error *error)
     int64_t           deadline = pawl__pg_clock_ms() + store->sql.base.deadline_ms;
     PQconninfoOption *list     = PQconninfoParse(store->conninfo, &text);
     PQfreemem(text);
-    if (list == NULL) /* url.c has parsed it once */
+    if (list == NULL) /* no memory: url.c has parsed it once */
         return pawl__pg_no_memory(error);
     pawl__pg_hosts_init(&hosts, list);
     bool      is_late = false;
@@ -219,7 +220,7 @@ static void suspect_pooler(pawl__pg *store, const char *why)
              store->given, why);
 }
 
-/* A server takes the session options; 08P01 is what poolers say of them. */
+/* Session options are taken by a server, and refused by poolers with 08P01. */
 static pawl_code dial(pawl__pg *store, PGconn **pg, pawl_error *error)
 {
     char      state[STATE_SIZE];
@@ -239,7 +240,7 @@ static pawl_code dial(pawl__pg *store, PGconn **pg, pawl_error *error)
     return code;
 }
 
-/* ---- Looking at the server ---------------------------------------------- */
+/* ---- Checking the server ------------------------------------------------ */
 
 static pawl_code check_encoding(const pawl__pg *store, const PGconn *pg, pawl_error *error)
 {
@@ -255,7 +256,7 @@ static pawl_code check_encoding(const pawl__pg *store, const PGconn *pg, pawl_er
     return PAWL_OK;
 }
 
-/* Without a name: a pooler would keep the statement for the next client. */
+/* Without a name: a pooler would keep the prepared statement for the next client. */
 static pawl_code ask_session(pawl__pg *store, pawl__pg_connection *connection, int64_t *pid,
                              pawl_error *error)
 {
@@ -344,7 +345,7 @@ pawl_code pawl__pg_side(pawl__pg *store, pawl__pg_connection **connection, pawl_
 
 /* ---- The handle --------------------------------------------------------- */
 
-/* A lost connection took the claims, the locks and LISTEN with it. */
+/* A lost connection took the row locks of the claims, the advisory locks and LISTEN with it. */
 static pawl_code connect_again(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_seen_clear(store);
@@ -359,14 +360,14 @@ static pawl_code connect_again(pawl__pg *store, pawl_error *error)
     if (code == PAWL_OK && store->sql.base.is_attached)
         pawl__pg_end_holder(store, &store->main);
     if (code != PAWL_OK)
-        store->main.is_lost = true; /* the next call tries again */
+        store->main.is_lost = true; /* the next operation tries again */
     else
         pawl_log(PAWL_LOG_INFO, "postgres: %s: connected again", store->given);
     return code;
 }
 
-/* They would heap up in a handle that always has work. One that sleeps may have
- * missed nothing: before it does, it looks once more. */
+/* NOTIFYs would heap up in a handle that always has work. A handle that sleeps keeps them; before
+ * it goes to sleep it checks for work once more, so none of the dropped ones is missed. */
 static void drop_notifies(const pawl__pg *store)
 {
     PGnotify *notify;
@@ -426,7 +427,7 @@ pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_opti
         return pawl__pg_no_memory(error);
     pawl_code code = pawl__pg_url(store, url, error);
     if (code != PAWL_OK || options->mode == PAWL_OPEN_SCHEMA)
-        return code; /* schema() connects */
+        return code; /* schema() connects when it is called */
     code = pawl__pg_connect(store, &store->main, error);
     if (code == PAWL_OK)
         write_identity(store);
@@ -439,7 +440,8 @@ void pawl__pg_close(pawl_store *base)
 {
     pawl__pg *store = pawl__pg_of(base);
     if (store->pid != 0 && store->pid == getpid()) {
-        /* So that what it held is free now, not when the server has noticed. */
+        /* A rollback frees the locks of the claims now, not when the server notices that the client
+         * is gone. */
         store->main.deadline_ms =
             store->main.deadline_ms < CLOSE_MS ? store->main.deadline_ms : CLOSE_MS;
         if (!store->in_hold)
@@ -447,7 +449,8 @@ void pawl__pg_close(pawl_store *base)
         pawl__pg_disconnect(&store->main);
         pawl__pg_disconnect(&store->side);
     } else {
-        /* The socket is the parent's: saying goodbye on it would end its session. */
+        /* The socket is shared with the parent process: a goodbye on it would end the parent's
+         * session. */
         pawl__pg_connection_clear(&store->main);
         pawl__pg_connection_clear(&store->side);
     }

@@ -1,5 +1,5 @@
-/* operations.h - the reading operations of the driver, one file for each noun.
- * What each must do stands in pawl/store.h.
+/* operations.h - the reading operations of the driver, one file for each noun. The contract of
+ * each stands in pawl/store_driver.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,8 @@ pawl_code pawl__pg_saga_count(pawl_store *base, const pawl_saga_table *table, in
 pawl_code pawl__pg_timeout_claim(pawl_store *base, const pawl_timeout_claim *claim,
                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
 pawl_code pawl__pg_timeout_reap(pawl_store *base, pawl_time now, int64_t *count, pawl_error *error);
-/* Clears the leases of workers that died; of those behind a pooler when asked. */
+/* Clears the leases of dead workers; those of pooled workers, whose death is less sure, only when
+ * `is_pooled_too`. */
 void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_connection *connection,
                                      pawl__pg_request *request, bool is_pooled_too,
                                      pawl_error *error);
@@ -41,8 +42,6 @@ pawl_code pawl__pg_snapshot_claim(pawl_store *base, const pawl_snapshot_claim *c
 pawl_code pawl__pg_aggregator_count(pawl_store *base, pawl_text partition, const pawl_text *types,
                                     size_t type_count, pawl_time now,
                                     pawl_aggregator_counts *counts, pawl_error *error);
-
-/* flush.c */
 
 /* outbox.c */
 pawl_code pawl__pg_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
@@ -59,12 +58,10 @@ pawl_code pawl__pg_event_list(pawl_store *base, const pawl_event_query *query, p
                               pawl_event_rows *rows, pawl_error *error);
 
 /* position.c */
-/* Of the lock that whoever numbers events has. */
+/* The advisory lock that a handle has while it numbers events. */
 int64_t   pawl__pg_turn_number(const pawl__pg *store);
 pawl_code pawl__pg_event_number(pawl_store *base, size_t count_max, int64_t *count,
                                 pawl_error *error);
-
-/* dead.c */
 
 /* look.c */
 pawl_code pawl__pg_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,

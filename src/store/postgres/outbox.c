@@ -1,5 +1,4 @@
-/* outbox.c - reading the rows that wait for delivery, and the history of their
- * attempts. outbox_write.c has the changes.
+/* outbox.c - claiming and finding outbox rows. outbox_write.c has the changes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +10,7 @@
 
 /* ---- Claiming ----------------------------------------------------------- */
 
-/* The row without an id says what the claim saw, in the columns behind that. */
+/* The row without an id has the findings of the scan in the columns behind it. */
 static void read_scan(pawl__pg_request *request, pawl__pg_outbox_scan *scan)
 {
     pawl__pg_skip(request);
@@ -51,7 +50,7 @@ static pawl_code claim_from(pawl__pg *store, pawl_text endpoint, pawl_time now, 
     pawl__pg_put_text(&request, endpoint);
     pawl__pg_put_int(&request, scan->start);
     pawl__pg_put_int(&request, (int64_t)count_max);
-    /* The number of a transaction that is open already says nothing. */
+    /* Inside an open transaction the transaction id predates this scan, so do not ask for one. */
     pawl__pg_put_int(&request, store->main.in_transaction ? INT64_MAX : scan->far);
     pawl_code code = pawl__pg_run(&request);
     if (code != PAWL_OK)
@@ -60,7 +59,7 @@ static pawl_code claim_from(pawl__pg *store, pawl_text endpoint, pawl_time now, 
     return request.code;
 }
 
-/* One row more than asked for tells when to look next. */
+/* LIMIT is one more than asked for: the last row tells when to claim next. */
 pawl_code pawl__pg_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
                                 size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
                                 pawl_error *error)
@@ -86,7 +85,7 @@ pawl_code pawl__pg_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time 
 /* ---- Finding ------------------------------------------------------------ */
 
 #define BIT(state) (1u << (state))
-/* States that most rows leave: each has an index of its own. */
+/* States that most rows leave have a partial index each. */
 #define FEW (BIT(PAWL_OUTBOX_PENDING) | BIT(PAWL_OUTBOX_HELD) | BIT(PAWL_OUTBOX_DEAD))
 
 static const int find_statements[] = {
@@ -119,7 +118,7 @@ static void put_states(pawl__pg_request *request, unsigned states)
     pawl__pg_put_texts(request, words, count);
 }
 
-/* An id is a range of one. */
+/* An id is asked for as a range of one. */
 static pawl__pg_request *add_find(finding *f, int statement)
 {
     const pawl_outbox_query *query   = f->query;
@@ -162,7 +161,7 @@ static int by_id(const void *left, const void *right)
     return (l->id > r->id) - (l->id < r->id);
 }
 
-/* The first of all that was found. */
+/* Merges the answers and cuts them to count_max. */
 static pawl_code take_found(finding *f, pawl_arena *arena, pawl_outbox_rows *rows)
 {
     pawl_code code  = PAWL_OK;

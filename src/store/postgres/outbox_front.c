@@ -1,4 +1,4 @@
-/* outbox_place.c - the place of outbox_place.h.
+/* outbox_front.c - the front of outbox_front.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-/* The horizon follows in steps: a number of a transaction is drawn for each. */
+/* Rows between two moves of the horizon: each draws a transaction id. */
 #define STEP PAWL_BATCH_MESSAGES_MAX
-#define WHOLE_MS_MAX 3 /* a look at the whole that takes less costs nothing */
+#define WHOLE_MS_MAX 3 /* a claim from the first row that takes less needs no front */
 #define PAUSE_FACTOR 100
 #define PAUSE_MS_MAX 60000
 
@@ -21,7 +21,7 @@ static bool is_of(const pawl__pg_outbox_front *front, pawl_text endpoint)
                            endpoint);
 }
 
-/* A handle claims for one endpoint as a rule: one place will do. */
+/* A handle claims for one endpoint as a rule: one front will do. */
 static void reset(pawl__pg_outbox_front *front, pawl_text endpoint)
 {
     *front =
@@ -33,7 +33,7 @@ static void reset(pawl__pg_outbox_front *front, pawl_text endpoint)
     }
 }
 
-/* While a look at the whole costs nothing, nothing is asked. */
+/* A transaction id is asked for only once claims from the first row take long. */
 void pawl__pg_outbox_front_begin(pawl__pg_outbox_front *front, pawl_text endpoint, pawl_time now,
                                  pawl__pg_outbox_scan *scan)
 {
@@ -57,7 +57,7 @@ void pawl__pg_outbox_front_end(pawl__pg_outbox_front *front, const pawl__pg_outb
         front->whole_ms = now;
         front->pause_ms = pause > PAUSE_MS_MAX ? PAUSE_MS_MAX : pause;
     }
-    /* What waits before the start is not known anew. */
+    /* Rows that wait before the start were not scanned: what is known of them stays. */
     bool is_all = scan->start <= front->waiting;
     if (is_all || scan->waiting < front->waiting)
         front->waiting = scan->waiting;

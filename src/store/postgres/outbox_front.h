@@ -1,13 +1,12 @@
-/* outbox_place.h - where a claim on the outbox begins.
+/* outbox_front.h - the front of the outbox: where the next claim begins.
  *
- * Rows that were delivered stay in the index of pending ones until no snapshot
- * can see them: with one held open somewhere for minutes, every claim from the
- * beginning would walk over all rows delivered since. Once that takes long, a
- * claim begins at the first row that is due, but not behind the horizon (horizon.h):
- * a row that is committed late must not be passed over, a later one of its source
- * would come first. Rows that were passed over because they wait are gone back to
- * when the first of them is due, and the whole is looked at for a hundredth of the
- * time.
+ * Index entries of delivered rows stay in the index of pending rows until no snapshot can see
+ * them: with a snapshot held open somewhere for minutes, every claim from the beginning would
+ * walk over all rows delivered since. Once that takes long, a claim begins at the first row
+ * that is due, but not behind the horizon (horizon.h): a row that is committed late must not be
+ * passed over, since a later row of its source would be delivered first. Rows that were passed
+ * over because they wait are gone back to when the first of them is due, and for a hundredth of
+ * the time a claim begins with the first row.
  *
  *     begin -> the claim -> end
  *
@@ -28,31 +27,32 @@
 typedef struct pawl__pg_outbox_front {
     char             endpoint[PAWL_NAME_SIZE_MAX + 1];
     size_t           endpoint_size;
-    bool             is_claimed; /* something was */
+    bool             is_claimed; /* a claim was made */
     pawl__pg_horizon horizon;
-    int64_t          waiting;  /* before it no row waits, ... */
-    pawl_time        later;    /* ... and before this time none of those passed over is due */
-    int64_t          whole_ms; /* monotonic: when the whole was looked at last */
-    int64_t          pause_ms; /* until it is looked at again */
-    int64_t          begun_ms; /* of the claim under way */
+    int64_t          waiting;  /* rows that wait have this id or a larger one, ... */
+    pawl_time        later;    /* ... and those passed over are due at this time or later */
+    int64_t          whole_ms; /* monotonic: when a claim last began with the first row */
+    int64_t          pause_ms; /* until the next claim begins with it again */
+    int64_t          begun_ms; /* monotonic: when the claim under way began */
 } pawl__pg_outbox_front;
 
-/* What a claim saw. */
+/* Where a claim begins, and its findings. */
 typedef struct pawl__pg_outbox_scan {
-    int64_t        start;   /* the id it began with, 0: the whole */
-    int64_t        far;     /* with a row that is due from here on, it asks for sight.next */
-    pawl__pg_sight sight;   /* of the rows that are due; its limit is the first of them */
-    int64_t        waiting; /* of the rows that wait, INT64_MAX: there are none */
-    pawl_time      later;   /* when the first of them is due, or PAWL_TIME_MAX */
+    int64_t start; /* the id at which it begins, 0: the first row */
+    int64_t
+        far; /* a due row with this id or a larger one makes it draw a transaction id, sight.next */
+    pawl__pg_sight sight;   /* of the due rows; its limit is the first of them */
+    int64_t        waiting; /* the smallest id of the rows that wait, INT64_MAX: there are none */
+    pawl_time      later;   /* when the first of the rows that wait is due, or PAWL_TIME_MAX */
 } pawl__pg_outbox_scan;
 
-/* From which id to claim, and from which on the horizon is to follow. */
+/* Chooses the id at which the claim begins, and the one from which on the horizon follows. */
 void pawl__pg_outbox_front_begin(pawl__pg_outbox_front *front, pawl_text endpoint, pawl_time now,
                                  pawl__pg_outbox_scan *scan);
 void pawl__pg_outbox_front_end(pawl__pg_outbox_front *front, const pawl__pg_outbox_scan *scan);
-/* Rows from before the place are pending again. */
+/* Rows from before the front are pending again: the next claim begins with the first row. */
 void pawl__pg_outbox_front_restart(pawl__pg_outbox_front *front);
-/* It may be another server's now. */
+/* Forgets what was seen: the connection may be another server's now. */
 void pawl__pg_outbox_front_forget(pawl__pg_outbox_front *front);
 
 #endif

@@ -9,13 +9,13 @@
 #include "store/postgres/horizon.h"
 #include "store/sql/statements.h"
 
-/* "= any (array_append(null, key))": equal to the key of an item, which is looked up
- * for each item. A plain equality can be joined the other way round: planned while
- * the table was known to be empty, a statement walks over all of it for each item,
- * and keeps that plan when there are rows. */
+/* "= any (array_append(null, key))" is equality with the key of an item that is looked up for each
+ * item. A plain equality can be joined the other way round: planned while the table was known to be
+ * empty, the statement walks over all of it for each item, and keeps that plan when there are
+ * rows. */
 
-/* What a claimed row is; its state goes without saying. The first five columns are those in
- * which a claim says what it saw (outbox.c). */
+/* The columns of a claimed row; its state is known. The row with the findings of the scan uses the
+ * first five columns (outbox.c). */
 #define PAWL__PG_OUTBOX_CLAIMED                                                                 \
     "[Id], [NextAttempt], [Version], [Index], [Attempts], [DispatchId], [Source], [Endpoint], " \
     "[Destination], [Due], [At], [AttemptsBefore], " PAWL__SQL_MESSAGE
@@ -24,139 +24,140 @@
 #define PAWL__PG_OUTBOX_PENDING \
     "where [State] = 'pending' and (?2 = '' or [Endpoint] = ?2) and [Id] >= ?3 "
 
-/* The order names both columns of the index of pending rows, and of held ones: with
- * sorts off (see open.c) no plan walks the primary key, where the dispatched ones are. */
+/* ORDER BY names both columns of the index of pending rows, and of that of held rows: with sorts
+ * off (open.c) no plan walks the primary key, where the dispatched rows are. */
 #define PAWL__PG_OUTBOX_ORDER "order by [Id], [NextAttempt] "
 
-/* What is empty fits any. */
+/* An empty filter fits any row. */
 #define PAWL__PG_OUTBOX_FILTERS                                         \
     "and (?3 = '' or [Endpoint] = ?3) and (?4 = '' or [Source] = ?4) "  \
     "and (?5 = '' or [Destination] = ?5) and (?6 = '' or [Type] = ?6) " \
     "and (?7 = '' or [CausationId] = ?7) and [Attempts] >= ?9 "
-/* Of few rows: sorted, not searched for along the primary key. */
+/* Few rows are dead: they are sorted, not searched for along the primary key. */
 #define PAWL__PG_OUTBOX_FOUND \
     "and [Id] + 0 > ?1 and [Id] + 0 <= ?2 " PAWL__PG_OUTBOX_FILTERS "order by [Id] + 0 limit ?8"
 
-/* Where the row is, while it is in that state: a row that another transaction has changed
- * since is at another place, and not found. Joined by its place alone, for as many rows as
- * there are items: a condition on the row itself would be taken for one that few rows fit, and
- * behind a pooler, where each execution is planned, all of the table be compared with all
- * items. */
-#define PAWL__PG_OUTBOX_PLACE                                                          \
+/* The ctid of the row while it is in that state: a row that another transaction has changed since
+ * has another ctid, and is not found. The join is by the ctid alone, for as many rows as there are
+ * items: a condition on the row itself would seem to fit few rows, and behind a pooler, where each
+ * execution is planned, all of the table would be compared with all items. */
+#define PAWL__PG_OUTBOX_TID                                                            \
     "cross join lateral (select q.ctid as tid from {outbox} as q where q.[Id] = u.id " \
     "and q.[State] || '' = "
 
-/* A line of history has the number of the attempt. Where that may stand there already
- * the lines are numbered on. */
-#define PAWL__PG_OUTBOX_END_TEXT(number)                                                               \
-    "with settled as (update {outbox} as o set [State] = k.state, [Attempts] = k.attempts, "           \
-    "[NextAttempt] = k.next_attempt, "                                                                 \
-    "[DispatchedAt] = case k.state when 'dispatched' then k.at end "                                   \
-    "from (select u.*, f.tid from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) with ordinality "             \
-    "as u (id, attempts, next_attempt, at, duration, error, state, outcome, n) " PAWL__PG_OUTBOX_PLACE \
-    "'pending' limit 1) as f) as k "                                                                   \
-    "where o.ctid = k.tid returning k.*), "                                                            \
-    "noted as (insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], "                \
-    "[Duration], [Error]) select s.id, " number ", s.outcome, s.at, s.duration, s.error "              \
+/* A line of history has the number of the attempt; where that number may be taken already the lines
+ * are numbered on. */
+#define PAWL__PG_OUTBOX_END_TEXT(number)                                                             \
+    "with settled as (update {outbox} as o set [State] = k.state, [Attempts] = k.attempts, "         \
+    "[NextAttempt] = k.next_attempt, "                                                               \
+    "[DispatchedAt] = case k.state when 'dispatched' then k.at end "                                 \
+    "from (select u.*, f.tid from unnest(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) with ordinality "           \
+    "as u (id, attempts, next_attempt, at, duration, error, state, outcome, n) " PAWL__PG_OUTBOX_TID \
+    "'pending' limit 1) as f) as k "                                                                 \
+    "where o.ctid = k.tid returning k.*), "                                                          \
+    "noted as (insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], "              \
+    "[Duration], [Error]) select s.id, " number ", s.outcome, s.at, s.duration, s.error "            \
     "from settled as s) "
 
-#define PAWL__PG_OUTBOX_STATEMENTS(X)                                                                                                    \
-    /* What waits is looked at as far as the claim went, to the end if it went there. The rows                                         \
-     * are walked over twice: kept aside for the other looks, they would be copied three times. */ \
-    X(OUTBOX_DUE,                                                                                                                        \
-      "with taken as materialized (select count(*) as count, max(t.[Id]) as last from ("                                                 \
-      "select [Id] from {outbox} " PAWL__PG_OUTBOX_PENDING                                                                               \
-      "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as t), "                                                               \
-      "later as (select min(w.[NextAttempt]) as next_attempt, min(w.[Id]) as id from ("                                                  \
-      "select [Id], [NextAttempt] from {outbox} " PAWL__PG_OUTBOX_PENDING                                                                \
-      "and [NextAttempt] > ?1 and [Id] <= (select case when t.count < ?4 "                                                               \
-      "then 9223372036854775807 else t.last end from taken as t) " PAWL__PG_OUTBOX_ORDER                                                 \
-      ") as w) select null, later.next_attempt, later.id, " PAWL__PG_OLDEST                                                              \
-      ", case when taken.last >= ?5 then " PAWL__PG_NEXT " end, "                                                                        \
-      "null, null, null, null, null, null, null, null, null, null, null, null, null "                                                    \
-      "from taken cross join later union all select due.* from ("                                                                        \
-      "select " PAWL__PG_OUTBOX_CLAIMED " from {outbox} " PAWL__PG_OUTBOX_PENDING                                                        \
-      "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as due")                                                               \
-    X(OUTBOX_LIST_PENDING,                                                                                                               \
-      PAWL__SQL_OUTBOX_ROW "where [State] = 'pending' " PAWL__PG_OUTBOX_ORDER "limit ?1")                                                \
-    X(OUTBOX_LIST_HELD, PAWL__SQL_OUTBOX_ROW                                                                                             \
-      "where [State] = 'held' and [Attempts] >= 0 " PAWL__PG_OUTBOX_ORDER "limit ?1")                                                    \
-    /* Finding: states that most rows left are looked for one by one, in their own indexes. */                                           \
-    X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                                                          \
-      "where [State] = 'pending' and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                  \
-          PAWL__PG_OUTBOX_ORDER "limit ?8")                                                                                              \
-    /* Both columns of its index, as above: no plan walks the other pending rows. */                                                     \
-    X(OUTBOX_FIND_TRIED, PAWL__SQL_OUTBOX_ROW                                                                                            \
-      "where [State] = 'pending' and [Attempts] > 0 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                               \
-      "order by [Id], [Attempts] limit ?8")                                                                                              \
-    X(OUTBOX_FIND_HELD, PAWL__SQL_OUTBOX_ROW                                                                                             \
-      "where [State] = 'held' and [Attempts] >= 0 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                 \
-          PAWL__PG_OUTBOX_ORDER "limit ?8")                                                                                              \
-    X(OUTBOX_FIND_DEAD, PAWL__SQL_OUTBOX_ROW "where [State] = 'dead' " PAWL__PG_OUTBOX_FOUND)                                            \
-    X(OUTBOX_FIND_ANY,                                                                                                                   \
-      PAWL__SQL_OUTBOX_ROW "where [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                     \
-                           "and [State] = any (?10) order by [Id] limit ?8")                                                             \
-    X(OUTBOX_FIND_DISPATCH, PAWL__SQL_OUTBOX_ROW                                                                                         \
-      "where [DispatchId] = ?11 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                   \
-      "and [State] = any (?10) limit ?8")                                                                                                \
-    /* Of so many columns: see PAWL__PG_EVENT_INSERT. */                                                                                 \
-    X(OUTBOX_PUT,                                                                                                                        \
-      "insert into {outbox} ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At], "                                            \
-      "[Source], [Version], [Index], [Endpoint], [Destination], "                                                                        \
-      "[AttemptsBefore], " PAWL__SQL_MESSAGE ") "                                                                                        \
-      "select k.dispatch_id, 'pending', 0, 'epoch', k.due, k.at, k.source, k.version, k.index, "                                         \
-      "k.endpoint, k.destination, 0, " PAWL__PG_MESSAGE_ITEMS                                                                            \
-      " from (select unnest(?1) as dispatch_id, unnest(?2) as at, unnest(?3) as due, "                                                   \
-      "unnest(?4) as source, unnest(?5) as version, unnest(?6) as index, "                                                               \
-      "unnest(?7) as endpoint, unnest(?8) as destination, unnest(?9) as message_id, "                                                    \
-      "unnest(?10) as type, unnest(?11) as correlation_id, unnest(?12) as causation_id, "                                                \
-      "unnest(?13) as headers, unnest(?14) as body) as k "                                                                               \
-      "where " PAWL__PG_NUMBERED_FIRST " {ignore:[DispatchId]} returning [DispatchId]")                                                  \
-    X(OUTBOX_DIFFERS, "select k.n from unnest(?1, ?2, ?3) with ordinality "                                                              \
-                      "as k (dispatch_id, type, body, n) join {outbox} as o "                                                            \
-                      "on o.[DispatchId] = any (array_append(null, k.dispatch_id)) "                                                     \
-                      "where o.[Type] <> k.type or o.[Body] <> k.body")                                                                  \
-    /* Only what was settled has a line of history: the others may not be there. */                                                      \
-    X(OUTBOX_END,                                                                                                                        \
-      PAWL__PG_OUTBOX_END_TEXT(                                                                                                          \
-          "(select coalesce(max(a.[Attempt]), 0) + 1 from {outbox_attempts} as a where a.[OutboxId] = s.id)") "select n from settled")   \
-    /* Fails unless all rows are pending and the lines of their attempts are new. */                                                     \
-    X(OUTBOX_END_SURE,                                                                                                                   \
-      PAWL__PG_OUTBOX_END_TEXT("s.attempts") "select 1 / (count(*) >= ?9)::integer from settled")                                        \
-    /* The same for rows of which all values but the id are alike, and their lines. */                                                   \
-    X(OUTBOX_END_ALIKE,                                                                                                                  \
-      "with settled as (update {outbox} as o set [State] = ?2, [Attempts] = ?3, "                                                        \
-      "[NextAttempt] = ?4, [DispatchedAt] = case ?2 when 'dispatched' then ?5 end "                                                      \
-      "where o.[Id] = any (?1) and o.[State] || '' = 'pending' returning 1) "                                                            \
-      "select 1 / (count(*) >= ?6)::integer from settled")                                                                               \
-    X(OUTBOX_NOTE_ALIKE,                                                                                                                 \
-      "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], "                                              \
-      "[Error]) select unnest(?1), ?3, ?4, ?5, unnest(?2), ''")                                                                          \
-    X(OUTBOX_AGAIN,                                                                                                                      \
-      "with changed as (update {outbox} as o set [State] = case when k.is_enabled then "                                                 \
-      "'pending' else 'discarded' end, "                                                                                                 \
-      "[NextAttempt] = case when k.is_enabled then k.at else o.[NextAttempt] end, "                                                      \
-      "[Attempts] = o.[Attempts] + 1, [AttemptsBefore] = case when k.is_enabled then "                                                   \
-      "o.[Attempts] + 1 else o.[AttemptsBefore] end, "                                                                                   \
-      "[DispatchedAt] = case when not k.is_enabled then k.at end "                                                                       \
-      "from (select u.*, f.tid from unnest(?1, ?2, ?3, ?4) with ordinality "                                                             \
-      "as u (id, at, note, is_enabled, n) " PAWL__PG_OUTBOX_PLACE "'dead' limit 1) as f) "                                               \
-      "as k where o.ctid = k.tid returning k.*, o.[Attempts] as attempt), "                                                              \
-      "noted as (insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], "                                                \
-      "[Duration], [Error]) "                                                                                                            \
-      "select c.id, greatest(c.attempt, (select coalesce(max(a.[Attempt]), 0) + 1 from "                                                 \
-      "{outbox_attempts} as a where a.[OutboxId] = c.id)), "                                                                             \
-      "case when c.is_enabled then 'enabled' else 'discarded' end, c.at, 0, c.note from "                                                \
-      "changed as c) select n from changed")                                                                                             \
-    X(OUTBOX_RELEASE, "update {outbox} set [State] = 'pending' where [State] = 'held' "                                                  \
-                      "and [Source] = any (?1)")                                                                                         \
-    /* A binary search for each pending row, however many sources there are. */                                                          \
-    X(OUTBOX_HOLD,                                                                                                                       \
-      "with behind as materialized (select ctid as tid from {outbox} where [State] = 'pending' "                                         \
-      "and [Id] > ?1 and [Id] > ((select jsonb_object_agg(k.source, k.after) "                                                           \
-      "from unnest(?2, ?3) as k (source, after)) "                                                                                       \
-      "->> [Source])::bigint " PAWL__PG_OUTBOX_ORDER                                                                                     \
-      ") update {outbox} as o set [State] = 'held' from behind "                                                                         \
+#define PAWL__PG_OUTBOX_STATEMENTS(X)                                                                                                  \
+    /* Rows that wait are scanned as far as the claim went, to the end if it went there. The rows \
+     * are walked over twice: materialized for both uses they would be copied three times. */                                    \
+    X(OUTBOX_DUE,                                                                                                                      \
+      "with taken as materialized (select count(*) as count, max(t.[Id]) as last from ("                                               \
+      "select [Id] from {outbox} " PAWL__PG_OUTBOX_PENDING                                                                             \
+      "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as t), "                                                             \
+      "later as (select min(w.[NextAttempt]) as next_attempt, min(w.[Id]) as id from ("                                                \
+      "select [Id], [NextAttempt] from {outbox} " PAWL__PG_OUTBOX_PENDING                                                              \
+      "and [NextAttempt] > ?1 and [Id] <= (select case when t.count < ?4 "                                                             \
+      "then 9223372036854775807 else t.last end from taken as t) " PAWL__PG_OUTBOX_ORDER                                               \
+      ") as w) select null, later.next_attempt, later.id, " PAWL__PG_OLDEST                                                            \
+      ", case when taken.last >= ?5 then " PAWL__PG_NEXT " end, "                                                                      \
+      "null, null, null, null, null, null, null, null, null, null, null, null, null "                                                  \
+      "from taken cross join later union all select due.* from ("                                                                      \
+      "select " PAWL__PG_OUTBOX_CLAIMED " from {outbox} " PAWL__PG_OUTBOX_PENDING                                                      \
+      "and [NextAttempt] <= ?1 " PAWL__PG_OUTBOX_ORDER "limit ?4) as due")                                                             \
+    X(OUTBOX_LIST_PENDING,                                                                                                             \
+      PAWL__SQL_OUTBOX_ROW "where [State] = 'pending' " PAWL__PG_OUTBOX_ORDER "limit ?1")                                              \
+    X(OUTBOX_LIST_HELD, PAWL__SQL_OUTBOX_ROW                                                                                           \
+      "where [State] = 'held' and [Attempts] >= 0 " PAWL__PG_OUTBOX_ORDER "limit ?1")                                                  \
+    /* States that most rows leave are searched one by one, in their own indexes. */                                                   \
+    X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                                                        \
+      "where [State] = 'pending' and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                \
+          PAWL__PG_OUTBOX_ORDER "limit ?8")                                                                                            \
+    /* ORDER BY names the index of tried rows: no plan walks the other pending rows. */                                                \
+    X(OUTBOX_FIND_TRIED, PAWL__SQL_OUTBOX_ROW                                                                                          \
+      "where [State] = 'pending' and [Attempts] > 0 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                             \
+      "order by [Id], [Attempts] limit ?8")                                                                                            \
+    X(OUTBOX_FIND_HELD, PAWL__SQL_OUTBOX_ROW                                                                                           \
+      "where [State] = 'held' and [Attempts] >= 0 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                               \
+          PAWL__PG_OUTBOX_ORDER "limit ?8")                                                                                            \
+    X(OUTBOX_FIND_DEAD, PAWL__SQL_OUTBOX_ROW "where [State] = 'dead' " PAWL__PG_OUTBOX_FOUND)                                          \
+    X(OUTBOX_FIND_ANY,                                                                                                                 \
+      PAWL__SQL_OUTBOX_ROW "where [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                   \
+                           "and [State] = any (?10) order by [Id] limit ?8")                                                           \
+    X(OUTBOX_FIND_DISPATCH, PAWL__SQL_OUTBOX_ROW                                                                                       \
+      "where [DispatchId] = ?11 and [Id] > ?1 and [Id] <= ?2 " PAWL__PG_OUTBOX_FILTERS                                                 \
+      "and [State] = any (?10) limit ?8")                                                                                              \
+    /* Arrays of many columns: see PAWL__PG_EVENT_INSERT. */                                                                           \
+    X(OUTBOX_PUT,                                                                                                                      \
+      "insert into {outbox} ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At], "                                          \
+      "[Source], [Version], [Index], [Endpoint], [Destination], "                                                                      \
+      "[AttemptsBefore], " PAWL__SQL_MESSAGE ") "                                                                                      \
+      "select k.dispatch_id, 'pending', 0, 'epoch', k.due, k.at, k.source, k.version, k.index, "                                       \
+      "k.endpoint, k.destination, 0, " PAWL__PG_MESSAGE_ITEMS                                                                          \
+      " from (select unnest(?1) as dispatch_id, unnest(?2) as at, unnest(?3) as due, "                                                 \
+      "unnest(?4) as source, unnest(?5) as version, unnest(?6) as index, "                                                             \
+      "unnest(?7) as endpoint, unnest(?8) as destination, unnest(?9) as message_id, "                                                  \
+      "unnest(?10) as type, unnest(?11) as correlation_id, unnest(?12) as causation_id, "                                              \
+      "unnest(?13) as headers, unnest(?14) as body) as k "                                                                             \
+      "where " PAWL__PG_NUMBERED_FIRST " {ignore:[DispatchId]} returning [DispatchId]")                                                \
+    X(OUTBOX_DIFFERS, "select k.n from unnest(?1, ?2, ?3) with ordinality "                                                            \
+                      "as k (dispatch_id, type, body, n) join {outbox} as o "                                                          \
+                      "on o.[DispatchId] = any (array_append(null, k.dispatch_id)) "                                                   \
+                      "where o.[Type] <> k.type or o.[Body] <> k.body")                                                                \
+    /* A line of history is inserted only for rows that were settled: others may be gone. */                                           \
+    X(OUTBOX_END,                                                                                                                      \
+      PAWL__PG_OUTBOX_END_TEXT(                                                                                                        \
+          "(select coalesce(max(a.[Attempt]), 0) + 1 from {outbox_attempts} as a where a.[OutboxId] = s.id)") "select n from settled") \
+    /* Division by zero unless all rows are pending; a unique violation unless the lines of their \
+     * attempts are new. */                                    \
+    X(OUTBOX_END_SURE,                                                                                                                 \
+      PAWL__PG_OUTBOX_END_TEXT("s.attempts") "select 1 / (count(*) >= ?9)::integer from settled")                                      \
+    /* The same for rows with equal values but for the id, and their lines of history. */                                              \
+    X(OUTBOX_END_ALIKE,                                                                                                                \
+      "with settled as (update {outbox} as o set [State] = ?2, [Attempts] = ?3, "                                                      \
+      "[NextAttempt] = ?4, [DispatchedAt] = case ?2 when 'dispatched' then ?5 end "                                                    \
+      "where o.[Id] = any (?1) and o.[State] || '' = 'pending' returning 1) "                                                          \
+      "select 1 / (count(*) >= ?6)::integer from settled")                                                                             \
+    X(OUTBOX_NOTE_ALIKE,                                                                                                               \
+      "insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], [Duration], "                                            \
+      "[Error]) select unnest(?1), ?3, ?4, ?5, unnest(?2), ''")                                                                        \
+    X(OUTBOX_AGAIN,                                                                                                                    \
+      "with changed as (update {outbox} as o set [State] = case when k.is_enabled then "                                               \
+      "'pending' else 'discarded' end, "                                                                                               \
+      "[NextAttempt] = case when k.is_enabled then k.at else o.[NextAttempt] end, "                                                    \
+      "[Attempts] = o.[Attempts] + 1, [AttemptsBefore] = case when k.is_enabled then "                                                 \
+      "o.[Attempts] + 1 else o.[AttemptsBefore] end, "                                                                                 \
+      "[DispatchedAt] = case when not k.is_enabled then k.at end "                                                                     \
+      "from (select u.*, f.tid from unnest(?1, ?2, ?3, ?4) with ordinality "                                                           \
+      "as u (id, at, note, is_enabled, n) " PAWL__PG_OUTBOX_TID "'dead' limit 1) as f) "                                               \
+      "as k where o.ctid = k.tid returning k.*, o.[Attempts] as attempt), "                                                            \
+      "noted as (insert into {outbox_attempts} ([OutboxId], [Attempt], [Outcome], [At], "                                              \
+      "[Duration], [Error]) "                                                                                                          \
+      "select c.id, greatest(c.attempt, (select coalesce(max(a.[Attempt]), 0) + 1 from "                                               \
+      "{outbox_attempts} as a where a.[OutboxId] = c.id)), "                                                                           \
+      "case when c.is_enabled then 'enabled' else 'discarded' end, c.at, 0, c.note from "                                              \
+      "changed as c) select n from changed")                                                                                           \
+    X(OUTBOX_RELEASE, "update {outbox} set [State] = 'pending' where [State] = 'held' "                                                \
+                      "and [Source] = any (?1)")                                                                                       \
+    /* jsonb finds a source by binary search for each pending row, however many sources there \
+     * are. */                                        \
+    X(OUTBOX_HOLD,                                                                                                                     \
+      "with behind as materialized (select ctid as tid from {outbox} where [State] = 'pending' "                                       \
+      "and [Id] > ?1 and [Id] > ((select jsonb_object_agg(k.source, k.after) "                                                         \
+      "from unnest(?2, ?3) as k (source, after)) "                                                                                     \
+      "->> [Source])::bigint " PAWL__PG_OUTBOX_ORDER                                                                                   \
+      ") update {outbox} as o set [State] = 'held' from behind "                                                                       \
       "where o.ctid = behind.tid")
 
 #endif

@@ -1,9 +1,8 @@
 /* outbox_write.c - the changes to outbox rows.
  *
- * There is no index on the source of a pending row. Holding back what stands
- * behind a row is therefore a walk over the pending rows behind it, one for all
- * holds of a change set: when a destination is down there are as many holds as
- * rows in a batch.
+ * No index has the source of a pending row. Holding back the rows behind a failed one is
+ * therefore a walk over the pending rows behind it, one walk for all holds of a change set:
+ * when a destination is down there are as many holds as rows in a batch.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +31,7 @@ static const pawl__sql_field content_fields[] = {
     PAWL__SQL_FIELD(outbox_add, message.body, BYTES),
 };
 
-/* The ids are there: which of them with another type or body? */
+/* Dispatch ids that are there already: refuses those with another type or body. */
 static pawl_code check_known(pawl__pg_writer *writer, const void **items, size_t count)
 {
     pawl__pg_write differing = {.kind = pawl_change_outbox_add, .items = items, .count = count};
@@ -52,8 +51,8 @@ static pawl_code check_known(pawl__pg_writer *writer, const void **items, size_t
     return code;
 }
 
-/* The ids that were inserted come back in the order of the items. Of an id that
- * stands in the set twice, the first was. */
+/* INSERT returns the dispatch ids in the order of the items, without those that were there. Of an
+ * id that stands in the set twice the first was inserted. */
 static pawl_code check_added(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     pawl__pg_request *request = &write->request;
@@ -79,7 +78,7 @@ static pawl_code check_added(pawl__pg_writer *writer, pawl__pg_write *write)
     return request->code == PAWL_OK ? check_known(writer, known, left) : request->code;
 }
 
-/* In the order of the change set, which gives the rows their ids. */
+/* Id follows the order of the change set. */
 pawl_code pawl__pg_send_outbox_add(pawl__pg_writer *writer)
 {
     return pawl__pg_write_all(writer, PAWL__PG_OUTBOX_PUT, pawl_change_outbox_add, NULL, NULL,
@@ -143,7 +142,8 @@ static pawl_code send_any_settles(pawl__pg_writer *writer, const void **items, s
     return pawl__pg_write_send(write);
 }
 
-/* Rows that were delivered at the first attempt are, but for their ids. */
+/* Whether the settles are equal but for their ids, as those of rows that were delivered at the
+ * first attempt are. */
 static bool are_alike(const void **items, size_t count)
 {
     const pawl_outbox_settle *first    = items[0];
@@ -157,9 +157,8 @@ static bool are_alike(const void **items, size_t count)
     return is_alike;
 }
 
-/* Each value goes over the wire once, not once for each row; the history follows in a
- * statement of its own, since it need not wait for which rows were settled: all of them
- * were, or there is no commit. */
+/* Equal values go over the wire once, not once for each row. The history is a statement of its own:
+ * it need not wait for the rows that were settled, since all of them are or the commit fails. */
 static pawl_code send_alike(pawl__pg_writer *writer, const void **items, size_t count)
 {
     const pawl_outbox_settle *first = items[0];
@@ -199,7 +198,7 @@ pawl_code pawl__pg_send_outbox_settle(pawl__pg_writer *writer)
     return pawl__pg_send_waves(writer, pawl_change_outbox_settle, by_row, NULL, send_settles);
 }
 
-/* ---- What an operator does ---------------------------------------------- */
+/* ---- Resetting ---------------------------------------------------------- */
 
 static const pawl__sql_field reset_fields[] = {
     PAWL__SQL_FIELD(outbox_reset, id, INT),
@@ -229,7 +228,7 @@ static void put_enabled(pawl__pg_write *write)
     pawl__pg_array_end(&write->request);
 }
 
-/* Of two for one row the second finds it not dead any more. */
+/* Two resets of one row: the second finds it not dead any more, and is refused. */
 pawl_code pawl__pg_send_outbox_reset(pawl__pg_writer *writer)
 {
     size_t       count;
@@ -252,11 +251,11 @@ pawl_code pawl__pg_send_outbox_reset(pawl__pg_writer *writer)
 
 /* ---- Holding back ------------------------------------------------------- */
 
-/* What all holds of a set do to one source. */
+/* The sum of all holds of a change set on one source. */
 typedef struct sum {
     pawl_text source;
-    bool      is_released; /* first */
-    bool      is_held;     /* then, behind `after` */
+    bool      is_released; /* at first: its held rows become pending */
+    bool      is_held;     /* and then: its rows behind `after` are held */
     int64_t   after;
 } sum;
 
@@ -266,7 +265,7 @@ static int by_source(const void *left, const void *right)
     return pawl_text_compare(l->source, r->source);
 }
 
-/* An empty source orders nothing. */
+/* Rows without a source have no order, so nothing is held behind them. */
 static bool has_source(const void *change, const void *context)
 {
     const pawl_outbox_hold *hold = change;
@@ -274,7 +273,7 @@ static bool has_source(const void *change, const void *context)
     return hold->source.size != 0;
 }
 
-/* A release undoes the holds before it, whatever they held. */
+/* A release undoes the holds before it in the set, whatever they held. */
 static void add_hold(sum *all, const pawl_outbox_hold *hold)
 {
     if (hold->is_release) {

@@ -1,17 +1,17 @@
 /* page.h - rows up to a size: what a claim or a list with a size_max reads.
  *
- * libpq keeps an answer whole, so what is large must not be in it. A body no longer than
- * its share of the size comes with its row. Of a longer one the length comes; when that
- * has shown where the page ends, the bodies still missing in it are read by the numbers
- * of their rows.
+ * libpq keeps an answer whole, so large bodies must not be in it. A body no longer than its
+ * share of the size comes with its row. Of a longer body only the length comes; once the
+ * lengths have shown where the page ends, the bodies still missing in it are read by the
+ * numbers of their rows.
  *
  *     size_max 16 MB, count_max 256: a share is 64 KB
  *     sent         1 KB   9 MB: its length   2 KB   8 MB: its length   1 KB
  *     then read           9 MB                      8 MB
  *     the page     1 KB   9 MB               2 KB   8 MB
  *
- * A row with a small body costs the comparison. Sizes that the server added up, in a
- * window over the rows, cost a claim of small messages a tenth of its time.
+ * Small bodies cost only the comparison. Sizes added up by the server, in a window over the
+ * rows, cost a claim of small messages a tenth of its time.
  *
  *     put_share -> run -> { the row, get_size }* -> page_end
  *
@@ -27,7 +27,7 @@
 #include <stddef.h>
 
 typedef struct pawl__pg_page {
-    void  *items; /* in their order */
+    void  *items; /* the rows, in their order */
     size_t count;
     size_t item_size;
     size_t number; /* offsets in an item */
@@ -42,14 +42,15 @@ typedef struct pawl__pg_page {
         .body = offsetof(type, message_.body)                                           \
     }
 
-/* What a body may have to come with its row. A count_max of 0: every body stays. */
+/* The share: the largest body that comes with its row. With a count_max of 0 every body does. */
 void pawl__pg_put_share(pawl__pg_request *request, size_t size_max, size_t count_max);
-/* The column behind that of the body. */
+/* Reads the body's size from the column behind the body; a body that did not come has its size
+ * alone. */
 void pawl__pg_get_size(pawl__pg_request *request, pawl_text *body);
-/* Cuts the page at its size (0: not at all) and reads the bodies that are missing;
- * `statement` is one of PAWL__PG_BODIES.
+/* Cuts the page at its size (0: not at all) and reads the bodies that are missing; `statement` is
+ * one of PAWL__PG_BODIES.
  *
- * PAWL_EBUSY  a row went meanwhile. */
+ * PAWL_EBUSY  a row was deleted between the two reads. */
 pawl_code pawl__pg_page_end(pawl__pg_page *page, size_t size_max, pawl__pg_connection *connection,
                             int statement, pawl_arena *arena, pawl_error *error);
 

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#define JSON_VERSION 1 /* the first byte of a jsonb */
+#define JSON_VERSION 1 /* the first byte of a jsonb on the wire */
 #define HEADER_SIZE 20 /* of an array with items */
 
 /* ---- Bytes -------------------------------------------------------------- */
@@ -104,7 +104,7 @@ static size_t character_size(const unsigned char *text, size_t size)
     return value >= minimum && value <= 0x10FFFF && !is_surrogate ? length : 0;
 }
 
-/* A text for people may hold anything, a column of text may not. */
+/* An error's text may hold any bytes, a column of text may not: what is not UTF-8 becomes '?'. */
 static void append_error_text(pawl__pg_bytes *bytes, pawl_text text)
 {
     char *to = extend(bytes, text.size);
@@ -161,7 +161,7 @@ static pawl_text text_at(const void *member)
     return text;
 }
 
-/* False: null. `member` points to a field of the type's kind. */
+/* Appends the field that `member` points to; false: null. */
 static bool append(pawl__pg_bytes *bytes, int type, const void *member)
 {
     switch (type) {
@@ -195,7 +195,7 @@ typedef struct type_row {
     Oid array;
 } type_row;
 
-/* Of pg_type, the same in every version. */
+/* The type's OID and that of its array, the same in every version of pg_type. */
 static const type_row types[] = {
     [PAWL__WIRE_INT] = {20, 1016},        [PAWL__WIRE_INT32] = {20, 1016},
     [PAWL__WIRE_BOOL] = {16, 1000},       [PAWL__WIRE_FLAG] = {20, 1016},

@@ -1,27 +1,27 @@
 /* position.c - gives committed events their positions.
  *
- * An event's number is given before its commit: whoever read by numbers would miss
- * an event whose commit came after one with a larger number. So positions are given
- * later, to what is committed, in the order of the numbers. What began after another
- * was committed has the larger number and the larger position.
+ * A sequence numbers an event before its commit: reading by numbers would miss an event whose
+ * commit came after one with a larger number. So positions are given later, to committed
+ * events, in the order of their numbers. An event that began after another was committed has
+ * the larger number and the larger position.
  *
- * Entries of events that have their position stay in the index of those without
- * until no snapshot can see them and a vacuum came: with one held open somewhere for
- * minutes, each look from the beginning would walk over all of them. So a handle
- * remembers from where there can be any: horizon.h.
+ * Index entries of events that have their position stay in the index of those without until no
+ * snapshot can see them and a vacuum came: with a snapshot held open somewhere for minutes,
+ * every scan from the beginning would walk over all of them. So a handle begins at the horizon
+ * (horizon.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/operations.h"
 #include "store/postgres/wire.h"
 
-#define WHOLE_MS 60000 /* between looks from the beginning, whatever became of the server */
+#define WHOLE_MS 60000 /* between scans from the first event, even if the horizon were wrong */
 
-/* What a look saw. */
+/* Where a scan of the events without a position begins, and its findings. */
 typedef struct scan {
     int64_t        from;
     int64_t        count_max;
-    int64_t        count; /* of those that were given a position */
+    int64_t        count; /* of the events that were given a position */
     pawl__pg_sight sight;
 } scan;
 
@@ -36,7 +36,8 @@ static void read_scan(pawl__pg_request *request, scan *l)
     l->sight.limit  = l->count < l->count_max ? INT64_MAX : l->sight.last;
 }
 
-/* One at a time: whoever comes second sees, with its turn, what the first one gave. */
+/* An advisory lock lets one handle at a time number: the second sees, once it has the lock, the
+ * positions that the first gave. */
 static pawl_code number_on(pawl__pg *store, pawl__pg_connection *connection, scan *l,
                            pawl_error *error)
 {
@@ -76,7 +77,7 @@ static int64_t begin_scan(pawl__pg_numbering *n)
     return 0;
 }
 
-/* Others may read what was given positions here. */
+/* NOTIFY for the readers of the journal: the events can be read by position now. */
 static pawl_code tell_readers(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
     pawl__pg_request request;

@@ -1,5 +1,5 @@
-/* postgres.c - the PostgreSQL driver's table of operations, the module's only
- * exported name.
+/* postgres.c - the PostgreSQL driver's table of operations, the only name that the module
+ * exports.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* queue.c - claiming, settling and sending queue rows.
  *
- * A claim is a row lock: the transaction that claim opens stays open until the
- * commit, and rows that others hold are passed over. A release writes nothing.
+ * A row lock is the claim: the transaction that queue_claim opens stays open until the commit,
+ * and rows that other transactions have locked are skipped. A release writes nothing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,8 @@
 
 /* ---- Claiming ----------------------------------------------------------- */
 
-/* A handle's own rows are not locked for it: they are named. */
+/* SKIP LOCKED does not skip rows that this very transaction has locked: those are left out by their
+ * numbers. */
 static void put_due(pawl__pg_request *request, const pawl__pg *store, const pawl_queue_claim *claim,
                     pawl_time from)
 {
@@ -36,8 +37,8 @@ static void put_again(pawl__pg_request *request, const pawl_queue_claim *claim)
     pawl__pg_put_int(request, (int64_t)claim->count_max);
 }
 
-/* The rows, up to size_max, and the claims on them: those behind it stay locked, for
- * nobody, until the transaction ends. With `is_due` they come with their marks. */
+/* Reads the rows, up to size_max, and adds their claims. Rows behind size_max stay locked,
+ * unclaimed, until the transaction ends. With `is_due` the inbox marks come with the rows. */
 static pawl_code read_claimed(pawl__pg *store, pawl__pg_request *request, bool is_due,
                               size_t size_max, pawl_queue_rows *rows, pawl_error *error)
 {
@@ -98,7 +99,7 @@ static pawl_code check_due(pawl__pg *store, const pawl_queue_claim *claim, pawl_
     return code;
 }
 
-/* In a transaction of its own unless one is open. */
+/* Claims in the open transaction, or in one that it opens. */
 static pawl_code claim_rows(pawl__pg *store, const pawl_queue_claim *claim, pawl_time from,
                             pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
@@ -107,14 +108,14 @@ static pawl_code claim_rows(pawl__pg *store, const pawl_queue_claim *claim, pawl
         code = claim_from(store, claim, from, arena, rows, error);
     if (code != PAWL_OK)
         rows->count = 0;
-    /* Locks of an earlier claim that are lost here are taken again later. */
+    /* A rollback here may lose the row locks of an earlier claim: they are taken again later. */
     if (!store->in_hold && (code != PAWL_OK || store->claim_count == 0))
         pawl__pg_rollback_transaction(&store->main);
     return code;
 }
 
-/* Where the last claim found nothing and nobody called since, there is nothing as
- * a rule: a look tells, for a third of the statements. */
+/* A check without locks comes first where the last claim found nothing and no NOTIFY came since:
+ * mostly there is nothing, and the check costs a third of a claim's statements. */
 static pawl_code claim_due(pawl__pg *store, const pawl_queue_claim *claim, pawl_arena *arena,
                            pawl_queue_rows *rows, pawl_error *error)
 {
@@ -154,7 +155,7 @@ pawl_code pawl__pg_queue_claim(pawl_store *base, const pawl_queue_claim *claim, 
     return code;
 }
 
-/* ---- Looking ------------------------------------------------------------ */
+/* ---- The oldest --------------------------------------------------------- */
 
 pawl_code pawl__pg_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due_max,
                                 const int64_t *except, size_t except_count, pawl_time *placed,
@@ -287,7 +288,7 @@ static const pawl__sql_field send_fields[] = {
     PAWL__SQL_MESSAGE_FIELDS(queue_send),
 };
 
-/* In the order of the change set, which gives the rows their places. */
+/* Seq follows the order of the change set, so that messages of one commit keep their places. */
 pawl_code pawl__pg_send_queue_send(pawl__pg_writer *writer)
 {
     return pawl__pg_write_all(writer, PAWL__PG_QUEUE_ADD, pawl_change_queue_send, NULL, NULL,

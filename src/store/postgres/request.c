@@ -1,10 +1,10 @@
-/* call.c - statements of a connection, and putting calls on their way.
+/* request.c - the statements of a connection, and sending requests.
  *
- * A statement's text is made at first use and, where no pooler stands between,
- * prepared by name in the same round trip as its first call. One whose prepare
- * failed, or stood behind a failure, is prepared again next time. When the server
- * has forgotten them (a handler's DEALLOCATE ALL), or a table was altered under
- * them, all are prepared anew, under other names.
+ * A statement's text is made at first use and, where no pooler stands between, prepared by name
+ * in the same round trip as its first request. A prepare that failed, or stood behind a failure
+ * in the pipeline, is sent again next time. When the server has forgotten its prepared
+ * statements (a handler's DEALLOCATE ALL), or a table was altered under them, all are prepared
+ * anew, under other names.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -102,7 +102,7 @@ void pawl__pg_begin_with(pawl__pg_request *request, pawl__pg_connection *connect
     request->result     = NULL;
     request->row        = -1;
     request->column     = 0;
-    /* What was sent before is copied already. */
+    /* The parameters of earlier requests are copied already: libpq did so when they were sent. */
     connection->parameters.size      = 0;
     connection->parameters.is_failed = false;
 }
@@ -118,7 +118,7 @@ void pawl__pg_begin(pawl__pg_request *request, pawl__pg_connection *connection, 
 
 /* ---- Sending ------------------------------------------------------------ */
 
-/* Where the parameters stand, for the library. */
+/* The parameters as libpq takes them: pointers into the connection's bytes. */
 typedef struct arguments {
     const char *values[PAWL__PG_PARAMETERS_MAX];
     int         formats[PAWL__PG_PARAMETERS_MAX];
@@ -135,7 +135,7 @@ static void find_arguments(const pawl__pg_request *request, arguments *found)
     }
 }
 
-/* The whole pipeline fails with its first failure: what follows is not sent. */
+/* A pipeline is aborted by its first failure: after it nothing more is sent. */
 static void fail(pawl__pg_request *request, pawl_code code)
 {
     pawl__pg_connection *connection = request->connection;
@@ -205,7 +205,7 @@ static void send_pipelined(pawl__pg_request *request)
                                   list.formats, 1)
             : PQsendQueryParams(connection->pg, statement->text, request->count, request->types,
                                 list.values, request->sizes, list.formats, 1);
-    /* On its way now: the server works while the next call is made. */
+    /* PQflush sends at once, so that the server works while the next request is made. */
     if (sent_well(request, result) && !connection->is_gathered)
         (void)PQflush(connection->pg);
 }
@@ -254,7 +254,7 @@ pawl_code pawl__pg_run(pawl__pg_request *request)
 pawl_code pawl__pg_execute(pawl__pg_connection *connection, const char *statement,
                            pawl_error *error)
 {
-    /* Not kept, so it has no name. */
+    /* A statement that runs once is not prepared, so it needs no name. */
     bool               is_named = connection->is_named;
     pawl__pg_statement once     = {.text = (char *)(uintptr_t)statement};
     pawl__pg_request   request;

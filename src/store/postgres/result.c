@@ -98,7 +98,7 @@ pawl_time pawl__pg_get_time(pawl__pg_request *request)
     if (value == NULL)
         return 0;
     int64_t time = read_64(value);
-    /* Infinity, and years that only the database knows. */
+    /* Infinity, and years that only PostgreSQL knows, become the last or the first time of pawl. */
     if (time > PAWL_TIME_MAX - PAWL__PG_EPOCH)
         return PAWL_TIME_MAX;
     return time < PAWL_TIME_MIN - PAWL__PG_EPOCH ? PAWL_TIME_MIN : time + PAWL__PG_EPOCH;
@@ -127,7 +127,7 @@ pawl_text pawl__pg_get_text(pawl__pg_request *request)
 pawl_text pawl__pg_get_json(pawl__pg_request *request)
 {
     pawl_text value = pawl__pg_peek_text(request);
-    if (value.size > 0) /* the version of the format */
+    if (value.size > 0) /* the first byte of a jsonb is the version of its format */
         value = (pawl_text){.data = value.data + 1, .size = value.size - 1};
     return keep(request, value);
 }
@@ -167,7 +167,7 @@ void pawl__pg_get_tid(pawl__pg_request *request, unsigned char tid[6])
         memcpy(tid, value, 6);
 }
 
-/* Block and line: the first line of a block has number 1. */
+/* A ctid is a block and a line; lines count from 1, so the number is never 0. */
 int64_t pawl__pg_get_hint(pawl__pg_request *request)
 {
     unsigned char tid[6] = {0};
@@ -178,7 +178,8 @@ int64_t pawl__pg_get_hint(pawl__pg_request *request)
     return (int64_t)hint;
 }
 
-/* The number of a word; a word that is none, written by somebody else, ends the call. */
+/* A word of a state column as its number; a word that pawl does not know, written by somebody else,
+ * fails the request. */
 static int get_word(pawl__pg_request *request, const pawl_text *words, int count)
 {
     pawl_text word  = pawl__pg_peek_text(request);

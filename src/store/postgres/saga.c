@@ -1,4 +1,4 @@
-/* saga.c - loading and saving sagas: statements made for each saga table.
+/* saga.c - loading and saving sagas, by statements made for each saga table.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,7 +47,7 @@ static void send_load(const loading *l, pawl__pg_request *request, int which)
     pawl__pg_send(request);
 }
 
-/* The number of the value that the row belongs to; SIZE_MAX for none. */
+/* Reads the index of the value to which the row belongs; SIZE_MAX for none. */
 static size_t read_number(pawl__pg_request *request, size_t count)
 {
     int64_t number = pawl__pg_get_int(request);
@@ -67,7 +67,7 @@ static pawl_code read_loaded(const loading *l, pawl__pg_request *request, pawl_a
     return request->code;
 }
 
-/* Rows that are there, and that the locking statement passed over. */
+/* SKIP LOCKED left out rows that are there: another transaction has them. */
 static pawl_code read_elsewhere(const loading *l, pawl__pg_request *request, pawl_saga_row *rows)
 {
     while (request->code == PAWL_OK && pawl__pg_next(request)) {
@@ -131,8 +131,7 @@ pawl_code pawl__pg_saga_count(pawl_store *base, const pawl_saga_table *table, in
 
 /* ---- One table at a time ------------------------------------------------ */
 
-/* Kinds of a saga begin alike: the table stands behind unit and group, the id
- * behind the table. */
+/* Changes of a saga begin alike: behind unit and group the table, behind the table the id. */
 typedef struct saga_change {
     PAWL__CHANGE_BASE
     const pawl_saga_table *table;
@@ -161,7 +160,7 @@ static bool is_of_table(const void *change, const void *context)
 typedef pawl_code send_table_fn(pawl__pg_writer *writer, const pawl_saga_table *table,
                                 const void **items, size_t count);
 
-/* The first of each table that was not met before, with all its items. */
+/* Sends the items of each table together, in the order in which the tables appear. */
 static pawl_code send_tables(pawl__pg_writer *writer, pawl_change_kind kind, send_table_fn *send)
 {
     size_t       all;
@@ -239,7 +238,7 @@ pawl_code pawl__pg_send_saga_delete(pawl__pg_writer *writer)
 
 /* ---- Insert ------------------------------------------------------------- */
 
-/* The ids that were inserted come back in the order of the items. */
+/* INSERT returns the ids in the order of the items, without those that were there. */
 static pawl_code check_inserted(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     pawl_code code = PAWL_OK;
@@ -286,8 +285,8 @@ pawl_code pawl__pg_send_saga_insert(pawl__pg_writer *writer)
 
 /* ---- Update ------------------------------------------------------------- */
 
-/* Why not: moved on, or a transitional value that another saga has? Asked only
- * when some were not updated. */
+/* The versions of the rows, asked for only when some were not updated: a row that moved on tells
+ * itself apart from one whose transitional value another saga has. */
 static pawl_code find_versions(pawl__pg_writer *writer, pawl__pg_write *write, pawl_saga_row *rows)
 {
     const pawl_saga_update *first     = write->items[0];
@@ -365,8 +364,8 @@ static pawl_code send_update_write(pawl__pg_writer *writer, const void **items, 
     return pawl__pg_write_send(write);
 }
 
-/* The place is a hint: what was not found there is looked for by its id. The step
- * that is added is checked as the others are. */
+/* The ctid is a hint: a row that was not found by it is updated by its id, in a write that is
+ * checked like the others. */
 static pawl_code check_by_tid(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     if (pawl__pg_rows(&write->request) == (int64_t)write->count)

@@ -1,5 +1,5 @@
-/* saga_statements.c - the texts of the statements on a saga table, made at
- * their first use on a connection.
+/* saga_statements.c - the texts of the statements on a saga table, made at their first use on a
+ * connection.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,8 +44,8 @@ static void add_key(maker *m, pawl_saga_key key)
         add_column(m, "o.", key == PAWL_SAGA_BY_MAIN ? &m->table->main : &m->table->transitional);
 }
 
-/* A subquery for each value leaves one way to the row, its index: a server that
- * counted the table while it was empty would take any other for the same. */
+/* A subquery for each value leaves the planner one way to the row, its index: a server that counted
+ * the table while it was empty would take any other for equally fast. */
 static void write_find(maker *m, pawl_saga_key key, const char *lock)
 {
     add(m, " from unnest($1) with ordinality as k (v, n) cross join lateral "
@@ -98,7 +98,7 @@ static void write_insert(maker *m)
     add(m, ") on conflict do nothing returning \"Id\"");
 }
 
-/* Where the rows of $2 stand, for the arrays named `names`. */
+/* The ctids of the rows with the ids in the first array; `names` are the arrays' names. */
 static void write_tids(maker *m, const char *parameters, const char *names)
 {
     add(m, "(select k.*, f.tid from unnest(");
@@ -110,14 +110,15 @@ static void write_tids(maker *m, const char *parameters, const char *names)
     add(m, " as o where o.\"Id\" = k.id limit 1) as f)");
 }
 
-/* By its place alone is a row found: "=" would let the index on the id lead the way. */
+/* The ctid alone finds the row: with "=" instead of IS NOT DISTINCT FROM the index on the id would
+ * lead the way. */
 #define WHERE_TID                                                   \
     " where s.ctid = k.tid and s.\"Id\" is not distinct from k.id " \
     "and s.\"Concurrency\" = k.version"
 
 #define UPDATE_NAMES "id, version, metadata, data, type_version"
 
-/* The items with the places of their rows. */
+/* The items with the ctids of their rows. */
 static void write_update_items(maker *m, bool has_tids, bool has_value)
 {
     const char *names = has_value ? UPDATE_NAMES ", b" : UPDATE_NAMES;
@@ -130,8 +131,8 @@ static void write_update_items(maker *m, bool has_tids, bool has_value)
     add(m, ") with ordinality");
 }
 
-/* A transitional value that another saga has, or an earlier item of the
- * statement takes, must not end the transaction: such an item is left out. */
+/* A transitional value that another saga has, or an earlier item of the statement takes, would be a
+ * unique violation, which ends the transaction: such an item is left out. */
 static void write_update(maker *m, bool has_tids)
 {
     bool        has_value = m->table->transitional.type != PAWL_VALUE_NONE;

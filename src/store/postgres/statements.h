@@ -1,10 +1,10 @@
-/* statements.h - the statements that only PostgreSQL understands, counted on
- * from the shared ones.
+/* statements.h - the statements that only PostgreSQL understands, counted on from the shared
+ * ones.
  *
- * Those of a change set take arrays, one for each column, so that a kind of
- * change is one statement whatever the size of the batch. Where a row can be
- * refused, the numbers (from 1) of the items that were applied come back, or the
- * keys that were inserted, in order.
+ * Arrays, one for each column, carry the changes of a set, so that a kind of change is one
+ * statement whatever the size of the batch. Where rows can be refused, the statement returns
+ * the numbers (from 1) of the items that were applied, or the keys that were inserted, in
+ * order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,8 +24,8 @@
     "k.message_id, k.type, k.correlation_id, k.causation_id, k.headers, k.body"
 #define PAWL__PG_MESSAGE_NAMES "message_id, type, correlation_id, causation_id, headers, body"
 
-/* Of a row `w` of the workers, at the time `now` (a parameter): its session lock
- * is held, or where it has none (behind a pooler) it was seen lately. */
+/* Whether a row `w` of the workers lives at the time `now` (a parameter): its session advisory lock
+ * is held, or, without one (behind a pooler), it was seen lately. */
 #define PAWL__PG_IS_ALIVE(now)                                                          \
     "case when w.[Process] <> 0 then w.[Process] in (select l.classid::bigint << 32 | " \
     "l.objid::bigint from pg_catalog.pg_locks as l where l.locktype = 'advisory' "      \
@@ -33,19 +33,20 @@
     "from pg_catalog.pg_database as b where b.datname = current_database())) "          \
     "else w.[Seen] > " now " - interval '15 seconds' end"
 
-/* The time that a handle was told last. One that only looks was told none: there the
- * server's own is near enough. */
+/* The machine time that the handle was given, ?1. A handle that was given none, since it only
+ * looks, takes the server's, which is near enough. */
 #define PAWL__PG_TOLD "coalesce(nullif(?1, '0001-01-01 00:00:00Z'), now())"
 
-/* Of a lease `l`, for the worker ?2. Of a worker behind a pooler the lease's own
- * end says enough. */
+/* Whether the lease row `l` is free for the worker ?2. Of a pooled worker's lease its end alone
+ * decides. */
 #define PAWL__PG_LEASE_FREE(now)                                                      \
     "(l.[Worker] is null or l.[Worker] = ?2 or l.[Expires] <= " now " or not exists " \
     "(select 1 from {workers} as w where w.[Id] = l.[Worker] "                        \
     "and (w.[Process] = 0 or " PAWL__PG_IS_ALIVE(now) ")))"
 
-/* The lease ?1, for the worker ?2, until ?6; which other one had it. `first` and `from` let the
- * row to insert come from a statement that is evaluated before any lock is waited for. */
+/* Takes the lease row ?1 for the worker ?2 until ?6 and returns the worker that had it. `first` and
+ * `from` put a common table expression before it, which is evaluated before any row lock is waited
+ * for. */
 #define PAWL__PG_LEAD_TAKE_TEXT(first, from)                                                   \
     "with " first "seen as materialized (select l.[Worker], l.[Epoch], "                       \
     "l.[Expires], " PAWL__PG_LEASE_FREE(                                                       \
@@ -61,8 +62,8 @@
               "where s.[Worker] is not distinct from l.[Worker] and s.[Epoch] = l.[Epoch] "    \
               "and s.[Expires] = l.[Expires]) "                                                \
               "returning (select s.[Worker] from seen as s where s.[Worker] <> ?2)"
-/* In a transaction of its own: a lock is waited for ?7 milliseconds at most, and the stamp need
- * not survive a power cut. */
+/* The same in a transaction of its own: a row lock is waited for ?7 milliseconds at most, and the
+ * stamp need not survive a power cut. */
 #define PAWL__PG_LEAD_TAKE_ALONE_TEXT                                                       \
     PAWL__PG_LEAD_TAKE_TEXT("waits as materialized (select set_config('lock_timeout', ?7, " \
                             "true)), ",                                                     \
@@ -121,7 +122,7 @@
     X(LOCK_TIMEOUT, "select set_config('lock_timeout', ?1, true)")                                   \
     X(WORKER_LOCK_WAIT, "select pg_advisory_lock(?1)")                                               \
     X(WORKER_UNLOCK, "select pg_advisory_unlock(?1)")                                                \
-    /* A transaction that a pooler gave out, and who waits for its end. */                           \
+    /* The tag of a pooled worker's transaction, and the wait for its end. */                        \
     X(WORKER_TAG, "select pg_advisory_xact_lock_shared(?1)")                                         \
     X(WORKER_TAG_WAIT, "select pg_advisory_xact_lock(?1)")                                           \
     X(END_SESSION, "select pg_terminate_backend(l.pid) from pg_locks as l "                          \
@@ -133,7 +134,8 @@
     X(END_HOLDER_OF, "select pg_terminate_backend(a.pid) from {workers} as w "                       \
                      "join pg_stat_activity as a on a.backend_xid = w.xmax "                         \
                      "where w.[Id] = ?1 and a.pid <> pg_backend_pid()")                              \
-    /* Inside a commit, or with the turn to number events, and no word from its client. */           \
+    /* Sessions inside a commit, or with the advisory lock for numbering, that wait for their \
+     * client. */      \
     X(END_STANDING_OF,                                                                               \
       "select pg_terminate_backend(a.pid) from pg_stat_activity as a "                               \
       "where a.pid <> pg_backend_pid() and a.wait_event = 'ClientRead' "                             \
@@ -201,7 +203,7 @@
           "?7") " from {queue} as q "                                                                \
                 "where q.[Queue] = ?1 and q.[Due] <= ?2 and q.[Due] >= ?3 and q.[Seq] <> all (?4) "  \
                 "order by q.[Due], q.[Seq] limit ?5 for update of q skip locked")                    \
-    /* Each row is looked up by its number: any order but that would walk the queue. */              \
+    /* Each row is looked up by its number: any other order would walk the queue. */                 \
     X(QUEUE_CLAIM_AGAIN,                                                                             \
       "select q.* from (select distinct u.seq from unnest(?1) as u (seq)) as k "                     \
       "cross join lateral (select ctid, [Seq], [Due], [Placed], [Attempts], [Deaths], "              \
@@ -224,7 +226,7 @@
       "queue, due, attempts, deaths, waiting_since, error, history, n) "                             \
       "where q.ctid = k.tid and q.[Seq] + 0 = k.seq and q.[Queue] || '' = k.queue "                  \
       "returning k.n")                                                                               \
-    /* Of so many columns: see PAWL__PG_EVENT_INSERT. */                                             \
+    /* Arrays of many columns: see PAWL__PG_EVENT_INSERT. */                                         \
     X(QUEUE_ADD,                                                                                     \
       "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "        \
       "[Error], " PAWL__SQL_MESSAGE ") select k.queue, k.due, k.due, k.attempts, 0, 'epoch', "       \
@@ -239,9 +241,9 @@
                    "and [Seq] <> all (?3) "                                                          \
                    "order by [Due], [Seq] limit 1 for update skip locked")                           \
     /* The inbox. */                                                                                 \
-    X(INBOX_LOOK, "select k.n from unnest(?2) with ordinality as k (id, n) cross join lateral "      \
-                  "(select from {inbox} where [Endpoint] = ?1 and [MessageId] = k.id limit 1) "      \
-                  "as i")                                                                            \
+    X(INBOX_KNOWN, "select k.n from unnest(?2) with ordinality as k (id, n) cross join lateral "     \
+                   "(select from {inbox} where [Endpoint] = ?1 and [MessageId] = k.id limit 1) "     \
+                   "as i")                                                                           \
     X(INBOX_ADD, "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) "                   \
                  "select * from unnest(?1, ?2, ?3, ?4) {ignore:[Endpoint], [MessageId]} "            \
                  "returning [Endpoint], [MessageId]")

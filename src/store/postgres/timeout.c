@@ -1,8 +1,8 @@
 /* timeout.c - claiming and listing timeouts, ending their leases, cancelling.
  *
- * A lease is a stamp on the row. Claims take the rows that nobody has locked,
- * so they never wait for each other or for a commit. Which rows are leased is
- * found by the marks of timeout_statements.h.
+ * A stamp on the row is the lease. Claims skip the rows that others have locked, so they never
+ * wait for each other or for a commit. Leased rows are found by the ranges of
+ * timeout_statements.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,7 @@
 
 #define CLAIM_COUNT_DEFAULT 1000
 #define UNCHECKED_MAX 16
-/* Of the leases that one mark speaks of: seconds between the first and the last end. */
+/* Seconds between the first and the last end of the leases in one range. */
 #define RANGE_SECONDS 600
 
 /* ---- Claiming ----------------------------------------------------------- */
@@ -45,8 +45,8 @@ static pawl_code first_from(pawl__pg *store, const pawl_timeout_claim *claim, pa
     return code == PAWL_OK ? request.code : code;
 }
 
-/* The place of a destination's timeouts stands among those of the queues. A name
- * that is too long has none. */
+/* The front of a destination's timeouts stands among those of the queues. A name that is too long
+ * has none. */
 static pawl__pg_front *front_of(pawl__pg *store, pawl_text destination)
 {
     char key[PAWL_NAME_SIZE_MAX + 1];
@@ -56,9 +56,9 @@ static pawl__pg_front *front_of(pawl__pg *store, pawl_text destination)
     return pawl__pg_front_of(store, (pawl_text){.data = key, .size = (size_t)size});
 }
 
-/* Most of the time nothing is due, and nothing need be written: so this is a look.
- * It also says where the due rows begin. Nothing due is believed only of a look
- * from the beginning. */
+/* A check without locks or stamps: most of the time nothing is due. It also finds the due time at
+ * which the claim begins. A check from the front that finds nothing due is repeated from the first
+ * row. */
 static pawl_code check_due(pawl__pg *store, pawl__pg_front *front, const pawl_timeout_claim *claim,
                            pawl_time *due, pawl_error *error)
 {
@@ -82,7 +82,7 @@ static size_t count_of(const pawl_timeout_claim *claim)
     return claim->count_max != 0 ? claim->count_max : CLAIM_COUNT_DEFAULT;
 }
 
-/* The name of a mark, without the destination, and its epoch. */
+/* The name of a range, without the destination, and its epoch. */
 static void put_range(pawl__pg_request *request, pawl_time lease_expires)
 {
     char    name[40];
@@ -114,8 +114,8 @@ static void send_lease(pawl__pg_request *request, pawl__pg *store, pawl__pg_conn
     pawl__pg_send(request);
 }
 
-/* Of one row more than are leased the last is left over. A row that was written
- * anew while it was looked at is not leased: it is looked at next. */
+/* LIMIT is one more than are leased: the last row tells what is left over. A row that another
+ * transaction changed meanwhile is not leased: it is due at the next claim. */
 static pawl_code read_leased(pawl__pg_request *request, size_t count_max, pawl_timeout_rows *rows)
 {
     size_t    found = 0;
@@ -137,7 +137,7 @@ static pawl_code read_leased(pawl__pg_request *request, size_t count_max, pawl_t
     return request->code;
 }
 
-/* Clears leases, in a commit of its own. */
+/* Clears the leases of a claim, in a commit of its own. */
 static pawl_code free_claim(pawl__pg *store, pawl_uuid owner, pawl_error *error)
 {
     pawl__pg_connection *connection;
@@ -152,8 +152,8 @@ static pawl_code free_claim(pawl__pg *store, pawl_uuid owner, pawl_error *error)
     return pawl__pg_stamp_end(connection, code, error);
 }
 
-/* Rows due before `from` are not looked for. One round trip: the stamps are
- * committed before they are read, and cleared again when that fails. */
+/* Leases rows due at `from` or later, in one round trip: the stamps are committed before they are
+ * read, and cleared again when reading fails. */
 static pawl_code lease(pawl__pg *store, const pawl_timeout_claim *claim, pawl_time from,
                        pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
@@ -162,7 +162,7 @@ static pawl_code lease(pawl__pg *store, const pawl_timeout_claim *claim, pawl_ti
     pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    store->has_leased = true; /* or may have, when the answer is lost */
+    store->has_leased = true; /* even when the answer is lost */
     send_lease(&leased, store, connection, claim, from, error);
     send_first(&later, connection, claim, pawl_time_add(claim->due_max, 1), error);
     pawl__pg_stamp_send_end(connection, error);
@@ -181,8 +181,8 @@ static pawl_code lease(pawl__pg *store, const pawl_timeout_claim *claim, pawl_ti
     return code;
 }
 
-/* While more is due than is claimed at once, and what was handled does not slow
- * the way to it down, a look would only say so. */
+/* A check is left out while each claim finds more than it asked for, and rows that were handled do
+ * not slow it down: it would only say so. */
 static bool goes_unchecked(pawl__pg_front *front)
 {
     if (front == NULL || !front->is_full || front->pause_ms != 0 ||
@@ -280,7 +280,8 @@ static pawl_code check_settle(pawl__pg_writer *writer, pawl__pg_write *write)
 
 static const pawl__sql_field id_field = PAWL__SQL_FIELD(timeout_settle, id, UUID);
 
-/* Rows that are settled whoever has them may be in somebody's hand at this moment. */
+/* Row locks first: without an owner the rows may be locked by a claim at this moment, and have
+ * another ctid after it. */
 static pawl_code lock_rows(pawl__pg_writer *writer, const void **items, size_t count)
 {
     pawl__pg_write *write = pawl__pg_write_add(writer, PAWL__PG_TIMEOUT_LOCK_ID,
@@ -291,11 +292,11 @@ static pawl_code lock_rows(pawl__pg_writer *writer, const void **items, size_t c
     return pawl__pg_write_send(write);
 }
 
-/* All of one action, with an owner or without. */
+/* Sends settles of one action, all with an owner or all without. */
 static pawl_code send_settles(pawl__pg_writer *writer, const void **items, size_t count)
 {
     const pawl_timeout_settle *of = items[0];
-    /* Without an owner a missing row is fine. */
+    /* Without an owner a missing row is no refusal. */
     static const int statements[][2] = {
         [PAWL_TIMEOUT_REMOVE]  = {PAWL__PG_TIMEOUT_REMOVE_ANY, PAWL__PG_TIMEOUT_REMOVE},
         [PAWL_TIMEOUT_RELEASE] = {PAWL__PG_TIMEOUT_RELEASE_ANY, PAWL__PG_TIMEOUT_RELEASE},
@@ -360,8 +361,8 @@ static int compare_cancels(const void *left, const void *right)
     return order != 0 ? order : pawl_text_compare(a->name, b->name);
 }
 
-/* A claim may write a lease at this moment: its rows are waited for, and then
- * dropped as they are. */
+/* Row locks first, then the rows are deleted where they stand then: a claim may stamp them at this
+ * moment. */
 static pawl_code cancel(pawl__pg_writer *writer, pawl__pg_want_fn *want, const int statements[2],
                         size_t field_count)
 {
@@ -386,8 +387,8 @@ static pawl_code cancel(pawl__pg_writer *writer, pawl__pg_want_fn *want, const i
     return code;
 }
 
-/* Timeouts of a saga with a name and those without stand in different indexes:
- * each has its statements. */
+/* Two partial indexes have the timeouts of a saga, one those with a name and one those without:
+ * each has its own statements. */
 pawl_code pawl__pg_send_timeout_cancel(pawl__pg_writer *writer)
 {
     static const int one[]   = {PAWL__PG_TIMEOUT_LOCK, PAWL__PG_TIMEOUT_DROP};

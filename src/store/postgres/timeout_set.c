@@ -1,14 +1,14 @@
 /* timeout_set.c - setting timeouts, and setting them anew.
  *
- * Sets are applied as if one after another, yet as few statements as there are
- * ways of setting in the change set, as a rule one:
+ * Sets are applied as if one after another, yet in as few statements as there are ways of
+ * setting in the change set, as a rule one:
  *
  *     by name   the row of (saga, name) is written anew, or inserted
  *     by id     the row of the id is written anew, or inserted
- *     new       inserted; what exists refuses it
+ *     new       inserted; a row that exists refuses it
  *
- * A run of sets of one way is one statement. One that meets a key of its own run
- * is folded into the earlier one where the row is written over anyway, and
+ * A run of sets of one way is one statement, and ON CONFLICT takes a key once. A set that meets
+ * a key of its own run is folded into the earlier one where the row is written over anyway, and
  * begins a run of its own where it is not.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -23,8 +23,7 @@ typedef enum way {
     NEW,
 } way;
 
-/* A row as it is to be written, and how many sets it stands for. The set comes
- * first: refusals read it. */
+/* A row to be written, and how many sets it stands for. The set comes first: refusals read it. */
 typedef struct arming {
     pawl_timeout_set set;
     int64_t          count;
@@ -43,7 +42,7 @@ typedef struct run {
     pawl__pg_writer *writer;
     entry           *entries;
     way              way;
-    size_t           first; /* number of its first set */
+    size_t           first; /* number of the first set of the run */
     const void     **items; /* armings */
     size_t           count;
 } run;
@@ -81,7 +80,7 @@ static int compare_items_by_name(const void *left, const void *right)
     return compare_names(left, right);
 }
 
-/* The answer's row, which has the id, the saga and the name, is this item's. */
+/* Whether the answer's row, which has the id, the saga and the name, is this item's. */
 static bool is_row_of(pawl__pg_request *request, const pawl_timeout_set *set)
 {
     request->column     = 0;
@@ -91,7 +90,7 @@ static bool is_row_of(pawl__pg_request *request, const pawl_timeout_set *set)
     return (set->is_new ? compare_ids(&is, set) : compare_names(&is, set)) == 0;
 }
 
-/* Rows come back in the order of the items; those without one are refused. */
+/* INSERT returns the rows in the order of the items; items without a row are refused. */
 static pawl_code check_set(pawl__pg_writer *writer, pawl__pg_write *write)
 {
     pawl__pg_request *request = &write->request;
@@ -141,15 +140,15 @@ static pawl_code send_run(run *r)
     if (write == NULL)
         return PAWL_ENOMEM;
     pawl__pg_write_fields(write, fields, sizeof fields / sizeof fields[0]);
-    r->items += r->count; /* the step keeps its part */
+    r->items += r->count; /* the write keeps its part */
     r->count = 0;
     return pawl__pg_write_send(write);
 }
 
 /* ---- Runs --------------------------------------------------------------- */
 
-/* The later set's values under the earlier one's id; when the id is refused, it
- * is the earlier one's fault. */
+/* Folds the later set's values into the earlier one, which keeps its id: when the id is refused,
+ * the earlier set is. */
 static void fold(entry *earlier, entry *later)
 {
     arming          *kept   = earlier->arming;
@@ -198,7 +197,7 @@ static int sort_by_name(const void *left, const void *right)
     return order != 0 ? order : (a->number > b->number) - (a->number < b->number);
 }
 
-/* Each entry learns who came before it with its keys. `sorted` is room. */
+/* Links each entry to the nearest earlier ones with its keys. `sorted` is room for the entries. */
 static void link_entries(entry *entries, size_t count, entry **sorted)
 {
     size_t named = 0;
@@ -233,7 +232,7 @@ pawl_code pawl__pg_send_timeout_set(pawl__pg_writer *writer)
     for (size_t i = 0; i < count; i++)
         entries[i] = (entry){.set = items[i], .number = i + 1};
     link_entries(entries, count, sorted);
-    /* The items' places are written over by armings, never ahead of the reading. */
+    /* The array of items is written over by armings, never ahead of its reading. */
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code = add(&r, &entries[i], &rooms[i]);
     return code == PAWL_OK ? send_run(&r) : code;

@@ -8,18 +8,17 @@
 
 #include "store/sql/statements.h"
 
-/* A server that last counted the table when it was empty takes every way to a row
- * for the same, a walk through a whole index too, and keeps to it while the table
- * grows. So these statements leave it one way: what is found for each item of an
- * array is found in a subquery of that item, and the row is then named by its
- * place (ctid). A row that another transaction wrote anew meanwhile is no longer
- * at its place: where that matters it is locked first. */
+/* One way to each row is left to the planner: a server that last counted the table when it was
+ * empty takes every way for equally fast, a walk through a whole index too, and keeps to it while
+ * the table grows. So the row for an item of an array is found in a subquery of that item, and then
+ * named by its ctid. A row that another transaction changed meanwhile has another ctid: where that
+ * matters it is locked first. */
 
-/* ?2 is the time by which leases have ended. */
+/* Rows without a lease at the time ?2. */
 #define PAWL__PG_TIMEOUT_FREE "([LeaseExpires] is null or [LeaseExpires] <= ?2)"
 
-/* The names of all destinations, found by leaping from one to the next in the
- * index: a claim for any of them reads each from its head. */
+/* The names of all destinations, found by leaping from one to the next in the index: a claim for
+ * any of them reads each from its first row. */
 #define PAWL__PG_TIMEOUT_DESTINATIONS                                                        \
     "with recursive d (name) as ((select [Destination] from {timeouts} "                     \
     "order by [Destination] limit 1) union all select (select t.[Destination] "              \
@@ -37,26 +36,26 @@
     "where [Destination] = " destination " and [Due] >= ?3 and [Due] <= ?4 " \
     "and " PAWL__PG_TIMEOUT_FREE " order by [Due], [Id] limit ?5 for update skip locked"
 
-/* ---- Marks ---------------------------------------------------------------
+/* ---- Ranges --------------------------------------------------------------
  *
- * No index has the columns of a lease: a stamp would have to write all of them
- * anew, and would be half as fast. What is leased is found by due time instead. A
- * row of {leases} says for a destination, and for the leases that end within ten
- * minutes, between which due times rows were leased, with a minute to spare, so
- * that it is written once a minute:
+ * No index has the columns of a lease: a stamp would have to write all indexes anew, and would be
+ * half as fast. Leased rows are found by due time instead. A row of {leases}, a range, has the due
+ * times between which rows of a destination were leased, for the leases that end within the same
+ * ten minutes. It reaches a minute further, so that it is written once a minute:
  *
  *     Name                           Process        Expires      Epoch
  *     timeouts:001767226200:orders   earliest due   latest due   when the last ends
  *
- * Process and Epoch are microseconds, the name has the epoch's seconds. Due times
- * are business time, ends of leases machine time. Who looks for leases looks between the due times of all
- * marks of a destination: at what was due lately, as a rule, whatever waits in the
- * future or is overdue, and at the future too where a virtual clock went ahead. A
- * mark whose time is over is deleted with the next reaping. */
+ * Process and Epoch are microseconds, the name has the epoch's seconds. Due times are business
+ * time, ends of leases machine time. The search for leases goes through the due times of all ranges
+ * of a destination: rows that were due lately, as a rule, whatever waits in the future or is
+ * overdue, and future ones too where a virtual clock went ahead. A range whose last lease is over
+ * is deleted when leases are next reaped. */
 #define PAWL__PG_TIMEOUT_RANGES "[Name] like 'timeouts:%'"
 #define PAWL__PG_MICROSECONDS(time) "(extract(epoch from " time ") * 1000000)::bigint"
 
-/* Marks the rows of `due`: ?10 is the name without the destination, ?11 the epoch. */
+/* Inserts or widens the ranges for the rows of `due`: ?10 is the name without the destination, ?11
+ * the epoch. */
 #define PAWL__PG_TIMEOUT_RANGE                                                                               \
     "ranges as (insert into {leases} as l ([Name], [Process], [Pid], [Epoch], [Expires]) "                   \
     "select r.name, r.first - 60000000, 0, ?11, r.last + interval '1 minute' "                               \
@@ -68,9 +67,9 @@
                       "[Process] = least(l.[Process], excluded.[Process]), "                                 \
                       "[Expires] = greatest(l.[Expires], excluded.[Expires]))"
 
-/* Frees the marked rows of which `leases` is true; none unless `needed` is. `locked`
- * says what becomes of rows that another transaction has: " skip locked", or "" where
- * it may be one of the worker's own that is about to be rolled back with its session. */
+/* Frees the rows in ranges of which `leases` is true; none unless `needed` is. `locked` is " skip
+ * locked", or "" to wait for row locks: where they may be the worker's own, of a session that is
+ * about to be rolled back. */
 #define PAWL__PG_TIMEOUT_WALK(needed, leases, locked)                                          \
     "ranged as materialized (select substr([Name], 23) as destination, "                       \
     "'epoch'::timestamptz + min([Process]) * interval '1 microsecond' as first, "              \
@@ -81,13 +80,12 @@
     " order by [Due], [Id] for update" locked ") as f) "                                       \
     "update {timeouts} as t set " PAWL__SQL_NO_OWNER " from old where t.ctid = old.tid"
 
-/* In the row of a worker `w` that died: its timeouts were freed since it was seen
- * last. Until then the process's number stands there. */
+/* Stands as Pid in the row of a dead worker `w` once its timeouts were freed, until it is seen
+ * again; before that Pid is the number of the operating system's process. */
 #define PAWL__PG_TIMEOUT_FREED "-" PAWL__PG_MICROSECONDS("w.[Seen]")
 
-/* Leases ?6 of the rows of `due`, one fewer than it may hold. Before the rows stand
- * how many there were and when the first and the last is due; there is always a
- * row. */
+/* Leases ?6 of the rows of `due`, which may have one more. Before the columns of a leased row stand
+ * the count of `due` and its first and last due time, and so there is always a row. */
 #define PAWL__PG_TIMEOUT_TAKE                                                            \
     PAWL__PG_TIMEOUT_RANGE                                                               \
     ", taken as (update {timeouts} as t set [Owner] = ?7, [LeaseExpires] = ?8, "         \
@@ -98,17 +96,17 @@
     "select a.*, taken.* from (select count(*), min([Due]), max([Due]) from due) as a "  \
     "left join taken on true order by taken.[Due], taken.[Id]"
 
-/* The row of an id. The order makes the index on the id the only one that fits. */
+/* ORDER BY makes the index on the id the only one that fits. */
 #define PAWL__PG_TIMEOUT_OF_ID \
     "from {timeouts} as o where o.[Id] >= k.id and o.[Id] <= k.id order by o.[Id] limit 1"
 
-/* Settles: the row must have the owner and the generation, or its id is enough. */
+/* Settles with an owner: the row must have it, and the generation. */
 #define PAWL__PG_TIMEOUT_OWNED(names)                                               \
     " with ordinality as k (id" names ", generation, owner, n) cross join lateral " \
     "(select o.ctid as tid " PAWL__PG_TIMEOUT_OF_ID ") as f "                       \
     "where t.ctid = f.tid and t.[Owner] = k.owner "                                 \
     "and (k.generation = 0 or t.[Generation] = k.generation) returning k.n"
-/* Whoever has it: it was locked by timeout_lock_id, so that it is at its place. */
+/* Settles without an owner: TIMEOUT_LOCK_ID has locked the row, so its ctid stays. */
 #define PAWL__PG_TIMEOUT_ANYHOW(names)                                                     \
     " as k (id" names ") cross join lateral (select o.ctid as tid " PAWL__PG_TIMEOUT_OF_ID \
     ") as f where t.ctid = f.tid"
@@ -119,7 +117,7 @@
     "update {timeouts} as t set " PAWL__SQL_NO_OWNER ", " \
     "[Due] = k.due, [Attempts] = k.attempts from "
 
-/* Cancels: rows of a saga, locked, then deleted where they stand now. */
+/* Cancels: rows of a saga, locked, and then deleted by the ctids that they have then. */
 #define PAWL__PG_TIMEOUT_LOCK_TEXT(items, of)                               \
     "select f.[Id] from unnest" items " cross join lateral (select o.[Id] " \
     "from {timeouts} as o where o.[SagaId] = k.saga_id and " of " for update) as f"
@@ -144,7 +142,7 @@
     "[CorrelationId] = excluded.[CorrelationId], [Headers] = excluded.[Headers]"
 #define PAWL__PG_TIMEOUT_KEYS " returning t.[Id], t.[SagaId], t.[Name]"
 
-/* By name; an id that another row has is left out, unless the name has a row. */
+/* ON CONFLICT by name; an id that another row has is left out, unless the name has a row. */
 #define PAWL__PG_TIMEOUT_ARM_TEXT                                                     \
     PAWL__PG_TIMEOUT_INSERT                                                           \
     "where (select o.[SagaId] is not distinct from k.saga_id "                        \
@@ -154,8 +152,8 @@
     "on conflict ([SagaId], [Name]) where [SagaId] is not null "                      \
     "and [Name] <> '' " PAWL__PG_TIMEOUT_ANEW PAWL__PG_TIMEOUT_KEYS
 
-/* Of dead workers, as they are at ?1; of those behind a pooler, of which that is
- * less sure, only when ?2. Each death once. */
+/* Frees the timeouts of workers that are dead at ?1; those of pooled workers, whose death is less
+ * sure, only when ?2. Each death is dealt with once. */
 #define PAWL__PG_TIMEOUT_FREE_DEAD_TEXT                                            \
     "with dead as materialized (select w.[Id], w.ctid as tid from {workers} as w " \
     "where w.[Epoch] > 0 and w.[Pid] <> " PAWL__PG_TIMEOUT_FREED                   \

@@ -1,6 +1,6 @@
 /* transaction.c - begin and end; stamps; holds.
  *
- * A begin is sent with what follows it and costs no round trip of its own.
+ * BEGIN is sent with the statements behind it and costs no round trip of its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-/* The answer comes with the flush, long after the caller is gone. */
+/* The answer comes with await, when the caller's error may be gone: the connection keeps it. */
 static pawl__pg_request *begin_plain(pawl__pg_connection *connection, int statement,
                                      pawl_error *error)
 {
@@ -25,8 +25,9 @@ void pawl__pg_send_plain(pawl__pg_connection *connection, int statement, pawl_er
     pawl__pg_send(begin_plain(connection, statement, error));
 }
 
-/* A pooler's session is not the worker's, but while its transaction lasts it is: it says
- * whose it is, so that who takes the worker over can end it. */
+/* A shared advisory lock tags a pooled worker's transaction: the session behind a pooler is the
+ * worker's only as long as its transaction lasts. Another worker that takes over from it finds and
+ * ends the session by the lock. */
 static void tag(pawl__pg *store, pawl_error *error)
 {
     if (store->tag_number == 0)
@@ -59,10 +60,10 @@ void pawl__pg_rollback_transaction(pawl__pg_connection *connection)
     if (!connection->in_transaction || connection->is_lost)
         return;
     connection->in_transaction = false;
-    if (connection->failed != PAWL_OK) /* it would keep the rollback from being sent */
+    if (connection->failed != PAWL_OK) /* a failed pipeline would not send the rollback */
         (void)pawl__pg_await(connection, NULL);
     pawl__pg_send_plain(connection, PAWL__PG_ROLLBACK, NULL);
-    /* What cannot be rolled back is of no use any more. */
+    /* A connection that cannot roll back is of no use any more. */
     if (pawl__pg_await(connection, NULL) != PAWL_OK)
         connection->is_lost = true;
 }
@@ -73,7 +74,7 @@ pawl_code pawl__pg_stamp_begin(pawl__pg *store, pawl__pg_connection **connection
 {
     pawl_code code = PAWL_OK;
     *connection    = &store->main;
-    if (store->in_hold) /* all of it belongs to the hold */
+    if (store->in_hold) /* the stamps are part of the hold's transaction */
         return PAWL_OK;
     if (store->main.in_transaction)
         code = pawl__pg_side(store, connection, error);
@@ -117,8 +118,8 @@ pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code answer
 
 /* ---- Holds -------------------------------------------------------------- */
 
-/* The handler's own SQL is planned as the server sees fit; pawl's statements
- * inside a hold are planned for their parameters. */
+/* Plan settings: a handler's own SQL is planned as the server sees fit; pawl's statements inside a
+ * hold are planned for their parameters. */
 pawl_code pawl__pg_hold_begin(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
@@ -173,7 +174,7 @@ pawl_code pawl__pg_hold_leave(pawl__pg *store, pawl_error *error)
 void pawl__pg_hold_end(pawl_store *base)
 {
     pawl__pg *store = pawl__pg_of(base);
-    if (!store->in_hold || store->pid != getpid()) /* in a child it is the parent's */
+    if (!store->in_hold || store->pid != getpid()) /* in a child process it is the parent's */
         return;
     PGTransactionStatusType status = PQtransactionStatus(store->main.pg);
     if (status == PQTRANS_INTRANS || status == PQTRANS_INERROR)

@@ -1,4 +1,4 @@
-/* url.c - the URL: pawl's own parameters are taken out, the rest is libpq's.
+/* url.c - the URL: pawl's own parameters are taken out, the others are libpq's.
  *
  *     postgres://user@host:port/database?sslmode=require&schema=shop&pooler=transaction
  *
@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SCHEMA_SIZE_MAX 63 /* an identifier of PostgreSQL */
-#define GIVEN_SIZE_MAX 240 /* of a URL in a text, which has to hold more than that */
+#define SCHEMA_SIZE_MAX 63 /* the longest identifier of PostgreSQL */
+#define GIVEN_SIZE_MAX 240 /* of a URL in an error text, which has to hold more than the URL */
 
 static int hex_digit(char c)
 {
@@ -22,7 +22,8 @@ static int hex_digit(char c)
                                   : -1;
 }
 
-/* "caf%C3%A9"; what does not fit is cut, and so too long. */
+/* Percent-decoding, "caf%C3%A9". A value that does not fit is cut to a size that is refused as too
+ * long. */
 static pawl_text decode(pawl_text value, char *to, size_t size_max)
 {
     size_t size = 0;
@@ -78,7 +79,7 @@ static const own_parameter own_parameters[] = {
     {"create", set_create},
 };
 
-/* Which of ours "name=value" is, or NULL. */
+/* The parameter of pawl that "name=value" is, or NULL for one of libpq. */
 static const own_parameter *find_own(pawl_text pair, pawl_text *value)
 {
     const char *sign = memchr(pair.data, '=', pair.size);
@@ -118,8 +119,8 @@ static pawl_code take_parameters(pawl__pg *store, const char *from, char *to, pa
 
 /* ---- The rest ----------------------------------------------------------- */
 
-/* Where the library would end the password, pawl's texts would not: a part of it
- * would show as a host's name. */
+/* A '/' or '@' in the password ends it for libpq elsewhere than for pawl_url_masked: a part of it
+ * would be shown as a host's name. */
 static bool is_ambiguous(const char *url, const char *masked)
 {
     const char *mask = strstr(masked, ":***@");
@@ -137,8 +138,8 @@ static bool is_ambiguous(const char *url, const char *masked)
            memchr(url + begin, '/', end - begin) != NULL;
 }
 
-/* The library's text may quote what it could not read, the password too: so the
- * text is that of the masked URL, unless nothing is wrong with that. */
+/* libpq's error text may quote the URL, with its password: so the masked URL is parsed for the
+ * text. When nothing is wrong with that, the password itself is what cannot be read. */
 static pawl_code refuse_conninfo(const pawl__pg *store, pawl_arena *arena, pawl_error *error)
 {
     pawl_text masked = pawl_url_masked(store->conninfo, arena);
@@ -176,7 +177,7 @@ static pawl_code check_conninfo(const pawl__pg *store, const char *url, const ch
 
 static pawl_code read_url(pawl__pg *store, const char *url, pawl_arena *arena, pawl_error *error)
 {
-    /* The last one: a password may hold a '?' of its own. */
+    /* the last '?': a password may hold one */
     const char *parameters = strrchr(url, '?');
     size_t      size       = parameters != NULL ? (size_t)(parameters - url) : strlen(url);
     pawl_text   masked     = pawl_url_masked(url, arena);

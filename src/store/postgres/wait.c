@@ -1,21 +1,21 @@
-/* wait.c - waking those that sleep.
+/* wait.c - NOTIFY for the handles that sleep, and only for them.
  *
- * Whoever sleeps for a queue holds a lock of that queue's, which many can share.
- * A commit with news for the queue tries, after it, to take that lock for itself:
- * only when it cannot, somebody sleeps and is notified. A busy queue so pays
- * nothing for NOTIFY, whose commits the server runs one after another. The order
- * makes it safe: a sleeper takes the lock and then looks once more, for what became
- * due before the time until which it means to sleep; a sender commits and then
- * tries the lock. A handle sleeps for the queues and the outbox that it claimed
- * from, and for the journal when it read there by position; one that did nothing of
- * this listens to nobody. A wake-up counts until the next claim: a wait before it
- * returns at once. That of the journal ends one wait.
+ * An advisory lock in shared mode stands for "sleeps for this queue". A commit with news for
+ * the queue tries, after it, to take that lock for itself: only when it cannot, a handle
+ * sleeps, and NOTIFY is sent. So a busy queue pays nothing for NOTIFY, whose commits the server
+ * runs one after another. The order makes it safe: a sleeper takes the lock and then checks
+ * once more for what became due before the time until which it means to sleep; a sender commits
+ * and then tries the lock.
  *
- * What others hold when they die is free without a word. A handle that met such
- * rows sleeps for seconds only, and ends the leases of the dead.
+ * A handle sleeps for the queues and the outbox that it claimed from, and for the journal when
+ * it read there by position; one that did nothing of this listens to nothing. A NOTIFY counts
+ * until the next claim: a wait before it returns at once. A NOTIFY for events ends one wait.
  *
- * Behind a pooler nothing can be listened to: waits are short, longer each time
- * nothing was found, and a worker says every five seconds that it lives.
+ * Row locks and leases of a worker that dies are free without any NOTIFY. A handle that met
+ * such rows sleeps for seconds only, and ends the leases of the dead.
+ *
+ * Behind a pooler there is no LISTEN: waits are short, longer each time nothing was found, and
+ * a worker writes every five seconds into its row that it lives.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,11 +28,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUSY_CLAIMS 8 /* in a row: then the sleepers' lock is given up */
+#define BUSY_CLAIMS 8 /* that found something, in a row: then the sleepers' locks are given up */
 #define POLL_MS_MIN 20
 #define POLL_MS_MAX 1000
 #define BEAT_MS 5000
-#define OTHERS_MS 10000 /* between looks at what others have: they may have died */
+#define OTHERS_MS 10000 /* between checks of rows that others have: they may have died */
 
 int64_t pawl__pg_lock_number(const pawl__pg *store, const char *kind, pawl_text name)
 {
@@ -49,9 +49,9 @@ int64_t pawl__pg_lock_number(const pawl__pg *store, const char *kind, pawl_text 
 
 #define OUTBOX_PAYLOAD "/outbox"
 #define EVENTS_PAYLOAD "/events"
-#define TOPICS_MAX 16 /* queues of one commit; with more all are woken */
+#define TOPICS_MAX 16 /* queues of one commit; with more the NOTIFY is for all */
 
-/* What a commit has news for. */
+/* The news of a commit, for which others may sleep. */
 typedef struct topics {
     pawl_text queues[TOPICS_MAX];
     size_t    count;
@@ -152,7 +152,7 @@ static pawl_text name_of(const pawl__pg_front *front)
     return (pawl_text){.data = front->queue, .size = front->queue_size};
 }
 
-/* The places of the queues that this handle claims from; returns how many. */
+/* The fronts of the queues that this handle claims from; returns how many. */
 static size_t list_queues(const pawl__pg *store, const pawl__pg_front **queues)
 {
     size_t count = 0;
@@ -211,14 +211,14 @@ void pawl__pg_note_claim(pawl__pg *store, bool is_empty)
     store->busy_claims = is_empty ? 0 : store->busy_claims + 1;
     if (store->busy_claims < BUSY_CLAIMS || !store->sleeps || store->in_hold)
         return;
-    /* When it fails the next call finds the connection lost. */
+    /* A failure shows at the next operation: the connection is lost. */
     (void)pawl__pg_stop_sleeping(store, NULL);
 }
 
 /* ---- Waiting ------------------------------------------------------------ */
 
-/* For a queue of this handle, or for all. What this session sent itself its
- * process knows already. */
+/* A NOTIFY for a queue of this handle, or for all. Those of this session are left out: its own
+ * process knows its news already. */
 static bool is_for_us(const pawl__pg *store, const PGnotify *notify)
 {
     const pawl__pg_front *queues[PAWL__PG_QUEUES_MAX];
@@ -303,8 +303,8 @@ static pawl_code check_events(pawl__pg *store, pawl_error *error)
     return is_there(&request, &store->has_events);
 }
 
-/* Listens, takes the sleepers' locks, and looks once more: what was committed
- * before the locks were ours notified nobody. */
+/* LISTEN, the sleepers' advisory locks, and then one more check: a commit from before the locks
+ * sent no NOTIFY. */
 static pawl_code prepare_to_sleep(pawl__pg *store, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
@@ -339,7 +339,7 @@ static pawl_code beat(pawl__pg *store, pawl_error *error)
     if (!store->is_pooled || !store->sql.base.is_attached || now_ms - store->beat_ms < BEAT_MS)
         return PAWL_OK;
     store->beat_ms        = now_ms;
-    store->has_worker_tid = false; /* the row moves */
+    store->has_worker_tid = false; /* a new version of the row, at another ctid */
     pawl__pg_begin(&request, &store->main, PAWL__PG_WORKER_BEAT, error);
     pawl__pg_put_time(&request, pawl__pg_now(store));
     pawl__pg_put_uuid(&request, store->sql.base.worker.uuid);
@@ -349,8 +349,7 @@ static pawl_code beat(pawl__pg *store, pawl_error *error)
     return code;
 }
 
-/* Timeouts that a dead worker had leased are free now, not only when the lease is
- * over. */
+/* Timeout leases of a dead worker end now, not only at their time. */
 static pawl_code free_dead(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_request request;
@@ -369,7 +368,7 @@ typedef struct sleep_list {
     struct pollfd items[3]; /* the caller's, the interrupt's, the socket */
 } sleep_list;
 
-/* Ends when something can be read; a signal ends it too, and the wait with it. */
+/* Polls until something can be read; a signal ends it, and the wait with it. */
 static pawl_code sleep_once(pawl__pg *store, int64_t milliseconds, int wake_fd, pawl_error *error)
 {
     sleep_list list = {
@@ -407,7 +406,7 @@ static int64_t slice_of(pawl__pg *store, int64_t milliseconds)
     return slice;
 }
 
-/* Up to the moment at which only time has to pass. */
+/* Prepares the wait: after it only time has to pass. */
 static pawl_code begin_wait(pawl__pg *store, pawl_error *error)
 {
     pawl_code code = pawl__pg_ready(store, error);
@@ -435,7 +434,7 @@ pawl_code pawl__pg_wait(pawl_store *base, int64_t microseconds, int wake_fd, paw
         if (rest > 0)
             code = sleep_once(store, rest, wake_fd, error);
     }
-    /* Nothing is claimed here that could answer the call. */
+    /* A handle that claims nothing has no claim that could take the NOTIFY off. */
     if (!has_claims(store))
         store->is_woken = false;
     store->has_events = false;
@@ -453,7 +452,8 @@ void pawl__pg_interrupt(pawl_store *base)
     const uint64_t one        = 1;
     pawl__pg      *store      = pawl__pg_of(base);
     int            descriptor = atomic_load(&store->interrupt_fd);
-    /* A child's descriptor is its parent's. A counter that is full is readable already. */
+    /* The descriptor of a child process is its parent's. A counter that is full is readable
+     * already. */
     if (descriptor >= 0 && store->pid == getpid()) {
         ssize_t written = write(descriptor, &one, sizeof one);
         (void)written;

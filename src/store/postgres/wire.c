@@ -1,14 +1,14 @@
 /* wire.c - waiting for answers: the pipeline, deadlines, interrupts.
  *
- * The socket is never blocked on while something is left to write: a server
- * that cannot send its answers stops reading.
+ * The socket is polled for writing too while something is left to send: a server that cannot
+ * send its answers stops reading.
  *
- * At the deadline, and when interrupted, the server is asked to cancel what it
- * does; its answer decides, since a commit may be through already. Only a
- * server that does not answer that either is given up.
+ * At the deadline, and at an interrupt, the server is asked to cancel its statement; the answer
+ * to the statement decides, since a commit may be through already. Only a server that does not
+ * even answer after the cancel is given up.
  *
- * So is a connection whose library had no memory for an answer. It has read it then, says so
- * in its error text alone, and waits for more, which the server does not have.
+ * libpq without memory for an answer has read and dropped it, says so in its error text alone,
+ * and waits for more, which the server does not have: such a connection is given up, too.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,10 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* For the answer to a cancel: as long as the call itself, within these. */
+/* The patience for the answer to a cancel: the request's own deadline, within these bounds. */
 #define CANCEL_MS_MIN 1000
 #define CANCEL_MS_MAX 5000
-#define SLICE_MS 1000 /* of a wait: after each the library is asked whether it stands still */
+#define SLICE_MS 1000 /* of a wait: after each libpq's error text is checked */
 
 int64_t pawl__pg_clock_ms(void)
 {
@@ -50,12 +50,13 @@ pawl__pg_sent *pawl__pg_push(pawl__pg_connection *connection)
 
 typedef struct pump {
     pawl__pg_connection *connection;
-    size_t               head;     /* the first that is not answered */
+    size_t               head;     /* the first entry without its answer */
     int64_t              deadline; /* of clock_ms */
     bool                 is_cancelled;
-    pawl_code            why; /* it was */
+    pawl_code            why; /* why it was cancelled */
     pawl__pg_cancel     *cancel;
-    size_t               told; /* bytes of the error text that results, or failed sends, told of */
+    size_t
+        told; /* size of libpq's error text that is accounted for, by a result or a failed send */
 } pump;
 
 /* ---- Failing ------------------------------------------------------------ */
@@ -66,7 +67,7 @@ static void fail_with(pawl__pg_connection *connection, pawl_code code, const cha
         connection->failed = pawl_error_set(&connection->failed_error, code, "%s", text);
 }
 
-/* Nothing more is to be had from this connection. */
+/* Lost from here on: no answer can come from this connection any more. */
 static void give_up(pump *p, const char *text)
 {
     pawl_error error = PAWL_ERROR_INIT;
@@ -88,7 +89,7 @@ static void cancel(pump *p, pawl_code why)
     p->cancel        = pawl__pg_cancel_begin(p->connection->pg);
 }
 
-/* One that is late would end the next call. */
+/* A cancel that arrives late would end the next statement, so the connection is given up. */
 static void end_cancel(pump *p)
 {
     if (p->cancel != NULL && !pawl__pg_cancel_end(p->cancel, p->deadline) &&
@@ -122,7 +123,7 @@ static void note_failure(pump *p, pawl__pg_sent *sent, const PGresult *result)
         sent->request->code = connection->failed;
 }
 
-/* One result belongs to the head; NULL ends a call's. */
+/* A result belongs to the first entry without its answer; NULL ends the results of a request. */
 static void take_result(pump *p, PGresult *result)
 {
     pawl__pg_sent *sent   = &p->connection->sent[p->head];
@@ -155,15 +156,15 @@ static size_t error_size(const pump *p)
     return strlen(PQerrorMessage(p->connection->pg));
 }
 
-/* Nothing came for a slice. An error without a result is a message that the library dropped,
- * for want of memory: the last one, else the results behind it would have come. */
+/* libpq's error text grew without a result, and a whole slice brought nothing: libpq dropped an
+ * answer for want of memory, and no answer comes behind it, else it would have come by now. */
 static void check_error(pump *p)
 {
     size_t size = error_size(p);
     if (size > p->told)
         give_up(p, NULL);
     else
-        p->told = size; /* it begins anew with a query */
+        p->told = size; /* a query empties libpq's error text */
 }
 
 static void check_time(pump *p)
@@ -213,7 +214,7 @@ static void wait_for_socket(pump *p)
         check_time(p);
 }
 
-/* What the library has read already, and what the socket brings. */
+/* Results that libpq has read already come first, then those that the socket brings. */
 static void pump_all(pump *p)
 {
     pawl__pg_connection *connection = p->connection;
@@ -264,7 +265,7 @@ static void sync_and_pump(pawl__pg_connection *connection)
 {
     pump p = make_pump(connection);
     if (PQpipelineSync(connection->pg) == 0)
-        give_up(&p, NULL); /* no answer would ever end */
+        give_up(&p, NULL); /* without its sync the pipeline never ends */
     else
         pawl__pg_push(connection)->kind = PAWL__PG_SENT_SYNC;
     pump_and_end(&p);
@@ -277,9 +278,9 @@ void pawl__pg_pump_one(pawl__pg_connection *connection)
     connection->sent_count = 0;
 }
 
-/* What the server says of the transaction is what counts: a begin may have failed,
- * and a statement that failed has ended it, so that whatever comes next would be
- * refused. A handler's and a caller's transaction is theirs. */
+/* PQtransactionStatus decides: a begin may have failed, and a failed statement leaves a transaction
+ * in which every later statement would be refused. A transaction that belongs to a handler's own
+ * SQL or to the caller of enlist is left to them. */
 static void follow_transaction(pawl__pg_connection *connection)
 {
     PGTransactionStatusType status = PQtransactionStatus(connection->pg);

@@ -1,5 +1,4 @@
-/* writer.c - steps: selecting items, building their arrays, reading what came
- * of them.
+/* writer.c - writes: selecting items, building their arrays, reading their answers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +27,7 @@ const void **pawl__pg_select(pawl__pg_writer *writer, pawl_change_kind kind, paw
     return items;
 }
 
-/* ---- Steps -------------------------------------------------------------- */
+/* ---- Writes ------------------------------------------------------------- */
 
 static pawl__pg_write *add(pawl__pg_writer *writer, pawl_change_kind kind, const void **items,
                            size_t count, pawl__pg_check_fn *check)
@@ -82,17 +81,17 @@ void pawl__pg_write_fields(pawl__pg_write *write, const pawl__sql_field *fields,
     }
 }
 
-/* An insert that leaves out what is there fails for it without those words. They
- * cost a third of its time, and stand at its end. */
+/* ON CONFLICT at the end of an insert leaves out the rows that are there: without these words the
+ * insert fails for them, and takes a third less time. */
 static const char *find_conflict(const pawl__pg_statement *statement)
 {
     bool is_insert = strncmp(statement->text, "insert into ", 12) == 0;
     return is_insert ? strstr(statement->text, " on conflict ") : NULL;
 }
 
-/* The statement, made to fail for an item that it would leave out: an insert with a
- * duplicate key, any other with a division by zero when it returns another number of
- * rows than its last parameter says. */
+/* The guarded form of the statement, which fails for an item that it would leave out: an insert
+ * with a duplicate key, any other with a division by zero when it returns another number of rows
+ * than its last parameter says. */
 static pawl_code make_guarded(const pawl__pg_write *write, pawl__pg_statement *statement)
 {
     pawl__sql_text      text     = {0};
@@ -117,7 +116,7 @@ static pawl_code make_guarded(const pawl__pg_write *write, pawl__pg_statement *s
     return PAWL_OK;
 }
 
-/* A statement that begins with a list of its own cannot stand in another's. */
+/* WITH cannot stand inside the WITH of the guarded form. */
 static bool can_guard(const pawl__pg_statement *statement)
 {
     return strncmp(statement->text, "with ", 5) != 0;

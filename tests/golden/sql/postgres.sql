@@ -1354,7 +1354,7 @@ select "Placed", "Seq" from "pawl_queue" where "Queue" = $1 and "Due" <= $2 and 
 select "Due" from "pawl_queue" where "Queue" = $1 and "Due" >= $2 and "Seq" <> all ($3) order by
 "Due", "Seq" limit 1 for update skip locked;
 
--- INBOX_LOOK
+-- INBOX_KNOWN
 select k.n from unnest($2) with ordinality as k (id, n) cross join lateral (select from "pawl_inbox"
 where "Endpoint" = $1 and "MessageId" = k.id limit 1) as i;
 
