@@ -12,6 +12,8 @@
 #define WHOLE_MS_MAX 3         /* a claim from the first row that takes less needs no front */
 #define PAUSE_FACTOR 100
 #define PAUSE_MS_MAX 60000
+#define EMPTY_PARTS 10  /* a handle without work looks at the first row for a tenth of the time */
+#define REST_MS_MIN 100 /* of a wait, so that waits do not follow one another at once */
 
 pawl__pg_front *pawl__pg_front_of(pawl__pg *store, pawl_text queue)
 {
@@ -22,6 +24,7 @@ pawl__pg_front *pawl__pg_front_of(pawl__pg *store, pawl_text queue)
             return &store->fronts[i];
     pawl__pg_front *front = &store->fronts[store->front_count++ % PAWL__PG_QUEUES_MAX];
     *front                = (pawl__pg_front){.from        = PAWL_TIME_MIN,
+                                             .start       = PAWL_TIME_MIN,
                                              .due_max     = PAWL_TIME_MIN,
                                              .queue_due   = PAWL_TIME_MIN,
                                              .timeout_due = PAWL_TIME_MIN};
@@ -32,22 +35,58 @@ pawl__pg_front *pawl__pg_front_of(pawl__pg *store, pawl_text queue)
     return front;
 }
 
-pawl_time pawl__pg_front_begin(pawl__pg_front *front)
+/* Due times that move with the monotonic clock, as those of a real clock do. A virtual clock
+ * stands still or jumps, and one that was set moves once. */
+static bool moves_with_time(const pawl__pg_front *front, pawl_time due_max)
 {
-    int64_t now     = pawl__pg_clock_ms();
-    front->begun_ms = now;
-    return now >= front->whole_ms + front->pause_ms ? PAWL_TIME_MIN : front->from;
+    int64_t passed = (front->begun_ms - front->whole_ms) * 1000;
+    int64_t ahead  = due_max - front->whole_due_max - passed;
+    return ahead >= -MARGIN && ahead <= MARGIN;
 }
 
-void pawl__pg_front_end(pawl__pg_front *front, pawl_time from, const pawl_queue_rows *rows)
+static int64_t pause_of(const pawl__pg_front *front)
 {
-    int64_t now = pawl__pg_clock_ms();
+    return front->owes_whole ? front->pause_ms / EMPTY_PARTS : front->pause_ms;
+}
+
+pawl_time pawl__pg_front_begin(pawl__pg_front *front, pawl_time due_max)
+{
+    front->begun_ms = pawl__pg_clock_ms();
+    bool is_whole =
+        front->begun_ms >= front->whole_ms + pause_of(front) || !moves_with_time(front, due_max);
+    return is_whole ? PAWL_TIME_MIN : front->from;
+}
+
+bool pawl__pg_front_is_too_far(pawl__pg_front *front, pawl_time from, const pawl_queue_rows *rows)
+{
+    if (rows->count != 0 || from == PAWL_TIME_MIN)
+        return false;
+    front->owes_whole = true;
+    front->begun_ms   = pawl__pg_clock_ms();
+    return front->begun_ms >= front->whole_ms + pause_of(front);
+}
+
+void pawl__pg_front_end(pawl__pg_front *front, pawl_time from, pawl_time due_max,
+                        const pawl_queue_rows *rows)
+{
+    front->start = from;
     if (from == PAWL_TIME_MIN) {
-        int64_t took    = now - front->begun_ms;
-        int64_t pause   = took < WHOLE_MS_MAX ? 0 : took * PAUSE_FACTOR;
-        front->whole_ms = now;
-        front->pause_ms = pause > PAUSE_MS_MAX ? PAUSE_MS_MAX : pause;
+        int64_t took         = pawl__pg_clock_ms() - front->begun_ms;
+        int64_t pause        = took * PAUSE_FACTOR;
+        front->whole_ms      = front->begun_ms;
+        front->whole_due_max = due_max;
+        front->pause_ms =
+            took < WHOLE_MS_MAX ? 0 : took + (pause > PAUSE_MS_MAX ? PAUSE_MS_MAX : pause);
+        front->owes_whole = false;
     }
     if (rows->count > 0)
         front->from = pawl_time_add(rows->items[0].due, -MARGIN);
+}
+
+int64_t pawl__pg_front_rest_ms(const pawl__pg_front *front)
+{
+    if (front->start == PAWL_TIME_MIN)
+        return INT64_MAX;
+    int64_t rest = front->whole_ms + pause_of(front) - pawl__pg_clock_ms();
+    return rest > REST_MS_MIN ? rest : REST_MS_MIN;
 }

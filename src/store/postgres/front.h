@@ -17,9 +17,14 @@
 
 /* Never NULL: with more queues than the handle can keep, the oldest is reused. */
 pawl__pg_front *pawl__pg_front_of(pawl__pg *store, pawl_text queue);
-/* Chooses the due time at which the claim begins. */
-pawl_time pawl__pg_front_begin(pawl__pg_front *front);
+/* The due time at which a claim of rows up to `due_max` begins, PAWL_TIME_MIN: the first row. */
+pawl_time pawl__pg_front_begin(pawl__pg_front *front, pawl_time due_max);
+/* Whether an empty claim that began at `from` is repeated from the first row at once. */
+bool pawl__pg_front_is_too_far(pawl__pg_front *front, pawl_time from, const pawl_queue_rows *rows);
 /* Takes the findings of the claim that began at `from`. */
-void pawl__pg_front_end(pawl__pg_front *front, pawl_time from, const pawl_queue_rows *rows);
+void pawl__pg_front_end(pawl__pg_front *front, pawl_time from, pawl_time due_max,
+                        const pawl_queue_rows *rows);
+/* Milliseconds after which a handle without work claims from the first row; INT64_MAX: it did. */
+int64_t pawl__pg_front_rest_ms(const pawl__pg_front *front);
 
 #endif

@@ -99,7 +99,7 @@ static pawl_code find_next(pawl__pg *store, pawl__pg_connection *connection, paw
                            pawl_next_due *next, pawl_error *error)
 {
     pawl__pg_front *front = pawl__pg_front_of(store, queue);
-    pawl_time       from  = pawl__pg_front_begin(front);
+    pawl_time       from  = front->start;
     first_seen      first = {{PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX}, false};
     pawl_code       code  = look_ahead(store, connection, front, from, queue, aggregators,
                                        aggregator_count, &first, error);

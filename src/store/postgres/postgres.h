@@ -52,9 +52,12 @@ typedef struct pawl__pg_front {
     pawl_time due_max;                /* of the last claim */
     pawl_time queue_due, timeout_due; /* before these times nothing is due, as far as was seen */
     pawl_time from;                   /* rows due before it are passed over, PAWL_TIME_MIN: none */
-    int64_t   whole_ms;               /* monotonic: when the last claim began with the first row */
-    int64_t   pause_ms;               /* until the next claim begins with it again */
+    pawl_time start;                  /* due time at which the last claim began */
     int64_t   begun_ms;               /* monotonic: when the claim under way began */
+    int64_t   whole_ms;               /* monotonic: when the last claim began with the first row, */
+    pawl_time whole_due_max;          /* ... and its due_max */
+    int64_t   pause_ms;               /* until a claim begins with the first row again */
+    bool      owes_whole;             /* a claim was empty, and began with the front */
     bool      is_full;                /* timeouts: the last claim was given all that it asked for */
     unsigned  unchecked;              /* timeouts: full claims since the last check */
 } pawl__pg_front;

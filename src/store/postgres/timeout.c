@@ -62,7 +62,7 @@ static pawl__pg_front *front_of(pawl__pg *store, pawl_text destination)
 static pawl_code check_due(pawl__pg *store, pawl__pg_front *front, const pawl_timeout_claim *claim,
                            pawl_time *due, pawl_error *error)
 {
-    pawl_time from = front != NULL ? pawl__pg_front_begin(front) : PAWL_TIME_MIN;
+    pawl_time from = front != NULL ? pawl__pg_front_begin(front, claim->due_max) : PAWL_TIME_MIN;
     *due           = PAWL_TIME_MAX;
     pawl_code code = first_from(store, claim, from, due, error);
     if (code == PAWL_OK && *due > claim->due_max && from > PAWL_TIME_MIN) {
@@ -73,7 +73,7 @@ static pawl_code check_due(pawl__pg *store, pawl__pg_front *front, const pawl_ti
     pawl_queue_row  first = {.due = *due};
     pawl_queue_rows found = {.items = &first, .count = *due <= claim->due_max};
     if (code == PAWL_OK && front != NULL)
-        pawl__pg_front_end(front, from, &found);
+        pawl__pg_front_end(front, from, claim->due_max, &found);
     return code;
 }
 

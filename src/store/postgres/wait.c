@@ -19,6 +19,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/postgres/front.h"
 #include "store/postgres/operations.h"
 #include "store/postgres/wire.h"
 
@@ -396,6 +397,11 @@ static int64_t slice_of(pawl__pg *store, int64_t milliseconds)
     int64_t slice = milliseconds;
     if (store->others_have)
         slice = slice < OTHERS_MS ? slice : OTHERS_MS;
+    const pawl__pg_front *queues[PAWL__PG_QUEUES_MAX];
+    for (size_t count = list_queues(store, queues); count > 0; count--) {
+        int64_t rest = pawl__pg_front_rest_ms(queues[count - 1]);
+        slice        = slice < rest ? slice : rest;
+    }
     if (store->is_pooled && !has_topics(store)) {
         slice = slice < BEAT_MS ? slice : BEAT_MS;
     } else if (store->is_pooled) {
