@@ -213,7 +213,7 @@ static void another_type_of_correlation_is_refused(void **state)
     int64_t before = object_count(p->path);
     expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, list, 2, &store), PAWL_ESCHEMA);
     expect_text(p,
-                "column Correlation_order_id: incorrect data type: expected INTEGER, found TEXT");
+                "column Correlation_order_id: incorrect data type: expected integer, found TEXT");
     assert_int_equal(object_count(p->path), before);
 }
 
@@ -340,6 +340,51 @@ static void d34_a_failed_install_leaves_nothing(void **state)
     free(out);
 }
 
+/* Runs the script's first statements without its transaction, as where each commits by itself;
+ * how many there were. */
+static size_t run_part(const char *path, const char *script, size_t count_max)
+{
+    sqlite3    *db    = raw_open(path);
+    size_t      count = 0;
+    const char *at    = strstr(script, "begin immediate;\n");
+    assert_non_null(at);
+    at = strchr(at, '\n') + 1;
+    for (; count < count_max && strcmp(at, "commit;\n") != 0; count++) {
+        char        statement[4000];
+        const char *end = strstr(at, ";\n");
+        assert_non_null(end);
+        snprintf(statement, sizeof statement, "%.*s", (int)(end - at), at);
+        raw_run(db, statement);
+        at = end + 2;
+    }
+    sqlite3_close(db);
+    return count;
+}
+
+/* Wherever a script ended: open refuses what it left, and the next apply makes the rest. */
+static void d26_a_part_of_a_script_is_made_whole(void **state)
+{
+    place *p      = *state;
+    lines *script = calloc(1, sizeof *script);
+    lines *out    = calloc(1, sizeof *out);
+    assert_non_null(script);
+    assert_non_null(out);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_PRINT, both_tables, 2, script), PAWL_OK);
+    size_t whole = run_part(p->path, script->text, SIZE_MAX);
+    assert_in_range(whole, 30, 200);
+    for (size_t count = 0; count < whole; count++) {
+        pawl_store *store = NULL;
+        expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out), PAWL_OK);
+        assert_int_equal(run_part(p->path, script->text, count), count);
+        expect_code(p, open_as(p, p->url, PAWL_OPEN_CHECK, both_tables, 2, &store), PAWL_ESCHEMA);
+        expect_text(p, "is missing or incomplete; run: pawl schema apply");
+        expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_OK);
+        expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_VERIFY, both_tables, 2, out), PAWL_OK);
+    }
+    free(script);
+    free(out);
+}
+
 /* Before anything is sent: the file is not even made. */
 static void d34_a_prefix_is_looked_at_first(void **state)
 {
@@ -367,6 +412,7 @@ int main(void)
         CASE(ids_are_never_used_again),
         CASE(processes_may_create_at_once),
         CASE(d34_a_failed_install_leaves_nothing),
+        CASE(d26_a_part_of_a_script_is_made_whole),
         CASE(d34_a_prefix_is_looked_at_first),
     };
     return cmocka_run_group_tests_name("sqlite_schema", tests, NULL, NULL);

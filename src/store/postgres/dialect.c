@@ -7,6 +7,8 @@
  */
 #include "store/postgres/schema.h"
 
+#include <stdio.h>
+
 static const char *const catalog_types[] = {
     [PAWL__SQL_SERIAL]   = "bigint",
     [PAWL__SQL_INTEGER]  = "bigint",
@@ -24,9 +26,9 @@ static const char *const catalog_types[] = {
 _Static_assert(sizeof catalog_types / sizeof catalog_types[0] == pawl__sql_type_count,
                "a name for each type");
 
-const char *pawl__pg_type_name(pawl__sql_type type)
+void pawl__pg_type_name(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE])
 {
-    return catalog_types[type];
+    (void)snprintf(name, PAWL__SQL_TYPE_NAME_SIZE, "%s", catalog_types[type]);
 }
 
 /* ---- The function that sends -------------------------------------------- */
@@ -191,6 +193,8 @@ const pawl__sql_dialect pawl__pg_dialect = {
     .table_end       = "",
     .keyed_end       = "",
     .saga_end        = SAGA_END,
+    .name_size_max   = 63, /* the server cuts a longer one, so none is sent */
+    .prefix_size_max = 20,
     .has_short_names = true,
     .adds_columns    = true,
     .no_indexes      = no_indexes,

@@ -412,6 +412,12 @@ static void write_identity(pawl__pg *store)
                    store->sql.base.system_prefix);
 }
 
+static pawl_code check_schema(pawl__pg *store, const pawl_store_options *options, pawl_error *error)
+{
+    pawl__sql_schema schema = pawl__pg_schema_of(store);
+    return pawl__sql_schema_check(&schema, options->tables, options->table_count, error);
+}
+
 pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_options *options,
                         pawl_error *error)
 {
@@ -432,7 +438,7 @@ pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_opti
     if (code == PAWL_OK)
         write_identity(store);
     if (code == PAWL_OK)
-        code = pawl__pg_schema_check(store, options->tables, options->table_count, error);
+        code = check_schema(store, options, error);
     return code;
 }
 

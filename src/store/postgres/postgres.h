@@ -19,7 +19,7 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/horizon.h"
 #include "store/postgres/outbox_front.h"
-#include "store/sql/connection.h"
+#include "store/sql/schema.h"
 
 #include <sys/types.h>
 
@@ -192,16 +192,10 @@ void pawl__pg_claims_end(pawl__pg *store, const int64_t *seqs, size_t count);
  * by others leave the list. Sends and awaits. */
 pawl_code pawl__pg_claims_lock(pawl__pg *store, pawl_error *error);
 
-/* schema.c, verify.c */
+/* schema.c */
+pawl__sql_schema pawl__pg_schema_of(pawl__pg *store);
 pawl_code pawl__pg_schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
                           pawl_line_fn *line, void *context, pawl_error *error);
-/* The short check at open: versions, and the tables of the sagas. */
-pawl_code pawl__pg_schema_check(pawl__pg *store, const pawl_saga_table *const *tables,
-                                size_t table_count, pawl_error *error);
-/* Reports each difference; `*count` is how many. An index of an earlier version (`*has_relic`) is
- * no difference: it costs speed alone. */
-pawl_code pawl__pg_verify(pawl__pg *store, const pawl_schema_spec *spec, pawl_line_fn *line,
-                          void *context, size_t *count, bool *has_relic, pawl_error *error);
 
 /* wait.c */
 /* The number of an advisory lock for a name of this store, the same in every process. */

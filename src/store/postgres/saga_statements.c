@@ -251,7 +251,7 @@ static pawl_text copy_text(char **at, pawl_text text)
 static pawl_code add_saga(pawl__pg_connection *connection, const pawl_saga_table *table,
                           pawl__pg_saga **saga, pawl_error *error)
 {
-    pawl_code code = pawl__pg_saga_check(table, error);
+    pawl_code code = pawl__sql_saga_check(&pawl__pg_dialect, table, error);
     if (code != PAWL_OK)
         return code;
     size_t size = table->type.size + table->name.size + table->main.property.size +

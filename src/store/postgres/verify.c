@@ -1,94 +1,76 @@
-/* verify.c - reads the catalog for verify (store/sql/verify.h), and looks at what
+/* verify.c - reads the catalog (store/sql/schema.h), and looks at what
  * only PostgreSQL has: the cascade, and the function that sends.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/verify.h"
-
 #include "store/postgres/schema.h"
 
-#include <stdio.h>
 #include <string.h>
-
-typedef struct checking {
-    pawl__sql_verifier base;
-    pawl__pg          *store;
-} checking;
 
 /* ---- What the catalog says ---------------------------------------------- */
 
-/* All rows of one statement over the tables; `items` is NULL without memory. */
-static pawl_code read_rows(checking *c, int statement, const pawl_text *tables, size_t table_count,
-                           const pawl__sql_fields *columns, size_t row_size, char **items,
-                           size_t *count)
+/* All rows of one statement over the tables. */
+static pawl_code read_rows(pawl__pg *store, int statement, const pawl_text *tables,
+                           size_t table_count, const pawl__sql_fields *columns, size_t row_size,
+                           pawl_arena *arena, pawl__sql_rows *rows, pawl_error *error)
 {
     pawl__pg_request request;
-    pawl__pg_begin(&request, &c->store->main, statement, c->base.error);
-    pawl__pg_put_text(&request, pawl_text_of(c->store->schema));
+    pawl__pg_begin(&request, &store->main, statement, error);
+    pawl__pg_put_text(&request, pawl_text_of(store->schema));
     pawl__pg_put_texts(&request, tables, table_count);
     pawl_code code = pawl__pg_run(&request);
-    request.arena  = c->base.arena;
+    request.arena  = arena;
     if (code != PAWL_OK)
         return code;
-    *items = pawl__pg_take_rows(&request, row_size);
-    while (*items != NULL && pawl__pg_next(&request))
-        pawl__pg_get_fields(&request, columns, *items + row_size * (*count)++);
+    char *items = pawl__pg_take_rows(&request, row_size);
+    rows->items = items;
+    while (items != NULL && pawl__pg_next(&request))
+        pawl__pg_get_fields(&request, columns, items + row_size * rows->count++);
     pawl__pg_end(&request);
     return request.code;
 }
 
-static pawl_code read_catalog(checking *c, const pawl_schema_spec *spec)
+pawl_code pawl__pg_look(pawl_store *base, const pawl_text *tables, size_t count, pawl_arena *arena,
+                        pawl__sql_catalog *catalog, pawl_error *error)
 {
-    pawl__sql_verifier *v = &c->base;
-    size_t              count;
-    char               *columns = NULL, *indexes = NULL;
-    pawl_text          *names = pawl__sql_verified_tables(v, spec, &count);
-    if (names == NULL)
-        return pawl__pg_no_memory(v->error);
+    pawl__pg *store = pawl__pg_of(base);
     pawl_code code =
-        read_rows(c, PAWL__PG_SCHEMA_COLUMNS, names, count, &pawl__sql_found_column_row,
-                  sizeof *v->columns, &columns, &v->column_count);
+        read_rows(store, PAWL__PG_SCHEMA_COLUMNS, tables, count, &pawl__sql_found_column_row,
+                  sizeof(pawl__sql_found_column), arena, &catalog->columns, error);
     if (code == PAWL_OK)
-        code = read_rows(c, PAWL__PG_SCHEMA_INDEXES, names, count, &pawl__sql_found_index_row,
-                         sizeof *v->indexes, &indexes, &v->index_count);
-    v->columns = (void *)columns;
-    v->indexes = (void *)indexes;
+        code = read_rows(store, PAWL__PG_SCHEMA_INDEXES, tables, count, &pawl__sql_found_index_row,
+                         sizeof(pawl__sql_found_index), arena, &catalog->indexes, error);
     return code;
-}
-
-static void type_name(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE])
-{
-    (void)snprintf(name, PAWL__SQL_TYPE_NAME_SIZE, "%s", pawl__pg_type_name(type));
 }
 
 /* ---- Cascades ----------------------------------------------------------- */
 
-static pawl_code check_cascade(checking *c, const pawl__sql_table *table)
+static pawl_code check_cascade(pawl__pg *store, pawl__sql_verifier *v, const pawl__sql_table *table)
 {
     pawl__pg_request request;
     int64_t          count = 0;
-    pawl_text        name  = pawl_arena_printf(c->base.arena, "%s%s", c->base.prefix, table->name);
+    pawl_text        name  = pawl_arena_printf(v->arena, "%s%s", v->schema->prefix, table->name);
     if (name.data == NULL)
-        return pawl__pg_no_memory(c->base.error);
-    if (!pawl__sql_table_is_there(&c->base, name))
+        return pawl__pg_no_memory(v->error);
+    if (!pawl__sql_has_table(&v->catalog, name))
         return PAWL_OK;
-    pawl__pg_begin(&request, &c->store->main, PAWL__PG_SCHEMA_CASCADES, c->base.error);
-    pawl__pg_put_text(&request, pawl_text_of(c->store->schema));
+    pawl__pg_begin(&request, &store->main, PAWL__PG_SCHEMA_CASCADES, v->error);
+    pawl__pg_put_text(&request, pawl_text_of(store->schema));
     pawl__pg_put_text(&request, name);
     pawl_code code = pawl__pg_one_int(&request, &count);
     if (code == PAWL_OK && count == 0)
-        pawl__sql_report(&c->base, "table %.*s: foreign key with delete cascade is missing",
+        pawl__sql_report(v, "table %.*s: foreign key with delete cascade is missing",
                          PAWL_TEXT_ARGS(name));
     return code;
 }
 
-static pawl_code check_cascades(checking *c)
+static pawl_code check_cascades(pawl__pg *store, pawl__sql_verifier *v)
 {
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < pawl__sql_table_count; i++) {
         const pawl__sql_table *table = &pawl__sql_tables[i];
         if (table->constraints != NULL && strstr(table->constraints, "cascade") != NULL)
-            code = check_cascade(c, table);
+            code = check_cascade(store, v, table);
     }
     return code;
 }
@@ -96,13 +78,13 @@ static pawl_code check_cascades(checking *c)
 /* ---- The function ------------------------------------------------------- */
 
 /* What stands between the quotes of its template. */
-static pawl_text body_of(checking *c)
+static pawl_text body_of(pawl__sql_verifier *v)
 {
     pawl__sql_text text = {0};
-    pawl__sql_expand(&text, &pawl__pg_dialect, c->base.prefix, pawl__pg_send_function);
+    pawl__sql_expand(&text, &pawl__pg_dialect, v->schema->prefix, pawl__pg_send_function);
     pawl_text whole = {0};
     if (!text.is_failed)
-        whole = pawl_arena_text(c->base.arena, (pawl_text){.data = text.data, .size = text.size});
+        whole = pawl_arena_text(v->arena, (pawl_text){.data = text.data, .size = text.size});
     pawl__sql_text_free(&text);
     size_t      size  = strlen(PAWL__PG_BODY_QUOTE);
     const char *begin = whole.data != NULL ? strstr(whole.data, PAWL__PG_BODY_QUOTE) : NULL;
@@ -112,65 +94,35 @@ static pawl_text body_of(checking *c)
     return (pawl_text){.data = begin + size, .size = (size_t)(end - begin) - size};
 }
 
-static pawl_code check_function(checking *c)
+static pawl_code check_function(pawl__pg *store, pawl__sql_verifier *v)
 {
     pawl__pg_request request;
-    pawl_text        body = body_of(c);
-    pawl_text name = pawl_arena_printf(c->base.arena, "%s%s", c->store->sql.base.system_prefix,
-                                       pawl__pg_send_name);
+    pawl_text        body = body_of(v);
+    pawl_text        name =
+        pawl_arena_printf(v->arena, "%s%s", store->sql.base.system_prefix, pawl__pg_send_name);
     if (body.data == NULL || name.data == NULL)
-        return pawl__pg_no_memory(c->base.error);
-    pawl__pg_begin(&request, &c->store->main, PAWL__PG_SCHEMA_FUNCTION, c->base.error);
-    pawl__pg_put_text(&request, pawl_text_of(c->store->schema));
+        return pawl__pg_no_memory(v->error);
+    pawl__pg_begin(&request, &store->main, PAWL__PG_SCHEMA_FUNCTION, v->error);
+    pawl__pg_put_text(&request, pawl_text_of(store->schema));
     pawl__pg_put_text(&request, name);
     pawl_code code = pawl__pg_run(&request);
     if (code == PAWL_OK && !pawl__pg_next(&request))
-        pawl__sql_report(&c->base, "function %.*s is missing", PAWL_TEXT_ARGS(name));
+        pawl__sql_report(v, "function %.*s is missing", PAWL_TEXT_ARGS(name));
     else if (code == PAWL_OK && !pawl_text_equal(pawl__pg_peek_text(&request), body))
-        pawl__sql_report(&c->base, "function %.*s is not that of this version of pawl",
+        pawl__sql_report(v, "function %.*s is not that of this version of pawl",
                          PAWL_TEXT_ARGS(name));
     else if (code == PAWL_OK && !pawl__pg_get_bool(&request))
-        pawl__sql_report(&c->base, "function %.*s: its search_path is not the schema %s",
-                         PAWL_TEXT_ARGS(name), c->store->schema);
+        pawl__sql_report(v, "function %.*s: its search_path is not the schema %s",
+                         PAWL_TEXT_ARGS(name), store->schema);
     pawl__pg_end(&request);
     return code;
 }
 
 /* ---- All of it ---------------------------------------------------------- */
 
-static pawl_code check_all(checking *c, const pawl_schema_spec *spec)
+pawl_code pawl__pg_verify_own(pawl__sql_verifier *v)
 {
-    int64_t   version = 0;
-    pawl_code code    = pawl__pg_version(c->store, &version, c->base.error);
-    if (code == PAWL_OK)
-        code = read_catalog(c, spec);
-    if (code == PAWL_OK)
-        code = pawl__sql_verify(&c->base, spec, version);
-    if (code == PAWL_OK)
-        code = check_cascades(c);
-    return code == PAWL_OK ? check_function(c) : code;
-}
-
-pawl_code pawl__pg_verify(pawl__pg *store, const pawl_schema_spec *spec, pawl_line_fn *line,
-                          void *context, size_t *count, bool *has_relic, pawl_error *error)
-{
-    checking c = {.base  = {.dialect   = &pawl__pg_dialect,
-                            .prefix    = store->sql.base.system_prefix,
-                            .arena     = pawl_arena_create(0),
-                            .line      = line,
-                            .context   = context,
-                            .error     = error,
-                            .type_name = type_name,
-                            .collation = "C",
-                            .has_keys  = true},
-                  .store = store};
-    *count     = 0;
-    *has_relic = false;
-    if (c.base.arena == NULL)
-        return pawl__pg_no_memory(error);
-    pawl_code code = check_all(&c, spec);
-    pawl_arena_destroy(c.base.arena);
-    *count     = c.base.count;
-    *has_relic = c.base.has_relic;
-    return code;
+    pawl__pg *store = pawl__pg_of(v->schema->store);
+    pawl_code code  = check_cascades(store, v);
+    return code == PAWL_OK ? check_function(store, v) : code;
 }

@@ -59,15 +59,34 @@ size_t pawl__sql_correlations(const pawl_saga_table *table, const pawl_correlati
     return count;
 }
 
-pawl_code pawl__sql_saga_check(const pawl_saga_table *table, pawl_error *error)
+/* A longer identifier is cut by some databases, and refused by others (D5). */
+static pawl_code check_size(const pawl__sql_dialect *dialect, const char *what, pawl_text name,
+                            size_t size, pawl_error *error)
 {
+    if (dialect->name_size_max == 0 || size <= dialect->name_size_max)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL, "%s%.*s: its name has %zu bytes, limit %zu of %s",
+                          what, PAWL_TEXT_ARGS(name), size, dialect->name_size_max, dialect->name);
+}
+
+pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
+                               pawl_error *error)
+{
+    static const char       before[] = "Correlation_";
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(table, list);
     pawl_code               code =
         pawl__sql_name_check(table->name, "saga table", PAWL__SQL_TABLE_NAME_SIZE_MAX, error);
-    for (size_t i = 0; code == PAWL_OK && i < count; i++)
-        code = pawl__sql_name_check(list[i]->property, "correlation property",
-                                    PAWL__SQL_TABLE_NAME_SIZE_MAX, error);
+    if (code == PAWL_OK)
+        code = check_size(dialect, "table ", table->name, table->name.size, error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        pawl_text name = list[i]->property;
+        code = pawl__sql_name_check(name, "correlation property", PAWL__SQL_TABLE_NAME_SIZE_MAX,
+                                    error);
+        if (code == PAWL_OK)
+            code = check_size(dialect, "column Correlation_", name, sizeof before - 1 + name.size,
+                              error);
+    }
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "saga %.*s", PAWL_TEXT_ARGS(table->type));
     return PAWL_OK;
@@ -275,7 +294,7 @@ static void create_saga(script *s, const pawl_saga_table *table)
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(table, list);
     if (s->code == PAWL_OK)
-        s->code = pawl__sql_saga_check(table, s->error);
+        s->code = pawl__sql_saga_check(s->dialect, table, s->error);
     if (s->code != PAWL_OK)
         return;
     pawl__sql_create_saga_table(&s->text, s->dialect, table);
@@ -308,7 +327,7 @@ pawl_code pawl__sql_drop(const pawl__sql_dialect *dialect, const char *prefix,
 {
     script s = {dialect, prefix, emit, context, error, {0}, PAWL_OK};
     for (size_t i = 0; s.code == PAWL_OK && i < saga_count; i++) {
-        s.code = pawl__sql_saga_check(sagas[i], error);
+        s.code = pawl__sql_saga_check(dialect, sagas[i], error);
         pawl__sql_append(&s.text, "drop table if exists ");
         pawl__sql_append_table(&s.text, dialect, "", sagas[i]->name);
         finish_statement(&s);

@@ -46,12 +46,14 @@ typedef struct pawl__sql_dialect {
     char        quote_open;
     char        quote_close;
     const char *types[pawl__sql_type_count];
-    const char *json_check; /* behind a JSON column, %s is the quoted column; or "" */
-    const char *parameter;  /* %u is its number */
-    const char *ignore;     /* %s is the list of the key's columns */
-    const char *table_end;  /* after the closing parenthesis */
-    const char *keyed_end;  /* the same for a table that is its own index */
-    const char *saga_end;   /* the same for a saga table; NULL: as table_end */
+    const char *json_check;      /* behind a JSON column, %s is the quoted column; or "" */
+    const char *parameter;       /* %u is its number */
+    const char *ignore;          /* %s is the list of the key's columns */
+    const char *table_end;       /* after the closing parenthesis */
+    const char *keyed_end;       /* the same for a table that is its own index */
+    const char *saga_end;        /* the same for a saga table; NULL: as table_end */
+    size_t      name_size_max;   /* bytes of an identifier; 0: PAWL__SQL_TABLE_NAME_SIZE_MAX */
+    size_t      prefix_size_max; /* 0: PAWL_PREFIX_SIZE_MAX */
     bool        keeps_ties; /* equal entries of an index come in the order of the rows' numbers */
     bool        has_short_names;     /* names of indexes on saga tables are made from a hash */
     bool        adds_columns;        /* "add column if not exists": the script adds them */
@@ -71,6 +73,10 @@ typedef struct pawl__sql_text {
     bool   is_failed;
 } pawl__sql_text;
 
+static inline pawl_text pawl__sql_text_of(const pawl__sql_text *text)
+{
+    return (pawl_text){.data = text->data, .size = text->size};
+}
 void pawl__sql_text_free(pawl__sql_text *text);
 void pawl__sql_text_clear(pawl__sql_text *text);
 void pawl__sql_append(pawl__sql_text *text, const char *string);

@@ -58,8 +58,9 @@ void pawl__sql_correlation_index(pawl__sql_text *text, const pawl__sql_dialect *
                                  const pawl_saga_table *table, const pawl_correlation *correlation);
 /* Both correlations of a table, those that it has. */
 size_t pawl__sql_correlations(const pawl_saga_table *table, const pawl_correlation *list[2]);
-/* The names of table and columns (D3). */
-pawl_code pawl__sql_saga_check(const pawl_saga_table *table, pawl_error *error);
+/* The names of table and columns (D3, D5). */
+pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
+                               pawl_error *error);
 
 void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                             const char *prefix, const pawl__sql_table *table);

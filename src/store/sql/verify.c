@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/verify.h"
+#include "store/sql/schema.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ const pawl__sql_fields pawl__sql_found_index_row = PAWL__SQL_LIST(found_index);
 
 static pawl_code no_memory(const pawl__sql_verifier *v)
 {
-    return pawl_error_set(v->error, PAWL_ENOMEM, "%s: out of memory", v->dialect->name);
+    return pawl_error_set(v->error, PAWL_ENOMEM, "%s: out of memory", v->schema->dialect->name);
 }
 
 void pawl__sql_report(pawl__sql_verifier *v, const char *format, ...)
@@ -47,47 +47,71 @@ void pawl__sql_report(pawl__sql_verifier *v, const char *format, ...)
         v->line(pawl_text_of(text), v->context);
 }
 
-/* ---- Columns ------------------------------------------------------------ */
+/* ---- Finding ------------------------------------------------------------ */
 
-static pawl__sql_found_column *find_column(const pawl__sql_verifier *v, pawl_text name)
+bool pawl__sql_has_table(const pawl__sql_catalog *catalog, pawl_text table)
 {
-    for (size_t i = 0; i < v->column_count; i++)
-        if (pawl_text_equal(v->columns[i].table, v->table) &&
-            pawl_text_equal(v->columns[i].name, name))
-            return &v->columns[i];
+    const pawl__sql_found_column *columns = catalog->columns.items;
+    for (size_t i = 0; i < catalog->columns.count; i++)
+        if (pawl_text_equal(columns[i].table, table))
+            return true;
+    return false;
+}
+
+pawl__sql_found_column *pawl__sql_find_column(const pawl__sql_catalog *catalog, pawl_text table,
+                                              pawl_text name)
+{
+    pawl__sql_found_column *columns = catalog->columns.items;
+    for (size_t i = 0; i < catalog->columns.count; i++)
+        if (pawl_text_equal(columns[i].table, table) && pawl_text_equal(columns[i].name, name))
+            return &columns[i];
     return NULL;
 }
+
+const pawl__sql_found_index *pawl__sql_find_index(const pawl__sql_catalog *catalog, pawl_text table,
+                                                  pawl_text name)
+{
+    const pawl__sql_found_index *indexes = catalog->indexes.items;
+    for (size_t i = 0; i < catalog->indexes.count; i++)
+        if (pawl_text_equal(indexes[i].table, table) &&
+            (name.size == 0 ? indexes[i].is_primary : pawl_text_equal(indexes[i].name, name)))
+            return &indexes[i];
+    return NULL;
+}
+
+/* ---- Columns ------------------------------------------------------------ */
 
 static bool is_bytewise(pawl__sql_type type)
 {
     return type == PAWL__SQL_NAME || type == PAWL__SQL_KEY_TEXT;
 }
 
-static bool is_type(pawl_text found, const char *expected)
+bool pawl__sql_is_type(const pawl__sql_found_column *found, const char *expected)
 {
-    return found.size == strlen(expected) && strncasecmp(found.data, expected, found.size) == 0;
+    return found->type.size == strlen(expected) &&
+           strncasecmp(found->type.data, expected, found->type.size) == 0;
 }
 
 static void check_column(pawl__sql_verifier *v, pawl_text name, pawl__sql_type type,
                          bool is_nullable)
 {
     char                    expected[PAWL__SQL_TYPE_NAME_SIZE];
-    pawl__sql_found_column *found = find_column(v, name);
-    v->type_name(type, expected);
+    pawl__sql_found_column *found = pawl__sql_find_column(&v->catalog, v->table, name);
+    v->schema->ops->type_name(type, expected);
     if (found == NULL) {
         pawl__sql_report(v, "table %.*s: column %.*s is missing", PAWL_TEXT_ARGS(v->table),
                          PAWL_TEXT_ARGS(name));
         return;
     }
     found->is_known = true;
-    if (!is_type(found->type, expected))
+    if (!pawl__sql_is_type(found, expected))
         pawl__sql_report(v, "table %.*s: column %.*s: incorrect data type: expected %s, found %.*s",
                          PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), expected,
                          PAWL_TEXT_ARGS(found->type));
-    else if (v->collation != NULL && is_bytewise(type) &&
-             !pawl_text_equal(found->collation, pawl_text_of(v->collation)))
+    else if (v->schema->ops->collation != NULL && is_bytewise(type) &&
+             !pawl_text_equal(found->collation, pawl_text_of(v->schema->ops->collation)))
         pawl__sql_report(v, "table %.*s: column %.*s: expected collation %s, found %.*s",
-                         PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), v->collation,
+                         PAWL_TEXT_ARGS(v->table), PAWL_TEXT_ARGS(name), v->schema->ops->collation,
                          PAWL_TEXT_ARGS(found->collation));
     else if (type == PAWL__SQL_SERIAL && !found->has_default)
         pawl__sql_report(v,
@@ -110,8 +134,9 @@ static void check_columns(pawl__sql_verifier *v, const pawl__sql_column *columns
 /* Columns of others do no harm, unless every insert has to fill them. */
 static void check_strange_columns(pawl__sql_verifier *v)
 {
-    for (size_t i = 0; i < v->column_count; i++) {
-        const pawl__sql_found_column *column = &v->columns[i];
+    for (size_t i = 0; i < v->catalog.columns.count; i++) {
+        const pawl__sql_found_column *column =
+            (const pawl__sql_found_column *)v->catalog.columns.items + i;
         if (pawl_text_equal(column->table, v->table) && !column->is_known && column->is_required &&
             !column->has_default)
             pawl__sql_report(v,
@@ -130,19 +155,6 @@ typedef struct expected_index {
     bool      is_partial;
 } expected_index;
 
-static const pawl__sql_found_index *find_index(const pawl__sql_verifier *v,
-                                               const expected_index     *expected)
-{
-    for (size_t i = 0; i < v->index_count; i++) {
-        const pawl__sql_found_index *index = &v->indexes[i];
-        if (pawl_text_equal(index->table, v->table) &&
-            (expected->name.size == 0 ? index->is_primary
-                                      : pawl_text_equal(index->name, expected->name)))
-            return index;
-    }
-    return NULL;
-}
-
 static void report_index(pawl__sql_verifier *v, const expected_index *expected, const char *wanted,
                          const char *found)
 {
@@ -154,8 +166,9 @@ static void report_index(pawl__sql_verifier *v, const expected_index *expected, 
 
 static void check_index(pawl__sql_verifier *v, const expected_index *expected)
 {
-    const pawl__sql_found_index *found  = find_index(v, expected);
-    bool                         is_key = expected->name.size == 0;
+    const pawl__sql_found_index *found =
+        pawl__sql_find_index(&v->catalog, v->table, expected->name);
+    bool is_key = expected->name.size == 0;
     if (found == NULL) {
         pawl__sql_report(v, "table %.*s: %s%.*s is missing", PAWL_TEXT_ARGS(v->table),
                          is_key ? "primary key" : "index ", PAWL_TEXT_ARGS(expected->name));
@@ -177,7 +190,7 @@ static void check_index(pawl__sql_verifier *v, const expected_index *expected)
 static pawl_text expand(pawl__sql_verifier *v, const char *template_text)
 {
     pawl__sql_text text = {0};
-    pawl__sql_expand(&text, v->dialect, v->prefix, template_text);
+    pawl__sql_expand(&text, v->schema->dialect, v->schema->prefix, template_text);
     pawl_text copy = pawl_arena_text(v->arena, (pawl_text){.data = text.data, .size = text.size});
     bool      is_whole = !text.is_failed;
     pawl__sql_text_free(&text);
@@ -188,8 +201,8 @@ static pawl_text expand(pawl__sql_verifier *v, const char *template_text)
 static pawl_text key_of(pawl__sql_verifier *v, const pawl__sql_table *table)
 {
     if (table->constraints == NULL && table->columns[0].type == PAWL__SQL_SERIAL)
-        return pawl_arena_printf(v->arena, "%c%s%c", v->dialect->quote_open, table->columns[0].name,
-                                 v->dialect->quote_close);
+        return pawl_arena_printf(v->arena, "%c%s%c", v->schema->dialect->quote_open,
+                                 table->columns[0].name, v->schema->dialect->quote_close);
     pawl_text   whole = table->constraints != NULL ? expand(v, table->constraints) : (pawl_text){0};
     const char *open  = whole.data != NULL ? strchr(whole.data, '(') : NULL;
     const char *close = open != NULL ? strchr(open, ')') : NULL;
@@ -202,34 +215,26 @@ static pawl_text key_of(pawl__sql_verifier *v, const pawl__sql_table *table)
 static pawl_code check_indexes(pawl__sql_verifier *v, const pawl__sql_table *table)
 {
     for (size_t i = 0; i < table->index_count; i++) {
-        const pawl__sql_index *index = &table->indexes[i];
-        expected_index expected      = {pawl_arena_printf(v->arena, "%s%s", v->prefix, index->name),
-                                        expand(v, index->columns), index->is_unique,
-                                        index->where != NULL};
+        const pawl__sql_index *index    = &table->indexes[i];
+        expected_index         expected = {
+                    pawl_arena_printf(v->arena, "%s%s", v->schema->prefix, index->name),
+                    expand(v, index->columns), index->is_unique, index->where != NULL};
         if (expected.name.data == NULL || expected.columns.data == NULL)
             return no_memory(v);
-        if (pawl__sql_has_index(v->dialect, index))
+        if (pawl__sql_has_index(v->schema->dialect, index))
             check_index(v, &expected);
         else
-            v->has_relic |= find_index(v, &expected) != NULL;
+            v->has_relic |= pawl__sql_find_index(&v->catalog, v->table, expected.name) != NULL;
     }
     return PAWL_OK;
 }
 
 /* ---- Tables ------------------------------------------------------------- */
 
-bool pawl__sql_table_is_there(const pawl__sql_verifier *v, pawl_text name)
-{
-    for (size_t i = 0; i < v->column_count; i++)
-        if (pawl_text_equal(v->columns[i].table, name))
-            return true;
-    return false;
-}
-
 static bool begin_table(pawl__sql_verifier *v, pawl_text name)
 {
     v->table = name;
-    if (pawl__sql_table_is_there(v, name))
+    if (pawl__sql_has_table(&v->catalog, name))
         return true;
     pawl__sql_report(v, "table %.*s is missing", PAWL_TEXT_ARGS(name));
     return false;
@@ -237,7 +242,7 @@ static bool begin_table(pawl__sql_verifier *v, pawl_text name)
 
 static pawl_code check_shared(pawl__sql_verifier *v, const pawl__sql_table *table)
 {
-    pawl_text name = pawl_arena_printf(v->arena, "%s%s", v->prefix, table->name);
+    pawl_text name = pawl_arena_printf(v->arena, "%s%s", v->schema->prefix, table->name);
     if (name.data == NULL)
         return no_memory(v);
     if (!begin_table(v, name))
@@ -245,7 +250,7 @@ static pawl_code check_shared(pawl__sql_verifier *v, const pawl__sql_table *tabl
     check_columns(v, table->columns, table->column_count);
     check_strange_columns(v);
     expected_index key = {.is_unique = true};
-    if (v->has_keys)
+    if (v->schema->ops->has_keys)
         key.columns = key_of(v, table);
     if (key.columns.data != NULL)
         check_index(v, &key);
@@ -256,12 +261,12 @@ static pawl_code check_correlation(pawl__sql_verifier *v, const pawl_saga_table 
                                    const pawl_correlation *correlation)
 {
     pawl__sql_text text = {0};
-    pawl__sql_correlation_index(&text, v->dialect, table, correlation);
+    pawl__sql_correlation_index(&text, v->schema->dialect, table, correlation);
     pawl_text index = pawl_arena_text(v->arena, (pawl_text){.data = text.data, .size = text.size});
     pawl_text column =
         pawl_arena_printf(v->arena, "Correlation_%.*s", PAWL_TEXT_ARGS(correlation->property));
-    pawl_text quoted = pawl_arena_printf(v->arena, "%c%.*s%c", v->dialect->quote_open,
-                                         PAWL_TEXT_ARGS(column), v->dialect->quote_close);
+    pawl_text quoted = pawl_arena_printf(v->arena, "%c%.*s%c", v->schema->dialect->quote_open,
+                                         PAWL_TEXT_ARGS(column), v->schema->dialect->quote_close);
     bool      is_ok  = !text.is_failed && index.data != NULL && quoted.data != NULL;
     pawl__sql_text_free(&text);
     if (!is_ok)
@@ -275,43 +280,27 @@ static pawl_code check_saga(pawl__sql_verifier *v, const pawl_saga_table *table)
 {
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(table, list);
-    pawl_code               code  = pawl__sql_saga_check(table, v->error);
+    pawl_code               code  = pawl__sql_saga_check(v->schema->dialect, table, v->error);
     if (code != PAWL_OK || !begin_table(v, table->name))
         return code;
     check_columns(v, pawl__sql_saga_columns, pawl__sql_saga_column_count);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code = check_correlation(v, table, list[i]);
     check_strange_columns(v);
-    if (v->has_keys)
+    if (v->schema->ops->has_keys)
         check_index(v, &(expected_index){.columns = expand(v, "[Id]"), .is_unique = true});
     return code;
 }
 
 /* ---- All of it ---------------------------------------------------------- */
 
-pawl_text *pawl__sql_verified_tables(const pawl__sql_verifier *v, const pawl_schema_spec *spec,
-                                     size_t *count)
-{
-    pawl_text *names =
-        pawl_arena_take(v->arena, (pawl__sql_table_count + spec->table_count) * sizeof *names);
-    *count = pawl__sql_table_count + spec->table_count;
-    for (size_t i = 0; names != NULL && i < pawl__sql_table_count; i++) {
-        names[i] = pawl_arena_printf(v->arena, "%s%s", v->prefix, pawl__sql_tables[i].name);
-        if (names[i].data == NULL)
-            return NULL;
-    }
-    for (size_t i = 0; names != NULL && i < spec->table_count; i++)
-        names[pawl__sql_table_count + i] = spec->tables[i]->name;
-    return names;
-}
-
 /* A missing table was said already. */
 static pawl_code check_version(pawl__sql_verifier *v, int64_t version)
 {
-    pawl_text name = pawl_arena_printf(v->arena, "%sschema", v->prefix);
+    pawl_text name = pawl_arena_printf(v->arena, "%sschema", v->schema->prefix);
     if (name.data == NULL)
         return no_memory(v);
-    if (version < PAWL__SQL_SCHEMA_VERSION && pawl__sql_table_is_there(v, name))
+    if (version < PAWL__SQL_SCHEMA_VERSION && pawl__sql_has_table(&v->catalog, name))
         pawl__sql_report(v, "table %.*s: expected version %d, found %lld", PAWL_TEXT_ARGS(name),
                          PAWL__SQL_SCHEMA_VERSION, (long long)version);
     return PAWL_OK;

@@ -346,14 +346,15 @@ pawl_code pawl__sqlite_use_wal(pawl__sqlite *store, pawl_error *error)
 static pawl_code open_for_work(pawl__sqlite *store, pawl_open_mode mode,
                                const pawl_store_options *options, pawl_error *error)
 {
-    bool      is_made = mode == PAWL_OPEN_CREATE;
-    pawl_code code    = pawl__sqlite_connect(store, is_made, error);
+    bool             is_made = mode == PAWL_OPEN_CREATE;
+    pawl__sql_schema schema  = pawl__sqlite_schema_of(store);
+    pawl_code        code    = pawl__sqlite_connect(store, is_made, error);
     if (code == PAWL_OK && is_made)
         code = pawl__sqlite_use_wal(store, error);
     if (code == PAWL_OK && is_made)
-        code = pawl__sqlite_schema_make(store, options->tables, options->table_count, error);
+        code = pawl__sql_schema_make(&schema, options->tables, options->table_count, error);
     else if (code == PAWL_OK)
-        code = pawl__sqlite_schema_check(store, options->tables, options->table_count, error);
+        code = pawl__sql_schema_check(&schema, options->tables, options->table_count, error);
     if (code == PAWL_OK && mode == PAWL_OPEN_CHECK)
         code = pawl__sqlite_use_wal(store, error);
     /* The first wait is for what is committed from now on. */
@@ -380,9 +381,8 @@ pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_
 
     settings  s    = {store, true, error};
     pawl_code code = read_url(&s, url);
-    if (code == PAWL_OK && store->connection.prefix[0] != '\0')
-        code = pawl__sql_name_check(pawl_text_of(store->connection.prefix), "the system prefix",
-                                    PAWL_PREFIX_SIZE_MAX, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_prefix_check(&pawl__sqlite_dialect, store->connection.prefix, error);
     if (code != PAWL_OK)
         return code;
     if (base->mode == PAWL_OPEN_SCHEMA) /* schema() knows whether the file may be made */

@@ -132,7 +132,7 @@ static pawl_text copy_text(char **at, pawl_text text)
 static pawl_code add_table(pawl__sqlite_connection *connection, const pawl_saga_table *table,
                            pawl__sqlite_saga **saga, pawl_error *error)
 {
-    pawl_code code = pawl__sql_saga_check(table, error);
+    pawl_code code = pawl__sql_saga_check(&pawl__sqlite_dialect, table, error);
     if (code != PAWL_OK)
         return code;
     size_t size = table->type.size + table->name.size + table->main.property.size +

@@ -20,7 +20,7 @@
 #define PAWL_STORE_SQLITE_H
 
 #include "pawl/store_driver.h"
-#include "store/sql/connection.h"
+#include "store/sql/schema.h"
 #include "store/sqlite/process.h"
 #include "store/sqlite/request.h"
 
@@ -113,23 +113,10 @@ void      pawl__sqlite_hold_end(pawl_store *base);
 /* Whether another connection committed since it was asked last. */
 pawl_code pawl__sqlite_has_changed(pawl__sqlite *store, bool *changed, pawl_error *error);
 
-/* schema.c, verify.c */
+/* schema.c */
+pawl__sql_schema pawl__sqlite_schema_of(pawl__sqlite *store);
 pawl_code pawl__sqlite_schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
                               pawl_line_fn *line, void *context, pawl_error *error);
-/* Makes what is missing, in one transaction. */
-pawl_code pawl__sqlite_schema_make(pawl__sqlite *store, const pawl_saga_table *const *tables,
-                                   size_t table_count, pawl_error *error);
-/* The short check at open: versions, and the tables of the sagas. */
-pawl_code pawl__sqlite_schema_check(pawl__sqlite *store, const pawl_saga_table *const *tables,
-                                    size_t table_count, pawl_error *error);
-/* Reports each difference; `*count` is how many. */
-pawl_code pawl__sqlite_verify(pawl__sqlite *store, const pawl_schema_spec *spec, int64_t version,
-                              pawl_line_fn *line, void *context, size_t *count, pawl_error *error);
-/* Type of a column in `type`, empty when the column, or the table, is missing. */
-pawl_code pawl__sqlite_column_type(sqlite3 *db, pawl_text table, const char *column, char type[32],
-                                   pawl_error *error);
-pawl_code pawl__sqlite_exists(sqlite3 *db, const char *kind, pawl_text name, bool *exists,
-                              pawl_error *error);
 
 /* lease.c: joining the process's object comes before the first claim. */
 pawl_code pawl__sqlite_join(pawl__sqlite *store, pawl_error *error);

@@ -546,19 +546,6 @@ select set_config('search_path', quote_ident($1), true);
 -- SCHEMA_KNOWN
 select count(*) from pg_catalog.pg_namespace where nspname = $1;
 
--- SCHEMA_TABLE_KNOWN
-select count(*) from pg_catalog.pg_class as c join pg_catalog.pg_namespace as s on s.oid =
-c.relnamespace where s.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'p');
-
--- SCHEMA_SAGAS
-select k.n, c.oid is not null, coalesce(format_type(a.atttypid, a.atttypmod), ''),
-coalesce(i.indisunique and i.indisvalid, false) from unnest($2, $3, $4) with ordinality as k (tab,
-col, idx, n) left join pg_catalog.pg_namespace as s on s.nspname = $1 left join pg_catalog.pg_class
-as c on c.relnamespace = s.oid and c.relname = k.tab and c.relkind in ('r', 'p') left join
-pg_catalog.pg_attribute as a on a.attrelid = c.oid and a.attname = k.col and not a.attisdropped left
-join pg_catalog.pg_class as x on x.relnamespace = s.oid and x.relname = k.idx left join
-pg_catalog.pg_index as i on i.indexrelid = x.oid and i.indrelid = c.oid order by k.n;
-
 -- SCHEMA_COLUMNS
 select c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
 coalesce(l.collname::text, ''), a.attnotnull, a.atthasdef or a.attidentity <> '' from

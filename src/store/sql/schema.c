@@ -1,0 +1,427 @@
+/* schema.c - the verbs of a schema, and the check at open.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/schema.h"
+
+#include "store/sql/steps.h"
+
+#include <string.h>
+
+static pawl_code no_memory(const pawl__sql_schema *schema, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", schema->dialect->name);
+}
+
+static pawl__sql_advice advice_of(const pawl__sql_schema *schema)
+{
+    return pawl__sql_advise(schema->scheme, schema->given, schema->prefix);
+}
+
+/* ---- Names -------------------------------------------------------------- */
+
+pawl_code pawl__sql_prefix_check(const pawl__sql_dialect *dialect, const char *prefix,
+                                 pawl_error *error)
+{
+    size_t size_max =
+        dialect->prefix_size_max != 0 ? dialect->prefix_size_max : PAWL_PREFIX_SIZE_MAX;
+    if (prefix[0] == '\0')
+        return PAWL_OK;
+    pawl_code code =
+        pawl__sql_name_check(pawl_text_of(prefix), "the system prefix", size_max, error);
+    return code == PAWL_OK ? code : pawl_error_wrap(error, code, "%s", dialect->name);
+}
+
+static pawl_code check_names(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
+                             pawl_error *error)
+{
+    pawl_code code = pawl__sql_prefix_check(schema->dialect, schema->prefix, error);
+    for (size_t i = 0; code == PAWL_OK && i < spec->table_count; i++)
+        code = pawl__sql_saga_check(schema->dialect, spec->tables[i], error);
+    return code;
+}
+
+/* ---- Looking ------------------------------------------------------------ */
+
+/* What is known of the schema while one operation is under way. */
+typedef struct look {
+    const pawl__sql_schema       *schema;
+    const pawl_saga_table *const *sagas;
+    size_t                        saga_count;
+    pawl_arena                   *arena;
+    pawl_error                   *error;
+    pawl__sql_catalog             catalog;
+    int64_t                       version; /* 0 when there is no such table or row */
+} look;
+
+static pawl_text shared_name(const look *l, const char *table)
+{
+    return pawl_arena_printf(l->arena, "%s%s", l->schema->prefix, table);
+}
+
+/* The catalog of all tables; without the shared ones but that of the version. */
+static pawl_code read_catalog(look *l, bool has_shared)
+{
+    size_t     count = 0;
+    pawl_text *names =
+        pawl_arena_take(l->arena, (pawl__sql_table_count + l->saga_count) * sizeof *names);
+    if (names == NULL)
+        return no_memory(l->schema, l->error);
+    for (size_t i = 0; i < pawl__sql_table_count; i++) {
+        if (!has_shared && strcmp(pawl__sql_tables[i].name, "schema") != 0)
+            continue;
+        if ((names[count] = shared_name(l, pawl__sql_tables[i].name)).data == NULL)
+            return no_memory(l->schema, l->error);
+        count++;
+    }
+    for (size_t i = 0; i < l->saga_count; i++)
+        names[count++] = l->sagas[i]->name;
+    return l->schema->ops->look(l->schema->store, names, count, l->arena, &l->catalog, l->error);
+}
+
+/* In two steps, the catalog first: a statement that fails may end a transaction. */
+static pawl_code read_version(look *l)
+{
+    static const pawl__sql_field  as_number[] = {{0, PAWL__WIRE_INT}};
+    static const pawl__sql_fields columns     = PAWL__SQL_LIST(as_number);
+    const pawl__sql_asked asked = {PAWL__SQL_VERSION_GET, NULL, NULL, &columns, sizeof l->version};
+    pawl__sql_rows        rows;
+    pawl_text             table = shared_name(l, "schema");
+    if (table.data == NULL)
+        return no_memory(l->schema, l->error);
+    if (!pawl__sql_has_table(&l->catalog, table))
+        return PAWL_OK;
+    pawl_code code = pawl__sql_read_within(l->schema->store, &asked, l->arena, &rows, l->error);
+    if (code == PAWL_OK && rows.count != 0)
+        l->version = *(const int64_t *)rows.items;
+    return code;
+}
+
+static pawl_code check_version(const look *l)
+{
+    if (l->version <= PAWL__SQL_SCHEMA_VERSION)
+        return PAWL_OK;
+    return pawl_error_set(l->error, PAWL_ESCHEMA,
+                          "%s: %s: its schema has version %lld, this program knows version %d: a "
+                          "newer pawl made it",
+                          l->schema->dialect->name, l->schema->given, (long long)l->version,
+                          PAWL__SQL_SCHEMA_VERSION);
+}
+
+static pawl_code look_at(look *l, bool has_shared)
+{
+    l->arena       = pawl_arena_create(0);
+    pawl_code code = l->arena != NULL ? PAWL_OK : no_memory(l->schema, l->error);
+    if (code == PAWL_OK)
+        code = read_catalog(l, has_shared);
+    if (code == PAWL_OK)
+        code = read_version(l);
+    return code == PAWL_OK ? check_version(l) : code;
+}
+
+/* ---- Saga tables -------------------------------------------------------- */
+
+typedef struct found_correlation {
+    const pawl__sql_found_column *column; /* NULL: missing */
+    bool                          has_index;
+} found_correlation;
+
+static pawl_code find_correlation(const look *l, const pawl_saga_table *saga,
+                                  const pawl_correlation *correlation, found_correlation *found)
+{
+    pawl__sql_text column = {0}, index = {0};
+    pawl__sql_correlation_column(&column, correlation);
+    pawl__sql_correlation_index(&index, l->schema->dialect, saga, correlation);
+    pawl_code code = column.is_failed || index.is_failed ? no_memory(l->schema, l->error) : PAWL_OK;
+    *found         = (found_correlation){0};
+    if (code == PAWL_OK) {
+        const pawl__sql_found_index *there =
+            pawl__sql_find_index(&l->catalog, saga->name, pawl__sql_text_of(&index));
+        found->column = pawl__sql_find_column(&l->catalog, saga->name, pawl__sql_text_of(&column));
+        found->has_index = there != NULL && there->is_unique && there->is_valid;
+    }
+    pawl__sql_text_free(&column);
+    pawl__sql_text_free(&index);
+    return code;
+}
+
+/* A column of another type is an error (D28). */
+static pawl_code check_type(const look *l, const pawl_saga_table *saga,
+                            const pawl_correlation *correlation)
+{
+    char              expected[PAWL__SQL_TYPE_NAME_SIZE];
+    found_correlation found;
+    pawl_code         code = find_correlation(l, saga, correlation, &found);
+    l->schema->ops->type_name(pawl__sql_correlation_type(correlation->type), expected);
+    if (code != PAWL_OK || found.column == NULL || pawl__sql_is_type(found.column, expected))
+        return code;
+    return pawl_error_set(l->error, PAWL_ESCHEMA,
+                          "table %.*s: column Correlation_%.*s: incorrect data type: expected %s, "
+                          "found %.*s; nothing is converted",
+                          PAWL_TEXT_ARGS(saga->name), PAWL_TEXT_ARGS(correlation->property),
+                          expected, PAWL_TEXT_ARGS(found.column->type));
+}
+
+static pawl_code check_types(const look *l)
+{
+    const pawl_correlation *list[2];
+    pawl_code               code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < l->saga_count; i++) {
+        size_t count = pawl__sql_correlations(l->sagas[i], list);
+        for (size_t c = 0; code == PAWL_OK && c < count; c++)
+            code = check_type(l, l->sagas[i], list[c]);
+    }
+    return code;
+}
+
+static pawl_code check_saga(const look *l, const pawl_saga_table *saga)
+{
+    const pawl_correlation *list[2];
+    size_t                  count    = pawl__sql_correlations(saga, list);
+    bool                    is_whole = pawl__sql_has_table(&l->catalog, saga->name);
+    for (size_t i = 0; i < count; i++) {
+        found_correlation found;
+        pawl_code         code = find_correlation(l, saga, list[i], &found);
+        if (code != PAWL_OK)
+            return code;
+        is_whole = is_whole && found.column != NULL && found.has_index;
+    }
+    if (is_whole)
+        return PAWL_OK;
+    return pawl_error_set(l->error, PAWL_ESCHEMA,
+                          "%s: %s: saga table %.*s is missing or incomplete; %s --app APP",
+                          l->schema->dialect->name, l->schema->given, PAWL_TEXT_ARGS(saga->name),
+                          advice_of(l->schema).text);
+}
+
+/* ---- The check at open -------------------------------------------------- */
+
+/* Version 0: there are no tables, or half of them. */
+static pawl_code too_old(const look *l)
+{
+    const pawl__sql_schema *schema = l->schema;
+    if (l->version > 0)
+        return pawl_error_set(l->error, PAWL_ESCHEMA,
+                              "%s: %s: its schema has version %lld, this program needs version %d; "
+                              "%s",
+                              schema->dialect->name, schema->given, (long long)l->version,
+                              PAWL__SQL_SCHEMA_VERSION, advice_of(schema).text);
+    return pawl_error_set(
+        l->error, PAWL_ESCHEMA, "%s: %s: table %s%s%sschema is missing or incomplete; %s",
+        schema->dialect->name, schema->given, schema->within != NULL ? schema->within : "",
+        schema->within != NULL ? "." : "", schema->prefix, advice_of(schema).text);
+}
+
+pawl_code pawl__sql_schema_check(const pawl__sql_schema       *schema,
+                                 const pawl_saga_table *const *sagas, size_t saga_count,
+                                 pawl_error *error)
+{
+    look l = {.schema = schema, .sagas = sagas, .saga_count = saga_count, .error = error};
+    pawl_schema_spec spec = {.tables = sagas, .table_count = saga_count};
+    pawl_code        code = check_names(schema, &spec, error);
+    if (code == PAWL_OK)
+        code = look_at(&l, false);
+    if (code == PAWL_OK && l.version < PAWL__SQL_SCHEMA_VERSION)
+        code = too_old(&l);
+    if (code == PAWL_OK)
+        code = check_types(&l);
+    for (size_t i = 0; code == PAWL_OK && i < saga_count; i++)
+        code = check_saga(&l, sagas[i]);
+    pawl_arena_destroy(l.arena);
+    return code;
+}
+
+/* ---- Making ------------------------------------------------------------- */
+
+static pawl_code run_statement(const char *statement, void *context, pawl_error *error)
+{
+    const pawl__sql_schema *schema = context;
+    return schema->ops->execute(schema->store, statement, error);
+}
+
+/* Runs what was written, and frees it. */
+static pawl_code run_text(const look *l, pawl__sql_text *text)
+{
+    pawl_code code = text->is_failed
+                         ? no_memory(l->schema, l->error)
+                         : l->schema->ops->execute(l->schema->store, text->data, l->error);
+    pawl__sql_text_free(text);
+    return code;
+}
+
+static pawl_code add_saga_columns(const look *l, const pawl_saga_table *saga)
+{
+    const pawl_correlation *list[2];
+    size_t                  count = pawl__sql_correlations(saga, list);
+    pawl_code               code  = PAWL_OK;
+    if (!pawl__sql_has_table(&l->catalog, saga->name))
+        return PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        found_correlation found;
+        pawl__sql_text    text = {0};
+        code                   = find_correlation(l, saga, list[i], &found);
+        if (code != PAWL_OK || found.column != NULL)
+            continue;
+        pawl__sql_add_saga_column(&text, l->schema->dialect, saga, list[i]);
+        code = run_text(l, &text);
+    }
+    return code;
+}
+
+/* What an earlier version's table lacks; one that is not there gets it from the script. */
+static pawl_code run_step(const look *l, const pawl__sql_step *step)
+{
+    pawl__sql_text text  = {0};
+    pawl_text      table = shared_name(l, step->table);
+    if (table.data == NULL)
+        return no_memory(l->schema, l->error);
+    if (!pawl__sql_has_table(&l->catalog, table) ||
+        pawl__sql_find_column(&l->catalog, table, pawl_text_of(step->name)) != NULL)
+        return PAWL_OK;
+    pawl__sql_run_step(&text, l->schema->dialect, l->schema->prefix, step);
+    return run_text(l, &text);
+}
+
+/* The script makes tables, but adds nothing to one that is there where the database
+ * cannot say "add column if not exists". */
+static pawl_code add_columns(const look *l)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < l->saga_count; i++)
+        code = add_saga_columns(l, l->sagas[i]);
+    for (size_t i = 0; code == PAWL_OK && i < pawl__sql_step_count; i++)
+        if (pawl__sql_steps[i].table != NULL) /* the script does the others */
+            code = run_step(l, &pawl__sql_steps[i]);
+    return code;
+}
+
+static pawl_code raise_version(const look *l)
+{
+    pawl__sql_text text = {0};
+    pawl__sql_raise_version(&text, l->schema->dialect, l->schema->prefix);
+    return run_text(l, &text);
+}
+
+static pawl_code make_all(look *l)
+{
+    const pawl__sql_schema *schema  = l->schema;
+    bool                    is_left = !schema->dialect->adds_columns;
+    pawl_code               code    = look_at(l, true);
+    if (code == PAWL_OK)
+        code = check_types(l);
+    if (code == PAWL_OK && schema->ops->prepare != NULL)
+        code = schema->ops->prepare(schema->store, l->error);
+    if (code == PAWL_OK && is_left)
+        code = add_columns(l);
+    if (code == PAWL_OK)
+        code = pawl__sql_create(schema->dialect, schema->prefix, l->sagas, l->saga_count,
+                                run_statement, (void *)schema, l->error);
+    return code == PAWL_OK && is_left ? raise_version(l) : code;
+}
+
+static pawl_code make_alone(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,
+                            size_t saga_count, pawl_error *error)
+{
+    look      l    = {.schema = schema, .sagas = sagas, .saga_count = saga_count, .error = error};
+    pawl_code code = schema->ops->begin(schema->store, error);
+    if (code == PAWL_OK)
+        code = schema->ops->end(schema->store, make_all(&l), error);
+    pawl_arena_destroy(l.arena);
+    return code;
+}
+
+pawl_code pawl__sql_schema_make(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,
+                                size_t saga_count, pawl_error *error)
+{
+    if (pawl__sql_schema_check(schema, sagas, saga_count, NULL) == PAWL_OK)
+        return PAWL_OK;
+    pawl_schema_spec spec = {.tables = sagas, .table_count = saga_count};
+    pawl_code        code = check_names(schema, &spec, error);
+    return code == PAWL_OK ? make_alone(schema, sagas, saga_count, error) : code;
+}
+
+/* ---- The verbs ---------------------------------------------------------- */
+
+typedef struct differences {
+    size_t count;
+    bool   has_relic;
+} differences;
+
+static pawl_code compare(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
+                         pawl_line_fn *line, void *context, differences *found, pawl_error *error)
+{
+    look l = {
+        .schema = schema, .sagas = spec->tables, .saga_count = spec->table_count, .error = error};
+    pawl__sql_verifier v    = {.schema = schema, .line = line, .context = context, .error = error};
+    pawl_code          code = look_at(&l, true);
+    v.arena                 = l.arena;
+    v.catalog               = l.catalog;
+    if (code == PAWL_OK)
+        code = pawl__sql_verify(&v, spec, l.version);
+    if (code == PAWL_OK && schema->ops->verify_own != NULL)
+        code = schema->ops->verify_own(&v);
+    *found = (differences){v.count, v.has_relic};
+    pawl_arena_destroy(l.arena);
+    return code;
+}
+
+static pawl_code verify(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
+                        pawl_line_fn *line, void *context, pawl_error *error)
+{
+    differences found;
+    pawl_code   code = compare(schema, spec, line, context, &found, error);
+    if (code != PAWL_OK || found.count == 0)
+        return code;
+    return pawl_error_set(error, PAWL_ESCHEMA, "%s: %s: the schema has %zu difference%s; %s%s",
+                          schema->dialect->name, schema->given, found.count,
+                          found.count == 1 ? "" : "s", advice_of(schema).text,
+                          spec->table_count != 0 ? " --app APP" : "");
+}
+
+/* Makes whatever verify misses, which is more than a look at the version tells. Nothing to make, as
+ * a rule: then no table is locked. */
+static pawl_code apply(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
+                       pawl_error *error)
+{
+    differences found;
+    pawl_code   code = compare(schema, spec, NULL, NULL, &found, error);
+    if (code != PAWL_OK || (found.count == 0 && !found.has_relic))
+        return code;
+    return make_alone(schema, spec->tables, spec->table_count, error);
+}
+
+/* What a newer program made, this one would drop in part only. */
+static pawl_code drop(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
+                      pawl_error *error)
+{
+    look      l    = {.schema = schema, .error = error};
+    pawl_code code = schema->ops->begin(schema->store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = look_at(&l, false);
+    if (code == PAWL_OK)
+        code = pawl__sql_drop(schema->dialect, schema->prefix, spec->tables, spec->table_count,
+                              run_statement, (void *)schema, error);
+    pawl_arena_destroy(l.arena);
+    return schema->ops->end(schema->store, code, error);
+}
+
+pawl_code pawl__sql_schema_run(const pawl__sql_schema *schema, pawl_schema_verb verb,
+                               const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
+                               pawl_error *error)
+{
+    pawl_code code = check_names(schema, spec, error);
+    if (code == PAWL_OK && verb == PAWL_SCHEMA_PRINT)
+        return pawl__sql_print(schema->dialect, schema->prefix, spec, line, context, error);
+    if (code == PAWL_OK)
+        code = schema->ops->connect(schema->store, verb, error);
+    if (code != PAWL_OK)
+        return code;
+    switch (verb) {
+    case PAWL_SCHEMA_APPLY: return apply(schema, spec, error);
+    case PAWL_SCHEMA_VERIFY: return verify(schema, spec, line, context, error);
+    case PAWL_SCHEMA_DROP: return drop(schema, spec, error);
+    case PAWL_SCHEMA_PRINT: break;
+    }
+    return pawl_error_set(error, PAWL_EINVAL, "schema verb %d is unknown", (int)verb);
+}

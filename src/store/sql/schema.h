@@ -1,0 +1,146 @@
+/* schema.h - making, checking and removing the tables: one order and one set of
+ * texts, over what a driver says of its catalog and of how a script is run there.
+ *
+ *     open     look, version; of the sagas' tables: types, and whether all is there
+ *     apply    the comparison of verify; when something is missing: begin, look, version,
+ *              prepare, columns that are missing, the script, the version, end
+ *     verify   look, version, every difference
+ *     drop     begin, version, the script backwards, end
+ *
+ * The description decides what is looked for, the driver only reads the catalog. A
+ * failed apply leaves nothing where a transaction holds the making of tables. Where each
+ * such statement commits by itself a part of the script stays: every statement is
+ * harmless when what it makes is there, the version comes behind all shared tables,
+ * and open refuses what is not whole, so that the next apply makes the rest.
+ *
+ * Threads: as connection.h.
+ * Tests: tests/contract/test_sqlite_schema.c, test_postgres_schema.c
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_SCHEMA_H
+#define PAWL_STORE_SQL_SCHEMA_H
+
+#include "store/sql/connection.h"
+#include "store/sql/tables.h"
+
+/* ---- What a catalog says ------------------------------------------------ */
+
+typedef struct pawl__sql_found_column {
+    pawl_text table;
+    pawl_text name;
+    pawl_text type;
+    pawl_text collation;
+    bool      is_required;
+    bool      has_default; /* or is given by the database */
+    bool      is_known;    /* it was looked for; written by verify */
+} pawl__sql_found_column;
+
+typedef struct pawl__sql_found_index {
+    pawl_text table;
+    pawl_text name;
+    pawl_text columns; /* as the dialect writes "[A], [B]" */
+    bool      is_primary;
+    bool      is_unique;
+    bool      is_valid;
+    bool      is_partial;
+} pawl__sql_found_index;
+
+typedef struct pawl__sql_catalog {
+    pawl__sql_rows columns; /* of pawl__sql_found_column */
+    pawl__sql_rows indexes; /* of pawl__sql_found_index */
+} pawl__sql_catalog;
+
+/* The columns of a row of either, in their order; is_known is none of them. */
+extern const pawl__sql_fields pawl__sql_found_column_row;
+extern const pawl__sql_fields pawl__sql_found_index_row;
+
+bool                    pawl__sql_has_table(const pawl__sql_catalog *catalog, pawl_text table);
+pawl__sql_found_column *pawl__sql_find_column(const pawl__sql_catalog *catalog, pawl_text table,
+                                              pawl_text name);
+/* An empty name: the primary key, whatever its name. */
+const pawl__sql_found_index *pawl__sql_find_index(const pawl__sql_catalog *catalog, pawl_text table,
+                                                  pawl_text name);
+
+/* ---- What a driver says ------------------------------------------------- */
+
+#define PAWL__SQL_TYPE_NAME_SIZE 40
+
+struct pawl__sql_verifier;
+
+typedef struct pawl__sql_schema_ops {
+    /* For the verb: a file that apply makes, a session. */
+    pawl_code (*connect)(pawl_store *store, pawl_schema_verb verb, pawl_error *error);
+    /* Alone: a second process that applies or drops waits. In a transaction, where one holds the
+     * making of tables; else behind a lock. */
+    pawl_code (*begin)(pawl_store *store, pawl_error *error);
+    /* Commits when `code` is OK, else undoes what can be undone. Returns `code`, or what the commit
+     * said. */
+    pawl_code (*end)(pawl_store *store, pawl_code code, pawl_error *error);
+    /* Before the first statement of a script that makes. NULL: nothing. */
+    pawl_code (*prepare)(pawl_store *store, pawl_error *error);
+    pawl_code (*execute)(pawl_store *store, const char *statement, pawl_error *error);
+    /* What there is of these tables, with all their columns and indexes, in the arena. */
+    pawl_code (*look)(pawl_store *store, const pawl_text *tables, size_t count, pawl_arena *arena,
+                      pawl__sql_catalog *catalog, pawl_error *error);
+    /* Reports what is wrong with what only this database has. NULL: nothing. */
+    pawl_code (*verify_own)(struct pawl__sql_verifier *verifier);
+    /* The type as the catalog writes it; case does not matter. */
+    void (*type_name)(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE]);
+    const char *collation; /* of what is compared bytewise; NULL: not looked at */
+    bool        has_keys;  /* the catalog has an index for each primary key */
+} pawl__sql_schema_ops;
+
+/* The schema of one store. */
+typedef struct pawl__sql_schema {
+    pawl_store                 *store;
+    const pawl__sql_schema_ops *ops;
+    const pawl__sql_dialect    *dialect;
+    const char                 *prefix;
+    const char                 *given;  /* the store, as error texts name it */
+    const char                 *scheme; /* before it in a URL, or "": `given` is one */
+    const char                 *within; /* the database's own schema, or NULL */
+} pawl__sql_schema;
+
+/* ---- Operations (schema.c) ---------------------------------------------- */
+
+/* The prefix of the shared tables (D3). */
+pawl_code pawl__sql_prefix_check(const pawl__sql_dialect *dialect, const char *prefix,
+                                 pawl_error *error);
+/* The short check at open: the version, and the tables of the sagas. */
+pawl_code pawl__sql_schema_check(const pawl__sql_schema       *schema,
+                                 const pawl_saga_table *const *sagas, size_t saga_count,
+                                 pawl_error *error);
+/* Makes what that check misses. Nothing, as a rule: then no lock is taken. */
+pawl_code pawl__sql_schema_make(const pawl__sql_schema *schema, const pawl_saga_table *const *sagas,
+                                size_t saga_count, pawl_error *error);
+/* pawl_store_ops.schema. */
+pawl_code pawl__sql_schema_run(const pawl__sql_schema *schema, pawl_schema_verb verb,
+                               const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
+                               pawl_error *error);
+
+/* ---- Verify (verify.c) -------------------------------------------------- */
+
+typedef struct pawl__sql_verifier {
+    const pawl__sql_schema *schema;
+    pawl_arena             *arena;
+    pawl_line_fn           *line; /* or NULL */
+    void                   *context;
+    pawl_error             *error;
+    pawl__sql_catalog       catalog;
+    /* The result. */
+    size_t count;     /* of differences */
+    bool   has_relic; /* an index that the dialect goes without is there: no difference, it does
+                       * no harm but to the speed */
+    /* Written by verify. */
+    pawl_text table; /* that is looked at */
+} pawl__sql_verifier;
+
+void pawl__sql_report(pawl__sql_verifier *verifier, const char *format, ...) PAWL_PRINTF(2, 3);
+/* PAWL_OK whatever was found; `version` is that of the schema, 0: none. */
+pawl_code pawl__sql_verify(pawl__sql_verifier *verifier, const pawl_schema_spec *spec,
+                           int64_t version);
+/* Whether a column has the type that the description gives it. */
+bool pawl__sql_is_type(const pawl__sql_found_column *found, const char *expected);
+
+#endif
