@@ -69,6 +69,7 @@ PAWL__VERB_NAMES(PAWL__VERB_DECLARE)
 /* Reports of the verbs whose JSON objects are made from columns. */
 extern const pawl__report pawl__events_verb_reports[];
 extern const pawl__report pawl__outbox_verb_reports[];
+extern const pawl__report pawl__run_verb_reports[];
 extern const pawl__report pawl__worker_verb_reports[];
 
 /* The page of one verb, made from its row. */

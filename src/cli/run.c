@@ -31,6 +31,7 @@ typedef struct verb_fields {
     pawl__settings_words words;
     bool                 is_created;
     bool                 is_shown;
+    bool                 is_json;
 } verb_fields;
 
 const pawl__argument pawl__run_verb_arguments[] = {
@@ -59,6 +60,10 @@ const pawl__option pawl__run_verb_options[] = {
      .offset = offsetof(verb_fields, http),
      .value  = "PORT",
      .help   = "/livez, /readyz and /metrics on 127.0.0.1, or on ADDRESS:PORT; 0: any port"},
+    {.name   = "json",
+     .kind   = PAWL__OPTION_FLAG,
+     .offset = offsetof(verb_fields, is_json),
+     .help   = "with --show-options: one JSON object for each option and route"},
     {.name   = "log",
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, log),
@@ -314,22 +319,47 @@ static pawl_code run_endpoints(const verb_fields *fields, const pawl_application
 
 /* ---- The verb ------------------------------------------------------------- */
 
+#define SETTING(key, kind, member, heading)                                                        \
+    {                                                                                              \
+        key, PAWL__COLUMN_##kind, offsetof(pawl__setting, member), heading, PAWL__LEVEL_LIST, NULL \
+    }
+static const pawl__column setting_columns[] = {
+    SETTING("endpoint", TEXT, endpoint, "endpoint"),
+    SETTING("option", TEXT, option, "option"),
+    SETTING("value", TEXT, value, "value"),
+    SETTING("from", TEXT, from, "from"),
+    SETTING("count", JSON, count, NULL),
+    SETTING("microseconds", JSON, microseconds, NULL),
+    SETTING("file", TEXT, file, NULL),
+    SETTING("line", NUMBER, line, NULL),
+    {.key = NULL},
+};
+const pawl__report pawl__run_verb_reports[] = {{"show-options", setting_columns}, {NULL, NULL}};
+
 static pawl_code show_options(const verb_fields *fields, const pawl_application *application,
-                              const pawl__settings *settings, pawl_error *error)
+                              const pawl__settings *settings, pawl_arena *arena, pawl_error *error)
 {
-    pawl_code code = PAWL_OK;
-    printf("%-20s %-20s %-12s %s\n", "ENDPOINT", "OPTION", "VALUE", "FROM");
+    pawl__setting_list list = {NULL, 0, 0};
+    pawl_code          code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && application->endpoints[i] != NULL; i++)
         if (fields->endpoint == NULL ||
             strcmp(application->endpoints[i]->name, fields->endpoint) == 0)
-            code = pawl__settings_show(settings, application->endpoints[i], stdout, error);
-    return code;
+            code = pawl__settings_list(settings, application->endpoints[i], &list, error);
+    pawl__view view = {.columns  = setting_columns,
+                       .noun     = "option",
+                       .row_size = sizeof *list.items,
+                       .is_json  = fields->is_json,
+                       .arena    = arena,
+                       .out      = stdout};
+    return code == PAWL_OK ? pawl__rows_print(&view, list.items, list.count, error) : code;
 }
 
 /* Checks the words of the command line, before the application is loaded. */
 static pawl_code check_words(verb_fields *fields, pawl_arena *arena, pawl_endpoint_options *options,
                              pawl__settings **settings, pawl_error *error)
 {
+    if (fields->is_json && !fields->is_shown)
+        return pawl_error_set(error, PAWL_EINVAL, "--json goes with --show-options");
     pawl_code code = fields->is_shown ? PAWL_OK : pawl__store_url(&fields->at, error);
     if (code == PAWL_OK)
         code = set_log(fields->log, error);
@@ -347,7 +377,7 @@ static pawl_code check_words(verb_fields *fields, pawl_arena *arena, pawl_endpoi
 
 static pawl_code run_application(const verb_fields *fields, const pawl_application *application,
                                  pawl__settings *settings, const pawl_endpoint_options *options,
-                                 pawl_error *error)
+                                 pawl_arena *arena, pawl_error *error)
 {
     pawl_code code = PAWL_OK;
     if (fields->endpoint != NULL)
@@ -355,7 +385,7 @@ static pawl_code run_application(const verb_fields *fields, const pawl_applicati
     if (code == PAWL_OK)
         code = pawl__settings_read(settings, application, error);
     if (code == PAWL_OK && fields->is_shown)
-        return show_options(fields, application, settings, error);
+        return show_options(fields, application, settings, arena, error);
     return code == PAWL_OK ? run_endpoints(fields, application, settings, options, error) : code;
 }
 
@@ -378,7 +408,7 @@ int pawl__run_verb(const pawl__verb *verb, int count, char **words)
     if (code == PAWL_OK)
         code = pawl__application_load(fields.application, &loaded, &error);
     if (code == PAWL_OK)
-        code = run_application(&fields, loaded.application, settings, &options, &error);
+        code = run_application(&fields, loaded.application, settings, &options, arena, &error);
     if (is_given_up) /* the running handler needs the application loaded */
         _exit(pawl__fail_store(code, &error, fields.at.store));
     pawl__application_unload(&loaded);

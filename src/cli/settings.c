@@ -374,18 +374,35 @@ static int64_t number_in(const pawl_endpoint_options *options, const pawl__numbe
     return value;
 }
 
-static void print_line(const pawl__settings *settings, const char *endpoint, const char *name,
-                       const char *value, size_t line, const char *from, FILE *out)
+static pawl_text text_of(const pawl__settings *settings, const char *text)
 {
-    fprintf(out, "%-20s %-20s %-12s ", endpoint, name, value);
-    if (line != 0)
-        fprintf(out, "%s:%zu\n", settings->file, line);
-    else
-        fprintf(out, "%s\n", from);
+    return pawl_arena_text(settings->arena, pawl_text_of(text));
 }
 
-static void show_number(const pawl__settings *settings, const char *endpoint,
-                        const pawl_endpoint_options *table, size_t i, FILE *out)
+/* Adds `made`, whose value and origin are copied; a line of 0 is not of the file. */
+static pawl_code list_setting(const pawl__settings *settings, pawl__setting_list *list,
+                              pawl__setting made, const char *value, size_t line, const char *from,
+                              pawl_error *error)
+{
+    pawl_arena    *arena = settings->arena;
+    pawl__setting *grown =
+        pawl_arena_grow(arena, list->items, list->count, &list->capacity, sizeof *grown);
+    made.value = text_of(settings, value);
+    made.from  = line != 0 ? pawl_arena_printf(arena, "%s:%zu", settings->file, line)
+                           : text_of(settings, from);
+    made.line  = (int64_t)line;
+    if (line != 0)
+        made.file = pawl_text_of(settings->file);
+    if (grown == NULL || made.value.data == NULL || made.from.data == NULL)
+        return no_memory(error);
+    list->items          = grown;
+    grown[list->count++] = made;
+    return PAWL_OK;
+}
+
+static pawl_code list_number(const pawl__settings *settings, const char *endpoint,
+                             const pawl_endpoint_options *table, size_t i, pawl__setting_list *list,
+                             pawl_error *error)
 {
     const pawl__number_row *row    = &number_rows[i];
     const pawl__option     *option = option_of(settings, row->name);
@@ -400,12 +417,19 @@ static void show_number(const pawl__settings *settings, const char *endpoint,
         if (row->kind == PAWL__NUMBER_MILLISECONDS)
             number.value *= PAWL_MILLISECONDS(1);
     }
-    print_line(settings, endpoint, row->name,
-               pawl__option_text(option, number.value, text, sizeof text), number.line, from, out);
+    pawl__setting made = {.endpoint = pawl_text_of(endpoint), .option = pawl_text_of(row->name)};
+    pawl_text     json = pawl_arena_printf(settings->arena, "%lld", (long long)number.value);
+    if (json.data == NULL)
+        return no_memory(error);
+    *(row->kind == PAWL__NUMBER_COUNT ? &made.count : &made.microseconds) = json;
+    return list_setting(settings, list, made,
+                        pawl__option_text(option, number.value, text, sizeof text), number.line,
+                        from, error);
 }
 
-static void show_route(const pawl__settings *settings, const char *endpoint,
-                       const pawl_route *route, size_t line, const char *from, FILE *out)
+static pawl_code list_route(const pawl__settings *settings, const char *endpoint,
+                            const pawl_route *route, size_t line, const char *from,
+                            pawl__setting_list *list, pawl_error *error)
 {
     char        url[PAWL_URL_SIZE_MAX + 1];
     char        text[PAWL_URL_SIZE_MAX * 2];
@@ -418,42 +442,49 @@ static void show_route(const pawl__settings *settings, const char *endpoint,
         leads = pawl__masked(route->url, url, sizeof url);
     snprintf(text, sizeof text, "%s=%s%s%s", route->name, leads, route->queue != NULL ? "#" : "",
              route->queue != NULL ? route->queue : "");
-    print_line(settings, endpoint, "route", text, line, from, out);
+    const pawl__setting made = {.endpoint = pawl_text_of(endpoint),
+                                .option   = PAWL_TEXT_INIT("route")};
+    return list_setting(settings, list, made, text, line, from, error);
 }
 
-/* Prints the routes of the application's table whose names neither command line nor file has. */
-static void show_own_routes(const pawl__settings *settings, const char *endpoint,
-                            const pawl_endpoint_options *table, const pawl_route *routes,
-                            size_t count, FILE *out)
+/* Adds the routes of the application's table whose names neither command line nor file has. */
+static pawl_code list_own_routes(const pawl__settings *settings, const char *endpoint,
+                                 const pawl_endpoint_options *table, const pawl_route *routes,
+                                 size_t count, pawl__setting_list *list, pawl_error *error)
 {
     const char *next   = (const char *)table->routes;
     size_t      stride = table->route_size;
-    for (; next != NULL && stride != 0; next += stride) {
+    pawl_code   code   = PAWL_OK;
+    for (; next != NULL && stride != 0 && code == PAWL_OK; next += stride) {
         pawl_route route = {.name = NULL};
         memcpy(&route, next, stride < sizeof route ? stride : sizeof route);
         if (route.name == NULL)
-            return;
+            return PAWL_OK;
         size_t same = 0;
         while (same < count && strcmp(routes[same].name, route.name) != 0)
             same++;
         if (same == count)
-            show_route(settings, endpoint, &route, 0, "application", out);
+            code = list_route(settings, endpoint, &route, 0, "application", list, error);
     }
+    return code;
 }
 
-pawl_code pawl__settings_show(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
-                              FILE *out, pawl_error *error)
+pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
+                              pawl__setting_list *list, pawl_error *error)
 {
     pawl_endpoint_options table = table_of(settings, endpoint);
     size_t                lines[PAWL__TEXTS_MAX * 3];
+    pawl_code             code = PAWL_OK;
     pawl_route *routes = pawl_arena_take(settings->arena, PAWL__TEXTS_MAX * 3 * sizeof *routes);
     if (routes == NULL)
         return no_memory(error);
-    for (size_t i = 0; i < pawl__number_count; i++)
-        show_number(settings, endpoint->name, &table, i, out);
+    for (size_t i = 0; i < pawl__number_count && code == PAWL_OK; i++)
+        code = list_number(settings, endpoint->name, &table, i, list, error);
     size_t count = routes_of(settings, endpoint->name, routes, lines);
-    for (size_t i = 0; i < count; i++)
-        show_route(settings, endpoint->name, &routes[i], lines[i], "command line", out);
-    show_own_routes(settings, endpoint->name, &table, routes, count, out);
-    return PAWL_OK;
+    for (size_t i = 0; i < count && code == PAWL_OK; i++)
+        code =
+            list_route(settings, endpoint->name, &routes[i], lines[i], "command line", list, error);
+    return code == PAWL_OK
+               ? list_own_routes(settings, endpoint->name, &table, routes, count, list, error)
+               : code;
 }

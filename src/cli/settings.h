@@ -1,7 +1,7 @@
 /* settings.h - options and routes that `pawl run` gives its endpoints: from the command line, from
  * a file, from the endpoint's own table, or built in; the first that has one counts.
  *
- *     pawl__settings_create -> pawl__settings_read -> { pawl__settings_fill | pawl__settings_show }*
+ *     pawl__settings_create -> pawl__settings_read -> { pawl__settings_fill | pawl__settings_list }*
  *
  * The file has a line KEY = VALUE for each option, without "--", and `route` as often as there are
  * routes. Lines before the first [ENDPOINT] hold for all endpoints, lines below it for that
@@ -18,8 +18,6 @@
 #include "cli/options.h"
 #include "pawl/pawl.h"
 #include "runtime/option_rows.h"
-
-#include <stdio.h>
 
 /* The options of the command line, as their fields. */
 typedef struct pawl__settings_words {
@@ -63,9 +61,24 @@ pawl_code pawl__settings_read(pawl__settings *settings, const pawl_application *
  * is left to the endpoint's own table. */
 pawl_code pawl__settings_fill(const pawl__settings *settings, const char *endpoint,
                               pawl_endpoint_options *options, pawl_error *error);
-/* Prints a line for each option of the endpoint: its name, its value, and where the value comes
- * from. */
-pawl_code pawl__settings_show(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
-                              FILE *out, pawl_error *error);
+/* An option or a route of an endpoint, as `pawl run --show-options` shows it. */
+typedef struct pawl__setting {
+    pawl_text endpoint, option;
+    pawl_text value;        /* as it would be given; a route without its password */
+    pawl_text count;        /* of an option with a number, as JSON; else empty */
+    pawl_text microseconds; /* of an option with a duration, as JSON; else empty */
+    pawl_text from;         /* "command line", "FILE:LINE", "application" or "built in" */
+    pawl_text file;         /* empty: not from the file */
+    int64_t   line;
+} pawl__setting;
+
+typedef struct pawl__setting_list {
+    pawl__setting *items; /* in the arena of the settings */
+    size_t         count, capacity;
+} pawl__setting_list;
+
+/* Adds each option and route of the endpoint to the list. PAWL_ENOMEM. */
+pawl_code pawl__settings_list(const pawl__settings *settings, const pawl_endpoint_spec *endpoint,
+                              pawl__setting_list *list, pawl_error *error);
 
 #endif

@@ -65,7 +65,7 @@ holds works delayed-retries 0 "application"
 holds rests immediate-retries 0 "$file:2"
 holds rests retry-delay 2m "$file:3"
 holds rests stop-wait 30s "built in"
-grep -qE "^works +route +audit=postgres://.*#audits $file:11$" "$work/shown" || die "no route of [works]"
+grep -qE "^works +route +audit=postgres://.*#audits +$file:11$" "$work/shown" || die "no route of [works]"
 ! grep -q secret "$work/shown" || die "a password is shown"
 [ "$(grep -cE '^works +route +audit=' "$work/shown")" = 1 ] || die "two routes of one name"
 grep -qE "^works +route +copy=#others +$file:6$" "$work/shown" || die "the file's route for all is not there"
@@ -74,6 +74,22 @@ holds works retry-delay 1s "command line"
 holds rests retry-delay 1s "command line"
 holds works immediate-retries 7 "command line"
 holds works route "audit=outbox:#q" "command line"
+
+echo "== --json: one object for each option and route"
+show --config "$file" --json --retry-delay 1s --endpoint works
+[ "$(wc -l <"$work/shown")" = "$(grep -c '^{"endpoint":"works","option":"[a-z-]*","value":".*}$' "$work/shown")" ] || die "no object on a line"
+object()
+{
+    grep -qF "{\"endpoint\":\"works\",\"option\":$1}" "$work/shown" || die "no object $1"
+}
+object '"workers","value":"1","from":"built in","count":1,"microseconds":null,"file":null,"line":null'
+object '"immediate-retries","value":"0","from":"'"$file:2"'","count":0,"microseconds":null,"file":"'"$file"'","line":2'
+object '"retry-delay","value":"1s","from":"command line","count":null,"microseconds":1000000,"file":null,"line":null'
+object '"deadline","value":"1500ms","from":"'"$file:4"'","count":null,"microseconds":1500000,"file":"'"$file"'","line":4'
+object '"route","value":"copy=#others","from":"'"$file:6"'","count":null,"microseconds":null,"file":"'"$file"'","line":6'
+! grep -q secret "$work/shown" || die "a password is shown"
+expect 2 "^pawl: --json goes with --show-options$" pawl run "$app" --store none:x --json
+expect 0 '^  show-options +endpoint option value from count microseconds file line$' pawl help run
 
 echo "== what is wrong names file, line, key, value and limit"
 # refuse REGEX LINE ...: a file of these lines is refused.
