@@ -220,17 +220,18 @@ static void statements_of_sqlite(void **state)
     put_script(&p);
     put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_STATEMENT_COUNT,
                   find(&p, "pawl__sqlite_overrides"));
-    void (*saga_text)(pawl__sql_text *, const pawl_saga_table *, int);
-    *(void **)&saga_text = find(&p, "pawl__sqlite_saga_text");
-    for (int i = 0; i < 2 * pawl__sqlite_saga_statement_count; i++) {
+    void (*saga_text)(pawl__sql_text *, const pawl__sql_dialect *, const pawl_saga_table *,
+                      pawl__sql_saga_statement);
+    *(void **)&saga_text = find(&p, "pawl__sql_saga_text");
+    for (int i = 0; i < 2 * pawl__sql_saga_statement_count; i++) {
         pawl__sql_text made  = {0};
-        int            which = i % pawl__sqlite_saga_statement_count;
+        int            which = i % pawl__sql_saga_statement_count;
         bool           first = i == which;
         char           name[40];
-        if (!first &&
-            (which == PAWL__SQLITE_SAGA_BY_MAIN || which == PAWL__SQLITE_SAGA_BY_TRANSITIONAL))
+        if (!first && (which == PAWL__SQL_SAGA_BY_MAIN || which == PAWL__SQL_SAGA_BY_TRANSITIONAL))
             continue; /* it has no correlation */
-        saga_text(&made, first ? &order_table : &plain_table, which);
+        saga_text(&made, p.dialect, first ? &order_table : &plain_table,
+                  (pawl__sql_saga_statement)which);
         snprintf(name, sizeof name, "saga %s %d", first ? "Order" : "Plain", which);
         put_statement(&p, name, made.data);
         pawl_free(made.data);

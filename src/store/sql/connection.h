@@ -1,12 +1,16 @@
-/* connection.h - what the generic store asks of a database: statements are sent,
- * awaited and read, whatever they travel on.
+/* connection.h - operations that the generic store asks of a database: statements are
+ * sent, awaited and read, and the writes of a commit run, whatever they travel on.
  *
- *     send       any number of calls; a driver may only queue them
- *     flush      waits for the answers to all of them
+ *     send       any number of requests; a driver may only queue them
+ *     await      waits for the answers to all of them
  *     next, get  row by row
- *     end        always, once for each call
+ *     end        always, once for each request
  *
- * A statement is in one call at a time, until that is ended: a driver may read its rows
+ *     begin, or hold_take
+ *     write, claim_check, hold_back   any number
+ *     commit, or rollback             then claims_end, once for each commit
+ *
+ * A statement is in one request at a time, until that is ended: a driver may read its rows
  * from the database one by one.
  *
  * Threads: as the store: one thread at a time.
@@ -20,6 +24,7 @@
 #include "pawl/store_driver.h"
 #include "store/sql/field.h"
 #include "store/sql/statements.h"
+#include "store/sql/write.h"
 
 /* A statement, where its parameters are taken from, and where its rows go to. */
 typedef struct pawl__sql_asked {
@@ -30,7 +35,8 @@ typedef struct pawl__sql_asked {
     size_t                  row_size;
 } pawl__sql_asked;
 
-typedef struct pawl__sql_request pawl__sql_request; /* each driver's own */
+typedef struct pawl__sql_request    pawl__sql_request;    /* each driver's own */
+typedef struct pawl__sql_connection pawl__sql_connection; /* the same */
 
 /* What a worker's row says of its life: it lives while a lock of this number is held (by a session
  * of the server, by a process on a file), or where it has none while its heartbeat is young. */
@@ -47,7 +53,7 @@ typedef struct pawl__sql_ops {
     /* Several flushes that see one state of the data. NULL: calls of one flush do, or need not. */
     pawl_code (*read_begin)(pawl_store *store, pawl_error *error);
     pawl_code (*read_end)(pawl_store *store, pawl_code code, pawl_error *error);
-    /* `*call` is NULL when it could not be made, else it is to be ended. Texts that are read live
+    /* `*request` is NULL when it could not be made, else it is to be ended. Texts that are read live
      * in the arena. The parameters are borrowed until the call is ended. */
     pawl_code (*send)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                       pawl__sql_request **request, pawl_error *error);
@@ -55,17 +61,44 @@ typedef struct pawl__sql_ops {
     pawl_code (*await)(pawl_store *store, pawl_error *error);
     bool (*next)(pawl__sql_request *request);
     void (*get)(pawl__sql_request *request, const pawl__sql_fields *columns, void *row);
-    /* What failed in the call, if anything did. NULL is fine. */
+    /* The failure of the request, if there was one. NULL is fine. */
     pawl_code (*end)(pawl__sql_request *request);
     /* Who of them lives, asked at once. Also inside read_begin and read_end, and in transactions. */
     pawl_code (*who_lives)(pawl_store *store, pawl__sql_life *const *lives, size_t count,
                            pawl_error *error);
+
+    /* ---- Writing; NULL in a driver that has a commit of its own ---------- */
+
+    /* Writes each of the items, as if one after another, with whatever carries them best, and
+     * says what became of each. Another code than PAWL_OK: items[*failed] could not be written,
+     * and the transaction is to be rolled back. */
+    pawl_code (*write)(pawl__sql_connection *connection, const pawl__sql_write *write,
+                       const void *const *items, size_t count, pawl__sql_fate *fates,
+                       size_t *failed, pawl_error *error);
+    pawl_code (*begin)(pawl_store *store, pawl_error *error);
+    /* The open hold's transaction becomes the commit's, and the hold ends. PAWL_ELOST: it was
+     * rolled back before. */
+    pawl_code (*hold_take)(pawl_store *store, pawl_error *error);
+    /* The only operation that answers PAWL_EUNKNOWN. On any failure no transaction is open. */
+    pawl_code (*commit)(pawl_store *store, pawl_error *error);
+    void (*rollback)(pawl_store *store);
+    /* Whether the row is this worker's; inside the transaction. EGONE, said in `why`: no longer. */
+    pawl_code (*claim_check)(pawl_store *store, const pawl_queue_settle *settle, pawl_error *why);
+    /* The commit ended with `code`: after PAWL_OK the rows it settled are nobody's, after
+     * PAWL_EUNKNOWN perhaps. */
+    void (*claims_end)(pawl_store *store, const pawl_changes *changes, const bool *is_dropped,
+                       pawl_code code);
+    /* Holds the pending rows behind those of the holds, which are sorted by source. */
+    pawl_code (*hold_back)(pawl__sql_connection *connection, const pawl_outbox_hold *const *holds,
+                           size_t count, pawl_error *error);
 } pawl__sql_ops;
 
-/* What every SQL driver's handle begins with. */
+/* Each SQL driver's handle begins with it. */
 typedef struct pawl__sql_store {
-    pawl_store           base; /* first: the core's */
-    const pawl__sql_ops *ops;  /* set before anything else is done */
+    pawl_store            base;       /* first: the core's */
+    const pawl__sql_ops  *ops;        /* set before anything else is done */
+    pawl__sql_connection *connection; /* the one that writes */
+    bool                  in_hold;    /* a hold is open, and everything runs inside it */
 } pawl__sql_store;
 
 static inline const pawl__sql_ops *pawl__sql_ops_of(const pawl_store *store)

@@ -46,12 +46,13 @@ typedef struct pawl__sql_dialect {
     char        quote_open;
     char        quote_close;
     const char *types[pawl__sql_type_count];
-    const char *json_check;      /* behind a JSON column, %s is the quoted column; or "" */
-    const char *parameter;       /* %u is its number */
-    const char *ignore;          /* %s is the list of the key's columns */
-    const char *table_end;       /* after the closing parenthesis */
-    const char *keyed_end;       /* the same for a table that is its own index */
-    const char *saga_end;        /* the same for a saga table; NULL: as table_end */
+    const char *json_check; /* behind a JSON column, %s is the quoted column; or "" */
+    const char *parameter;  /* %u is its number */
+    const char *ignore;     /* %s is the list of the key's columns */
+    const char *row;        /* a number of a row that its next statement may find it by, or NULL */
+    const char *table_end;  /* after the closing parenthesis */
+    const char *keyed_end;  /* the same for a table that is its own index */
+    const char *saga_end;   /* the same for a saga table; NULL: as table_end */
     size_t      name_size_max;   /* bytes of an identifier; 0: PAWL__SQL_TABLE_NAME_SIZE_MAX */
     size_t      prefix_size_max; /* 0: PAWL_PREFIX_SIZE_MAX */
     bool        keeps_ties; /* equal entries of an index come in the order of the rows' numbers */
@@ -88,6 +89,9 @@ void pawl__sql_append_name(pawl__sql_text *text, const pawl__sql_dialect *dialec
 /* The same for a table: the dialect's schema stands before it. */
 void pawl__sql_append_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                             const char *before, pawl_text name);
+/* As the dialect writes the parameter of that number, from 1. */
+void pawl__sql_append_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                unsigned number);
 void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                       const char *template_text);
 

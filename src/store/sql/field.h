@@ -29,6 +29,10 @@ typedef enum pawl__sql_wire {
     PAWL__WIRE_VALUE,        /* a pawl_value; its type is given apart */
     PAWL__WIRE_STATE,        /* a pawl_outbox_state here, its word there */
     PAWL__WIRE_OUTCOME,      /* the same of a pawl_attempt_outcome */
+    PAWL__WIRE_INBOX,        /* the same of a pawl_inbox_outcome */
+    PAWL__WIRE_RESET,        /* a pawl_outbox_action, the word of its attempt there */
+    PAWL__WIRE_ZERO,         /* of no member: 0 */
+    PAWL__WIRE_NULL,         /* of no member */
     PAWL__WIRE_SKIP,         /* a column that is not read */
     PAWL__WIRE_COUNT         /* from here on a driver's own */
 } pawl__sql_wire;

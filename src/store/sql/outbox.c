@@ -23,6 +23,18 @@ const pawl_text pawl__sql_outcome_words[] = {
     [PAWL_ATTEMPT_DISCARDED] = PAWL_TEXT_INIT("discarded"),
 };
 
+const pawl_text pawl__sql_inbox_words[] = {
+    [PAWL_INBOX_HANDLED]   = PAWL_TEXT_INIT("handled"),
+    [PAWL_INBOX_DISCARDED] = PAWL_TEXT_INIT("discarded"),
+    [PAWL_INBOX_DEAD]      = PAWL_TEXT_INIT("dead"),
+};
+
+pawl_text pawl__sql_reset_word(pawl_outbox_action action)
+{
+    return pawl__sql_outcome_words[action == PAWL_OUTBOX_ENABLE ? PAWL_ATTEMPT_ENABLED
+                                                                : PAWL_ATTEMPT_DISCARDED];
+}
+
 int pawl__sql_find_word(pawl_text word, const pawl_text *words, int count)
 {
     for (int i = 0; i < count; i++)

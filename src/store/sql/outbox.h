@@ -14,6 +14,10 @@
 extern const pawl_text pawl__sql_state_words[];   /* by pawl_outbox_state */
 extern const pawl_text pawl__sql_outcome_words[]; /* by pawl_attempt_outcome */
 
+extern const pawl_text pawl__sql_inbox_words[]; /* by pawl_inbox_outcome */
+/* The word of the attempt that an operator's change leaves. */
+pawl_text pawl__sql_reset_word(pawl_outbox_action action);
+
 /* The number of a word; -1: it is none of them. */
 int pawl__sql_find_word(pawl_text word, const pawl_text *words, int count);
 

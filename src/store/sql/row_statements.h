@@ -10,6 +10,9 @@
 
 #include "store/sql/statements.h"
 
+/* EVENT_INSERT_FIRST: without the event before there is no stream, which the column refuses. A
+ * select that reads the table would have its rows copied to a temporary one first. */
+
 /* name, template */
 #define PAWL__SQL_ROW_STATEMENTS(X)                                                                   \
     /* Workers, fence and leases. */                                                                  \
@@ -103,9 +106,10 @@
       "insert into {outbox} ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At], "         \
       "[Source], [Version], [Index], [Endpoint], [Destination], [AttemptsBefore], " PAWL__SQL_MESSAGE \
       ") values "                                                                                     \
-      "(?1, 'pending', 0, ?15, ?3, ?2, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11, ?12, ?13, ?14) "          \
+      "(?1, 'pending', 0, 0, ?3, ?2, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11, ?12, ?13, ?14) "            \
       "{ignore:[DispatchId]}")                                                                        \
-    X(OUTBOX_KNOWN, "select [Type], [Body] from {outbox} where [DispatchId] = ?1")                    \
+    X(OUTBOX_SAME,                                                                                    \
+      "select 1 from {outbox} where [DispatchId] = ?1 and [Type] = ?2 and [Body] = ?3")               \
     X(OUTBOX_SETTLE, "update {outbox} set [State] = ?1, [Attempts] = ?2, [NextAttempt] = ?3, "        \
                      "[DispatchedAt] = ?4 where [Id] = ?5 and [State] = 'pending'")                   \
     X(OUTBOX_ENABLE,                                                                                  \
@@ -130,6 +134,18 @@
     X(EVENT_LAST, "select max([Version]) from {events} where [Stream] = ?1")                          \
     X(EVENT_BEHIND, "select [Seq], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "           \
                     "where [Stream] = ?1 and [Version] > ?2 order by [Version]")                      \
+    X(EVENT_INSERT, "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values "         \
+                    "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                 \
+    X(EVENT_INSERT_FIRST,                                                                             \
+      "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values ("                      \
+      "case when exists (select 1 from {events} where [Stream] = ?1 and [Version] = ?2 - 1) "         \
+      "then ?1 end, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                       \
+    X(FOLD_SET,                                                                                       \
+      "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) "        \
+      "values (?1, ?2, ?3, ?4, ?5, ?6) on conflict ([Stream]) do update set "                         \
+      "[Version] = excluded.[Version], [TypeVersion] = excluded.[TypeVersion], "                      \
+      "[State] = excluded.[State], [Dispatches] = excluded.[Dispatches], [At] = excluded.[At] "       \
+      "where excluded.[Version] > {folds}.[Version]")                                                 \
     X(FOLD_READ, "select [Version], [TypeVersion], [State], [Dispatches], [At] from {folds} "         \
                  "where [Stream] = ?1 and [TypeVersion] <= ?2 and [Version] > ?3")                    \
     X(CHECKPOINT_ADD,                                                                                 \

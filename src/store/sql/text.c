@@ -132,6 +132,16 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
     }
 }
 
+void pawl__sql_append_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                unsigned number)
+{
+    const char *place = strstr(dialect->parameter, "%u");
+    pawl__sql_append_text(text, (pawl_text){.data = dialect->parameter,
+                                            .size = (size_t)(place - dialect->parameter)});
+    pawl__sql_appendf(text, "%u", number);
+    pawl__sql_append(text, place + 2);
+}
+
 static unsigned expand_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                  const char *digits)
 {
@@ -139,11 +149,7 @@ static unsigned expand_parameter(pawl__sql_text *text, const pawl__sql_dialect *
     unsigned count  = 0;
     for (; digits[count] >= '0' && digits[count] <= '9'; count++)
         number = number * 10 + (unsigned)(digits[count] - '0');
-    const char *place = strstr(dialect->parameter, "%u");
-    pawl__sql_append_text(text, (pawl_text){.data = dialect->parameter,
-                                            .size = (size_t)(place - dialect->parameter)});
-    pawl__sql_appendf(text, "%u", number);
-    pawl__sql_append(text, place + 2);
+    pawl__sql_append_parameter(text, dialect, number);
     return count;
 }
 

@@ -80,24 +80,3 @@ pawl_code pawl__sqlite_inbox_known(pawl_store *base, pawl_text endpoint, const p
         code = look_at_each(store, endpoint, ids, count, known, error);
     return pawl__sqlite_read_end(store, code, error);
 }
-
-pawl_code pawl__sqlite_apply_inbox_mark(pawl__sqlite_writer *writer, const void *change,
-                                        pawl_error *error)
-{
-    static const pawl_text outcomes[] = {
-        [PAWL_INBOX_HANDLED]   = PAWL_TEXT_INIT("handled"),
-        [PAWL_INBOX_DISCARDED] = PAWL_TEXT_INIT("discarded"),
-        [PAWL_INBOX_DEAD]      = PAWL_TEXT_INIT("dead"),
-    };
-    const pawl_inbox_mark *mark = change;
-    pawl__sqlite_request   request;
-    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_INBOX_MARK, error);
-    pawl__sqlite_put_text(&request, mark->endpoint);
-    pawl__sqlite_put_text(&request, mark->message_id);
-    pawl__sqlite_put_text(&request, outcomes[mark->outcome]);
-    pawl__sqlite_put_int(&request, mark->at);
-    pawl_code code = pawl__sqlite_run(&request);
-    if (code == PAWL_EDUPLICATE)
-        return pawl__sql_why_handled(mark, error);
-    return code;
-}

@@ -58,6 +58,7 @@ const pawl__sql_dialect pawl__sqlite_dialect = {
     .json_check   = " check (json_valid(%s))",
     .parameter    = "?%u",
     .ignore       = "on conflict (%s) do nothing",
+    .row          = "rowid",
     .table_end    = " strict",
     .keyed_end    = " strict, without rowid",
     .keeps_ties   = true,
@@ -365,16 +366,17 @@ static pawl_code open_for_work(pawl__sqlite *store, pawl_open_mode mode,
 pawl_code pawl__sqlite_open(pawl_store *base, const char *url, const pawl_store_options *options,
                             pawl_error *error)
 {
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    int64_t deadline_ms = store->sql.base.deadline_ms > 0 && store->sql.base.deadline_ms < INT_MAX
-                              ? store->sql.base.deadline_ms
-                              : INT_MAX;
-    store->sql.ops      = &pawl__sqlite_ops;
-    store->pid          = getpid();
-    store->busy_ms      = (int)deadline_ms;
-    store->cache_mb     = CACHE_MB_DEFAULT;
-    store->synchronous  = 2;
-    store->data_version = -1;
+    pawl__sqlite *store   = pawl__sqlite_of(base);
+    int64_t deadline_ms   = store->sql.base.deadline_ms > 0 && store->sql.base.deadline_ms < INT_MAX
+                                ? store->sql.base.deadline_ms
+                                : INT_MAX;
+    store->sql.ops        = &pawl__sqlite_ops;
+    store->sql.connection = &store->connection;
+    store->pid            = getpid();
+    store->busy_ms        = (int)deadline_ms;
+    store->cache_mb       = CACHE_MB_DEFAULT;
+    store->synchronous    = 2;
+    store->data_version   = -1;
     store->connection.prefix = base->system_prefix != NULL ? base->system_prefix : "pawl_";
     atomic_init(&store->is_interrupted, false);
     (void)pthread_mutex_init(&store->mutex, NULL);

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* Room for the next row, or NULL with call->code set. */
+/* Room for the next row, or NULL with request->code set. */
 static pawl_queue_row *next_place(pawl__sqlite_request *request, pawl_queue_rows *rows,
                                   size_t *capacity)
 {
@@ -211,72 +211,58 @@ pawl_code pawl__sqlite_queue_oldest(pawl_store *base, pawl_text queue, pawl_time
     return request.code;
 }
 
-/* ---- Settling and sending ----------------------------------------------- */
+/* ---- Settling ----------------------------------------------------------- */
 
 /* The process's lease is read once for each queue and transaction. */
-static pawl_code check_claim(pawl__sqlite_writer *writer, const pawl_queue_settle *settle,
-                             pawl_error *error)
+pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *settle,
+                                   pawl_error *why)
 {
-    pawl__sqlite           *store = writer->store;
-    const pawl__sqlite_use *use   = writer->checked_use;
+    pawl__sqlite           *store = pawl__sqlite_of(base);
+    const pawl__sqlite_use *use   = store->checked_use;
     if (use == NULL || !pawl_text_equal(pawl__sqlite_queue_name(use->queue), settle->queue)) {
         use = pawl__sqlite_use_find(store, settle->queue);
         if (use == NULL)
-            return pawl__sql_why_gone_row(settle, "this worker holds no row of the queue", error);
-        pawl_code code = pawl__sqlite_lease_check(store, use, &writer->is_ours, error);
+            return pawl__sql_why_gone_row(settle, "this worker holds no row of the queue", why);
+        pawl_code code = pawl__sqlite_lease_check(store, use, &store->checked_is_ours, why);
         if (code != PAWL_OK)
             return code;
-        writer->checked_use = use;
+        store->checked_use = use;
     }
-    if (!writer->is_ours)
-        return pawl__sql_why_gone_row(settle, "another process took the queue over", error);
+    if (!store->checked_is_ours)
+        return pawl__sql_why_gone_row(settle, "another process took the queue over", why);
     if (!pawl__sqlite_claim_is_ours(store->book, settle->seq, store, use->epoch))
-        return pawl__sql_why_not_claimed(settle, error);
+        return pawl__sql_why_not_claimed(settle, why);
     return PAWL_OK;
 }
 
-static void put_retry(pawl__sqlite_request *request, const pawl_queue_settle *settle)
+/* The outcome is not known: resolve() will end the claims, or not. Without memory for the
+ * list they stay until this handle closes. */
+static void remember_claims(pawl__sqlite *store, const pawl_changes *changes,
+                            const bool *is_dropped)
 {
-    pawl__sqlite_put_int(request, settle->due);
-    pawl__sqlite_put_int(request, settle->attempts);
-    pawl__sqlite_put_int(request, settle->deaths);
-    pawl__sqlite_put_int(request, settle->waiting_since);
-    pawl__sqlite_put_text(request, settle->error);
-    pawl__sqlite_put_text(request, settle->history);
+    const pawl_queue_settle *settles = changes->queue_settle.items;
+    size_t                   count   = changes->queue_settle.count;
+    store->unsure_count              = 0;
+    int64_t *rows                    = pawl_resize(store->unsure, (count + 1) * sizeof *rows);
+    if (rows == NULL)
+        return;
+    store->unsure = rows;
+    for (size_t i = 0; i < count; i++)
+        if (!is_dropped[settles[i].group])
+            rows[store->unsure_count++] = settles[i].seq;
 }
 
-pawl_code pawl__sqlite_apply_queue_settle(pawl__sqlite_writer *writer, const void *change,
-                                          pawl_error *error)
+void pawl__sqlite_claims_settled(pawl_store *base, const pawl_changes *changes,
+                                 const bool *is_dropped, pawl_code code)
 {
-    const pawl_queue_settle *settle = change;
-    if (writer->store == NULL)
-        return pawl__sql_why_not_enlisted(settle, error);
-    pawl_code code = check_claim(writer, settle, error);
-    if (code != PAWL_OK || settle->action == PAWL_QUEUE_RELEASE)
-        return code;
-    bool                 is_done = settle->action == PAWL_QUEUE_DONE;
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, writer->connection,
-                               is_done ? PAWL__SQL_QUEUE_DELETE : PAWL__SQL_QUEUE_RETRY, error);
-    if (!is_done)
-        put_retry(&request, settle);
-    pawl__sqlite_put_int(&request, settle->seq);
-    pawl__sqlite_put_text(&request, settle->queue);
-    code = pawl__sqlite_run(&request);
-    if (code == PAWL_OK && request.changes == 0)
-        return pawl__sql_why_gone(settle, error);
-    return code;
-}
-
-pawl_code pawl__sqlite_apply_queue_send(pawl__sqlite_writer *writer, const void *change,
-                                        pawl_error *error)
-{
-    const pawl_queue_send *send = change;
-    pawl__sqlite_request   request;
-    pawl__sqlite_request_begin(&request, writer->connection, PAWL__SQL_QUEUE_SEND, error);
-    pawl__sqlite_put_text(&request, send->queue);
-    pawl__sqlite_put_int(&request, send->due);
-    pawl__sqlite_put_int(&request, send->attempts);
-    pawl__sqlite_put_message(&request, &send->message);
-    return pawl__sqlite_run(&request);
+    pawl__sqlite            *store   = pawl__sqlite_of(base);
+    const pawl_queue_settle *settles = changes->queue_settle.items;
+    store->checked_use               = NULL;
+    if (code == PAWL_EUNKNOWN)
+        remember_claims(store, changes, is_dropped);
+    if (code != PAWL_OK || store->book == NULL)
+        return;
+    for (size_t i = 0; i < changes->queue_settle.count; i++)
+        if (!is_dropped[settles[i].group])
+            pawl__sqlite_claim_end(store->book, settles[i].seq, store);
 }

@@ -1,4 +1,4 @@
-/* call.c - prepared statements: binding, stepping, reading, error codes.
+/* request.c - prepared statements: binding, stepping, reading, error codes.
  *
  * Statements are prepared at first use and kept for the life of the handle.
  * Texts are bound without a copy: they are borrowed until the statement ran.
@@ -36,7 +36,7 @@ static const code_row codes[] = {
 };
 
 /* By code, not by text (D37). */
-static pawl_code code_of(int result)
+pawl_code pawl__sqlite_code_of(int result)
 {
     if (result == SQLITE_CONSTRAINT_UNIQUE || result == SQLITE_CONSTRAINT_PRIMARYKEY ||
         result == SQLITE_CONSTRAINT_ROWID)
@@ -52,7 +52,7 @@ static pawl_code code_of(int result)
 pawl_code pawl__sqlite_failed(sqlite3 *db, int result, const char *what, pawl_error *error)
 {
     const char *text = db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result);
-    pawl_code   code = code_of(result);
+    pawl_code   code = pawl__sqlite_code_of(result);
     if ((result & 0xFF) == SQLITE_ERROR && strncmp(text, "no such ", 8) == 0)
         code = PAWL_ESCHEMA;
     return pawl_error_set(error, code, "sqlite: %s%s%s", what, what[0] != '\0' ? ": " : "", text);
@@ -92,7 +92,7 @@ void pawl__sqlite_connection_clear(pawl__sqlite_connection *connection)
     while (connection->sagas != NULL) {
         pawl__sqlite_saga *saga = connection->sagas;
         connection->sagas       = saga->next;
-        for (int i = 0; i < pawl__sqlite_saga_statement_count; i++)
+        for (int i = 0; i < pawl__sql_saga_statement_count; i++)
             (void)sqlite3_finalize(saga->statements[i]);
         pawl_free(saga->texts);
         pawl_free(saga);
@@ -189,6 +189,12 @@ void pawl__sqlite_put_message(pawl__sqlite_request *request, const pawl_message 
     pawl__sqlite_put_text(request, message->body);
 }
 
+/* An empty text is no JSON. */
+static void put_json(pawl__sqlite_request *request, pawl_text json)
+{
+    pawl__sqlite_put_text(request, json.size != 0 ? json : PAWL_TEXT("{}"));
+}
+
 static void put_field(pawl__sqlite_request *request, int wire, const void *member)
 {
     switch (wire) {
@@ -201,6 +207,24 @@ static void put_field(pawl__sqlite_request *request, int wire, const void *membe
     case PAWL__WIRE_UUID_OR_NULL:
         pawl__sqlite_put_uuid_or_null(request, *(const pawl_uuid *)member);
         return;
+    case PAWL__WIRE_JSON:
+    case PAWL__WIRE_JSON_TEXT: put_json(request, *(const pawl_text *)member); return;
+    case PAWL__WIRE_VALUE: pawl__sqlite_put_value(request, member); return;
+    case PAWL__WIRE_STATE:
+        pawl__sqlite_put_text(request, pawl__sql_state_words[*(const pawl_outbox_state *)member]);
+        return;
+    case PAWL__WIRE_OUTCOME:
+        pawl__sqlite_put_text(request,
+                              pawl__sql_outcome_words[*(const pawl_attempt_outcome *)member]);
+        return;
+    case PAWL__WIRE_INBOX:
+        pawl__sqlite_put_text(request, pawl__sql_inbox_words[*(const pawl_inbox_outcome *)member]);
+        return;
+    case PAWL__WIRE_RESET:
+        pawl__sqlite_put_text(request, pawl__sql_reset_word(*(const pawl_outbox_action *)member));
+        return;
+    case PAWL__WIRE_ZERO: pawl__sqlite_put_int(request, 0); return;
+    case PAWL__WIRE_NULL: pawl__sqlite_put_null(request); return;
     default: pawl__sqlite_put_text(request, *(const pawl_text *)member); return;
     }
 }
@@ -222,7 +246,7 @@ void pawl__sqlite_stop(pawl__sqlite_request *request)
 
 /* A caller's own connection may give primary codes only, so the extended one is
  * asked for. */
-static void stepped(pawl__sqlite_request *request, int result)
+void pawl__sqlite_stepped(pawl__sqlite_request *request, int result)
 {
     sqlite3 *db = request->connection->db;
     if (result != SQLITE_ROW && result != SQLITE_DONE)
@@ -234,7 +258,7 @@ pawl_code pawl__sqlite_run(pawl__sqlite_request *request)
     if (request->code != PAWL_OK)
         return request->code;
     int result = sqlite3_step(request->statement);
-    stepped(request, result);
+    pawl__sqlite_stepped(request, result);
     if (result == SQLITE_DONE)
         request->changes = sqlite3_changes64(request->connection->db);
     pawl__sqlite_stop(request);
@@ -248,7 +272,7 @@ bool pawl__sqlite_next(pawl__sqlite_request *request)
         request->column = 0;
         if (result == SQLITE_ROW)
             return true;
-        stepped(request, result);
+        pawl__sqlite_stepped(request, result);
     }
     pawl__sqlite_stop(request);
     return false;
@@ -314,7 +338,7 @@ pawl_uuid pawl__sqlite_get_uuid(pawl__sqlite_request *request)
     return uuid;
 }
 
-/* The number of a word; a word that is none, written by somebody else, ends the call. */
+/* The number of a word; a word that is none, written by somebody else, ends the request. */
 static int get_word(pawl__sqlite_request *request, const pawl_text *words, int count)
 {
     pawl_text word  = pawl__sqlite_peek_text(request);

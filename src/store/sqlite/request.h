@@ -1,8 +1,8 @@
-/* call.h - a connection to SQLite and the calls made on it.
+/* request.h - a connection to SQLite and the calls made on it.
  *
  * A statement is one pawl__sqlite_request: begin, put the parameters in order,
  * then run, or next until it says false. After a failure the rest does
- * nothing, so that call.code is looked at once, at the end.
+ * nothing, so that request.code is looked at once, at the end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +12,7 @@
 #include "pawl/store_driver.h"
 #include "store/sql/dialect.h"
 #include "store/sql/field.h"
+#include "store/sql/saga_text.h"
 #include "store/sqlite/statements.h"
 
 #include <sqlite3.h>
@@ -20,31 +21,16 @@ extern const pawl__sql_dialect pawl__sqlite_dialect;
 
 /* ---- A connection and its statements ------------------------------------ */
 
-typedef enum pawl__sqlite_saga_statement {
-    PAWL__SQLITE_SAGA_BY_ID, /* the three loads, as pawl_saga_key counts them */
-    PAWL__SQLITE_SAGA_BY_MAIN,
-    PAWL__SQLITE_SAGA_BY_TRANSITIONAL,
-    PAWL__SQLITE_SAGA_INSERT,
-    PAWL__SQLITE_SAGA_UPDATE_ROW,
-    PAWL__SQLITE_SAGA_UPDATE,
-    PAWL__SQLITE_SAGA_DELETE,
-    PAWL__SQLITE_SAGA_COUNT,
-    pawl__sqlite_saga_statement_count
-} pawl__sqlite_saga_statement;
-
 /* The statements of one saga table. */
 typedef struct pawl__sqlite_saga {
     struct pawl__sqlite_saga *next;
     pawl_saga_table           table; /* its texts are copies */
     char                     *texts;
-    sqlite3_stmt             *statements[pawl__sqlite_saga_statement_count];
+    sqlite3_stmt             *statements[pawl__sql_saga_statement_count];
 } pawl__sqlite_saga;
 
-/* The text of a pawl__sqlite_saga_statement. */
-void pawl__sqlite_saga_text(pawl__sql_text *text, const pawl_saga_table *table, int which);
-
 /* The driver's own, or the caller's for the time of an enlist. */
-typedef struct pawl__sqlite_connection {
+typedef struct pawl__sql_connection {
     sqlite3           *db;
     const char        *prefix;
     sqlite3_stmt      *statements[PAWL__SQLITE_STATEMENT_COUNT];
@@ -65,10 +51,13 @@ typedef struct pawl__sqlite_request {
 
 void pawl__sqlite_request_begin(pawl__sqlite_request *request, pawl__sqlite_connection *connection,
                                 int statement, pawl_error *error);
-/* The same with a statement from elsewhere; NULL: begin failed with call->code. */
+/* The same with a statement from elsewhere; NULL: begin failed with request->code. */
 void pawl__sqlite_request_statement(pawl__sqlite_request    *request,
                                     pawl__sqlite_connection *connection, sqlite3_stmt *statement,
                                     pawl_error *error);
+/* The same with a pawl__sql_saga_statement (saga.c). */
+void pawl__sqlite_saga_begin(pawl__sqlite_request *request, pawl__sqlite_connection *connection,
+                             const pawl_saga_table *table, int which, pawl_error *error);
 void pawl__sqlite_put_text(pawl__sqlite_request *request,
                            pawl_text             text); /* borrowed until it ran */
 void pawl__sqlite_put_int(pawl__sqlite_request *request, int64_t number);
@@ -85,25 +74,29 @@ void pawl__sqlite_put_fields(pawl__sqlite_request *request, const pawl__sql_fiel
 /* Runs a statement that gives no rows. PAWL_EDUPLICATE when a unique key
  * refused it. */
 pawl_code pawl__sqlite_run(pawl__sqlite_request *request);
-/* Steps to the next row; false at the end and on failure, see call->code. */
+/* Steps to the next row; false at the end and on failure, see request->code. */
 bool pawl__sqlite_next(pawl__sqlite_request *request);
 /* Ends a call before its last row. */
 void      pawl__sqlite_stop(pawl__sqlite_request *request);
 int64_t   pawl__sqlite_get_int(pawl__sqlite_request *request); /* null is 0 */
 bool      pawl__sqlite_is_null(const pawl__sqlite_request *request);
-pawl_text pawl__sqlite_get_text(pawl__sqlite_request *request);  /* a copy in call->arena */
+pawl_text pawl__sqlite_get_text(pawl__sqlite_request *request);  /* a copy in request->arena */
 pawl_text pawl__sqlite_peek_text(pawl__sqlite_request *request); /* lives until the next step */
 pawl_uuid pawl__sqlite_get_uuid(pawl__sqlite_request *request);  /* null is zero */
 /* The next columns, one for each field of the row. */
 void pawl__sqlite_get_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
                              void *row);
-/* Room for one more item in an array that grows in call->arena, or NULL with
- * call->code set. */
+/* Room for one more item in an array that grows in request->arena, or NULL with
+ * request->code set. */
 void *pawl__sqlite_grow(pawl__sqlite_request *request, void *items, size_t count, size_t *capacity,
                         size_t item_size);
 /* One number, of a statement that gives one row; 0 when it gives none. */
 pawl_code pawl__sqlite_one_int(pawl__sqlite_request *request, int64_t *number);
 
+/* The failure of a step becomes the call's. */
+void pawl__sqlite_stepped(pawl__sqlite_request *request, int result);
+/* By an extended result code. */
+pawl_code pawl__sqlite_code_of(int result);
 /* The code of what SQLite said last, its text behind `what`. */
 pawl_code pawl__sqlite_failed(sqlite3 *db, int result, const char *what, pawl_error *error);
 /* Runs a statement that is needed once. */

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/commit.h"
 #include "store/sql/operations.h"
 #include "store/sqlite/operations.h"
 
@@ -26,7 +27,7 @@ const pawl_store_ops pawl_store_driver = {
     .worker_open      = pawl__sqlite_worker_open,
     .worker_close     = pawl__sqlite_worker_close,
     .worker_list      = pawl__sql_worker_list,
-    .commit           = pawl__sqlite_commit,
+    .commit           = pawl__sql_commit,
     .resolve          = pawl__sqlite_resolve,
     .queue_claim      = pawl__sqlite_queue_claim,
     .queue_oldest     = pawl__sqlite_queue_oldest,

@@ -2,15 +2,16 @@
  *
  *     sqlite.c      the table of operations
  *     open.c        URL, connection, settings, close
- *     call.c        prepared statements, binding, reading, error codes; call.h
+ *     request.c        prepared statements, binding, reading, error codes; request.h
  *     connection.c  the generic store's connection (store/sql/connection.h)
  *     transaction.c begin, commit, stamps without a sync, reads, holds
  *     schema.c      print, apply, verify, drop
  *     process.c     this process's number, its lock and its claim table
  *     lease.c       queue leases of processes, leader leases of workers
  *     worker.c      worker rows
- *     commit.c      groups, refusals, fence, enlist
- *     queue.c inbox.c saga.c timeout.c aggregator.c outbox.c dead.c journal.c   by noun
+ *     write.c       one statement for each item of a write; the transaction of a commit
+ *     enlist.c      a change set in a caller's transaction
+ *     queue.c inbox.c saga.c timeout.c aggregator.c outbox.c journal.c   by noun
  *     look.c        statistics, next due times, sweep
  *     wait.c        wake-up
  *
@@ -56,11 +57,12 @@ typedef struct pawl__sqlite {
     pthread_mutex_t         mutex;       /* guards connection.db against interrupt() */
     bool                    is_lost; /* the connection had to be closed; the next call makes it */
     atomic_bool             is_interrupted;
-    bool                    in_hold;
     int64_t                 data_version;
     pawl__sqlite_process   *process; /* joined by the first that needs it */
     pawl__sqlite_book      *book;
     pawl__sqlite_use       *uses;
+    const pawl__sqlite_use *checked_use; /* whose lease was looked at last in this transaction */
+    bool                    checked_is_ours;
     bool                    has_worker; /* its row is there */
     /* Rows that a commit of unknown outcome settled: theirs if it landed. */
     int64_t *unsure;
@@ -149,50 +151,24 @@ pawl_code pawl__sqlite_free_dead(pawl__sqlite *store, pawl_error *error);
 pawl_code pawl__sqlite_worker_sweep(pawl__sqlite *store, pawl_time before, size_t count_max,
                                     int64_t *count, bool *more, pawl_error *error);
 
-/* commit.c */
-typedef struct pawl__sqlite_writer {
-    pawl__sqlite_connection *connection;
-    pawl__sqlite            *store; /* NULL in an enlist: no claims, no fence */
-    const pawl_changes      *changes;
-    const bool              *is_dropped; /* by group: left out of this round */
-    bool                     has_held;   /* all holds of the set are done */
-    /* The lease that was looked at last in this transaction. */
-    const pawl__sqlite_use *checked_use;
-    bool                    is_ours;
-} pawl__sqlite_writer;
+/* write.c, queue.c, outbox.c: operations of store/sql/connection.h */
+pawl_code pawl__sqlite_write(pawl__sqlite_connection *connection, const pawl__sql_write *write,
+                             const void *const *items, size_t count, pawl__sql_fate *fates,
+                             size_t *failed, pawl_error *error);
+pawl_code pawl__sqlite_commit_begin(pawl_store *base, pawl_error *error);
+pawl_code pawl__sqlite_hold_take(pawl_store *base, pawl_error *error);
+pawl_code pawl__sqlite_commit_end(pawl_store *base, pawl_error *error);
+void      pawl__sqlite_commit_undo(pawl_store *base);
+pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *settle,
+                                   pawl_error *why);
+void      pawl__sqlite_claims_settled(pawl_store *base, const pawl_changes *changes,
+                                      const bool *is_dropped, pawl_code code);
+pawl_code pawl__sqlite_hold_back(pawl__sqlite_connection       *connection,
+                                 const pawl_outbox_hold *const *holds, size_t count,
+                                 pawl_error *error);
 
-pawl_code pawl__sqlite_commit(pawl_store *base, const pawl_changes *changes, pawl_refusals *refused,
-                              pawl_error *error);
+/* enlist.c */
 pawl_code pawl__sqlite_enlist(pawl_store *base, void *native, const pawl_changes *changes,
                               pawl_error *error);
-
-/* One change inside the transaction. ECONFLICT, EDUPLICATE, EGONE and EMISMATCH
- * of a refusable kind refuse its group; anything else ends the commit. */
-typedef pawl_code pawl__sqlite_apply_fn(pawl__sqlite_writer *writer, const void *change,
-                                        pawl_error *error);
-
-pawl__sqlite_apply_fn pawl__sqlite_apply_queue_settle;
-pawl__sqlite_apply_fn pawl__sqlite_apply_queue_send;
-pawl__sqlite_apply_fn pawl__sqlite_apply_inbox_mark;
-pawl__sqlite_apply_fn pawl__sqlite_apply_saga_delete;
-pawl__sqlite_apply_fn pawl__sqlite_apply_saga_insert;
-pawl__sqlite_apply_fn pawl__sqlite_apply_saga_update;
-pawl__sqlite_apply_fn pawl__sqlite_apply_timeout_settle;
-pawl__sqlite_apply_fn pawl__sqlite_apply_timeout_cancel;
-pawl__sqlite_apply_fn pawl__sqlite_apply_timeout_set;
-pawl__sqlite_apply_fn pawl__sqlite_apply_outbox_settle;
-pawl__sqlite_apply_fn pawl__sqlite_apply_outbox_add;
-pawl__sqlite_apply_fn pawl__sqlite_apply_outbox_hold;
-pawl__sqlite_apply_fn pawl__sqlite_apply_snapshot_remove;
-pawl__sqlite_apply_fn pawl__sqlite_apply_snapshot_release;
-pawl__sqlite_apply_fn pawl__sqlite_apply_aggregator_add;
-pawl__sqlite_apply_fn pawl__sqlite_apply_aggregator_remove;
-pawl__sqlite_apply_fn pawl__sqlite_apply_flush_set;
-pawl__sqlite_apply_fn pawl__sqlite_apply_dead_set;
-pawl__sqlite_apply_fn pawl__sqlite_apply_subscription_set;
-pawl__sqlite_apply_fn pawl__sqlite_apply_event_append;
-pawl__sqlite_apply_fn pawl__sqlite_apply_checkpoint_set;
-pawl__sqlite_apply_fn pawl__sqlite_apply_outbox_reset;
-pawl__sqlite_apply_fn pawl__sqlite_apply_fold_set;
 
 #endif

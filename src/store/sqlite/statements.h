@@ -63,13 +63,6 @@
       "indexed by {outbox_tried} where [State] = 'pending' and [Attempts] > 0 "                  \
       "and " PAWL__SQLITE_OUTBOX_QUERY)                                                          \
     X(OUTBOX_FIND_ANY, PAWL__SQL_OUTBOX_ROW "where " PAWL__SQLITE_OUTBOX_QUERY)                  \
-    /* ?1 is the version that must be there, or 0; without it there is no stream, which \
-     * the column refuses. A select that reads the table would have its rows copied \
-     * to a temporary one first. */        \
-    X(EVENT_INSERT, "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values ("   \
-                    "case when ?1 = 0 or exists (select 1 from {events} where [Stream] = ?2 "    \
-                    "and [Version] = ?1) then ?2 end, "                                          \
-                    "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")                                \
     X(EVENT_ALL, PAWL__SQLITE_EVENT_ROW "where [Seq] > ?2 " PAWL__SQL_EVENT_FILTERS              \
                                         "order by [Seq] limit ?6")                               \
     X(EVENT_ALL_BACK, PAWL__SQLITE_EVENT_ROW "where [Seq] < ?2 " PAWL__SQL_EVENT_FILTERS         \
@@ -79,13 +72,7 @@
                              "order by [Version] limit ?6")                                      \
     X(EVENT_STREAM_BACK,                                                                         \
       PAWL__SQLITE_EVENT_ROW "where [Stream] = ?1 and [Version] < ?2 " PAWL__SQL_EVENT_FILTERS   \
-                             "order by [Version] desc limit ?6")                                 \
-    X(FOLD_SET,                                                                                  \
-      "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) "   \
-      "values (?1, ?2, ?3, ?4, ?5, ?6) on conflict ([Stream]) do update set "                    \
-      "[Version] = excluded.[Version], [TypeVersion] = excluded.[TypeVersion], "                 \
-      "[State] = excluded.[State], [Dispatches] = excluded.[Dispatches], [At] = excluded.[At] "  \
-      "where excluded.[Version] > {folds}.[Version]")
+                             "order by [Version] desc limit ?6")
 
 enum {
     PAWL__SQLITE_BEFORE_FIRST = PAWL__SQL_ROW_STATEMENT_END - 1,

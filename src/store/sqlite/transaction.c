@@ -75,7 +75,7 @@ static pawl_code explain_busy(pawl__sqlite *store, pawl_code code, pawl_error *e
 
 pawl_code pawl__sqlite_write_begin(pawl__sqlite *store, pawl_error *error)
 {
-    if (store->in_hold)
+    if (store->sql.in_hold)
         return PAWL_OK;
     pawl_code code = pawl__sqlite_connected(store, error);
     if (code != PAWL_OK)
@@ -86,7 +86,7 @@ pawl_code pawl__sqlite_write_begin(pawl__sqlite *store, pawl_error *error)
 
 pawl_code pawl__sqlite_write_end(pawl__sqlite *store, pawl_code code, pawl_error *error)
 {
-    if (store->in_hold)
+    if (store->sql.in_hold)
         return code;
     if (code == PAWL_OK)
         code = run(store, PAWL__SQLITE_COMMIT_TRANSACTION, error);
@@ -116,7 +116,7 @@ static void end_without_sync(pawl__sqlite *store)
 
 pawl_code pawl__sqlite_stamp_begin(pawl__sqlite *store, pawl_error *error)
 {
-    if (store->in_hold)
+    if (store->sql.in_hold)
         return PAWL_OK;
     pawl_code code = pawl__sqlite_connected(store, error);
     if (code != PAWL_OK)
@@ -131,7 +131,7 @@ pawl_code pawl__sqlite_stamp_begin(pawl__sqlite *store, pawl_error *error)
 
 pawl_code pawl__sqlite_stamp_end(pawl__sqlite *store, pawl_code code, pawl_error *error)
 {
-    if (store->in_hold)
+    if (store->sql.in_hold)
         return code;
     code = pawl__sqlite_write_end(store, code, error);
     end_without_sync(store);
@@ -140,7 +140,7 @@ pawl_code pawl__sqlite_stamp_end(pawl__sqlite *store, pawl_code code, pawl_error
 
 pawl_code pawl__sqlite_read_begin(pawl__sqlite *store, pawl_error *error)
 {
-    if (store->in_hold)
+    if (store->sql.in_hold)
         return PAWL_OK;
     pawl_code code = pawl__sqlite_connected(store, error);
     if (code != PAWL_OK)
@@ -160,19 +160,19 @@ pawl_code pawl__sqlite_hold_begin(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     pawl_code     code  = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK && store->in_hold)
+    if (code == PAWL_OK && store->sql.in_hold)
         code = pawl_error_set(error, PAWL_EINVAL, "sqlite: this handle has an open hold already");
     if (code == PAWL_OK)
         code = pawl__sqlite_write_begin(store, error);
-    store->in_hold = code == PAWL_OK || store->in_hold;
+    store->sql.in_hold = code == PAWL_OK || store->sql.in_hold;
     return code;
 }
 
 void pawl__sqlite_hold_end(pawl_store *base)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    if (!store->in_hold || pawl__sqlite_is_forked(store))
+    if (!store->sql.in_hold || pawl__sqlite_is_forked(store))
         return;
-    store->in_hold = false;
+    store->sql.in_hold = false;
     pawl__sqlite_rollback(store);
 }

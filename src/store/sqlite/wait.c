@@ -49,7 +49,7 @@ pawl_code pawl__sqlite_wait(pawl_store *base, int64_t microseconds, int wake_fd,
     pawl_code     code     = pawl__sqlite_ready(store, error);
     if (code != PAWL_OK)
         return code;
-    if (store->in_hold)
+    if (store->sql.in_hold)
         return pawl_error_set(error, PAWL_EINVAL, "sqlite: cannot wait while a hold is open");
     atomic_store(&store->is_interrupted, false);
     for (;;) {

@@ -542,11 +542,11 @@ update "pawl_timeouts" set "Generation" = "Generation" + 1, "SagaType" = ?1, "De
 -- OUTBOX_ADD
 insert into "pawl_outbox" ("DispatchId", "State", "Attempts", "NextAttempt", "Due", "At", "Source",
 "Version", "Index", "Endpoint", "Destination", "AttemptsBefore", "MessageId", "Type",
-"CorrelationId", "CausationId", "Headers", "Body") values (?1, 'pending', 0, ?15, ?3, ?2, ?4, ?5,
-?6, ?7, ?8, 0, ?9, ?10, ?11, ?12, ?13, ?14) on conflict ("DispatchId") do nothing;
+"CorrelationId", "CausationId", "Headers", "Body") values (?1, 'pending', 0, 0, ?3, ?2, ?4, ?5, ?6,
+?7, ?8, 0, ?9, ?10, ?11, ?12, ?13, ?14) on conflict ("DispatchId") do nothing;
 
--- OUTBOX_KNOWN
-select "Type", "Body" from "pawl_outbox" where "DispatchId" = ?1;
+-- OUTBOX_SAME
+select 1 from "pawl_outbox" where "DispatchId" = ?1 and "Type" = ?2 and "Body" = ?3;
 
 -- OUTBOX_SETTLE
 update "pawl_outbox" set "State" = ?1, "Attempts" = ?2, "NextAttempt" = ?3, "DispatchedAt" = ?4
@@ -586,6 +586,23 @@ select max("Version") from "pawl_events" where "Stream" = ?1;
 select "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
 "CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = ?1 and
 "Version" > ?2 order by "Version";
+
+-- EVENT_INSERT
+insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+?10, ?11);
+
+-- EVENT_INSERT_FIRST
+insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body") values (case when exists (select 1 from
+"pawl_events" where "Stream" = ?1 and "Version" = ?2 - 1) then ?1 end, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
+?9, ?10, ?11);
+
+-- FOLD_SET
+insert into "pawl_folds" ("Stream", "Version", "TypeVersion", "State", "Dispatches", "At") values
+(?1, ?2, ?3, ?4, ?5, ?6) on conflict ("Stream") do update set "Version" = excluded."Version",
+"TypeVersion" = excluded."TypeVersion", "State" = excluded."State", "Dispatches" =
+excluded."Dispatches", "At" = excluded."At" where excluded."Version" > "pawl_folds"."Version";
 
 -- FOLD_READ
 select "Version", "TypeVersion", "State", "Dispatches", "At" from "pawl_folds" where "Stream" = ?1
@@ -779,12 +796,6 @@ null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or ?4 & case "State" when '
 (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?11 order by "Id"
 limit ?10;
 
--- EVENT_INSERT
-insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body") values (case when ?1 = 0 or exists (select 1
-from "pawl_events" where "Stream" = ?2 and "Version" = ?1) then ?2 end, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
-?10, ?11, ?12);
-
 -- EVENT_ALL, for EVENT_LIST_SEQ
 select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
 "CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Seq" > ?2 and (?3 =
@@ -809,12 +820,6 @@ select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "C
 "Version" < ?2 and (?3 = '' or "Type" = ?3) and (?4 = '' or "MessageId" = ?4) and (?5 = '' or
 "CorrelationId" = ?5) order by "Version" desc limit ?6;
 
--- FOLD_SET
-insert into "pawl_folds" ("Stream", "Version", "TypeVersion", "State", "Dispatches", "At") values
-(?1, ?2, ?3, ?4, ?5, ?6) on conflict ("Stream") do update set "Version" = excluded."Version",
-"TypeVersion" = excluded."TypeVersion", "State" = excluded."State", "Dispatches" =
-excluded."Dispatches", "At" = excluded."At" where excluded."Version" > "pawl_folds"."Version";
-
 -- saga Order 0
 select rowid, "Id", "Concurrency", "Metadata", "Data", "SagaTypeVersion", "Correlation_OrderId",
 "Correlation_OldId" from "shop_Order" where "Id" = ?1;
@@ -833,14 +838,14 @@ insert into "shop_Order" ("Id", "Metadata", "Data", "PersistenceVersion", "SagaT
 ?6);
 
 -- saga Order 4
-update "shop_Order" set "Concurrency" = "Concurrency" + 1, "Metadata" = ?4, "Data" = ?5,
-"PersistenceVersion" = 'VERSION', "SagaTypeVersion" = ?6, "Correlation_OldId" = ?7 where rowid = ?3
-and "Id" = ?1 and "Concurrency" = ?2;
+update "shop_Order" set "Concurrency" = "Concurrency" + 1, "Correlation_OldId" = ?1, "Metadata" =
+?2, "Data" = ?3, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = ?4 where rowid = ?5 and "Id" =
+?6 and "Concurrency" = ?7;
 
 -- saga Order 5
-update "shop_Order" set "Concurrency" = "Concurrency" + 1, "Metadata" = ?4, "Data" = ?5,
-"PersistenceVersion" = 'VERSION', "SagaTypeVersion" = ?6, "Correlation_OldId" = ?7 where "Id" = ?1 and
-"Concurrency" = ?2;
+update "shop_Order" set "Concurrency" = "Concurrency" + 1, "Correlation_OldId" = ?1, "Metadata" =
+?2, "Data" = ?3, "PersistenceVersion" = 'VERSION', "SagaTypeVersion" = ?4 where "Id" = ?5 and
+"Concurrency" = ?6;
 
 -- saga Order 6
 delete from "shop_Order" where "Id" = ?1 and "Concurrency" = ?2;
@@ -857,13 +862,13 @@ insert into "shop_Plain" ("Id", "Metadata", "Data", "PersistenceVersion", "SagaT
 "Concurrency") values (?1, ?2, ?3, 'VERSION', ?4, 1);
 
 -- saga Plain 4
-update "shop_Plain" set "Concurrency" = "Concurrency" + 1, "Metadata" = ?4, "Data" = ?5,
-"PersistenceVersion" = 'VERSION', "SagaTypeVersion" = ?6 where rowid = ?3 and "Id" = ?1 and
-"Concurrency" = ?2;
+update "shop_Plain" set "Concurrency" = "Concurrency" + 1, "Metadata" = ?1, "Data" = ?2,
+"PersistenceVersion" = 'VERSION', "SagaTypeVersion" = ?3 where rowid = ?4 and "Id" = ?5 and
+"Concurrency" = ?6;
 
 -- saga Plain 5
-update "shop_Plain" set "Concurrency" = "Concurrency" + 1, "Metadata" = ?4, "Data" = ?5,
-"PersistenceVersion" = 'VERSION', "SagaTypeVersion" = ?6 where "Id" = ?1 and "Concurrency" = ?2;
+update "shop_Plain" set "Concurrency" = "Concurrency" + 1, "Metadata" = ?1, "Data" = ?2,
+"PersistenceVersion" = 'VERSION', "SagaTypeVersion" = ?3 where "Id" = ?4 and "Concurrency" = ?5;
 
 -- saga Plain 6
 delete from "shop_Plain" where "Id" = ?1 and "Concurrency" = ?2;

@@ -1,0 +1,123 @@
+/* apply.c - the kinds of change that are more than their writes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/commit.h"
+
+#include <stdlib.h>
+
+/* ---- Queue rows --------------------------------------------------------- */
+
+pawl_code pawl__sql_apply_queue_settle(pawl__sql_writer *writer, const void *change,
+                                       pawl_error *why)
+{
+    const pawl_queue_settle *settle = change;
+    pawl__sql_fate           fate   = PAWL__SQL_APPLIED;
+    if (writer->is_enlisted)
+        return pawl__sql_why_not_enlisted(settle, why);
+    pawl_code code = pawl__sql_ops_of(writer->store)->claim_check(writer->store, settle, why);
+    if (code != PAWL_OK || settle->action == PAWL_QUEUE_RELEASE)
+        return code;
+    code = pawl__sql_write_one(writer->store, writer->connection,
+                               settle->action == PAWL_QUEUE_DONE ? &pawl__sql_write_queue_done
+                                                                 : &pawl__sql_write_queue_retry,
+                               settle, &fate, why);
+    return code == PAWL_OK && fate == PAWL__SQL_MISSED ? pawl__sql_why_gone(settle, why) : code;
+}
+
+/* ---- Snapshots ---------------------------------------------------------- */
+
+/* A row of a snapshot that is removed. */
+typedef struct removed_row {
+    int64_t         id;
+    pawl_text       partition;
+    pawl_session_id session;
+} removed_row;
+
+static const pawl__sql_field removed_fields[] = {
+    {offsetof(removed_row, id), PAWL__WIRE_INT},
+    {offsetof(removed_row, partition), PAWL__WIRE_TEXT},
+    {offsetof(removed_row, session), PAWL__WIRE_UUID_OR_NULL},
+};
+static const pawl__sql_write remove_row = {
+    .statement  = PAWL__SQL_AGGREGATOR_DELETE,
+    .parameters = PAWL__SQL_LIST(removed_fields),
+};
+
+pawl_code pawl__sql_apply_snapshot_remove(pawl__sql_writer *writer, const void *change,
+                                          pawl_error *why)
+{
+    const pawl_snapshot_remove *snapshot   = change;
+    bool                        is_checked = !pawl_uuid_is_zero(snapshot->session.uuid);
+    removed_row row = {.partition = snapshot->partition, .session = snapshot->session};
+    for (size_t i = 0; i < snapshot->id_count; i++) {
+        pawl__sql_fate fate = PAWL__SQL_APPLIED;
+        row.id              = snapshot->ids[i];
+        pawl_code code =
+            pawl__sql_write_one(writer->store, writer->connection, &remove_row, &row, &fate, why);
+        if (code != PAWL_OK)
+            return code;
+        if (is_checked && fate == PAWL__SQL_MISSED)
+            return pawl__sql_why_not_removed(snapshot, i, why);
+    }
+    return PAWL_OK;
+}
+
+/* ---- Holding back ------------------------------------------------------- */
+
+static const pawl__sql_field source_field = PAWL__SQL_FIELD(outbox_hold, source, TEXT);
+static const pawl__sql_write free_source  = {
+     .statement  = PAWL__SQL_OUTBOX_FREE,
+     .parameters = {&source_field, 1},
+};
+
+static int by_hold_source(const void *left, const void *right)
+{
+    return pawl_text_compare((*(const pawl_outbox_hold *const *)left)->source,
+                             (*(const pawl_outbox_hold *const *)right)->source);
+}
+
+static bool is_wanted(const pawl__sql_writer *writer, const pawl_outbox_hold *hold)
+{
+    return !hold->is_release && hold->source.size != 0 && !writer->is_dropped[hold->group];
+}
+
+/* The holds of the set, sorted by source; their number. */
+static size_t sort_holds(const pawl__sql_writer *writer, const pawl_outbox_hold **sorted)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < writer->changes->outbox_hold.count; i++)
+        if (is_wanted(writer, &writer->changes->outbox_hold.items[i]))
+            sorted[count++] = &writer->changes->outbox_hold.items[i];
+    qsort(sorted, count, sizeof(pawl_outbox_hold *), by_hold_source);
+    return count;
+}
+
+/* All holds of the set at once: when a destination is down there are as many as rows in a
+ * batch. */
+static pawl_code hold_back(pawl__sql_writer *writer, pawl_error *error)
+{
+    const pawl__sql_ops     *ops = pawl__sql_ops_of(writer->store);
+    const pawl_outbox_hold **sorted =
+        pawl_allocate(writer->changes->outbox_hold.count * sizeof *sorted);
+    if (sorted == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", ops->name);
+    pawl_code code = ops->hold_back(writer->connection, sorted, sort_holds(writer, sorted), error);
+    pawl_free(sorted);
+    return code;
+}
+
+pawl_code pawl__sql_apply_outbox_hold(pawl__sql_writer *writer, const void *change, pawl_error *why)
+{
+    const pawl_outbox_hold *hold = change;
+    pawl__sql_fate          fate;
+    if (hold->source.size == 0)
+        return PAWL_OK;
+    if (hold->is_release)
+        return pawl__sql_write_one(writer->store, writer->connection, &free_source, hold, &fate,
+                                   why);
+    if (writer->has_held)
+        return PAWL_OK;
+    writer->has_held = true;
+    return hold_back(writer, why);
+}

@@ -1,0 +1,498 @@
+/* changes.c - the writes of each kind of change.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/commit.h"
+#include "store/sql/saga_text.h"
+
+/* The fields of a change, in the order of the statement's parameters. */
+#define FIELDS(...)                                                                       \
+    {                                                                                     \
+        .items = (const pawl__sql_field[]){__VA_ARGS__},                                  \
+        .count = sizeof((const pawl__sql_field[]){__VA_ARGS__}) / sizeof(pawl__sql_field) \
+    }
+#define ZERO               \
+    {                      \
+        0, PAWL__WIRE_ZERO \
+    }
+#define NONE               \
+    {                      \
+        0, PAWL__WIRE_NULL \
+    }
+
+/* Changes of no row, or a unique key in the way, refuse the group. */
+#define MISSED_WHY(refusal) [PAWL__SQL_MISSED] = {.why = pawl__sql_why_##refusal}
+#define TAKEN_WHY(refusal) [PAWL__SQL_DUPLICATE] = {.why = pawl__sql_why_##refusal}
+#define NULL_WHY(refusal) [PAWL__SQL_NULL] = {.why = pawl__sql_why_##refusal}
+#define APPLIED_NEXT(write) [PAWL__SQL_APPLIED] = {.next = &(write)}
+#define MISSED_NEXT(write) [PAWL__SQL_MISSED] = {.next = &(write)}
+#define TAKEN_NEXT(write) [PAWL__SQL_DUPLICATE] = {.next = &(write)}
+
+/* ---- The fence ---------------------------------------------------------- */
+
+#define FENCE(member, as)                                         \
+    {                                                             \
+        offsetof(struct pawl__sql_fence, member), PAWL__WIRE_##as \
+    }
+
+const pawl__sql_write pawl__sql_write_fence = {
+    .statement  = PAWL__SQL_WORKER_FENCE,
+    .parameters = FIELDS(FENCE(commit_id, UUID), FENCE(now, TIME), FENCE(counters.messages, INT),
+                         FENCE(counters.timeouts, INT), FENCE(counters.flushes, INT),
+                         FENCE(counters.failures, INT), FENCE(counters.conflicts, INT),
+                         FENCE(counters.dead, INT), FENCE(worker, UUID), FENCE(epoch, INT)),
+};
+
+/* ---- Queue and inbox ---------------------------------------------------- */
+
+#define OF(member, as) PAWL__SQL_FIELD(queue_settle, member, as)
+
+const pawl__sql_write pawl__sql_write_queue_done = {
+    .statement  = PAWL__SQL_QUEUE_DELETE,
+    .parameters = FIELDS(OF(seq, INT), OF(queue, TEXT)),
+};
+const pawl__sql_write pawl__sql_write_queue_retry = {
+    .statement = PAWL__SQL_QUEUE_RETRY,
+    .parameters =
+        FIELDS(OF(due, TIME), OF(attempts, INT32), OF(deaths, INT32), OF(waiting_since, TIME),
+               OF(error, ERROR_TEXT), OF(history, TEXT), OF(seq, INT), OF(queue, TEXT)),
+};
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(queue_send, member, as)
+
+static const pawl__sql_write queue_send = {
+    .statement  = PAWL__SQL_QUEUE_SEND,
+    .parameters = FIELDS(OF(queue, TEXT), OF(due, TIME), OF(attempts, INT32),
+                         PAWL__SQL_MESSAGE_FIELDS(queue_send)),
+};
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(inbox_mark, member, as)
+
+static const pawl__sql_write inbox_mark = {
+    .statement = PAWL__SQL_INBOX_MARK,
+    .parameters =
+        FIELDS(OF(endpoint, TEXT), OF(message_id, TEXT), OF(outcome, INBOX), OF(at, TIME)),
+    .then = {TAKEN_WHY(handled)},
+};
+
+/* ---- Sagas -------------------------------------------------------------- */
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(saga_delete, member, as)
+
+static const pawl__sql_write saga_delete = {
+    .is_saga    = true,
+    .statement  = PAWL__SQL_SAGA_DELETE,
+    .parameters = FIELDS(OF(id, UUID), OF(version, INT)),
+    .then       = {MISSED_WHY(not_deleted)},
+};
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(saga_insert, member, as)
+#define SAGA_INSERT(...)                                                                          \
+    {                                                                                             \
+        .is_saga = true, .statement = PAWL__SQL_SAGA_INSERT,                                      \
+        .parameters = FIELDS(OF(id, UUID), OF(metadata, JSON_TEXT), OF(data, JSON), __VA_ARGS__), \
+        .then       = {TAKEN_WHY(not_inserted)},                                                  \
+    }
+
+/* By the correlations that the table has: 1 the main one, 2 the transitional one. */
+static const pawl__sql_write saga_inserts[] = {
+    SAGA_INSERT(OF(type_version, TEXT)),
+    SAGA_INSERT(OF(type_version, TEXT), OF(main, VALUE)),
+    SAGA_INSERT(OF(type_version, TEXT), OF(transitional, VALUE)),
+    SAGA_INSERT(OF(type_version, TEXT), OF(main, VALUE), OF(transitional, VALUE)),
+};
+
+static const pawl__sql_write *choose_saga_insert(const void *change)
+{
+    const pawl_saga_insert *row = change;
+    return &saga_inserts[(row->table->main.type != PAWL_VALUE_NONE) +
+                         2 * (row->table->transitional.type != PAWL_VALUE_NONE)];
+}
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(saga_update, member, as)
+#define SAGA_STATE OF(metadata, JSON_TEXT), OF(data, JSON), OF(type_version, TEXT)
+#define SAGA_AT_VERSION OF(id, UUID), OF(version, INT)
+#define SAGA_UPDATE(...)                                                 \
+    {                                                                    \
+        .is_saga = true, .statement = PAWL__SQL_SAGA_UPDATE,             \
+        .parameters = FIELDS(__VA_ARGS__, SAGA_AT_VERSION),              \
+        .then       = {MISSED_WHY(not_updated), TAKEN_WHY(value_taken)}, \
+    }
+/* Straight to the row that was loaded; by id where it is another's now. */
+#define SAGA_UPDATE_ROW(by_id, ...)                                       \
+    {                                                                     \
+        .is_saga = true, .statement = PAWL__SQL_SAGA_UPDATE_ROW,          \
+        .parameters = FIELDS(__VA_ARGS__, OF(row, INT), SAGA_AT_VERSION), \
+        .then       = {MISSED_NEXT(by_id), TAKEN_WHY(value_taken)},       \
+    }
+
+/* 1: the table has a transitional correlation. */
+static const pawl__sql_write saga_updates[] = {
+    SAGA_UPDATE(SAGA_STATE),
+    SAGA_UPDATE(OF(transitional, VALUE), SAGA_STATE),
+};
+static const pawl__sql_write saga_row_updates[] = {
+    SAGA_UPDATE_ROW(saga_updates[0], SAGA_STATE),
+    SAGA_UPDATE_ROW(saga_updates[1], OF(transitional, VALUE), SAGA_STATE),
+};
+
+static const pawl__sql_write *choose_saga_update(const void *change)
+{
+    const pawl_saga_update *row   = change;
+    int                     which = row->table->transitional.type != PAWL_VALUE_NONE;
+    return row->row != 0 ? &saga_row_updates[which] : &saga_updates[which];
+}
+
+/* ---- The journal -------------------------------------------------------- */
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(event_append, member, as)
+#define EVENT_FIELDS                                                                              \
+    OF(stream, TEXT), OF(version, INT), OF(event.type, TEXT), OF(event.type_version, INT32),      \
+        OF(event.message_id, TEXT), OF(event.correlation_id, TEXT), OF(event.causation_id, TEXT), \
+        OF(event.dispatch_id, UUID_OR_NULL), OF(event.at, TIME), OF(event.headers, TEXT),         \
+        OF(event.body, BYTES)
+
+/* The first event of a set needs the one before it: without that there is no stream,
+ * which the column refuses. */
+static const pawl__sql_write event_first = {
+    .statement  = PAWL__SQL_EVENT_INSERT_FIRST,
+    .parameters = FIELDS(EVENT_FIELDS),
+    .then       = {TAKEN_WHY(version_taken), NULL_WHY(version_missing)},
+};
+static const pawl__sql_write event_next = {
+    .statement  = PAWL__SQL_EVENT_INSERT,
+    .parameters = FIELDS(EVENT_FIELDS),
+    .then       = {TAKEN_WHY(version_taken)},
+};
+
+static const pawl__sql_write *choose_event(const void *change)
+{
+    const pawl_event_append *append = change;
+    return append->is_first && append->version > 1 ? &event_first : &event_next;
+}
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(fold_set, member, as)
+
+static const pawl__sql_write fold_set = {
+    .statement  = PAWL__SQL_FOLD_SET,
+    .parameters = FIELDS(OF(stream, TEXT), OF(version, INT), OF(type_version, INT32),
+                         OF(state, TEXT), OF(dispatches, TEXT), OF(at, TIME)),
+};
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(checkpoint_set, member, as)
+
+static const pawl__sql_write checkpoint_add = {
+    .statement  = PAWL__SQL_CHECKPOINT_ADD,
+    .parameters = FIELDS(OF(name, TEXT), OF(to, INT), OF(at, TIME)),
+    .then       = {MISSED_WHY(not_moved)},
+};
+static const pawl__sql_write checkpoint_move = {
+    .statement  = PAWL__SQL_CHECKPOINT_MOVE,
+    .parameters = FIELDS(OF(name, TEXT), OF(to, INT), OF(at, TIME), OF(from, INT)),
+    .then       = {MISSED_WHY(not_moved)},
+};
+
+static const pawl__sql_write *choose_checkpoint(const void *change)
+{
+    const pawl_checkpoint_set *set = change;
+    return set->from == 0 ? &checkpoint_add : &checkpoint_move;
+}
+
+/* ---- Timeouts ----------------------------------------------------------- */
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(timeout_settle, member, as)
+#define RETRY_FIELDS OF(generation, INT), OF(due, TIME), OF(attempts, INT32)
+#define SETTLE(name, ...)                                                      \
+    {                                                                          \
+        {.statement  = PAWL__SQL_TIMEOUT_##name,                               \
+         .parameters = FIELDS(OF(id, UUID), NONE, __VA_ARGS__)},               \
+            {.statement  = PAWL__SQL_TIMEOUT_##name,                           \
+             .parameters = FIELDS(OF(id, UUID), OF(owner, UUID), __VA_ARGS__), \
+             .then       = {MISSED_WHY(not_leased)}},                                \
+    }
+
+/* By action, then whether there is an owner. */
+static const pawl__sql_write timeout_settles[][2] = {
+    [PAWL_TIMEOUT_REMOVE]  = SETTLE(DELETE, OF(generation, INT)),
+    [PAWL_TIMEOUT_RELEASE] = SETTLE(RELEASE, OF(generation, INT)),
+    [PAWL_TIMEOUT_RETRY]   = SETTLE(RETRY, RETRY_FIELDS),
+};
+
+static const pawl__sql_write *choose_timeout_settle(const void *change)
+{
+    const pawl_timeout_settle *settle = change;
+    return &timeout_settles[settle->action][settle->has_owner];
+}
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(timeout_cancel, member, as)
+
+static const pawl__sql_write timeout_cancel = {
+    .statement  = PAWL__SQL_TIMEOUT_CANCEL,
+    .parameters = FIELDS(OF(saga_id, UUID), OF(name, TEXT)),
+};
+static const pawl__sql_write timeout_cancel_all = {
+    .statement  = PAWL__SQL_TIMEOUT_CANCEL_ALL,
+    .parameters = FIELDS(OF(saga_id, UUID)),
+};
+
+static const pawl__sql_write *choose_timeout_cancel(const void *change)
+{
+    const pawl_timeout_cancel *cancel = change;
+    return cancel->name.size != 0 ? &timeout_cancel : &timeout_cancel_all;
+}
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(timeout_set, member, as)
+#define REARM_FIELDS                                                                     \
+    OF(saga_type, TEXT), OF(destination, TEXT), OF(due, TIME), OF(correlation_id, TEXT), \
+        OF(headers, TEXT), OF(saga_id, UUID_OR_NULL), OF(name, TEXT)
+
+static const pawl__sql_write timeout_insert = {
+    .statement = PAWL__SQL_TIMEOUT_INSERT,
+    .parameters =
+        FIELDS(OF(id, UUID), OF(saga_id, UUID_OR_NULL), OF(saga_type, TEXT), OF(name, TEXT),
+               OF(destination, TEXT), OF(due, TIME), OF(correlation_id, TEXT), OF(headers, TEXT)),
+    .then = {TAKEN_WHY(timeout_exists)},
+};
+static const pawl__sql_write timeout_rearm_name = {
+    .statement  = PAWL__SQL_TIMEOUT_REARM_SAGA,
+    .parameters = FIELDS(REARM_FIELDS),
+    .then       = {MISSED_NEXT(timeout_insert), TAKEN_WHY(timeout_exists)},
+};
+static const pawl__sql_write timeout_rearm_id = {
+    .statement  = PAWL__SQL_TIMEOUT_REARM,
+    .parameters = FIELDS(REARM_FIELDS, OF(id, UUID)),
+    .then       = {MISSED_NEXT(timeout_insert), TAKEN_WHY(timeout_exists)},
+};
+
+/* With is_new an id that exists refuses, and so does a name: nothing that is there is
+ * written over. */
+static const pawl__sql_write *choose_timeout_set(const void *change)
+{
+    const pawl_timeout_set *set = change;
+    if (set->is_new)
+        return &timeout_insert;
+    return !pawl_uuid_is_zero(set->saga_id.uuid) && set->name.size != 0 ? &timeout_rearm_name
+                                                                        : &timeout_rearm_id;
+}
+
+/* ---- The outbox --------------------------------------------------------- */
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(outbox_add, member, as)
+
+/* The id is there: is it the same message? */
+static const pawl__sql_write outbox_same = {
+    .statement  = PAWL__SQL_OUTBOX_SAME,
+    .parameters = FIELDS(OF(dispatch_id, UUID), OF(message.type, TEXT), OF(message.body, BYTES)),
+    .then       = {MISSED_WHY(differs)},
+};
+static const pawl__sql_write outbox_add = {
+    .statement  = PAWL__SQL_OUTBOX_ADD,
+    .parameters = FIELDS(OF(dispatch_id, UUID), OF(at, TIME), OF(due, TIME), OF(source, TEXT),
+                         OF(version, INT), OF(index, INT32), OF(endpoint, TEXT),
+                         OF(destination, TEXT), PAWL__SQL_MESSAGE_FIELDS(outbox_add)),
+    .then       = {MISSED_NEXT(outbox_same)},
+};
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(outbox_settle, member, as)
+#define ATTEMPT_FIELDS OF(outcome, OUTCOME), OF(at, TIME), OF(duration, INT), OF(error, ERROR_TEXT)
+
+/* A line of history. Its number is the row's attempts, as a rule; to look for the last
+ * one would copy what is inserted through a temporary table. A number that stands
+ * there already is numbered on. */
+static const pawl__sql_write attempt_behind = {
+    .statement  = PAWL__SQL_OUTBOX_ATTEMPT,
+    .parameters = FIELDS(OF(id, INT), ATTEMPT_FIELDS),
+};
+static const pawl__sql_write attempt = {
+    .statement  = PAWL__SQL_OUTBOX_ATTEMPT_PUT,
+    .parameters = FIELDS(OF(id, INT), OF(attempts, INT32), ATTEMPT_FIELDS),
+    .then       = {TAKEN_NEXT(attempt_behind)},
+};
+#define OUTBOX_SETTLE(...)                                                                  \
+    {                                                                                       \
+        .statement  = PAWL__SQL_OUTBOX_SETTLE,                                              \
+        .parameters = FIELDS(OF(state, STATE), OF(attempts, INT32), OF(next_attempt, TIME), \
+                             __VA_ARGS__, OF(id, INT)),                                     \
+        .then       = {APPLIED_NEXT(attempt), MISSED_WHY(not_pending)},                     \
+    }
+static const pawl__sql_write outbox_waits      = OUTBOX_SETTLE(NONE);
+static const pawl__sql_write outbox_dispatched = OUTBOX_SETTLE(OF(at, TIME));
+
+static const pawl__sql_write *choose_outbox_settle(const void *change)
+{
+    const pawl_outbox_settle *settle = change;
+    return settle->state == PAWL_OUTBOX_DISPATCHED ? &outbox_dispatched : &outbox_waits;
+}
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(outbox_reset, member, as)
+
+static const pawl__sql_write reset_attempt = {
+    .statement  = PAWL__SQL_OUTBOX_ATTEMPT,
+    .parameters = FIELDS(OF(id, INT), OF(action, RESET), OF(at, TIME), ZERO, OF(note, ERROR_TEXT)),
+};
+static const pawl__sql_write outbox_resets[] = {
+    [PAWL_OUTBOX_ENABLE]  = {.statement  = PAWL__SQL_OUTBOX_ENABLE,
+                             .parameters = FIELDS(OF(at, TIME), OF(id, INT)),
+                             .then       = {APPLIED_NEXT(reset_attempt), MISSED_WHY(not_dead)}},
+    [PAWL_OUTBOX_DISCARD] = {.statement  = PAWL__SQL_OUTBOX_DISCARD,
+                             .parameters = FIELDS(OF(at, TIME), OF(id, INT)),
+                             .then       = {APPLIED_NEXT(reset_attempt), MISSED_WHY(not_dead)}},
+};
+
+static const pawl__sql_write *choose_outbox_reset(const void *change)
+{
+    const pawl_outbox_reset *reset = change;
+    return &outbox_resets[reset->action];
+}
+
+/* ---- Aggregators -------------------------------------------------------- */
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(aggregator_add, member, as)
+
+static const pawl__sql_write flush_add = {
+    .statement  = PAWL__SQL_FLUSH_ADD,
+    .parameters = FIELDS(OF(partition, TEXT), OF(name, TEXT), OF(due, TIME)),
+};
+static const pawl__sql_write aggregator_add = {
+    .statement  = PAWL__SQL_AGGREGATOR_ADD,
+    .parameters = FIELDS(OF(name, TEXT), OF(partition, TEXT), OF(key, TEXT), OF(at, TIME),
+                         PAWL__SQL_MESSAGE_FIELDS(aggregator_add)),
+    .then       = {APPLIED_NEXT(flush_add), MISSED_NEXT(flush_add)},
+};
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(aggregator_remove, member, as)
+#define REMOVE(name, ...)                                                                     \
+    {                                                                                         \
+        {.statement = PAWL__SQL_AGGREGATOR_DELETE_##name, .parameters = FIELDS(__VA_ARGS__)}, \
+            {.statement  = PAWL__SQL_AGGREGATOR_DELETE_##name,                                \
+             .parameters = FIELDS(__VA_ARGS__),                                               \
+             .then       = {MISSED_WHY(no_row)}},                                                   \
+    }
+
+/* One or all, then whether there must have been a row. */
+static const pawl__sql_write aggregator_removes[][2] = {
+    REMOVE(ONE, OF(partition, TEXT), OF(correlation_id, TEXT)),
+    REMOVE(ALL, OF(partition, TEXT)),
+};
+
+static const pawl__sql_write *choose_aggregator_remove(const void *change)
+{
+    const pawl_aggregator_remove *gone = change;
+    return &aggregator_removes[gone->is_all || gone->correlation_id.size == 0][gone->is_checked];
+}
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(snapshot_release, member, as)
+
+static const pawl__sql_write snapshot_release = {
+    .statement  = PAWL__SQL_AGGREGATOR_RELEASE,
+    .parameters = FIELDS(OF(partition, TEXT), OF(session, UUID)),
+};
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(flush_set, member, as)
+
+static const pawl__sql_write flush_set = {
+    .statement  = PAWL__SQL_FLUSH_SET,
+    .parameters = FIELDS(OF(due, TIME), OF(attempts, INT32), OF(is_dead, FLAG),
+                         OF(error, ERROR_TEXT), OF(partition, TEXT)),
+};
+/* The row of a partition that still holds messages stays. */
+static const pawl__sql_write flush_done = {
+    .statement  = PAWL__SQL_FLUSH_DONE,
+    .parameters = FIELDS(OF(partition, TEXT)),
+    .then       = {MISSED_NEXT(flush_set)},
+};
+
+static const pawl__sql_write *choose_flush_set(const void *change)
+{
+    const pawl_flush_set *flush = change;
+    return flush->is_done ? &flush_done : &flush_set;
+}
+
+/* ---- Dead letters and subscriptions ------------------------------------- */
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(dead_set, member, as)
+
+static const pawl__sql_write dead_insert = {
+    .statement  = PAWL__SQL_DEAD_INSERT,
+    .parameters = FIELDS(OF(endpoint, TEXT), OF(queue, TEXT), OF(code, TEXT), OF(error, ERROR_TEXT),
+                         OF(attempts, INT32), OF(deaths, INT32), OF(history, TEXT), OF(at, TIME),
+                         PAWL__SQL_MESSAGE_FIELDS(dead_set)),
+};
+static const pawl__sql_write mark_delete = {
+    .statement  = PAWL__SQL_INBOX_DELETE,
+    .parameters = FIELDS(OF(endpoint, TEXT), OF(message.id, TEXT)),
+};
+static const pawl__sql_write dead_delete = {
+    .statement  = PAWL__SQL_DEAD_DELETE,
+    .parameters = FIELDS(OF(endpoint, TEXT), OF(message.id, TEXT)),
+    .then       = {APPLIED_NEXT(mark_delete), MISSED_NEXT(mark_delete)},
+};
+
+static const pawl__sql_write *choose_dead_set(const void *change)
+{
+    const pawl_dead_set *dead = change;
+    return dead->is_remove ? &dead_delete : &dead_insert;
+}
+
+#undef OF
+#define OF(member, as) PAWL__SQL_FIELD(subscription_set, member, as)
+
+static const pawl__sql_write subscription_sets[] = {
+    {.statement  = PAWL__SQL_SUBSCRIPTION_ADD,
+     .parameters = FIELDS(OF(type, TEXT), OF(queue, TEXT))},
+    {.statement  = PAWL__SQL_SUBSCRIPTION_DELETE,
+     .parameters = FIELDS(OF(type, TEXT), OF(queue, TEXT))},
+};
+
+static const pawl__sql_write *choose_subscription_set(const void *change)
+{
+    const pawl_subscription_set *set = change;
+    return &subscription_sets[set->is_remove];
+}
+
+/* ---- The table ---------------------------------------------------------- */
+
+const pawl__sql_way pawl__sql_ways[pawl_change_kind_count] = {
+    [pawl_change_queue_settle]      = {.apply = pawl__sql_apply_queue_settle},
+    [pawl_change_inbox_mark]        = {.write = &inbox_mark},
+    [pawl_change_saga_delete]       = {.write = &saga_delete},
+    [pawl_change_saga_insert]       = {.choose = choose_saga_insert},
+    [pawl_change_saga_update]       = {.choose = choose_saga_update},
+    [pawl_change_event_append]      = {.choose = choose_event},
+    [pawl_change_checkpoint_set]    = {.choose = choose_checkpoint},
+    [pawl_change_timeout_settle]    = {.choose = choose_timeout_settle},
+    [pawl_change_outbox_settle]     = {.choose = choose_outbox_settle},
+    [pawl_change_outbox_reset]      = {.choose = choose_outbox_reset},
+    [pawl_change_snapshot_remove]   = {.apply = pawl__sql_apply_snapshot_remove},
+    [pawl_change_timeout_cancel]    = {.choose = choose_timeout_cancel},
+    [pawl_change_timeout_set]       = {.choose = choose_timeout_set, .is_one = true},
+    [pawl_change_outbox_add]        = {.write = &outbox_add},
+    [pawl_change_outbox_hold]       = {.apply = pawl__sql_apply_outbox_hold},
+    [pawl_change_fold_set]          = {.write = &fold_set},
+    [pawl_change_queue_send]        = {.write = &queue_send},
+    [pawl_change_aggregator_add]    = {.write = &aggregator_add},
+    [pawl_change_aggregator_remove] = {.choose = choose_aggregator_remove},
+    [pawl_change_snapshot_release]  = {.write = &snapshot_release},
+    [pawl_change_flush_set]         = {.choose = choose_flush_set},
+    [pawl_change_dead_set]          = {.choose = choose_dead_set},
+    [pawl_change_subscription_set]  = {.choose = choose_subscription_set},
+};

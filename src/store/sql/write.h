@@ -1,0 +1,102 @@
+/* write.h - changes as data: which statement writes an item, from which of its members the
+ * parameters are taken, and what follows from each answer.
+ *
+ *     kind of change -> way -> write -> fate of the item -> the next write, or a refusal
+ *
+ * A write is one statement with the fields of one item; a driver gets it together with
+ * its items and runs a loop, or a statement over the set.
+ *
+ * Each kind of change has a way: its write, or a function that chooses one. Changes that
+ * follow one another with the same write go to the driver together; what each one's fate
+ * leads to is done behind them.
+ *
+ * Threads: plain data.
+ * Tests: tests/contract
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_SQL_WRITE_H
+#define PAWL_STORE_SQL_WRITE_H
+
+#include "pawl/store_driver.h"
+#include "store/sql/field.h"
+#include "store/sql/refusal.h"
+#include "store/sql/row_statements.h"
+
+/* ---- A write ------------------------------------------------------------ */
+
+/* An item's end. */
+typedef enum pawl__sql_fate {
+    PAWL__SQL_APPLIED,   /* rows were changed; by a statement that reads: found */
+    PAWL__SQL_MISSED,    /* none */
+    PAWL__SQL_DUPLICATE, /* a unique key refused the row; nothing was written for the item */
+    PAWL__SQL_NULL,      /* the same of a column that takes no null */
+    pawl__sql_fate_count
+} pawl__sql_fate;
+
+typedef struct pawl__sql_write pawl__sql_write;
+
+/* At most one of them; neither: the item is done. */
+typedef struct pawl__sql_then {
+    const pawl__sql_write *next; /* of the same item */
+    pawl__sql_why_fn      *why;  /* its group is refused */
+} pawl__sql_then;
+
+struct pawl__sql_write {
+    int              statement; /* of a saga's table: a pawl__sql_saga_statement */
+    bool             is_saga;   /* the item has its table behind what every change begins with */
+    pawl__sql_fields parameters;
+    /* PAWL__SQL_DUPLICATE and PAWL__SQL_NULL without an entry are failures of the commit. */
+    pawl__sql_then then[pawl__sql_fate_count];
+};
+
+/* Whether an answer other than the first two has its place in the write. */
+static inline bool pawl__sql_expects(const pawl__sql_write *write, pawl__sql_fate fate)
+{
+    return write->then[fate].next != NULL || write->then[fate].why != NULL;
+}
+
+/* Each change of a saga begins with it. */
+typedef struct pawl__sql_saga_change {
+    PAWL__CHANGE_BASE
+    const pawl_saga_table *table;
+} pawl__sql_saga_change;
+
+/* ---- The kinds ---------------------------------------------------------- */
+
+struct pawl__sql_writer;
+
+/* A change that is more than its writes. ECONFLICT, EDUPLICATE, EGONE and EMISMATCH, set in
+ * `why`, refuse its group where the kind can be refused; anything else ends the commit. */
+typedef pawl_code pawl__sql_apply_fn(struct pawl__sql_writer *writer, const void *change,
+                                     pawl_error *why);
+
+/* How the changes of a kind are written. */
+typedef struct pawl__sql_way {
+    /* The write of a change; NULL: there is nothing to write. */
+    const pawl__sql_write *(*choose)(const void *change);
+    const pawl__sql_write *write;  /* instead, where all have one */
+    pawl__sql_apply_fn    *apply;  /* instead of both */
+    bool                   is_one; /* what follows the write of a change may touch the rows of the
+                                      change behind it: the writes of one change before the next */
+} pawl__sql_way;
+
+/* By kind. */
+extern const pawl__sql_way pawl__sql_ways[pawl_change_kind_count];
+
+/* ---- Without a change --------------------------------------------------- */
+
+/* The worker's row, where id and epoch match; PAWL__SQL_MISSED: it was replaced. */
+typedef struct pawl__sql_fence {
+    pawl_uuid     commit_id;
+    pawl_time     now;
+    pawl_counters counters;
+    pawl_uuid     worker;
+    int64_t       epoch;
+} pawl__sql_fence;
+
+extern const pawl__sql_write pawl__sql_write_fence;
+extern const pawl__sql_write pawl__sql_write_queue_done;
+extern const pawl__sql_write pawl__sql_write_queue_retry;
+
+#endif

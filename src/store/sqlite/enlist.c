@@ -1,0 +1,93 @@
+/* enlist.c - a change set inside a transaction of the application's own connection.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/commit.h"
+#include "store/sqlite/sqlite.h"
+
+#include <sys/stat.h>
+
+static pawl_code check_native(pawl__sqlite *store, sqlite3 *db, pawl_error *error)
+{
+    struct stat status;
+    const char *path = db != NULL ? sqlite3_db_filename(db, "main") : NULL;
+    if (db == NULL)
+        return pawl_error_set(error, PAWL_EINVAL, "enlist: the connection is NULL");
+    if (path == NULL || stat(path, &status) != 0 || status.st_dev != store->device ||
+        status.st_ino != store->inode)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "enlist: the connection is on '%s', the store on '%s': they must be "
+                              "the same file",
+                              path != NULL ? path : "", store->path);
+    if (sqlite3_get_autocommit(db))
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "enlist: the connection has no open transaction: BEGIN first");
+    return PAWL_OK;
+}
+
+/* Ends the savepoint whatever memory there is, as the statements were prepared before
+ * it began: nothing half done stays in the caller's transaction. */
+typedef struct savepoint {
+    sqlite3_stmt *rollback_to, *release, *rollback;
+} savepoint;
+
+static void savepoint_free(savepoint *point)
+{
+    (void)sqlite3_finalize(point->rollback_to);
+    (void)sqlite3_finalize(point->release);
+    (void)sqlite3_finalize(point->rollback);
+}
+
+static pawl_code savepoint_begin(sqlite3 *db, savepoint *point, pawl_error *error)
+{
+    pawl_code code =
+        pawl__sqlite_prepare(db, "rollback to pawl_enlist", &point->rollback_to, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_prepare(db, "release pawl_enlist", &point->release, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_prepare(db, "rollback", &point->rollback, error);
+    return code == PAWL_OK ? pawl__sqlite_execute(db, "savepoint pawl_enlist", error) : code;
+}
+
+/* A savepoint that cannot be undone takes the caller's whole transaction with it: the
+ * caller's commit then fails, where it would have made half of a change set durable. */
+static pawl_code savepoint_end(sqlite3 *db, savepoint *point, pawl_code code, pawl_error *error)
+{
+    if (sqlite3_get_autocommit(db))
+        return code;
+    bool is_over = code == PAWL_OK || sqlite3_step(point->rollback_to) == SQLITE_DONE;
+    if (is_over && sqlite3_step(point->release) == SQLITE_DONE)
+        return code;
+    (void)sqlite3_step(point->rollback);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_failed(db, sqlite3_errcode(db), "release", error);
+    return pawl_error_wrap(error, code, "enlist: your transaction was rolled back");
+}
+
+static pawl_code apply_to(pawl__sqlite *store, sqlite3 *db, const pawl_changes *changes,
+                          pawl_error *error)
+{
+    pawl__sqlite_connection connection = {.db = db, .prefix = store->connection.prefix};
+    pawl_code code = pawl__sql_apply_enlisted(&store->sql.base, &connection, changes, error);
+    pawl__sqlite_connection_clear(&connection);
+    return code;
+}
+
+pawl_code pawl__sqlite_enlist(pawl_store *base, void *native, const pawl_changes *changes,
+                              pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code     code  = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = check_native(store, native, error);
+    if (code != PAWL_OK)
+        return code;
+    savepoint point = {0};
+    code            = savepoint_begin(native, &point, error);
+    if (code == PAWL_OK) {
+        code = apply_to(store, native, changes, error);
+        code = savepoint_end(native, &point, code, error);
+    }
+    savepoint_free(&point);
+    return code;
+}
