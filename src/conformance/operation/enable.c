@@ -236,6 +236,8 @@ static void rows_are_found_by_what_they_carry(suite *s)
     expect_found(s, a, (pawl_outbox_query){.destination = TEXT("billing")}, "1 3");
     expect_found(s, a, (pawl_outbox_query){.message_type = TEXT("Charge")}, "1 3");
     expect_found(s, a, (pawl_outbox_query){.causation_id = TEXT("c-1")}, "1 2");
+    expect_found(s, a, (pawl_outbox_query){.after = third - 1, .id = third}, "3");
+    expect_found(s, a, (pawl_outbox_query){.after = third, .id = third}, "");
     expect_found(s, a, (pawl_outbox_query){.after = third}, "4 5");
     expect_found(s, a, (pawl_outbox_query){.count_max = 2}, "1 2");
     expect_found(s, a, (pawl_outbox_query){.after = third - 1, .count_max = 1}, "3");

@@ -185,6 +185,22 @@ static void release_frees_exactly_the_sessions_rows(suite *s)
     EXPECT_TEXT(s, again.items[1].key, TEXT("key-1"));
 }
 
+/* One session may have rows of several partitions; each is released for itself. */
+static void release_leaves_the_sessions_rows_of_other_partitions(suite *s)
+{
+    pawl_store *a     = suite_open(s);
+    pawl_text   other = TEXT("Other");
+    fill(s, a, 1);
+    COMMIT_ONE(s, a, aggregator_add, .name = other, .partition = other, .key = TEXT("key-0"),
+               .message = suite_message(s, TEXT("m-0")), .at = SUITE_NOW, .due = PAWL_TIME_MAX);
+    EXPECT_EQ(s, suite_snapshot_of(s, a, BILLS, 70, SUITE_NOW).count, 1);
+    EXPECT_EQ(s, suite_snapshot_of(s, a, other, 70, SUITE_NOW).count, 1);
+    COMMIT_ONE(s, a, snapshot_release, .partition = BILLS, .session = suite_session_id(70));
+    EXPECT(s, pawl_uuid_is_zero(suite_rows(s, a, BILLS).items[0].session.uuid));
+    pawl_snapshot rows = suite_rows(s, a, other);
+    EXPECT_EQ(s, pawl_uuid_compare(rows.items[0].session.uuid, suite_uuid(70)), 0);
+}
+
 static void a_snapshot_may_be_bounded(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -241,6 +257,8 @@ static const suite_case cases[] = {
     {"A27 without a session ids that are gone are ignored",
      without_a_session_ids_that_are_gone_are_ignored},
     {"A15 release frees exactly the session's rows", release_frees_exactly_the_sessions_rows},
+    {"A15 release leaves the session's rows of other partitions",
+     release_leaves_the_sessions_rows_of_other_partitions},
     {"E20 a snapshot may be bounded by count and id", a_snapshot_may_be_bounded},
     {"A12 E35 a refused removal keeps the lease", a_refused_removal_keeps_the_lease},
 };

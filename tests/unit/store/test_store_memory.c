@@ -6,6 +6,7 @@
 #include "support/changes.h"
 
 #include "pawl/store_driver.h"
+#include "store/memory/memory.h"
 #include "store/memory/table.h"
 
 #include <setjmp.h>
@@ -213,6 +214,83 @@ static void a_child_process_is_refused(void **state)
     pawl_store_close(store);
 }
 
+/* A thread of the parent that was inside a call left its mutex locked in the child, for good:
+ * the handle is only forgotten there. */
+static void a_child_closes_a_handle_whose_mutex_is_held(void **state)
+{
+    (void)state;
+    pawl_store  *store = open_store("memory:shop");
+    pawl_error   error = PAWL_ERROR_INIT;
+    memory_data *data  = pawl__memory_enter(store, &error);
+    assert_non_null(data);
+    pid_t child = fork();
+    assert_int_not_equal(child, -1);
+    if (child == 0) {
+        alarm(10); /* a child that waits for the mutex is ended */
+        pawl_store_close(store);
+        _exit(0);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    pawl__memory_leave(data);
+    pawl_store_close(store);
+}
+
+/* ---- Memory -------------------------------------------------------------- */
+
+static long blocks; /* in use */
+
+static void *count_blocks(void *memory, size_t size, void *context)
+{
+    (void)context;
+    blocks += (memory == NULL && size != 0) - (memory != NULL && size == 0);
+    if (size != 0)
+        return realloc(memory, size);
+    free(memory);
+    return NULL;
+}
+
+static void retry_one(pawl_store *store, pawl_arena *arena, int32_t attempts)
+{
+    pawl_error       error = PAWL_ERROR_INIT;
+    pawl_queue_rows  rows;
+    pawl_queue_claim claim = {.queue = PAWL_TEXT("orders"), .due_max = 10, .count_max = 1};
+    assert_int_equal(store->ops->queue_claim(store, &claim, arena, &rows, &error), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    pawl_queue_settle settle  = {.action   = PAWL_QUEUE_RETRY,
+                                 .queue    = PAWL_TEXT("orders"),
+                                 .seq      = rows.items[0].seq,
+                                 .due      = 10,
+                                 .attempts = attempts,
+                                 .error    = PAWL_TEXT("the bank is closed"),
+                                 .history  = PAWL_TEXT("[{\"attempt\":1}]")};
+    pawl_changes      changes = {.unit_count = 1, .group_count = 1, .queue_settle = {&settle, 1}};
+    if (pawl_store_commit(store, &changes, NULL, &error) != PAWL_OK)
+        fail_msg("%s", error.text);
+    pawl_arena_reset(arena);
+}
+
+/* Each try writes its error and its history anew: the texts that went are given back. */
+static void a_message_that_is_retried_takes_no_more_memory(void **state)
+{
+    (void)state;
+    pawl_allocator counting = {.resize = count_blocks};
+    pawl_allocator_set(&counting);
+    pawl_store *store = open_store("memory:shop");
+    pawl_arena *arena = pawl_arena_create(0);
+    send_one(store, "m-1");
+    retry_one(store, arena, 1);
+    retry_one(store, arena, 2);
+    long before = blocks;
+    for (int32_t i = 3; i < 20; i++)
+        retry_one(store, arena, i);
+    assert_int_equal(blocks, before);
+    pawl_arena_destroy(arena);
+    pawl_store_close(store);
+    pawl_allocator_set(NULL);
+}
+
 /* Two names of one hash, whatever follows them: what tells them apart is their bytes. */
 static void names_of_one_hash_are_apart(void **state)
 {
@@ -405,6 +483,8 @@ int main(void)
         cmocka_unit_test(names_of_one_hash_are_apart),
         cmocka_unit_test(a_dropped_schema_leaves_no_row),
         cmocka_unit_test(a_child_process_is_refused),
+        cmocka_unit_test(a_child_closes_a_handle_whose_mutex_is_held),
+        cmocka_unit_test(a_message_that_is_retried_takes_no_more_memory),
         cmocka_unit_test(the_schema_is_said_to_be_none),
         cmocka_unit_test(rows_of_a_source_come_in_order),
     };
