@@ -71,6 +71,13 @@ static void check(bool is_good, const char *what, const pawl_error *error)
     _exit(1);
 }
 
+/* The database may be in the hands of somebody who was stopped, and connections break. */
+static bool is_passing(pawl_code code)
+{
+    return code == PAWL_EBUSY || code == PAWL_ETIMEOUT || code == PAWL_ELOST ||
+           code == PAWL_EUNKNOWN || code == PAWL_EUNREACHABLE;
+}
+
 /* ---- A runner --------------------------------------------------------------- */
 
 #define NOTE(F) F(INT32, number)
@@ -156,7 +163,10 @@ static int run_runner(const char *url, const char *file, uint64_t seed)
     pawl_random_seed(&self.random, seed);
     check(self.fd >= 0, file, NULL);
     pawl_log_set(NULL, PAWL_LOG_ERROR, NULL);
-    pawl_code code = pawl_endpoint_create(&application, NULL, &options, &running, &error);
+    pawl_code code;
+    do
+        code = pawl_endpoint_create(&application, NULL, &options, &running, &error);
+    while (is_passing(code));
     check(code == PAWL_OK, "a runner's endpoint", &error);
     signal(SIGTERM, on_signal);
     code = pawl_endpoint_run(running, &error);
@@ -196,13 +206,6 @@ static void make_row(const producer *self, int32_t source, int32_t version, int3
                     .destination = number % 3 == 0 ? PAWL_TEXT("plain") : PAWL_TEXT("ordered"),
                     .message     = {.id = id, .type = PAWL_TEXT("note"), .body = body},
                     .at          = pawl_clock_now(NULL)};
-}
-
-/* The database may be in the hands of somebody who was stopped, and connections break. */
-static bool is_passing(pawl_code code)
-{
-    return code == PAWL_EBUSY || code == PAWL_ETIMEOUT || code == PAWL_ELOST ||
-           code == PAWL_EUNKNOWN || code == PAWL_EUNREACHABLE;
 }
 
 /* One commit: a few rows of one source. Again until it is done, which adds what is not
