@@ -15,11 +15,6 @@
 
 #define SERVICE_PERIOD PAWL_MILLISECONDS(100)
 
-const char *pawl_version(void)
-{
-    return PAWL_VERSION;
-}
-
 /* ---- Creation ------------------------------------------------------------------ */
 
 static bool is_subscribed(const pawl_subscriptions *list, pawl_text type, pawl_text queue)
