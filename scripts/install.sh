@@ -27,6 +27,7 @@ build library sqlite3      libsqlite3-dev
 build library expat        libexpat1-dev
 build library zlib         zlib1g-dev
 build library libpq        libpq-dev
+build library libmariadb   libmariadb-dev
 build library libmicrohttpd libmicrohttpd-dev
 build library libcurl      libcurl4-openssl-dev
 build library cmocka       libcmocka-dev

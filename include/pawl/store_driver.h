@@ -45,7 +45,8 @@ struct pawl_store {
     bool                  is_attached;  /* worker_open was done */
     uint64_t              commit_count; /* makes commit ids unique within the worker */
     int64_t               epoch;        /* written by worker_open and resolve */
-    char identity[200]; /* set in open: equal for handles on the same data in one process */
+    char        identity[200]; /* set in open: equal for handles on the same data in one process */
+    const char *scheme;        /* as the URL has it: one driver may answer to two */
 };
 
 struct pawl_store_ops {

@@ -41,6 +41,7 @@ typedef struct pawl_schema_spec {
     const pawl_saga_table *const *tables;
     size_t                        table_count;
     int64_t                       deadline_ms; /* of one call; 0: 30,000 */
+    bool                          is_drop;     /* PRINT: the script that drops the tables */
 } pawl_schema_spec;
 
 typedef enum pawl_schema_verb {

@@ -18,6 +18,7 @@ typedef struct verb_fields {
     const char        *endpoint;
     const char        *saga_prefix;
     bool               is_agreed;
+    bool               is_drop;
 } verb_fields;
 
 typedef struct schema_action {
@@ -53,6 +54,10 @@ const pawl__option pawl__schema_verb_options[] = {
      .offset = offsetof(verb_fields, dialect),
      .value  = "NAME",
      .help   = "print: of which database, without --store; sqlite ..."},
+    {.name   = "drop",
+     .kind   = PAWL__OPTION_FLAG,
+     .offset = offsetof(verb_fields, is_drop),
+     .help   = "print: the script that drops the tables"},
     {.name   = "endpoint",
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, endpoint),
@@ -76,6 +81,9 @@ const pawl__option pawl__schema_verb_options[] = {
 static pawl_code choose_url(verb_fields *fields, pawl_schema_verb verb, pawl_arena *arena,
                             pawl_error *error)
 {
+    if (fields->is_drop && verb != PAWL_SCHEMA_PRINT)
+        return pawl_error_set(error, PAWL_EINVAL, "--drop is for print, not for %s",
+                              fields->action);
     if (fields->dialect == NULL)
         return pawl__store_url(&fields->at, error);
     if (verb != PAWL_SCHEMA_PRINT)
@@ -132,6 +140,7 @@ static pawl_code find_tables(const verb_fields *fields, const pawl_application *
     spec->tables        = list;
     spec->table_count   = count;
     spec->deadline_ms   = (fields->at.deadline + 999) / 1000;
+    spec->is_drop       = fields->is_drop;
     return code;
 }
 

@@ -27,6 +27,11 @@ cmp -s "$work/out" "$work/system.sql" || die "--dialect and --store print anothe
 expect 0 'shop_queue' pawl schema print --dialect sqlite --prefix shop_
 expect 0 'x_OrderSaga' pawl schema print --dialect sqlite "${app[@]}" --saga-prefix x_
 
+echo "== the script that drops them"
+expect 0 'drop table if exists "orders_OrderSaga"' pawl schema print --drop --dialect sqlite "${app[@]}"
+cp "$work/out" "$work/drop.sql"
+expect 2 '^pawl: --drop is for print, not for apply$' pawl schema apply --drop "${at[@]}"
+
 echo "== apply"
 expect 0 '' pawl schema apply "${at[@]}" "${app[@]}"
 expect 0 '' pawl schema verify "${at[@]}" "${app[@]}"
@@ -49,6 +54,13 @@ grep -q 'orders_OrderSaga' "$work/out" || die "the missing table is not named"
 expect 0 '' pawl schema verify "${at[@]}"
 expect 0 '' pawl schema apply "${at[@]}" "${app[@]}"
 expect 0 '' pawl schema verify "${at[@]}" "${app[@]}"
+
+echo "== the printed script drops them"
+cp "$file" "$work/whole.db"
+"$work/sql" "$file" "$(cat "$work/drop.sql")" || die "the script does not run"
+[ -z "$(tables)" ] || die "the script left $(tables)"
+"$work/sql" "$file" "$(cat "$work/drop.sql")" || die "the script does not run twice"
+mv "$work/whole.db" "$file"
 
 echo "== drop"
 expect 2 'give --yes' pawl schema drop "${at[@]}" "${app[@]}"
@@ -74,3 +86,10 @@ echo "== what is to be run names the prefix"
 expect 4 "table shop_schema is missing or incomplete; run: pawl schema apply --store 'sqlite:$file' --prefix 'shop_'\$" \
     pawl stats "${at[@]}" --prefix shop_
 expect 4 "--prefix ''\$" pawl stats "${at[@]}" --prefix ''
+
+echo "== one driver for two schemes"
+if [ -e "$build_dir/libpawl-mysql.so" ]; then
+    expect 0 'collate utf8mb4_0900_bin' pawl schema print --dialect mysql "${app[@]}"
+    expect 0 'collate utf8mb4_nopad_bin' pawl schema print --store mariadb://someone@nowhere/x "${app[@]}"
+    expect 2 '^pawl: mariadb: open: this driver prints the scripts' pawl schema apply --store mariadb://someone@nowhere/x
+fi

@@ -18,7 +18,7 @@ of_page()
     table != "" && /^\| `/ {
         nullable = sub(/ or null$/, "", $3) ? " null" : ""
         if (!($3 in types) && $2 !~ /Correlation_/) { print "no kind " $3; next }
-        gsub(/`/, "", $2)
+        gsub(/`/, "", $2); sub(/ not null/, "", types[$3])
         print table, $2, types[$3] nullable
     }' "$page" | sed -E 's/ (integer|bigserial) primary key( autoincrement)?/ \1/'
 }
@@ -26,10 +26,12 @@ of_page()
 # The same of a script.
 of_script()
 {
-    sed -nE -e 's/^create table if not exists "(pawl_|orders_)([^"]*)".*/# \2/p' \
-        -e '/^    "/ {
-            s/,$//; s/ (collate [^ ]+|check \(.*\)|autoincrement|primary key)//g; s/ not null$//
-            s/^    "([^"]*)" ?/\1 /p
+    sed -nE -e '/generated always/ d' \
+        -e 's/^create table if not exists ["`](pawl_|orders_)([^"`]*)["`].*/# \2/p' \
+        -e '/^    ["`]/ {
+            s/,$//; s/ (character set [^ ]+|collate [^ ]+|check \(.*\)|autoincrement|auto_increment|primary key)//g
+            s/ not null$//
+            s/^    ["`]([^"`]*)["`] ?/\1 /p
         }' "$1" |
         awk '$1 == "#" { table = $2 == "OrderSaga" ? "saga" : $2; next }
              $1 ~ /^Correlation_/ { print table, $1, ""; next }
@@ -78,6 +80,12 @@ sed -n '/^The other tables/,$p' "$work/stats" | grep -oE '`[a-z_]+`' | tr -d '`'
 sort -u "$work/said" >"$work/named"
 of_script "$work/sqlite.sql" | awk '$1 != "saga" { print $1 }' | sort -u >"$work/made"
 diff "$work/named" "$work/made" >"$work/out" || die "tables of the page (<) and of the store (>) differ"
+
+echo "== MySQL and MariaDB"
+if [ -e "$build_dir/libpawl-mysql.so" ]; then
+    compare mysql 'MySQL, MariaDB'
+    compare mariadb 'MySQL, MariaDB'
+fi
 
 echo "== PostgreSQL"
 [ -e "$build_dir/libpawl-postgres.so" ] || skip "the PostgreSQL driver was not built"

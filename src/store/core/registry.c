@@ -178,6 +178,8 @@ pawl_code pawl_store_load(const char *path, pawl_error *error)
 /* The name under which a driver is found: two are usual for one database. */
 static const char *driver_of(const char *scheme)
 {
+    if (strcmp(scheme, "mariadb") == 0)
+        return "mysql";
     return strcmp(scheme, "postgresql") == 0 ? "postgres" : scheme;
 }
 

@@ -34,6 +34,7 @@ typedef struct own_part {
     pid_t       process; /* a child after fork() may not use the handle */
     pawl_random random;  /* of ids that the operations make; from the worker's id */
     char        system_prefix[PAWL_PREFIX_SIZE_MAX + 1];
+    char        scheme[PAWL_PREFIX_SIZE_MAX + 1];
     alignas(max_align_t) char store[];
 } own_part;
 
@@ -136,6 +137,8 @@ static pawl_code make_handle(const char *url, const pawl_store_options *options,
     pawl_store *made = (pawl_store *)(void *)own->store;
     own->process     = getpid();
     memcpy(own->system_prefix, options->system_prefix, strlen(options->system_prefix) + 1);
+    memcpy(own->scheme, url, pawl__url_scheme_size(url));
+    made->scheme        = own->scheme;
     made->ops           = ops;
     made->system_prefix = own->system_prefix;
     made->mode          = options->mode;

@@ -12,7 +12,7 @@
 pawl__sql_type pawl__sql_correlation_type(pawl_value_type type)
 {
     switch (type) {
-    case PAWL_VALUE_INT: return PAWL__SQL_INTEGER;
+    case PAWL_VALUE_INT: return PAWL__SQL_KEY_INT;
     case PAWL_VALUE_UUID: return PAWL__SQL_UUID;
     case PAWL_VALUE_TIME: return PAWL__SQL_KEY_TIME;
     case PAWL_VALUE_TEXT:
@@ -27,14 +27,16 @@ void pawl__sql_correlation_column(pawl__sql_text *text, const pawl_correlation *
     pawl__sql_append_text(text, correlation->property);
 }
 
-/* Index names are of the whole database, hence the table in the name
- * (D11). */
+/* Index names are of the whole database where they are not a table's own, hence the table in
+ * the name (D11). */
 void pawl__sql_correlation_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                  const pawl_saga_table *table, const pawl_correlation *correlation)
 {
     pawl__sql_text whole = {0};
-    pawl__sql_append_text(&whole, table->name);
-    pawl__sql_append(&whole, "_");
+    if (!dialect->indexes_inside) {
+        pawl__sql_append_text(&whole, table->name);
+        pawl__sql_append(&whole, "_");
+    }
     pawl__sql_correlation_column(&whole, correlation);
     pawl__sql_append(text, "Index_");
     text->is_failed |= whole.is_failed;
@@ -87,6 +89,8 @@ pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga
             code = check_size(dialect, "column Correlation_", name, sizeof before - 1 + name.size,
                               error);
     }
+    if (code == PAWL_OK)
+        code = pawl__sql_saga_fits(dialect, table, error);
     if (code != PAWL_OK)
         return pawl_error_wrap(error, code, "saga %.*s", PAWL_TEXT_ARGS(table->type));
     return PAWL_OK;
@@ -112,6 +116,47 @@ static void append_column(pawl__sql_text *text, const pawl__sql_dialect *dialect
     pawl__sql_append(text, place + 2);
 }
 
+static void append_computed(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                            const pawl__sql_table *table)
+{
+    for (size_t i = 0; i < pawl__sql_computed_count; i++) {
+        const pawl__sql_computed *column = &pawl__sql_computed_columns[i];
+        if (strcmp(column->table, table->name) != 0)
+            continue;
+        pawl__sql_append(text, ",\n    ");
+        pawl__sql_append_name(text, dialect, "", pawl_text_of(column->name));
+        pawl__sql_appendf(text, " %s generated always as (", dialect->types[column->type]);
+        pawl__sql_expand(text, dialect, "", column->value);
+        pawl__sql_append(text, ") virtual");
+    }
+}
+
+static bool is_unkeyed(const pawl__sql_table *table)
+{
+    return table->constraints == NULL && table->columns[0].type != PAWL__SQL_SERIAL;
+}
+
+/* An index that the table has as its key is none beside it. */
+static void append_indexes(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                           const char *prefix, const pawl__sql_table *table)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        const pawl__sql_index *index = &table->indexes[i];
+        if (!pawl__sql_has_index(dialect, index))
+            continue;
+        pawl__sql_append(text, ",\n    ");
+        if (i == 0 && is_unkeyed(table) && dialect->keys_every_table) {
+            pawl__sql_append(text, "primary key (");
+        } else {
+            pawl__sql_append(text, index->is_unique ? "unique index " : "index ");
+            pawl__sql_append_name(text, dialect, prefix, pawl_text_of(index->name));
+            pawl__sql_append(text, " (");
+        }
+        pawl__sql_expand(text, dialect, prefix, pawl__sql_index_columns(dialect, index));
+        pawl__sql_append(text, ")");
+    }
+}
+
 void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                             const char *prefix, const pawl__sql_table *table)
 {
@@ -122,16 +167,29 @@ void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *diale
         pawl__sql_append(text, i == 0 ? "" : ",\n");
         append_column(text, dialect, &table->columns[i]);
     }
+    if (dialect->indexes_every_row)
+        append_computed(text, dialect, table);
     if (table->constraints != NULL) {
         pawl__sql_append(text, ",\n    ");
         pawl__sql_expand(text, dialect, prefix, table->constraints);
     }
+    if (dialect->indexes_inside)
+        append_indexes(text, dialect, prefix, table);
     pawl__sql_append(text, "\n)");
     pawl__sql_append(text, table->is_keyed ? dialect->keyed_end : dialect->table_end);
 }
 
+const char *pawl__sql_index_columns(const pawl__sql_dialect *dialect, const pawl__sql_index *index)
+{
+    const char *columns =
+        dialect->indexes_every_row && index->every_row != NULL ? index->every_row : index->columns;
+    return columns != NULL && columns[0] != '\0' ? columns : NULL;
+}
+
 bool pawl__sql_has_index(const pawl__sql_dialect *dialect, const pawl__sql_index *index)
 {
+    if (pawl__sql_index_columns(dialect, index) == NULL)
+        return false;
     const char *const *name = dialect->no_indexes;
     for (; name != NULL && *name != NULL; name++)
         if (strcmp(*name, index->name) == 0)
@@ -190,7 +248,8 @@ void pawl__sql_add_saga_column(pawl__sql_text *text, const pawl__sql_dialect *di
 {
     pawl__sql_append(text, "alter table ");
     pawl__sql_append_table(text, dialect, "", table->name);
-    pawl__sql_append(text, dialect->adds_columns ? " add column if not exists " : " add column ");
+    pawl__sql_append(text, " add column ");
+    pawl__sql_append(text, dialect->adds_columns && !dialect->looks_before ? "if not exists " : "");
     append_correlation(text, dialect, correlation);
 }
 
@@ -199,7 +258,8 @@ void pawl__sql_create_saga_index(pawl__sql_text *text, const pawl__sql_dialect *
 {
     pawl__sql_text name = {0};
     pawl__sql_correlation_index(&name, dialect, table, correlation);
-    pawl__sql_append(text, "create unique index if not exists ");
+    pawl__sql_append(text, "create unique index ");
+    pawl__sql_append(text, dialect->looks_before ? "" : "if not exists ");
     pawl__sql_append_name(text, dialect, "", (pawl_text){.data = name.data, .size = name.size});
     pawl__sql_append(text, "\n    on ");
     pawl__sql_append_table(text, dialect, "", table->name);
@@ -240,8 +300,25 @@ static void run_templates(script *s, const char *const *templates)
     }
 }
 
+/* The statement makes a column or an index that may be there. */
+static void finish_guarded(script *s, pawl__sql_guarded kind, pawl_text table,
+                           const pawl__sql_text *name)
+{
+    pawl_text made = {.data = name->data, .size = name->size};
+    if (!s->dialect->looks_before || s->code != PAWL_OK || s->text.is_failed || name->is_failed) {
+        s->text.is_failed |= name->is_failed;
+        finish_statement(s);
+        return;
+    }
+    s->code = pawl__sql_guard(kind, table, made, s->text.data, s->emit, s->context, s->error);
+    pawl__sql_text_clear(&s->text);
+}
+
+/* A dialect whose tables have their indexes inside never had one that it goes without. */
 static void create_index(script *s, const pawl__sql_table *table, const pawl__sql_index *index)
 {
+    if (s->dialect->indexes_inside || index->columns == NULL)
+        return;
     if (pawl__sql_has_index(s->dialect, index)) {
         pawl__sql_create_index(&s->text, s->dialect, s->prefix, table, index);
     } else {
@@ -257,12 +334,22 @@ static void run_steps(script *s, const pawl__sql_table *table)
 {
     for (size_t i = 0; i < pawl__sql_step_count; i++) {
         const pawl__sql_step *step = &pawl__sql_steps[i];
+        if (step->version <= s->dialect->first_version)
+            continue;
         if (table == NULL ? step->table != NULL
                           : !s->dialect->adds_columns || step->table == NULL ||
                                 strcmp(step->table, table->name) != 0)
             continue;
+        pawl__sql_text whole = {0}, column = {0};
+        pawl__sql_append(&whole, s->prefix);
+        pawl__sql_append(&whole, step->table != NULL ? step->table : "");
+        pawl__sql_append(&column, step->name);
+        s->text.is_failed |= whole.is_failed;
         pawl__sql_run_step(&s->text, s->dialect, s->prefix, step);
-        finish_statement(s);
+        finish_guarded(s, PAWL__SQL_GUARD_COLUMN,
+                       (pawl_text){.data = whole.data, .size = whole.size}, &column);
+        pawl__sql_text_free(&whole);
+        pawl__sql_text_free(&column);
     }
 }
 
@@ -289,6 +376,22 @@ static void create_shared(script *s)
     }
 }
 
+static void create_correlation(script *s, const pawl_saga_table *table,
+                               const pawl_correlation *correlation)
+{
+    pawl__sql_text column = {0}, index = {0};
+    pawl__sql_correlation_column(&column, correlation);
+    pawl__sql_correlation_index(&index, s->dialect, table, correlation);
+    if (s->dialect->adds_columns) {
+        pawl__sql_add_saga_column(&s->text, s->dialect, table, correlation);
+        finish_guarded(s, PAWL__SQL_GUARD_COLUMN, table->name, &column);
+    }
+    pawl__sql_create_saga_index(&s->text, s->dialect, table, correlation);
+    finish_guarded(s, PAWL__SQL_GUARD_INDEX, table->name, &index);
+    pawl__sql_text_free(&column);
+    pawl__sql_text_free(&index);
+}
+
 static void create_saga(script *s, const pawl_saga_table *table)
 {
     const pawl_correlation *list[2];
@@ -299,14 +402,8 @@ static void create_saga(script *s, const pawl_saga_table *table)
         return;
     pawl__sql_create_saga_table(&s->text, s->dialect, table);
     finish_statement(s);
-    for (size_t i = 0; i < count; i++) {
-        if (s->dialect->adds_columns) {
-            pawl__sql_add_saga_column(&s->text, s->dialect, table, list[i]);
-            finish_statement(s);
-        }
-        pawl__sql_create_saga_index(&s->text, s->dialect, table, list[i]);
-        finish_statement(s);
-    }
+    for (size_t i = 0; i < count; i++)
+        create_correlation(s, table, list[i]);
 }
 
 pawl_code pawl__sql_create(const pawl__sql_dialect *dialect, const char *prefix,

@@ -4,7 +4,8 @@
  *
  *     {queue}                  the shared table (or index) of that name, prefix put before, quoted
  *     [Due]                    an identifier, quoted
- *     ?1                       a parameter, counted from 1
+ *     ?1                       a parameter, counted from 1; where a database numbers none, each
+ *                              occurrence is one more: pawl__sql_parameter_order says which
  *     {ignore:[Queue], [Id]}   behind an insert: a row whose key of these columns exists is left
  *     {tie:[Seq]}              in an index: the column that puts equal entries in order, where the
  *                              database does not do so by itself
@@ -28,7 +29,8 @@ typedef enum pawl__sql_type {
     PAWL__SQL_SERIAL,  /* given by the database, never used again; the primary key */
     PAWL__SQL_INTEGER, /* 64 bits */
     PAWL__SQL_TIME,
-    PAWL__SQL_NAME, /* compared bytewise, up to PAWL_NAME_SIZE_MAX */
+    PAWL__SQL_NAME,      /* compared bytewise, up to PAWL_NAME_SIZE_MAX */
+    PAWL__SQL_LONG_NAME, /* the same, up to PAWL_SOURCE_SIZE_MAX: a kind or a type before a name */
     PAWL__SQL_UUID,
     PAWL__SQL_TEXT, /* any length */
     PAWL__SQL_BODY, /* any length, any bytes */
@@ -36,6 +38,7 @@ typedef enum pawl__sql_type {
     PAWL__SQL_METADATA,
     PAWL__SQL_VERSION,
     PAWL__SQL_KEY_TEXT, /* values that sagas are found by, up to PAWL_CORRELATION_CHARS_MAX */
+    PAWL__SQL_KEY_INT,
     PAWL__SQL_KEY_TIME,
     pawl__sql_type_count
 } pawl__sql_type;
@@ -47,8 +50,8 @@ typedef struct pawl__sql_dialect {
     char        quote_close;
     const char *types[pawl__sql_type_count];
     const char *json_check; /* behind a JSON column, %s is the quoted column; or "" */
-    const char *parameter;  /* %u is its number */
-    const char *ignore;     /* %s is the list of the key's columns */
+    const char *parameter;  /* %u is its number; without it parameters have none */
+    const char *ignore;     /* %s is the list of the key's columns, %c the first of them */
     const char *row;        /* a number of a row that its next statement may find it by, or NULL */
     const char *table_end;  /* after the closing parenthesis */
     const char *keyed_end;  /* the same for a table that is its own index */
@@ -57,7 +60,13 @@ typedef struct pawl__sql_dialect {
     size_t      prefix_size_max; /* 0: PAWL_PREFIX_SIZE_MAX */
     bool        keeps_ties; /* equal entries of an index come in the order of the rows' numbers */
     bool        has_short_names;     /* names of indexes on saga tables are made from a hash */
-    bool        adds_columns;        /* "add column if not exists": the script adds them */
+    bool        adds_columns;        /* the script does so: "add column if not exists" */
+    bool        looks_before;        /* has no "if not exists" there: the script looks (guard.c) */
+    bool        keys_every_table;    /* a table without a key has its first unique index as one */
+    bool        indexes_every_row;   /* an index cannot leave rows out: pawl__sql_index.every_row */
+    bool        indexes_inside;      /* indexes stand in "create table" */
+    size_t      name_chars_max;      /* characters of an identifier; 0: bytes are counted */
+    int         first_version;       /* of the schema that it has had; 0: all */
     const char *const *no_indexes;   /* names of those it goes without; NULL ends them, or: none */
     const char *const *after_create; /* templates, run behind the tables; NULL ends them */
     const char *const *before_drop;
@@ -94,6 +103,9 @@ void pawl__sql_append_parameter(pawl__sql_text *text, const pawl__sql_dialect *d
                                 unsigned number);
 void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                       const char *template_text);
+/* The number of the parameter that stands at each place of the template where one is asked
+ * for; returns how many places there are, of which at most `max` were written. */
+size_t pawl__sql_parameter_order(const char *template_text, unsigned *order, size_t max);
 
 /* What to run where tables are missing or old, for the end of an error's text. */
 typedef struct pawl__sql_advice {

@@ -13,6 +13,9 @@ static const char part_note[] =
     "earlier version\n-- lacks columns too: run \"pawl schema apply\" on "
     "it, which adds them.";
 
+static const char drop_note[] = "-- Drops the tables with all they hold; harmless when they are "
+                                "gone.";
+
 typedef struct printer {
     pawl_line_fn *line;
     void         *context;
@@ -45,11 +48,12 @@ pawl_code pawl__sql_print(const pawl__sql_dialect *dialect, const char *prefix,
                           const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
                           pawl_error *error)
 {
-    printer p = {line, context};
-    print_lines(&p, dialect->adds_columns ? whole_note : part_note);
+    printer     p    = {line, context};
+    const char *note = dialect->adds_columns ? whole_note : part_note;
+    print_lines(&p, spec->is_drop ? drop_note : note);
     print_lines(&p, dialect->script_begin);
-    pawl_code code = pawl__sql_create(dialect, prefix, spec->tables, spec->table_count,
-                                      print_statement, &p, error);
+    pawl_code code = (spec->is_drop ? pawl__sql_drop : pawl__sql_create)(
+        dialect, prefix, spec->tables, spec->table_count, print_statement, &p, error);
     if (code == PAWL_OK) /* half a script is not to be committed */
         print_lines(&p, dialect->script_end);
     return code;

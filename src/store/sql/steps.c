@@ -33,7 +33,8 @@ static void add_column(pawl__sql_text *text, const pawl__sql_dialect *dialect, c
     assert(column != NULL && "a step whose column is in no table");
     pawl__sql_append(text, "alter table ");
     pawl__sql_append_table(text, dialect, prefix, pawl_text_of(step->table));
-    pawl__sql_append(text, dialect->adds_columns ? " add column if not exists " : " add column ");
+    pawl__sql_append(text, " add column ");
+    pawl__sql_append(text, dialect->adds_columns && !dialect->looks_before ? "if not exists " : "");
     pawl__sql_append_name(text, dialect, "", pawl_text_of(step->name));
     pawl__sql_appendf(text, " %s %s default %s", dialect->types[column->type],
                       column->is_nullable ? "null" : "not null", step->initial);

@@ -43,12 +43,12 @@ static const pawl__sql_column queue_columns[] = {
     BODY_COLUMNS,
 };
 static const pawl__sql_index queue_indexes[] = {
-    {"queue_message", "[Queue], [MessageId]", true, NULL},
-    {"queue_due", "[Queue], [Due]{tie:[Seq]}", false, NULL},
+    {"queue_message", "[Queue], [MessageId]", true, NULL, NULL},
+    {"queue_due", "[Queue], [Due]{tie:[Seq]}", false, NULL, NULL},
 };
 
 /* Rows come in the order of their times, near enough, so that a sweep begins
- * at the first row: no index on At. */
+ * at the first row: no index on At, unless the key is the order of the rows. */
 static const pawl__sql_column inbox_columns[] = {
     {"Endpoint", PAWL__SQL_NAME, false},
     {"MessageId", PAWL__SQL_NAME, false},
@@ -56,7 +56,8 @@ static const pawl__sql_column inbox_columns[] = {
     {"At", PAWL__SQL_TIME, false},
 };
 static const pawl__sql_index inbox_indexes[] = {
-    {"inbox_message", "[Endpoint], [MessageId]", true, NULL},
+    {"inbox_message", "[Endpoint], [MessageId]", true, NULL, NULL},
+    {"inbox_at", NULL, false, NULL, "[At]"},
 };
 
 static const pawl__sql_column dead_columns[] = {
@@ -72,7 +73,7 @@ static const pawl__sql_column dead_columns[] = {
     BODY_COLUMNS,
 };
 static const pawl__sql_index dead_indexes[] = {
-    {"dead_message", "[Endpoint], [MessageId]", true, NULL},
+    {"dead_message", "[Endpoint], [MessageId]", true, NULL, NULL},
 };
 
 /* No index on Source for pending rows: it was measured to cost a third of all
@@ -86,7 +87,7 @@ static const pawl__sql_column outbox_columns[] = {
     {"Due", PAWL__SQL_TIME, false},
     {"At", PAWL__SQL_TIME, false},
     {"DispatchedAt", PAWL__SQL_TIME, true},
-    {"Source", PAWL__SQL_TEXT, false},
+    {"Source", PAWL__SQL_LONG_NAME, false},
     {"Version", PAWL__SQL_INTEGER, false},
     {"Index", PAWL__SQL_INTEGER, false},
     {"Endpoint", PAWL__SQL_NAME, false},
@@ -96,14 +97,15 @@ static const pawl__sql_column outbox_columns[] = {
     BODY_COLUMNS,
 };
 static const pawl__sql_index outbox_indexes[] = {
-    {"outbox_dispatch", "[DispatchId]", true, NULL},
-    {"outbox_pending", "[Id], [NextAttempt]", false, "[State] = 'pending'"},
-    {"outbox_held", "[Source]", false, "[State] = 'held'"},
-    {"outbox_ended", "[DispatchedAt]", false, "[DispatchedAt] is not null"},
-    {"outbox_dead", "[Id]", false, "[State] = 'dead'"},
+    {"outbox_dispatch", "[DispatchId]", true, NULL, NULL},
+    {"outbox_pending", "[Id], [NextAttempt]", false, "[State] = 'pending'",
+     "[State], [Id], [NextAttempt]"},
+    {"outbox_held", "[Source]", false, "[State] = 'held'", "[HeldSource]"},
+    {"outbox_ended", "[DispatchedAt]", false, "[DispatchedAt] is not null", NULL},
+    {"outbox_dead", "[Id]", false, "[State] = 'dead'", ""},
     /* Not for what asks for a source: it says less than this does. */
-    {"outbox_held_id", "[Id], [NextAttempt]", false, "[State] = 'held' and [Attempts] >= 0"},
-    {"outbox_tried", "[Id], [Attempts]", false, "[State] = 'pending' and [Attempts] > 0"},
+    {"outbox_held_id", "[Id], [NextAttempt]", false, "[State] = 'held' and [Attempts] >= 0", ""},
+    {"outbox_tried", "[Id], [Attempts]", false, "[State] = 'pending' and [Attempts] > 0", ""},
 };
 
 static const pawl__sql_column attempt_columns[] = {
@@ -123,9 +125,9 @@ static const pawl__sql_column event_columns[] = {
     {"Position", PAWL__SQL_INTEGER, true},     BODY_COLUMNS,
 };
 static const pawl__sql_index event_indexes[] = {
-    {"events_stream", "[Stream], [Version]", true, NULL},
-    {"events_position", "[Position]", true, "[Position] is not null"},
-    {"events_unnumbered", "[Seq], [Version]", false, "[Position] is null"},
+    {"events_stream", "[Stream], [Version]", true, NULL, NULL},
+    {"events_position", "[Position]", true, "[Position] is not null", NULL},
+    {"events_unnumbered", "[Seq], [Version]", false, "[Position] is null", ""},
 };
 
 static const pawl__sql_column fold_columns[] = {
@@ -150,11 +152,12 @@ static const pawl__sql_column timeout_columns[] = {
     {"Headers", PAWL__SQL_TEXT, false},
 };
 static const pawl__sql_index timeout_indexes[] = {
-    {"timeouts_saga", "[SagaId], [Name]", true, "[SagaId] is not null and [Name] <> ''"},
-    {"timeouts_own", "[SagaId]", false, "[SagaId] is not null and [Name] = ''"},
-    {"timeouts_due", "[Destination], [Due]{tie:[Id]}", false, NULL},
-    {"timeouts_lease", "[LeaseExpires]", false, "[LeaseExpires] is not null"},
-    {"timeouts_worker", "[LeaseWorker]", false, "[LeaseWorker] is not null"},
+    {"timeouts_saga", "[SagaId], [Name]", true, "[SagaId] is not null and [Name] <> ''",
+     "[SagaId], [SagaName]"},
+    {"timeouts_own", "[SagaId]", false, "[SagaId] is not null and [Name] = ''", ""},
+    {"timeouts_due", "[Destination], [Due]{tie:[Id]}", false, NULL, NULL},
+    {"timeouts_lease", "[LeaseExpires]", false, "[LeaseExpires] is not null", NULL},
+    {"timeouts_worker", "[LeaseWorker]", false, "[LeaseWorker] is not null", NULL},
 };
 
 static const pawl__sql_column aggregator_columns[] = {
@@ -170,9 +173,9 @@ static const pawl__sql_column aggregator_columns[] = {
     BODY_COLUMNS,
 };
 static const pawl__sql_index aggregator_indexes[] = {
-    {"aggregator_key", "[Partition], [Key]", true, NULL},
-    {"aggregator_at", "[Partition], [At]{tie:[Id]}", false, NULL},
-    {"aggregator_lease", "[LeaseWorker]", false, "[LeaseWorker] is not null"},
+    {"aggregator_key", "[Partition], [Key]", true, NULL, NULL},
+    {"aggregator_at", "[Partition], [At]{tie:[Id]}", false, NULL, NULL},
+    {"aggregator_lease", "[LeaseWorker]", false, "[LeaseWorker] is not null", NULL},
 };
 
 static const pawl__sql_column flush_columns[] = {
@@ -181,8 +184,8 @@ static const pawl__sql_column flush_columns[] = {
     {"Dead", PAWL__SQL_INTEGER, false},   {"Error", PAWL__SQL_TEXT, false},
 };
 static const pawl__sql_index flush_indexes[] = {
-    {"aggregator_flush_due", "[Name], [Due]", false, "[Dead] = 0"},
-    {"aggregator_flush_dead", "[Name]", false, "[Dead] = 1"},
+    {"aggregator_flush_due", "[Name], [Due]", false, "[Dead] = 0", "[Name], [Dead], [Due]"},
+    {"aggregator_flush_dead", "[Name]", false, "[Dead] = 1", ""},
 };
 
 static const pawl__sql_column subscription_columns[] = {
@@ -202,7 +205,7 @@ static const pawl__sql_column worker_columns[] = {
 
 /* "queue:NAME" belongs to a process, "lead:NAME" to a worker. */
 static const pawl__sql_column lease_columns[] = {
-    {"Name", PAWL__SQL_TEXT, false},       {"Worker", PAWL__SQL_UUID, true},
+    {"Name", PAWL__SQL_LONG_NAME, false},  {"Worker", PAWL__SQL_UUID, true},
     {"Process", PAWL__SQL_INTEGER, false}, {"Pid", PAWL__SQL_INTEGER, false},
     {"Epoch", PAWL__SQL_INTEGER, false},   {"Expires", PAWL__SQL_TIME, false},
 };
@@ -233,6 +236,14 @@ const pawl__sql_table pawl__sql_tables[] = {
     {"leases", COLUMNS(lease_columns), "primary key ([Name])", true, NO_INDEXES},
 };
 const size_t pawl__sql_table_count = COUNT(pawl__sql_tables);
+
+/* The names of a saga's timeouts are unique but for the empty one; a held row is looked for by
+ * its source, which of all others would be a third of what a message costs. */
+const pawl__sql_computed pawl__sql_computed_columns[] = {
+    {"outbox", "HeldSource", PAWL__SQL_LONG_NAME, "case when [State] = 'held' then [Source] end"},
+    {"timeouts", "SagaName", PAWL__SQL_NAME, "nullif([Name], '')"},
+};
+const size_t pawl__sql_computed_count = COUNT(pawl__sql_computed_columns);
 
 const pawl__sql_column pawl__sql_saga_columns[] = {
     {"Id", PAWL__SQL_UUID, false},

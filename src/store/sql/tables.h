@@ -29,7 +29,19 @@ typedef struct pawl__sql_index {
     const char *columns; /* template */
     bool        is_unique;
     const char *where; /* template; NULL: every row */
+    /* Template: its columns where an index cannot leave rows out; NULL: as `columns`; empty: no
+     * index there. Without `columns` the index is only there. */
+    const char *every_row;
 } pawl__sql_index;
+
+/* A column whose value is null in the rows that an index is not about, for databases whose
+ * indexes cannot leave rows out. Nothing writes it. */
+typedef struct pawl__sql_computed {
+    const char    *table;
+    const char    *name;
+    pawl__sql_type type;
+    const char    *value; /* template */
+} pawl__sql_computed;
 
 typedef struct pawl__sql_table {
     const char             *name; /* the prefix is put before it */
@@ -44,6 +56,9 @@ typedef struct pawl__sql_table {
 extern const pawl__sql_table pawl__sql_tables[];
 extern const size_t          pawl__sql_table_count;
 
+extern const pawl__sql_computed pawl__sql_computed_columns[];
+extern const size_t             pawl__sql_computed_count;
+
 /* The columns of every saga table; correlation columns come behind. */
 extern const pawl__sql_column pawl__sql_saga_columns[];
 extern const size_t           pawl__sql_saga_column_count;
@@ -53,7 +68,8 @@ pawl__sql_type pawl__sql_correlation_type(pawl_value_type type);
 /* "Correlation_X", unquoted. */
 void pawl__sql_correlation_column(pawl__sql_text *text, const pawl_correlation *correlation);
 /* "Index_{table}_Correlation_X", unquoted; where names are short "Index_" and 32
- * hex digits of its hash, the same everywhere (D10, D11). */
+ * hex digits of its hash, the same everywhere (D10, D11); where they are a table's own
+ * "Index_Correlation_X" (D9). */
 void pawl__sql_correlation_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                  const pawl_saga_table *table, const pawl_correlation *correlation);
 /* Both correlations of a table, those that it has. */
@@ -61,20 +77,25 @@ size_t pawl__sql_correlations(const pawl_saga_table *table, const pawl_correlati
 /* The names of table and columns (D3, D5). */
 pawl_code pawl__sql_saga_check(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
                                pawl_error *error);
+/* Whether they are identifiers of a dialect that counts characters; part of the check. */
+pawl_code pawl__sql_saga_fits(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
+                              pawl_error *error);
 
 void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                             const char *prefix, const pawl__sql_table *table);
 /* Whether the dialect has it. The script drops one that an earlier version made. */
 bool pawl__sql_has_index(const pawl__sql_dialect *dialect, const pawl__sql_index *index);
-void pawl__sql_create_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
-                            const char *prefix, const pawl__sql_table *table,
-                            const pawl__sql_index *index);
-void pawl__sql_create_saga_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
-                                 const pawl_saga_table *table);
-void pawl__sql_add_saga_column(pawl__sql_text *text, const pawl__sql_dialect *dialect,
-                               const pawl_saga_table *table, const pawl_correlation *correlation);
-void pawl__sql_create_saga_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
-                                 const pawl_saga_table *table, const pawl_correlation *correlation);
+/* Its columns there, as a template; NULL: it has none. */
+const char *pawl__sql_index_columns(const pawl__sql_dialect *dialect, const pawl__sql_index *index);
+void        pawl__sql_create_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                   const char *prefix, const pawl__sql_table *table,
+                                   const pawl__sql_index *index);
+void        pawl__sql_create_saga_table(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                        const pawl_saga_table *table);
+void        pawl__sql_add_saga_column(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                      const pawl_saga_table *table, const pawl_correlation *correlation);
+void        pawl__sql_create_saga_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                                        const pawl_saga_table *table, const pawl_correlation *correlation);
 
 /* One statement, without its semicolon. */
 typedef pawl_code pawl__sql_emit_fn(const char *statement, void *context, pawl_error *error);
@@ -87,6 +108,13 @@ pawl_code pawl__sql_create(const pawl__sql_dialect *dialect, const char *prefix,
 pawl_code pawl__sql_drop(const pawl__sql_dialect *dialect, const char *prefix,
                          const pawl_saga_table *const *sagas, size_t saga_count,
                          pawl__sql_emit_fn *emit, void *context, pawl_error *error);
+
+/* Where a database has no "if not exists" for them (guard.c): the column or index `name` of the
+ * table is made by `statement` if it is not there. `each` is called with what is to be run. */
+typedef enum pawl__sql_guarded { PAWL__SQL_GUARD_COLUMN, PAWL__SQL_GUARD_INDEX } pawl__sql_guarded;
+pawl_code pawl__sql_guard(pawl__sql_guarded kind, pawl_text table, pawl_text name,
+                          const char *statement, pawl__sql_emit_fn *each, void *context,
+                          pawl_error *error);
 
 /* Hands the whole script to `line`, with what the dialect puts around it. */
 pawl_code pawl__sql_print(const pawl__sql_dialect *dialect, const char *prefix,

@@ -111,6 +111,18 @@ static bool has_word(pawl_text *token, const char *word)
     return true;
 }
 
+static void append_ignore(pawl__sql_text *text, const pawl__sql_dialect *dialect, pawl_text columns)
+{
+    const char *end   = memchr(columns.data, ']', columns.size);
+    pawl_text   first = {.data = columns.data, .size = (size_t)(end - columns.data) + 1};
+    for (const char *at = dialect->ignore; *at != '\0'; at++) {
+        if (*at != '%')
+            append_char(text, *at);
+        else
+            append_columns(text, dialect, *++at == 'c' ? first : columns);
+    }
+}
+
 /* What stands between '{' and '}': a table, or the columns of {ignore:...} and
  * {tie:...}. */
 static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
@@ -122,20 +134,44 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         pawl__sql_append(text, ", ");
         append_columns(text, dialect, token);
     } else if (has_word(&token, "ignore:")) {
-        const char *place = strstr(dialect->ignore, "%s");
-        pawl__sql_append_text(
-            text, (pawl_text){.data = dialect->ignore, .size = (size_t)(place - dialect->ignore)});
-        append_columns(text, dialect, token);
-        pawl__sql_append(text, place + 2);
+        append_ignore(text, dialect, token);
     } else {
         pawl__sql_append_table(text, dialect, prefix, token);
     }
+}
+
+static unsigned read_number(const char *digits, unsigned *number)
+{
+    unsigned count = 0;
+    *number        = 0;
+    for (; digits[count] >= '0' && digits[count] <= '9'; count++)
+        *number = *number * 10 + (unsigned)(digits[count] - '0');
+    return count;
+}
+
+size_t pawl__sql_parameter_order(const char *template_text, unsigned *order, size_t max)
+{
+    size_t   count = 0;
+    unsigned number;
+    for (const char *at = template_text; *at != '\0'; at++) {
+        if (*at != '?')
+            continue;
+        at += read_number(at + 1, &number);
+        if (count < max)
+            order[count] = number;
+        count++;
+    }
+    return count;
 }
 
 void pawl__sql_append_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                 unsigned number)
 {
     const char *place = strstr(dialect->parameter, "%u");
+    if (place == NULL) {
+        pawl__sql_append(text, dialect->parameter);
+        return;
+    }
     pawl__sql_append_text(text, (pawl_text){.data = dialect->parameter,
                                             .size = (size_t)(place - dialect->parameter)});
     pawl__sql_appendf(text, "%u", number);
@@ -145,10 +181,8 @@ void pawl__sql_append_parameter(pawl__sql_text *text, const pawl__sql_dialect *d
 static unsigned expand_parameter(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                                  const char *digits)
 {
-    unsigned number = 0;
-    unsigned count  = 0;
-    for (; digits[count] >= '0' && digits[count] <= '9'; count++)
-        number = number * 10 + (unsigned)(digits[count] - '0');
+    unsigned number;
+    unsigned count = read_number(digits, &number);
     pawl__sql_append_parameter(text, dialect, number);
     return count;
 }

@@ -216,9 +216,12 @@ static pawl_code check_indexes(pawl__sql_verifier *v, const pawl__sql_table *tab
 {
     for (size_t i = 0; i < table->index_count; i++) {
         const pawl__sql_index *index    = &table->indexes[i];
+        const char            *columns  = pawl__sql_index_columns(v->schema->dialect, index);
         expected_index         expected = {
-                    pawl_arena_printf(v->arena, "%s%s", v->schema->prefix, index->name),
-                    expand(v, index->columns), index->is_unique, index->where != NULL};
+                    .name    = pawl_arena_printf(v->arena, "%s%s", v->schema->prefix, index->name),
+                    .columns = expand(v, columns != NULL ? columns : ""),
+                    .is_unique  = index->is_unique,
+                    .is_partial = index->where != NULL && !v->schema->dialect->indexes_every_row};
         if (expected.name.data == NULL || expected.columns.data == NULL)
             return no_memory(v);
         if (pawl__sql_has_index(v->schema->dialect, index))
