@@ -1,4 +1,4 @@
-/* append.h - what the sides of append share: which unit goes to which stream.
+/* append.h - units and streams of append, alike on both sides.
  *
  * Tests: tests/system/bench.sh
  *

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* What is sent from the state as it is now. */
+/* The message that is sent from the state as it is now. */
 #define MOVED(order)                                                                  \
     PAWL_MESSAGE(bench_moved, .order_id = (order)->order_id, .steps = (order)->steps, \
                  .cents = (order)->cents, .customer = (order)->customer,              \

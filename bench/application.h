@@ -1,5 +1,5 @@
-/* application.h - what pawl runs in the benchmarks: an order that is moved step
- * by step, and tells another system about each of its steps.
+/* application.h - the application that pawl runs in the benchmarks: an order that is moved step by
+ * step, and tells another system about each of its steps.
  *
  * Message, state and what is sent have about 300 bytes of JSON each.
  *
@@ -40,7 +40,7 @@ PAWL_RECORD(bench_order, BENCH_ORDER)
     F(TEXT, note)
 PAWL_RECORD(bench_moved, BENCH_MOVED)
 
-/* What every step, state and message carries. */
+/* The texts that every step, state and message carries. */
 #define PAWL__BENCH_CUSTOMER "Hannelore Mustermann-Beispiel"
 #define PAWL__BENCH_PRODUCT "pawl, hardened steel, 12 mm, left"
 #define PAWL__BENCH_NOTE                                                            \
@@ -57,7 +57,7 @@ PAWL_RECORD(bench_moved, BENCH_MOVED)
 /* The id of the order of that number: as random as a customer's. */
 void pawl__bench_order_id(uint64_t seed, int64_t number, char text[PAWL__BENCH_ORDER_ID_SIZE + 1]);
 
-/* What it costs. */
+/* The price of an order. */
 static inline int64_t pawl__bench_cents(int64_t number)
 {
     return 100 + number % 9900;
@@ -85,7 +85,7 @@ pawl_code pawl__bench_table(pawl_arena *arena, const pawl_saga_table **table, pa
 /* The rows of these orders, in the handle's arena, which is reset first. */
 pawl_code pawl__bench_load_orders(const pawl__bench_handle *handle, uint64_t seed, int64_t first,
                                   pawl_saga_row *rows, size_t count, pawl_error *error);
-/* What their states have counted; 0 where there is no saga. */
+/* Reads the steps that the orders' sagas have counted; 0 where there is no saga. */
 pawl_code pawl__bench_count_steps(const pawl__bench_handle *handle, uint64_t seed, int64_t first,
                                   int64_t *steps, size_t count, pawl_error *error);
 /* Of each of these orders there is a saga whose state has counted so many steps. */

@@ -30,7 +30,8 @@ pawl_code pawl__bench_background_start(pawl__bench_background *background, pawl_
                                        pawl_error *error);
 /* The endpoint still runs and nobody wants to end the benchmark. */
 pawl_code pawl__bench_background_look(pawl__bench_background *background, pawl_error *error);
-/* Messages in hand are finished first. What made it end early, else `code`. */
+/* Stops the endpoint, after messages in hand are finished. Returns the failure that made it end
+ * early, else `code`. */
 pawl_code pawl__bench_background_stop(pawl__bench_background *background, pawl_code code,
                                       pawl_error *error);
 

@@ -31,7 +31,7 @@ typedef struct pawl__bench_options {
     bool        is_json; /* one object with the keys messages_per_s, limit_per_s, ratio ... */
 } pawl__bench_options;
 
-/* What the module libpawl-bench.so exports, for the command alone. */
+/* The operations that the module libpawl-bench.so exports, for the command alone. */
 typedef struct pawl__bench_ops {
     size_t ops_size;     /* sizeof(pawl__bench_ops) the module was built with ... */
     size_t options_size; /* ... and sizeof(pawl__bench_options); both are the command's */

@@ -35,10 +35,10 @@ typedef struct session {
     double                      beside_rates[PAWL__BENCH_ROUNDS_MAX];
     double                      limit_rates[PAWL__BENCH_ROUNDS_MAX];
     pawl__bench_figures         figures;
-    pawl_error                  missed; /* what came after the rounds and failed */
+    pawl_error                  missed; /* the failure that came after the rounds */
 } session;
 
-/* What takes its turn in a round. */
+/* A side that takes its turn in a round. */
 typedef struct side {
     const char           *who;
     pawl__bench_fn       *prepare; /* or NULL */
@@ -126,7 +126,7 @@ static pawl_code run_rounds(session *s, pawl_error *error)
     return code;
 }
 
-/* What failed counts; that the tables could not be dropped counts after it. */
+/* Drops all tables. An earlier failure counts before a failure to drop them. */
 static pawl_code drop_all(session *s, pawl_code code, pawl_error *error)
 {
     const char *urls[] = {s->place.filled, s->place.round, s->place.target};

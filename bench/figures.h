@@ -1,5 +1,5 @@
-/* figures.h - what a benchmark measures beside its rate: a list, and a place
- * that keeps what the rounds noted.
+/* figures.h - figures that a benchmark measures beside its rate: their list, and the notes of the
+ * rounds.
  *
  * Threads: notes are taken by the thread that runs the round.
  * Tests: tests/unit/bench/test_bench_verdict.c

@@ -139,7 +139,7 @@ static pawl_code work(const pawl__bench_job *job, sender_thread *threads, watch 
     return code;
 }
 
-/* What the workers counted is complete when the endpoint has stopped. */
+/* Notes the workers' counts, which are complete when the endpoint has stopped. */
 static pawl_code note_conflicts(const pawl__bench_job *job, watch *w, pawl_error *error)
 {
     pawl_stats stats;

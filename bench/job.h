@@ -1,9 +1,9 @@
-/* job.h - what the files of the benchmarks share.
+/* job.h - types and functions that the files of the benchmarks share.
  *
  *     bench_run.c      rounds and medians
  *     result.c         output
- *     figures.c        what is measured beside a rate
- *     verdict.c        what the figures say
+ *     figures.c        figures measured beside a rate
+ *     verdict.c        conclusions from the figures
  *     watch.c          clock, signals, progress
  *     place.c          which kind of store a URL names
  *     peer.c           the same work done by another program, beside pawl
@@ -14,7 +14,7 @@
  *     saga_step.c outbox_drain.c timeouts.c append.c hot_saga.c steady.c retention.c
  *                      fill, run, check: one workload each, on any store
  *     lateness.c       the second part of timeouts
- *     limit.c          what the hand-written loops share
+ *     limit.c          functions of the hand-written loops
  *     KIND/place.c     where a round's tables are
  *     KIND/ others     the loops on that kind of store
  *
@@ -48,8 +48,8 @@ typedef struct pawl__bench_job {
     const char *url;    /* the store, filled */
     const char *target; /* a second one of its kind, for what leaves the first; empty */
     const struct pawl__bench_kind *kind;
-    const pawl__bench_options     *options; /* what only some ask for, defaults filled in */
-    pawl__bench_figures           *figures; /* what a run notes beside its time */
+    const pawl__bench_options     *options; /* options of some workloads, defaults filled in */
+    pawl__bench_figures           *figures; /* notes of a run beside its time */
 } pawl__bench_job;
 
 typedef pawl_code pawl__bench_fn(const pawl__bench_job *job, pawl_error *error);
@@ -137,7 +137,7 @@ typedef struct pawl__bench_kind {
     pawl_code (*release)(pawl__bench_snapshot *snapshot, pawl_error *error);
 } pawl__bench_kind;
 
-/* What the module libpawl-bench-KIND.so exports, KIND being the scheme of its URLs. */
+/* The symbol that the module libpawl-bench-KIND.so exports, KIND being the scheme of its URLs. */
 #define PAWL__BENCH_KIND_SYMBOL "pawl_bench_kind"
 PAWL_API extern const pawl__bench_kind pawl_bench_kind;
 
@@ -187,7 +187,7 @@ static inline int64_t pawl__bench_piece(int64_t total, int64_t first, int64_t mo
     return total - first < most ? total - first : most;
 }
 
-/* What fills a store: rows of one kind after another, some of them a commit. */
+/* The filler of a store: rows of one kind after another, some of them a commit. */
 typedef struct pawl__bench_filler {
     const pawl__bench_job *job;
     pawl__bench_handle     handle; /* its arena is empty before each commit */

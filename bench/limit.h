@@ -1,4 +1,4 @@
-/* limit.h - what the hand-written loops share, on whatever database.
+/* limit.h - functions of the hand-written loops, on whatever database.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

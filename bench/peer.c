@@ -61,7 +61,7 @@ static pawl_code find_program(peer *p, pawl_error *error)
                           p->name, folder, p->name);
 }
 
-/* 0, or the errno of what went wrong. What it prints goes to the end `output`. */
+/* Starts the program; 0, or the errno of a failure. Its output goes to the end `output`. */
 static int spawn(char *const *arguments, int output, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
@@ -75,7 +75,7 @@ static int spawn(char *const *arguments, int output, pid_t *pid)
     return failed;
 }
 
-/* What a wait says of a program that has ended: "exit code 1". */
+/* The exit code of a program that has ended, from the status of a wait. */
 static int exit_of(int status)
 {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -1,4 +1,4 @@
-/* result.h - what a benchmark found, printed.
+/* result.h - prints the result of a benchmark.
  *
  * Tests: tests/system/bench.sh
  *

@@ -1,9 +1,8 @@
-/* retention.c - saga-step with many old inbox marks and delivered outbox rows in
- * the tables, once while they are swept and once while they are not. What does
- * sweeping take from the steps?
+/* retention.c - saga-step with many old inbox marks and delivered outbox rows in the tables, once
+ * while they are swept and once while they are not. The difference is the cost of sweeping.
  *
- * What sweeps is the service of another endpoint, as in another process: nothing
- * but its default retention says what is old.
+ * The service of another endpoint sweeps, as in another process: nothing but its default retention
+ * says which rows are old.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

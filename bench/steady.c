@@ -124,7 +124,7 @@ static pawl_code messages_left(void *context, int64_t *left, pawl_error *error)
     return PAWL_OK;
 }
 
-/* What is claimed is handled before the endpoint stops. */
+/* Sends and runs; claimed messages are handled before the endpoint stops. */
 static pawl_code work(const pawl__bench_job *job, pawl_sender *sender, int64_t *begin,
                       int64_t *microseconds, pawl_error *error)
 {

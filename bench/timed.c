@@ -13,7 +13,7 @@
 
 #define SCHEME "timed"
 
-/* What a thread has claimed and not yet ended. */
+/* The timeouts that a thread has claimed and not yet ended. */
 typedef struct in_hand {
     pawl_timeout_id id;
     pawl_time       due;

@@ -1,4 +1,4 @@
-/* timeouts.h - what the two parts of timeouts share.
+/* timeouts.h - types and functions of both parts of timeouts.
  *
  * Tests: tests/system/bench.sh
  *

@@ -1,4 +1,4 @@
-/* verdict.h - what the figures of the rounds say.
+/* verdict.h - conclusions from the figures of the rounds.
  *
  * Tests: tests/unit/bench/test_bench_verdict.c
  *

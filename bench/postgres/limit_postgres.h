@@ -1,5 +1,5 @@
-/* limit_postgres.h - what the hand-written loops on PostgreSQL share: prepared
- * statements in pipeline mode, binary parameters, arrays of them.
+/* limit_postgres.h - the hand-written loops on PostgreSQL: prepared statements in pipeline mode,
+ * binary parameters, arrays of them.
  *
  *     pawl__pg_open -> { pg_begin, pg_put_..., pawl__pg_send } for each statement
  *     -> pawl__pg_sync -> pawl__pg_take or pawl__pg_expect, once for each, in
@@ -97,7 +97,7 @@ static inline uint64_t pg_read_int(const char *wire)
     return be64toh(value);
 }
 
-/* What stands behind the text `key` in the JSON; it has to. */
+/* The value behind the text `key` in the JSON; it has to be there. */
 int64_t pawl__pg_number(pg_loop *l, const char *json, size_t size, const char *key);
 void    pawl__pg_text(pg_loop *l, const char *json, size_t size, const char *key, char *copy,
                       size_t copy_size);

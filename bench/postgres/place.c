@@ -94,7 +94,7 @@ static void ignore_notice(void *context, const char *text)
     (void)text;
 }
 
-/* What libpq says ends with a newline, and may hold several lines. */
+/* Takes libpq's text, which ends with a newline and may hold several lines. */
 static pawl_code set_failed(const char *said, const char *state, pawl_error *error)
 {
     char   text[400];

@@ -30,7 +30,7 @@ static const char *const texts[STATEMENT_COUNT] = {
                   "'bench_moved', ?5, ?5, ?6, ?7)",
 };
 
-/* What is written of a unit. The dispatch tells what the last event does. */
+/* The row of a unit. The dispatch tells what the last event does. */
 typedef struct row {
     char   stream[PAWL__BENCH_STREAM_SIZE + 1];
     char   message_id[PAWL_UUID_TEXT_SIZE];

@@ -1,5 +1,5 @@
-/* limit_sqlite.h - what the hand-written loops on SQLite share: the connection,
- * prepared statements, the worker's fence.
+/* limit_sqlite.h - the hand-written loops on SQLite: the connection, prepared statements, the
+ * worker's fence.
  *
  * A loop runs on the connection that the driver opened, so that no setting of
  * the two sides can differ. The first failure is kept in `code`, and nothing is

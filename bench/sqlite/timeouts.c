@@ -43,7 +43,7 @@ typedef struct due {
     size_t body_size;
 } due;
 
-/* What a session stamps its rows with. */
+/* The stamp of a session's rows. */
 typedef struct session {
     loop      l;
     pawl_time now;
@@ -51,7 +51,7 @@ typedef struct session {
     char      owner[PAWL_UUID_TEXT_SIZE];
 } session;
 
-/* It takes effect as the statement is prepared, so it cannot be kept. */
+/* Runs the pragma at once: it takes effect as the statement is prepared, so it cannot be kept. */
 static void set_synchronous(session *s, const char *pragma)
 {
     if (s->l.code == PAWL_OK && sqlite3_exec(s->l.db, pragma, NULL, NULL, NULL) != SQLITE_OK)

@@ -74,7 +74,7 @@ static pawl_code run(PGconn *pg, const char *sql, const char *parameter, int64_t
     return code;
 }
 
-/* The row and the message. Whoever called begins and ends the transaction. */
+/* Adds the row and the message. The caller begins and ends the transaction. */
 static pawl_code place_order(pawl_store *store, PGconn *pg, const char *cents, int64_t *order_id,
                              pawl_error *error)
 {

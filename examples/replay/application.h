@@ -18,7 +18,7 @@
 #define REPLAY_GROUP_KEY_SIZE 120
 #define REPLAY_MESSAGE_ID_SIZE (REPLAY_RUN_SIZE + 32)
 
-/* What the handlers know beside their message: the endpoints' `user`. */
+/* The data that handlers have beside their message: the endpoints' `user`. */
 typedef struct replay_job {
     const replay_log *log;
     const char       *run;
@@ -43,10 +43,10 @@ void replay_application_make(int64_t batch, replay_application *made);
 /* The first message of a run, with the id and due time it must have. */
 pawl_code replay_application_start(const replay_job *job, pawl_sender *sender, pawl_error *error);
 
-/* What a group is known by in the store: never empty, never too long for the
- * name of a partition, unique by the number of the group in the log. */
+/* The key of a group in the store: never empty, never too long for the name of a partition, unique
+ * by the number of the group in the log. */
 pawl_text replay_group_key(const replay_log *log, size_t group, char buffer[REPLAY_GROUP_KEY_SIZE]);
-/* What tells one log from another: its fingerprint in hexadecimal. */
+/* The name of a log: its fingerprint in hexadecimal. */
 pawl_text replay_log_name(const replay_log *log, char buffer[17]);
 
 #endif

@@ -1,4 +1,4 @@
-/* check.h - what a replay must come to, counted by hand.
+/* check.h - the result that a replay must have, counted by hand.
  *
  * One loop over the sorted events that shares nothing with the engine: no
  * sagas, no timeouts, no aggregators, only the last time each case was seen.
@@ -35,11 +35,10 @@ typedef struct replay_expected {
     uint64_t batches;
 } replay_expected;
 
-/* A case is closed when nothing happens in it for `quiet_us` (at least 1): an
- * event that comes exactly then comes after the closing. What is open at the
- * end is closed too. A group's events make batches of `batch_size` (at least
- * 1), the rest a smaller one. `log` must come from replay_log_read. On failure
- * there is nothing to free. */
+/* A case is closed when nothing happens in it for `quiet_us` (at least 1): an event that comes
+ * exactly then comes after the closing. Cases open at the end are closed too. A group's events make
+ * batches of `batch_size` (at least 1), the rest a smaller one. `log` must come from
+ * replay_log_read. On failure there is nothing to free. */
 pawl_code replay_expect(const replay_log *log, int64_t quiet_us, int64_t batch_size,
                         replay_expected *expected, pawl_error *error);
 

@@ -25,7 +25,7 @@
 #define LOOK_MS 200   /* between two looks for an interruption */
 #define CHILD_WORDS 9 /* before those of the user */
 
-/* What a child says, one packet each. */
+/* The notice of a child, one packet each. */
 typedef struct notice {
     bool    is_finished;
     int64_t position; /* events of the log that are sent */
@@ -86,7 +86,7 @@ typedef struct crash_parent {
     int64_t               started;
     pid_t                 child;
     int                   socket;
-    notice                last; /* what the child said last */
+    notice                last; /* the child's last notice */
 } crash_parent;
 
 /* Only what may be called between fork and exec. */
@@ -209,7 +209,7 @@ static int end_child(crash_parent *parent)
     while (waitpid(parent->child, &status, 0) < 0 && errno == EINTR)
         continue;
     while (listen_to(parent, MSG_DONTWAIT))
-        continue; /* what it said before it died */
+        continue; /* a notice from before it died */
     close(parent->socket);
     return status;
 }
@@ -230,7 +230,7 @@ static pawl_code run_children(crash_parent *parent, int *status, pawl_error *err
         if (example_interrupted())
             return example_interrupt_check(error);
         if (!is_alive || !WIFSIGNALED(*status) || WTERMSIG(*status) != SIGKILL) {
-            /* One that failed has said why, and that is the last line. */
+            /* A child that failed has said why, and that is the last line. */
             if (!WIFEXITED(*status) || WEXITSTATUS(*status) <= REPLAY_NOT_VERIFIED)
                 report_child(parent, "the end");
             return PAWL_OK;

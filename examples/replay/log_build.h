@@ -19,7 +19,7 @@
 #define REPLAY_COLUMNS_MAX 4096  /* of a CSV; the widest known logs have some hundred */
 #define REPLAY_XML_DEPTH_MAX 100 /* nested attributes; real logs have three levels */
 
-/* What a column or an attribute is for. */
+/* The role of a column or an attribute. */
 typedef enum log_role {
     ROLE_CASE,
     ROLE_ACTIVITY,

@@ -1,4 +1,4 @@
-/* options.h - what pawl-replay was asked to do.
+/* options.h - the command line of pawl-replay.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -18,7 +18,7 @@
 
 typedef struct replay_patience {
     bool    was_reached; /* set by who reached all of them; a lost connection shows it too */
-    int64_t outages;     /* that were survived so far */
+    int64_t outages;     /* outages survived so far */
 } replay_patience;
 
 /* One thing to do. It has to be one that may be done twice. */

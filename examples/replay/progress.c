@@ -1,4 +1,4 @@
-/* progress.c - what the line says.
+/* progress.c - the line of progress.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -35,8 +35,8 @@ static void expect_equal(replay_report *report, const char *what, int64_t found,
 
 /* ---- Reading back ---------------------------------------------------------- */
 
-/* What one read of a store is about. Each is tried again for itself: a store that
- * ends its sessions every second is read to the end all the same. */
+/* One read of a store. Each read is tried again for itself: a store that ends its sessions every
+ * second is read to the end all the same. */
 typedef struct reading {
     const replay_run *run;
     replay_report    *report;

@@ -1,5 +1,4 @@
-/* report.h - what a replay came to, read back from the stores and held against
- * the single pass.
+/* report.h - the result of a replay, read back from the stores and held against the single pass.
  *
  *     replay_report_make -> replay_report_print
  *

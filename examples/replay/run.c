@@ -70,9 +70,9 @@ static pawl_code count_workers(void *context, pawl_error *error)
     return replay_place_count_workers(c->run->place, c->run->options, &c->count, error);
 }
 
-/* A process that was killed holds what it had leased until it is known to be dead:
- * at once where its session or a lock tells, after 15 s behind a pooler. What is
- * leased would be passed over here, and the order of the log with it. */
+/* Waits until the claims of a killed process are free: at once where its session or a lock tells,
+ * after 15 s behind a pooler. Its messages would be passed over here, and the order of the log with
+ * them. */
 static pawl_code await_the_dead(const replay_run *run, pawl_error *error)
 {
     census    c        = {.run = run};

@@ -46,8 +46,7 @@ struct replay_run {
 /* Messages in one commit: as asked, or what suits the log. */
 int64_t replay_run_batch(const replay_options *options, const replay_log *log);
 
-/* What the arguments point to must outlive the run. It may be closed whatever
- * the answer. */
+/* Opens the run; the arguments must outlive it. It may be closed whatever the answer. */
 pawl_code replay_run_open(replay_run *run, const replay_options *options, const replay_place *place,
                           const replay_log *log, replay_patience *patience, pawl_error *error);
 /* Goes on until nothing is left to do. PAWL_EINPUT: the run was begun with

@@ -7,7 +7,7 @@
 
 #include "pawl/base.h"
 
-/* What the field at `offset` is. */
+/* Type of the field at `offset`. */
 typedef enum example_option_kind {
     EXAMPLE_FLAG,     /* bool */
     EXAMPLE_TEXT,     /* const char * */
@@ -33,8 +33,8 @@ typedef struct example_options {
 /* Takes a word that is no option; `into` is the program's options. */
 typedef pawl_code example_word_fn(const char *word, void *into, pawl_error *error);
 
-/* Reads the words behind the program's name. PAWL_EINVAL names the wrong one.
- * What stands behind "--" is no option. */
+/* Reads the words behind the program's name. PAWL_EINVAL names the wrong word. Words behind "--"
+ * are no options. */
 pawl_code example_options_parse(const example_options *table, int count, char **words, void *into,
                                 example_word_fn *word, pawl_error *error);
 /* One line for each option that has help, on standard output. */

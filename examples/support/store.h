@@ -1,4 +1,4 @@
-/* store.h - what programs with tables of their own in a user's store have in common.
+/* store.h - functions of programs with tables of their own in a user's store.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,7 @@ pawl_code example_store_wrap(const char *url, pawl_code code, pawl_error *error)
 /* Runs a schema verb whose lines are of no interest. */
 pawl_code example_store_schema(const char *url, pawl_schema_verb verb, const pawl_schema_spec *spec,
                                pawl_error *error);
-/* What was sent, set or collected and has not come to its end. */
+/* Messages, timeouts and collected rows that have not come to their end. */
 typedef struct example_left {
     const char *what;
     int64_t     count;

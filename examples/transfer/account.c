@@ -40,7 +40,7 @@ static pawl_code on_credit(pawl_context *ctx, const account_state *state, const 
 }
 PAWL_ENTITY_HANDLER(on_credit, account_state, credit);
 
-/* What was taken comes back, to a closed account too. */
+/* Money that was taken comes back, to a closed account too. */
 static pawl_code on_credit_back(pawl_context *ctx, const account_state *state,
                                 const credit_back *command)
 {

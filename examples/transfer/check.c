@@ -21,7 +21,7 @@ typedef enum stage { NONE, REQUESTED, WITHDRAWN, BOUNCED, DONE, FAILED, REFUNDED
 static const char *const stage_names[] = {"nothing", "requested", "withdrawn", "bounced",
                                           "done",    "failed",    "refunded",  "over"};
 
-/* What money of the transfer has moved. */
+/* The money of the transfer that has moved. */
 #define TAKEN 1u
 #define GIVEN 2u
 #define GIVEN_BACK 4u
@@ -101,7 +101,7 @@ void transfer_differ(transfer_found *found, const char *format, ...)
     va_end(arguments);
 }
 
-/* One that belongs to an event: its stream and version come first. */
+/* A difference that belongs to an event: its stream and version come first. */
 #define differ_at(books, row, format, ...)                                \
     transfer_differ((books)->found, "%.*s: version %" PRId64 ": " format, \
                     PAWL_TEXT_ARGS((row)->stream), (row)->version, __VA_ARGS__)
@@ -312,7 +312,8 @@ static void check_ends(books *b)
                         b->found->cents, b->plan->cents);
 }
 
-/* What the entity itself would begin with: its stored fold and the events behind it. */
+/* Compares the state that the entity itself would begin with: its stored fold and the events behind
+ * it. */
 static pawl_code check_fold(books *b, pawl_store *store, size_t place, pawl_error *error)
 {
     char          name[60];

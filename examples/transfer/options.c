@@ -42,7 +42,7 @@ static pawl_code refuse_word(const char *word, void *into, pawl_error *error)
     return pawl_error_set(error, PAWL_EINVAL, "'%s' is no option; --help lists all of them", word);
 }
 
-/* It becomes part of the tables' names. */
+/* The run becomes part of the tables' names. */
 static pawl_code check_run(const char *option, const char *run, pawl_error *error)
 {
     if (strlen(run) == TRANSFER_RUN_SIZE && strspn(run, "0123456789abcdef") == TRANSFER_RUN_SIZE)

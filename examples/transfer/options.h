@@ -1,4 +1,4 @@
-/* options.h - what the program was asked to do.
+/* options.h - the command line of the program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* plan.h - what is asked of the bank, all of it made from one seed: which accounts
- * there are, and which transfer is from where to where.
+/* plan.h - the requests to the bank, all of them made from one seed: its accounts, and the
+ * transfers between them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ typedef struct transfer_plan {
     int64_t           cents; /* in all accounts together */
 } transfer_plan;
 
-/* PAWL_ENOMEM. What was made is to be cleared whatever the answer. */
+/* PAWL_ENOMEM. The plan is to be cleared whatever the answer. */
 pawl_code transfer_plan_make(uint64_t seed, int64_t accounts, int64_t transfers,
                              transfer_plan *plan, pawl_error *error);
 void      transfer_plan_clear(transfer_plan *plan);

@@ -61,7 +61,7 @@ PAWL_RECORD(done, MONEY)
 #define WHY(F) F(TEXT, reason)
 PAWL_RECORD(bounced, WHY)
 PAWL_RECORD(failed, WHY)
-/* It is not settled yet. */
+/* The transfer is not settled yet. */
 #define WAITED(F) F(INT64, microseconds)
 PAWL_RECORD(overdue, WAITED)
 

@@ -1,4 +1,4 @@
-/* report.h - what a run came to.
+/* report.h - the result of a run.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -35,7 +35,7 @@ static void on_signal(int number)
     stop_all();
 }
 
-/* One that cannot go on ends the other. */
+/* Runs a side; one side that cannot go on ends the other. */
 static void *run(void *argument)
 {
     side *s = argument;

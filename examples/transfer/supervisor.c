@@ -79,7 +79,7 @@ static pawl_code check_runners(transfer_supervisor *self, pawl_error *error)
     return PAWL_OK;
 }
 
-/* One that was only starting has no handler for the signal yet. */
+/* Did the child end well? A child that was only starting has no handler for the signal yet. */
 static bool is_good_end(int status)
 {
     return WIFEXITED(status) ? WEXITSTATUS(status) == 0 : WTERMSIG(status) == SIGTERM;
@@ -318,8 +318,8 @@ static pawl_code settle(transfer_supervisor *self, pawl_error *error)
     return code;
 }
 
-/* The requests that were sent twice, and the marks in the outbox of what has arrived.
- * What does not come to its end is the report's to tell. */
+/* Waits for the requests that were sent twice, and the marks in the outbox of what has arrived. The
+ * report tells of those that do not come to their end. */
 static pawl_code await_rest(transfer_supervisor *self, pawl_error *error)
 {
     int64_t   left = 1, begun = example_monotonic();

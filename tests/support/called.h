@@ -14,7 +14,7 @@
 
 #include "support/lean.h"
 
-/* Those that answer a code and may be asked by a call of store_calls.h. */
+/* Entries that answer a code and may be asked by a call of store_calls.h. */
 #define CALLED_ENTRIES(F) \
     F(worker_open)        \
     F(worker_close)       \
@@ -55,7 +55,7 @@
 
 /* Emptied by called_open. */
 extern struct called {
-    pawl_code   code, ready_code; /* what entries, and `ready`, answer */
+    pawl_code   code, ready_code; /* answers of entries, and of `ready` */
     unsigned    calls, ready_calls;
     unsigned    void_calls; /* of interrupt, hold_end and native */
     const char *called;     /* the entry asked last */

@@ -1,4 +1,4 @@
-/* fault_rows.c - what the fault store does to the rows of a claim.
+/* fault_rows.c - changes of the fault store to the rows of a claim.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* fault_rows.h - what the fault store does to the rows of a claim: hands them
- * out once more, lets another worker take them, changes their places.
+/* fault_rows.h - changes of the fault store to the rows of a claim: it hands them out once more,
+ * lets another worker take them, changes their order.
  *
  *     begin -> { keep_* at one claim -> add_* at the next | steal_* | reorder }*
  *

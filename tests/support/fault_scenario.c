@@ -53,8 +53,8 @@ static bool is_touched(const run *it)
     return it->memory_n > 0 ? fault_memory_is_met() : fault_is_met();
 }
 
-/* Failures are the program's to bear; it counts them. What the test itself does
- * is outside, and no memory ends there. */
+/* Counts a failure, which is the program's to bear. The test's own calls are outside, and their
+ * memory does not end. */
 static bool is_borne(run *it, pawl_code code, const pawl_error *error)
 {
     fault_memory_pause();
@@ -287,7 +287,7 @@ static void play(run *it)
     pawl_endpoint_destroy(it->shop); /* a night's rest */
     create_shop(it);
     move(it, PAWL_HOURS(25));
-    /* What was refused is looked at again every ten seconds. */
+    /* Refused flushes are checked again every ten seconds. */
     for (int i = 0; i < 50 && look(it).aggregator_rows > 0; i++)
         move(it, PAWL_MINUTES(1));
 }

@@ -126,7 +126,7 @@ static pawl_store *inner_of(pawl_store *store)
     return ((fault_store *)store)->inner;
 }
 
-/* What the core reads of a handle is what the store behind wrote. */
+/* Takes the fields that the core reads of a handle from the store behind. */
 static void follow(pawl_store *store)
 {
     const pawl_store *inner = inner_of(store);
@@ -246,7 +246,7 @@ static void list_others(const pawl_changes *changes, pawl_refusals *refused)
         refused->items[i].group = (refused->items[i].group + 1) % changes->group_count;
 }
 
-/* What a driver that lost the answer leaves in the list. */
+/* Changes the list as a driver leaves it that lost the answer. */
 static void change_list(const pawl_changes *changes, pawl_refusals *refused)
 {
     switch (plan.list) {

@@ -80,16 +80,16 @@ typedef enum fault_kind {
     FAULT_DEAF_DONE, /* a commit that is applied, says PAWL_EUNKNOWN, and the next resolve fails */
     FAULT_DEAF_LOST, /* the same, and nothing is applied */
     FAULT_DELAY,     /* `clock` moves by `delay` while the call is under way */
-    FAULT_AGAIN,     /* what a claim hands out, the next claim of the kind hands out once more */
+    FAULT_AGAIN,     /* rows of a claim are handed out once more by the next claim of the kind */
     FAULT_STEAL,     /* right after a claim its lease ends; another worker takes the rows and gives
                         them back */
     FAULT_REORDER,   /* rows of a claim that are due at one time and independent change places */
 } fault_kind;
 
-/* What the list of refusals says after a commit in doubt. A driver that does not know
- * promises nothing of it (PAWL_STORE_KNOWS_REFUSED), and may leave there what it likes. */
+/* The list of refusals after a commit in doubt. A driver that does not know promises nothing of it
+ * (PAWL_STORE_KNOWS_REFUSED), and may leave anything there. */
 typedef enum fault_list {
-    FAULT_LIST_WHOLE,   /* what the transaction left out, as a driver that promises it */
+    FAULT_LIST_WHOLE,   /* the groups left out, as a driver that promises it */
     FAULT_LIST_EMPTY,   /* nothing */
     FAULT_LIST_PART,    /* the first half of it */
     FAULT_LIST_EARLIER, /* other groups: those of a round before */
@@ -126,8 +126,8 @@ typedef void fault_observe_fn(const pawl_changes *changes, const pawl_refusals *
 /* Registers the driver when it is not yet, and makes "fault:NAME" lead to a
  * store. `name` and `url` are copied. */
 void fault_bind(const char *name, const char *url);
-/* What the tables of handles that are opened from now on say in native_type; "": nothing;
- * NULL: what the store behind says. Borrowed. */
+/* native_type of handles that are opened from now on; "": nothing; NULL: that of the store behind.
+ * Borrowed. */
 void fault_native_type(const char *type);
 /* Begins to count anew. The plan is copied; NULL: only counts. */
 void fault_plan_set(const fault_plan *plan);

@@ -34,7 +34,7 @@ PAWL_RECORD(put_in, PUT_IN)
 /* While positive, a handler of a counter meets another worker, which saves the
  * same one as it is, and it goes down by one. */
 extern int hot_meddlings;
-/* What that other worker does after the last one: it keeps "a" locked. */
+/* The other worker keeps "a" locked after its last commit. */
 extern bool hot_is_taken_then;
 extern int  hot_fails; /* handlers of counters that fail, once each */
 /* Of the counter that was in hand last. */

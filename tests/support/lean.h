@@ -1,5 +1,5 @@
-/* lean.h - what a driver cannot do without, for tests whose driver answers what the
- * test says: entries that store nothing and succeed, and a handle on such a driver.
+/* lean.h - the least driver, for tests that say its answers: entries that store nothing and
+ * succeed, and a handle on such a driver.
  *
  *     pawl_store_register({LEAN_STORE, ...}) -> { lean_open -> lean_close }*
  *
@@ -38,7 +38,7 @@ pawl_code lean_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
 pawl_code lean_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied, pawl_error *error);
 
 /* Both since the last lean_open. */
-extern bool     lean_is_applied; /* what resolve says */
+extern bool     lean_is_applied; /* the answer of resolve */
 extern unsigned lean_worker_count;
 
 /* The code, with a text when it is an error. */

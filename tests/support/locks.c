@@ -33,7 +33,7 @@ static const pawl_store      *ignored;
 static world_log              loads, loads_shown;
 static pawl_saga_lock         taken_as;
 static bool                   loses, loses_all;
-static const pawl_saga_table *tables[TABLES_MAX]; /* that were loaded from */
+static const pawl_saga_table *tables[TABLES_MAX]; /* tables that were loaded from */
 static size_t                 table_count;
 static pawl_store            *stranger;
 
@@ -143,7 +143,7 @@ static pawl_code load(pawl_store *store, const pawl_saga_table *table, pawl_saga
     if (is_ours)
         code = load_and_lock(store, table, key, values, count, arena, rows, error);
     pthread_mutex_unlock(&mutex);
-    if (!is_ours) /* it may wait for its row */
+    if (!is_ours) /* the store may wait for the row */
         code = inner->saga_load(store, table, key, values, count, lock, arena, rows, error);
     pthread_mutex_lock(&mutex);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)

@@ -35,7 +35,7 @@ void locks_lose_all(void);
 
 typedef struct locks_counts {
     long elsewhere; /* rows that were answered with PAWL_SAGA_ELSEWHERE */
-    long commits;   /* that write something */
+    long commits;   /* commits that write something */
     long releases;  /* commits that only free queue rows */
 } locks_counts;
 

@@ -1,9 +1,9 @@
 /* native.h - a store's own database, without pawl: where there is SQL, tests put tables
  * of their own beside pawl's and write to them in handlers (.own_sql).
  *
- * A URL is that of a store made by scenario_url. In SQL the name of a table stands in
- * braces, "select number from {own_rows}": servers want to know where it is. What does
- * not work fails the test, but for native_try and native_in.
+ * A URL is that of a store made by scenario_url. In SQL the name of a table stands in braces,
+ * "select number from {own_rows}": servers want to know where it is. A failure fails the test, but
+ * for native_try and native_in.
  *
  * Threads: as the database's own library says.
  *

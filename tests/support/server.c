@@ -92,8 +92,8 @@ static void drop_all_at_the_end(void)
     atexit(drop_all);
 }
 
-/* What a killed program made stays on a server that outlives it, and process numbers come
- * again: the time tells them apart. */
+/* Makes a store. Those of a killed program stay on a server that outlives it, and process numbers
+ * come again: the time in the name tells them apart. */
 static void make(const server *from, server_store *it)
 {
     static unsigned  count;

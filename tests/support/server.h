@@ -2,12 +2,12 @@
  *
  *     server_url -> scenario -> server_forget
  *
- * To make a store there costs half a second (a schema of PostgreSQL), so a program makes
- * one, or as many as a scenario holds at once, and what is forgotten is emptied and
- * handed out again. A store is not handed out again when its shared tables are not what
- * they were, or when the test failed that had it. At its end the program drops them all.
+ * To make a store there costs half a second (a schema of PostgreSQL), so a program makes one, or as
+ * many as a scenario holds at once, and a forgotten store is emptied and handed out again. A store
+ * is not handed out again when its shared tables are not what they were, or when the test failed
+ * that had it. At its end the program drops them all.
  *
- * What does not work fails the test. Threads: one.
+ * A failure fails the test. Threads: one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,9 +17,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The servers whose stores the scenarios run on. A row: the scheme, which is also the
- * driver's name; the variable of the environment that holds the server's URL. What is
- * special to one is its server_ops, server_X_ops, in server_X.c. */
+/* The servers whose stores the scenarios run on. A row: the scheme, which is also the driver's
+ * name; the variable of the environment that holds the server's URL. A server's own ways are in its
+ * server_ops, server_X_ops, in server_X.c. */
 #define SERVERS(X, argument) X(argument, postgres, "PAWL_TEST_POSTGRES")
 
 /* Of the store `name` on the server behind a URL; it has pawl's tables. */

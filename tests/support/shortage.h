@@ -2,8 +2,8 @@
  *
  *     shortage_install (first of all) -> { shortage = {...} -> steps }*
  *
- * What is large is more than a block of an arena, so that each large text is an
- * allocation of its own.
+ * A large block is more than a block of an arena, so that each large text is an allocation of its
+ * own.
  *
  * Threads: one.
  *

@@ -78,7 +78,7 @@ typedef struct world {
  * world or a runner has them. NULL name: the application's only endpoint. */
 void world_make_tables_of(const char *url, const pawl_application *application, const char *name,
                           const char *saga_prefix);
-/* Those of all its endpoints. */
+/* Makes the tables of all its endpoints. */
 void world_make_tables(const char *url, const pawl_application *application);
 
 /* Options: zero means what the library takes by default; store, clocks and seed

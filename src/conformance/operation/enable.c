@@ -1,5 +1,5 @@
-/* enable.c - what an operator does with outbox rows: find them, enable a
- * dead one again, discard it.
+/* enable.c - an operator's operations on outbox rows: find them, enable a dead row again, discard
+ * it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -104,7 +104,7 @@ static void attempts_are_counted_anew(suite *s)
         EXPECT_EQ(s, lines.items[i].attempt, i + 1);
 }
 
-/* It goes out behind the rows of its source that went before. */
+/* An enabled row goes out behind the rows of its source that went before. */
 static void an_enabled_row_holds_nothing_back(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -150,7 +150,7 @@ static void a_discarded_row_goes_with_the_dispatched(suite *s)
     what.outbox_before++;
     EXPECT_OK(s, a->ops->sweep(a, &what, &count, &more, &s->error));
     EXPECT_EQ(s, count, 1);
-    EXPECT_EQ(s, find(s, a, (pawl_outbox_query){0}).count, 1); /* what is dead stays */
+    EXPECT_EQ(s, find(s, a, (pawl_outbox_query){0}).count, 1); /* the dead row stays */
     EXPECT_EQ(s, suite_attempts(s, a, id).count, 0);
 }
 
@@ -284,7 +284,7 @@ static void rows_are_found_by_how_often_they_were_tried(suite *s)
     expect_found(s, b, page, "2 3");
     page.after = second;
     expect_found(s, b, page, "3 6");
-    /* What is settled is found by it no more. */
+    /* A settled row is found by attempts_min no more. */
     suite_outbox_settle(s, a, 2, PAWL_ATTEMPT_SUCCESS, SUITE_NOW);
     suite_outbox_settle(s, a, 3, PAWL_ATTEMPT_REJECTED, SUITE_NOW);
     expect_found(s, b, (pawl_outbox_query){.states = waits, .attempts_min = 1}, "6 7");

@@ -206,7 +206,7 @@ static void an_append_that_came_through_is_not_repeated(suite *s)
     EXPECT_EQ(s, read_stream(s, b, ACCOUNT).count, 1);
 }
 
-/* One whose append did not come through makes the ids that it would have made. */
+/* An append that did not come through is made again with the ids that it would have made. */
 static void an_append_that_did_not_come_through_makes_the_same_ids(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);

@@ -19,7 +19,7 @@ static void add_operation(suite_set *set, const char *message_id, unsigned numbe
         .due = SUITE_NOW + number, .at = SUITE_NOW);
 }
 
-/* What the commit of a handled message writes: operations `first` and so on. */
+/* Commits the changes of a handled message: operations `first` and so on. */
 static void handle(suite *s, pawl_store *store, const char *message_id, unsigned first,
                    unsigned count, pawl_time at)
 {
@@ -84,7 +84,7 @@ static void a_record_is_of_its_endpoint(suite *s)
     EXPECT_OK(s, pawl_store_outbox_get(a, TEXT("billing"), TEXT("m-1"), s->arena, &record,
                                        &is_found, &s->error));
     EXPECT(s, is_found);
-    EXPECT_EQ(s, record.count, 0); /* its handler sent nothing */
+    EXPECT_EQ(s, record.count, 0); /* the handler sent nothing */
     EXPECT_CODE(s,
                 pawl_store_outbox_get(a, (pawl_text){.data = "", .size = 0}, TEXT("m-1"), s->arena,
                                       &record, &is_found, &s->error),
@@ -158,7 +158,7 @@ static void dispatching_clears_the_operations_and_stamps_the_time(suite *s)
     suite_outbox_settle(s, a, 1, PAWL_ATTEMPT_SUCCESS, SUITE_NOW + 5);
     suite_outbox_settle(s, a, 3, PAWL_ATTEMPT_REJECTED, SUITE_NOW + 9);
     EXPECT(s, get(s, a, "m-1", &record));
-    EXPECT_EQ(s, record.count, 1); /* what is dead was not dispatched */
+    EXPECT_EQ(s, record.count, 1); /* the dead message was not dispatched */
     EXPECT_EQ(s, record.operations[0].state, PAWL_OUTBOX_DEAD);
     EXPECT_OK(s, pawl_store_outbox_enable(a, record.operations[0].id, TEXT(""), SUITE_NOW + 10,
                                           &s->error));

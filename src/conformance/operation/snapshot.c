@@ -156,7 +156,7 @@ static void what_does_not_decode_is_counted_and_stays(suite *s)
     pawl_snapshot rows = suite_rows(s, b, BILLS);
     EXPECT_EQ(s, rows.count, 3);
     EXPECT_TEXT(s, rows.items[0].key, TEXT("key-0"));
-    /* What stays is free: a program that can decode it gets it at once. */
+    /* Rows that stay are free: a program that can decode them gets them at once. */
     for (size_t i = 0; i < 3; i++)
         EXPECT(s, pawl_uuid_is_zero(rows.items[i].session.uuid));
     pawl_aggregator_snapshot none = take_with(s, b, &options, SUITE_NOW);

@@ -252,7 +252,7 @@ static void release_puts_it_in_the_next_batch(suite *s)
     EXPECT_EQ(s, row.lease_expires, 0);
     EXPECT_EQ(s, row.due, SUITE_NOW);
     EXPECT_EQ(s, batch(s, b, 71, SUITE_NOW, 1).count, 1);
-    EXPECT_OK(s, try_release(s, a, 1, NULL)); /* whoever's it is */
+    EXPECT_OK(s, try_release(s, a, 1, NULL)); /* of any worker */
     EXPECT_EQ(s, batch(s, a, 72, SUITE_NOW, 1).count, 1);
     EXPECT_OK(s, try_release(s, a, 99, NULL));
     EXPECT_CODE(s, try_release(s, a, 99, OWNER(72)), PAWL_EGONE);
@@ -334,7 +334,7 @@ static void a_handle_without_a_worker_is_given_one(suite *s)
 {
     pawl_store *a = suite_open_bare(s), *b = suite_open_bare(s);
     insert(s, a, 1, SUITE_NOW);
-    EXPECT_EQ(s, batch(s, b, 70, SUITE_NOW, 10).count, 1); /* its first call is a batch */
+    EXPECT_EQ(s, batch(s, b, 70, SUITE_NOW, 10).count, 1); /* the first call is a batch */
     EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).workers, 2);
 }
 

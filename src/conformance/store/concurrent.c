@@ -210,7 +210,8 @@ static void racing_marks_have_one_winner(suite *s)
     EXPECT_EQ(s, suite_stats_of(s, a, SUITE_NOW).inbox, 40);
 }
 
-/* What closes with a handle would be free for the others: these stay open. */
+/* Handles stay open for as long as the contest: a handle that closes frees its claims for the
+ * others. */
 typedef struct contest {
     race        race;
     tally       tally;

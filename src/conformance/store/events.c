@@ -214,7 +214,7 @@ static void a_late_commit_is_not_skipped(suite *s)
     expect_list(s, a, (pawl_event_query){0}, "Slow@1 Slow@2 Fast@1 Fast@2");
     EXPECT_EQ(s, suite_events(s, a, (pawl_event_query){.stream = TEXT("Slow")}).items[0].position,
               0);
-    rows = expect_gapless(s, a, 2); /* what has no position is not listed by it */
+    rows = expect_gapless(s, a, 2); /* an event without a position is not listed by it */
     EXPECT_EQ(s, suite_number(s, a), 2);
     rows = expect_gapless(s, a, 4);
     EXPECT_ROWS(s, &rows, "Fast@1 Fast@2 Slow@1 Slow@2");

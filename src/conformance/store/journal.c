@@ -79,7 +79,7 @@ static void only_the_next_version_is_appended(suite *s)
     EXPECT_EQ(s, suite_stream(s, a, ACCOUNT, 0).version, 5);
 }
 
-/* What is behind a taken version goes too, and what is before it in the set. */
+/* Events behind a taken version are refused too, and events before it in the set. */
 static void a_refused_append_leaves_none_of_its_events(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -227,7 +227,7 @@ static void a_load_begins_behind_what_is_known(suite *s)
     suite_append(s, a, "Account/1", 0, 6);
     save_fold(s, a, 4, 2, "four");
     expect_load(s, b, 0, 0, 0, 1, 6); /* no fold is wanted */
-    expect_load(s, b, 0, 1, 0, 1, 6); /* its state is too new */
+    expect_load(s, b, 0, 1, 0, 1, 6); /* the fold's state is too new */
     expect_load(s, b, 0, 2, 4, 5, 2);
     expect_load(s, b, 3, 9, 4, 5, 2);
     expect_load(s, b, 3, 0, 0, 4, 3);

@@ -1,8 +1,8 @@
 /* journal_race.c - several threads that append, and one that reads by position.
  *
- * What O3 asks of isolation is stated here as what a caller can see of it: of any
- * number of appends at one version one wins and the others are refused whole, a set
- * over two streams lands on both or on none, and who reads by position misses none.
+ * The isolation of O3 is stated here as a caller can see it: of any number of appends at one
+ * version one wins and the others are refused whole, a set over two streams lands on both or on
+ * none, and a reader by position misses none.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

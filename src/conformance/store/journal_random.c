@@ -10,8 +10,8 @@
 #define STREAMS 6
 #define EVENTS_MAX 3
 
-/* What a group asks for: events on one stream, and perhaps a fold of it, a dispatch
- * and the one checkpoint of the set. */
+/* The changes of a group: events on one stream, and perhaps a fold of it, a dispatch and the one
+ * checkpoint of the set. */
 typedef struct wish {
     unsigned stream;
     int64_t  version; /* behind which it appends */
@@ -22,7 +22,7 @@ typedef struct wish {
     int64_t  checkpoint; /* from where; -1: none */
 } wish;
 
-/* What the store must hold. */
+/* The rows that the store must hold. */
 typedef struct model {
     int64_t  versions[STREAMS];
     int64_t  folds[STREAMS];

@@ -133,7 +133,7 @@ static void state_keeps_the_values_of_numbers(suite *s)
     pawl_saga_row row = suite_load_id(s, a, SUITE_ORDER, 1);
     expect_numbers(s, row.data);
     expect_numbers(s, row.metadata);
-    /* What was read is what the next update writes. */
+    /* The values that were read are written by the next update. */
     COMMIT_ONE(s, a, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(1),
                .version = 1, .row = row.row, .metadata = row.metadata, .data = row.data,
                .type_version = TEXT("1.0"));

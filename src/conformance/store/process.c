@@ -19,7 +19,7 @@
 
 /* ---- Children ----------------------------------------------------------- */
 
-/* What a child says at its end. */
+/* The report of a child at its end. */
 typedef struct report {
     char     failure[sizeof((suite *)NULL)->failure]; /* empty: none */
     unsigned counts[COUNTS];
@@ -69,7 +69,7 @@ static void run_guarded(suite *s, child_function *function, unsigned index, unsi
         function(s, index, counts);
 }
 
-/* Nothing of the parent's is flushed or freed here: it is the parent's. */
+/* The child flushes and frees nothing of the parent's. */
 static _Noreturn void run_child(suite *s, child_function *function, unsigned index, int gate,
                                 int to)
 {

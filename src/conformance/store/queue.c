@@ -293,7 +293,7 @@ static void numbers_that_are_not_due_or_of_another_queue_are_not_claimed(suite *
     pawl_queue_rows rows    = claim_seqs(s, a, named, 3);
     expect_ids(s, &rows, (const char *const[]){"due"}, 1);
     EXPECT_EQ(s, suite_claim(s, a, TEXT("other"), SUITE_NOW, 10).count, 1);
-    /* What is in hand is settled by the queue that it is in. */
+    /* A claimed message is settled by the queue that it is in. */
     REFUSE_ONE(s, a, PAWL_EGONE, queue_settle, .action = PAWL_QUEUE_DONE, .queue = QUEUE,
                .seq = other);
     EXPECT_EQ(s, suite_queue(s, a, TEXT("other")).count, 1);
@@ -312,7 +312,7 @@ static void rows_can_be_claimed_by_seq(suite *s)
     int64_t mixed[] = {all.items[1].seq, all.items[2].seq};
     rows            = claim_seqs(s, b, mixed, 2);
     expect_ids(s, &rows, (const char *const[]){"m-2"}, 1);
-    /* What is this handle's own is claimed again, as a rerun does. */
+    /* Rows that this handle has claimed are claimed again, as a rerun does. */
     rows = claim_seqs(s, a, mixed, 2);
     expect_ids(s, &rows, (const char *const[]){"m-1"}, 1);
     settle(s, a, PAWL_QUEUE_RELEASE, all.items[1].seq);

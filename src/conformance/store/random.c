@@ -12,7 +12,7 @@
 #define SAGAS 6
 #define MARKS_MAX 3
 
-/* What a group of one unit asks for: inbox marks and one saga's update. */
+/* The changes of a group of one unit: inbox marks and one saga's update. */
 typedef struct wish {
     unsigned keys[MARKS_MAX];
     unsigned key_count;
@@ -20,7 +20,7 @@ typedef struct wish {
     int64_t  version;
 } wish;
 
-/* What the store must hold. */
+/* The rows that the store must hold. */
 typedef struct model {
     bool    known[KEYS];
     int64_t versions[SAGAS];

@@ -68,10 +68,10 @@ static void a_locked_row_is_elsewhere_until_the_commit(suite *s)
     pawl_saga_row row = lock_order(s, a, "order-1");
     EXPECT_EQ(s, row.version, 1);
     EXPECT_TEXT(s, suite_compact(s, row.data), TEXT("{\"ref\":\"order-1\"}"));
-    /* Its own lock stands in nobody's own way. */
+    /* A handle's own lock does not stand in its way. */
     EXPECT_EQ(s, lock_order(s, a, "order-1").version, 1);
     EXPECT_EQ(s, lock_order(s, b, "order-1").presence, PAWL_SAGA_ELSEWHERE);
-    /* Who locks nothing reads it as ever. */
+    /* A read without a lock finds the row as ever. */
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 1);
     finish(s, a, of_a, &row);
     row = lock_order(s, b, "order-1");

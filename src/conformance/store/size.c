@@ -266,7 +266,7 @@ static void release_all(suite *s, pawl_store *store, const pawl_queue_rows *rows
     COMMIT(&set, store);
 }
 
-/* Whatever the limit: the first rows that come to it, or all. */
+/* A claim ends with the first rows that come to its size, whatever the limit, or with all. */
 static void a_claim_ends_with_the_row_that_makes_its_size(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open(s);
@@ -287,8 +287,8 @@ static void a_claim_ends_with_the_row_that_makes_its_size(suite *s)
     expect_messages(s, &all, sent, CLAIMED_MAX);
 }
 
-/* They are neither lost nor kept: this handle has them with its next claim, another
- * one after the commit. */
+/* Rows behind the size are neither lost nor kept: this handle has them with its next claim, another
+ * handle after the commit. */
 static void rows_behind_the_size_of_a_claim_are_free(suite *s)
 {
     pawl_store  *a = suite_open(s), *b = suite_open(s);

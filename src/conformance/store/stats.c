@@ -1,4 +1,4 @@
-/* stats.c - what an operator counts.
+/* stats.c - counts for an operator.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -52,7 +52,7 @@ static void the_oldest_is_by_due_time(suite *s)
     suite_send(s, a, TEXT("orders"), "m-1", SUITE_NOW - 9);
     suite_send(s, a, TEXT("orders"), "m-2", SUITE_NOW - 5);
     int64_t first = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 1).items[0].seq;
-    /* It keeps its place before the other and is due after it. */
+    /* The retried message keeps its place before the other and is due after it. */
     COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = TEXT("orders"),
                .seq = first, .due = SUITE_NOW - 1, .attempts = 1);
     pawl_stats              stats = suite_stats_of(s, a, SUITE_NOW);

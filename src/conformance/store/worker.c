@@ -132,7 +132,7 @@ static void a_hold_that_is_taken_over_is_rolled_back(suite *s)
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 2);
 }
 
-/* What the child found, as bits of its exit code. */
+/* Findings of the child, as bits of its exit code. */
 static int try_in_child(suite *s, pawl_store *store)
 {
     pawl_queue_rows  rows  = {0};
@@ -263,8 +263,8 @@ static void save_in_hold(suite *s, pawl_store *store, int64_t version)
                .type_version = TEXT("1.0"));
 }
 
-/* It waits as long as its handle does, and may be tried again; once the first has
- * committed it sees what that left. */
+/* A second locked find waits as long as its handle does, and may be tried again; once the first has
+ * committed it sees the rows that are left. */
 static void a_second_locked_find_waits_or_can_be_tried_again(suite *s)
 {
     pawl_store   *a = suite_open(s), *b = suite_open(s);

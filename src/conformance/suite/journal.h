@@ -1,4 +1,4 @@
-/* journal.h - what cases of the journal write and read.
+/* journal.h - changes and reads of the journal's cases.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

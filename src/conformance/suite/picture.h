@@ -10,7 +10,7 @@
 
 #include "conformance/suite/suite.h"
 
-/* What changes of the world must name. */
+/* The rows that changes of the world must name. */
 typedef struct suite_world {
     int64_t claimed_seq; /* of the row in queue "orders" that the maker claimed */
     int64_t free_seq;    /* of the one that nobody claimed */

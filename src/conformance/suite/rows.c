@@ -1,4 +1,4 @@
-/* rows.c - what cases write and read: texts, ids, change sets, claims.
+/* rows.c - texts, ids, change sets and claims of the cases.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

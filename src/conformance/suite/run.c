@@ -83,8 +83,7 @@ static void run_guarded(suite *s, const suite_case *item)
         item->run(s);
 }
 
-/* What making or dropping the tables said is the case's failure, unless it has
- * one of its own. */
+/* A failure to make or drop the tables is the case's, unless it has a failure of its own. */
 static void note_failure(suite *s, const char *what, pawl_code code)
 {
     if (code != PAWL_OK && s->failure[0] == '\0')

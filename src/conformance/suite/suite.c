@@ -1,4 +1,4 @@
-/* suite.c - what cases are written with: expectations, handles, threads.
+/* suite.c - expectations, handles and threads of the cases.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

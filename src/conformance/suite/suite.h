@@ -1,10 +1,10 @@
-/* suite.h - the contract suite: what every store must do, as cases that run
- * against any driver through pawl_store_open, store->ops and pawl_store_commit.
- * This is what a case sees; run.h runs them.
+/* suite.h - the contract suite: the behaviour of every store, as cases that run against any driver
+ * through pawl_store_open, store->ops and pawl_store_commit. Cases see this header; run.h runs
+ * them.
  *
- * A case is a function that returns when all held; an EXPECT that does not hold
- * leaves the case at once. What a case opens or allocates belongs to its suite
- * struct and is freed by the runner, so that leaving is always safe.
+ * A case is a function that returns when all held; an EXPECT that does not hold leaves the case at
+ * once. Handles and memory of a case belong to its suite struct and are freed by the runner, so
+ * that leaving is always safe.
  *
  * Threads: each thread of a case has a suite struct of its own (suite_threads).
  * Needs no test library: the command carries it, for `pawl conformance`.
@@ -118,9 +118,9 @@ void suite_expect_code(suite *s, pawl_code actual, pawl_code expected, const cha
 
 /* A handle with its worker's row, endpoint "suite". Closed with the case. */
 pawl_store *suite_open(suite *s);
-/* The same without a worker. */
+/* A handle without a worker. */
 pawl_store *suite_open_bare(suite *s);
-/* The same; its calls wait for half a second at most. */
+/* A handle whose calls wait for half a second at most. */
 pawl_store *suite_open_brief(suite *s);
 /* Under another prefix of the same place, whose tables it makes; without the saga
  * tables. */
