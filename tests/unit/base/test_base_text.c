@@ -157,8 +157,8 @@ static void keep_line(pawl_log_level level, const char *text, void *context)
     snprintf(logged, sizeof logged, "%s", text);
 }
 
-/* What a sink says of its failure ends no line of the log, turns none around, and a
- * terminal obeys none of it. */
+/* A sink's text in a line of the log ends no line, turns none around, and a terminal obeys none of
+ * it. */
 static void a_log_line_is_one_line_that_does_nothing(void **state)
 {
     (void)state;

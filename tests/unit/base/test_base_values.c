@@ -376,7 +376,7 @@ static void an_error_is_wrapped(void **state)
     pawl_error_wrap(&error, PAWL_ENOTFOUND, "row 5");
     assert_string_equal(error.text, "row 5: not found");
     assert_int_equal(pawl_error_wrap(NULL, PAWL_EGONE, "x"), PAWL_EGONE);
-    for (size_t size = 490; size < 500; size++) { /* what does not fit is cut */
+    for (size_t size = 490; size < 500; size++) { /* a longer text is cut */
         pawl_error_set(&error, PAWL_EBUSY, "%s", words(size, true));
         pawl_error_wrap(&error, PAWL_EBUSY, "abc");
         assert_true(strlen(error.text) >= 495 && strlen(error.text) < sizeof error.text);
@@ -457,7 +457,7 @@ static void a_small_block_takes_nothing_large(void **state)
     pawl_arena_destroy(arena);
 }
 
-/* What was taken before the point stays, what was taken since is given again. */
+/* Memory taken before the point stays, memory taken since is given again. */
 static void an_arena_goes_back_to_a_point(void **state)
 {
     (void)state;
@@ -551,7 +551,7 @@ static void an_arena_without_memory_says_so(void **state)
     }
     assert_int_equal(capacity, 0);
     fault_memory_set(0);
-    assert_non_null(pawl_arena_take(arena, 100)); /* it can be used again */
+    assert_non_null(pawl_arena_take(arena, 100)); /* the arena can be used again */
     pawl_arena_destroy(arena);
 }
 

@@ -1,5 +1,5 @@
-/* test_command_options.c - the words behind a verb. What the whole command says
- * is in tests/system/command_usage.sh.
+/* test_command_options.c - the words behind a verb. Answers of the whole command are in
+ * tests/system/command_usage.sh.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -66,7 +66,7 @@ static const sample rows[] = {
     {12, PAWL_TEXT_INIT("lon\xC3\xA9"), GREEN, -1, 0, 0, 0, {{0}}, {.size = 0}, {.size = 0}},
 };
 
-/* What a view printed; freed by the caller. */
+/* The output of a view; freed by the caller. */
 typedef struct printed {
     pawl__view view;
     char      *text;
@@ -127,7 +127,7 @@ typedef struct listed {
     pawl__text_list names;
 } listed;
 
-/* That a list is empty is another thing than that nobody knows it. */
+/* An empty list is another thing than a list that is not known. */
 static void a_list_is_an_array_and_a_cell(void **state)
 {
     static const pawl__column list_columns[] = {

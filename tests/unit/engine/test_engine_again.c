@@ -1,6 +1,6 @@
-/* test_engine_again.c - what comes twice, or to two at once: a message that was handled,
- * a copy that another worker handles meanwhile, a message whose flush is still to come,
- * a partition that two workers hand over. E22, E25, E33, O26.
+/* test_engine_again.c - messages and partitions that come twice, or to two workers at once: a
+ * message that was handled, a copy that another worker handles meanwhile, a message whose flush is
+ * still to come, a partition that two workers hand over. E22, E25, E33, O26.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -84,7 +84,7 @@ static void post_parcels(world *it, int32_t first, int32_t count)
 
 /* ---- A message that was handled --------------------------------------------------- */
 
-/* What it sent then has not arrived: it goes again, as it was. */
+/* Messages that it sent then have not arrived: they go again, as they were. */
 static void e25_a_known_message_sends_what_is_left_as_it_was(const char *url)
 {
     world it;

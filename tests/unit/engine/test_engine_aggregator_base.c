@@ -110,7 +110,7 @@ static void e9_an_aggregator_takes_derived_messages_by_period(const char *url)
     world_close(&it);
 }
 
-/* What the message was, and all of its body, is there for whoever looks at the rows. */
+/* The message's type, and all of its body, is there for a reader of the rows. */
 static void a_row_keeps_the_type_that_its_message_came_as(const char *url)
 {
     world         it;
@@ -180,7 +180,8 @@ static void add_row(world *it, const char *id, const char *type, int value)
     world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
 }
 
-/* They are stored as the type that they came as; one that nobody here knows stays (A10). */
+/* Rows are stored as the type that they came as; a row of a type that nobody here knows stays
+ * (A10). */
 static void a10_rows_stored_as_a_derived_type_are_handed_over(const char *url)
 {
     world it;

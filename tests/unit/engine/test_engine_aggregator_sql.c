@@ -23,7 +23,7 @@ PAWL_RECORD(booked, BOOKED)
 
 static world_log seen;
 
-/* What the callbacks do. */
+/* Orders to the callbacks, and their counts. */
 static struct {
     const char *url;   /* the store that the rows are in */
     int         fails; /* calls that fail after they have written */

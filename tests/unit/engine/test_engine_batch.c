@@ -46,7 +46,7 @@ static void post_work(world *it, const char *id, const char *name)
 
 /* ---- Time ----------------------------------------------------------------------- */
 
-/* One that goes by the clocks of the machine, and has a microsecond for a batch. */
+/* An endpoint that goes by the clocks of the machine, and has a microsecond for a batch. */
 static pawl_endpoint *open_hasty(world *it, const char *url)
 {
     pawl_error                  error    = PAWL_ERROR_INIT;
@@ -83,7 +83,7 @@ static void e7_a_batch_whose_time_is_over_ends(const char *url)
     step_hasty(endpoint, 1);
     assert_string_equal(seen.text, "a b c ");
     assert_int_equal(world_queue(&it, "mill").count, 0);
-    /* What needs no time is over all the same. */
+    /* Messages that need no time are over all the same. */
     post_work(&it, "4", "d");
     post_work(&it, "5", "e");
     post_work(&it, "1", "a");

@@ -296,8 +296,8 @@ static void wait_since(world *it, pawl_time since)
     world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
 }
 
-/* It waited for its saga, which came and is in other hands: should it go again, the time
- * that the message may wait counts from the first time. */
+/* A message waited for its saga, which came and is elsewhere: should it go again, the time that the
+ * message may wait counts from the first time. */
 static void e3_what_is_put_back_has_waited_since_the_first_time(const char *url)
 {
     const pawl_time since = WORLD_START - PAWL_SECONDS(10);

@@ -164,7 +164,7 @@ static void e30_an_update_of_what_was_found_is_checked(const char *url)
     world_close(&it);
 }
 
-/* What another worker did meanwhile is not swept away with the saga. */
+/* Another worker's change meanwhile is not swept away with the saga. */
 static void e30_a_completion_of_what_was_found_is_checked(const char *url)
 {
     world it;

@@ -1,5 +1,5 @@
-/* test_engine_flush.c - what a flush hands over and when it tries again, seen beside what
- * others do with its partition meanwhile. E18, E20, E21, E22, E36.
+/* test_engine_flush.c - the rows that a flush hands over and the time of its next try, while others
+ * work on its partition. E18, E20, E21, E22, E36.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -206,7 +206,8 @@ static void lease_one(world *it)
     assert_int_equal(piece.count, 1);
 }
 
-/* It keeps nothing of its lease: what the other worker did not take is free at once. */
+/* A refused flush keeps nothing of its lease: rows that the other worker did not take are free at
+ * once. */
 static void e36_a_refused_flush_gives_back_what_it_has(const char *url)
 {
     world it;

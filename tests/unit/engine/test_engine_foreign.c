@@ -267,7 +267,7 @@ static void e13_a_bare_timeout_is_sent(const char *url)
     world_close(&it);
 }
 
-/* What is sent is a message to the receiver like any other. */
+/* A foreign timeout is a message to its receiver like any other. */
 static void e13_the_receiver_handles_a_message(const char *url)
 {
     world                 it;
@@ -304,7 +304,7 @@ static void e13_no_filter_stops_it(const char *url)
 
 /* ---- Not sent --------------------------------------------------------------------- */
 
-/* What no queue takes becomes a dead letter; the others go out. */
+/* A timeout that no queue takes becomes a dead letter; the others go out. */
 static void e13_one_that_cannot_be_sent_holds_up_no_other(const char *url)
 {
     world       it;
@@ -330,7 +330,7 @@ static void e13_one_that_cannot_be_sent_holds_up_no_other(const char *url)
     world_close(&it);
 }
 
-/* That of an endpoint waits for it, whether it runs or not, and is handled directly. */
+/* A timeout of an endpoint waits for it, whether it runs or not, and is handled directly. */
 static void e13_one_for_an_endpoint_of_the_store_is_left_to_it(const char *url)
 {
     world it;
@@ -358,7 +358,8 @@ static void e13_one_for_an_endpoint_of_the_store_is_left_to_it(const char *url)
     world_close(&it);
 }
 
-/* Who has the route sends it, now or when it runs again; without it anybody does. */
+/* The endpoint with the route sends the timeout, now or when it runs again; without it any endpoint
+ * does. */
 static void e13_who_has_the_route_sends_it(const char *url)
 {
     world             it;

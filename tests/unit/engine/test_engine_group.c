@@ -1,5 +1,5 @@
-/* test_engine_group.c - what is refused together, and what runs again:
- * E7, E35 and E36, the conflict budget, and a unit that spoils a change set.
+/* test_engine_group.c - units that are refused together, and units that run again: E7, E35 and E36,
+ * the conflict budget, and a unit that spoils a change set.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,7 +41,7 @@ PAWL_RECORD(bulk, BULK)
 PAWL_RECORD(result, RESULT)
 
 static world_log seen;
-static world    *around; /* what the handlers meddle with */
+static world    *around; /* the world that handlers meddle with */
 static void (*meddle)(void);
 
 static pawl_code tell(pawl_context *ctx, const char *what)
@@ -417,7 +417,7 @@ static void o5_a_dispatch_id_that_the_winner_of_a_conflict_took(const char *url)
     firsts_left    = 2;
     meddle         = handle_a_first;
     pawl_step step = world_drain(&it);
-    /* It only came second, in the batch and alone: it runs again, and is not dead. */
+    /* The message only came second, in the batch and alone: it runs again, and is not dead. */
     assert_string_equal(seen.text, "left(a) left(a) left(a) ");
     assert_int_equal(step.handled, 1);
     assert_int_equal(step.refused, 2);

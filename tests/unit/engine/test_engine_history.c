@@ -1,4 +1,4 @@
-/* test_engine_history.c - what a dead letter says of the attempts before it. Contract E26.
+/* test_engine_history.c - the attempts that a dead letter lists. Contract E26.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -107,7 +107,7 @@ static void e26_a_dead_letter_tells_of_each_attempt(const char *url)
     world_close(&it);
 }
 
-/* What is refused at once has one. */
+/* A message refused at once has one attempt. */
 static void e26_a_letter_of_one_attempt_tells_of_it(const char *url)
 {
     world it;
@@ -192,7 +192,7 @@ static void e26_attempts_of_a_batch_that_is_run_again_are_told(const char *url)
     world_close(&it);
 }
 
-/* It goes with the message. */
+/* The history goes with the message. */
 static void e26_a_message_that_is_handled_in_the_end_leaves_nothing(const char *url)
 {
     world it;

@@ -26,7 +26,7 @@ static void s9_two_conflicts_lock_the_third_load(const char *url)
     assert_int_equal(world_stats(&it).counters.conflicts, 2);
     assert_int_equal(hot_count(&it, "a"), 2);
     locks_loads();
-    /* What was locked is read once, and others are read as ever. */
+    /* A locked saga is read once, and others are read as ever. */
     hot_bump(&it, "a");
     hot_bump(&it, "b");
     world_drain(&it);

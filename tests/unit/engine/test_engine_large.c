@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define PIECE_SIZE ((size_t)15 * 1024 * 1024)
-#define PIECES_TOO_MANY 18 /* they are 270 MB */
+#define PIECES_TOO_MANY 18 /* 270 MB together */
 
 static char *piece; /* the text of an event */
 

@@ -263,7 +263,7 @@ static void e24_a_deadlock_runs_again_at_once(const char *url)
     assert_int_equal(world_drain(&it).handled, 2);
     assert_string_equal(seen.text, "lend plain1 ");
     assert_int_equal(fail_met, 2);
-    /* One that does not end is the message's failure, after as many tries. */
+    /* A lock that does not end is the message's failure, after as many tries. */
     post(&it, "Book", NULL);
     post_plain(&it, 2);
     fail_next(HOOK_BEFORE_LOAD, PAWL_EBUSY, 3);

@@ -18,7 +18,7 @@ PAWL_RECORD(place_state, PLACE_STATE)
 #define OPEN_PLACE(F) F(TEXT, name)
 PAWL_RECORD(open_place, OPEN_PLACE)
 
-/* What moves leaves one place; who moves home is counted where it arrives, too. */
+/* Pieces that move leave one place; pieces that move home are counted where they arrive, too. */
 #define MOVE(F)     \
     F(TEXT, from)   \
     F(TEXT, onward) \

@@ -75,7 +75,7 @@ static pawl_code on_work(pawl_context *ctx, const work *message)
         return pawl_before_commit(ctx, refuse, NULL);
     if (is_at(message->where, "large"))
         return send_ballast(ctx, SHORTAGE_LARGE);
-    /* What a handler makes of it is of no account. */
+    /* The handler's answer to the shortage is of no account. */
     if (is_at(message->where, "huge"))
         return send_ballast(ctx, SHORTAGE_HUGE) == PAWL_OK ? PAWL_OK : PAWL_REJECT;
     if (is_at(message->where, "scratch") &&
@@ -334,7 +334,7 @@ static void a_shortage_makes_batches_smaller(const char *url)
     /* Nothing of it is blamed on a message. */
     assert_int_equal(world_stats(&it).counters.failures, 0);
     assert_int_equal(attempts_max, 0);
-    /* They stay small for a minute of the machine's time, then they grow again. */
+    /* Batches stay small for a minute of the machine's time, then they grow again. */
     shortage.burden_max = 0;
     for (size_t i = 8; i < 30; i++)
         post_numbered(&it, "m", i, "");
@@ -380,7 +380,7 @@ static void a_shortage_makes_claims_smaller(const char *url)
     world_close(&it);
 }
 
-/* What the service borrowed is closed with the rest. */
+/* The service's borrowed handle is closed with the rest. */
 static void a_shortage_leaves_nothing_borrowed(const char *url)
 {
     world it;

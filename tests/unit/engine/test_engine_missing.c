@@ -245,7 +245,7 @@ static pawl_code begin_before_load(hook_place place, void *context)
     return PAWL_OK;
 }
 
-/* It is there in the second read, which makes "none" final of nothing: it ended in this
+/* The saga is there in the second read, which makes "no saga" final of nothing: it ended in this
  * batch, and may begin again by a message that is still on its way. */
 static void e3_what_the_second_read_finds_is_not_missing_for_good(const char *url)
 {

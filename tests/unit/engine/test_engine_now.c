@@ -31,11 +31,11 @@ PAWL_RECORD(plain, PLAIN)
 
 static int         fails;           /* so many runs fail */
 static int         runs;            /* of the handler */
-static int         times;           /* it sends, in both ways */
+static int         times;           /* sends of the handler, in both ways */
 static bool        ends_in_handler; /* the program ends right after the send */
 static bool        is_done;         /* the handler has answered */
 static world      *around;
-static size_t      seen_at_once; /* what the queue "out" held before the handler returned */
+static size_t      seen_at_once; /* rows of the queue "out" before the handler returned */
 static const char  other_name[] = "far";
 static const char *kept_to; /* where the sends go that wait for the commit */
 static int         kept;    /* the number of the first of them */

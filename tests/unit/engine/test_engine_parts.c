@@ -21,7 +21,7 @@ PAWL_RECORD(ping, PING)
 
 static world_log seen;
 
-/* What every handler does: it looks for its session, and tells somebody. */
+/* Every handler looks for its session, and notes it. */
 static pawl_code act(pawl_context *ctx, const char *what, pawl_text name)
 {
     world_note(&seen, "%s(%s)", what, native_of(ctx) != NULL ? "session" : "none");

@@ -57,7 +57,7 @@ static void post_request(world *it, int number, const char *how)
                             .cents = 30, .how = pawl_text_of(how)));
 }
 
-/* What the stream holds, as "credited,debited". */
+/* The events of the stream, as "credited,debited". */
 static const char *types_of(world *it, const char *stream)
 {
     static char     text[500];
@@ -224,7 +224,7 @@ static void a_process_moves_money_and_is_over(const char *url)
     assert_int_equal(world_timeouts(&it).count, 0);
     assert_int_equal(world_dead(&it).count, 0);
     world_post(&it, NULL, PAWL_MESSAGE(poke, .number = 7));
-    world_drain(&it); /* it is over: there is none any more, and no waiting for one */
+    world_drain(&it); /* the process is over: no message waits for it */
     assert_int_equal(world_dead(&it).count, 1);
     assert_true(world_says(world_dead(&it).items[0].error, "process Transfer for '7' is over"));
     post_request(&it, 7, "");
@@ -263,7 +263,7 @@ static void a_process_has_timeouts(const char *url)
 {
     world it;
     open_world(&it, url);
-    post_request(&it, 3, "wait"); /* that it was begun is an event */
+    post_request(&it, 3, "wait"); /* its beginning is an event */
     world_drain(&it);
     assert_string_equal(types_of(&it, "Transfer/3"), "pawl.handled");
     assert_int_equal(world_timeouts(&it).count, 1);

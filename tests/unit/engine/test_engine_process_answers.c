@@ -1,5 +1,5 @@
-/* test_engine_process_answers.c - what passes between processes and entities:
- * commands, answers, replies, publications, traces; in one store and between two.
+/* test_engine_process_answers.c - messages between processes and entities: commands, answers,
+ * replies, publications, traces; in one store and between two.
  *
  * O4, O5, O17, E24.
  *
@@ -344,7 +344,7 @@ static void a_process_can_publish(const char *url)
     assert_int_equal(one.items[0].message.id.data[14], '5');
     assert_false(pawl_text_equal(one.items[0].message.id, two.items[0].message.id));
     assert_true(is(world_events(&it, "Case/7").items[0].event.type, "pawl.handled"));
-    /* It is no command: nobody is asked for an answer. */
+    /* An event is no command: nobody is asked for an answer. */
     assert_false(world_says(one.items[0].message.headers, PAWL_HEADER_ANSWER));
     world_close(&it);
 }

@@ -1,6 +1,6 @@
-/* test_engine_process_folds.c - what a stored fold must not change: which dispatches are
- * known and since when, for programs that remember more or fewer of them; folds that do
- * not fit their stream; and states that grow.
+/* test_engine_process_folds.c - a stored fold does not change the dispatches that are known and
+ * since when, for programs that remember more or fewer of them; folds that do not fit their stream;
+ * and states that grow.
  *
  * O17, O18.
  *
@@ -103,7 +103,7 @@ static void run_again(const char *url, const pawl_application *program, int firs
     world_close(&it);
 }
 
-/* What one of them has forgotten none after it can know. */
+/* A dispatch that one program has forgotten is known to none after it. */
 static void o18_a_fold_is_for_programs_that_remember_more_or_fewer(const char *url)
 {
     pawl_store *held = world_hold(url);

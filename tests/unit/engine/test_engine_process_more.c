@@ -269,7 +269,7 @@ static void events_and_folds_of_yesterday(const char *url, const pawl_applicatio
     assert_int_equal(rows.count, 5);
     assert_int_equal(rows.items[2].event.type_version, 1);
     assert_int_equal(rows.items[3].event.type_version, 2);
-    post_add(&it, NULL, "a", 1, ""); /* what it wrote itself, and a fold at 6 */
+    post_add(&it, NULL, "a", 1, ""); /* its own events, and a fold at 6 */
     world_drain(&it);
     post_add(&it, NULL, "a", 1, "");
     world_drain(&it);
@@ -310,7 +310,7 @@ static void events_of_a_newer_program_fail_the_command(const char *url)
     assert_string_equal(seen.text, "b+2=2 ");
     assert_int_equal(world_events(&it, "Tally/a").count, 1);
     assert_int_equal(world_events(&it, "Tally/b").count, 1);
-    assert_int_equal(world_queue(&it, "tallies").count, 1); /* it will be tried again */
+    assert_int_equal(world_queue(&it, "tallies").count, 1); /* the message will be tried again */
     assert_int_equal(world_dead(&it).count, 0);
     world_go_both(&it, PAWL_HOURS(10));
     world_go_both(&it, PAWL_HOURS(10));
@@ -469,7 +469,7 @@ static void o4_e35_only_the_stream_that_moved_is_run_again(const char *url)
     world_close(&it);
 }
 
-/* What it had emitted already is gone with it. */
+/* Events that the unit had emitted already are gone with it. */
 static void o1_a_unit_that_fails_leaves_the_others_of_its_stream(const char *url)
 {
     world it;
@@ -517,7 +517,7 @@ static void post_dispatches(world *it, int first, int count)
     }
 }
 
-/* It remembers three, one a second. */
+/* The process remembers three dispatches, one a second. */
 static void say(const char *url, int64_t retention, int64_t inbox, const char *expected)
 {
     world                       it;

@@ -1,5 +1,5 @@
-/* test_engine_process_rejected.c - what a process hears of a command that its entity did
- * not accept: the reason, whatever it is made of, or nothing of what was discarded.
+/* test_engine_process_rejected.c - the answers to a process whose command its entity did not
+ * accept: the reason, whatever it is made of, or nothing of a discarded command.
  *
  * O11, O17.
  *

@@ -216,7 +216,7 @@ static void o17_a_known_dispatch_is_dropped_when_its_process_is_over(const char 
     assert_int_equal(world_dead(&it).count, 0);
     assert_string_equal(seen.text, "go(0) go(1) ");
     assert_int_equal(world_events(&it, STREAM).count, 3);
-    post_go(&it, NULL, "", NULL); /* one that it never saw */
+    post_go(&it, NULL, "", NULL); /* a message that the process never saw */
     world_drain(&it);
     assert_int_equal(world_dead(&it).count, 1);
     world_close(&it);

@@ -231,7 +231,7 @@ static void model_ring(model *it, model_saga *saga)
     saga->ring = PAWL_TIME_MAX;
 }
 
-/* What is due first, timeouts and messages, up to `now`. */
+/* Runs timeouts and messages in the order of their due times, up to `now`. */
 static bool model_step(model *it, pawl_time now)
 {
     pawl_time   first = now + 1;
@@ -387,7 +387,7 @@ static void check_timeouts(play *p)
     CHECK(p, rows.count == wanted, "%zu timeouts, wanted %zu", rows.count, wanted);
 }
 
-/* What was handed over left notes; what was not is fewer than a flush. */
+/* Rows that were handed over left notes; the rest is fewer than a flush. */
 static void check_notes(play *p)
 {
     static int64_t  wanted[3 * POSTS_MAX], found[3 * POSTS_MAX];
@@ -470,8 +470,8 @@ static void post_new(play *p)
                         .ends     = below(6) == 0,
                         .fails    = below(8) == 0,
                         .sends    = below(2) == 0};
-    /* What continues a saga that its batch has ended looks again a moment later, and finds
-     * one that begins meanwhile: no order of messages alone tells what it finds. */
+    /* A message that continues a saga ended by its batch is claimed again a moment later, and finds
+     * a saga that begins meanwhile: the order of messages alone does not tell which. */
     if (one->is == GO_ON && p->ended[one->name])
         one->is = BEGIN;
     p->ended[one->name] |= one->what.ends;

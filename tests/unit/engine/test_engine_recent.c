@@ -20,7 +20,7 @@ static pawl_uuid id_of(unsigned number)
 #define ONE "\"00000000-0000-0000-0000-000000000001\""
 #define TWO "\"00000000-0000-0000-0000-000000000002\""
 
-/* What had to go, by its time; 0: nothing. */
+/* The time of the id that had to go; 0: none. */
 static int64_t add(pawl__recent *recent, unsigned number, pawl_arena *arena)
 {
     pawl__recent_item gone = {.at = -1};

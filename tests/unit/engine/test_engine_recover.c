@@ -28,7 +28,7 @@ PAWL_RECORD(attempt, ATTEMPT)
 PAWL_RECORD(other, OTHER)
 
 static world_log    seen;
-static pawl_saga_id the_id;       /* what the finder answers */
+static pawl_saga_id the_id;       /* the finder's answer */
 static int          nones;        /* but first this often: none */
 static pawl_code    answers[100]; /* of the next runs of attempt's handler */
 static size_t       runs;
@@ -466,7 +466,7 @@ static void e3_a_finder_waits_behind_an_older_message(const char *url)
     pawl_queue_row row = world_claim_oldest(&it, "office");
     post_seek(&it, "seek");
     assert_int_equal(world_drain(&it).handled, 0);
-    assert_string_equal(seen.text, "find "); /* it is not asked again while one is left */
+    assert_string_equal(seen.text, "find "); /* the finder is not asked again while one is left */
     pawl_queue_rows rows = world_queue(&it, "office");
     assert_int_equal(rows.count, 2);
     assert_int_equal(rows.items[1].attempts, 0);

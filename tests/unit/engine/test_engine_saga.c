@@ -1,7 +1,6 @@
 /* test_engine_saga.c - sagas: begun, continued, ended, refused, stored.
  *
- * E1 to E6, E10, S27, and the net effect of a batch. What a handler does is told by
- * its message's `how`.
+ * E1 to E6, E10, S27, and the net effect of a batch. A message's `how` says what its handler does.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -392,7 +391,7 @@ static void a_saga_with_effects_only_is_written(const char *url)
     world_close(&it);
 }
 
-/* What a handler leaves in the state need live only until it returns. */
+/* Memory that a handler leaves in the state need live only until it returns. */
 static void state_in_scratch_memory_is_copied(const char *url)
 {
     world it;

@@ -1,5 +1,5 @@
-/* test_engine_send.c - what leaves a handler: send, publish, reply, "now",
- * callbacks and filters. E6, E23, E29 and S33.
+/* test_engine_send.c - sends of a handler: send, publish, reply, "now"; callbacks and filters. E6,
+ * E23, E29 and S33.
  *
  * A message's `how` says what the handler does.
  *
@@ -87,7 +87,7 @@ static pawl_code refused_effect(pawl_context *ctx, pawl_text how)
     if (is(how, "no saga"))
         pawl_timeout(ctx, "t", 1);
     pawl_send(ctx, "out", PAWL_MESSAGE(answer, .text = PAWL_TEXT("never leaves")));
-    return PAWL_OK; /* it ignores the refusal */
+    return PAWL_OK; /* the handler ignores the refusal */
 }
 
 static pawl_code on_task(pawl_context *ctx, const task *message)

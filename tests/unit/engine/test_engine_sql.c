@@ -40,7 +40,7 @@ PAWL_RECORD(plain, PLAIN)
 
 static world_log    seen;
 static int          fails;
-static pawl_saga_id found; /* what the finder answers */
+static pawl_saga_id found; /* the finder's answer */
 static const char  *here;  /* the store */
 
 /* ---- Finder and lock: any store -------------------------------------------------- */
@@ -245,7 +245,7 @@ static const pawl_application with_sql = {PAWL_APPLICATION_INIT, .name = "sql",
                                           .endpoints =
                                               (const pawl_endpoint_spec *const[]){&ledger, NULL}};
 
-/* What a second connection sees. */
+/* Rows that a second connection sees. */
 static int64_t count_rows(const char *url, const char *condition)
 {
     char sql[200];

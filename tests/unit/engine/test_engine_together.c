@@ -1,6 +1,5 @@
-/* test_engine_together.c - what the units of one batch share, and what each keeps for
- * itself: E6, E7, E13, E34, E35
- * and S23.
+/* test_engine_together.c - units of one batch: the state that they share, and the effects that each
+ * keeps for itself: E6, E7, E13, E34, E35 and S23.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -207,8 +206,7 @@ static void post_flower(world *it)
 
 /* ---- Tests -------------------------------------------------------------------- */
 
-/* What was collected stays collected, although the unit before it is refused: its
- * message is done. */
+/* A collected row stays, although the unit before its own is refused: its message is done. */
 static void e35_what_is_collected_belongs_to_its_own_unit(const char *url)
 {
     world it;
@@ -269,7 +267,7 @@ static void e7_sagas_of_two_kinds_share_their_values(const char *url)
     world_close(&it);
 }
 
-/* It is set for later before it rings: nothing was handled, and no filter is told so. */
+/* The timeout is set for later before it rings: nothing was handled, and no filter is told so. */
 static void e13_a_superseded_timeout_is_not_filtered(const char *url)
 {
     world it;
@@ -296,7 +294,7 @@ static void a_message_sent_in_the_batch_for_an_earlier_time_cuts_it(const char *
     world_close(&it);
 }
 
-/* It rang, but by then it was set for later: nothing of that run is kept. */
+/* The timeout rang, but by then it was set for later: nothing of that run is kept. */
 static void e35_a_timeout_that_another_worker_set_again_stays(const char *url)
 {
     world it;

@@ -183,7 +183,7 @@ static void s22_a_starter_continues_what_the_transitional_value_finds(const char
     world_close(&it);
 }
 
-/* The first scan is refused and runs again. What the second found by the barcode is not
+/* The first scan is refused and runs again. The saga that the second found by the barcode is not
  * the first one's: it is written with its own message. */
 static void e35_what_the_transitional_value_finds_belongs_to_its_unit(const char *url)
 {

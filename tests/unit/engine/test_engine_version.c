@@ -112,7 +112,7 @@ static void s27_state_of_an_older_program_is_brought_up(const char *url)
     turn_with(url, &yesterday, "half_turns=2 ", 0);
     turn_with(url, &today, "turns=2 ", 0);
     assert_int_equal(upcasts, 1);
-    turn_with(url, &today, "turns=3 ", 0); /* it was saved as this program's */
+    turn_with(url, &today, "turns=3 ", 0); /* the saga was saved as this program's */
     assert_int_equal(upcasts, 1);
     pawl_store_close(held);
 }

@@ -127,7 +127,7 @@ static pawl_text header_of(world *it, const pawl_queue_row *row, const char *nam
     return value;
 }
 
-/* What a message with this header made the endpoint send. */
+/* Messages that the endpoint sent for a message with this header. */
 static pawl_queue_rows sent_after(world *it, const char *traceparent, const char *tracestate)
 {
     pawl_error        error   = PAWL_ERROR_INIT;

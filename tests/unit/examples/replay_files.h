@@ -1,5 +1,5 @@
-/* replay_files.h - what the tests of the event logs share: a folder, ways to
- * write a log there and read it, and a sample.
+/* replay_files.h - for the tests of the event logs: a folder, ways to write a log there and read
+ * it, and a sample.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /* test_example_orders.c - the orders of examples/orders under the test kit.
  *
- * This is how an application is tested: deliver, advance, look. What leaves for
- * "billing" and "carrier" stays in their queues, and the events are watched.
+ * This is how an application is tested: deliver, advance, look. Messages for "billing" and
+ * "carrier" stay in their queues, and the events are watched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

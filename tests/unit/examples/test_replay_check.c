@@ -96,7 +96,7 @@ static void assert_known(const known_log *known)
     replay_log_free(&log);
 }
 
-/* What make_example.py counts. */
+/* The example is as make_example.py counts it. */
 static void the_example_is_known(void **state)
 {
     (void)state;

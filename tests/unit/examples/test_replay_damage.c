@@ -233,7 +233,7 @@ static void assert_survives_want_of_memory(const char *text)
     pawl_allocator_set(NULL);
     if (code != PAWL_OK)
         fail_msg("%s", error.text);
-    assert_true(calls_before_failure >= 0); /* it passed because no call failed */
+    assert_true(calls_before_failure >= 0); /* the run passed because no call failed */
     assert_true(allowed > 15);
     replay_log_free(&log);
 }

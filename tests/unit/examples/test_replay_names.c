@@ -1,4 +1,4 @@
-/* test_replay_names.c - what a group and a log are known by in the store.
+/* test_replay_names.c - the names of groups and logs in the store.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* test_otlp.c - what a collector gets, field by field as the protocol names them.
- * Contract O23.
+/* test_otlp.c - the exports to a collector, field by field as the protocol names them. Contract
+ * O23.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

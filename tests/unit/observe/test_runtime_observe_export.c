@@ -1,5 +1,5 @@
-/* test_runtime_observe_export.c - what an observer gives a module to send, and what
- * becomes of it. Contract O23.
+/* test_runtime_observe_export.c - exports that an observer gives a module to send, and their
+ * results. Contract O23.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -277,7 +277,7 @@ static void o23_a_collector_that_does_not_take_them_is_named(const char *url)
 #define REJECTS(what, count) \
     "{\"partialSuccess\":{\"" what "\":\"" count "\",\"errorMessage\":\"too old\"}}"
 
-/* They are not sent again: the collector has the others. */
+/* Rejected spans are not sent again: the collector has the others. */
 static void o23_what_a_collector_rejects_is_counted_and_said_now_and_then(const char *url)
 {
     observed p;

@@ -215,7 +215,7 @@ static void o23_an_absent_collector_stops_nothing(const char *url)
     observed_close(&p);
 }
 
-/* They are counted, and not sent again. */
+/* Rejected spans are counted, and not sent again. */
 static void o23_what_a_collector_rejects_shows_in_the_metrics(const char *url)
 {
     static const char rejected[] = "pawl_export_rejected_total{signal=\"traces\"}";
@@ -244,7 +244,7 @@ static void o23_what_a_collector_rejects_shows_in_the_metrics(const char *url)
     collector_close(far);
 }
 
-/* It takes the connection and says nothing: an end does not wait for it for long. */
+/* The collector takes the connection and says nothing: an end does not wait for it for long. */
 static void o23_a_silent_collector_holds_nobody_up(const char *url)
 {
     observed           p;
@@ -275,7 +275,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_ALL_STORES(o23_pages_over_a_socket),
-        /* Those in memory alone are about sockets: the store only lives. */
+        /* Tests in memory alone are about sockets: the store only lives. */
         ON_STORE(o23_a_port_that_is_taken_is_named, "memory"),
         ON_STORE(o23_another_address, "memory"),
         ON_ALL_STORES(o23_traces_and_metrics_reach_a_collector),

@@ -21,8 +21,8 @@
 
 /* ---- The source --------------------------------------------------------------- */
 
-/* It gives the module what a test is about; who waits in it waits no longer than
- * WAIT_SECONDS, and says so. */
+/* A carrier that gives the module the answers of a test; a thread that waits in it waits no longer
+ * than WAIT_SECONDS, and says so. */
 #define WAIT_SECONDS 120
 #define TRACES_MAX 100000 /* more than a second has room for */
 
@@ -297,7 +297,7 @@ static void o23_a_pause_is_kept_and_ends(void **state)
     wait_until(&it, &it.is_again);
     collector_next(far, "traces");
     ops->stop(carrier);
-    assert_true(it.given[1] - it.given[0] >= PAWL_MILLISECONDS(999)); /* it counts whole ones */
+    assert_true(it.given[1] - it.given[0] >= PAWL_MILLISECONDS(999)); /* whole ms are counted */
     collector_close(far);
 }
 

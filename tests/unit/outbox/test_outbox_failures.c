@@ -1,5 +1,5 @@
-/* test_outbox_failures.c - what can go wrong on the way out, case by case: what becomes
- * of the row, and what an operator sees of it with `pawl outbox show`.
+/* test_outbox_failures.c - failures on the way out, case by case: the end of the row, and the row
+ * as an operator sees it with `pawl outbox show`.
  *
  *     o1    the commit that persists and dispatches fails
  *     o16   the runner is gone between sending and settling
@@ -279,7 +279,7 @@ static void o16_a_runner_gone_before_it_settles_sends_again(const char *url)
     assert_string_equal(seen.text, "note1 ");
     world_ok(pawl_endpoint_create(&application, "source", &it.options, &it.endpoint, &error),
              &error);
-    world_drain(&it); /* it comes to the receiver again, which knows it */
+    world_drain(&it); /* the message comes to the receiver again, which knows it */
     assert_int_equal(world_queue(&there, "notes").count, 1);
     world_drain(&there);
     assert_int_equal(world_queue(&there, "notes").count, 0);
@@ -387,7 +387,7 @@ static void drop_connection(world *first, const char *url)
                  "select count(pg_terminate_backend(pid, 60000) or null) from pg_stat_activity "
                  "where application_name = 'the_first_%ld'",
                  (long)getpid());
-        assert_true(raw_number(pg, sql) > 0); /* they are gone */
+        assert_true(raw_number(pg, sql) > 0); /* the sessions are gone */
         PQfinish(pg);
         return;
     }
@@ -409,7 +409,7 @@ static void o20_another_runner_goes_on_when_the_connection_drops(const char *url
         snprintf(named + strlen(named), sizeof named - strlen(named),
                  "&application_name=the_first_%ld", (long)getpid());
     open_source(&first, named, NULL);
-    world_drain(&first); /* it leads */
+    world_drain(&first); /* the first runner leads */
     world_open(&second, url, &application, "source", &(pawl_endpoint_options){.routes = to_a_sink});
     advance_flow(&second, 1);
     world_drain(&second);

@@ -1,5 +1,5 @@
-/* test_outbox_sample.h - what the tests of the outbox share of their applications: the
- * state of a saga that sends notes, and the endpoint that receives them.
+/* test_outbox_sample.h - for the applications of the outbox tests: the state of a saga that sends
+ * notes, and the endpoint that receives them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

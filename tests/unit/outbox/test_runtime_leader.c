@@ -1,5 +1,5 @@
-/* test_runtime_leader.c - what a runner of the outbox asks before it sends, and what it
- * does when the machine's clock was set back. O8, O16, O20.
+/* test_runtime_leader.c - questions of a runner to the store before it sends, and a machine's clock
+ * that was set back. O8, O16, O20.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -119,7 +119,7 @@ static void close_two(void)
 
 /* ---- Before a send ---------------------------------------------------------- */
 
-/* It leads again when it asks, but what it claimed belongs to an earlier time. */
+/* The runner leads again when it asks, but its claims belong to an earlier time. */
 static void o20_rows_of_an_earlier_leadership_are_not_sent(const char *url)
 {
     open_two(url);
@@ -159,7 +159,7 @@ static void o20_an_old_answer_is_asked_for_again(const char *url)
              &error);
     assert_true(is_held);
     world_ok(pawl__leader_check(t.first, &error), &error);
-    assert_true(t.first->is_leader); /* it does not know yet */
+    assert_true(t.first->is_leader); /* the runner does not know yet */
     pass(PAWL_SECONDS(1) + 1);
     world_ok(pawl__leader_check(t.first, &error), &error);
     assert_false(t.first->is_leader);

@@ -299,7 +299,7 @@ static void o14_later_rows_of_the_source_wait(const char *url)
     assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_PENDING).count, 1);
     assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_HELD).count, 2);
     assert_arrived(&both, "others", "50 ");
-    /* One that comes while the source waits is held when it is met. */
+    /* A row that comes while its source waits is held when it is met. */
     advance_flow(&both, "f", 4, 1, "far");
     world_drain(&both.it);
     assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_PENDING).count, 1);
@@ -323,7 +323,7 @@ static void o14_rows_held_for_nothing_are_let_go(const char *url)
     pair       both;
     pawl_error error = PAWL_ERROR_INIT;
     open_pair(&both, url, (pawl_endpoint_options){0});
-    world_drain(&both.it); /* it leads from now on */
+    world_drain(&both.it); /* the runner leads from now on */
     pawl_refusals    refused  = {.arena = both.it.arena};
     pawl_time        now      = pawl_clock_now(both.it.machine);
     pawl_outbox_hold hold     = {.source = PAWL_TEXT("Flow/lost")};
@@ -342,7 +342,7 @@ static void o14_rows_held_for_nothing_are_let_go(const char *url)
     changes.outbox_hold.items = &hold;
     changes.outbox_add.count = changes.outbox_hold.count = 1;
     world_ok(pawl_store_commit(both.it.store, &changes, &refused, &error), &error);
-    for (int i = 0; i < 14; i++) /* it leads all the while */
+    for (int i = 0; i < 14; i++) /* the runner leads all the while */
         world_go_machine(&both.it, PAWL_SECONDS(4));
     assert_int_equal(world_outbox(&both.it, PAWL_OUTBOX_HELD).count, 1);
     for (int i = 0; i < 4; i++)

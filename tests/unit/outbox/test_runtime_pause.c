@@ -207,7 +207,7 @@ static const char *counted_url(const char *url)
 
 /* ---- The receiver ------------------------------------------------------------------------ */
 
-/* What precedes it has arrived, or is given up. */
+/* The messages before it have arrived, or are given up. */
 static void check_order(int which, int number)
 {
     for (int i = 0; i < number; i++)
@@ -462,7 +462,7 @@ static void step_service(pawl__service *service)
     world_ok(pawl__service_step(service, &done, &error), &error);
 }
 
-/* Whoever waits for the lease looks again, though by its plan it is too early to. */
+/* A runner that waits for the lease asks again, though by its plan it is too early to. */
 static void o20_a_clock_set_back_keeps_nobody_from_taking_over(const char *url)
 {
     pawl_error            error   = PAWL_ERROR_INIT;
@@ -479,7 +479,7 @@ static void o20_a_clock_set_back_keeps_nobody_from_taking_over(const char *url)
     assert_false(service->is_leader);
     pawl_endpoint_destroy(leader);
     step_service(service);
-    assert_false(service->is_leader); /* it does not ask at once */
+    assert_false(service->is_leader); /* the runner does not ask at once */
     t.it.endpoint->settings.machine = earlier;
     step_service(service);
     assert_true(service->is_leader);

@@ -158,7 +158,7 @@ static void o8_a_sink_without_a_promise_has_one_row_of_a_source(const char *url)
     assert_heard("a1 a11 |a2 a12 |");
     advance_flow(&it, "f", 3, "ooo");
     assert_heard("a3 a4 a5 |");
-    /* What was handed over behind a failure is held with it, and not counted. */
+    /* Rows handed over behind a failed row are held with it, and not counted. */
     a = (ear){
         .name = "a", .why = a.why, .answers = {0, PAWL_ATTEMPT_TRANSIENT, PAWL_ATTEMPT_TRANSIENT}};
     advance_flow(&it, "f", 6, "ooo");
@@ -208,7 +208,7 @@ static void o13_what_nobody_can_read_is_dead_at_once(const char *url)
     world_close(&it);
 }
 
-/* What a sink says goes to the store only in a form that it takes. */
+/* A sink's text goes to the store only in a form that the store takes. */
 static void a_sink_may_say_anything(const char *url)
 {
     static char long_text[2000];
@@ -365,13 +365,13 @@ static void close_second(world *it)
     world_close(it);
 }
 
-/* The first runner stands still in its sink; the second takes over and delivers all.
- * What the first had sent then counts for nothing, and it sends nothing more. */
+/* The first runner stands still in its sink; the second takes over and delivers all. The deliveries
+ * of the first then count for nothing, and it sends nothing more. */
 static void o20_a_runner_that_stood_still_settles_nothing(const char *url)
 {
     world it, other;
     open_world(&it, url, (pawl_endpoint_options){0});
-    world_drain(&it); /* it leads */
+    world_drain(&it); /* the first runner leads */
     open_second(&other, &it, url);
     a = (ear){
         .name = "a", .why = a.why, .answers = {PAWL_ATTEMPT_TRANSIENT, 0}, .before = lose_lease};
@@ -473,7 +473,7 @@ static void o14_what_is_held_goes_before_what_came_later(const char *url)
     advance_flow(&it, "f", 1, "aaa");
     assert_heard("a1 |");
     assert_counts(&it, 1, 2, 0, 0);
-    advance_flow(&other, "f", 4, "a"); /* it does not lead */
+    advance_flow(&other, "f", 4, "a"); /* the other runner does not lead */
     assert_counts(&it, 2, 2, 0, 0);
     pawl_endpoint_destroy(it.endpoint);
     it.endpoint = NULL;
@@ -484,8 +484,8 @@ static void o14_what_is_held_goes_before_what_came_later(const char *url)
     world_close(&it);
 }
 
-/* What the old leader knows of a row is not what the new one knows: even a success
- * that comes too late would leave the new one waiting for a row that is gone. */
+/* A late success of the old leader is refused: it would leave the new leader waiting for a row that
+ * is gone. */
 static void o20_a_late_success_of_an_old_leader_is_refused(const char *url)
 {
     world it, other;
@@ -546,7 +546,7 @@ static void o19_an_enabled_row_has_all_its_attempts(const char *url)
     world_go_machine(&it, PAWL_SECONDS(1));
     assert_heard("a1 |");
     assert_counts(&it, 1, 0, 1, 0);
-    /* It goes out of order: what the source sends meanwhile does not wait for it. */
+    /* An enabled row goes out of order: rows that the source sends meanwhile do not wait for it. */
     advance_flow(&it, "f", 3, "b");
     assert_heard("b3 |");
     world_go_machine(&it, PAWL_MINUTES(1));
@@ -567,7 +567,7 @@ int main(void)
         ON_ALL_STORES(o8_a_sink_without_a_promise_has_one_row_of_a_source),
         ON_ALL_STORES(o14_a_rejected_row_holds_nothing_back),
         ON_ALL_STORES(o13_what_nobody_can_read_is_dead_at_once),
-        /* What is made of the text before it is stored; two stores for it are cheap here. */
+        /* The text is made before it is stored; two stores for it are cheap here. */
         ON_STORE(an_operator_reads_what_a_sink_says, "memory"),
         ON_ALL_STORES(a_sink_may_say_anything),
         ON_ALL_STORES(a_call_that_fails_is_transient_for_all),

@@ -62,7 +62,7 @@ static void add_rows(world *it, unsigned first, size_t count)
     commit(it, &(pawl_changes){.outbox_add = {adds, count}});
 }
 
-/* What is pending now was tried once and waits for a day. */
+/* Makes pending rows ones that were tried once and wait for a day. */
 static void fail_rows(world *it)
 {
     pawl_outbox_rows    rows    = world_outbox(it, PAWL_OUTBOX_PENDING);
@@ -92,7 +92,7 @@ static size_t delivered(world *it)
 
 /* ---- Cases ------------------------------------------------------------------------ */
 
-/* What never failed makes no source wait, however much of it there is. */
+/* Rows that never failed make no source wait, however many they are. */
 static void o14_only_what_was_tried_is_looked_at(const char *url)
 {
     world it;
@@ -154,8 +154,8 @@ static void o20_a_lease_that_ended_in_the_look_is_taken_anew(const char *url)
     world_close(&it);
 }
 
-/* What waits for nothing is looked for again when the last look is long past, measured by
- * what it took: nothing is sent meanwhile. */
+/* Orphans are looked for again when the last search is long past, measured by the time that it
+ * took: no row is sent meanwhile. */
 static void o14_a_long_look_for_orphans_is_rare(const char *url)
 {
     world                  it;
@@ -172,7 +172,7 @@ static void o14_a_long_look_for_orphans_is_rare(const char *url)
     fault_plan_set(NULL);
     add_rows(&it, 1, 1);
     commit(&it, &(pawl_changes){.outbox_hold = {(pawl_outbox_hold *)&hold, 1}});
-    for (int i = 0; i < 40; i++) /* it leads all the while */
+    for (int i = 0; i < 40; i++) /* the runner leads all the while */
         world_go_machine(&it, PAWL_SECONDS(4));
     assert_int_equal(looks(), 0);
     for (int i = 0; i < 10; i++)

@@ -40,7 +40,7 @@ static void copies_share_nothing(void **state)
     assert_int_equal(pawl_record_copy(PAWL_RECORD_OF(sample)(), &from, &copy, *state), PAWL_OK);
     assert_true(pawl_record_equal(PAWL_RECORD_OF(sample)(), &from, &copy));
 
-    /* What the copy was made from becomes something else. */
+    /* The source of the copy becomes something else. */
     memset(&from, 0x55, sizeof from);
     memset(json, 0x55, sizeof json);
     overwrite(source);

@@ -196,7 +196,7 @@ static void nesting_is_limited(void **state)
     assert_int_equal(pawl_record_decode(PAWL_RECORD_OF(node)(), text, 0, *state, &out, &error),
                      PAWL_OK);
 
-    /* What is not decoded may be as deep as it likes. */
+    /* Values that are not decoded may be as deep as they like. */
     memset(json, '[', 900);
     memset(json + 900, ']', 900);
     json[1800] = '\0';

@@ -237,7 +237,8 @@ static void what_has_no_json_form_is_refused(void **state)
                PAWL_MESSAGE(sample, .l_text = {NULL, 1000001}));
 }
 
-/* What the compiler lets pass. A text of no bytes may point to anything, as a slice does. */
+/* A number for a text passes the compiler. A text of no bytes may point to anything, as a slice
+ * does. */
 static void a_number_for_a_text_is_refused(void **state)
 {
 #if UINTPTR_MAX > UINT32_MAX

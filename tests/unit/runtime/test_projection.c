@@ -43,8 +43,8 @@ static void what_an_entity_emits_is_projected(const char *url)
     world_close(&it);
 }
 
-/* What an event without a message causes names it all the same: each has an id of its own, the
- * same one in each run. */
+/* Messages caused by an event without a message name it all the same: each has an id of its own,
+ * the same one in each run. */
 static void events_that_came_another_way_have_ids_apart(const char *url)
 {
     world it;
@@ -155,8 +155,8 @@ static void one_reads_and_the_other_takes_over(const char *url)
     world_close(&second);
 }
 
-/* The first one stood still for longer than its lease, and does not know it. What it
- * does on the strength of its old place leaves no trace. */
+/* The first reader stood still for longer than its lease, and does not know it. Its commits from
+ * its old position leave no trace. */
 static void who_comes_back_too_late_does_nothing(const char *url)
 {
     world first, second;

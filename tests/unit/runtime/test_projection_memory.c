@@ -35,7 +35,7 @@ PAWL_RECORD(part, PART)
 static world_log seen;
 static int32_t   bad_litres;     /* .apply has no memory for so many */
 static bool      is_view_answer; /* the projection says it has no memory */
-static bool      is_view_large;  /* it sends something large */
+static bool      is_view_large;  /* the view sends something large */
 static bool      is_upcast_bad;
 
 static pawl_code apply_filled(tank *state, const filled *event, pawl_arena *arena)
@@ -192,7 +192,7 @@ static void apply_fails_its_message_alone(const char *url)
     assert_int_equal(world_step(&it).handled, 2);
     assert_int_equal(world_queue(&it, "depot").count, 1);
     assert_int_equal(world_queue(&it, "depot").items[0].attempts, 1);
-    /* It was better another time; when the stream is read it may be worse again. */
+    /* The memory was enough another time; when the stream is read it may be short again. */
     bad_litres = -1;
     world_go(&it, PAWL_HOURS(1));
     assert_int_equal(world_events(&it, "Tank/b").count, 1);
@@ -343,7 +343,7 @@ static void a_shortage_makes_reads_of_events_smaller(const char *url)
     pawl_error error = PAWL_ERROR_INIT;
     pawl_code  code  = PAWL_OK;
     open_behind(&it, url, 8);
-    /* It reads one since it failed, and up to eight when that went well. */
+    /* The projection reads one event since it failed, and up to eight when that went well. */
     fail_next(HOOK_BEFORE_READ, 0);
     for (int64_t projected = 0; projected < 8;)
         projected += world_step(&it).projected;

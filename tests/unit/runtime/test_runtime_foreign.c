@@ -73,7 +73,7 @@ static void wait_until_gone(pawl_store *store)
     pawl_arena_destroy(arena);
 }
 
-/* It is there when the worker falls asleep. */
+/* The timeout is there when the worker falls asleep. */
 static void e15_a_worker_sleeps_until_the_next_one_is_due(const char *url)
 {
     runner      it;
@@ -91,7 +91,7 @@ static void e15_a_worker_sleeps_until_the_next_one_is_due(const char *url)
     close_store(store);
 }
 
-/* It comes after the worker's look; a server calls the worker for its own queue. */
+/* The timeout comes after the worker's check; a server wakes the worker for its own queue. */
 static void e15_one_for_an_endpoint_without_timeouts_is_found(const char *url)
 {
     runner      it;

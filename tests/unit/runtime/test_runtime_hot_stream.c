@@ -1,9 +1,9 @@
 /* test_runtime_hot_stream.c - several workers on one stream: each command is handled
  * once and in its turn, none is put off because others were faster. O1, O4.
  *
- * Who loses a race on a stream tries again with all that it had in hand. Would it
- * try one by one, it would lose each time to a batch of others, until conflicts
- * count as failures and commands wait for seconds.
+ * A worker that loses a race on a stream claims its messages again as a batch. One by one they
+ * would lose each time to a batch of others, until conflicts count as failures and commands wait
+ * for seconds.
  *
  * Nothing here is timed: a test waits for a state, with a bound far beyond what
  * it takes, and fails when the state does not come.

@@ -1,12 +1,10 @@
-/* test_runtime_idle.c - what an endpoint on PostgreSQL costs while nothing happens.
+/* test_runtime_idle.c - the cost of an endpoint on PostgreSQL while nothing happens.
  *
- * An hour of idling passes in moments: a driver stands before PostgreSQL's whose
- * wait() does what the real one does and then waits for the machine clock, which
- * moves on when all threads of the endpoint wait. What the endpoint asked of the
- * server meanwhile is counted twice: on its way into libpq, whose functions stand
- * here once more; and by the server (pg_stat_statements), for a role of the
- * endpoint's own, which tells what it was but counts a begin that was prepared
- * only once.
+ * An hour of idling passes in moments: a driver stands before PostgreSQL's whose wait() does what
+ * the real one does and then waits for the machine clock, which moves on when all threads of the
+ * endpoint wait. The endpoint's statements meanwhile are counted twice: on its way into libpq,
+ * whose functions stand here once more; and by the server (pg_stat_statements), for a role of the
+ * endpoint's own, which tells what it was but counts a begin that was prepared only once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -332,7 +330,7 @@ static counts measure(place *p)
         idle_until(begin + PAWL_MINUTES(MINUTES));
         last = count_all(p);
         begin += PAWL_MINUTES(MINUTES);
-    } while (last.gone != first.gone); /* what it forgot is missing */
+    } while (last.gone != first.gone); /* statements that it forgot are missing */
     return (counts){.sent    = last.sent - first.sent,
                     .seen    = last.seen - first.seen,
                     .keeping = last.keeping - first.keeping};

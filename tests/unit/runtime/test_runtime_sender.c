@@ -102,7 +102,7 @@ static void all_or_none(const char *url)
     world_drain(&it);
     assert_string_equal(seen.text, "job(1) job(2) ");
 
-    /* What is not committed is dropped. */
+    /* Messages that are not committed are dropped. */
     pawl_sender *other = NULL;
     world_ok(pawl_sender_open(url, NULL, &other, &error), &error);
     world_ok(pawl_sender_send(other, "audit", &at_start, PAWL_MESSAGE(job, .name = PAWL_TEXT("3")),

@@ -105,8 +105,8 @@ static void large_messages_are_read_some_at_a_time(const char *url)
     in_use_most   = in_use;
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(world_step(&it).handled, AT_ONCE);
-    /* They are read, parsed and decoded: five times what a claim holds. All of the
-     * messages at once would take three times as much. */
+    /* The rows are read, parsed and decoded: five times the bytes of a claim. All of the messages
+     * at once would take three times as much. */
     assert_true(in_use_most - before < 6 * PAWL_CLAIM_SIZE_MAX);
     world_close(&it);
 }
@@ -126,8 +126,8 @@ static void as_many_are_claimed_as_came(const char *url)
     world_close(&it);
 }
 
-/* What is due between two messages is handled between them, though a claim ended
- * before it by its size. */
+/* A timeout due between two messages is handled between them, though a claim ended before it by its
+ * size. */
 static void due_times_keep_their_order(const char *url)
 {
     world it;

@@ -42,7 +42,7 @@ static pawl_code on_stubborn(pawl_context *ctx, const stubborn *message)
 }
 PAWL_MESSAGE_HANDLER(on_stubborn, stubborn);
 
-/* What it wants when it comes back is refused. */
+/* Effects of the handler after it comes back are refused. */
 static pawl_code on_late(pawl_context *ctx, const late *message)
 {
     gate_pass();
@@ -246,7 +246,7 @@ static void expect_said(const runner *it, const char *part)
         fail_msg("'%s' is not in: %s", part, it->error.text);
 }
 
-/* It ends by itself when its code returns. */
+/* The thread ends by itself when its code returns. */
 static void wait_until_back(runner *it)
 {
     patience left = patience_of(THREAD_SECONDS);

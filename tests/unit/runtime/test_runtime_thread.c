@@ -175,8 +175,8 @@ static void wait_for(bool (*is_reached)(looker *it), looker *it, const char *wha
         patience_wait(&left, "%s: the wait is over", what);
 }
 
-/* What a refused group counted is taken back by the worker's next commit: the
- * counter may stand above for a moment. */
+/* Counts of a refused group are taken back by the worker's next commit: the counter may stand above
+ * for a moment. */
 static bool has_counted(looker *it)
 {
     return queued(it, "counted") == it->wanted && stats_of(it).counters.messages == it->wanted;

@@ -443,7 +443,7 @@ static void the_state_of_a_process_is_what_its_events_say(void **state)
     assert_int_equal(pawl_test_timeouts(test, "Basket", "7", &timeouts, NULL), PAWL_OK);
     assert_int_equal(timeouts.count, 1);
     assert_string_equal(timeouts.items[0].name.data, "old");
-    /* It is over: what it was can be seen still. */
+    /* The basket is over: its last state can be seen still. */
     assert_int_equal(pawl_test_advance(test, PAWL_HOURS(1), NULL), PAWL_OK);
     assert_int_equal(
         pawl_test_state(test, "Basket", "7", PAWL_RECORD_OF(basket), &has, &version, NULL),

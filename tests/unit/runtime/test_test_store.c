@@ -224,7 +224,7 @@ static void what_is_kept_is_refused_or_emptied(const char *url)
     give_back(url);
 }
 
-/* What is in use is left as it is: no table is added, no row is lost. */
+/* A store in use is left as it is: no table is added, no row is lost. */
 static void a_store_in_use_is_left_alone(const char *url)
 {
     pawl_test_options options = on_store(url);
@@ -304,7 +304,7 @@ static void events_are_something(const char *url)
     give_back(url);
 }
 
-/* What the kit looks at is what the endpoints write, under a prefix of the options, too. */
+/* The kit looks at the rows that endpoints write, under a prefix of the options, too. */
 static void another_prefix_is_looked_at(const char *url)
 {
     pawl_endpoint_options settings = PAWL_ENDPOINT_OPTIONS_INIT;

@@ -1,5 +1,5 @@
-/* test_store_calls.c - what stands before every entry of a driver: emptied answers, entries
- * that are absent, a process that did not open the handle, arguments without a sense.
+/* test_store_calls.c - the seam before every entry of a driver: emptied answers, entries that are
+ * absent, a process that did not open the handle, arguments without a sense.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -163,7 +163,7 @@ static void a_call_asks_its_entry(void **state)
     pawl_store_close(store);
 }
 
-/* What the entry wrote before it failed is not shown: each call looks. */
+/* Values that the entry wrote before it failed are not shown: each call looks. */
 static void a_call_that_fails_answers_nothing(void **state)
 {
     (void)state;

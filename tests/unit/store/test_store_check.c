@@ -1,5 +1,5 @@
-/* test_store_check.c - what is refused before a driver sees it, each named with
- * its value and its limit.
+/* test_store_check.c - changes that are refused before a driver sees them, each named with its
+ * value and its limit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

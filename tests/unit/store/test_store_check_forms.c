@@ -150,7 +150,7 @@ static const struct text_field {
     {AT(flush_set, error), WORDS},
     {AT(dead_set, endpoint), NAME},
     {AT(dead_set, queue), NAME_OR_NONE},
-    /* What is dead may be dead because it has no type. */
+    /* A dead letter may be dead because it has no type. */
     MESSAGE_TEXTS(dead_set, NAME_OR_NONE),
     {AT(dead_set, code), NAME_OR_NONE},
     {AT(dead_set, error), WORDS},

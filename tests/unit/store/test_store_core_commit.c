@@ -21,7 +21,7 @@
 static struct {
     pawl_code   commit_code, resolve_code, worker_code;
     size_t      refusal_count; /* how many it adds */
-    bool        is_silent;     /* it writes no error */
+    bool        is_silent;     /* the driver writes no error */
     bool        is_attached_without_epoch;
     unsigned    commit_count, worker_count;
     pawl_uuid   commit_id;
@@ -116,8 +116,8 @@ static pawl_changes *only(pawl_change_kind kind)
 
 typedef struct trial {
     const char *url;
-    pawl_code   commit;  /* what the driver answers */
-    bool        landed;  /* what it says later of a commit that it could not tell of */
+    pawl_code   commit;  /* the driver's answer */
+    bool        landed;  /* its later answer about a commit in doubt */
     pawl_code   resolve; /* or why it cannot say it */
     pawl_code   answer;  /* of pawl_store_commit */
     size_t      shown;   /* refusals; the driver adds 2 */
@@ -133,7 +133,7 @@ static const trial trials[] = {
     {"knows:", PAWL_EUNKNOWN, true, PAWL_OK, PAWL_OK, 2},
     {"knows:", PAWL_EUNKNOWN, false, PAWL_OK, PAWL_ELOST, 0},
     {"knows:", PAWL_EUNKNOWN, true, PAWL_EUNREACHABLE, PAWL_EUNKNOWN, 0},
-    {"plain:", PAWL_EUNKNOWN, true, PAWL_OK, PAWL_EUNKNOWN, 0}, /* what it listed is not believed */
+    {"plain:", PAWL_EUNKNOWN, true, PAWL_OK, PAWL_EUNKNOWN, 0}, /* its list is not believed */
     {"plain:", PAWL_EUNKNOWN, false, PAWL_OK, PAWL_ELOST, 0},
     {"plain:", PAWL_EUNKNOWN, false, PAWL_EBUSY, PAWL_EUNKNOWN, 0},
 };
@@ -305,7 +305,7 @@ static void a_handle_gets_a_worker_before_its_first_commit(void **state)
     good.changes.now = NOW;
     fake.worker_code = PAWL_EBUSY;
     assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, &f->error), PAWL_EBUSY);
-    fake.worker_code               = PAWL_OK; /* what failed is tried again */
+    fake.worker_code               = PAWL_OK; /* a failed worker_open is tried again */
     fake.is_attached_without_epoch = true;
     for (int i = 0; i < 3; i++)
         assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, &f->error), PAWL_OK);
@@ -316,7 +316,7 @@ static void a_handle_gets_a_worker_before_its_first_commit(void **state)
     assert_int_equal(fake.worker_now, NOW);
     lean_close(f);
 
-    f               = open_fixture("knows:"); /* it has one already */
+    f               = open_fixture("knows:"); /* the handle has a worker already */
     f->store->epoch = 3;
     assert_int_equal(pawl_store_commit(f->store, &good.changes, NULL, &f->error), PAWL_OK);
     assert_int_equal(fake.worker_count, 0);

@@ -14,7 +14,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOW INT64_C(1767225600000000)
 
-/* It refuses what it is given, with a text of its own. */
+/* While it is set, the driver refuses every commit with a text of its own. */
 static bool is_refusing;
 
 static pawl_code fake_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,

@@ -497,7 +497,7 @@ static void a_stores_identity_has_199_bytes_at_most(void **state)
     pawl_error error = PAWL_ERROR_INIT;
     memset(identity, 'i', sizeof identity);
     identity[200] = '\0';
-    for (int i = 0; i < 2; i++) { /* what is refused keeps no lock */
+    for (int i = 0; i < 2; i++) { /* a refused open keeps no lock */
         assert_int_equal(pawl__wake_add(identity, fd, &error), PAWL_ELIMIT);
         assert_string_equal(error.text, "identity of a store: it has 200 bytes, limit 199");
     }

@@ -1,7 +1,6 @@
-/* test_store_journal.c - the journal around the stores: what is checked of its
- * changes before a driver sees them, and what the single calls refuse by themselves.
- * What they do on a store is proved by src/conformance/operation/journal.c,
- * case_op_message.c and case_op_enable.c.
+/* test_store_journal.c - the journal around the stores: checks of its changes before a driver sees
+ * them, and refusals of the single calls. The calls on a store are proved by journal.c, message.c
+ * and enable.c in src/conformance/operation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

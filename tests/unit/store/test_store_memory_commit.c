@@ -57,9 +57,9 @@ static void must(pawl_store *store, pawl_changes *changes)
         fail_msg("%s", error.text);
 }
 
-/* What the rich commit needs to find: a claimed message, two sagas, a leased
- * timeout, a pending and a dead outbox row, a leased snapshot, a dead letter, a
- * stream with a fold, a checkpoint. */
+/* Rows that the rich commit needs to find: a claimed message, two sagas, a leased timeout, a
+ * pending and a dead outbox row, a leased snapshot, a dead letter, a stream with a fold, a
+ * checkpoint. */
 typedef struct found {
     int64_t seq;
     int64_t outbox_id;

@@ -78,7 +78,7 @@ static pawl_event_rows all_events(pawl_store *store, pawl_arena *arena)
 
 /* ---- Numbers ---------------------------------------------------------------- */
 
-/* What was taken back leaves no gap, and nobody has to give positions. */
+/* An append that was taken back leaves no gap, and no position has to be given later. */
 static void positions_are_seqs_without_gaps(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* test_store_module.c - the folders in which modules are found, and loading one:
- * src/store/core/module.h. What an installation finds is in tests/system/install.sh.
+ * src/store/core/module.h. Modules of an installation are in tests/system/install.sh.
  *
  * The modules are those of tests/support/driver, under the names of modules in a folder
  * that PAWL_DRIVER_PATH names.
@@ -33,7 +33,7 @@ PAWL_API int access(const char *path, int mode)
 }
 
 typedef struct folders {
-    char  build[PAWL__MODULE_PATH_SIZE]; /* that of the library */
+    char  build[PAWL__MODULE_PATH_SIZE]; /* folder of the library */
     char  given[30]; /* has tiny, older, nameless, and a bench and an other that are none */
     char *before;    /* PAWL_DRIVER_PATH */
 } folders;
@@ -199,8 +199,8 @@ static void the_folders_are_named_in_their_order(void **state)
 
 /* ---- Loading -------------------------------------------------------------- */
 
-/* The first test: no module is loaded yet. What is refused is not loaded any more, so that
- * it is not loaded again at each open. */
+/* The first test: no module is loaded yet. A refused module is not loaded any more, and not again
+ * at each open. */
 static void a_driver_of_another_scheme_is_refused(void **state)
 {
     const folders *f     = *state;

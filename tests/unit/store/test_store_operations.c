@@ -1,6 +1,6 @@
-/* test_store_operations.c - what the public operations do around a driver that
- * fails, lacks entries or does not know what became of a commit. What they do
- * on a store is proved by src/conformance/operation.
+/* test_store_operations.c - the public operations around a driver that fails, lacks entries or does
+ * not know whether a commit landed. The operations on a store are proved by
+ * src/conformance/operation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,7 +45,7 @@ static pawl_code fake_load(pawl_store *store, const pawl_saga_table *table, pawl
     (void)count;
     (void)lock;
     (void)arena;
-    rows[0].version = 9; /* what a failed call leaves is not looked at */
+    rows[0].version = 9; /* rows of a failed call are not looked at */
     return lean_answer(fake.load_code, error);
 }
 

@@ -1,5 +1,5 @@
-/* test_store_operations_changes.c - what the public operations on timeouts, aggregators and the outbox ask a
- * driver to commit, field by field, and what they refuse by themselves.
+/* test_store_operations_changes.c - the changes that the public operations on timeouts, aggregators
+ * and the outbox ask a driver to commit, field by field, and their own refusals.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
-/* test_store_operations_reads.c - what the public operations that read or claim ask a driver
- * for, what they refuse by themselves, and what they make of its answer.
+/* test_store_operations_reads.c - the public operations that read or claim: their questions to a
+ * driver, their own refusals, and their answers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ static struct {
     const pawl_text    *types;
     size_t              type_count;
     pawl_snapshot_claim claims[4];
-    pawl_aggregator_row rows[8]; /* that a claim finds, free ones first */
+    pawl_aggregator_row rows[8]; /* rows that a claim finds, free ones first */
     size_t              row_count;
     pawl_outbox_query   query;
     bool                is_known;
@@ -305,7 +305,7 @@ static void a17_rows_are_got_and_counted(void **state)
 
 static int passed; /* its address is the context of can_decode */
 
-/* Those of an odd id. */
+/* Decodes messages of an odd id. */
 static bool decodes_odd(const pawl_message *message, void *context)
 {
     assert_ptr_equal(context, &passed);
@@ -380,7 +380,7 @@ static void a15_a_session_is_made(void **state)
     SAME_ID(fake.released, second.session);
 }
 
-/* What does not decode is counted, and the snapshot is filled up behind it. */
+/* Rows that do not decode are counted, and the snapshot is filled up behind them. */
 static void a_bounded_snapshot_is_filled_up(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_store_operations_rows.c - what the public operations on sagas and the journal ask a
- * driver to commit, field by field, and what they refuse by themselves.
+/* test_store_operations_rows.c - the changes that the public operations on sagas and the journal
+ * ask a driver to commit, field by field, and their own refusals.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

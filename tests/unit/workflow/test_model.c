@@ -1,7 +1,7 @@
-/* test_model.c - what is refused when an application's tables are read.
+/* test_model.c - mistakes in an application's tables.
  *
- * One row per mistake: an endpoint that has it, and what the error must say.
- * D3, D32, E17, E32, S17, S19, S29.
+ * One row per mistake: an endpoint that has it, and the text of its error. D3, D32, E17, E32, S17,
+ * S19, S29.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -326,7 +326,7 @@ static void an_application_whose_tables_are_too_small_is_refused(void **state)
     }
 }
 
-/* What the first version had of a row is enough, and a byte less is not. */
+/* The size of a row in the first version is enough, and a byte less is not. */
 static void the_first_version_of_a_row_is_enough(void **state)
 {
     pawl_error       error = PAWL_ERROR_INIT;
@@ -340,7 +340,7 @@ static void the_first_version_of_a_row_is_enough(void **state)
     other.projection_size = offsetof(pawl_projection, on) + sizeof(void *);
     world_ok(pawl_application_check(&other, &error), &error);
     other.application_size = offsetof(pawl_application, filters) + sizeof(void *);
-    other.process_size     = 1; /* it does not say so any more */
+    other.process_size     = 1; /* the table does not say so any more */
     world_ok(pawl_application_check(&other, &error), &error);
     other.on_size--;
     assert_int_equal(pawl_application_check(&other, &error), PAWL_ECONFIG);

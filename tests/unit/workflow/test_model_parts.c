@@ -1,4 +1,4 @@
-/* test_model_parts.c - what a model is made of: each row's binding, the types in their order,
+/* test_model_parts.c - the parts of a model: each row's binding, the types in their order,
  * aggregators with their defaults, queues, filters; and the limits of names.
  *
  * SPDX-License-Identifier: Apache-2.0

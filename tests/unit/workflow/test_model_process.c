@@ -1,8 +1,6 @@
-/* test_model_process.c - what is refused when the tables of processes, entities
- * and projections are read.
+/* test_model_process.c - mistakes in the tables of processes, entities and projections.
  *
- * One row per mistake: an endpoint that has it, and what the error must say.
- * O17, E32.
+ * One row per mistake: an endpoint that has it, and the text of its error. O17, E32.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -260,7 +258,7 @@ static void a_good_table_is_found_again(void **state)
     assert_true(process->stream->wants_rejected);
     assert_false(process->stream->wants_accepted);
     assert_non_null(pawl__model_timeout(model, PAWL_TEXT("Transfer"), PAWL_TEXT("later")));
-    assert_int_equal(model->table_count, 0); /* they have no tables of their own */
+    assert_int_equal(model->table_count, 0); /* processes have no tables of their own */
     assert_int_equal(model->projections[0].batch, 256);
     assert_string_equal(model->projections[0].source.data, "projection/Totals");
     pawl__model_destroy(model);
