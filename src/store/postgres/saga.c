@@ -5,6 +5,7 @@
 #include "store/postgres/saga.h"
 #include "store/postgres/operations.h"
 #include "store/postgres/writer.h"
+#include "store/sql/saga_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -154,7 +155,7 @@ static bool is_of_table(const void *change, const void *context)
 {
     saga_change head;
     memcpy(&head, change, sizeof head);
-    return head.table == context || pawl__pg_saga_same(head.table, context);
+    return head.table == context || pawl__sql_saga_same(head.table, context);
 }
 
 typedef pawl_code send_table_fn(pawl__pg_writer *writer, const pawl_saga_table *table,

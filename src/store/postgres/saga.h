@@ -7,8 +7,6 @@
 
 #include "store/postgres/connection.h"
 
-/* Whether both are one table: the same name and the same correlations. */
-bool pawl__pg_saga_same(const pawl_saga_table *left, const pawl_saga_table *right);
 /* The text of a pawl__pg_saga_statement. */
 void pawl__pg_saga_text(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                         const pawl_saga_table *table, int which);

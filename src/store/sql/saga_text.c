@@ -1,139 +1,189 @@
-/* saga_text.c - writing the statements on a saga's own table.
+/* saga_text.c - writing the statements on a saga's own table, and copies of such tables.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/saga_text.h"
 
 #include "pawl/pawl.h"
-#include "store/sql/tables.h"
 
-/* A statement that is being written. */
+#include <assert.h>
+#include <string.h>
+
+/* ---- Texts -------------------------------------------------------------- */
+
 typedef struct maker {
     pawl__sql_text          *text;
     const pawl__sql_dialect *dialect;
     const pawl_saga_table   *table;
-    unsigned                 parameter_count;
+    pawl_saga_key            key;
+    unsigned                 parameter_count; /* written by {?} */
+    pawl__sql_text           plain;           /* a piece of the template without tokens */
 } maker;
 
-/* A piece of a template (dialect.h): names of columns stand in brackets. */
-static void add(maker *m, const char *piece)
+static void write_plain(maker *m, const char *begin, const char *end)
 {
-    pawl__sql_expand(m->text, m->dialect, "", piece);
+    pawl__sql_text_clear(&m->plain);
+    pawl__sql_append_text(&m->plain, (pawl_text){.data = begin, .size = (size_t)(end - begin)});
+    if (m->plain.is_failed)
+        m->text->is_failed = true;
+    else if (begin != end)
+        pawl__sql_expand(m->text, m->dialect, "", m->plain.data);
 }
 
-static void add_table(maker *m)
-{
-    pawl__sql_append_table(m->text, m->dialect, "", m->table->name);
-}
-
-static void add_parameter(maker *m)
-{
-    pawl__sql_append_parameter(m->text, m->dialect, ++m->parameter_count);
-}
-
-static void add_correlation(maker *m, const pawl_correlation *correlation)
+static void write_column(maker *m, const pawl_correlation *correlation)
 {
     pawl__sql_append_name(m->text, m->dialect, "Correlation_", correlation->property);
 }
 
-static void add_correlations(maker *m)
+static void write_key(maker *m)
+{
+    if (m->key == PAWL_SAGA_BY_ID)
+        pawl__sql_append_name(m->text, m->dialect, "", PAWL_TEXT("Id"));
+    else
+        write_column(m, m->key == PAWL_SAGA_BY_MAIN ? &m->table->main : &m->table->transitional);
+}
+
+static void write_columns(maker *m, const char *before, const char *before_end)
 {
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(m->table, list);
     for (size_t i = 0; i < count; i++) {
-        add(m, ", ");
-        add_correlation(m, list[i]);
+        pawl__sql_append(m->text, ", ");
+        write_plain(m, before, before_end);
+        write_column(m, list[i]);
     }
 }
 
-/* `before`, the next parameter. */
-static void add_set(maker *m, const char *before)
+/* The '}' of the token that begins at `open`. */
+static const char *end_of_token(const char *open, const char *end)
 {
-    add(m, before);
-    add_parameter(m);
+    unsigned depth = 0;
+    for (const char *at = open; at < end; at++) {
+        depth += *at == '{';
+        if (*at == '}' && --depth == 0)
+            return at;
+    }
+    assert(false && "a template whose token has no end");
+    return end;
 }
 
-static void write_load(maker *m, pawl_saga_key key)
-{
-    add(m, "select ");
-    pawl__sql_append(m->text, m->dialect->row != NULL ? m->dialect->row : "0");
-    add(m, ", [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion]");
-    add_correlations(m);
-    add(m, " from ");
-    add_table(m);
-    add(m, " where ");
-    if (key == PAWL_SAGA_BY_ID)
-        add(m, "[Id]");
-    else
-        add_correlation(m, key == PAWL_SAGA_BY_MAIN ? &m->table->main : &m->table->transitional);
-    add_set(m, " = ");
-}
-
-static void write_insert(maker *m)
+/* Whether the table has what the text behind the name is about. */
+static bool is_wanted(const maker *m, pawl_text name)
 {
     const pawl_correlation *list[2];
     size_t                  count = pawl__sql_correlations(m->table, list);
-    add(m, "insert into ");
-    add_table(m);
-    add(m, " ([Id], [Metadata], [Data], [PersistenceVersion], [SagaTypeVersion], [Concurrency]");
-    add_correlations(m);
-    add_set(m, ") values (");
-    add_set(m, ", ");
-    add_set(m, ", ");
-    add_set(m, ", '" PAWL_VERSION "', ");
-    add(m, ", 1");
-    for (size_t i = 0; i < count; i++)
-        add_set(m, ", ");
-    add(m, ")");
+    bool                    has_b = m->table->transitional.type != PAWL_VALUE_NONE;
+    if (pawl_text_equal(name, PAWL_TEXT("b")))
+        return has_b;
+    if (pawl_text_equal(name, PAWL_TEXT("-b")))
+        return !has_b;
+    return count >= (name.data[0] == '1' ? 1 : 2);
 }
 
-static void write_update(maker *m, bool is_by_row)
+static void write_part(maker *m, const char *begin, const char *end);
+
+/* What stands between '{' and '}'. */
+static void write_token(maker *m, const char *begin, const char *end)
 {
-    add(m, "update ");
-    add_table(m);
-    add(m, " set [Concurrency] = [Concurrency] + 1");
-    if (m->table->transitional.type != PAWL_VALUE_NONE) {
-        add(m, ", ");
-        add_correlation(m, &m->table->transitional);
-        add_set(m, " = ");
-    }
-    add_set(m, ", [Metadata] = ");
-    add_set(m, ", [Data] = ");
-    add_set(m, ", [PersistenceVersion] = '" PAWL_VERSION "', [SagaTypeVersion] = ");
-    add(m, " where ");
-    if (is_by_row) {
-        pawl__sql_append(m->text, m->dialect->row);
-        add_set(m, " = ");
-        add(m, " and ");
-    }
-    add_set(m, "[Id] = ");
-    add_set(m, " and [Concurrency] = ");
+    const char *colon = memchr(begin, ':', (size_t)(end - begin));
+    pawl_text   name  = {.data = begin, .size = (size_t)((colon != NULL ? colon : end) - begin)};
+    if (pawl_text_equal(name, PAWL_TEXT("saga")))
+        pawl__sql_append_table(m->text, m->dialect, "", m->table->name);
+    else if (pawl_text_equal(name, PAWL_TEXT("key")))
+        write_key(m);
+    else if (pawl_text_equal(name, PAWL_TEXT("row")))
+        pawl__sql_append(m->text, m->dialect->row != NULL ? m->dialect->row : "0");
+    else if (pawl_text_equal(name, PAWL_TEXT("?")))
+        pawl__sql_append_parameter(m->text, m->dialect, ++m->parameter_count);
+    else if (pawl_text_equal(name, PAWL_TEXT("columns")))
+        write_columns(m, colon + 1, end);
+    else if (colon == NULL)
+        write_column(m, &m->table->transitional);
+    else if (is_wanted(m, name))
+        write_part(m, colon + 1, end);
 }
 
-static void write_delete(maker *m)
+static void write_part(maker *m, const char *begin, const char *end)
 {
-    add(m, "delete from ");
-    add_table(m);
-    add_set(m, " where [Id] = ");
-    add_set(m, " and [Concurrency] = ");
+    while (begin < end) {
+        const char *open = memchr(begin, '{', (size_t)(end - begin));
+        write_plain(m, begin, open != NULL ? open : end);
+        if (open == NULL)
+            return;
+        const char *close = end_of_token(open, end);
+        write_token(m, open + 1, close);
+        begin = close + 1;
+    }
 }
+
+void pawl__sql_saga_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                           const pawl_saga_table *table, const pawl__sql_saga_template *statement)
+{
+    maker m = {.text = text, .dialect = dialect, .table = table, .key = statement->key};
+    write_part(&m, statement->text, statement->text + strlen(statement->text));
+    pawl__sql_text_free(&m.plain);
+}
+
+/* ---- The statements of one row ------------------------------------------ */
+
+#define LOAD                                                                              \
+    "select {row}, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion]{columns:} " \
+    "from {saga} where {key} = {?}"
+#define INSERT                                                                                \
+    "insert into {saga} ([Id], [Metadata], [Data], [PersistenceVersion], [SagaTypeVersion], " \
+    "[Concurrency]{columns:}) values ({?}, {?}, {?}, '" PAWL_VERSION                          \
+    "', {?}, 1{1:, {?}}{2:, {?}})"
+#define UPDATE(where)                                                                        \
+    "update {saga} set [Concurrency] = [Concurrency] + 1{b:, {b} = {?}}, [Metadata] = {?}, " \
+    "[Data] = {?}, [PersistenceVersion] = '" PAWL_VERSION "', [SagaTypeVersion] = {?} "      \
+    "where " where "[Id] = {?} and [Concurrency] = {?}"
+
+static const pawl__sql_saga_template statements[] = {
+    [PAWL__SQL_SAGA_BY_ID]           = {LOAD, PAWL_SAGA_BY_ID},
+    [PAWL__SQL_SAGA_BY_MAIN]         = {LOAD, PAWL_SAGA_BY_MAIN},
+    [PAWL__SQL_SAGA_BY_TRANSITIONAL] = {LOAD, PAWL_SAGA_BY_TRANSITIONAL},
+    [PAWL__SQL_SAGA_INSERT]          = {INSERT, PAWL_SAGA_BY_ID},
+    [PAWL__SQL_SAGA_UPDATE_ROW]      = {UPDATE("{row} = {?} and "), PAWL_SAGA_BY_ID},
+    [PAWL__SQL_SAGA_UPDATE]          = {UPDATE(""), PAWL_SAGA_BY_ID},
+    [PAWL__SQL_SAGA_DELETE] = {"delete from {saga} where [Id] = {?} and [Concurrency] = {?}",
+                               PAWL_SAGA_BY_ID},
+    [PAWL__SQL_SAGA_COUNT]  = {"select count(*) from {saga}", PAWL_SAGA_BY_ID},
+};
+_Static_assert(sizeof statements / sizeof statements[0] == pawl__sql_saga_statement_count,
+               "a text for each statement");
 
 void pawl__sql_saga_text(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                          const pawl_saga_table *table, pawl__sql_saga_statement which)
 {
-    maker m = {.text = text, .dialect = dialect, .table = table};
-    switch (which) {
-    case PAWL__SQL_SAGA_BY_ID:
-    case PAWL__SQL_SAGA_BY_MAIN:
-    case PAWL__SQL_SAGA_BY_TRANSITIONAL: write_load(&m, (pawl_saga_key)which); return;
-    case PAWL__SQL_SAGA_INSERT: write_insert(&m); return;
-    case PAWL__SQL_SAGA_UPDATE_ROW: write_update(&m, true); return;
-    case PAWL__SQL_SAGA_UPDATE: write_update(&m, false); return;
-    case PAWL__SQL_SAGA_DELETE: write_delete(&m); return;
-    case PAWL__SQL_SAGA_COUNT:
-        add(&m, "select count(*) from ");
-        add_table(&m);
-        return;
-    case pawl__sql_saga_statement_count: break;
-    }
+    pawl__sql_saga_expand(text, dialect, table, &statements[which]);
+}
+
+/* ---- Tables ------------------------------------------------------------- */
+
+static pawl_text copy_text(char **at, pawl_text text)
+{
+    pawl_text copy = {.data = *at, .size = text.size};
+    if (text.size != 0)
+        memcpy(*at, text.data, text.size);
+    *at += text.size;
+    return copy;
+}
+
+pawl_code pawl__sql_saga_copy(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
+                              pawl_saga_table *copy, char **texts, pawl_error *error)
+{
+    pawl_code code = pawl__sql_saga_check(dialect, table, error);
+    if (code != PAWL_OK)
+        return code;
+    char *at = pawl_allocate(table->type.size + table->name.size + table->main.property.size +
+                             table->transitional.property.size);
+    if (at == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", dialect->name);
+    *texts                      = at;
+    *copy                       = *table;
+    copy->type                  = copy_text(&at, table->type);
+    copy->name                  = copy_text(&at, table->name);
+    copy->main.property         = copy_text(&at, table->main.property);
+    copy->transitional.property = copy_text(&at, table->transitional.property);
+    return PAWL_OK;
 }

@@ -1,4 +1,23 @@
-/* saga_text.h - the statements on a saga's own table, one row each.
+/* saga_text.h - the statements on a saga's own table: templates that are written out for
+ * each table. The shared ones have one row each.
+ *
+ * A template is one of dialect.h, and has beside that what a saga table has its own of:
+ *
+ *     {saga}           the table, quoted
+ *     {row}            the dialect's column that says where a row stands, or 0
+ *     {key}            the column that the statement finds rows by
+ *     {columns:s.}     ", " and a correlation column, quoted, for each that the table has, with
+ *                      what stands behind the colon before it
+ *     {1:text} {2:text}    the text, when the table has a first (a second) correlation
+ *     {b:text} {-b:text}   the text, when it has a transitional correlation, or has none;
+ *     {b}              its column
+ *     {?}              the next parameter
+ *
+ * Texts may have tokens of their own. A database that has a better way for a set of rows
+ * writes its own templates.
+ *
+ * Threads: plain data.
+ * Tests: tests/contract/test_sql_golden.c
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -6,7 +25,7 @@
 #define PAWL_STORE_SQL_SAGA_TEXT_H
 
 #include "pawl/store_driver.h"
-#include "store/sql/dialect.h"
+#include "store/sql/tables.h"
 
 typedef enum pawl__sql_saga_statement {
     PAWL__SQL_SAGA_BY_ID, /* the three loads, as pawl_saga_key counts them */
@@ -25,5 +44,35 @@ typedef enum pawl__sql_saga_statement {
  * record, and the correlations that the table has. */
 void pawl__sql_saga_text(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                          const pawl_saga_table *table, pawl__sql_saga_statement which);
+
+/* A template, and the key that {key} stands for. */
+typedef struct pawl__sql_saga_template {
+    const char   *text;
+    pawl_saga_key key;
+} pawl__sql_saga_template;
+
+void pawl__sql_saga_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect,
+                           const pawl_saga_table *table, const pawl__sql_saga_template *statement);
+
+/* ---- Tables ------------------------------------------------------------- */
+
+static inline bool pawl__sql_same_correlation(const pawl_correlation *left,
+                                              const pawl_correlation *right)
+{
+    return left->type == right->type && pawl_text_equal(left->property, right->property);
+}
+
+/* Whether both are one table: the same name and the same correlations. Here, since every load and
+ * every change of a saga asks for it. */
+static inline bool pawl__sql_saga_same(const pawl_saga_table *left, const pawl_saga_table *right)
+{
+    return pawl_text_equal(left->name, right->name) &&
+           pawl__sql_same_correlation(&left->main, &right->main) &&
+           pawl__sql_same_correlation(&left->transitional, &right->transitional);
+}
+
+/* A copy whose texts stand in `*texts`, which is allocated. */
+pawl_code pawl__sql_saga_copy(const pawl__sql_dialect *dialect, const pawl_saga_table *table,
+                              pawl_saga_table *copy, char **texts, pawl_error *error);
 
 #endif

@@ -11,57 +11,24 @@
 #include "store/sqlite/operations.h"
 
 #include "store/sql/saga_text.h"
-#include "store/sql/tables.h"
-
-#include <string.h>
 
 /* ---- The tables of a connection ----------------------------------------- */
-
-static bool same_correlation(const pawl_correlation *left, const pawl_correlation *right)
-{
-    return left->type == right->type && pawl_text_equal(left->property, right->property);
-}
-
-static bool same_table(const pawl_saga_table *left, const pawl_saga_table *right)
-{
-    return pawl_text_equal(left->name, right->name) &&
-           same_correlation(&left->main, &right->main) &&
-           same_correlation(&left->transitional, &right->transitional);
-}
-
-static pawl_text copy_text(char **at, pawl_text text)
-{
-    pawl_text copy = {.data = *at, .size = text.size};
-    if (text.size != 0)
-        memcpy(*at, text.data, text.size);
-    *at += text.size;
-    return copy;
-}
 
 static pawl_code add_table(pawl__sqlite_connection *connection, const pawl_saga_table *table,
                            pawl__sqlite_saga **saga, pawl_error *error)
 {
-    pawl_code code = pawl__sql_saga_check(&pawl__sqlite_dialect, table, error);
-    if (code != PAWL_OK)
-        return code;
-    size_t size = table->type.size + table->name.size + table->main.property.size +
-                  table->transitional.property.size;
-    pawl__sqlite_saga *made  = pawl_allocate(sizeof *made);
-    char              *texts = pawl_allocate(size);
-    if (made == NULL || texts == NULL) {
-        pawl_free(made);
-        pawl_free(texts);
+    pawl__sqlite_saga *made = pawl_allocate(sizeof *made);
+    if (made == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    pawl_code code =
+        pawl__sql_saga_copy(&pawl__sqlite_dialect, table, &made->table, &made->texts, error);
+    if (code != PAWL_OK) {
+        pawl_free(made);
+        return code;
     }
-    made->texts                       = texts;
-    made->table                       = *table;
-    made->table.type                  = copy_text(&texts, table->type);
-    made->table.name                  = copy_text(&texts, table->name);
-    made->table.main.property         = copy_text(&texts, table->main.property);
-    made->table.transitional.property = copy_text(&texts, table->transitional.property);
-    made->next                        = connection->sagas;
-    connection->sagas                 = made;
-    *saga                             = made;
+    made->next        = connection->sagas;
+    connection->sagas = made;
+    *saga             = made;
     return PAWL_OK;
 }
 
@@ -85,7 +52,7 @@ void pawl__sqlite_saga_begin(pawl__sqlite_request *request, pawl__sqlite_connect
 {
     pawl__sqlite_saga *saga = connection->sagas;
     pawl_code          code = PAWL_OK;
-    while (saga != NULL && !same_table(&saga->table, table))
+    while (saga != NULL && !pawl__sql_saga_same(&saga->table, table))
         saga = saga->next;
     if (saga == NULL)
         code = add_table(connection, table, &saga, error);
