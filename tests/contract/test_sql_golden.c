@@ -11,6 +11,9 @@
 #ifdef PAWL_HAVE_SQLITE
 #include "store/sqlite/sqlite.h"
 #endif
+#ifdef PAWL_HAVE_MYSQL
+#include "store/mysql/mysql.h"
+#endif
 #ifdef PAWL_HAVE_POSTGRES
 #include "store/postgres/postgres.h"
 #include "store/postgres/saga.h"
@@ -277,6 +280,58 @@ static void statements_of_postgres(void **state)
 }
 #endif
 
+#ifdef PAWL_HAVE_MYSQL
+/* Parameters have no numbers there: a line says which one each place takes. */
+static void put_orders(page *p, const statement_row *rows, int count, const int *overrides)
+{
+    size_t (*order_of)(const char *, unsigned *, size_t);
+    *(void **)&order_of = find(p, "pawl__sql_parameter_order");
+    fputs("\n-- Statements whose parameters are not taken once and in their order\n", p->to);
+    for (int i = 0; i < count; i++) {
+        unsigned order[64];
+        size_t   size     = order_of(rows[i].text, order, COUNT(order));
+        bool     is_plain = true;
+        assert_true(size <= COUNT(order));
+        for (size_t k = 0; k < size; k++)
+            is_plain = is_plain && order[k] == k + 1;
+        if (is_plain || (i < PAWL__SQL_ROW_STATEMENT_END && overrides[i] != 0))
+            continue;
+        fprintf(p->to, "-- %s:", rows[i].name);
+        for (size_t k = 0; k < size; k++)
+            fprintf(p->to, " %u", order[k]);
+        fputc('\n', p->to);
+    }
+}
+
+static void statements_of_dialect(const char *dialect, const char *file)
+{
+    static const statement_row rows[] = {PAWL__SQL_STATEMENTS(ROW_OF) PAWL__SQL_ROW_STATEMENTS(
+        ROW_OF) PAWL__MYSQL_STATEMENTS(ROW_OF)};
+    char                      *text   = NULL;
+    size_t                     size   = 0;
+    page                       p      = {.to = open_memstream(&text, &size)};
+    load(&p, "mysql", dialect);
+    fputs("-- The script of the tables: tests/golden/schema.\n", p.to);
+    const int *overrides = find(&p, "pawl__mysql_overrides");
+    put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_ROW_STATEMENT_END, overrides);
+    put_orders(&p, rows, (int)COUNT(rows), overrides);
+    fclose(p.to);
+    end_page(&p, file, text);
+}
+
+static void statements_of_mysql(void **state)
+{
+    (void)state;
+    statements_of_dialect("pawl__mysql_dialect", "mysql");
+}
+
+static void statements_of_mariadb(void **state)
+{
+    (void)state;
+    statements_of_dialect("pawl__mariadb_dialect", "mariadb");
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +340,10 @@ int main(void)
 #endif
 #ifdef PAWL_HAVE_POSTGRES
         cmocka_unit_test(statements_of_postgres),
+#endif
+#ifdef PAWL_HAVE_MYSQL
+        cmocka_unit_test(statements_of_mysql),
+        cmocka_unit_test(statements_of_mariadb),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,7 @@
 
 #define COMMON                                                                             \
     .quote_open = '`', .quote_close = '`', .json_check = "", .parameter = "?",             \
+    .integer = "cast(%s as signed)", .epoch = "'1970-01-01 00:00:00'",                     \
     .ignore = "on duplicate key update %c = %c", .adds_columns = true, .keeps_ties = true, \
     .keys_every_table = true, .indexes_every_row = true, .indexes_inside = true,           \
     .name_chars_max = 64, .first_version = 3, .script_begin = BEGIN, .script_end = END_OF_SCRIPT
@@ -69,4 +70,12 @@ const pawl__sql_dialect pawl__mariadb_dialect = {
     .keyed_end = END(MARIADB_EXACT),
     .saga_end  = SAGA_END(MARIADB_ASCII),
     COMMON,
+};
+
+const int pawl__mysql_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
+    [PAWL__SQL_WORKER_FOLD]           = PAWL__MYSQL_WORKER_FOLD,
+    [PAWL__SQL_OUTBOX_SWEEP]          = PAWL__MYSQL_OUTBOX_SWEEP,
+    [PAWL__SQL_EVENT_INSERT_FIRST]    = PAWL__MYSQL_EVENT_INSERT_FIRST,
+    [PAWL__SQL_FOLD_SET]              = PAWL__MYSQL_FOLD_SET,
+    [PAWL__SQL_AGGREGATOR_DELETE_ONE] = PAWL__MYSQL_AGGREGATOR_DELETE_ONE,
 };

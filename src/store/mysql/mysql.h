@@ -9,9 +9,12 @@
 #ifndef PAWL_STORE_MYSQL_MYSQL_H
 #define PAWL_STORE_MYSQL_MYSQL_H
 
+#include "store/mysql/statements.h"
 #include "store/sql/dialect.h"
 
 extern const pawl__sql_dialect pawl__mysql_dialect;
 extern const pawl__sql_dialect pawl__mariadb_dialect;
+/* For a shared statement (row statements included), the driver's own that stands for it; or 0. */
+extern const int pawl__mysql_overrides[];
 
 #endif

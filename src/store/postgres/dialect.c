@@ -193,6 +193,8 @@ const pawl__sql_dialect pawl__pg_dialect = {
         },
     .json_check      = "",
     .parameter       = "$%u",
+    .integer         = "cast(%s as bigint)",
+    .epoch           = "'epoch'",
     .ignore          = "on conflict (%s) do nothing",
     .table_end       = "",
     .keyed_end       = "",

@@ -7,6 +7,8 @@
  *     ?1                       a parameter, counted from 1; where a database numbers none, each
  *                              occurrence is one more: pawl__sql_parameter_order says which
  *     {ignore:[Queue], [Id]}   behind an insert: a row whose key of these columns exists is left
+ *     {integer:sum([A])}       a number as one of 64 bits
+ *     {epoch}                  the time 0, which stands where no time is set
  *     {tie:[Seq]}              in an index: the column that puts equal entries in order, where the
  *                              database does not do so by itself
  *
@@ -53,9 +55,11 @@ typedef struct pawl__sql_dialect {
     const char *parameter;  /* %u is its number; without it parameters have none */
     const char *ignore;     /* %s is the list of the key's columns, %c the first of them */
     const char *row;        /* a number of a row that its next statement may find it by, or NULL */
-    const char *table_end;  /* after the closing parenthesis */
-    const char *keyed_end;  /* the same for a table that is its own index */
-    const char *saga_end;   /* the same for a saga table; NULL: as table_end */
+    const char *integer;    /* %s is the number */
+    const char *epoch;
+    const char *table_end;       /* after the closing parenthesis */
+    const char *keyed_end;       /* the same for a table that is its own index */
+    const char *saga_end;        /* the same for a saga table; NULL: as table_end */
     size_t      name_size_max;   /* bytes of an identifier; 0: PAWL__SQL_TABLE_NAME_SIZE_MAX */
     size_t      prefix_size_max; /* 0: PAWL_PREFIX_SIZE_MAX */
     bool        keeps_ties; /* equal entries of an index come in the order of the rows' numbers */

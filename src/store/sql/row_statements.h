@@ -30,7 +30,7 @@
     X(WORKER_READ, "select [Epoch], [LastCommit] from {workers} where [Id] = ?1")                     \
     X(WORKER_KEEP, "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "    \
                    "[Seen], " PAWL__SQL_COUNTERS                                                      \
-                   ") values (?1, '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) {ignore:[Id]}")               \
+                   ") values (?1, '', '', 0, 0, 0, {epoch}, 0, 0, 0, 0, 0, 0) {ignore:[Id]}")         \
     X(LEASE_READ,                                                                                     \
       "select [Worker], [Process], [Pid], [Epoch], [Expires] from {leases} where [Name] = ?1")        \
     X(LEASE_INSERT,                                                                                   \
@@ -49,10 +49,11 @@
       "[Error] = ?5, [History] = ?6 where [Seq] = ?7 and [Queue] = ?8")                               \
     X(QUEUE_SEND,                                                                                     \
       "insert into {queue} ([Queue], [Due], [Placed], [Attempts], [Deaths], [WaitingSince], "         \
-      "[Error], " PAWL__SQL_MESSAGE ") values (?1, ?2, ?2, ?3, 0, 0, '', ?4, ?5, ?6, ?7, ?8, "        \
+      "[Error], " PAWL__SQL_MESSAGE                                                                   \
+      ") values (?1, ?2, ?2, ?3, 0, {epoch}, '', ?4, ?5, ?6, ?7, ?8, "                                \
       "?9) {ignore:[Queue], [MessageId]}")                                                            \
     X(QUEUE_OLDEST, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "         \
-                    "and [Attempts] = 0 and [WaitingSince] = 0 order by [Due], [Seq]")                \
+                    "and [Attempts] = 0 and [WaitingSince] = {epoch} order by [Due], [Seq]")          \
     /* The inbox. */                                                                                  \
     X(INBOX_KNOWN, "select 1 from {inbox} where [Endpoint] = ?1 and [MessageId] = ?2")                \
     X(INBOX_MARK,                                                                                     \
@@ -106,7 +107,7 @@
       "insert into {outbox} ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At], "         \
       "[Source], [Version], [Index], [Endpoint], [Destination], [AttemptsBefore], " PAWL__SQL_MESSAGE \
       ") values "                                                                                     \
-      "(?1, 'pending', 0, 0, ?3, ?2, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11, ?12, ?13, ?14) "            \
+      "(?1, 'pending', 0, {epoch}, ?3, ?2, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11, ?12, ?13, ?14) "      \
       "{ignore:[DispatchId]}")                                                                        \
     X(OUTBOX_SAME,                                                                                    \
       "select 1 from {outbox} where [DispatchId] = ?1 and [Type] = ?2 and [Body] = ?3")               \

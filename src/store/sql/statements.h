@@ -59,7 +59,7 @@
 
 #define PAWL__SQL_COUNTERS "[Messages], [Timeouts], [Flushes], [Failures], [Conflicts], [Dead]"
 
-#define PAWL__SQL_SUM(column) "cast(coalesce(sum(" column "), 0) as bigint)"
+#define PAWL__SQL_SUM(column) "{integer:coalesce(sum(" column "), 0)}"
 
 /* All timeouts of a saga: those with a name and those without are in different
  * indexes. */
@@ -108,8 +108,8 @@
     X(LEASE_DELETE_ALL, "delete from {leases} where [Worker] = ?1")                                                              \
     /* The queue. */                                                                                                             \
     X(QUEUE_LIST, PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 order by [Placed], [Seq] limit ?2")                               \
-    X(QUEUE_STATS, "select [Queue], count(*) filter (where [Due] <= ?1), "                                                       \
-                   "count(*) filter (where [Due] > ?1), min([Due]) from {queue} "                                                \
+    X(QUEUE_STATS, "select [Queue], count(case when [Due] <= ?1 then 1 end), "                                                   \
+                   "count(case when [Due] > ?1 then 1 end), min([Due]) from {queue} "                                            \
                    "group by [Queue] order by [Queue]")                                                                          \
     /* The inbox. */                                                                                                             \
     X(INBOX_COUNT, "select count(*) from {inbox}")                                                                               \
@@ -118,7 +118,7 @@
     X(TIMEOUT_LIST, PAWL__SQL_TIMEOUT_ROW "order by [Due], [Id] limit ?1")                                                       \
     X(TIMEOUT_LIST_SAGA,                                                                                                         \
       PAWL__SQL_TIMEOUT_ROW "where " PAWL__SQL_OF_SAGA " order by [Due], [Id] limit ?2")                                         \
-    X(TIMEOUT_STATS, "select count(*) filter (where [Due] <= ?1), count(*) from {timeouts}")                                     \
+    X(TIMEOUT_STATS, "select count(case when [Due] <= ?1 then 1 end), count(*) from {timeouts}")                                 \
     /* The outbox. */                                                                                                            \
     X(OUTBOX_LIST_PENDING, PAWL__SQL_OUTBOX_IN("pending"))                                                                       \
     X(OUTBOX_LIST_HELD, PAWL__SQL_OUTBOX_IN("held"))                                                                             \

@@ -123,8 +123,7 @@ static void append_ignore(pawl__sql_text *text, const pawl__sql_dialect *dialect
     }
 }
 
-/* What stands between '{' and '}': a table, or the columns of {ignore:...} and
- * {tie:...}. */
+/* What stands between '{' and '}': a table, or a word of dialect.h. */
 static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                          pawl_text token)
 {
@@ -135,6 +134,14 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         append_columns(text, dialect, token);
     } else if (has_word(&token, "ignore:")) {
         append_ignore(text, dialect, token);
+    } else if (has_word(&token, "integer:")) {
+        const char *place = strstr(dialect->integer, "%s");
+        pawl__sql_append_text(text, (pawl_text){.data = dialect->integer,
+                                                .size = (size_t)(place - dialect->integer)});
+        append_columns(text, dialect, token);
+        pawl__sql_append(text, place + 2);
+    } else if (pawl_text_equal(token, PAWL_TEXT("epoch"))) {
+        pawl__sql_append(text, dialect->epoch);
     } else {
         pawl__sql_append_table(text, dialect, prefix, token);
     }

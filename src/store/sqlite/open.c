@@ -59,6 +59,8 @@ const pawl__sql_dialect pawl__sqlite_dialect = {
         },
     .json_check   = " check (json_valid(%s))",
     .parameter    = "?%u",
+    .integer      = "cast(%s as bigint)",
+    .epoch        = "0",
     .ignore       = "on conflict (%s) do nothing",
     .row          = "rowid",
     .table_end    = " strict",

@@ -378,8 +378,8 @@ select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", 
 "Placed", "Seq" limit $2;
 
 -- QUEUE_STATS
-select "Queue", count(*) filter (where "Due" <= $1), count(*) filter (where "Due" > $1), min("Due")
-from "pawl_queue" group by "Queue" order by "Queue";
+select "Queue", count(case when "Due" <= $1 then 1 end), count(case when "Due" > $1 then 1 end),
+min("Due") from "pawl_queue" group by "Queue" order by "Queue";
 
 -- INBOX_COUNT
 select count(*) from "pawl_inbox";
@@ -390,7 +390,7 @@ select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "
 $1;
 
 -- TIMEOUT_STATS
-select count(*) filter (where "Due" <= $1), count(*) from "pawl_timeouts";
+select count(case when "Due" <= $1 then 1 end), count(*) from "pawl_timeouts";
 
 -- OUTBOX_LIST_DISPATCHED
 select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",

@@ -1,0 +1,481 @@
+-- The script of the tables: tests/golden/schema.
+
+-- VERSION_GET
+select `Version` from `pawl_schema` where `Part` = 'pawl';
+
+-- WORKER_DELETE
+delete from `pawl_workers` where `Id` = ?;
+
+-- WORKER_COUNTERS
+select cast(coalesce(sum(`Messages`), 0) as signed), cast(coalesce(sum(`Timeouts`), 0) as signed),
+cast(coalesce(sum(`Flushes`), 0) as signed), cast(coalesce(sum(`Failures`), 0) as signed),
+cast(coalesce(sum(`Conflicts`), 0) as signed), cast(coalesce(sum(`Dead`), 0) as signed) from
+`pawl_workers`;
+
+-- WORKER_LIST
+select `Id`, `Endpoint`, `Types`, `Epoch`, case when `Pid` > 0 then `Pid` else 0 end, `Seen`,
+`Process`, `Seen`, `Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead` from
+`pawl_workers` where `Epoch` > 0 order by `Id`;
+
+-- WORKER_LIVES
+select `Process`, `Seen` from `pawl_workers` where `Epoch` > 0;
+
+-- LEAD_LIST
+select substr(l.`Name`, 6), l.`Worker`, l.`Expires`, w.`Process`, w.`Seen` from `pawl_leases` as l
+join `pawl_workers` as w on w.`Id` = l.`Worker` where substr(l.`Name`, 1, 5) = 'lead:' and
+l.`Expires` > ?;
+
+-- LEASE_DELETE
+delete from `pawl_leases` where `Name` = ? and `Worker` = ?;
+
+-- LEASE_DELETE_ALL
+delete from `pawl_leases` where `Worker` = ?;
+
+-- QUEUE_LIST
+select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` where `Queue` = ? order by
+`Placed`, `Seq` limit ?;
+
+-- QUEUE_STATS
+select `Queue`, count(case when `Due` <= ? then 1 end), count(case when `Due` > ? then 1 end),
+min(`Due`) from `pawl_queue` group by `Queue` order by `Queue`;
+
+-- INBOX_COUNT
+select count(*) from `pawl_inbox`;
+
+-- TIMEOUT_FOREIGN
+with recursive d (name) as (select min(`Destination`) from `pawl_timeouts` union all select (select
+min(t.`Destination`) from `pawl_timeouts` as t where t.`Destination` > d.name) from d where d.name
+is not null), f (name, due) as (select d.name, (select t.`Due` from `pawl_timeouts` as t where
+t.`Destination` = d.name and (t.`LeaseExpires` is null or t.`LeaseExpires` <= ?) order by t.`Due`
+limit 1) from d where d.name is not null and (d.name = ? or not exists (select 1 from
+`pawl_subscriptions` as s where s.`Queue` = d.name))) select name, due from f where due is not null
+order by name;
+
+-- TIMEOUT_LIST
+select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `Headers`,
+`CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` order by `Due`, `Id` limit
+?;
+
+-- TIMEOUT_LIST_SAGA
+select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `Headers`,
+`CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` where ((`SagaId` = ? and
+`Name` <> '') or (`SagaId` = ? and `Name` = '')) order by `Due`, `Id` limit ?;
+
+-- TIMEOUT_STATS
+select count(case when `Due` <= ? then 1 end), count(*) from `pawl_timeouts`;
+
+-- OUTBOX_LIST_PENDING
+select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
+`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `State` = 'pending' order by
+`Id` limit ?;
+
+-- OUTBOX_LIST_HELD
+select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
+`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `State` = 'held' order by `Id`
+limit ?;
+
+-- OUTBOX_LIST_DISPATCHED
+select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
+`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `State` = 'dispatched' order by
+`Id` limit ?;
+
+-- OUTBOX_LIST_DEAD
+select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
+`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `State` = 'dead' order by `Id`
+limit ?;
+
+-- OUTBOX_LIST_DISCARDED
+select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
+`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `State` = 'discarded' order by
+`Id` limit ?;
+
+-- OUTBOX_PENDING
+select count(*), (select `At` from `pawl_outbox` where `State` = 'pending' order by `Id` limit 1)
+from `pawl_outbox` where `State` = 'pending';
+
+-- OUTBOX_ATTEMPTS
+select `Attempt`, `Outcome`, `Error`, `At`, `Duration` from `pawl_outbox_attempts` where `OutboxId`
+= ? order by `Attempt`;
+
+-- OUTBOX_HELD
+select count(*) from `pawl_outbox` where `State` = 'held';
+
+-- OUTBOX_DEAD
+select count(*) from `pawl_outbox` where `State` = 'dead';
+
+-- CHECKPOINT_READ
+select `Position` from `pawl_checkpoints` where `Name` = ?;
+
+-- EVENT_LIST_STREAM
+select `Seq`, `Position`, `Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
+`CausationId`, `DispatchId`, `At`, `Headers`, `Body` from `pawl_events` where `Stream` = ? and
+`Version` > ? and (? = '' or `Type` = ?) and (? = '' or `MessageId` = ?) and (? = '' or
+`CorrelationId` = ?) order by `Version` limit ?;
+
+-- EVENT_LIST_POSITION
+select `Seq`, `Position`, `Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
+`CausationId`, `DispatchId`, `At`, `Headers`, `Body` from `pawl_events` where ? = '' and `Position`
+> ? and (? = '' or `Type` = ?) and (? = '' or `MessageId` = ?) and (? = '' or `CorrelationId` = ?)
+order by `Position` limit ?;
+
+-- EVENT_LIST_SEQ
+select `Seq`, `Position`, `Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
+`CausationId`, `DispatchId`, `At`, `Headers`, `Body` from `pawl_events` where ? = '' and `Seq` > ?
+and (? = '' or `Type` = ?) and (? = '' or `MessageId` = ?) and (? = '' or `CorrelationId` = ?) order
+by `Seq` limit ?;
+
+-- EVENT_LIST_STREAM_BACK
+select `Seq`, `Position`, `Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
+`CausationId`, `DispatchId`, `At`, `Headers`, `Body` from `pawl_events` where `Stream` = ? and
+`Version` < ? and (? = '' or `Type` = ?) and (? = '' or `MessageId` = ?) and (? = '' or
+`CorrelationId` = ?) order by `Version` desc limit ?;
+
+-- EVENT_LIST_POSITION_BACK
+select `Seq`, `Position`, `Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
+`CausationId`, `DispatchId`, `At`, `Headers`, `Body` from `pawl_events` where ? = '' and `Position`
+< ? and (? = '' or `Type` = ?) and (? = '' or `MessageId` = ?) and (? = '' or `CorrelationId` = ?)
+order by `Position` desc limit ?;
+
+-- EVENT_LIST_SEQ_BACK
+select `Seq`, `Position`, `Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
+`CausationId`, `DispatchId`, `At`, `Headers`, `Body` from `pawl_events` where ? = '' and `Seq` < ?
+and (? = '' or `Type` = ?) and (? = '' or `MessageId` = ?) and (? = '' or `CorrelationId` = ?) order
+by `Seq` desc limit ?;
+
+-- AGGREGATOR_GET
+select `Type`, `LeaseExpires`, `Id`, `Name`, `Partition`, `Key`, `At`, `Session`, `MessageId`,
+`Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_aggregator` where `Partition` =
+? order by `At`, `Id`;
+
+-- AGGREGATOR_FREE
+update `pawl_aggregator` set `Session` = null, `LeaseExpires` = null, `LeaseWorker` = null where
+`LeaseWorker` = ?;
+
+-- AGGREGATOR_COUNT
+select count(*) from `pawl_aggregator`;
+
+-- FLUSH_LIST
+select `Name`, `Partition`, `Due`, `Attempts`, `Dead`, `Error` from `pawl_aggregator_flush` where
+`Name` = ? and `Dead` = 0 and `Due` <= ? order by `Due`, `Partition` limit ?;
+
+-- FLUSH_DEAD
+select count(*) from `pawl_aggregator_flush` where `Dead` = 1;
+
+-- DEAD_LIST
+select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `At`, `MessageId`,
+`Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_dead` order by `At`,
+`Endpoint`, `MessageId` limit ?;
+
+-- DEAD_LIST_ENDPOINT
+select `Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`, `At`, `MessageId`,
+`Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_dead` where `Endpoint` = ?
+order by `At`, `MessageId` limit ?;
+
+-- DEAD_COUNT
+select count(*) from `pawl_dead`;
+
+-- SUBSCRIPTION_LIST
+select `Type`, `Queue` from `pawl_subscriptions` order by `Type`, `Queue`;
+
+-- WORKER_INSERT
+insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`, `Seen`,
+`Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`) values (?, ?, ?, 1, ?, ?, ?, 0,
+0, 0, 0, 0, 0);
+
+-- WORKER_FENCE
+update `pawl_workers` set `LastCommit` = ?, `Seen` = ?, `Messages` = `Messages` + ?, `Timeouts` =
+`Timeouts` + ?, `Flushes` = `Flushes` + ?, `Failures` = `Failures` + ?, `Conflicts` = `Conflicts` +
+?, `Dead` = `Dead` + ? where `Id` = ? and `Epoch` = ?;
+
+-- WORKER_REPLACE
+update `pawl_workers` set `Endpoint` = ?, `Types` = ?, `Process` = ?, `Pid` = ?, `Seen` = ?, `Epoch`
+= `Epoch` + 1 where `Id` = ?;
+
+-- WORKER_RAISE
+update `pawl_workers` set `Epoch` = `Epoch` + 1 where `Id` = ?;
+
+-- WORKER_READ
+select `Epoch`, `LastCommit` from `pawl_workers` where `Id` = ?;
+
+-- WORKER_KEEP
+insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`, `Seen`,
+`Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`) values (?, '', '', 0, 0, 0,
+'1970-01-01 00:00:00', 0, 0, 0, 0, 0, 0) on duplicate key update `Id` = `Id`;
+
+-- LEASE_READ
+select `Worker`, `Process`, `Pid`, `Epoch`, `Expires` from `pawl_leases` where `Name` = ?;
+
+-- LEASE_INSERT
+insert into `pawl_leases` (`Name`, `Worker`, `Process`, `Pid`, `Epoch`, `Expires`) values (?, ?, ?,
+?, ?, ?);
+
+-- LEASE_UPDATE
+update `pawl_leases` set `Worker` = ?, `Process` = ?, `Pid` = ?, `Epoch` = ?, `Expires` = ? where
+`Name` = ?;
+
+-- LEASE_FREE
+update `pawl_leases` set `Worker` = null, `Process` = 0 where `Name` = ? and `Process` = ?;
+
+-- QUEUE_ROW
+select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` where `Seq` = ? and `Queue` = ?
+and `Due` <= ?;
+
+-- QUEUE_DELETE
+delete from `pawl_queue` where `Seq` = ? and `Queue` = ?;
+
+-- QUEUE_RETRY
+update `pawl_queue` set `Due` = ?, `Attempts` = ?, `Deaths` = ?, `WaitingSince` = ?, `Error` = ?,
+`History` = ? where `Seq` = ? and `Queue` = ?;
+
+-- QUEUE_SEND
+insert into `pawl_queue` (`Queue`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `Error`,
+`MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, ?, ?, ?, 0,
+'1970-01-01 00:00:00', '', ?, ?, ?, ?, ?, ?) on duplicate key update `Queue` = `Queue`;
+
+-- QUEUE_OLDEST
+select `Placed`, `Seq` from `pawl_queue` where `Queue` = ? and `Due` <= ? and `Attempts` = 0 and
+`WaitingSince` = '1970-01-01 00:00:00' order by `Due`, `Seq`;
+
+-- INBOX_KNOWN
+select 1 from `pawl_inbox` where `Endpoint` = ? and `MessageId` = ?;
+
+-- INBOX_MARK
+insert into `pawl_inbox` (`Endpoint`, `MessageId`, `Outcome`, `At`) values (?, ?, ?, ?);
+
+-- INBOX_DELETE
+delete from `pawl_inbox` where `Endpoint` = ? and `MessageId` = ?;
+
+-- TIMEOUT_DUE
+select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `Headers`,
+`CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` where `Destination` = ?
+and `Due` <= ? and (`LeaseExpires` is null or `LeaseExpires` <= ?) order by `Due`, `Id` limit ?;
+
+-- TIMEOUT_DUE_ANY
+select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `Headers`,
+`CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` where `Due` <= ? and
+(`LeaseExpires` is null or `LeaseExpires` <= ?) order by `Due`, `Id` limit ?;
+
+-- TIMEOUT_NEXT
+select `Due` from `pawl_timeouts` where `Destination` = ? and `Due` > ? and (`LeaseExpires` is null
+or `LeaseExpires` <= ?) order by `Due` limit 1;
+
+-- TIMEOUT_NEXT_ANY
+select min(`Due`) from `pawl_timeouts` where `Due` > ? and (`LeaseExpires` is null or `LeaseExpires`
+<= ?) having min(`Due`) is not null;
+
+-- TIMEOUT_FIRST
+select `Due` from `pawl_timeouts` where `Destination` = ? and `Owner` is null order by `Due` limit 1;
+
+-- TIMEOUT_STAMP
+update `pawl_timeouts` set `Owner` = ?, `LeaseExpires` = ?, `LeaseWorker` = ? where `Id` = ?;
+
+-- TIMEOUT_FREE
+update `pawl_timeouts` set `Owner` = null, `LeaseExpires` = null, `LeaseWorker` = null where
+`LeaseWorker` = ?;
+
+-- TIMEOUT_REAP
+update `pawl_timeouts` set `Owner` = null, `LeaseExpires` = null, `LeaseWorker` = null where
+`LeaseExpires` <= ?;
+
+-- TIMEOUT_DELETE
+delete from `pawl_timeouts` where `Id` = ? and (? is null or (`Owner` = ? and (? = 0 or `Generation`
+= ?)));
+
+-- TIMEOUT_RELEASE
+update `pawl_timeouts` set `Owner` = null, `LeaseExpires` = null, `LeaseWorker` = null where `Id` =
+? and (? is null or (`Owner` = ? and (? = 0 or `Generation` = ?)));
+
+-- TIMEOUT_RETRY
+update `pawl_timeouts` set `Owner` = null, `LeaseExpires` = null, `LeaseWorker` = null, `Due` = ?,
+`Attempts` = ? where `Id` = ? and (? is null or (`Owner` = ? and (? = 0 or `Generation` = ?)));
+
+-- TIMEOUT_CANCEL
+delete from `pawl_timeouts` where `SagaId` = ? and `Name` = ? and `Name` <> '';
+
+-- TIMEOUT_CANCEL_ALL
+delete from `pawl_timeouts` where ((`SagaId` = ? and `Name` <> '') or (`SagaId` = ? and `Name` =
+''));
+
+-- TIMEOUT_INSERT
+insert into `pawl_timeouts` (`Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`,
+`Attempts`, `CorrelationId`, `Headers`) values (?, 1, ?, ?, ?, ?, ?, 0, ?, ?);
+
+-- TIMEOUT_REARM_SAGA
+update `pawl_timeouts` set `Generation` = `Generation` + 1, `SagaType` = ?, `Destination` = ?, `Due`
+= ?, `Attempts` = 0, `Owner` = null, `LeaseExpires` = null, `LeaseWorker` = null, `CorrelationId` =
+?, `Headers` = ? where `SagaId` = ? and `Name` = ? and `Name` <> '';
+
+-- TIMEOUT_REARM
+update `pawl_timeouts` set `Generation` = `Generation` + 1, `SagaType` = ?, `Destination` = ?, `Due`
+= ?, `Attempts` = 0, `Owner` = null, `LeaseExpires` = null, `LeaseWorker` = null, `CorrelationId` =
+?, `Headers` = ?, `SagaId` = ?, `Name` = ? where `Id` = ?;
+
+-- OUTBOX_ADD
+insert into `pawl_outbox` (`DispatchId`, `State`, `Attempts`, `NextAttempt`, `Due`, `At`, `Source`,
+`Version`, `Index`, `Endpoint`, `Destination`, `AttemptsBefore`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, 'pending', 0, '1970-01-01 00:00:00',
+?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?) on duplicate key update `DispatchId` = `DispatchId`;
+
+-- OUTBOX_SAME
+select 1 from `pawl_outbox` where `DispatchId` = ? and `Type` = ? and `Body` = ?;
+
+-- OUTBOX_SETTLE
+update `pawl_outbox` set `State` = ?, `Attempts` = ?, `NextAttempt` = ?, `DispatchedAt` = ? where
+`Id` = ? and `State` = 'pending';
+
+-- OUTBOX_ENABLE
+update `pawl_outbox` set `State` = 'pending', `NextAttempt` = ?, `Attempts` = `Attempts` + 1,
+`AttemptsBefore` = `Attempts` + 1 where `Id` = ? and `State` = 'dead';
+
+-- OUTBOX_DISCARD
+update `pawl_outbox` set `State` = 'discarded', `DispatchedAt` = ?, `Attempts` = `Attempts` + 1
+where `Id` = ? and `State` = 'dead';
+
+-- OUTBOX_ATTEMPT_PUT
+insert into `pawl_outbox_attempts` (`OutboxId`, `Attempt`, `Outcome`, `At`, `Duration`, `Error`)
+values (?, ?, ?, ?, ?, ?);
+
+-- OUTBOX_ATTEMPT
+insert into `pawl_outbox_attempts` (`OutboxId`, `Attempt`, `Outcome`, `At`, `Duration`, `Error`)
+select ?, coalesce(max(`Attempt`), 0) + 1, ?, ?, ?, ? from `pawl_outbox_attempts` where `OutboxId` =
+?;
+
+-- OUTBOX_HOLD
+update `pawl_outbox` set `State` = 'held' where `Id` = ? and `State` = 'pending';
+
+-- OUTBOX_FREE
+update `pawl_outbox` set `State` = 'pending' where `State` = 'held' and `Source` = ?;
+
+-- EVENT_LAST
+select max(`Version`) from `pawl_events` where `Stream` = ?;
+
+-- EVENT_BEHIND
+select `Seq`, `Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
+`CausationId`, `DispatchId`, `At`, `Headers`, `Body` from `pawl_events` where `Stream` = ? and
+`Version` > ? order by `Version`;
+
+-- EVENT_INSERT
+insert into `pawl_events` (`Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
+`CausationId`, `DispatchId`, `At`, `Headers`, `Body`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- FOLD_READ
+select `Version`, `TypeVersion`, `State`, `Dispatches`, `At` from `pawl_folds` where `Stream` = ?
+and `TypeVersion` <= ? and `Version` > ?;
+
+-- CHECKPOINT_ADD
+insert into `pawl_checkpoints` (`Name`, `Position`, `At`) values (?, ?, ?) on duplicate key update
+`Name` = `Name`;
+
+-- CHECKPOINT_MOVE
+update `pawl_checkpoints` set `Position` = ?, `At` = ? where `Name` = ? and `Position` = ?;
+
+-- AGGREGATOR_ADD
+insert into `pawl_aggregator` (`Name`, `Partition`, `Key`, `At`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on
+duplicate key update `Partition` = `Partition`;
+
+-- AGGREGATOR_LOOK
+select `Type`, `LeaseExpires`, `Id` from `pawl_aggregator` where `Partition` = ?;
+
+-- AGGREGATOR_STAMP
+update `pawl_aggregator` set `Session` = ?, `LeaseExpires` = ?, `LeaseWorker` = ? where `Id` = ?;
+
+-- AGGREGATOR_DELETE
+delete from `pawl_aggregator` where `Id` = ? and `Partition` = ? and (? is null or `Session` = ?);
+
+-- AGGREGATOR_DELETE_ALL
+delete from `pawl_aggregator` where `Partition` = ?;
+
+-- AGGREGATOR_RELEASE
+update `pawl_aggregator` set `Session` = null, `LeaseExpires` = null, `LeaseWorker` = null where
+`Partition` = ? and `Session` = ?;
+
+-- FLUSH_ADD
+insert into `pawl_aggregator_flush` (`Partition`, `Name`, `Due`, `Attempts`, `Dead`, `Error`) values
+(?, ?, ?, 0, 0, '') on duplicate key update `Partition` = `Partition`;
+
+-- FLUSH_DONE
+delete from `pawl_aggregator_flush` where `Partition` = ? and not exists (select 1 from
+`pawl_aggregator` where `Partition` = ?);
+
+-- FLUSH_SET
+update `pawl_aggregator_flush` set `Due` = ?, `Attempts` = ?, `Dead` = ?, `Error` = ? where
+`Partition` = ?;
+
+-- FLUSH_READ
+select `Due`, `Attempts`, `Dead` from `pawl_aggregator_flush` where `Partition` = ?;
+
+-- FLUSH_FIRST
+select `Due` from `pawl_aggregator_flush` where `Name` = ? and `Dead` = 0 order by `Due` limit 1;
+
+-- DEAD_INSERT
+insert into `pawl_dead` (`Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`,
+`At`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, ?, ?, ?, ?,
+?, ?, ?, ?, ?, ?, ?, ?, ?) on duplicate key update `Endpoint` = `Endpoint`;
+
+-- DEAD_DELETE
+delete from `pawl_dead` where `Endpoint` = ? and `MessageId` = ?;
+
+-- SUBSCRIPTION_ADD
+insert into `pawl_subscriptions` (`Type`, `Queue`) values (?, ?) on duplicate key update `Type` =
+`Type`;
+
+-- SUBSCRIPTION_DELETE
+delete from `pawl_subscriptions` where `Type` = ? and `Queue` = ?;
+
+-- WORKER_FOLD, for WORKER_FOLD
+update `pawl_workers` as t join `pawl_workers` as w on w.`Id` = ? set t.`Messages` = t.`Messages` +
+w.`Messages`, t.`Timeouts` = t.`Timeouts` + w.`Timeouts`, t.`Flushes` = t.`Flushes` + w.`Flushes`,
+t.`Failures` = t.`Failures` + w.`Failures`, t.`Conflicts` = t.`Conflicts` + w.`Conflicts`, t.`Dead`
+= t.`Dead` + w.`Dead` where t.`Id` = ?;
+
+-- OUTBOX_SWEEP, for OUTBOX_SWEEP
+delete from `pawl_outbox` where `DispatchedAt` < ? order by `DispatchedAt` limit ?;
+
+-- EVENT_INSERT_FIRST, for EVENT_INSERT_FIRST
+insert into `pawl_events` (`Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
+`CausationId`, `DispatchId`, `At`, `Headers`, `Body`) select (select b.`Stream` from `pawl_events`
+as b where b.`Stream` = ? and b.`Version` = ? - 1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?;
+
+-- FOLD_SET, for FOLD_SET
+insert into `pawl_folds` (`Stream`, `Version`, `TypeVersion`, `State`, `Dispatches`, `At`) values
+(?, ?, ?, ?, ?, ?) on duplicate key update `TypeVersion` = if(values(`Version`) > `Version`,
+values(`TypeVersion`), `TypeVersion`), `State` = if(values(`Version`) > `Version`, values(`State`),
+`State`), `Dispatches` = if(values(`Version`) > `Version`, values(`Dispatches`), `Dispatches`), `At`
+= if(values(`Version`) > `Version`, values(`At`), `At`), `Version` = if(values(`Version`) >
+`Version`, values(`Version`), `Version`);
+
+-- AGGREGATOR_DELETE_ONE, for AGGREGATOR_DELETE_ONE
+delete from `pawl_aggregator` where `Partition` = ? and `CorrelationId` = ? order by `At`, `Id`
+limit 1;
+
+-- Statements whose parameters are not taken once and in their order
+-- QUEUE_STATS: 1 1
+-- TIMEOUT_FOREIGN: 2 1
+-- TIMEOUT_LIST_SAGA: 1 1 2
+-- EVENT_LIST_STREAM: 1 2 3 3 4 4 5 5 6
+-- EVENT_LIST_POSITION: 1 2 3 3 4 4 5 5 6
+-- EVENT_LIST_SEQ: 1 2 3 3 4 4 5 5 6
+-- EVENT_LIST_STREAM_BACK: 1 2 3 3 4 4 5 5 6
+-- EVENT_LIST_POSITION_BACK: 1 2 3 3 4 4 5 5 6
+-- EVENT_LIST_SEQ_BACK: 1 2 3 3 4 4 5 5 6
+-- LEASE_UPDATE: 2 3 4 5 6 1
+-- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9
+-- TIMEOUT_DELETE: 1 2 2 3 3
+-- TIMEOUT_RELEASE: 1 2 2 3 3
+-- TIMEOUT_RETRY: 4 5 1 2 2 3 3
+-- TIMEOUT_CANCEL_ALL: 1 1
+-- OUTBOX_ADD: 1 3 2 4 5 6 7 8 9 10 11 12 13 14
+-- OUTBOX_ATTEMPT: 1 2 3 4 5 1
+-- CHECKPOINT_MOVE: 2 3 1 4
+-- AGGREGATOR_DELETE: 1 2 3 3
+-- FLUSH_DONE: 1 1
+-- WORKER_FOLD: 2 1
+-- EVENT_INSERT_FIRST: 1 2 2 3 4 5 6 7 8 9 10 11
