@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const pawl_worker_info *find(const pawl_worker_info *items, size_t count, pawl_worker_id id)
@@ -303,6 +304,71 @@ static void a_refused_hold_leaves_nothing(suite *s)
     suite_insert_order(s, a, 3, "order-3");
 }
 
+/* Has nothing to do: it has claimed in vain, knows what is due next, and waited for a moment. */
+static void go_to_sleep(suite *s, pawl_store *store)
+{
+    pawl_next_due next;
+    EXPECT_EQ(s, suite_claim(s, store, TEXT("orders"), SUITE_NOW, 10).count, 0);
+    EXPECT_EQ(s, suite_claim_timeouts(s, store, 80, SUITE_NOW, 10).count, 0);
+    EXPECT_OK(s, store->ops->next_due(store, TEXT("orders"), NULL, 0, &next, &s->error));
+    EXPECT_OK(s, store->ops->wait(store, PAWL_MILLISECONDS(1), -1, &s->error));
+}
+
+static void expect_woken(suite *s, pawl_store *store)
+{
+    struct timespec begin, end;
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    EXPECT_OK(s, store->ops->wait(store, PAWL_SECONDS(9), -1, &s->error));
+    (void)clock_gettime(CLOCK_MONOTONIC, &end);
+    EXPECT(s, end.tv_sec - begin.tv_sec < 8);
+}
+
+/* The memory store has no other process, and its handles are woken by the commit itself. */
+static void a_lease_that_is_given_back_wakes(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s), *operator= suite_open(s);
+    if ((a->ops->promises & PAWL_STORE_HAS_WAKE) == 0 ||
+        (a->ops->promises & PAWL_STORE_HAS_SQL) == 0)
+        suite_not_applicable(s, "the store has no commits of other processes to be woken by");
+    COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(1), .saga_type = TEXT("Order"),
+               .destination = TEXT("orders"), .due = SUITE_NOW, .is_new = true);
+    EXPECT_EQ(s, suite_claim(s, a, TEXT("orders"), SUITE_NOW, 10).count, 0);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 10).count, 1);
+    go_to_sleep(s, b);
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_RETRY, .id = suite_timeout_id(1),
+               .due = SUITE_NOW + 1);
+    expect_woken(s, b);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 71, SUITE_NOW + 1, 10).count, 1);
+    go_to_sleep(s, b);
+    COMMIT_ONE(s, a, timeout_settle, .action = PAWL_TIMEOUT_RELEASE, .id = suite_timeout_id(1));
+    expect_woken(s, b);
+    EXPECT_EQ(s, suite_claim_timeouts(s, a, 72, SUITE_NOW + 1, 10).count, 1);
+    go_to_sleep(s, b);
+    COMMIT_ONE(s, operator, timeout_settle, .action = PAWL_TIMEOUT_RELEASE,
+               .id = suite_timeout_id(1));
+    expect_woken(s, b);
+    EXPECT_EQ(s, suite_claim_timeouts(s, b, 73, SUITE_NOW + 1, 10).count, 1);
+}
+
+static void a_partition_that_is_given_back_wakes(suite *s)
+{
+    pawl_store *a = suite_open(s), *b = suite_open(s);
+    if ((a->ops->promises & PAWL_STORE_HAS_WAKE) == 0 ||
+        (a->ops->promises & PAWL_STORE_HAS_SQL) == 0)
+        suite_not_applicable(s, "the store has no commits of other processes to be woken by");
+    COMMIT_ONE(s, a, aggregator_add, .name = TEXT("Bills"), .partition = TEXT("Bills"),
+               .key = TEXT("m-1"), .at = SUITE_NOW, .due = SUITE_NOW,
+               .message = suite_message(s, TEXT("m-1")));
+    EXPECT_EQ(s, suite_snapshot_of(s, a, TEXT("Bills"), 70, SUITE_NOW).count, 1);
+    go_to_sleep(s, b);
+    COMMIT_ONE(s, a, snapshot_release, .partition = TEXT("Bills"), .session = suite_session_id(70));
+    expect_woken(s, b);
+    EXPECT_EQ(s, suite_snapshot_of(s, b, TEXT("Bills"), 71, SUITE_NOW).count, 1);
+    go_to_sleep(s, b);
+    COMMIT_ONE(s, a, flush_set, .partition = TEXT("Bills"), .due = SUITE_NOW);
+    expect_woken(s, b);
+}
+
 static const suite_case cases[] = {
     {"E28 living workers are listed", living_workers_are_listed},
     {"O22 data outlives the handle that wrote it", data_outlives_the_handle_that_wrote_it},
@@ -312,6 +378,8 @@ static const suite_case cases[] = {
     {"a forked handle is refused", a_forked_handle_is_refused},
     {"O21 wait ends when the descriptor is ready", wait_ends_when_the_descriptor_is_ready},
     {"E29 interrupt ends a wait", interrupt_ends_a_wait},
+    {"T13 E13 a lease that is given back wakes", a_lease_that_is_given_back_wakes},
+    {"A27 a partition that is given back wakes", a_partition_that_is_given_back_wakes},
     {"S32 E24 a hold ends with commit or hold_end", a_hold_ends_with_commit_or_hold_end},
     {"S32 a second locked find waits or can be tried again",
      a_second_locked_find_waits_or_can_be_tried_again},

@@ -241,6 +241,21 @@ pawl_code pawl_store_schema(const char *url, pawl_schema_verb verb, const pawl_s
 
 /* ---- Commit ------------------------------------------------------------- */
 
+/* Whether a claim or a lease is given back, or a row is due at another time. */
+static bool gives_back(const pawl_changes *changes)
+{
+    bool is_given = changes->snapshot_release.count != 0;
+    for (size_t i = 0; i < changes->queue_settle.count; i++)
+        is_given |= changes->queue_settle.items[i].action != PAWL_QUEUE_DONE;
+    for (size_t i = 0; i < changes->timeout_settle.count; i++)
+        is_given |= changes->timeout_settle.items[i].action != PAWL_TIMEOUT_REMOVE;
+    for (size_t i = 0; i < changes->flush_set.count; i++)
+        is_given |= !changes->flush_set.items[i].is_done && !changes->flush_set.items[i].is_dead;
+    for (size_t i = 0; i < changes->outbox_hold.count; i++)
+        is_given |= changes->outbox_hold.items[i].is_release;
+    return is_given;
+}
+
 /* Whether another worker of this process could have something to do now. */
 static bool is_of_interest(const pawl_changes *changes)
 {
@@ -249,10 +264,7 @@ static bool is_of_interest(const pawl_changes *changes)
             changes->subscription_set.count !=
         0)
         return true;
-    for (size_t i = 0; i < changes->queue_settle.count; i++)
-        if (changes->queue_settle.items[i].action != PAWL_QUEUE_DONE)
-            return true;
-    return false;
+    return gives_back(changes);
 }
 
 /* A handle that never claims, a sender's or an operator's, has no worker until

@@ -46,6 +46,23 @@ int64_t pawl__pg_lock_number(const pawl__pg *store, const char *kind, pawl_text 
     return (int64_t)(hash >> 1 | 1); /* positive, never 0 */
 }
 
+/* ---- The handle's queues ------------------------------------------------- */
+
+static pawl_text name_of(const pawl__pg_front *front)
+{
+    return (pawl_text){.data = front->queue, .size = front->queue_size};
+}
+
+/* The fronts of the queues that this handle claims from; returns how many. */
+static size_t list_queues(const pawl__pg *store, const pawl__pg_front **queues)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < store->front_count && i < PAWL__PG_QUEUES_MAX; i++)
+        if (store->fronts[i].is_queue)
+            queues[count++] = &store->fronts[i];
+    return count;
+}
+
 /* ---- News --------------------------------------------------------------- */
 
 #define OUTBOX_PAYLOAD "/outbox"
@@ -71,7 +88,29 @@ static void add_topic(topics *list, pawl_text queue)
         list->queues[list->count++] = queue;
 }
 
-static bool find_topics(const pawl_changes *changes, topics *list)
+/* Whether a lease is given back, or a row of the handle's own queues is due at another time. */
+static bool gives_back(const pawl_changes *changes)
+{
+    bool is_given = changes->snapshot_release.count != 0;
+    for (size_t i = 0; i < changes->timeout_settle.count; i++)
+        is_given |= changes->timeout_settle.items[i].action != PAWL_TIMEOUT_REMOVE;
+    for (size_t i = 0; i < changes->flush_set.count; i++)
+        is_given |= !changes->flush_set.items[i].is_done && !changes->flush_set.items[i].is_dead;
+    return is_given;
+}
+
+/* The queues that this handle claims from, whose timeouts and aggregators it leases; all for a
+ * handle that claims from none, an operator's. */
+static void add_own_topics(const pawl__pg *store, topics *list)
+{
+    const pawl__pg_front *queues[PAWL__PG_QUEUES_MAX];
+    size_t                count = list_queues(store, queues);
+    for (size_t i = 0; i < count; i++)
+        add_topic(list, name_of(queues[i]));
+    list->is_all |= count == 0;
+}
+
+static bool find_topics(const pawl__pg *store, const pawl_changes *changes, topics *list)
 {
     *list = (topics){.has_outbox = changes->outbox_add.count + changes->outbox_hold.count +
                                        changes->outbox_reset.count !=
@@ -80,14 +119,16 @@ static bool find_topics(const pawl_changes *changes, topics *list)
         add_topic(list, changes->queue_send.items[i].queue);
     for (size_t i = 0; i < changes->timeout_set.count && !list->is_all; i++)
         add_topic(list, changes->timeout_set.items[i].destination);
-    return list->has_outbox || list->count != 0;
+    if (gives_back(changes))
+        add_own_topics(store, list);
+    return list->has_outbox || list->count != 0 || list->is_all;
 }
 
 static pawl_text payload_of(const topics *list)
 {
     if (list->count == 1 && !list->has_outbox && !list->is_all)
         return list->queues[0];
-    return list->count == 0 ? PAWL_TEXT(OUTBOX_PAYLOAD) : (pawl_text){0};
+    return list->count == 0 && !list->is_all ? PAWL_TEXT(OUTBOX_PAYLOAD) : (pawl_text){0};
 }
 
 static int64_t queue_lock(const pawl__pg *store, pawl_text queue)
@@ -124,7 +165,7 @@ bool pawl__pg_send_notify(pawl__pg *store, pawl__pg_connection *connection,
     topics  list;
     int64_t locks[TOPICS_MAX + 1];
     size_t  count = 0;
-    if (!find_topics(changes, &list))
+    if (!find_topics(store, changes, &list))
         return false;
     for (size_t i = 0; i < list.count; i++)
         locks[count++] = queue_lock(store, list.queues[i]);
@@ -146,21 +187,6 @@ bool pawl__pg_send_notify(pawl__pg *store, pawl__pg_connection *connection,
 static bool has_outbox(const pawl__pg *store)
 {
     return store->outbox.is_claimed;
-}
-
-static pawl_text name_of(const pawl__pg_front *front)
-{
-    return (pawl_text){.data = front->queue, .size = front->queue_size};
-}
-
-/* The fronts of the queues that this handle claims from; returns how many. */
-static size_t list_queues(const pawl__pg *store, const pawl__pg_front **queues)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < store->front_count && i < PAWL__PG_QUEUES_MAX; i++)
-        if (store->fronts[i].is_queue)
-            queues[count++] = &store->fronts[i];
-    return count;
 }
 
 static bool has_claims(const pawl__pg *store)

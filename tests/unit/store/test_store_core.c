@@ -418,6 +418,38 @@ static void events_wake_who_reads_the_journal(void **state)
     close(both);
 }
 
+static bool wakes(pawl_store *store, int fd, pawl_changes changes)
+{
+    changes.unit_count = changes.group_count = 1;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
+    return wakes_of(fd) == 1;
+}
+
+#define WAKES(store, fd, kind, ...) \
+    wakes(store, fd, (pawl_changes){.kind = {&(pawl_##kind){__VA_ARGS__}, 1}})
+
+/* A claim or a lease that is given back is for others to take. */
+static void what_is_given_back_wakes(void **state)
+{
+    (void)state;
+    int         here  = eventfd(0, EFD_NONBLOCK);
+    pawl_store *store = open_store("fake:");
+    pawl_text   name  = PAWL_TEXT("Bills");
+    assert_int_equal(pawl__wake_add("fake:data", here, NULL), PAWL_OK);
+    assert_false(WAKES(store, here, timeout_settle, .action = PAWL_TIMEOUT_REMOVE));
+    assert_true(WAKES(store, here, timeout_settle, .action = PAWL_TIMEOUT_RELEASE));
+    assert_true(WAKES(store, here, timeout_settle, .action = PAWL_TIMEOUT_RETRY));
+    assert_true(WAKES(store, here, snapshot_release, .partition = name));
+    assert_true(WAKES(store, here, flush_set, .partition = name));
+    assert_false(WAKES(store, here, flush_set, .partition = name, .is_done = true));
+    assert_false(WAKES(store, here, flush_set, .partition = name, .is_dead = true));
+    assert_true(WAKES(store, here, outbox_hold, .source = name, .is_release = true));
+    assert_false(WAKES(store, here, outbox_hold, .source = name));
+    pawl__wake_remove(here);
+    pawl_store_close(store);
+    close(here);
+}
+
 static void commits_wake_who_waits_on_the_store(void **state)
 {
     (void)state;
@@ -485,6 +517,7 @@ int main(void)
         cmocka_unit_test_setup(without_a_list_the_refusal_is_the_answer, reset_fake),
         cmocka_unit_test_setup(a_handle_is_refused_after_fork, reset_fake),
         cmocka_unit_test_setup(commits_wake_who_waits_on_the_store, reset_fake),
+        cmocka_unit_test_setup(what_is_given_back_wakes, reset_fake),
         cmocka_unit_test_setup(events_wake_who_reads_the_journal, reset_fake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
