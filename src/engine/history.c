@@ -48,36 +48,40 @@ void pawl__unit_note(pawl__batch *batch, pawl__unit *unit, pawl_code code, pawl_
         (pawl__attempt){code, error, batch->engine->machine_now};
 }
 
+/* NULL when out of memory. */
 static yyjson_mut_val *make_attempt(yyjson_mut_doc *doc, const pawl__attempt *attempt,
                                     int64_t number)
 {
     char            at[PAWL_TIME_TEXT_SIZE + 1];
     yyjson_mut_val *made = yyjson_mut_obj(doc);
     pawl_time_format(attempt->at, at);
-    yyjson_mut_obj_add_sint(doc, made, "attempt", number);
-    yyjson_mut_obj_add_strcpy(doc, made, "at", at);
-    yyjson_mut_obj_add_str(doc, made, "code", pawl_code_name(attempt->code));
-    yyjson_mut_obj_add_strn(doc, made, "error", attempt->error.data, attempt->error.size);
-    return made;
+    bool is_whole =
+        yyjson_mut_obj_add_sint(doc, made, "attempt", number) &&
+        yyjson_mut_obj_add_strcpy(doc, made, "at", at) &&
+        yyjson_mut_obj_add_str(doc, made, "code", pawl_code_name(attempt->code)) &&
+        yyjson_mut_obj_add_strn(doc, made, "error", attempt->error.data, attempt->error.size);
+    return is_whole ? made : NULL;
 }
 
-/* Adds the attempts that the row has; returns the number of the last. */
-static int64_t add_stored(yyjson_mut_doc *doc, yyjson_mut_val *list, pawl_text stored)
+/* Adds the attempts that the row has, and reads the number of the last. */
+static bool add_stored(yyjson_mut_doc *doc, yyjson_mut_val *list, pawl_text stored, int64_t *number)
 {
-    int64_t     number = 0;
     size_t      index, count;
     yyjson_val *item;
-    yyjson_doc *read  = stored.size > 0 ? yyjson_read_opts((char *)(uintptr_t)stored.data,
-                                                           stored.size, 0, &json_memory, NULL)
-                                        : NULL;
-    yyjson_val *items = yyjson_doc_get_root(read);
-    yyjson_arr_foreach(items, index, count, item)
+    bool        is_whole = true;
+    if (stored.size == 0)
+        return true;
+    yyjson_doc *read =
+        yyjson_read_opts((char *)(uintptr_t)stored.data, stored.size, 0, &json_memory, NULL);
+    if (read == NULL)
+        return false;
+    yyjson_arr_foreach(yyjson_doc_get_root(read), index, count, item)
     {
-        number = yyjson_get_sint(yyjson_obj_get(item, "attempt"));
-        yyjson_mut_arr_append(list, yyjson_val_mut_copy(doc, item));
+        *number = yyjson_get_sint(yyjson_obj_get(item, "attempt"));
+        is_whole &= yyjson_mut_arr_append(list, yyjson_val_mut_copy(doc, item));
     }
     yyjson_doc_free(read);
-    return number;
+    return is_whole;
 }
 
 static void cut(yyjson_mut_val *list)
@@ -96,13 +100,14 @@ pawl_text pawl__unit_history(pawl__batch *batch, const pawl__unit *unit)
     yyjson_mut_doc *doc    = unit->attempt_count > 0 ? yyjson_mut_doc_new(&json_memory) : NULL;
     if (doc == NULL)
         return stored;
-    yyjson_mut_val *list   = yyjson_mut_arr(doc);
-    int64_t         number = add_stored(doc, list, stored);
+    yyjson_mut_val *list     = yyjson_mut_arr(doc);
+    int64_t         number   = 0;
+    bool            is_whole = add_stored(doc, list, stored, &number);
     for (size_t i = 0; i < unit->attempt_count; i++)
-        yyjson_mut_arr_append(list, make_attempt(doc, &unit->attempts[i], ++number));
+        is_whole &= yyjson_mut_arr_append(list, make_attempt(doc, &unit->attempts[i], ++number));
     cut(list);
     yyjson_mut_doc_set_root(doc, list);
-    char *text = yyjson_mut_write_opts(doc, 0, &json_memory, &size, NULL);
+    char *text = is_whole ? yyjson_mut_write_opts(doc, 0, &json_memory, &size, NULL) : NULL;
     if (text != NULL)
         made = pawl_arena_text(batch->arena, (pawl_text){.data = text, .size = size});
     pawl_free(text);

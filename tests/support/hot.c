@@ -93,6 +93,14 @@ static pawl_code on_found(pawl_context *ctx, counter_state *counter, const found
 }
 PAWL_HANDLER(on_found, counter_state, found);
 
+static pawl_code on_begin_found(pawl_context *ctx, counter_state *counter,
+                                const begin_found *message)
+{
+    (void)message;
+    return count_up(ctx, counter, "begin");
+}
+PAWL_HANDLER(on_begin_found, counter_state, begin_found);
+
 static pawl_code find_counter(pawl_context *ctx, const void *message, pawl_saga_id *id)
 {
     (void)ctx;
@@ -107,14 +115,33 @@ static pawl_code on_ring(pawl_context *ctx, counter_state *counter)
 }
 PAWL_TIMEOUT_HANDLER(on_ring, counter_state);
 
+static pawl_saga_id safe_id; /* of the one that was put in last */
+
 static pawl_code on_put_in(pawl_context *ctx, safe_state *safe, const put_in *message)
 {
-    (void)ctx;
     (void)message;
+    safe_id = pawl_saga_id_in_hand(ctx);
     safe->count++;
     return PAWL_OK;
 }
 PAWL_HANDLER(on_put_in, safe_state, put_in);
+
+static pawl_code on_take_out(pawl_context *ctx, safe_state *safe, const take_out *message)
+{
+    (void)ctx;
+    (void)message;
+    safe->count--;
+    return PAWL_OK;
+}
+PAWL_HANDLER(on_take_out, safe_state, take_out);
+
+static pawl_code find_safe(pawl_context *ctx, const void *message, pawl_saga_id *id)
+{
+    (void)ctx;
+    (void)message;
+    *id = safe_id;
+    return PAWL_OK;
+}
 
 static const pawl_saga other_saga = {
     .name        = "Other",
@@ -136,6 +163,10 @@ static const pawl_saga counter_saga = {
                   {.handle = PAWL_HANDLE(on_touch), .key = "name", .transitional_key = "number"},
                   {.handle = PAWL_HANDLE(on_both_counter), .key = "name"},
                   {.handle = PAWL_HANDLE(on_found), .key = "name", .find = find_counter},
+                  {.handle = PAWL_HANDLE(on_begin_found),
+                   .key    = "name",
+                   .find   = find_counter,
+                   .starts = true},
                   {.handle = PAWL_HANDLE(on_ring), .timeout = "ring"},
                   {.handle = NULL}}};
 static const pawl_saga safe_saga = {
@@ -144,6 +175,7 @@ static const pawl_saga safe_saga = {
     .correlation    = "name",
     .is_pessimistic = true,
     .on = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put_in), .key = "name", .starts = true},
+                            {.handle = PAWL_HANDLE(on_take_out), .key = "name", .find = find_safe},
                             {.handle = NULL}}};
 
 static const pawl_endpoint_spec desk = {

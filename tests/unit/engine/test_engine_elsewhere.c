@@ -196,6 +196,7 @@ static void a_row_that_one_key_finds_elsewhere_is_left_by_all(const char *url)
     world_post(&it, NULL, PAWL_MESSAGE(bump, .name = PAWL_TEXT("c"), .number = 'a'));
     world_drain(&it);
     world_forget(&hot_seen);
+    hot_set_timeout(&it, hot_counter_id, WORLD_START);
     locks_hold("c");
     hot_touch(&it, "unknown", 'a');
     hot_touch(&it, "c", 0);
@@ -203,9 +204,10 @@ static void a_row_that_one_key_finds_elsewhere_is_left_by_all(const char *url)
     assert_int_equal(world_step(&it).handled, 1);
     assert_string_equal(hot_seen.text, "bump(b) ");
     assert_int_equal(world_queue(&it, "desk").count, 2);
+    assert_int_equal(world_timeouts(&it).count, 1);
     locks_hold(NULL);
-    assert_int_equal(world_go(&it, WAIT).handled, 2);
-    assert_int_equal(hot_count(&it, "c"), 3);
+    assert_int_equal(world_go(&it, WAIT).handled, 3);
+    assert_int_equal(hot_count(&it, "c"), 4);
     world_close(&it);
 }
 
@@ -226,6 +228,27 @@ static void a_saga_found_by_a_handler_is_left_too(const char *url)
     locks_hold(NULL);
     assert_int_equal(world_drain(&it).handled, 1);
     assert_string_equal(hot_seen.text, "found(a) ");
+    world_close(&it);
+}
+
+/* A message that could begin a saga finds the one that its finder names, in another worker's
+ * hands. */
+static void e30_a_starter_begins_nothing_beside_a_saga_that_is_elsewhere(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    int64_t before = world_saga_count(&it, "Counter");
+    locks_hold("a");
+    world_post(&it, NULL, PAWL_MESSAGE(begin_found, .name = PAWL_TEXT("x")));
+    assert_true(world_step(&it).is_idle);
+    assert_string_equal(hot_seen.text, "");
+    assert_int_equal(world_saga_count(&it, "Counter"), before);
+    assert_int_equal(world_queue(&it, "desk").count, 1);
+    locks_hold(NULL);
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_string_equal(hot_seen.text, "begin(a) ");
+    assert_int_equal(world_saga_count(&it, "Counter"), before);
     world_close(&it);
 }
 
@@ -332,6 +355,20 @@ static void s32_a_pessimistic_saga_runs_alone_still(const char *url)
     world_close(&it);
 }
 
+/* The id that a finder names is read with its lock, like a key. */
+static void s32_a_pessimistic_saga_is_locked_for_a_finder(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    world_post(&it, NULL, PAWL_MESSAGE(put_in, .name = PAWL_TEXT("s")));
+    world_drain(&it);
+    world_post(&it, NULL, PAWL_MESSAGE(take_out, .name = PAWL_TEXT("s")));
+    (void)locks_loads();
+    assert_int_equal(world_drain(&it).handled, 1);
+    assert_string_equal(locks_loads(), "Safe:id:wait(1) ");
+    world_close(&it);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,10 +380,12 @@ int main(void)
         ON_ALL_STORES(nothing_of_a_saga_runs_however_it_is_found),
         ON_ALL_STORES(a_row_that_one_key_finds_elsewhere_is_left_by_all),
         ON_ALL_STORES(a_saga_found_by_a_handler_is_left_too),
+        ON_ALL_STORES(e30_a_starter_begins_nothing_beside_a_saga_that_is_elsewhere),
         ON_ALL_STORES(not_found_waits_for_what_was_put_back),
         ON_ALL_STORES(e3_waits_for_what_its_own_batch_put_back),
         ON_ALL_STORES(e3_what_is_put_back_has_waited_since_the_first_time),
         ON_SQL_STORES(s32_a_pessimistic_saga_runs_alone_still),
+        ON_SQL_STORES(s32_a_pessimistic_saga_is_locked_for_a_finder),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/batch.h"
+#include "support/fault_memory.h"
 #include "support/hook.h"
 #include "support/world.h"
 
@@ -107,11 +109,13 @@ static void e26_a_dead_letter_tells_of_each_attempt(const char *url)
     world_close(&it);
 }
 
-/* A message refused at once has one attempt. */
+/* A message refused at once has one attempt, at the time of the machine whatever the business
+ * clock says. */
 static void e26_a_letter_of_one_attempt_tells_of_it(const char *url)
 {
     world it;
     open_world(&it, url, &application, (pawl_endpoint_options){.immediate_retries = 3});
+    world_go(&it, PAWL_HOURS(5));
     world_post(&it, "m-1", PAWL_MESSAGE(job, .how = PAWL_TEXT("wrong")));
     world_post_json(&it, "m-2", "nobody knows this", "{}");
     world_post_json(&it, "m-3", "job", "[]");
@@ -124,6 +128,7 @@ static void e26_a_letter_of_one_attempt_tells_of_it(const char *url)
         expect_attempts(text, 1);
         snprintf(part, sizeof part, "\"code\":\"%.*s\"", PAWL_TEXT_ARGS(dead.items[i].code));
         assert_int_equal(count_of(text, part), 1);
+        assert_int_equal(count_of(text, "\"at\":\"2026-01-01T09:00:00.000000Z\""), 1);
     }
     world_close(&it);
 }
@@ -209,6 +214,36 @@ static void e26_a_message_that_is_handled_in_the_end_leaves_nothing(const char *
     world_close(&it);
 }
 
+/* Without memory the row keeps the list that it has: nothing of it is left out. */
+static void e26_a_history_without_memory_stays_as_it_is(void **state)
+{
+    (void)state;
+    static const char stored[] = "[{\"attempt\":1,\"at\":\"2026-01-01T09:00:00.000000Z\","
+                                 "\"code\":\"RETRY\",\"error\":\"first\"}]";
+    pawl__attempt     attempts[20]; /* more than one block of the document holds */
+    pawl__unit        unit = {
+               .row = {.history = pawl_text_of(stored)}, .attempts = attempts, .attempt_count = 20};
+    bool is_whole = false;
+    for (size_t i = 0; i < 20; i++)
+        attempts[i] = (pawl__attempt){PAWL_EBUSY, PAWL_TEXT("second"), WORLD_START};
+    fault_memory_install();
+    for (long n = 1; !is_whole; n++) {
+        pawl__batch batch = {.arena = pawl_arena_create(16)};
+        fault_memory_set(n);
+        fault_memory_go_on();
+        pawl_text made = pawl__unit_history(&batch, &unit);
+        fault_memory_pause();
+        is_whole = !fault_memory_is_met();
+        if (!is_whole)
+            assert_string_equal(made.data, stored);
+        else
+            expect_attempts(made.data, 21);
+        pawl_arena_destroy(batch.arena);
+        assert_true(n < 100);
+    }
+    pawl_allocator_set(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +254,7 @@ int main(void)
         ON_STORE(e26_attempts_with_own_sql_are_told, "postgres"),
         ON_STORES(e26_attempts_of_a_batch_that_is_run_again_are_told),
         ON_ALL_STORES(e26_a_message_that_is_handled_in_the_end_leaves_nothing),
+        cmocka_unit_test(e26_a_history_without_memory_stays_as_it_is),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);
