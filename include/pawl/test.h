@@ -37,7 +37,7 @@
  *
  * Threads: a test belongs to one thread.
  * Memory: what a look returns lives until pawl_test_destroy.
- * Tests: tests/unit/runtime/test_test_kit.c, test_test_store.c,
+ * Tests: tests/unit/runtime/test_test_kit.c, test_test_store.c, test_test_outbox.c,
  *     tests/unit/examples/test_example_orders.c
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -119,7 +119,7 @@ PAWL_API pawl_code pawl_test_publish(pawl_test *test, const pawl_record *record,
                                      const void *message, pawl_error *error);
 /* Moves both clocks, stopping at every time at which something becomes due, so
  * that what happens at 9:05 is over before what is due at 9:10 begins, in all
- * endpoints. PAWL_EINVAL for a negative duration. */
+ * endpoints; retries of messages, deliveries and projections too. PAWL_EINVAL for a negative duration. */
 PAWL_API pawl_code pawl_test_advance(pawl_test *test, int64_t duration, pawl_error *error);
 /* The same to a time; a time that is past is PAWL_EINVAL. */
 PAWL_API pawl_code pawl_test_advance_to(pawl_test *test, pawl_time time, pawl_error *error);

@@ -169,12 +169,14 @@ int pawl_endpoint_given_up(pawl_endpoint *endpoint)
 
 /* ---- Steps ----------------------------------------------------------------------- */
 
-/* Business time at which a projection tries a failed event again. */
+/* Business time at which the outbox tries a failed row again, or a projection a failed event. */
 static pawl_time find_retry(const pawl_endpoint *endpoint)
 {
     const pawl__service *service = endpoint->service;
     pawl_time            retry =
         service != NULL ? pawl__projections_retry(service->projections) : PAWL_TIME_MAX;
+    if (service != NULL && service->outbox_retry < retry)
+        retry = service->outbox_retry;
     if (retry == PAWL_TIME_MAX)
         return retry;
     int64_t rest = retry - pawl__machine_now(endpoint);

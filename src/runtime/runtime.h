@@ -255,6 +255,7 @@ typedef struct pawl__service {
     int64_t                   term;          /* number of its take-overs */
     pawl_time                 orphans_due;   /* machine time of the next look at held rows */
     pawl_time                 outbox_due;    /* machine time of the next look at the outbox */
+    pawl_time                 outbox_retry;  /* of the next row that waits; PAWL_TIME_MAX */
     pawl_time                 last_now;      /* machine time of the last step */
     pawl_time                 sweep_due;
     int                       sweep_failures; /* in a row */

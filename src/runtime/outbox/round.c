@@ -150,6 +150,7 @@ static pawl_code drain(pawl__service *service, pawl_time now, pawl_step *step, p
     pawl_code                    code = service->store->ops->outbox_claim(
                            service->store, service->endpoint->model->endpoint, now, (size_t)settings->outbox_batch,
                            service->arena, &rows, error);
+    service->outbox_retry = rows.next_attempt;
     if (code != PAWL_OK || rows.count == 0) {
         pawl_time idle_end  = pawl_time_add(now, settings->outbox_idle);
         service->outbox_due = rows.next_attempt < idle_end ? rows.next_attempt : idle_end;

@@ -82,6 +82,13 @@ static void put_hold(const pawl__service *service, pawl_changes *changes,
                            .is_release = !is_met && !waits};
 }
 
+static void put_off(pawl__service *service, const pawl__round_row *row, pawl_outbox_settle *settle)
+{
+    settle->next_attempt = pawl_time_add(settle->at, back_off(service, attempts_of(row->row)));
+    if (settle->next_attempt < service->outbox_retry)
+        service->outbox_retry = settle->next_attempt;
+}
+
 static void put_settle(pawl__service *service, pawl_changes *changes, const pawl__round_row *row,
                        uint32_t index)
 {
@@ -100,8 +107,7 @@ static void put_settle(pawl__service *service, pawl_changes *changes, const pawl
     pawl__observe_attempt(service->endpoint, row->row, settle->outcome, row->duration,
                           changes->now);
     if (delivery->outcome == PAWL_ATTEMPT_TRANSIENT)
-        settle->next_attempt =
-            pawl_time_add(changes->now, back_off(service, attempts_of(row->row)));
+        put_off(service, row, settle);
     if (delivery->outcome == PAWL_ATTEMPT_SUCCESS && pawl__sink_is_here(row->sink))
         changes->queue_send.items[changes->queue_send.count++] =
             (pawl_queue_send){.unit    = index,
