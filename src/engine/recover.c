@@ -3,7 +3,8 @@
  *     immediate retries   in memory, in unit.c
  *     delayed retries     the row gets a later due time, doubling, with jitter
  *     dead letter         after these; at once for what can never succeed; an event of a
- *                         projection never is one
+ *                         projection never is one. A stream that cannot be read comes here as
+ *                         PAWL_ECONFIG, which has retries (stream.c)
  *     wait                "no saga yet": 50 ms doubling to 1 s, uncounted
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -118,9 +118,9 @@ static pawl_code fill(pawl__batch *batch, pawl__entry *entry, const pawl_stream 
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for the state of %s",
                               stream->text.data);
     if (entry->broken != PAWL_OK) {
-        /* A program of another version may be able to decode it: retries, then a dead letter. */
-        if (entry->broken == PAWL_EDECODE)
-            entry->broken = PAWL_ECONFIG;
+        /* A program of another version may be able to read it, whatever the code says here:
+         * retries, then a dead letter. */
+        entry->broken      = PAWL_ECONFIG;
         entry->broken_text = pawl_arena_text(batch->arena, pawl_text_of(broken.text));
         memset(state, 0, entry->model->state->size);
     }

@@ -1,0 +1,132 @@
+/* test_engine_unread.c - a command for a stream with an event that this program cannot read:
+ * it has its retries, whatever code the upcaster answers, and then becomes a dead letter.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "pawl/process.h"
+
+static world_log seen;
+static pawl_code answer; /* of the upcaster */
+
+#define METER(F) F(INT64, total)
+PAWL_RECORD(meter, METER)
+#define READING(F) \
+    F(TEXT, name)  \
+    F(INT64, by)
+PAWL_RECORD(reading, READING)
+
+static pawl_code upcast(int version, pawl_text json, pawl_arena *arena, pawl_text *upcast,
+                        pawl_error *error)
+{
+    (void)arena;
+    *upcast = json;
+    return answer == PAWL_OK ? answer : pawl_error_set(error, answer, "version %d is odd", version);
+}
+
+#define ADVANCED(F) F(INT64, by)
+PAWL_RECORD(advanced, ADVANCED)
+PAWL_RECORD_WITH(advanced_today, ADVANCED, .type = "advanced", .version = 2, .upcast = upcast)
+
+/* Two programs: the event is of version 1 in one, of version 2 in the other. */
+#define PROGRAM(program, event_type)                                                             \
+    static pawl_code program##_on_reading(pawl_context *ctx, const meter *state,                 \
+                                          const reading *command)                                \
+    {                                                                                            \
+        world_note(&seen, "%d", (int)state->total);                                              \
+        return pawl_emit(ctx, PAWL_MESSAGE(event_type, .by = command->by));                      \
+    }                                                                                            \
+    PAWL_ENTITY_HANDLER(program##_on_reading, meter, reading);                                   \
+    static void program##_apply(meter *state, const event_type *event)                           \
+    {                                                                                            \
+        state->total += event->by;                                                               \
+    }                                                                                            \
+    PAWL_APPLY(program##_apply, meter, event_type);                                              \
+    static const pawl_entity program##_meter = {                                                 \
+        .name  = "Meter",                                                                        \
+        .state = PAWL_RECORD_OF(meter),                                                          \
+        .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(program##_on_reading), .key = "name"}, \
+                                   {.handle = NULL}},                                            \
+        .apply = (const pawl_apply *const[]){PAWL_APPLIES(program##_apply), NULL}};              \
+    static const pawl_endpoint_spec program##_endpoint = {                                       \
+        .name = "meters", .entities = (const pawl_entity *const[]){&program##_meter, NULL}};     \
+    static const pawl_application program = {                                                    \
+        PAWL_APPLICATION_INIT, .name = "meters",                                                 \
+        .endpoints = (const pawl_endpoint_spec *const[]){&program##_endpoint, NULL}}
+PROGRAM(yesterday, advanced);
+PROGRAM(today, advanced_today);
+
+static void post_reading(world *it)
+{
+    world_post(it, NULL, PAWL_MESSAGE(reading, .name = PAWL_TEXT("a"), .by = 1));
+    world_drain(it);
+}
+
+/* A program of today meets an event of yesterday, and cannot read it; a command waits for its
+ * first of two delayed retries. */
+static void meet(world *it, const char *url, pawl_code code)
+{
+    const pawl_endpoint_options options = {.delayed_retries = 2};
+    pawl_store                 *held    = world_hold(url);
+    world_forget(&seen);
+    world_open(it, url, &yesterday, NULL, NULL);
+    post_reading(it);
+    world_close(it);
+    answer = code;
+    world_open(it, url, &today, NULL, &options);
+    pawl_store_close(held);
+    /* The ids are made of the seed and the time. */
+    pawl_clock_set(it->machine, WORLD_START + PAWL_SECONDS(1));
+    post_reading(it);
+    assert_string_equal(seen.text, "0 ");
+    assert_int_equal(world_dead(it).count, 0);
+    assert_int_equal(world_queue(it, "meters").count, 1);
+    assert_int_equal(world_queue(it, "meters").items[0].attempts, 1);
+}
+
+static void goes_on(const char *url, pawl_code code)
+{
+    world it;
+    meet(&it, url, code);
+    answer = PAWL_OK;
+    world_go_both(&it, PAWL_HOURS(1));
+    assert_string_equal(seen.text, "0 1 ");
+    assert_int_equal(world_dead(&it).count, 0);
+    world_close(&it);
+}
+
+static void a_stream_that_can_be_read_again_goes_on(const char *url)
+{
+    goes_on(url, PAWL_EDECODE);
+}
+
+static void the_code_of_an_upcaster_makes_no_difference(const char *url)
+{
+    goes_on(url, PAWL_EINVAL);
+}
+
+static void a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries(const char *url)
+{
+    world it;
+    meet(&it, url, PAWL_REJECT);
+    world_go_both(&it, PAWL_SECONDS(15)); /* 10 s, then 20, each with a tenth more or less */
+    assert_int_equal(world_dead(&it).count, 0);
+    assert_int_equal(world_queue(&it, "meters").items[0].attempts, 2);
+    world_go_both(&it, PAWL_SECONDS(30));
+    assert_string_equal(seen.text, "0 ");
+    assert_int_equal(world_dead(&it).count, 1);
+    assert_true(world_says(world_dead(&it).items[0].error, "version 1 is odd"));
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(a_stream_that_can_be_read_again_goes_on),
+        ON_ALL_STORES(the_code_of_an_upcaster_makes_no_difference),
+        ON_ALL_STORES(a_stream_that_stays_unread_makes_a_dead_letter_after_the_retries),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
