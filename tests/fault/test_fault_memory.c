@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* On a server one allocation of so many fails: each run begins with stores that are empty. */
+#define SERVER_STRIDE 17
+
 /* ---- The allocator ---------------------------------------------------------------- */
 
 static long live;      /* blocks that were not freed */
@@ -60,20 +63,21 @@ static void the_nth_allocation_fails(const char *url)
 {
     char scheme[20];
     snprintf(scheme, sizeof scheme, "%.*s", (int)(strchr(url, ':') - url), url);
-    long n = 0;
-    for (bool goes_on = true; goes_on; n++) {
+    const long stride = server_is(url) ? SERVER_STRIDE : 1;
+    long       n      = 1;
+    for (bool goes_on = true; goes_on; n += stride) {
         char here[1000], target[1000];
         assert_true(scenario_url(scheme, here, sizeof here));
         assert_true(scenario_url(scheme, target, sizeof target));
         long before = live;
-        goes_on     = run_once(here, target, n + 1);
+        goes_on     = run_once(here, target, n);
         if (live != before)
-            fail_msg("allocation %ld: %ld blocks are left", n + 1, live - before);
+            fail_msg("allocation %ld: %ld blocks are left", n, live - before);
         scenario_forget(here);
         scenario_forget(target);
     }
-    print_message("%ld allocations failed in turn\n", n - 1);
-    assert_true(n > 50);
+    print_message("%ld allocations failed in turn\n", (n - 1) / stride - 1);
+    assert_true(n > 100);
 }
 
 static void creating_fails_and_leaves_nothing(const char *url)
@@ -82,10 +86,11 @@ static void creating_fails_and_leaves_nothing(const char *url)
     pawl_endpoint_options options  = PAWL_ENDPOINT_OPTIONS_INIT;
     pawl_endpoint        *endpoint = NULL;
     pawl_error            error    = PAWL_ERROR_INIT;
-    options.store                  = url;
-    options.routes                 = routes;
-    long      n                    = 0;
-    pawl_code code                 = PAWL_ENOMEM;
+    world_make_tables(url, &trip_application);
+    options.store  = url;
+    options.routes = routes;
+    long      n    = 0;
+    pawl_code code = PAWL_ENOMEM;
     while (code != PAWL_OK && n < 10000) {
         long before = live;
         arm(++n);
@@ -105,8 +110,8 @@ static void creating_fails_and_leaves_nothing(const char *url)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_STORES(creating_fails_and_leaves_nothing),
-        ON_STORES(the_nth_allocation_fails),
+        ON_ALL_STORES(creating_fails_and_leaves_nothing),
+        ON_ALL_STORES(the_nth_allocation_fails),
     };
     const pawl_allocator allocator = {resize, NULL};
     pawl_allocator_set(&allocator);
