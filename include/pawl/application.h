@@ -212,7 +212,7 @@ struct pawl_process {
 };
 
 /* Reads the events of all streams in the order of their positions, each once, and
- * keeps its place in the commit of what its handlers do. One worker of all
+ * keeps its checkpoint in the commit of its handlers' effects. One worker of all
  * processes runs it at a time. A handler that fails, with whatever code, holds it up
  * until it succeeds: an event is never passed over but by PAWL_DISCARD. Messages that
  * it sends have ids that a replay makes again. Filters do not run. pawl_now is the endpoint's
@@ -220,7 +220,7 @@ struct pawl_process {
 struct pawl_projection {
     const char                *name; /* of the checkpoint: another name begins anew */
     const pawl_handler *const *on;   /* PAWL_MESSAGE_HANDLERs, one for each event; ends with NULL */
-    bool    own_sql; /* writes with pawl_sqlite(ctx) ..., in one transaction with the place */
+    bool    own_sql; /* writes with pawl_sqlite(ctx) ..., in one transaction with the checkpoint */
     int32_t batch;   /* events in one commit; 0: 256 */
 };
 

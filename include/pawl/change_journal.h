@@ -3,8 +3,8 @@
  *     stream      the events of one process or entity, versions 1, 2, 3 ...
  *     fold        the state that folding a stream's events gave, stored so that a
  *                 load need not read them all
- *     position    an event's place among those of all streams, given after its
- *                 commit, so that whoever reads by position misses none
+ *     position    an event's number in the order of all streams, given after its
+ *                 commit, so that a reader by position misses none
  *     checkpoint  the position that a projection has come to
  *
  * Threads: plain data.

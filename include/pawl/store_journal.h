@@ -35,7 +35,7 @@ typedef struct pawl_append {
  * answers PAWL_OK all are durable, else none is there (O1).
  *
  * Of a dispatch are read: destination, message, due and dispatch_id. A zero id is
- * made of (outbox, stream, version of the last event, place among the dispatches),
+ * made of (outbox, stream, version of the last event, index of the dispatch),
  * so that the same append run again makes the same ids (O5, O7); an empty message id
  * becomes the dispatch id's text. They are delivered in this order, those of the
  * stream's earlier versions before them (O8).

@@ -21,7 +21,7 @@ extern "C" {
 
 typedef struct pawl_queue_row {
     pawl_message message;
-    int64_t      seq; /* place in the queue; never used again */
+    int64_t      seq; /* number of the row; never used again */
     pawl_time    due;
     pawl_time    placed; /* due time when first sent: with seq, the row's place */
     int32_t      attempts;

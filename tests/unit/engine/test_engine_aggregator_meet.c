@@ -1,5 +1,5 @@
 /* test_engine_aggregator_meet.c - workers that hand over one partition at the same moment.
- * Contract E36.
+ * E36.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /* test_engine_finder.c - custom finders: by a condition over the stored state, in SQL of
  * the application's own, and a saga found so that another worker moved meanwhile.
- * Contract E30; more of it in test_engine_sql.c.
+ * E30; more of it in test_engine_sql.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /* test_engine_foreign.c - due timeouts for a destination that no endpoint of the store
- * handles are sent there, then removed. Contract E13.
+ * handles are sent there, then removed. E13.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* test_engine_history.c - the attempts that a dead letter lists. Contract E26.
+/* test_engine_history.c - the attempts that a dead letter lists. E26.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /* test_engine_missing.c - a message that begins no saga and finds none: what its row says
- * becomes of it, once, with a warning and a count. Contract E3.
+ * becomes of it, once, with a warning and a count. E3.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

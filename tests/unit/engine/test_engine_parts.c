@@ -1,5 +1,5 @@
 /* test_engine_parts.c - programs that use a part of what there is: sagas without an
- * outbox, an outbox without sagas, neither. Contract E31.
+ * outbox, an outbox without sagas, neither. E31.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /* test_engine_version.c - sagas whose state an older program wrote: brought up by the
  * record's function, or the failure of their own messages, never an empty state.
- * Contract S27.
+ * S27.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

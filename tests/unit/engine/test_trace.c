@@ -1,5 +1,5 @@
 /* test_trace.c - `traceparent`: what is valid, what goes on in what is sent.
- * Contract O23.
+ * O23.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* test_health.c - when a store is healthy, degraded, unhealthy. Contract O23.
+/* test_health.c - when a store is healthy, degraded, unhealthy. O23.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /* test_runtime_observe.c - endpoints and their observer, with a module that does
- * nothing by itself: the test asks in its place. Contract O23.
+ * nothing by itself: the test asks in its place. O23.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /* test_runtime_observe_export.c - exports that an observer gives a module to send, and their
- * results. Contract O23.
+ * results. O23.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

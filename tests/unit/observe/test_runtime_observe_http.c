@@ -1,5 +1,5 @@
 /* test_runtime_observe_http.c - the module over real sockets: pages are asked for,
- * traces and metrics arrive at a collector. Contract O23.
+ * traces and metrics arrive at a collector. O23.
  *
  * Nothing sleeps: who waits, waits for what is to come.
  *

@@ -1,5 +1,5 @@
 /* test_runtime_observe_module.c - the module alone over real sockets, with a source that
- * is the test's. Contract O23.
+ * is the test's. O23.
  *
  * Nothing sleeps: who waits, waits for what is to come.
  *

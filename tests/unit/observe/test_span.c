@@ -1,4 +1,4 @@
-/* test_span.c - the ring of spans. Contract O23.
+/* test_span.c - the ring of spans. O23.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
