@@ -59,7 +59,7 @@ check_licence()
 # Folders whose comments name their subject; more of them are to follow. A sentence about
 # "what" or "who" leaves the reader to guess it, and so does a comment that begins with a
 # pronoun: there is no sentence before it that names the thing.
-named_folders='include/pawl src/base src/record src/workflow src/observe src/transport src/store/core src/store/memory
+named_folders='include/pawl src/base src/record src/workflow src/observe src/transport src/store/core src/store/memory src/store/postgres
     src/engine src/cli src/runtime src/conformance bench examples tests/support tests/unit'
 sentence='(/\* |^ *\* |[.:] )(What|Who|Whoever) [a-z]'
 comment='/\* ([a-z_0-9]+\.[ch](:| -) )?'

@@ -1,9 +1,9 @@
-/* lease.c - who leads: named leases, each a worker's.
+/* lease.c - leads: named leases, each of one worker.
  *
- * The row "lead:NAME" is taken in one statement: it looks whether the lease is
- * free, and writes only over the row that it looked at, so that of two that try
- * at once one gets it. When it is not free nothing is written. It is asked again
- * and again for as long as an endpoint runs, so it is a transaction of its own.
+ * The lease row "lead:NAME" is taken in one statement: it reads whether the lease is free, and
+ * writes only over the version of the row that it read, so that of two that try at once one
+ * gets it. When the lease is not free nothing is written. The statement is repeated as long as
+ * an endpoint runs, so it is a transaction of its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,11 +13,12 @@
 #include <string.h>
 
 #define KIND "lead:"
-/* For a lock on a lease's row: it is had for one statement, and a take-over waits for it. */
+/* The longest wait for the row lock on a lease row: it is kept for one statement, and a take-over
+ * waits for it. */
 #define LOCK_MS 500
 #define LOCK_MS_TEXT "500"
 
-/* KIND and a name within the limit. */
+/* A lease's kind and name, within the limit. */
 typedef struct lease_name {
     char      data[PAWL_NAME_SIZE_MAX + sizeof KIND];
     pawl_text text;
@@ -36,10 +37,10 @@ static pawl_code name_of(pawl_text name, lease_name *result, pawl_error *error)
     return PAWL_OK;
 }
 
-/* Whoever led before may have been stopped inside a commit: the rows that it has locked
- * are those that its successor writes, and they stay locked until it goes on. That session
- * is ended, and no other. One that is slow between its commits keeps what it has under
- * way, a handler's transaction say: as a leader it is told that another one leads. */
+/* Row locks of the previous leader, which may have been stopped inside a commit, are on the rows
+ * that its successor writes, and stay until it goes on. That session is ended, and no other. A
+ * leader that is slow between its commits keeps what it has under way, a handler's transaction say:
+ * its next renewal is refused. */
 static void end_previous(pawl__pg_connection *connection, pawl_text name, pawl_uuid previous)
 {
     if (pawl__pg_end_commit_of(connection, previous))
@@ -49,9 +50,9 @@ static void end_previous(pawl__pg_connection *connection, pawl_text name, pawl_u
                  PAWL_TEXT_ARGS(name));
 }
 
-/* The lease's row may be locked, by whoever was stopped while it renewed or gave back the
- * lease. A session that has stood still over the row of a lease that is over is ended, and
- * gone then: whether there was one. */
+/* The row lock on the lease row may belong to a leader that was stopped while it renewed the lease
+ * or gave it back. A session that has stood still over the row of a lease that is over is ended,
+ * and gone then; true when there was one. */
 static bool end_renewal(pawl__pg_connection *connection, pawl_text name, pawl_time now)
 {
     pawl__pg_request request;
@@ -69,7 +70,7 @@ static bool end_renewal(pawl__pg_connection *connection, pawl_text name, pawl_ti
     return is_ended;
 }
 
-/* One try to take a lease. */
+/* A try to take a lease. */
 typedef struct taking {
     pawl__pg            *store;
     pawl__pg_connection *connection;
@@ -77,15 +78,16 @@ typedef struct taking {
     pawl_time            now;
     int64_t              lease;
     bool                 is_taken;
-    pawl_uuid            previous; /* who had it; zero: nobody else */
+    pawl_uuid            previous; /* the worker that had it; zero: none, or this one */
 } taking;
 
-/* A lock is waited for shortly, but in a hold: its transaction is the handler's, and would
- * not survive the failure. */
+/* lock_timeout is short, but not in a hold: its transaction is the handler's, and would not survive
+ * the failure. */
 static void send_take(const taking *t, pawl__pg_request *request, pawl_error *error)
 {
-    bool is_alone              = !t->store->in_hold;
-    t->connection->is_gathered = true; /* whoever is stopped has sent all of it, or nothing */
+    bool is_alone = !t->store->in_hold;
+    t->connection->is_gathered =
+        true; /* a process that is stopped has sent all of it, or nothing */
     pawl__pg_begin(request, t->connection, is_alone ? PAWL__PG_LEAD_TAKE_ALONE : PAWL__PG_LEAD_TAKE,
                    error);
     pawl__pg_put_text(request, t->name);
@@ -111,7 +113,8 @@ static pawl_code try_to_take(taking *t, pawl_error *error)
     return code;
 }
 
-/* On a connection without a transaction, so that it is one of its own, in one trip. */
+/* Takes the lease on a connection without a transaction, so that it is one of its own, in one round
+ * trip. */
 static pawl_code take(taking *t, pawl_error *error)
 {
     pawl__pg *store = t->store;

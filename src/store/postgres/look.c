@@ -1,21 +1,19 @@
-/* look.c - statistics, next due times, and the sweep of what is old.
+/* look.c - statistics, next due times, and the sweep of old rows.
  *
- * Marks of the inbox have no index on their time: it would make each of them a
- * fifth dearer to write (in log; an eighth in time), for a sweep that is no faster.
- * The table itself is the index. Rows are added where the sweep made room, so
- * what is oldest lies together, and the hand of a clock that goes round the pages
- * is at it:
+ * Inbox marks have no index on their time: it would make each of them a fifth dearer to write
+ * (in log; an eighth in time), for a sweep that is no faster. The table itself is the index.
+ * Rows are added where the sweep made room, so old marks lie together, and the hand of a clock
+ * that goes round the pages is at them:
  *
  *     page    0        hand                        last
  *             |newer ...|oldest ......... newer ...|
  *
- * A sweep goes on from the hand, deletes, and stops after some pages without an
- * old mark. It never reads again what it deleted, which a snapshot that somebody
- * holds open would make it do in an index: 2,000 marks took 4 ms beside such a
- * snapshot, by an index 13 ms and more each time. Where marks lie otherwise (clocks
- * that differ, long transactions, another retention), a stroll through a part of
- * all pages, once round in a day, finds them, and moves the hand to where they are
- * many.
+ * A sweep goes on from the hand, deletes, and stops after some pages without an old mark. It
+ * never reads again what it deleted, as it would in an index while a snapshot is held open:
+ * 2,000 marks took 4 ms beside such a snapshot, by an index 13 ms and more each time. Where
+ * marks lie otherwise (clocks that differ, long transactions, another retention), a stroll
+ * through a part of all pages, once round in a day, finds them, and moves the hand to where
+ * they are many.
  *
  * Servers before version 14 cannot begin at a page: they read the table each time.
  *
@@ -29,10 +27,10 @@
 
 /* ---- Next due times ----------------------------------------------------- */
 
-/* What is first, claimed by others or not. */
+/* The first due times, of rows that others have too. */
 typedef struct first_seen {
     pawl_next_due next;
-    bool          others_have; /* the first timeout is due, and another worker's */
+    bool          others_have; /* another worker has leased the first timeout, which is due */
 } first_seen;
 
 static void take_time(pawl__pg_request *request, pawl_time *time)
@@ -42,10 +40,10 @@ static void take_time(pawl__pg_request *request, pawl_time *time)
     *time             = is_null ? PAWL_TIME_MAX : value;
 }
 
-static pawl_code look_ahead(pawl__pg *store, pawl__pg_connection *connection,
-                            const pawl__pg_front *front, pawl_time from, pawl_text queue,
-                            const pawl_text *aggregators, size_t aggregator_count,
-                            first_seen *first, pawl_error *error)
+static pawl_code read_next(pawl__pg *store, pawl__pg_connection *connection,
+                           const pawl__pg_front *front, pawl_time from, pawl_text queue,
+                           const pawl_text *aggregators, size_t aggregator_count, first_seen *first,
+                           pawl_error *error)
 {
     pawl__pg_request request;
     pawl__pg_begin(&request, connection, PAWL__PG_NEXT_OF_ALL, error);
@@ -67,10 +65,10 @@ static pawl_code look_ahead(pawl__pg *store, pawl__pg_connection *connection,
     return code == PAWL_OK ? request.code : code;
 }
 
-/* What others have in hand is passed over by locking, so the transaction is
- * rolled back: nothing is locked then, and nothing was written to the disk. */
-static pawl_code look_past_others(pawl__pg *store, pawl__pg_connection *connection, pawl_time from,
-                                  pawl_text queue, pawl_time *due, pawl_error *error)
+/* SKIP LOCKED leaves out the rows of others; the transaction is rolled back, so that nothing stays
+ * locked, and nothing was written to the disk. */
+static pawl_code skip_taken(pawl__pg *store, pawl__pg_connection *connection, pawl_time from,
+                            pawl_text queue, pawl_time *due, pawl_error *error)
 {
     pawl__pg_request request;
     *due = PAWL_TIME_MAX;
@@ -92,8 +90,8 @@ static pawl_code look_past_others(pawl__pg *store, pawl__pg_connection *connecti
     return code;
 }
 
-/* The queue is looked at from where a claim would begin. A row that was due when
- * the last claim did not get it is in somebody's hands: only then are locks asked. */
+/* Reads from the due time at which the last claim began. A row that was due then and was not
+ * claimed belongs to another worker: only in that case row locks are tried. */
 static pawl_code find_next(pawl__pg *store, pawl__pg_connection *connection, pawl_text queue,
                            const pawl_text *aggregators, size_t aggregator_count,
                            pawl_next_due *next, pawl_error *error)
@@ -101,13 +99,13 @@ static pawl_code find_next(pawl__pg *store, pawl__pg_connection *connection, paw
     pawl__pg_front *front = pawl__pg_front_of(store, queue);
     pawl_time       from  = front->start;
     first_seen      first = {{PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX}, false};
-    pawl_code       code  = look_ahead(store, connection, front, from, queue, aggregators,
-                                       aggregator_count, &first, error);
-    *next                 = first.next;
+    pawl_code code = read_next(store, connection, front, from, queue, aggregators, aggregator_count,
+                               &first, error);
+    *next          = first.next;
     bool may_be_taken =
         next->queue < PAWL_TIME_MAX && (!front->is_queue || next->queue <= front->due_max);
     if (code == PAWL_OK && may_be_taken)
-        code = look_past_others(store, connection, from, queue, &next->queue, error);
+        code = skip_taken(store, connection, from, queue, &next->queue, error);
     if (code != PAWL_OK)
         return code;
     store->others_have = first.others_have || next->queue != first.next.queue;
@@ -132,7 +130,7 @@ pawl_code pawl__pg_next_due(pawl_store *base, pawl_text queue, const pawl_text *
 
 /* ---- Statistics --------------------------------------------------------- */
 
-/* One round trip, and one for who lives. */
+/* Statistics take one round trip, and one for the living workers. */
 pawl_code pawl__pg_stats(pawl_store *base, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                          pawl_error *error)
 {
@@ -159,11 +157,11 @@ typedef struct sweep_state {
     int64_t pages;
     int64_t hand;   /* page where old marks were found last */
     int64_t stroll; /* page where the next stroll begins */
-    /* The outbox: when what was deleted last had been dispatched, if more was left. */
+    /* The outbox: the dispatch time of the last row that was deleted, if more are left. */
     pawl_time dispatched;
 } sweep_state;
 
-/* A row's place: four bytes of the page, two of the row in it. */
+/* A ctid: four bytes of the page, two of the row in it. */
 static void put_page(pawl__pg_request *request, int64_t page)
 {
     unsigned char front[6] = {(unsigned char)(page >> 24), (unsigned char)(page >> 16),
@@ -253,8 +251,8 @@ static pawl_code sweep_inbox(sweep_state *s)
 
 /* ---- Sweep: the rest ---------------------------------------------------- */
 
-/* While more is left, the next one begins where this one ended: what is deleted
- * stays in the index until a vacuum, and would be passed over again each time. */
+/* Begins where the last sweep ended while more is left: index entries of deleted rows stay until a
+ * vacuum, and would be passed over again each time. */
 static pawl_code sweep_outbox(sweep_state *s)
 {
     pawl__pg_request request;
@@ -278,7 +276,8 @@ static pawl_code sweep_outbox(sweep_state *s)
     return code == PAWL_OK ? request.code : code;
 }
 
-/* Where the last sweep of any worker ended; false while another one sweeps. */
+/* Reads where the last sweep of any worker ended; false while another worker sweeps, which has the
+ * advisory lock. */
 static pawl_code begin_sweep(pawl__pg *store, sweep_state *s, bool *is_ours)
 {
     pawl__pg_request request;
@@ -297,7 +296,7 @@ static pawl_code begin_sweep(pawl__pg *store, sweep_state *s, bool *is_ours)
     return code == PAWL_OK ? request.code : code;
 }
 
-static pawl_code keep_place(sweep_state *s)
+static pawl_code keep_hand(sweep_state *s)
 {
     pawl__pg_request request;
     pawl__pg_begin(&request, s->connection, PAWL__PG_SWEEP_PLACE, s->error);
@@ -321,7 +320,7 @@ static pawl_code sweep_all(pawl__pg *store, sweep_state *s)
         code = sweep_outbox(s);
     if (code == PAWL_OK && (s->hand != before.hand || s->stroll != before.stroll ||
                             s->dispatched != before.dispatched))
-        code = keep_place(s);
+        code = keep_hand(s);
     if (code == PAWL_OK)
         code = pawl__pg_worker_sweep(store, s->connection, s->sweep->workers_before,
                                      (size_t)s->limit, &s->count, &s->more, s->error);

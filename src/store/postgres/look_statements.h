@@ -1,5 +1,5 @@
-/* look_statements.h - the statements of statistics, sweeps and the look at the
- * catalog. Part of statements.h.
+/* look_statements.h - the statements of statistics, sweeps and the catalog. Part of
+ * statements.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,16 +8,16 @@
 
 #include "store/sql/statements.h"
 
-/* Pages of the inbox. The catalog is asked by the row's type: a template names
- * the table, but not in a literal. */
+/* The pages of the inbox, from the catalog by the table's row type: a template names the table, but
+ * not in a literal. */
 #define PAWL__PG_INBOX_PAGES                                                        \
     "(select pg_relation_size(t.typrelid) / current_setting('block_size')::bigint " \
     "from pg_catalog.pg_type as t where t.oid = pg_typeof(null::{inbox}))"
 
-/* The columns of tables and the indexes that are looked for at open: ?1 is the
- * schema; names are compared with the catalog's own, which are bytewise. */
+/* The columns of tables and the indexes that open needs: ?1 is the schema; names are compared with
+ * the catalog's own, which are bytewise. */
 #define PAWL__PG_LOOK_STATEMENTS(X)                                                                 \
-    /* In an order, so that the index is used: "exists" would scan where much is due. */            \
+    /* ORDER BY makes the plan use the index: EXISTS would scan where much is due. */               \
     X(QUEUE_IS_DUE, "select (select true from {queue} where [Queue] = ?1 and [Due] <= ?2 "          \
                     "and [Due] >= ?3 order by [Due], [Seq] limit 1) is not null")                   \
     /* The first of a queue, of its timeouts and of aggregators, and whether the first of         \
@@ -32,7 +32,7 @@
                    "exists (select 1 from (select [LeaseExpires], [LeaseWorker] from {timeouts} "   \
                    "where [Destination] = ?1 and [Due] <= ?6 order by [Due], [Id] limit 1) as h "   \
                    "where h.[LeaseExpires] > ?4 and h.[LeaseWorker] <> ?7)")                        \
-    /* What became due before the known times, for each queue. */                                   \
+    /* Rows that became due before the known times, for each queue. */                              \
     X(QUEUE_THERE,                                                                                  \
       "select exists (select 1 from unnest(?1, ?2, ?3, ?4) as k (queue, due_min, due, timeout) "    \
       "where (select true from {queue} as q where q.[Queue] = k.queue "                             \

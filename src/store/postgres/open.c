@@ -318,7 +318,7 @@ pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, paw
     if (connection->pg != NULL)
         (void)PQsetNoticeReceiver(connection->pg, take_notice, connection);
     connection->is_named = !store->is_pooled;
-    if (connection == &store->main) { /* it may be another server's now */
+    if (connection == &store->main) { /* another server may have answered */
         store->numbering = (pawl__pg_numbering){0};
         pawl__pg_outbox_front_forget(&store->outbox);
     }

@@ -1,4 +1,4 @@
-/* postgres.h - what the files of the PostgreSQL driver share.
+/* postgres.h - the handle of the PostgreSQL driver, and the functions that its files share.
  *
  *     connection.h   connections, requests, arrays
  *     writer.h       the change set on its way: writes and their refusals

@@ -1,8 +1,7 @@
-/* schema.c - how PostgreSQL runs a script (store/sql/schema.h).
+/* schema.c - running a script of the generic store (store/sql/schema.h) on PostgreSQL.
  *
- * What is made is made in one transaction that a lock keeps alone: a second
- * process waits for it and then finds it done, and a half-made schema is never
- * seen.
+ * An advisory lock and one transaction keep each run alone: a second process waits for the lock
+ * and then finds all of it done, and a half-made schema is never seen.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +19,7 @@ static pawl_code execute(pawl_store *base, const char *statement, pawl_error *er
     return pawl__pg_execute(&pawl__pg_of(base)->main, statement, error);
 }
 
-/* Looks for names in the schema alone: the script has none in its names, printed or run. */
+/* search_path is the schema alone: the script has no schema in its names, printed or run. */
 static pawl_code begin(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
@@ -50,7 +49,7 @@ static pawl_code end(pawl_store *base, pawl_code code, pawl_error *error)
     return code;
 }
 
-/* The database's schema, when there is none of the name. */
+/* CREATE SCHEMA, when the database has none of the name. */
 static pawl_code make_schema(pawl__pg *store, pawl_error *error)
 {
     pawl__pg_request request;
@@ -68,8 +67,8 @@ static pawl_code make_schema(pawl__pg *store, pawl_error *error)
     return code;
 }
 
-/* A worker claims before it writes, and making an index locks table by table: the
- * two would end in a deadlock. So claims wait first. */
+/* Row locks of claims come before those of writes in a worker, and making an index locks table by
+ * table: the two would end in a deadlock. So claims are made to wait first. */
 static pawl_code keep_workers_out(pawl__pg *store, pawl_error *error)
 {
     static const char lock[] = "do $pawl$ begin lock table {queue} in exclusive mode; "

@@ -1,4 +1,4 @@
-/* schema.h - what the files about tables share.
+/* schema.h - the tables' types, the function that sends, and the catalog.
  *
  * Threads: as postgres.h.
  * Tests: tests/contract/test_postgres_schema.c
@@ -15,7 +15,7 @@ void pawl__pg_type_name(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE]
 /* The template of the function that sends, and its name without the prefix. */
 extern const char pawl__pg_send_function[];
 extern const char pawl__pg_send_name[];
-/* What its template begins and ends the body with. */
+/* The quotes around the function's body in its template. */
 #define PAWL__PG_BODY_QUOTE "$pawl$"
 
 /* verify.c: pawl__sql_schema_ops. */

@@ -1,5 +1,5 @@
-/* verify.c - reads the catalog (store/sql/schema.h), and looks at what
- * only PostgreSQL has: the cascade, and the function that sends.
+/* verify.c - reads the catalog (store/sql/schema.h), and checks what only PostgreSQL has: the
+ * cascade, and the function that sends.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* ---- What the catalog says ---------------------------------------------- */
+/* ---- The catalog -------------------------------------------------------- */
 
 /* All rows of one statement over the tables. */
 static pawl_code read_rows(pawl__pg *store, int statement, const pawl_text *tables,
@@ -77,7 +77,7 @@ static pawl_code check_cascades(pawl__pg *store, pawl__sql_verifier *v)
 
 /* ---- The function ------------------------------------------------------- */
 
-/* What stands between the quotes of its template. */
+/* The body between the quotes of the function's template. */
 static pawl_text body_of(pawl__sql_verifier *v)
 {
     pawl__sql_text text = {0};
@@ -118,7 +118,7 @@ static pawl_code check_function(pawl__pg *store, pawl__sql_verifier *v)
     return code;
 }
 
-/* ---- All of it ---------------------------------------------------------- */
+/* ---- Verifying ---------------------------------------------------------- */
 
 pawl_code pawl__pg_verify_own(pawl__sql_verifier *v)
 {

@@ -1,10 +1,9 @@
-/* worker.c - worker rows: who lives, the epoch that fences, and what was
- * counted.
+/* worker.c - worker rows: liveness, the epoch that fences, and counters.
  *
- * A worker lives as long as a session holds its lock (an advisory lock whose
- * number stands in its row); behind a pooler as long as its heartbeat is young.
- * One that ends leaves its counters to the row of id zero, in the same
- * transaction that deletes its own, so that sums stay right.
+ * An advisory lock that a session has, with its number in the worker's row, says that the
+ * worker lives; behind a pooler a young heartbeat does. A worker that ends leaves its counters
+ * to the row of id zero, in the same transaction that deletes its own row, so that sums stay
+ * right.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,8 +15,8 @@
 #include <string.h>
 
 #define RAISE_LOCK_MS "2000"
-/* For how long a client that is slow is waited for inside a commit: as long as who waits
- * for it has waited, within these. */
+/* A slow client is waited for inside a commit as long as its waiter's deadline, within these
+ * bounds. */
 #define STAND_MS_MIN 2000
 #define STAND_MS_MAX 10000
 
@@ -34,8 +33,8 @@ static void send_with_ids(pawl__pg_connection *connection, pawl__pg_request *req
     pawl__pg_send(request);
 }
 
-/* What a worker had leased is free at once, not only when the lease is over. Its
- * timeouts are looked for unless there are none. */
+/* Leases of the worker are free at once, not only at their end. Its timeouts are searched for only
+ * with `has_timeouts`. */
 static pawl_code end_worker(pawl__pg_connection *connection, pawl_uuid worker, bool is_deleted,
                             bool has_timeouts, pawl_error *error)
 {
@@ -68,7 +67,7 @@ static void send_with_now(pawl__pg_connection *connection, pawl__pg_request *req
     pawl__pg_send(request);
 }
 
-/* Frees what dead workers had leased; their rows stay. */
+/* Frees the leases of dead workers; their rows stay. */
 static pawl_code free_dead(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error)
 {
     pawl__pg_request requests[3];
@@ -83,7 +82,7 @@ static pawl_code free_dead(pawl__pg *store, pawl__pg_connection *connection, paw
 
 /* ---- The session lock ---------------------------------------------------- */
 
-/* From the worker's id: a number that no other worker has. */
+/* The number of the worker's advisory lock, made from its id, so that no other worker has it. */
 static int64_t lock_number_of(pawl_uuid worker)
 {
     uint64_t parts[2];
@@ -91,8 +90,8 @@ static int64_t lock_number_of(pawl_uuid worker)
     return (int64_t)((parts[0] * UINT64_C(0x9E3779B97F4A7C15) ^ parts[1]) >> 1 | 1);
 }
 
-/* A session of ours that the server has not noticed to be gone holds it still:
- * it is ended. */
+/* The advisory lock may belong to a session of ours of which the server has not noticed that it is
+ * gone: it is ended. */
 static pawl_code end_and_lock(pawl__pg_connection *connection, int64_t number, int lock,
                               pawl_error *error)
 {
@@ -177,7 +176,8 @@ pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text t
         code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
-    /* A transaction of another handle of this worker, with what it claimed, is over. */
+    /* The tag lets a transaction of another handle of this worker, with its claims, be ended
+     * first. */
     store->tag_number = store->is_pooled ? lock_number_of(base->worker.uuid) : 0;
     if (store->is_pooled)
         code = end_and_lock(connection, store->tag_number, PAWL__PG_WORKER_TAG_WAIT, error);
@@ -211,7 +211,7 @@ pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *err
     store->has_worker_tid = false;
     code                  = pawl__pg_stamp_begin(store, &connection, error);
     if (code == PAWL_OK) {
-        /* A worker of another handle, which was lost, may have leased what it will. */
+        /* Another handle of this worker, which was lost, may have leased timeouts. */
         bool has_timeouts = store->has_leased || !base->is_attached;
         code              = end_worker(connection, base->worker.uuid, true, has_timeouts, error);
         code              = pawl__pg_stamp_end(connection, code, error);
@@ -221,8 +221,8 @@ pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *err
     return code;
 }
 
-/* Raises the epoch and reads what landed. Waits for a transaction that still
- * has the row, but not for long. */
+/* Raises the epoch and reads the id of the last commit. Row locks of a transaction that still has
+ * the row are waited for, but not for long. */
 static pawl_code raise_epoch(pawl__pg *store, int64_t *epoch, pawl_uuid *last, pawl_error *error)
 {
     pawl__pg_request wait, request;
