@@ -1,0 +1,114 @@
+/* error.c - numbers of failures, in their order.
+ *
+ * Numbers below 2000 and from 3000 on are the server's, those between the client library's.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/mysql/error.h"
+
+#include <stdlib.h>
+
+#define STATEMENT PAWL__MYSQL_STATEMENT_UNDONE
+#define TRANSACTION PAWL__MYSQL_TRANSACTION_UNDONE
+#define CONNECTION PAWL__MYSQL_CONNECTION_LOST
+#define ERROR_DURING_COMMIT 1180
+
+typedef struct number_row {
+    unsigned         number;
+    pawl_code        code;
+    pawl__mysql_left left;
+} number_row;
+
+/* Sorted by number. */
+static const number_row rows[] = {
+    {1020, PAWL_EBUSY, STATEMENT},         /* the row is another than was read (MariaDB) */
+    {1021, PAWL_EFULL, STATEMENT},         /* disk full */
+    {1022, PAWL_EDUPLICATE, STATEMENT},    /* duplicate key */
+    {1037, PAWL_ENOMEM, STATEMENT},        /* out of memory */
+    {1038, PAWL_ENOMEM, STATEMENT},        /* out of memory for a sort */
+    {1040, PAWL_EUNREACHABLE, CONNECTION}, /* too many connections */
+    {1041, PAWL_ENOMEM, STATEMENT},        /* out of resources */
+    {1044, PAWL_EDENIED, STATEMENT},       /* no right to the database */
+    {1045, PAWL_EDENIED, CONNECTION},      /* user or password */
+    {1047, PAWL_EUNREACHABLE, STATEMENT},  /* a node of Galera that is not in its cluster */
+    {1048, PAWL_EINVAL, STATEMENT},        /* null where none may be */
+    {1049, PAWL_ENOTSTORE, STATEMENT},     /* no such database */
+    {1053, PAWL_ELOST, CONNECTION},        /* the server is shutting down */
+    {1054, PAWL_ESCHEMA, STATEMENT},       /* no such column */
+    {1062, PAWL_EDUPLICATE, STATEMENT},    /* duplicate key */
+    {1114, PAWL_EFULL, STATEMENT},         /* table full */
+    {1142, PAWL_EDENIED, STATEMENT},       /* no right to the table */
+    {1143, PAWL_EDENIED, STATEMENT},       /* no right to the column */
+    {1146, PAWL_ESCHEMA, STATEMENT},       /* no such table */
+    {1152, PAWL_ELOST, CONNECTION},        /* connection aborted */
+    {1153, PAWL_ELIMIT, CONNECTION},       /* over max_allowed_packet: the server hangs up */
+    {1158, PAWL_ELOST, CONNECTION},        /* the server could not read */
+    {1159, PAWL_ELOST, CONNECTION},        /* ... in time */
+    {1160, PAWL_ELOST, CONNECTION},        /* the server could not write */
+    {1161, PAWL_ELOST, CONNECTION},        /* ... in time */
+    {1176, PAWL_ESCHEMA, STATEMENT},       /* no such index, which the statement names */
+    {1203, PAWL_EUNREACHABLE, CONNECTION}, /* too many connections of the user */
+    {1205, PAWL_EBUSY, STATEMENT},         /* lock wait; NOWAIT of MariaDB */
+    {1206, PAWL_EBUSY, TRANSACTION},       /* too many locks */
+    {1213, PAWL_EBUSY, TRANSACTION},       /* deadlock; a commit that Galera refuses */
+    {1226, PAWL_EUNREACHABLE, CONNECTION}, /* a limit of the user */
+    {1227, PAWL_EDENIED, STATEMENT},       /* a privilege is missing */
+    {1235, PAWL_EUNSUPPORTED, STATEMENT},  /* not supported by this version */
+    {1242, PAWL_EFENCED, STATEMENT},       /* a subquery with two rows: a guard */
+    {1264, PAWL_EINVAL, STATEMENT},        /* number out of range */
+    {1290, PAWL_EUNREACHABLE, STATEMENT},  /* --read-only: after a fail-over another one can be
+                                              written to, so it is as a server that is away */
+    {1292, PAWL_EINVAL, STATEMENT},        /* no time, no number */
+    {1317, PAWL_ETIMEOUT, STATEMENT},      /* interrupted */
+    {1366, PAWL_EINVAL, STATEMENT},        /* bytes that are no text */
+    {1406, PAWL_EINVAL, STATEMENT},        /* text too long */
+    {1412, PAWL_EBUSY, STATEMENT},         /* the table was altered since the transaction began */
+    {1586, PAWL_EDUPLICATE, STATEMENT},    /* duplicate key */
+    {1615, PAWL_EBUSY, STATEMENT},         /* a prepared statement is to be prepared anew */
+    {1637, PAWL_EBUSY, STATEMENT},         /* too many transactions */
+    {1698, PAWL_EDENIED, CONNECTION},      /* user or password */
+    {1792, PAWL_EUNREACHABLE, STATEMENT},  /* a transaction that only reads */
+    {1836, PAWL_EUNREACHABLE, STATEMENT},  /* a server that can only be read */
+    {1927, PAWL_ELOST, CONNECTION},        /* the connection was killed (MariaDB) */
+    {1969, PAWL_ETIMEOUT, STATEMENT},      /* max_statement_time (MariaDB) */
+    {2002, PAWL_EUNREACHABLE, CONNECTION}, /* no server there */
+    {2003, PAWL_EUNREACHABLE, CONNECTION}, /* the same */
+    {2005, PAWL_EUNREACHABLE, CONNECTION}, /* no such host */
+    {2006, PAWL_ELOST, CONNECTION},        /* the server has gone away */
+    {2008, PAWL_ENOMEM, STATEMENT},        /* out of memory, here */
+    {2012, PAWL_EUNREACHABLE, CONNECTION}, /* the server broke off before the log-in */
+    {2013, PAWL_ELOST, CONNECTION},        /* lost while waiting for an answer */
+    {2020, PAWL_ELIMIT, CONNECTION},       /* an answer over the library's limit */
+    {2026, PAWL_EUNREACHABLE, CONNECTION}, /* TLS */
+    {2027, PAWL_ELOST, CONNECTION},        /* an answer that is none */
+    {2055, PAWL_ELOST, CONNECTION},        /* lost, with the system's word for why */
+    {2059, PAWL_EDENIED, CONNECTION},      /* a way to log in that the library does not have */
+    {2061, PAWL_EDENIED, CONNECTION},      /* log-in failed */
+    {3024, PAWL_ETIMEOUT, STATEMENT},      /* max_execution_time (MySQL) */
+    {3140, PAWL_EINVAL, STATEMENT},        /* no JSON (MySQL) */
+    {3572, PAWL_EBUSY, STATEMENT},         /* NOWAIT (MySQL) */
+    {4025, PAWL_EINVAL, STATEMENT},        /* a check: no JSON (MariaDB) */
+    {4031, PAWL_ELOST, CONNECTION},        /* idle for too long (MySQL) */
+};
+
+static int compare(const void *number, const void *row)
+{
+    unsigned a = *(const unsigned *)number, b = ((const number_row *)row)->number;
+    return (a > b) - (a < b);
+}
+
+pawl_code pawl__mysql_code_of(unsigned number, pawl__mysql_left *left)
+{
+    const number_row *row =
+        bsearch(&number, rows, sizeof rows / sizeof rows[0], sizeof rows[0], compare);
+    if (left != NULL)
+        *left = row != NULL ? row->left : STATEMENT;
+    return row != NULL ? row->code : PAWL_EPERSIST;
+}
+
+pawl_code pawl__mysql_commit_code_of(unsigned number)
+{
+    pawl__mysql_left left;
+    pawl_code        code = pawl__mysql_code_of(number, &left);
+    return left == CONNECTION || number == ERROR_DURING_COMMIT ? PAWL_EUNKNOWN : code;
+}
