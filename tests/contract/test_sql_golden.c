@@ -221,7 +221,7 @@ static void statements_of_sqlite(void **state)
     (void)state;
     load(&p, "sqlite", "pawl__sqlite_dialect");
     put_script(&p);
-    put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_STATEMENT_COUNT,
+    put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_ROW_STATEMENT_END,
                   find(&p, "pawl__sqlite_overrides"));
     void (*saga_text)(pawl__sql_text *, const pawl__sql_dialect *, const pawl_saga_table *,
                       pawl__sql_saga_statement);

@@ -28,7 +28,7 @@
 
 /* A statement, where its parameters are taken from, and where its rows go to. */
 typedef struct pawl__sql_asked {
-    pawl__sql_statement     statement;
+    int                     statement;  /* pawl__sql_statement, or one of row_statements.h */
     const pawl__sql_fields *parameters; /* of the item; NULL: none */
     const void             *item;
     const pawl__sql_fields *columns; /* of a row */
@@ -60,6 +60,7 @@ typedef struct pawl__sql_ops {
     /* The first failure of what was sent since the last one. */
     pawl_code (*await)(pawl_store *store, pawl_error *error);
     bool (*next)(pawl__sql_request *request);
+    /* From the first column on, also where some of the row's were got before. */
     void (*get)(pawl__sql_request *request, const pawl__sql_fields *columns, void *row);
     /* The failure of the request, if there was one. NULL is fine. */
     pawl_code (*end)(pawl__sql_request *request);
@@ -75,6 +76,9 @@ typedef struct pawl__sql_ops {
     pawl_code (*write)(pawl__sql_connection *connection, const pawl__sql_write *write,
                        const void *const *items, size_t count, pawl__sql_fate *fates,
                        size_t *failed, pawl_error *error);
+    /* A transaction for stamps, which need not survive a power cut. `code` decides the end. */
+    pawl_code (*stamp_begin)(pawl_store *store, pawl_error *error);
+    pawl_code (*stamp_end)(pawl_store *store, pawl_code code, pawl_error *error);
     pawl_code (*begin)(pawl_store *store, pawl_error *error);
     /* The open hold's transaction becomes the commit's, and the hold ends. PAWL_ELOST: it was
      * rolled back before. */
@@ -123,6 +127,12 @@ pawl_code pawl__sql_read_within(pawl_store *store, const pawl__sql_asked *asked,
 pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
                                  const pawl__sql_asked *asked, pawl_arena *arena,
                                  pawl__sql_rows *rows, pawl_error *error);
+/* Sends it and awaits the answer; the request is to be ended. */
+pawl_code pawl__sql_run(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                        pawl__sql_request **request, pawl_error *error);
+/* The same as read_one inside a transaction or read_begin. */
+pawl_code pawl__sql_read_first(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                               void *row, pawl_error *error);
 /* The first row, if there is one: `row` is left as it is otherwise. */
 pawl_code pawl__sql_read_one(pawl_store *store, const pawl__sql_asked *asked, void *row,
                              pawl_error *error);

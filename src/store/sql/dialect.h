@@ -57,6 +57,9 @@ typedef struct pawl__sql_dialect {
     const char *row;        /* a number of a row that its next statement may find it by, or NULL */
     const char *integer;    /* %s is the number */
     const char *epoch;
+    const char *index; /* before the name of an index that a statement is to use, or NULL */
+    const char         *
+        free_row; /* "and ...", of a queue row that nobody claims where the table does not say so, or NULL */
     const char *table_end;       /* after the closing parenthesis */
     const char *keyed_end;       /* the same for a table that is its own index */
     const char *saga_end;        /* the same for a saga table; NULL: as table_end */

@@ -8,6 +8,24 @@
 
 #include "store/sql/connection.h"
 
+/* claim.c, load.c: for drivers that write by store/sql/commit.h */
+pawl_code pawl__sql_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
+                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
+pawl_code pawl__sql_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
+                                   pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error);
+pawl_code pawl__sql_aggregator_count(pawl_store *store, pawl_text partition, const pawl_text *types,
+                                     size_t type_count, pawl_time now,
+                                     pawl_aggregator_counts *counts, pawl_error *error);
+pawl_code pawl__sql_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_time now,
+                                 size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                                 pawl_error *error);
+pawl_code pawl__sql_inbox_known(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
+                                size_t count, bool *known, pawl_error *error);
+pawl_code pawl__sql_stream_load(pawl_store *store, const pawl_stream_read *reads, size_t count,
+                                pawl_arena *arena, pawl_stream *streams, pawl_error *error);
+pawl_code pawl__sql_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
+                             size_t aggregator_count, pawl_next_due *next, pawl_error *error);
+
 /* list.c */
 pawl_code pawl__sql_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
                                pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);

@@ -12,8 +12,8 @@ int64_t pawl__sql_limit(size_t count_max)
 }
 
 /* What could not be sent whole is awaited all the same: a part of it may be on its way. */
-static pawl_code run(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
-                     pawl__sql_request **request, pawl_error *error)
+pawl_code pawl__sql_run(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                        pawl__sql_request **request, pawl_error *error)
 {
     const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
     pawl_code            code    = ops->send(store, asked, arena, request, error);
@@ -45,7 +45,7 @@ pawl_code pawl__sql_read_within(pawl_store *store, const pawl__sql_asked *asked,
     const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
     pawl__sql_request   *request = NULL;
     *rows                        = (pawl__sql_rows){0};
-    pawl_code code               = run(store, asked, arena, &request, error);
+    pawl_code code               = pawl__sql_run(store, asked, arena, &request, error);
     if (code == PAWL_OK)
         code = pawl__sql_read_request(store, request, asked, arena, rows, error);
     pawl_code ended = ops->end(request);
@@ -63,16 +63,21 @@ pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_a
     return code == PAWL_OK ? pawl__sql_read_within(store, asked, arena, rows, error) : code;
 }
 
-pawl_code pawl__sql_read_one(pawl_store *store, const pawl__sql_asked *asked, void *row,
-                             pawl_error *error)
+pawl_code pawl__sql_read_first(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                               void *row, pawl_error *error)
 {
     const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
     pawl__sql_request   *request = NULL;
-    pawl_code            code    = ops->ready(store, error);
-    if (code == PAWL_OK)
-        code = run(store, asked, NULL, &request, error);
+    pawl_code            code    = pawl__sql_run(store, asked, arena, &request, error);
     if (code == PAWL_OK && ops->next(request))
         ops->get(request, asked->columns, row);
     pawl_code ended = ops->end(request);
     return code != PAWL_OK ? code : ended;
+}
+
+pawl_code pawl__sql_read_one(pawl_store *store, const pawl__sql_asked *asked, void *row,
+                             pawl_error *error)
+{
+    pawl_code code = pawl__sql_ops_of(store)->ready(store, error);
+    return code == PAWL_OK ? pawl__sql_read_first(store, asked, NULL, row, error) : code;
 }

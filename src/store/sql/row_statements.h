@@ -52,9 +52,12 @@
       "[Error], " PAWL__SQL_MESSAGE                                                                   \
       ") values (?1, ?2, ?2, ?3, 0, {epoch}, '', ?4, ?5, ?6, ?7, ?8, "                                \
       "?9) {ignore:[Queue], [MessageId]}")                                                            \
+    X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 {free}order by [Due] limit 1")       \
     X(QUEUE_OLDEST, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "         \
                     "and [Attempts] = 0 and [WaitingSince] = {epoch} order by [Due], [Seq]")          \
     /* The inbox. */                                                                                  \
+    X(INBOX_RANGE, "select [MessageId] from {inbox} where [Endpoint] = ?1 "                           \
+                   "and [MessageId] between ?2 and ?3 limit ?4")                                      \
     X(INBOX_KNOWN, "select 1 from {inbox} where [Endpoint] = ?1 and [MessageId] = ?2")                \
     X(INBOX_MARK,                                                                                     \
       "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) values (?1, ?2, ?3, ?4)")       \
@@ -103,6 +106,12 @@
       "[Destination] = ?2, [Due] = ?3, [Attempts] = 0, " PAWL__SQL_NO_OWNER ", "                      \
       "[CorrelationId] = ?4, [Headers] = ?5, [SagaId] = ?6, [Name] = ?7 where [Id] = ?8")             \
     /* The outbox. */                                                                                 \
+    X(OUTBOX_DUE, PAWL__SQL_OUTBOX_ROW                                                                \
+      "{index:outbox_pending}where [State] = 'pending' and [NextAttempt] <= ?1 "                      \
+      "and (?3 = '' or [Endpoint] = ?3) order by [Id] limit ?2")                                      \
+    X(OUTBOX_NEXT,                                                                                    \
+      "select min([NextAttempt]) from {outbox} {index:outbox_pending}"                                \
+      "where [State] = 'pending' and [NextAttempt] > ?1 and (?2 = '' or [Endpoint] = ?2)")            \
     X(OUTBOX_ADD,                                                                                     \
       "insert into {outbox} ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At], "         \
       "[Source], [Version], [Index], [Endpoint], [Destination], [AttemptsBefore], " PAWL__SQL_MESSAGE \
@@ -133,8 +142,8 @@
                     "where [DispatchedAt] < ?1 order by [DispatchedAt] limit ?2)")                    \
     /* The journal. */                                                                                \
     X(EVENT_LAST, "select max([Version]) from {events} where [Stream] = ?1")                          \
-    X(EVENT_BEHIND, "select [Seq], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "           \
-                    "where [Stream] = ?1 and [Version] > ?2 order by [Version]")                      \
+    X(EVENT_BEHIND,                                                                                   \
+      PAWL__SQL_EVENT_ROW "where [Stream] = ?1 and [Version] > ?2 order by [Version]")                \
     X(EVENT_INSERT, "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values "         \
                     "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                 \
     X(EVENT_INSERT_FIRST,                                                                             \

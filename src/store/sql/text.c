@@ -132,6 +132,15 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
             return;
         pawl__sql_append(text, ", ");
         append_columns(text, dialect, token);
+    } else if (has_word(&token, "index:")) {
+        if (dialect->index == NULL)
+            return;
+        pawl__sql_append(text, dialect->index);
+        pawl__sql_append_table(text, dialect, prefix, token);
+        pawl__sql_append(text, " ");
+    } else if (pawl_text_equal(token, PAWL_TEXT("free"))) {
+        if (dialect->free_row != NULL)
+            append_columns(text, dialect, pawl_text_of(dialect->free_row));
     } else if (has_word(&token, "ignore:")) {
         append_ignore(text, dialect, token);
     } else if (has_word(&token, "integer:")) {

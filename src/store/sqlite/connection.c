@@ -10,7 +10,8 @@ struct pawl__sql_request {
 };
 
 /* The same parameters and columns under a text of SQLite's own; 0 is none. */
-const int pawl__sqlite_overrides[PAWL__SQL_STATEMENT_COUNT] = {
+const int pawl__sqlite_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
+    [PAWL__SQL_EVENT_BEHIND]             = PAWL__SQLITE_EVENT_BEHIND,
     [PAWL__SQL_OUTBOX_PENDING]           = PAWL__SQLITE_OUTBOX_PENDING,
     [PAWL__SQL_EVENT_LIST_STREAM]        = PAWL__SQLITE_EVENT_STREAM,
     [PAWL__SQL_EVENT_LIST_STREAM_BACK]   = PAWL__SQLITE_EVENT_STREAM_BACK,
@@ -35,16 +36,26 @@ static pawl_code read_end(pawl_store *base, pawl_code code, pawl_error *error)
     return pawl__sqlite_read_end(pawl__sqlite_of(base), code, error);
 }
 
+static pawl_code stamp_begin(pawl_store *base, pawl_error *error)
+{
+    return pawl__sqlite_stamp_begin(pawl__sqlite_of(base), error);
+}
+
+static pawl_code stamp_end(pawl_store *base, pawl_code code, pawl_error *error)
+{
+    return pawl__sqlite_stamp_end(pawl__sqlite_of(base), code, error);
+}
+
 static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
                       pawl__sql_request **request, pawl_error *error)
 {
-    int override = pawl__sqlite_overrides[asked->statement];
-    *request     = pawl_allocate(sizeof **request);
+    pawl__sqlite_connection *connection = &pawl__sqlite_of(base)->connection;
+    *request = connection->spare != NULL ? connection->spare : pawl_allocate(sizeof **request);
+    connection->spare = NULL;
     if (*request == NULL)
-        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory for a call");
+        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory for a request");
     pawl__sqlite_request *own = &(*request)->own;
-    pawl__sqlite_request_begin(own, &pawl__sqlite_of(base)->connection,
-                               override != 0 ? override : (int)asked->statement, error);
+    pawl__sqlite_request_begin(own, connection, pawl__sqlite_statement(asked->statement), error);
     own->arena = arena;
     if (asked->parameters != NULL)
         pawl__sqlite_put_fields(own, asked->parameters, asked->item);
@@ -65,17 +76,21 @@ static bool next(pawl__sql_request *request)
 
 static void get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row)
 {
+    request->own.column = 0;
     pawl__sqlite_get_fields(&request->own, columns, row);
 }
 
 static pawl_code end(pawl__sql_request *request)
 {
-    pawl_code code = PAWL_OK;
-    if (request != NULL) {
-        pawl__sqlite_stop(&request->own);
-        code = request->own.code;
-    }
-    pawl_free(request);
+    if (request == NULL)
+        return PAWL_OK;
+    pawl__sqlite_connection *connection = request->own.connection;
+    pawl_code                code       = request->own.code;
+    pawl__sqlite_stop(&request->own);
+    if (connection->spare != NULL)
+        pawl_free(request);
+    else
+        connection->spare = request;
     return code;
 }
 
@@ -103,6 +118,8 @@ const pawl__sql_ops pawl__sqlite_ops = {
     .end         = end,
     .who_lives   = who_lives,
     .write       = pawl__sqlite_write,
+    .stamp_begin = stamp_begin,
+    .stamp_end   = stamp_end,
     .begin       = pawl__sqlite_commit_begin,
     .hold_take   = pawl__sqlite_hold_take,
     .commit      = pawl__sqlite_commit_end,

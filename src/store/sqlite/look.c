@@ -1,45 +1,8 @@
-/* look.c - statistics, next due times, and the sweep of what is old.
+/* look.c - the sweep of old rows, and leases of timeouts that are over.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sqlite/operations.h"
-
-/* ---- Next due times ----------------------------------------------------- */
-
-static pawl_code first_of(pawl__sqlite *store, int statement, pawl_text name, pawl_time *first,
-                          pawl_error *error)
-{
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection, statement, error);
-    pawl__sqlite_put_text(&request, name);
-    if (pawl__sqlite_next(&request)) {
-        pawl_time found = pawl__sqlite_get_int(&request);
-        if (found < *first)
-            *first = found;
-        pawl__sqlite_stop(&request);
-    }
-    return request.code;
-}
-
-pawl_code pawl__sqlite_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,
-                                size_t aggregator_count, pawl_next_due *next, pawl_error *error)
-{
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    *next               = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
-    pawl_code code      = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sqlite_read_begin(store, error);
-    if (code != PAWL_OK)
-        return code;
-    code = first_of(store, PAWL__SQLITE_QUEUE_FIRST, queue, &next->queue, error);
-    if (code == PAWL_OK)
-        code = first_of(store, PAWL__SQL_TIMEOUT_FIRST, queue, &next->timeout, error);
-    for (size_t i = 0; code == PAWL_OK && i < aggregator_count; i++)
-        code = first_of(store, PAWL__SQL_FLUSH_FIRST, aggregators[i], &next->flush, error);
-    return pawl__sqlite_read_end(store, code, error);
-}
-
-/* ---- Statistics --------------------------------------------------------- */
 
 /* ---- Sweep -------------------------------------------------------------- */
 
@@ -119,5 +82,25 @@ pawl_code pawl__sqlite_sweep(pawl_store *base, const pawl_sweep *sweep, int64_t 
     code = pawl__sqlite_stamp_end(store, code, error);
     if (code != PAWL_OK)
         *count = 0;
+    return code;
+}
+
+/* ---- Leases that are over ------------------------------------------------ */
+
+pawl_code pawl__sqlite_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
+                                    pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code     code  = pawl__sqlite_ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sqlite_stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sqlite_request request;
+    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_TIMEOUT_REAP, error);
+    pawl__sqlite_put_int(&request, now);
+    code = pawl__sqlite_stamp_end(store, pawl__sqlite_run(&request), error);
+    if (code == PAWL_OK)
+        *count = request.changes;
     return code;
 }

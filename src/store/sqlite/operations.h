@@ -15,10 +15,6 @@ pawl_code pawl__sqlite_queue_oldest(pawl_store *base, pawl_text queue, pawl_time
                                     const int64_t *except, size_t except_count, pawl_time *placed,
                                     int64_t *seq, pawl_error *error);
 
-/* inbox.c */
-pawl_code pawl__sqlite_inbox_known(pawl_store *base, pawl_text endpoint, const pawl_text *ids,
-                                   size_t count, bool *known, pawl_error *error);
-
 /* saga.c */
 pawl_code pawl__sqlite_saga_load(pawl_store *base, const pawl_saga_table *table, pawl_saga_key key,
                                  const pawl_value *values, size_t count, pawl_saga_lock lock,
@@ -26,38 +22,19 @@ pawl_code pawl__sqlite_saga_load(pawl_store *base, const pawl_saga_table *table,
 pawl_code pawl__sqlite_saga_count(pawl_store *base, const pawl_saga_table *table, int64_t *count,
                                   pawl_error *error);
 
-/* timeout.c */
-pawl_code pawl__sqlite_timeout_claim(pawl_store *base, const pawl_timeout_claim *claim,
-                                     pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error);
+/* look.c */
 pawl_code pawl__sqlite_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
                                     pawl_error *error);
 
-/* aggregator.c */
-pawl_code pawl__sqlite_snapshot_claim(pawl_store *base, const pawl_snapshot_claim *claim,
-                                      pawl_arena *arena, pawl_snapshot *snapshot,
-                                      pawl_error *error);
-pawl_code pawl__sqlite_aggregator_count(pawl_store *base, pawl_text partition,
-                                        const pawl_text *types, size_t type_count, pawl_time now,
-                                        pawl_aggregator_counts *counts, pawl_error *error);
-
 /* outbox.c */
-pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
-                                    size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
-                                    pawl_error *error);
 pawl_code pawl__sqlite_outbox_find(pawl_store *base, const pawl_outbox_query *query,
                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
 
 /* journal.c */
-pawl_code pawl__sqlite_stream_load(pawl_store *base, const pawl_stream_read *reads, size_t count,
-                                   pawl_arena *arena, pawl_stream *streams, pawl_error *error);
 pawl_code pawl__sqlite_event_number(pawl_store *base, size_t count_max, int64_t *count,
                                     pawl_error *error);
 
-/* dead.c */
-
 /* look.c */
-pawl_code pawl__sqlite_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,
-                                size_t aggregator_count, pawl_next_due *next, pawl_error *error);
 pawl_code pawl__sqlite_sweep(pawl_store *base, const pawl_sweep *sweep, int64_t *count, bool *more,
                              pawl_error *error);
 

@@ -32,45 +32,6 @@ static pawl_code read_rows(pawl__sqlite_request *request, pawl_outbox_rows *rows
 
 /* ---- Reading ------------------------------------------------------------ */
 
-static pawl_code read_next(pawl__sqlite *store, pawl_text endpoint, pawl_time now, pawl_time *next,
-                           pawl_error *error)
-{
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_OUTBOX_NEXT, error);
-    pawl__sqlite_put_int(&request, now);
-    pawl__sqlite_put_text(&request, endpoint);
-    if (pawl__sqlite_next(&request) && !pawl__sqlite_is_null(&request))
-        *next = pawl__sqlite_get_int(&request);
-    pawl__sqlite_stop(&request);
-    return request.code;
-}
-
-pawl_code pawl__sqlite_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time now,
-                                    size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
-                                    pawl_error *error)
-{
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    *rows               = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    pawl_code code      = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sqlite_read_begin(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQLITE_OUTBOX_DUE, error);
-    request.arena = arena;
-    pawl__sqlite_put_int(&request, now);
-    pawl__sqlite_put_int(&request, (int64_t)count_max + 1); /* one more tells when to look next */
-    pawl__sqlite_put_text(&request, endpoint);
-    code = read_rows(&request, rows);
-    if (code == PAWL_OK && rows->count > count_max)
-        rows->next_attempt = rows->items[--rows->count].next_attempt;
-    else if (code == PAWL_OK)
-        code = read_next(store, endpoint, now, &rows->next_attempt, error);
-    code = pawl__sqlite_read_end(store, code, error);
-    return code == PAWL_OK ? pawl__sql_order_sources(rows, arena, error) : code;
-}
-
 /* The statement whose index leads to the rows of the query, if one does. */
 static int find_statement(const pawl_outbox_query *query)
 {

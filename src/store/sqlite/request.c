@@ -89,6 +89,8 @@ void pawl__sqlite_connection_clear(pawl__sqlite_connection *connection)
     for (int i = 0; i < PAWL__SQLITE_STATEMENT_COUNT; i++)
         (void)sqlite3_finalize(connection->statements[i]);
     memset(connection->statements, 0, sizeof connection->statements);
+    pawl_free(connection->spare);
+    connection->spare = NULL;
     while (connection->sagas != NULL) {
         pawl__sqlite_saga *saga = connection->sagas;
         connection->sagas       = saga->next;
@@ -355,7 +357,14 @@ static void get_field(pawl__sqlite_request *request, int wire, void *member)
     switch (wire) {
     case PAWL__WIRE_INT:
     case PAWL__WIRE_TIME: *(int64_t *)member = pawl__sqlite_get_int(request); return;
+    case PAWL__WIRE_TIME_OR_NEVER:
+        if (!pawl__sqlite_is_null(request))
+            *(pawl_time *)member = pawl__sqlite_get_int(request);
+        else
+            *(pawl_time *)member = PAWL_TIME_MAX;
+        return;
     case PAWL__WIRE_INT32: *(int32_t *)member = (int32_t)pawl__sqlite_get_int(request); return;
+    case PAWL__WIRE_PEEK: *(pawl_text *)member = pawl__sqlite_peek_text(request); return;
     case PAWL__WIRE_BOOL:
     case PAWL__WIRE_FLAG: *(bool *)member = pawl__sqlite_get_int(request) != 0; return;
     case PAWL__WIRE_UUID:

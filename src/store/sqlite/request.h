@@ -31,10 +31,11 @@ typedef struct pawl__sqlite_saga {
 
 /* The driver's own, or the caller's for the time of an enlist. */
 typedef struct pawl__sql_connection {
-    sqlite3           *db;
-    const char        *prefix;
-    sqlite3_stmt      *statements[PAWL__SQLITE_STATEMENT_COUNT];
-    pawl__sqlite_saga *sagas;
+    sqlite3                  *db;
+    const char               *prefix;
+    sqlite3_stmt             *statements[PAWL__SQLITE_STATEMENT_COUNT];
+    pawl__sqlite_saga        *sagas;
+    struct pawl__sql_request *spare; /* one that ended, for the next */
 } pawl__sqlite_connection;
 
 typedef struct pawl__sqlite_request {

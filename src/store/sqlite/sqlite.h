@@ -11,8 +11,8 @@
  *     worker.c      worker rows
  *     write.c       one statement for each item of a write; the transaction of a commit
  *     enlist.c      a change set in a caller's transaction
- *     queue.c inbox.c saga.c timeout.c aggregator.c outbox.c journal.c   by noun
- *     look.c        statistics, next due times, sweep
+ *     queue.c saga.c outbox.c journal.c   by noun, where the generic store's will not do
+ *     look.c        sweep, leases that are over
  *     wait.c        wake-up
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -31,7 +31,14 @@
 
 /* connection.c */
 extern const pawl__sql_ops pawl__sqlite_ops;
-extern const int           pawl__sqlite_overrides[PAWL__SQL_STATEMENT_COUNT];
+extern const int           pawl__sqlite_overrides[PAWL__SQL_ROW_STATEMENT_END];
+
+/* SQLite's own statement that stands for a shared one, or that. */
+static inline int pawl__sqlite_statement(int shared)
+{
+    int own = pawl__sqlite_overrides[shared];
+    return own != 0 ? own : shared;
+}
 
 /* ---- The handle --------------------------------------------------------- */
 

@@ -31,19 +31,8 @@
     X(QUEUE_CLAIM,                                                                               \
       PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 and [Due] <= ?2 "                             \
                                "and pawl_is_free([Seq]) order by [Due], [Seq] limit ?3")         \
-    X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 and pawl_is_free([Seq]) "       \
-                   "order by [Due] limit 1")                                                     \
-    X(INBOX_RANGE, "select [MessageId] from {inbox} where [Endpoint] = ?1 "                      \
-                   "and [MessageId] between ?2 and ?3 limit ?4")                                 \
     X(INBOX_ROWS, "select rowid, [At] from {inbox} order by rowid")                              \
     X(INBOX_DELETE_ROW, "delete from {inbox} where rowid = ?1")                                  \
-    X(OUTBOX_DUE, PAWL__SQL_OUTBOX_ROW                                                           \
-      "indexed by {outbox_pending} "                                                             \
-      "where [State] = 'pending' and [NextAttempt] <= ?1 and (?3 = '' or [Endpoint] = ?3) "      \
-      "order by [Id] limit ?2")                                                                  \
-    X(OUTBOX_NEXT,                                                                               \
-      "select min([NextAttempt]) from {outbox} indexed by {outbox_pending} "                     \
-      "where [State] = 'pending' and [NextAttempt] > ?1 and (?2 = '' or [Endpoint] = ?2)")       \
     X(OUTBOX_SOURCES, "select [Id], [Source] from {outbox} indexed by {outbox_pending} "         \
                       "where [State] = 'pending' and [Id] > ?1 order by [Id]")                   \
     X(OUTBOX_PENDING, "select count(*), (select [At] from {outbox} indexed by {outbox_pending} " \
@@ -67,6 +56,8 @@
                                         "order by [Seq] limit ?6")                               \
     X(EVENT_ALL_BACK, PAWL__SQLITE_EVENT_ROW "where [Seq] < ?2 " PAWL__SQL_EVENT_FILTERS         \
                                              "order by [Seq] desc limit ?6")                     \
+    X(EVENT_BEHIND,                                                                              \
+      PAWL__SQLITE_EVENT_ROW "where [Stream] = ?1 and [Version] > ?2 order by [Version]")        \
     X(EVENT_STREAM,                                                                              \
       PAWL__SQLITE_EVENT_ROW "where [Stream] = ?1 and [Version] > ?2 " PAWL__SQL_EVENT_FILTERS   \
                              "order by [Version] limit ?6")                                      \

@@ -14,7 +14,8 @@ static void begin_item(pawl__sqlite_request *request, pawl__sqlite_connection *c
     if (write->is_saga)
         pawl__sqlite_saga_begin(request, connection, change->table, write->statement, error);
     else
-        pawl__sqlite_request_begin(request, connection, write->statement, error);
+        pawl__sqlite_request_begin(request, connection, pawl__sqlite_statement(write->statement),
+                                   error);
     pawl__sqlite_put_fields(request, &write->parameters, item);
 }
 

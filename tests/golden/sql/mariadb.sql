@@ -239,9 +239,15 @@ insert into `pawl_queue` (`Queue`, `Due`, `Placed`, `Attempts`, `Deaths`, `Waiti
 `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, ?, ?, ?, 0,
 '1970-01-01 00:00:00', '', ?, ?, ?, ?, ?, ?) on duplicate key update `Queue` = `Queue`;
 
+-- QUEUE_FIRST
+select `Due` from `pawl_queue` where `Queue` = ? order by `Due` limit 1;
+
 -- QUEUE_OLDEST
 select `Placed`, `Seq` from `pawl_queue` where `Queue` = ? and `Due` <= ? and `Attempts` = 0 and
 `WaitingSince` = '1970-01-01 00:00:00' order by `Due`, `Seq`;
+
+-- INBOX_RANGE
+select `MessageId` from `pawl_inbox` where `Endpoint` = ? and `MessageId` between ? and ? limit ?;
 
 -- INBOX_KNOWN
 select 1 from `pawl_inbox` where `Endpoint` = ? and `MessageId` = ?;
@@ -317,6 +323,16 @@ update `pawl_timeouts` set `Generation` = `Generation` + 1, `SagaType` = ?, `Des
 = ?, `Attempts` = 0, `Owner` = null, `LeaseExpires` = null, `LeaseWorker` = null, `CorrelationId` =
 ?, `Headers` = ?, `SagaId` = ?, `Name` = ? where `Id` = ?;
 
+-- OUTBOX_DUE
+select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
+`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `State` = 'pending' and
+`NextAttempt` <= ? and (? = '' or `Endpoint` = ?) order by `Id` limit ?;
+
+-- OUTBOX_NEXT
+select min(`NextAttempt`) from `pawl_outbox` where `State` = 'pending' and `NextAttempt` > ? and (?
+= '' or `Endpoint` = ?);
+
 -- OUTBOX_ADD
 insert into `pawl_outbox` (`DispatchId`, `State`, `Attempts`, `NextAttempt`, `Due`, `At`, `Source`,
 `Version`, `Index`, `Endpoint`, `Destination`, `AttemptsBefore`, `MessageId`, `Type`,
@@ -357,7 +373,7 @@ update `pawl_outbox` set `State` = 'pending' where `State` = 'held' and `Source`
 select max(`Version`) from `pawl_events` where `Stream` = ?;
 
 -- EVENT_BEHIND
-select `Seq`, `Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
+select `Seq`, `Position`, `Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
 `CausationId`, `DispatchId`, `At`, `Headers`, `Body` from `pawl_events` where `Stream` = ? and
 `Version` > ? order by `Version`;
 
@@ -472,6 +488,8 @@ limit 1;
 -- TIMEOUT_RELEASE: 1 2 2 3 3
 -- TIMEOUT_RETRY: 4 5 1 2 2 3 3
 -- TIMEOUT_CANCEL_ALL: 1 1
+-- OUTBOX_DUE: 1 3 3 2
+-- OUTBOX_NEXT: 1 2 2
 -- OUTBOX_ADD: 1 3 2 4 5 6 7 8 9 10 11 12 13 14
 -- OUTBOX_ATTEMPT: 1 2 3 4 5 1
 -- CHECKPOINT_MOVE: 2 3 1 4

@@ -460,9 +460,16 @@ insert into "pawl_queue" ("Queue", "Due", "Placed", "Attempts", "Deaths", "Waiti
 "MessageId", "Type", "CorrelationId", "CausationId", "Headers", "Body") values (?1, ?2, ?2, ?3, 0,
 0, '', ?4, ?5, ?6, ?7, ?8, ?9) on conflict ("Queue", "MessageId") do nothing;
 
+-- QUEUE_FIRST
+select "Due" from "pawl_queue" where "Queue" = ?1 and pawl_is_free("Seq") order by "Due" limit 1;
+
 -- QUEUE_OLDEST
 select "Placed", "Seq" from "pawl_queue" where "Queue" = ?1 and "Due" <= ?2 and "Attempts" = 0 and
 "WaitingSince" = 0 order by "Due", "Seq";
+
+-- INBOX_RANGE
+select "MessageId" from "pawl_inbox" where "Endpoint" = ?1 and "MessageId" between ?2 and ?3 limit
+?4;
 
 -- INBOX_KNOWN
 select 1 from "pawl_inbox" where "Endpoint" = ?1 and "MessageId" = ?2;
@@ -539,6 +546,16 @@ update "pawl_timeouts" set "Generation" = "Generation" + 1, "SagaType" = ?1, "De
 "Due" = ?3, "Attempts" = 0, "Owner" = null, "LeaseExpires" = null, "LeaseWorker" = null,
 "CorrelationId" = ?4, "Headers" = ?5, "SagaId" = ?6, "Name" = ?7 where "Id" = ?8;
 
+-- OUTBOX_DUE
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_pending" where
+"State" = 'pending' and "NextAttempt" <= ?1 and (?3 = '' or "Endpoint" = ?3) order by "Id" limit ?2;
+
+-- OUTBOX_NEXT
+select min("NextAttempt") from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" =
+'pending' and "NextAttempt" > ?1 and (?2 = '' or "Endpoint" = ?2);
+
 -- OUTBOX_ADD
 insert into "pawl_outbox" ("DispatchId", "State", "Attempts", "NextAttempt", "Due", "At", "Source",
 "Version", "Index", "Endpoint", "Destination", "AttemptsBefore", "MessageId", "Type",
@@ -581,11 +598,6 @@ order by "DispatchedAt" limit ?2);
 
 -- EVENT_LAST
 select max("Version") from "pawl_events" where "Stream" = ?1;
-
--- EVENT_BEHIND
-select "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
-"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = ?1 and
-"Version" > ?2 order by "Version";
 
 -- EVENT_INSERT
 insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
@@ -694,28 +706,11 @@ select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", 
 "CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Queue" = ?1 and "Due" <=
 ?2 and pawl_is_free("Seq") order by "Due", "Seq" limit ?3;
 
--- QUEUE_FIRST
-select "Due" from "pawl_queue" where "Queue" = ?1 and pawl_is_free("Seq") order by "Due" limit 1;
-
--- INBOX_RANGE
-select "MessageId" from "pawl_inbox" where "Endpoint" = ?1 and "MessageId" between ?2 and ?3 limit
-?4;
-
 -- INBOX_ROWS
 select rowid, "At" from "pawl_inbox" order by rowid;
 
 -- INBOX_DELETE_ROW
 delete from "pawl_inbox" where rowid = ?1;
-
--- OUTBOX_DUE
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_pending" where
-"State" = 'pending' and "NextAttempt" <= ?1 and (?3 = '' or "Endpoint" = ?3) order by "Id" limit ?2;
-
--- OUTBOX_NEXT
-select min("NextAttempt") from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" =
-'pending' and "NextAttempt" > ?1 and (?2 = '' or "Endpoint" = ?2);
 
 -- OUTBOX_SOURCES
 select "Id", "Source" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" = 'pending'
@@ -807,6 +802,11 @@ select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "C
 "CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Seq" < ?2 and (?3 =
 '' or "Type" = ?3) and (?4 = '' or "MessageId" = ?4) and (?5 = '' or "CorrelationId" = ?5) order by
 "Seq" desc limit ?6;
+
+-- EVENT_BEHIND, for EVENT_BEHIND
+select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
+"CausationId", "DispatchId", "At", "Headers", "Body" from "pawl_events" where "Stream" = ?1 and
+"Version" > ?2 order by "Version";
 
 -- EVENT_STREAM, for EVENT_LIST_STREAM
 select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",

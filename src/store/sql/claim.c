@@ -1,0 +1,362 @@
+/* claim.c - claims of timeouts and snapshots, which are stamps on their rows, and of the
+ * outbox, which is a scan.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/operations.h"
+#include "store/sql/outbox.h"
+#include "store/sql/rows.h"
+
+#define TIMEOUTS_DEFAULT 1000
+#define STAMPS_MAX 64 /* go to the driver at once */
+
+/* ---- Stamps ------------------------------------------------------------- */
+
+/* A row that is leased: a timeout by its id, a row of a partition by its number. */
+typedef struct stamp {
+    pawl_session_id session;
+    pawl_time       expires;
+    pawl_worker_id  worker;
+    pawl_timeout_id id;
+    int64_t         row;
+} stamp;
+
+#define STAMP(member, as)                        \
+    {                                            \
+        offsetof(stamp, member), PAWL__WIRE_##as \
+    }
+
+static const pawl__sql_field timeout_stamp_fields[]  = {STAMP(session, UUID), STAMP(expires, TIME),
+                                                        STAMP(worker, UUID), STAMP(id, UUID)};
+static const pawl__sql_field snapshot_stamp_fields[] = {STAMP(session, UUID), STAMP(expires, TIME),
+                                                        STAMP(worker, UUID), STAMP(row, INT)};
+static const pawl__sql_write stamp_timeout           = {
+              .statement  = PAWL__SQL_TIMEOUT_STAMP,
+              .parameters = PAWL__SQL_LIST(timeout_stamp_fields),
+};
+static const pawl__sql_write stamp_snapshot = {
+    .statement  = PAWL__SQL_AGGREGATOR_STAMP,
+    .parameters = PAWL__SQL_LIST(snapshot_stamp_fields),
+};
+
+/* Stamps that are being written, a batch at a time. */
+typedef struct stamping {
+    pawl_store            *store;
+    const pawl__sql_write *write;
+    pawl_error            *error;
+    size_t                 count;
+    stamp                  stamps[STAMPS_MAX];
+} stamping;
+
+static pawl_code write_stamps(stamping *s)
+{
+    const void    *items[STAMPS_MAX];
+    pawl__sql_fate fates[STAMPS_MAX];
+    size_t         failed;
+    size_t         count = s->count;
+    for (size_t i = 0; i < count; i++)
+        items[i] = &s->stamps[i];
+    s->count = 0;
+    return pawl__sql_ops_of(s->store)->write(((pawl__sql_store *)s->store)->connection, s->write,
+                                             items, count, fates, &failed, s->error);
+}
+
+static pawl_code add_stamp(stamping *s, const stamp *row)
+{
+    s->stamps[s->count++] = *row;
+    return s->count == STAMPS_MAX ? write_stamps(s) : PAWL_OK;
+}
+
+/* ---- Timeouts ----------------------------------------------------------- */
+
+typedef struct timeout_by {
+    pawl_text destination;
+    pawl_time due_max;
+    pawl_time now;
+    int64_t   limit;
+} timeout_by;
+
+#define BY(member, as)                                \
+    {                                                 \
+        offsetof(timeout_by, member), PAWL__WIRE_##as \
+    }
+
+static const pawl__sql_field by_destination[] = {BY(destination, TEXT), BY(due_max, TIME),
+                                                 BY(now, TIME), BY(limit, INT)};
+/* The same without the destination, without the limit, without both. */
+static const pawl__sql_fields due_of   = {by_destination, 4};
+static const pawl__sql_fields due_any  = {by_destination + 1, 3};
+static const pawl__sql_fields next_of  = {by_destination, 3};
+static const pawl__sql_fields next_any = {by_destination + 1, 2};
+
+static const pawl__sql_field  time_column[] = {{0, PAWL__WIRE_TIME}};
+static const pawl__sql_fields one_time      = PAWL__SQL_LIST(time_column);
+
+static size_t count_of(const pawl_timeout_claim *claim)
+{
+    return claim->count_max != 0 ? claim->count_max : TIMEOUTS_DEFAULT;
+}
+
+/* The due rows that are free, and one more: when there is one, its due time is the next. */
+static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, pawl_arena *arena,
+                          pawl_timeout_rows *rows, pawl_error *error)
+{
+    bool                  is_any = claim->destination.size == 0;
+    size_t                count  = count_of(claim);
+    const timeout_by      by = {claim->destination, claim->due_max, claim->now, (int64_t)count + 1};
+    const pawl__sql_asked due = {is_any ? PAWL__SQL_TIMEOUT_DUE_ANY : PAWL__SQL_TIMEOUT_DUE,
+                                 is_any ? &due_any : &due_of, &by, &pawl__sql_timeout_row,
+                                 sizeof *rows->items};
+    const pawl__sql_asked next = {is_any ? PAWL__SQL_TIMEOUT_NEXT_ANY : PAWL__SQL_TIMEOUT_NEXT,
+                                  is_any ? &next_any : &next_of, &by, &one_time, 0};
+    pawl__sql_rows found;
+    *rows          = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
+    pawl_code code = pawl__sql_read_within(store, &due, arena, &found, error);
+    if (code != PAWL_OK)
+        return code;
+    rows->items = found.items;
+    rows->count = found.count;
+    if (rows->count <= count)
+        return pawl__sql_read_first(store, &next, arena, &rows->next_due, error);
+    rows->next_due = rows->items[--rows->count].due;
+    return PAWL_OK;
+}
+
+static pawl_code stamp_timeouts(pawl_store *store, const pawl_timeout_claim *claim,
+                                pawl_timeout_rows *rows, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    stamping  s    = {.store = store, .write = &stamp_timeout, .error = error};
+    stamp     row  = {.session = claim->owner,
+                      .expires = pawl_time_add(claim->now, claim->lease),
+                      .worker  = store->worker};
+    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
+        rows->items[i].owner         = row.session;
+        rows->items[i].lease_expires = row.expires;
+        row.id                       = rows->items[i].id;
+        code                         = add_stamp(&s, &row);
+    }
+    return code == PAWL_OK ? write_stamps(&s) : code;
+}
+
+/* Without a lock first: most of the time nothing is due. */
+pawl_code pawl__sql_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
+                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
+{
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
+    pawl_code            code = ops->ready(store, error);
+    if (code == PAWL_OK)
+        code = read_due(store, claim, arena, rows, error);
+    if (code != PAWL_OK || rows->count == 0)
+        return code;
+    code = ops->stamp_begin(store, error);
+    if (code == PAWL_OK) {
+        code = read_due(store, claim, arena, rows, error);
+        if (code == PAWL_OK)
+            code = stamp_timeouts(store, claim, rows, error);
+        code = ops->stamp_end(store, code, error);
+    }
+    return code;
+}
+
+/* ---- Snapshots ---------------------------------------------------------- */
+
+/* The first three columns of a row decide whether the rest is wanted. */
+typedef struct row_head {
+    pawl_text type;
+    pawl_time lease_expires;
+    int64_t   id;
+} row_head;
+
+static const pawl__sql_field  head_columns[] = {{offsetof(row_head, type), PAWL__WIRE_PEEK},
+                                                {offsetof(row_head, lease_expires), PAWL__WIRE_TIME},
+                                                {offsetof(row_head, id), PAWL__WIRE_INT}};
+static const pawl__sql_fields head_row       = PAWL__SQL_LIST(head_columns);
+
+static const pawl__sql_field  text_field[] = {{0, PAWL__WIRE_TEXT}};
+static const pawl__sql_fields by_text      = PAWL__SQL_LIST(text_field);
+
+static bool is_known(pawl_text type, const pawl_text *types, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (pawl_text_equal(type, types[i]))
+            return true;
+    return false;
+}
+
+/* Whether the claim takes the row; one of a type that it does not know is counted. */
+static bool takes(const pawl_snapshot_claim *claim, const row_head *head, pawl_snapshot *rows)
+{
+    bool is_free = head->lease_expires == 0 || head->lease_expires <= claim->now;
+    if (!is_free || (claim->id_max != 0 && head->id > claim->id_max))
+        return false;
+    if (!is_known(head->type, claim->types, claim->type_count)) {
+        rows->unresolved++;
+        return false;
+    }
+    return claim->count_max == 0 || rows->count < claim->count_max;
+}
+
+static pawl_code read_partition(pawl_store *store, const pawl_snapshot_claim *claim,
+                                pawl_arena *arena, pawl_snapshot *rows, pawl_error *error)
+{
+    const pawl__sql_ops  *ops      = pawl__sql_ops_of(store);
+    size_t                capacity = 0;
+    row_head              head     = {.id = 0};
+    pawl__sql_request    *request  = NULL;
+    const pawl__sql_asked asked = {PAWL__SQL_AGGREGATOR_GET, &by_text, &claim->partition, &head_row,
+                                   0};
+    *rows                       = (pawl_snapshot){0};
+    pawl_code code              = pawl__sql_run(store, &asked, arena, &request, error);
+    while (code == PAWL_OK && ops->next(request)) {
+        ops->get(request, &head_row, &head);
+        if (!takes(claim, &head, rows))
+            continue;
+        pawl_aggregator_row *grown =
+            pawl_arena_grow(arena, rows->items, rows->count, &capacity, sizeof *grown);
+        if (grown == NULL) {
+            code = pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows", ops->name);
+            break;
+        }
+        rows->items              = grown;
+        pawl_aggregator_row *row = &grown[rows->count++];
+        *row                     = (pawl_aggregator_row){0};
+        ops->get(request, &pawl__sql_aggregator_row, row);
+    }
+    pawl_code ended = ops->end(request);
+    return code != PAWL_OK ? code : ended;
+}
+
+static pawl_code stamp_partition(pawl_store *store, const pawl_snapshot_claim *claim,
+                                 pawl_snapshot *snapshot, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    stamping  s    = {.store = store, .write = &stamp_snapshot, .error = error};
+    stamp     row  = {.session = claim->session,
+                      .expires = pawl_time_add(claim->now, claim->lease),
+                      .worker  = store->worker};
+    for (size_t i = 0; code == PAWL_OK && i < snapshot->count; i++) {
+        snapshot->items[i].session       = row.session;
+        snapshot->items[i].lease_expires = row.expires;
+        row.row                          = snapshot->items[i].id;
+        code                             = add_stamp(&s, &row);
+    }
+    return code == PAWL_OK ? write_stamps(&s) : code;
+}
+
+pawl_code pawl__sql_snapshot_claim(pawl_store *store, const pawl_snapshot_claim *claim,
+                                   pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
+{
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
+    pawl_code            code = ops->ready(store, error);
+    if (code == PAWL_OK)
+        code = ops->stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = read_partition(store, claim, arena, snapshot, error);
+    if (code == PAWL_OK)
+        code = stamp_partition(store, claim, snapshot, error);
+    return ops->stamp_end(store, code, error);
+}
+
+/* ---- The gate of a partition -------------------------------------------- */
+
+static const pawl__sql_field flush_columns[] = {
+    {offsetof(pawl_aggregator_counts, flush_due), PAWL__WIRE_TIME},
+    {offsetof(pawl_aggregator_counts, flush_attempts), PAWL__WIRE_INT32},
+    {offsetof(pawl_aggregator_counts, flush_is_dead), PAWL__WIRE_FLAG}};
+static const pawl__sql_fields flush_row = PAWL__SQL_LIST(flush_columns);
+
+static pawl_code count_rows(pawl_store *store, pawl_text partition, const pawl_text *types,
+                            size_t type_count, pawl_time now, pawl_aggregator_counts *counts,
+                            pawl_error *error)
+{
+    const pawl__sql_ops  *ops     = pawl__sql_ops_of(store);
+    row_head              head    = {.id = 0};
+    pawl__sql_request    *request = NULL;
+    const pawl__sql_asked asked   = {PAWL__SQL_AGGREGATOR_LOOK, &by_text, &partition, &head_row, 0};
+    pawl_code             code    = pawl__sql_run(store, &asked, NULL, &request, error);
+    while (code == PAWL_OK && ops->next(request)) {
+        ops->get(request, &head_row, &head);
+        bool resolved = is_known(head.type, types, type_count);
+        counts->all++;
+        counts->resolved += resolved;
+        counts->ready += resolved && (head.lease_expires == 0 || head.lease_expires <= now);
+        if (head.id > counts->id_last)
+            counts->id_last = head.id;
+    }
+    pawl_code ended = ops->end(request);
+    return code != PAWL_OK ? code : ended;
+}
+
+pawl_code pawl__sql_aggregator_count(pawl_store *store, pawl_text partition, const pawl_text *types,
+                                     size_t type_count, pawl_time now,
+                                     pawl_aggregator_counts *counts, pawl_error *error)
+{
+    const pawl__sql_ops  *ops  = pawl__sql_ops_of(store);
+    const pawl__sql_asked gate = {PAWL__SQL_FLUSH_READ, &by_text, &partition, &flush_row, 0};
+    *counts                    = (pawl_aggregator_counts){0};
+    pawl_code code             = ops->ready(store, error);
+    if (code == PAWL_OK)
+        code = ops->read_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = count_rows(store, partition, types, type_count, now, counts, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_read_first(store, &gate, NULL, counts, error);
+    return ops->read_end(store, code, error);
+}
+
+/* ---- The outbox --------------------------------------------------------- */
+
+typedef struct outbox_by {
+    pawl_time now;
+    int64_t   limit;
+    pawl_text endpoint;
+} outbox_by;
+
+static const pawl__sql_field outbox_due_fields[] = {
+    {offsetof(outbox_by, now), PAWL__WIRE_TIME},
+    {offsetof(outbox_by, limit), PAWL__WIRE_INT},
+    {offsetof(outbox_by, endpoint), PAWL__WIRE_TEXT}};
+static const pawl__sql_field outbox_next_fields[] = {
+    {offsetof(outbox_by, now), PAWL__WIRE_TIME}, {offsetof(outbox_by, endpoint), PAWL__WIRE_TEXT}};
+static const pawl__sql_fields outbox_due        = PAWL__SQL_LIST(outbox_due_fields);
+static const pawl__sql_fields outbox_next       = PAWL__SQL_LIST(outbox_next_fields);
+static const pawl__sql_field  never_column[]    = {{0, PAWL__WIRE_TIME_OR_NEVER}};
+static const pawl__sql_fields one_time_or_never = PAWL__SQL_LIST(never_column);
+
+/* One row more than asked for tells when to look next. */
+static pawl_code scan_outbox(pawl_store *store, const outbox_by *by, pawl_arena *arena,
+                             pawl_outbox_rows *rows, pawl_error *error)
+{
+    const pawl__sql_asked due  = {PAWL__SQL_OUTBOX_DUE, &outbox_due, by, &pawl__sql_outbox_row,
+                                  sizeof *rows->items};
+    const pawl__sql_asked next = {PAWL__SQL_OUTBOX_NEXT, &outbox_next, by, &one_time_or_never, 0};
+    pawl__sql_rows        found;
+    pawl_code             code = pawl__sql_read_within(store, &due, arena, &found, error);
+    *rows                      = (pawl_outbox_rows){
+                             .items = found.items, .count = found.count, .next_attempt = PAWL_TIME_MAX};
+    if (code != PAWL_OK)
+        return code;
+    if ((int64_t)rows->count < by->limit)
+        return pawl__sql_read_first(store, &next, NULL, &rows->next_attempt, error);
+    rows->next_attempt = rows->items[--rows->count].next_attempt;
+    return PAWL_OK;
+}
+
+pawl_code pawl__sql_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_time now,
+                                 size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
+                                 pawl_error *error)
+{
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
+    const outbox_by      by   = {now, (int64_t)count_max + 1, endpoint};
+    pawl_code            code = ops->ready(store, error);
+    if (code == PAWL_OK)
+        code = ops->read_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = scan_outbox(store, &by, arena, rows, error);
+    code = ops->read_end(store, code, error);
+    return code == PAWL_OK ? pawl__sql_order_sources(rows, arena, error) : code;
+}

@@ -1,0 +1,244 @@
+/* load.c - reads of a batch: which message ids are known, streams with their folds, and the
+ * next due times.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/operations.h"
+#include "store/sql/rows.h"
+
+static const pawl__sql_field  text_field[]   = {{0, PAWL__WIRE_TEXT}};
+static const pawl__sql_fields by_text        = PAWL__SQL_LIST(text_field);
+static const pawl__sql_field  number_field[] = {{0, PAWL__WIRE_INT}};
+static const pawl__sql_fields one_number     = PAWL__SQL_LIST(number_field);
+
+/* ---- The inbox ---------------------------------------------------------- */
+
+#define RANGE_IDS_MIN 8   /* fewer are as fast one by one */
+#define RANGE_ROWS_MAX 32 /* more marks than that in the range: one by one after all */
+#define IDS_MAX 64        /* go to the driver at once */
+
+typedef struct mark_range {
+    pawl_text endpoint;
+    pawl_text first;
+    pawl_text last;
+    int64_t   limit;
+} mark_range;
+
+typedef struct mark_key {
+    pawl_text endpoint;
+    pawl_text id;
+} mark_key;
+
+static const pawl__sql_field  range_fields[] = {{offsetof(mark_range, endpoint), PAWL__WIRE_TEXT},
+                                                {offsetof(mark_range, first), PAWL__WIRE_TEXT},
+                                                {offsetof(mark_range, last), PAWL__WIRE_TEXT},
+                                                {offsetof(mark_range, limit), PAWL__WIRE_INT}};
+static const pawl__sql_fields by_range       = PAWL__SQL_LIST(range_fields);
+static const pawl__sql_field  peek_column[]  = {{0, PAWL__WIRE_PEEK}};
+static const pawl__sql_fields one_peek       = PAWL__SQL_LIST(peek_column);
+static const pawl__sql_field  key_fields[]   = {{offsetof(mark_key, endpoint), PAWL__WIRE_TEXT},
+                                                {offsetof(mark_key, id), PAWL__WIRE_TEXT}};
+static const pawl__sql_write  find_mark      = {
+          .statement  = PAWL__SQL_INBOX_KNOWN,
+          .parameters = PAWL__SQL_LIST(key_fields),
+};
+
+static mark_range range_of(pawl_text endpoint, const pawl_text *ids, size_t count)
+{
+    mark_range range = {endpoint, ids[0], ids[0], RANGE_ROWS_MAX};
+    for (size_t i = 1; i < count; i++) {
+        if (pawl_text_compare(ids[i], range.first) < 0)
+            range.first = ids[i];
+        if (pawl_text_compare(ids[i], range.last) > 0)
+            range.last = ids[i];
+    }
+    return range;
+}
+
+static void note_known(pawl_text id, const pawl_text *ids, size_t count, bool *known)
+{
+    for (size_t i = 0; i < count; i++)
+        known[i] |= pawl_text_equal(ids[i], id);
+}
+
+/* The ids that pawl makes ascend, so between the first and the last of a new batch there are no
+ * marks as a rule, and one statement finds that out. With other ids there may be any number:
+ * `*is_whole` says whether all were seen. */
+static pawl_code find_in_range(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
+                               size_t count, bool *known, bool *is_whole, pawl_error *error)
+{
+    const pawl__sql_ops  *ops     = pawl__sql_ops_of(store);
+    const mark_range      range   = range_of(endpoint, ids, count);
+    const pawl__sql_asked asked   = {PAWL__SQL_INBOX_RANGE, &by_range, &range, &one_peek, 0};
+    pawl__sql_request    *request = NULL;
+    size_t                found   = 0;
+    pawl_code             code    = pawl__sql_run(store, &asked, NULL, &request, error);
+    for (; code == PAWL_OK && ops->next(request); found++) {
+        pawl_text id;
+        ops->get(request, &one_peek, &id);
+        note_known(id, ids, count, known);
+    }
+    *is_whole       = found < RANGE_ROWS_MAX;
+    pawl_code ended = ops->end(request);
+    return code != PAWL_OK ? code : ended;
+}
+
+static pawl_code find_some(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
+                           size_t count, bool *known, pawl_error *error)
+{
+    mark_key       keys[IDS_MAX];
+    const void    *items[IDS_MAX];
+    pawl__sql_fate fates[IDS_MAX];
+    size_t         failed;
+    for (size_t i = 0; i < count; i++) {
+        keys[i]  = (mark_key){endpoint, ids[i]};
+        items[i] = &keys[i];
+    }
+    pawl_code code = pawl__sql_ops_of(store)->write(
+        ((pawl__sql_store *)store)->connection, &find_mark, items, count, fates, &failed, error);
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        known[i] = fates[i] == PAWL__SQL_APPLIED;
+    return code;
+}
+
+static pawl_code find_each(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
+                           size_t count, bool *known, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i += IDS_MAX) {
+        size_t some = count - i < IDS_MAX ? count - i : IDS_MAX;
+        code        = find_some(store, endpoint, ids + i, some, known + i, error);
+    }
+    return code;
+}
+
+pawl_code pawl__sql_inbox_known(pawl_store *store, pawl_text endpoint, const pawl_text *ids,
+                                size_t count, bool *known, pawl_error *error)
+{
+    const pawl__sql_ops *ops      = pawl__sql_ops_of(store);
+    bool                 is_whole = false;
+    pawl_code            code     = ops->ready(store, error);
+    if (code == PAWL_OK)
+        code = ops->read_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    for (size_t i = 0; i < count; i++)
+        known[i] = false;
+    if (count >= RANGE_IDS_MIN)
+        code = find_in_range(store, endpoint, ids, count, known, &is_whole, error);
+    if (code == PAWL_OK && !is_whole)
+        code = find_each(store, endpoint, ids, count, known, error);
+    return ops->read_end(store, code, error);
+}
+
+/* ---- Streams ------------------------------------------------------------ */
+
+typedef struct stream_by {
+    pawl_text stream;
+    int64_t   fold_version_max;
+    int64_t   after;
+} stream_by;
+
+static const pawl__sql_field fold_fields[] = {
+    {offsetof(stream_by, stream), PAWL__WIRE_TEXT},
+    {offsetof(stream_by, fold_version_max), PAWL__WIRE_INT},
+    {offsetof(stream_by, after), PAWL__WIRE_INT}};
+static const pawl__sql_fields by_fold         = PAWL__SQL_LIST(fold_fields);
+static const pawl__sql_field  behind_fields[] = {{offsetof(stream_by, stream), PAWL__WIRE_TEXT},
+                                                 {offsetof(stream_by, after), PAWL__WIRE_INT}};
+static const pawl__sql_fields by_behind       = PAWL__SQL_LIST(behind_fields);
+static const pawl__sql_field  fold_columns[]  = {
+      PAWL__SQL_FIELD(fold_row, version, INT), PAWL__SQL_FIELD(fold_row, type_version, INT32),
+      PAWL__SQL_FIELD(fold_row, state, TEXT), PAWL__SQL_FIELD(fold_row, dispatches, TEXT),
+      PAWL__SQL_FIELD(fold_row, at, TIME)};
+static const pawl__sql_fields fold_row = PAWL__SQL_LIST(fold_columns);
+
+static pawl_code read_last(pawl_store *store, const stream_by *by, int64_t *version,
+                           pawl_error *error)
+{
+    const pawl__sql_asked asked = {PAWL__SQL_EVENT_LAST, &by_text, &by->stream, &one_number, 0};
+    return pawl__sql_read_first(store, &asked, NULL, version, error);
+}
+
+static pawl_code read_behind(pawl_store *store, const stream_by *by, pawl_arena *arena,
+                             pawl_stream *loaded, pawl_error *error)
+{
+    const pawl__sql_asked asked = {PAWL__SQL_EVENT_BEHIND, &by_behind, by, &pawl__sql_event_row,
+                                   sizeof *loaded->events};
+    pawl__sql_rows        found;
+    pawl_code             code = pawl__sql_read_within(store, &asked, arena, &found, error);
+    loaded->events             = found.items;
+    loaded->count              = found.count;
+    if (loaded->count != 0)
+        loaded->version = loaded->events[loaded->count - 1].version;
+    return code;
+}
+
+/* A stream that is known already has not gone on as a rule: that is one look into an index. */
+static pawl_code load_stream(pawl_store *store, const pawl_stream_read *read, pawl_arena *arena,
+                             pawl_stream *loaded, pawl_error *error)
+{
+    stream_by             by   = {read->stream, read->fold_version_max, read->after};
+    const pawl__sql_asked fold = {PAWL__SQL_FOLD_READ, &by_fold, &by, &fold_row, 0};
+    pawl_code             code = PAWL_OK;
+    *loaded                    = (pawl_stream){0};
+    if (read->after > 0) {
+        code = read_last(store, &by, &loaded->version, error);
+        if (code != PAWL_OK || loaded->version <= read->after)
+            return code;
+    }
+    if (read->fold_version_max > 0)
+        code = pawl__sql_read_first(store, &fold, arena, &loaded->fold, error);
+    if (loaded->fold.version != 0)
+        by.after = loaded->fold.version;
+    if (code == PAWL_OK)
+        code = read_behind(store, &by, arena, loaded, error);
+    if (code == PAWL_OK && loaded->count == 0 && loaded->fold.version != 0)
+        code = read_last(store, &by, &loaded->version, error);
+    return code;
+}
+
+pawl_code pawl__sql_stream_load(pawl_store *store, const pawl_stream_read *reads, size_t count,
+                                pawl_arena *arena, pawl_stream *streams, pawl_error *error)
+{
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
+    pawl_code            code = ops->ready(store, error);
+    if (code == PAWL_OK)
+        code = ops->read_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++)
+        code = load_stream(store, &reads[i], arena, &streams[i], error);
+    return ops->read_end(store, code, error);
+}
+
+/* ---- Next due times ----------------------------------------------------- */
+
+static pawl_code first_of(pawl_store *store, int statement, pawl_text name, pawl_time *first,
+                          pawl_error *error)
+{
+    const pawl__sql_asked asked = {statement, &by_text, &name, &one_number, 0};
+    pawl_time             found = PAWL_TIME_MAX;
+    pawl_code             code  = pawl__sql_read_first(store, &asked, NULL, &found, error);
+    if (found < *first)
+        *first = found;
+    return code;
+}
+
+pawl_code pawl__sql_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
+                             size_t aggregator_count, pawl_next_due *next, pawl_error *error)
+{
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
+    pawl_code            code = ops->ready(store, error);
+    if (code == PAWL_OK)
+        code = ops->read_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    *next = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
+    code  = first_of(store, PAWL__SQL_QUEUE_FIRST, queue, &next->queue, error);
+    if (code == PAWL_OK)
+        code = first_of(store, PAWL__SQL_TIMEOUT_FIRST, queue, &next->timeout, error);
+    for (size_t i = 0; code == PAWL_OK && i < aggregator_count; i++)
+        code = first_of(store, PAWL__SQL_FLUSH_FIRST, aggregators[i], &next->flush, error);
+    return ops->read_end(store, code, error);
+}
