@@ -404,6 +404,22 @@ static void e13_a_route_of_two_is_anybodys_of_them(const char *url)
     world_close(&it);
 }
 
+/* Each of two endpoints announces the route: when the first gives it up, the second has it. */
+static void e13_a_route_that_one_of_two_gives_up_is_the_others(const char *url)
+{
+    world             it;
+    static pawl_route routes[] = {{.name = "abroad", .queue = "border"}, {.name = NULL}};
+    open_world(&it, url, NULL);
+    pawl_endpoint_destroy(open_endpoint(&it, "notice", routes));
+    pawl_endpoint_destroy(open_endpoint(&it, "house", routes));
+    pawl_endpoint_destroy(open_endpoint(&it, "notice", NULL));
+    insert_for(&it, "abroad", 1, 60);
+    world_go(&it, PAWL_SECONDS(60));
+    assert_int_equal(world_queue(&it, "abroad").count, 0);
+    assert_int_equal(world_timeouts(&it).count, 1);
+    world_close(&it);
+}
+
 static int line_count;
 
 static void count_lines(pawl_log_level level, const char *text, void *context)
@@ -570,6 +586,7 @@ int main(void)
         ON_ALL_STORES(e13_one_for_an_endpoint_of_the_store_is_left_to_it),
         ON_ALL_STORES(e13_who_has_the_route_sends_it),
         ON_ALL_STORES(e13_a_route_of_two_is_anybodys_of_them),
+        ON_ALL_STORES(e13_a_route_that_one_of_two_gives_up_is_the_others),
         ON_ALL_STORES(e13_those_that_nobody_sends_are_spoken_of),
         ON_ALL_STORES(e13_one_for_an_endpoint_without_timeouts_is_dead),
         ON_ALL_STORES(e13_a_lost_lease_sends_nothing_twice),

@@ -6,6 +6,7 @@
 #include "support/world.h"
 
 #include "pawl/test.h"
+#include "pawl/transport.h"
 #include "runtime/runtime.h"
 
 #include <stdio.h>
@@ -205,6 +206,46 @@ static void a_number_out_of_range_is_named(void **state)
     refuse(with(&unsized), "endpoint works: options do not begin with PAWL_ENDPOINT_OPTIONS_INIT");
 }
 
+/* Three delays of 10 s, each with a fifth of jitter at most: between the first try and the last. */
+static void marks_outlast_every_delay_between_two_tries(void **state)
+{
+    (void)state;
+    pawl_endpoint_options options =
+        *PAWL_OPTIONS(.delayed_retries = 3, .retry_delay = PAWL_SECONDS(10),
+                      .retry_delay_max = PAWL_SECONDS(10), .outbox_attempts = 4,
+                      .outbox_delay = PAWL_SECONDS(10), .outbox_delay_max = PAWL_SECONDS(10),
+                      .inbox_retention = PAWL_SECONDS(36));
+    pawl_test_destroy(open_test(with(&options), NULL));
+    options.inbox_retention--;
+    refuse(with(&options), "and delayed retries go on for up to 36 s");
+    options.delayed_retries = 1;
+    refuse(with(&options), "and tries of the outbox go on for up to 36 s");
+}
+
+static pawl_code deliver_nothing(pawl_transport *transport, pawl_delivery *items, size_t count,
+                                 pawl_arena *arena, pawl_error *error)
+{
+    (void)transport;
+    (void)items;
+    (void)count;
+    (void)arena;
+    (void)error;
+    return PAWL_OK;
+}
+
+static void a_sink_of_a_shorter_table_is_refused(void **state)
+{
+    (void)state;
+    static pawl_transport_ops    sink = {.ops_size = sizeof sink, .deliver = deliver_nothing};
+    const pawl_endpoint_options *options =
+        PAWL_OPTIONS(.routes = PAWL_ROUTES({.name = "audit", .sink = &sink}));
+    pawl_test_destroy(open_test(with(options), NULL));
+    sink.ops_size = offsetof(pawl_transport_ops, deliver);
+    refuse(with(options), "route 'audit': its sink's table has ");
+    sink = (pawl_transport_ops){.ops_size = sizeof sink};
+    refuse(with(options), "no function deliver");
+}
+
 /* A program that was built before tables had options has none, whatever stands behind them. */
 static void an_older_table_has_none(void **state)
 {
@@ -225,6 +266,8 @@ int main(void)
         cmocka_unit_test(what_is_not_for_the_table_is_refused),
         cmocka_unit_test(a_number_out_of_range_is_named),
         cmocka_unit_test(an_older_table_has_none),
+        cmocka_unit_test(marks_outlast_every_delay_between_two_tries),
+        cmocka_unit_test(a_sink_of_a_shorter_table_is_refused),
     };
     world_quiet();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -237,6 +237,17 @@ static void a_child_closes_a_handle_whose_mutex_is_held(void **state)
     pawl_store_close(store);
 }
 
+/* An interrupt is of the call that is under way: the next wait does not end by an old one. */
+static void an_interrupt_from_before_a_wait_counts_for_nothing(void **state)
+{
+    (void)state;
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *store = open_store("memory:shop");
+    store->ops->interrupt(store);
+    assert_int_equal(store->ops->wait(store, 0, -1, &error), PAWL_OK);
+    pawl_store_close(store);
+}
+
 /* ---- Memory -------------------------------------------------------------- */
 
 static long blocks; /* in use */
@@ -484,6 +495,7 @@ int main(void)
         cmocka_unit_test(a_dropped_schema_leaves_no_row),
         cmocka_unit_test(a_child_process_is_refused),
         cmocka_unit_test(a_child_closes_a_handle_whose_mutex_is_held),
+        cmocka_unit_test(an_interrupt_from_before_a_wait_counts_for_nothing),
         cmocka_unit_test(a_message_that_is_retried_takes_no_more_memory),
         cmocka_unit_test(the_schema_is_said_to_be_none),
         cmocka_unit_test(rows_of_a_source_come_in_order),
