@@ -19,13 +19,15 @@ int                                                              main(void)
 
 #include "contract/postgres_trouble.h"
 
+#include <limits.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #define FAULTS_MAX 2000
-#define LASTING 8     /* allocations that a shortage refuses, before it is over */
-#define SOON_MS 10000 /* the deadline is three times as long */
+#define COMMIT_FAULT 22 /* an allocation of the commit, whose answer is dropped for it */
+#define LASTING 8       /* allocations that a shortage refuses, before it is over */
+#define SOON_MS 10000   /* the deadline is three times as long */
 
 /* ---- The allocator -------------------------------------------------------- */
 
@@ -35,7 +37,8 @@ extern void *__libc_realloc(void *memory, size_t size);
 static struct {
     uintptr_t   begin, end; /* libpq's code */
     atomic_long left;       /* allocations until one fails; negative: it did */
-    atomic_bool is_on, is_lasting;
+    atomic_long lasting;    /* refused in all, 0: one */
+    atomic_bool is_on;
 } libpq;
 
 static bool is_refused(const void *caller)
@@ -44,7 +47,8 @@ static bool is_refused(const void *caller)
     if (!atomic_load(&libpq.is_on) || at < libpq.begin || at >= libpq.end)
         return false;
     long left = atomic_fetch_sub(&libpq.left, 1) - 1;
-    return left == 0 || (left < 0 && left > -LASTING && atomic_load(&libpq.is_lasting));
+    long last = -atomic_load(&libpq.lasting);
+    return left == 0 || (left < 0 && left > last);
 }
 
 PAWL_API void *malloc(size_t size)
@@ -73,10 +77,10 @@ static int find_libpq(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-static void begin_refusing(long n, bool is_lasting)
+static void begin_refusing(long n, long lasting)
 {
     atomic_store(&libpq.left, n);
-    atomic_store(&libpq.is_lasting, is_lasting);
+    atomic_store(&libpq.lasting, lasting);
     atomic_store(&libpq.is_on, true);
 }
 
@@ -167,7 +171,7 @@ static bool try_message(message_trip *t, long n, bool is_lasting)
     t->arena = pawl_arena_create(0);
     assert_non_null(t->arena);
     int64_t begun = clock_ms();
-    begin_refusing(n, is_lasting);
+    begin_refusing(n, is_lasting ? LASTING : 0);
     pawl_code code   = go(t);
     bool      is_met = end_refusing();
     int64_t   taken  = clock_ms() - begun;
@@ -229,6 +233,36 @@ static void a_large_message_survives_one_failure(void **state)
     try_messages(*state, 100000, false);
 }
 
+#define DEADLINE_MS 3200 /* tries pause for 50, 100 ... 1600 ms, 3150 in all */
+#define COMMIT_MS 1000   /* until a dropped answer is noticed */
+
+/* Tries are over when the deadline is: the last pause and the last try do not go on behind it. */
+static void an_unknown_outcome_keeps_the_deadline(void **state)
+{
+    place          *p      = *state;
+    pawl_store     *keeper = open_store(p, p->url);
+    pawl_queue_send send   = send_of("orders", "e-1");
+    message_trip    t      = {.p = p, .id = "e-1"};
+    pawl_changes    one    = one_send(&send);
+    begin_order(p, keeper, 1);
+    t.version = order_version(p, 1);
+    expect_code(p, pawl_store_commit(keeper, &one, NULL, &p->error), PAWL_OK);
+    make_changes(&t, TEXT("1"));
+    t.store = open_more(p, p->url);
+    t.arena = pawl_arena_create(0);
+    assert_non_null(t.arena);
+    set_deadline(t.store, DEADLINE_MS);
+    int64_t begun = clock_ms();
+    begin_refusing(COMMIT_FAULT, LONG_MAX / 2);
+    expect_code(p, go(&t), PAWL_EUNKNOWN);
+    int64_t taken = clock_ms() - begun;
+    assert_true(end_refusing());
+    assert_in_range(taken, 0, COMMIT_MS + DEADLINE_MS + 1000);
+    pawl_store_close(t.store);
+    pawl_store_close(keeper);
+    pawl_arena_destroy(t.arena);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
@@ -236,6 +270,7 @@ int main(void)
         CASE(a_message_survives_one_failure),
         CASE(a_message_survives_a_shortage),
         CASE(a_large_message_survives_one_failure),
+        CASE(an_unknown_outcome_keeps_the_deadline),
     };
     if (place_server() == NULL)
         return place_skip();

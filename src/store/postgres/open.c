@@ -189,11 +189,18 @@ static pawl_code dial_hosts(pawl__pg *store, const PQconninfoOption *list, pawl_
     return code;
 }
 
+int64_t pawl__pg_rest_ms(const pawl__pg *store)
+{
+    int64_t whole = store->sql.base.deadline_ms;
+    int64_t rest  = store->until_ms != 0 ? store->until_ms - pawl__pg_clock_ms() : whole;
+    return rest < 1 ? 1 : rest < whole ? rest : whole;
+}
+
 static pawl_code dial_once(pawl__pg *store, PGconn **pg, pawl_error *error)
 {
     pawl__pg_hosts    hosts;
     char             *text     = NULL;
-    int64_t           deadline = pawl__pg_clock_ms() + store->sql.base.deadline_ms;
+    int64_t           deadline = pawl__pg_clock_ms() + pawl__pg_rest_ms(store);
     PQconninfoOption *list     = PQconninfoParse(store->conninfo, &text);
     PQfreemem(text);
     if (list == NULL) /* no memory: url.c has parsed it once */
@@ -312,7 +319,7 @@ pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, paw
     connection->dialect        = pawl__pg_dialect;
     connection->dialect.schema = store->schema;
     connection->is_ours        = true;
-    connection->deadline_ms    = store->sql.base.deadline_ms;
+    connection->deadline_ms    = pawl__pg_rest_ms(store);
     connection->interrupt_fd   = atomic_load(&store->interrupt_fd);
     pawl_code code             = dial(store, &connection->pg, error);
     if (connection->pg != NULL)

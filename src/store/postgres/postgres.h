@@ -77,11 +77,12 @@ typedef struct pawl__pg {
     char                schema[64];
     bool                is_pooled; /* behind a pooler that gives out transactions */
     bool                in_hold;
-    pid_t               pid;           /* the process that opened the handle */
-    int                 backend_pid;   /* of the main connection */
-    int64_t             lock_number;   /* of the worker's session lock; 0 with a pooler */
-    int64_t             tag_number;    /* with a pooler: of the tag on the worker's transactions */
-    bool                has_leased;    /* timeouts were leased since it was opened */
+    int64_t             until_ms;    /* monotonic: end of an operation of several tries; 0: none */
+    pid_t               pid;         /* the process that opened the handle */
+    int                 backend_pid; /* of the main connection */
+    int64_t             lock_number; /* of the worker's session lock; 0 with a pooler */
+    int64_t             tag_number;  /* with a pooler: of the tag on the worker's transactions */
+    bool                has_leased;  /* timeouts were leased since it was opened */
     unsigned char       worker_tid[6]; /* the ctid of the worker's row, as last seen */
     bool                has_worker_tid;
     unsigned            careful_commits; /* commits left to do without a guard, see commit.c */
@@ -140,7 +141,9 @@ pawl_code pawl__pg_open(pawl_store *base, const char *url, const pawl_store_opti
 void      pawl__pg_close(pawl_store *base);
 /* Connects, with the session settings that pawl needs. */
 pawl_code pawl__pg_connect(pawl__pg *store, pawl__pg_connection *connection, pawl_error *error);
-void      pawl__pg_disconnect(pawl__pg_connection *connection);
+/* The deadline of a request, or as much of it as an operation of several tries has left. */
+int64_t pawl__pg_rest_ms(const pawl__pg *store);
+void    pawl__pg_disconnect(pawl__pg_connection *connection);
 /* The second connection, made when it is needed first. */
 pawl_code pawl__pg_side(pawl__pg *store, pawl__pg_connection **connection, pawl_error *error);
 

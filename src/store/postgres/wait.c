@@ -29,8 +29,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUSY_CLAIMS \
-    8 /* claims with rows, one after another: then the sleepers' locks are given up */
+#define BUSY_CLAIMS 8 /* with rows, in a row: then the sleepers' locks are given up */
 #define POLL_MS_MIN 20
 #define POLL_MS_MAX 1000
 #define BEAT_MS 5000

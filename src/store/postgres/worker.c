@@ -309,34 +309,46 @@ static pawl_code try_to_raise(pawl__pg *store, int64_t *epoch, pawl_uuid *last, 
     return code;
 }
 
-/* Connecting again has ended an old session of this worker, where that could be
- * told; what it had under way is over, or lands before the row can be locked. */
-pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
-                           pawl_error *error)
+/* Tries until the time of the whole operation is over: a connection that stands still may take
+ * all of it once, not each time anew. */
+static pawl_code raise_until(pawl__pg *store, int64_t *epoch, pawl_uuid *last, pawl_error *error)
 {
-    pawl__pg *store    = pawl__pg_of(base);
-    int64_t   deadline = pawl__pg_clock_ms() + base->deadline_ms;
-    int64_t   pause_ms = 50;
-    int64_t   epoch    = 0;
-    pawl_uuid last     = {{0}};
-    *is_applied        = false;
-    pawl__pg_hold_end(base);
+    int64_t pause_ms = 50;
     for (;;) {
-        pawl_code code = try_to_raise(store, &epoch, &last, error);
-        if (code == PAWL_OK) {
-            base->epoch        = epoch;
-            store->claim_count = 0;
-            *is_applied        = pawl_uuid_compare(last, commit_id) == 0;
-            return PAWL_OK;
-        }
-        if (pawl_code_retry(code) != PAWL_RETRY_LATER || code == PAWL_EINTERRUPTED ||
-            pawl__pg_clock_ms() >= deadline)
+        store->main.deadline_ms = pawl__pg_rest_ms(store);
+        pawl_code code          = try_to_raise(store, epoch, last, error);
+        if (code == PAWL_OK || pawl_code_retry(code) != PAWL_RETRY_LATER ||
+            code == PAWL_EINTERRUPTED || pawl__pg_clock_ms() >= store->until_ms)
             return code;
-        pawl__pg_pause(store, pause_ms);
+        int64_t rest_ms = pawl__pg_rest_ms(store);
+        pawl__pg_pause(store, pause_ms < rest_ms ? pause_ms : rest_ms);
         if (is_interrupted(store))
             return pawl_error_set(error, PAWL_EINTERRUPTED, "postgres: the call was interrupted");
         pause_ms = pause_ms * 2 < 2000 ? pause_ms * 2 : 2000;
     }
+}
+
+/* The commit id in the worker's row is that of its last commit. Connecting again has ended an old
+ * session of this worker, where that could be told; a commit that it had under way is over, or
+ * lands before the row can be locked. */
+pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
+                           pawl_error *error)
+{
+    pawl__pg *store = pawl__pg_of(base);
+    int64_t   epoch = 0;
+    pawl_uuid last  = {{0}};
+    *is_applied     = false;
+    pawl__pg_hold_end(base);
+    store->until_ms         = pawl__pg_clock_ms() + base->deadline_ms;
+    pawl_code code          = raise_until(store, &epoch, &last, error);
+    store->until_ms         = 0;
+    store->main.deadline_ms = base->deadline_ms;
+    if (code != PAWL_OK)
+        return code;
+    base->epoch        = epoch;
+    store->claim_count = 0;
+    *is_applied        = pawl_uuid_compare(last, commit_id) == 0;
+    return PAWL_OK;
 }
 
 /* ---- Sweeping ------------------------------------------------------------ */
