@@ -8,34 +8,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/postgres/postgres.h"
+#include "store/sql/lead.h"
 #include "store/sql/refusal.h"
 
-#include <string.h>
-
-#define KIND "lead:"
 /* The longest wait for the row lock on a lease row: it is kept for one statement, and a take-over
  * waits for it. */
 #define LOCK_MS 500
 #define LOCK_MS_TEXT "500"
-
-/* A lease's kind and name, within the limit. */
-typedef struct lease_name {
-    char      data[PAWL_NAME_SIZE_MAX + sizeof KIND];
-    pawl_text text;
-} lease_name;
-
-static pawl_code name_of(pawl_text name, lease_name *result, pawl_error *error)
-{
-    size_t size = sizeof KIND - 1;
-    if (name.size == 0 || name.size > PAWL_NAME_SIZE_MAX)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "postgres: a name of %zu bytes for '" KIND "', limit %d", name.size,
-                              PAWL_NAME_SIZE_MAX);
-    memcpy(result->data, KIND, size);
-    memcpy(result->data + size, name.data, name.size);
-    result->text = (pawl_text){.data = result->data, .size = size + name.size};
-    return PAWL_OK;
-}
 
 /* Row locks of the previous leader, which may have been stopped inside a commit, are on the rows
  * that its successor writes, and stay until it goes on. That session is ended, and no other. A
@@ -134,15 +113,15 @@ static pawl_code take(taking *t, pawl_error *error)
 pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
                         bool *is_ours, pawl_error *error)
 {
-    pawl__pg  *store = pawl__pg_of(base);
-    lease_name full;
+    pawl__pg                 *store = pawl__pg_of(base);
+    pawl__sql_lease_name_text full;
     *is_ours       = false;
     pawl_code code = pawl__pg_ready(store, error);
     pawl__pg_note_now(store, now);
     if (code == PAWL_OK)
         code = pawl__sql_check_lease(lease, error);
     if (code == PAWL_OK)
-        code = name_of(name, &full, error);
+        code = pawl__sql_lease_name(base, "lead:", name, &full, error);
     if (code != PAWL_OK)
         return code;
     taking t = {.store = store, .name = full.text, .now = now, .lease = lease};
@@ -153,13 +132,13 @@ pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t
 
 pawl_code pawl__pg_unlead(pawl_store *base, pawl_text name, pawl_error *error)
 {
-    pawl__pg            *store = pawl__pg_of(base);
-    pawl__pg_connection *connection;
-    pawl__pg_request     request;
-    lease_name           full;
-    pawl_code            code = pawl__pg_ready(store, error);
+    pawl__pg                 *store = pawl__pg_of(base);
+    pawl__pg_connection      *connection;
+    pawl__pg_request          request;
+    pawl__sql_lease_name_text full;
+    pawl_code                 code = pawl__pg_ready(store, error);
     if (code == PAWL_OK)
-        code = name_of(name, &full, error);
+        code = pawl__sql_lease_name(base, "lead:", name, &full, error);
     if (code == PAWL_OK)
         code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)

@@ -68,6 +68,11 @@ typedef struct pawl__sql_ops {
     pawl_code (*who_lives)(pawl_store *store, pawl__sql_life *const *lives, size_t count,
                            pawl_error *error);
 
+    /* ---- Leading; NULL in a driver that has leases of its own ------------ */
+
+    /* The number of the lock that this handle's worker lives by (pawl__sql_life.process). */
+    pawl_code (*own_lock)(pawl_store *store, int64_t *number, pawl_error *error);
+
     /* ---- Writing; NULL in a driver that has a commit of its own ---------- */
 
     /* Writes each of the items, as if one after another, with whatever carries them best, and

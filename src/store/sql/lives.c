@@ -73,12 +73,12 @@ pawl_code pawl__sql_count_living(pawl_store *store, const pawl__sql_rows *lives,
 
 static int compare_names(const void *left, const void *right)
 {
-    return pawl_text_compare(((const pawl__sql_lead *)left)->row.name,
-                             ((const pawl__sql_lead *)right)->row.name);
+    return pawl_text_compare(((const pawl__sql_found_lead *)left)->row.name,
+                             ((const pawl__sql_found_lead *)right)->row.name);
 }
 
 /* Of a worker without a lock the lease's own end says enough. */
-static bool leads(const pawl__sql_lead *lead)
+static bool leads(const pawl__sql_found_lead *lead)
 {
     return lead->life.process == 0 || lead->life.is_alive;
 }
@@ -90,22 +90,22 @@ pawl_code pawl__sql_lead_list(pawl_store *store, pawl_time now, pawl_arena *aren
     static const pawl__sql_field  now_field[] = {{0, PAWL__WIRE_TIME}};
     static const pawl__sql_fields by_now      = PAWL__SQL_LIST(now_field);
     const pawl__sql_asked         asked = {PAWL__SQL_LEAD_LIST, &by_now, &now, &pawl__sql_lead_row,
-                                           sizeof(pawl__sql_lead)};
+                                           sizeof(pawl__sql_found_lead)};
     pawl__sql_rows                found;
     *items         = NULL;
     *count         = 0;
     pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
     if (code == PAWL_OK)
-        code = ask(store, &found, sizeof(pawl__sql_lead), offsetof(pawl__sql_lead, life), arena,
-                   error);
+        code = ask(store, &found, sizeof(pawl__sql_found_lead),
+                   offsetof(pawl__sql_found_lead, life), arena, error);
     if (code == PAWL_OK && (*items = pawl_arena_take(arena, found.count * sizeof **items)) == NULL)
         code = pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows",
                               pawl__sql_ops_of(store)->name);
     if (code != PAWL_OK || found.count == 0)
         return code;
-    qsort(found.items, found.count, sizeof(pawl__sql_lead), compare_names);
+    qsort(found.items, found.count, sizeof(pawl__sql_found_lead), compare_names);
     for (size_t i = 0; i < found.count; i++)
-        if (leads((const pawl__sql_lead *)found.items + i))
-            (*items)[(*count)++] = ((const pawl__sql_lead *)found.items)[i].row;
+        if (leads((const pawl__sql_found_lead *)found.items + i))
+            (*items)[(*count)++] = ((const pawl__sql_found_lead *)found.items)[i].row;
     return PAWL_OK;
 }

@@ -57,6 +57,11 @@ pawl_code pawl__sql_worker_list(pawl_store *store, pawl_arena *arena, pawl_worke
 pawl_code pawl__sql_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
                               pawl_lead_row **items, size_t *count, pawl_error *error);
 
+/* lead.c */
+pawl_code pawl__sql_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t time,
+                         bool *is_ours, pawl_error *error);
+pawl_code pawl__sql_unlead(pawl_store *store, pawl_text name, pawl_error *error);
+
 /* stats.c */
 pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                           pawl_error *error);

@@ -33,12 +33,6 @@
                    ") values (?1, '', '', 0, 0, 0, {epoch}, 0, 0, 0, 0, 0, 0) {ignore:[Id]}")         \
     X(LEASE_READ,                                                                                     \
       "select [Worker], [Process], [Pid], [Epoch], [Expires] from {leases} where [Name] = ?1")        \
-    X(LEASE_INSERT,                                                                                   \
-      "insert into {leases} ([Name], [Worker], [Process], [Pid], [Epoch], [Expires]) "                \
-      "values (?1, ?2, ?3, ?4, ?5, ?6)")                                                              \
-    X(LEASE_UPDATE,                                                                                   \
-      "update {leases} set [Worker] = ?2, [Process] = ?3, [Pid] = ?4, [Epoch] = ?5, "                 \
-      "[Expires] = ?6 where [Name] = ?1")                                                             \
     X(LEASE_FREE, "update {leases} set [Worker] = null, [Process] = 0 where [Name] = ?1 "             \
                   "and [Process] = ?2")                                                               \
     /* The queue. */                                                                                  \

@@ -30,8 +30,9 @@ static const pawl__sql_field worker_row[] = {
 const pawl__sql_fields pawl__sql_worker_row = PAWL__SQL_LIST(worker_row);
 
 static const pawl__sql_field lead_row[] = {
-    LIFE(lead, row.name, TEXT),    LIFE(lead, row.worker, UUID), LIFE(lead, row.expires, TIME),
-    LIFE(lead, life.process, INT), LIFE(lead, life.seen, TIME),
+    LIFE(found_lead, row.name, TEXT),    LIFE(found_lead, row.worker, UUID),
+    LIFE(found_lead, row.expires, TIME), LIFE(found_lead, life.process, INT),
+    LIFE(found_lead, life.seen, TIME),
 };
 const pawl__sql_fields pawl__sql_lead_row = PAWL__SQL_LIST(lead_row);
 

@@ -15,10 +15,10 @@ typedef struct pawl__sql_worker {
     pawl__sql_life   life; /* `seen` stands in both */
 } pawl__sql_worker;
 
-typedef struct pawl__sql_lead {
+typedef struct pawl__sql_found_lead {
     pawl_lead_row  row;
     pawl__sql_life life; /* of its worker */
-} pawl__sql_lead;
+} pawl__sql_found_lead;
 
 extern const pawl__sql_fields pawl__sql_worker_row;
 extern const pawl__sql_fields pawl__sql_lead_row;

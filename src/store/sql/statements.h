@@ -104,6 +104,15 @@
     X(LEAD_LIST, "select substr(l.[Name], 6), l.[Worker], l.[Expires], w.[Process], w.[Seen] "                                   \
                  "from {leases} as l join {workers} as w on w.[Id] = l.[Worker] "                                                \
                  "where substr(l.[Name], 1, 5) = 'lead:' and l.[Expires] > ?1")                                                  \
+    X(LEAD_LOOK,                                                                                                                 \
+      "select l.[Worker], l.[Epoch], l.[Expires], w.[Id], w.[Process], w.[Seen] "                                                \
+      "from {leases} as l left join {workers} as w on w.[Id] = l.[Worker] where l.[Name] = ?1")                                  \
+    X(LEASE_INSERT,                                                                                                              \
+      "insert into {leases} ([Name], [Worker], [Process], [Pid], [Epoch], [Expires]) "                                           \
+      "values (?1, ?2, ?3, ?4, ?5, ?6)")                                                                                         \
+    X(LEASE_UPDATE,                                                                                                              \
+      "update {leases} set [Worker] = ?2, [Process] = ?3, [Pid] = ?4, [Epoch] = ?5, "                                            \
+      "[Expires] = ?6 where [Name] = ?1")                                                                                        \
     X(LEASE_DELETE, "delete from {leases} where [Name] = ?1 and [Worker] = ?2")                                                  \
     X(LEASE_DELETE_ALL, "delete from {leases} where [Worker] = ?1")                                                              \
     /* The queue. */                                                                                                             \

@@ -106,6 +106,15 @@ static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_
     return code;
 }
 
+static pawl_code own_lock(pawl_store *base, int64_t *number, pawl_error *error)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code     code  = pawl__sqlite_join(store, error);
+    if (code == PAWL_OK)
+        *number = pawl__sqlite_process_number(store->process);
+    return code;
+}
+
 const pawl__sql_ops pawl__sqlite_ops = {
     .name        = "sqlite",
     .ready       = ready,
@@ -117,6 +126,7 @@ const pawl__sql_ops pawl__sqlite_ops = {
     .get         = get,
     .end         = end,
     .who_lives   = who_lives,
+    .own_lock    = own_lock,
     .write       = pawl__sqlite_write,
     .stamp_begin = stamp_begin,
     .stamp_end   = stamp_end,

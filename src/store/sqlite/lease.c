@@ -1,18 +1,15 @@
-/* lease.c - who works a queue, who leads.
+/* lease.c - who works a queue. Who leads: store/sql/lead.c.
  *
  * One process at a time claims from a queue: the lease row "queue:NAME" has its
  * number and an epoch that every take-over raises. It is free when its process
  * no longer lives, or gave it back. Each commit that settles rows of the queue
  * looks at the row again, in its own transaction.
  *
- * A lead lease belongs to a worker and also ends with time.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "store/sql/refusal.h"
+#include "store/sql/lead.h"
 #include "store/sqlite/operations.h"
 
-#include <string.h>
 #include <unistd.h>
 
 typedef struct lease_row {
@@ -23,24 +20,6 @@ typedef struct lease_row {
     int64_t   epoch;
     pawl_time expires;
 } lease_row;
-
-/* "queue:" or "lead:" and a name that pawl_changes_check limits. */
-typedef struct lease_name {
-    char      data[PAWL_NAME_SIZE_MAX + 8];
-    pawl_text text;
-} lease_name;
-
-static pawl_code name_of(const char *kind, pawl_text name, lease_name *result, pawl_error *error)
-{
-    size_t size = strlen(kind);
-    if (name.size == 0 || name.size > PAWL_NAME_SIZE_MAX)
-        return pawl_error_set(error, PAWL_EINVAL, "sqlite: a name of %zu bytes for '%s', limit %d",
-                              name.size, kind, PAWL_NAME_SIZE_MAX);
-    memcpy(result->data, kind, size);
-    memcpy(result->data + size, name.data, name.size);
-    result->text = (pawl_text){.data = result->data, .size = size + name.size};
-    return PAWL_OK;
-}
 
 static pawl_code read_lease(pawl__sqlite *store, pawl_text name, lease_row *row, pawl_error *error)
 {
@@ -165,11 +144,11 @@ static pawl_code take_lease(pawl__sqlite *store, pawl_text name, lease_row *row,
 pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_arena *arena,
                                    pawl__sqlite_use **use, pawl_text *elsewhere, pawl_error *error)
 {
-    lease_name name;
-    lease_row  row  = {0};
-    pawl_code  code = pawl__sqlite_join(store, error);
+    pawl__sql_lease_name_text name;
+    lease_row                 row  = {0};
+    pawl_code                 code = pawl__sqlite_join(store, error);
     if (code == PAWL_OK)
-        code = name_of("queue:", queue, &name, error);
+        code = pawl__sql_lease_name(&store->sql.base, "queue:", queue, &name, error);
     if (code == PAWL_OK)
         code = read_lease(store, name.text, &row, error);
     if (code != PAWL_OK)
@@ -197,10 +176,11 @@ pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_ar
 pawl_code pawl__sqlite_lease_check(pawl__sqlite *store, const pawl__sqlite_use *use, bool *is_ours,
                                    pawl_error *error)
 {
-    lease_name name;
-    lease_row  row;
+    pawl__sql_lease_name_text name;
+    lease_row                 row;
     *is_ours       = false;
-    pawl_code code = name_of("queue:", pawl__sqlite_queue_name(use->queue), &name, error);
+    pawl_code code = pawl__sql_lease_name(
+        &store->sql.base, "queue:", pawl__sqlite_queue_name(use->queue), &name, error);
     if (code == PAWL_OK && (code = read_lease(store, name.text, &row, error)) == PAWL_OK)
         *is_ours =
             row.process == pawl__sqlite_process_number(store->process) && row.epoch == use->epoch;
@@ -209,8 +189,8 @@ pawl_code pawl__sqlite_lease_check(pawl__sqlite *store, const pawl__sqlite_use *
 
 static pawl_code give_back(pawl__sqlite *store, pawl_text queue, pawl_error *error)
 {
-    lease_name name;
-    pawl_code  code = name_of("queue:", queue, &name, error);
+    pawl__sql_lease_name_text name;
+    pawl_code code = pawl__sql_lease_name(&store->sql.base, "queue:", queue, &name, error);
     if (code == PAWL_OK)
         code = pawl__sqlite_stamp_begin(store, error);
     if (code != PAWL_OK)
@@ -240,98 +220,4 @@ pawl_code pawl__sqlite_leave_queues(pawl__sqlite *store, pawl_error *error)
         pawl_free(use);
     }
     return code;
-}
-
-/* ---- Leaders ------------------------------------------------------------ */
-
-/* Whether the worker that has the lease still has a row and a process. */
-static pawl_code is_worker_alive(pawl__sqlite *store, const lease_row *row, bool *alive,
-                                 pawl_error *error)
-{
-    *alive = false;
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_WORKER_READ, error);
-    pawl__sqlite_put_uuid(&request, row->worker);
-    bool exists = pawl__sqlite_next(&request);
-    pawl__sqlite_stop(&request);
-    if (request.code != PAWL_OK || !exists)
-        return request.code;
-    return is_alive(store, row->process, alive, error);
-}
-
-/* Reads the lease; taken: another worker has it and may keep it. */
-static pawl_code look_at_lead(pawl__sqlite *store, pawl_text name, pawl_time now, lease_row *row,
-                              bool *is_taken, pawl_error *error)
-{
-    *is_taken      = false;
-    pawl_code code = read_lease(store, name, row, error);
-    bool is_ours = row->exists && pawl_uuid_compare(row->worker, store->sql.base.worker.uuid) == 0;
-    if (code == PAWL_OK && row->exists && !is_ours && row->expires > now)
-        code = is_worker_alive(store, row, is_taken, error);
-    row->epoch += !is_ours;
-    return code;
-}
-
-static pawl_code take_lead(pawl__sqlite *store, pawl_text name, pawl_time now, int64_t lease,
-                           bool *is_ours, pawl_error *error)
-{
-    lease_row row;
-    bool      is_taken;
-    pawl_code code = look_at_lead(store, name, now, &row, &is_taken, error);
-    if (code != PAWL_OK || is_taken)
-        return code;
-    row.worker  = store->sql.base.worker.uuid;
-    row.process = pawl__sqlite_process_number(store->process);
-    row.pid     = getpid();
-    row.expires = pawl_time_add(now, lease);
-    code        = write_lease(store, name, &row, error);
-    *is_ours    = code == PAWL_OK;
-    return code;
-}
-
-pawl_code pawl__sqlite_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
-                            bool *is_ours, pawl_error *error)
-{
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    lease_name    full;
-    lease_row     row;
-    bool          is_taken = false;
-    *is_ours               = false;
-    pawl_code code         = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_check_lease(lease, error);
-    if (code == PAWL_OK)
-        code = name_of("lead:", name, &full, error);
-    if (code == PAWL_OK)
-        code = pawl__sqlite_join(store, error);
-    /* A look first: those that do not lead ask again and again. */
-    if (code == PAWL_OK)
-        code = look_at_lead(store, full.text, now, &row, &is_taken, error);
-    if (code != PAWL_OK || is_taken)
-        return code;
-    code = pawl__sqlite_stamp_begin(store, error);
-    if (code != PAWL_OK)
-        return code;
-    code = take_lead(store, full.text, now, lease, is_ours, error);
-    code = pawl__sqlite_stamp_end(store, code, error);
-    *is_ours &= code == PAWL_OK;
-    return code;
-}
-
-pawl_code pawl__sqlite_unlead(pawl_store *base, pawl_text name, pawl_error *error)
-{
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    lease_name    full;
-    pawl_code     code = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK)
-        code = name_of("lead:", name, &full, error);
-    if (code == PAWL_OK)
-        code = pawl__sqlite_stamp_begin(store, error);
-    if (code != PAWL_OK)
-        return code;
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_LEASE_DELETE, error);
-    pawl__sqlite_put_text(&request, full.text);
-    pawl__sqlite_put_uuid(&request, base->worker.uuid);
-    return pawl__sqlite_stamp_end(store, pawl__sqlite_run(&request), error);
 }

@@ -42,9 +42,4 @@ pawl_code pawl__sqlite_sweep(pawl_store *base, const pawl_sweep *sweep, int64_t 
 pawl_code pawl__sqlite_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error);
 void      pawl__sqlite_interrupt(pawl_store *base);
 
-/* lease.c */
-pawl_code pawl__sqlite_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t lease,
-                            bool *is_ours, pawl_error *error);
-pawl_code pawl__sqlite_unlead(pawl_store *base, pawl_text name, pawl_error *error);
-
 #endif

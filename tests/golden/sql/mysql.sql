@@ -25,6 +25,18 @@ select substr(l.`Name`, 6), l.`Worker`, l.`Expires`, w.`Process`, w.`Seen` from 
 join `pawl_workers` as w on w.`Id` = l.`Worker` where substr(l.`Name`, 1, 5) = 'lead:' and
 l.`Expires` > ?;
 
+-- LEAD_LOOK
+select l.`Worker`, l.`Epoch`, l.`Expires`, w.`Id`, w.`Process`, w.`Seen` from `pawl_leases` as l
+left join `pawl_workers` as w on w.`Id` = l.`Worker` where l.`Name` = ?;
+
+-- LEASE_INSERT
+insert into `pawl_leases` (`Name`, `Worker`, `Process`, `Pid`, `Epoch`, `Expires`) values (?, ?, ?,
+?, ?, ?);
+
+-- LEASE_UPDATE
+update `pawl_leases` set `Worker` = ?, `Process` = ?, `Pid` = ?, `Epoch` = ?, `Expires` = ? where
+`Name` = ?;
+
 -- LEASE_DELETE
 delete from `pawl_leases` where `Name` = ? and `Worker` = ?;
 
@@ -210,14 +222,6 @@ insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`
 
 -- LEASE_READ
 select `Worker`, `Process`, `Pid`, `Epoch`, `Expires` from `pawl_leases` where `Name` = ?;
-
--- LEASE_INSERT
-insert into `pawl_leases` (`Name`, `Worker`, `Process`, `Pid`, `Epoch`, `Expires`) values (?, ?, ?,
-?, ?, ?);
-
--- LEASE_UPDATE
-update `pawl_leases` set `Worker` = ?, `Process` = ?, `Pid` = ?, `Epoch` = ?, `Expires` = ? where
-`Name` = ?;
 
 -- LEASE_FREE
 update `pawl_leases` set `Worker` = null, `Process` = 0 where `Name` = ? and `Process` = ?;
@@ -473,6 +477,7 @@ delete from `pawl_aggregator` where `Partition` = ? and `CorrelationId` = ? orde
 limit 1;
 
 -- Statements whose parameters are not taken once and in their order
+-- LEASE_UPDATE: 2 3 4 5 6 1
 -- QUEUE_STATS: 1 1
 -- TIMEOUT_FOREIGN: 2 1
 -- TIMEOUT_LIST_SAGA: 1 1 2
@@ -482,7 +487,6 @@ limit 1;
 -- EVENT_LIST_STREAM_BACK: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_POSITION_BACK: 1 2 3 3 4 4 5 5 6
 -- EVENT_LIST_SEQ_BACK: 1 2 3 3 4 4 5 5 6
--- LEASE_UPDATE: 2 3 4 5 6 1
 -- QUEUE_SEND: 1 2 2 3 4 5 6 7 8 9
 -- TIMEOUT_DELETE: 1 2 2 3 3
 -- TIMEOUT_RELEASE: 1 2 2 3 3

@@ -286,6 +286,18 @@ select substr(l."Name", 6), l."Worker", l."Expires", w."Process", w."Seen" from 
 join "pawl_workers" as w on w."Id" = l."Worker" where substr(l."Name", 1, 5) = 'lead:' and
 l."Expires" > ?1;
 
+-- LEAD_LOOK
+select l."Worker", l."Epoch", l."Expires", w."Id", w."Process", w."Seen" from "pawl_leases" as l
+left join "pawl_workers" as w on w."Id" = l."Worker" where l."Name" = ?1;
+
+-- LEASE_INSERT
+insert into "pawl_leases" ("Name", "Worker", "Process", "Pid", "Epoch", "Expires") values (?1, ?2,
+?3, ?4, ?5, ?6);
+
+-- LEASE_UPDATE
+update "pawl_leases" set "Worker" = ?2, "Process" = ?3, "Pid" = ?4, "Epoch" = ?5, "Expires" = ?6
+where "Name" = ?1;
+
 -- LEASE_DELETE
 delete from "pawl_leases" where "Name" = ?1 and "Worker" = ?2;
 
@@ -431,14 +443,6 @@ insert into "pawl_workers" ("Id", "Endpoint", "Types", "Epoch", "Process", "Pid"
 
 -- LEASE_READ
 select "Worker", "Process", "Pid", "Epoch", "Expires" from "pawl_leases" where "Name" = ?1;
-
--- LEASE_INSERT
-insert into "pawl_leases" ("Name", "Worker", "Process", "Pid", "Epoch", "Expires") values (?1, ?2,
-?3, ?4, ?5, ?6);
-
--- LEASE_UPDATE
-update "pawl_leases" set "Worker" = ?2, "Process" = ?3, "Pid" = ?4, "Epoch" = ?5, "Expires" = ?6
-where "Name" = ?1;
 
 -- LEASE_FREE
 update "pawl_leases" set "Worker" = null, "Process" = 0 where "Name" = ?1 and "Process" = ?2;

@@ -1,0 +1,137 @@
+/* lead.c - who leads: named leases, each a worker's, for a database where one
+ * transaction writes at a time.
+ *
+ * The row "lead:NAME" is looked at first, without a transaction: those that do not lead
+ * ask again and again. Who may have it looks once more in the transaction that takes it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/lead.h"
+
+#include "store/sql/operations.h"
+#include "store/sql/refusal.h"
+
+#include <string.h>
+#include <unistd.h>
+
+pawl_code pawl__sql_lease_name(const pawl_store *store, const char *kind, pawl_text name,
+                               pawl__sql_lease_name_text *result, pawl_error *error)
+{
+    size_t size = strlen(kind);
+    if (name.size == 0 || name.size > PAWL_NAME_SIZE_MAX)
+        return pawl_error_set(error, PAWL_EINVAL, "%s: a name of %zu bytes for '%s', limit %d",
+                              pawl__sql_ops_of(store)->name, name.size, kind, PAWL_NAME_SIZE_MAX);
+    memcpy(result->data, kind, size);
+    memcpy(result->data + size, name.data, name.size);
+    result->text = (pawl_text){.data = result->data, .size = size + name.size};
+    return PAWL_OK;
+}
+
+/* A lease as it stands, and what is to be written. */
+typedef struct lease {
+    pawl_text      name;
+    pawl_uuid      worker;
+    int64_t        process;
+    int64_t        pid;
+    int64_t        epoch; /* 0: there is none */
+    pawl_time      expires;
+    pawl_uuid      there; /* the worker's row; zero: it has none */
+    pawl__sql_life life;  /* of that */
+} lease;
+
+#define LEASE(member, as)                        \
+    {                                            \
+        offsetof(lease, member), PAWL__WIRE_##as \
+    }
+static const pawl__sql_field looked[]  = {LEASE(worker, UUID),      LEASE(epoch, INT),
+                                          LEASE(expires, TIME),     LEASE(there, UUID),
+                                          LEASE(life.process, INT), LEASE(life.seen, TIME)};
+static const pawl__sql_field written[] = {LEASE(name, TEXT),   LEASE(worker, UUID),
+                                          LEASE(process, INT), LEASE(pid, INT),
+                                          LEASE(epoch, INT),   LEASE(expires, TIME)};
+static const pawl__sql_field freed[]   = {LEASE(name, TEXT), LEASE(worker, UUID)};
+
+static const pawl__sql_fields look_columns = PAWL__SQL_LIST(looked);
+static const pawl__sql_fields write_fields = PAWL__SQL_LIST(written);
+static const pawl__sql_fields free_fields  = PAWL__SQL_LIST(freed);
+static const pawl__sql_fields by_name      = {written, 1};
+
+/* Taken: another worker has it and may keep it, since its lease is not over and it lives. */
+static pawl_code look(pawl_store *store, pawl_text name, pawl_time now, lease *found,
+                      bool *is_taken, pawl_error *error)
+{
+    const pawl__sql_asked asked = {PAWL__SQL_LEAD_LOOK, &by_name, found, &look_columns, 0};
+    *found                      = (lease){.name = name};
+    *is_taken                   = false;
+    pawl_code code              = pawl__sql_read_first(store, &asked, NULL, found, error);
+    bool is_other = found->epoch != 0 && pawl_uuid_compare(found->worker, store->worker.uuid) != 0;
+    if (code == PAWL_OK && is_other && found->expires > now && !pawl_uuid_is_zero(found->there)) {
+        pawl__sql_life *life = &found->life;
+        code                 = pawl__sql_ops_of(store)->who_lives(store, &life, 1, error);
+        *is_taken            = code == PAWL_OK && found->life.is_alive;
+    }
+    return code;
+}
+
+static pawl_code take(pawl_store *store, pawl_text name, pawl_time now, int64_t time,
+                      int64_t process, bool *is_ours, pawl_error *error)
+{
+    lease     row;
+    bool      is_taken;
+    pawl_code code = look(store, name, now, &row, &is_taken, error);
+    if (code != PAWL_OK || is_taken)
+        return code;
+    bool                  is_there = row.epoch != 0;
+    const pawl__sql_asked asked    = {is_there ? PAWL__SQL_LEASE_UPDATE : PAWL__SQL_LEASE_INSERT,
+                                   &write_fields, &row, NULL, 0};
+    row.epoch += !is_there || pawl_uuid_compare(row.worker, store->worker.uuid) != 0;
+    row.worker  = store->worker.uuid;
+    row.process = process;
+    row.pid     = getpid();
+    row.expires = pawl_time_add(now, time);
+    code        = pawl__sql_read_first(store, &asked, NULL, NULL, error);
+    *is_ours    = code == PAWL_OK;
+    return code;
+}
+
+pawl_code pawl__sql_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t time,
+                         bool *is_ours, pawl_error *error)
+{
+    const pawl__sql_ops      *ops = pawl__sql_ops_of(store);
+    pawl__sql_lease_name_text full;
+    lease                     row;
+    int64_t                   process  = 0;
+    bool                      is_taken = false;
+    *is_ours                           = false;
+    pawl_code code                     = ops->ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_check_lease(time, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_lease_name(store, "lead:", name, &full, error);
+    if (code == PAWL_OK)
+        code = ops->own_lock(store, &process, error);
+    if (code == PAWL_OK)
+        code = look(store, full.text, now, &row, &is_taken, error);
+    if (code == PAWL_OK && !is_taken && (code = ops->stamp_begin(store, error)) == PAWL_OK) {
+        code = take(store, full.text, now, time, process, is_ours, error);
+        code = ops->stamp_end(store, code, error);
+        *is_ours &= code == PAWL_OK;
+    }
+    return code;
+}
+
+pawl_code pawl__sql_unlead(pawl_store *store, pawl_text name, pawl_error *error)
+{
+    const pawl__sql_ops      *ops = pawl__sql_ops_of(store);
+    pawl__sql_lease_name_text full;
+    pawl_code                 code = ops->ready(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_lease_name(store, "lead:", name, &full, error);
+    if (code == PAWL_OK)
+        code = ops->stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    const lease           row   = {.name = full.text, .worker = store->worker.uuid};
+    const pawl__sql_asked asked = {PAWL__SQL_LEASE_DELETE, &free_fields, &row, NULL, 0};
+    return ops->stamp_end(store, pawl__sql_read_first(store, &asked, NULL, NULL, error), error);
+}
