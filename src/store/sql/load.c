@@ -87,7 +87,7 @@ static pawl_code find_some(pawl_store *store, pawl_text endpoint, const pawl_tex
                            size_t count, bool *known, pawl_error *error)
 {
     mark_key       keys[IDS_MAX];
-    const void    *items[IDS_MAX];
+    const void    *items[IDS_MAX] = {NULL}; /* the compiler does not see that count is not 0 */
     pawl__sql_fate fates[IDS_MAX];
     size_t         failed;
     for (size_t i = 0; i < count; i++) {
