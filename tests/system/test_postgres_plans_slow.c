@@ -294,7 +294,7 @@ static void prepare_all(const session *in)
 
 static void read_plan(const session *in, char *plan, size_t size)
 {
-    raw_text(in->pg, "explain execute inbox_look (null, null)", plan, size);
+    raw_text(in->pg, "explain execute inbox_known (null, null)", plan, size);
 }
 
 /* Plans are made at the first execution, those of foreign keys at the first row. */
