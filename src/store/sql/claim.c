@@ -57,6 +57,8 @@ static pawl_code write_stamps(stamping *s)
     for (size_t i = 0; i < count; i++)
         items[i] = &s->stamps[i];
     s->count = 0;
+    if (count == 0)
+        return PAWL_OK;
     return pawl__sql_ops_of(s->store)->write(((pawl__sql_store *)s->store)->connection, s->write,
                                              items, count, fates, &failed, s->error);
 }

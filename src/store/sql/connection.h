@@ -38,8 +38,8 @@ typedef struct pawl__sql_asked {
 typedef struct pawl__sql_request    pawl__sql_request;    /* each driver's own */
 typedef struct pawl__sql_connection pawl__sql_connection; /* the same */
 
-/* What a worker's row says of its life: it lives while a lock of this number is held (by a session
- * of the server, by a process on a file), or where it has none while its heartbeat is young. */
+/* The life of a worker, as its row says it: a lock of this number that a session of the server, or a
+ * process on a file, has; without one, a heartbeat that is young. */
 typedef struct pawl__sql_life {
     int64_t   process; /* 0: no lock */
     pawl_time seen;
@@ -64,7 +64,7 @@ typedef struct pawl__sql_ops {
     void (*get)(pawl__sql_request *request, const pawl__sql_fields *columns, void *row);
     /* The failure of the request, if there was one. NULL is fine. */
     pawl_code (*end)(pawl__sql_request *request);
-    /* Who of them lives, asked at once. Also inside read_begin and read_end, and in transactions. */
+    /* Asks of all of them at once whether they live. Also inside read_begin and read_end, and in transactions. */
     pawl_code (*who_lives)(pawl_store *store, pawl__sql_life *const *lives, size_t count,
                            pawl_error *error);
 

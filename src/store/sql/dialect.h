@@ -1,4 +1,4 @@
-/* dialect.h - what differs between SQL databases, in one table for each.
+/* dialect.h - differences between SQL databases, in one table for each.
  *
  * Statements and tables are written once, as templates:
  *
@@ -26,7 +26,7 @@
 #include "pawl/base.h"
 #include "pawl/limits.h"
 
-/* What a column holds. */
+/* The type of a column. */
 typedef enum pawl__sql_type {
     PAWL__SQL_SERIAL,  /* given by the database, never used again; the primary key */
     PAWL__SQL_INTEGER, /* 64 bits */
@@ -57,12 +57,11 @@ typedef struct pawl__sql_dialect {
     const char *row;        /* a number of a row that its next statement may find it by, or NULL */
     const char *integer;    /* %s is the number */
     const char *epoch;
-    const char *index; /* before the name of an index that a statement is to use, or NULL */
-    const char         *
-        free_row; /* "and ...", of a queue row that nobody claims where the table does not say so, or NULL */
-    const char *table_end;       /* after the closing parenthesis */
-    const char *keyed_end;       /* the same for a table that is its own index */
-    const char *saga_end;        /* the same for a saga table; NULL: as table_end */
+    const char *index;     /* before the name of an index that a statement is to use, or NULL */
+    const char *free_row;  /* "and ...": nobody claims the queue row; NULL where columns say so */
+    const char *table_end; /* after the closing parenthesis */
+    const char *keyed_end; /* the same for a table that is its own index */
+    const char *saga_end;  /* the same for a saga table; NULL: as table_end */
     size_t      name_size_max;   /* bytes of an identifier; 0: PAWL__SQL_TABLE_NAME_SIZE_MAX */
     size_t      prefix_size_max; /* 0: PAWL_PREFIX_SIZE_MAX */
     bool        keeps_ties; /* equal entries of an index come in the order of the rows' numbers */
@@ -114,7 +113,7 @@ void pawl__sql_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect, co
  * for; returns how many places there are, of which at most `max` were written. */
 size_t pawl__sql_parameter_order(const char *template_text, unsigned *order, size_t max);
 
-/* What to run where tables are missing or old, for the end of an error's text. */
+/* The command to run where tables are missing or old, for the end of an error's text. */
 typedef struct pawl__sql_advice {
     char text[PAWL_ERROR_TEXT_SIZE_MAX]; /* "run: pawl schema apply --store 'sqlite:a.db'" */
 } pawl__sql_advice;

@@ -23,7 +23,7 @@ typedef struct pawl__sql_kind {
 /* In the order in which they are applied. */
 extern const pawl__sql_kind pawl__sql_kinds[pawl_change_kind_count];
 
-/* What every change begins with. */
+/* Each change begins with it. */
 typedef struct pawl__sql_change {
     PAWL__CHANGE_BASE
 } pawl__sql_change;
@@ -64,7 +64,7 @@ pawl_code pawl__sql_refuse_all(pawl_refusals *refused, const pawl_changes *chang
                                bool *is_dropped);
 /* The groups that were refused since are left out of the next round. */
 void pawl__sql_drop_refused(const pawl_refusals *refused, size_t before, bool *is_dropped);
-/* What enlist answers where nothing can be left out: the refusal as an error. */
+/* The refusal as an error, for an enlist, where nothing can be left out. */
 pawl_code pawl__sql_refusal_error(const pawl_refusal *refusal, pawl_error *error);
 
 #endif

@@ -1,8 +1,8 @@
-/* lead.c - who leads: named leases, each a worker's, for a database where one
+/* lead.c - named leases of leaders, each a worker's, for a database where one
  * transaction writes at a time.
  *
  * The row "lead:NAME" is looked at first, without a transaction: those that do not lead
- * ask again and again. Who may have it looks once more in the transaction that takes it.
+ * ask again and again. A worker that may have it reads once more in the transaction that takes it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

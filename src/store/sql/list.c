@@ -5,7 +5,7 @@
 #include "store/sql/operations.h"
 #include "store/sql/rows.h"
 
-/* What a list may be asked by. Each statement takes some of it. */
+/* Parameters of the lists. Each statement takes some of them. */
 typedef struct filter {
     pawl_text    text;
     pawl_saga_id saga_id;

@@ -1,4 +1,4 @@
-/* lives.c - who lives: workers and leaders. Their rows are read first, then the
+/* lives.c - workers and leaders that live. Their rows are read first, then the
  * connection is asked about all of them at once.
  *
  * A worker that opens has its lock before its row, and one that ends gives up its

@@ -90,6 +90,8 @@ static pawl_code find_some(pawl_store *store, pawl_text endpoint, const pawl_tex
     const void    *items[IDS_MAX] = {NULL}; /* the compiler does not see that count is not 0 */
     pawl__sql_fate fates[IDS_MAX];
     size_t         failed;
+    if (count == 0)
+        return PAWL_OK;
     for (size_t i = 0; i < count; i++) {
         keys[i]  = (mark_key){endpoint, ids[i]};
         items[i] = &keys[i];

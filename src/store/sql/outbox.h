@@ -1,4 +1,4 @@
-/* outbox.h - what outbox rows look like in every SQL database: the words in their
+/* outbox.h - outbox rows as every SQL database has them: the words in their
  * columns, and the order in which they are handed out.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -11,7 +11,7 @@ int64_t pawl__sql_limit(size_t count_max)
     return count_max != 0 && count_max < INT64_MAX ? (int64_t)count_max : INT64_MAX;
 }
 
-/* What could not be sent whole is awaited all the same: a part of it may be on its way. */
+/* A request that could not be sent whole is awaited all the same: a part of it may be on its way. */
 pawl_code pawl__sql_run(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                         pawl__sql_request **request, pawl_error *error)
 {

@@ -9,7 +9,7 @@
 #include "pawl/store_driver.h"
 #include "store/sql/connection.h"
 
-/* What says whether it lives stands beside the row. */
+/* A worker's row, and beside it what its life is asked by. */
 typedef struct pawl__sql_worker {
     pawl_worker_info info;
     pawl__sql_life   life; /* `seen` stands in both */

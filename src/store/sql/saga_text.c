@@ -82,7 +82,7 @@ static bool is_wanted(const maker *m, pawl_text name)
 
 static void write_part(maker *m, const char *begin, const char *end);
 
-/* What stands between '{' and '}'. */
+/* Writes the word between '{' and '}'. */
 static void write_token(maker *m, const char *begin, const char *end)
 {
     const char *colon = memchr(begin, ':', (size_t)(end - begin));

@@ -43,7 +43,7 @@ static pawl_code check_names(const pawl__sql_schema *schema, const pawl_schema_s
 
 /* ---- Looking ------------------------------------------------------------ */
 
-/* What is known of the schema while one operation is under way. */
+/* The schema as one operation has found it. */
 typedef struct look {
     const pawl__sql_schema       *schema;
     const pawl_saga_table *const *sagas;
@@ -268,7 +268,7 @@ static pawl_code add_saga_columns(const look *l, const pawl_saga_table *saga)
     return code;
 }
 
-/* What an earlier version's table lacks; one that is not there gets it from the script. */
+/* Adds what an earlier version's table lacks; one that is not there gets it from the script. */
 static pawl_code run_step(const look *l, const pawl__sql_step *step)
 {
     pawl__sql_text text  = {0};
@@ -390,7 +390,7 @@ static pawl_code apply(const pawl__sql_schema *schema, const pawl_schema_spec *s
     return make_alone(schema, spec->tables, spec->table_count, error);
 }
 
-/* What a newer program made, this one would drop in part only. */
+/* A schema that a newer program made would be dropped in part only. */
 static pawl_code drop(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
                       pawl_error *error)
 {

@@ -33,7 +33,7 @@ typedef struct pawl__sql_found_column {
     pawl_text collation;
     bool      is_required;
     bool      has_default; /* or is given by the database */
-    bool      is_known;    /* it was looked for; written by verify */
+    bool      is_known;    /* verify looked for it */
 } pawl__sql_found_column;
 
 typedef struct pawl__sql_found_index {
@@ -80,7 +80,7 @@ typedef struct pawl__sql_schema_ops {
     /* Before the first statement of a script that makes. NULL: nothing. */
     pawl_code (*prepare)(pawl_store *store, pawl_error *error);
     pawl_code (*execute)(pawl_store *store, const char *statement, pawl_error *error);
-    /* What there is of these tables, with all their columns and indexes, in the arena. */
+    /* The tables of the list that there are, with all their columns and indexes, in the arena. */
     pawl_code (*look)(pawl_store *store, const pawl_text *tables, size_t count, pawl_arena *arena,
                       pawl__sql_catalog *catalog, pawl_error *error);
     /* Reports what is wrong with what only this database has. NULL: nothing. */
@@ -133,7 +133,7 @@ typedef struct pawl__sql_verifier {
     bool   has_relic; /* an index that the dialect goes without is there: no difference, it does
                        * no harm but to the speed */
     /* Written by verify. */
-    pawl_text table; /* that is looked at */
+    pawl_text table; /* of the catalog */
 } pawl__sql_verifier;
 
 void pawl__sql_report(pawl__sql_verifier *verifier, const char *format, ...) PAWL_PRINTF(2, 3);

@@ -1,4 +1,4 @@
-/* steps.h - what the tables of an earlier version lack, one step for each.
+/* steps.h - columns and tables that an earlier version lacks, one step for each.
  *
  * A fresh database gets all from the description of the tables (tables.h). What
  * an earlier version made lacks columns, and has indexes that went. Tables and
@@ -20,7 +20,7 @@ typedef struct pawl__sql_step {
     int         version; /* the first that has it so */
     const char *table;   /* a column comes to it; NULL: an index goes */
     const char *name;    /* of the column (described in tables.c), or of the index */
-    const char *initial; /* what the rows that are there get, in SQL */
+    const char *initial; /* of the rows that are there, in SQL */
 } pawl__sql_step;
 
 extern const pawl__sql_step pawl__sql_steps[];

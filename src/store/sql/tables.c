@@ -11,7 +11,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What a message is made of; Headers and Body follow. */
+/* A message's columns; Headers and Body follow. */
 #define MESSAGE_COLUMNS                                                    \
     {"MessageId", PAWL__SQL_NAME, false}, {"Type", PAWL__SQL_NAME, false}, \
         {"CorrelationId", PAWL__SQL_NAME, false},                          \

@@ -123,7 +123,7 @@ static void append_ignore(pawl__sql_text *text, const pawl__sql_dialect *dialect
     }
 }
 
-/* What stands between '{' and '}': a table, or a word of dialect.h. */
+/* Between '{' and '}' stands a table, or a word of dialect.h. */
 static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                          pawl_text token)
 {

@@ -77,7 +77,7 @@ typedef struct pawl__sql_way {
     const pawl__sql_write *(*choose)(const void *change);
     const pawl__sql_write *write;  /* instead, where all have one */
     pawl__sql_apply_fn    *apply;  /* instead of both */
-    bool                   is_one; /* what follows the write of a change may touch the rows of the
+    bool                   is_one; /* the next write of a change may touch the rows of the
                                       change behind it: the writes of one change before the next */
 } pawl__sql_way;
 

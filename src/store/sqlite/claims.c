@@ -1,5 +1,5 @@
 /* claims.c - linear probing; a removal moves later rows of its run back, so
- * that there are no graves and a miss ends at the first empty place.
+ * that there are no graves and a miss ends at the first empty slot.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -92,7 +92,7 @@ void pawl__sqlite_claims_remove_owner(pawl__sqlite_claims *claims, const void *o
     size_t i = 0;
     while (claims->count != 0 && i < claims->capacity) {
         /* A removal may move another row of the owner to this place, so it is
-         * looked at again. What moves here from the table's start was passed
+         * compared again. A row that moves here from the table's start was passed
          * before and belongs to others. */
         if (claims->rows[i].seq != 0 && claims->rows[i].owner == owner) {
             pawl__sqlite_claims_remove(claims, claims->rows[i].seq);

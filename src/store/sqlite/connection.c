@@ -1,4 +1,4 @@
-/* connection.c - SQLite as the generic store's connection. A call is its
+/* connection.c - SQLite as the generic store's connection. A request is its
  * statement: nothing travels, and a row is computed when it is asked for.
  *
  * SPDX-License-Identifier: Apache-2.0

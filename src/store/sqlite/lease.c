@@ -1,4 +1,4 @@
-/* lease.c - who works a queue. Who leads: store/sql/lead.c.
+/* lease.c - leases of queues; those of leaders are in store/sql/lead.c.
  *
  * One process at a time claims from a queue: the lease row "queue:NAME" has its
  * number and an epoch that every take-over raises. It is free when its process
@@ -104,8 +104,8 @@ static pawl_code use_add(pawl__sqlite *store, pawl_text queue, pawl__sqlite_use 
     return PAWL_OK;
 }
 
-/* What a handle of this process that was this worker until now held is free, and where it
- * was the last to claim from a queue, this one gives the queue back when it closes. */
+/* Claims of a handle of this process that was this worker until now are free, and where that was
+ * the last to claim from a queue, this one gives the queue back when it closes. */
 pawl_code pawl__sqlite_take_over(pawl__sqlite *store, pawl_error *error)
 {
     for (;;) {

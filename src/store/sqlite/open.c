@@ -462,7 +462,7 @@ pawl_code pawl__sqlite_connected(pawl__sqlite *store, pawl_error *error)
     if (code != PAWL_OK)
         pawl__sqlite_lose(store);
     store->is_lost      = code != PAWL_OK;
-    store->data_version = -1; /* whoever waits looks first */
+    store->data_version = -1; /* so that the first wait reads it */
     return code;
 }
 

@@ -1,5 +1,5 @@
-/* operations.h - the reading operations of the driver, one file for each noun.
- * What each must do stands in pawl/store.h.
+/* operations.h - operations that are the driver's own, one file for each noun.
+ * pawl/store.h says what each must do.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
-/* outbox.c - rows that wait for delivery, and the history of their attempts.
+/* outbox.c - finding rows, and holding back those of a source.
  *
  * Rows are found by their id among the pending ones; there is no index on their
- * source. What is asked of a source's later rows (a hold) is therefore a walk
- * over the pending rows behind it.
+ * source. A hold of a source's later rows is therefore a walk over the pending rows
+ * behind it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,4 @@
-/* process.h - this process as others see it, and what its handles share.
+/* process.h - the operating system's process as others see it, and what its handles share.
  *
  * A process has a number: the offset of one byte in the file PATH-pawl, which
  * it keeps locked for as long as it lives. The operating system frees the lock
@@ -21,7 +21,7 @@
 
 typedef struct pawl__sqlite_process pawl__sqlite_process;
 
-/* What belongs to one set of tables (one system prefix) in the file. */
+/* Claims and handles of one set of tables (one system prefix) in the file. */
 typedef struct pawl__sqlite_book pawl__sqlite_book;
 
 /* A queue that handles of this process claim from. */

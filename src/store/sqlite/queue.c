@@ -37,7 +37,7 @@ typedef struct claiming {
     pawl_error             *error;
 } claiming;
 
-/* Claims the row the call stands on; one that another handle took since the
+/* Claims the row the request stands on; one that another handle took since the
  * statement began is passed over. */
 static void claim_row(claiming *c, pawl__sqlite_request *request)
 {

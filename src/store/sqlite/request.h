@@ -1,4 +1,4 @@
-/* request.h - a connection to SQLite and the calls made on it.
+/* request.h - a connection to SQLite and the requests made on it.
  *
  * A statement is one pawl__sqlite_request: begin, put the parameters in order,
  * then run, or next until it says false. After a failure the rest does
@@ -35,7 +35,7 @@ typedef struct pawl__sql_connection {
     const char               *prefix;
     sqlite3_stmt             *statements[PAWL__SQLITE_STATEMENT_COUNT];
     pawl__sqlite_saga        *sagas;
-    struct pawl__sql_request *spare; /* one that ended, for the next */
+    struct pawl__sql_request *spare; /* ended, for the next */
 } pawl__sqlite_connection;
 
 typedef struct pawl__sqlite_request {
@@ -77,7 +77,7 @@ void pawl__sqlite_put_fields(pawl__sqlite_request *request, const pawl__sql_fiel
 pawl_code pawl__sqlite_run(pawl__sqlite_request *request);
 /* Steps to the next row; false at the end and on failure, see request->code. */
 bool pawl__sqlite_next(pawl__sqlite_request *request);
-/* Ends a call before its last row. */
+/* Ends a request before its last row. */
 void      pawl__sqlite_stop(pawl__sqlite_request *request);
 int64_t   pawl__sqlite_get_int(pawl__sqlite_request *request); /* null is 0 */
 bool      pawl__sqlite_is_null(const pawl__sqlite_request *request);
@@ -94,7 +94,7 @@ void *pawl__sqlite_grow(pawl__sqlite_request *request, void *items, size_t count
 /* One number, of a statement that gives one row; 0 when it gives none. */
 pawl_code pawl__sqlite_one_int(pawl__sqlite_request *request, int64_t *number);
 
-/* The failure of a step becomes the call's. */
+/* The failure of a step becomes the request's. */
 void pawl__sqlite_stepped(pawl__sqlite_request *request, int result);
 /* By an extended result code. */
 pawl_code pawl__sqlite_code_of(int result);

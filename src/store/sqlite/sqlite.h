@@ -1,4 +1,4 @@
-/* sqlite.h - what the files of the SQLite driver share.
+/* sqlite.h - the handle, and the functions that the files of the SQLite driver share.
  *
  *     sqlite.c      the table of operations
  *     open.c        URL, connection, settings, close
@@ -62,9 +62,9 @@ typedef struct pawl__sqlite {
     int                     synchronous; /* as the pragma numbers it: 0, 1, 2 */
     int64_t                 waited_us;   /* by the busy handler, in the lock it waits for now */
     pthread_mutex_t         mutex;       /* guards connection.db against interrupt() */
-    bool                    is_lost; /* the connection had to be closed; the next call makes it */
-    atomic_bool             is_interrupted;
-    int64_t                 data_version;
+    bool        is_lost; /* the connection had to be closed; the next operation makes it */
+    atomic_bool is_interrupted;
+    int64_t     data_version;
     pawl__sqlite_process   *process; /* joined by the first that needs it */
     pawl__sqlite_book      *book;
     pawl__sqlite_use       *uses;
@@ -90,7 +90,7 @@ pawl_code pawl__sqlite_same_file(const pawl__sqlite *store, pawl_error *error);
 /* Makes a connection that was lost. */
 pawl_code pawl__sqlite_connected(pawl__sqlite *store, pawl_error *error);
 /* Closes the connection, which ends its transaction and frees its locks. Needs no
- * memory; no call may be under way. */
+ * memory; no request may be under way. */
 void pawl__sqlite_lose(pawl__sqlite *store);
 
 /* open.c */
@@ -138,7 +138,7 @@ pawl__sqlite_use *pawl__sqlite_use_find(const pawl__sqlite *store, pawl_text que
 /* Is the lease still ours? Asked inside each commit that settles queue rows. */
 pawl_code pawl__sqlite_lease_check(pawl__sqlite *store, const pawl__sqlite_use *use, bool *is_ours,
                                    pawl_error *error);
-/* What another handle of this process held as this worker is free or this handle's. */
+/* Claims of another handle of this process as this worker are free or this handle's. */
 pawl_code pawl__sqlite_take_over(pawl__sqlite *store, pawl_error *error);
 /* Frees all claims of the handle, and the leases on queues that no handle of
  * this process claims from any longer. */

@@ -8,8 +8,8 @@
 
 #include "store/sql/row_statements.h"
 
-/* The filters of a pawl_outbox_query. What an index serves stands before them once
- * more, plainly, in the statements that use that index. */
+/* The filters of a pawl_outbox_query. The condition that an index serves stands before them
+ * once more, plainly, in the statements that use that index. */
 #define PAWL__SQLITE_OUTBOX_QUERY                                                       \
     "(?1 = 0 or [Id] = ?1) and (?2 is null or [DispatchId] = ?2) and [Id] > ?3 "        \
     "and (?4 = 0 or ?4 & case [State] when 'pending' then 1 when 'held' then 2 "        \

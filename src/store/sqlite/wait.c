@@ -1,7 +1,7 @@
 /* wait.c - noticing what other processes commit.
  *
  * SQLite has no notification, but a counter that says whether another
- * connection committed, which costs a look at shared memory. It is asked after
+ * connection committed, which costs a read of shared memory. It is asked after
  * ever longer pauses. The counter is remembered from one wait to the next, so
  * that a commit between a claim that found nothing and the wait is not missed.
  *

@@ -29,7 +29,7 @@ static pawl_code run_with_ids(pawl__sqlite *store, int statement, const pawl_uui
 
 /* ---- Ending -------------------------------------------------------------- */
 
-/* What a worker had leased is free at once, not only when the lease is over. */
+/* Rows that the worker leased are free at once, not only when the lease is over. */
 static pawl_code free_leases(pawl__sqlite *store, pawl_uuid worker, pawl_error *error)
 {
     pawl_code code = run_with_ids(store, PAWL__SQL_TIMEOUT_FREE, &worker, NULL, NULL, error);
