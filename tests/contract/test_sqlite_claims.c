@@ -81,6 +81,22 @@ static void random_claims_match_a_list(void **state)
     pawl__sqlite_claims_free(&claims);
 }
 
+/* Numbers far apart meet in one place; a removal moves the next of them there. */
+static void all_claims_of_an_owner_go_wherever_they_moved(void **state)
+{
+    (void)state;
+    pawl__sqlite_claims claims = {0};
+    pawl_random         random;
+    pawl_random_seed(&random, 7);
+    for (int i = 0; i < 1000; i++) {
+        int64_t seq = 1 + (int64_t)pawl_random_below(&random, INT64_MAX);
+        assert_int_equal(pawl__sqlite_claims_add(&claims, seq, &owners[1], 1), PAWL_OK);
+    }
+    pawl__sqlite_claims_remove_owner(&claims, &owners[1]);
+    assert_int_equal(claims.count, 0);
+    pawl__sqlite_claims_free(&claims);
+}
+
 static void *refuse_memory(void *memory, size_t size, void *context)
 {
     (void)size;
@@ -107,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_claims_match_a_list),
+        cmocka_unit_test(all_claims_of_an_owner_go_wherever_they_moved),
         cmocka_unit_test(a_claim_without_memory_changes_nothing),
     };
     return cmocka_run_group_tests_name("sqlite_claims", tests, NULL, NULL);

@@ -77,6 +77,28 @@ static void twice_in_one_set_refuses_the_later_one(suite *s)
     EXPECT_TEXT(s, rows.items[0].message.id, TEXT("from-0"));
 }
 
+/* One message at two endpoints, of which either knows it: the other's mark is made. */
+static void of_two_endpoints_marks_the_known_one_is_refused(suite *s)
+{
+    static const char *const endpoints[] = {"billing", "orders"};
+    pawl_store              *a           = suite_open(s);
+    for (unsigned known = 0; known < 2; known++) {
+        pawl_text id = suite_printf(s, "m-%u", known);
+        COMMIT_ONE(s, a, inbox_mark, .endpoint = pawl_text_of(endpoints[known]), .message_id = id,
+                   .at = SUITE_NOW);
+        suite_set set = suite_changes(s);
+        for (uint32_t i = 0; i < 2; i++) {
+            suite_unit(&set, i, i);
+            ADD(&set, inbox_mark, .endpoint = pawl_text_of(endpoints[i]), .message_id = id,
+                .at = SUITE_NOW);
+        }
+        pawl_refusals refused = REFUSED(&set, a);
+        EXPECT_EQ(s, refused.count, 1);
+        EXPECT_EQ(s, refused.items[0].unit, known);
+        EXPECT(s, suite_knows(s, a, pawl_text_of(endpoints[1 - known]), id));
+    }
+}
+
 static void twice_in_one_group_refuses_it_whole(suite *s)
 {
     pawl_store *a   = suite_open(s);
@@ -156,6 +178,8 @@ static const suite_case cases[] = {
     {"E34 endpoints are apart", endpoints_are_apart},
     {"O25 a second mark is refused", a_second_mark_is_refused},
     {"O25 E35 twice in one set refuses the later one", twice_in_one_set_refuses_the_later_one},
+    {"O25 of two endpoints' marks the known one is refused",
+     of_two_endpoints_marks_the_known_one_is_refused},
     {"E35 twice in one group refuses it whole", twice_in_one_group_refuses_it_whole},
     {"D20 ids compare byte for byte", ids_compare_byte_for_byte},
     {"E25 many ids are looked up at once", many_ids_are_looked_up_at_once},
