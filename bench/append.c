@@ -199,9 +199,8 @@ pawl_code pawl__bench_append_all(const pawl__bench_job *job, pawl__bench_append_
 
 static pawl_code attach(pawl_store *store, pawl_error *error)
 {
-    pawl_code code = store->ops->worker_open(store, PAWL_TEXT(PAWL__BENCH_QUEUE), PAWL_TEXT("[]"),
-                                             pawl_clock_now(NULL), error);
-    store->is_attached = code == PAWL_OK;
+    pawl_code code = pawl_store_worker_open(store, PAWL_TEXT(PAWL__BENCH_QUEUE), PAWL_TEXT("[]"),
+                                            pawl_clock_now(NULL), error);
     return code;
 }
 
@@ -255,7 +254,7 @@ static pawl_code check_streams(const pawl__bench_handle *handle, const pawl__ben
         pawl__bench_stream(job->seed, first + (int64_t)count, names[count]);
         reads[count] = (pawl_stream_read){.stream = pawl_text_of(names[count])};
     }
-    pawl_code code = store->ops->stream_load(store, reads, count, handle->arena, streams, error);
+    pawl_code code = pawl_store_stream_load(store, reads, count, handle->arena, streams, error);
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         code =
             check_stream(handle->arena, &streams[i], versions_of(job, first + (int64_t)i), error);
@@ -284,8 +283,8 @@ static pawl_code check_dispatches(const pawl__bench_handle *handle, const pawl__
     int64_t           wanted = pawl__bench_piece(job->messages, 0, PAWL__BENCH_CHECK_COUNT);
     pawl_code         code   = make_units(job, &units, error);
     if (code == PAWL_OK)
-        code = store->ops->outbox_list(store, PAWL_OUTBOX_PENDING, PAWL__BENCH_CHECK_COUNT,
-                                       handle->arena, &rows, error);
+        code = pawl_store_outbox_list(store, PAWL_OUTBOX_PENDING, PAWL__BENCH_CHECK_COUNT,
+                                      handle->arena, &rows, error);
     if (code == PAWL_OK)
         code = pawl__bench_expect("pending dispatches", (int64_t)rows.count, wanted, error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++)

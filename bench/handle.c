@@ -41,8 +41,8 @@ pawl_code pawl__bench_open(const char *url, pawl__bench_handle *handle, pawl_err
 
 void pawl__bench_close(pawl__bench_handle *handle)
 {
-    if (handle->store != NULL && handle->store->is_attached)
-        (void)handle->store->ops->worker_close(handle->store, pawl_clock_now(NULL), NULL);
+    if (handle->store != NULL && pawl_store_is_attached(handle->store))
+        (void)pawl_store_worker_close(handle->store, pawl_clock_now(NULL), NULL);
     pawl_store_close(handle->store);
     pawl_arena_destroy(handle->arena);
     pawl_arena_destroy(handle->kept);
@@ -61,7 +61,7 @@ pawl_code pawl__bench_commit(pawl__bench_handle *handle, pawl_changes *changes, 
 pawl_code pawl__bench_stats(const pawl__bench_handle *handle, pawl_stats *stats, pawl_error *error)
 {
     pawl_store *store = handle->store;
-    return store->ops->stats(store, pawl_clock_now(NULL), handle->arena, stats, error);
+    return pawl_store_stats(store, pawl_clock_now(NULL), handle->arena, stats, error);
 }
 
 int64_t pawl__bench_ready(const pawl_stats *stats, const char *queue)
@@ -127,8 +127,8 @@ pawl_code pawl__bench_load_orders(const pawl__bench_handle *handle, uint64_t see
         pawl__bench_order_id(seed, first + (int64_t)i, ids[i]);
         values[i] = pawl_value_text(pawl_text_of(ids[i]));
     }
-    return store->ops->saga_load(store, handle->table, PAWL_SAGA_BY_MAIN, values, count,
-                                 PAWL_SAGA_UNLOCKED, handle->arena, rows, error);
+    return pawl_store_saga_load(store, handle->table, PAWL_SAGA_BY_MAIN, values, count,
+                                PAWL_SAGA_UNLOCKED, handle->arena, rows, error);
 }
 
 pawl_code pawl__bench_count_steps(const pawl__bench_handle *handle, uint64_t seed, int64_t first,

@@ -104,14 +104,13 @@ static pawl_code check_attempts(const pawl__bench_handle *handle, const pawl__be
     pawl_store      *store  = handle->store;
     pawl_outbox_rows rows   = {.count = 0};
     int64_t          wanted = pawl__bench_piece(job->messages, 0, PAWL__BENCH_CHECK_COUNT);
-    pawl_code code = store->ops->outbox_list(store, PAWL_OUTBOX_DISPATCHED, PAWL__BENCH_CHECK_COUNT,
-                                             handle->arena, &rows, error);
+    pawl_code code = pawl_store_outbox_list(store, PAWL_OUTBOX_DISPATCHED, PAWL__BENCH_CHECK_COUNT,
+                                            handle->arena, &rows, error);
     if (code == PAWL_OK)
         code = pawl__bench_expect("dispatched rows", (int64_t)rows.count, wanted, error);
     for (size_t i = 0; code == PAWL_OK && i < rows.count; i++) {
         pawl_attempt_rows attempts = {.count = 0};
-        code =
-            store->ops->outbox_attempts(store, rows.items[i].id, handle->arena, &attempts, error);
+        code = pawl_store_outbox_attempts(store, rows.items[i].id, handle->arena, &attempts, error);
         if (code == PAWL_OK)
             code = pawl__bench_expect("attempts of a row", (int64_t)attempts.count, 1, error);
     }

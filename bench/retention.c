@@ -80,8 +80,8 @@ static pawl_code make_settles(pawl__bench_filler *filler, int64_t first, size_t 
     pawl_store      *store = filler->handle.store;
     pawl_arena      *arena = filler->handle.arena;
     pawl_outbox_rows rows  = {.count = 0};
-    pawl_code        code  = store->ops->outbox_claim(store, PAWL_TEXT(PAWL__BENCH_QUEUE),
-                                                      pawl_clock_now(NULL), count, arena, &rows, error);
+    pawl_code        code  = pawl_store_outbox_claim(store, PAWL_TEXT(PAWL__BENCH_QUEUE),
+                                                     pawl_clock_now(NULL), count, arena, &rows, error);
     if (code == PAWL_OK)
         code = pawl__bench_expect("old outbox rows", (int64_t)rows.count, (int64_t)count, error);
     if (code != PAWL_OK)
@@ -176,7 +176,7 @@ static pawl_code sweep_rest(const pawl__bench_job *job, pawl_error *error)
     while (code == PAWL_OK && more) {
         int64_t count = 0;
         more          = false;
-        code          = handle.store->ops->sweep(handle.store, &sweep, &count, &more, error);
+        code          = pawl_store_sweep(handle.store, &sweep, &count, &more, error);
         if (code == PAWL_OK)
             code = pawl__bench_go_on(error);
         pawl__bench_progress("sweeping the rest", 0, 0);

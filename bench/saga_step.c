@@ -151,7 +151,7 @@ pawl_code pawl__bench_check_counts(const pawl__bench_handle *handle, int64_t mes
     if (code == PAWL_OK)
         code = pawl__bench_expect("outbox rows", stats.outbox_pending, messages, error);
     if (code == PAWL_OK)
-        code = handle->store->ops->saga_count(handle->store, handle->table, &found, error);
+        code = pawl_store_saga_count(handle->store, handle->table, &found, error);
     return code == PAWL_OK ? pawl__bench_expect("sagas", found, sagas, error) : code;
 }
 

@@ -8,6 +8,8 @@
  */
 #include "timed.h"
 
+#include "pawl/store_driver.h"
+
 #include <pthread.h>
 #include <string.h>
 

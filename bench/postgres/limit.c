@@ -6,6 +6,8 @@
 
 #include "limit_postgres.h"
 
+#include "pawl/store_driver.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,11 +69,10 @@ static void prepare(pg_loop *l, const char *const *texts, size_t count)
 void pawl__pg_open(pg_loop *l, pawl_store *store, const char *url, const char *const *texts,
                    size_t count, pawl_error *error)
 {
-    *l      = (pg_loop){.store = store, .db = store->ops->native(store), .error = error};
-    l->code = store->ops->worker_open(store, PAWL_TEXT(PAWL__BENCH_QUEUE), PAWL_TEXT("[]"),
-                                      pawl_clock_now(NULL), error);
-    store->is_attached = l->code == PAWL_OK;
-    l->was_pipelined   = PQpipelineStatus(l->db) != PQ_PIPELINE_OFF;
+    *l      = (pg_loop){.store = store, .db = pawl_store_native(store, "PGconn"), .error = error};
+    l->code = pawl_store_worker_open(store, PAWL_TEXT(PAWL__BENCH_QUEUE), PAWL_TEXT("[]"),
+                                     pawl_clock_now(NULL), error);
+    l->was_pipelined = PQpipelineStatus(l->db) != PQ_PIPELINE_OFF;
     if (l->code == PAWL_OK && PQsetnonblocking(l->db, 0) != 0)
         pawl__pg_failed(l);
     if (l->code == PAWL_OK && !l->was_pipelined && !PQenterPipelineMode(l->db))

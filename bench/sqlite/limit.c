@@ -6,6 +6,8 @@
 
 #include "limit_sqlite.h"
 
+#include "pawl/store_driver.h"
+
 #include <stdlib.h>
 
 void pawl__loop_failed(loop *l)
@@ -25,11 +27,10 @@ static void prepare(loop *l, const char *text, sqlite3_stmt **statement)
 void pawl__loop_open(loop *l, pawl_store *store, const char *const *texts, size_t count,
                      const char *fence, pawl_error *error)
 {
-    *l      = (loop){.store = store, .db = store->ops->native(store), .error = error};
-    l->code = store->ops->worker_open(store, PAWL_TEXT(PAWL__BENCH_QUEUE), PAWL_TEXT("[]"),
-                                      pawl_clock_now(NULL), error);
-    store->is_attached = l->code == PAWL_OK;
-    pawl_uuid_format(store->worker.uuid, l->worker);
+    *l      = (loop){.store = store, .db = pawl_store_native(store, "sqlite3"), .error = error};
+    l->code = pawl_store_worker_open(store, PAWL_TEXT(PAWL__BENCH_QUEUE), PAWL_TEXT("[]"),
+                                     pawl_clock_now(NULL), error);
+    pawl_uuid_format(pawl_store_worker(store).uuid, l->worker);
     prepare(l, "begin immediate", &l->begin);
     prepare(l, "commit", &l->commit);
     prepare(l, fence, &l->fence);

@@ -196,7 +196,7 @@ static pawl_code check_store(const char *url, int64_t deadline, bool *needs_tabl
     code = pawl_store_open(url, &options, &store, error);
     if (code != PAWL_OK)
         return example_store_wrap(url, code, error);
-    *needs_tables = (store->ops->promises & PAWL_STORE_CREATES) == 0;
+    *needs_tables = (pawl_store_promises(store) & PAWL_STORE_CREATES) == 0;
     pawl_store_close(store);
     return PAWL_OK;
 }
@@ -241,7 +241,7 @@ static pawl_code count_workers(const replay_place *place, const char *url, int64
     options.deadline_ms   = (deadline + 999) / 1000;
     pawl_code code        = pawl_store_open(url, &options, &store, error);
     if (code == PAWL_OK)
-        code = store->ops->worker_list(store, arena, &workers, &found, error);
+        code = pawl_store_worker_list(store, arena, &workers, &found, error);
     *count += found;
     pawl_store_close(store);
     pawl_arena_destroy(arena);

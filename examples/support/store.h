@@ -5,7 +5,7 @@
 #ifndef EXAMPLE_STORE_H
 #define EXAMPLE_STORE_H
 
-#include "pawl/store_driver.h"
+#include "pawl/store_calls.h"
 
 /* Puts the store's URL before the error's text unless that names it already. */
 pawl_code example_store_wrap(const char *url, pawl_code code, pawl_error *error);

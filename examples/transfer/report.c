@@ -15,7 +15,7 @@ pawl_code transfer_report_make(transfer_supervisor *run, transfer_found *found, 
     example_left left[EXAMPLE_LEFT_MAX];
     pawl_code    code = transfer_check(run->store, run->plan, found, error);
     if (code == PAWL_OK)
-        code = run->store->ops->stats(run->store, pawl_clock_now(NULL), run->arena, &stats, error);
+        code = pawl_store_stats(run->store, pawl_clock_now(NULL), run->arena, &stats, error);
     if (code != PAWL_OK)
         return example_store_wrap(run->options->store, code, error);
     size_t count = example_store_left(&stats, left);

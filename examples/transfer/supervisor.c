@@ -137,7 +137,7 @@ static pawl_code choose_victim(transfer_supervisor *self, int64_t *place, pawl_e
     pawl_code         code = PAWL_OK;
     *place = (int64_t)pawl_random_below(&self->random, (uint64_t)self->options->runners);
     if (aim != NULL)
-        code = self->store->ops->worker_list(self->store, self->arena, &workers, &count, error);
+        code = pawl_store_worker_list(self->store, self->arena, &workers, &count, error);
     for (size_t i = 0; i < count && code == PAWL_OK; i++)
         for (int64_t r = 0; r < self->options->runners; r++)
             if (workers[i].pid == self->runners[r] &&
@@ -215,7 +215,7 @@ static pawl_code count_left(transfer_supervisor *self, int64_t *left, pawl_error
 {
     pawl_stats stats;
     pawl_code  code =
-        self->store->ops->stats(self->store, pawl_clock_now(NULL), self->arena, &stats, error);
+        pawl_store_stats(self->store, pawl_clock_now(NULL), self->arena, &stats, error);
     if (code != PAWL_OK)
         return code;
     *left = stats.timeouts_due + stats.timeouts_pending + stats.outbox_pending + stats.outbox_held;

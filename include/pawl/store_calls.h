@@ -73,6 +73,11 @@ PAWL_API pawl_code pawl_store_worker_list(pawl_store *store, pawl_arena *arena,
                                           pawl_worker_info **items, size_t *count,
                                           pawl_error *error);
 
+/* Whether that commit landed: what pawl_store_commit asks for an outcome that is unknown.
+ * Raises the worker's epoch, which shuts out what is still under way. */
+PAWL_API pawl_code pawl_store_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                                      pawl_error *error);
+
 /* ---- Claims and leases --------------------------------------------------- */
 
 PAWL_API pawl_code pawl_store_queue_claim(pawl_store *store, const pawl_queue_claim *claim,
@@ -161,6 +166,8 @@ PAWL_API pawl_code pawl_store_wait(pawl_store *store, int64_t microseconds, int 
 PAWL_API pawl_code pawl_store_hold_begin(pawl_store *store, pawl_error *error);
 /* Harmless without a hold, and in a process that did not open the handle. */
 PAWL_API void pawl_store_hold_end(pawl_store *store);
+/* The C type behind the driver's connection; NULL when it has none to give. */
+PAWL_API const char *pawl_store_native_type(const pawl_store *store);
 /* The driver's connection, when `type` is the name of its C type ("sqlite3", "PGconn"); else
  * NULL, and also where the driver has none, or the handle is of another process. */
 PAWL_API void *pawl_store_native(pawl_store *store, const char *type);

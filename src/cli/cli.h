@@ -15,7 +15,7 @@
 #include "cli/table.h"
 #include "pawl/operations.h"
 #include "pawl/pawl.h"
-#include "pawl/store_driver.h"
+#include "pawl/store_calls.h"
 
 #include <stdio.h>
 #include <yyjson.h>
@@ -113,8 +113,6 @@ typedef pawl_code pawl__look_fn(const void *fields, pawl_store *store, pawl_aren
 /* Opens the store to look at it (a mistyped path is no new database), runs `look` and closes it;
  * prints a failure and returns the exit code. */
 int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fields);
-/* Checks that the driver has an operation; PAWL_EUNSUPPORTED: "this kind of store cannot count". */
-pawl_code pawl__store_needs(bool is_there, const char *what, pawl_error *error);
 
 /* ---- Applications --------------------------------------------------------- */
 

@@ -333,7 +333,7 @@ static pawl_code has_worker(pawl_store *store, pawl_text endpoint, pawl_arena *a
 {
     pawl_worker_info *workers;
     size_t            count = 0;
-    pawl_code         code  = store->ops->worker_list(store, arena, &workers, &count, error);
+    pawl_code         code  = pawl_store_worker_list(store, arena, &workers, &count, error);
     *is_there               = false;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
         *is_there = *is_there || pawl_text_equal(workers[i].endpoint, endpoint);
@@ -441,9 +441,7 @@ static pawl_code show(const void *context, pawl_store *store, pawl_arena *arena,
     view.level     = fields->is_revealed ? PAWL__LEVEL_REVEAL : PAWL__LEVEL_SHOW;
     pawl_code code = pawl__outbox_row_find(store, fields->ids.items[0], arena, &shown.row, error);
     if (code == PAWL_OK)
-        code = pawl__store_needs(store->ops->outbox_attempts != NULL, "list attempts", error);
-    if (code == PAWL_OK)
-        code = store->ops->outbox_attempts(store, shown.row.id, arena, &attempts, error);
+        code = pawl_store_outbox_attempts(store, shown.row.id, arena, &attempts, error);
     if (code == PAWL_OK)
         code = find_next(store, &shown, view.now, arena, error);
     return code == PAWL_OK ? print_shown(&view, &shown, &attempts, error) : code;

@@ -123,9 +123,7 @@ static pawl_code look(const void *context, pawl_store *store, pawl_arena *arena,
 {
     const verb_fields *fields = context;
     pawl_stats         stats  = {.queues = NULL};
-    pawl_code          code   = pawl__store_needs(store->ops->stats != NULL, "count", error);
-    if (code == PAWL_OK)
-        code = store->ops->stats(store, pawl_clock_now(NULL), arena, &stats, error);
+    pawl_code          code   = pawl_store_stats(store, pawl_clock_now(NULL), arena, &stats, error);
     if (code != PAWL_OK)
         return code;
     if (fields->is_json)

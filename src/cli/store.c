@@ -27,13 +27,6 @@ pawl_store_options pawl__store_options(const pawl__store_fields *fields, pawl_op
     return options;
 }
 
-pawl_code pawl__store_needs(bool is_there, const char *what, pawl_error *error)
-{
-    if (is_there)
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_EUNSUPPORTED, "this kind of store cannot %s", what);
-}
-
 int pawl__store_look(pawl__store_fields *at, pawl__look_fn *look, const void *fields)
 {
     pawl_error  error = PAWL_ERROR_INIT;

@@ -107,11 +107,14 @@ static pawl_code list(const void *context, pawl_store *store, pawl_arena *arena,
     pawl_worker_info  *items  = NULL;
     worker_row        *rows   = NULL;
     size_t             count  = 0;
-    lead_rows          leads  = {.is_known = store->ops->lead_list != NULL};
+    lead_rows          leads  = {.is_known = true};
     pawl_time          now    = pawl_clock_now(NULL);
-    pawl_code          code   = store->ops->worker_list(store, arena, &items, &count, error);
-    if (code == PAWL_OK && leads.is_known)
-        code = store->ops->lead_list(store, now, arena, &leads.items, &leads.count, error);
+    pawl_code          code   = pawl_store_worker_list(store, arena, &items, &count, error);
+    if (code == PAWL_OK)
+        code = pawl_store_lead_list(store, now, arena, &leads.items, &leads.count, error);
+    leads.is_known = code != PAWL_EUNSUPPORTED;
+    if (!leads.is_known)
+        code = PAWL_OK;
     if (code == PAWL_OK)
         code = make_rows(items, &count, fields->endpoint, &leads, arena, &rows, error);
     if (code != PAWL_OK)

@@ -16,7 +16,7 @@ pawl_code pawl__claim_messages(pawl__worker *worker, pawl_time due_max, pawl_que
                               .size_max  = PAWL_CLAIM_SIZE_MAX};
     size_t           size  = 0;
     pawl_code        code =
-        worker->store->ops->queue_claim(worker->store, &claim, worker->batch->arena, rows, error);
+        pawl_store_queue_claim(worker->store, &claim, worker->batch->arena, rows, error);
     for (size_t i = 0; i < rows->count; i++)
         size += PAWL_MESSAGE_SIZE(&rows->items[i].message);
     worker->cut_count = PAWL_SIZE_IS_REACHED(size, claim.size_max) ? rows->count : 0;
@@ -37,8 +37,7 @@ pawl_code pawl__claim_timeouts(pawl__worker *worker, pawl_text destination, pawl
                                 .owner       = new_session(worker),
                                 .now         = worker->engine.machine_now,
                                 .lease       = worker->endpoint->settings.timeout_lease};
-    return worker->store->ops->timeout_claim(worker->store, &claim, worker->batch->arena, rows,
-                                             error);
+    return pawl_store_timeout_claim(worker->store, &claim, worker->batch->arena, rows, error);
 }
 
 /* ---- How many ------------------------------------------------------------------------ */

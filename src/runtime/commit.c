@@ -95,7 +95,7 @@ static void drop_failed_sql(pawl__worker *worker)
     pawl__batch *batch = worker->batch;
     if (batch->has_sql && batch->unit_count > 0 && batch->units[0].end != PAWL__END_HANDLED &&
         batch->units[0].end != PAWL__END_NEW)
-        worker->store->ops->hold_end(worker->store);
+        pawl_store_hold_end(worker->store);
 }
 
 static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *error)
@@ -106,7 +106,7 @@ static pawl_code run_batch(pawl__worker *worker, stage *reached, pawl_error *err
     for (size_t i = 0; i < batch->unit_count; i++)
         worker->was_alone |= batch->units[i].is_alone;
     if (code == PAWL_OK && batch->has_sql)
-        code = store->ops->hold_begin(store, error);
+        code = pawl_store_hold_begin(store, error);
     if (code == PAWL_OK) {
         *reached = STAGE_LOAD;
         code     = pawl__batch_load(batch, error);
@@ -281,7 +281,7 @@ pawl_code pawl__commit_batch(pawl__worker *worker, const pawl__way *way, pawl__o
         code    = commit(worker, &refused, error);
     }
     if (batch->has_sql)
-        worker->store->ops->hold_end(worker->store);
+        pawl_store_hold_end(worker->store);
     if (code == PAWL_OK) {
         reached = STAGE_AFTER;
         /* A refused settle of a unit given back says that its claim is gone already. */

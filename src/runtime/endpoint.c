@@ -37,7 +37,7 @@ static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
     pawl_refusals      refused = {.arena = worker->read};
     pawl_changes changes = {.group_count = 1, .unit_count = 1, .now = pawl__machine_now(endpoint)};
     size_t       count   = 0;
-    pawl_code code = worker->store->ops->subscriptions(worker->store, worker->read, &list, error);
+    pawl_code    code    = pawl_store_subscriptions(worker->store, worker->read, &list, error);
     if (code != PAWL_OK)
         return code;
     pawl_subscription_set *sets = pawl_arena_take(
@@ -59,9 +59,9 @@ static pawl_code subscribe(pawl_endpoint *endpoint, pawl_error *error)
 /* A handler with its own SQL needs a store that has SQL. */
 static pawl_code check_sql(const pawl_endpoint *endpoint, pawl_error *error)
 {
-    const pawl_store_ops *ops   = endpoint->worker->store->ops;
-    const pawl__model    *model = endpoint->model;
-    if ((ops->promises & PAWL_STORE_HAS_SQL) != 0)
+    const pawl_store  *store = endpoint->worker->store;
+    const pawl__model *model = endpoint->model;
+    if ((pawl_store_promises(store) & PAWL_STORE_HAS_SQL) != 0)
         return PAWL_OK;
     for (size_t i = 0; i < model->projection_count; i++)
         if (model->projections[i].own_sql)
@@ -69,19 +69,20 @@ static pawl_code check_sql(const pawl_endpoint *endpoint, pawl_error *error)
                                   "endpoint %s: projection %s says .own_sql, and a %s store has "
                                   "no SQL",
                                   model->endpoint.data, model->projections[i].name.data,
-                                  ops->scheme);
+                                  pawl_store_scheme(store));
     for (size_t i = 0; i < model->aggregator_count; i++)
         if (model->aggregators[i].own_sql)
             return pawl_error_set(error, PAWL_EUNSUPPORTED,
                                   "endpoint %s: aggregator %s says .own_sql, and a %s store has "
                                   "no SQL",
                                   model->endpoint.data, model->aggregators[i].name.data,
-                                  ops->scheme);
+                                  pawl_store_scheme(store));
     if (model->own_sql == NULL)
         return PAWL_OK;
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
                           "endpoint %s: the handler of %s says .own_sql, and a %s store has no SQL",
-                          endpoint->model->endpoint.data, endpoint->model->own_sql, ops->scheme);
+                          endpoint->model->endpoint.data, endpoint->model->own_sql,
+                          pawl_store_scheme(store));
 }
 
 static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *application,
@@ -97,8 +98,8 @@ static pawl_code open_endpoint(pawl_endpoint *endpoint, const pawl_application *
     if (code == PAWL_OK)
         code = pawl__worker_open(endpoint->worker, error);
     if (code == PAWL_OK && endpoint->model->projection_count > 0 && !endpoint->settings.no_service)
-        code = pawl__wake_add_reader(endpoint->worker->store->identity, endpoint->worker->wake_fd,
-                                     error);
+        code = pawl__wake_add_reader(pawl_store_identity(endpoint->worker->store),
+                                     endpoint->worker->wake_fd, error);
     if (code == PAWL_OK)
         code = check_sql(endpoint, error);
     if (code == PAWL_OK)
@@ -188,8 +189,8 @@ static pawl_code find_next_due(pawl_endpoint *endpoint, pawl_step *step, pawl_er
     pawl_store        *store = endpoint->worker->store;
     const pawl__model *model = endpoint->model;
     pawl_next_due      next  = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
-    pawl_code          code  = store->ops->next_due(store, model->queue, model->aggregator_names,
-                                                    model->aggregator_count, &next, error);
+    pawl_code          code  = pawl_store_next_due(store, model->queue, model->aggregator_names,
+                                                   model->aggregator_count, &next, error);
     step->next_due           = next.queue < next.timeout ? next.queue : next.timeout;
     if (next.flush < step->next_due)
         step->next_due = next.flush;
@@ -360,8 +361,8 @@ pawl_code pawl_endpoint_saga(pawl_endpoint *endpoint, const char *saga, const pa
     if (code == PAWL_OK && model->stream != NULL)
         return look_at_stream(store, model, by.as.text, arena, data, version, error);
     if (code == PAWL_OK)
-        code = store->ops->saga_load(store, &model->table, PAWL_SAGA_BY_MAIN, &by, 1,
-                                     PAWL_SAGA_UNLOCKED, arena, &row, error);
+        code = pawl_store_saga_load(store, &model->table, PAWL_SAGA_BY_MAIN, &by, 1,
+                                    PAWL_SAGA_UNLOCKED, arena, &row, error);
     *version = row.version;
     *data    = row.data;
     return code;
@@ -379,7 +380,7 @@ pawl_code pawl_endpoint_saga_count(pawl_endpoint *endpoint, const char *saga, in
         return pawl_error_set(error, PAWL_EUNSUPPORTED,
                               "%s is no saga: processes and entities are not counted", saga);
     pawl_store *store = endpoint->worker->store;
-    return store->ops->saga_count(store, &model->table, count, error);
+    return pawl_store_saga_count(store, &model->table, count, error);
 }
 
 pawl_code pawl_endpoint_stats(pawl_endpoint *endpoint, pawl_arena *arena, pawl_stats *stats,
@@ -389,7 +390,7 @@ pawl_code pawl_endpoint_stats(pawl_endpoint *endpoint, pawl_arena *arena, pawl_s
     pawl_store *store = endpoint->worker->store;
     if (code != PAWL_OK)
         return code;
-    return store->ops->stats(store, pawl__business_now(endpoint), arena, stats, error);
+    return pawl_store_stats(store, pawl__business_now(endpoint), arena, stats, error);
 }
 
 /* Copies the table with its names, which live in the endpoint's model. */

@@ -89,7 +89,7 @@ static pawl_code check_gate(pawl__worker *worker, target *item, pawl_aggregator_
 {
     pawl_store *store = worker->store;
     memset(counts, 0, sizeof *counts);
-    pawl_code code = store->ops->aggregator_count(store, item->partition, item->aggregator->types,
+    pawl_code code = pawl_store_aggregator_counts(store, item->partition, item->aggregator->types,
                                                   item->aggregator->type_count,
                                                   worker->engine.machine_now, counts, error);
     if (code != PAWL_OK)
@@ -155,7 +155,7 @@ static pawl_code take_piece(pawl__worker *worker, target *item,
                                    .id_max     = item->id_max,
                                    .now        = worker->engine.machine_now,
                                    .lease      = item->aggregator->lease};
-    pawl_code code = store->ops->snapshot_claim(store, &claim, worker->batch->arena, &piece, error);
+    pawl_code code = pawl_store_snapshot_claim(store, &claim, worker->batch->arena, &piece, error);
     if (code != PAWL_OK)
         return code;
     if (piece.count == 0) {
@@ -271,8 +271,8 @@ static pawl_code list_due(pawl__worker *worker, const pawl__aggregator_model *ag
 {
     pawl_flush_rows rows  = {.count = 0};
     pawl_store     *store = worker->store;
-    pawl_code       code  = store->ops->flush_list(store, aggregator->name, due_max, SIZE_MAX / 2,
-                                                   worker->read, &rows, error);
+    pawl_code       code  = pawl_store_flush_list(store, aggregator->name, due_max, SIZE_MAX / 2,
+                                                  worker->read, &rows, error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++)
         code = add_target(worker, list, aggregator, rows.items[i].partition, is_by_size);
     return code;
@@ -333,8 +333,8 @@ static pawl_code list_both(pawl__worker *worker, const pawl__aggregator_model *a
 {
     pawl_flush_rows rows  = {.count = 0};
     pawl_store     *store = worker->store;
-    pawl_code code = store->ops->flush_list(store, aggregator->name, PAWL_TIME_MAX, SIZE_MAX / 2,
-                                            worker->read, &rows, error);
+    pawl_code code = pawl_store_flush_list(store, aggregator->name, PAWL_TIME_MAX, SIZE_MAX / 2,
+                                           worker->read, &rows, error);
     for (size_t i = 0; i < rows.count && code == PAWL_OK; i++) {
         pawl_text partition = rows.items[i].partition;
         if (rows.items[i].due < worker->flush_due)
@@ -352,9 +352,8 @@ static pawl_code find_next(pawl__worker *worker, pawl_error *error)
 {
     const pawl__model *model = worker->endpoint->model;
     pawl_next_due      next  = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
-    pawl_code          code =
-        worker->store->ops->next_due(worker->store, model->queue, model->aggregator_names,
-                                     model->aggregator_count, &next, error);
+    pawl_code code    = pawl_store_next_due(worker->store, model->queue, model->aggregator_names,
+                                            model->aggregator_count, &next, error);
     worker->flush_due = next.flush;
     return code;
 }

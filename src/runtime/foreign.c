@@ -112,8 +112,6 @@ void pawl__foreign_note(pawl__worker *worker, pawl_time next_timeout)
 
 bool pawl__foreign_is_due(pawl__worker *worker, pawl_time business_now, bool is_idle)
 {
-    if (worker->store->ops->timeout_foreign == NULL)
-        return false;
     return business_now >= worker->foreign_due || is_check_due(worker, is_idle);
 }
 
@@ -177,9 +175,11 @@ pawl_code pawl__foreign_claim(pawl__worker *worker, pawl_time due_max, size_t co
     pawl_foreign_rows  rows  = {.count = 0};
     atomic_store(&worker->endpoint->foreign_check,
                  pawl_time_add(worker->engine.machine_now, CHECK_PERIOD));
-    pawl_code code = worker->store->ops->timeout_foreign(
-        worker->store, model->timeout_count == 0 ? model->queue : none, worker->engine.machine_now,
-        worker->read, &rows, error);
+    pawl_code code =
+        pawl_store_timeout_foreign(worker->store, model->timeout_count == 0 ? model->queue : none,
+                                   worker->engine.machine_now, worker->read, &rows, error);
+    if (code == PAWL_EUNSUPPORTED) /* the driver cannot say: none are sent */
+        code = PAWL_OK;
     if (code == PAWL_OK)
         code = keep_ours(worker, &rows, error);
     worker->foreign_due = code == PAWL_OK ? PAWL_TIME_MAX : PAWL_TIME_MIN;

@@ -99,7 +99,7 @@ void pawl__hand_set_worker(pawl__hand *hand, const pawl_store *store)
     pthread_mutex_lock(&hand->mutex);
     hand->has_worker = store != NULL;
     if (store != NULL)
-        hand->worker = store->worker;
+        hand->worker = pawl_store_worker(store);
     pthread_mutex_unlock(&hand->mutex);
 }
 

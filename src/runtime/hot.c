@@ -117,7 +117,7 @@ static size_t group_size(pawl__batch *batch, uint32_t group)
 
 static bool has_row_locks(const pawl__worker *worker)
 {
-    return (worker->store->ops->promises & PAWL_STORE_ROW_LOCKS) != 0;
+    return (pawl_store_promises(worker->store) & PAWL_STORE_ROW_LOCKS) != 0;
 }
 
 /* Pauses the claims: other workers have the sagas that this worker could work on. */

@@ -174,7 +174,7 @@ static pawl_code run_events(pawl__worker *worker, pawl_error *error)
     pawl__batch *batch = worker->batch;
     pawl_code    code  = pawl__batch_begin(batch, error);
     if (code == PAWL_OK && batch->has_sql)
-        code = store->ops->hold_begin(store, error);
+        code = pawl_store_hold_begin(store, error);
     if (code == PAWL_OK)
         code = pawl__batch_run(batch, error);
     return code == PAWL_OK ? pawl__batch_changes(batch, error) : code;
@@ -281,7 +281,7 @@ static pawl_code project(pawl__projections *projections, pawl__reader *reader,
     pawl_error    inner  = PAWL_ERROR_INIT;
     pawl_code     code   = run_and_commit(worker, reader, rows, &result, &inner);
     if (batch->has_sql)
-        worker->store->ops->hold_end(worker->store);
+        pawl_store_hold_end(worker->store);
     switch (result.came_to) {
     case OUTCOME_DONE: go_on(reader, rows, result.done, step); break;
     case OUTCOME_CUT: reader->limit = result.done; break;
@@ -306,7 +306,7 @@ static pawl_code find_position(pawl__reader *reader, pawl_store *store, pawl_err
     if (reader->is_known)
         return PAWL_OK;
     pawl_code code =
-        store->ops->checkpoint_get(store, reader->model->source, &reader->position, error);
+        pawl_store_checkpoint_get(store, reader->model->source, &reader->position, error);
     reader->is_known = code == PAWL_OK;
     return code;
 }
@@ -321,7 +321,7 @@ static pawl_code list_events(pawl__worker *worker, const pawl__reader *reader,
     pawl_arena_reset(worker->kept);
     worker->has_subscriptions = false;
     pawl__worker_clocks(worker, pawl__business_now(worker->endpoint));
-    return worker->store->ops->event_list(worker->store, &query, worker->batch->arena, rows, error);
+    return pawl_store_event_list(worker->store, &query, worker->batch->arena, rows, error);
 }
 
 /* Reads events of one commit. Behind `*end` there are none, as far as is known. */

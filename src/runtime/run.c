@@ -162,7 +162,7 @@ static void sleep_until(pawl__thread *self, pawl_store *store, int64_t microseco
     int64_t sleep_max = pawl__store_is_server(store) ? SLEEP_MAX_SERVER : SLEEP_MAX;
     if (microseconds > sleep_max)
         microseconds = sleep_max;
-    if (store->ops->wait(store, microseconds, self->wake_fd, &error) != PAWL_OK)
+    if (pawl_store_wait(store, microseconds, self->wake_fd, &error) != PAWL_OK)
         pawl_log(PAWL_LOG_DEBUG, "wait: %s", error.text);
 }
 
@@ -177,9 +177,8 @@ static pawl_code look_ahead(pawl__thread *self, pawl_error *error)
     pawl__worker      *worker = self->worker;
     const pawl__model *model  = self->endpoint->model;
     self->next                = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
-    pawl_code code =
-        worker->store->ops->next_due(worker->store, model->queue, model->aggregator_names,
-                                     model->aggregator_count, &self->next, error);
+    pawl_code code    = pawl_store_next_due(worker->store, model->queue, model->aggregator_names,
+                                            model->aggregator_count, &self->next, error);
     worker->flush_due = self->next.flush;
     pawl__foreign_note(worker, self->next.timeout);
     self->check_due = pawl_time_add(pawl__machine_now(self->endpoint), SLEEP_MAX_SERVER);
@@ -280,7 +279,7 @@ static void sleep_service(pawl__thread *self)
         return;
     sleep_until(self, waits ? service->store : NULL, due - now);
     if (!waits) /* only a wait writes the sign of life */
-        (void)service->store->ops->wait(service->store, 0, -1, &error);
+        (void)pawl_store_wait(service->store, 0, -1, &error);
     bool is_on_time = pawl__machine_now(self->endpoint) >= due;
     if (!is_on_time)
         pawl__projections_wake(service->projections);
@@ -292,7 +291,7 @@ static void sleep_service(pawl__thread *self)
 static pawl_code register_wake(const pawl__thread *self, pawl_error *error)
 {
     const pawl__service *service  = self->service;
-    const char          *identity = service->store->identity;
+    const char          *identity = pawl_store_identity(service->store);
     pawl_code            code     = PAWL_OK;
     if (self->endpoint->route_count > 0)
         code = pawl__wake_add(identity, self->wake_fd, error);

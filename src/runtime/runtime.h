@@ -15,7 +15,6 @@
 
 #include "engine/batch.h"
 #include "pawl/endpoint.h"
-#include "pawl/store_driver.h"
 #include "pawl/transport.h"
 #include "runtime/hand.h"
 #include "runtime/observe/metrics.h"
@@ -118,7 +117,7 @@ pawl_code pawl__endpoint_store_open_aside(pawl_endpoint *endpoint, pawl_store **
  * handle, and the wake-up is kept until the next claim. */
 static inline bool pawl__store_is_server(const pawl_store *store)
 {
-    return (store->ops->promises & PAWL_STORE_KEEPS_WAKE) != 0;
+    return (pawl_store_promises(store) & PAWL_STORE_KEEPS_WAKE) != 0;
 }
 
 /* ---- Workers ---------------------------------------------------------------- */

@@ -52,10 +52,10 @@ pawl_code pawl_enlist(pawl_store *store, void *native, pawl_sender **sender, paw
     *sender = NULL;
     if (store == NULL || native == NULL)
         return pawl_error_set(error, PAWL_EINVAL, "store and connection may not be NULL");
-    if (store->ops->enlist == NULL)
+    if (!pawl_store_can_enlist(store))
         return pawl_error_set(error, PAWL_EUNSUPPORTED,
                               "a %s store has no transaction of the caller's to join",
-                              store->ops->scheme);
+                              pawl_store_scheme(store));
     return create(store, false, native, sender, error);
 }
 
@@ -64,8 +64,8 @@ void pawl_sender_close(pawl_sender *sender)
     if (sender == NULL)
         return;
     if (sender->owns_store) {
-        if (sender->store->is_attached)
-            sender->store->ops->worker_close(sender->store, pawl_clock_now(NULL), NULL);
+        if (pawl_store_is_attached(sender->store))
+            pawl_store_worker_close(sender->store, pawl_clock_now(NULL), NULL);
         pawl_store_close(sender->store);
     }
     pawl_arena_destroy(sender->arena);
@@ -102,9 +102,8 @@ static pawl_code write_enlisted(pawl_sender *sender, pawl_queue_send *send, pawl
     changes.queue_send.items = send;
     changes.queue_send.count = 1;
     pawl_code code           = pawl_changes_check(&changes, error);
-    return code == PAWL_OK
-               ? sender->store->ops->enlist(sender->store, sender->native, &changes, error)
-               : code;
+    return code == PAWL_OK ? pawl_store_enlist(sender->store, sender->native, &changes, error)
+                           : code;
 }
 
 static pawl_code put(pawl_sender *sender, const char *queue, const pawl_message *message,
@@ -192,7 +191,7 @@ pawl_code pawl_sender_publish(pawl_sender *sender, const pawl_send_options *opti
     if (read == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "no memory for subscriptions");
     options        = options_of(options);
-    pawl_code code = sender->store->ops->subscriptions(sender->store, read, &list, error);
+    pawl_code code = pawl_store_subscriptions(sender->store, read, &list, error);
     for (size_t i = 0; i < list.count && code == PAWL_OK; i++) {
         if (!pawl__is_subscriber(&list, i, record))
             continue;

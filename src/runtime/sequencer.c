@@ -33,7 +33,7 @@ pawl_code pawl__lease_keep(pawl__lease *lease, pawl_store *store, pawl_time now,
 {
     if (now < lease->renewal)
         return PAWL_OK;
-    pawl_code code = store->ops->lead(store, lease->name, now, LEASE, &lease->is_ours, error);
+    pawl_code code = pawl_store_lead(store, lease->name, now, LEASE, &lease->is_ours, error);
     if (code != PAWL_OK)
         pawl__lease_forget(lease);
     else
@@ -50,13 +50,13 @@ pawl_code pawl__sequencer_run(pawl__lease *lease, pawl_store *store, bool is_nee
     if (is_needed)
         code = pawl__lease_keep(lease, store, now, error);
     else if (lease->is_ours)
-        code = store->ops->unlead(store, lease->name, error);
+        code = pawl_store_unlead(store, lease->name, error);
     if (!is_needed)
         pawl__lease_forget(lease);
     *more = code == PAWL_OK && lease->is_ours;
     for (int i = 0; i < NUMBER_ROUNDS && code == PAWL_OK && *more; i++) {
         int64_t given = 0;
-        code          = store->ops->event_number(store, NUMBER_COUNT, &given, error);
+        code          = pawl_store_event_number(store, NUMBER_COUNT, &given, error);
         *count += given;
         *more = code == PAWL_OK && given == NUMBER_COUNT;
     }

@@ -109,7 +109,7 @@ static pawl_code sweep(pawl__service *service, pawl_time now, pawl_error *error)
     if (now < service->sweep_due)
         return PAWL_OK;
     int64_t   begin = pawl__monotonic_now();
-    pawl_code code  = service->store->ops->sweep(service->store, &request, &count, &more, &failure);
+    pawl_code code  = pawl_store_sweep(service->store, &request, &count, &more, &failure);
     int64_t   pause = (pawl__monotonic_now() - begin) * (SWEEP_SHARE - 1);
     if (settings->machine != NULL) /* a virtual clock does not pass */
         pause = 0;
@@ -138,7 +138,7 @@ static pawl_code reap(pawl__service *service, pawl_time now, pawl_error *error)
     service->reap_due = pawl_time_add(now, service->endpoint->settings.timeout_lease / 4);
     if (service->endpoint->model->timeout_count == 0)
         return PAWL_OK;
-    return service->store->ops->timeout_reap(service->store, now, &count, error);
+    return pawl_store_timeout_reap(service->store, now, &count, error);
 }
 
 /* Plans anew when the machine's clock was set back: by the old plan nothing would be done, and no

@@ -43,16 +43,18 @@ static bool take_lost(pawl_endpoint *endpoint, pawl_worker_id *worker)
  * row is locked still commits: it is left alone. */
 static pawl_code end_lost(pawl_endpoint *endpoint, pawl_store *store, pawl_error *error)
 {
-    pawl_worker_id own  = store->worker;
+    pawl_worker_id own  = pawl_store_worker(store);
+    pawl_worker_id lost = own;
     pawl_code      code = PAWL_OK;
-    while (code == PAWL_OK && take_lost(endpoint, &store->worker)) {
-        code = store->ops->worker_close(store, pawl__machine_now(endpoint), error);
+    while (code == PAWL_OK && take_lost(endpoint, &lost)) {
+        pawl_store_worker_set(store, lost);
+        code = pawl_store_worker_close(store, pawl__machine_now(endpoint), error);
         if (code == PAWL_EBUSY || code == PAWL_ETIMEOUT)
             code = PAWL_OK;
         else if (code != PAWL_OK)
-            remember_lost(endpoint, store->worker);
+            remember_lost(endpoint, lost);
     }
-    store->worker = own;
+    pawl_store_worker_set(store, own);
     return code;
 }
 
@@ -80,12 +82,10 @@ pawl_code pawl__endpoint_store_open(pawl_endpoint *endpoint, pawl__hand *hand, p
     if (code == PAWL_OK)
         code = end_lost(endpoint, *store, error);
     if (code == PAWL_OK)
-        code = (*store)->ops->worker_open(*store, endpoint->model->endpoint,
-                                          endpoint->model->types_json, pawl__machine_now(endpoint),
-                                          error);
-    if (code == PAWL_OK)
-        (*store)->is_attached = true;
-    else
+        code =
+            pawl_store_worker_open(*store, endpoint->model->endpoint, endpoint->model->types_json,
+                                   pawl__machine_now(endpoint), error);
+    if (code != PAWL_OK)
         pawl__endpoint_store_close(endpoint, hand, store);
     return code;
 }
@@ -101,9 +101,9 @@ void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_
     if (*store == NULL)
         return;
     pawl_error     error  = PAWL_ERROR_INIT;
-    pawl_worker_id worker = (*store)->worker;
-    if ((*store)->is_attached &&
-        (*store)->ops->worker_close(*store, pawl__machine_now(endpoint), &error) != PAWL_OK) {
+    pawl_worker_id worker = pawl_store_worker(*store);
+    if (pawl_store_is_attached(*store) &&
+        pawl_store_worker_close(*store, pawl__machine_now(endpoint), &error) != PAWL_OK) {
         pawl_log(PAWL_LOG_DEBUG, "worker not ended in the store: %s", error.text);
         remember_lost(endpoint, worker);
     }
@@ -116,11 +116,11 @@ void pawl__endpoint_store_close(pawl_endpoint *endpoint, pawl__hand *hand, pawl_
 static pawl_code end_worker(pawl_endpoint *endpoint, pawl_store *store, pawl_worker_id worker,
                             pawl_error *error)
 {
-    pawl_time now    = pawl__machine_now(endpoint);
-    store->worker    = worker;
-    pawl_code code   = store->ops->worker_open(store, endpoint->model->endpoint,
-                                               endpoint->model->types_json, now, error);
-    pawl_code closed = store->ops->worker_close(store, now, code == PAWL_OK ? error : NULL);
+    pawl_time now = pawl__machine_now(endpoint);
+    pawl_store_worker_set(store, worker);
+    pawl_code code   = pawl_store_worker_open(store, endpoint->model->endpoint,
+                                              endpoint->model->types_json, now, error);
+    pawl_code closed = pawl_store_worker_close(store, now, code == PAWL_OK ? error : NULL);
     return code != PAWL_OK ? code : closed;
 }
 

@@ -53,8 +53,8 @@ static pawl_code load_row(pawl_test *test, const pawl__saga_model *model, const 
                               model->saga->name);
     pawl_code code = pawl_value_coerce(model->table.main.type, &value, test->arena, error);
     if (code == PAWL_OK)
-        code = test->store->ops->saga_load(test->store, &model->table, PAWL_SAGA_BY_MAIN, &value, 1,
-                                           PAWL_SAGA_UNLOCKED, test->arena, row, error);
+        code = pawl_store_saga_load(test->store, &model->table, PAWL_SAGA_BY_MAIN, &value, 1,
+                                    PAWL_SAGA_UNLOCKED, test->arena, row, error);
     if (code == PAWL_OK && row->presence == PAWL_SAGA_MISSING)
         return pawl_error_set(error, PAWL_ENOTFOUND, "there is no %s with %s '%s'",
                               model->saga->name, model->saga->correlation, key);
@@ -104,7 +104,7 @@ pawl_code pawl_test_saga_count(pawl_test *test, const char *saga, int64_t *count
         code = check_is_saga(model, error);
     if (code != PAWL_OK)
         return code;
-    return test->store->ops->saga_count(test->store, &model->table, count, error);
+    return pawl_store_saga_count(test->store, &model->table, count, error);
 }
 
 /* ---- Processes and entities --------------------------------------------------------- */
@@ -149,7 +149,7 @@ pawl_code pawl_test_events(pawl_test *test, const char *stream, pawl_event_rows 
 {
     const pawl_event_query query = {.stream = pawl_text_of(stream)};
     *rows                        = (pawl_event_rows){.count = 0};
-    return test->store->ops->event_list(test->store, &query, test->arena, rows, error);
+    return pawl_store_event_list(test->store, &query, test->arena, rows, error);
 }
 
 pawl_code pawl_test_event(pawl_test *test, const char *stream, pawl_record_fn *record, size_t index,
@@ -176,8 +176,7 @@ pawl_code pawl_test_sent(pawl_test *test, const char *queue, pawl_queue_rows *ro
                          pawl_error *error)
 {
     *rows = (pawl_queue_rows){.count = 0};
-    return test->store->ops->queue_list(test->store, pawl_text_of(queue), 0, test->arena, rows,
-                                        error);
+    return pawl_store_queue_list(test->store, pawl_text_of(queue), 0, test->arena, rows, error);
 }
 
 static bool is_of(const pawl_message *message, const pawl_record *record)
@@ -240,35 +239,34 @@ pawl_code pawl_test_timeouts(pawl_test *test, const char *saga, const char *key,
         code = load_row(test, model, key, &row, error);
     if (code != PAWL_OK)
         return code;
-    return test->store->ops->timeout_list(test->store, row.id, 0, test->arena, rows, error);
+    return pawl_store_timeout_list(test->store, row.id, 0, test->arena, rows, error);
 }
 
 pawl_code pawl_test_aggregated(pawl_test *test, const char *partition, pawl_snapshot *rows,
                                pawl_error *error)
 {
     *rows = (pawl_snapshot){.count = 0};
-    return test->store->ops->aggregator_get(test->store, pawl_text_of(partition), test->arena, rows,
-                                            error);
+    return pawl_store_aggregator_get(test->store, pawl_text_of(partition), test->arena, rows,
+                                     error);
 }
 
 pawl_code pawl_test_outbox(pawl_test *test, pawl_outbox_state state, pawl_outbox_rows *rows,
                            pawl_error *error)
 {
     *rows = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    return test->store->ops->outbox_list(test->store, state, 0, test->arena, rows, error);
+    return pawl_store_outbox_list(test->store, state, 0, test->arena, rows, error);
 }
 
 pawl_code pawl_test_dead(pawl_test *test, const char *endpoint, pawl_dead_rows *rows,
                          pawl_error *error)
 {
     *rows = (pawl_dead_rows){.count = 0};
-    return test->store->ops->dead_list(test->store, pawl_text_of(endpoint), 0, test->arena, rows,
-                                       error);
+    return pawl_store_dead_list(test->store, pawl_text_of(endpoint), 0, test->arena, rows, error);
 }
 
 pawl_code pawl_test_stats(pawl_test *test, pawl_stats *stats, pawl_error *error)
 {
-    return test->store->ops->stats(test->store, pawl_test_now(test), test->arena, stats, error);
+    return pawl_store_stats(test->store, pawl_test_now(test), test->arena, stats, error);
 }
 
 pawl_endpoint *pawl_test_endpoint(pawl_test *test, const char *name)

@@ -111,7 +111,7 @@ static pawl_code count_sagas(pawl_test *test, int64_t *sum, pawl_error *error)
     pawl_code code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < test->table_count; i++) {
         int64_t count = 0;
-        code          = test->store->ops->saga_count(test->store, test->tables[i], &count, error);
+        code          = pawl_store_saga_count(test->store, test->tables[i], &count, error);
         *sum += count;
     }
     return code;
@@ -133,11 +133,11 @@ static pawl_code check_rows(const pawl_test *test, pawl_store *store, pawl_error
     pawl_event_rows    events        = {.count = 0};
     pawl_stats         stats         = {.queue_count = 0};
     pawl_event_query   query         = {.count_max = 1};
-    pawl_code          code = store->ops->subscriptions(store, test->arena, &subscriptions, error);
+    pawl_code          code = pawl_store_subscriptions(store, test->arena, &subscriptions, error);
     if (code == PAWL_OK)
-        code = store->ops->event_list(store, &query, test->arena, &events, error);
+        code = pawl_store_event_list(store, &query, test->arena, &events, error);
     if (code == PAWL_OK)
-        code = store->ops->stats(store, pawl_clock_now(test->machine), test->arena, &stats, error);
+        code = pawl_store_stats(store, pawl_clock_now(test->machine), test->arena, &stats, error);
     if (code != PAWL_OK)
         return code;
     const struct {
@@ -236,8 +236,8 @@ void pawl__test_store_close(pawl_test *test)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_sender_close(test->sender);
-    if (test->store != NULL && test->store->is_attached)
-        (void)test->store->ops->worker_close(test->store, pawl_clock_now(test->machine), NULL);
+    if (test->store != NULL && pawl_store_is_attached(test->store))
+        (void)pawl_store_worker_close(test->store, pawl_clock_now(test->machine), NULL);
     pawl_store_close(test->store);
     if (test->is_kept)
         return;

@@ -150,9 +150,8 @@ static pawl_code find_limit(pawl__worker *worker, pawl_time now, pawl_time *due_
     if (!worker->engine.is_virtual || model->aggregator_count == 0)
         return PAWL_OK;
     pawl_next_due next = {PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
-    pawl_code     code =
-        worker->store->ops->next_due(worker->store, model->queue, model->aggregator_names,
-                                     model->aggregator_count, &next, error);
+    pawl_code     code = pawl_store_next_due(worker->store, model->queue, model->aggregator_names,
+                                             model->aggregator_count, &next, error);
     bool is_first = next.flush <= now && next.flush < PAWL_TIME_MAX && next.flush <= next.queue &&
                     next.flush <= next.timeout;
     *is_flush |= is_first;
@@ -170,7 +169,7 @@ pawl_code pawl__worker_open(pawl__worker *worker, pawl_error *error)
     pawl_code code =
         pawl__endpoint_store_open(worker->endpoint, worker->hand, &worker->store, error);
     if (code == PAWL_OK)
-        code = pawl__wake_add(worker->store->identity, worker->wake_fd, error);
+        code = pawl__wake_add(pawl_store_identity(worker->store), worker->wake_fd, error);
     worker->flush_check = PAWL_TIME_MIN;
     worker->foreign_due = PAWL_TIME_MIN;
     return code;

@@ -30,9 +30,9 @@ static pawl_code subscriptions(void *runtime, const pawl_subscriptions **list, p
     *list                = &worker->subscriptions;
     if (worker->has_subscriptions)
         return PAWL_OK;
-    worker->subscriptions     = (pawl_subscriptions){NULL, 0};
-    pawl_code code            = worker->store->ops->subscriptions(worker->store, worker->read,
-                                                                  &worker->subscriptions, error);
+    worker->subscriptions = (pawl_subscriptions){NULL, 0};
+    pawl_code code =
+        pawl_store_subscriptions(worker->store, worker->read, &worker->subscriptions, error);
     worker->has_subscriptions = code == PAWL_OK;
     return code;
 }
@@ -135,7 +135,7 @@ static pawl_code send_now(void *runtime, pawl_changes *changes, pawl_error *erro
         return pawl_error_set(error, PAWL_EFENCED, "stopping gave up the message in hand");
     if (!worker->batch->has_sql)
         return commit_one(worker, worker->store, changes, error);
-    return (worker->store->ops->promises & PAWL_STORE_ROW_LOCKS) != 0
+    return (pawl_store_promises(worker->store) & PAWL_STORE_ROW_LOCKS) != 0
                ? commit_aside(worker, changes, error)
                : defer(worker, changes, error);
 }
@@ -236,8 +236,7 @@ static pawl_code find_handler(void *runtime, pawl_text type, bool *is_known, paw
     *is_known                = false;
     if (type.size == 0)
         return PAWL_OK;
-    pawl_code code =
-        worker->store->ops->worker_list(worker->store, worker->read, &items, &count, error);
+    pawl_code code = pawl_store_worker_list(worker->store, worker->read, &items, &count, error);
     if (code != PAWL_OK)
         return code;
     pawl_text quoted = pawl_arena_printf(worker->read, "\"%.*s\"", PAWL_TEXT_ARGS(type));

@@ -170,7 +170,7 @@ static inline pawl_store *open_store(place *p, const char *url)
     pawl_store *store = NULL;
     apply_schema(p, url, order_tables, 1);
     expect_code(p, open_with(p, url, order_tables, 1, &store), PAWL_OK);
-    expect_code(p, store->ops->worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
                 PAWL_OK);
     store->is_attached = true;
     return store;
@@ -199,7 +199,7 @@ static inline pawl_queue_rows claim_some(place *p, pawl_store *store, const char
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {
         .queue = pawl_text_of(queue), .due_max = due_max, .count_max = count, .now = NOW};
-    expect_code(p, store->ops->queue_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
     return rows;
 }
 
@@ -231,8 +231,8 @@ static inline pawl_saga_row load_saga(place *p, pawl_store *store, const pawl_sa
 {
     pawl_saga_row row = {0};
     expect_code(p,
-                store->ops->saga_load(store, table, key, &value, 1, PAWL_SAGA_UNLOCKED, p->arena,
-                                      &row, &p->error),
+                pawl_store_saga_load(store, table, key, &value, 1, PAWL_SAGA_UNLOCKED, p->arena,
+                                     &row, &p->error),
                 PAWL_OK);
     return row;
 }

@@ -31,7 +31,7 @@ typedef struct sleeper {
 static inline void *sleep_in_store(void *argument)
 {
     sleeper *self = argument;
-    self->code    = self->store->ops->wait(self->store, SLEEP, -1, &self->error);
+    self->code    = pawl_store_wait(self->store, SLEEP, -1, &self->error);
     return NULL;
 }
 
@@ -57,13 +57,13 @@ static inline void find_nothing(place *p, pawl_store *store, const char *queue)
 {
     pawl_next_due next;
     assert_int_equal(claim_some(p, store, queue, NOW, 10).count, 0);
-    expect_code(p, store->ops->next_due(store, pawl_text_of(queue), NULL, 0, &next, &p->error),
+    expect_code(p, pawl_store_next_due(store, pawl_text_of(queue), NULL, 0, &next, &p->error),
                 PAWL_OK);
 }
 
 static inline void sleep_briefly(place *p, pawl_store *store)
 {
-    expect_code(p, store->ops->wait(store, PAWL_MILLISECONDS(1), -1, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_wait(store, PAWL_MILLISECONDS(1), -1, &p->error), PAWL_OK);
 }
 
 /* A handle that sleeps for the queue, and whose locks are taken. */
@@ -80,7 +80,7 @@ static inline pawl_store *open_sleeper(place *p, const char *queue)
 static inline void expect_sleeps_on(place *p, pawl_store *store)
 {
     int64_t begin = clock_ms();
-    expect_code(p, store->ops->wait(store, PAWL_MILLISECONDS(60), -1, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_wait(store, PAWL_MILLISECONDS(60), -1, &p->error), PAWL_OK);
     assert_true(clock_ms() - begin >= 59);
 }
 
@@ -88,7 +88,7 @@ static inline void expect_sleeps_on(place *p, pawl_store *store)
 static inline void expect_does_not_sleep(place *p, pawl_store *store)
 {
     int64_t begin = clock_ms();
-    expect_code(p, store->ops->wait(store, PAWL_SECONDS(WAIT_SECONDS), -1, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_wait(store, PAWL_SECONDS(WAIT_SECONDS), -1, &p->error), PAWL_OK);
     assert_true(clock_ms() - begin < WAIT_SECONDS * 1000);
 }
 

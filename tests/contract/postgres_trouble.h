@@ -106,8 +106,7 @@ static inline void *run_job(void *context)
     if (j->changes != NULL)
         j->code = pawl_store_commit(j->store, j->changes, NULL, &j->error);
     else
-        j->code =
-            j->store->ops->queue_list(j->store, TEXT("orders"), 0, j->arena, &rows, &j->error);
+        j->code = pawl_store_queue_list(j->store, TEXT("orders"), 0, j->arena, &rows, &j->error);
     return NULL;
 }
 
@@ -202,7 +201,7 @@ static inline pawl_store *open_more(place *p, const char *url)
     options.table_count        = 1;
     options.deadline_ms        = ENOUGH_MS;
     expect_code(p, pawl_store_open(url, &options, &store, &p->error), PAWL_OK);
-    expect_code(p, store->ops->worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
                 PAWL_OK);
     store->is_attached = true;
     return store;

@@ -211,8 +211,8 @@ static void add_timeout(trial *t, suite_set *set)
 static pawl_timeout_rows timeouts_of(const trial *t)
 {
     pawl_timeout_rows rows = {0};
-    EXPECT_OK(t->s, t->other->ops->timeout_list(t->other, suite_saga_id(t->number), 0, t->s->arena,
-                                                &rows, &t->s->error));
+    EXPECT_OK(t->s, pawl_store_timeout_list(t->other, suite_saga_id(t->number), 0, t->s->arena,
+                                            &rows, &t->s->error));
     return rows;
 }
 
@@ -244,8 +244,7 @@ static void prepare_lease(trial *t)
                                 .lease       = SUITE_LEASE};
     add_timeout(t, &set);
     COMMIT(&set, t->other);
-    EXPECT_OK(t->s,
-              t->other->ops->timeout_claim(t->other, &claim, t->s->arena, &rows, &t->s->error));
+    EXPECT_OK(t->s, pawl_store_timeout_claim(t->other, &claim, t->s->arena, &rows, &t->s->error));
     EXPECT_EQ(t->s, rows.count, 1);
 }
 

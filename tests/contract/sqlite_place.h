@@ -87,7 +87,7 @@ static inline pawl_store *open_store(place *p, const char *url)
     pawl_store *store = NULL;
     if (open_as(p, url, PAWL_OPEN_CREATE, order_tables, 1, &store) != PAWL_OK)
         fail_msg("%s", p->error.text);
-    if (store->ops->worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
+    if (pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error) != PAWL_OK)
         fail_msg("%s", p->error.text);
     store->is_attached = true;
     return store;
@@ -169,7 +169,7 @@ static inline pawl_queue_rows claim_some(place *p, pawl_store *store, const char
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {
         .queue = pawl_text_of(queue), .due_max = NOW, .count_max = count, .now = NOW};
-    expect_code(p, store->ops->queue_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
     return rows;
 }
 

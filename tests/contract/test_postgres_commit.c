@@ -28,8 +28,8 @@ static void a_saga_is_saved_where_it_was_locked(void **state)
     pawl_changes    changes = one_update(&update);
     assert_int_equal(rows.count, 1);
     expect_code(p,
-                store->ops->saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
-                                      PAWL_SAGA_LOCKED, p->arena, &row, &p->error),
+                pawl_store_saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1, PAWL_SAGA_LOCKED,
+                                     p->arena, &row, &p->error),
                 PAWL_OK);
     set_deadline(store, SHORT_MS);
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);

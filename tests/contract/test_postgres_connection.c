@@ -33,14 +33,14 @@ static void an_idle_handle_connects_again(void **state)
     assert_int_not_equal(pid_of(store), first);
 
     kill_pid(p, pid_of(store));
-    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+    expect_code(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                 PAWL_ELOST);
-    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+    expect_code(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                 PAWL_OK);
     assert_int_equal(rows.count, 1);
 
     kill_pid(p, pid_of(store));
-    expect_code(p, store->ops->wait(store, PAWL_SECONDS(30), -1, &p->error), PAWL_ELOST);
+    expect_code(p, pawl_store_wait(store, PAWL_SECONDS(30), -1, &p->error), PAWL_ELOST);
     expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK);
     pawl_store_close(store);
 }
@@ -69,7 +69,7 @@ static void claims_end_with_the_back_end(void **state)
     expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
     assert_int_equal(queue_count(p), 0);
     /* The worker's lock was taken again: it lives. */
-    expect_code(p, other->ops->worker_list(other, p->arena, &workers, &count, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_worker_list(other, p->arena, &workers, &count, &p->error), PAWL_OK);
     assert_int_equal(count, 2);
     pawl_store_close(other);
     pawl_store_close(store);
@@ -107,7 +107,7 @@ static void killed_in_a_hold_nothing_is_applied(void **state)
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
     raw_run(p->pg, "create table mine (id integer)");
-    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
     PGconn *native = store->ops->native(store);
     char    sql[100];
     snprintf(sql, sizeof sql, "insert into %s.mine values (1)", p->schema);
@@ -168,7 +168,7 @@ static void try_loss(place *p, proxy *between, pawl_store *store, const loss_cas
     if (c->is_careful)
         be_refused(p, store);
     if (c->is_held)
-        expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+        expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
     proxy_cut(between, c->loss, c->number, c->is_kept);
     pawl_code code = pawl_store_commit(store, &changes, NULL, &p->error);
     if (code != c->code || !proxy_was_cut(between))
@@ -274,10 +274,10 @@ static void a_silent_server_is_given_up(void **state)
     pawl_store *store = open_more(p, url);
     proxy_stall(between, true);
     set_deadline(store, 300);
-    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+    expect_code(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                 PAWL_ELOST);
     expect_text(p, "not even to a cancel");
-    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+    expect_code(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                 PAWL_EUNREACHABLE);
     expect_text(p, "within 300 ms");
     set_deadline(store, ENOUGH_MS);
@@ -331,10 +331,10 @@ static int refuse_in_child(place *p, pawl_store *store)
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
     if (send_one(p, store, "orders", "m-2") != PAWL_EINVAL ||
-        store->ops->queue_claim(store, &claim, p->arena, &rows, &p->error) != PAWL_EINVAL ||
+        pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error) != PAWL_EINVAL ||
         strstr(p->error.text, "does not survive fork") == NULL)
         return 1;
-    store->ops->hold_end(store);
+    pawl_store_hold_end(store);
     pawl_store_close(store);
     return 0;
 }
@@ -348,7 +348,7 @@ static void a_child_leaves_the_parents_session_alone(void **state)
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
     pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
     int             pid  = pid_of(store);
-    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
     snprintf(sql, sizeof sql, "create table %s.mine (id integer)", p->schema);
     raw_run(store->ops->native(store), sql);
     pid_t child = fork();

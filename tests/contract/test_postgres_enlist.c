@@ -33,7 +33,7 @@ static pawl_code enlist_one(place *p, pawl_store *store, PGconn *pg, const char 
 {
     pawl_queue_send send;
     pawl_changes    changes = one_send(&send, id);
-    return store->ops->enlist(store, pg, &changes, &p->error);
+    return pawl_store_enlist(store, pg, &changes, &p->error);
 }
 
 /* The store, a table of the caller's, and a second connection to look with. */
@@ -143,7 +143,7 @@ static void a_refused_change_leaves_the_transaction_usable(void **state)
     changes.inbox_mark.items = marks;
     changes.inbox_mark.count = 2;
     raw_run(p->pg, "begin; insert into mine values (1)");
-    expect_code(p, store->ops->enlist(store, p->pg, &changes, &p->error), PAWL_EDUPLICATE);
+    expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_EDUPLICATE);
     expect_text(p, "enlist: inbox_mark");
     expect_text(p, "m-1");
     assert_int_equal(queued(p->pg), 0);
@@ -185,7 +185,7 @@ static void a_claim_is_settled_by_its_worker_alone(void **state)
     changes.queue_settle.items = &settle;
     changes.queue_settle.count = 1;
     raw_run(p->pg, "begin; insert into mine values (1)");
-    expect_code(p, store->ops->enlist(store, p->pg, &changes, &p->error), PAWL_EINVAL);
+    expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_EINVAL);
     expect_text(p, "not by enlist");
     raw_run(p->pg, "commit");
     assert_int_equal(mine(other), 1);
@@ -399,7 +399,7 @@ static void all_kinds_follow_the_caller(void **state)
     for (int i = 0; i < 2; i++) {
         raw_run(p->pg, "begin");
         make_all(&all, &changes);
-        expect_code(p, store->ops->enlist(store, p->pg, &changes, &p->error), PAWL_OK);
+        expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_OK);
         expect_picture(p->pg, "1 1 1 pending 0 1 1 1 1 1");
         expect_picture(other, "0 0 0 0 0 0 0 0 0");
         raw_run(p->pg, i == 0 ? "rollback" : "commit");
@@ -408,7 +408,7 @@ static void all_kinds_follow_the_caller(void **state)
     for (int i = 0; i < 2; i++) {
         raw_run(p->pg, "begin");
         change_all(p, &all, &changes);
-        expect_code(p, store->ops->enlist(store, p->pg, &changes, &p->error), PAWL_OK);
+        expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_OK);
         expect_picture(p->pg, "1 2:7 1 0 dispatched 1 1 0 0 0 0");
         raw_run(p->pg, i == 0 ? "rollback" : "commit");
         if (i == 0)
@@ -419,10 +419,10 @@ static void all_kinds_follow_the_caller(void **state)
     all.remove = (pawl_saga_delete){.table = &order_table, .id = {uuid_of(1)}, .version = 1};
     changes.saga_delete.items = &all.remove;
     changes.saga_delete.count = 1;
-    expect_code(p, store->ops->enlist(store, p->pg, &changes, &p->error), PAWL_ECONFLICT);
+    expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_ECONFLICT);
     expect_text(p, "Order");
     all.remove.version = 2;
-    expect_code(p, store->ops->enlist(store, p->pg, &changes, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_OK);
     raw_run(p->pg, "commit");
     expect_picture(other, "1 0 0 dispatched 1 1 0 0 0 0");
     PQfinish(other);

@@ -68,7 +68,7 @@ static void e15_a_row_before_the_front_waits_for_a_tenth_of_the_pause(void **sta
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
     pretend_long_claim(store, PAUSE_MS / 10 - 1, NOW);
     int64_t begin = clock_ms();
-    expect_code(p, store->ops->wait(store, PAWL_SECONDS(20), -1, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_wait(store, PAWL_SECONDS(20), -1, &p->error), PAWL_OK);
     assert_in_range(clock_ms() - begin, 0, 19000);
     pretend_long_claim(store, PAUSE_MS / 10, NOW);
     send_due(p, store, "second", NOW);

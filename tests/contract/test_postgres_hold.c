@@ -36,7 +36,7 @@ static void begin_hold(place *p, held *h)
     h->changes           = (pawl_changes){.now = NOW, .group_count = 1, .unit_count = 1};
     h->changes.queue_settle.items = &h->settle;
     h->changes.queue_settle.count = 1;
-    expect_code(p, h->store->ops->hold_begin(h->store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(h->store, &p->error), PAWL_OK);
     h->pg = h->store->ops->native(h->store);
     snprintf(sql, sizeof sql, "set local search_path = %s", p->schema);
     raw_run(h->pg, sql);
@@ -68,8 +68,8 @@ static void own_sql_commits_with_the_changes(void **state)
     begin_hold(p, &h);
     raw_run(h.pg, "insert into mine values (1)");
     assert_int_equal(mine_count(p), 0);
-    expect_code(p, h.store->ops->hold_begin(h.store, &p->error), PAWL_EINVAL);
-    expect_code(p, h.store->ops->wait(h.store, 1, -1, &p->error), PAWL_EINVAL);
+    expect_code(p, pawl_store_hold_begin(h.store, &p->error), PAWL_EINVAL);
+    expect_code(p, pawl_store_wait(h.store, 1, -1, &p->error), PAWL_EINVAL);
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_OK);
     assert_int_equal(mine_count(p), 1);
     assert_int_equal(queue_count(p), 0);
@@ -84,7 +84,7 @@ static void a_lease_in_a_hold_is_part_of_it(void **state)
     held   h;
     begin_hold(p, &h);
     expect_code(
-        p, h.store->ops->lead(h.store, TEXT("outbox"), NOW, PAWL_SECONDS(10), &is_held, &p->error),
+        p, pawl_store_lead(h.store, TEXT("outbox"), NOW, PAWL_SECONDS(10), &is_held, &p->error),
         PAWL_OK);
     assert_true(is_held);
     expect_raw_text(h.pg, "show lock_timeout", "0");
@@ -112,7 +112,7 @@ static void own_sql_is_planned_as_the_server_would(void **state)
     }
     /* A handler may take longer than what forgot its transaction. */
     expect_raw_text(h.pg, "show idle_in_transaction_session_timeout", "10min");
-    h.store->ops->hold_end(h.store);
+    pawl_store_hold_end(h.store);
     end_hold(p, &h);
 }
 
@@ -139,11 +139,11 @@ static void only_pawl_ends_the_transaction(void **state)
     expect_text(p, "only pawl may commit it or roll it back");
     assert_int_equal(mine_count(p), 1);
 
-    expect_code(p, h.store->ops->hold_begin(h.store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(h.store, &p->error), PAWL_OK);
     raw_run(h.pg, "rollback");
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EINVAL);
-    expect_code(p, h.store->ops->hold_begin(h.store, &p->error), PAWL_OK);
-    h.store->ops->hold_end(h.store);
+    expect_code(p, pawl_store_hold_begin(h.store, &p->error), PAWL_OK);
+    pawl_store_hold_end(h.store);
     end_hold(p, &h);
 }
 
@@ -194,7 +194,7 @@ static void a_refusal_in_a_hold_refuses_everything(void **state)
 static void *sleep_long(void *context)
 {
     job *j  = context;
-    j->code = j->store->ops->wait(j->store, PAWL_MINUTES(60), -1, &j->error);
+    j->code = pawl_store_wait(j->store, PAWL_MINUTES(60), -1, &j->error);
     return NULL;
 }
 
@@ -229,14 +229,14 @@ static void a_handle_is_woken_after_a_hold_too(void **state)
     pawl_store *sender = open_store(p, p->url);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
     expect_waking(p, store, sender, "m-1");
-    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
-    store->ops->hold_end(store);
+    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    pawl_store_hold_end(store);
     expect_waking(p, store, sender, "m-2");
-    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
     expect_code(p, send_one(p, store, "elsewhere", "m-3"), PAWL_OK);
     expect_waking(p, store, sender, "m-4");
     kill_pid(p, pid_of(store));
-    expect_code(p, store->ops->wait(store, PAWL_SECONDS(30), -1, &p->error), PAWL_ELOST);
+    expect_code(p, pawl_store_wait(store, PAWL_SECONDS(30), -1, &p->error), PAWL_ELOST);
     assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
     expect_waking(p, store, sender, "m-5");
     pawl_store_close(sender);
@@ -311,7 +311,7 @@ static void forgotten_statements_are_prepared_anew(void **state)
     held   h;
     begin_hold(p, &h);
     raw_run(h.pg, "deallocate all");
-    h.store->ops->hold_end(h.store);
+    pawl_store_hold_end(h.store);
     expect_code(p, pawl_store_commit(h.store, &h.changes, NULL, &p->error), PAWL_EBUSY);
     expect_text(p, "[26000]");
     end_hold(p, &h);
@@ -327,8 +327,8 @@ static void an_altered_table_is_planned_anew(void **state)
     assert_int_equal(row.version, 1);
     raw_run(p->pg, "alter table \"shop_Order\" alter column \"Metadata\" type varchar(4000)");
     expect_code(p,
-                store->ops->saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
-                                      PAWL_SAGA_UNLOCKED, p->arena, &row, &p->error),
+                pawl_store_saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
+                                     PAWL_SAGA_UNLOCKED, p->arena, &row, &p->error),
                 PAWL_EBUSY);
     row = load_saga(p, store, &order_table, PAWL_SAGA_BY_ID, id);
     assert_int_equal(row.version, 1);

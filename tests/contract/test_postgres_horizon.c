@@ -59,7 +59,7 @@ static size_t claim(place *p, pawl_store *store)
     stay_away_from_the_whole(store);
     expect_code(
         p,
-        store->ops->outbox_claim(store, TEXT("orders"), NOW, 2 * MANY, p->arena, &rows, &p->error),
+        pawl_store_outbox_claim(store, TEXT("orders"), NOW, 2 * MANY, p->arena, &rows, &p->error),
         PAWL_OK);
     return rows.count;
 }
@@ -83,7 +83,7 @@ static int64_t numbers_from(pawl_store *store)
 static int64_t number(place *p, pawl_store *store)
 {
     int64_t count = -1;
-    expect_code(p, store->ops->event_number(store, 2 * MANY, &count, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_event_number(store, 2 * MANY, &count, &p->error), PAWL_OK);
     return count;
 }
 
@@ -221,7 +221,7 @@ static void a_transaction_is_numbered_before_its_rows(void **state)
     for (int i = 0; i < 2; i++) {
         PGconn *app = raw_open(p->schema);
         raw_run(app, "begin");
-        expect_code(p, store->ops->enlist(store, app, &changes[i], &p->error), PAWL_OK);
+        expect_code(p, pawl_store_enlist(store, app, &changes[i], &p->error), PAWL_OK);
         raw_run(app, "commit");
         PQfinish(app);
     }

@@ -51,7 +51,7 @@ static pawl_code append(place *p, pawl_store *store, const char *stream, int64_t
 static int64_t number(place *p, pawl_store *store, size_t count_max)
 {
     int64_t count = -1;
-    expect_code(p, store->ops->event_number(store, count_max, &count, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_event_number(store, count_max, &count, &p->error), PAWL_OK);
     return count;
 }
 
@@ -199,7 +199,7 @@ static void *number_all(void *context)
     numbering *n     = context;
     int64_t    count = 1;
     while (n->code == PAWL_OK && count != 0) {
-        n->code = n->store->ops->event_number(n->store, 3, &count, &n->error);
+        n->code = pawl_store_event_number(n->store, 3, &count, &n->error);
         n->sum += count;
     }
     return NULL;
@@ -289,10 +289,10 @@ static void an_enlist_sees_what_its_transaction_appended(void **state)
     raw_run(p->pg, "begin");
     for (int64_t version = 0; version < 4; version += 2) {
         pawl_changes changes = changes_of(items, add_events(items, "a", version, 2));
-        expect_code(p, store->ops->enlist(store, p->pg, &changes, &p->error), PAWL_OK);
+        expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_OK);
     }
     pawl_changes changes = changes_of(items, add_events(items, "a", 3, 2));
-    expect_code(p, store->ops->enlist(store, p->pg, &changes, &p->error), PAWL_ECONFLICT);
+    expect_code(p, pawl_store_enlist(store, p->pg, &changes, &p->error), PAWL_ECONFLICT);
     expect_text(p, "version 4 is taken");
     raw_run(p->pg, "commit");
     assert_int_equal(number(p, store, 100), 4);

@@ -20,7 +20,7 @@ int main(void)
 static bool leads(place *p, pawl_store *store, pawl_time now)
 {
     bool is_held = false;
-    expect_code(p, store->ops->lead(store, TEXT("outbox"), now, LEASE, &is_held, &p->error),
+    expect_code(p, pawl_store_lead(store, TEXT("outbox"), now, LEASE, &is_held, &p->error),
                 PAWL_OK);
     return is_held;
 }
@@ -69,7 +69,7 @@ static void stand_still(place *p, pawl_store *store)
 {
     char update[300], lock[200];
     make_sql(p, store, update, lock);
-    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
     raw_run(store->ops->native(store), update);
     raw_run(store->ops->native(store), lock);
 }
@@ -144,7 +144,7 @@ static void lock_lease(place *p, pair *it, const char *sql)
     char text[200];
     begin_led(p, it);
     snprintf(text, sizeof text, sql, p->schema);
-    expect_code(p, it->first->ops->hold_begin(it->first, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(it->first, &p->error), PAWL_OK);
     raw_run(it->first->ops->native(it->first), text);
     assert_false(leads(p, it->second, NOW + LEASE - 1));
 }
@@ -197,7 +197,7 @@ static void o20_one_with_claims_follows_as_soon(void **state)
     expect_code(p, send_one(p, it.second, "other", "m-1"), PAWL_OK);
     pawl_queue_rows rows = claim_some(p, it.second, "other", NOW, 1);
     assert_int_equal(rows.count, 1);
-    expect_code(p, it.second->ops->lead(it.second, TEXT("sweep"), NOW, LEASE, &is_held, &p->error),
+    expect_code(p, pawl_store_lead(it.second, TEXT("sweep"), NOW, LEASE, &is_held, &p->error),
                 PAWL_OK);
     assert_int_equal(lease_count(p, it.second), 1);
     int64_t begin = clock_ms();
@@ -223,9 +223,9 @@ static void o20_a_renewal_that_is_slow_is_left_alone(void **state)
              "select count(*) from pg_stat_activity where wait_event = 'PgSleep' and pid = %d",
              PQbackendPID(busy));
     raw_wait(p->pg, sql, 1);
-    expect_code(
-        p, it.second->ops->lead(it.second, TEXT("outbox"), NOW + LEASE, LEASE, &is_held, &p->error),
-        PAWL_EBUSY);
+    expect_code(p,
+                pawl_store_lead(it.second, TEXT("outbox"), NOW + LEASE, LEASE, &is_held, &p->error),
+                PAWL_EBUSY);
     assert_false(is_held);
     kill_pid(p, PQbackendPID(busy));
     assert_true(leads(p, it.second, NOW + LEASE));
@@ -243,8 +243,7 @@ typedef struct try_to_lead {
 static void *run_try(void *context)
 {
     try_to_lead *t = context;
-    t->code =
-        t->store->ops->lead(t->store, TEXT("outbox"), NOW + LEASE, LEASE, &t->is_held, &t->error);
+    t->code = pawl_store_lead(t->store, TEXT("outbox"), NOW + LEASE, LEASE, &t->is_held, &t->error);
     return NULL;
 }
 
@@ -316,7 +315,7 @@ static void a_leader_that_is_slow_is_left_alone(void **state)
     expect_code(p, send_one(p, it.second, "orders", "m-1"), PAWL_OK);
     pawl_queue_rows rows = claim_some(p, it.first, "orders", NOW, 1);
     assert_int_equal(rows.count, 1);
-    expect_code(p, it.first->ops->hold_begin(it.first, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(it.first, &p->error), PAWL_OK);
     char sql[100];
     snprintf(sql, sizeof sql, "insert into %s.mine values (1)", p->schema);
     raw_run(it.first->ops->native(it.first), sql);
@@ -346,7 +345,7 @@ static void without_the_right_the_lead_is_taken_all_the_same(void **state)
     stand_still(p, it.first);
     assert_true(leads(p, other, NOW + LEASE));
     raw_run(it.first->ops->native(it.first), "select 1");
-    it.first->ops->hold_end(it.first);
+    pawl_store_hold_end(it.first);
     pawl_store_close(other);
     end_pair(&it);
     snprintf(sql, sizeof sql, "drop owned by \"%s\"; drop role \"%s\"", p->schema, p->schema);
@@ -357,7 +356,7 @@ static size_t lead_count(place *p, pawl_store *store, pawl_time now)
 {
     pawl_lead_row *rows;
     size_t         count = 9;
-    expect_code(p, store->ops->lead_list(store, now, p->arena, &rows, &count, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_lead_list(store, now, p->arena, &rows, &count, &p->error), PAWL_OK);
     return count;
 }
 

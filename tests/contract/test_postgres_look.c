@@ -20,7 +20,7 @@ int main(void)
 static int64_t sweep_once(place *p, pawl_store *store, pawl_sweep what, bool *more)
 {
     int64_t count = -1;
-    expect_code(p, store->ops->sweep(store, &what, &count, more, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_sweep(store, &what, &count, more, &p->error), PAWL_OK);
     return count;
 }
 
@@ -158,7 +158,7 @@ static pid_t start_sweep(place *p)
         bool        more;
         pawl_code   code = open_with(p, p->url, NULL, 0, &store);
         if (code == PAWL_OK)
-            code = store->ops->sweep(store, &a_minute_old, &count, &more, &p->error);
+            code = pawl_store_sweep(store, &a_minute_old, &count, &more, &p->error);
         if (code != PAWL_OK)
             fprintf(stderr, "child: %s\n", p->error.text);
         _exit(code == PAWL_OK ? (int)count : 99);
@@ -202,7 +202,7 @@ static pawl_next_due next_of(place *p, pawl_store *store)
 {
     static const pawl_text aggregators[] = {PAWL_TEXT_INIT("stock"), PAWL_TEXT_INIT("prices")};
     pawl_next_due          next          = {0};
-    expect_code(p, store->ops->next_due(store, TEXT("orders"), aggregators, 2, &next, &p->error),
+    expect_code(p, pawl_store_next_due(store, TEXT("orders"), aggregators, 2, &next, &p->error),
                 PAWL_OK);
     return next;
 }

@@ -32,10 +32,9 @@ static pawl_code open_and_attach(place *p, pawl_store **store)
     pawl_code code = open_with(p, p->url, order_tables, 1, store);
     if (code != PAWL_OK)
         return code;
-    code = (*store)->ops->worker_open(*store, TEXT("orders"), TEXT("[]"), NOW, &p->error);
+    code = pawl_store_worker_open(*store, TEXT("orders"), TEXT("[]"), NOW, &p->error);
     if (code != PAWL_OK) /* the handle is there: another try works */
-        expect_code(p,
-                    (*store)->ops->worker_open(*store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+        expect_code(p, pawl_store_worker_open(*store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
                     PAWL_OK);
     return code;
 }
@@ -61,7 +60,7 @@ static void opening_survives(void **state)
         else
             expect_code(p, code, PAWL_OK);
         if (store != NULL)
-            expect_code(p, store->ops->worker_close(store, NOW, &p->error), PAWL_OK);
+            expect_code(p, pawl_store_worker_close(store, NOW, &p->error), PAWL_OK);
         pawl_store_close(store);
         assert_int_equal(fault_memory_live(), live);
     }
@@ -241,7 +240,7 @@ static void an_enlist_survives(void **state)
         raw_run(pg, "begin; insert into mine values (1)");
         fault_memory_set(n);
         fault_memory_go_on();
-        pawl_code code = store->ops->enlist(store, pg, &changes, &p->error);
+        pawl_code code = pawl_store_enlist(store, pg, &changes, &p->error);
         fault_memory_pause();
         is_met = fault_memory_is_met();
         if (is_met && code != PAWL_OK)
@@ -251,7 +250,7 @@ static void an_enlist_survives(void **state)
         assert_int_equal(fault_memory_live(), live);
         if (code != PAWL_OK) { /* the caller's transaction goes on without it */
             assert_int_equal(raw_number(pg, "select count(*) from pawl_queue"), n - 1);
-            expect_code(p, store->ops->enlist(store, pg, &changes, &p->error), PAWL_OK);
+            expect_code(p, pawl_store_enlist(store, pg, &changes, &p->error), PAWL_OK);
         }
         raw_run(pg, "commit");
         assert_int_equal(queue_count(p), n);

@@ -143,7 +143,7 @@ static void a_busy_queue_notifies_nobody(void **state)
 
 static pawl_code claim_outbox(place *p, pawl_store *store, pawl_outbox_rows *rows)
 {
-    return store->ops->outbox_claim(store, TEXT("orders"), NOW, 10, p->arena, rows, &p->error);
+    return pawl_store_outbox_claim(store, TEXT("orders"), NOW, 10, p->arena, rows, &p->error);
 }
 
 /* A handle sleeps for what it claimed from; one that claimed nothing for nothing. */

@@ -208,7 +208,7 @@ static void use_both(place *p, const char *url)
         pawl_queue_rows rows = claim_some(p, worker, "orders", NOW, 9);
         assert_int_equal(rows.count, 1);
         expect_code(p, settle_one(p, worker, "orders", rows.items[0].seq), PAWL_OK);
-        expect_code(p, sender->ops->wait(sender, 1, -1, &p->error), PAWL_OK);
+        expect_code(p, pawl_store_wait(sender, 1, -1, &p->error), PAWL_OK);
     }
     pawl_store_close(second);
     pawl_store_close(first);

@@ -42,7 +42,7 @@ static pawl_store *open_pooled(place *p, pawl_time now)
     pooled_url(p, url, sizeof url);
     apply_schema(p, p->url, order_tables, 1);
     expect_code(p, open_with(p, url, order_tables, 1, &store), PAWL_OK);
-    expect_code(p, store->ops->worker_open(store, TEXT("orders"), TEXT("[]"), now, &p->error),
+    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), now, &p->error),
                 PAWL_OK);
     store->is_attached = true;
     return store;
@@ -100,7 +100,7 @@ static size_t claim_timeouts(place *p, pawl_store *store, unsigned owner, pawl_t
                                 .owner       = {uuid_of(owner)},
                                 .now         = now,
                                 .lease       = PAWL_MINUTES(5)};
-    expect_code(p, store->ops->timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
     return rows.count;
 }
 
@@ -108,7 +108,7 @@ static size_t lead_count(place *p, pawl_store *store, pawl_time now)
 {
     pawl_lead_row *rows;
     size_t         count = 9;
-    expect_code(p, store->ops->lead_list(store, now, p->arena, &rows, &count, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_lead_list(store, now, p->arena, &rows, &count, &p->error), PAWL_OK);
     return count;
 }
 
@@ -120,15 +120,15 @@ static void a_dead_pooled_worker_is_known_after_15_s(void **state)
     bool        leads = false;
     add_row(p, true, "2026-01-01 00:00:00Z");
     assert_int_equal(claim_timeouts(p, dead, 1, NOW), 1);
-    expect_code(p, dead->ops->lead(dead, TEXT("outbox"), NOW, PAWL_SECONDS(15), &leads, &p->error),
+    expect_code(p, pawl_store_lead(dead, TEXT("outbox"), NOW, PAWL_SECONDS(15), &leads, &p->error),
                 PAWL_OK);
     assert_true(leads);
     pawl_store_close(dead);
     pawl_store *early = open_pooled(p, NOW + PAWL_SECONDS(14));
     assert_int_equal(claim_timeouts(p, early, 2, NOW + PAWL_SECONDS(14)), 0);
     expect_code(p,
-                early->ops->lead(early, TEXT("outbox"), NOW + PAWL_SECONDS(14), PAWL_SECONDS(15),
-                                 &leads, &p->error),
+                pawl_store_lead(early, TEXT("outbox"), NOW + PAWL_SECONDS(14), PAWL_SECONDS(15),
+                                &leads, &p->error),
                 PAWL_OK);
     assert_false(leads);
     assert_int_equal(lead_count(p, early, NOW + PAWL_SECONDS(14)), 1);
@@ -136,7 +136,7 @@ static void a_dead_pooled_worker_is_known_after_15_s(void **state)
     assert_int_equal(claim_timeouts(p, late, 3, NOW + PAWL_SECONDS(16)), 1);
     assert_int_equal(lead_count(p, late, NOW + PAWL_SECONDS(16)), 0);
     expect_code(p,
-                late->ops->lead(late, TEXT("outbox"), NOW + PAWL_SECONDS(16), PAWL_SECONDS(15),
+                pawl_store_lead(late, TEXT("outbox"), NOW + PAWL_SECONDS(16), PAWL_SECONDS(15),
                                 &leads, &p->error),
                 PAWL_OK);
     assert_true(leads);
@@ -152,11 +152,10 @@ static void a_pooled_commit_that_stands_still_is_ended(void **state)
     pawl_store *first = open_pooled(p, NOW), *second = open_pooled(p, NOW);
     bool        leads = false;
     char        sql[200];
-    expect_code(p,
-                first->ops->lead(first, TEXT("outbox"), NOW, PAWL_SECONDS(11), &leads, &p->error),
+    expect_code(p, pawl_store_lead(first, TEXT("outbox"), NOW, PAWL_SECONDS(11), &leads, &p->error),
                 PAWL_OK);
     assert_true(leads);
-    expect_code(p, first->ops->hold_begin(first, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(first, &p->error), PAWL_OK);
     snprintf(sql, sizeof sql,
              "update %s.pawl_workers set \"Seen\" = \"Seen\" where \"Id\" = "
              "(select \"Worker\" from %s.pawl_leases)",
@@ -165,8 +164,8 @@ static void a_pooled_commit_that_stands_still_is_ended(void **state)
     snprintf(sql, sizeof sql, "lock table %s.pawl_queue in exclusive mode", p->schema);
     raw_run(first->ops->native(first), sql);
     expect_code(p,
-                second->ops->lead(second, TEXT("outbox"), NOW + PAWL_SECONDS(11), PAWL_SECONDS(11),
-                                  &leads, &p->error),
+                pawl_store_lead(second, TEXT("outbox"), NOW + PAWL_SECONDS(11), PAWL_SECONDS(11),
+                                &leads, &p->error),
                 PAWL_OK);
     assert_true(leads);
     expect_code(p, send_one(p, second, "orders", "m-1"), PAWL_OK);

@@ -127,15 +127,13 @@ static void try_end(place *p, pawl_store *store, const char *verb, const char *i
     rows = claim_some(p, store, "orders", NOW, 1);
     assert_int_equal(rows.count, 1);
     must_run(verb);
-    expect_no_server(p,
-                     store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+    expect_no_server(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                      PAWL_ELOST, "postgres: ");
-    expect_no_server(p,
-                     store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+    expect_no_server(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                      PAWL_EUNREACHABLE, "Connection refused");
     expect_text(p, "postgres:***@127.0.0.1");
     expect_no_server(p, send_one(p, store, "orders", "lost"), PAWL_EUNREACHABLE, "refused");
-    expect_no_server(p, store->ops->wait(store, 1, -1, &p->error), PAWL_EUNREACHABLE, "refused");
+    expect_no_server(p, pawl_store_wait(store, 1, -1, &p->error), PAWL_EUNREACHABLE, "refused");
     must_run("start");
     reopen(p);
     assert_int_equal(queue_count(p), 1);
@@ -248,7 +246,7 @@ static void a_commit_without_its_standby_is_unknown(void **state)
     expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_EUNKNOWN);
     expect_text(p, "the synchronous standby did not confirm the commit in time");
     set_standby(p, "");
-    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+    expect_code(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                 PAWL_OK);
     pawl_store_close(store);
     store = open_more(p, p->url);
@@ -281,7 +279,7 @@ static void a_wake_up_that_fails_is_no_failure(void **state)
     snprintf(url, sizeof url, "%s&user=quiet", p->url);
     pawl_store *store = open_more(p, url);
     expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
-    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
     expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK);
     assert_int_equal(queue_count(p), 2);
     pawl_store_close(store);

@@ -157,7 +157,7 @@ static void *number_events(void *context)
 {
     pawl_store *store = context;
     int64_t     count;
-    (void)store->ops->event_number(store, 10, &count, NULL);
+    (void)pawl_store_event_number(store, 10, &count, NULL);
     return NULL;
 }
 
@@ -196,9 +196,9 @@ static void the_turn_to_number_events_is_not_kept_by_one_that_stands_still(void 
     raw_wait(p->pg, sql, 1);
     wait_for_state(p, PQbackendPID(pg), "ClientRead");
     set_deadline(store, DEADLINE_MS);
-    expect_code(p, store->ops->event_number(store, 10, &count, &p->error), PAWL_ETIMEOUT);
+    expect_code(p, pawl_store_event_number(store, 10, &count, &p->error), PAWL_ETIMEOUT);
     set_deadline(store, ENOUGH_MS);
-    expect_code(p, store->ops->event_number(store, 10, &count, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_event_number(store, 10, &count, &p->error), PAWL_OK);
     assert_int_equal(count, 0);
     PQfinish(pg);
     pawl_store_close(store);
@@ -210,13 +210,13 @@ static void expect_lead_in_one_piece(place *p, pawl_store *store)
     bool is_held = false;
     flushes = syncs = 0;
     expect_code(p,
-                store->ops->lead(store, TEXT("outbox"), NOW, PAWL_SECONDS(10), &is_held, &p->error),
+                pawl_store_lead(store, TEXT("outbox"), NOW, PAWL_SECONDS(10), &is_held, &p->error),
                 PAWL_OK);
     assert_true(is_held);
     assert_int_equal(flushes_at_end, 0);
     assert_int_equal(syncs, 1);
     flushes = syncs = 0;
-    expect_code(p, store->ops->unlead(store, TEXT("outbox"), &p->error), PAWL_OK);
+    expect_code(p, pawl_store_unlead(store, TEXT("outbox"), &p->error), PAWL_OK);
     assert_int_equal(flushes_at_end, 0);
     assert_int_equal(syncs, 1);
 }
@@ -233,7 +233,7 @@ static void what_is_short_leaves_in_one_piece(void **state)
     expect_code(p, send_one(p, store, "orders", "m-2"), PAWL_OK); /* over the second one, too */
     expect_lead_in_one_piece(p, store);
     flushes = 0;
-    expect_code(p, store->ops->event_number(store, 10, &count, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_event_number(store, 10, &count, &p->error), PAWL_OK);
     assert_int_equal(flushes_at_end, 0);
     /* The check can fail: a commit is on its way while it is made. */
     flushes = 0;

@@ -61,14 +61,14 @@ static pawl_timeout_claim claim_of(const char *destination, pawl_time due_max, s
 static pawl_timeout_rows claim(place *p, pawl_store *store, pawl_timeout_claim wanted)
 {
     pawl_timeout_rows rows;
-    expect_code(p, store->ops->timeout_claim(store, &wanted, p->arena, &rows, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_timeout_claim(store, &wanted, p->arena, &rows, &p->error), PAWL_OK);
     return rows;
 }
 
 static int64_t reap(place *p, pawl_store *store, pawl_time now)
 {
     int64_t count = -1;
-    expect_code(p, store->ops->timeout_reap(store, now, &count, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_timeout_reap(store, now, &count, &p->error), PAWL_OK);
     return count;
 }
 
@@ -178,9 +178,9 @@ static void a_worker_that_closes_frees_its_own(void **state)
     add_timeouts(p, "orders", NOW - PAWL_SECONDS(9), 5);
     assert_int_equal(claim(p, first, claim_of("orders", NOW, 2, 70)).count, 2);
     assert_int_equal(claim(p, second, claim_of("orders", NOW, 3, 71)).count, 3);
-    expect_code(p, first->ops->worker_close(first, NOW, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_worker_close(first, NOW, &p->error), PAWL_OK);
     assert_int_equal(leased_count(p), 3);
-    expect_code(p, second->ops->worker_close(second, NOW, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_worker_close(second, NOW, &p->error), PAWL_OK);
     assert_int_equal(leased_count(p), 0);
     pawl_store_close(first);
     pawl_store_close(second);
@@ -277,7 +277,7 @@ static void a_swept_worker_frees(void **state)
     add_timeouts(p, "orders", NOW, 1);
     assert_int_equal(claim(p, first, claim_of("orders", NOW, 9, 70)).count, 1);
     die(p, first);
-    expect_code(p, second->ops->sweep(second, &sweep, &count, &more, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_sweep(second, &sweep, &count, &more, &p->error), PAWL_OK);
     assert_int_equal(count, 1);
     assert_int_equal(leased_count(p), 0);
     pawl_store_close(second);
@@ -334,7 +334,7 @@ static void a_failed_claim_leases_nothing(void **state)
         assert_non_null(arena);
         fault_memory_set(n);
         fault_memory_go_on();
-        pawl_code code    = store->ops->timeout_claim(store, &wanted, arena, &rows, &p->error);
+        pawl_code code    = pawl_store_timeout_claim(store, &wanted, arena, &rows, &p->error);
         bool      is_over = !fault_memory_is_met();
         fault_memory_pause();
         if (code == PAWL_OK)

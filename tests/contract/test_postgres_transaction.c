@@ -113,7 +113,7 @@ static void try_states(place *p, pawl_store *store, pawl_store *other)
         expect_code(p, pawl_store_commit(store, &release, NULL, &p->error),
                     costs_the_connection(c) ? PAWL_EGONE : PAWL_OK);
         assert_int_equal(claim_some(p, other, "orders", NOW, 1).count, 1);
-        other->ops->worker_close(other, NOW, &p->error);
+        pawl_store_worker_close(other, NOW, &p->error);
     }
 }
 
@@ -201,12 +201,12 @@ static void a_standby_can_be_read(void **state)
     apply_schema(p, p->url, order_tables, 1);
     snprintf(url, sizeof url, "%s&options=-c%%20default_transaction_read_only%%3Don", p->url);
     expect_code(p, open_with(p, url, order_tables, 1, &store), PAWL_OK);
-    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+    expect_code(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                 PAWL_OK);
-    expect_code(p, store->ops->worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
                 PAWL_EUNREACHABLE);
     expect_text(p, "the server can only be read now");
-    expect_code(p, store->ops->queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
+    expect_code(p, pawl_store_queue_list(store, TEXT("orders"), 0, p->arena, &rows, &p->error),
                 PAWL_OK);
     pawl_store_close(store);
 }
@@ -389,10 +389,10 @@ static void a_read_that_fails_keeps_the_claims(void **state)
     waiting            w;
     begin_waiting(p, &w, SHORT_MS);
     raw_run(p->pg, "lock table pawl_subscriptions in access exclusive mode");
-    expect_code(p, w.store->ops->subscriptions(w.store, p->arena, &list, &p->error), PAWL_ETIMEOUT);
+    expect_code(p, pawl_store_subscriptions(w.store, p->arena, &list, &p->error), PAWL_ETIMEOUT);
     set_deadline(w.store, ENOUGH_MS);
     raw_run(p->pg, "rollback; begin");
-    expect_code(p, w.store->ops->subscriptions(w.store, p->arena, &list, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_subscriptions(w.store, p->arena, &list, &p->error), PAWL_OK);
     end_waiting(p, &w);
 }
 
@@ -404,18 +404,18 @@ static void a_hold_keeps_to_its_deadline(void **state)
     waiting       w;
     begin_waiting(p, &w, ENOUGH_MS);
     for (int i = 0; i < 2; i++) {
-        expect_code(p, w.store->ops->hold_begin(w.store, &p->error), PAWL_OK);
+        expect_code(p, pawl_store_hold_begin(w.store, &p->error), PAWL_OK);
         set_deadline(w.store, SHORT_MS);
         if (i == 0)
             expect_code(p,
-                        w.store->ops->saga_load(w.store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
-                                                PAWL_SAGA_LOCKED, p->arena, &row, &p->error),
+                        pawl_store_saga_load(w.store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
+                                             PAWL_SAGA_LOCKED, p->arena, &row, &p->error),
                         PAWL_ETIMEOUT);
         else
             expect_code(p, pawl_store_commit(w.store, &w.changes, NULL, &p->error), PAWL_ETIMEOUT);
         expect_text(p, "its deadline");
         set_deadline(w.store, ENOUGH_MS);
-        w.store->ops->hold_end(w.store);
+        pawl_store_hold_end(w.store);
     }
     end_waiting(p, &w);
 }
@@ -432,10 +432,10 @@ static void an_enlist_keeps_to_its_deadline(void **state)
     lock_order(p, 1);
     raw_run(pg, "begin; create table mine (id integer)");
     set_deadline(hasty, SHORT_MS);
-    expect_code(p, store->ops->enlist(hasty, pg, &changes, &p->error), PAWL_ETIMEOUT);
+    expect_code(p, pawl_store_enlist(hasty, pg, &changes, &p->error), PAWL_ETIMEOUT);
     set_deadline(hasty, ENOUGH_MS);
     raw_run(p->pg, "rollback");
-    expect_code(p, store->ops->enlist(hasty, pg, &changes, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_enlist(hasty, pg, &changes, &p->error), PAWL_OK);
     raw_run(pg, "commit");
     assert_int_equal(order_version(p, 1), 2);
     assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 0);

@@ -41,7 +41,7 @@ static sender start_sender(place *p, const char *queue)
         close(ends[1]);
         pawl_code code = open_with(p, p->url, order_tables, 1, &store);
         if (read(ends[0], &byte, 1) == 1 && code == PAWL_OK)
-            code = store->ops->worker_open(store, TEXT("sender"), TEXT("[]"), NOW, &p->error);
+            code = pawl_store_worker_open(store, TEXT("sender"), TEXT("[]"), NOW, &p->error);
         if (code == PAWL_OK)
             code = send_one(p, store, queue, "from afar");
         if (code != PAWL_OK)
@@ -120,7 +120,7 @@ static void a_wake_up_counts_until_the_next_claim(void **state)
     raw_run(p->pg, "select pawl_send('orders', 'ping', '', due => '2026-01-02 00:00:00Z')");
     expect_does_not_sleep(p, store);
     expect_does_not_sleep(p, store);
-    expect_code(p, store->ops->next_due(store, TEXT("orders"), NULL, 0, &next, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_next_due(store, TEXT("orders"), NULL, 0, &next, &p->error), PAWL_OK);
     assert_int_equal(next.queue, NOW + PAWL_DAYS(1));
     expect_does_not_sleep(p, store);
     find_nothing(p, store, "orders");
@@ -173,7 +173,7 @@ static void what_is_known_may_wait(void **state)
     add_row(p, false, "2026-01-01 00:00:07Z");
     add_row(p, true, "2026-01-01 00:00:05Z");
     assert_int_equal(claim_some(p, store, "orders", NOW, 10).count, 0);
-    expect_code(p, store->ops->next_due(store, TEXT("orders"), NULL, 0, &next, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_next_due(store, TEXT("orders"), NULL, 0, &next, &p->error), PAWL_OK);
     assert_int_equal(next.queue, NOW + PAWL_SECONDS(7));
     assert_int_equal(next.timeout, NOW + PAWL_SECONDS(5));
     expect_sleeps_on(p, store);
@@ -206,11 +206,11 @@ static pid_t start_holder(place *p)
                                       .lease       = PAWL_MINUTES(5)};
         pawl_code          code    = open_with(p, p->url, order_tables, 1, &store);
         if (code == PAWL_OK)
-            code = store->ops->worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error);
+            code = pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error);
         if (code == PAWL_OK)
-            code = store->ops->timeout_claim(store, &timeout, p->arena, &timeouts, &p->error);
+            code = pawl_store_timeout_claim(store, &timeout, p->arena, &timeouts, &p->error);
         if (code == PAWL_OK)
-            code = store->ops->queue_claim(store, &claim, p->arena, &rows, &p->error);
+            code = pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error);
         if (code != PAWL_OK || timeouts.count != 1 || rows.count != 1)
             _exit(1);
         if (write(ends[1], "!", 1) == 1)
@@ -245,16 +245,16 @@ static void what_the_dead_had_is_taken_over(void **state)
     while (message_count + timeout_count < 2 && slept_ms < TAKE_OVER_SECONDS * 1000) {
         pawl_next_due next;
         int64_t       begin = clock_ms();
-        expect_code(p, store->ops->wait(store, SLEEP, -1, &p->error), PAWL_OK);
+        expect_code(p, pawl_store_wait(store, SLEEP, -1, &p->error), PAWL_OK);
         slept_ms += clock_ms() - begin;
         pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 10);
         message_count += rows.count;
         if (rows.count != 0)
             expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
-        expect_code(p, store->ops->timeout_claim(store, &timeout, p->arena, &timeouts, &p->error),
+        expect_code(p, pawl_store_timeout_claim(store, &timeout, p->arena, &timeouts, &p->error),
                     PAWL_OK);
         timeout_count += timeouts.count;
-        expect_code(p, store->ops->next_due(store, TEXT("orders"), NULL, 0, &next, &p->error),
+        expect_code(p, pawl_store_next_due(store, TEXT("orders"), NULL, 0, &next, &p->error),
                     PAWL_OK);
     }
     assert_int_equal(message_count, 1);

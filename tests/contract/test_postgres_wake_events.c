@@ -38,14 +38,14 @@ static void expect_events(place *p, pawl_store *store, int64_t after, size_t cou
 {
     pawl_event_query query = {.is_by_position = true, .after = after};
     pawl_event_rows  rows;
-    expect_code(p, store->ops->event_list(store, &query, p->arena, &rows, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_event_list(store, &query, p->arena, &rows, &p->error), PAWL_OK);
     assert_int_equal(rows.count, count);
 }
 
 static void give_positions(place *p, pawl_store *store, int64_t expected)
 {
     int64_t count = -1;
-    expect_code(p, store->ops->event_number(store, 100, &count, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_event_number(store, 100, &count, &p->error), PAWL_OK);
     assert_int_equal(count, expected);
 }
 
@@ -143,7 +143,7 @@ static void others_are_not_called(void **state)
     give_positions(p, other, 0);
     expect_sleeps_on(p, reader);
     /* A look at one stream is no reading of the journal. */
-    expect_code(p, other->ops->event_list(other, &query, p->arena, &rows, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_event_list(other, &query, p->arena, &rows, &p->error), PAWL_OK);
     sleep_briefly(p, other);
     assert_false(pawl__pg_of(other)->sleeps);
     pawl_store_close(other);

@@ -60,29 +60,29 @@ static pawl_code try_claim(place *p, pawl_store *store)
 {
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
-    return store->ops->queue_claim(store, &claim, p->arena, &rows, &p->error);
+    return pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error);
 }
 
 static pawl_code try_stats(place *p, pawl_store *store)
 {
     pawl_stats stats;
-    return store->ops->stats(store, NOW, p->arena, &stats, &p->error);
+    return pawl_store_stats(store, NOW, p->arena, &stats, &p->error);
 }
 
 static pawl_code try_lead(place *p, pawl_store *store)
 {
     bool is_held;
-    return store->ops->lead(store, TEXT("outbox/orders"), NOW, 1000, &is_held, &p->error);
+    return pawl_store_lead(store, TEXT("outbox/orders"), NOW, 1000, &is_held, &p->error);
 }
 
 static pawl_code try_hold(place *p, pawl_store *store)
 {
-    return store->ops->hold_begin(store, &p->error);
+    return pawl_store_hold_begin(store, &p->error);
 }
 
 static pawl_code try_wait(place *p, pawl_store *store)
 {
-    return store->ops->wait(store, PAWL_SECONDS(60), -1, &p->error);
+    return pawl_store_wait(store, PAWL_SECONDS(60), -1, &p->error);
 }
 
 static void expect_noticed(place *p, pawl_store *store, const char *says)
@@ -133,7 +133,7 @@ static void a_commit_of_a_hold_is_refused(void **state)
     pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
     changes.queue_send.items = &send;
     changes.queue_send.count = 1;
-    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
     delete_file(p);
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_EUNREACHABLE);
     assert_int_equal(sqlite3_get_autocommit(store->ops->native(store)), 1);

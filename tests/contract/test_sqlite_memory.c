@@ -119,12 +119,12 @@ static pawl_code try_commit(place *p, pawl_store *store)
 
 static pawl_code try_hold(place *p, pawl_store *store)
 {
-    pawl_code code = store->ops->hold_begin(store, &p->error);
+    pawl_code code = pawl_store_hold_begin(store, &p->error);
     if (code != PAWL_OK)
         return code;
     if (sqlite3_exec(store->ops->native(store), "insert into mine values (7)", NULL, NULL, NULL) !=
         SQLITE_OK) {
-        store->ops->hold_end(store);
+        pawl_store_hold_end(store);
         return PAWL_ENOMEM;
     }
     return try_commit(p, store);
@@ -140,21 +140,25 @@ static pawl_code try_claim(place *p, pawl_store *store)
 {
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {.queue = TEXT("known"), .due_max = NOW, .count_max = 1, .now = NOW};
-    return store->ops->queue_claim(store, &claim, p->arena, &rows, &p->error);
+    return pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error);
 }
 
 static pawl_code try_lead(place *p, pawl_store *store)
 {
     bool is_held;
-    return store->ops->lead(store, TEXT("outbox/orders"), NOW, 1000, &is_held, &p->error);
+    return pawl_store_lead(store, TEXT("outbox/orders"), NOW, 1000, &is_held, &p->error);
 }
 
 static pawl_code try_timeout_claim(place *p, pawl_store *store)
 {
     pawl_timeout_rows  rows;
-    pawl_timeout_claim claim = {
-        .destination = TEXT("orders"), .due_max = NOW, .now = NOW, .lease = 1000, .count_max = 9};
-    return store->ops->timeout_claim(store, &claim, p->arena, &rows, &p->error);
+    pawl_timeout_claim claim = {.destination = TEXT("orders"),
+                                .due_max     = NOW,
+                                .now         = NOW,
+                                .owner       = {uuid_of(7)},
+                                .lease       = 1000,
+                                .count_max   = 9};
+    return pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error);
 }
 
 static pawl_code try_sweep(place *p, pawl_store *store)
@@ -162,18 +166,18 @@ static pawl_code try_sweep(place *p, pawl_store *store)
     int64_t    count   = 0;
     bool       more    = false;
     pawl_sweep request = {.inbox_before = NOW + 1, .outbox_before = NOW + 1, .count_max = 9};
-    return store->ops->sweep(store, &request, &count, &more, &p->error);
+    return pawl_store_sweep(store, &request, &count, &more, &p->error);
 }
 
 static pawl_code try_stats(place *p, pawl_store *store)
 {
     pawl_stats stats;
-    return store->ops->stats(store, NOW, p->arena, &stats, &p->error);
+    return pawl_store_stats(store, NOW, p->arena, &stats, &p->error);
 }
 
 static pawl_code try_wait(place *p, pawl_store *store)
 {
-    return store->ops->wait(store, 0, -1, &p->error);
+    return pawl_store_wait(store, 0, -1, &p->error);
 }
 
 /* Statements of the connection have to be prepared again, those of a rollback too. */
@@ -317,7 +321,7 @@ static pawl_code enlist(place *p, pawl_store *store, sqlite3 *db)
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_inbox_mark mark    = {.endpoint = TEXT("orders"), .message_id = TEXT("m-0"), .at = NOW};
     pawl_changes    changes = marked_send(&send, &mark);
-    return store->ops->enlist(store, db, &changes, &p->error);
+    return pawl_store_enlist(store, db, &changes, &p->error);
 }
 
 static bool enlist_fails_once(place *p, long n)

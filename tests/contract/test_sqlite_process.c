@@ -76,7 +76,7 @@ static void claim_and_wait(place *p, child *c)
         _exit(1);
     say(c->to_parent[1]);
     (void)hear(c->to_child[0]);
-    expect_code(p, store->ops->worker_close(store, NOW, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_worker_close(store, NOW, &p->error), PAWL_OK);
     pawl_store_close(store);
 }
 
@@ -143,7 +143,7 @@ static pawl_store *take_over(place *p, const pawl_store *old)
     pawl_store *by = NULL;
     expect_code(p, pawl_store_open(p->url, NULL, &by, &p->error), PAWL_OK);
     by->worker = old->worker;
-    expect_code(p, by->ops->worker_open(by, TEXT("orders"), TEXT("[]"), NOW, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_worker_open(by, TEXT("orders"), TEXT("[]"), NOW, &p->error), PAWL_OK);
     by->is_attached = true;
     return by;
 }
@@ -184,9 +184,8 @@ static void lease_all_and_wait(place *p, child *c)
                                  .owner       = {uuid_of(7)},
                                  .now         = NOW,
                                  .lease       = PAWL_MINUTES(5)};
-    expect_code(p, store->ops->timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
-    expect_code(p,
-                store->ops->lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
+    expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
                 PAWL_OK);
     pawl_queue_rows queue = claim_some(p, store, "orders", 1);
     if (rows.count != 1 || !is_led || queue.count != 1)
@@ -211,7 +210,7 @@ static size_t lead_count(place *p, pawl_store *store)
 {
     pawl_lead_row *leads;
     size_t         count = 9;
-    expect_code(p, store->ops->lead_list(store, NOW, p->arena, &leads, &count, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_lead_list(store, NOW, p->arena, &leads, &count, &p->error), PAWL_OK);
     return count;
 }
 
@@ -221,9 +220,9 @@ static void expect_workers(place *p, pawl_store *store, size_t expected)
     pawl_worker_info *workers;
     pawl_stats        stats;
     size_t            count = 0;
-    expect_code(p, store->ops->worker_list(store, p->arena, &workers, &count, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_worker_list(store, p->arena, &workers, &count, &p->error), PAWL_OK);
     assert_int_equal(count, expected);
-    expect_code(p, store->ops->stats(store, NOW, p->arena, &stats, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_stats(store, NOW, p->arena, &stats, &p->error), PAWL_OK);
     assert_int_equal(stats.workers, expected);
 }
 
@@ -244,8 +243,7 @@ static void a_dead_process_holds_nothing(void **state)
                                 .lease       = PAWL_MINUTES(5)};
     assert_true(claim_some(p, store, "orders", 9).is_taken);
     expect_workers(p, store, 2);
-    expect_code(p,
-                store->ops->lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
+    expect_code(p, pawl_store_lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
                 PAWL_OK);
     assert_false(is_led);
     assert_int_equal(lead_count(p, store), 1);
@@ -253,12 +251,11 @@ static void a_dead_process_holds_nothing(void **state)
     finish(&c, true);
     assert_int_equal(lead_count(p, store), 0);
     expect_workers(p, store, 1);
-    expect_code(p,
-                store->ops->lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
+    expect_code(p, pawl_store_lead(store, TEXT("outbox"), NOW, PAWL_MINUTES(5), &is_led, &p->error),
                 PAWL_OK);
     assert_true(is_led);
     assert_int_equal(claim_some(p, store, "orders", 9).count, 2);
-    expect_code(p, store->ops->timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
     assert_int_equal(rows.count, 1);
 
     /* What the dead worker had counted is kept when its row goes. */
@@ -266,10 +263,10 @@ static void a_dead_process_holds_nothing(void **state)
     bool       more  = true;
     pawl_stats stats;
     pawl_sweep sweep = {.workers_before = NOW + 1, .count_max = 9};
-    expect_code(p, store->ops->sweep(store, &sweep, &swept, &more, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_sweep(store, &sweep, &swept, &more, &p->error), PAWL_OK);
     assert_int_equal(swept, 1);
     assert_false(more);
-    expect_code(p, store->ops->stats(store, NOW, p->arena, &stats, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_stats(store, NOW, p->arena, &stats, &p->error), PAWL_OK);
     assert_int_equal(stats.workers, 1);
     assert_int_equal(stats.counters.messages, 1);
     pawl_store_close(store);
@@ -298,7 +295,7 @@ static void a_lost_lease_refuses_the_settle(void **state)
                               .seqs      = &seq,
                               .seq_count = 1,
                               .now       = NOW};
-    expect_code(p, store->ops->queue_claim(store, &again, p->arena, &rows, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_queue_claim(store, &again, p->arena, &rows, &p->error), PAWL_OK);
     assert_int_equal(rows.count, 1);
     expect_code(p, settle_one(p, store, "orders", seq), PAWL_OK);
     sqlite3_close(db);
@@ -320,8 +317,8 @@ static void a_child_may_not_use_the_handle(void **state)
         pawl_queue_claim claim = {
             .queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
         int wrong = 0;
-        wrong += store->ops->queue_claim(store, &claim, p->arena, &rows, NULL) != PAWL_EINVAL;
-        wrong += store->ops->inbox_known(store, id, &id, 1, &known, NULL) != PAWL_EINVAL;
+        wrong += pawl_store_queue_claim(store, &claim, p->arena, &rows, NULL) != PAWL_EINVAL;
+        wrong += pawl_store_inbox_known(store, id, &id, 1, &known, NULL) != PAWL_EINVAL;
         wrong += send_one(p, store, "orders", "m-7") != PAWL_EINVAL;
         pawl_store_close(store);
         /* A handle of its own works. */
@@ -388,9 +385,9 @@ static void another_process_wakes_a_wait(void **state)
     pawl_store_close(open_store(p, p->url));
     start(p, &c, send_when_told);
     pawl_store *store = open_store(p, p->url);
-    expect_code(p, store->ops->wait(store, 0, -1, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_wait(store, 0, -1, &p->error), PAWL_OK);
     say(c.to_child[1]);
-    expect_code(p, store->ops->wait(store, PAWL_HOURS(10), -1, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_wait(store, PAWL_HOURS(10), -1, &p->error), PAWL_OK);
     finish(&c, false);
     assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
     pawl_store_close(store);
@@ -401,10 +398,10 @@ static void a_commit_before_the_wait_is_noticed(void **state)
 {
     place      *p     = *state;
     pawl_store *store = open_store(p, p->url);
-    expect_code(p, store->ops->wait(store, 0, -1, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_wait(store, 0, -1, &p->error), PAWL_OK);
     assert_int_equal(claim_some(p, store, "orders", 9).count, 0);
     send_some(p, 1);
-    expect_code(p, store->ops->wait(store, PAWL_HOURS(10), -1, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_wait(store, PAWL_HOURS(10), -1, &p->error), PAWL_OK);
     pawl_store_close(store);
 }
 

@@ -192,8 +192,8 @@ static void a_correlation_column_is_added(void **state)
     pawl_value    id  = pawl_value_uuid(uuid_of(1));
     pawl_saga_row row = {0};
     expect_code(p,
-                store->ops->saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
-                                      PAWL_SAGA_UNLOCKED, p->arena, &row, &p->error),
+                pawl_store_saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
+                                     PAWL_SAGA_UNLOCKED, p->arena, &row, &p->error),
                 PAWL_OK);
     assert_int_equal(row.version, 1);
     assert_int_equal(row.main.type, PAWL_VALUE_NONE);

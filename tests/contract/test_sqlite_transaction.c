@@ -38,17 +38,17 @@ static void own_sql_commits_with_the_changes(void **state)
     pawl_store     *store   = open_with_own_table(p);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
-    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
     raw_run(store->ops->native(store), "insert into mine values (1)");
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 1);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 1);
 
-    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
     raw_run(store->ops->native(store), "insert into mine values (2)");
-    store->ops->hold_end(store);
-    store->ops->hold_end(store);
+    pawl_store_hold_end(store);
+    pawl_store_hold_end(store);
     assert_int_equal(path_number(p->path, "select count(*) from mine"), 1);
     pawl_store_close(store);
 }
@@ -70,7 +70,7 @@ static void a_refusal_in_a_hold_refuses_everything(void **state)
     changes.inbox_mark.items = marks;
     changes.inbox_mark.count = 2;
     send.unit = send.group = 1;
-    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
     raw_run(store->ops->native(store), "insert into mine values (1)");
     expect_code(p, pawl_store_commit(store, &changes, &refused, &p->error), PAWL_OK);
     assert_int_equal(refused.count, 2);
@@ -93,7 +93,7 @@ static void a_hold_that_was_rolled_back_is_lost(void **state)
     pawl_store     *store   = open_with_own_table(p);
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
-    expect_code(p, store->ops->hold_begin(store, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
     raw_run(store->ops->native(store), "rollback");
     expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_ELOST);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
@@ -111,12 +111,12 @@ static void enlisted_changes_follow_the_caller(void **state)
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
     raw_run(db, "begin; insert into mine values (1)");
-    expect_code(p, store->ops->enlist(store, db, &changes, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_OK);
     assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 0);
     raw_run(db, "rollback");
     assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 0);
     raw_run(db, "begin; insert into mine values (1)");
-    expect_code(p, store->ops->enlist(store, db, &changes, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_OK);
     raw_run(db, "commit");
     assert_int_equal(raw_number(db, "select count(*) from mine"), 1);
     assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
@@ -139,7 +139,7 @@ static void a_failed_enlist_leaves_nothing(void **state)
     changes.inbox_mark.items = marks;
     changes.inbox_mark.count = 2;
     raw_run(db, "begin; insert into mine values (1)");
-    expect_code(p, store->ops->enlist(store, db, &changes, &p->error), PAWL_EDUPLICATE);
+    expect_code(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_EDUPLICATE);
     expect_text(p, "m-1");
     raw_run(db, "commit");
     assert_int_equal(raw_number(db, "select count(*) from mine"), 1);
@@ -157,14 +157,14 @@ static void enlist_wants_a_transaction_on_the_same_file(void **state)
     pawl_queue_send send    = send_of("orders", "m-1");
     pawl_changes    changes = one_send(&send);
     char            other[300];
-    expect_code(p, store->ops->enlist(store, NULL, &changes, &p->error), PAWL_EINVAL);
-    expect_code(p, store->ops->enlist(store, db, &changes, &p->error), PAWL_EINVAL);
+    expect_code(p, pawl_store_enlist(store, NULL, &changes, &p->error), PAWL_EINVAL);
+    expect_code(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_EINVAL);
     expect_text(p, "BEGIN first");
     sqlite3_close(db);
     snprintf(other, sizeof other, "%s2", p->path);
     db = raw_open(other);
     raw_run(db, "begin; create table mine (id integer)");
-    expect_code(p, store->ops->enlist(store, db, &changes, &p->error), PAWL_EINVAL);
+    expect_code(p, pawl_store_enlist(store, db, &changes, &p->error), PAWL_EINVAL);
     expect_text(p, "must be the same file");
     sqlite3_close(db);
     pawl_store_close(store);

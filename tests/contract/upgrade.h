@@ -164,7 +164,7 @@ static inline void expect_arrived(pawl_store *target, pawl_arena *arena, size_t 
 {
     pawl_error      error = PAWL_ERROR_INIT;
     pawl_queue_rows rows  = {.count = 0};
-    world_ok(target->ops->queue_list(target, PAWL_TEXT("notes"), 0, arena, &rows, &error), &error);
+    world_ok(pawl_store_queue_list(target, PAWL_TEXT("notes"), 0, arena, &rows, &error), &error);
     assert_int_equal(rows.count, count);
 }
 

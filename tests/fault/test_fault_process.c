@@ -88,7 +88,7 @@ static bool has_waiting(play *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats;
-    world_ok(it->store->ops->stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
+    world_ok(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
     return stats.queue_count +
                (size_t)(stats.outbox_pending + stats.outbox_held + stats.timeouts_pending) !=
            0;
@@ -130,7 +130,7 @@ static pawl_event_rows events_of(play *it, const char *stream)
     pawl_error             error = PAWL_ERROR_INIT;
     pawl_event_rows        rows  = {.count = 0};
     const pawl_event_query query = {.stream = pawl_text_of(stream)};
-    world_ok(it->store->ops->event_list(it->store, &query, it->arena, &rows, &error), &error);
+    world_ok(pawl_store_event_list(it->store, &query, it->arena, &rows, &error), &error);
     for (size_t i = 0; i < rows.count; i++)
         CHECK(it, rows.items[i].version == (int64_t)i + 1, "%s has a gap: ", stream);
     return rows;
@@ -190,20 +190,18 @@ static void check_rows(play *it)
     pawl_outbox_rows  outbox;
     pawl_dead_rows    dead;
     pawl_store       *store = it->store;
-    world_ok(store->ops->queue_list(store, PAWL_TEXT("bank"), 0, it->arena, &queue, &error),
-             &error);
+    world_ok(pawl_store_queue_list(store, PAWL_TEXT("bank"), 0, it->arena, &queue, &error), &error);
     CHECK(it, queue.count == 0, "%zu messages are left: ", queue.count);
-    world_ok(
-        store->ops->timeout_list(store, (pawl_saga_id){{{0}}}, 0, it->arena, &timeouts, &error),
-        &error);
+    world_ok(pawl_store_timeout_list(store, (pawl_saga_id){{{0}}}, 0, it->arena, &timeouts, &error),
+             &error);
     CHECK(it, timeouts.count == 0, "%zu timeouts are left: ", timeouts.count);
-    world_ok(store->ops->dead_list(store, (pawl_text){.data = "", .size = 0}, 0, it->arena, &dead,
-                                   &error),
+    world_ok(pawl_store_dead_list(store, (pawl_text){.data = "", .size = 0}, 0, it->arena, &dead,
+                                  &error),
              &error);
     CHECK(it, dead.count == 0,
           "%.*s is a dead letter: %.*s: ", PAWL_TEXT_ARGS(dead.items[0].message.id),
           PAWL_TEXT_ARGS(dead.items[0].error));
-    world_ok(store->ops->outbox_list(store, PAWL_OUTBOX_DISPATCHED, 0, it->arena, &outbox, &error),
+    world_ok(pawl_store_outbox_list(store, PAWL_OUTBOX_DISPATCHED, 0, it->arena, &outbox, &error),
              &error);
     /* Six commands and six answers. */
     CHECK(it, outbox.count == 12, "%zu outbox rows are delivered: ", outbox.count);

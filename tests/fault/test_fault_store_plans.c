@@ -27,9 +27,9 @@ static void open_place(place *it, const char *url, const fault_plan *plan)
     it->clock = pawl_clock_create(WORLD_START);
     world_ok(pawl_store_open(url, NULL, &it->behind, &error), &error);
     world_ok(pawl_store_open("fault:plans", NULL, &it->store, &error), &error);
-    world_ok(it->store->ops->worker_open(it->store, PAWL_TEXT("e"), PAWL_TEXT("[]"), WORLD_START,
-                                         &error),
-             &error);
+    world_ok(
+        pawl_store_worker_open(it->store, PAWL_TEXT("e"), PAWL_TEXT("[]"), WORLD_START, &error),
+        &error);
     fault_plan made = *plan;
     made.clock      = it->clock;
     fault_plan_set(&made);
@@ -39,7 +39,7 @@ static void close_place(place *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
     fault_plan_set(NULL);
-    world_ok(it->store->ops->worker_close(it->store, WORLD_START, &error), &error);
+    world_ok(pawl_store_worker_close(it->store, WORLD_START, &error), &error);
     pawl_store_close(it->store);
     pawl_store_close(it->behind);
     pawl_clock_destroy(it->clock);
@@ -64,7 +64,7 @@ static size_t count_sent(place *it)
 {
     pawl_error      error = PAWL_ERROR_INIT;
     pawl_queue_rows rows  = {.count = 0};
-    world_ok(it->behind->ops->queue_list(it->behind, QUEUE, 0, it->arena, &rows, &error), &error);
+    world_ok(pawl_store_queue_list(it->behind, QUEUE, 0, it->arena, &rows, &error), &error);
     return rows.count;
 }
 
@@ -74,7 +74,7 @@ static pawl_queue_rows claim(place *it)
     pawl_queue_rows  rows  = {.count = 0};
     pawl_queue_claim what  = {
          .queue = QUEUE, .due_max = WORLD_START, .count_max = 10, .now = WORLD_START};
-    world_ok(it->store->ops->queue_claim(it->store, &what, it->arena, &rows, &error), &error);
+    world_ok(pawl_store_queue_claim(it->store, &what, it->arena, &rows, &error), &error);
     return rows;
 }
 
@@ -170,8 +170,7 @@ static void the_answer_of_a_claim_is_lost(const char *url)
     fault_plan plan = {.kind = FAULT_AFTER, .op = fault_op_queue_claim, .n = 1};
     open_place(&it, url, &plan);
     world_ok(send(&it, "m-1", &error), &error);
-    assert_int_equal(it.store->ops->queue_claim(it.store, &what, it.arena, &rows, &error),
-                     PAWL_ELOST);
+    assert_int_equal(pawl_store_queue_claim(it.store, &what, it.arena, &rows, &error), PAWL_ELOST);
     assert_int_equal(claim(&it).count, 0); /* it was claimed all the same */
     close_place(&it);
 }
@@ -321,7 +320,7 @@ static void a_timeout_is_stolen_and_given_back(const char *url)
     changes.timeout_set.items = &set;
     changes.timeout_set.count = 1;
     world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
-    world_ok(it.store->ops->timeout_claim(it.store, &what, it.arena, &rows, &error), &error);
+    world_ok(pawl_store_timeout_claim(it.store, &what, it.arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     assert_int_equal(fault_row_count(), 1);
     pawl_timeout_settle settle = {.action     = PAWL_TIMEOUT_REMOVE,
@@ -333,7 +332,7 @@ static void a_timeout_is_stolen_and_given_back(const char *url)
     changes.timeout_settle.items = &settle;
     changes.timeout_settle.count = 1;
     assert_int_equal(pawl_store_commit(it.store, &changes, NULL, &error), PAWL_EGONE);
-    world_ok(it.store->ops->timeout_claim(it.store, &what, it.arena, &rows, &error), &error);
+    world_ok(pawl_store_timeout_claim(it.store, &what, it.arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     close_place(&it);
 }

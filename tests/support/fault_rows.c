@@ -207,7 +207,7 @@ static pawl_store *open_thief(const char *url, pawl_time now)
     pawl_error  error = PAWL_ERROR_INIT;
     pawl_store *store = NULL;
     world_ok(pawl_store_open(url, NULL, &store, &error), &error);
-    world_ok(store->ops->worker_open(store, PAWL_TEXT("thief"), PAWL_TEXT("[]"), now, &error),
+    world_ok(pawl_store_worker_open(store, PAWL_TEXT("thief"), PAWL_TEXT("[]"), now, &error),
              &error);
     return store;
 }
@@ -215,7 +215,7 @@ static pawl_store *open_thief(const char *url, pawl_time now)
 static void close_thief(pawl_store *store, pawl_time now, pawl_arena *arena)
 {
     pawl_error error = PAWL_ERROR_INIT;
-    world_ok(store->ops->worker_close(store, now, &error), &error);
+    world_ok(pawl_store_worker_close(store, now, &error), &error);
     pawl_store_close(store);
     pawl_arena_destroy(arena);
 }
@@ -232,7 +232,7 @@ void fault_rows_steal_timeouts(const char *url, const pawl_timeout_claim *claim,
     taken.now += claim->lease;
     taken.owner       = thief;
     pawl_store *store = open_thief(url, taken.now);
-    world_ok(store->ops->timeout_claim(store, &taken, arena, &stolen, &error), &error);
+    world_ok(pawl_store_timeout_claim(store, &taken, arena, &stolen, &error), &error);
     assert_int_equal(stolen.count, rows->count);
     row_count += (long)stolen.count;
     pawl_timeout_settle *settles = pawl_arena_take(arena, stolen.count * sizeof *settles);
@@ -262,7 +262,7 @@ void fault_rows_steal_snapshot(const char *url, const pawl_snapshot_claim *claim
     taken.now += claim->lease;
     taken.session     = thief;
     pawl_store *store = open_thief(url, taken.now);
-    world_ok(store->ops->snapshot_claim(store, &taken, arena, &stolen, &error), &error);
+    world_ok(pawl_store_snapshot_claim(store, &taken, arena, &stolen, &error), &error);
     assert_int_equal(stolen.count, rows->count);
     row_count += (long)stolen.count;
     pawl_snapshot_release release  = {.partition = claim->partition, .session = thief};

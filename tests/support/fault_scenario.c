@@ -167,9 +167,9 @@ static pawl_stats look(run *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats;
-    world_ok(it->main_store->ops->stats(it->main_store, pawl_clock_now(it->business), it->arena,
-                                        &stats, &error),
-             &error);
+    world_ok(
+        pawl_store_stats(it->main_store, pawl_clock_now(it->business), it->arena, &stats, &error),
+        &error);
     return stats;
 }
 
@@ -238,13 +238,13 @@ static void meet_newer(run *it)
     pawl_time   now   = pawl_clock_now(it->machine);
     look_into(it->main_url, &newer);
     world_ok(
-        newer->ops->worker_open(newer, PAWL_TEXT("shop"), PAWL_TEXT("[\"rolling\"]"), now, &error),
+        pawl_store_worker_open(newer, PAWL_TEXT("shop"), PAWL_TEXT("[\"rolling\"]"), now, &error),
         &error);
     put_json(it, "m-rolling", "rolling");
     send_all(it);
     move(it, 0);
     CHECK(it, look(it).dead == 1, "a type that a newer worker knows is a dead letter");
-    world_ok(newer->ops->worker_close(newer, now, &error), &error);
+    world_ok(pawl_store_worker_close(newer, now, &error), &error);
     pawl_store_close(newer);
 }
 
@@ -260,7 +260,7 @@ static void insert_foreign(run *it)
                               .due         = pawl_clock_now(it->business) + PAWL_MINUTES(10)};
     look_into(it->main_url, &other);
     world_ok(pawl_store_timeout_insert(other, &row, now, &error), &error);
-    world_ok(other->ops->worker_close(other, now, &error), &error);
+    world_ok(pawl_store_worker_close(other, now, &error), &error);
     pawl_store_close(other);
 }
 
@@ -302,9 +302,9 @@ static void empty_depot(run *it)
         pawl_queue_rows rows  = {.count = 0};
         pawl_step       step;
         world_ok(pawl_endpoint_drain(it->depot, &step, &error), &error);
-        world_ok(it->depot_store->ops->queue_list(it->depot_store, PAWL_TEXT("depot"), 0, it->arena,
-                                                  &rows, &error),
-                 &error);
+        world_ok(
+            pawl_store_queue_list(it->depot_store, PAWL_TEXT("depot"), 0, it->arena, &rows, &error),
+            &error);
         if (rows.count == 0)
             return;
         patience_wait(&left, "under %s: %zu messages of the depot are left", it->name, rows.count);
@@ -357,17 +357,16 @@ static void check_rows(run *it)
     pawl_outbox_rows       sent   = {.count = 0};
     pawl_flush_rows        flush  = {.count = 0};
     pawl_aggregator_counts counts = {0};
-    world_ok(store->ops->queue_list(store, PAWL_TEXT("shop"), 0, it->arena, &queue, &error),
-             &error);
+    world_ok(pawl_store_queue_list(store, PAWL_TEXT("shop"), 0, it->arena, &queue, &error), &error);
     CHECK(it, queue.count == 0, "%zu messages are left", queue.count);
-    world_ok(store->ops->queue_list(store, PAWL_TEXT("harbour"), 0, it->arena, &queue, &error),
+    world_ok(pawl_store_queue_list(store, PAWL_TEXT("harbour"), 0, it->arena, &queue, &error),
              &error);
     CHECK(it, queue.count == 1, "%zu messages came of the timeout for elsewhere", queue.count);
-    world_ok(store->ops->timeout_list(store, (pawl_saga_id){{{0}}}, 0, it->arena, &times, &error),
+    world_ok(pawl_store_timeout_list(store, (pawl_saga_id){{{0}}}, 0, it->arena, &times, &error),
              &error);
     CHECK(it, times.count == 0, "%zu timeouts are left", times.count);
-    world_ok(store->ops->dead_list(store, (pawl_text){.data = "", .size = 0}, 0, it->arena, &dead,
-                                   &error),
+    world_ok(pawl_store_dead_list(store, (pawl_text){.data = "", .size = 0}, 0, it->arena, &dead,
+                                  &error),
              &error);
     for (size_t i = 0; i < dead.count; i++)
         CHECK(it,
@@ -376,17 +375,17 @@ static void check_rows(run *it)
               "%.*s is a dead letter: %.*s", PAWL_TEXT_ARGS(dead.items[i].message.id),
               PAWL_TEXT_ARGS(dead.items[i].error));
     CHECK(it, dead.count == 2, "%zu dead letters", dead.count);
-    world_ok(store->ops->outbox_list(store, PAWL_OUTBOX_DISPATCHED, 0, it->arena, &sent, &error),
+    world_ok(pawl_store_outbox_list(store, PAWL_OUTBOX_DISPATCHED, 0, it->arena, &sent, &error),
              &error);
     CHECK(it, sent.count == 6, "%zu outbox rows are delivered", sent.count);
-    world_ok(store->ops->outbox_list(store, PAWL_OUTBOX_DEAD, 0, it->arena, &sent, &error), &error);
+    world_ok(pawl_store_outbox_list(store, PAWL_OUTBOX_DEAD, 0, it->arena, &sent, &error), &error);
     CHECK(it, sent.count == 0, "%zu outbox rows are dead", sent.count);
-    world_ok(store->ops->aggregator_count(store, PAWL_TEXT("Parcels/a"), &type, 1,
+    world_ok(pawl_store_aggregator_counts(store, PAWL_TEXT("Parcels/a"), &type, 1,
                                           pawl_clock_now(it->machine), &counts, &error),
              &error);
     CHECK(it, counts.all == 0, "%lld parcels are left", (long long)counts.all);
-    world_ok(store->ops->flush_list(store, PAWL_TEXT("Parcels"), PAWL_TIME_MAX, 10, it->arena,
-                                    &flush, &error),
+    world_ok(pawl_store_flush_list(store, PAWL_TEXT("Parcels"), PAWL_TIME_MAX, 10, it->arena,
+                                   &flush, &error),
              &error);
     CHECK(it, flush.count == 0, "%zu flush rows are left", flush.count);
 }
@@ -397,9 +396,8 @@ static void check_marks(run *it)
     const pawl_text ids[] = {PAWL_TEXT("m-a"),       PAWL_TEXT("m-b"),   PAWL_TEXT("m-stray"),
                              PAWL_TEXT("m-unknown"), PAWL_TEXT("m-pay"), PAWL_TEXT("m-rolling")};
     bool            known[6];
-    world_ok(
-        it->main_store->ops->inbox_known(it->main_store, PAWL_TEXT("shop"), ids, 6, known, &error),
-        &error);
+    world_ok(pawl_store_inbox_known(it->main_store, PAWL_TEXT("shop"), ids, 6, known, &error),
+             &error);
     for (size_t i = 0; i < 6; i++)
         CHECK(it, known[i], "message %s is not remembered", ids[i].data);
 }
@@ -430,13 +428,13 @@ static void check_leases(run *it)
     it->result.handled   = stats.counters.messages;
     CHECK(it, stats.workers == 0, "%lld workers are left", (long long)stats.workers);
     world_ok(pawl_store_open(it->main_url, NULL, &store, &error), &error);
-    world_ok(store->ops->worker_open(store, PAWL_TEXT("next"), PAWL_TEXT("[]"), now, &error),
+    world_ok(pawl_store_worker_open(store, PAWL_TEXT("next"), PAWL_TEXT("[]"), now, &error),
              &error);
-    world_ok(store->ops->lead(store, PAWL_TEXT("outbox/shop"), now + PAWL_SECONDS(15),
-                              PAWL_SECONDS(15), &is_held, &error),
+    world_ok(pawl_store_lead(store, PAWL_TEXT("outbox/shop"), now + PAWL_SECONDS(15),
+                             PAWL_SECONDS(15), &is_held, &error),
              &error);
     CHECK(it, is_held, "the lease of the outbox's leader is left behind");
-    world_ok(store->ops->worker_close(store, now, &error), &error);
+    world_ok(pawl_store_worker_close(store, now, &error), &error);
     pawl_store_close(store);
 }
 

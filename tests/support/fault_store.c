@@ -205,7 +205,7 @@ static pawl_code faulty_worker_open(pawl_store *store, pawl_text endpoint, pawl_
     if (code != PAWL_OK)
         return code;
     inner->worker = store->worker;
-    code          = inner->ops->worker_open(inner, endpoint, types, now, error);
+    code          = pawl_store_worker_open(inner, endpoint, types, now, error);
     code          = leave(fault_op_worker_open, is_mine, code, error);
     if (code == PAWL_OK)
         follow(store);
@@ -219,7 +219,7 @@ static pawl_code faulty_worker_close(pawl_store *store, pawl_time now, pawl_erro
     pawl_code   code    = enter(fault_op_worker_close, &is_mine, error);
     if (code != PAWL_OK)
         return code;
-    code = inner->ops->worker_close(inner, now, error);
+    code = pawl_store_worker_close(inner, now, error);
     follow(store);
     return leave(fault_op_worker_close, is_mine, code, error);
 }
@@ -358,7 +358,7 @@ static pawl_code faulty_queue_claim(pawl_store *store, const pawl_queue_claim *c
     pawl_code   code    = enter(fault_op_queue_claim, &is_mine, error);
     if (code == PAWL_OK)
         code = leave(fault_op_queue_claim, is_mine,
-                     inner->ops->queue_claim(inner, claim, arena, rows, error), error);
+                     pawl_store_queue_claim(inner, claim, arena, rows, error), error);
     if (code != PAWL_OK)
         return code;
     fault_rows_add_messages(claim->queue, arena, rows);
@@ -377,7 +377,7 @@ static pawl_code faulty_timeout_claim(pawl_store *store, const pawl_timeout_clai
     pawl_code   code    = enter(fault_op_timeout_claim, &is_mine, error);
     if (code == PAWL_OK)
         code = leave(fault_op_timeout_claim, is_mine,
-                     inner->ops->timeout_claim(inner, claim, arena, rows, error), error);
+                     pawl_store_timeout_claim(inner, claim, arena, rows, error), error);
     if (code != PAWL_OK)
         return code;
     fault_rows_add_timeouts(claim->destination, arena, rows);
@@ -397,7 +397,7 @@ static pawl_code faulty_snapshot_claim(pawl_store *store, const pawl_snapshot_cl
     pawl_code   code    = enter(fault_op_snapshot_claim, &is_mine, error);
     if (code == PAWL_OK)
         code = leave(fault_op_snapshot_claim, is_mine,
-                     inner->ops->snapshot_claim(inner, claim, arena, snapshot, error), error);
+                     pawl_store_snapshot_claim(inner, claim, arena, snapshot, error), error);
     if (code != PAWL_OK)
         return code;
     fault_rows_add_snapshot(claim->partition, arena, snapshot);
@@ -417,7 +417,7 @@ static pawl_code faulty_outbox_claim(pawl_store *store, pawl_text endpoint, pawl
     pawl_code   code    = enter(fault_op_outbox_claim, &is_mine, error);
     if (code == PAWL_OK)
         code = leave(fault_op_outbox_claim, is_mine,
-                     inner->ops->outbox_claim(inner, endpoint, now, count_max, arena, rows, error),
+                     pawl_store_outbox_claim(inner, endpoint, now, count_max, arena, rows, error),
                      error);
     if (code != PAWL_OK)
         return code;
@@ -449,12 +449,19 @@ static pawl_code faulty_wait(pawl_store *store, int64_t microseconds, int wake_f
                              pawl_error *error)
 {
     pawl_store *inner = inner_of(store);
-    return inner->ops->wait(inner, microseconds, wake_fd, error);
+    return pawl_store_wait(inner, microseconds, wake_fd, error);
 }
 
 static void faulty_interrupt(pawl_store *store)
 {
     pawl_store_interrupt(inner_of(store));
+}
+
+/* The store behind is reached past its calls, which would ask it. */
+static pawl_code faulty_ready(pawl_store *store, pawl_error *error)
+{
+    pawl_store *inner = inner_of(store);
+    return inner->ops->ready != NULL ? inner->ops->ready(inner, error) : PAWL_OK;
 }
 
 static void faulty_hold_end(pawl_store *store)
@@ -490,6 +497,7 @@ static const pawl_store_ops fault_driver = {
     .schema    = faulty_schema,
     .wait      = faulty_wait,
     .interrupt = faulty_interrupt,
+    .ready     = faulty_ready,
     .hold_end  = faulty_hold_end,
     .native    = faulty_native,
 };

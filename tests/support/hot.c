@@ -199,8 +199,8 @@ static pawl_saga_row load(pawl_text name, const pawl_saga_table **table)
     world_ok(pawl_endpoint_tables(&application, NULL, NULL, around->arena, &tables, &count, &error),
              &error);
     *table = tables[1];
-    world_ok(store->ops->saga_load(store, *table, PAWL_SAGA_BY_MAIN, &value, 1, PAWL_SAGA_UNLOCKED,
-                                   around->arena, &row, &error),
+    world_ok(pawl_store_saga_load(store, *table, PAWL_SAGA_BY_MAIN, &value, 1, PAWL_SAGA_UNLOCKED,
+                                  around->arena, &row, &error),
              &error);
     return row;
 }

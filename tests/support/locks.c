@@ -248,10 +248,10 @@ static void hold_row(const char *main)
     pawl_saga_row row;
     int           found = 0;
     world_ok(pawl_store_open(inner_url, NULL, &stranger, &error), &error);
-    world_ok(stranger->ops->hold_begin(stranger, &error), &error);
+    world_ok(pawl_store_hold_begin(stranger, &error), &error);
     for (size_t i = 0; i < table_count; i++) {
-        world_ok(stranger->ops->saga_load(stranger, tables[i], PAWL_SAGA_BY_MAIN, &value, 1,
-                                          PAWL_SAGA_LOCKED, arena, &row, &error),
+        world_ok(pawl_store_saga_load(stranger, tables[i], PAWL_SAGA_BY_MAIN, &value, 1,
+                                      PAWL_SAGA_LOCKED, arena, &row, &error),
                  &error);
         found += row.version > 0;
     }
@@ -265,7 +265,7 @@ void locks_hold(const char *main)
     snprintf(held, sizeof held, "%s", main != NULL && !has_locks() ? main : "");
     pthread_mutex_unlock(&mutex);
     if (stranger != NULL)
-        stranger->ops->hold_end(stranger);
+        pawl_store_hold_end(stranger);
     pawl_store_close(stranger);
     stranger = NULL;
     if (main != NULL && has_locks())

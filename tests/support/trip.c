@@ -155,9 +155,8 @@ static void check_target(trip *self)
 {
     pawl_error      error = PAWL_ERROR_INIT;
     pawl_queue_rows rows  = {.count = 0};
-    world_ok(
-        self->keep->ops->queue_list(self->keep, PAWL_TEXT("far"), 0, self->it.arena, &rows, &error),
-        &error);
+    world_ok(pawl_store_queue_list(self->keep, PAWL_TEXT("far"), 0, self->it.arena, &rows, &error),
+             &error);
     assert_count(self, "messages that arrived", (int64_t)rows.count, 3);
     for (size_t i = 0; i < 3; i++) {
         char body[40];

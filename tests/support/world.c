@@ -200,7 +200,7 @@ void world_close(world *it)
     pawl_sender_close(it->sender);
     pawl_endpoint_destroy(it->endpoint);
     if (it->store != NULL && it->store->is_attached)
-        it->store->ops->worker_close(it->store, WORLD_START, NULL);
+        pawl_store_worker_close(it->store, WORLD_START, NULL);
     pawl_store_close(it->store);
     pawl_clock_destroy(it->business);
     pawl_clock_destroy(it->machine);
@@ -345,9 +345,8 @@ pawl_queue_rows world_queue(world *it, const char *queue)
 {
     pawl_error      error = PAWL_ERROR_INIT;
     pawl_queue_rows rows  = {.count = 0};
-    world_ok(
-        it->store->ops->queue_list(it->store, pawl_text_of(queue), 0, it->arena, &rows, &error),
-        &error);
+    world_ok(pawl_store_queue_list(it->store, pawl_text_of(queue), 0, it->arena, &rows, &error),
+             &error);
     return rows;
 }
 
@@ -355,9 +354,8 @@ pawl_timeout_rows world_timeouts(world *it)
 {
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_timeout_rows rows  = {.count = 0};
-    world_ok(
-        it->store->ops->timeout_list(it->store, (pawl_saga_id){{{0}}}, 0, it->arena, &rows, &error),
-        &error);
+    world_ok(pawl_store_timeout_list(it->store, (pawl_saga_id){{{0}}}, 0, it->arena, &rows, &error),
+             &error);
     return rows;
 }
 
@@ -365,7 +363,7 @@ pawl_outbox_rows world_outbox(world *it, pawl_outbox_state state)
 {
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_outbox_rows rows  = {.count = 0};
-    world_ok(it->store->ops->outbox_list(it->store, state, 0, it->arena, &rows, &error), &error);
+    world_ok(pawl_store_outbox_list(it->store, state, 0, it->arena, &rows, &error), &error);
     return rows;
 }
 
@@ -373,7 +371,7 @@ pawl_attempt_rows world_attempts(world *it, int64_t id)
 {
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_attempt_rows rows  = {.count = 0};
-    world_ok(it->store->ops->outbox_attempts(it->store, id, it->arena, &rows, &error), &error);
+    world_ok(pawl_store_outbox_attempts(it->store, id, it->arena, &rows, &error), &error);
     return rows;
 }
 
@@ -381,8 +379,8 @@ pawl_dead_rows world_dead(world *it)
 {
     pawl_error     error = PAWL_ERROR_INIT;
     pawl_dead_rows rows  = {.count = 0};
-    world_ok(it->store->ops->dead_list(it->store, (pawl_text){.data = "", .size = 0}, 0, it->arena,
-                                       &rows, &error),
+    world_ok(pawl_store_dead_list(it->store, (pawl_text){.data = "", .size = 0}, 0, it->arena,
+                                  &rows, &error),
              &error);
     return rows;
 }
@@ -392,7 +390,7 @@ pawl_event_rows world_events(world *it, const char *stream)
     pawl_error             error = PAWL_ERROR_INIT;
     pawl_event_rows        rows  = {.count = 0};
     const pawl_event_query query = {.stream = pawl_text_of(stream)};
-    world_ok(it->store->ops->event_list(it->store, &query, it->arena, &rows, &error), &error);
+    world_ok(pawl_store_event_list(it->store, &query, it->arena, &rows, &error), &error);
     return rows;
 }
 
@@ -409,9 +407,8 @@ bool world_is_marked(world *it, const char *message_id)
     pawl_error error = PAWL_ERROR_INIT;
     pawl_text  id    = pawl_text_of(message_id);
     bool       known = false;
-    world_ok(
-        it->store->ops->inbox_known(it->store, pawl_text_of(it->queue), &id, 1, &known, &error),
-        &error);
+    world_ok(pawl_store_inbox_known(it->store, pawl_text_of(it->queue), &id, 1, &known, &error),
+             &error);
     return known;
 }
 
@@ -420,8 +417,8 @@ pawl_aggregator_counts world_aggregated(world *it, const char *partition, const 
     pawl_error             error  = PAWL_ERROR_INIT;
     pawl_text              types  = pawl_text_of(type);
     pawl_aggregator_counts counts = {0};
-    world_ok(it->store->ops->aggregator_count(it->store, pawl_text_of(partition), &types, 1,
-                                              pawl_clock_now(it->machine), &counts, &error),
+    world_ok(pawl_store_aggregator_counts(it->store, pawl_text_of(partition), &types, 1,
+                                          pawl_clock_now(it->machine), &counts, &error),
              &error);
     return counts;
 }
@@ -435,12 +432,12 @@ pawl_queue_row world_claim_oldest(world *it, const char *queue)
                               .count_max = 1,
                               .now       = pawl_clock_now(it->machine)};
     if (!it->store->is_attached) {
-        world_ok(it->store->ops->worker_open(it->store, pawl_text_of(queue), PAWL_TEXT("[]"),
-                                             WORLD_START, &error),
+        world_ok(pawl_store_worker_open(it->store, pawl_text_of(queue), PAWL_TEXT("[]"),
+                                        WORLD_START, &error),
                  &error);
         it->store->is_attached = true;
     }
-    world_ok(it->store->ops->queue_claim(it->store, &claim, it->arena, &rows, &error), &error);
+    world_ok(pawl_store_queue_claim(it->store, &claim, it->arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     return rows.items[0];
 }

@@ -490,7 +490,7 @@ static bool is_all_there(test *self, const producer *made)
     pawl_arena *arena = pawl_arena_create(0);
     pawl_code   code;
     do
-        code = self->store->ops->stats(self->store, pawl_clock_now(NULL), arena, &stats, &error);
+        code = pawl_store_stats(self->store, pawl_clock_now(NULL), arena, &stats, &error);
     while (is_passing(code));
     check(code == PAWL_OK, "stats", &error);
     check(stats.outbox_dead == 0, "dead rows", &(pawl_error){.text = "there are some"});

@@ -103,7 +103,8 @@ static void an_insert_is_one_row(suite *s)
     EXPECT_TEXT(s, rows.items[0].key, TEXT("key-1"));
     EXPECT_EQ(s, rows.items[0].at, SUITE_NOW - 3);
     pawl_flush_rows flushes = {0};
-    EXPECT_OK(s, b->ops->flush_list(b, BILLS, SUITE_NOW + 50, 10, s->arena, &flushes, &s->error));
+    EXPECT_OK(s,
+              pawl_store_flush_list(b, BILLS, SUITE_NOW + 50, 10, s->arena, &flushes, &s->error));
     EXPECT_EQ(s, flushes.count, 1);
     EXPECT_EQ(s, flushes.items[0].due, SUITE_NOW + 50);
 }

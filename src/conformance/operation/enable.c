@@ -29,8 +29,8 @@ static pawl_outbox_rows find(suite *s, pawl_store *store, pawl_outbox_query quer
 static size_t due(suite *s, pawl_store *store, pawl_time now)
 {
     pawl_outbox_rows rows = {0};
-    EXPECT_OK(s, store->ops->outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, 32,
-                                          s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, 32,
+                                         s->arena, &rows, &s->error));
     return rows.count;
 }
 
@@ -145,10 +145,10 @@ static void a_discarded_row_goes_with_the_dispatched(suite *s)
     EXPECT_EQ(s, lines.count, 2);
     expect_line(s, &lines, 1, PAWL_ATTEMPT_DISCARDED, "not wanted", SUITE_NOW + 5);
     pawl_sweep what = {.outbox_before = SUITE_NOW + 5, .count_max = 100};
-    EXPECT_OK(s, a->ops->sweep(a, &what, &count, &more, &s->error));
+    EXPECT_OK(s, pawl_store_sweep(a, &what, &count, &more, &s->error));
     EXPECT_EQ(s, count, 0);
     what.outbox_before++;
-    EXPECT_OK(s, a->ops->sweep(a, &what, &count, &more, &s->error));
+    EXPECT_OK(s, pawl_store_sweep(a, &what, &count, &more, &s->error));
     EXPECT_EQ(s, count, 1);
     EXPECT_EQ(s, find(s, a, (pawl_outbox_query){0}).count, 1); /* the dead row stays */
     EXPECT_EQ(s, suite_attempts(s, a, id).count, 0);

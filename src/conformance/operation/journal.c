@@ -215,7 +215,7 @@ static void an_append_that_did_not_come_through_makes_the_same_ids(suite *s)
     suite_set     lost    = suite_changes(s);
     pawl_refusals refused = {.arena = s->arena};
     ADD(&lost, event_append, .stream = ACCOUNT, .version = 1, .is_first = true, .event = first);
-    EXPECT_CODE(s, a->ops->commit(a, &lost.changes, &refused, &s->error), PAWL_EFENCED);
+    EXPECT_CODE(s, pawl_store_commit(a, &lost.changes, &refused, &s->error), PAWL_EFENCED);
     EXPECT_EQ(s, read_stream(s, b, ACCOUNT).version, 0);
     EXPECT_OK(s, try_append(s, b, 0, 1));
     pawl_outbox_rows rows = find(

@@ -172,7 +172,7 @@ static pawl_outbox_rows due(suite *s, pawl_store *store)
 {
     pawl_outbox_rows rows = {0};
     EXPECT_OK(s,
-              store->ops->outbox_claim(store, ENDPOINT, SUITE_NOW, 32, s->arena, &rows, &s->error));
+              pawl_store_outbox_claim(store, ENDPOINT, SUITE_NOW, 32, s->arena, &rows, &s->error));
     return rows;
 }
 
@@ -220,12 +220,12 @@ static void clean_up_removes_old_dispatched_records_in_batches(suite *s)
     make_records(s, a, cut_off);
     pawl_sweep what = {.inbox_before = cut_off, .outbox_before = cut_off, .count_max = 5};
     while (more) {
-        EXPECT_OK(s, a->ops->sweep(a, &what, &count, &more, &s->error));
+        EXPECT_OK(s, pawl_store_sweep(a, &what, &count, &more, &s->error));
         EXPECT(s, count <= 2 * 5); /* of each kind */
         EXPECT(s, ++batches < 10);
     }
     EXPECT(s, batches >= 3);
-    EXPECT_OK(s, a->ops->sweep(a, &what, &count, &more, &s->error));
+    EXPECT_OK(s, pawl_store_sweep(a, &what, &count, &more, &s->error));
     EXPECT_EQ(s, count, 0);
     for (unsigned i = 1; i <= 13; i++)
         EXPECT(s, !get(s, a, suite_printf(s, "m-%u", i).data, &record));

@@ -35,8 +35,8 @@ static void insert(suite *s, pawl_store *store, unsigned number, const char *sou
 static pawl_outbox_rows due(suite *s, pawl_store *store, pawl_time now)
 {
     pawl_outbox_rows rows = {0};
-    EXPECT_OK(s, store->ops->outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, 32,
-                                          s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, 32,
+                                         s->arena, &rows, &s->error));
     return rows;
 }
 

@@ -238,8 +238,8 @@ static void try_to_lead(suite_thread *thread)
     pawl_store *store = c->stores[thread->index];
     for (unsigned round = 0; round < 40; round++) {
         bool is_held = false;
-        EXPECT_OK(s, store->ops->lead(store, suite_printf(s, "lane-%u", round), SUITE_NOW,
-                                      SUITE_LEASE, &is_held, &s->error));
+        EXPECT_OK(s, pawl_store_lead(store, suite_printf(s, "lane-%u", round), SUITE_NOW,
+                                     SUITE_LEASE, &is_held, &s->error));
         if (is_held)
             atomic_fetch_add(&c->race.won[round], 1);
     }
@@ -346,7 +346,8 @@ static void racing_adds_of_a_key_make_one_row(suite *s)
     suite_threads(s, THREADS, add_bills, NULL);
     EXPECT_EQ(s, suite_counts(s, a, TEXT("Bills"), SUITE_NOW).all, THREADS * 50 + 50);
     pawl_flush_rows flushes = {0};
-    EXPECT_OK(s, a->ops->flush_list(a, TEXT("Bills"), SUITE_NOW, 9, s->arena, &flushes, &s->error));
+    EXPECT_OK(s,
+              pawl_store_flush_list(a, TEXT("Bills"), SUITE_NOW, 9, s->arena, &flushes, &s->error));
     EXPECT_EQ(s, flushes.count, 1);
 }
 
@@ -366,7 +367,7 @@ static void take_bills(suite_thread *thread)
         pawl_snapshot rows = {0};
         int64_t       ids[10];
         claim.session = suite_session_id(1000 * (thread->index + 1) + round);
-        EXPECT_OK(s, store->ops->snapshot_claim(store, &claim, s->arena, &rows, &s->error));
+        EXPECT_OK(s, pawl_store_snapshot_claim(store, &claim, s->arena, &rows, &s->error));
         if (rows.count == 0)
             return;
         EXPECT(s, rows.count <= 10);

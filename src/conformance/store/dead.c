@@ -66,7 +66,7 @@ static void listing_is_by_time(suite *s)
     rows = suite_dead_rows(s, a, TEXT("orders"));
     EXPECT_EQ(s, rows.count, 2);
     EXPECT_TEXT(s, rows.items[0].message.id, TEXT("m-1"));
-    EXPECT_OK(s, a->ops->dead_list(a, TEXT(""), 2, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_dead_list(a, TEXT(""), 2, s->arena, &rows, &s->error));
     EXPECT_EQ(s, rows.count, 2);
     EXPECT_EQ(s, suite_dead_rows(s, a, TEXT("Orders")).count, 0);
 }

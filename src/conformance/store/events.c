@@ -191,7 +191,8 @@ static void append_in_hold(suite *s, pawl_store *by, const char *stream, size_t 
 {
     suite_set set = suite_changes(s);
     suite_add_events(&set, pawl_text_of(stream), 0, count);
-    EXPECT_OK(s, by->ops->enlist(by, by->ops->native(by), &set.changes, &s->error));
+    EXPECT_OK(s, pawl_store_enlist(by, pawl_store_native(by, pawl_store_native_type(by)),
+                                   &set.changes, &s->error));
 }
 
 /* Seqs are drawn at the insert, commits end in another order: the event that was
@@ -200,15 +201,15 @@ static void a_late_commit_is_not_skipped(suite *s)
 {
     pawl_store *a = suite_open(s), *slow = suite_open(s), *gone = suite_open(s);
     suite_need_overlap(s, a);
-    EXPECT_OK(s, slow->ops->hold_begin(slow, &s->error));
-    EXPECT_OK(s, gone->ops->hold_begin(gone, &s->error));
+    EXPECT_OK(s, pawl_store_hold_begin(slow, &s->error));
+    EXPECT_OK(s, pawl_store_hold_begin(gone, &s->error));
     append_in_hold(s, slow, "Slow", 2);
     append_in_hold(s, gone, "Gone", 2);
     suite_append(s, a, "Fast", 0, 2);
     EXPECT_EQ(s, suite_number(s, a), 2);
     pawl_event_rows rows = expect_gapless(s, a, 2);
     EXPECT_ROWS(s, &rows, "Fast@1 Fast@2");
-    gone->ops->hold_end(gone);
+    pawl_store_hold_end(gone);
     COMMIT_ONE(s, slow, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
                .at = SUITE_NOW);
     expect_list(s, a, (pawl_event_query){0}, "Slow@1 Slow@2 Fast@1 Fast@2");
@@ -228,17 +229,17 @@ static void a_streams_positions_follow_its_versions(suite *s)
     pawl_store *a = suite_open(s), *slow = suite_open(s);
     int64_t     count = 0;
     suite_need_overlap(s, a);
-    EXPECT_OK(s, slow->ops->hold_begin(slow, &s->error));
+    EXPECT_OK(s, pawl_store_hold_begin(slow, &s->error));
     append_in_hold(s, slow, "Slow", 1);
     for (int64_t round = 0; round < 3; round++) {
         suite_append(s, a, "Fast", round * OTHERS, OTHERS);
-        EXPECT_OK(s, a->ops->event_number(a, 2 * OTHERS, &count, &s->error));
+        EXPECT_OK(s, pawl_store_event_number(a, 2 * OTHERS, &count, &s->error));
         EXPECT_EQ(s, count, OTHERS);
     }
     COMMIT_ONE(s, slow, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"),
                .at = SUITE_NOW);
     suite_append(s, a, "Slow", 1, 1);
-    EXPECT_OK(s, a->ops->event_number(a, 2 * OTHERS, &count, &s->error));
+    EXPECT_OK(s, pawl_store_event_number(a, 2 * OTHERS, &count, &s->error));
     pawl_stream stream = suite_stream(s, a, TEXT("Slow"), 0);
     EXPECT_EQ(s, stream.count, 2);
     EXPECT(s, stream.events[1].position == 0 || stream.events[0].position != 0);

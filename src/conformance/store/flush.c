@@ -16,7 +16,7 @@ static void add(suite *s, pawl_store *store, const char *partition, const char *
 static pawl_flush_rows flushes(suite *s, pawl_store *store, pawl_time due_max)
 {
     pawl_flush_rows rows = {0};
-    EXPECT_OK(s, store->ops->flush_list(store, BILLS, due_max, 100, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_flush_list(store, BILLS, due_max, 100, s->arena, &rows, &s->error));
     return rows;
 }
 
@@ -51,7 +51,7 @@ static void rows_are_listed_by_due_time(suite *s)
     EXPECT_TEXT(s, rows.items[0].partition, TEXT("Bills/4"));
     EXPECT_TEXT(s, rows.items[1].partition, TEXT("Bills/2"));
     EXPECT_TEXT(s, rows.items[2].partition, TEXT("Bills/3"));
-    EXPECT_OK(s, a->ops->flush_list(a, BILLS, SUITE_NOW + 3, 2, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_flush_list(a, BILLS, SUITE_NOW + 3, 2, s->arena, &rows, &s->error));
     EXPECT_EQ(s, rows.count, 2);
     EXPECT_TEXT(s, rows.items[1].partition, TEXT("Bills/2"));
 }
@@ -141,7 +141,7 @@ static void counting_shows_the_flush_row(suite *s)
 static pawl_time next_flush(suite *s, pawl_store *store, const pawl_text *names, size_t count)
 {
     pawl_next_due next = {0};
-    EXPECT_OK(s, store->ops->next_due(store, TEXT("orders"), names, count, &next, &s->error));
+    EXPECT_OK(s, pawl_store_next_due(store, TEXT("orders"), names, count, &next, &s->error));
     return next.flush;
 }
 

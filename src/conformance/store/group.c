@@ -337,8 +337,8 @@ static pawl_store *replace(suite *s, pawl_store *replaced)
 {
     pawl_store *by      = suite_open_bare(s);
     bool        applied = true;
-    by->worker          = replaced->worker;
-    EXPECT_OK(s, by->ops->resolve(by, suite_uuid(12345), &applied, &s->error));
+    pawl_store_worker_set(by, pawl_store_worker(replaced));
+    EXPECT_OK(s, pawl_store_resolve(by, suite_uuid(12345), &applied, &s->error));
     EXPECT(s, !applied);
     return by;
 }
@@ -366,8 +366,7 @@ static void an_ended_worker_is_fenced_off(suite *s)
     suite_end_worker(s, a);
     suite_set set = suite_changes(s);
     ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
-    /* Past the core, which would open the worker anew as a sender's. */
-    EXPECT_CODE(s, a->ops->commit(a, &set.changes, &refused, &s->error), PAWL_EFENCED);
+    EXPECT_CODE(s, pawl_store_commit(a, &set.changes, &refused, &s->error), PAWL_EFENCED);
     EXPECT(s, !suite_knows(s, b, TEXT("suite"), TEXT("m-1")));
 }
 
@@ -381,11 +380,11 @@ static void resolve_knows_what_landed(suite *s)
             .at = SUITE_NOW);
         COMMIT(&set, a);
         pawl_uuid commit_id = set.changes.commit_id;
-        EXPECT_OK(s, a->ops->resolve(a, commit_id, &applied, &s->error));
+        EXPECT_OK(s, pawl_store_resolve(a, commit_id, &applied, &s->error));
         EXPECT(s, applied);
-        EXPECT_OK(s, a->ops->resolve(a, commit_id, &applied, &s->error));
+        EXPECT_OK(s, pawl_store_resolve(a, commit_id, &applied, &s->error));
         EXPECT(s, applied);
-        EXPECT_OK(s, a->ops->resolve(a, suite_uuid(777), &applied, &s->error));
+        EXPECT_OK(s, pawl_store_resolve(a, suite_uuid(777), &applied, &s->error));
         EXPECT(s, !applied);
     }
     suite_set none = suite_changes(s);

@@ -24,10 +24,10 @@ static void marks_are_known(suite *s)
     pawl_text ids[] = {TEXT("m-2"), TEXT("m-1"), TEXT("m-3"), TEXT("m-1"), TEXT("m"), TEXT("m-4")};
     bool      expected[] = {false, true, true, true, false, true};
     bool      known[]    = {true, false, true, false, true, false};
-    EXPECT_OK(s, b->ops->inbox_known(b, TEXT("orders"), ids, 6, known, &s->error));
+    EXPECT_OK(s, pawl_store_inbox_known(b, TEXT("orders"), ids, 6, known, &s->error));
     for (size_t i = 0; i < 6; i++)
         EXPECT_EQ(s, known[i], expected[i]);
-    EXPECT_OK(s, b->ops->inbox_known(b, TEXT("orders"), ids, 0, known, &s->error));
+    EXPECT_OK(s, pawl_store_inbox_known(b, TEXT("orders"), ids, 0, known, &s->error));
 }
 
 static void endpoints_are_apart(suite *s)
@@ -142,7 +142,7 @@ static void many_ids_are_looked_up_at_once(suite *s)
                 .at = SUITE_NOW);
     }
     COMMIT(&set, a);
-    EXPECT_OK(s, a->ops->inbox_known(a, TEXT("orders"), ids, COUNT, known, &s->error));
+    EXPECT_OK(s, pawl_store_inbox_known(a, TEXT("orders"), ids, COUNT, known, &s->error));
     for (unsigned i = 0; i < COUNT; i++)
         EXPECT_EQ(s, known[i], i % 3 == 0);
 }
@@ -166,7 +166,7 @@ static void few_of_many_ids_are_known(suite *s)
     ADD(&set, inbox_mark, .endpoint = TEXT("other"), .message_id = TEXT("m-05"), .at = SUITE_NOW);
     COMMIT(&set, a);
     memset(known, true, sizeof known);
-    EXPECT_OK(s, a->ops->inbox_known(a, TEXT("orders"), ids, COUNT, known, &s->error));
+    EXPECT_OK(s, pawl_store_inbox_known(a, TEXT("orders"), ids, COUNT, known, &s->error));
     for (unsigned i = 0; i < COUNT; i++) {
         unsigned number = i * 7 % 40;
         EXPECT_EQ(s, known[i], number == 0 || number == 21 || number == 39);

@@ -252,7 +252,7 @@ static void streams_are_loaded_together(suite *s)
     static const int64_t versions[] = {1, 0, 3, 3, 0}, firsts[] = {1, 0, 3, 2, 0};
     static const size_t  counts[] = {1, 0, 1, 2, 0};
     pawl_stream          streams[5];
-    EXPECT_OK(s, b->ops->stream_load(b, reads, 5, s->arena, streams, &s->error));
+    EXPECT_OK(s, pawl_store_stream_load(b, reads, 5, s->arena, streams, &s->error));
     for (size_t i = 0; i < 5; i++) {
         EXPECT_EQ(s, streams[i].version, versions[i]);
         EXPECT_EQ(s, streams[i].count, counts[i]);
@@ -262,7 +262,7 @@ static void streams_are_loaded_together(suite *s)
             EXPECT_TEXT(s, streams[i].events[j].stream, reads[i].stream);
         }
     }
-    EXPECT_OK(s, b->ops->stream_load(b, reads, 0, s->arena, streams, &s->error));
+    EXPECT_OK(s, pawl_store_stream_load(b, reads, 0, s->arena, streams, &s->error));
 }
 
 /* ---- Checkpoints -------------------------------------------------------- */
@@ -318,7 +318,7 @@ static void a_sweep_leaves_the_journal_alone(suite *s)
                        .outbox_before  = PAWL_TIME_MAX,
                        .workers_before = SUITE_NOW,
                        .count_max      = 100};
-    EXPECT_OK(s, a->ops->sweep(a, &what, &count, &more, &s->error));
+    EXPECT_OK(s, pawl_store_sweep(a, &what, &count, &more, &s->error));
     EXPECT_EQ(s, suite_stream(s, a, ACCOUNT, 0).count, 4);
     expect_fold(s, a, 2, "two");
     EXPECT_EQ(s, suite_checkpoint(s, a, TEXT("totals")), 3);

@@ -147,7 +147,7 @@ typedef struct reader {
 static size_t look(suite *s, reader *r)
 {
     int64_t count = 0;
-    EXPECT_OK(s, r->store->ops->event_number(r->store, 5, &count, &s->error));
+    EXPECT_OK(s, pawl_store_event_number(r->store, 5, &count, &s->error));
     pawl_event_rows rows = suite_events(
         s, r->store,
         (pawl_event_query){.is_by_position = true, .after = r->position, .count_max = 9});
@@ -186,7 +186,6 @@ static void write_or_read(suite_thread *thread)
 static void a_reader_by_position_misses_none(suite *s)
 {
     reader r = {.store = suite_open(s)};
-    EXPECT(s, r.store->ops->event_number != NULL);
     suite_threads(s, THREADS, write_or_read, &r);
     while (look(s, &r) > 0)
         continue;

@@ -9,7 +9,7 @@
 static bool leads(suite *s, pawl_store *store, pawl_text name, pawl_time now)
 {
     bool is_held = false;
-    EXPECT_OK(s, store->ops->lead(store, name, now, SUITE_LEASE, &is_held, &s->error));
+    EXPECT_OK(s, pawl_store_lead(store, name, now, SUITE_LEASE, &is_held, &s->error));
     return is_held;
 }
 
@@ -46,12 +46,12 @@ static void unlead_gives_it_up(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
-    EXPECT_OK(s, b->ops->unlead(b, OUTBOX, &s->error));
+    EXPECT_OK(s, pawl_store_unlead(b, OUTBOX, &s->error));
     EXPECT(s, !leads(s, b, OUTBOX, SUITE_NOW));
-    EXPECT_OK(s, a->ops->unlead(a, OUTBOX, &s->error));
+    EXPECT_OK(s, pawl_store_unlead(a, OUTBOX, &s->error));
     EXPECT(s, leads(s, b, OUTBOX, SUITE_NOW));
     EXPECT(s, !leads(s, a, OUTBOX, SUITE_NOW));
-    EXPECT_OK(s, a->ops->unlead(a, TEXT("never held"), &s->error));
+    EXPECT_OK(s, pawl_store_unlead(a, TEXT("never held"), &s->error));
 }
 
 static void an_ended_worker_leads_nothing(suite *s)
@@ -70,8 +70,7 @@ typedef struct lead_rows {
 static lead_rows leads_at(suite *s, pawl_store *store, pawl_time now)
 {
     lead_rows rows = {.count = 9};
-    EXPECT(s, store->ops->lead_list != NULL);
-    EXPECT_OK(s, store->ops->lead_list(store, now, s->arena, &rows.items, &rows.count, &s->error));
+    EXPECT_OK(s, pawl_store_lead_list(store, now, s->arena, &rows.items, &rows.count, &s->error));
     return rows;
 }
 
@@ -79,7 +78,7 @@ static void expect_lead(suite *s, const pawl_lead_row *row, pawl_text name,
                         const pawl_store *worker, pawl_time expires)
 {
     EXPECT_TEXT(s, row->name, name);
-    EXPECT(s, pawl_uuid_compare(row->worker.uuid, worker->worker.uuid) == 0);
+    EXPECT(s, pawl_uuid_compare(row->worker.uuid, pawl_store_worker(worker).uuid) == 0);
     EXPECT_EQ(s, row->expires, expires);
 }
 
@@ -106,7 +105,7 @@ static void the_list_says_who_leads_now(suite *s)
     pawl_store *a = suite_open(s), *b = suite_open(s);
     EXPECT(s, leads(s, a, OUTBOX, SUITE_NOW));
     EXPECT(s, leads(s, a, TEXT("sweep"), SUITE_NOW));
-    EXPECT_OK(s, a->ops->unlead(a, TEXT("sweep"), &s->error));
+    EXPECT_OK(s, pawl_store_unlead(a, TEXT("sweep"), &s->error));
     EXPECT_EQ(s, leads_at(s, b, SUITE_NOW).count, 1);
     suite_end_worker(s, a);
     EXPECT_EQ(s, leads_at(s, b, SUITE_NOW).count, 0);

@@ -18,8 +18,8 @@ static void add(suite *s, pawl_store *store, unsigned number, const char *source
 static pawl_outbox_rows claim(suite *s, pawl_store *store, pawl_time now, size_t count_max)
 {
     pawl_outbox_rows rows = {0};
-    EXPECT_OK(s, store->ops->outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, count_max,
-                                          s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, now, count_max,
+                                         s->arena, &rows, &s->error));
     return rows;
 }
 
@@ -454,7 +454,7 @@ static void listing_is_by_state_and_id(suite *s)
     expect_numbers(s, &rows, (const unsigned[]){1, 3, 5}, 3);
     rows = suite_outbox_rows(s, a, PAWL_OUTBOX_DISPATCHED);
     expect_numbers(s, &rows, (const unsigned[]){2, 4}, 2);
-    EXPECT_OK(s, a->ops->outbox_list(a, PAWL_OUTBOX_PENDING, 2, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_outbox_list(a, PAWL_OUTBOX_PENDING, 2, s->arena, &rows, &s->error));
     expect_numbers(s, &rows, (const unsigned[]){1, 3}, 2);
 }
 
@@ -468,12 +468,12 @@ static void a_claim_is_of_one_endpoint(suite *s)
     COMMIT_ONE(s, store, outbox_add, .dispatch_id = suite_dispatch_id(2), .source = TEXT("Stay/1"),
                .version = 1, .endpoint = TEXT("other"), .destination = TEXT("billing"),
                .message = suite_message(s, TEXT("m-2")), .at = SUITE_NOW);
-    EXPECT_OK(s, store->ops->outbox_claim(store, TEXT("other"), SUITE_NOW, 9, s->arena, &rows,
-                                          &s->error));
+    EXPECT_OK(
+        s, pawl_store_outbox_claim(store, TEXT("other"), SUITE_NOW, 9, s->arena, &rows, &s->error));
     EXPECT_EQ(s, rows.count, 1);
     EXPECT(s, is_number(&rows.items[0], 2));
-    EXPECT_OK(s, store->ops->outbox_claim(store, TEXT("Other"), SUITE_NOW, 9, s->arena, &rows,
-                                          &s->error));
+    EXPECT_OK(
+        s, pawl_store_outbox_claim(store, TEXT("Other"), SUITE_NOW, 9, s->arena, &rows, &s->error));
     EXPECT_EQ(s, rows.count, 0);
     EXPECT(s, rows.next_attempt == PAWL_TIME_MAX);
 }
@@ -520,9 +520,10 @@ static void a_late_commit_keeps_the_order(suite *s)
     pawl_store *a = suite_open(s), *slow = suite_open(s);
     suite_set   late = suite_changes(s), next = suite_changes(s);
     suite_need_overlap(s, a);
-    EXPECT_OK(s, slow->ops->hold_begin(slow, &s->error));
+    EXPECT_OK(s, pawl_store_hold_begin(slow, &s->error));
     put(&late, 1, SOURCE, 1);
-    EXPECT_OK(s, slow->ops->enlist(slow, slow->ops->native(slow), &late.changes, &s->error));
+    EXPECT_OK(s, pawl_store_enlist(slow, pawl_store_native(slow, pawl_store_native_type(slow)),
+                                   &late.changes, &s->error));
     for (unsigned round = 0; round < 4; round++) {
         commit_others(s, a, round);
         deliver_others(s, a);

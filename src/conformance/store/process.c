@@ -193,7 +193,7 @@ static pawl_queue_rows claim_some(suite *s, pawl_store *store, size_t count_max)
         pawl_queue_rows rows = suite_claim(s, store, TEXT("orders"), SUITE_NOW, count_max);
         if (rows.count > 0)
             return rows;
-        EXPECT_OK(s, store->ops->wait(store, 1000, -1, &s->error));
+        EXPECT_OK(s, pawl_store_wait(store, 1000, -1, &s->error));
     }
     suite_fail(s, __FILE__, __LINE__, "no row in %d tries, and %zu are this process's", TRIES_MAX,
                count_max);
@@ -419,7 +419,7 @@ static void racing_adds_of_a_key_make_one_row(suite *s)
     run_processes(s, PROCESSES, add_bills, counts);
     pawl_store *a = suite_open(s);
     EXPECT_EQ(s, suite_counts(s, a, BILLS, SUITE_NOW).all, PROCESSES * ROUNDS + ROUNDS);
-    EXPECT_OK(s, a->ops->flush_list(a, BILLS, SUITE_NOW, 9, s->arena, &flushes, &s->error));
+    EXPECT_OK(s, pawl_store_flush_list(a, BILLS, SUITE_NOW, 9, s->arena, &flushes, &s->error));
     EXPECT_EQ(s, flushes.count, 1);
 }
 

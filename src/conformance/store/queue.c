@@ -165,7 +165,7 @@ static void retry_waits_and_keeps_its_place(suite *s)
                               .seqs      = &seq,
                               .seq_count = 1,
                               .now       = SUITE_NOW};
-    EXPECT_OK(s, b->ops->queue_claim(b, &again, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_queue_claim(b, &again, s->arena, &rows, &s->error));
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_TEXT(s, rows.items[0].history, TEXT("[{\"attempt\":1}]"));
     COMMIT_ONE(s, b, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = QUEUE, .seq = seq,
@@ -277,7 +277,7 @@ static pawl_queue_rows claim_seqs(suite *s, pawl_store *store, const int64_t *se
                               .seqs      = seqs,
                               .seq_count = count,
                               .now       = SUITE_NOW};
-    EXPECT_OK(s, store->ops->queue_claim(store, &claim, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error));
     return rows;
 }
 
@@ -327,8 +327,8 @@ static void expect_oldest(suite *s, pawl_store *store, pawl_time due_max, const 
 {
     pawl_time placed = -1;
     int64_t   seq    = -1;
-    EXPECT_OK(s, store->ops->queue_oldest(store, QUEUE, due_max, except, except_count, &placed,
-                                          &seq, &s->error));
+    EXPECT_OK(s, pawl_store_queue_oldest(store, QUEUE, due_max, except, except_count, &placed, &seq,
+                                         &s->error));
     EXPECT_EQ(s, placed, expected != NULL ? expected->placed : PAWL_TIME_MAX);
     EXPECT_EQ(s, seq, expected != NULL ? expected->seq : INT64_MAX);
 }
@@ -375,7 +375,7 @@ static void oldest_leaves_out_waiting_and_retried_rows(suite *s)
 static pawl_time next_queue(suite *s, pawl_store *store)
 {
     pawl_next_due next = {0};
-    EXPECT_OK(s, store->ops->next_due(store, QUEUE, NULL, 0, &next, &s->error));
+    EXPECT_OK(s, pawl_store_next_due(store, QUEUE, NULL, 0, &next, &s->error));
     return next.queue;
 }
 
@@ -406,7 +406,7 @@ static void listing_shows_claimed_rows_by_place(suite *s)
     EXPECT_EQ(s, suite_claim(s, a, QUEUE, LATE, 1).count, 1);
     pawl_queue_rows rows = suite_queue(s, b, QUEUE);
     expect_ids(s, &rows, (const char *const[]){"first", "second", "third"}, 3);
-    EXPECT_OK(s, b->ops->queue_list(b, QUEUE, 2, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_queue_list(b, QUEUE, 2, s->arena, &rows, &s->error));
     expect_ids(s, &rows, (const char *const[]){"first", "second"}, 2);
     EXPECT_EQ(s, suite_queue(s, b, TEXT("nothing")).count, 0);
 }

@@ -345,8 +345,8 @@ static void many_are_loaded_at_once(suite *s)
     /* Half of the values are there, each twice. */
     for (unsigned i = 0; i < COUNT; i++)
         values[i] = pawl_value_text(suite_printf(s, "order-%u", (COUNT - 1 - i) % 500));
-    EXPECT_OK(s, a->ops->saga_load(a, ORDER(s), PAWL_SAGA_BY_MAIN, values, COUNT,
-                                   PAWL_SAGA_UNLOCKED, s->arena, rows, &s->error));
+    EXPECT_OK(s, pawl_store_saga_load(a, ORDER(s), PAWL_SAGA_BY_MAIN, values, COUNT,
+                                      PAWL_SAGA_UNLOCKED, s->arena, rows, &s->error));
     for (unsigned i = 0; i < COUNT; i++) {
         unsigned number = (COUNT - 1 - i) % 500;
         EXPECT_EQ(s, rows[i].version, number < 250 ? 1 : 0);
@@ -354,8 +354,8 @@ static void many_are_loaded_at_once(suite *s)
         if (number < 250)
             EXPECT_EQ(s, pawl_uuid_compare(rows[i].id.uuid, suite_uuid(number)), 0);
     }
-    EXPECT_OK(s, a->ops->saga_load(a, ORDER(s), PAWL_SAGA_BY_MAIN, values, 0, PAWL_SAGA_UNLOCKED,
-                                   s->arena, rows, &s->error));
+    EXPECT_OK(s, pawl_store_saga_load(a, ORDER(s), PAWL_SAGA_BY_MAIN, values, 0, PAWL_SAGA_UNLOCKED,
+                                      s->arena, rows, &s->error));
 }
 
 static void a_state_is_seen_by_the_saga_reads_alone(suite *s)

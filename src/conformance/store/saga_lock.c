@@ -14,7 +14,7 @@ static void begin(suite *s, pawl_store **a, pawl_store **b)
 {
     *a = suite_open(s);
     *b = suite_open(s);
-    if (((*a)->ops->promises & PAWL_STORE_ROW_LOCKS) == 0)
+    if ((pawl_store_promises(*a) & PAWL_STORE_ROW_LOCKS) == 0)
         suite_not_applicable(s, "the store has no row locks; versions alone decide");
     for (unsigned i = 1; i <= 4; i++)
         suite_send(s, *a, QUEUE, suite_printf(s, "m-%u", i).data, SUITE_NOW);
@@ -34,8 +34,8 @@ static pawl_saga_row lock_one(suite *s, pawl_store *store, const pawl_saga_table
                               pawl_saga_key key, pawl_value value)
 {
     pawl_saga_row row = {.presence = PAWL_SAGA_MISSING, .version = -7};
-    EXPECT_OK(s, store->ops->saga_load(store, table, key, &value, 1, PAWL_SAGA_SKIP_LOCKED,
-                                       s->arena, &row, &s->error));
+    EXPECT_OK(s, pawl_store_saga_load(store, table, key, &value, 1, PAWL_SAGA_SKIP_LOCKED, s->arena,
+                                      &row, &s->error));
     return row;
 }
 
@@ -103,8 +103,8 @@ static void each_row_is_answered_for_itself(suite *s)
     EXPECT_EQ(s, lock_order(s, a, "order-1").version, 1);
     for (size_t i = 0; i < COUNT; i++)
         values[i] = pawl_value_text(pawl_text_of(refs[i]));
-    EXPECT_OK(s, b->ops->saga_load(b, ORDER(s), PAWL_SAGA_BY_MAIN, values, COUNT,
-                                   PAWL_SAGA_SKIP_LOCKED, s->arena, rows, &s->error));
+    EXPECT_OK(s, pawl_store_saga_load(b, ORDER(s), PAWL_SAGA_BY_MAIN, values, COUNT,
+                                      PAWL_SAGA_SKIP_LOCKED, s->arena, rows, &s->error));
     for (size_t i = 0; i < COUNT; i++) {
         EXPECT_EQ(s, rows[i].presence, presences[i]);
         EXPECT_EQ(s, rows[i].version, presences[i] == PAWL_SAGA_THERE);

@@ -245,7 +245,7 @@ static pawl_queue_rows claim_sized(suite *s, pawl_store *store, size_t size_max)
                               .count_max = CLAIMED_MAX,
                               .now       = SUITE_NOW,
                               .size_max  = size_max};
-    EXPECT_OK(s, store->ops->queue_claim(store, &claim, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error));
     return rows;
 }
 

@@ -215,12 +215,12 @@ static void a_snapshot_may_be_bounded(suite *s)
                                    .count_max  = 2,
                                    .now        = SUITE_NOW,
                                    .lease      = SUITE_LEASE};
-    EXPECT_OK(s, a->ops->snapshot_claim(a, &claim, s->arena, &taken, &s->error));
+    EXPECT_OK(s, pawl_store_snapshot_claim(a, &claim, s->arena, &taken, &s->error));
     EXPECT_EQ(s, taken.count, 2);
     EXPECT_TEXT(s, taken.items[1].key, TEXT("key-1"));
     claim.id_max    = last;
     claim.count_max = 0;
-    EXPECT_OK(s, a->ops->snapshot_claim(a, &claim, s->arena, &taken, &s->error));
+    EXPECT_OK(s, pawl_store_snapshot_claim(a, &claim, s->arena, &taken, &s->error));
     EXPECT_EQ(s, taken.count, 2);
     EXPECT_TEXT(s, taken.items[0].key, TEXT("key-2"));
     EXPECT_TEXT(s, taken.items[1].key, TEXT("key-3"));

@@ -8,7 +8,7 @@ static bool has(suite *s, pawl_store *store, const char *type, const char *queue
 {
     pawl_subscriptions list     = {0};
     bool               is_there = false;
-    EXPECT_OK(s, store->ops->subscriptions(store, s->arena, &list, &s->error));
+    EXPECT_OK(s, pawl_store_subscriptions(store, s->arena, &list, &s->error));
     EXPECT_EQ(s, list.count, count);
     for (size_t i = 0; i < list.count; i++)
         is_there |= pawl_text_equal(list.items[i].type, pawl_text_of(type)) &&

@@ -7,7 +7,7 @@
 static int64_t sweep(suite *s, pawl_store *store, pawl_sweep what, bool *more)
 {
     int64_t count = -1;
-    EXPECT_OK(s, store->ops->sweep(store, &what, &count, more, &s->error));
+    EXPECT_OK(s, pawl_store_sweep(store, &what, &count, more, &s->error));
     return count;
 }
 

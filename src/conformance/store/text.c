@@ -69,7 +69,7 @@ static void odd_texts_in_aggregators(suite *s)
     EXPECT_TEXT(s, rows.items[0].name, TEXT(ODD));
     COMMIT_ONE(s, a, flush_set, .partition = TEXT(ODD "/k"), .due = SUITE_NOW, .error = TEXT(ODD));
     pawl_flush_rows flushes = {0};
-    EXPECT_OK(s, a->ops->flush_list(a, TEXT(ODD), SUITE_NOW, 9, s->arena, &flushes, &s->error));
+    EXPECT_OK(s, pawl_store_flush_list(a, TEXT(ODD), SUITE_NOW, 9, s->arena, &flushes, &s->error));
     EXPECT_EQ(s, flushes.count, 1);
     EXPECT_TEXT(s, flushes.items[0].partition, TEXT(ODD "/k"));
     EXPECT_TEXT(s, flushes.items[0].error, TEXT(ODD));
@@ -79,7 +79,7 @@ static void odd_texts_in_aggregators(suite *s)
                                  .type_count = 1,
                                  .now        = SUITE_NOW,
                                  .lease      = SUITE_LEASE};
-    EXPECT_OK(s, a->ops->snapshot_claim(a, &claim, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_snapshot_claim(a, &claim, s->arena, &rows, &s->error));
     EXPECT_EQ(s, rows.count, 1);
     COMMIT_ONE(s, a, aggregator_remove, .partition = TEXT(ODD "/k"),
                .correlation_id = sent.correlation_id);
@@ -121,12 +121,12 @@ static void odd_texts_elsewhere(suite *s)
     EXPECT(s, suite_knows(s, a, TEXT(ODD), TEXT(ODD)));
     COMMIT_ONE(s, a, subscription_set, .type = TEXT(ODD), .queue = TEXT("Q" ODD));
     pawl_subscriptions list = {0};
-    EXPECT_OK(s, a->ops->subscriptions(a, s->arena, &list, &s->error));
+    EXPECT_OK(s, pawl_store_subscriptions(a, s->arena, &list, &s->error));
     EXPECT_EQ(s, list.count, 1);
     EXPECT_TEXT(s, list.items[0].type, TEXT(ODD));
     EXPECT_TEXT(s, list.items[0].queue, TEXT("Q" ODD));
     bool is_held = false;
-    EXPECT_OK(s, a->ops->lead(a, TEXT(ODD), SUITE_NOW, SUITE_LEASE, &is_held, &s->error));
+    EXPECT_OK(s, pawl_store_lead(a, TEXT(ODD), SUITE_NOW, SUITE_LEASE, &is_held, &s->error));
     EXPECT(s, is_held);
 }
 

@@ -146,7 +146,7 @@ static void an_expired_lease_belongs_to_its_owner_until_taken(suite *s)
     REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(2), .has_owner = true,
                .owner = suite_session_id(70));
     int64_t reaped = -1;
-    EXPECT_OK(s, b->ops->timeout_reap(b, SUITE_NOW + SUITE_LEASE, &reaped, &s->error));
+    EXPECT_OK(s, pawl_store_timeout_reap(b, SUITE_NOW + SUITE_LEASE, &reaped, &s->error));
     REFUSE_ONE(s, a, PAWL_EGONE, timeout_settle, .id = suite_timeout_id(3), .has_owner = true,
                .owner = suite_session_id(70));
     EXPECT_EQ(s, suite_timeouts(s, a).count, 2);
@@ -214,11 +214,11 @@ static void reap_clears_expired_leases_only(suite *s)
         set_timeout(s, a, i, SUITE_NOW - 10 + i);
     EXPECT_EQ(s, suite_claim_timeouts(s, a, 70, SUITE_NOW, 2).count, 2);
     EXPECT_EQ(s, suite_claim_timeouts(s, a, 71, SUITE_NOW + 1, 2).count, 1);
-    EXPECT_OK(s, b->ops->timeout_reap(b, SUITE_NOW + SUITE_LEASE - 1, &count, &s->error));
+    EXPECT_OK(s, pawl_store_timeout_reap(b, SUITE_NOW + SUITE_LEASE - 1, &count, &s->error));
     EXPECT_EQ(s, count, 0);
-    EXPECT_OK(s, b->ops->timeout_reap(b, SUITE_NOW + SUITE_LEASE, &count, &s->error));
+    EXPECT_OK(s, pawl_store_timeout_reap(b, SUITE_NOW + SUITE_LEASE, &count, &s->error));
     EXPECT_EQ(s, count, 2);
-    EXPECT_OK(s, b->ops->timeout_reap(b, SUITE_NOW + SUITE_LEASE, &count, &s->error));
+    EXPECT_OK(s, pawl_store_timeout_reap(b, SUITE_NOW + SUITE_LEASE, &count, &s->error));
     EXPECT_EQ(s, count, 0);
     pawl_timeout_rows rows = suite_timeouts(s, b);
     EXPECT_EQ(s, rows.count, 3);
@@ -250,7 +250,7 @@ static void a_claim_says_when_to_look_next(suite *s)
 static pawl_time next_timeout(suite *s, pawl_store *store)
 {
     pawl_next_due next = {0};
-    EXPECT_OK(s, store->ops->next_due(store, TEXT("orders"), NULL, 0, &next, &s->error));
+    EXPECT_OK(s, pawl_store_next_due(store, TEXT("orders"), NULL, 0, &next, &s->error));
     return next.timeout;
 }
 
@@ -287,7 +287,7 @@ static void destinations_are_apart_unless_none_is_named(suite *s)
                               .owner     = suite_session_id(71),
                               .now       = SUITE_NOW,
                               .lease     = SUITE_LEASE};
-    EXPECT_OK(s, a->ops->timeout_claim(a, &any, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_timeout_claim(a, &any, s->arena, &rows, &s->error));
     expect_numbers(s, &rows, (const unsigned[]){4, 3, 2}, 3);
 }
 
@@ -302,9 +302,9 @@ static void listing_is_by_due_time(suite *s)
     suite_claim_timeouts(s, a, 70, SUITE_NOW, 1);
     pawl_timeout_rows rows = suite_timeouts(s, a);
     expect_numbers(s, &rows, (const unsigned[]){4, 3, 2, 1}, 4);
-    EXPECT_OK(s, a->ops->timeout_list(a, suite_saga_id(2), 0, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_timeout_list(a, suite_saga_id(2), 0, s->arena, &rows, &s->error));
     expect_numbers(s, &rows, (const unsigned[]){3, 1}, 2);
-    EXPECT_OK(s, a->ops->timeout_list(a, suite_saga_id(2), 1, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_timeout_list(a, suite_saga_id(2), 1, s->arena, &rows, &s->error));
     expect_numbers(s, &rows, (const unsigned[]){3}, 1);
 }
 
@@ -330,7 +330,7 @@ static void expect_foreign(suite *s, pawl_store *store, const char *own, pawl_ti
     pawl_foreign_rows rows = {.count = 0};
     pawl_text         seen = TEXT("");
     EXPECT_OK(
-        s, store->ops->timeout_foreign(store, pawl_text_of(own), now, s->arena, &rows, &s->error));
+        s, pawl_store_timeout_foreign(store, pawl_text_of(own), now, s->arena, &rows, &s->error));
     for (size_t i = 0; i < rows.count; i++)
         seen = suite_printf(s, "%s%s%s:%lld", seen.data, i > 0 ? " " : "",
                             rows.items[i].destination.data,
@@ -368,7 +368,7 @@ static void a_destination_shows_its_first_free_timeout(suite *s)
     set_for(s, a, 1, "zoo", SUITE_NOW - 5);
     set_for(s, a, 2, "zoo", SUITE_NOW + 5);
     set_for(s, a, 3, "abroad", SUITE_NOW - 1);
-    EXPECT_OK(s, a->ops->timeout_claim(a, &any, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_timeout_claim(a, &any, s->arena, &rows, &s->error));
     EXPECT_EQ(s, rows.count, 2);
     expect_foreign(s, b, "", SUITE_NOW + SUITE_LEASE - 1, "zoo:5");
     expect_foreign(s, b, "", SUITE_NOW + SUITE_LEASE, "abroad:-1 zoo:-5");

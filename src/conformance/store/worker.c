@@ -26,22 +26,21 @@ static void living_workers_are_listed(suite *s)
     pawl_store       *a = suite_open(s), *b = suite_open(s), *sender = suite_open_bare(s);
     pawl_worker_info *items = NULL;
     size_t            count = 0;
-    EXPECT_OK(s, sender->ops->worker_open(sender, TEXT(""), TEXT("[]"), SUITE_NOW, &s->error));
-    sender->is_attached = true;
-    EXPECT_OK(s, b->ops->worker_list(b, s->arena, &items, &count, &s->error));
+    EXPECT_OK(s, pawl_store_worker_open(sender, TEXT(""), TEXT("[]"), SUITE_NOW, &s->error));
+    EXPECT_OK(s, pawl_store_worker_list(b, s->arena, &items, &count, &s->error));
     EXPECT_EQ(s, count, 3);
-    const pawl_worker_info *info = find(items, count, a->worker);
+    const pawl_worker_info *info = find(items, count, pawl_store_worker(a));
     EXPECT(s, info != NULL);
     EXPECT_TEXT(s, info->endpoint, TEXT("suite"));
     EXPECT_TEXT(s, info->types, TEXT("[\"PlaceOrder\"]"));
-    info = find(items, count, sender->worker);
+    EXPECT(s, info->epoch > 0);
+    info = find(items, count, pawl_store_worker(sender));
     EXPECT(s, info != NULL && info->endpoint.size == 0);
-    EXPECT(s, a->epoch > 0);
     suite_end_worker(s, a);
-    EXPECT_OK(s, b->ops->worker_list(b, s->arena, &items, &count, &s->error));
+    EXPECT_OK(s, pawl_store_worker_list(b, s->arena, &items, &count, &s->error));
     EXPECT_EQ(s, count, 2);
-    EXPECT(s, find(items, count, a->worker) == NULL);
-    EXPECT(s, find(items, count, b->worker) != NULL);
+    EXPECT(s, find(items, count, pawl_store_worker(a)) == NULL);
+    EXPECT(s, find(items, count, pawl_store_worker(b)) != NULL);
 }
 
 static void data_outlives_the_handle_that_wrote_it(suite *s)
@@ -53,8 +52,8 @@ static void data_outlives_the_handle_that_wrote_it(suite *s)
     pawl_store *c = suite_open(s);
     EXPECT_EQ(s, suite_claim(s, c, TEXT("orders"), SUITE_NOW, 1).count, 1);
     EXPECT_EQ(s, suite_queue(s, b, TEXT("orders")).count, 1);
-    EXPECT(s, strcmp(b->identity, c->identity) == 0);
-    EXPECT(s, b->identity[0] != '\0');
+    EXPECT(s, strcmp(pawl_store_identity(b), pawl_store_identity(c)) == 0);
+    EXPECT(s, pawl_store_identity(b)[0] != '\0');
 }
 
 static void fill(suite *s, pawl_store *a)
@@ -91,9 +90,8 @@ static void an_ended_worker_holds_nothing(suite *s)
 static void take_over_and_end(suite *s, const pawl_store *old)
 {
     pawl_store *by = suite_open_bare(s);
-    by->worker     = old->worker;
-    EXPECT_OK(s, by->ops->worker_open(by, TEXT("suite"), TEXT("[]"), SUITE_NOW, &s->error));
-    by->is_attached = true;
+    pawl_store_worker_set(by, pawl_store_worker(old));
+    EXPECT_OK(s, pawl_store_worker_open(by, TEXT("suite"), TEXT("[]"), SUITE_NOW, &s->error));
     suite_end_worker(s, by);
     suite_close(s, by);
 }
@@ -117,19 +115,19 @@ static void a_worker_that_is_taken_over_holds_nothing(suite *s)
 static void a_hold_that_is_taken_over_is_rolled_back(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
-    if ((a->ops->promises & PAWL_STORE_ROW_LOCKS) == 0)
+    if ((pawl_store_promises(a) & PAWL_STORE_ROW_LOCKS) == 0)
         suite_not_applicable(s, "whoever has an open transaction keeps all others from writing");
     suite_insert_order(s, a, 1, "order-1");
     pawl_value    ref = pawl_value_text(TEXT("order-1"));
     pawl_saga_row row = {0};
-    EXPECT_OK(s, a->ops->hold_begin(a, &s->error));
-    EXPECT_OK(s, a->ops->saga_load(a, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
-                                   PAWL_SAGA_LOCKED, s->arena, &row, &s->error));
+    EXPECT_OK(s, pawl_store_hold_begin(a, &s->error));
+    EXPECT_OK(s, pawl_store_saga_load(a, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
+                                      PAWL_SAGA_LOCKED, s->arena, &row, &s->error));
     take_over_and_end(s, a);
     COMMIT_ONE(s, b, saga_update, .table = s->tables[SUITE_ORDER], .id = row.id, .version = 1,
                .row = row.row, .metadata = TEXT("{}"), .data = TEXT("{\"n\":2}"),
                .type_version = TEXT("1.0"));
-    a->ops->hold_end(a);
+    pawl_store_hold_end(a);
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 2);
 }
 
@@ -144,7 +142,7 @@ static int try_in_child(suite *s, pawl_store *store)
     int           wrong = 0;
     ADD(&set, queue_send, .queue = TEXT("orders"), .due = SUITE_NOW,
         .message = suite_message(s, TEXT("from the child")));
-    if (store->ops->queue_claim(store, &claim, s->arena, &rows, &s->error) != PAWL_EINVAL)
+    if (pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error) != PAWL_EINVAL)
         wrong |= 1;
     if (suite_try(&set, store, &refused) != PAWL_EINVAL)
         wrong |= 2;
@@ -174,7 +172,7 @@ static void wait_ends_when_the_descriptor_is_ready(suite *s)
     char        byte = 'x', read_back = 0;
     EXPECT_EQ(s, pipe(ends), 0);
     ssize_t   written = write(ends[1], &byte, 1);
-    pawl_code code    = a->ops->wait(a, PAWL_MINUTES(10), ends[0], &s->error);
+    pawl_code code    = pawl_store_wait(a, PAWL_MINUTES(10), ends[0], &s->error);
     ssize_t   got     = read(ends[0], &read_back, 1);
     close(ends[0]);
     close(ends[1]);
@@ -182,7 +180,7 @@ static void wait_ends_when_the_descriptor_is_ready(suite *s)
     EXPECT_OK(s, code);
     EXPECT_EQ(s, got, 1);
     EXPECT_EQ(s, read_back, 'x');
-    EXPECT_OK(s, a->ops->wait(a, 0, -1, &s->error));
+    EXPECT_OK(s, pawl_store_wait(a, 0, -1, &s->error));
 }
 
 typedef struct waiting {
@@ -194,7 +192,7 @@ typedef struct waiting {
 static void *wait_long(void *context)
 {
     waiting *w = context;
-    w->code    = w->store->ops->wait(w->store, PAWL_SECONDS(10), -1, NULL);
+    w->code    = pawl_store_wait(w->store, PAWL_SECONDS(10), -1, NULL);
     atomic_store(&w->is_done, true);
     return NULL;
 }
@@ -206,7 +204,7 @@ static void interrupt_ends_a_wait(suite *s)
     pthread_t   thread;
     atomic_init(&w.is_done, false);
     /* Takes note of what was committed until now, so that the long one waits. */
-    EXPECT_OK(s, a->ops->wait(a, 0, -1, &s->error));
+    EXPECT_OK(s, pawl_store_wait(a, 0, -1, &s->error));
     EXPECT_EQ(s, pthread_create(&thread, NULL, wait_long, &w), 0);
     /* The call may not have begun yet: an interrupt before it counts for nothing. */
     while (!atomic_load(&w.is_done)) {
@@ -222,25 +220,27 @@ static void interrupt_ends_a_wait(suite *s)
 static void a_hold_ends_with_commit_or_hold_end(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
-    if ((a->ops->promises & PAWL_STORE_HAS_SQL) == 0)
+    if ((pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
         suite_not_applicable(s, "the store has no transaction that a handler could use");
     suite_insert_order(s, a, 1, "order-1");
-    a->ops->hold_end(a);
-    EXPECT_OK(s, a->ops->hold_begin(a, &s->error));
-    EXPECT(s, a->ops->native(a) != NULL);
-    EXPECT(s, a->ops->native_type != NULL && a->ops->native_type[0] != '\0');
+    pawl_store_hold_end(a);
+    EXPECT_OK(s, pawl_store_hold_begin(a, &s->error));
+    const char *type = pawl_store_native_type(a);
+    EXPECT(s, type != NULL && type[0] != '\0');
+    EXPECT(s, pawl_store_native(a, type) != NULL);
+    EXPECT(s, pawl_store_native(a, "not a type") == NULL);
     pawl_value    ref = pawl_value_text(TEXT("order-1"));
     pawl_saga_row row = {0};
-    EXPECT_OK(s, a->ops->saga_load(a, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
-                                   PAWL_SAGA_LOCKED, s->arena, &row, &s->error));
+    EXPECT_OK(s, pawl_store_saga_load(a, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
+                                      PAWL_SAGA_LOCKED, s->arena, &row, &s->error));
     EXPECT_EQ(s, row.version, 1);
     COMMIT_ONE(s, a, saga_update, .table = s->tables[SUITE_ORDER], .id = row.id, .version = 1,
                .row = row.row, .metadata = TEXT("{}"), .data = TEXT("{\"n\":2}"),
                .type_version = TEXT("1.0"));
     EXPECT_EQ(s, suite_load_id(s, b, SUITE_ORDER, 1).version, 2);
-    EXPECT_OK(s, a->ops->hold_begin(a, &s->error));
-    a->ops->hold_end(a);
-    a->ops->hold_end(a);
+    EXPECT_OK(s, pawl_store_hold_begin(a, &s->error));
+    pawl_store_hold_end(a);
+    pawl_store_hold_end(a);
     suite_insert_order(s, b, 2, "order-2");
     suite_insert_order(s, a, 3, "order-3");
     EXPECT_EQ(s, suite_saga_count(s, a, SUITE_ORDER), 3);
@@ -250,10 +250,10 @@ static void a_hold_ends_with_commit_or_hold_end(suite *s)
 static pawl_code find_in_hold(suite *s, pawl_store *store, pawl_saga_row *row)
 {
     pawl_value ref  = pawl_value_text(TEXT("order-1"));
-    pawl_code  code = store->ops->hold_begin(store, &s->error);
+    pawl_code  code = pawl_store_hold_begin(store, &s->error);
     return code == PAWL_OK
-               ? store->ops->saga_load(store, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
-                                       PAWL_SAGA_LOCKED, s->arena, row, &s->error)
+               ? pawl_store_saga_load(store, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
+                                      PAWL_SAGA_LOCKED, s->arena, row, &s->error)
                : code;
 }
 
@@ -270,7 +270,7 @@ static void a_second_locked_find_waits_or_can_be_tried_again(suite *s)
 {
     pawl_store   *a = suite_open(s), *b = suite_open(s);
     pawl_saga_row row = {.version = 0};
-    if ((a->ops->promises & PAWL_STORE_HAS_SQL) == 0)
+    if ((pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
         suite_not_applicable(s, "the store has no transaction that a handler could use");
     suite_insert_order(s, a, 1, "order-1");
     EXPECT_OK(s, find_in_hold(s, a, &row));
@@ -279,7 +279,7 @@ static void a_second_locked_find_waits_or_can_be_tried_again(suite *s)
     pawl_code   code  = find_in_hold(s, brief, &row);
     EXPECT(s, code != PAWL_OK);
     EXPECT(s, pawl_code_retry(code) != PAWL_RETRY_NEVER);
-    brief->ops->hold_end(brief);
+    pawl_store_hold_end(brief);
     save_in_hold(s, a, 1);
     EXPECT_OK(s, find_in_hold(s, b, &row));
     EXPECT_EQ(s, row.version, 2);
@@ -290,10 +290,10 @@ static void a_second_locked_find_waits_or_can_be_tried_again(suite *s)
 static void a_refused_hold_leaves_nothing(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
-    if ((a->ops->promises & PAWL_STORE_HAS_SQL) == 0)
+    if ((pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
         suite_not_applicable(s, "the store has no transaction that a handler could use");
     suite_insert_order(s, a, 1, "order-1");
-    EXPECT_OK(s, a->ops->hold_begin(a, &s->error));
+    EXPECT_OK(s, pawl_store_hold_begin(a, &s->error));
     suite_set set = suite_changes(s);
     ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-1"), .at = SUITE_NOW);
     ADD(&set, saga_update, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(1), .version = 9,
@@ -310,15 +310,15 @@ static void go_to_sleep(suite *s, pawl_store *store)
     pawl_next_due next;
     EXPECT_EQ(s, suite_claim(s, store, TEXT("orders"), SUITE_NOW, 10).count, 0);
     EXPECT_EQ(s, suite_claim_timeouts(s, store, 80, SUITE_NOW, 10).count, 0);
-    EXPECT_OK(s, store->ops->next_due(store, TEXT("orders"), NULL, 0, &next, &s->error));
-    EXPECT_OK(s, store->ops->wait(store, PAWL_MILLISECONDS(1), -1, &s->error));
+    EXPECT_OK(s, pawl_store_next_due(store, TEXT("orders"), NULL, 0, &next, &s->error));
+    EXPECT_OK(s, pawl_store_wait(store, PAWL_MILLISECONDS(1), -1, &s->error));
 }
 
 static void expect_woken(suite *s, pawl_store *store)
 {
     struct timespec begin, end;
     (void)clock_gettime(CLOCK_MONOTONIC, &begin);
-    EXPECT_OK(s, store->ops->wait(store, PAWL_SECONDS(9), -1, &s->error));
+    EXPECT_OK(s, pawl_store_wait(store, PAWL_SECONDS(9), -1, &s->error));
     (void)clock_gettime(CLOCK_MONOTONIC, &end);
     EXPECT(s, end.tv_sec - begin.tv_sec < 8);
 }
@@ -327,8 +327,8 @@ static void expect_woken(suite *s, pawl_store *store)
 static void a_lease_that_is_given_back_wakes(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s), *operator= suite_open(s);
-    if ((a->ops->promises & PAWL_STORE_HAS_WAKE) == 0 ||
-        (a->ops->promises & PAWL_STORE_HAS_SQL) == 0)
+    if ((pawl_store_promises(a) & PAWL_STORE_HAS_WAKE) == 0 ||
+        (pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
         suite_not_applicable(s, "the store has no commits of other processes to be woken by");
     COMMIT_ONE(s, a, timeout_set, .id = suite_timeout_id(1), .saga_type = TEXT("Order"),
                .destination = TEXT("orders"), .due = SUITE_NOW, .is_new = true);
@@ -353,8 +353,8 @@ static void a_lease_that_is_given_back_wakes(suite *s)
 static void a_partition_that_is_given_back_wakes(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
-    if ((a->ops->promises & PAWL_STORE_HAS_WAKE) == 0 ||
-        (a->ops->promises & PAWL_STORE_HAS_SQL) == 0)
+    if ((pawl_store_promises(a) & PAWL_STORE_HAS_WAKE) == 0 ||
+        (pawl_store_promises(a) & PAWL_STORE_HAS_SQL) == 0)
         suite_not_applicable(s, "the store has no commits of other processes to be woken by");
     COMMIT_ONE(s, a, aggregator_add, .name = TEXT("Bills"), .partition = TEXT("Bills"),
                .key = TEXT("m-1"), .at = SUITE_NOW, .due = SUITE_NOW,

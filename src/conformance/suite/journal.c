@@ -43,8 +43,7 @@ static pawl_event_row *padded(suite *s, const pawl_event_row *rows, size_t count
 pawl_event_rows suite_events(suite *s, pawl_store *store, pawl_event_query query)
 {
     pawl_event_rows rows = {0};
-    EXPECT(s, store->ops->event_list != NULL);
-    EXPECT_OK(s, store->ops->event_list(store, &query, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_event_list(store, &query, s->arena, &rows, &s->error));
     rows.items = padded(s, rows.items, rows.count);
     return rows;
 }
@@ -52,8 +51,7 @@ pawl_event_rows suite_events(suite *s, pawl_store *store, pawl_event_query query
 pawl_stream suite_stream_read(suite *s, pawl_store *store, pawl_stream_read read)
 {
     pawl_stream stream = {0};
-    EXPECT(s, store->ops->stream_load != NULL);
-    EXPECT_OK(s, store->ops->stream_load(store, &read, 1, s->arena, &stream, &s->error));
+    EXPECT_OK(s, pawl_store_stream_load(store, &read, 1, s->arena, &stream, &s->error));
     stream.events = padded(s, stream.events, stream.count);
     return stream;
 }
@@ -61,9 +59,8 @@ pawl_stream suite_stream_read(suite *s, pawl_store *store, pawl_stream_read read
 int64_t suite_number(suite *s, pawl_store *store)
 {
     int64_t count = 0, all = 0;
-    EXPECT(s, store->ops->event_number != NULL);
     do {
-        EXPECT_OK(s, store->ops->event_number(store, NUMBERED_AT_ONCE, &count, &s->error));
+        EXPECT_OK(s, pawl_store_event_number(store, NUMBERED_AT_ONCE, &count, &s->error));
         EXPECT(s, count >= 0 && count <= NUMBERED_AT_ONCE);
         all += count;
     } while (count != 0);

@@ -276,8 +276,8 @@ static void draw_aggregators(picture *p, pawl_store *store)
         }
     }
     pawl_flush_rows flushes = {0};
-    EXPECT_OK(p->s, store->ops->flush_list(store, TEXT("Bills"), PAWL_TIME_MAX, 100, p->s->arena,
-                                           &flushes, &p->s->error));
+    EXPECT_OK(p->s, pawl_store_flush_list(store, TEXT("Bills"), PAWL_TIME_MAX, 100, p->s->arena,
+                                          &flushes, &p->s->error));
     for (size_t i = 0; i < flushes.count; i++)
         draw(p, "flush %.*s due %" PRId64 " tries %d %.*s\n",
              PAWL_TEXT_ARGS(flushes.items[i].partition), flushes.items[i].due,
@@ -297,7 +297,7 @@ static void draw_rest(picture *p, pawl_store *store)
         draw(p, "\n");
     }
     pawl_subscriptions list = {0};
-    EXPECT_OK(p->s, store->ops->subscriptions(store, p->s->arena, &list, &p->s->error));
+    EXPECT_OK(p->s, pawl_store_subscriptions(store, p->s->arena, &list, &p->s->error));
     for (size_t i = 0; i < list.count; i++)
         draw(p, "subscription %.*s %.*s\n", PAWL_TEXT_ARGS(list.items[i].type),
              PAWL_TEXT_ARGS(list.items[i].queue));

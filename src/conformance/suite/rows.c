@@ -271,7 +271,7 @@ pawl_queue_rows suite_claim(suite *s, pawl_store *store, pawl_text queue, pawl_t
     pawl_queue_rows  rows  = {0};
     pawl_queue_claim claim = {
         .queue = queue, .due_max = due_max, .count_max = count_max, .now = SUITE_NOW};
-    EXPECT_OK(s, store->ops->queue_claim(store, &claim, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_queue_claim(store, &claim, s->arena, &rows, &s->error));
     PAD(s, rows);
     return rows;
 }
@@ -279,7 +279,7 @@ pawl_queue_rows suite_claim(suite *s, pawl_store *store, pawl_text queue, pawl_t
 pawl_queue_rows suite_queue(suite *s, pawl_store *store, pawl_text queue)
 {
     pawl_queue_rows rows = {0};
-    EXPECT_OK(s, store->ops->queue_list(store, queue, 0, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_queue_list(store, queue, 0, s->arena, &rows, &s->error));
     PAD(s, rows);
     return rows;
 }
@@ -287,7 +287,7 @@ pawl_queue_rows suite_queue(suite *s, pawl_store *store, pawl_text queue)
 bool suite_knows(suite *s, pawl_store *store, pawl_text endpoint, pawl_text id)
 {
     bool known = false;
-    EXPECT_OK(s, store->ops->inbox_known(store, endpoint, &id, 1, &known, &s->error));
+    EXPECT_OK(s, pawl_store_inbox_known(store, endpoint, &id, 1, &known, &s->error));
     return known;
 }
 
@@ -295,8 +295,8 @@ pawl_saga_row suite_load(suite *s, pawl_store *store, suite_table table, pawl_sa
                          pawl_value value)
 {
     pawl_saga_row row = {.presence = PAWL_SAGA_ELSEWHERE, .version = -1};
-    EXPECT_OK(s, store->ops->saga_load(store, s->tables[table], key, &value, 1, PAWL_SAGA_UNLOCKED,
-                                       s->arena, &row, &s->error));
+    EXPECT_OK(s, pawl_store_saga_load(store, s->tables[table], key, &value, 1, PAWL_SAGA_UNLOCKED,
+                                      s->arena, &row, &s->error));
     EXPECT(s, row.version >= 0);
     EXPECT_EQ(s, row.presence, row.version > 0 ? PAWL_SAGA_THERE : PAWL_SAGA_MISSING);
     return row;
@@ -310,7 +310,7 @@ pawl_saga_row suite_load_id(suite *s, pawl_store *store, suite_table table, unsi
 int64_t suite_saga_count(suite *s, pawl_store *store, suite_table table)
 {
     int64_t count = -1;
-    EXPECT_OK(s, store->ops->saga_count(store, s->tables[table], &count, &s->error));
+    EXPECT_OK(s, pawl_store_saga_count(store, s->tables[table], &count, &s->error));
     return count;
 }
 
@@ -325,7 +325,7 @@ pawl_timeout_rows suite_timeouts(suite *s, pawl_store *store)
 {
     pawl_timeout_rows rows = {0};
     pawl_saga_id      all  = {{{0}}};
-    EXPECT_OK(s, store->ops->timeout_list(store, all, 0, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_timeout_list(store, all, 0, s->arena, &rows, &s->error));
     PAD(s, rows);
     return rows;
 }
@@ -340,7 +340,7 @@ pawl_timeout_rows suite_claim_timeouts(suite *s, pawl_store *store, unsigned ses
                                 .owner       = suite_session_id(session),
                                 .now         = now,
                                 .lease       = SUITE_LEASE};
-    EXPECT_OK(s, store->ops->timeout_claim(store, &claim, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_timeout_claim(store, &claim, s->arena, &rows, &s->error));
     PAD(s, rows);
     return rows;
 }
@@ -348,7 +348,7 @@ pawl_timeout_rows suite_claim_timeouts(suite *s, pawl_store *store, unsigned ses
 pawl_snapshot suite_rows(suite *s, pawl_store *store, pawl_text partition)
 {
     pawl_snapshot rows = {0};
-    EXPECT_OK(s, store->ops->aggregator_get(store, partition, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_aggregator_get(store, partition, s->arena, &rows, &s->error));
     PAD(s, rows);
     return rows;
 }
@@ -366,7 +366,7 @@ pawl_snapshot suite_snapshot_of(suite *s, pawl_store *store, pawl_text partition
                                  .type_count = 2,
                                  .now        = now,
                                  .lease      = SUITE_LEASE};
-    EXPECT_OK(s, store->ops->snapshot_claim(store, &claim, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_snapshot_claim(store, &claim, s->arena, &rows, &s->error));
     PAD(s, rows);
     return rows;
 }
@@ -375,14 +375,14 @@ pawl_aggregator_counts suite_counts(suite *s, pawl_store *store, pawl_text parti
 {
     pawl_aggregator_counts counts = {.all = -1, .resolved = -1, .ready = -1, .id_last = -1};
     EXPECT_OK(
-        s, store->ops->aggregator_count(store, partition, known_types, 2, now, &counts, &s->error));
+        s, pawl_store_aggregator_counts(store, partition, known_types, 2, now, &counts, &s->error));
     return counts;
 }
 
 pawl_outbox_rows suite_outbox_rows(suite *s, pawl_store *store, pawl_outbox_state state)
 {
     pawl_outbox_rows rows = {0};
-    EXPECT_OK(s, store->ops->outbox_list(store, state, 0, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_outbox_list(store, state, 0, s->arena, &rows, &s->error));
     PAD(s, rows);
     return rows;
 }
@@ -407,7 +407,7 @@ void suite_outbox_settle(suite *s, pawl_store *store, unsigned number, pawl_atte
 pawl_attempt_rows suite_attempts(suite *s, pawl_store *store, int64_t id)
 {
     pawl_attempt_rows rows = {0};
-    EXPECT_OK(s, store->ops->outbox_attempts(store, id, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_outbox_attempts(store, id, s->arena, &rows, &s->error));
     PAD(s, rows);
     return rows;
 }
@@ -415,7 +415,7 @@ pawl_attempt_rows suite_attempts(suite *s, pawl_store *store, int64_t id)
 pawl_dead_rows suite_dead_rows(suite *s, pawl_store *store, pawl_text endpoint)
 {
     pawl_dead_rows rows = {0};
-    EXPECT_OK(s, store->ops->dead_list(store, endpoint, 0, s->arena, &rows, &s->error));
+    EXPECT_OK(s, pawl_store_dead_list(store, endpoint, 0, s->arena, &rows, &s->error));
     PAD(s, rows);
     return rows;
 }
@@ -424,8 +424,7 @@ pawl_stream suite_stream(suite *s, pawl_store *store, pawl_text stream, int32_t 
 {
     pawl_stream      found = {0};
     pawl_stream_read read  = {.stream = stream, .fold_version_max = fold_version_max};
-    EXPECT(s, store->ops->stream_load != NULL);
-    EXPECT_OK(s, store->ops->stream_load(store, &read, 1, s->arena, &found, &s->error));
+    EXPECT_OK(s, pawl_store_stream_load(store, &read, 1, s->arena, &found, &s->error));
     found.events = padded(s, found.events, found.count, sizeof found.events[0]);
     return found;
 }
@@ -433,20 +432,19 @@ pawl_stream suite_stream(suite *s, pawl_store *store, pawl_text stream, int32_t 
 int64_t suite_checkpoint(suite *s, pawl_store *store, pawl_text name)
 {
     int64_t position = -1;
-    EXPECT(s, store->ops->checkpoint_get != NULL);
-    EXPECT_OK(s, store->ops->checkpoint_get(store, name, &position, &s->error));
+    EXPECT_OK(s, pawl_store_checkpoint_get(store, name, &position, &s->error));
     return position;
 }
 
 pawl_stats suite_stats_of(suite *s, pawl_store *store, pawl_time now)
 {
     pawl_stats stats = {0};
-    EXPECT_OK(s, store->ops->stats(store, now, s->arena, &stats, &s->error));
+    EXPECT_OK(s, pawl_store_stats(store, now, s->arena, &stats, &s->error));
     return stats;
 }
 
 void suite_need_overlap(suite *s, const pawl_store *store)
 {
-    if ((store->ops->promises & PAWL_STORE_ROW_LOCKS) == 0)
+    if ((pawl_store_promises(store) & PAWL_STORE_ROW_LOCKS) == 0)
         suite_not_applicable(s, "one transaction writes at a time, so commits are in order");
 }

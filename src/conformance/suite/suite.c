@@ -83,7 +83,7 @@ static pawl_store *open_at(suite *s, const suite_address *address, size_t table_
     options.table_count        = table_count;
     pawl_store *store          = NULL;
     EXPECT_OK(s, pawl_store_open(address->url, &options, &store, &s->error));
-    EXPECT(s, store != NULL && store->ops != NULL);
+    EXPECT(s, store != NULL);
     s->stores[s->store_count++] = store;
     return store;
 }
@@ -109,7 +109,7 @@ pawl_store *suite_open_other(suite *s)
     memcpy(s->other.url, s->address->url, sizeof s->other.url);
     int size = snprintf(s->other.prefix, sizeof s->other.prefix, "%so_", s->address->prefix);
     EXPECT(s, size > 0 && (size_t)size < sizeof s->other.prefix);
-    if ((s->stores[0]->ops->promises & PAWL_STORE_CREATES) == 0) {
+    if ((pawl_store_promises(s->stores[0]) & PAWL_STORE_CREATES) == 0) {
         pawl_schema_spec spec = {.system_prefix = s->other.prefix};
         EXPECT_OK(s, pawl_store_schema(s->other.url, PAWL_SCHEMA_APPLY, &spec, ignore_line, NULL,
                                        &s->error));
@@ -120,18 +120,15 @@ pawl_store *suite_open_other(suite *s)
 pawl_store *suite_open(suite *s)
 {
     pawl_store *store = suite_open_bare(s);
-    if (!store->is_attached) {
-        EXPECT_OK(s, store->ops->worker_open(store, TEXT("suite"), TEXT("[\"PlaceOrder\"]"),
-                                             SUITE_NOW, &s->error));
-        store->is_attached = true;
-    }
+    if (!pawl_store_is_attached(store))
+        EXPECT_OK(s, pawl_store_worker_open(store, TEXT("suite"), TEXT("[\"PlaceOrder\"]"),
+                                            SUITE_NOW, &s->error));
     return store;
 }
 
 void suite_end_worker(suite *s, pawl_store *store)
 {
-    EXPECT_OK(s, store->ops->worker_close(store, SUITE_NOW, &s->error));
-    store->is_attached = false;
+    EXPECT_OK(s, pawl_store_worker_close(store, SUITE_NOW, &s->error));
 }
 
 void suite_close(suite *s, pawl_store *store)

@@ -1,6 +1,6 @@
 /* suite.h - the contract suite: the behaviour of every store, as cases that run against any driver
- * through pawl_store_open, store->ops and pawl_store_commit. Cases see this header; run.h runs
- * them.
+ * through the calls of a store (pawl/store_calls.h) and its operations. Cases see this header; run.h
+ * runs them.
  *
  * A case is a function that returns when all held; an EXPECT that does not hold leaves the case at
  * once. Handles and memory of a case belong to its suite struct and are freed by the runner, so
@@ -17,7 +17,7 @@
 
 #include "pawl/base.h"
 #include "pawl/change.h"
-#include "pawl/store_driver.h"
+#include "pawl/store_calls.h"
 #include "pawl/value.h"
 
 #include <setjmp.h>

@@ -132,14 +132,9 @@ pawl_code pawl_health_check(pawl_store *store, const pawl_health_options *option
     pawl_code code = pawl__health_options_check(options, error);
     if (code != PAWL_OK)
         return code;
-    if (store->ops->stats == NULL) {
-        code = pawl_error_set(error, PAWL_EUNSUPPORTED, "a %s store does not count",
-                              store->ops->scheme);
-    } else {
-        arena = pawl_arena_create(0);
-        code  = arena != NULL ? store->ops->stats(store, now, arena, &stats, error)
-                              : pawl_error_set(error, PAWL_ENOMEM, "no memory for statistics");
-    }
+    arena = pawl_arena_create(0);
+    code  = arena != NULL ? pawl_store_stats(store, now, arena, &stats, error)
+                          : pawl_error_set(error, PAWL_ENOMEM, "no memory for statistics");
     if (code == PAWL_OK)
         pawl__health_of_stats(&stats, options, now, health);
     else

@@ -8,7 +8,7 @@
 #define PAWL_RUNTIME_HEALTH_H
 
 #include "pawl/observe.h"
-#include "pawl/store_driver.h"
+#include "pawl/store_calls.h"
 #include "record/record_internal.h"
 
 pawl_code pawl__health_options_check(const pawl_health_options *options, pawl_error *error);

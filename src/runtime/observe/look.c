@@ -60,11 +60,8 @@ static pawl_code ask(pawl__observer *observer, pawl_time now, pawl_stats *stats,
     pawl_code code             = PAWL_OK;
     if (observer->look.store == NULL)
         code = pawl_store_open(observer->store, &options, &observer->look.store, error);
-    pawl_store *store = observer->look.store;
-    if (code == PAWL_OK && store->ops->stats == NULL)
-        code = pawl_error_set(error, PAWL_EUNSUPPORTED, "a %s store does not count",
-                              store->ops->scheme);
-    return code == PAWL_OK ? store->ops->stats(store, now, arena, stats, error) : code;
+    return code == PAWL_OK ? pawl_store_stats(observer->look.store, now, arena, stats, error)
+                           : code;
 }
 
 static void look(pawl__observer *observer, pawl_time now, pawl_arena *arena)

@@ -155,7 +155,7 @@ static pawl_code raise_number(pawl__service *service, pawl_error *error)
              .group_count = 1, .unit_count = 1, .now = pawl__machine_now(service->endpoint)};
         pawl_store *store = service->store;
         pawl_code   code =
-            store->ops->checkpoint_get(store, service->lease_name, &service->number, error);
+            pawl_store_checkpoint_get(store, service->lease_name, &service->number, error);
         set_leader(service, true);
         if (code == PAWL_OK)
             code = pawl__leader_commit(service, &changes, &refused, error);
@@ -221,8 +221,7 @@ static pawl_code ask_lease(pawl__service *service, pawl_error *error)
     pawl_time begin   = lease_now(service);
     pawl_code code    = name_lease(service, error);
     if (code == PAWL_OK)
-        code = service->store->ops->lead(service->store, service->lease_name, now, lease, &is_ours,
-                                         error);
+        code = pawl_store_lead(service->store, service->lease_name, now, lease, &is_ours, error);
     service->answered      = begin;
     service->lease_end     = pawl_time_add(begin, lease - MARGIN);
     service->lease_renewal = pawl_time_add(now, is_ours ? RENEWAL : TRIAL);
@@ -262,7 +261,7 @@ static pawl_code for_rows(pawl__service *service, pawl_outbox_state state, int32
     pawl_code         code  = PAWL_OK;
     while (code == PAWL_OK && service->is_leader && rows.count == PAGE_COUNT) {
         pawl_arena_point point = pawl_arena_position(service->arena);
-        code = store->ops->outbox_find(store, &query, service->arena, &rows, error);
+        code = pawl_store_outbox_find(store, &query, service->arena, &rows, error);
         if (code == PAWL_OK && rows.count > 0) {
             query.after = rows.items[rows.count - 1].id;
             code        = each(service, &rows, error);

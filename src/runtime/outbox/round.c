@@ -147,9 +147,9 @@ static pawl_code drain(pawl__service *service, pawl_time now, pawl_step *step, p
     const pawl_endpoint_options *settings = &service->endpoint->settings;
     pawl_outbox_rows             rows     = {.count = 0, .next_attempt = PAWL_TIME_MAX};
     pawl__round                  round;
-    pawl_code                    code = service->store->ops->outbox_claim(
-                           service->store, service->endpoint->model->endpoint, now, (size_t)settings->outbox_batch,
-                           service->arena, &rows, error);
+    pawl_code                    code =
+        pawl_store_outbox_claim(service->store, service->endpoint->model->endpoint, now,
+                                (size_t)settings->outbox_batch, service->arena, &rows, error);
     service->outbox_retry = rows.next_attempt;
     if (code != PAWL_OK || rows.count == 0) {
         pawl_time idle_end  = pawl_time_add(now, settings->outbox_idle);

@@ -87,6 +87,17 @@ pawl_code pawl_store_worker_close(pawl_store *store, pawl_time now, pawl_error *
     return code;
 }
 
+/* The driver connects again by itself, for as long as it takes. */
+pawl_code pawl_store_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                             pawl_error *error)
+{
+    *is_applied    = false;
+    pawl_code code = pawl__store_call_may(store, "resolve", error);
+    if (code == PAWL_OK)
+        code = store->ops->resolve(store, commit_id, is_applied, error);
+    return PAWL__CALL_END(code, is_applied, false);
+}
+
 /* ---- Claims -------------------------------------------------------------- */
 
 pawl_code pawl_store_queue_claim(pawl_store *store, const pawl_queue_claim *claim,
@@ -247,13 +258,17 @@ void pawl_store_hold_end(pawl_store *store)
         store->ops->hold_end(store);
 }
 
+const char *pawl_store_native_type(const pawl_store *store)
+{
+    return store->ops->native != NULL ? store->ops->native_type : NULL;
+}
+
 void *pawl_store_native(pawl_store *store, const char *type)
 {
-    const pawl_store_ops *ops = store->ops;
-    if (ops->native == NULL || ops->native_type == NULL || type == NULL ||
-        !pawl__store_call_is_ours(store))
+    const char *own = pawl_store_native_type(store);
+    if (own == NULL || type == NULL || !pawl__store_call_is_ours(store))
         return NULL;
-    return strcmp(ops->native_type, type) == 0 ? ops->native(store) : NULL;
+    return strcmp(own, type) == 0 ? store->ops->native(store) : NULL;
 }
 
 bool pawl_store_can_enlist(const pawl_store *store)

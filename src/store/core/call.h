@@ -14,7 +14,9 @@
 pawl_code pawl__store_call_needs(const pawl_store *store, bool is_there, const char *name,
                                  pawl_error *error);
 /* PAWL_EINVAL in a process that did not open the handle, and on one that was opened for
- * its schema alone; then asks the driver for its connection. */
+ * its schema alone. */
+pawl_code pawl__store_call_may(pawl_store *store, const char *name, pawl_error *error);
+/* The same; then asks the driver for its connection. */
 pawl_code pawl__store_call_ready(pawl_store *store, const char *name, pawl_error *error);
 /* Whether this process opened the handle: a child after fork() did not. */
 bool pawl__store_call_is_ours(const pawl_store *store);

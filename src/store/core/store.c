@@ -186,7 +186,7 @@ bool pawl__store_call_is_ours(const pawl_store *store)
     return own_of((pawl_store *)(uintptr_t)store)->process == getpid();
 }
 
-pawl_code pawl__store_call_ready(pawl_store *store, const char *name, pawl_error *error)
+pawl_code pawl__store_call_may(pawl_store *store, const char *name, pawl_error *error)
 {
     if (!pawl__store_call_is_ours(store))
         return pawl_error_set(error, PAWL_EINVAL,
@@ -197,7 +197,13 @@ pawl_code pawl__store_call_ready(pawl_store *store, const char *name, pawl_error
         return pawl_error_set(error, PAWL_EINVAL,
                               "%s: the store was opened for its schema alone (PAWL_OPEN_SCHEMA)",
                               name);
-    return store->ops->ready != NULL ? store->ops->ready(store, error) : PAWL_OK;
+    return PAWL_OK;
+}
+
+pawl_code pawl__store_call_ready(pawl_store *store, const char *name, pawl_error *error)
+{
+    pawl_code code = pawl__store_call_may(store, name, error);
+    return code == PAWL_OK && store->ops->ready != NULL ? store->ops->ready(store, error) : code;
 }
 
 /* ---- Schema ------------------------------------------------------------- */
@@ -302,7 +308,7 @@ static pawl_code settle_unknown(pawl_store *store, const pawl_changes *changes,
 {
     bool       is_applied = false;
     pawl_error why        = PAWL_ERROR_INIT;
-    pawl_code  code       = store->ops->resolve(store, changes->commit_id, &is_applied, &why);
+    pawl_code  code       = pawl_store_resolve(store, changes->commit_id, &is_applied, &why);
     if (code != PAWL_OK)
         return pawl_error_set(error, PAWL_EUNKNOWN,
                               "commit: the outcome is unknown and the store cannot be asked: %s",

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "pawl/store_driver.h"
+#include "pawl/store.h"
 #include "pawl/transport.h"
 
 typedef struct store_transport {

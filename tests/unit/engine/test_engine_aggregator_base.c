@@ -119,9 +119,8 @@ static void a_row_keeps_the_type_that_its_message_came_as(const char *url)
     open_world(&it, url);
     post_three(&it);
     world_drain(&it);
-    world_ok(
-        it.store->ops->aggregator_get(it.store, PAWL_TEXT("ByMinute"), it.arena, &rows, &error),
-        &error);
+    world_ok(pawl_store_aggregator_get(it.store, PAWL_TEXT("ByMinute"), it.arena, &rows, &error),
+             &error);
     assert_int_equal(rows.count, 3);
     for (size_t i = 0; i < rows.count; i++)
         assert_true(pawl_text_equal(rows.items[i].message.type, PAWL_TEXT("reading")));
@@ -150,9 +149,8 @@ static void a_derived_message_with_full_headers_is_taken(const char *url)
     world_ok(pawl_sender_commit(it.sender, &error), &error);
     world_drain(&it);
     assert_int_equal(world_dead(&it).count, 0);
-    world_ok(
-        it.store->ops->aggregator_get(it.store, PAWL_TEXT("ByMinute"), it.arena, &rows, &error),
-        &error);
+    world_ok(pawl_store_aggregator_get(it.store, PAWL_TEXT("ByMinute"), it.arena, &rows, &error),
+             &error);
     assert_int_equal(rows.count, 1);
     assert_int_equal(rows.items[0].message.headers.size, PAWL_HEADERS_SIZE_MAX);
     world_go(&it, PAWL_SECONDS(60));

@@ -302,11 +302,10 @@ static void wait_since(world *it, pawl_time since)
     pawl_queue_rows  rows  = {.count = 0};
     pawl_queue_claim claim = {
         .queue = PAWL_TEXT("desk"), .due_max = WORLD_START, .count_max = 1, .now = WORLD_START};
-    world_ok(
-        store->ops->worker_open(store, PAWL_TEXT("desk"), PAWL_TEXT("[]"), WORLD_START, &error),
-        &error);
+    world_ok(pawl_store_worker_open(store, PAWL_TEXT("desk"), PAWL_TEXT("[]"), WORLD_START, &error),
+             &error);
     store->is_attached = true;
-    world_ok(store->ops->queue_claim(store, &claim, it->arena, &rows, &error), &error);
+    world_ok(pawl_store_queue_claim(store, &claim, it->arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     pawl_queue_settle settle   = {.queue         = PAWL_TEXT("desk"),
                                   .seq           = rows.items[0].seq,

@@ -202,7 +202,7 @@ static void lease_one(world *it)
                                  .count_max  = 1,
                                  .now        = world_now(it) + PAWL_HOURS(1),
                                  .lease      = PAWL_MINUTES(5)};
-    world_ok(it->store->ops->snapshot_claim(it->store, &claim, it->arena, &piece, &error), &error);
+    world_ok(pawl_store_snapshot_claim(it->store, &claim, it->arena, &piece, &error), &error);
     assert_int_equal(piece.count, 1);
 }
 

@@ -482,7 +482,7 @@ static void e13_a_lost_lease_sends_nothing_twice(const char *url)
                                 .owner       = {{{7}}},
                                 .now         = WORLD_START,
                                 .lease       = PAWL_MINUTES(5)};
-    world_ok(it.store->ops->timeout_claim(it.store, &claim, it.arena, &rows, &error), &error);
+    world_ok(pawl_store_timeout_claim(it.store, &claim, it.arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     pawl_step step = world_drain(&it);
     assert_int_equal(step.next_due, PAWL_TIME_MAX);

@@ -179,8 +179,8 @@ static pawl_saga_row load_a(void)
     pawl_value    value = pawl_value_text(PAWL_TEXT("a"));
     pawl_store   *store = around->store;
     pawl_saga_row row;
-    world_ok(store->ops->saga_load(store, left_table(), PAWL_SAGA_BY_MAIN, &value, 1,
-                                   PAWL_SAGA_UNLOCKED, around->arena, &row, &error),
+    world_ok(pawl_store_saga_load(store, left_table(), PAWL_SAGA_BY_MAIN, &value, 1,
+                                  PAWL_SAGA_UNLOCKED, around->arena, &row, &error),
              &error);
     return row;
 }

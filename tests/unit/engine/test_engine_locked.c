@@ -134,16 +134,16 @@ static void lock_a(world *it, size_t saga)
     pawl_store                   *store  = it->store;
     world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
              &error);
-    world_ok(store->ops->hold_begin(store, &error), &error);
-    world_ok(store->ops->saga_load(store, tables[saga], PAWL_SAGA_BY_MAIN, &value, 1,
-                                   PAWL_SAGA_LOCKED, it->arena, &row, &error),
+    world_ok(pawl_store_hold_begin(store, &error), &error);
+    world_ok(pawl_store_saga_load(store, tables[saga], PAWL_SAGA_BY_MAIN, &value, 1,
+                                  PAWL_SAGA_LOCKED, it->arena, &row, &error),
              &error);
     assert_int_equal(row.version, 1);
 }
 
 static void unlock(world *it)
 {
-    it->store->ops->hold_end(it->store);
+    pawl_store_hold_end(it->store);
 }
 
 static int count_of(world *it, const char *saga)

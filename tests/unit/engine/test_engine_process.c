@@ -196,7 +196,7 @@ static void o18_the_ids_are_rebuilt_from_events_and_folds(const char *url)
     const pawl_stream_read read = {.stream = PAWL_TEXT("Account/a"), .fold_version_max = 1};
     pawl_stream            loaded;
     pawl_error             error = PAWL_ERROR_INIT;
-    world_ok(it.store->ops->stream_load(it.store, &read, 1, it.arena, &loaded, &error), &error);
+    world_ok(pawl_store_stream_load(it.store, &read, 1, it.arena, &loaded, &error), &error);
     assert_int_equal(loaded.fold.version, 4);
     assert_int_equal(loaded.count, 2);
     assert_true(world_says(loaded.fold.state, "\"cents\":4"));

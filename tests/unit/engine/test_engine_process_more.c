@@ -416,7 +416,7 @@ static int64_t fold_version(world *it)
     const pawl_stream_read read = {.stream = PAWL_TEXT("Tally/a"), .fold_version_max = 1};
     pawl_stream            loaded;
     pawl_error             error = PAWL_ERROR_INIT;
-    world_ok(it->store->ops->stream_load(it->store, &read, 1, it->arena, &loaded, &error), &error);
+    world_ok(pawl_store_stream_load(it->store, &read, 1, it->arena, &loaded, &error), &error);
     return loaded.fold.version;
 }
 

@@ -306,8 +306,8 @@ static void overwrite(world *it, const char *order_id, const char *data)
     pawl_value                    value = pawl_value_text(pawl_text_of(order_id));
     world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
              &error);
-    world_ok(it->store->ops->saga_load(it->store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
-                                       PAWL_SAGA_UNLOCKED, it->arena, &row, &error),
+    world_ok(pawl_store_saga_load(it->store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
+                                  PAWL_SAGA_UNLOCKED, it->arena, &row, &error),
              &error);
     pawl_saga_update update   = {.table        = tables[0],
                                  .id           = row.id,

@@ -131,8 +131,8 @@ static void write_as_another(world *it)
     pawl_value                    value = pawl_value_text(PAWL_TEXT("l"));
     world_ok(pawl_endpoint_tables(&application, NULL, NULL, it->arena, &tables, &count, &error),
              &error);
-    world_ok(it->store->ops->saga_load(it->store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
-                                       PAWL_SAGA_UNLOCKED, it->arena, &row, &error),
+    world_ok(pawl_store_saga_load(it->store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
+                                  PAWL_SAGA_UNLOCKED, it->arena, &row, &error),
              &error);
     pawl_saga_update update   = {.table        = tables[0],
                                  .id           = row.id,

@@ -356,10 +356,10 @@ static void kill_holders(world *it)
     pawl_queue_claim claim = {
         .queue = PAWL_TEXT("street"), .due_max = WORLD_START, .count_max = 1, .now = WORLD_START};
     world_ok(
-        store->ops->worker_open(store, PAWL_TEXT("street"), PAWL_TEXT("[]"), WORLD_START, &error),
+        pawl_store_worker_open(store, PAWL_TEXT("street"), PAWL_TEXT("[]"), WORLD_START, &error),
         &error);
     store->is_attached = true;
-    world_ok(store->ops->queue_claim(store, &claim, it->arena, &rows, &error), &error);
+    world_ok(pawl_store_queue_claim(store, &claim, it->arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     pawl_queue_settle settle   = {.queue  = PAWL_TEXT("street"),
                                   .seq    = rows.items[0].seq,

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "support/lean.h"
 #include "support/world.h"
 
 #include "pawl/operations.h"
@@ -130,7 +131,7 @@ static void o23_a_store_is_asked(const char *url)
     pawl_arena        *arena  = pawl_arena_create(0);
     pawl_outbox_rows   rows   = {.count = 0};
     pawl_outbox_result result = {.outcome = PAWL_ATTEMPT_REJECTED, .error = PAWL_TEXT("no")};
-    world_ok(store->ops->outbox_list(store, PAWL_OUTBOX_PENDING, 0, arena, &rows, &error), &error);
+    world_ok(pawl_store_outbox_list(store, PAWL_OUTBOX_PENDING, 0, arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     world_ok(pawl_store_outbox_settle(store, &rows.items[0], &result, NOW, &error), &error);
     world_ok(pawl_health_check(store, NULL, NOW + 300 * SECOND, &health, &error), &error);
@@ -151,26 +152,40 @@ static pawl_code no_stats(pawl_store *store, pawl_time now, pawl_arena *arena, p
     return pawl_error_set(error, PAWL_EUNREACHABLE, "the server is away");
 }
 
+static pawl_code no_commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
+                           pawl_error *error)
+{
+    (void)store;
+    (void)changes;
+    (void)refused;
+    (void)error;
+    return PAWL_OK;
+}
+
 static void o23_a_store_that_does_not_answer_is_unhealthy(void **state)
 {
-    pawl_store_ops ops   = {.ops_size = sizeof ops, .scheme = "mute", .stats = no_stats};
-    pawl_store     store = {.ops = &ops};
-    pawl_error     error = PAWL_ERROR_INIT;
-    pawl_health    health;
+    static pawl_store_ops ops   = {LEAN_STORE, .scheme = "mute", .commit = no_commit,
+                                   .stats = no_stats};
+    pawl_store           *store = NULL;
+    pawl_error            error = PAWL_ERROR_INIT;
+    pawl_health           health;
     (void)state;
-    assert_int_equal(pawl_health_check(&store, NULL, NOW, &health, &error), PAWL_EUNREACHABLE);
+    assert_int_equal(pawl_store_register(&ops, &error), PAWL_OK);
+    assert_int_equal(pawl_store_open("mute:", NULL, &store, &error), PAWL_OK);
+    assert_int_equal(pawl_health_check(store, NULL, NOW, &health, &error), PAWL_EUNREACHABLE);
     assert_int_equal(health.state, PAWL_UNHEALTHY);
     assert_int_equal(health.check_count, 1);
     assert_string_equal(health.checks[0].name, "store");
     assert_string_equal(health.checks[0].reason, "the server is away");
-    assert_int_equal(pawl_health_check(&store, NULL, NOW, &health, NULL), PAWL_EUNREACHABLE);
+    assert_int_equal(pawl_health_check(store, NULL, NOW, &health, NULL), PAWL_EUNREACHABLE);
     assert_string_equal(health.checks[0].reason, "the server is away");
     ops.stats = NULL;
-    assert_int_equal(pawl_health_check(&store, NULL, NOW, &health, &error), PAWL_EUNSUPPORTED);
+    assert_int_equal(pawl_health_check(store, NULL, NOW, &health, &error), PAWL_EUNSUPPORTED);
     assert_int_equal(health.state, PAWL_UNHEALTHY);
     pawl_health_options wrong = {.dead_degraded = 200};
-    assert_int_equal(pawl_health_check(&store, &wrong, NOW, &health, &error), PAWL_EINVAL);
+    assert_int_equal(pawl_health_check(store, &wrong, NOW, &health, &error), PAWL_EINVAL);
     assert_int_equal(health.state, PAWL_UNHEALTHY);
+    pawl_store_close(store);
 }
 
 static void o23_a_reason_that_is_too_long_says_so(void **state)

@@ -276,7 +276,7 @@ static void expect_due(const machines *it, pawl_time first, pawl_time second)
     pawl_arena     *arena = pawl_arena_create(0);
     pawl_queue_rows rows;
     world_ok(pawl_store_open(it->there, NULL, &store, &error), &error);
-    world_ok(store->ops->queue_list(store, PAWL_TEXT("notes"), 9, arena, &rows, &error), &error);
+    world_ok(pawl_store_queue_list(store, PAWL_TEXT("notes"), 9, arena, &rows, &error), &error);
     assert_int_equal(rows.count, 2);
     assert_int_equal(rows.items[0].due, first);
     assert_int_equal(rows.items[1].due, second);

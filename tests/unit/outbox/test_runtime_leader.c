@@ -149,13 +149,13 @@ static void o20_an_old_answer_is_asked_for_again(const char *url)
     world_ok(pawl__leader_check(t.first, &error), &error);
     assert_true(t.first->answered > answered);
     /* The store says that it does not lead any more. */
-    world_ok(t.first->store->ops->unlead(t.first->store, t.first->lease_name, &error), &error);
-    world_ok(t.it.store->ops->worker_open(t.it.store, PAWL_TEXT(""), PAWL_TEXT("[]"),
-                                          pawl_clock_now(t.it.machine), &error),
+    world_ok(pawl_store_unlead(t.first->store, t.first->lease_name, &error), &error);
+    world_ok(pawl_store_worker_open(t.it.store, PAWL_TEXT(""), PAWL_TEXT("[]"),
+                                    pawl_clock_now(t.it.machine), &error),
              &error);
     t.it.store->is_attached = true;
-    world_ok(t.it.store->ops->lead(t.it.store, t.first->lease_name, pawl_clock_now(t.it.machine),
-                                   PAWL_SECONDS(11), &is_held, &error),
+    world_ok(pawl_store_lead(t.it.store, t.first->lease_name, pawl_clock_now(t.it.machine),
+                             PAWL_SECONDS(11), &is_held, &error),
              &error);
     assert_true(is_held);
     world_ok(pawl__leader_check(t.first, &error), &error);

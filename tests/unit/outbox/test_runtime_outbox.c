@@ -109,9 +109,9 @@ static pawl_queue_rows arrived(pair *both, const char *queue)
 {
     pawl_error      error = PAWL_ERROR_INIT;
     pawl_queue_rows rows  = {.count = 0};
-    world_ok(both->look->ops->queue_list(both->look, pawl_text_of(queue), 0, both->it.arena, &rows,
-                                         &error),
-             &error);
+    world_ok(
+        pawl_store_queue_list(both->look, pawl_text_of(queue), 0, both->it.arena, &rows, &error),
+        &error);
     return rows;
 }
 

@@ -71,7 +71,7 @@ static pawl_outbox_row row_of(int which, int number)
     pawl_error        error = PAWL_ERROR_INIT;
     pawl_outbox_rows  rows;
     pawl_outbox_query query = {.dispatch_id = id_of(which, number)};
-    world_ok(t.it.store->ops->outbox_find(t.it.store, &query, t.it.arena, &rows, &error), &error);
+    world_ok(pawl_store_outbox_find(t.it.store, &query, t.it.arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     return rows.items[0];
 }
@@ -415,8 +415,8 @@ static pawl_code receive_slowly(pawl_transport *transport, pawl_delivery *items,
     (void)arena;
     (void)error;
     pass(PAWL_SECONDS(40));
-    world_ok(rival->ops->lead(rival, PAWL_TEXT("outbox/source"), pawl_clock_now(t.it.machine),
-                              PAWL_SECONDS(11), &is_held, NULL),
+    world_ok(pawl_store_lead(rival, PAWL_TEXT("outbox/source"), pawl_clock_now(t.it.machine),
+                             PAWL_SECONDS(11), &is_held, NULL),
              error);
     taken += is_held;
     return PAWL_OK;
@@ -436,7 +436,7 @@ static void o20_a_slow_sink_does_not_cost_the_lead(const char *url)
     world_open(&t.it, url, &application, "source", &options);
     world_ok(pawl_store_open(url, NULL, &rival, &error), &error);
     world_ok(
-        rival->ops->worker_open(rival, PAWL_TEXT("source"), PAWL_TEXT("[]"), WORLD_START, &error),
+        pawl_store_worker_open(rival, PAWL_TEXT("source"), PAWL_TEXT("[]"), WORLD_START, &error),
         &error);
     rival->is_attached = true;
     taken              = 0;
@@ -447,7 +447,7 @@ static void o20_a_slow_sink_does_not_cost_the_lead(const char *url)
     }
     assert_int_equal(taken, 1);
     assert_true(is_all_settled());
-    rival->ops->worker_close(rival, WORLD_START, NULL);
+    pawl_store_worker_close(rival, WORLD_START, NULL);
     rival->is_attached = false;
     pawl_store_close(rival);
     world_close(&t.it);

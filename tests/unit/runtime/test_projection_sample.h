@@ -224,7 +224,7 @@ static inline int64_t place_of(world *it, const char *checkpoint)
 {
     int64_t    position = -1;
     pawl_error error    = PAWL_ERROR_INIT;
-    world_ok(it->store->ops->checkpoint_get(it->store, pawl_text_of(checkpoint), &position, &error),
+    world_ok(pawl_store_checkpoint_get(it->store, pawl_text_of(checkpoint), &position, &error),
              &error);
     return position;
 }
@@ -234,7 +234,7 @@ static inline pawl_event_rows all_events(world *it)
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_event_rows  rows;
     pawl_event_query query = {.is_by_position = true};
-    world_ok(it->store->ops->event_list(it->store, &query, it->arena, &rows, &error), &error);
+    world_ok(pawl_store_event_list(it->store, &query, it->arena, &rows, &error), &error);
     return rows;
 }
 
@@ -243,7 +243,7 @@ static inline pawl_event_rows numbered_events(world *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
     int64_t    count = 0;
-    world_ok(it->store->ops->event_number(it->store, 1000, &count, &error), &error);
+    world_ok(pawl_store_event_number(it->store, 1000, &count, &error), &error);
     return all_events(it);
 }
 

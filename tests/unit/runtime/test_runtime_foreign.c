@@ -38,7 +38,7 @@ static pawl_store *open_store(const char *url)
 static void close_store(pawl_store *store)
 {
     if (store->is_attached)
-        store->ops->worker_close(store, pawl_clock_now(NULL), NULL);
+        pawl_store_worker_close(store, pawl_clock_now(NULL), NULL);
     pawl_store_close(store);
 }
 
@@ -57,7 +57,7 @@ static pawl_stats stats_of(pawl_store *store, pawl_arena *arena)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats;
-    world_ok(store->ops->stats(store, pawl_clock_now(NULL), arena, &stats, &error), &error);
+    world_ok(pawl_store_stats(store, pawl_clock_now(NULL), arena, &stats, &error), &error);
     return stats;
 }
 
@@ -84,7 +84,7 @@ static void e15_a_worker_sleeps_until_the_next_one_is_due(const char *url)
     pawl_arena     *arena = pawl_arena_create(0);
     pawl_error      error = PAWL_ERROR_INIT;
     pawl_queue_rows rows  = {.count = 0};
-    world_ok(store->ops->queue_list(store, PAWL_TEXT("vans"), 0, arena, &rows, &error), &error);
+    world_ok(pawl_store_queue_list(store, PAWL_TEXT("vans"), 0, arena, &rows, &error), &error);
     assert_int_equal(rows.count, 1);
     pawl_arena_destroy(arena);
     runner_close(&it);

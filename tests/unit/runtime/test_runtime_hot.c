@@ -68,8 +68,8 @@ static void meddle(void)
     world_ok(pawl_store_open(store_url, NULL, &store, &error), &error);
     world_ok(pawl_endpoint_tables(&application, NULL, NULL, arena, &tables, &count, &error),
              &error);
-    world_ok(store->ops->saga_load(store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
-                                   PAWL_SAGA_UNLOCKED, arena, &row, &error),
+    world_ok(pawl_store_saga_load(store, tables[0], PAWL_SAGA_BY_MAIN, &value, 1,
+                                  PAWL_SAGA_UNLOCKED, arena, &row, &error),
              &error);
     pawl_saga_update update   = {.table        = tables[0],
                                  .id           = row.id,
@@ -82,7 +82,7 @@ static void meddle(void)
     changes.saga_update.items = &update;
     changes.saga_update.count = 1;
     world_ok(pawl_store_commit(store, &changes, NULL, &error), &error);
-    store->ops->worker_close(store, WORLD_START, NULL);
+    pawl_store_worker_close(store, WORLD_START, NULL);
     pawl_store_close(store);
     pawl_arena_destroy(arena);
 }
@@ -171,7 +171,7 @@ static bool is_counted(fixture *it, long wanted)
     pawl_store *store = NULL;
     pawl_arena_reset(it->arena);
     world_ok(pawl_store_open(store_url, NULL, &store, &error), &error);
-    world_ok(store->ops->stats(store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
+    world_ok(pawl_store_stats(store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
     pawl_store_close(store);
     return stats.counters.messages == wanted && stats.queue_count == 0;
 }

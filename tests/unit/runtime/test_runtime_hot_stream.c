@@ -141,7 +141,7 @@ static pawl_stats stats_of(fixture *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats;
-    world_ok(it->store->ops->stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
+    world_ok(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
     return stats;
 }
 
@@ -150,7 +150,7 @@ static void check_queue(fixture *it)
 {
     pawl_error      error = PAWL_ERROR_INIT;
     pawl_queue_rows rows  = {.count = 0};
-    world_ok(it->store->ops->queue_list(it->store, PAWL_TEXT("shop"), 0, it->arena, &rows, &error),
+    world_ok(pawl_store_queue_list(it->store, PAWL_TEXT("shop"), 0, it->arena, &rows, &error),
              &error);
     for (size_t i = 0; i < rows.count; i++)
         if (rows.items[i].attempts > 0)
@@ -202,7 +202,7 @@ static pawl_event_rows events_of(fixture *it, const char *stream, size_t count)
     pawl_error             error = PAWL_ERROR_INIT;
     pawl_event_rows        rows  = {.count = 0};
     const pawl_event_query query = {.stream = pawl_text_of(stream)};
-    world_ok(it->store->ops->event_list(it->store, &query, it->arena, &rows, &error), &error);
+    world_ok(pawl_store_event_list(it->store, &query, it->arena, &rows, &error), &error);
     assert_int_equal(rows.count, count);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(rows.items[i].version, i + 1);

@@ -90,7 +90,7 @@ static pawl_stats stats_of(place *p)
     pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats;
     pawl_arena_reset(p->arena);
-    world_ok(p->store->ops->stats(p->store, PAWL_TIME_MAX, p->arena, &stats, &error), &error);
+    world_ok(pawl_store_stats(p->store, PAWL_TIME_MAX, p->arena, &stats, &error), &error);
     return stats;
 }
 
@@ -104,11 +104,10 @@ static size_t claim_all(place *p, const char *queue)
                               .due_max   = PAWL_TIME_MAX,
                               .count_max = 10,
                               .now       = WORLD_START};
-    world_ok(
-        store->ops->worker_open(store, PAWL_TEXT("mill"), PAWL_TEXT("[]"), WORLD_START, &error),
-        &error);
-    world_ok(store->ops->queue_claim(store, &claim, p->arena, &rows, &error), &error);
-    world_ok(store->ops->worker_close(store, WORLD_START, &error), &error);
+    world_ok(pawl_store_worker_open(store, PAWL_TEXT("mill"), PAWL_TEXT("[]"), WORLD_START, &error),
+             &error);
+    world_ok(pawl_store_queue_claim(store, &claim, p->arena, &rows, &error), &error);
+    world_ok(pawl_store_worker_close(store, WORLD_START, &error), &error);
     return rows.count;
 }
 

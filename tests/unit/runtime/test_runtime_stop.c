@@ -259,7 +259,7 @@ static pawl_stats stats_of(place *p)
     pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats;
     pawl_arena_reset(p->arena);
-    world_ok(p->store->ops->stats(p->store, PAWL_TIME_MAX, p->arena, &stats, &error), &error);
+    world_ok(pawl_store_stats(p->store, PAWL_TIME_MAX, p->arena, &stats, &error), &error);
     return stats;
 }
 

@@ -155,7 +155,7 @@ static pawl_stats stats_of(looker *it)
     pawl_error error = PAWL_ERROR_INIT;
     pawl_stats stats;
     pawl_arena_reset(it->arena);
-    world_ok(it->store->ops->stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
+    world_ok(pawl_store_stats(it->store, PAWL_TIME_MAX, it->arena, &stats, &error), &error);
     return stats;
 }
 

@@ -52,7 +52,7 @@ static size_t claim_all(pawl_store *store, pawl_arena *arena)
 {
     pawl_queue_claim claim = {.queue = PAWL_TEXT("orders"), .due_max = 10, .count_max = 100};
     pawl_queue_rows  rows;
-    assert_int_equal(store->ops->queue_claim(store, &claim, arena, &rows, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_queue_claim(store, &claim, arena, &rows, NULL), PAWL_OK);
     return rows.count;
 }
 
@@ -117,14 +117,14 @@ static void what_a_closed_handle_held_is_free(void **state)
     send_one(first, "m-1");
     assert_int_equal(claim_all(first, arena), 1);
     assert_int_equal(claim_all(second, arena), 0);
-    assert_int_equal(first->ops->lead(first, PAWL_TEXT("outbox"), 0, 1000, &is_held, NULL), 0);
+    assert_int_equal(pawl_store_lead(first, PAWL_TEXT("outbox"), 0, 1000, &is_held, NULL), 0);
     assert_true(is_held);
-    assert_int_equal(second->ops->lead(second, PAWL_TEXT("outbox"), 1, 1000, &is_held, NULL), 0);
+    assert_int_equal(pawl_store_lead(second, PAWL_TEXT("outbox"), 1, 1000, &is_held, NULL), 0);
     assert_false(is_held);
 
     pawl_store_close(first);
     assert_int_equal(claim_all(second, arena), 1);
-    assert_int_equal(second->ops->lead(second, PAWL_TEXT("outbox"), 2, 1000, &is_held, NULL), 0);
+    assert_int_equal(pawl_store_lead(second, PAWL_TEXT("outbox"), 2, 1000, &is_held, NULL), 0);
     assert_true(is_held);
     pawl_store_close(second);
     pawl_arena_destroy(arena);
@@ -161,8 +161,8 @@ static void a_worker_that_is_opened_again_has_the_next_epoch(void **state)
     assert_int_equal(first->epoch, 1);
     second->worker = first->worker;
     for (int64_t epoch = 2; epoch <= 3; epoch++) {
-        assert_int_equal(
-            second->ops->worker_open(second, PAWL_TEXT("e"), PAWL_TEXT("[]"), 2, &error), PAWL_OK);
+        assert_int_equal(pawl_store_worker_open(second, PAWL_TEXT("e"), PAWL_TEXT("[]"), 2, &error),
+                         PAWL_OK);
         assert_int_equal(second->epoch, epoch);
     }
     assert_int_equal(pawl_store_commit(first, &nothing, NULL, &error), PAWL_EFENCED);
@@ -204,7 +204,7 @@ static void a_child_process_is_refused(void **state)
     assert_int_not_equal(child, -1);
     if (child == 0) {
         pawl_next_due next;
-        pawl_code     code = store->ops->next_due(store, PAWL_TEXT("orders"), NULL, 0, &next, NULL);
+        pawl_code     code = pawl_store_next_due(store, PAWL_TEXT("orders"), NULL, 0, &next, NULL);
         pawl_store_close(store);
         _exit(code == PAWL_EINVAL ? 0 : 1);
     }
@@ -267,7 +267,7 @@ static void retry_one(pawl_store *store, pawl_arena *arena, int32_t attempts)
     pawl_error       error = PAWL_ERROR_INIT;
     pawl_queue_rows  rows;
     pawl_queue_claim claim = {.queue = PAWL_TEXT("orders"), .due_max = 10, .count_max = 1};
-    assert_int_equal(store->ops->queue_claim(store, &claim, arena, &rows, &error), PAWL_OK);
+    assert_int_equal(pawl_store_queue_claim(store, &claim, arena, &rows, &error), PAWL_OK);
     assert_int_equal(rows.count, 1);
     pawl_queue_settle settle  = {.action   = PAWL_QUEUE_RETRY,
                                  .queue    = PAWL_TEXT("orders"),
@@ -330,9 +330,9 @@ static void names_of_one_hash_are_apart(void **state)
     for (size_t i = 0; i < 2; i++) {
         pawl_queue_rows        rows;
         pawl_aggregator_counts counts;
-        assert_int_equal(store->ops->queue_list(store, names[i], 0, arena, &rows, NULL), PAWL_OK);
+        assert_int_equal(pawl_store_queue_list(store, names[i], 0, arena, &rows, NULL), PAWL_OK);
         assert_int_equal(rows.count, 1);
-        assert_int_equal(store->ops->aggregator_count(store, names[i], NULL, 0, 1, &counts, NULL),
+        assert_int_equal(pawl_store_aggregator_counts(store, names[i], NULL, 0, 1, &counts, NULL),
                          PAWL_OK);
         assert_int_equal(counts.all, 1);
     }
@@ -370,11 +370,11 @@ static int64_t count_rows(pawl_store *store, pawl_arena *arena)
     pawl_subscriptions    subscriptions;
     pawl_flush_rows       flushes;
     int64_t               sagas = 0;
-    assert_int_equal(store->ops->stats(store, 10, arena, &stats, NULL), PAWL_OK);
-    assert_int_equal(store->ops->subscriptions(store, arena, &subscriptions, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_stats(store, 10, arena, &stats, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_subscriptions(store, arena, &subscriptions, NULL), PAWL_OK);
     assert_int_equal(
-        store->ops->flush_list(store, PAWL_TEXT("totals"), 10, 10, arena, &flushes, NULL), PAWL_OK);
-    assert_int_equal(store->ops->saga_count(store, &table, &sagas, NULL), PAWL_OK);
+        pawl_store_flush_list(store, PAWL_TEXT("totals"), 10, 10, arena, &flushes, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_saga_count(store, &table, &sagas, NULL), PAWL_OK);
     return (int64_t)stats.queue_count + stats.timeouts_due + stats.outbox_pending +
            stats.aggregator_rows + stats.dead + stats.inbox + (int64_t)subscriptions.count +
            (int64_t)flushes.count + sagas;
@@ -393,13 +393,13 @@ static void a_dropped_schema_leaves_no_row(void **state)
     for (int round = 0; round < 2; round++) { /* the second one finds nothing in its way */
         fill(store);
         assert_int_equal(count_rows(store, arena), 9);
-        assert_int_equal(store->ops->lead(store, PAWL_TEXT("outbox"), 1, 1000, &is_held, NULL),
+        assert_int_equal(pawl_store_lead(store, PAWL_TEXT("outbox"), 1, 1000, &is_held, NULL),
                          PAWL_OK);
         assert_true(is_held);
         assert_int_equal(store->ops->schema(store, PAWL_SCHEMA_DROP, &spec, NULL, NULL, NULL),
                          PAWL_OK);
         assert_int_equal(count_rows(store, arena), 0);
-        assert_int_equal(other->ops->lead(other, PAWL_TEXT("outbox"), 2, 1000, &is_held, NULL),
+        assert_int_equal(pawl_store_lead(other, PAWL_TEXT("outbox"), 2, 1000, &is_held, NULL),
                          PAWL_OK);
         assert_false(is_held);
     }
@@ -430,9 +430,9 @@ static void the_schema_is_said_to_be_none(void **state)
     assert_int_equal(claim_all(store, arena), 1);
     assert_int_equal(pawl_store_schema(url, PAWL_SCHEMA_DROP, NULL, keep_line, line, NULL), 0);
     pawl_stats stats;
-    assert_int_equal(store->ops->stats(store, 10, arena, &stats, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_stats(store, 10, arena, &stats, NULL), PAWL_OK);
     assert_int_equal(stats.queue_count, 0);
-    assert_int_equal(store->ops->hold_begin(store, NULL), PAWL_EUNSUPPORTED);
+    assert_int_equal(pawl_store_hold_begin(store, NULL), PAWL_EUNSUPPORTED);
     pawl_store_close(store);
     pawl_arena_destroy(arena);
 }
@@ -464,16 +464,16 @@ static void rows_of_a_source_come_in_order(void **state)
     pawl_changes changes = {.unit_count = 1, .group_count = 1, .outbox_add = {adds, COUNT(adds)}};
     must(store, &changes);
     pawl_outbox_rows rows;
-    assert_int_equal(store->ops->outbox_claim(store, (pawl_text){.data = "", .size = 0}, 0, 3,
-                                              arena, &rows, NULL),
+    assert_int_equal(pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, 0, 3, arena,
+                                             &rows, NULL),
                      PAWL_OK);
     assert_int_equal(rows.count, 3);
     assert_int_equal(rows.items[0].version, 7);
     assert_string_equal(rows.items[1].source.data, "b");
     assert_int_equal(rows.items[2].version, 8);
     assert_int_equal(rows.next_attempt, 0);
-    assert_int_equal(store->ops->outbox_claim(store, (pawl_text){.data = "", .size = 0}, 0, 9,
-                                              arena, &rows, NULL),
+    assert_int_equal(pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, 0, 9, arena,
+                                             &rows, NULL),
                      PAWL_OK);
     assert_int_equal(rows.count, 4);
     assert_int_equal(rows.next_attempt, PAWL_TIME_MAX);

@@ -71,11 +71,11 @@ static void claim_what_was_made(pawl_store *store, pawl_arena *arena, found *ids
 {
     pawl_queue_claim queue = {.queue = PAWL_TEXT("orders"), .due_max = 10, .count_max = 1};
     pawl_queue_rows  messages;
-    assert_int_equal(store->ops->queue_claim(store, &queue, arena, &messages, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_queue_claim(store, &queue, arena, &messages, NULL), PAWL_OK);
     assert_int_equal(messages.count, 1);
     pawl_timeout_claim timeouts = {.due_max = 10, .owner = session, .now = 10, .lease = 1000};
     pawl_timeout_rows  due;
-    assert_int_equal(store->ops->timeout_claim(store, &timeouts, arena, &due, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_timeout_claim(store, &timeouts, arena, &due, NULL), PAWL_OK);
     assert_int_equal(due.count, 1);
     const pawl_text     types[] = {PAWL_TEXT("place_order")};
     pawl_snapshot_claim claim   = {.partition  = PAWL_TEXT("totals"),
@@ -85,11 +85,11 @@ static void claim_what_was_made(pawl_store *store, pawl_arena *arena, found *ids
                                    .now        = 10,
                                    .lease      = 1000};
     pawl_snapshot       snapshot;
-    assert_int_equal(store->ops->snapshot_claim(store, &claim, arena, &snapshot, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_snapshot_claim(store, &claim, arena, &snapshot, NULL), PAWL_OK);
     assert_int_equal(snapshot.count, 1);
     pawl_outbox_rows rows;
-    assert_int_equal(store->ops->outbox_claim(store, (pawl_text){.data = "", .size = 0}, 10, 1,
-                                              arena, &rows, NULL),
+    assert_int_equal(pawl_store_outbox_claim(store, (pawl_text){.data = "", .size = 0}, 10, 1,
+                                             arena, &rows, NULL),
                      PAWL_OK);
     assert_int_equal(rows.count, 1);
     *ids = (found){messages.items[0].seq, rows.items[0].id, snapshot.items[0].id, 0};
@@ -117,7 +117,7 @@ static int64_t make_journal(pawl_store *store, pawl_arena *arena)
                             .fold_set       = {&fold, 1}};
     must(store, &changes);
     pawl_outbox_rows rows;
-    assert_int_equal(store->ops->outbox_list(store, PAWL_OUTBOX_PENDING, 0, arena, &rows, NULL), 0);
+    assert_int_equal(pawl_store_outbox_list(store, PAWL_OUTBOX_PENDING, 0, arena, &rows, NULL), 0);
     assert_int_equal(rows.count, 1);
     pawl_outbox_settle dead = {.id       = rows.items[0].id,
                                .state    = PAWL_OUTBOX_DEAD,
@@ -324,8 +324,8 @@ static pawl_code commit_all(pawl_store *store, const found *ids, pawl_refusals *
 static void find_sagas(pawl_store *store, pawl_arena *arena, pawl_saga_row rows[3])
 {
     const pawl_value values[] = {text_value("o-1"), text_value("o-2"), text_value("o-3")};
-    assert_int_equal(store->ops->saga_load(store, &saga_table, PAWL_SAGA_BY_MAIN, values, 3,
-                                           PAWL_SAGA_UNLOCKED, arena, rows, NULL),
+    assert_int_equal(pawl_store_saga_load(store, &saga_table, PAWL_SAGA_BY_MAIN, values, 3,
+                                          PAWL_SAGA_UNLOCKED, arena, rows, NULL),
                      PAWL_OK);
 }
 
@@ -338,14 +338,14 @@ static void check_journal(pawl_store *store, pawl_arena *arena, const found *ids
     int64_t                position = -1;
     pawl_stream            stream;
     pawl_attempt_rows      lines;
-    assert_int_equal(store->ops->stream_load(store, &read, 1, arena, &stream, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_stream_load(store, &read, 1, arena, &stream, NULL), PAWL_OK);
     assert_int_equal(stream.version, version);
     assert_int_equal(stream.fold.version, version);
     assert_string_equal(stream.fold.state.data, version == 1 ? "{\"sum\":0}" : "{\"sum\":2}");
     assert_int_equal(stream.count, 0);
-    assert_int_equal(store->ops->checkpoint_get(store, PAWL_TEXT("totals"), &position, NULL), 0);
+    assert_int_equal(pawl_store_checkpoint_get(store, PAWL_TEXT("totals"), &position, NULL), 0);
     assert_int_equal(position, version);
-    assert_int_equal(store->ops->outbox_attempts(store, ids->dead_id, arena, &lines, NULL), 0);
+    assert_int_equal(pawl_store_outbox_attempts(store, ids->dead_id, arena, &lines, NULL), 0);
     assert_int_equal(lines.count, line_count);
 }
 
@@ -357,7 +357,7 @@ static void check_nothing_happened(pawl_store *store, pawl_arena *arena, const f
     assert_int_equal(rows[0].version, 1);
     assert_int_equal(rows[1].version, 1);
     pawl_stats stats;
-    assert_int_equal(store->ops->stats(store, 10, arena, &stats, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_stats(store, 10, arena, &stats, NULL), PAWL_OK);
     assert_int_equal(stats.queue_count, 1);
     assert_int_equal(stats.queues[0].ready, 1);
     assert_int_equal(stats.inbox, 0);
@@ -371,7 +371,7 @@ static void check_nothing_happened(pawl_store *store, pawl_arena *arena, const f
     assert_int_equal(stats.dead, 1);
     assert_int_equal(stats.counters.messages, 0);
     pawl_subscriptions wishes;
-    assert_int_equal(store->ops->subscriptions(store, arena, &wishes, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_subscriptions(store, arena, &wishes, NULL), PAWL_OK);
     assert_int_equal(wishes.count, 0);
 }
 
@@ -385,7 +385,7 @@ static void check_all_happened(pawl_store *store, pawl_arena *arena, const found
     assert_string_equal(rows[1].transitional.as.text.data, "n-3");
     assert_int_equal(rows[2].version, 0);
     pawl_stats stats;
-    assert_int_equal(store->ops->stats(store, 10, arena, &stats, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_stats(store, 10, arena, &stats, NULL), PAWL_OK);
     assert_int_equal(stats.queue_count, 2);
     assert_int_equal(stats.queues[0].future, 1);
     assert_int_equal(stats.queues[1].ready, 1);
@@ -399,17 +399,17 @@ static void check_all_happened(pawl_store *store, pawl_arena *arena, const found
     assert_int_equal(stats.dead, 1);
     assert_int_equal(stats.counters.messages, 3);
     pawl_timeout_rows timeouts;
-    assert_int_equal(store->ops->timeout_list(store, kept_saga, 0, arena, &timeouts, NULL), 0);
+    assert_int_equal(pawl_store_timeout_list(store, kept_saga, 0, arena, &timeouts, NULL), 0);
     assert_int_equal(timeouts.count, 1);
     assert_int_equal(timeouts.items[0].generation, 2);
     assert_int_equal(timeouts.items[0].due, 40);
     pawl_attempt_rows attempts;
-    assert_int_equal(store->ops->outbox_attempts(store, ids->outbox_id, arena, &attempts, NULL), 0);
+    assert_int_equal(pawl_store_outbox_attempts(store, ids->outbox_id, arena, &attempts, NULL), 0);
     assert_int_equal(attempts.count, 1);
     assert_string_equal(attempts.items[0].error.data, "no line");
     const pawl_text names[] = {PAWL_TEXT("totals"), PAWL_TEXT("sums")};
     pawl_next_due   next;
-    assert_int_equal(store->ops->next_due(store, PAWL_TEXT("orders"), names, 2, &next, NULL), 0);
+    assert_int_equal(pawl_store_next_due(store, PAWL_TEXT("orders"), names, 2, &next, NULL), 0);
     assert_int_equal(next.queue, 20);
     assert_int_equal(next.timeout, 40);
     assert_int_equal(next.flush, 60);
@@ -494,7 +494,7 @@ static pawl_code claim_message(pawl_store *store, pawl_arena *arena, size_t *cou
 {
     pawl_queue_claim claim = {.queue = PAWL_TEXT("orders"), .count_max = 9};
     pawl_queue_rows  rows;
-    pawl_code        code = store->ops->queue_claim(store, &claim, arena, &rows, NULL);
+    pawl_code        code = pawl_store_queue_claim(store, &claim, arena, &rows, NULL);
     *count                = rows.count;
     return code;
 }
@@ -503,7 +503,7 @@ static pawl_code claim_timeout(pawl_store *store, pawl_arena *arena, size_t *cou
 {
     pawl_timeout_claim claim = {.owner = session, .lease = 1000};
     pawl_timeout_rows  rows;
-    pawl_code          code = store->ops->timeout_claim(store, &claim, arena, &rows, NULL);
+    pawl_code          code = pawl_store_timeout_claim(store, &claim, arena, &rows, NULL);
     *count                  = rows.count;
     return code;
 }
@@ -517,7 +517,7 @@ static pawl_code claim_snapshot(pawl_store *store, pawl_arena *arena, size_t *co
                                    .type_count = 1,
                                    .lease      = 1000};
     pawl_snapshot       snapshot;
-    pawl_code           code = store->ops->snapshot_claim(store, &claim, arena, &snapshot, NULL);
+    pawl_code           code = pawl_store_snapshot_claim(store, &claim, arena, &snapshot, NULL);
     *count                   = snapshot.count;
     return code;
 }

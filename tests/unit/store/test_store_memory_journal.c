@@ -72,7 +72,7 @@ static pawl_event_rows all_events(pawl_store *store, pawl_arena *arena)
 {
     const pawl_event_query query = {.is_by_position = true};
     pawl_event_rows        rows;
-    assert_int_equal(store->ops->event_list(store, &query, arena, &rows, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_event_list(store, &query, arena, &rows, NULL), PAWL_OK);
     return rows;
 }
 
@@ -92,7 +92,7 @@ static void positions_are_seqs_without_gaps(void **state)
     assert_int_equal(append(store, failed, COUNT(failed), &refused), PAWL_OK);
     assert_int_equal(refused.count, 1);
     assert_int_equal(append(store, next, 1, NULL), PAWL_OK);
-    assert_int_equal(store->ops->event_number(store, 10, &count, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_event_number(store, 10, &count, NULL), PAWL_OK);
     assert_int_equal(count, 0);
     pawl_event_rows rows = all_events(store, arena);
     assert_int_equal(rows.count, 4);
@@ -137,15 +137,15 @@ static void dropping_the_schema_empties_the_journal(void **state)
     int64_t                position = -1;
     pawl_stream            stream;
     make_ground(store);
-    assert_int_equal(store->ops->stream_load(store, &read, 1, arena, &stream, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_stream_load(store, &read, 1, arena, &stream, NULL), PAWL_OK);
     assert_int_equal(stream.version, 2);
     assert_int_equal(stream.fold.version, 1);
     assert_int_equal(stream.count, 1);
     assert_int_equal(store->ops->schema(store, PAWL_SCHEMA_DROP, &spec, NULL, NULL, NULL), PAWL_OK);
-    assert_int_equal(store->ops->stream_load(store, &read, 1, arena, &stream, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_stream_load(store, &read, 1, arena, &stream, NULL), PAWL_OK);
     assert_int_equal(stream.version, 0);
     assert_int_equal(stream.fold.version, 0);
-    assert_int_equal(store->ops->checkpoint_get(store, PAWL_TEXT("totals"), &position, NULL),
+    assert_int_equal(pawl_store_checkpoint_get(store, PAWL_TEXT("totals"), &position, NULL),
                      PAWL_OK);
     assert_int_equal(position, 0);
     pawl_store_close(store);
@@ -160,15 +160,15 @@ static void a_worker_is_of_this_process(void **state)
     pawl_event_append first[] = {event_of("a/1", 1, true)};
     pawl_worker_info *items;
     size_t            count;
-    assert_int_equal(store->ops->worker_open(store, PAWL_TEXT("shop"), PAWL_TEXT("[]"), 60, NULL),
+    assert_int_equal(pawl_store_worker_open(store, PAWL_TEXT("shop"), PAWL_TEXT("[]"), 60, NULL),
                      PAWL_OK);
-    assert_int_equal(store->ops->worker_list(store, arena, &items, &count, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_worker_list(store, arena, &items, &count, NULL), PAWL_OK);
     assert_int_equal(count, 1);
     assert_int_equal(items[0].pid, getpid());
     assert_int_equal(items[0].epoch, store->epoch);
     assert_int_equal(items[0].seen, 60);
     assert_int_equal(append(store, first, 1, NULL), PAWL_OK);
-    assert_int_equal(store->ops->worker_list(store, arena, &items, &count, NULL), PAWL_OK);
+    assert_int_equal(pawl_store_worker_list(store, arena, &items, &count, NULL), PAWL_OK);
     assert_int_equal(items[0].seen, 70);
     pawl_store_close(store);
     pawl_arena_destroy(arena);
@@ -180,7 +180,7 @@ static pawl_code read_events(pawl_store *store, pawl_arena *arena, size_t *count
 {
     const pawl_event_query query = {.type = PAWL_TEXT("Deposited")};
     pawl_event_rows        rows;
-    pawl_code              code = store->ops->event_list(store, &query, arena, &rows, error);
+    pawl_code              code = pawl_store_event_list(store, &query, arena, &rows, error);
     *count                      = rows.count;
     return code;
 }
@@ -192,7 +192,7 @@ static pawl_code read_streams(pawl_store *store, pawl_arena *arena, size_t *coun
                                       {.stream = PAWL_TEXT("b/1")},
                                       {.stream = PAWL_TEXT("none")}};
     pawl_stream            streams[COUNT(reads)] = {{0}};
-    pawl_code code = store->ops->stream_load(store, reads, COUNT(reads), arena, streams, error);
+    pawl_code code = pawl_store_stream_load(store, reads, COUNT(reads), arena, streams, error);
     *count         = code == PAWL_OK ? streams[0].count + streams[1].count + streams[2].count : 0;
     return code;
 }
@@ -201,7 +201,7 @@ static pawl_code read_outbox(pawl_store *store, pawl_arena *arena, size_t *count
 {
     const pawl_outbox_query query = {.source = PAWL_TEXT("a/1")};
     pawl_outbox_rows        rows;
-    pawl_code               code = store->ops->outbox_find(store, &query, arena, &rows, error);
+    pawl_code               code = pawl_store_outbox_find(store, &query, arena, &rows, error);
     *count                       = rows.count;
     return code;
 }
