@@ -370,6 +370,30 @@ static void another_type_of_correlation_is_refused(void **state)
     free(out);
 }
 
+/* D26: neither taken for the saga's, nor changed, nor dropped. */
+static void a_strangers_table_is_refused(void **state)
+{
+    static const char says[] = "is there without the column Metadata, which every saga table has";
+    place            *p      = *state;
+    pawl_store       *store  = NULL;
+    lines            *out    = calloc(1, sizeof *out);
+    char              sql[300];
+    assert_non_null(out);
+    apply_schema(p, p->url, order_tables, 1);
+    snprintf(sql, sizeof sql, "drop table \"%.*s\"; create table \"%.*s\" (\"Id\" text, note text)",
+             PAWL_TEXT_ARGS(order_table.name), PAWL_TEXT_ARGS(order_table.name));
+    raw_run(p->pg, sql);
+    int64_t before = object_count(p);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, order_tables, 1, out), PAWL_ESCHEMA);
+    expect_text(p, says);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, order_tables, 1, out), PAWL_ESCHEMA);
+    expect_text(p, says);
+    expect_code(p, open_with(p, p->url, order_tables, 1, &store), PAWL_ESCHEMA);
+    expect_text(p, says);
+    assert_int_equal(object_count(p), before);
+    free(out);
+}
+
 static void quotes_in_names_are_refused(void **state)
 {
     static const char *const names[] = {"a[b", "a]b", "a`b", "a\"b", ""};
@@ -538,6 +562,7 @@ int main(void)
         CASE(opening_says_what_to_run),
         CASE(a_correlation_column_is_added),
         CASE(another_type_of_correlation_is_refused),
+        CASE(a_strangers_table_is_refused),
         CASE(quotes_in_names_are_refused),
         CASE(long_names_are_refused),
         CASE(index_names_are_short),

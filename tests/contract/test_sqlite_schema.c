@@ -217,6 +217,32 @@ static void another_type_of_correlation_is_refused(void **state)
     assert_int_equal(object_count(p->path), before);
 }
 
+/* D26: neither taken for the saga's, nor changed, nor dropped. */
+static void a_strangers_table_is_refused(void **state)
+{
+    static const char says[] = "is there without the column Metadata, which every saga table has";
+    place            *p      = *state;
+    pawl_store       *store  = NULL;
+    lines            *out    = calloc(1, sizeof *out);
+    char              sql[200];
+    assert_non_null(out);
+    pawl_store_close(open_store(p, p->url));
+    sqlite3 *db = raw_open(p->path);
+    snprintf(sql, sizeof sql, "drop table \"%.*s\"; create table \"%.*s\" (\"Id\" text, note text)",
+             PAWL_TEXT_ARGS(order_table.name), PAWL_TEXT_ARGS(order_table.name));
+    raw_run(db, sql);
+    sqlite3_close(db);
+    int64_t before = object_count(p->path);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_APPLY, both_tables, 2, out), PAWL_ESCHEMA);
+    expect_text(p, says);
+    expect_code(p, run_schema(p, p->url, PAWL_SCHEMA_DROP, both_tables, 2, out), PAWL_ESCHEMA);
+    expect_text(p, says);
+    expect_code(p, open_as(p, p->url, PAWL_OPEN_CREATE, both_tables, 2, &store), PAWL_ESCHEMA);
+    expect_text(p, says);
+    assert_int_equal(object_count(p->path), before);
+    free(out);
+}
+
 static void quotes_in_names_are_refused(void **state)
 {
     static const char *const names[] = {"a[b", "a]b", "a`b", "a\"b", ""};
@@ -409,6 +435,7 @@ int main(void)
         CASE(apply_makes_what_verify_misses),
         CASE(a_correlation_column_is_added),
         CASE(another_type_of_correlation_is_refused),
+        CASE(a_strangers_table_is_refused),
         CASE(quotes_in_names_are_refused),
         CASE(index_names_hold_the_table),
         CASE(columns_hold_readable_values),

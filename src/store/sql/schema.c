@@ -162,12 +162,30 @@ static pawl_code check_type(const look *l, const pawl_saga_table *saga,
                           expected, PAWL_TEXT_ARGS(found.column->type));
 }
 
+/* A table of the saga's name that something else made: sagas would fail in it later, and a
+ * drop would take it away. */
+static pawl_code check_columns(const look *l, const pawl_saga_table *saga)
+{
+    if (!pawl__sql_has_table(&l->catalog, saga->name))
+        return PAWL_OK;
+    for (size_t i = 0; i < pawl__sql_saga_column_count; i++) {
+        const char *name = pawl__sql_saga_columns[i].name;
+        if (pawl__sql_find_column(&l->catalog, saga->name, pawl_text_of(name)) == NULL)
+            return pawl_error_set(l->error, PAWL_ESCHEMA,
+                                  "table %.*s: it is there without the column %s, which every saga "
+                                  "table has: name the saga's table otherwise, or move that one",
+                                  PAWL_TEXT_ARGS(saga->name), name);
+    }
+    return PAWL_OK;
+}
+
 static pawl_code check_types(const look *l)
 {
     const pawl_correlation *list[2];
     pawl_code               code = PAWL_OK;
     for (size_t i = 0; code == PAWL_OK && i < l->saga_count; i++) {
         size_t count = pawl__sql_correlations(l->sagas[i], list);
+        code         = check_columns(l, l->sagas[i]);
         for (size_t c = 0; code == PAWL_OK && c < count; c++)
             code = check_type(l, l->sagas[i], list[c]);
     }
@@ -390,15 +408,19 @@ static pawl_code apply(const pawl__sql_schema *schema, const pawl_schema_spec *s
     return make_alone(schema, spec->tables, spec->table_count, error);
 }
 
-/* A schema that a newer program made would be dropped in part only. */
+/* A schema that a newer program made would be dropped in part only, and a table that is no
+ * saga's is not pawl's to drop. */
 static pawl_code drop(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
                       pawl_error *error)
 {
-    look      l    = {.schema = schema, .error = error};
+    look l = {
+        .schema = schema, .sagas = spec->tables, .saga_count = spec->table_count, .error = error};
     pawl_code code = schema->ops->begin(schema->store, error);
     if (code != PAWL_OK)
         return code;
     code = look_at(&l, false);
+    for (size_t i = 0; code == PAWL_OK && i < l.saga_count; i++)
+        code = check_columns(&l, l.sagas[i]);
     if (code == PAWL_OK)
         code = pawl__sql_drop(schema->dialect, schema->prefix, spec->tables, spec->table_count,
                               run_statement, (void *)schema, error);

@@ -398,13 +398,15 @@ static void expect_wakes(const char *what, bool of_worker, bool of_reader)
                  (int)readers);
 }
 
-/* New work wakes the workers, new events the readers of the journal, the rest nobody. */
+/* New work wakes the workers, and work that is given back, as the release and the flush of the
+ * good set; new events wake the readers of the journal, the rest nobody. */
 static void a_commit_wakes_whom_it_concerns(void **state)
 {
     (void)state;
     static const pawl_change_kind work[] = {
-        pawl_change_queue_send,   pawl_change_timeout_set,    pawl_change_outbox_add,
-        pawl_change_outbox_reset, pawl_change_aggregator_add, pawl_change_subscription_set};
+        pawl_change_queue_send,   pawl_change_timeout_set,     pawl_change_outbox_add,
+        pawl_change_outbox_reset, pawl_change_aggregator_add,  pawl_change_snapshot_release,
+        pawl_change_flush_set,    pawl_change_subscription_set};
     fixture *f = open_fixture("knows:");
     for (int kind = 0; kind < (int)pawl_change_kind_count; kind++) {
         bool is_work = false;
