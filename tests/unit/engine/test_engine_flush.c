@@ -224,6 +224,7 @@ static void e36_a_refused_flush_gives_back_what_it_has(const char *url)
     post_coins(&it, 3, 1);
     world_drain(&it);
     assert_string_equal(seen.text, "coins@0:2,1,2 coins@0:2,2,3 ");
+    assert_int_equal(world_stats(&it).counters.flushes, 1); /* the refused one was taken back */
     world_close(&it);
 }
 
