@@ -60,7 +60,7 @@ check_licence()
 # "what" or "who" leaves the reader to guess it, and so does a comment that begins with a
 # pronoun: there is no sentence before it that names the thing.
 named_folders='include/pawl src/base src/record src/workflow src/observe src/transport src/store/core src/store/memory src/store/postgres
-    src/engine src/cli src/runtime src/conformance bench examples tests/support tests/unit src/store/sql src/store/sqlite'
+    src/engine src/cli src/runtime src/conformance bench examples tests/support tests/unit src/store/sql src/store/sqlite src/store/mysql'
 sentence='(/\* |^ *\* |[.:] )(What|Who|Whoever) [a-z]'
 comment='/\* ([a-z_0-9]+\.[ch](:| -) )?'
 pronoun="$comment([Ww]hat|[Ww]ho|[Ww]hoever|[Ii]t|[Tt]hey|[Tt]hose|[Tt]hat) [a-z]"
@@ -167,7 +167,7 @@ function_of 71 | try refused a.c "71 lines of function"
 echo "int x;" | try refused a.c "no licence"
 echo "$licence /* TO""DO */" | try refused a.c "a mark"
 echo "$licence \"/ro""ot/x\"" | try refused a.c "a path"
-echo "$licence \"a/work/b\"" | try passed a.c "a relative path"
+echo "$licence \"a/wo""rk/b\"" | try passed a.c "a relative path"
 named 'src/a.h, *.h' | try passed a.h "tests that exist"
 named 'src/b.c' | try refused a.h "a test that does not exist"
 named 'src/a.h,

@@ -1,4 +1,4 @@
-/* dialect.c - what the tables of MySQL and of MariaDB are made of.
+/* dialect.c - types, keys and words of the tables of MySQL and MariaDB.
  *
  * Saga tables have the types and the character set of seed 004 (D14); every text that is compared
  * is compared byte for byte, trailing spaces included (D20), by a collation that each of

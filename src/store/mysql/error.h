@@ -11,11 +11,11 @@
 
 #include "pawl/base.h"
 
-/* What became of the transaction in which a statement failed. */
+/* The state in which a failed statement leaves its transaction. */
 typedef enum pawl__mysql_left {
     PAWL__MYSQL_STATEMENT_UNDONE, /* the statement alone: what was done before it stands */
-    /* All of it. What is sent now is outside: with autocommit on it would be committed at once, so
-     * nothing may follow but a rollback. */
+    /* All of it. Statements sent now are outside: with autocommit on they would be committed at
+     * once, so nothing may follow but a rollback. */
     PAWL__MYSQL_TRANSACTION_UNDONE,
     PAWL__MYSQL_CONNECTION_LOST, /* and the transaction with it */
 } pawl__mysql_left;

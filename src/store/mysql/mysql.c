@@ -30,7 +30,7 @@ static void close_store(pawl_store *store)
     (void)store;
 }
 
-/* What is not PRINT needs a store that was opened. */
+/* Verbs other than PRINT need a store that was opened. */
 static pawl_code schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
                         pawl_line_fn *line, void *context, pawl_error *error)
 {
