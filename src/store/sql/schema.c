@@ -162,8 +162,7 @@ static pawl_code check_type(const look *l, const pawl_saga_table *saga,
                           expected, PAWL_TEXT_ARGS(found.column->type));
 }
 
-/* A table of the saga's name that something else made: sagas would fail in it later, and a
- * drop would take it away. */
+/* A table of the saga's name that something else made: sagas would fail in it later. */
 static pawl_code check_columns(const look *l, const pawl_saga_table *saga)
 {
     if (!pawl__sql_has_table(&l->catalog, saga->name))
@@ -408,19 +407,15 @@ static pawl_code apply(const pawl__sql_schema *schema, const pawl_schema_spec *s
     return make_alone(schema, spec->tables, spec->table_count, error);
 }
 
-/* A schema that a newer program made would be dropped in part only, and a table that is no
- * saga's is not pawl's to drop. */
+/* A schema that a newer program made would be dropped in part only. */
 static pawl_code drop(const pawl__sql_schema *schema, const pawl_schema_spec *spec,
                       pawl_error *error)
 {
-    look l = {
-        .schema = schema, .sagas = spec->tables, .saga_count = spec->table_count, .error = error};
+    look      l    = {.schema = schema, .error = error};
     pawl_code code = schema->ops->begin(schema->store, error);
     if (code != PAWL_OK)
         return code;
     code = look_at(&l, false);
-    for (size_t i = 0; code == PAWL_OK && i < l.saga_count; i++)
-        code = check_columns(&l, l.sagas[i]);
     if (code == PAWL_OK)
         code = pawl__sql_drop(schema->dialect, schema->prefix, spec->tables, spec->table_count,
                               run_statement, (void *)schema, error);
