@@ -1,0 +1,271 @@
+/* test_mysql_url.c - URLs of MySQL and MariaDB, taken apart without a server: defaults, several hosts,
+ * options, and no error text that holds a password.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pawl/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#ifdef PAWL_HAVE_MYSQL
+#include "store/mysql/url.h"
+#include "support/fault_memory.h"
+
+#include <dlfcn.h>
+
+static pawl_code (*url_read)(pawl__mysql_url *parts, const char *url, pawl_error *error);
+static void (*url_free)(pawl__mysql_url *parts);
+
+static int load(void **state)
+{
+    const char *folder = getenv("PAWL_DRIVER_PATH");
+    char        path[1000];
+    (void)state;
+    snprintf(path, sizeof path, "%s/libpawl-mysql.so", folder != NULL ? folder : ".");
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (module == NULL)
+        return -1;
+    *(void **)&url_read = dlsym(module, "pawl__mysql_url_read");
+    *(void **)&url_free = dlsym(module, "pawl__mysql_url_free");
+    return url_read == NULL || url_free == NULL ? -1 : 0;
+}
+
+static pawl__mysql_url take(const char *url)
+{
+    pawl__mysql_url parts;
+    pawl_error      error = PAWL_ERROR_INIT;
+    if (url_read(&parts, url, &error) != PAWL_OK)
+        fail_msg("%s: %s", url, error.text);
+    return parts;
+}
+
+/* Refused with this code and these words; "secret" is in no text. */
+static void refused(const char *url, pawl_code code, const char *words)
+{
+    pawl__mysql_url parts;
+    pawl_error      error = PAWL_ERROR_INIT;
+    pawl_code       found = url_read(&parts, url, &error);
+    if (found != code || strstr(error.text, words) == NULL || strstr(error.text, "secret") != NULL)
+        fail_msg("%s: %s, '%s', expected %s, '%s'", url, pawl_code_name(found), error.text,
+                 pawl_code_name(code), words);
+    url_free(&parts);
+}
+
+static const char *passed(const pawl__mysql_url *parts, enum mysql_option option)
+{
+    for (size_t i = 0; i < parts->passed_count; i++)
+        if (parts->passed[i].option == option)
+            return parts->passed[i].value;
+    return NULL;
+}
+
+static void a_short_url_has_defaults(void **state)
+{
+    (void)state;
+    pawl__mysql_url parts = take("mysql://db/shop");
+    assert_null(parts.user);
+    assert_null(parts.password);
+    assert_null(parts.socket);
+    assert_null(parts.application_name);
+    assert_string_equal(parts.database, "shop");
+    assert_int_equal(parts.host_count, 1);
+    assert_string_equal(parts.hosts[0].name, "db");
+    assert_int_equal(parts.hosts[0].port, 3306);
+    assert_int_equal(parts.connect_timeout_s, 0);
+    assert_int_equal(parts.tls, PAWL__MYSQL_TLS_PREFERRED);
+    assert_int_equal(parts.passed_count, 0);
+    assert_false(parts.is_pooled);
+    url_free(&parts);
+    assert_null(parts.text);
+}
+
+static void every_part_is_decoded(void **state)
+{
+    (void)state;
+    pawl__mysql_url parts = take(
+        "mariadb://caf%C3%A9:a%2Fb%40c%3a%25@db-1.local:3307/my%20shop?application_name=x%26y");
+    assert_string_equal(parts.user, "caf\xC3\xA9");
+    assert_string_equal(parts.password, "a/b@c:%");
+    assert_string_equal(parts.hosts[0].name, "db-1.local");
+    assert_int_equal(parts.hosts[0].port, 3307);
+    assert_string_equal(parts.database, "my shop");
+    assert_string_equal(parts.application_name, "x&y");
+    assert_string_equal(parts.given, "mariadb://caf%C3%A9:***@db-1.local:3307/my%20shop"
+                                     "?application_name=x%26y");
+    url_free(&parts);
+}
+
+static void hosts_are_kept_in_their_order(void **state)
+{
+    (void)state;
+    pawl__mysql_url parts = take("mysql://app@db-1,db-2:3307,[::1],[fe80::2]:3308/shop");
+    assert_int_equal(parts.host_count, 4);
+    assert_string_equal(parts.hosts[0].name, "db-1");
+    assert_int_equal(parts.hosts[0].port, 3306);
+    assert_string_equal(parts.hosts[1].name, "db-2");
+    assert_int_equal(parts.hosts[1].port, 3307);
+    assert_string_equal(parts.hosts[2].name, "::1");
+    assert_int_equal(parts.hosts[2].port, 3306);
+    assert_string_equal(parts.hosts[3].name, "fe80::2");
+    assert_int_equal(parts.hosts[3].port, 3308);
+    assert_int_equal(parts.connect_timeout_s, 10); /* or the second one would never be tried */
+    url_free(&parts);
+    parts = take("mysql://db-1,db-2/shop?connect_timeout=3");
+    assert_int_equal(parts.connect_timeout_s, 3);
+    url_free(&parts);
+}
+
+static void options_are_pawls_or_the_librarys(void **state)
+{
+    (void)state;
+    pawl__mysql_url parts =
+        take("mysql:///shop?pooler=transaction&create=no&socket=/run/my.sock&"
+             "connect-timeout=7&ssl_ca=/a&ssl-cert=/b&ssl-key=/c&tls-version=TLSv1.3&"
+             "defaults-file=/d&ssl-capath=/e&ssl-cipher=f&ssl-crl=g&ssl-crlpath=h&ssl-ca=/i");
+    assert_true(parts.is_pooled);
+    assert_string_equal(parts.hosts[0].name, "");
+    assert_string_equal(parts.socket, "/run/my.sock");
+    assert_int_equal(parts.connect_timeout_s, 7);
+    assert_int_equal(parts.passed_count, PAWL__MYSQL_PASSED_MAX);
+    assert_string_equal(passed(&parts, MYSQL_OPT_SSL_CA), "/i"); /* the last one counts */
+    assert_string_equal(passed(&parts, MYSQL_OPT_SSL_CERT), "/b");
+    assert_string_equal(passed(&parts, MYSQL_OPT_SSL_KEY), "/c");
+    assert_string_equal(passed(&parts, MARIADB_OPT_TLS_VERSION), "TLSv1.3");
+    assert_string_equal(passed(&parts, MYSQL_READ_DEFAULT_FILE), "/d");
+    assert_string_equal(passed(&parts, MYSQL_OPT_SSL_CAPATH), "/e");
+    assert_int_equal(parts.tls, PAWL__MYSQL_TLS_VERIFY); /* why else name an authority */
+    url_free(&parts);
+}
+
+static void tls_modes_have_the_names_of_mysql(void **state)
+{
+    (void)state;
+    pawl__mysql_url parts = take("mysql://db/shop?ssl-mode=disabled");
+    assert_int_equal(parts.tls, PAWL__MYSQL_TLS_DISABLED);
+    url_free(&parts);
+    parts = take("mysql://db/shop?ssl-mode=required&ssl-ca=/a");
+    assert_int_equal(parts.tls, PAWL__MYSQL_TLS_REQUIRED);
+    url_free(&parts);
+    parts = take("mysql://db/shop?ssl-mode=verify-identity");
+    assert_int_equal(parts.tls, PAWL__MYSQL_TLS_VERIFY);
+    url_free(&parts);
+    parts = take("mysql://db/shop?ssl-mode=preferred&pooler=none");
+    assert_int_equal(parts.tls, PAWL__MYSQL_TLS_PREFERRED);
+    assert_false(parts.is_pooled);
+    url_free(&parts);
+}
+
+static void d35_an_option_that_is_none_is_named(void **state)
+{
+    (void)state;
+    refused("mysql://db/shop?schema=x", PAWL_ECONFIG,
+            "unknown option 'schema', known: application_name, connect_timeout, create, "
+            "defaults-file, pooler, socket, ssl-ca,");
+    refused("mysql://db/shop?ssl-modes=x", PAWL_ECONFIG, "unknown option 'ssl-modes'");
+    refused("mysql://db/shop?pool=x", PAWL_ECONFIG, "unknown option 'pool'");
+    refused("mysql://db/shop?pooler", PAWL_ECONFIG, "option 'pooler' has no value");
+    refused("mysql://db/shop?application_name=%zz", PAWL_ECONFIG, "option 'application_name'");
+    refused("mysql://db/shop?pooler=session", PAWL_ECONFIG,
+            "pooler is 'session', may be none or transaction");
+    refused("mysql://db/shop?create=yes", PAWL_ECONFIG, "create is 'yes', may be no:");
+    refused("mysql://db/shop?connect_timeout=0", PAWL_ECONFIG,
+            "connect_timeout is '0', may be 1 to 3600 seconds");
+    refused("mysql://db/shop?connect_timeout=3601", PAWL_ECONFIG, "1 to 3600");
+    refused("mysql://db/shop?connect_timeout=1s", PAWL_ECONFIG, "connect_timeout is '1s'");
+    refused("mysql://db/shop?ssl-mode=verify-ca", PAWL_ECONFIG, "ssl-mode is 'verify-ca', may be");
+    refused("mysql://db/shop?ssl-ca=", PAWL_ECONFIG, "ssl-ca is ''");
+    refused("mysql://localhost/shop?socket=run", PAWL_ECONFIG, "socket is 'run'");
+    refused("mysql://db/shop?socket=/run/s", PAWL_EINVAL, "a socket is on this machine");
+    refused("mysql://localhost,db/shop?socket=/run/s", PAWL_EINVAL, "a socket is on this machine");
+}
+
+static void what_cannot_be_read_shows_no_password(void **state)
+{
+    (void)state;
+    refused("mysql:shop", PAWL_EINVAL, "does not begin with mysql://");
+    refused("mysql://db", PAWL_EINVAL, "no database is named");
+    refused("mysql://db/", PAWL_EINVAL, "no database is named");
+    refused("mysql://db:0/shop", PAWL_EINVAL, "a port is 1 to 65535");
+    refused("mysql://db:65536/shop", PAWL_EINVAL, "a port is 1 to 65535");
+    refused("mysql://db:+1/shop", PAWL_EINVAL, "a port is 1 to 65535");
+    refused("mysql://db:/shop", PAWL_EINVAL, "a port is 1 to 65535");
+    refused("mysql://[::1/shop", PAWL_EINVAL, "a host or its port cannot be read");
+    refused("mysql://[::1]1/shop", PAWL_EINVAL, "a host or its port cannot be read");
+    refused("mysql://d%00b/shop", PAWL_EINVAL, "a host or its port cannot be read");
+    refused("mysql://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/shop", PAWL_EINVAL, "more than 16 hosts");
+    refused("mysql://app:secr/et-secret@db/shop", PAWL_EINVAL, "must be written as %2F");
+    refused("mysql://app:1/secret@db/shop", PAWL_EINVAL, "must be written as %2F");
+    refused("mysql://app:1?secret@db/shop", PAWL_EINVAL, "no database is named");
+    refused("mysql://app:1/x?secret@db/shop", PAWL_EINVAL, "must be written as %3F");
+    refused("mysql://app:a@secret@db/shop", PAWL_EINVAL, "must be written as %25, %2F");
+    refused("mysql://app:secret%@db/shop", PAWL_EINVAL, "must be written as %25");
+    refused("mysql://app:secret%2@db/shop", PAWL_EINVAL, "must be written as %25");
+    refused("mysql://app:secret@db/sh%op", PAWL_EINVAL, "the database's name cannot be read");
+}
+
+/* Both schemes are masked like any other, whatever the options. */
+static void a_password_is_masked(void **state)
+{
+    (void)state;
+    pawl_arena *arena = pawl_arena_create(0);
+    assert_string_equal(
+        pawl_url_masked("mysql://app:secret@db-1,db-2:3307/shop?ssl-ca=/a&pooler=none", arena).data,
+        "mysql://app:***@db-1,db-2:3307/shop?ssl-ca=/a&pooler=none");
+    assert_string_equal(
+        pawl_url_masked("mariadb://app:secret@[::1]:1/shop?password=secret&ssl-mode=required",
+                        arena)
+            .data,
+        "mariadb://app:***@[::1]:1/shop?password=***&ssl-mode=required");
+    assert_null(strstr(pawl_url_masked("mariadb://app:se/secret@db/shop", arena).data, "secret"));
+    pawl_arena_destroy(arena);
+}
+
+static void without_memory_nothing_is_left(void **state)
+{
+    pawl__mysql_url parts;
+    pawl_code       code = PAWL_ENOMEM;
+    long            n    = 0;
+    (void)state;
+    for (n = 1; code != PAWL_OK; n++) {
+        long before = fault_memory_live();
+        fault_memory_set(n);
+        fault_memory_go_on();
+        code = url_read(&parts, "mysql://app:secret@db-1,db-2/shop?ssl-ca=/a", NULL);
+        fault_memory_pause();
+        assert_true(code == PAWL_OK || (code == PAWL_ENOMEM && fault_memory_is_met()));
+        url_free(&parts);
+        assert_int_equal(fault_memory_live(), before);
+    }
+    assert_true(n > 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_short_url_has_defaults),
+        cmocka_unit_test(every_part_is_decoded),
+        cmocka_unit_test(hosts_are_kept_in_their_order),
+        cmocka_unit_test(options_are_pawls_or_the_librarys),
+        cmocka_unit_test(tls_modes_have_the_names_of_mysql),
+        cmocka_unit_test(d35_an_option_that_is_none_is_named),
+        cmocka_unit_test(what_cannot_be_read_shows_no_password),
+        cmocka_unit_test(a_password_is_masked),
+        cmocka_unit_test(without_memory_nothing_is_left),
+    };
+    fault_memory_install();
+    return cmocka_run_group_tests_name("mysql_url", tests, load, NULL);
+}
+
+#else
+
+int main(void)
+{
+    puts("skipped: built without libmariadb");
+    return 77;
+}
+#endif
