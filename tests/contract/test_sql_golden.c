@@ -12,7 +12,7 @@
 #include "store/sqlite/sqlite.h"
 #endif
 #ifdef PAWL_HAVE_MYSQL
-#include "store/mysql/mysql.h"
+#include "store/mysql/statements.h"
 #endif
 #ifdef PAWL_HAVE_POSTGRES
 #include "store/postgres/postgres.h"

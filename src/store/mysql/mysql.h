@@ -1,7 +1,19 @@
-/* mysql.h - MySQL and MariaDB: one driver, two dialects. The scheme of the URL says which
- * dialect a script is in.
+/* mysql.h - the handle of the driver for MySQL and MariaDB, and the functions that its files
+ * share. The scheme of the URL says which of the two dialects it speaks.
  *
- * It is being built: today the module prints the scripts of the tables, and an open is refused.
+ *     mysql.c        the table of operations
+ *     wire.c         calls with deadlines and interrupts, texts
+ *     request.c      prepared statements and their parameters
+ *     row.c          requests of the generic store, and their rows
+ *     connection.c   the generic store's connection (store/sql/connection.h)
+ *     transaction.c  begin, commit, stamps, holds
+ *     write.c        the writes of a commit
+ *     queue.c        claims of queue rows, which are row locks
+ *     open.c         URL, hosts, connecting, settings
+ *
+ * A claim is a row lock that a transaction of `main` holds from queue_claim to the commit that
+ * settles it. While that transaction is open, stamps, and commits that settle no claim, go over `side`.
+ *
  * Decisions: docs/decisions/mysql.md.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -9,12 +21,91 @@
 #ifndef PAWL_STORE_MYSQL_MYSQL_H
 #define PAWL_STORE_MYSQL_MYSQL_H
 
-#include "store/mysql/statements.h"
+#include "store/mysql/request.h"
 #include "store/sql/dialect.h"
+#include "store/sql/schema.h"
+
+#include <stdatomic.h>
+#include <sys/types.h>
 
 extern const pawl__sql_dialect pawl__mysql_dialect;
 extern const pawl__sql_dialect pawl__mariadb_dialect;
 /* For a shared statement (row statements included), the driver's own that stands for it; or 0. */
 extern const int pawl__mysql_overrides[];
+
+typedef struct pawl__mysql {
+    pawl__sql_store          sql; /* first; its connection is the one in use: main, or side */
+    pawl__mysql_connection   main;
+    pawl__mysql_connection   side; /* made when it is needed first */
+    const pawl__sql_dialect *dialect;
+    char                    *given;        /* the URL, password masked, for texts */
+    pid_t                    pid;          /* the process that opened the handle */
+    atomic_int               interrupt_fd; /* an eventfd; -1: none */
+    int64_t  until_ms; /* monotonic: the end of an operation of several tries; 0: none */
+    int64_t *claims;   /* queue rows that are claimed, by number */
+    size_t   claim_count;
+    size_t   claim_capacity;
+} pawl__mysql;
+
+static inline pawl__mysql *pawl__mysql_of(pawl_store *store)
+{
+    return (pawl__mysql *)store;
+}
+static inline bool pawl__mysql_is_mariadb(const pawl__mysql *store)
+{
+    return store->dialect == &pawl__mariadb_dialect;
+}
+
+/* connection.c */
+extern const pawl__sql_ops pawl__mysql_ops;
+
+/* open.c */
+pawl_code pawl__mysql_open(pawl_store *base, const char *url, const pawl_store_options *options,
+                           pawl_error *error);
+void      pawl__mysql_close(pawl_store *base);
+/* Makes connection->mysql, with the settings of the session that pawl needs: found rows, utf8mb4,
+ * a strict mode, UTC, read committed, autocommit on; packet_max and id are set. */
+pawl_code pawl__mysql_connect(pawl__mysql *store, pawl__mysql_connection *connection,
+                              pawl_error *error);
+/* Begins every operation: refuses a handle of a parent process, makes a lost connection anew, and
+ * forgets interrupts that came before. */
+pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error);
+/* Asks the server, over a connection of its own, to end the statement that runs on this one. False:
+ * it could not be asked. */
+bool pawl__mysql_kill(pawl__mysql_connection *connection);
+
+/* transaction.c */
+/* Begins a transaction where none is open. Row locks of claims that a rollback lost are taken again;
+ * a row that another worker took meanwhile is no longer claimed. */
+pawl_code pawl__mysql_begin(pawl_store *base, pawl_error *error);
+pawl_code pawl__mysql_commit_end(pawl_store *base, pawl_error *error);
+/* Afterwards no transaction is open, whatever happened. */
+void      pawl__mysql_rollback(pawl__mysql_connection *connection);
+pawl_code pawl__mysql_stamp_begin(pawl_store *base, pawl_error *error);
+pawl_code pawl__mysql_stamp_end(pawl_store *base, pawl_code code, pawl_error *error);
+pawl_code pawl__mysql_hold_begin(pawl_store *base, pawl_error *error);
+void      pawl__mysql_hold_end(pawl_store *base);
+pawl_code pawl__mysql_hold_take(pawl_store *base, pawl_error *error);
+pawl_code pawl__mysql_commit(pawl_store *base, const pawl_changes *changes, pawl_refusals *refused,
+                             pawl_error *error);
+
+/* write.c */
+pawl_code pawl__mysql_write(pawl__mysql_connection *connection, const pawl__sql_write *write,
+                            const void *const *items, size_t count, pawl__sql_fate *fates,
+                            size_t *failed, pawl_error *error);
+pawl_code pawl__mysql_hold_back(pawl__mysql_connection        *connection,
+                                const pawl_outbox_hold *const *holds, size_t count,
+                                pawl_error *error);
+
+/* queue.c */
+pawl_code pawl__mysql_queue_claim(pawl_store *base, const pawl_queue_claim *claim,
+                                  pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
+/* Locks the rows of all claims again, in the transaction that is open; rows that are gone, or locked
+ * by others, leave the list. */
+pawl_code pawl__mysql_claims_lock(pawl__mysql *store, pawl_error *error);
+pawl_code pawl__mysql_claim_check(pawl_store *base, const pawl_queue_settle *settle,
+                                  pawl_error *why);
+void pawl__mysql_claims_end(pawl_store *base, const pawl_changes *changes, const bool *is_dropped,
+                            pawl_code code);
 
 #endif

@@ -1,0 +1,433 @@
+/* request.c - prepared statements: preparing, parameters, rows.
+ *
+ * Statements are prepared at first use and kept for the life of the connection. Rows are read whole
+ * before the first is looked at, so that statements may follow one another while rows are read.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/calm.h"
+#include "store/mysql/mysql.h"
+#include "store/sql/outbox.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MICROSECONDS INT64_C(1000000)
+#define DAY (INT64_C(86400) * MICROSECONDS)
+#define MONTHS_A_YEAR 12
+
+static const char *const templates[] = {
+#define TEXT_OF(name, text) text,
+    PAWL__SQL_STATEMENTS(TEXT_OF) PAWL__SQL_ROW_STATEMENTS(TEXT_OF) PAWL__MYSQL_STATEMENTS(TEXT_OF)
+#undef TEXT_OF
+};
+_Static_assert(sizeof templates / sizeof templates[0] == PAWL__MYSQL_STATEMENT_COUNT,
+               "one template for each statement");
+
+/* ---- Preparing ---------------------------------------------------------- */
+
+static pawl_code no_memory(const pawl__mysql_connection *connection, pawl_error *error)
+{
+    return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
+                          connection->store->sql.base.scheme);
+}
+
+static pawl_code stmt_failed(pawl__mysql_connection *connection, MYSQL_STMT *stmt,
+                             pawl_error *error)
+{
+    return pawl__mysql_failed(connection, mysql_stmt_errno(stmt), mysql_stmt_error(stmt), error);
+}
+
+static void close_statement(pawl__mysql_statement *statement)
+{
+    if (statement->stmt != NULL)
+        (void)mysql_stmt_close(statement->stmt);
+    pawl_free(statement->columns);
+    *statement = (pawl__mysql_statement){0};
+}
+
+void pawl__mysql_statements_close(pawl__mysql_connection *connection)
+{
+    for (int i = 0; i < PAWL__MYSQL_STATEMENT_COUNT; i++)
+        close_statement(&connection->statements[i]);
+    while (connection->sagas != NULL) {
+        pawl__mysql_saga *saga = connection->sagas;
+        connection->sagas      = saga->next;
+        for (int i = 0; i < pawl__sql_saga_statement_count; i++)
+            close_statement(&saga->statements[i]);
+        pawl_free(saga->texts);
+        pawl_free(saga);
+    }
+    pawl_free(connection->spare);
+    connection->spare = NULL;
+}
+
+/* Numbers and times have room of their own; of anything else the size comes first. */
+static void bind_column(MYSQL_BIND *bind, pawl__mysql_column *column, enum enum_field_types type)
+{
+    *bind = (MYSQL_BIND){.length = &column->size, .is_null = &column->is_null};
+    switch (type) {
+    case MYSQL_TYPE_TINY:
+    case MYSQL_TYPE_SHORT:
+    case MYSQL_TYPE_INT24:
+    case MYSQL_TYPE_LONG:
+    case MYSQL_TYPE_LONGLONG:
+        bind->buffer_type = MYSQL_TYPE_LONGLONG;
+        bind->buffer      = &column->number;
+        return;
+    case MYSQL_TYPE_TIMESTAMP:
+    case MYSQL_TYPE_DATETIME:
+        bind->buffer_type   = MYSQL_TYPE_DATETIME;
+        bind->buffer        = &column->time;
+        bind->buffer_length = sizeof column->time;
+        return;
+    default: bind->buffer_type = MYSQL_TYPE_BLOB; return;
+    }
+}
+
+static pawl_code bind_columns(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
+                              pawl_error *error)
+{
+    MYSQL_RES *meta         = mysql_stmt_result_metadata(statement->stmt);
+    statement->column_count = meta != NULL ? mysql_num_fields(meta) : 0;
+    if (statement->column_count == 0)
+        return PAWL_OK;
+    MYSQL_BIND *binds  = pawl_allocate(statement->column_count * sizeof *binds);
+    statement->columns = pawl_allocate(statement->column_count * sizeof *statement->columns);
+    bool is_bound      = binds != NULL && statement->columns != NULL;
+    for (unsigned i = 0; is_bound && i < statement->column_count; i++)
+        bind_column(&binds[i], &statement->columns[i], mysql_fetch_field_direct(meta, i)->type);
+    is_bound = is_bound && mysql_stmt_bind_result(statement->stmt, binds) == 0;
+    mysql_free_result(meta);
+    pawl_free(binds);
+    return is_bound ? PAWL_OK : no_memory(connection, error);
+}
+
+static pawl_code prepare_text(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
+                              const pawl__sql_text *text, pawl_error *error)
+{
+    int       failed = 0;
+    pawl_code code   = pawl__mysql_may_send(connection, error);
+    if (code != PAWL_OK)
+        return code;
+    statement->stmt = text->is_failed ? NULL : mysql_stmt_init(connection->mysql);
+    if (statement->stmt == NULL)
+        return no_memory(connection, error);
+    MYSQL_STMT *stmt = statement->stmt;
+    if (connection->is_callers)
+        failed = mysql_stmt_prepare(stmt, text->data, text->size);
+    else
+        PAWL__MYSQL_CALL(connection, failed, mysql_stmt_prepare, stmt, stmt, text->data,
+                         text->size);
+    code = failed == 0 ? bind_columns(connection, statement, error)
+                       : stmt_failed(connection, stmt, error);
+    if (code == PAWL_OK && mysql_stmt_param_count(stmt) != statement->place_count)
+        code = pawl_error_set(error, PAWL_EINVAL, "%s: %lu parameters, not %u",
+                              connection->store->sql.base.scheme, mysql_stmt_param_count(stmt),
+                              statement->place_count);
+    if (code != PAWL_OK)
+        close_statement(statement);
+    return code;
+}
+
+static pawl_code prepare(pawl__mysql_connection *connection, int which, pawl_error *error)
+{
+    pawl__mysql_statement *statement = &connection->statements[which];
+    const pawl__mysql     *store     = connection->store;
+    pawl__sql_text         text      = {0};
+    statement->place_count = (unsigned)pawl__sql_parameter_order(templates[which], statement->order,
+                                                                 PAWL__MYSQL_PLACES_MAX);
+    pawl__sql_expand(&text, store->dialect, store->sql.base.system_prefix, templates[which]);
+    pawl_code code = prepare_text(connection, statement, &text, error);
+    pawl__sql_text_free(&text);
+    return code;
+}
+
+/* ---- Statements of a saga's table ---------------------------------------- */
+
+static pawl__mysql_saga *add_table(pawl__mysql_connection *connection, const pawl_saga_table *table,
+                                   pawl_code *code, pawl_error *error)
+{
+    pawl__mysql_saga *made = pawl_allocate(sizeof *made);
+    if (made == NULL) {
+        *code = no_memory(connection, error);
+        return NULL;
+    }
+    *made = (pawl__mysql_saga){.next = connection->sagas};
+    *code =
+        pawl__sql_saga_copy(connection->store->dialect, table, &made->table, &made->texts, error);
+    if (*code != PAWL_OK) {
+        pawl_free(made);
+        return NULL;
+    }
+    connection->sagas = made;
+    return made;
+}
+
+static pawl_code prepare_saga(pawl__mysql_connection *connection, pawl__mysql_saga *saga, int which,
+                              pawl_error *error)
+{
+    pawl__mysql_statement *statement = &saga->statements[which];
+    pawl__sql_text         text      = {0};
+    pawl__sql_saga_text(&text, connection->store->dialect, &saga->table,
+                        (pawl__sql_saga_statement)which);
+    for (const char *at = text.data; at != NULL && (at = strchr(at, '?')) != NULL; at++) {
+        statement->order[statement->place_count] = statement->place_count + 1;
+        statement->place_count++;
+    }
+    pawl_code code = prepare_text(connection, statement, &text, error);
+    pawl__sql_text_free(&text);
+    if (code == PAWL_OK)
+        return PAWL_OK;
+    return pawl_error_wrap(error, code, "saga %.*s", PAWL_TEXT_ARGS(saga->table.type));
+}
+
+static pawl__mysql_statement *prepared_saga(pawl__mysql_connection *connection, int which,
+                                            const pawl_saga_table *table, pawl_code *code,
+                                            pawl_error *error)
+{
+    pawl__mysql_saga *saga = connection->sagas;
+    *code                  = PAWL_OK;
+    while (saga != NULL && !pawl__sql_saga_same(&saga->table, table))
+        saga = saga->next;
+    if (saga == NULL)
+        saga = add_table(connection, table, code, error);
+    if (saga == NULL)
+        return NULL;
+    if (saga->statements[which].stmt == NULL)
+        *code = prepare_saga(connection, saga, which, error);
+    return *code == PAWL_OK ? &saga->statements[which] : NULL;
+}
+
+pawl__mysql_statement *pawl__mysql_prepared(pawl__mysql_connection *connection, int statement,
+                                            const pawl_saga_table *table, pawl_code *code,
+                                            pawl_error *error)
+{
+    if (table != NULL)
+        return prepared_saga(connection, statement, table, code, error);
+    if (statement < PAWL__SQL_ROW_STATEMENT_END && pawl__mysql_overrides[statement] != 0)
+        statement = pawl__mysql_overrides[statement];
+    *code = PAWL_OK;
+    if (connection->statements[statement].stmt == NULL)
+        *code = prepare(connection, statement, error);
+    return *code == PAWL_OK ? &connection->statements[statement] : NULL;
+}
+
+/* ---- Times -------------------------------------------------------------- */
+
+/* Days since 1970 of a date of the years 1 to 9999, and back: years begin with March, so that the
+ * day that some years have more is the last one. */
+static int64_t days_of(int64_t year, int64_t month, int64_t day)
+{
+    year -= month <= 2;
+    int64_t era  = year / 400;
+    int64_t rest = year - era * 400;
+    int64_t days = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + rest * 365 + rest / 4 - rest / 100 + days - 719468;
+}
+
+static void date_of(int64_t days, MYSQL_TIME *to)
+{
+    days += 719468;
+    int64_t era   = days / 146097;
+    int64_t rest  = days - era * 146097;
+    int64_t year  = (rest - rest / 1460 + rest / 36524 - rest / 146096) / 365;
+    int64_t left  = rest - (365 * year + year / 4 - year / 100);
+    int64_t month = (5 * left + 2) / 153;
+    to->day       = (unsigned)(left - (153 * month + 2) / 5 + 1);
+    to->month     = (unsigned)(month < 10 ? month + 3 : month - 9);
+    to->year      = (unsigned)(year + era * 400 + (to->month <= 2));
+}
+
+static MYSQL_TIME to_time(pawl_time time)
+{
+    MYSQL_TIME to = {.time_type = MYSQL_TIMESTAMP_DATETIME};
+    time = time < PAWL_TIME_MIN ? PAWL_TIME_MIN : time > PAWL_TIME_MAX ? PAWL_TIME_MAX : time;
+    int64_t of_day = time % DAY;
+    of_day += of_day < 0 ? DAY : 0;
+    date_of((time - of_day) / DAY, &to);
+    int64_t seconds = of_day / MICROSECONDS;
+    to.second_part  = (unsigned long)(of_day % MICROSECONDS);
+    to.second       = (unsigned)(seconds % 60);
+    to.minute       = (unsigned)(seconds / 60 % 60);
+    to.hour         = (unsigned)(seconds / 3600);
+    return to;
+}
+
+pawl_time pawl__mysql_from_time(const MYSQL_TIME *time)
+{
+    int64_t seconds = ((int64_t)time->hour * 60 + time->minute) * 60 + time->second;
+    return days_of(time->year, time->month, time->day) * DAY + seconds * MICROSECONDS +
+           (int64_t)time->second_part;
+}
+
+/* ---- Parameters --------------------------------------------------------- */
+
+static void put_bytes(pawl__mysql_put *put, size_t i, pawl_text text, enum enum_field_types type)
+{
+    put->sizes[i]               = text.size;
+    put->binds[i].buffer_type   = type;
+    put->binds[i].buffer        = (void *)(uintptr_t)(text.data != NULL ? text.data : "");
+    put->binds[i].buffer_length = text.size;
+    put->binds[i].length        = &put->sizes[i];
+    put->size += text.size;
+}
+
+static void put_text(pawl__mysql_put *put, size_t i, pawl_text text)
+{
+    put_bytes(put, i, text, MYSQL_TYPE_STRING);
+}
+
+static void put_int(pawl__mysql_put *put, size_t i, int64_t number)
+{
+    put->numbers[i]           = number;
+    put->binds[i].buffer_type = MYSQL_TYPE_LONGLONG;
+    put->binds[i].buffer      = &put->numbers[i];
+}
+
+static void put_time(pawl__mysql_put *put, size_t i, pawl_time time)
+{
+    put->times[i]               = to_time(time);
+    put->binds[i].buffer_type   = MYSQL_TYPE_DATETIME;
+    put->binds[i].buffer        = &put->times[i];
+    put->binds[i].buffer_length = sizeof put->times[i];
+}
+
+static void put_uuid(pawl__mysql_put *put, size_t i, pawl_uuid uuid)
+{
+    pawl_uuid_format(uuid, put->uuids[i]);
+    put_text(put, i, (pawl_text){.data = put->uuids[i], .size = PAWL_UUID_TEXT_SIZE});
+}
+
+/* Of the type that a value would have: the server prepares anew for another one. */
+static void put_null(pawl__mysql_put *put, size_t i)
+{
+    static my_bool is_null = 1;
+    put_text(put, i, PAWL_TEXT(""));
+    put->binds[i].is_null = &is_null;
+}
+
+static void put_value(pawl__mysql_put *put, size_t i, const pawl_value *value)
+{
+    switch (value->type) {
+    case PAWL_VALUE_INT: put_int(put, i, value->as.integer); return;
+    case PAWL_VALUE_TIME: put_time(put, i, value->as.time); return;
+    case PAWL_VALUE_TEXT: put_text(put, i, value->as.text); return;
+    case PAWL_VALUE_UUID: put_uuid(put, i, value->as.uuid); return;
+    case PAWL_VALUE_NONE: break;
+    }
+    put_null(put, i);
+}
+
+/* A copy is made where a byte is to be replaced; without memory for it the server refuses the text. */
+static void put_error_text(pawl__mysql_put *put, size_t i, pawl_text text)
+{
+    size_t bad;
+    char  *copy = pawl_text_is_valid(text, &bad) || put->text_count == PAWL__MYSQL_TEXTS_MAX
+                      ? NULL
+                      : pawl_allocate(text.size);
+    if (copy != NULL) {
+        memcpy(copy, text.data, text.size);
+        pawl__make_utf8(copy, text.size);
+        put->texts[put->text_count++] = copy;
+        text.data                     = copy;
+    }
+    put_text(put, i, text);
+}
+
+static void put_field(pawl__mysql_put *put, size_t i, int wire, const void *member)
+{
+    const pawl_text *text = member;
+    switch (wire) {
+    case PAWL__WIRE_INT: put_int(put, i, *(const int64_t *)member); return;
+    case PAWL__WIRE_TIME:
+    case PAWL__WIRE_TIME_OR_NEVER: put_time(put, i, *(const int64_t *)member); return;
+    case PAWL__WIRE_INT32: put_int(put, i, *(const int32_t *)member); return;
+    case PAWL__WIRE_BOOL:
+    case PAWL__WIRE_FLAG: put_int(put, i, *(const bool *)member); return;
+    case PAWL__WIRE_ERROR_TEXT: put_error_text(put, i, *text); return;
+    case PAWL__WIRE_BYTES: put_bytes(put, i, *text, MYSQL_TYPE_BLOB); return;
+    case PAWL__WIRE_UUID: put_uuid(put, i, *(const pawl_uuid *)member); return;
+    case PAWL__WIRE_UUID_OR_NULL:
+        if (pawl_uuid_is_zero(*(const pawl_uuid *)member))
+            put_null(put, i);
+        else
+            put_uuid(put, i, *(const pawl_uuid *)member);
+        return;
+    case PAWL__WIRE_JSON: /* an empty text is no JSON */
+    case PAWL__WIRE_JSON_TEXT: put_text(put, i, text->size != 0 ? *text : PAWL_TEXT("{}")); return;
+    case PAWL__WIRE_VALUE: put_value(put, i, member); return;
+    case PAWL__WIRE_STATE:
+        put_text(put, i, pawl__sql_state_words[*(const pawl_outbox_state *)member]);
+        return;
+    case PAWL__WIRE_OUTCOME:
+        put_text(put, i, pawl__sql_outcome_words[*(const pawl_attempt_outcome *)member]);
+        return;
+    case PAWL__WIRE_INBOX:
+        put_text(put, i, pawl__sql_inbox_words[*(const pawl_inbox_outcome *)member]);
+        return;
+    case PAWL__WIRE_RESET:
+        put_text(put, i, pawl__sql_reset_word(*(const pawl_outbox_action *)member));
+        return;
+    case PAWL__WIRE_ZERO: put_int(put, i, 0); return;
+    case PAWL__WIRE_NULL: put_null(put, i); return;
+    default: put_text(put, i, *text); return;
+    }
+}
+
+/* ---- Running ------------------------------------------------------------ */
+
+static pawl_code check_size(const pawl__mysql_connection *connection, size_t size,
+                            pawl_error *error)
+{
+    if (connection->packet_max == 0 || size + PAWL__MYSQL_PACKET_REST <= connection->packet_max)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_ELIMIT,
+                          "%s: a statement with %zu bytes of values, limit %zu: max_allowed_packet "
+                          "of the server",
+                          connection->store->sql.base.scheme, size, connection->packet_max);
+}
+
+static pawl_code run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
+                     pawl_error *error)
+{
+    MYSQL_STMT *stmt   = statement->stmt;
+    int         failed = 0;
+    pawl_code   code   = pawl__mysql_may_send(connection, error);
+    if (code != PAWL_OK)
+        return code;
+    if (connection->is_callers)
+        failed = mysql_stmt_execute(stmt);
+    else
+        PAWL__MYSQL_CALL(connection, failed, mysql_stmt_execute, stmt, stmt);
+    if (failed != 0 || statement->column_count == 0)
+        return failed == 0 ? PAWL_OK : stmt_failed(connection, stmt, error);
+    if (connection->is_callers)
+        failed = mysql_stmt_store_result(stmt);
+    else
+        PAWL__MYSQL_CALL(connection, failed, mysql_stmt_store_result, stmt, stmt);
+    return failed == 0 ? PAWL_OK : stmt_failed(connection, stmt, error);
+}
+
+pawl_code pawl__mysql_execute(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
+                              const pawl__sql_fields *fields, const void *item, pawl_error *error)
+{
+    pawl__mysql_put put;
+    MYSQL_BIND      places[PAWL__MYSQL_PLACES_MAX];
+    size_t          count = fields != NULL ? fields->count : 0;
+    put.size = put.text_count = 0;
+    memset(put.binds, 0, count * sizeof put.binds[0]);
+    for (size_t i = 0; i < count; i++)
+        put_field(&put, i, fields->items[i].wire, (const char *)item + fields->items[i].offset);
+    for (unsigned i = 0; i < statement->place_count; i++)
+        places[i] = put.binds[statement->order[i] - 1];
+    pawl_code code = check_size(connection, put.size, error);
+    if (code == PAWL_OK && statement->place_count != 0 &&
+        mysql_stmt_bind_param(statement->stmt, places) != 0)
+        code = stmt_failed(connection, statement->stmt, error);
+    if (code == PAWL_OK)
+        code = run(connection, statement, error);
+    while (put.text_count > 0)
+        pawl_free(put.texts[--put.text_count]);
+    return code;
+}

@@ -1,0 +1,133 @@
+/* request.h - a connection to MySQL or MariaDB, and what runs on it.
+ *
+ *     pawl__mysql_query, pawl__mysql_ask        a text, of the session and of transactions
+ *     pawl__mysql_prepared, put_fields, execute a statement, prepared at its first use
+ *
+ * The library's calls are begun and go on when the socket is ready (PAWL__MYSQL_CALL), so that a
+ * deadline and an interrupt end each of them. On a caller's own connection (enlist) they block.
+ *
+ * Threads: as the handle.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_STORE_MYSQL_REQUEST_H
+#define PAWL_STORE_MYSQL_REQUEST_H
+
+#include "store/mysql/error.h"
+#include "store/mysql/statements.h"
+#include "store/sql/connection.h"
+#include "store/sql/saga_text.h"
+
+#include <mysql.h>
+
+#define PAWL__MYSQL_FIELDS_MAX 24    /* of an item */
+#define PAWL__MYSQL_PLACES_MAX 40    /* of a statement's text */
+#define PAWL__MYSQL_TEXTS_MAX 4      /* texts for people, of an item */
+#define PAWL__MYSQL_PACKET_REST 4096 /* of a packet, for what is not the longer values */
+
+/* ---- A connection and its statements ------------------------------------ */
+
+/* A column of the row that the statement stands on. */
+typedef struct pawl__mysql_column {
+    int64_t       number;
+    MYSQL_TIME    time;
+    unsigned long size;
+    my_bool       is_null;
+} pawl__mysql_column;
+
+typedef struct pawl__mysql_statement {
+    MYSQL_STMT         *stmt; /* NULL: not prepared */
+    unsigned            order[PAWL__MYSQL_PLACES_MAX];
+    unsigned            place_count;
+    unsigned            column_count;
+    pawl__mysql_column *columns;
+} pawl__mysql_statement;
+
+/* The statements of one saga table. */
+typedef struct pawl__mysql_saga {
+    struct pawl__mysql_saga *next;
+    pawl_saga_table          table; /* its texts are copies */
+    char                    *texts;
+    pawl__mysql_statement    statements[pawl__sql_saga_statement_count];
+} pawl__mysql_saga;
+
+typedef struct pawl__sql_connection {
+    struct pawl__mysql *store;
+    MYSQL              *mysql;      /* NULL: there is none */
+    bool                is_callers; /* of an enlist: its calls block, its settings stay */
+    bool                is_lost;    /* nothing more is sent; `ready` makes it anew */
+    bool          is_undone;      /* the server undid the transaction: only a rollback may follow */
+    bool          in_transaction; /* one was begun and has not ended */
+    size_t        packet_max;     /* the server's max_allowed_packet; 0: not known */
+    unsigned long id;             /* of the session, for KILL QUERY */
+    int64_t       until_ms;       /* monotonic: the end of the call under way; 0: none */
+    pawl_code     why;            /* why the call under way was broken off, or PAWL_OK */
+    pawl__mysql_statement     statements[PAWL__MYSQL_STATEMENT_COUNT];
+    pawl__mysql_saga         *sagas;
+    struct pawl__sql_request *spare; /* ended, for the next */
+} pawl__mysql_connection;
+
+/* ---- Calls (wire.c) ------------------------------------------------------ */
+
+int64_t pawl__mysql_clock_ms(void);
+/* Before a call: its deadline begins. PAWL_ELOST, PAWL_EBUSY: nothing may be sent. */
+pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *error);
+/* Waits for what a library's call asks for; what it is to go on with. At the deadline, and at an
+ * interrupt, the server is asked to end the statement; one that does not answer that either has its
+ * socket shut, which ends the call. */
+int pawl__mysql_poll(pawl__mysql_connection *connection, int status);
+
+/* `name` is the library's call, begun with what stands behind, gone on with `handle`. */
+#define PAWL__MYSQL_CALL(connection, result, name, handle, ...)                                  \
+    do {                                                                                         \
+        int status_ = name##_start(&(result), __VA_ARGS__);                                      \
+        while (status_ != 0)                                                                     \
+            status_ = name##_cont(&(result), (handle), pawl__mysql_poll((connection), status_)); \
+    } while (0)
+
+/* The failure with that number as a code and an error, and what it left as the connection's state. */
+pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number, const char *text,
+                             pawl_error *error);
+/* Runs a text whose answer has no rows. */
+pawl_code pawl__mysql_query(pawl__mysql_connection *connection, const char *sql, pawl_error *error);
+/* The same with rows: `*rows` is to be freed with mysql_free_result. */
+pawl_code pawl__mysql_ask(pawl__mysql_connection *connection, const char *sql, MYSQL_RES **rows,
+                          pawl_error *error);
+/* Closes it, with its statements; harmless on one that is closed. The server ends its transaction,
+ * and frees its locks. */
+void pawl__mysql_disconnect(pawl__mysql_connection *connection);
+
+/* ---- Statements (request.c) ---------------------------------------------- */
+
+/* Parameters of an item as the library takes them. */
+typedef struct pawl__mysql_put {
+    MYSQL_BIND    binds[PAWL__MYSQL_FIELDS_MAX];
+    int64_t       numbers[PAWL__MYSQL_FIELDS_MAX];
+    MYSQL_TIME    times[PAWL__MYSQL_FIELDS_MAX];
+    char          uuids[PAWL__MYSQL_FIELDS_MAX][PAWL_UUID_TEXT_SIZE + 1];
+    unsigned long sizes[PAWL__MYSQL_FIELDS_MAX];
+    size_t        size;                         /* about as many bytes travel */
+    char         *texts[PAWL__MYSQL_TEXTS_MAX]; /* copies where bytes had to be replaced */
+    size_t        text_count;
+} pawl__mysql_put;
+
+/* Prepares the statement, or finds it: of the shared ones, the driver's own, or one of a saga's
+ * table where `table` is not NULL. NULL: see the error. */
+pawl__mysql_statement *pawl__mysql_prepared(pawl__mysql_connection *connection, int statement,
+                                            const pawl_saga_table *table, pawl_code *code,
+                                            pawl_error *error);
+/* Runs it with the fields of the item; NULL: without parameters. Its rows are all here behind it. */
+pawl_code pawl__mysql_execute(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
+                              const pawl__sql_fields *fields, const void *item, pawl_error *error);
+void      pawl__mysql_statements_close(pawl__mysql_connection *connection);
+pawl_time pawl__mysql_from_time(const MYSQL_TIME *time);
+
+/* ---- Rows (row.c): as store/sql/connection.h says -------------------------- */
+
+pawl_code pawl__mysql_send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
+                           pawl__sql_request **request, pawl_error *error);
+bool      pawl__mysql_next(pawl__sql_request *request);
+void      pawl__mysql_get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row);
+pawl_code pawl__mysql_end(pawl__sql_request *request);
+
+#endif

@@ -1,0 +1,201 @@
+/* wire.c - calls of the client library with a deadline and an interrupt, and what a failure
+ * leaves of the connection.
+ *
+ * At the deadline, and at an interrupt, the server is asked to end its statement; the answer to the
+ * statement decides, since a commit may be through already. Only a server that does not even answer
+ * then is given up: its socket is shut, which ends the library's call.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/mysql/mysql.h"
+
+#include <errmsg.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The patience for the answer behind a kill: the call's own deadline, within these bounds. */
+#define PATIENCE_MS_MIN 1000
+#define PATIENCE_MS_MAX 5000
+#define NUMBER_INTERRUPTED 1317
+#define NUMBER_TOO_LARGE 1153
+
+int64_t pawl__mysql_clock_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- Waiting ------------------------------------------------------------ */
+
+static void break_off(pawl__mysql_connection *connection, pawl_code why)
+{
+    int64_t patience = connection->store->sql.base.deadline_ms;
+    patience         = patience < PATIENCE_MS_MIN   ? PATIENCE_MS_MIN
+                       : patience > PATIENCE_MS_MAX ? PATIENCE_MS_MAX
+                                                    : patience;
+    bool is_second   = connection->why != PAWL_OK;
+    if (!is_second)
+        connection->why = why;
+    if (!is_second && pawl__mysql_kill(connection)) {
+        connection->until_ms = pawl__mysql_clock_ms() + patience;
+        return;
+    }
+    connection->until_ms = 0;
+    (void)shutdown((int)mysql_get_socket(connection->mysql), SHUT_RDWR);
+}
+
+static bool take_interrupt(const pawl__mysql *store)
+{
+    uint64_t count;
+    return read(atomic_load(&store->interrupt_fd), &count, sizeof count) == sizeof count;
+}
+
+/* Milliseconds until the deadline, or until the time that the library gives itself. */
+static int rest_of(const pawl__mysql_connection *connection, int64_t library_until)
+{
+    int64_t until = connection->until_ms;
+    if (library_until != 0 && (until == 0 || library_until < until))
+        until = library_until;
+    if (until == 0)
+        return -1;
+    int64_t rest = until - pawl__mysql_clock_ms();
+    return rest > 0 ? (int)rest : 0;
+}
+
+static int ready_status(short events)
+{
+    int status = 0;
+    if ((events & (POLLIN | POLLERR | POLLHUP | POLLNVAL)) != 0)
+        status |= MYSQL_WAIT_READ;
+    if ((events & (POLLOUT | POLLERR)) != 0)
+        status |= MYSQL_WAIT_WRITE;
+    return status;
+}
+
+int pawl__mysql_poll(pawl__mysql_connection *connection, int status)
+{
+    const pawl__mysql *store         = connection->store;
+    int64_t            library_until = 0;
+    if ((status & MYSQL_WAIT_TIMEOUT) != 0)
+        library_until = pawl__mysql_clock_ms() + mysql_get_timeout_value_ms(connection->mysql);
+    for (;;) {
+        bool          may_break = connection->why == PAWL_OK;
+        struct pollfd items[2]  = {
+             {.fd = (int)mysql_get_socket(connection->mysql)},
+             {.fd = may_break ? atomic_load(&store->interrupt_fd) : -1, .events = POLLIN},
+        };
+        items[0].events |= (status & MYSQL_WAIT_READ) != 0 ? POLLIN : 0;
+        items[0].events |= (status & MYSQL_WAIT_WRITE) != 0 ? POLLOUT : 0;
+        (void)poll(items, 2, rest_of(connection, library_until));
+        int found = ready_status(items[0].revents) & (status | MYSQL_WAIT_EXCEPT);
+        if (found != 0)
+            return found;
+        if (items[1].revents != 0 && take_interrupt(store))
+            break_off(connection, PAWL_EINTERRUPTED);
+        int64_t now = pawl__mysql_clock_ms();
+        if (library_until != 0 && now >= library_until)
+            return MYSQL_WAIT_TIMEOUT;
+        if (connection->until_ms != 0 && now >= connection->until_ms)
+            break_off(connection, PAWL_ETIMEOUT);
+    }
+}
+
+/* ---- Failures ----------------------------------------------------------- */
+
+static pawl_code say_broken_off(const pawl__mysql_connection *connection, pawl_error *error)
+{
+    const pawl_store *store = &connection->store->sql.base;
+    if (connection->why == PAWL_EINTERRUPTED)
+        return pawl_error_set(error, connection->why, "%s: the call was interrupted",
+                              store->scheme);
+    return pawl_error_set(error, connection->why,
+                          "%s: the call took longer than %lld ms, its deadline", store->scheme,
+                          (long long)store->deadline_ms);
+}
+
+pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number, const char *text,
+                             pawl_error *error)
+{
+    pawl__mysql_left left;
+    const char      *scheme = connection->store->sql.base.scheme;
+    pawl_code        code   = pawl__mysql_code_of(number, &left);
+    connection->is_lost |= left == PAWL__MYSQL_CONNECTION_LOST;
+    connection->is_undone |= left == PAWL__MYSQL_TRANSACTION_UNDONE;
+    if (connection->why != PAWL_OK && (code == PAWL_ETIMEOUT || code == PAWL_ELOST))
+        return say_broken_off(connection, error);
+    if (number == NUMBER_TOO_LARGE)
+        return pawl_error_set(error, code, "%s: %s (max_allowed_packet of the server: %zu bytes)",
+                              scheme, text, connection->packet_max);
+    return pawl_error_set(error, code, "%s: %s (error %u)", scheme, text, number);
+}
+
+pawl_code pawl__mysql_may_send(pawl__mysql_connection *connection, pawl_error *error)
+{
+    const pawl__mysql *store  = connection->store;
+    const char        *scheme = store->sql.base.scheme;
+    if (connection->mysql == NULL || connection->is_lost)
+        return pawl_error_set(error, PAWL_ELOST, "%s: the connection was lost before", scheme);
+    if (connection->is_undone)
+        return pawl_error_set(error, PAWL_EBUSY,
+                              "%s: the server rolled the transaction back before", scheme);
+    connection->why      = PAWL_OK;
+    connection->until_ms = store->until_ms != 0
+                               ? store->until_ms
+                               : pawl__mysql_clock_ms() + store->sql.base.deadline_ms;
+    return PAWL_OK;
+}
+
+/* ---- Texts -------------------------------------------------------------- */
+
+static pawl_code run(pawl__mysql_connection *connection, const char *sql, pawl_error *error)
+{
+    MYSQL    *mysql  = connection->mysql;
+    int       failed = 0;
+    pawl_code code   = pawl__mysql_may_send(connection, error);
+    if (code != PAWL_OK)
+        return code;
+    if (connection->is_callers)
+        failed = mysql_real_query(mysql, sql, strlen(sql));
+    else
+        PAWL__MYSQL_CALL(connection, failed, mysql_real_query, mysql, mysql, sql, strlen(sql));
+    return failed == 0
+               ? PAWL_OK
+               : pawl__mysql_failed(connection, mysql_errno(mysql), mysql_error(mysql), error);
+}
+
+pawl_code pawl__mysql_query(pawl__mysql_connection *connection, const char *sql, pawl_error *error)
+{
+    return run(connection, sql, error);
+}
+
+pawl_code pawl__mysql_ask(pawl__mysql_connection *connection, const char *sql, MYSQL_RES **rows,
+                          pawl_error *error)
+{
+    MYSQL *mysql   = connection->mysql;
+    *rows          = NULL;
+    pawl_code code = run(connection, sql, error);
+    if (code != PAWL_OK)
+        return code;
+    if (connection->is_callers)
+        *rows = mysql_store_result(mysql);
+    else
+        PAWL__MYSQL_CALL(connection, *rows, mysql_store_result, mysql, mysql);
+    return *rows != NULL
+               ? PAWL_OK
+               : pawl__mysql_failed(connection, mysql_errno(mysql), mysql_error(mysql), error);
+}
+
+void pawl__mysql_disconnect(pawl__mysql_connection *connection)
+{
+    pawl__mysql_statements_close(connection);
+    if (connection->mysql != NULL && !connection->is_callers)
+        mysql_close(connection->mysql);
+    connection->mysql          = NULL;
+    connection->is_lost        = false;
+    connection->is_undone      = false;
+    connection->in_transaction = false;
+}
