@@ -17,6 +17,7 @@ int main(void)
 
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* A child and a pipe in each direction, for turns. */
 typedef struct child {
@@ -272,6 +273,42 @@ static void a_dead_process_holds_nothing(void **state)
     pawl_store_close(store);
 }
 
+static void lease_a_timeout_and_wait(place *p, child *c)
+{
+    pawl_store        *store = open_store(p, p->url);
+    pawl_timeout_rows  rows;
+    pawl_timeout_claim claim = {.destination = TEXT("orders"),
+                                .due_max     = NOW,
+                                .owner       = {uuid_of(7)},
+                                .now         = NOW,
+                                .lease       = PAWL_MINUTES(5)};
+    expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    if (rows.count != 1)
+        _exit(1);
+    say(c->to_parent[1]);
+    (void)hear(c->to_child[0]);
+}
+
+/* It need not work the dead one's queue for that. */
+static void a_worker_that_opens_frees_what_the_dead_held(void **state)
+{
+    place            *p = *state;
+    child             c;
+    pawl_timeout_rows rows;
+    set_timeout(p);
+    start(p, &c, lease_a_timeout_and_wait);
+    finish(&c, true);
+    pawl_store        *store = open_store(p, p->url);
+    pawl_timeout_claim claim = {.destination = TEXT("orders"),
+                                .due_max     = NOW,
+                                .owner       = {uuid_of(8)},
+                                .now         = NOW,
+                                .lease       = PAWL_MINUTES(5)};
+    expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    pawl_store_close(store);
+}
+
 /* The lease row moved on while a claim was in hand: the acknowledge of the
  * process that lost it is refused. */
 static void a_lost_lease_refuses_the_settle(void **state)
@@ -288,7 +325,9 @@ static void a_lost_lease_refuses_the_settle(void **state)
     assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 1);
     rows = claim_some(p, store, "orders", 1);
     assert_int_equal(rows.count, 0); /* still this handle's own, under the old epoch */
-    int64_t          seq   = raw_number(db, "select Seq from pawl_queue");
+    int64_t seq = raw_number(db, "select Seq from pawl_queue");
+    /* The lease is this process's again, but somebody may have had the row meanwhile. */
+    expect_code(p, settle_one(p, store, "orders", seq), PAWL_EGONE);
     pawl_queue_claim again = {.queue     = TEXT("orders"),
                               .due_max   = NOW,
                               .count_max = 1,
@@ -405,6 +444,80 @@ static void a_commit_before_the_wait_is_noticed(void **state)
     pawl_store_close(store);
 }
 
+/* ---- Between a look and the write that follows it ---------------------------- */
+
+static child *racer; /* goes first when a write transaction is about to begin */
+
+static int at_statement(unsigned kind, void *context, void *statement, void *text)
+{
+    (void)kind;
+    (void)context;
+    (void)statement;
+    child *first = racer;
+    if (first == NULL || strncmp(text, "begin immediate", 15) != 0)
+        return 0;
+    racer = NULL;
+    say(first->to_child[1]);
+    assert_true(hear(first->to_parent[0]));
+    return 0;
+}
+
+static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
+{
+    (void)message;
+    (void)api;
+    return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, at_statement, NULL);
+}
+
+static void claim_when_told(place *p, child *c)
+{
+    pawl_store *store = open_store(p, p->url);
+    say(c->to_parent[1]);
+    (void)hear(c->to_child[0]);
+    if (claim_some(p, store, "orders", 1).count != 1)
+        _exit(1);
+    say(c->to_parent[1]);
+    (void)hear(c->to_child[0]);
+    expect_code(p, pawl_store_worker_close(store, NOW, &p->error), PAWL_OK);
+    pawl_store_close(store);
+}
+
+/* Both saw that it is nobody's; the second looks again before it takes it. */
+static void a_queue_that_was_just_taken_is_not_taken_from_who_lives(void **state)
+{
+    place *p = *state;
+    child  c;
+    send_some(p, 2);
+    start(p, &c, claim_when_told);
+    assert_int_equal(sqlite3_auto_extension((void (*)(void))trace), SQLITE_OK);
+    pawl_store *store = open_store(p, p->url);
+    sqlite3_cancel_auto_extension((void (*)(void))trace);
+    racer                = &c;
+    pawl_queue_rows rows = claim_some(p, store, "orders", 9);
+    assert_null(racer);
+    assert_true(rows.is_taken);
+    assert_int_equal(rows.count, 0);
+    finish(&c, false);
+    assert_int_equal(claim_some(p, store, "orders", 9).count, 2);
+    pawl_store_close(store);
+}
+
+/* Many looks at the file later: none of them shortens it. */
+static void a_wait_that_nothing_ends_lasts_its_time(void **state)
+{
+    place          *p        = *state;
+    pawl_store     *store    = open_store(p, p->url);
+    const int64_t   duration = PAWL_MILLISECONDS(60);
+    struct timespec begin, end;
+    expect_code(p, pawl_store_wait(store, 0, -1, &p->error), PAWL_OK);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    expect_code(p, pawl_store_wait(store, duration, -1, &p->error), PAWL_OK);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    assert_true((end.tv_sec - begin.tv_sec) * 1000000 + (end.tv_nsec - begin.tv_nsec) / 1000 >=
+                duration);
+    pawl_store_close(store);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
@@ -413,11 +526,14 @@ int main(void)
         CASE(handles_of_a_process_share_the_claims),
         CASE(e29_a_queue_is_given_back_for_a_handle_that_was_taken_over),
         CASE(a_dead_process_holds_nothing),
+        CASE(a_worker_that_opens_frees_what_the_dead_held),
         CASE(a_lost_lease_refuses_the_settle),
         CASE(a_child_may_not_use_the_handle),
         CASE(a_forked_child_does_not_inherit_the_lease),
         CASE(another_process_wakes_a_wait),
         CASE(a_commit_before_the_wait_is_noticed),
+        CASE(a_wait_that_nothing_ends_lasts_its_time),
+        CASE(a_queue_that_was_just_taken_is_not_taken_from_who_lives),
     };
     return cmocka_run_group_tests_name("sqlite_process", tests, NULL, NULL);
 }

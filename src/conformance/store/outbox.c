@@ -381,6 +381,34 @@ static void held_rows_wait_for_their_release(suite *s)
     expect_numbers(s, &rows, (const unsigned[]){4}, 1);
 }
 
+static void hold_two(suite *s, pawl_store *store, unsigned after_one, unsigned after_two)
+{
+    suite_set set = suite_changes(s);
+    ADD(&set, outbox_hold, .source = SOURCE, .after = id_of(s, store, after_one));
+    ADD(&set, outbox_hold, .source = TEXT("Order/2"), .after = id_of(s, store, after_two));
+    COMMIT(&set, store);
+}
+
+static void expect_held(suite *s, pawl_store *store, const unsigned numbers[3])
+{
+    pawl_outbox_rows rows = suite_outbox_rows(s, store, PAWL_OUTBOX_HELD);
+    expect_numbers(s, &rows, numbers, 3);
+}
+
+/* Each source is held behind its own row, whichever of the rows came first. */
+static void holds_of_a_commit_are_apart(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    for (unsigned i = 1; i <= 6; i++)
+        add(s, a, i, i % 2 == 1 ? "Order/1" : "Order/2", i, 0);
+    hold_two(s, a, 1, 4);
+    expect_held(s, a, (const unsigned[]){3, 5, 6});
+    hold(s, a, 0, true);
+    COMMIT_ONE(s, a, outbox_hold, .source = TEXT("Order/2"), .is_release = true);
+    hold_two(s, a, 3, 2);
+    expect_held(s, a, (const unsigned[]){4, 5, 6});
+}
+
 /* Ids need not follow the versions: what is held stays back, whatever its place is. */
 static void a_held_row_takes_nobodys_place(suite *s)
 {
@@ -552,6 +580,7 @@ static const suite_case cases[] = {
     {"O15 O16 of rows settled together one that is held or gone is refused alone",
      one_of_alike_rows_is_held_or_gone},
     {"O14 held rows wait for their release", held_rows_wait_for_their_release},
+    {"O14 holds of a commit are apart", holds_of_a_commit_are_apart},
     {"O14 a held row takes nobody's place", a_held_row_takes_nobodys_place},
     {"O14 a release frees all of its source", a_release_frees_all_of_its_source},
     {"O8 a claim says when to look next", a_claim_says_when_to_look_next},

@@ -85,25 +85,32 @@ static void an_ended_worker_holds_nothing(suite *s)
     expect_claimed(s, b, 71, 1);
 }
 
-/* Another handle becomes the worker, of a thread that is given up, say, and ends it. The
- * old handle is open still, and nobody calls it meanwhile. */
-static void take_over_and_end(suite *s, const pawl_store *old)
+/* Another handle becomes the worker, of a thread that is given up, say. The old handle is
+ * open still, and nobody calls it meanwhile. */
+static pawl_store *take_over(suite *s, const pawl_store *old)
 {
     pawl_store *by = suite_open_bare(s);
     pawl_store_worker_set(by, pawl_store_worker(old));
     EXPECT_OK(s, pawl_store_worker_open(by, TEXT("suite"), TEXT("[]"), SUITE_NOW, &s->error));
-    suite_end_worker(s, by);
-    suite_close(s, by);
+    return by;
 }
 
+static void end_worker_and_close(suite *s, pawl_store *store)
+{
+    suite_end_worker(s, store);
+    suite_close(s, store);
+}
+
+/* Its claims are free as soon as it is taken over: another one need not wait for its end. */
 static void a_worker_that_is_taken_over_holds_nothing(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
     fill(s, a);
     expect_claimed(s, a, 70, 1);
     expect_claimed(s, b, 71, 0);
-    take_over_and_end(s, a);
+    pawl_store *by = take_over(s, a);
     expect_claimed(s, b, 71, 1);
+    end_worker_and_close(s, by);
     suite_set     set     = suite_changes(s);
     pawl_refusals refused = {.arena = s->arena};
     ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("late"), .at = SUITE_NOW);
@@ -123,7 +130,7 @@ static void a_hold_that_is_taken_over_is_rolled_back(suite *s)
     EXPECT_OK(s, pawl_store_hold_begin(a, &s->error));
     EXPECT_OK(s, pawl_store_saga_load(a, s->tables[SUITE_ORDER], PAWL_SAGA_BY_MAIN, &ref, 1,
                                       PAWL_SAGA_LOCKED, s->arena, &row, &s->error));
-    take_over_and_end(s, a);
+    end_worker_and_close(s, take_over(s, a));
     COMMIT_ONE(s, b, saga_update, .table = s->tables[SUITE_ORDER], .id = row.id, .version = 1,
                .row = row.row, .metadata = TEXT("{}"), .data = TEXT("{\"n\":2}"),
                .type_version = TEXT("1.0"));

@@ -1,0 +1,163 @@
+/* test_sqlite_between.c - a commit of another handle in the middle of a claim, whose rows are
+ * those of its begin: a claim that ends then is of a row that is no longer what the claim reads.
+ *
+ * The first row's body is so large that reading it needs memory; the allocator then makes the
+ * commit, which is about the second row.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_SQLITE
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without SQLite");
+    return 77;
+}
+#else
+
+#include "contract/sqlite_place.h"
+
+#define LARGE ((size_t)3 << 20) /* of the body; nothing else asks for as much at once */
+
+static struct between {
+    bool              is_armed;
+    place            *p;
+    pawl_store       *other;
+    pawl_queue_settle settle;
+    pawl_code         code;
+} between;
+
+static pawl_code settle(place *p, pawl_store *store, pawl_queue_settle *change)
+{
+    pawl_changes changes       = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_settle.items = change;
+    changes.queue_settle.count = 1;
+    return pawl_store_commit(store, &changes, NULL, &p->error);
+}
+
+static void *resize(void *memory, size_t size, void *context)
+{
+    struct between *it = context;
+    if (size == 0) {
+        free(memory);
+        return NULL;
+    }
+    if (it->is_armed && size >= LARGE) {
+        it->is_armed = false;
+        it->code     = settle(it->p, it->other, &it->settle);
+    }
+    return realloc(memory, size);
+}
+
+static void send_large(place *p, pawl_store *store)
+{
+    char *body = calloc(1, LARGE + 3);
+    assert_non_null(body);
+    memset(body, 'x', LARGE + 2);
+    body[0] = body[LARGE + 1] = '"';
+    pawl_queue_send send      = send_of("orders", "m-1");
+    send.message.body         = (pawl_text){.data = body, .size = LARGE + 2};
+    pawl_changes changes      = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items  = &send;
+    changes.queue_send.count  = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    free(body);
+}
+
+/* Two rows; the second is in the other handle's hand. Its number. */
+static int64_t hold_second(place *p, pawl_store *other)
+{
+    send_large(p, other);
+    expect_code(p, send_one(p, other, "orders", "m-2"), PAWL_OK);
+    pawl_queue_rows rows = claim_some(p, other, "orders", 2);
+    assert_int_equal(rows.count, 2);
+    pawl_queue_settle release = {
+        .queue = TEXT("orders"), .action = PAWL_QUEUE_RELEASE, .seq = rows.items[0].seq};
+    expect_code(p, settle(p, other, &release), PAWL_OK);
+    return rows.items[1].seq;
+}
+
+/* Claims all while the other handle settles its row. */
+static pawl_queue_rows claim_while(place *p, pawl_store *store, pawl_store *other,
+                                   pawl_queue_settle change)
+{
+    between = (struct between){.p = p, .other = other, .settle = change, .code = PAWL_EBUG};
+    const pawl_allocator allocator = {resize, &between};
+    pawl_allocator_set(&allocator);
+    between.is_armed     = true;
+    pawl_queue_rows rows = claim_some(p, store, "orders", 9);
+    pawl_allocator_set(NULL);
+    expect_code(p, between.code, PAWL_OK);
+    return rows;
+}
+
+/* It is due later than it was: the claim that read it as due neither gets nor keeps it. */
+static void a_row_put_off_in_the_middle_is_not_claimed(void **state)
+{
+    place            *p = *state;
+    pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
+    pawl_queue_settle later = {.queue    = TEXT("orders"),
+                               .action   = PAWL_QUEUE_RETRY,
+                               .seq      = hold_second(p, b),
+                               .due      = NOW + 5,
+                               .attempts = 1};
+    pawl_queue_rows   rows  = claim_while(p, a, b, later);
+    assert_int_equal(rows.count, 1);
+    assert_int_not_equal(rows.items[0].seq, later.seq);
+    expect_code(p, settle_one(p, a, "orders", later.seq), PAWL_EGONE);
+
+    pawl_queue_claim claim = {
+        .queue = TEXT("orders"), .due_max = NOW + 5, .count_max = 9, .now = NOW + 5};
+    expect_code(p, pawl_store_queue_claim(b, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    assert_int_equal(rows.items[0].seq, later.seq);
+    pawl_store_close(a);
+    pawl_store_close(b);
+}
+
+static void a_row_that_goes_in_the_middle_is_not_claimed(void **state)
+{
+    place            *p = *state;
+    pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
+    pawl_queue_settle done = {.queue = TEXT("orders"), .seq = hold_second(p, b)};
+    pawl_queue_rows   rows = claim_while(p, a, b, done);
+    assert_int_equal(rows.count, 1);
+    assert_int_not_equal(rows.items[0].seq, done.seq);
+    pawl_store_close(a);
+    pawl_store_close(b);
+}
+
+/* It is due still, but no longer what it was. */
+static void a_row_that_changes_in_the_middle_is_claimed_as_it_is(void **state)
+{
+    place            *p = *state;
+    pawl_store       *a = open_store(p, p->url), *b = open_store(p, p->url);
+    pawl_queue_settle again = {.queue    = TEXT("orders"),
+                               .action   = PAWL_QUEUE_RETRY,
+                               .seq      = hold_second(p, b),
+                               .due      = NOW,
+                               .attempts = 4};
+    pawl_queue_rows   rows  = claim_while(p, a, b, again);
+    assert_int_equal(rows.count, 2);
+    assert_int_equal(rows.items[0].message.body.size, LARGE + 2);
+    assert_int_equal(rows.items[1].seq, again.seq);
+    assert_int_equal(rows.items[1].attempts, 4);
+    expect_code(p, settle_one(p, b, "orders", again.seq), PAWL_EGONE);
+    expect_code(p, settle_one(p, a, "orders", again.seq), PAWL_OK);
+    pawl_store_close(a);
+    pawl_store_close(b);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(a_row_put_off_in_the_middle_is_not_claimed),
+        CASE(a_row_that_goes_in_the_middle_is_not_claimed),
+        CASE(a_row_that_changes_in_the_middle_is_claimed_as_it_is),
+    };
+    return cmocka_run_group_tests_name("sqlite_between", tests, NULL, NULL);
+}
+
+#endif
