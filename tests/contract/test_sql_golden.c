@@ -210,6 +210,32 @@ static void end_page(page *p, const char *driver, char *text)
 
 #define ROW_OF(name, text) {#name, text},
 
+/* The plain table has no correlation to be loaded by, and a database without row locks never
+ * asks for those. */
+static void put_sagas(page *p)
+{
+    void (*saga_text)(pawl__sql_text *, const pawl__sql_dialect *, const pawl_saga_table *,
+                      pawl__sql_saga_statement);
+    *(void **)&saga_text = find(p, "pawl__sql_saga_text");
+    for (int i = 0; i < 2 * pawl__sql_saga_statement_count; i++) {
+        pawl__sql_text made  = {0};
+        int            which = i % pawl__sql_saga_statement_count;
+        bool           first = i == which;
+        bool           locks = which >= PAWL__SQL_SAGA_LOCKED;
+        int            key   = which - (locks ? PAWL__SQL_SAGA_LOCKED : PAWL__SQL_SAGA_BY_ID);
+        bool           loads = locks || key < 3;
+        char           name[40];
+        if ((!first && loads && key % 3 != PAWL_SAGA_BY_ID) ||
+            (locks && p->dialect->locks[PAWL_SAGA_LOCKED][0] == '\0'))
+            continue;
+        saga_text(&made, p->dialect, first ? &order_table : &plain_table,
+                  (pawl__sql_saga_statement)which);
+        snprintf(name, sizeof name, "saga %s %d", first ? "Order" : "Plain", which);
+        put_statement(p, name, made.data);
+        pawl_free(made.data);
+    }
+}
+
 #ifdef PAWL_HAVE_SQLITE
 static void statements_of_sqlite(void **state)
 {
@@ -223,22 +249,7 @@ static void statements_of_sqlite(void **state)
     put_script(&p);
     put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_ROW_STATEMENT_END,
                   find(&p, "pawl__sqlite_overrides"));
-    void (*saga_text)(pawl__sql_text *, const pawl__sql_dialect *, const pawl_saga_table *,
-                      pawl__sql_saga_statement);
-    *(void **)&saga_text = find(&p, "pawl__sql_saga_text");
-    for (int i = 0; i < 2 * pawl__sql_saga_statement_count; i++) {
-        pawl__sql_text made  = {0};
-        int            which = i % pawl__sql_saga_statement_count;
-        bool           first = i == which;
-        char           name[40];
-        if (!first && (which == PAWL__SQL_SAGA_BY_MAIN || which == PAWL__SQL_SAGA_BY_TRANSITIONAL))
-            continue; /* it has no correlation */
-        saga_text(&made, p.dialect, first ? &order_table : &plain_table,
-                  (pawl__sql_saga_statement)which);
-        snprintf(name, sizeof name, "saga %s %d", first ? "Order" : "Plain", which);
-        put_statement(&p, name, made.data);
-        pawl_free(made.data);
-    }
+    put_sagas(&p);
     fclose(p.to);
     end_page(&p, "sqlite", text);
 }
@@ -314,6 +325,7 @@ static void statements_of_dialect(const char *dialect, const char *file)
     fputs("-- The script of the tables: tests/golden/schema.\n", p.to);
     const int *overrides = find(&p, "pawl__mysql_overrides");
     put_templates(&p, rows, (int)COUNT(rows), PAWL__SQL_ROW_STATEMENT_END, overrides);
+    put_sagas(&p);
     put_orders(&p, rows, (int)COUNT(rows), overrides);
     fclose(p.to);
     end_page(&p, file, text);

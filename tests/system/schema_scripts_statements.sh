@@ -96,6 +96,8 @@ for server in mariadb mysql; do
     mysql_server "$server"
     own_mysql schema_statements
     "${mysql_client[@]}" "$database" <"$source_dir/tests/golden/schema/$server.sql" || die "no tables"
+    sql "create table shop_Order like shop_Text; alter table shop_Order add Correlation_OldId bigint" ||
+        die "no saga table"
     prepare_all "$server"
     check_own
     check_sweep

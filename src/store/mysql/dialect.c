@@ -49,6 +49,7 @@
 #define COMMON                                                                             \
     .quote_open = '`', .quote_close = '`', .json_check = "", .parameter = "?",             \
     .integer = "cast(%s as signed)", .epoch = "'1970-01-01 00:00:00'",                     \
+    .locks  = {"", " for update", " for update skip locked"},                              \
     .ignore = "on duplicate key update %c = %c", .adds_columns = true, .keeps_ties = true, \
     .keys_every_table = true, .indexes_every_row = true, .indexes_inside = true,           \
     .name_chars_max = 64, .first_version = 3, .script_begin = BEGIN, .script_end = END_OF_SCRIPT

@@ -195,6 +195,7 @@ const pawl__sql_dialect pawl__pg_dialect = {
     .parameter       = "$%u",
     .integer         = "cast(%s as bigint)",
     .epoch           = "'epoch'",
+    .locks           = {"", " for update", " for update skip locked"},
     .ignore          = "on conflict (%s) do nothing",
     .table_end       = "",
     .keyed_end       = "",

@@ -55,29 +55,26 @@
     " = k.id))} returning k.n"
 #define ITEM_NAMES "id, version, metadata, data, type_version{b:, b}"
 
+#define BY_KEY(first, by_key)                                                               \
+    [(first) + PAWL_SAGA_BY_ID]               = {.text = by_key, .key = PAWL_SAGA_BY_ID},   \
+               [(first) + PAWL_SAGA_BY_MAIN]  = {.text = by_key, .key = PAWL_SAGA_BY_MAIN}, \
+               [(first) +                                                                   \
+                   PAWL_SAGA_BY_TRANSITIONAL] = {.text = by_key, .key = PAWL_SAGA_BY_TRANSITIONAL}
+
 static const pawl__sql_saga_template statements[] = {
-    [PAWL__PG_SAGA_BY_ID]                  = {LOAD(""), PAWL_SAGA_BY_ID},
-    [PAWL__PG_SAGA_BY_MAIN]                = {LOAD(""), PAWL_SAGA_BY_MAIN},
-    [PAWL__PG_SAGA_BY_TRANSITIONAL]        = {LOAD(""), PAWL_SAGA_BY_TRANSITIONAL},
-    [PAWL__PG_SAGA_BY_ID_LOCKED]           = {LOAD(LOCK), PAWL_SAGA_BY_ID},
-    [PAWL__PG_SAGA_BY_MAIN_LOCKED]         = {LOAD(LOCK), PAWL_SAGA_BY_MAIN},
-    [PAWL__PG_SAGA_BY_TRANSITIONAL_LOCKED] = {LOAD(LOCK), PAWL_SAGA_BY_TRANSITIONAL},
-    [PAWL__PG_SAGA_BY_ID_SKIP]             = {LOAD(SKIP), PAWL_SAGA_BY_ID},
-    [PAWL__PG_SAGA_BY_MAIN_SKIP]           = {LOAD(SKIP), PAWL_SAGA_BY_MAIN},
-    [PAWL__PG_SAGA_BY_TRANSITIONAL_SKIP]   = {LOAD(SKIP), PAWL_SAGA_BY_TRANSITIONAL},
-    [PAWL__PG_SAGA_BY_ID_THERE]            = {THERE, PAWL_SAGA_BY_ID},
-    [PAWL__PG_SAGA_BY_MAIN_THERE]          = {THERE, PAWL_SAGA_BY_MAIN},
-    [PAWL__PG_SAGA_BY_TRANSITIONAL_THERE]  = {THERE, PAWL_SAGA_BY_TRANSITIONAL},
-    [PAWL__PG_SAGA_INSERT]                 = {INSERT, PAWL_SAGA_BY_ID},
-    [PAWL__PG_SAGA_UPDATE]    = {UPDATE("unnest(?1, ?2, ?3, ?4, ?5, ?6{b:, ?7}) with ordinality",
-                                        " (tid, " ITEM_NAMES ", n)"),
-                                 PAWL_SAGA_BY_ID},
-    [PAWL__PG_SAGA_UPDATE_ID] = {UPDATE(WITH_TIDS("?1, ?2, ?3, ?4, ?5{b:, ?6}", ITEM_NAMES), ""),
-                                 PAWL_SAGA_BY_ID},
-    [PAWL__PG_SAGA_DELETE]    = {"delete from {saga} as s using " WITH_TIDS(
-                                     "?1, ?2", "id, version") " as k" WHERE_TID " returning k.n",
-                                 PAWL_SAGA_BY_ID},
-    [PAWL__PG_SAGA_COUNT]     = {"select count(*) from {saga}", PAWL_SAGA_BY_ID},
+    BY_KEY(PAWL__PG_SAGA_BY_ID, LOAD("")),
+    BY_KEY(PAWL__PG_SAGA_BY_ID_LOCKED, LOAD(LOCK)),
+    BY_KEY(PAWL__PG_SAGA_BY_ID_SKIP, LOAD(SKIP)),
+    BY_KEY(PAWL__PG_SAGA_BY_ID_THERE, THERE),
+    [PAWL__PG_SAGA_INSERT]    = {.text = INSERT},
+    [PAWL__PG_SAGA_UPDATE]    = {.text = UPDATE("unnest(?1, ?2, ?3, ?4, ?5, ?6{b:, ?7}) "
+                                                   "with ordinality",
+                                                " (tid, " ITEM_NAMES ", n)")},
+    [PAWL__PG_SAGA_UPDATE_ID] = {.text = UPDATE(WITH_TIDS("?1, ?2, ?3, ?4, ?5{b:, ?6}", ITEM_NAMES),
+                                                "")},
+    [PAWL__PG_SAGA_DELETE]    = {.text = "delete from {saga} as s using " WITH_TIDS(
+                                     "?1, ?2", "id, version") " as k" WHERE_TID " returning k.n"},
+    [PAWL__PG_SAGA_COUNT]     = {.text = "select count(*) from {saga}"},
 };
 _Static_assert(sizeof statements / sizeof statements[0] == pawl__pg_saga_statement_count,
                "a text for each statement");

@@ -26,9 +26,13 @@
 #include "store/sql/statements.h"
 #include "store/sql/write.h"
 
+/* Added to a pawl__sql_saga_statement: the item begins as a pawl__sql_saga_change. */
+#define PAWL__SQL_ON_SAGA 4096
+
 /* A statement, where its parameters are taken from, and where its rows go to. */
 typedef struct pawl__sql_asked {
-    int                     statement;  /* pawl__sql_statement, or one of row_statements.h */
+    int                     statement;  /* pawl__sql_statement, one of row_statements.h, or
+                                           PAWL__SQL_ON_SAGA and a pawl__sql_saga_statement */
     const pawl__sql_fields *parameters; /* of the item; NULL: none */
     const void             *item;
     const pawl__sql_fields *columns; /* of a row */
@@ -67,6 +71,10 @@ typedef struct pawl__sql_ops {
     /* Asks of all of them at once whether they live. Also inside read_begin and read_end, and in transactions. */
     pawl_code (*who_lives)(pawl_store *store, pawl__sql_life *const *lives, size_t count,
                            pawl_error *error);
+
+    /* Rows that are locked from here on stay so until the hold ends, or the commit that ends this
+     * batch's claims. NULL: no row of a saga can be locked, which then is read as it stands. */
+    pawl_code (*lock_begin)(pawl_store *store, pawl_error *error);
 
     /* ---- Leading; NULL in a driver that has leases of its own ------------ */
 

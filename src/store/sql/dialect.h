@@ -9,6 +9,7 @@
  *     {ignore:[Queue], [Id]}   behind an insert: a row whose key of these columns exists is left
  *     {integer:sum([A])}       a number as one of 64 bits
  *     {epoch}                  the time 0, which stands where no time is set
+ *     {lock}                   behind a select: its rows are locked, where the database locks rows
  *     {tie:[Seq]}              in an index: the column that puts equal entries in order, where the
  *                              database does not do so by itself
  *
@@ -58,6 +59,8 @@ typedef struct pawl__sql_dialect {
     const char *integer;    /* %s is the number */
     const char *epoch;
     const char *index;     /* before the name of an index that a statement is to use, or NULL */
+    const char *locks[3];  /* by pawl_saga_lock, behind a select of rows: "" and, where a row can be
+                              locked, " for update" and the like */
     const char *free_row;  /* "and ...": nobody claims the queue row; NULL where columns say so */
     const char *table_end; /* after the closing parenthesis */
     const char *keyed_end; /* the same for a table that is its own index */

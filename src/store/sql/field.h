@@ -28,7 +28,8 @@ typedef enum pawl__sql_wire {
     PAWL__WIRE_UUID_OR_NULL, /* a uuid of zeroes is null */
     PAWL__WIRE_JSON,         /* empty is {} */
     PAWL__WIRE_JSON_TEXT,    /* the same in a text column */
-    PAWL__WIRE_VALUE,        /* a pawl_value; its type is given apart */
+    PAWL__WIRE_VALUE,        /* a pawl_value; in a row, of the type that stands there before,
+                                or PAWL_VALUE_NONE where the column is null */
     PAWL__WIRE_STATE,        /* a pawl_outbox_state here, its word there */
     PAWL__WIRE_OUTCOME,      /* the same of a pawl_attempt_outcome */
     PAWL__WIRE_INBOX,        /* the same of a pawl_inbox_outcome */

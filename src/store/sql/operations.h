@@ -26,6 +26,13 @@ pawl_code pawl__sql_stream_load(pawl_store *store, const pawl_stream_read *reads
 pawl_code pawl__sql_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
                              size_t aggregator_count, pawl_next_due *next, pawl_error *error);
 
+/* saga.c */
+pawl_code pawl__sql_saga_load(pawl_store *store, const pawl_saga_table *table, pawl_saga_key key,
+                              const pawl_value *values, size_t count, pawl_saga_lock lock,
+                              pawl_arena *arena, pawl_saga_row *rows, pawl_error *error);
+pawl_code pawl__sql_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
+                               pawl_error *error);
+
 /* list.c */
 pawl_code pawl__sql_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
                                pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);

@@ -16,6 +16,7 @@ typedef struct maker {
     const pawl__sql_dialect *dialect;
     const pawl_saga_table   *table;
     pawl_saga_key            key;
+    pawl_saga_lock           lock;
     unsigned                 parameter_count; /* written by {?} */
     pawl__sql_text           plain;           /* a piece of the template without tokens */
 } maker;
@@ -95,6 +96,8 @@ static void write_token(maker *m, const char *begin, const char *end)
         pawl__sql_append(m->text, m->dialect->row != NULL ? m->dialect->row : "0");
     else if (pawl_text_equal(name, PAWL_TEXT("?")))
         pawl__sql_append_parameter(m->text, m->dialect, ++m->parameter_count);
+    else if (pawl_text_equal(name, PAWL_TEXT("lock")))
+        pawl__sql_append(m->text, m->dialect->locks[m->lock]);
     else if (pawl_text_equal(name, PAWL_TEXT("columns")))
         write_columns(m, colon + 1, end);
     else if (colon == NULL)
@@ -119,7 +122,11 @@ static void write_part(maker *m, const char *begin, const char *end)
 void pawl__sql_saga_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                            const pawl_saga_table *table, const pawl__sql_saga_template *statement)
 {
-    maker m = {.text = text, .dialect = dialect, .table = table, .key = statement->key};
+    maker m = {.text    = text,
+               .dialect = dialect,
+               .table   = table,
+               .key     = statement->key,
+               .lock    = statement->lock};
     write_part(&m, statement->text, statement->text + strlen(statement->text));
     pawl__sql_text_free(&m.plain);
 }
@@ -128,7 +135,11 @@ void pawl__sql_saga_expand(pawl__sql_text *text, const pawl__sql_dialect *dialec
 
 #define LOAD                                                                              \
     "select {row}, [Id], [Concurrency], [Metadata], [Data], [SagaTypeVersion]{columns:} " \
-    "from {saga} where {key} = {?}"
+    "from {saga} where {key} = {?}{lock}"
+#define LOADS(first, lock)                                                              \
+    [(first) + PAWL_SAGA_BY_ID]                      = {LOAD, PAWL_SAGA_BY_ID, lock},   \
+               [(first) + PAWL_SAGA_BY_MAIN]         = {LOAD, PAWL_SAGA_BY_MAIN, lock}, \
+               [(first) + PAWL_SAGA_BY_TRANSITIONAL] = {LOAD, PAWL_SAGA_BY_TRANSITIONAL, lock}
 #define INSERT                                                                                \
     "insert into {saga} ([Id], [Metadata], [Data], [PersistenceVersion], [SagaTypeVersion], " \
     "[Concurrency]{columns:}) values ({?}, {?}, {?}, '" PAWL_VERSION                          \
@@ -139,15 +150,15 @@ void pawl__sql_saga_expand(pawl__sql_text *text, const pawl__sql_dialect *dialec
     "where " where "[Id] = {?} and [Concurrency] = {?}"
 
 static const pawl__sql_saga_template statements[] = {
-    [PAWL__SQL_SAGA_BY_ID]           = {LOAD, PAWL_SAGA_BY_ID},
-    [PAWL__SQL_SAGA_BY_MAIN]         = {LOAD, PAWL_SAGA_BY_MAIN},
-    [PAWL__SQL_SAGA_BY_TRANSITIONAL] = {LOAD, PAWL_SAGA_BY_TRANSITIONAL},
-    [PAWL__SQL_SAGA_INSERT]          = {INSERT, PAWL_SAGA_BY_ID},
-    [PAWL__SQL_SAGA_UPDATE_ROW]      = {UPDATE("{row} = {?} and "), PAWL_SAGA_BY_ID},
-    [PAWL__SQL_SAGA_UPDATE]          = {UPDATE(""), PAWL_SAGA_BY_ID},
-    [PAWL__SQL_SAGA_DELETE] = {"delete from {saga} where [Id] = {?} and [Concurrency] = {?}",
-                               PAWL_SAGA_BY_ID},
-    [PAWL__SQL_SAGA_COUNT]  = {"select count(*) from {saga}", PAWL_SAGA_BY_ID},
+    LOADS(PAWL__SQL_SAGA_BY_ID, PAWL_SAGA_UNLOCKED),
+    LOADS(PAWL__SQL_SAGA_LOCKED, PAWL_SAGA_LOCKED),
+    LOADS(PAWL__SQL_SAGA_SKIP_LOCKED, PAWL_SAGA_SKIP_LOCKED),
+    [PAWL__SQL_SAGA_INSERT]     = {.text = INSERT},
+    [PAWL__SQL_SAGA_UPDATE_ROW] = {.text = UPDATE("{row} = {?} and ")},
+    [PAWL__SQL_SAGA_UPDATE]     = {.text = UPDATE("")},
+    [PAWL__SQL_SAGA_DELETE]     = {.text =
+                                       "delete from {saga} where [Id] = {?} and [Concurrency] = {?}"},
+    [PAWL__SQL_SAGA_COUNT]      = {.text = "select count(*) from {saga}"},
 };
 _Static_assert(sizeof statements / sizeof statements[0] == pawl__sql_saga_statement_count,
                "a text for each statement");

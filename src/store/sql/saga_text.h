@@ -12,6 +12,7 @@
  *     {b:text} {-b:text}   the text, when it has a transitional correlation, or has none;
  *     {b}              its column
  *     {?}              the next parameter
+ *     {lock}           the words that lock the rows, or nothing
  *
  * Texts may have tokens of their own. A database that has a better way for a set of rows
  * writes its own templates.
@@ -36,7 +37,9 @@ typedef enum pawl__sql_saga_statement {
     PAWL__SQL_SAGA_UPDATE,
     PAWL__SQL_SAGA_DELETE,
     PAWL__SQL_SAGA_COUNT,
-    pawl__sql_saga_statement_count
+    PAWL__SQL_SAGA_LOCKED, /* the three loads once more, for pawl_saga_lock; databases without */
+    PAWL__SQL_SAGA_SKIP_LOCKED     = PAWL__SQL_SAGA_LOCKED + 3, /* row locks never ask for them */
+    pawl__sql_saga_statement_count = PAWL__SQL_SAGA_SKIP_LOCKED + 3
 } pawl__sql_saga_statement;
 
 /* The parameters stand in the order of the fields in changes.c; those of a load are its one
@@ -45,10 +48,11 @@ typedef enum pawl__sql_saga_statement {
 void pawl__sql_saga_text(pawl__sql_text *text, const pawl__sql_dialect *dialect,
                          const pawl_saga_table *table, pawl__sql_saga_statement which);
 
-/* A template, and the key that {key} stands for. */
+/* A template, the key that {key} stands for, and the lock of {lock}. */
 typedef struct pawl__sql_saga_template {
-    const char   *text;
-    pawl_saga_key key;
+    const char    *text;
+    pawl_saga_key  key;
+    pawl_saga_lock lock;
 } pawl__sql_saga_template;
 
 void pawl__sql_saga_expand(pawl__sql_text *text, const pawl__sql_dialect *dialect,

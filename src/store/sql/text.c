@@ -5,6 +5,8 @@
  */
 #include "store/sql/dialect.h"
 
+#include "pawl/saga_rows.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -141,6 +143,8 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
     } else if (pawl_text_equal(token, PAWL_TEXT("free"))) {
         if (dialect->free_row != NULL)
             append_columns(text, dialect, pawl_text_of(dialect->free_row));
+    } else if (pawl_text_equal(token, PAWL_TEXT("lock"))) {
+        pawl__sql_append(text, dialect->locks[PAWL_SAGA_LOCKED]);
     } else if (has_word(&token, "ignore:")) {
         append_ignore(text, dialect, token);
     } else if (has_word(&token, "integer:")) {

@@ -62,6 +62,11 @@ typedef struct pawl__sql_saga_change {
     const pawl_saga_table *table;
 } pawl__sql_saga_change;
 
+static inline const pawl_saga_table *pawl__sql_saga_of(const void *item)
+{
+    return ((const pawl__sql_saga_change *)item)->table;
+}
+
 /* ---- The kinds ---------------------------------------------------------- */
 
 struct pawl__sql_writer;

@@ -55,7 +55,12 @@ static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena
     if (*request == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory for a request");
     pawl__sqlite_request *own = &(*request)->own;
-    pawl__sqlite_request_begin(own, connection, pawl__sqlite_statement(asked->statement), error);
+    if (asked->statement >= PAWL__SQL_ON_SAGA)
+        pawl__sqlite_saga_begin(own, connection, pawl__sql_saga_of(asked->item),
+                                asked->statement - PAWL__SQL_ON_SAGA, error);
+    else
+        pawl__sqlite_request_begin(own, connection, pawl__sqlite_statement(asked->statement),
+                                   error);
     own->arena = arena;
     if (asked->parameters != NULL)
         pawl__sqlite_put_fields(own, asked->parameters, asked->item);

@@ -61,6 +61,7 @@ const pawl__sql_dialect pawl__sqlite_dialect = {
     .parameter    = "?%u",
     .integer      = "cast(%s as bigint)",
     .epoch        = "0",
+    .locks        = {"", "", ""},
     .ignore       = "on conflict (%s) do nothing",
     .row          = "rowid",
     .index        = "indexed by ",

@@ -15,13 +15,6 @@ pawl_code pawl__sqlite_queue_oldest(pawl_store *base, pawl_text queue, pawl_time
                                     const int64_t *except, size_t except_count, pawl_time *placed,
                                     int64_t *seq, pawl_error *error);
 
-/* saga.c */
-pawl_code pawl__sqlite_saga_load(pawl_store *base, const pawl_saga_table *table, pawl_saga_key key,
-                                 const pawl_value *values, size_t count, pawl_saga_lock lock,
-                                 pawl_arena *arena, pawl_saga_row *rows, pawl_error *error);
-pawl_code pawl__sqlite_saga_count(pawl_store *base, const pawl_saga_table *table, int64_t *count,
-                                  pawl_error *error);
-
 /* look.c */
 pawl_code pawl__sqlite_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
                                     pawl_error *error);

@@ -352,6 +352,23 @@ static int get_word(pawl__sqlite_request *request, const pawl_text *words, int c
     return found < 0 ? 0 : found;
 }
 
+/* A null column is no value. */
+static void get_value(pawl__sqlite_request *request, pawl_value *value)
+{
+    if (pawl__sqlite_is_null(request)) {
+        value->type = PAWL_VALUE_NONE;
+        request->column++;
+        return;
+    }
+    switch (value->type) {
+    case PAWL_VALUE_INT: value->as.integer = pawl__sqlite_get_int(request); return;
+    case PAWL_VALUE_TIME: value->as.time = pawl__sqlite_get_int(request); return;
+    case PAWL_VALUE_TEXT: value->as.text = pawl__sqlite_get_text(request); return;
+    case PAWL_VALUE_UUID: value->as.uuid = pawl__sqlite_get_uuid(request); return;
+    case PAWL_VALUE_NONE: request->column++; return;
+    }
+}
+
 static void get_field(pawl__sqlite_request *request, int wire, void *member)
 {
     switch (wire) {
@@ -377,6 +394,7 @@ static void get_field(pawl__sqlite_request *request, int wire, void *member)
         *(pawl_attempt_outcome *)member = (pawl_attempt_outcome)get_word(
             request, pawl__sql_outcome_words, PAWL__SQL_OUTCOME_COUNT);
         return;
+    case PAWL__WIRE_VALUE: get_value(request, member); return;
     case PAWL__WIRE_SKIP: request->column++; return;
     default: *(pawl_text *)member = pawl__sqlite_get_text(request); return;
     }

@@ -10,9 +10,9 @@
 static void begin_item(pawl__sqlite_request *request, pawl__sqlite_connection *connection,
                        const pawl__sql_write *write, const void *item, pawl_error *error)
 {
-    const pawl__sql_saga_change *change = item;
     if (write->is_saga)
-        pawl__sqlite_saga_begin(request, connection, change->table, write->statement, error);
+        pawl__sqlite_saga_begin(request, connection, pawl__sql_saga_of(item), write->statement,
+                                error);
     else
         pawl__sqlite_request_begin(request, connection, pawl__sqlite_statement(write->statement),
                                    error);

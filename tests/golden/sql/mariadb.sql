@@ -476,6 +476,92 @@ values(`TypeVersion`), `TypeVersion`), `State` = if(values(`Version`) > `Version
 delete from `pawl_aggregator` where `Partition` = ? and `CorrelationId` = ? order by `At`, `Id`
 limit 1;
 
+-- saga Order 0
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
+`Correlation_OldId` from `shop_Order` where `Id` = ?;
+
+-- saga Order 1
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
+`Correlation_OldId` from `shop_Order` where `Correlation_OrderId` = ?;
+
+-- saga Order 2
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
+`Correlation_OldId` from `shop_Order` where `Correlation_OldId` = ?;
+
+-- saga Order 3
+insert into `shop_Order` (`Id`, `Metadata`, `Data`, `PersistenceVersion`, `SagaTypeVersion`,
+`Concurrency`, `Correlation_OrderId`, `Correlation_OldId`) values (?, ?, ?, 'VERSION', ?, 1, ?, ?);
+
+-- saga Order 4
+update `shop_Order` set `Concurrency` = `Concurrency` + 1, `Correlation_OldId` = ?, `Metadata` = ?,
+`Data` = ?, `PersistenceVersion` = 'VERSION', `SagaTypeVersion` = ? where 0 = ? and `Id` = ? and
+`Concurrency` = ?;
+
+-- saga Order 5
+update `shop_Order` set `Concurrency` = `Concurrency` + 1, `Correlation_OldId` = ?, `Metadata` = ?,
+`Data` = ?, `PersistenceVersion` = 'VERSION', `SagaTypeVersion` = ? where `Id` = ? and `Concurrency` =
+?;
+
+-- saga Order 6
+delete from `shop_Order` where `Id` = ? and `Concurrency` = ?;
+
+-- saga Order 7
+select count(*) from `shop_Order`;
+
+-- saga Order 8
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
+`Correlation_OldId` from `shop_Order` where `Id` = ? for update;
+
+-- saga Order 9
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
+`Correlation_OldId` from `shop_Order` where `Correlation_OrderId` = ? for update;
+
+-- saga Order 10
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
+`Correlation_OldId` from `shop_Order` where `Correlation_OldId` = ? for update;
+
+-- saga Order 11
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
+`Correlation_OldId` from `shop_Order` where `Id` = ? for update skip locked;
+
+-- saga Order 12
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
+`Correlation_OldId` from `shop_Order` where `Correlation_OrderId` = ? for update skip locked;
+
+-- saga Order 13
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
+`Correlation_OldId` from `shop_Order` where `Correlation_OldId` = ? for update skip locked;
+
+-- saga Plain 0
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_Plain` where `Id` =
+?;
+
+-- saga Plain 3
+insert into `shop_Plain` (`Id`, `Metadata`, `Data`, `PersistenceVersion`, `SagaTypeVersion`,
+`Concurrency`) values (?, ?, ?, 'VERSION', ?, 1);
+
+-- saga Plain 4
+update `shop_Plain` set `Concurrency` = `Concurrency` + 1, `Metadata` = ?, `Data` = ?,
+`PersistenceVersion` = 'VERSION', `SagaTypeVersion` = ? where 0 = ? and `Id` = ? and `Concurrency` = ?;
+
+-- saga Plain 5
+update `shop_Plain` set `Concurrency` = `Concurrency` + 1, `Metadata` = ?, `Data` = ?,
+`PersistenceVersion` = 'VERSION', `SagaTypeVersion` = ? where `Id` = ? and `Concurrency` = ?;
+
+-- saga Plain 6
+delete from `shop_Plain` where `Id` = ? and `Concurrency` = ?;
+
+-- saga Plain 7
+select count(*) from `shop_Plain`;
+
+-- saga Plain 8
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_Plain` where `Id` =
+? for update;
+
+-- saga Plain 11
+select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_Plain` where `Id` =
+? for update skip locked;
+
 -- Statements whose parameters are not taken once and in their order
 -- LEASE_UPDATE: 2 3 4 5 6 1
 -- QUEUE_STATS: 1 1
