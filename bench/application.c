@@ -14,6 +14,9 @@
 
 static pawl_code on_step(pawl_context *ctx, bench_order *order, const bench_step *message)
 {
+    const pawl__bench_job *job = pawl_user(ctx);
+    if (job->on_step != NULL)
+        job->on_step(message->step);
     order->steps++;
     order->cents += message->cents;
     order->customer = message->customer;
@@ -84,6 +87,7 @@ pawl_code pawl__bench_endpoint(const pawl__bench_job *job, const pawl_route *rou
     options.batch_time_max        = PAWL_MINUTES(1); /* the batch is what was asked for */
     options.outbox_batch          = (int32_t)job->batch;
     options.no_service            = no_service;
+    options.user                  = (void *)job;
     return pawl_endpoint_create(&pawl__bench_application, NULL, &options, endpoint, error);
 }
 

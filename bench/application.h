@@ -70,7 +70,7 @@ pawl_code pawl__bench_moved(pawl_arena *arena, pawl_text order_id, int64_t steps
 extern const pawl_application pawl__bench_application;
 
 /* An endpoint for step(), or for run() with as many workers as the options say.
- * The routes must outlive it. */
+ * The job and the routes must outlive it. */
 pawl_code pawl__bench_endpoint(const pawl__bench_job *job, const pawl_route *routes,
                                bool no_service, pawl_endpoint **endpoint, pawl_error *error);
 /* Takes an endpoint, and steps it until so many messages, timeouts and outbox rows are

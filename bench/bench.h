@@ -26,9 +26,10 @@ typedef struct pawl__bench_options {
     int64_t     seconds;      /* how long they come at that rate */
     int64_t     marks;        /* retention: old ones of the inbox; a tenth as many outbox rows */
     int64_t     pending;      /* timeouts: far in the future, beside those that are due */
-    int64_t     due;     /* timeouts: so many come due one by one, for their lateness; 0: none */
-    const char *peer;    /* saga-step: measure this program, too; or NULL */
-    bool        is_json; /* one object with the keys messages_per_s, limit_per_s, ratio ... */
+    int64_t     due;      /* timeouts: so many come due one by one, for their lateness; 0: none */
+    bool        is_apart; /* latency: the sender is a process of its own */
+    const char *peer;     /* saga-step: measure this program, too; or NULL */
+    bool        is_json;  /* one object with the keys messages_per_s, limit_per_s, ratio ... */
 } pawl__bench_options;
 
 /* The operations that the module libpawl-bench.so exports, for the command alone. */

@@ -23,6 +23,18 @@
     X(unswept_per_s, 1)        \
     X(ratio_to_unswept, 3)     \
     X(swept, 0)                \
+    X(handler_p50_ms, 3)       \
+    X(handler_p90_ms, 3)       \
+    X(handler_p99_ms, 3)       \
+    X(commit_p50_ms, 3)        \
+    X(commit_p90_ms, 3)        \
+    X(commit_p99_ms, 3)        \
+    X(limit_handler_p50_ms, 3) \
+    X(limit_handler_p90_ms, 3) \
+    X(limit_handler_p99_ms, 3) \
+    X(limit_commit_p50_ms, 3)  \
+    X(limit_commit_p90_ms, 3)  \
+    X(limit_commit_p99_ms, 3)  \
     X(handled_first, 1)        \
     X(handled_last, 1)         \
     X(claims_ratio, 3)         \

@@ -12,6 +12,7 @@
  *     background.c     an endpoint that runs while the benchmark watches
  *     timed.c          a driver that notes what passes through another one
  *     saga_step.c outbox_drain.c timeouts.c append.c hot_saga.c steady.c retention.c
+ *     latency.c
  *                      fill, run, check: one workload each, on any store
  *     lateness.c       the second part of timeouts
  *     limit.c          functions of the hand-written loops
@@ -50,6 +51,8 @@ typedef struct pawl__bench_job {
     const struct pawl__bench_kind *kind;
     const pawl__bench_options     *options; /* options of some workloads, defaults filled in */
     pawl__bench_figures           *figures; /* notes of a run beside its time */
+    /* Told of each step as its handler begins, on the endpoint's thread; or NULL. */
+    void (*on_step)(int64_t number);
 } pawl__bench_job;
 
 typedef pawl_code pawl__bench_fn(const pawl__bench_job *job, pawl_error *error);
@@ -87,6 +90,7 @@ typedef struct pawl__bench_workload {
 
 extern const pawl__bench_workload pawl__bench_append;
 extern const pawl__bench_workload pawl__bench_hot_saga;
+extern const pawl__bench_workload pawl__bench_latency;
 extern const pawl__bench_workload pawl__bench_outbox_drain;
 extern const pawl__bench_workload pawl__bench_retention;
 extern const pawl__bench_workload pawl__bench_saga_step;

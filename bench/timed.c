@@ -24,6 +24,10 @@ typedef struct in_hand {
 static _Thread_local in_hand timeouts[PAWL_BATCH_MESSAGES_MAX];
 static _Thread_local size_t  timeout_count;
 
+/* The messages that a thread has handled and not yet committed. */
+static _Thread_local pawl__bench_moment handled[PAWL_BATCH_MESSAGES_MAX];
+static _Thread_local size_t             handled_count;
+
 static const pawl_store_ops *other;
 static const char           *other_url;
 static pawl_store_ops        timed_ops;
@@ -35,6 +39,9 @@ static size_t             claim_count, claim_capacity;
 static double            *lateness;
 static size_t             lateness_count, lateness_capacity;
 static int64_t            claimed;
+
+static pawl__bench_moment *moments;
+static size_t              moment_count, moment_capacity;
 
 /* The items with room for `count` more; NULL when there is no memory, and they
  * are as they were. */
@@ -78,6 +85,7 @@ static pawl_code timed_queue_claim(pawl_store *store, const pawl_queue_claim *cl
 {
     int64_t   begin = pawl__bench_clock();
     pawl_code code  = other->queue_claim(store, claim, arena, rows, error);
+    handled_count   = 0; /* messages without a commit come again */
     return code == PAWL_OK ? note_claim(begin, rows->count, error) : code;
 }
 
@@ -137,12 +145,32 @@ static pawl_code note_lateness(const pawl_changes *changes, const pawl_refusals 
                          : pawl_error_set(error, PAWL_ENOMEM, "no memory to note timeouts");
 }
 
+static pawl_code note_moments(pawl_error *error)
+{
+    int64_t committed = pawl__bench_clock();
+    pthread_mutex_lock(&mutex);
+    pawl__bench_moment *grown =
+        grow(moments, moment_count, handled_count, &moment_capacity, sizeof *moments);
+    if (grown != NULL)
+        moments = grown;
+    for (size_t i = 0; grown != NULL && i < handled_count; i++) {
+        handled[i].committed    = committed;
+        moments[moment_count++] = handled[i];
+    }
+    pthread_mutex_unlock(&mutex);
+    handled_count = 0;
+    return grown != NULL ? PAWL_OK
+                         : pawl_error_set(error, PAWL_ENOMEM, "no memory to note messages");
+}
+
 static pawl_code timed_commit(pawl_store *store, const pawl_changes *changes,
                               pawl_refusals *refused, pawl_error *error)
 {
     pawl_code code = other->commit(store, changes, refused, error);
     if (code == PAWL_OK && changes->timeout_settle.count > 0)
         code = note_lateness(changes, refused, error);
+    if (code == PAWL_OK && handled_count > 0 && refused->count == 0)
+        code = note_moments(error);
     return code;
 }
 
@@ -193,17 +221,35 @@ int64_t pawl__bench_tape_fired(void)
     return count;
 }
 
+void pawl__bench_tape_handled(int64_t number)
+{
+    if (handled_count < PAWL_BATCH_MESSAGES_MAX)
+        handled[handled_count++] =
+            (pawl__bench_moment){.number = number, .handled = pawl__bench_clock()};
+}
+
+int64_t pawl__bench_tape_committed(void)
+{
+    pthread_mutex_lock(&mutex);
+    int64_t count = (int64_t)moment_count;
+    pthread_mutex_unlock(&mutex);
+    return count;
+}
+
 pawl__bench_tape pawl__bench_tape_read(void)
 {
-    return (pawl__bench_tape){claims, claim_count, lateness, lateness_count};
+    return (pawl__bench_tape){claims, claim_count, lateness, lateness_count, moments, moment_count};
 }
 
 void pawl__bench_tape_end(void)
 {
     pawl_free(claims);
     pawl_free(lateness);
+    pawl_free(moments);
     claims      = NULL;
     lateness    = NULL;
+    moments     = NULL;
     claim_count = claim_capacity = lateness_count = lateness_capacity = 0;
-    claimed                                                           = 0;
+    moment_count = moment_capacity = 0;
+    claimed                        = 0;
 }

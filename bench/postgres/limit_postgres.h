@@ -158,6 +158,7 @@ const char *pawl__bench_postgres_schema(const char *url);
 
 /* The loops: one file each. */
 pawl__bench_timed_fn pawl__bench_postgres_append;
+pawl__bench_timed_fn pawl__bench_postgres_latency;
 pawl__bench_timed_fn pawl__bench_postgres_saga_step;
 pawl__bench_timed_fn pawl__bench_postgres_outbox_drain;
 pawl__bench_timed_fn pawl__bench_postgres_timeouts;

@@ -8,9 +8,12 @@
  * The server works on a statement while the next one is being built. Of a body
  * no JSON is parsed; what is needed stands behind a fixed text.
  *
+ * latency: the same with one message, which the loop sends before on a connection of its own;
+ * the claim goes out when that is done.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "application.h"
+#include "latency.h"
 
 #include "limit_postgres.h"
 
@@ -359,7 +362,8 @@ static void send_dispatches(session *s, size_t count)
     pawl__pg_send(&s->l, &dispatch);
 }
 
-static void save(session *s, size_t count)
+/* `behind` sends what goes out behind the commit. */
+static void save(session *s, size_t count, void behind(session *s))
 {
     pg_call done   = pg_begin(DONE);
     pg_call commit = pg_begin(COMMIT);
@@ -375,7 +379,7 @@ static void save(session *s, size_t count)
     pg_put_array(&done, &s->arrays[SEQS]);
     pawl__pg_send(&s->l, &done);
     pawl__pg_send(&s->l, &commit);
-    send_claim(s);
+    behind(s);
     pawl__pg_expect(&s->l, 1, "fence");
     pawl__pg_expect(&s->l, (int64_t)count, "inbox marks");
     if (inserts > 0)
@@ -394,7 +398,7 @@ static size_t run_batch(session *s)
         return 0;
     look_and_load(s);
     move(s, count);
-    save(s, count);
+    save(s, count, send_claim);
     return count;
 }
 
@@ -419,5 +423,110 @@ pawl_code pawl__bench_postgres_saga_step(const pawl__bench_job *job, int64_t *mi
     }
     pawl__bench_close(&handle);
     free_session(&s);
+    return code;
+}
+
+/* ---- One message at a time ------------------------------------------------ */
+
+enum { TO_BEGIN, TO_FENCE, TO_SEND, TO_COMMIT, TO_STATEMENT_COUNT };
+
+/* clang-format off */
+static const char *const to_texts[TO_STATEMENT_COUNT] = {
+    [TO_BEGIN] = "begin",
+    [TO_FENCE] = PG_FENCE,
+    [TO_SEND] =
+        "insert into " TABLE("queue") " (\"Queue\", \"Due\", \"Placed\", \"Attempts\", "
+        "\"Deaths\", \"WaitingSince\", \"Error\", \"MessageId\", \"Type\", \"CorrelationId\", "
+        "\"CausationId\", \"Headers\", \"Body\") values ('" PAWL__BENCH_QUEUE "', "
+        "$1::timestamptz, $1::timestamptz, 0, 0, 'epoch', '', $2::uuid::text, 'bench_step', "
+        "$2::uuid::text, '', '', $3::bytea) on conflict (\"Queue\", \"MessageId\") do nothing",
+    [TO_COMMIT] = "commit",
+};
+/* clang-format on */
+
+typedef struct letters {
+    pg_loop to; /* where they are sent */
+    session from;
+} letters;
+
+static void send_letter(pg_loop *l, const pawl__bench_letter *letter)
+{
+    pg_call   begin  = pg_begin(TO_BEGIN);
+    pg_call   send   = pg_begin(TO_SEND);
+    pg_call   commit = pg_begin(TO_COMMIT);
+    pawl_time now    = pawl_clock_now(NULL);
+    uint64_t  id[2]  = {htobe64((uint64_t)now), htobe64((uint64_t)letter->number)};
+    char      body[LOOP_BODY_SIZE_MAX];
+    size_t    size =
+        pawl__loop_body(body, letter->order_id, letter->number, letter->cents, letter->at);
+    pg_put_time(&send, now);
+    pg_put_bytes(&send, id, sizeof id);
+    pg_put_bytes(&send, body, size);
+    pawl__pg_send(l, &begin);
+    pawl__pg_send_fence(l, TO_FENCE, now, 0);
+    pawl__pg_send(l, &send);
+    pawl__pg_send(l, &commit);
+    pawl__pg_sync(l);
+    pawl__pg_expect(l, -1, "begin");
+    pawl__pg_expect(l, 1, "fence");
+    pawl__pg_expect(l, 1, "messages sent");
+    pawl__pg_expect(l, -1, "commit");
+    pawl__pg_synced(l);
+}
+
+static void sync_only(session *s)
+{
+    pawl__pg_sync(&s->l);
+}
+
+static pawl_code handle_letter(void *side, const pawl__bench_letter *letter, int64_t *handled,
+                               pawl_error *error)
+{
+    letters *s = side;
+    send_letter(&s->to, letter);
+    send_claim(&s->from);
+    size_t count = take_claim(&s->from);
+    if (s->to.code != PAWL_OK || s->from.l.code != PAWL_OK)
+        return s->to.code != PAWL_OK ? s->to.code : s->from.l.code;
+    if (count != 1)
+        return pawl__bench_expect("messages in the queue", (int64_t)count, 1, error);
+    look_and_load(&s->from);
+    *handled = pawl__bench_clock();
+    move(&s->from, count);
+    save(&s->from, count, sync_only);
+    pawl__pg_synced(&s->from.l);
+    return s->from.l.code;
+}
+
+static pawl_code handle_letters(letters *s, pawl_store *to, pawl_store *from,
+                                const pawl__bench_job *job, int64_t *microseconds,
+                                pawl_error *error)
+{
+    pawl__pg_open(&s->to, to, job->url, to_texts, TO_STATEMENT_COUNT, error);
+    pawl__pg_open(&s->from.l, from, job->url, texts, STATEMENT_COUNT, error);
+    pawl_code code = s->to.code == PAWL_OK ? s->from.l.code : s->to.code;
+    if (code == PAWL_OK)
+        code = pawl__bench_letters(job, handle_letter, s, microseconds, error);
+    pawl__pg_close(&s->to);
+    pawl__pg_close(&s->from.l);
+    return code;
+}
+
+pawl_code pawl__bench_postgres_latency(const pawl__bench_job *job, int64_t *microseconds,
+                                       pawl_error *error)
+{
+    pawl__bench_handle handle, sender = {.store = NULL};
+    letters            s       = {.from = {.order_count = 0}};
+    bool               is_made = make_session(&s.from, job);
+    pawl_code          code    = pawl__bench_open(job->url, &handle, error);
+    if (code == PAWL_OK)
+        code = pawl__bench_open(job->url, &sender, error);
+    if (code == PAWL_OK && !is_made)
+        code = pawl_error_set(error, PAWL_ENOMEM, "no memory for a message");
+    if (code == PAWL_OK)
+        code = handle_letters(&s, sender.store, handle.store, job, microseconds, error);
+    pawl__bench_close(&sender);
+    pawl__bench_close(&handle);
+    free_session(&s.from);
     return code;
 }

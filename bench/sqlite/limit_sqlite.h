@@ -48,6 +48,15 @@ void pawl__loop_commit(loop *l, pawl_time now, int64_t messages);
     "update " table " set \"LastCommit\" = ?1, \"Seen\" = ?2, " \
     "\"Messages\" = \"Messages\" + ?3 where \"Id\" = ?4 and \"Epoch\" = ?5"
 
+/* Parameters: due, message id, type, correlation id, causation id, headers, body. */
+#define LOOP_SEND(queue)                                                                                      \
+    "insert into " TABLE(                                                                                     \
+        "queue") " (\"Queue\", \"Due\", \"Placed\", \"Attempts\", \"Deaths\", "                               \
+                 "\"WaitingSince\", \"Error\", \"MessageId\", \"Type\", \"CorrelationId\", \"CausationId\", " \
+                 "\"Headers\", \"Body\") values ('" queue                                                     \
+                 "', ?1, ?1, 0, 0, 0, '', ?2, ?3, ?4, ?5, ?6, ?7) "                                           \
+                 "on conflict (\"Queue\", \"MessageId\") do nothing"
+
 /* No JSON is parsed: a value stands right behind the text `key`. */
 int64_t pawl__loop_number(loop *l, const char *json, size_t size, const char *key);
 /* Copies `copy_size` bytes, without a NUL. */
@@ -87,6 +96,7 @@ static inline void loop_change(loop *l, sqlite3_stmt *statement)
 
 /* The loops: one file each. */
 pawl__bench_timed_fn pawl__bench_sqlite_append;
+pawl__bench_timed_fn pawl__bench_sqlite_latency;
 pawl__bench_timed_fn pawl__bench_sqlite_saga_step;
 pawl__bench_timed_fn pawl__bench_sqlite_outbox_drain;
 pawl__bench_timed_fn pawl__bench_sqlite_timeouts;

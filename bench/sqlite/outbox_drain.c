@@ -36,14 +36,7 @@ static const char *const texts[STATEMENT_COUNT] = {
                        "where \"Position\" = ?1",
 };
 
-static const char *const target_texts[] = {
-    "insert into " TABLE(
-        "queue") " (\"Queue\", \"Due\", \"Placed\", \"Attempts\", \"Deaths\", "
-                 "\"WaitingSince\", \"Error\", \"MessageId\", \"Type\", \"CorrelationId\", \"CausationId\", "
-                 "\"Headers\", \"Body\") values ('" PAWL__BENCH_OUTSIDE
-                 "', ?1, ?1, 0, 0, 0, '', ?2, ?3, ?4, "
-                 "?5, ?6, ?7) on conflict (\"Queue\", \"MessageId\") do nothing",
-};
+static const char *const target_texts[] = {LOOP_SEND(PAWL__BENCH_OUTSIDE)};
 
 /* A row goes straight from the one file's page to the other's: no copy. */
 static void deliver(loop *to, sqlite3_stmt *from)

@@ -105,6 +105,7 @@ static pawl_code copy_file(const pawl__bench_place *place, pawl_error *error)
 
 static const pawl__bench_limit sqlite_limits[] = {
     {"append", pawl__bench_sqlite_append},
+    {"latency", pawl__bench_sqlite_latency},
     {"outbox-drain", pawl__bench_sqlite_outbox_drain},
     {"saga-step", pawl__bench_sqlite_saga_step},
     {"timeouts", pawl__bench_sqlite_timeouts},

@@ -13,14 +13,19 @@ typedef struct verb_fields {
     pawl__bench_options bench;
 } verb_fields;
 
-static const char *const workloads[] = {"append",    "hot-saga", "outbox-drain", "retention",
-                                        "saga-step", "steady",   "timeouts",     NULL};
+static const char *const workloads[] = {"append",       "hot-saga",  "latency",
+                                        "outbox-drain", "retention", "saga-step",
+                                        "steady",       "timeouts",  NULL};
 
 const pawl__argument pawl__bench_verb_arguments[] = {
     {.name = "WORKLOAD", .offset = offsetof(verb_fields, bench.workload), .choices = workloads},
     {.name = NULL},
 };
 const pawl__option pawl__bench_verb_options[] = {
+    {.name   = "apart",
+     .kind   = PAWL__OPTION_FLAG,
+     .offset = offsetof(verb_fields, bench.is_apart),
+     .help   = "latency: the sender is a process of its own"},
     {.name   = "batch",
      .kind   = PAWL__OPTION_COUNT,
      .offset = offsetof(verb_fields, bench.batch),
@@ -50,7 +55,7 @@ const pawl__option pawl__bench_verb_options[] = {
      .kind   = PAWL__OPTION_COUNT,
      .offset = offsetof(verb_fields, bench.messages),
      .value  = "N",
-     .help   = "messages in one round; default 100000; not for steady",
+     .help   = "messages in one round; default 100000; not for latency, steady",
      .min    = 1,
      .max    = 100000000},
     {.name   = "peer",
@@ -69,21 +74,21 @@ const pawl__option pawl__bench_verb_options[] = {
      .kind   = PAWL__OPTION_COUNT,
      .offset = offsetof(verb_fields, bench.rate),
      .value  = "N",
-     .help   = "how fast they come; default 1000, timeouts half of what was measured",
+     .help   = "a second; default latency 200, steady 1000, timeouts half of what was measured",
      .min    = 1,
      .max    = 1000000},
     {.name   = "rounds",
      .kind   = PAWL__OPTION_COUNT,
      .offset = offsetof(verb_fields, bench.rounds),
      .value  = "N",
-     .help   = "rounds of pawl and of the loop, in turn; default 5, steady 1",
+     .help   = "rounds of pawl and of the loop, in turn; default 5, latency 3, steady 1",
      .min    = 1,
      .max    = 99},
     {.name   = "seconds",
      .kind   = PAWL__OPTION_COUNT,
      .offset = offsetof(verb_fields, bench.seconds),
      .value  = "N",
-     .help   = "how long they come; default 180, timeouts as the rate says",
+     .help   = "how long they come; default latency 10, steady 180, timeouts as the rate says",
      .min    = 1,
      .max    = 86400},
     {.name   = "sender-batch",

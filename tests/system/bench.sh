@@ -71,6 +71,27 @@ check_quotient()
         die "$1 is $(member "$1"): $(cat "$work/out")"
 }
 
+# check_times PREFIX: six times of latency, each no shorter than the one before it; a handler begins
+# before its commit ends.
+check_times()
+{
+    local prefix=$1 kind percent
+    for kind in handler commit; do
+        for percent in 50 90 99; do
+            check_numbers "$prefix${kind}_p${percent}_ms"
+        done
+        at_most "$prefix${kind}_p50_ms" "$prefix${kind}_p90_ms"
+        at_most "$prefix${kind}_p90_ms" "$prefix${kind}_p99_ms"
+    done
+    at_most "${prefix}handler_p50_ms" "${prefix}commit_p50_ms"
+    at_most "${prefix}handler_p99_ms" "${prefix}commit_p99_ms"
+}
+
+at_most()
+{
+    awk "BEGIN { exit !($(member "$1") <= $(member "$2")) }" || die "$1 is over $2: $(cat "$work/out")"
+}
+
 # run_others STORE: the workloads that no loop is measured beside. Their runs fail
 # when a message was lost or handled twice.
 run_others()
@@ -83,6 +104,11 @@ run_others()
     check_numbers sent_per_s
     [[ $(member conflicts_per_1000) =~ ^[0-9.]+$ ]] || die "conflicts: $(cat "$work/out")"
     run_json 0 hot-saga --store "$at" --messages 2 --senders 5 --rounds 1
+
+    echo "== latency, $at"
+    run_json "0 1" latency --store "$at" --seconds 2 --rate 100 --rounds 1
+    [ "$(member messages)" = 200 ] || die "messages is $(member messages)"
+    check_times ""
 
     echo "== steady, $at"
     run_json 0 steady --store "$at" --seconds 6 --rate 100 # not even a disk that hesitates fails it
@@ -142,6 +168,14 @@ for workload in saga-step outbox-drain timeouts append; do
 done
 
 run_others "$store"
+echo "== latency beside the loop, and with a sender in another process"
+run_json "0 1" latency --store "$store" --seconds 1 --rate 50 --rounds 2
+check_verdict
+check_times limit_
+run_json "0 1" latency --store "$store" --seconds 1 --rate 50 --rounds 1 --apart
+check_times ""
+expect 2 "another process cannot send to a store in memory" \
+    pawl bench latency --store memory:bench --seconds 1 --apart
 only_these_files "code err out"
 
 echo "== odd numbers"
@@ -196,6 +230,8 @@ interrupt timeouts --pending 20000000 --messages 100
 file=bench.db-bench-1
 interrupt hot-saga --messages 20000000
 interrupt steady
+interrupt latency --seconds 3600
+interrupt latency --seconds 3600 --apart
 interrupt timeouts --messages 100 --due 2 --seconds 3600 --rounds 1
 interrupt append --messages 2000000
 echo "ok"

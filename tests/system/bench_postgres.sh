@@ -56,6 +56,14 @@ for workload in saga-step outbox-drain timeouts append; do
     [ "$(member workload)" = "\"$workload\"" ] || die "workload is $(member workload)"
 done
 
+echo "== latency"
+for apart in "" --apart; do
+    run_json latency --seconds 1 --rate 100 --rounds 1 $apart
+    for key in handler_p50_ms commit_p99_ms limit_handler_p50_ms limit_commit_p99_ms; do
+        is_number "$(member $key)" || die "$key is $(member $key)"
+    done
+done
+
 echo "== the other scheme of the database"
 code=0
 pawl bench append --store "${server/#postgres:/postgresql:}" --messages 20 --rounds 1 \
