@@ -20,6 +20,7 @@ postgres   /usr/lib/postgresql/*/bin/postgres  -
 pgbouncer  /usr/sbin/pgbouncer                 postgres
 mariadb    /usr/sbin/mariadbd                  -
 mysql      $(mysql_root)/mysqld                -
+galera     /usr/lib/galera/libgalera_smm.so    -
 "
 
 server_started=()
@@ -50,13 +51,17 @@ server_script()
 }
 
 # Below the ports that the system hands out for connections, so that none of
-# those takes it before the server does.
+# those takes it before the server does. The ports behind it are free, too: a cluster has nine.
 server_free_port()
 {
-    local port tries=100
+    local port try tries=100
     while [ $((tries--)) -gt 0 ]; do
         port=$((20000 + RANDOM % 12000))
-        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo $port; return; }
+        for try in {0..8}; do
+            ! (exec 3<>"/dev/tcp/127.0.0.1/$((port + try))") 2>/dev/null || continue 2
+        done
+        echo $port
+        return
     done
     return 1
 }

@@ -71,6 +71,12 @@ answers()
     ask -e 'select 1' >/dev/null 2>&1
 }
 
+# One that cannot start is not waited for.
+answers_or_ended()
+{
+    answers || ! kill -0 "$started" 2>/dev/null
+}
+
 # The folder gets its name when it is complete: a start that was killed leaves nothing half made.
 make_data()
 {
@@ -86,7 +92,9 @@ start()
         [ -z "$(server_pids)" ] || die "processes of another server work in $data"
         rm -f "$dir/pid"
         server_start
-        within_120_s answers || { tail -n 20 "$dir/log.err" >&2; die "it does not start in $dir at port $port"; }
+        started=$!
+        within_120_s answers_or_ended && answers ||
+            { tail -n 20 "$dir/log.err" >&2; die "it does not start in $dir at port $port"; }
         ask -e 'create database if not exists test'
     fi
     answers || die "it runs in $dir at another port than $port"
