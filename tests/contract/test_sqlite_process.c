@@ -341,6 +341,30 @@ static void a_lost_lease_refuses_the_settle(void **state)
     pawl_store_close(store);
 }
 
+/* Nor may it open the file: SQLite would take no locks in it, and what it commits would go
+ * when its parent closes and removes the log. */
+static int use_in_child(place *p, pawl_store *store)
+{
+    bool             known;
+    pawl_text        id = TEXT("m-0");
+    pawl_queue_rows  rows;
+    pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
+    int              wrong = 0;
+    char             process[40];
+    snprintf(process, sizeof process, "process %ld had it open", (long)getppid());
+    wrong += pawl_store_queue_claim(store, &claim, p->arena, &rows, NULL) != PAWL_EINVAL;
+    wrong += pawl_store_inbox_known(store, id, &id, 1, &known, NULL) != PAWL_EINVAL;
+    wrong += send_one(p, store, "orders", "m-7") != PAWL_EINVAL;
+    for (int i = 0; i < 2; i++) {
+        pawl_store *own = NULL;
+        wrong += open_as(p, p->url, PAWL_OPEN_CREATE, order_tables, 1, &own) != PAWL_EINVAL ||
+                 strstr(p->error.text, process) == NULL || strstr(p->error.text, "or exec") == NULL;
+        pawl_store_close(own);
+        pawl_store_close(i == 0 ? store : NULL); /* which changes nothing */
+    }
+    return wrong;
+}
+
 static void a_child_may_not_use_the_handle(void **state)
 {
     place      *p     = *state;
@@ -349,26 +373,34 @@ static void a_child_may_not_use_the_handle(void **state)
     send_some(p, 1);
     pid_t pid = fork();
     assert_true(pid >= 0);
+    if (pid == 0)
+        _exit(use_in_child(p, store));
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    expect_code(p, send_one(p, store, "orders", "m-8"), PAWL_OK);
+    assert_int_equal(claim_some(p, store, "orders", 9).count, 2);
+    pawl_store_close(store);
+}
+
+/* Another file, and this one once its parent had closed it. */
+static void a_child_opens_what_its_parent_had_not_open(void **state)
+{
+    place      *p = *state;
+    char        other[sizeof p->url + 1];
+    int         status;
+    pawl_store *closed = open_store(p, p->url);
+    snprintf(other, sizeof other, "%s2", p->url);
+    pawl_store *store = open_store(p, other);
+    pawl_store_close(closed);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
     if (pid == 0) {
-        bool             known;
-        pawl_text        id = TEXT("m-0");
-        pawl_queue_rows  rows;
-        pawl_queue_claim claim = {
-            .queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
-        int wrong = 0;
-        wrong += pawl_store_queue_claim(store, &claim, p->arena, &rows, NULL) != PAWL_EINVAL;
-        wrong += pawl_store_inbox_known(store, id, &id, 1, &known, NULL) != PAWL_EINVAL;
-        wrong += send_one(p, store, "orders", "m-7") != PAWL_EINVAL;
-        pawl_store_close(store);
-        /* A handle of its own works. */
-        store = open_store(p, p->url);
-        wrong += send_one(p, store, "orders", "m-8") != PAWL_OK;
-        pawl_store_close(store);
-        _exit(wrong);
+        pawl_store *own = open_store(p, p->url);
+        _exit(send_one(p, own, "orders", "m-1") != PAWL_OK);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
-    assert_int_equal(claim_some(p, store, "orders", 9).count, 2);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_queue"), 1);
     pawl_store_close(store);
 }
 
@@ -529,6 +561,7 @@ int main(void)
         CASE(a_worker_that_opens_frees_what_the_dead_held),
         CASE(a_lost_lease_refuses_the_settle),
         CASE(a_child_may_not_use_the_handle),
+        CASE(a_child_opens_what_its_parent_had_not_open),
         CASE(a_forked_child_does_not_inherit_the_lease),
         CASE(another_process_wakes_a_wait),
         CASE(a_commit_before_the_wait_is_noticed),

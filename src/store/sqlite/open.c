@@ -203,6 +203,11 @@ static pawl_code identify(pawl__sqlite *store, pawl_error *error)
     if (copy == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
     memcpy(copy, path, size);
+    if (store->file == NULL &&
+        (store->file = pawl__sqlite_file_enter(status.st_dev, status.st_ino)) == NULL) {
+        pawl_free(copy);
+        return pawl_error_set(error, PAWL_ENOMEM, "sqlite: out of memory");
+    }
     pawl_free(store->path);
     store->path   = copy;
     store->device = status.st_dev;
@@ -280,6 +285,12 @@ static pawl_code check_file(pawl__sqlite *store, bool is_made, pawl_error *error
     }
     if (!S_ISREG(status.st_mode))
         return unreachable(store, "is no file", error);
+    pid_t parent = pawl__sqlite_file_inherited(status.st_dev, status.st_ino);
+    if (parent != 0)
+        return pawl_error_set(error, PAWL_EINVAL,
+                              "sqlite: %s: process %ld had it open when this one was forked, which "
+                              "leaves SQLite without locks here: fork before it is opened, or exec",
+                              store->given_path, (long)parent);
     return PAWL_OK;
 }
 
@@ -477,7 +488,7 @@ pawl_code pawl__sqlite_ready(pawl__sqlite *store, pawl_error *error)
     if (pawl__sqlite_is_forked(store))
         return pawl_error_set(error, PAWL_EINVAL,
                               "sqlite: the handle was opened by process %ld and is used in %ld: "
-                              "open one after fork",
+                              "fork before it is opened, or exec",
                               (long)store->pid, (long)getpid());
     if (store->connection.db == NULL && !store->is_lost)
         return pawl_error_set(error, PAWL_EINVAL, "sqlite: the handle is not connected");
@@ -506,6 +517,7 @@ void pawl__sqlite_close(pawl_store *base)
         pawl__sqlite_connection_clear(&store->connection);
         (void)sqlite3_close_v2(store->connection.db);
         pawl__sqlite_process_leave(store->process);
+        pawl__sqlite_file_leave(store->file);
         (void)pthread_mutex_destroy(&store->mutex);
     }
     store->connection.db = NULL;

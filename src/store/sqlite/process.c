@@ -62,8 +62,16 @@ struct pawl__sqlite_process {
     pawl__sqlite_book    *books;
 };
 
+struct pawl__sqlite_file {
+    pawl__sqlite_file *next;
+    dev_t              device;
+    ino_t              inode;
+    pid_t              pid;
+};
+
 static pthread_mutex_t       registry_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pawl__sqlite_process *registry;
+static pawl__sqlite_file    *files;
 static pthread_once_t        fork_once = PTHREAD_ONCE_INIT;
 
 /* Runs in the child, where only calls that are safe in a signal handler are
@@ -265,6 +273,44 @@ pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_process *process, const c
     }
     pthread_mutex_unlock(&process->mutex);
     return book;
+}
+
+/* ---- Files -------------------------------------------------------------- */
+
+pawl__sqlite_file *pawl__sqlite_file_enter(dev_t device, ino_t inode)
+{
+    pawl__sqlite_file *made = pawl_allocate(sizeof *made);
+    if (made == NULL)
+        return NULL;
+    pthread_mutex_lock(&registry_mutex);
+    *made = (pawl__sqlite_file){files, device, inode, getpid()};
+    files = made;
+    pthread_mutex_unlock(&registry_mutex);
+    return made;
+}
+
+void pawl__sqlite_file_leave(pawl__sqlite_file *file)
+{
+    if (file == NULL)
+        return;
+    pthread_mutex_lock(&registry_mutex);
+    pawl__sqlite_file **link = &files;
+    while (*link != file)
+        link = &(*link)->next;
+    *link = file->next;
+    pthread_mutex_unlock(&registry_mutex);
+    pawl_free(file);
+}
+
+pid_t pawl__sqlite_file_inherited(dev_t device, ino_t inode)
+{
+    pid_t own = getpid(), found = 0;
+    pthread_mutex_lock(&registry_mutex);
+    for (const pawl__sqlite_file *file = files; file != NULL && found == 0; file = file->next)
+        if (file->pid != own && file->device == device && file->inode == inode)
+            found = file->pid;
+    pthread_mutex_unlock(&registry_mutex);
+    return found;
 }
 
 /* ---- Queues ------------------------------------------------------------- */

@@ -37,6 +37,16 @@ int64_t   pawl__sqlite_process_number(const pawl__sqlite_process *process);
 pawl_code pawl__sqlite_process_alive(const pawl__sqlite_process *process, const char *path,
                                      int64_t number, bool *is_alive, pawl_error *error);
 
+/* A handle's file, from open to close. In a child the entries of its parent stay: SQLite takes
+ * no locks of its own on a file that was open at the fork, since it knows of the parent's. */
+typedef struct pawl__sqlite_file pawl__sqlite_file;
+
+/* NULL: memory. */
+pawl__sqlite_file *pawl__sqlite_file_enter(dev_t device, ino_t inode);
+void               pawl__sqlite_file_leave(pawl__sqlite_file *file); /* accepts NULL */
+/* The process that had the file open when this one was forked; 0: none. */
+pid_t pawl__sqlite_file_inherited(dev_t device, ino_t inode);
+
 /* The book of the prefix; lives as long as the process's object. NULL: memory. */
 pawl__sqlite_book *pawl__sqlite_book_find(pawl__sqlite_process *process, const char *prefix);
 

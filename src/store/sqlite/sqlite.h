@@ -57,6 +57,7 @@ typedef struct pawl__sqlite {
     dev_t                   device;
     ino_t                   inode;
     pid_t                   pid;
+    pawl__sqlite_file      *file; /* entered when it was opened first */
     int                     busy_ms;
     int                     cache_mb;
     int                     synchronous; /* as the pragma numbers it: 0, 1, 2 */
