@@ -33,6 +33,13 @@ extern const pawl__sql_dialect pawl__mariadb_dialect;
 /* For a shared statement (row statements included), the driver's own that stands for it; or 0. */
 extern const int pawl__mysql_overrides[];
 
+/* A queue row that this handle has claimed. */
+typedef struct pawl__mysql_claim {
+    int64_t   seq;
+    pawl_time due;      /* another one there: somebody else had the row since */
+    bool      is_ended; /* leaves the list */
+} pawl__mysql_claim;
+
 typedef struct pawl__mysql {
     pawl__sql_store          sql; /* first; its connection is the one in use: main, or side */
     pawl__mysql_connection   main;
@@ -41,10 +48,10 @@ typedef struct pawl__mysql {
     char                    *given;        /* the URL, password masked, for texts */
     pid_t                    pid;          /* the process that opened the handle */
     atomic_int               interrupt_fd; /* an eventfd; -1: none */
-    int64_t  until_ms; /* monotonic: the end of an operation of several tries; 0: none */
-    int64_t *claims;   /* queue rows that are claimed, by number */
-    size_t   claim_count;
-    size_t   claim_capacity;
+    int64_t            until_ms; /* monotonic: the end of an operation of several tries; 0: none */
+    pawl__mysql_claim *claims;   /* by seq */
+    size_t             claim_count;
+    size_t             claim_capacity;
 } pawl__mysql;
 
 static inline pawl__mysql *pawl__mysql_of(pawl_store *store)
@@ -79,6 +86,8 @@ bool pawl__mysql_kill(pawl__mysql_connection *connection);
  * a row that another worker took meanwhile is no longer claimed. */
 pawl_code pawl__mysql_begin(pawl_store *base, pawl_error *error);
 pawl_code pawl__mysql_commit_end(pawl_store *base, pawl_error *error);
+/* Makes the second connection the one in use. */
+pawl_code pawl__mysql_use_side(pawl__mysql *store, pawl_error *error);
 /* Afterwards no transaction is open, whatever happened. */
 void      pawl__mysql_rollback(pawl__mysql_connection *connection);
 pawl_code pawl__mysql_stamp_begin(pawl_store *base, pawl_error *error);

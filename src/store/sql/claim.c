@@ -100,15 +100,17 @@ static size_t count_of(const pawl_timeout_claim *claim)
 }
 
 /* The due rows that are free, and one more: when there is one, its due time is the next. */
-static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, pawl_arena *arena,
-                          pawl_timeout_rows *rows, pawl_error *error)
+static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bool is_stamping,
+                          pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
+    static const int statements[2][2] = {{PAWL__SQL_TIMEOUT_DUE, PAWL__SQL_TIMEOUT_DUE_ANY},
+                                         {PAWL__SQL_TIMEOUT_CLAIM, PAWL__SQL_TIMEOUT_CLAIM_ANY}};
+
     bool                  is_any = claim->destination.size == 0;
     size_t                count  = count_of(claim);
     const timeout_by      by = {claim->destination, claim->due_max, claim->now, (int64_t)count + 1};
-    const pawl__sql_asked due = {is_any ? PAWL__SQL_TIMEOUT_DUE_ANY : PAWL__SQL_TIMEOUT_DUE,
-                                 is_any ? &due_any : &due_of, &by, &pawl__sql_timeout_row,
-                                 sizeof *rows->items};
+    const pawl__sql_asked due  = {statements[is_stamping][is_any], is_any ? &due_any : &due_of, &by,
+                                  &pawl__sql_timeout_row, sizeof *rows->items};
     const pawl__sql_asked next = {is_any ? PAWL__SQL_TIMEOUT_NEXT_ANY : PAWL__SQL_TIMEOUT_NEXT,
                                   is_any ? &next_any : &next_of, &by, &one_time, 0};
     pawl__sql_rows found;
@@ -148,12 +150,12 @@ pawl_code pawl__sql_timeout_claim(pawl_store *store, const pawl_timeout_claim *c
     const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
     pawl_code            code = ops->ready(store, error);
     if (code == PAWL_OK)
-        code = read_due(store, claim, arena, rows, error);
+        code = read_due(store, claim, false, arena, rows, error);
     if (code != PAWL_OK || rows->count == 0)
         return code;
     code = ops->stamp_begin(store, error);
     if (code == PAWL_OK) {
-        code = read_due(store, claim, arena, rows, error);
+        code = read_due(store, claim, true, arena, rows, error);
         if (code == PAWL_OK)
             code = stamp_timeouts(store, claim, rows, error);
         code = ops->stamp_end(store, code, error);
@@ -206,10 +208,10 @@ static pawl_code read_partition(pawl_store *store, const pawl_snapshot_claim *cl
     size_t                capacity = 0;
     row_head              head     = {.id = 0};
     pawl__sql_request    *request  = NULL;
-    const pawl__sql_asked asked = {PAWL__SQL_AGGREGATOR_GET, &by_text, &claim->partition, &head_row,
-                                   0};
-    *rows                       = (pawl_snapshot){0};
-    pawl_code code              = pawl__sql_run(store, &asked, arena, &request, error);
+    const pawl__sql_asked asked    = {PAWL__SQL_AGGREGATOR_CLAIM, &by_text, &claim->partition,
+                                      &head_row, 0};
+    *rows                          = (pawl_snapshot){0};
+    pawl_code code                 = pawl__sql_run(store, &asked, arena, &request, error);
     while (code == PAWL_OK && ops->next(request)) {
         ops->get(request, &head_row, &head);
         if (!takes(claim, &head, rows))

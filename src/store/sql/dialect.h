@@ -10,6 +10,7 @@
  *     {integer:sum([A])}       a number as one of 64 bits
  *     {epoch}                  the time 0, which stands where no time is set
  *     {lock}                   behind a select: its rows are locked, where the database locks rows
+ *     {skip}                   the same, and rows that are locked are passed over
  *     {tie:[Seq]}              in an index: the column that puts equal entries in order, where the
  *                              database does not do so by itself
  *
@@ -58,7 +59,7 @@ typedef struct pawl__sql_dialect {
     const char *row;        /* a number of a row that its next statement may find it by, or NULL */
     const char *integer;    /* %s is the number */
     const char *epoch;
-    const char *index;     /* before the name of an index that a statement is to use, or NULL */
+    const char *index;     /* %s is the name of an index that a statement is to use; or NULL */
     const char *locks[3];  /* by pawl_saga_lock, behind a select of rows: "" and, where a row can be
                               locked, " for update" and the like */
     const char *free_row;  /* "and ...": nobody claims the queue row; NULL where columns say so */

@@ -10,6 +10,8 @@ static const pawl__sql_field  text_field[]   = {{0, PAWL__WIRE_TEXT}};
 static const pawl__sql_fields by_text        = PAWL__SQL_LIST(text_field);
 static const pawl__sql_field  number_field[] = {{0, PAWL__WIRE_INT}};
 static const pawl__sql_fields one_number     = PAWL__SQL_LIST(number_field);
+static const pawl__sql_field  time_field[]   = {{0, PAWL__WIRE_TIME}};
+static const pawl__sql_fields one_time       = PAWL__SQL_LIST(time_field);
 
 /* ---- The inbox ---------------------------------------------------------- */
 
@@ -197,6 +199,9 @@ static pawl_code load_stream(pawl_store *store, const pawl_stream_read *read, pa
         code = read_behind(store, &by, arena, loaded, error);
     if (code == PAWL_OK && loaded->count == 0 && loaded->fold.version != 0)
         code = read_last(store, &by, &loaded->version, error);
+    /* Where statements see more than those before them, an event may have come since. */
+    if (code == PAWL_OK && loaded->count == 0 && loaded->version > by.after)
+        code = read_behind(store, &by, arena, loaded, error);
     return code;
 }
 
@@ -219,7 +224,7 @@ pawl_code pawl__sql_stream_load(pawl_store *store, const pawl_stream_read *reads
 static pawl_code first_of(pawl_store *store, int statement, pawl_text name, pawl_time *first,
                           pawl_error *error)
 {
-    const pawl__sql_asked asked = {statement, &by_text, &name, &one_number, 0};
+    const pawl__sql_asked asked = {statement, &by_text, &name, &one_time, 0};
     pawl_time             found = PAWL_TIME_MAX;
     pawl_code             code  = pawl__sql_read_first(store, &asked, NULL, &found, error);
     if (found < *first)

@@ -63,6 +63,13 @@
     X(TIMEOUT_DUE_ANY, PAWL__SQL_TIMEOUT_ROW                                                          \
       "where [Due] <= ?1 "                                                                            \
       "and ([LeaseExpires] is null or [LeaseExpires] <= ?2) order by [Due], [Id] limit ?3")           \
+    /* The same inside the transaction that stamps them. */                                           \
+    X(TIMEOUT_CLAIM, PAWL__SQL_TIMEOUT_ROW                                                            \
+      "{index:timeouts_due}where [Destination] = ?1 and [Due] <= ?2 "                                 \
+      "and ([LeaseExpires] is null or [LeaseExpires] <= ?3) order by [Due], [Id] limit ?4{skip}")     \
+    X(TIMEOUT_CLAIM_ANY, PAWL__SQL_TIMEOUT_ROW                                                        \
+      "where [Due] <= ?1 "                                                                            \
+      "and ([LeaseExpires] is null or [LeaseExpires] <= ?2) order by [Due], [Id] limit ?3{skip}")     \
     X(TIMEOUT_NEXT, "select [Due] from {timeouts} where [Destination] = ?1 and [Due] > ?2 "           \
                     "and ([LeaseExpires] is null or [LeaseExpires] <= ?3) "                           \
                     "order by [Due] limit 1")                                                         \
@@ -162,6 +169,8 @@
       "values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) {ignore:[Partition], [Key]}")                 \
     X(AGGREGATOR_LOOK,                                                                                \
       "select [Type], [LeaseExpires], [Id] from {aggregator} where [Partition] = ?1")                 \
+    X(AGGREGATOR_CLAIM, PAWL__SQL_AGGREGATOR_ROW                                                      \
+      "{index:aggregator_at}where [Partition] = ?1 order by [At], [Id]{skip}")                        \
     X(AGGREGATOR_STAMP,                                                                               \
       "update {aggregator} set [Session] = ?1, [LeaseExpires] = ?2, [LeaseWorker] = ?3 "              \
       "where [Id] = ?4")                                                                              \

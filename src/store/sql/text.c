@@ -137,14 +137,18 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
     } else if (has_word(&token, "index:")) {
         if (dialect->index == NULL)
             return;
-        pawl__sql_append(text, dialect->index);
+        const char *place = strstr(dialect->index, "%s");
+        pawl__sql_append_text(
+            text, (pawl_text){.data = dialect->index, .size = (size_t)(place - dialect->index)});
         pawl__sql_append_table(text, dialect, prefix, token);
-        pawl__sql_append(text, " ");
+        pawl__sql_append(text, place + 2);
     } else if (pawl_text_equal(token, PAWL_TEXT("free"))) {
         if (dialect->free_row != NULL)
             append_columns(text, dialect, pawl_text_of(dialect->free_row));
     } else if (pawl_text_equal(token, PAWL_TEXT("lock"))) {
         pawl__sql_append(text, dialect->locks[PAWL_SAGA_LOCKED]);
+    } else if (pawl_text_equal(token, PAWL_TEXT("skip"))) {
+        pawl__sql_append(text, dialect->locks[PAWL_SAGA_SKIP_LOCKED]);
     } else if (has_word(&token, "ignore:")) {
         append_ignore(text, dialect, token);
     } else if (has_word(&token, "integer:")) {

@@ -11,6 +11,9 @@ struct pawl__sql_request {
 
 /* The same parameters and columns under a text of SQLite's own; 0 is none. */
 const int pawl__sqlite_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
+    [PAWL__SQL_TIMEOUT_CLAIM]            = PAWL__SQL_TIMEOUT_DUE,
+    [PAWL__SQL_TIMEOUT_CLAIM_ANY]        = PAWL__SQL_TIMEOUT_DUE_ANY,
+    [PAWL__SQL_AGGREGATOR_CLAIM]         = PAWL__SQL_AGGREGATOR_GET,
     [PAWL__SQL_EVENT_BEHIND]             = PAWL__SQLITE_EVENT_BEHIND,
     [PAWL__SQL_OUTBOX_PENDING]           = PAWL__SQLITE_OUTBOX_PENDING,
     [PAWL__SQL_EVENT_LIST_STREAM]        = PAWL__SQLITE_EVENT_STREAM,

@@ -272,6 +272,17 @@ select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `
 `CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` where `Due` <= ? and
 (`LeaseExpires` is null or `LeaseExpires` <= ?) order by `Due`, `Id` limit ?;
 
+-- TIMEOUT_CLAIM
+select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `Headers`,
+`CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` force index
+(`pawl_timeouts_due`) where `Destination` = ? and `Due` <= ? and (`LeaseExpires` is null or
+`LeaseExpires` <= ?) order by `Due`, `Id` limit ? for update skip locked;
+
+-- TIMEOUT_CLAIM_ANY
+select `Id`, `Generation`, `SagaId`, `SagaType`, `Name`, `Destination`, `Due`, `Headers`,
+`CorrelationId`, `Attempts`, `Owner`, `LeaseExpires` from `pawl_timeouts` where `Due` <= ? and
+(`LeaseExpires` is null or `LeaseExpires` <= ?) order by `Due`, `Id` limit ? for update skip locked;
+
 -- TIMEOUT_NEXT
 select `Due` from `pawl_timeouts` where `Destination` = ? and `Due` > ? and (`LeaseExpires` is null
 or `LeaseExpires` <= ?) order by `Due` limit 1;
@@ -330,18 +341,13 @@ update `pawl_timeouts` set `Generation` = `Generation` + 1, `SagaType` = ?, `Des
 -- OUTBOX_DUE
 select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
 `Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
-`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `State` = 'pending' and
-`NextAttempt` <= ? and (? = '' or `Endpoint` = ?) order by `Id` limit ?;
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` force index (`pawl_outbox_pending`)
+where `State` = 'pending' and `NextAttempt` <= ? and (? = '' or `Endpoint` = ?) order by `Id` limit
+?;
 
 -- OUTBOX_NEXT
-select min(`NextAttempt`) from `pawl_outbox` where `State` = 'pending' and `NextAttempt` > ? and (?
-= '' or `Endpoint` = ?);
-
--- OUTBOX_ADD
-insert into `pawl_outbox` (`DispatchId`, `State`, `Attempts`, `NextAttempt`, `Due`, `At`, `Source`,
-`Version`, `Index`, `Endpoint`, `Destination`, `AttemptsBefore`, `MessageId`, `Type`,
-`CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, 'pending', 0, '1970-01-01 00:00:00',
-?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?) on duplicate key update `DispatchId` = `DispatchId`;
+select min(`NextAttempt`) from `pawl_outbox` force index (`pawl_outbox_pending`) where `State` =
+'pending' and `NextAttempt` > ? and (? = '' or `Endpoint` = ?);
 
 -- OUTBOX_SAME
 select 1 from `pawl_outbox` where `DispatchId` = ? and `Type` = ? and `Body` = ?;
@@ -389,10 +395,6 @@ insert into `pawl_events` (`Stream`, `Version`, `Type`, `TypeVersion`, `MessageI
 select `Version`, `TypeVersion`, `State`, `Dispatches`, `At` from `pawl_folds` where `Stream` = ?
 and `TypeVersion` <= ? and `Version` > ?;
 
--- CHECKPOINT_ADD
-insert into `pawl_checkpoints` (`Name`, `Position`, `At`) values (?, ?, ?) on duplicate key update
-`Name` = `Name`;
-
 -- CHECKPOINT_MOVE
 update `pawl_checkpoints` set `Position` = ?, `At` = ? where `Name` = ? and `Position` = ?;
 
@@ -403,6 +405,11 @@ duplicate key update `Partition` = `Partition`;
 
 -- AGGREGATOR_LOOK
 select `Type`, `LeaseExpires`, `Id` from `pawl_aggregator` where `Partition` = ?;
+
+-- AGGREGATOR_CLAIM
+select `Type`, `LeaseExpires`, `Id`, `Name`, `Partition`, `Key`, `At`, `Session`, `MessageId`,
+`Type`, `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_aggregator` force index
+(`pawl_aggregator_at`) where `Partition` = ? order by `At`, `Id` for update skip locked;
 
 -- AGGREGATOR_STAMP
 update `pawl_aggregator` set `Session` = ?, `LeaseExpires` = ?, `LeaseWorker` = ? where `Id` = ?;
@@ -449,6 +456,38 @@ insert into `pawl_subscriptions` (`Type`, `Queue`) values (?, ?) on duplicate ke
 
 -- SUBSCRIPTION_DELETE
 delete from `pawl_subscriptions` where `Type` = ? and `Queue` = ?;
+
+-- QUEUE_CLAIM
+select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` force index (`pawl_queue_due`)
+where `Queue` = ? and `Due` <= ? order by `Due`, `Seq` limit ? for update skip locked;
+
+-- QUEUE_CLAIM_MORE
+select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` force index (`pawl_queue_due`)
+where `Queue` = ? and `Due` <= ? and find_in_set(`Seq`, ?) = 0 order by `Due`, `Seq` limit ? for
+update skip locked;
+
+-- QUEUE_CLAIM_AGAIN
+select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` where `Seq` = ? and `Queue` = ?
+and `Due` <= ? for update skip locked;
+
+-- QUEUE_LOCK
+select `Seq` from `pawl_queue` where `Seq` = ? and `Due` = ? for update skip locked;
+
+-- OUTBOX_ADD, for OUTBOX_ADD
+insert into `pawl_outbox` (`DispatchId`, `State`, `Attempts`, `NextAttempt`, `Due`, `At`, `Source`,
+`Version`, `Index`, `Endpoint`, `Destination`, `AttemptsBefore`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, 'pending', 0, '1970-01-01 00:00:00',
+?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?);
+
+-- OUTBOX_HOLD_BACK
+update `pawl_outbox` force index (`pawl_outbox_pending`) set `State` = 'held' where `State` =
+'pending' and `Id` > ? and `Source` = ?;
+
+-- CHECKPOINT_ADD, for CHECKPOINT_ADD
+insert into `pawl_checkpoints` (`Name`, `Position`, `At`) values (?, ?, ?);
 
 -- WORKER_FOLD, for WORKER_FOLD
 update `pawl_workers` as t join `pawl_workers` as w on w.`Id` = ? set t.`Messages` = t.`Messages` +
@@ -580,10 +619,12 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 -- TIMEOUT_CANCEL_ALL: 1 1
 -- OUTBOX_DUE: 1 3 3 2
 -- OUTBOX_NEXT: 1 2 2
--- OUTBOX_ADD: 1 3 2 4 5 6 7 8 9 10 11 12 13 14
 -- OUTBOX_ATTEMPT: 1 2 3 4 5 1
 -- CHECKPOINT_MOVE: 2 3 1 4
 -- AGGREGATOR_DELETE: 1 2 3 3
 -- FLUSH_DONE: 1 1
+-- QUEUE_CLAIM_MORE: 1 2 4 3
+-- OUTBOX_ADD: 1 3 2 4 5 6 7 8 9 10 11 12 13 14
+-- OUTBOX_HOLD_BACK: 2 1
 -- WORKER_FOLD: 2 1
 -- EVENT_INSERT_FIRST: 1 2 2 3 4 5 6 7 8 9 10 11

@@ -381,7 +381,7 @@ select count(*) from "pawl_outbox" where "State" = 'dead';
 -- CHECKPOINT_READ
 select "Position" from "pawl_checkpoints" where "Name" = ?1;
 
--- AGGREGATOR_GET
+-- AGGREGATOR_GET, for AGGREGATOR_CLAIM
 select "Type", "LeaseExpires", "Id", "Name", "Partition", "Key", "At", "Session", "MessageId",
 "Type", "CorrelationId", "CausationId", "Headers", "Body" from "pawl_aggregator" where "Partition" =
 ?1 order by "At", "Id";
@@ -484,12 +484,12 @@ insert into "pawl_inbox" ("Endpoint", "MessageId", "Outcome", "At") values (?1, 
 -- INBOX_DELETE
 delete from "pawl_inbox" where "Endpoint" = ?1 and "MessageId" = ?2;
 
--- TIMEOUT_DUE
+-- TIMEOUT_DUE, for TIMEOUT_CLAIM
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
 "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "Destination" = ?1
 and "Due" <= ?2 and ("LeaseExpires" is null or "LeaseExpires" <= ?3) order by "Due", "Id" limit ?4;
 
--- TIMEOUT_DUE_ANY
+-- TIMEOUT_DUE_ANY, for TIMEOUT_CLAIM_ANY
 select "Id", "Generation", "SagaId", "SagaType", "Name", "Destination", "Due", "Headers",
 "CorrelationId", "Attempts", "Owner", "LeaseExpires" from "pawl_timeouts" where "Due" <= ?1 and
 ("LeaseExpires" is null or "LeaseExpires" <= ?2) order by "Due", "Id" limit ?3;

@@ -1,0 +1,57 @@
+/* connection.c - MySQL and MariaDB as the generic store's connection. A request has run when it was
+ * sent, and its rows are here.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/mysql/mysql.h"
+
+static pawl_code await(pawl_store *base, pawl_error *error)
+{
+    (void)base;
+    (void)error;
+    return PAWL_OK;
+}
+
+/* Each statement sees what was committed when it began: the generic reads look again where that
+ * is not enough. */
+static pawl_code read_begin(pawl_store *base, pawl_error *error)
+{
+    (void)base;
+    (void)error;
+    return PAWL_OK;
+}
+
+static pawl_code read_end(pawl_store *base, pawl_code code, pawl_error *error)
+{
+    (void)base;
+    (void)error;
+    return code;
+}
+
+static void undo(pawl_store *base)
+{
+    pawl__mysql_rollback(pawl__mysql_of(base)->sql.connection);
+}
+
+const pawl__sql_ops pawl__mysql_ops = {
+    .name        = "mysql",
+    .ready       = pawl__mysql_ready,
+    .read_begin  = read_begin,
+    .read_end    = read_end,
+    .send        = pawl__mysql_send,
+    .await       = await,
+    .next        = pawl__mysql_next,
+    .get         = pawl__mysql_get,
+    .end         = pawl__mysql_end,
+    .lock_begin  = pawl__mysql_begin,
+    .write       = pawl__mysql_write,
+    .stamp_begin = pawl__mysql_stamp_begin,
+    .stamp_end   = pawl__mysql_stamp_end,
+    .begin       = pawl__mysql_begin,
+    .hold_take   = pawl__mysql_hold_take,
+    .commit      = pawl__mysql_commit_end,
+    .rollback    = undo,
+    .claim_check = pawl__mysql_claim_check,
+    .claims_end  = pawl__mysql_claims_end,
+    .hold_back   = pawl__mysql_hold_back,
+};

@@ -1,0 +1,76 @@
+/* write.c - the writes of a commit.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/mysql/mysql.h"
+
+/* ---- Items -------------------------------------------------------------- */
+
+#define NUMBER_NULL 1048
+
+/* A unique key, or a column that takes no null, refused the row: an end of the item where the write
+ * has a place for it. A row that a plain insert leaves out is one that was missed. */
+static bool is_expected(unsigned number, const pawl__sql_write *write, pawl__sql_fate *fate)
+{
+    bool is_duplicate = pawl__mysql_code_of(number, NULL) == PAWL_EDUPLICATE;
+    if (!is_duplicate && number != NUMBER_NULL)
+        return false;
+    *fate = is_duplicate ? PAWL__SQL_DUPLICATE : PAWL__SQL_NULL;
+    if (is_duplicate && !pawl__sql_expects(write, *fate))
+        *fate = PAWL__SQL_MISSED;
+    return pawl__sql_expects(write, *fate);
+}
+
+static pawl_code write_item(pawl__mysql_connection *connection, const pawl__sql_write *write,
+                            const void *item, pawl__sql_fate *fate, pawl_error *error)
+{
+    pawl_code              code;
+    pawl__mysql_statement *statement =
+        pawl__mysql_prepared(connection, write->statement,
+                             write->is_saga ? pawl__sql_saga_of(item) : NULL, &code, error);
+    if (statement == NULL)
+        return code;
+    MYSQL_STMT *stmt = statement->stmt;
+    code             = pawl__mysql_execute(connection, statement, &write->parameters, item, error);
+    if (code != PAWL_OK)
+        return is_expected(mysql_stmt_errno(stmt), write, fate) ? PAWL_OK : code;
+    bool has_rows = statement->column_count != 0;
+    bool is_found = (has_rows ? mysql_stmt_num_rows(stmt) : mysql_stmt_affected_rows(stmt)) != 0;
+    *fate         = is_found ? PAWL__SQL_APPLIED : PAWL__SQL_MISSED;
+    if (has_rows)
+        (void)mysql_stmt_free_result(stmt);
+    return PAWL_OK;
+}
+
+pawl_code pawl__mysql_write(pawl__mysql_connection *connection, const pawl__sql_write *write,
+                            const void *const *items, size_t count, pawl__sql_fate *fates,
+                            size_t *failed, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        code    = write_item(connection, write, items[i], &fates[i], error);
+        *failed = i;
+    }
+    return code;
+}
+
+/* ---- Holding back ------------------------------------------------------- */
+
+static const pawl__sql_field hold_fields[] = {PAWL__SQL_FIELD(outbox_hold, source, TEXT),
+                                              PAWL__SQL_FIELD(outbox_hold, after, INT)};
+static const pawl__sql_write hold_source   = {
+      .statement  = PAWL__MYSQL_OUTBOX_HOLD_BACK,
+      .parameters = PAWL__SQL_LIST(hold_fields),
+};
+
+pawl_code pawl__mysql_hold_back(pawl__mysql_connection        *connection,
+                                const pawl_outbox_hold *const *holds, size_t count,
+                                pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        pawl__sql_fate fate;
+        code = write_item(connection, &hold_source, holds[i], &fate, error);
+    }
+    return code;
+}
