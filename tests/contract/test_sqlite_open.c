@@ -164,6 +164,13 @@ static void a_newer_schema_names_both_versions(void **state)
     sqlite3_close(db);
     refuse_at(p, p->url, PAWL_OPEN_CREATE, PAWL_ESCHEMA, "version 7");
     refuse_at(p, p->url, PAWL_OPEN_LOOK, PAWL_ESCHEMA, "version 3");
+
+    /* Nor is it dropped: tables that only the newer one knows would stay. */
+    pawl_schema_spec spec = {.table_count = 0};
+    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_DROP, &spec, NULL, NULL, &p->error),
+                PAWL_ESCHEMA);
+    expect_text(p, "version 7");
+    assert_int_equal(path_number(p->path, "select Version from pawl_schema"), 7);
 }
 
 static void a_lock_held_past_the_deadline_is_busy(void **state)

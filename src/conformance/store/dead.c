@@ -78,6 +78,7 @@ static void a_retry_removes_letter_and_mark(suite *s)
     pawl_message message = suite_message(s, TEXT("m-1"));
     bury(s, a, "orders", "m-1", SUITE_NOW, "");
     bury(s, a, "orders", "m-2", SUITE_NOW, "");
+    bury(s, a, "billing", "m-1", SUITE_NOW, "");
     suite_set marks = suite_changes(s);
     ADD(&marks, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-1"),
         .outcome = PAWL_INBOX_DEAD, .at = SUITE_NOW);
@@ -94,6 +95,7 @@ static void a_retry_removes_letter_and_mark(suite *s)
     pawl_dead_rows rows = suite_dead_rows(s, a, TEXT("orders"));
     EXPECT_EQ(s, rows.count, 1);
     EXPECT_TEXT(s, rows.items[0].message.id, TEXT("m-2"));
+    EXPECT_EQ(s, suite_dead_rows(s, a, TEXT("billing")).count, 1);
     EXPECT(s, !suite_knows(s, a, TEXT("orders"), TEXT("m-1")));
     EXPECT(s, suite_knows(s, a, TEXT("orders"), TEXT("m-2")));
     EXPECT(s, suite_knows(s, a, TEXT("billing"), TEXT("m-1")));

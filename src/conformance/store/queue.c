@@ -237,6 +237,23 @@ static void a_row_that_is_not_ours_cannot_be_settled(suite *s)
                .seq = held);
 }
 
+/* Not even by the worker that has it, and works the other queue, too. */
+static void a_row_is_settled_by_its_own_queue_alone(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    suite_send(s, a, QUEUE, "here", SUITE_NOW);
+    suite_send(s, a, TEXT("other"), "there", SUITE_NOW);
+    int64_t here = suite_claim(s, a, QUEUE, SUITE_NOW, 1).items[0].seq;
+    EXPECT_EQ(s, suite_claim(s, a, TEXT("other"), SUITE_NOW, 1).count, 1);
+    REFUSE_ONE(s, a, PAWL_EGONE, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = TEXT("other"),
+               .seq = here, .due = LATE, .attempts = 1);
+    REFUSE_ONE(s, a, PAWL_EGONE, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("other"),
+               .seq = here);
+    pawl_queue_rows rows = suite_queue(s, a, QUEUE);
+    EXPECT_EQ(s, rows.count, 1);
+    EXPECT_EQ(s, rows.items[0].attempts, 0);
+}
+
 static void a_released_row_is_no_longer_ours(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -363,10 +380,10 @@ static void oldest_leaves_out_waiting_and_retried_rows(suite *s)
     pawl_queue_rows rows = suite_claim(s, a, QUEUE, LATE, 10);
     EXPECT_EQ(s, rows.count, 3);
     COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = QUEUE,
-               .seq = rows.items[0].seq, .due = SUITE_NOW, .waiting_since = SUITE_NOW);
+               .seq = rows.items[0].seq, .due = SUITE_NOW - 3, .waiting_since = SUITE_NOW);
     expect_oldest(s, a, LATE, NULL, 0, &rows.items[1]);
     COMMIT_ONE(s, a, queue_settle, .action = PAWL_QUEUE_RETRY, .queue = QUEUE,
-               .seq = rows.items[1].seq, .due = SUITE_NOW, .attempts = 1);
+               .seq = rows.items[1].seq, .due = SUITE_NOW - 2, .attempts = 1);
     expect_oldest(s, a, LATE, NULL, 0, &rows.items[2]);
     settle(s, a, PAWL_QUEUE_RELEASE, rows.items[2].seq);
     expect_oldest(s, a, LATE, NULL, 0, &rows.items[2]);
@@ -426,6 +443,7 @@ static const suite_case cases[] = {
     {"A4 an id is accepted again when its row is gone",
      an_id_is_accepted_again_when_its_row_is_gone},
     {"E27 a row that is not ours cannot be settled", a_row_that_is_not_ours_cannot_be_settled},
+    {"E27 a row is settled by its own queue alone", a_row_is_settled_by_its_own_queue_alone},
     {"E27 a released row is no longer ours", a_released_row_is_no_longer_ours},
     {"E16 ending a worker frees its claims", ending_a_worker_frees_its_claims},
     {"E35 rows can be claimed by seq", rows_can_be_claimed_by_seq},

@@ -1,0 +1,319 @@
+/* test_sql_read.c - reading rows through a connection whose every step fails in turn (O32): each
+ * failure is told as it is, what was sent is awaited and ended all the same, and no row of a
+ * list that failed is given.
+ *
+ * Through the functions of the driver's module, which a test's build exports.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#ifndef PAWL_HAVE_SQLITE
+int main(void)
+{
+    puts("skipped: built without SQLite");
+    return 77;
+}
+#else
+
+#include "store/sql/connection.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+
+static struct reading {
+    pawl_code (*read)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                      pawl__sql_rows *rows, pawl_error *error);
+    pawl_code (*read_within)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                             pawl__sql_rows *rows, pawl_error *error);
+    pawl_code (*read_one)(pawl_store *store, const pawl__sql_asked *asked, void *row,
+                          pawl_error *error);
+    pawl_code (*read_first)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                            void *row, pawl_error *error);
+    int64_t (*limit)(size_t count_max);
+} reading;
+
+static int load(void **state)
+{
+    const char *folder = getenv("PAWL_DRIVER_PATH");
+    char        path[1000];
+    (void)state;
+    snprintf(path, sizeof path, "%s/libpawl-sqlite.so", folder != NULL ? folder : ".");
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (module == NULL)
+        return -1;
+    *(void **)&reading.read        = dlsym(module, "pawl__sql_read");
+    *(void **)&reading.read_within = dlsym(module, "pawl__sql_read_within");
+    *(void **)&reading.read_one    = dlsym(module, "pawl__sql_read_one");
+    *(void **)&reading.read_first  = dlsym(module, "pawl__sql_read_first");
+    *(void **)&reading.limit       = dlsym(module, "pawl__sql_limit");
+    return reading.read != NULL && reading.read_within != NULL && reading.read_one != NULL &&
+                   reading.read_first != NULL && reading.limit != NULL
+               ? 0
+               : -1;
+}
+
+/* ---- A connection ------------------------------------------------------------- */
+
+typedef struct number_row {
+    int64_t number;
+    int64_t rest; /* nothing fills it */
+} number_row;
+
+typedef struct fake {
+    pawl__sql_store store; /* first */
+    pawl_code       ready, send, await, end;
+    int64_t         row_count, row;
+    int             send_count, await_count, end_count;
+    bool            is_sent; /* there is a request, to be ended */
+    pawl_arena     *arena;
+    pawl_error      error;
+} fake;
+
+static pawl_code answer(pawl_code code, const char *step, pawl_error *error)
+{
+    return code == PAWL_OK ? PAWL_OK : pawl_error_set(error, code, "%s", step);
+}
+
+static pawl_code ready(pawl_store *store, pawl_error *error)
+{
+    return answer(((fake *)store)->ready, "ready", error);
+}
+
+static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                      pawl__sql_request **request, pawl_error *error)
+{
+    fake *it = (fake *)store;
+    (void)asked;
+    (void)arena;
+    it->send_count++;
+    *request = it->is_sent ? (pawl__sql_request *)it : NULL;
+    return answer(it->send, "send", error);
+}
+
+static pawl_code await(pawl_store *store, pawl_error *error)
+{
+    fake *it = (fake *)store;
+    it->await_count++;
+    return answer(it->await, "await", error);
+}
+
+static bool next(pawl__sql_request *request)
+{
+    fake *it = (fake *)request;
+    return it->row++ < it->row_count;
+}
+
+static void get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row)
+{
+    (void)columns;
+    ((number_row *)row)->number = ((fake *)request)->row;
+}
+
+static pawl_code end(pawl__sql_request *request)
+{
+    fake *it = (fake *)request;
+    if (it == NULL)
+        return PAWL_OK;
+    it->end_count++;
+    return it->end;
+}
+
+static const pawl__sql_ops ops = {.name  = "fake",
+                                  .ready = ready,
+                                  .send  = send,
+                                  .await = await,
+                                  .next  = next,
+                                  .get   = get,
+                                  .end   = end};
+
+static const pawl__sql_asked numbers = {.row_size = sizeof(number_row)};
+
+static fake open_fake(int64_t row_count)
+{
+    return (fake){.store     = {.ops = &ops},
+                  .row_count = row_count,
+                  .is_sent   = true,
+                  .arena     = pawl_arena_create(0),
+                  .error     = PAWL_ERROR_INIT};
+}
+
+static void close_fake(fake *it)
+{
+    pawl_arena_destroy(it->arena);
+}
+
+/* What stood in the caller's list before is none of this read's. */
+static const pawl__sql_rows older = {.items = (void *)&older, .count = 3};
+
+/* The read fails with the code and the words, gives no row, and ends what it began. */
+static void expect_failure(fake *it, pawl_code code, const char *words)
+{
+    pawl__sql_rows rows = older;
+    assert_int_equal(reading.read(&it->store.base, &numbers, it->arena, &rows, &it->error), code);
+    assert_int_equal(rows.count, 0);
+    assert_null(rows.items);
+    if (words != NULL)
+        assert_string_equal(it->error.text, words);
+    assert_int_equal(it->await_count, it->send_count);
+    assert_int_equal(it->end_count, it->send_count > 0 && it->is_sent);
+    close_fake(it);
+}
+
+/* ---- Lists ---------------------------------------------------------------------- */
+
+static void o32_a_list_has_all_rows_and_nothing_else(void **state)
+{
+    (void)state;
+    fake           it   = open_fake(1000);
+    pawl__sql_rows rows = older;
+    /* Memory that was used before. */
+    memset(pawl_arena_take(it.arena, 60000), 0x5a, 60000);
+    pawl_arena_reset(it.arena);
+    assert_int_equal(reading.read(&it.store.base, &numbers, it.arena, &rows, &it.error), PAWL_OK);
+    assert_int_equal(rows.count, 1000);
+    const number_row *items = rows.items;
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(items[i].number, i + 1);
+        assert_int_equal(items[i].rest, 0);
+    }
+    assert_int_equal(it.await_count, 1);
+    assert_int_equal(it.end_count, 1);
+    close_fake(&it);
+    it   = open_fake(0);
+    rows = older;
+    assert_int_equal(reading.read_within(&it.store.base, &numbers, it.arena, &rows, &it.error),
+                     PAWL_OK);
+    assert_int_equal(rows.count, 0);
+    assert_int_equal(it.end_count, 1);
+    close_fake(&it);
+}
+
+static void o32_a_store_that_is_not_ready_is_not_asked(void **state)
+{
+    (void)state;
+    fake       it  = open_fake(2);
+    number_row row = {.number = 77};
+    it.ready       = PAWL_EINVAL;
+    assert_int_equal(reading.read_one(&it.store.base, &numbers, &row, &it.error), PAWL_EINVAL);
+    assert_int_equal(row.number, 77);
+    assert_int_equal(it.send_count, 0);
+    expect_failure(&it, PAWL_EINVAL, "ready");
+    assert_int_equal(it.send_count, 0);
+}
+
+/* A part of it may be on its way; the first failure is the one that is told. */
+static void o32_what_could_not_be_sent_is_awaited_and_ended(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        fake it    = open_fake(2);
+        it.send    = PAWL_ENOMEM;
+        it.await   = i % 2 == 0 ? PAWL_OK : PAWL_ELOST;
+        it.is_sent = i < 2;
+        expect_failure(&it, PAWL_ENOMEM, "send");
+    }
+}
+
+static void o32_a_failed_answer_is_not_read(void **state)
+{
+    (void)state;
+    fake it  = open_fake(2);
+    it.await = PAWL_ELOST;
+    expect_failure(&it, PAWL_ELOST, "await");
+    assert_int_equal(it.row, 0);
+}
+
+static void o32_a_list_that_fails_on_its_way_gives_no_row(void **state)
+{
+    (void)state;
+    fake it = open_fake(2);
+    it.end  = PAWL_EBUSY;
+    expect_failure(&it, PAWL_EBUSY, NULL);
+}
+
+static bool is_short;
+
+static void *resize(void *memory, size_t size, void *context)
+{
+    (void)context;
+    if (size == 0) {
+        free(memory);
+        return NULL;
+    }
+    return is_short ? NULL : realloc(memory, size);
+}
+
+static void o32_a_list_without_room_gives_no_row(void **state)
+{
+    const pawl_allocator allocator = {resize, NULL};
+    (void)state;
+    pawl_allocator_set(&allocator);
+    fake it  = open_fake(1000000);
+    is_short = true;
+    expect_failure(&it, PAWL_ENOMEM, "fake: out of memory for rows");
+    is_short = false;
+    pawl_allocator_set(NULL);
+}
+
+/* ---- One row -------------------------------------------------------------------- */
+
+static void expect_first(fake *it, pawl_code code, int64_t expected)
+{
+    number_row row = {.number = 77};
+    assert_int_equal(reading.read_one(&it->store.base, &numbers, &row, &it->error), code);
+    assert_int_equal(row.number, expected);
+    assert_int_equal(it->await_count, 1);
+    assert_int_equal(it->end_count, it->is_sent);
+    close_fake(it);
+}
+
+static void o32_one_row_is_the_first_or_left_as_it_is(void **state)
+{
+    (void)state;
+    fake it = open_fake(2);
+    expect_first(&it, PAWL_OK, 1);
+    it = open_fake(0);
+    expect_first(&it, PAWL_OK, 77);
+    it     = open_fake(0);
+    it.end = PAWL_EBUSY;
+    expect_first(&it, PAWL_EBUSY, 77);
+    it       = open_fake(2);
+    it.await = PAWL_ELOST;
+    expect_first(&it, PAWL_ELOST, 77);
+    for (int i = 0; i < 2; i++) {
+        it         = open_fake(2);
+        it.send    = PAWL_ENOMEM;
+        it.is_sent = i == 0;
+        expect_first(&it, PAWL_ENOMEM, 77);
+    }
+}
+
+static void a_limit_of_none_is_no_limit(void **state)
+{
+    (void)state;
+    assert_int_equal(reading.limit(0), INT64_MAX);
+    assert_int_equal(reading.limit(1), 1);
+    assert_int_equal(reading.limit(SIZE_MAX), INT64_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(o32_a_list_has_all_rows_and_nothing_else),
+        cmocka_unit_test(o32_a_store_that_is_not_ready_is_not_asked),
+        cmocka_unit_test(o32_what_could_not_be_sent_is_awaited_and_ended),
+        cmocka_unit_test(o32_a_failed_answer_is_not_read),
+        cmocka_unit_test(o32_a_list_that_fails_on_its_way_gives_no_row),
+        cmocka_unit_test(o32_a_list_without_room_gives_no_row),
+        cmocka_unit_test(o32_one_row_is_the_first_or_left_as_it_is),
+        cmocka_unit_test(a_limit_of_none_is_no_limit),
+    };
+    return cmocka_run_group_tests_name("sql_read", tests, load, NULL);
+}
+
+#endif
