@@ -45,7 +45,8 @@ static void a_flush_row_waits_for_an_add(void **state)
     place              *p       = *state;
     pawl_store         *store   = open_store(p, p->url);
     PGconn             *other   = raw_open(p->schema);
-    pawl_flush_set      set     = {.partition = TEXT("van"), .due = NOW, .is_done = true};
+    pawl_flush_set      sets[]  = {{.partition = TEXT("car"), .due = NOW, .is_done = true},
+                                   {.partition = TEXT("van"), .due = NOW, .is_done = true}};
     pawl_changes        changes = {.group_count = 1, .unit_count = 1, .now = NOW};
     pawl_aggregator_add add     = {.name      = TEXT("van"),
                                    .partition = TEXT("van"),
@@ -63,8 +64,8 @@ static void a_flush_row_waits_for_an_add(void **state)
     raw_run(other, "begin; insert into pawl_aggregator overriding system value "
                    "select * from kept; select 1 from pawl_aggregator_flush for key share");
     changes                 = (pawl_changes){.group_count = 1, .unit_count = 1, .now = NOW};
-    changes.flush_set.items = &set;
-    changes.flush_set.count = 1;
+    changes.flush_set.items = sets;
+    changes.flush_set.count = 2;
     start_job(p, &j, store, &changes);
     wait_for_waiting(p, 1);
     raw_run(other, "commit");

@@ -141,6 +141,51 @@ static void an_event_of_such_a_transaction_is_numbered(void **state)
     pawl_store_close(store);
 }
 
+static int64_t number_some(place *p, pawl_store *store, size_t count_max)
+{
+    int64_t count = -1;
+    expect_code(p, pawl_store_event_number(store, count_max, &count, &p->error), PAWL_OK);
+    return count;
+}
+
+/* The horizon can move over events that the scan before it left for the next one. */
+static void events_that_a_scan_left_are_numbered_by_the_next(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    PGconn     *late  = raw_open(p->schema);
+    assert_int_equal(number(p, store), 0); /* a look at the whole, for a minute the last */
+    raw_run(late, "begin");
+    insert_events(late, "late", 10);
+    insert_events(p->pg, "early", 1);
+    assert_int_equal(number(p, store), 1);
+    raw_run(late, "commit");
+    PQfinish(late);
+    assert_int_equal(number_some(p, store, 3), 3);
+    assert_int_equal(number_some(p, store, 3), 3);
+    assert_int_equal(number_some(p, store, 4), 4);
+    assert_int_equal(number_some(p, store, 4), 0);
+    pawl_store_close(store);
+}
+
+/* Were the horizon wrong, an event would wait for a minute and not for ever. */
+static void the_whole_is_looked_at_from_time_to_time(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    assert_int_equal(number(p, store), 0);
+    insert_events(p->pg, "one", 1);
+    pawl__pg_of(store)->numbering.horizon.from  = 1000000;
+    pawl__pg_of(store)->numbering.horizon.limit = INT64_MAX;
+    assert_int_equal(number(p, store), 0);
+    pawl__pg_of(store)->numbering.whole_ms -= 60000;
+    assert_int_equal(number(p, store), 1);
+    insert_events(p->pg, "two", 1);
+    pawl__pg_of(store)->numbering.horizon.from = 1000000;
+    assert_int_equal(number(p, store), 0);
+    pawl_store_close(store);
+}
+
 /* It does not move before others are over that were under way. */
 static void wait_for_horizon(place *p, pawl_store *store, int64_t from)
 {
@@ -240,6 +285,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_claim_begins_before_what_is_committed_late),
         CASE(an_event_of_such_a_transaction_is_numbered),
+        CASE(events_that_a_scan_left_are_numbered_by_the_next),
+        CASE(the_whole_is_looked_at_from_time_to_time),
         CASE(claims_begin_behind_what_was_delivered),
         CASE(a_transaction_is_numbered_before_its_rows),
     };

@@ -106,10 +106,56 @@ static void a_retry_removes_letter_and_mark(suite *s)
     EXPECT_EQ(s, suite_dead_rows(s, a, TEXT("orders")).count, 2);
 }
 
+static void add_way(suite *s, suite_set *set, const char *endpoint, const char *id, bool is_remove)
+{
+    ADD(set, dead_set, .is_remove = is_remove, .endpoint = pawl_text_of(endpoint),
+        .queue = TEXT("orders"), .message = suite_message(s, pawl_text_of(id)),
+        .code = TEXT("EPERSIST"), .error = TEXT("new"), .at = SUITE_NOW + 9);
+}
+
+/* The letter's error, or "none". */
+static pawl_text error_of(suite *s, pawl_store *store, const char *endpoint, const char *id)
+{
+    pawl_dead_rows rows = suite_dead_rows(s, store, pawl_text_of(endpoint));
+    for (size_t i = 0; i < rows.count; i++)
+        if (pawl_text_equal(rows.items[i].message.id, pawl_text_of(id)))
+            return rows.items[i].error;
+    return TEXT("none");
+}
+
+/* Letters of one commit go each its own way; those of one message in their order. */
+static void letters_of_one_commit_keep_their_ways(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    bury(s, a, "orders", "m-1", SUITE_NOW, "old");
+    bury(s, a, "orders", "m-3", SUITE_NOW, "old");
+    bury(s, a, "orders", "m-4", SUITE_NOW, "old");
+    bury(s, a, "billing", "m-2", SUITE_NOW, "old");
+    COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("orders"), .message_id = TEXT("m-2"),
+               .outcome = PAWL_INBOX_DEAD, .at = SUITE_NOW);
+    suite_set set = suite_changes(s);
+    add_way(s, &set, "orders", "m-3", true);
+    add_way(s, &set, "orders", "m-2", false);
+    add_way(s, &set, "orders", "m-1", true);
+    add_way(s, &set, "billing", "m-2", true);
+    add_way(s, &set, "orders", "m-1", false); /* removed, then buried again */
+    add_way(s, &set, "orders", "m-5", false); /* buried, then removed */
+    add_way(s, &set, "orders", "m-5", true);
+    COMMIT(&set, a);
+    EXPECT_TEXT(s, error_of(s, a, "orders", "m-1"), TEXT("new"));
+    EXPECT_TEXT(s, error_of(s, a, "orders", "m-2"), TEXT("new"));
+    EXPECT_TEXT(s, error_of(s, a, "orders", "m-3"), TEXT("none"));
+    EXPECT_TEXT(s, error_of(s, a, "orders", "m-4"), TEXT("old"));
+    EXPECT_TEXT(s, error_of(s, a, "orders", "m-5"), TEXT("none"));
+    EXPECT_TEXT(s, error_of(s, a, "billing", "m-2"), TEXT("none"));
+    EXPECT(s, suite_knows(s, a, TEXT("orders"), TEXT("m-2")));
+}
+
 static const suite_case cases[] = {
     {"E26 a letter comes back as it was buried", a_letter_comes_back_as_it_was_buried},
     {"E34 the first letter of an id stays", the_first_letter_of_an_id_stays},
     {"E34 listing is by time", listing_is_by_time},
+    {"E34 letters of one commit keep their ways", letters_of_one_commit_keep_their_ways},
     {"E34 a retry removes letter and mark", a_retry_removes_letter_and_mark},
 };
 

@@ -112,6 +112,53 @@ static void done_takes_the_row_of_an_empty_partition(suite *s)
     EXPECT_EQ(s, flushes(s, a, PAWL_TIME_MAX).items[0].due, SUITE_NOW + 90);
 }
 
+static void take_all(suite *s, pawl_store *store, suite_set *set, const char *partition,
+                     unsigned session)
+{
+    pawl_snapshot taken = suite_snapshot_of(s, store, pawl_text_of(partition), session, SUITE_NOW);
+    EXPECT_EQ(s, taken.count, 1);
+    int64_t *id = pawl_arena_copy(s->arena, &taken.items[0].id, sizeof *id);
+    ADD(set, snapshot_remove, .partition = pawl_text_of(partition),
+        .session = suite_session_id(session), .ids = id, .id_count = 1);
+}
+
+static const pawl_flush_row *find_flush(const pawl_flush_rows *rows, const char *partition)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        if (pawl_text_equal(rows->items[i].partition, pawl_text_of(partition)))
+            return &rows->items[i];
+    return NULL;
+}
+
+/* The sets of one commit, as if they came in commits of their own: a set after the one that took
+ * the row finds none, and makes none. */
+static void sets_of_one_commit_come_in_their_order(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    for (unsigned i = 1; i < 6; i++)
+        add(s, a, suite_printf(s, "Bills/%u", i).data, "key-1", SUITE_NOW);
+    take_all(s, a, &set, "Bills/1", 71);
+    take_all(s, a, &set, "Bills/2", 72);
+    take_all(s, a, &set, "Bills/4", 74);
+    ADD(&set, flush_set, .partition = TEXT("Bills/2"), .due = SUITE_NOW + 7, .attempts = 1);
+    ADD(&set, flush_set, .partition = TEXT("Bills/4"), .due = SUITE_NOW + 8, .attempts = 1);
+    ADD(&set, flush_set, .partition = TEXT("Bills/1"), .due = SUITE_NOW + 60, .is_done = true);
+    ADD(&set, flush_set, .partition = TEXT("Bills/3"), .due = SUITE_NOW + 60, .is_done = true);
+    ADD(&set, flush_set, .partition = TEXT("Bills/4"), .due = SUITE_NOW + 60, .is_done = true);
+    ADD(&set, flush_set, .partition = TEXT("Bills/1"), .due = SUITE_NOW + 9, .attempts = 3);
+    ADD(&set, flush_set, .partition = TEXT("Bills/3"), .due = SUITE_NOW + 61, .attempts = 2);
+    COMMIT(&set, a);
+    pawl_flush_rows rows = flushes(s, a, PAWL_TIME_MAX);
+    EXPECT_EQ(s, rows.count, 3);
+    EXPECT(s, find_flush(&rows, "Bills/2") != NULL && find_flush(&rows, "Bills/3") != NULL);
+    EXPECT_EQ(s, find_flush(&rows, "Bills/2")->due, SUITE_NOW + 7);
+    EXPECT_EQ(s, find_flush(&rows, "Bills/2")->attempts, 1);
+    EXPECT_EQ(s, find_flush(&rows, "Bills/3")->due, SUITE_NOW + 61);
+    EXPECT_EQ(s, find_flush(&rows, "Bills/3")->attempts, 2);
+    EXPECT(s, find_flush(&rows, "Bills/5") != NULL);
+}
+
 static void a_missing_row_is_fine(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -171,6 +218,7 @@ static const suite_case cases[] = {
     {"E21 a dead partition is not listed until started again",
      a_dead_partition_is_not_listed_until_started_again},
     {"E20 done takes the row of an empty partition only", done_takes_the_row_of_an_empty_partition},
+    {"E20 sets of one commit come in their order", sets_of_one_commit_come_in_their_order},
     {"E20 a missing row is fine", a_missing_row_is_fine},
     {"E21 counting shows the flush row", counting_shows_the_flush_row},
     {"E20 next due is the earliest of the named aggregators",

@@ -113,6 +113,47 @@ static void twice_in_one_group_refuses_it_whole(suite *s)
     EXPECT(s, !suite_knows(s, a, TEXT("orders"), TEXT("m-1")));
 }
 
+/* A store may read the marks with the claim: they are those of the handle's own endpoint, of the
+ * claimed messages alone, and hold until the next commit. */
+static void expect_known(suite *s, pawl_store *store, pawl_text endpoint, const char *const ids[3],
+                         const bool expected[3])
+{
+    pawl_text texts[3];
+    bool      known[3] = {!expected[0], !expected[1], !expected[2]};
+    for (size_t i = 0; i < 3; i++)
+        texts[i] = pawl_text_of(ids[i]);
+    EXPECT_OK(s, pawl_store_inbox_known(store, endpoint, texts, 3, known, &s->error));
+    for (size_t i = 0; i < 3; i++)
+        EXPECT_EQ(s, known[i], expected[i]);
+}
+
+static void of_claimed_ids_the_endpoints_are_apart(suite *s)
+{
+    static const char *const ids[]         = {"m-1", "m-2", "m-3"};
+    static const char *const not_claimed[] = {"m-3", "m-9", "m-1"};
+    static const char *const twice[]       = {"m-3", "m-1", "m-3"};
+    static const char *const marks[][2] = {{"suite", "m-1"}, {"billing", "m-2"}, {"suite", "m-9"}};
+    pawl_store              *a          = suite_open(s);
+    for (size_t i = 0; i < 3; i++) {
+        suite_send(s, a, TEXT("orders"), ids[i], SUITE_NOW);
+        COMMIT_ONE(s, a, inbox_mark, .endpoint = pawl_text_of(marks[i][0]),
+                   .message_id = pawl_text_of(marks[i][1]), .at = SUITE_NOW);
+    }
+    pawl_queue_rows rows = suite_claim(s, a, TEXT("orders"), SUITE_NOW, 3);
+    EXPECT_EQ(s, rows.count, 3);
+    expect_known(s, a, TEXT("suite"), ids, (bool[]){true, false, false});
+    expect_known(s, a, TEXT("billing"), ids, (bool[]){false, true, false});
+    expect_known(s, a, TEXT("suit"), ids, (bool[]){false, false, false});
+    expect_known(s, a, TEXT("suite"), not_claimed, (bool[]){false, true, true});
+    expect_known(s, a, TEXT("suite"), twice, (bool[]){false, true, false});
+    suite_set set = suite_changes(s);
+    ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = TEXT("m-3"), .at = SUITE_NOW);
+    ADD(&set, queue_settle, .action = PAWL_QUEUE_DONE, .queue = TEXT("orders"),
+        .seq = rows.items[2].seq);
+    COMMIT(&set, a);
+    expect_known(s, a, TEXT("suite"), ids, (bool[]){true, false, true});
+}
+
 static void ids_compare_byte_for_byte(suite *s)
 {
     static const char *const ids[] = {
@@ -181,6 +222,7 @@ static const suite_case cases[] = {
     {"O25 of two endpoints' marks the known one is refused",
      of_two_endpoints_marks_the_known_one_is_refused},
     {"E35 twice in one group refuses it whole", twice_in_one_group_refuses_it_whole},
+    {"E25 E34 of claimed ids the endpoints are apart", of_claimed_ids_the_endpoints_are_apart},
     {"D20 ids compare byte for byte", ids_compare_byte_for_byte},
     {"E25 many ids are looked up at once", many_ids_are_looked_up_at_once},
     {"E25 few of many ids are known", few_of_many_ids_are_known},

@@ -42,8 +42,35 @@ static void pairs_are_set_and_removed(suite *s)
     EXPECT(s, has(s, b, "Placed", "billing", 3));
 }
 
+static void add_pair(suite_set *set, const char *type, const char *queue, bool is_remove)
+{
+    ADD(set, subscription_set, .is_remove = is_remove, .type = pawl_text_of(type),
+        .queue = pawl_text_of(queue));
+}
+
+/* Pairs of one commit go each its own way; those of one pair in their order. */
+static void pairs_of_one_commit_keep_their_ways(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    put(s, a, "Placed", "billing", false);
+    put(s, a, "Placed", "shipping", false);
+    put(s, a, "Shipped", "billing", false);
+    suite_set set = suite_changes(s);
+    add_pair(&set, "Placed", "billing", true);
+    add_pair(&set, "Paid", "billing", false);
+    add_pair(&set, "Shipped", "billing", true);
+    add_pair(&set, "Shipped", "billing", false); /* removed, then set again */
+    add_pair(&set, "Paid", "orders", false);     /* set, then removed */
+    add_pair(&set, "Paid", "orders", true);
+    COMMIT(&set, a);
+    EXPECT(s, has(s, a, "Placed", "shipping", 3));
+    EXPECT(s, has(s, a, "Paid", "billing", 3));
+    EXPECT(s, has(s, a, "Shipped", "billing", 3));
+}
+
 static const suite_case cases[] = {
     {"E9 pairs are set once and removed", pairs_are_set_and_removed},
+    {"E9 pairs of one commit keep their ways", pairs_of_one_commit_keep_their_ways},
 };
 
 const suite_cases cases_subscription = SUITE_CASES("subscription", cases);
