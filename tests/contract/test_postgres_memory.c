@@ -123,24 +123,23 @@ static void make_changes(message_trip *t)
 /* The first code that is not OK. */
 static pawl_code go(message_trip *t)
 {
-    const pawl_store_ops *ops     = t->store->ops;
-    pawl_error           *error   = &t->p->error;
-    pawl_queue_rows       rows    = {0};
-    pawl_saga_row         row     = {0};
-    pawl_refusals         refused = {.arena = t->arena};
-    pawl_value            id      = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
+    pawl_error      *error   = &t->p->error;
+    pawl_queue_rows  rows    = {0};
+    pawl_saga_row    row     = {0};
+    pawl_refusals    refused = {.arena = t->arena};
+    pawl_value       id      = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
     pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 9, .now = NOW};
-    pawl_code        code  = ops->queue_claim(t->store, &claim, t->arena, &rows, error);
+    pawl_code        code  = pawl_store_queue_claim(t->store, &claim, t->arena, &rows, error);
     if (code == PAWL_OK && t->is_held)
-        code = ops->hold_begin(t->store, error);
+        code = pawl_store_hold_begin(t->store, error);
     if (code == PAWL_OK)
-        code = ops->saga_load(t->store, &order_table, PAWL_SAGA_BY_ID, &id, 1, PAWL_SAGA_UNLOCKED,
-                              t->arena, &row, error);
+        code = pawl_store_saga_load(t->store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
+                                    PAWL_SAGA_UNLOCKED, t->arena, &row, error);
     if (code == PAWL_OK)
         code = pawl_store_commit(t->store, &t->changes, &refused, error);
     if (code == PAWL_OK && refused.count != (size_t)t->is_refused)
         fail_msg("allocation %ld: %zu refusals", t->n, refused.count);
-    ops->hold_end(t->store);
+    pawl_store_hold_end(t->store);
     return code;
 }
 

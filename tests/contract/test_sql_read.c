@@ -28,10 +28,6 @@ int main(void)
 static struct reading {
     pawl_code (*read)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                       pawl__sql_rows *rows, pawl_error *error);
-    pawl_code (*read_within)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
-                             pawl__sql_rows *rows, pawl_error *error);
-    pawl_code (*read_one)(pawl_store *store, const pawl__sql_asked *asked, void *row,
-                          pawl_error *error);
     pawl_code (*read_first)(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                             void *row, pawl_error *error);
     int64_t (*limit)(size_t count_max);
@@ -46,15 +42,10 @@ static int load(void **state)
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (module == NULL)
         return -1;
-    *(void **)&reading.read        = dlsym(module, "pawl__sql_read");
-    *(void **)&reading.read_within = dlsym(module, "pawl__sql_read_within");
-    *(void **)&reading.read_one    = dlsym(module, "pawl__sql_read_one");
-    *(void **)&reading.read_first  = dlsym(module, "pawl__sql_read_first");
-    *(void **)&reading.limit       = dlsym(module, "pawl__sql_limit");
-    return reading.read != NULL && reading.read_within != NULL && reading.read_one != NULL &&
-                   reading.read_first != NULL && reading.limit != NULL
-               ? 0
-               : -1;
+    *(void **)&reading.read       = dlsym(module, "pawl__sql_read");
+    *(void **)&reading.read_first = dlsym(module, "pawl__sql_read_first");
+    *(void **)&reading.limit      = dlsym(module, "pawl__sql_limit");
+    return reading.read != NULL && reading.read_first != NULL && reading.limit != NULL ? 0 : -1;
 }
 
 /* ---- A connection ------------------------------------------------------------- */
@@ -66,7 +57,7 @@ typedef struct number_row {
 
 typedef struct fake {
     pawl__sql_store store; /* first */
-    pawl_code       ready, send, await, end;
+    pawl_code       send, await, end;
     int64_t         row_count, row;
     int             send_count, await_count, end_count;
     bool            is_sent; /* there is a request, to be ended */
@@ -77,11 +68,6 @@ typedef struct fake {
 static pawl_code answer(pawl_code code, const char *step, pawl_error *error)
 {
     return code == PAWL_OK ? PAWL_OK : pawl_error_set(error, code, "%s", step);
-}
-
-static pawl_code ready(pawl_store *store, pawl_error *error)
-{
-    return answer(((fake *)store)->ready, "ready", error);
 }
 
 static pawl_code send(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
@@ -123,13 +109,8 @@ static pawl_code end(pawl__sql_request *request)
     return it->end;
 }
 
-static const pawl__sql_ops ops = {.name  = "fake",
-                                  .ready = ready,
-                                  .send  = send,
-                                  .await = await,
-                                  .next  = next,
-                                  .get   = get,
-                                  .end   = end};
+static const pawl__sql_ops ops = {
+    .name = "fake", .send = send, .await = await, .next = next, .get = get, .end = end};
 
 static const pawl__sql_asked numbers = {.row_size = sizeof(number_row)};
 
@@ -186,24 +167,10 @@ static void o32_a_list_has_all_rows_and_nothing_else(void **state)
     close_fake(&it);
     it   = open_fake(0);
     rows = older;
-    assert_int_equal(reading.read_within(&it.store.base, &numbers, it.arena, &rows, &it.error),
-                     PAWL_OK);
+    assert_int_equal(reading.read(&it.store.base, &numbers, it.arena, &rows, &it.error), PAWL_OK);
     assert_int_equal(rows.count, 0);
     assert_int_equal(it.end_count, 1);
     close_fake(&it);
-}
-
-static void o32_a_store_that_is_not_ready_is_not_asked(void **state)
-{
-    (void)state;
-    fake       it  = open_fake(2);
-    number_row row = {.number = 77};
-    it.ready       = PAWL_EINVAL;
-    assert_int_equal(reading.read_one(&it.store.base, &numbers, &row, &it.error), PAWL_EINVAL);
-    assert_int_equal(row.number, 77);
-    assert_int_equal(it.send_count, 0);
-    expect_failure(&it, PAWL_EINVAL, "ready");
-    assert_int_equal(it.send_count, 0);
 }
 
 /* A part of it may be on its way; the first failure is the one that is told. */
@@ -265,7 +232,8 @@ static void o32_a_list_without_room_gives_no_row(void **state)
 static void expect_first(fake *it, pawl_code code, int64_t expected)
 {
     number_row row = {.number = 77};
-    assert_int_equal(reading.read_one(&it->store.base, &numbers, &row, &it->error), code);
+    assert_int_equal(reading.read_first(&it->store.base, &numbers, it->arena, &row, &it->error),
+                     code);
     assert_int_equal(row.number, expected);
     assert_int_equal(it->await_count, 1);
     assert_int_equal(it->end_count, it->is_sent);
@@ -305,7 +273,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(o32_a_list_has_all_rows_and_nothing_else),
-        cmocka_unit_test(o32_a_store_that_is_not_ready_is_not_asked),
         cmocka_unit_test(o32_what_could_not_be_sent_is_awaited_and_ended),
         cmocka_unit_test(o32_a_failed_answer_is_not_read),
         cmocka_unit_test(o32_a_list_that_fails_on_its_way_gives_no_row),

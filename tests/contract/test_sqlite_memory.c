@@ -133,7 +133,7 @@ static pawl_code try_hold(place *p, pawl_store *store)
 static pawl_code try_resolve(place *p, pawl_store *store)
 {
     bool is_applied;
-    return store->ops->resolve(store, uuid_of(1), &is_applied, &p->error);
+    return pawl_store_resolve(store, uuid_of(1), &is_applied, &p->error);
 }
 
 static pawl_code try_claim(place *p, pawl_store *store)

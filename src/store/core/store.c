@@ -368,8 +368,10 @@ pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes, pawl_refus
         code = pawl_changes_check(changes, error);
     if (code == PAWL_OK)
         code = pawl__store_attach(store, changes->now, error);
-    if (code != PAWL_OK)
+    if (code != PAWL_OK) {
+        pawl_store_hold_end(store); /* the driver, who ends it, is not asked */
         return code;
+    }
     return refused != NULL ? commit_checked(store, changes, refused, error)
                            : commit_strictly(store, changes, error);
 }

@@ -129,9 +129,7 @@ static pawl_code commit_fenced(memory_commit *commit, pawl_error *error)
 pawl_code pawl__memory_commit(pawl_store *store, const pawl_changes *changes,
                               pawl_refusals *refused, pawl_error *error)
 {
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    memory_data  *data   = pawl__memory_enter(store);
     memory_commit commit = {
         .store   = (memory_store *)store,
         .data    = data,

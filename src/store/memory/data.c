@@ -180,17 +180,11 @@ void pawl__memory_close(pawl_store *store)
     pthread_mutex_unlock(&list_mutex);
 }
 
-memory_data *pawl__memory_enter(pawl_store *store, pawl_error *error)
+memory_data *pawl__memory_enter(pawl_store *store)
 {
-    memory_store *self = (memory_store *)store;
-    if (self->process != getpid()) {
-        pawl_error_set(error, PAWL_EINVAL,
-                       "memory store: it was opened in process %ld, this is process %ld",
-                       (long)self->process, (long)getpid());
-        return NULL;
-    }
-    pthread_mutex_lock(&self->data->mutex);
-    return self->data;
+    memory_data *data = ((memory_store *)store)->data;
+    pthread_mutex_lock(&data->mutex);
+    return data;
 }
 
 void pawl__memory_leave(memory_data *data)

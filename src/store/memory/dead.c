@@ -55,10 +55,7 @@ const memory_table_kind pawl__memory_dead_kind = {
 pawl_code pawl__memory_dead_list(pawl_store *store, pawl_text endpoint, size_t count_max,
                                  pawl_arena *arena, pawl_dead_rows *rows, pawl_error *error)
 {
-    *rows             = (pawl_dead_rows){0};
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    memory_data       *data   = pawl__memory_enter(store);
     bool               is_all = endpoint.size == 0;
     const memory_tree *tree   = &data->dead.trees[is_all ? BY_TIME : BY_ENDPOINT];
     const dead_row probe = {.fields = {.endpoint = endpoint, .at = INT64_MIN}, .number = INT64_MIN};
@@ -142,10 +139,7 @@ const memory_table_kind pawl__memory_subscription_kind = {
 pawl_code pawl__memory_subscriptions(pawl_store *store, pawl_arena *arena, pawl_subscriptions *list,
                                      pawl_error *error)
 {
-    *list             = (pawl_subscriptions){0};
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    memory_data       *data  = pawl__memory_enter(store);
     const memory_tree *tree  = &data->subscriptions.trees[0];
     memory_list        found = {0};
     void              *items = NULL;

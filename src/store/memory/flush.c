@@ -65,14 +65,11 @@ pawl_code pawl__memory_flush_list(pawl_store *store, pawl_text name, pawl_time d
                                   size_t count_max, pawl_arena *arena, pawl_flush_rows *rows,
                                   pawl_error *error)
 {
-    *rows             = (pawl_flush_rows){0};
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
-    memory_list list  = {0};
-    void       *items = NULL;
-    bool        is_ok = true;
-    flush_row  *row   = first_due(data, name);
+    memory_data *data  = pawl__memory_enter(store);
+    memory_list  list  = {0};
+    void        *items = NULL;
+    bool         is_ok = true;
+    flush_row   *row   = first_due(data, name);
     for (; is_ok && row != NULL && row->fields.due <= due_max;
          row = of_name(pawl__tree_next(&data->flushes.trees[BY_DUE], row), name)) {
         if (count_max != 0 && list.count == count_max)

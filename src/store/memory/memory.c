@@ -17,14 +17,13 @@ pawl_code pawl__memory_schema(pawl_store *store, pawl_schema_verb verb,
                               const pawl_schema_spec *spec, pawl_line_fn *line, void *context,
                               pawl_error *error)
 {
+    (void)error;
     (void)spec;
     if (verb == PAWL_SCHEMA_PRINT && line != NULL)
         line(PAWL_TEXT("-- the memory store has no schema"), context);
     if (verb != PAWL_SCHEMA_DROP)
         return PAWL_OK;
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    memory_data *data = pawl__memory_enter(store);
     pawl__memory_empty(data);
     pawl__memory_leave(data);
     return PAWL_OK;
@@ -43,12 +42,10 @@ static void look_at_flushes(const memory_data *data, const pawl_text *aggregator
 pawl_code pawl__memory_next_due(pawl_store *store, pawl_text queue, const pawl_text *aggregators,
                                 size_t aggregator_count, pawl_next_due *next, pawl_error *error)
 {
-    *next             = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
-    next->queue   = pawl__memory_queue_next_due(data, queue);
-    next->timeout = pawl__memory_timeout_next_due(data, queue);
+    (void)error;
+    memory_data *data = pawl__memory_enter(store);
+    next->queue       = pawl__memory_queue_next_due(data, queue);
+    next->timeout     = pawl__memory_timeout_next_due(data, queue);
     look_at_flushes(data, aggregators, aggregator_count, next);
     pawl__memory_leave(data);
     return PAWL_OK;
@@ -57,11 +54,8 @@ pawl_code pawl__memory_next_due(pawl_store *store, pawl_text queue, const pawl_t
 pawl_code pawl__memory_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                              pawl_error *error)
 {
-    *stats            = (pawl_stats){0};
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
-    pawl_code code = pawl__memory_queue_stats(data, now, arena, stats);
+    memory_data *data = pawl__memory_enter(store);
+    pawl_code    code = pawl__memory_queue_stats(data, now, arena, stats);
     pawl__memory_timeout_stats(data, now, stats);
     pawl__memory_outbox_stats(data, stats);
     pawl__memory_flush_stats(data, stats);
@@ -77,15 +71,12 @@ pawl_code pawl__memory_stats(pawl_store *store, pawl_time now, pawl_arena *arena
 pawl_code pawl__memory_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
                              pawl_error *error)
 {
-    *count            = 0;
-    *more             = false;
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
-    size_t marks = pawl__memory_inbox_sweep(data, sweep->inbox_before, sweep->count_max);
-    size_t rows  = pawl__memory_outbox_sweep(data, sweep->outbox_before, sweep->count_max);
-    *count       = (int64_t)(marks + rows);
-    *more        = marks == sweep->count_max || rows == sweep->count_max;
+    (void)error;
+    memory_data *data  = pawl__memory_enter(store);
+    size_t       marks = pawl__memory_inbox_sweep(data, sweep->inbox_before, sweep->count_max);
+    size_t       rows  = pawl__memory_outbox_sweep(data, sweep->outbox_before, sweep->count_max);
+    *count             = (int64_t)(marks + rows);
+    *more              = marks == sweep->count_max || rows == sweep->count_max;
     if (sweep->outbox_count != NULL)
         *sweep->outbox_count = (int64_t)rows;
     pawl__memory_leave(data);

@@ -78,9 +78,8 @@ typedef struct memory_store {
     int          interrupt_fd; /* an eventfd; -1 before it is made */
 } memory_store;
 
-/* Begins an operation: refuses a handle of another process, else takes the
- * mutex. NULL when refused; `error` then says why and the code is EINVAL. */
-memory_data *pawl__memory_enter(pawl_store *store, pawl_error *error);
+/* Takes the mutex of the data, which every operation holds. */
+memory_data *pawl__memory_enter(pawl_store *store);
 void         pawl__memory_leave(memory_data *data);
 /* Every row goes; workers and their handles stay. */
 void pawl__memory_empty(memory_data *data);

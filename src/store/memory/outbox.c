@@ -214,13 +214,10 @@ pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_
                                     size_t count_max, pawl_arena *arena, pawl_outbox_rows *rows,
                                     pawl_error *error)
 {
-    *rows             = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
-    memory_list list  = {0};
-    void       *items = NULL;
-    bool        is_ok = list_due(data, endpoint, now, count_max, &list, arena) &&
+    memory_data *data  = pawl__memory_enter(store);
+    memory_list  list  = {0};
+    void        *items = NULL;
+    bool         is_ok = list_due(data, endpoint, now, count_max, &list, arena) &&
                  pawl__memory_list_show(&list, &data->outbox, arena, &items);
     rows->next_attempt = earliest_left(data, endpoint);
     pawl__memory_leave(data);
@@ -234,14 +231,11 @@ pawl_code pawl__memory_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_
 pawl_code pawl__memory_outbox_list(pawl_store *store, pawl_outbox_state state, size_t count_max,
                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
 {
-    *rows             = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
-    memory_list list  = {0};
-    void       *items = NULL;
-    bool        is_ok = true;
-    outbox_row *row   = first_in_state(data, state);
+    memory_data *data  = pawl__memory_enter(store);
+    memory_list  list  = {0};
+    void        *items = NULL;
+    bool         is_ok = true;
+    outbox_row  *row   = first_in_state(data, state);
     for (; is_ok && row != NULL && (count_max == 0 || list.count < count_max);
          row = next_in_state(data, row))
         is_ok = pawl__memory_list_add(&list, arena, row);
@@ -294,13 +288,10 @@ static bool list_wanted(const memory_data *data, const pawl_outbox_query *query,
 pawl_code pawl__memory_outbox_find(pawl_store *store, const pawl_outbox_query *query,
                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
 {
-    *rows             = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
-    memory_list list  = {0};
-    void       *items = NULL;
-    bool        is_ok = list_wanted(data, query, arena, &list) &&
+    memory_data *data  = pawl__memory_enter(store);
+    memory_list  list  = {0};
+    void        *items = NULL;
+    bool         is_ok = list_wanted(data, query, arena, &list) &&
                  pawl__memory_list_show(&list, &data->outbox, arena, &items);
     pawl__memory_leave(data);
     if (!is_ok)
@@ -321,10 +312,7 @@ static attempt_row *find_attempt(const memory_data *data, int64_t outbox_id, int
 pawl_code pawl__memory_outbox_attempts(pawl_store *store, int64_t id, pawl_arena *arena,
                                        pawl_attempt_rows *rows, pawl_error *error)
 {
-    *rows             = (pawl_attempt_rows){0};
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    memory_data *data  = pawl__memory_enter(store);
     memory_list  list  = {0};
     void        *items = NULL;
     bool         is_ok = true;

@@ -167,10 +167,7 @@ static bool list_due(const memory_table *table, const pawl_queue_claim *claim, m
 pawl_code pawl__memory_queue_claim(pawl_store *store, const pawl_queue_claim *claim,
                                    pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    *rows             = (pawl_queue_rows){0};
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    memory_data  *data  = pawl__memory_enter(store);
     memory_store *self  = (memory_store *)store;
     memory_list   list  = {0};
     void         *items = NULL;
@@ -201,11 +198,8 @@ pawl_code pawl__memory_queue_oldest(pawl_store *store, pawl_text queue, pawl_tim
                                     const int64_t *except, size_t except_count, pawl_time *placed,
                                     int64_t *seq, pawl_error *error)
 {
-    *placed           = PAWL_TIME_MAX;
-    *seq              = INT64_MAX;
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    (void)error;
+    memory_data       *data  = pawl__memory_enter(store);
     const memory_tree *fresh = &data->queue.trees[FRESH];
     const queue_row  probe = {.queue = queue, .fields.placed = INT64_MIN, .fields.seq = INT64_MIN};
     const queue_row *row   = pawl__tree_at_least(fresh, &probe);
@@ -223,10 +217,7 @@ pawl_code pawl__memory_queue_oldest(pawl_store *store, pawl_text queue, pawl_tim
 pawl_code pawl__memory_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    *rows             = (pawl_queue_rows){0};
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    memory_data       *data   = pawl__memory_enter(store);
     const memory_tree *places = &data->queue.trees[BY_PLACE];
     const queue_row probe = {.queue = queue, .fields.placed = INT64_MIN, .fields.seq = INT64_MIN};
     memory_list     list  = {0};

@@ -144,9 +144,7 @@ pawl_code pawl__memory_saga_load(pawl_store *store, const pawl_saga_table *table
                                  pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
     (void)lock; /* there is no transaction that could hold a lock */
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    memory_data        *data  = pawl__memory_enter(store);
     const memory_table *sagas = find_table(data, table);
     bool                is_ok = true;
     for (size_t i = 0; is_ok && i < count; i++) {
@@ -161,9 +159,8 @@ pawl_code pawl__memory_saga_load(pawl_store *store, const pawl_saga_table *table
 pawl_code pawl__memory_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
                                   pawl_error *error)
 {
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    (void)error;
+    memory_data        *data  = pawl__memory_enter(store);
     const memory_table *sagas = find_table(data, table);
     *count                    = sagas != NULL ? (int64_t)sagas->trees[BY_ID].count : 0;
     pawl__memory_leave(data);

@@ -138,9 +138,8 @@ void pawl__memory_timeouts_free(memory_data *data, uint64_t holder)
 pawl_code pawl__memory_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
                                     pawl_error *error)
 {
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    (void)error;
+    memory_data *data = pawl__memory_enter(store);
     timeout_row *row;
     *count = 0;
     while ((row = pawl__tree_first(&data->timeouts.trees[BY_LEASE])) != NULL &&
@@ -196,20 +195,10 @@ static void lease_all(memory_store *self, const memory_list *list, const pawl_ti
 pawl_code pawl__memory_timeout_claim(pawl_store *store, const pawl_timeout_claim *claim,
                                      pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    *rows = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
-    if (claim->lease <= 0)
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "claim of timeouts: the lease is %lld microseconds, at least 1 is "
-                              "needed",
-                              (long long)claim->lease);
-    if (pawl_uuid_is_zero(claim->owner.uuid))
-        return pawl_error_set(error, PAWL_EINVAL, "claim of timeouts: the owner is zero");
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
-    memory_list list  = {0};
-    void       *items = NULL;
-    bool        is_ok = list_due(&data->timeouts, claim, &list, arena, &rows->next_due) &&
+    memory_data *data  = pawl__memory_enter(store);
+    memory_list  list  = {0};
+    void        *items = NULL;
+    bool         is_ok = list_due(&data->timeouts, claim, &list, arena, &rows->next_due) &&
                  pawl__memory_list_show(&list, &data->timeouts, arena, &items);
     if (is_ok)
         lease_all((memory_store *)store, &list, claim, items);
@@ -226,10 +215,7 @@ pawl_code pawl__memory_timeout_claim(pawl_store *store, const pawl_timeout_claim
 pawl_code pawl__memory_timeout_list(pawl_store *store, pawl_saga_id saga_id, size_t count_max,
                                     pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    *rows             = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    memory_data *data = pawl__memory_enter(store);
     /* By due time, so that the rows of one saga are picked out of all. */
     const memory_tree *tree  = &data->timeouts.trees[BY_DUE];
     bool               is_of = !pawl_uuid_is_zero(saga_id.uuid);
@@ -302,14 +288,11 @@ pawl_code pawl__memory_timeout_foreign(pawl_store *store, pawl_text own, pawl_ti
                                        pawl_arena *arena, pawl_foreign_rows *rows,
                                        pawl_error *error)
 {
-    *rows             = (pawl_foreign_rows){.count = 0};
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
-    memory_list list  = {0};
-    bool        is_ok = list_foreign(data, own, now, &list, arena);
-    rows->items       = pawl_arena_take(arena, (list.count + 1) * sizeof rows->items[0]);
-    is_ok             = is_ok && rows->items != NULL;
+    memory_data *data  = pawl__memory_enter(store);
+    memory_list  list  = {0};
+    bool         is_ok = list_foreign(data, own, now, &list, arena);
+    rows->items        = pawl_arena_take(arena, (list.count + 1) * sizeof rows->items[0]);
+    is_ok              = is_ok && rows->items != NULL;
     for (size_t i = 0; i < list.count && is_ok; i++) {
         const timeout_row *row     = list.rows[i];
         pawl_text          name    = pawl_arena_text(arena, row->fields.destination);

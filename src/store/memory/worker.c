@@ -80,9 +80,7 @@ static void replace_worker(memory_data *data, worker_row *old, uint64_t holder)
 pawl_code pawl__memory_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
                                    pawl_time now, pawl_error *error)
 {
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    memory_data     *data  = pawl__memory_enter(store);
     memory_store    *self  = (memory_store *)store;
     worker_row      *old   = find(data, store->worker);
     const worker_row model = {
@@ -119,10 +117,9 @@ void pawl__memory_worker_end(memory_store *self)
 
 pawl_code pawl__memory_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
 {
+    (void)error;
     (void)now;
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    memory_data *data = pawl__memory_enter(store);
     pawl__memory_worker_end((memory_store *)store);
     pawl__memory_leave(data);
     return PAWL_OK;
@@ -131,11 +128,7 @@ pawl_code pawl__memory_worker_close(pawl_store *store, pawl_time now, pawl_error
 pawl_code pawl__memory_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                    size_t *count, pawl_error *error)
 {
-    *items            = NULL;
-    *count            = 0;
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    memory_data       *data  = pawl__memory_enter(store);
     const memory_tree *tree  = &data->workers.trees[0];
     memory_list        list  = {0};
     void              *shown = NULL;
@@ -178,12 +171,9 @@ void pawl__memory_fence_write(memory_store *store, const pawl_changes *changes)
 pawl_code pawl__memory_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                                pawl_error *error)
 {
-    *is_applied       = false;
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
-    worker_row *row  = find(data, store->worker);
-    pawl_code   code = PAWL_OK;
+    memory_data *data = pawl__memory_enter(store);
+    worker_row  *row  = find(data, store->worker);
+    pawl_code    code = PAWL_OK;
     if (row != NULL) {
         store->epoch = ++row->fields.epoch;
         *is_applied  = pawl_uuid_compare(row->last_commit, commit_id) == 0;
@@ -248,10 +238,7 @@ static bool take_lead(memory_store *self, lead_row *row, pawl_text name, pawl_ti
 pawl_code pawl__memory_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
                             bool *is_ours, pawl_error *error)
 {
-    *is_ours          = false;
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    memory_data   *data  = pawl__memory_enter(store);
     memory_store  *self  = (memory_store *)store;
     const lead_row probe = {.fields.name = name};
     lead_row      *row   = pawl__tree_find(&data->leads.trees[0], &probe);
@@ -272,9 +259,8 @@ static void remove_lead(memory_data *data, lead_row *row)
 
 pawl_code pawl__memory_unlead(pawl_store *store, pawl_text name, pawl_error *error)
 {
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
+    (void)error;
+    memory_data   *data  = pawl__memory_enter(store);
     const lead_row probe = {.fields.name = name};
     lead_row      *row   = pawl__tree_find(&data->leads.trees[0], &probe);
     if (row != NULL && row->holder == ((memory_store *)store)->holder)
@@ -296,14 +282,10 @@ void pawl__memory_leads_free(memory_data *data, uint64_t holder)
 pawl_code pawl__memory_lead_list(pawl_store *store, pawl_time now, pawl_arena *arena,
                                  pawl_lead_row **items, size_t *count, pawl_error *error)
 {
-    *items            = NULL;
-    *count            = 0;
-    memory_data *data = pawl__memory_enter(store, error);
-    if (data == NULL)
-        return PAWL_EINVAL;
-    memory_list list  = {0};
-    void       *shown = NULL;
-    bool        is_ok = true;
+    memory_data *data  = pawl__memory_enter(store);
+    memory_list  list  = {0};
+    void        *shown = NULL;
+    bool         is_ok = true;
     for (lead_row *row = pawl__tree_first(&data->leads.trees[0]); is_ok && row != NULL;
          row           = pawl__tree_next(&data->leads.trees[0], row))
         if (row->fields.expires > now)

@@ -35,7 +35,6 @@ static void undo(pawl_store *base)
 
 const pawl__sql_ops pawl__mysql_ops = {
     .name        = "mysql",
-    .ready       = pawl__mysql_ready,
     .read_begin  = read_begin,
     .read_end    = read_end,
     .send        = pawl__mysql_send,

@@ -88,4 +88,5 @@ const pawl_store_ops pawl_store_driver = {
     .worker_close = worker_close,
     .commit       = commit,
     .resolve      = resolve,
+    .ready        = pawl__mysql_ready,
 };

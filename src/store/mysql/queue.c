@@ -131,7 +131,7 @@ static pawl_code claim_due(pawl__mysql *store, const pawl_queue_claim *claim, pa
         by.claimed.data = numbers_of(store, arena, &by.claimed.size);
     if (is_more && by.claimed.data == NULL)
         return no_memory(store, error);
-    pawl_code code = pawl__sql_read_within(&store->sql.base, &asked, arena, &found, error);
+    pawl_code code = pawl__sql_read(&store->sql.base, &asked, arena, &found, error);
     rows->items    = found.items;
     rows->count    = found.count;
     cut(rows, claim->size_max);

@@ -57,12 +57,7 @@ pawl_code pawl__pg_snapshot_claim(pawl_store *base, const pawl_snapshot_claim *c
 {
     pawl__pg            *store = pawl__pg_of(base);
     pawl__pg_connection *connection;
-    *snapshot      = (pawl_snapshot){0};
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_check_partition_lease(claim, error);
-    if (code == PAWL_OK)
-        code = pawl__pg_stamp_begin(store, &connection, error);
+    pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
     code = lease(store, connection, claim, arena, snapshot, error);
@@ -78,15 +73,11 @@ pawl_code pawl__pg_aggregator_count(pawl_store *base, pawl_text partition, const
 {
     pawl__pg        *store = pawl__pg_of(base);
     pawl__pg_request request;
-    *counts        = (pawl_aggregator_counts){0};
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
     pawl__pg_begin(&request, &store->main, PAWL__PG_AGGREGATOR_TALLY, error);
     pawl__pg_put_text(&request, partition);
     pawl__pg_put_texts(&request, types, type_count);
     pawl__pg_put_time(&request, now);
-    code = pawl__pg_run(&request);
+    pawl_code code = pawl__pg_run(&request);
     if (code == PAWL_OK && pawl__pg_next(&request)) {
         counts->all            = pawl__pg_get_int(&request);
         counts->resolved       = pawl__pg_get_int(&request);

@@ -385,10 +385,7 @@ static void end_blockers(committing *c)
 pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_refusals *refused,
                           pawl_error *error)
 {
-    pawl__pg *store = pawl__pg_of(base);
-    pawl_code code  = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
+    pawl__pg  *store    = pawl__pg_of(base);
     committing c        = {.writer  = {.store   = store,
                                        .changes = changes,
                                        .refused = refused,
@@ -401,10 +398,7 @@ pawl_code pawl__pg_commit(pawl_store *base, const pawl_changes *changes, pawl_re
     c.writer.is_dropped = pawl_arena_take(refused->arena, changes->group_count + 1);
     pawl__pg_note_now(store, changes->now);
     pawl__pg_seen_clear(store);
-    if (c.writer.is_dropped == NULL)
-        code = pawl__pg_no_memory(error);
-    else
-        code = commit_on(&c);
+    pawl_code code = c.writer.is_dropped != NULL ? commit_on(&c) : pawl__pg_no_memory(error);
     if (code == PAWL_OK) {
         end_claims(&c);
         code = keep_claims(&c);
@@ -487,11 +481,9 @@ pawl_code pawl__pg_enlist(pawl_store *base, void *native, const pawl_changes *ch
 {
     pawl__pg            *store      = pawl__pg_of(base);
     pawl__pg_connection *connection = pawl_allocate(sizeof *connection);
-    pawl_code            code       = pawl__pg_ready(store, error);
     if (connection == NULL)
         return pawl__pg_no_memory(error);
-    if (code == PAWL_OK)
-        code = check_native(store, native, error);
+    pawl_code code = check_native(store, native, error);
     if (code == PAWL_OK) {
         connection->pg           = native;
         connection->prefix       = store->sql.base.system_prefix;

@@ -19,11 +19,6 @@ const int pawl__pg_overrides[PAWL__SQL_STATEMENT_COUNT] = {
     [PAWL__SQL_OUTBOX_PENDING]      = PAWL__PG_OUTBOX_PENDING_COUNT,
 };
 
-static pawl_code ready(pawl_store *base, pawl_error *error)
-{
-    return pawl__pg_ready(pawl__pg_of(base), error);
-}
-
 static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
                       pawl__sql_request **request, pawl_error *error)
 {
@@ -94,7 +89,6 @@ static pawl_code who_lives(pawl_store *base, pawl__sql_life *const *lives, size_
 
 const pawl__sql_ops pawl__pg_ops = {
     .name      = "postgres",
-    .ready     = ready,
     .send      = send,
     .await     = await,
     .next      = next,

@@ -70,17 +70,14 @@ pawl_code pawl__pg_inbox_known(pawl_store *base, pawl_text endpoint, const pawl_
 {
     pawl__pg        *store = pawl__pg_of(base);
     pawl__pg_request request;
-    pawl_code        code = pawl__pg_ready(store, error);
-    if (code == PAWL_OK && count != 0 && have_seen_all(store, endpoint, ids, count, known))
+    if (count == 0 || have_seen_all(store, endpoint, ids, count, known))
         return PAWL_OK;
     for (size_t i = 0; i < count; i++)
         known[i] = false;
-    if (code != PAWL_OK || count == 0)
-        return code;
     pawl__pg_begin(&request, &store->main, PAWL__PG_INBOX_KNOWN, error);
     pawl__pg_put_text(&request, endpoint);
     pawl__pg_put_texts(&request, ids, count);
-    code = pawl__pg_run(&request);
+    pawl_code code = pawl__pg_run(&request);
     while (code == PAWL_OK && pawl__pg_next(&request)) {
         int64_t number = pawl__pg_get_int(&request);
         if (number >= 1 && (uint64_t)number <= count)

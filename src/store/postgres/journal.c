@@ -43,9 +43,8 @@ pawl_code pawl__pg_event_list(pawl_store *base, const pawl_event_query *query, p
                               pawl_event_rows *rows, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
-    *rows           = (pawl_event_rows){0};
-    pawl_code code  = pawl__pg_ready(store, error);
-    if (code == PAWL_OK && is_reading_on(query))
+    pawl_code code  = PAWL_OK;
+    if (is_reading_on(query))
         code = note_reader(store, error);
     if (code == PAWL_OK)
         code = pawl__sql_event_list(base, query, arena, rows, error);
@@ -141,15 +140,12 @@ pawl_code pawl__pg_stream_load(pawl_store *base, const pawl_stream_read *reads, 
 {
     pawl__pg *store = pawl__pg_of(base);
     loading   l     = {.reads = reads, .count = count, .arena = arena, .streams = streams};
-    pawl_code code  = pawl__pg_ready(store, error);
-    for (size_t i = 0; i < count; i++)
-        streams[i] = (pawl_stream){0};
-    if (code != PAWL_OK || count == 0)
-        return code;
+    if (count == 0)
+        return PAWL_OK;
     pawl__pg_begin(&l.request, &store->main, PAWL__PG_STREAM_LOAD_ALL, error);
     l.request.arena = arena;
     put_reads(&l);
-    code = pawl__pg_run(&l.request);
+    pawl_code code = pawl__pg_run(&l.request);
     if (code != PAWL_OK)
         return code;
     read_rows(&l);

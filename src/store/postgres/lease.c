@@ -115,13 +115,8 @@ pawl_code pawl__pg_lead(pawl_store *base, pawl_text name, pawl_time now, int64_t
 {
     pawl__pg                 *store = pawl__pg_of(base);
     pawl__sql_lease_name_text full;
-    *is_ours       = false;
-    pawl_code code = pawl__pg_ready(store, error);
     pawl__pg_note_now(store, now);
-    if (code == PAWL_OK)
-        code = pawl__sql_check_lease(lease, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_lease_name(base, "lead:", name, &full, error);
+    pawl_code code = pawl__sql_lease_name(base, "lead:", name, &full, error);
     if (code != PAWL_OK)
         return code;
     taking t = {.store = store, .name = full.text, .now = now, .lease = lease};
@@ -136,9 +131,7 @@ pawl_code pawl__pg_unlead(pawl_store *base, pawl_text name, pawl_error *error)
     pawl__pg_connection      *connection;
     pawl__pg_request          request;
     pawl__sql_lease_name_text full;
-    pawl_code                 code = pawl__pg_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_lease_name(base, "lead:", name, &full, error);
+    pawl_code                 code = pawl__sql_lease_name(base, "lead:", name, &full, error);
     if (code == PAWL_OK)
         code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)

@@ -119,9 +119,8 @@ pawl_code pawl__pg_next_due(pawl_store *base, pawl_text queue, const pawl_text *
 {
     pawl__pg            *store      = pawl__pg_of(base);
     pawl__pg_connection *connection = &store->main;
-    *next                           = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
-    pawl_code code                  = pawl__pg_ready(store, error);
-    if (code == PAWL_OK && store->main.in_transaction)
+    pawl_code            code       = PAWL_OK;
+    if (store->main.in_transaction)
         code = pawl__pg_side(store, &connection, error);
     if (code != PAWL_OK)
         return code;
@@ -332,12 +331,8 @@ pawl_code pawl__pg_sweep(pawl_store *base, const pawl_sweep *sweep, int64_t *cou
 {
     pawl__pg   *store = pawl__pg_of(base);
     sweep_state s     = {.sweep = sweep, .error = error};
-    *count            = 0;
-    *more             = false;
     s.limit           = sweep->count_max < INT64_MAX ? (int64_t)sweep->count_max : INT64_MAX;
-    pawl_code code    = pawl__pg_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__pg_stamp_begin(store, &s.connection, error);
+    pawl_code code    = pawl__pg_stamp_begin(store, &s.connection, error);
     if (code != PAWL_OK)
         return code;
     code = sweep_all(store, &s);

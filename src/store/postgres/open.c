@@ -382,17 +382,10 @@ static void drop_notifies(const pawl__pg *store)
         PQfreemem(notify);
 }
 
-pawl_code pawl__pg_ready(pawl__pg *store, pawl_error *error)
+pawl_code pawl__pg_ready(pawl_store *base, pawl_error *error)
 {
-    uint64_t count;
-    if (store->pid != getpid())
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "postgres: %s: opened in process %ld, used in %ld; a handle does not "
-                              "survive fork",
-                              store->given != NULL ? store->given : "", (long)store->pid,
-                              (long)getpid());
-    if (store->main.pg == NULL && !store->main.is_lost)
-        return pawl_error_set(error, PAWL_EINVAL, "postgres: the store is not open");
+    pawl__pg *store = pawl__pg_of(base);
+    uint64_t  count;
     while (read(atomic_load(&store->interrupt_fd), &count, sizeof count) > 0) {
     }
     if (store->main.is_lost || store->main.is_read_only)

@@ -66,14 +66,10 @@ pawl_code pawl__pg_outbox_claim(pawl_store *base, pawl_text endpoint, pawl_time 
 {
     pawl__pg            *store = pawl__pg_of(base);
     pawl__pg_outbox_scan scan  = {0};
-    *rows                      = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    pawl_code code             = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
-    store->is_woken = false;
+    store->is_woken            = false;
     pawl__pg_note_now(store, now);
     pawl__pg_outbox_front_begin(&store->outbox, endpoint, now, &scan);
-    code = claim_from(store, endpoint, now, count_max + 1, arena, rows, &scan, error);
+    pawl_code code = claim_from(store, endpoint, now, count_max + 1, arena, rows, &scan, error);
     if (code != PAWL_OK)
         return code;
     pawl__pg_outbox_front_end(&store->outbox, &scan);
@@ -190,12 +186,8 @@ pawl_code pawl__pg_outbox_find(pawl_store *base, const pawl_outbox_query *query,
 {
     pawl__pg *store = pawl__pg_of(base);
     finding   f     = {.store = store, .query = query, .error = error};
-    *rows           = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    pawl_code code  = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
     send_find(&f);
-    code = pawl__pg_await(&store->main, error);
+    pawl_code code = pawl__pg_await(&store->main, error);
     if (code == PAWL_OK)
         code = take_found(&f, arena, rows);
     for (size_t i = 0; i < f.count; i++)

@@ -93,9 +93,8 @@ pawl_code pawl__pg_event_number(pawl_store *base, size_t count_max, int64_t *cou
     pawl__pg            *store      = pawl__pg_of(base);
     pawl__pg_connection *connection = &store->main;
     scan                 l = {.count_max = count_max < INT64_MAX ? (int64_t)count_max : INT64_MAX};
-    *count                 = 0;
-    pawl_code code         = pawl__pg_ready(store, error);
-    if (code == PAWL_OK && store->main.in_transaction)
+    pawl_code            code = PAWL_OK;
+    if (store->main.in_transaction)
         code = pawl__pg_side(store, &connection, error);
     if (code != PAWL_OK)
         return code;

@@ -65,4 +65,5 @@ const pawl_store_ops pawl_store_driver = {
     .checkpoint_get   = pawl__sql_checkpoint_get,
     .lead_list        = pawl__sql_lead_list,
     .timeout_foreign  = pawl__sql_timeout_foreign,
+    .ready            = pawl__pg_ready,
 };

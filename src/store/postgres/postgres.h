@@ -128,9 +128,8 @@ static inline pawl__pg *pawl__pg_of(pawl_store *store)
     return (pawl__pg *)store;
 }
 
-/* Begins every operation: refuses a closed handle and one of a parent process, makes a lost
- * connection anew, and forgets interrupts that came before. */
-pawl_code pawl__pg_ready(pawl__pg *store, pawl_error *error);
+/* Makes a lost connection anew, and forgets interrupts that came before. */
+pawl_code pawl__pg_ready(pawl_store *base, pawl_error *error);
 /* Keeps the machine time that an operation was given: the liveness of pooled workers depends on
  * it. */
 void pawl__pg_note_now(pawl__pg *store, pawl_time now);

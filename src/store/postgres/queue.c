@@ -153,13 +153,10 @@ pawl_code pawl__pg_queue_claim(pawl_store *base, const pawl_queue_claim *claim, 
                                pawl_queue_rows *rows, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
-    *rows           = (pawl_queue_rows){0};
-    pawl_code code  = pawl__pg_ready(store, error);
     pawl__pg_note_now(store, claim->now);
-    if (code == PAWL_OK && claim->seq_count == 0)
-        code = claim_due(store, claim, arena, rows, error);
-    else if (code == PAWL_OK)
-        code = claim_rows(store, claim, PAWL_TIME_MIN, arena, rows, error);
+    pawl_code code = claim->seq_count == 0
+                         ? claim_due(store, claim, arena, rows, error)
+                         : claim_rows(store, claim, PAWL_TIME_MIN, arena, rows, error);
     if (code == PAWL_OK)
         pawl__pg_note_claim(store, rows->count == 0);
     return code;
@@ -173,16 +170,11 @@ pawl_code pawl__pg_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due
 {
     pawl__pg        *store = pawl__pg_of(base);
     pawl__pg_request request;
-    *placed        = PAWL_TIME_MAX;
-    *seq           = INT64_MAX;
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
     pawl__pg_begin(&request, &store->main, PAWL__PG_QUEUE_FIRST_PLACE, error);
     pawl__pg_put_text(&request, queue);
     pawl__pg_put_time(&request, due_max);
     pawl__pg_put_ints(&request, except, except_count);
-    code = pawl__pg_run(&request);
+    pawl_code code = pawl__pg_run(&request);
     if (code == PAWL_OK && pawl__pg_next(&request)) {
         *placed = pawl__pg_get_time(&request);
         *seq    = pawl__pg_get_int(&request);

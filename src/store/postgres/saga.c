@@ -107,13 +107,8 @@ pawl_code pawl__pg_saga_load(pawl_store *base, const pawl_saga_table *table, paw
                              pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
-    pawl_code code  = pawl__pg_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_check_key(table, key, error);
-    if (code != PAWL_OK || count == 0)
-        return code;
-    for (size_t i = 0; i < count; i++)
-        rows[i] = (pawl_saga_row){0};
+    if (count == 0)
+        return PAWL_OK;
     loading l = {store, table, key, values, count, error};
     return load(&l, lock, arena, rows);
 }
@@ -123,9 +118,6 @@ pawl_code pawl__pg_saga_count(pawl_store *base, const pawl_saga_table *table, in
 {
     pawl__pg        *store = pawl__pg_of(base);
     pawl__pg_request request;
-    pawl_code        code = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
     pawl__pg_saga_begin(&request, &store->main, table, PAWL__PG_SAGA_COUNT, error);
     return pawl__pg_one_int(&request, count);
 }

@@ -214,16 +214,7 @@ static pawl_code check_and_lease(pawl__pg *store, const pawl_timeout_claim *clai
 pawl_code pawl__pg_timeout_claim(pawl_store *base, const pawl_timeout_claim *claim,
                                  pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
-    pawl__pg *store = pawl__pg_of(base);
-    *rows           = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
-    pawl_code code  = pawl__pg_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_check_timeout_lease(claim, error);
-    if (code == PAWL_OK)
-        code = check_and_lease(store, claim, arena, rows, error);
-    if (code != PAWL_OK)
-        *rows = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
-    return code;
+    return check_and_lease(pawl__pg_of(base), claim, arena, rows, error);
 }
 
 void pawl__pg_send_timeout_free_dead(pawl__pg *store, pawl__pg_connection *connection,
@@ -241,10 +232,7 @@ pawl_code pawl__pg_timeout_reap(pawl_store *base, pawl_time now, int64_t *count,
     pawl__pg            *store = pawl__pg_of(base);
     pawl__pg_connection *connection;
     pawl__pg_request     expire, ranges, dead;
-    *count         = 0;
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__pg_stamp_begin(store, &connection, error);
+    pawl_code            code = pawl__pg_stamp_begin(store, &connection, error);
     if (code != PAWL_OK)
         return code;
     pawl__pg_begin(&expire, connection, PAWL__PG_TIMEOUT_EXPIRE, error);

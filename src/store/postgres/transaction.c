@@ -123,11 +123,9 @@ pawl_code pawl__pg_stamp_ended(pawl__pg_connection *connection, pawl_code answer
 pawl_code pawl__pg_hold_begin(pawl_store *base, pawl_error *error)
 {
     pawl__pg *store = pawl__pg_of(base);
-    pawl_code code  = pawl__pg_ready(store, error);
-    if (code == PAWL_OK && store->in_hold)
-        code = pawl_error_set(error, PAWL_EINVAL, "postgres: this handle has an open hold already");
-    if (code == PAWL_OK)
-        code = pawl__pg_begin_transaction(store, error);
+    if (store->in_hold)
+        return pawl_error_set(error, PAWL_EINVAL, "postgres: this handle has an open hold already");
+    pawl_code code = pawl__pg_begin_transaction(store, error);
     if (code != PAWL_OK)
         return code;
     pawl__pg_send_plain(&store->main, PAWL__PG_HANDLER_PLANS, error);
@@ -174,7 +172,7 @@ pawl_code pawl__pg_hold_leave(pawl__pg *store, pawl_error *error)
 void pawl__pg_hold_end(pawl_store *base)
 {
     pawl__pg *store = pawl__pg_of(base);
-    if (!store->in_hold || store->pid != getpid()) /* in a child process it is the parent's */
+    if (!store->in_hold)
         return;
     PGTransactionStatusType status = PQtransactionStatus(store->main.pg);
     if (status == PQTRANS_INTRANS || status == PQTRANS_INERROR)

@@ -441,12 +441,11 @@ static int64_t slice_of(pawl__pg *store, int64_t milliseconds)
 /* Prepares the wait: after it only time has to pass. */
 static pawl_code begin_wait(pawl__pg *store, pawl_error *error)
 {
-    pawl_code code = pawl__pg_ready(store, error);
-    if (code == PAWL_OK && store->in_hold)
+    if (store->in_hold)
         return pawl_error_set(error, PAWL_EINVAL, "postgres: cannot wait while a hold is open");
-    if (code == PAWL_OK && store->main.in_transaction && store->claim_count == 0)
+    if (store->main.in_transaction && store->claim_count == 0)
         pawl__pg_rollback_transaction(&store->main);
-    return code == PAWL_OK ? beat(store, error) : code;
+    return beat(store, error);
 }
 
 pawl_code pawl__pg_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error)
@@ -484,9 +483,8 @@ void pawl__pg_interrupt(pawl_store *base)
     const uint64_t one        = 1;
     pawl__pg      *store      = pawl__pg_of(base);
     int            descriptor = atomic_load(&store->interrupt_fd);
-    /* The descriptor of a child process is its parent's. A counter that is full is readable
-     * already. */
-    if (descriptor >= 0 && store->pid == getpid()) {
+    /* A counter that is full is readable already. */
+    if (descriptor >= 0) {
         ssize_t written = write(descriptor, &one, sizeof one);
         (void)written;
     }

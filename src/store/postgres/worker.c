@@ -164,9 +164,9 @@ pawl_code pawl__pg_worker_open(pawl_store *base, pawl_text endpoint, pawl_text t
     pawl__pg            *store = pawl__pg_of(base);
     pawl__pg_connection *connection;
     int64_t              epoch = 0;
-    pawl_code            code  = pawl__pg_ready(store, error);
+    pawl_code            code  = PAWL_OK;
     pawl__pg_note_now(store, now);
-    if (code == PAWL_OK && !store->is_pooled && store->lock_number == 0) {
+    if (!store->is_pooled && store->lock_number == 0) {
         store->lock_number = lock_number_of(base->worker.uuid);
         code               = pawl__pg_worker_lock(store, error);
         if (code != PAWL_OK)
@@ -202,14 +202,11 @@ pawl_code pawl__pg_worker_close(pawl_store *base, pawl_time now, pawl_error *err
     (void)now;
     pawl__pg            *store = pawl__pg_of(base);
     pawl__pg_connection *connection;
-    pawl_code            code = pawl__pg_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
     pawl__pg_hold_end(base);
     pawl__pg_rollback_transaction(&store->main);
     store->claim_count    = 0;
     store->has_worker_tid = false;
-    code                  = pawl__pg_stamp_begin(store, &connection, error);
+    pawl_code code        = pawl__pg_stamp_begin(store, &connection, error);
     if (code == PAWL_OK) {
         /* Another handle of this worker, which was lost, may have leased timeouts. */
         bool has_timeouts = store->has_leased || !base->is_attached;
@@ -295,7 +292,7 @@ static bool is_interrupted(pawl__pg *store)
 
 static pawl_code try_to_raise(pawl__pg *store, int64_t *epoch, pawl_uuid *last, pawl_error *error)
 {
-    pawl_code code = pawl__pg_ready(store, error);
+    pawl_code code = pawl__pg_ready(&store->sql.base, error);
     if (code != PAWL_OK)
         return code;
     pawl__pg_rollback_transaction(&store->main);
@@ -337,7 +334,6 @@ pawl_code pawl__pg_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_appli
     pawl__pg *store = pawl__pg_of(base);
     int64_t   epoch = 0;
     pawl_uuid last  = {{0}};
-    *is_applied     = false;
     pawl__pg_hold_end(base);
     store->until_ms         = pawl__pg_clock_ms() + base->deadline_ms;
     pawl_code code          = raise_until(store, &epoch, &last, error);

@@ -115,7 +115,7 @@ static pawl_code read_due(pawl_store *store, const pawl_timeout_claim *claim, bo
                                   is_any ? &next_any : &next_of, &by, &one_time, 0};
     pawl__sql_rows found;
     *rows          = (pawl_timeout_rows){.next_due = PAWL_TIME_MAX};
-    pawl_code code = pawl__sql_read_within(store, &due, arena, &found, error);
+    pawl_code code = pawl__sql_read(store, &due, arena, &found, error);
     if (code != PAWL_OK)
         return code;
     rows->items = found.items;
@@ -148,9 +148,7 @@ pawl_code pawl__sql_timeout_claim(pawl_store *store, const pawl_timeout_claim *c
                                   pawl_arena *arena, pawl_timeout_rows *rows, pawl_error *error)
 {
     const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl_code            code = ops->ready(store, error);
-    if (code == PAWL_OK)
-        code = read_due(store, claim, false, arena, rows, error);
+    pawl_code            code = read_due(store, claim, false, arena, rows, error);
     if (code != PAWL_OK || rows->count == 0)
         return code;
     code = ops->stamp_begin(store, error);
@@ -252,9 +250,7 @@ pawl_code pawl__sql_snapshot_claim(pawl_store *store, const pawl_snapshot_claim 
                                    pawl_arena *arena, pawl_snapshot *snapshot, pawl_error *error)
 {
     const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl_code            code = ops->ready(store, error);
-    if (code == PAWL_OK)
-        code = ops->stamp_begin(store, error);
+    pawl_code            code = ops->stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code = read_partition(store, claim, arena, snapshot, error);
@@ -299,10 +295,7 @@ pawl_code pawl__sql_aggregator_count(pawl_store *store, pawl_text partition, con
 {
     const pawl__sql_ops  *ops  = pawl__sql_ops_of(store);
     const pawl__sql_asked gate = {PAWL__SQL_FLUSH_READ, &by_text, &partition, &flush_row, 0};
-    *counts                    = (pawl_aggregator_counts){0};
-    pawl_code code             = ops->ready(store, error);
-    if (code == PAWL_OK)
-        code = ops->read_begin(store, error);
+    pawl_code             code = ops->read_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code = count_rows(store, partition, types, type_count, now, counts, error);
@@ -338,7 +331,7 @@ static pawl_code scan_outbox(pawl_store *store, const outbox_by *by, pawl_arena 
                                   sizeof *rows->items};
     const pawl__sql_asked next = {PAWL__SQL_OUTBOX_NEXT, &outbox_next, by, &one_time_or_never, 0};
     pawl__sql_rows        found;
-    pawl_code             code = pawl__sql_read_within(store, &due, arena, &found, error);
+    pawl_code             code = pawl__sql_read(store, &due, arena, &found, error);
     *rows                      = (pawl_outbox_rows){
                              .items = found.items, .count = found.count, .next_attempt = PAWL_TIME_MAX};
     if (code != PAWL_OK)
@@ -355,9 +348,7 @@ pawl_code pawl__sql_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_tim
 {
     const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
     const outbox_by      by   = {now, (int64_t)count_max + 1, endpoint};
-    pawl_code            code = ops->ready(store, error);
-    if (code == PAWL_OK)
-        code = ops->read_begin(store, error);
+    pawl_code            code = ops->read_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code = scan_outbox(store, &by, arena, rows, error);

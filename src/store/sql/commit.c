@@ -247,20 +247,17 @@ pawl_code pawl__sql_commit(pawl_store *store, const pawl_changes *changes, pawl_
 {
     const pawl__sql_ops *ops    = pawl__sql_ops_of(store);
     pawl__sql_store     *own    = (pawl__sql_store *)store;
-    pawl__sql_writer     writer = {
-            .store = store, .changes = changes, .refused = refused, .error = error};
-    pawl_code code = ops->ready(store, error);
-    if (code == PAWL_OK) {
-        writer.connection = own->connection;
-        writer.is_dropped = pawl_arena_take(refused->arena, changes->group_count + 1);
-        if (writer.is_dropped == NULL)
-            code = pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", ops->name);
-    }
-    if (code != PAWL_OK) {
+    pawl__sql_writer     writer = {.store      = store,
+                                   .connection = own->connection,
+                                   .changes    = changes,
+                                   .refused    = refused,
+                                   .error      = error};
+    writer.is_dropped           = pawl_arena_take(refused->arena, changes->group_count + 1);
+    if (writer.is_dropped == NULL) {
         store->ops->hold_end(store);
-        return code;
+        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", ops->name);
     }
-    code = commit_set(&writer, own->in_hold);
+    pawl_code code = commit_set(&writer, own->in_hold);
     ops->claims_end(store, changes, writer.is_dropped, code);
     return code;
 }

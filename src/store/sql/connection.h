@@ -52,8 +52,6 @@ typedef struct pawl__sql_life {
 
 typedef struct pawl__sql_ops {
     const char *name; /* as its error texts begin: "sqlite" */
-    /* Every operation begins with it: the store is open, its connection is there. */
-    pawl_code (*ready)(pawl_store *store, pawl_error *error);
     /* Several flushes that see one state of the data. NULL: calls of one flush do, or need not. */
     pawl_code (*read_begin)(pawl_store *store, pawl_error *error);
     pawl_code (*read_end)(pawl_store *store, pawl_code code, pawl_error *error);
@@ -130,12 +128,9 @@ typedef struct pawl__sql_rows {
     size_t count;
 } pawl__sql_rows;
 
-/* All rows of one statement, in the arena. */
+/* All rows of one statement, in the arena. After a failure there are none. */
 pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                          pawl__sql_rows *rows, pawl_error *error);
-/* The same inside an operation that has asked for `ready`. */
-pawl_code pawl__sql_read_within(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
-                                pawl__sql_rows *rows, pawl_error *error);
 /* The same of a call that was sent and awaited; it is not ended. */
 pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
                                  const pawl__sql_asked *asked, pawl_arena *arena,
@@ -143,18 +138,15 @@ pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
 /* Sends it and awaits the answer; the request is to be ended. */
 pawl_code pawl__sql_run(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                         pawl__sql_request **request, pawl_error *error);
-/* The same as read_one inside a transaction or read_begin. */
+/* The first row, if there is one: `row` is left as it is otherwise. */
 pawl_code pawl__sql_read_first(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                                void *row, pawl_error *error);
-/* The first row, if there is one: `row` is left as it is otherwise. */
-pawl_code pawl__sql_read_one(pawl_store *store, const pawl__sql_asked *asked, void *row,
-                             pawl_error *error);
 /* A limit as a parameter: 0 is none. */
 int64_t pawl__sql_limit(size_t count_max);
 
 /* ---- Who lives (lives.c) ------------------------------------------------ */
 
-/* The workers that live, or those that do not. Inside an operation that has asked for `ready`. */
+/* The workers that live, or those that do not. */
 pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
                             pawl_worker_info **items, size_t *count, pawl_error *error);
 /* Of rows that are a pawl__sql_life each. */

@@ -102,12 +102,7 @@ pawl_code pawl__sql_lead(pawl_store *store, pawl_text name, pawl_time now, int64
     lease                     row;
     int64_t                   process  = 0;
     bool                      is_taken = false;
-    *is_ours                           = false;
-    pawl_code code                     = ops->ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_check_lease(time, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_lease_name(store, "lead:", name, &full, error);
+    pawl_code                 code     = pawl__sql_lease_name(store, "lead:", name, &full, error);
     if (code == PAWL_OK)
         code = ops->own_lock(store, &process, error);
     if (code == PAWL_OK)
@@ -124,9 +119,7 @@ pawl_code pawl__sql_unlead(pawl_store *store, pawl_text name, pawl_error *error)
 {
     const pawl__sql_ops      *ops = pawl__sql_ops_of(store);
     pawl__sql_lease_name_text full;
-    pawl_code                 code = ops->ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_lease_name(store, "lead:", name, &full, error);
+    pawl_code                 code = pawl__sql_lease_name(store, "lead:", name, &full, error);
     if (code == PAWL_OK)
         code = ops->stamp_begin(store, error);
     if (code != PAWL_OK)

@@ -219,6 +219,5 @@ pawl_code pawl__sql_checkpoint_get(pawl_store *store, pawl_text name, int64_t *p
     const filter                  by          = {.text = name};
     const pawl__sql_asked         asked       = {PAWL__SQL_CHECKPOINT_READ, &text, &by, &columns,
                                                  sizeof *position};
-    *position                                 = 0;
-    return pawl__sql_read_one(store, &asked, position, error);
+    return pawl__sql_read_first(store, &asked, NULL, position, error);
 }

@@ -37,7 +37,7 @@ pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
     pawl__sql_rows        found;
     *items         = NULL;
     *count         = 0;
-    pawl_code code = pawl__sql_read_within(store, &asked, arena, &found, error);
+    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
     if (code == PAWL_OK)
         code = ask(store, &found, sizeof(pawl__sql_worker), offsetof(pawl__sql_worker, life), arena,
                    error);
@@ -54,9 +54,7 @@ pawl_code pawl__sql_workers(pawl_store *store, bool is_alive, pawl_arena *arena,
 pawl_code pawl__sql_worker_list(pawl_store *store, pawl_arena *arena, pawl_worker_info **items,
                                 size_t *count, pawl_error *error)
 {
-    *count         = 0;
-    pawl_code code = pawl__sql_ops_of(store)->ready(store, error);
-    return code == PAWL_OK ? pawl__sql_workers(store, true, arena, items, count, error) : code;
+    return pawl__sql_workers(store, true, arena, items, count, error);
 }
 
 pawl_code pawl__sql_count_living(pawl_store *store, const pawl__sql_rows *lives, pawl_arena *arena,
@@ -92,9 +90,7 @@ pawl_code pawl__sql_lead_list(pawl_store *store, pawl_time now, pawl_arena *aren
     const pawl__sql_asked         asked = {PAWL__SQL_LEAD_LIST, &by_now, &now, &pawl__sql_lead_row,
                                            sizeof(pawl__sql_found_lead)};
     pawl__sql_rows                found;
-    *items         = NULL;
-    *count         = 0;
-    pawl_code code = pawl__sql_read(store, &asked, arena, &found, error);
+    pawl_code                     code = pawl__sql_read(store, &asked, arena, &found, error);
     if (code == PAWL_OK)
         code = ask(store, &found, sizeof(pawl__sql_found_lead),
                    offsetof(pawl__sql_found_lead, life), arena, error);

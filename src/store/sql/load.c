@@ -121,13 +121,9 @@ pawl_code pawl__sql_inbox_known(pawl_store *store, pawl_text endpoint, const paw
 {
     const pawl__sql_ops *ops      = pawl__sql_ops_of(store);
     bool                 is_whole = false;
-    pawl_code            code     = ops->ready(store, error);
-    if (code == PAWL_OK)
-        code = ops->read_begin(store, error);
+    pawl_code            code     = ops->read_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    for (size_t i = 0; i < count; i++)
-        known[i] = false;
     if (count >= RANGE_IDS_MIN)
         code = find_in_range(store, endpoint, ids, count, known, &is_whole, error);
     if (code == PAWL_OK && !is_whole)
@@ -170,7 +166,7 @@ static pawl_code read_behind(pawl_store *store, const stream_by *by, pawl_arena 
     const pawl__sql_asked asked = {PAWL__SQL_EVENT_BEHIND, &by_behind, by, &pawl__sql_event_row,
                                    sizeof *loaded->events};
     pawl__sql_rows        found;
-    pawl_code             code = pawl__sql_read_within(store, &asked, arena, &found, error);
+    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
     loaded->events             = found.items;
     loaded->count              = found.count;
     if (loaded->count != 0)
@@ -185,7 +181,6 @@ static pawl_code load_stream(pawl_store *store, const pawl_stream_read *read, pa
     stream_by             by   = {read->stream, read->fold_version_max, read->after};
     const pawl__sql_asked fold = {PAWL__SQL_FOLD_READ, &by_fold, &by, &fold_row, 0};
     pawl_code             code = PAWL_OK;
-    *loaded                    = (pawl_stream){0};
     if (read->after > 0) {
         code = read_last(store, &by, &loaded->version, error);
         if (code != PAWL_OK || loaded->version <= read->after)
@@ -209,9 +204,7 @@ pawl_code pawl__sql_stream_load(pawl_store *store, const pawl_stream_read *reads
                                 pawl_arena *arena, pawl_stream *streams, pawl_error *error)
 {
     const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl_code            code = ops->ready(store, error);
-    if (code == PAWL_OK)
-        code = ops->read_begin(store, error);
+    pawl_code            code = ops->read_begin(store, error);
     if (code != PAWL_OK)
         return code;
     for (size_t i = 0; code == PAWL_OK && i < count; i++)
@@ -236,13 +229,10 @@ pawl_code pawl__sql_next_due(pawl_store *store, pawl_text queue, const pawl_text
                              size_t aggregator_count, pawl_next_due *next, pawl_error *error)
 {
     const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl_code            code = ops->ready(store, error);
-    if (code == PAWL_OK)
-        code = ops->read_begin(store, error);
+    pawl_code            code = ops->read_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    *next = (pawl_next_due){PAWL_TIME_MAX, PAWL_TIME_MAX, PAWL_TIME_MAX};
-    code  = first_of(store, PAWL__SQL_QUEUE_FIRST, queue, &next->queue, error);
+    code = first_of(store, PAWL__SQL_QUEUE_FIRST, queue, &next->queue, error);
     if (code == PAWL_OK)
         code = first_of(store, PAWL__SQL_TIMEOUT_FIRST, queue, &next->timeout, error);
     for (size_t i = 0; code == PAWL_OK && i < aggregator_count; i++)

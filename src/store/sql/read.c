@@ -39,8 +39,8 @@ pawl_code pawl__sql_read_request(pawl_store *store, pawl__sql_request *request,
     return PAWL_OK;
 }
 
-pawl_code pawl__sql_read_within(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
-                                pawl__sql_rows *rows, pawl_error *error)
+pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
+                         pawl__sql_rows *rows, pawl_error *error)
 {
     const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
     pawl__sql_request   *request = NULL;
@@ -55,14 +55,6 @@ pawl_code pawl__sql_read_within(pawl_store *store, const pawl__sql_asked *asked,
     return code;
 }
 
-pawl_code pawl__sql_read(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
-                         pawl__sql_rows *rows, pawl_error *error)
-{
-    *rows          = (pawl__sql_rows){0};
-    pawl_code code = pawl__sql_ops_of(store)->ready(store, error);
-    return code == PAWL_OK ? pawl__sql_read_within(store, asked, arena, rows, error) : code;
-}
-
 pawl_code pawl__sql_read_first(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                                void *row, pawl_error *error)
 {
@@ -73,11 +65,4 @@ pawl_code pawl__sql_read_first(pawl_store *store, const pawl__sql_asked *asked, 
         ops->get(request, asked->columns, row);
     pawl_code ended = ops->end(request);
     return code != PAWL_OK ? code : ended;
-}
-
-pawl_code pawl__sql_read_one(pawl_store *store, const pawl__sql_asked *asked, void *row,
-                             pawl_error *error)
-{
-    pawl_code code = pawl__sql_ops_of(store)->ready(store, error);
-    return code == PAWL_OK ? pawl__sql_read_first(store, asked, NULL, row, error) : code;
 }

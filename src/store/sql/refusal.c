@@ -190,39 +190,3 @@ pawl_code pawl__sql_fenced(const pawl_store *store, const char *driver, pawl_err
                           "%s: this worker was replaced (its epoch %lld is over)", driver,
                           (long long)store->epoch);
 }
-
-pawl_code pawl__sql_check_key(const pawl_saga_table *table, pawl_saga_key key, pawl_error *error)
-{
-    if ((key == PAWL_SAGA_BY_MAIN && table->main.type == PAWL_VALUE_NONE) ||
-        (key == PAWL_SAGA_BY_TRANSITIONAL && table->transitional.type == PAWL_VALUE_NONE))
-        return pawl_error_set(error, PAWL_EINVAL, "saga %.*s has no %s correlation property",
-                              PAWL_TEXT_ARGS(table->type),
-                              key == PAWL_SAGA_BY_MAIN ? "main" : "transitional");
-    return PAWL_OK;
-}
-
-pawl_code pawl__sql_check_lease(int64_t lease, pawl_error *error)
-{
-    if (lease > 0)
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_EINVAL, "lease is %lld microseconds, must be positive",
-                          (long long)lease);
-}
-
-pawl_code pawl__sql_check_partition_lease(const pawl_snapshot_claim *claim, pawl_error *error)
-{
-    if (claim->lease > 0)
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_EINVAL,
-                          "partition %.*s: the lease is %lld microseconds, must be positive",
-                          PAWL_TEXT_ARGS(claim->partition), (long long)claim->lease);
-}
-
-pawl_code pawl__sql_check_timeout_lease(const pawl_timeout_claim *claim, pawl_error *error)
-{
-    if (claim->lease > 0)
-        return PAWL_OK;
-    return pawl_error_set(error, PAWL_EINVAL,
-                          "the lease of timeouts is %lld microseconds, must be positive",
-                          (long long)claim->lease);
-}

@@ -42,11 +42,5 @@ pawl_code pawl__sql_why_not_removed(const pawl_snapshot_remove *removal, size_t 
 
 /* `driver` as the texts begin: "sqlite". */
 pawl_code pawl__sql_fenced(const pawl_store *store, const char *driver, pawl_error *error);
-/* PAWL_EINVAL where a saga is asked for by a property that its table lacks. */
-pawl_code pawl__sql_check_key(const pawl_saga_table *table, pawl_saga_key key, pawl_error *error);
-/* PAWL_EINVAL unless the lease is positive. */
-pawl_code pawl__sql_check_lease(int64_t lease, pawl_error *error);
-pawl_code pawl__sql_check_partition_lease(const pawl_snapshot_claim *claim, pawl_error *error);
-pawl_code pawl__sql_check_timeout_lease(const pawl_timeout_claim *claim, pawl_error *error);
 
 #endif

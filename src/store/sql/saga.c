@@ -102,13 +102,11 @@ pawl_code pawl__sql_saga_load(pawl_store *store, const pawl_saga_table *table, p
                               const pawl_value *values, size_t count, pawl_saga_lock lock,
                               pawl_arena *arena, pawl_saga_row *rows, pawl_error *error)
 {
-    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
-    pawl_code            code = ops->ready(store, error);
-    if (code == PAWL_OK && lock != PAWL_SAGA_UNLOCKED && ops->lock_begin != NULL)
+    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
+    if (lock != PAWL_SAGA_UNLOCKED && ops->lock_begin != NULL)
         return load_locked(store, table, key, values, count, lock == PAWL_SAGA_SKIP_LOCKED, arena,
                            rows, error);
-    if (code == PAWL_OK)
-        code = ops->read_begin(store, error);
+    pawl_code code = ops->read_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code =
@@ -122,5 +120,5 @@ pawl_code pawl__sql_saga_count(pawl_store *store, const pawl_saga_table *table, 
     const saga_by         by    = {.table = table};
     const pawl__sql_asked asked = {PAWL__SQL_ON_SAGA + PAWL__SQL_SAGA_COUNT, NULL, &by, &one_number,
                                    0};
-    return pawl__sql_read_one(store, &asked, count, error);
+    return pawl__sql_read_first(store, &asked, NULL, count, error);
 }

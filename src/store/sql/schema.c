@@ -91,7 +91,7 @@ static pawl_code read_version(look *l)
         return no_memory(l->schema, l->error);
     if (!pawl__sql_has_table(&l->catalog, table))
         return PAWL_OK;
-    pawl_code code = pawl__sql_read_within(l->schema->store, &asked, l->arena, &rows, l->error);
+    pawl_code code = pawl__sql_read(l->schema->store, &asked, l->arena, &rows, l->error);
     if (code == PAWL_OK && rows.count != 0)
         l->version = *(const int64_t *)rows.items;
     return code;

@@ -121,12 +121,9 @@ static pawl_code read_stats(reading *r, pawl_time now)
 pawl_code pawl__sql_stats(pawl_store *store, pawl_time now, pawl_arena *arena, pawl_stats *stats,
                           pawl_error *error)
 {
-    const pawl__sql_ops *ops = pawl__sql_ops_of(store);
-    reading              r   = {.store = store, .arena = arena, .stats = stats, .error = error};
-    *stats                   = (pawl_stats){0};
-    pawl_code code           = ops->ready(store, error);
-    if (code == PAWL_OK && ops->read_begin != NULL)
-        code = ops->read_begin(store, error);
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
+    reading              r    = {.store = store, .arena = arena, .stats = stats, .error = error};
+    pawl_code            code = ops->read_begin != NULL ? ops->read_begin(store, error) : PAWL_OK;
     if (code != PAWL_OK)
         return code;
     code = read_stats(&r, now);

@@ -24,11 +24,6 @@ const int pawl__sqlite_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
     [PAWL__SQL_EVENT_LIST_SEQ_BACK]      = PAWL__SQLITE_EVENT_ALL_BACK,
 };
 
-static pawl_code ready(pawl_store *base, pawl_error *error)
-{
-    return pawl__sqlite_ready(pawl__sqlite_of(base), error);
-}
-
 static pawl_code read_begin(pawl_store *base, pawl_error *error)
 {
     return pawl__sqlite_read_begin(pawl__sqlite_of(base), error);
@@ -125,7 +120,6 @@ static pawl_code own_lock(pawl_store *base, int64_t *number, pawl_error *error)
 
 const pawl__sql_ops pawl__sqlite_ops = {
     .name        = "sqlite",
-    .ready       = ready,
     .read_begin  = read_begin,
     .read_end    = read_end,
     .send        = send,

@@ -77,9 +77,7 @@ pawl_code pawl__sqlite_enlist(pawl_store *base, void *native, const pawl_changes
                               pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    pawl_code     code  = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK)
-        code = check_native(store, native, error);
+    pawl_code     code  = check_native(store, native, error);
     if (code != PAWL_OK)
         return code;
     savepoint point = {0};

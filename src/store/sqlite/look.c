@@ -66,11 +66,7 @@ pawl_code pawl__sqlite_sweep(pawl_store *base, const pawl_sweep *sweep, int64_t 
                              pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    *count              = 0;
-    *more               = false;
-    pawl_code code      = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sqlite_stamp_begin(store, error);
+    pawl_code     code  = pawl__sqlite_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
     code = sweep_inbox(store, sweep, count, more, error);
@@ -91,9 +87,7 @@ pawl_code pawl__sqlite_timeout_reap(pawl_store *base, pawl_time now, int64_t *co
                                     pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    pawl_code     code  = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sqlite_stamp_begin(store, error);
+    pawl_code     code  = pawl__sqlite_stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_request request;

@@ -478,21 +478,10 @@ pawl_code pawl__sqlite_connected(pawl__sqlite *store, pawl_error *error)
     return code;
 }
 
-bool pawl__sqlite_is_forked(const pawl__sqlite *store)
+pawl_code pawl__sqlite_ready(pawl_store *base, pawl_error *error)
 {
-    return store->pid != getpid();
-}
-
-pawl_code pawl__sqlite_ready(pawl__sqlite *store, pawl_error *error)
-{
-    if (pawl__sqlite_is_forked(store))
-        return pawl_error_set(error, PAWL_EINVAL,
-                              "sqlite: the handle was opened by process %ld and is used in %ld: "
-                              "fork before it is opened, or exec",
-                              (long)store->pid, (long)getpid());
-    if (store->connection.db == NULL && !store->is_lost)
-        return pawl_error_set(error, PAWL_EINVAL, "sqlite: the handle is not connected");
-    pawl_code code = pawl__sqlite_same_file(store, error);
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code     code  = pawl__sqlite_same_file(store, error);
     return code == PAWL_OK ? pawl__sqlite_connected(store, error) : code;
 }
 
@@ -501,7 +490,7 @@ pawl_code pawl__sqlite_ready(pawl__sqlite *store, pawl_error *error)
 static void say_goodbye(pawl__sqlite *store)
 {
     pawl__sqlite_hold_end(&store->sql.base);
-    if (store->has_worker)
+    if (store->has_worker && pawl__sqlite_ready(&store->sql.base, NULL) == PAWL_OK)
         (void)pawl__sqlite_worker_close(&store->sql.base, 0, NULL);
     (void)pawl__sqlite_leave_queues(store, NULL);
 }
@@ -511,7 +500,7 @@ void pawl__sqlite_close(pawl_store *base)
     pawl__sqlite *store = pawl__sqlite_of(base);
     /* A child must not touch its parent's connection: closing it there would
      * end locks and remove files that are in use. */
-    if (!pawl__sqlite_is_forked(store)) {
+    if (store->pid == getpid()) {
         if (store->connection.db != NULL || store->is_lost)
             say_goodbye(store);
         pawl__sqlite_connection_clear(&store->connection);

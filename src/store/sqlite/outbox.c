@@ -52,11 +52,7 @@ static int find_statement(const pawl_outbox_query *query)
 pawl_code pawl__sqlite_outbox_find(pawl_store *base, const pawl_outbox_query *query,
                                    pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
 {
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    *rows               = (pawl_outbox_rows){.next_attempt = PAWL_TIME_MAX};
-    pawl_code code      = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
+    pawl__sqlite        *store = pawl__sqlite_of(base);
     pawl__sqlite_request request;
     pawl__sqlite_request_begin(&request, &store->connection, find_statement(query), error);
     request.arena = arena;

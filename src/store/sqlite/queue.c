@@ -152,10 +152,8 @@ pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *cla
 {
     pawl__sqlite     *store = pawl__sqlite_of(base);
     pawl__sqlite_use *use   = NULL;
-    *rows                   = (pawl_queue_rows){0};
-    pawl_code code          = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sqlite_queue_lease(store, claim->queue, arena, &use, &rows->taken_by, error);
+    pawl_code         code =
+        pawl__sqlite_queue_lease(store, claim->queue, arena, &use, &rows->taken_by, error);
     if (code != PAWL_OK)
         return code;
     rows->is_taken = use == NULL;
@@ -188,12 +186,7 @@ pawl_code pawl__sqlite_queue_oldest(pawl_store *base, pawl_text queue, pawl_time
                                     const int64_t *except, size_t except_count, pawl_time *placed,
                                     int64_t *seq, pawl_error *error)
 {
-    pawl__sqlite *store = pawl__sqlite_of(base);
-    *placed             = PAWL_TIME_MAX;
-    *seq                = INT64_MAX;
-    pawl_code code      = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
+    pawl__sqlite        *store = pawl__sqlite_of(base);
     pawl__sqlite_request request;
     pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_QUEUE_OLDEST, error);
     pawl__sqlite_put_text(&request, queue);

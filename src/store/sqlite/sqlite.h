@@ -82,10 +82,8 @@ static inline pawl__sqlite *pawl__sqlite_of(pawl_store *store)
     return (pawl__sqlite *)store;
 }
 
-/* Every operation begins with it: not open, in a child process, or the file is not there
- * any longer. A connection that was lost is made anew. */
-pawl_code pawl__sqlite_ready(pawl__sqlite *store, pawl_error *error);
-bool      pawl__sqlite_is_forked(const pawl__sqlite *store);
+/* Refuses when the file is not there any longer. A connection that was lost is made anew. */
+pawl_code pawl__sqlite_ready(pawl_store *base, pawl_error *error);
 /* PAWL_EUNREACHABLE when the file was deleted, moved or replaced since it was opened. */
 pawl_code pawl__sqlite_same_file(const pawl__sqlite *store, pawl_error *error);
 /* Makes a connection that was lost. */

@@ -159,19 +159,17 @@ pawl_code pawl__sqlite_read_end(pawl__sqlite *store, pawl_code code, pawl_error 
 pawl_code pawl__sqlite_hold_begin(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    pawl_code     code  = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK && store->sql.in_hold)
-        code = pawl_error_set(error, PAWL_EINVAL, "sqlite: this handle has an open hold already");
-    if (code == PAWL_OK)
-        code = pawl__sqlite_write_begin(store, error);
-    store->sql.in_hold = code == PAWL_OK || store->sql.in_hold;
+    if (store->sql.in_hold)
+        return pawl_error_set(error, PAWL_EINVAL, "sqlite: this handle has an open hold already");
+    pawl_code code     = pawl__sqlite_write_begin(store, error);
+    store->sql.in_hold = code == PAWL_OK;
     return code;
 }
 
 void pawl__sqlite_hold_end(pawl_store *base)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
-    if (!store->sql.in_hold || pawl__sqlite_is_forked(store))
+    if (!store->sql.in_hold)
         return;
     store->sql.in_hold = false;
     pawl__sqlite_rollback(store);

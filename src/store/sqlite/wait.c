@@ -46,15 +46,12 @@ pawl_code pawl__sqlite_wait(pawl_store *base, int64_t microseconds, int wake_fd,
 {
     pawl__sqlite *store    = pawl__sqlite_of(base);
     int64_t       pause_us = PAUSE_US_MIN;
-    pawl_code     code     = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
     if (store->sql.in_hold)
         return pawl_error_set(error, PAWL_EINVAL, "sqlite: cannot wait while a hold is open");
     atomic_store(&store->is_interrupted, false);
     for (;;) {
-        bool is_woken = false;
-        code          = pawl__sqlite_same_file(store, error);
+        bool      is_woken = false;
+        pawl_code code     = pawl__sqlite_same_file(store, error);
         if (code == PAWL_OK)
             code = pawl__sqlite_has_changed(store, &is_woken, error);
         if (code != PAWL_OK || is_woken || microseconds <= 0)

@@ -138,9 +138,7 @@ pawl_code pawl__sqlite_worker_open(pawl_store *base, pawl_text endpoint, pawl_te
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     int64_t       epoch = 0;
-    pawl_code     code  = pawl__sqlite_ready(store, error);
-    if (code == PAWL_OK)
-        code = pawl__sqlite_join(store, error);
+    pawl_code     code  = pawl__sqlite_join(store, error);
     if (code == PAWL_OK &&
         (code = pawl__sqlite_attach(store->book, base->worker.uuid, store)) != PAWL_OK)
         code = pawl_error_set(error, code, "sqlite: out of memory");
@@ -161,11 +159,8 @@ pawl_code pawl__sqlite_worker_close(pawl_store *base, pawl_time now, pawl_error 
 {
     (void)now;
     pawl__sqlite *store = pawl__sqlite_of(base);
-    pawl_code     code  = pawl__sqlite_ready(store, error);
-    if (code != PAWL_OK)
-        return code;
     pawl__sqlite_hold_end(base);
-    code            = pawl__sqlite_leave_queues(store, error);
+    pawl_code code  = pawl__sqlite_leave_queues(store, error);
     pawl_code ended = pawl__sqlite_stamp_begin(store, code == PAWL_OK ? error : NULL);
     if (ended == PAWL_OK) {
         ended = pawl__sqlite_worker_end(store, base->worker.uuid, code == PAWL_OK ? error : NULL);
@@ -191,8 +186,7 @@ pawl_code pawl__sqlite_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_a
 {
     pawl__sqlite *store   = pawl__sqlite_of(base);
     int64_t       changes = 0;
-    *is_applied           = false;
-    pawl_code code        = pawl__sqlite_ready(store, error);
+    pawl_code     code    = pawl__sqlite_ready(base, error);
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_hold_end(base);

@@ -208,6 +208,30 @@ static void without_a_connection_no_entry_is_asked(void **state)
     pawl_store_close(store);
 }
 
+/* hold_end, which a driver's commit does by itself, is asked wherever that one is not. */
+static void a_commit_that_does_not_reach_the_driver_ends_the_hold(void **state)
+{
+    (void)state;
+    pawl_store     *store   = called_open("called:");
+    pawl_queue_send nowhere = {.due = NOW};
+    pawl_changes    wrong   = {
+             .queue_send = {.items = &nowhere, .count = 1}, .group_count = 1, .unit_count = 1};
+    pawl_changes changes = {0};
+    called.ready_code    = PAWL_EUNREACHABLE;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_EUNREACHABLE);
+    assert_int_equal(called.void_calls, 1);
+    called.ready_code = PAWL_OK;
+    assert_int_equal(pawl_store_commit(store, &wrong, NULL, NULL), PAWL_EINVAL);
+    assert_int_equal(called.void_calls, 2);
+    called.code = PAWL_EBUSY; /* worker_open's */
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_EBUSY);
+    assert_int_equal(called.void_calls, 3);
+    called.code = PAWL_OK;
+    assert_int_equal(pawl_store_commit(store, &changes, NULL, NULL), PAWL_OK);
+    assert_int_equal(called.void_calls, 3);
+    pawl_store_close(store);
+}
+
 /* ---- Where no entry may be called ---------------------------------------- */
 
 static int try_in_child(pawl_store *store)
@@ -476,6 +500,7 @@ int main(void)
         cmocka_unit_test(a_call_that_fails_answers_nothing),
         cmocka_unit_test(an_absent_entry_is_named),
         cmocka_unit_test(without_a_connection_no_entry_is_asked),
+        cmocka_unit_test(a_commit_that_does_not_reach_the_driver_ends_the_hold),
         cmocka_unit_test(a_child_may_not_call),
         cmocka_unit_test(a_handle_for_the_schema_may_not_call),
         cmocka_unit_test(a_lease_has_a_length_and_an_owner),
