@@ -332,7 +332,7 @@ static int refuse_in_child(place *p, pawl_store *store)
     pawl_queue_claim claim = {.queue = TEXT("orders"), .due_max = NOW, .count_max = 1, .now = NOW};
     if (send_one(p, store, "orders", "m-2") != PAWL_EINVAL ||
         pawl_store_queue_claim(store, &claim, p->arena, &rows, &p->error) != PAWL_EINVAL ||
-        strstr(p->error.text, "open one after fork") == NULL)
+        strstr(p->error.text, "fork first, then open one") == NULL)
         return 1;
     pawl_store_hold_end(store);
     pawl_store_close(store);

@@ -191,7 +191,7 @@ pawl_code pawl__store_call_may(pawl_store *store, const char *name, pawl_error *
     if (!pawl__store_call_is_ours(store))
         return pawl_error_set(error, PAWL_EINVAL,
                               "%s: the store was opened in process %ld, this is process %ld; "
-                              "open one after fork",
+                              "fork first, then open one",
                               name, (long)own_of(store)->process, (long)getpid());
     if (store->mode == PAWL_OPEN_SCHEMA)
         return pawl_error_set(error, PAWL_EINVAL,

@@ -240,7 +240,7 @@ static int try_in_child(pawl_store *store)
         pawl_error error = PAWL_ERROR_INIT;
         if (calls[i].call(store, &error) != PAWL_EINVAL || error.text[0] == '\0' ||
             strncmp(error.text, calls[i].name, strlen(calls[i].name)) != 0 ||
-            strstr(error.text, "open one after fork") == NULL)
+            strstr(error.text, "fork first, then open one") == NULL)
             return (int)i + 1;
     }
     pawl_store_interrupt(store);

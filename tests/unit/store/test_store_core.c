@@ -349,7 +349,7 @@ static void a_handle_is_refused_after_fork(void **state)
         pawl_error error = PAWL_ERROR_INIT;
         pawl_code  code  = pawl_store_commit(store, &changes, NULL, &error);
         _exit(code == PAWL_EINVAL && fake.commit_count == 0 &&
-                      strstr(error.text, "after fork") != NULL
+                      strstr(error.text, "fork first") != NULL
                   ? 0
                   : 1);
     }
