@@ -314,6 +314,27 @@ static void claims_outlive_a_connection(void **state)
     pawl_store_close(store);
 }
 
+/* The connection is made once more for it. */
+static void a_handle_that_lost_its_connection_ends_its_worker(void **state)
+{
+    place      *p      = *state;
+    pawl_store *store  = open_store(p, p->url);
+    void       *before = store->ops->native(store);
+    is_shortage        = true;
+    for (long n = 1; store->ops->native(store) == before; n++) {
+        assert_true(n < 1000);
+        expire(store);
+        left = n;
+        (void)try_resolve(p, store);
+        left = 0;
+    }
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_workers where Process <> 0"),
+                     1);
+    pawl_store_close(store);
+    assert_int_equal(path_number(p->path, "select count(*) from pawl_workers where Process <> 0"),
+                     0);
+}
+
 /* ---- The caller's own transaction -------------------------------------------------- */
 
 static pawl_code enlist(place *p, pawl_store *store, sqlite3 *db)
@@ -371,6 +392,7 @@ int main(void)
         CASE(o30_no_lock_stays_while_there_is_no_memory),
         CASE(o30_a_connection_that_cannot_roll_back_is_made_anew),
         CASE(claims_outlive_a_connection),
+        CASE(a_handle_that_lost_its_connection_ends_its_worker),
         CASE(s33_an_enlist_without_memory_leaves_nothing_half),
     };
     replace_memory();

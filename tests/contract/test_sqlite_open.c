@@ -14,7 +14,9 @@ int main(void)
 #else
 
 #include "contract/sqlite_place.h"
+
 #include "support/modes.h"
+#include <time.h>
 
 #include <sys/stat.h>
 
@@ -215,6 +217,65 @@ static void a_full_disk_applies_nothing(void **state)
     pawl_store_close(store);
 }
 
+/* Each lock is waited for as long as the limit says, whatever was waited for others before. */
+static void every_lock_is_waited_for_in_full(void **state)
+{
+    place          *p = *state;
+    char            url[400];
+    struct timespec begin, end;
+    snprintf(url, sizeof url, "%s?busy_ms=40", p->url);
+    pawl_store *store = open_store(p, url);
+    sqlite3    *db    = raw_open(p->path);
+    raw_run(db, "begin immediate");
+    for (int i = 0; i < 3; i++) {
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_EBUSY);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        assert_true((end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000 >=
+                    40);
+    }
+    raw_run(db, "rollback");
+    sqlite3_close(db);
+    pawl_store_close(store);
+}
+
+/* ---- A file system that cannot hold a log ------------------------------------------ */
+
+static sqlite3_vfs        plain, *system_vfs;
+static sqlite3_io_methods plain_files;
+
+/* Files of version 1 have no shared memory. */
+static int open_plain(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+                      int *out_flags)
+{
+    (void)vfs;
+    int result = system_vfs->xOpen(system_vfs, name, file, flags, out_flags);
+    if (file->pMethods != NULL) {
+        plain_files          = *file->pMethods;
+        plain_files.iVersion = 1;
+        file->pMethods       = &plain_files;
+    }
+    return result;
+}
+
+static void a_file_that_cannot_have_a_log_is_refused(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = NULL;
+    system_vfs        = sqlite3_vfs_find(NULL);
+    plain             = *system_vfs;
+    plain.zName       = "plain";
+    plain.pNext       = NULL;
+    plain.xOpen       = open_plain;
+    assert_int_equal(sqlite3_vfs_register(&plain, 1), SQLITE_OK);
+    pawl_code code = open_as(p, p->url, PAWL_OPEN_CREATE, NULL, 0, &store);
+    assert_int_equal(sqlite3_vfs_unregister(&plain), SQLITE_OK);
+    assert_int_equal(sqlite3_vfs_register(system_vfs, 1), SQLITE_OK);
+    expect_code(p, code, PAWL_ECONFIG);
+    expect_text(p, "the journal mode is 'delete', WAL was refused");
+    pawl_store_close(store);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
@@ -229,6 +290,8 @@ int main(void)
         CASE(a_database_without_a_schema_names_the_command),
         CASE(a_missing_saga_table_names_the_table),
         CASE(a_newer_schema_names_both_versions),
+        CASE(every_lock_is_waited_for_in_full),
+        CASE(a_file_that_cannot_have_a_log_is_refused),
         CASE(a_lock_held_past_the_deadline_is_busy),
         CASE(a_full_disk_applies_nothing),
     };

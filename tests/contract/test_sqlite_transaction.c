@@ -282,6 +282,81 @@ static void claims_outlive_a_commit_in_doubt(void **state)
     end_failing();
 }
 
+/* A lease taken inside a hold is written as a stamp elsewhere: here it waits for the end. */
+static void a_lease_in_a_hold_goes_with_it(void **state)
+{
+    place             *p = *state;
+    pawl_timeout_rows  rows;
+    pawl_timeout_claim claim = {.destination = TEXT("orders"),
+                                .due_max     = NOW,
+                                .owner       = {uuid_of(8)},
+                                .now         = NOW,
+                                .lease       = PAWL_MINUTES(5)};
+    pawl_store        *store = open_store(p, p->url);
+    raw_run(store->ops->native(store), "create table mine (id integer)");
+    pawl_timeout_set set      = {.id = {uuid_of(1)}, .destination = TEXT("orders"), .due = NOW};
+    pawl_changes     changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.timeout_set.items = &set;
+    changes.timeout_set.count = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_hold_begin(store, &p->error), PAWL_OK);
+    raw_run(store->ops->native(store), "insert into mine values (7)");
+    expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    raw_run(store->ops->native(store), "insert into mine values (8)");
+    pawl_store_hold_end(store);
+    assert_int_equal(path_number(p->path, "select count(*) from mine"), 0);
+    expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    pawl_store_close(store);
+}
+
+/* ---- A savepoint that stays ------------------------------------------------------- */
+
+/* Of the caller's connection, as the first row is written: statements that were prepared are
+ * prepared once more, and the end of the savepoint is refused then. */
+static int refuse_release(void *context, int action, const char *verb, const char *name,
+                          const char *database, const char *trigger)
+{
+    (void)context;
+    (void)name;
+    (void)database;
+    (void)trigger;
+    return action == SQLITE_SAVEPOINT && strcmp(verb, "RELEASE") == 0 ? SQLITE_DENY : SQLITE_OK;
+}
+
+static void at_change(void *context, int kind, const char *database, const char *table,
+                      sqlite3_int64 row)
+{
+    (void)kind;
+    (void)database;
+    (void)table;
+    (void)row;
+    sqlite3_set_authorizer(context, refuse_release, NULL);
+}
+
+static void s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction(void **state)
+{
+    place          *p     = *state;
+    pawl_store     *store = open_store(p, p->url);
+    sqlite3        *db    = raw_open(p->path);
+    pawl_queue_send send  = send_of("orders", "m-1");
+    raw_run(db, "create table mine (id integer); begin; insert into mine values (7)");
+    sqlite3_update_hook(db, at_change, db);
+    pawl_changes changes     = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.queue_send.items = &send;
+    changes.queue_send.count = 1;
+    pawl_code code           = pawl_store_enlist(store, db, &changes, &p->error);
+    assert_int_not_equal(code, PAWL_OK);
+    expect_text(p, "your transaction was rolled back");
+    assert_int_not_equal(sqlite3_get_autocommit(db), 0);
+    sqlite3_set_authorizer(db, NULL, NULL);
+    assert_int_equal(raw_number(db, "select count(*) from mine"), 0);
+    assert_int_equal(raw_number(db, "select count(*) from pawl_queue"), 0);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    pawl_store_close(store);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
@@ -294,6 +369,8 @@ int main(void)
         CASE(enlist_wants_a_transaction_on_the_same_file),
         CASE(a_failed_sync_is_unknown_then_resolved),
         CASE(claims_outlive_a_commit_in_doubt),
+        CASE(a_lease_in_a_hold_goes_with_it),
+        CASE(s33_an_enlist_that_cannot_be_kept_is_undone_with_its_transaction),
     };
     return cmocka_run_group_tests_name("sqlite_transaction", tests, NULL, NULL);
 }

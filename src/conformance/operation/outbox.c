@@ -262,6 +262,21 @@ static void a_waiting_row_holds_back_its_source_alone(suite *s)
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 0);
 }
 
+/* As after an operator's retry, which counts from the beginning while the history stays. */
+static void an_attempt_whose_number_is_there_is_numbered_on(suite *s)
+{
+    pawl_store *a = suite_open(s);
+    insert(s, a, 1, "Order/1");
+    for (unsigned i = 0; i < 3; i++) {
+        pawl_outbox_row row = only_due(s, a, SUITE_NOW + 1);
+        row.attempts        = 0;
+        EXPECT_OK(s, try_settle(s, a, &row, PAWL_ATTEMPT_TRANSIENT, SUITE_NOW + 1));
+    }
+    static const pawl_attempt_outcome all[] = {PAWL_ATTEMPT_TRANSIENT, PAWL_ATTEMPT_TRANSIENT,
+                                               PAWL_ATTEMPT_TRANSIENT};
+    expect_attempts(s, a, only_due(s, a, SUITE_NOW + 1).id, all, 3);
+}
+
 static const suite_case cases[] = {
     {"O1 O22 a row comes back as it was inserted", a_row_comes_back_as_it_was_inserted},
     {"O6 O7 a known dispatch id changes nothing, whatever the row's state",
@@ -273,6 +288,8 @@ static const suite_case cases[] = {
      a_transient_failure_waits_and_then_kills},
     {"O12 the limit of attempts may be set", the_limit_of_attempts_may_be_set},
     {"O11 O13 O14 rejection and poison are dead at once", rejection_and_poison_are_dead_at_once},
+    {"O22 an attempt whose number is there is numbered on",
+     an_attempt_whose_number_is_there_is_numbered_on},
     {"O14 a waiting row holds back its source alone", a_waiting_row_holds_back_its_source_alone},
 };
 

@@ -30,6 +30,24 @@ static void old_marks_go(suite *s)
         EXPECT_EQ(s, suite_knows(s, a, TEXT("suite"), suite_printf(s, "m-%d", i)), i >= 3);
 }
 
+/* Clocks differ, so an old mark may stand behind many that are newer. */
+static void old_marks_go_from_among_newer_ones(suite *s)
+{
+    pawl_store *a    = suite_open(s);
+    suite_set   set  = suite_changes(s);
+    bool        more = true;
+    for (unsigned i = 0; i < 1400; i++)
+        ADD(&set, inbox_mark, .endpoint = TEXT("suite"), .message_id = suite_printf(s, "m-%u", i),
+            .at = i % 700 == 699 ? SUITE_NOW : SUITE_NOW + 9);
+    COMMIT(&set, a);
+    pawl_sweep what = {.inbox_before = SUITE_NOW + 9, .count_max = 100};
+    EXPECT_EQ(s, sweep(s, a, what, &more), 2);
+    EXPECT(s, !more);
+    EXPECT(s, !suite_knows(s, a, TEXT("suite"), TEXT("m-699")));
+    EXPECT(s, !suite_knows(s, a, TEXT("suite"), TEXT("m-1399")));
+    EXPECT(s, suite_knows(s, a, TEXT("suite"), TEXT("m-1398")));
+}
+
 /* Rows 1 to 6: two dispatched early, one late, one dead, one pending, one held. */
 static void make_outbox(suite *s, pawl_store *a, int64_t *ids)
 {
@@ -76,6 +94,30 @@ static void only_old_dispatched_rows_go(suite *s)
     EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 1);
 }
 
+static void a_sweep_counts_each_kind(suite *s)
+{
+    pawl_store *a      = suite_open(s);
+    bool        more   = false;
+    int64_t     outbox = -1, ids[6];
+    make_outbox(s, a, ids);
+    for (int i = 0; i < 2; i++)
+        COMMIT_ONE(s, a, inbox_mark, .endpoint = TEXT("suite"),
+                   .message_id = suite_printf(s, "m-%d", i), .at = SUITE_NOW);
+    pawl_sweep what = {.inbox_before  = SUITE_NOW + 1,
+                       .outbox_before = SUITE_NOW - PAWL_DAYS(30),
+                       .count_max     = 1,
+                       .outbox_count  = &outbox};
+    for (int i = 0; i < 2; i++) {
+        EXPECT_EQ(s, sweep(s, a, what, &more), 2);
+        EXPECT_EQ(s, outbox, 1);
+        EXPECT(s, more || i == 1);
+        outbox = -1;
+    }
+    EXPECT_EQ(s, sweep(s, a, what, &more), 0);
+    EXPECT_EQ(s, outbox, 0);
+    EXPECT(s, !more);
+}
+
 static void sweeping_workers_keeps_the_living_and_the_counters(suite *s)
 {
     pawl_store *a = suite_open(s), *b = suite_open(s);
@@ -94,6 +136,8 @@ static void sweeping_workers_keeps_the_living_and_the_counters(suite *s)
 
 static const suite_case cases[] = {
     {"E34 old marks go, a bounded number at a time", old_marks_go},
+    {"E34 old marks go from among newer ones", old_marks_go_from_among_newer_ones},
+    {"O19 E34 a sweep counts each kind", a_sweep_counts_each_kind},
     {"O19 only old dispatched rows go, their attempts with them", only_old_dispatched_rows_go},
     {"sweeping workers keeps the living and the counters",
      sweeping_workers_keeps_the_living_and_the_counters},

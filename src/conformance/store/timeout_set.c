@@ -64,6 +64,29 @@ static void one_of_its_own_id_is_written_over(suite *s)
     EXPECT_EQ(s, rows.items[1].generation, 1);
 }
 
+/* By its own id, and by its saga's name: the second finds what the first made. */
+static void setting_twice_in_one_set_is_setting_again(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    for (unsigned i = 0; i < 2; i++)
+        ADD(&set, timeout_set, .id = suite_timeout_id(1), .destination = TEXT("orders"),
+            .due = SUITE_NOW + i);
+    for (unsigned i = 0; i < 2; i++)
+        ADD(&set, timeout_set, .id = suite_timeout_id(2 + i), .saga_id = suite_saga_id(9),
+            .saga_type = TEXT("Order"), .name = TEXT("payment"), .destination = TEXT("orders"),
+            .due = SUITE_NOW + 5 + i);
+    COMMIT(&set, a);
+    pawl_timeout_rows rows = suite_timeouts(s, a);
+    EXPECT_EQ(s, rows.count, 2);
+    EXPECT(s, is_number(rows.items[0].id, 1));
+    EXPECT_EQ(s, rows.items[0].due, SUITE_NOW + 1);
+    EXPECT(s, is_number(rows.items[1].id, 2));
+    EXPECT_EQ(s, rows.items[1].due, SUITE_NOW + 6);
+    EXPECT_EQ(s, rows.items[0].generation, 2);
+    EXPECT_EQ(s, rows.items[1].generation, 2);
+}
+
 static void rearming_keeps_the_id_and_raises_the_generation(suite *s)
 {
     pawl_store *a = suite_open(s);
@@ -232,6 +255,7 @@ static void a_saga_and_its_timeout_stand_or_fall_together(suite *s)
 }
 
 static const suite_case cases[] = {
+    {"E12 setting twice in one set is setting again", setting_twice_in_one_set_is_setting_again},
     {"T2 a new one with a known id is refused", a_new_one_with_a_known_id_is_refused},
     {"T2 two new ones of an id in one set refuse the later",
      two_new_ones_of_an_id_in_one_set_refuse_the_later},

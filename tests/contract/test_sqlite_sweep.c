@@ -1,0 +1,248 @@
+/* test_sqlite_sweep.c - a sweep that fails part-way says so and leaves all rows, and dead
+ * processes' workers go a bounded number at a time (E34, O19, E28).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_SQLITE
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without SQLite");
+    return 77;
+}
+#else
+
+#include "contract/sqlite_place.h"
+
+#include <sys/wait.h>
+
+typedef struct swept {
+    int64_t   count;
+    bool      more;
+    pawl_code code;
+} swept;
+
+static swept sweep_at(place *p, pawl_store *store, pawl_time before, size_t count_max)
+{
+    swept      result = {.count = -1};
+    pawl_sweep what   = {.inbox_before   = before,
+                         .outbox_before  = before,
+                         .workers_before = before,
+                         .count_max      = count_max};
+    result.code       = pawl_store_sweep(store, &what, &result.count, &result.more, &p->error);
+    return result;
+}
+
+static void mark(place *p, pawl_store *store, const char *id, pawl_time at)
+{
+    pawl_inbox_mark change = {.endpoint = TEXT("orders"), .message_id = pawl_text_of(id), .at = at};
+    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.inbox_mark.items = &change;
+    changes.inbox_mark.count = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+}
+
+static void dispatch(place *p, pawl_store *store)
+{
+    pawl_outbox_add add      = {.dispatch_id = {uuid_of(1)},
+                                .source      = TEXT("S"),
+                                .version     = 1,
+                                .endpoint    = TEXT("orders"),
+                                .destination = TEXT("billing"),
+                                .message     = message_of("m-1"),
+                                .at          = NOW};
+    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.outbox_add.items = &add;
+    changes.outbox_add.count = 1;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    sqlite3 *db = raw_open(p->path);
+    raw_run(db, "update pawl_outbox set State = 'dispatched', DispatchedAt = At");
+    sqlite3_close(db);
+}
+
+/* A worker whose process ended without a word. */
+static void leave_worker(place *p)
+{
+    int   status;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        (void)open_store(p, p->url);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static int64_t workers(place *p)
+{
+    return path_number(p->path, "select count(*) from pawl_workers where Process <> 0");
+}
+
+static void e28_dead_workers_go_a_bounded_number_at_a_time(void **state)
+{
+    place *p = *state;
+    for (int i = 0; i < 3; i++)
+        leave_worker(p);
+    pawl_store *store = open_store(p, p->url);
+    assert_int_equal(workers(p), 4);
+    swept result = sweep_at(p, store, NOW, 2); /* they were seen at that time, not before */
+    assert_int_equal(result.code, PAWL_OK);
+    assert_int_equal(result.count, 0);
+    assert_false(result.more);
+    result = sweep_at(p, store, NOW + 1, 2);
+    assert_int_equal(result.code, PAWL_OK);
+    assert_int_equal(result.count, 2);
+    assert_true(result.more);
+    assert_int_equal(workers(p), 2);
+    result = sweep_at(p, store, NOW + 1, 2);
+    assert_int_equal(result.code, PAWL_OK);
+    assert_int_equal(result.count, 1);
+    assert_false(result.more);
+    assert_int_equal(workers(p), 1);
+    pawl_store_close(store);
+}
+
+/* ---- Failures -------------------------------------------------------------------- */
+
+/* One row of each kind that is old enough. */
+static pawl_store *open_with_old_rows(place *p)
+{
+    pawl_store *store = open_store(p, p->url);
+    mark(p, store, "m-1", NOW);
+    dispatch(p, store);
+    pawl_store_close(store);
+    leave_worker(p);
+    return open_store(p, p->url);
+}
+
+static int64_t old_rows(place *p)
+{
+    return path_number(p->path, "select (select count(*) from pawl_inbox) + "
+                                "(select count(*) from pawl_outbox)") +
+           workers(p) - 1;
+}
+
+static void expect_nothing_swept(place *p, swept result, const char *label)
+{
+    if (result.code == PAWL_OK || result.count != 0 || result.more)
+        fail_msg("%s: %s, %d rows%s", label, pawl_code_name(result.code), (int)result.count,
+                 result.more ? ", more are left" : "");
+    if (old_rows(p) != 3)
+        fail_msg("%s: %d rows are left", label, (int)old_rows(p));
+}
+
+static void e34_a_sweep_that_fails_leaves_everything(void **state)
+{
+    static const char *const tables[] = {"pawl_inbox", "pawl_outbox", "pawl_workers"};
+    place                   *p        = *state;
+    pawl_store              *store    = open_with_old_rows(p);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        char     text[200];
+        sqlite3 *db = raw_open(p->path);
+        snprintf(text, sizeof text,
+                 "create trigger no before delete on %s begin select raise(abort, 'no'); end",
+                 tables[i]);
+        raw_run(db, text);
+        expect_nothing_swept(p, sweep_at(p, store, NOW + 1, 9), tables[i]);
+        raw_run(db, "drop trigger no");
+        sqlite3_close(db);
+    }
+    swept result = sweep_at(p, store, NOW + 1, 9);
+    assert_int_equal(result.code, PAWL_OK);
+    assert_int_equal(result.count, 3);
+    pawl_store_close(store);
+}
+
+static long left; /* allocations until one fails; 0: none does */
+static bool is_met;
+
+static void *resize(void *memory, size_t size, void *context)
+{
+    (void)context;
+    if (size == 0) {
+        free(memory);
+        return NULL;
+    }
+    if (left > 0 && --left == 0) {
+        is_met = true;
+        return NULL;
+    }
+    return realloc(memory, size);
+}
+
+static void e34_a_sweep_without_memory_leaves_everything(void **state)
+{
+    const pawl_allocator allocator = {resize, NULL};
+    place               *p         = *state;
+    pawl_store          *store     = open_with_old_rows(p);
+    swept                result;
+    pawl_allocator_set(&allocator);
+    for (long n = 1;; n++) {
+        char label[40];
+        snprintf(label, sizeof label, "allocation %ld", n);
+        is_met = false;
+        left   = n;
+        result = sweep_at(p, store, NOW + 1, 9);
+        left   = 0;
+        if (!is_met)
+            break;
+        expect_nothing_swept(p, result, label);
+    }
+    pawl_allocator_set(NULL);
+    assert_int_equal(result.code, PAWL_OK);
+    assert_int_equal(result.count, 3);
+    pawl_store_close(store);
+}
+
+static bool is_interrupting;
+
+/* As the first mark is read: the step to the second one fails. */
+static int at_row(unsigned kind, void *context, void *statement, void *nothing)
+{
+    (void)kind;
+    (void)nothing;
+    if (is_interrupting && strstr(sqlite3_sql(statement), "inbox") != NULL)
+        sqlite3_interrupt(context);
+    return 0;
+}
+
+static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines *api)
+{
+    (void)message;
+    (void)api;
+    return sqlite3_trace_v2(db, SQLITE_TRACE_ROW, at_row, db);
+}
+
+static void e34_marks_that_cannot_be_read_are_no_end_of_marks(void **state)
+{
+    place *p = *state;
+    assert_int_equal(sqlite3_auto_extension((void (*)(void))trace), SQLITE_OK);
+    pawl_store *store = open_store(p, p->url);
+    sqlite3_cancel_auto_extension((void (*)(void))trace);
+    mark(p, store, "m-1", NOW + 5);
+    mark(p, store, "m-2", NOW);
+    is_interrupting = true;
+    swept result    = sweep_at(p, store, NOW + 1, 9);
+    is_interrupting = false;
+    assert_int_not_equal(result.code, PAWL_OK);
+    result = sweep_at(p, store, NOW + 1, 9);
+    assert_int_equal(result.code, PAWL_OK);
+    assert_int_equal(result.count, 1);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+#define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(e28_dead_workers_go_a_bounded_number_at_a_time),
+        CASE(e34_a_sweep_that_fails_leaves_everything),
+        CASE(e34_a_sweep_without_memory_leaves_everything),
+        CASE(e34_marks_that_cannot_be_read_are_no_end_of_marks),
+    };
+    return cmocka_run_group_tests_name("sqlite_sweep", tests, NULL, NULL);
+}
+
+#endif
