@@ -91,7 +91,8 @@ gives_connection() # PACKAGE HEADER FUNCTION TYPE
     done
 }
 if ! gives_connection sqlite3 sqlite3.h pawl_sqlite sqlite3 ||
-    ! gives_connection libpq libpq-fe.h pawl_postgres PGconn; then
+    ! gives_connection libpq libpq-fe.h pawl_postgres PGconn ||
+    ! gives_connection libmariadb mysql.h pawl_mysql MYSQL; then
     echo "a connection has another type in its driver's header"
     result=1
 fi

@@ -109,8 +109,11 @@ PAWL_API pawl_arena *pawl_scratch(pawl_context *ctx);
  * Lent until the handler returns: no commit, no rollback, no close. */
 struct sqlite3;
 struct pg_conn;
+struct st_mysql;
 PAWL_API struct sqlite3 *pawl_sqlite(pawl_context *ctx);   /* a sqlite3 * */
 PAWL_API struct pg_conn *pawl_postgres(pawl_context *ctx); /* a PGconn * */
+PAWL_API struct st_mysql *
+pawl_mysql(pawl_context *ctx); /* a MYSQL * of libmariadb: MySQL and MariaDB */
 /* The same for a driver that pawl does not know: `type` is what its table says in
  * native_type. NULL when it is another, or the driver says none. */
 PAWL_API void *pawl_native(pawl_context *ctx, const char *type);

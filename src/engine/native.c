@@ -28,3 +28,8 @@ struct pg_conn *pawl_postgres(pawl_context *ctx)
 {
     return pawl_native(ctx, "PGconn");
 }
+
+struct st_mysql *pawl_mysql(pawl_context *ctx)
+{
+    return pawl_native(ctx, "MYSQL");
+}

@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "contract/postgres_suite.h"
+#include "contract/server_suite.h"
 
 int main(int argument_count, char **arguments)
 {
-    return postgres_suite_main("PAWL_TEST_PGBOUNCER", "pgbouncer", argument_count, arguments);
+    return server_suite_main("PAWL_TEST_PGBOUNCER", "pgbouncer", argument_count, arguments);
 }

@@ -117,13 +117,14 @@ void native_run(const char *url, void *native, const char *sql)
 void *native_of(pawl_context *ctx)
 {
     void *file = pawl_sqlite(ctx);
-    return file != NULL ? file : pawl_postgres(ctx);
+    void *pg   = pawl_postgres(ctx);
+    return file != NULL ? file : pg != NULL ? pg : (void *)pawl_mysql(ctx);
 }
 
 pawl_code native_in(pawl_context *ctx, const char *url, const char *sql)
 {
     char  text[1000];
-    void *native = server_is(url) ? (void *)pawl_postgres(ctx) : (void *)pawl_sqlite(ctx);
+    void *native = native_of(ctx);
     assert_non_null(native);
     if (native_try(url, native, sql, text, sizeof text))
         return PAWL_OK;

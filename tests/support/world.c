@@ -72,7 +72,8 @@ static bool has_driver(const char *scheme)
         return true;
     if (server_is(scheme) && !server_is_there(scheme))
         return false;
-    snprintf(path, sizeof path, "%s/libpawl-%s.so", folder != NULL ? folder : ".", scheme);
+    snprintf(path, sizeof path, "%s/libpawl-%s.so", folder != NULL ? folder : ".",
+             strcmp(scheme, "mariadb") == 0 ? "mysql" : scheme);
     return stat(path, &info) == 0;
 }
 

@@ -1,49 +1,23 @@
-/* mysql.c - the driver's table: the scripts of the tables, and no more yet.
+/* mysql.c - the driver's table of operations, the module's only exported name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/mysql/mysql.h"
+#include "store/sql/operations.h"
 
-#include "pawl/store_driver.h"
-#include "store/sql/schema.h"
+static void *native(pawl_store *base)
+{
+    return pawl__mysql_of(base)->main.mysql;
+}
 
-#include <string.h>
-
+/* Workers are not written yet. */
 static pawl_code refuse(const pawl_store *store, const char *attempt, pawl_error *error)
 {
     return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                          "%s: %s: this driver prints the scripts of the tables (pawl schema "
-                          "print) and opens no store yet",
+                          "%s: %s: this driver has no workers yet: it can be sent to and looked at",
                           store->scheme, attempt);
 }
 
-static pawl_code open_store(pawl_store *store, const char *url, const pawl_store_options *options,
-                            pawl_error *error)
-{
-    (void)url;
-    (void)options;
-    return refuse(store, "open", error);
-}
-
-static void close_store(pawl_store *store)
-{
-    (void)store;
-}
-
-/* Verbs other than PRINT need a store that was opened. */
-static pawl_code schema(pawl_store *store, pawl_schema_verb verb, const pawl_schema_spec *spec,
-                        pawl_line_fn *line, void *context, pawl_error *error)
-{
-    (void)verb;
-    bool                     is_mariadb = strcmp(store->scheme, pawl__mariadb_dialect.name) == 0;
-    const pawl__sql_dialect *dialect = is_mariadb ? &pawl__mariadb_dialect : &pawl__mysql_dialect;
-    pawl_code                code    = pawl__sql_prefix_check(dialect, spec->system_prefix, error);
-    if (code == PAWL_OK)
-        code = pawl__sql_print(dialect, spec->system_prefix, spec, line, context, error);
-    return code;
-}
-
-/* Nothing of these is called on a store that was not opened. */
 static pawl_code worker_open(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,
                              pawl_error *error)
 {
@@ -59,14 +33,6 @@ static pawl_code worker_close(pawl_store *store, pawl_time now, pawl_error *erro
     return refuse(store, "worker_close", error);
 }
 
-static pawl_code commit(pawl_store *store, const pawl_changes *changes, pawl_refusals *refused,
-                        pawl_error *error)
-{
-    (void)changes;
-    (void)refused;
-    return refuse(store, "commit", error);
-}
-
 static pawl_code resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                          pawl_error *error)
 {
@@ -78,15 +44,51 @@ static pawl_code resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applie
 PAWL_API extern const pawl_store_ops pawl_store_driver;
 
 const pawl_store_ops pawl_store_driver = {
-    .ops_size     = sizeof(pawl_store_ops),
-    .scheme       = "mysql",
-    .store_size   = sizeof(pawl_store),
-    .open         = open_store,
-    .close        = close_store,
-    .schema       = schema,
-    .worker_open  = worker_open,
-    .worker_close = worker_close,
-    .commit       = commit,
-    .resolve      = resolve,
-    .ready        = pawl__mysql_ready,
+    .ops_size   = sizeof(pawl_store_ops),
+    .scheme     = "mysql",
+    .store_size = sizeof(pawl__mysql),
+    .promises =
+        PAWL_STORE_HAS_SQL | PAWL_STORE_HAS_WAKE | PAWL_STORE_ROW_LOCKS | PAWL_STORE_KNOWS_REFUSED,
+
+    .open             = pawl__mysql_open,
+    .close            = pawl__mysql_close,
+    .schema           = pawl__mysql_schema,
+    .worker_open      = worker_open,
+    .worker_close     = worker_close,
+    .worker_list      = pawl__sql_worker_list,
+    .commit           = pawl__mysql_commit,
+    .resolve          = resolve,
+    .queue_claim      = pawl__mysql_queue_claim,
+    .inbox_known      = pawl__sql_inbox_known,
+    .saga_load        = pawl__sql_saga_load,
+    .saga_count       = pawl__sql_saga_count,
+    .timeout_claim    = pawl__sql_timeout_claim,
+    .snapshot_claim   = pawl__sql_snapshot_claim,
+    .aggregator_get   = pawl__sql_aggregator_get,
+    .aggregator_count = pawl__sql_aggregator_count,
+    .flush_list       = pawl__sql_flush_list,
+    .outbox_claim     = pawl__sql_outbox_claim,
+    .lead             = pawl__sql_lead,
+    .unlead           = pawl__sql_unlead,
+    .subscriptions    = pawl__sql_subscriptions,
+    .next_due         = pawl__sql_next_due,
+    .stats            = pawl__sql_stats,
+    .wait             = pawl__mysql_wait,
+    .interrupt        = pawl__mysql_interrupt,
+    .hold_begin       = pawl__mysql_hold_begin,
+    .hold_end         = pawl__mysql_hold_end,
+    .native           = native,
+    .native_type      = "MYSQL",
+    .enlist           = pawl__mysql_enlist,
+    .queue_list       = pawl__sql_queue_list,
+    .timeout_list     = pawl__sql_timeout_list,
+    .outbox_list      = pawl__sql_outbox_list,
+    .outbox_attempts  = pawl__sql_outbox_attempts,
+    .dead_list        = pawl__sql_dead_list,
+    .stream_load      = pawl__sql_stream_load,
+    .event_list       = pawl__sql_event_list,
+    .checkpoint_get   = pawl__sql_checkpoint_get,
+    .lead_list        = pawl__sql_lead_list,
+    .timeout_foreign  = pawl__sql_timeout_foreign,
+    .ready            = pawl__mysql_ready,
 };

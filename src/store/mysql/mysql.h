@@ -22,6 +22,7 @@
 #define PAWL_STORE_MYSQL_MYSQL_H
 
 #include "store/mysql/request.h"
+#include "store/mysql/url.h"
 #include "store/sql/dialect.h"
 #include "store/sql/schema.h"
 
@@ -40,18 +41,26 @@ typedef struct pawl__mysql_claim {
     bool      is_ended; /* leaves the list */
 } pawl__mysql_claim;
 
+#define PAWL__MYSQL_NEWS_COUNT 4
+#define PAWL__MYSQL_PLACE_SIZE 33
+
 typedef struct pawl__mysql {
     pawl__sql_store          sql; /* first; its connection is the one in use: main, or side */
     pawl__mysql_connection   main;
     pawl__mysql_connection   side; /* made when it is needed first */
     const pawl__sql_dialect *dialect;
-    char                    *given;        /* the URL, password masked, for texts */
+    pawl__mysql_url          url;
     pid_t                    pid;          /* the process that opened the handle */
     atomic_int               interrupt_fd; /* an eventfd; -1: none */
     int64_t            until_ms; /* monotonic: the end of an operation of several tries; 0: none */
     pawl__mysql_claim *claims;   /* by seq */
     size_t             claim_count;
     size_t             claim_capacity;
+    int64_t            lock_number; /* of the worker's session lock; 0: it has none */
+    int64_t            beat_ms;     /* monotonic: of the last heartbeat, behind a pooler */
+    int64_t            pause_ms;    /* between two looks of a wait */
+    int64_t            news[PAWL__MYSQL_NEWS_COUNT]; /* the largest numbers that a wait has seen */
+    char               place[PAWL__MYSQL_PLACE_SIZE];
 } pawl__mysql;
 
 static inline pawl__mysql *pawl__mysql_of(pawl_store *store)
@@ -80,6 +89,37 @@ pawl_code pawl__mysql_ready(pawl_store *base, pawl_error *error);
 /* Asks the server, over a connection of its own, to end the statement that runs on this one. False:
  * it could not be asked. */
 bool pawl__mysql_kill(pawl__mysql_connection *connection);
+/* The server and its database as a text that is the same by whatever way they were reached. */
+pawl_code pawl__mysql_place(pawl__mysql_connection *connection, char place[PAWL__MYSQL_PLACE_SIZE],
+                            pawl_error *error);
+
+/* schema.c */
+pawl_code pawl__mysql_schema_check(pawl__mysql *store, const pawl_store_options *options,
+                                   pawl_error *error);
+pawl_code pawl__mysql_schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
+                             pawl_line_fn *line, void *context, pawl_error *error);
+
+/* worker.c */
+/* Takes the worker's lock for the session of `main`, one beside it for that of `side`. An older session
+ * that has it, perhaps inside a commit, is ended. */
+pawl_code pawl__mysql_worker_lock(pawl__mysql_connection *connection, pawl_error *error);
+void      pawl__mysql_own_unlock(pawl_store *base);
+/* Queue rows that the handle has claimed are free. */
+pawl_code pawl__mysql_claims_leave(pawl_store *base, pawl_error *error);
+/* pawl__sql_resolve, until the server answers or the deadline is over. */
+pawl_code pawl__mysql_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
+                              pawl_error *error);
+pawl_code pawl__mysql_own_lock(pawl_store *base, int64_t *number, pawl_error *error);
+pawl_code pawl__mysql_who_lives(pawl_store *base, pawl__sql_life *const *lives, size_t count,
+                                pawl_error *error);
+/* Behind a pooler: says that the worker lives, when the last time is long ago, or `is_first`. */
+pawl_code pawl__mysql_beat(pawl__mysql *store, bool is_first, pawl_error *error);
+
+/* wait.c, enlist.c */
+pawl_code pawl__mysql_wait(pawl_store *base, int64_t microseconds, int wake_fd, pawl_error *error);
+void      pawl__mysql_interrupt(pawl_store *base);
+pawl_code pawl__mysql_enlist(pawl_store *base, void *native, const pawl_changes *changes,
+                             pawl_error *error);
 
 /* transaction.c */
 /* Begins a transaction where none is open. Row locks of claims that a rollback lost are taken again;

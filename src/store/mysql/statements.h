@@ -53,7 +53,27 @@
           "[State]") ", " PAWL__MYSQL_NEWER("[Dispatches]") ", " PAWL__MYSQL_NEWER("[At]") ", " PAWL__MYSQL_NEWER("[Version]"))                              \
     X(AGGREGATOR_DELETE_ONE,                                                                                                                                 \
       "delete from {aggregator} where [Partition] = ?1 and [CorrelationId] = ?2 "                                                                            \
-      "order by [At], [Id] limit 1")
+      "order by [At], [Id] limit 1")                                                                                                                         \
+    /* The catalog of one table. A column that is computed has no value to be given. */                                                                      \
+    X(SCHEMA_COLUMNS,                                                                                                                                        \
+      "select table_name, column_name, column_type, coalesce(collation_name, ''), "                                                                          \
+      "is_nullable = 'NO', column_default is not null or extra <> '' "                                                                                       \
+      "from information_schema.columns where table_schema = database() and table_name = ?1 "                                                                 \
+      "order by ordinal_position")                                                                                                                           \
+    X(SCHEMA_INDEXES,                                                                                                                                        \
+      "select table_name, index_name, group_concat('`', column_name, '`', "                                                                                  \
+      "coalesce(concat('(', sub_part, ')'), '') order by seq_in_index separator ', '), "                                                                     \
+      "index_name = 'PRIMARY', max(non_unique) = 0, 1, 0 from information_schema.statistics "                                                                \
+      "where table_schema = database() and table_name = ?1 group by table_name, index_name")                                                                 \
+    X(SCHEMA_ENGINE,                                                                                                                                         \
+      "select engine from information_schema.tables where table_schema = database() "                                                                        \
+      "and table_name = ?1 and engine <> 'InnoDB'")                                                                                                          \
+    /* The ends of four primary keys. */                                                                                                                     \
+    X(NEWS, "select coalesce((select max([Seq]) from {queue}), 0), "                                                                                         \
+            "coalesce((select max([Id]) from {outbox}), 0), "                                                                                                \
+            "coalesce((select max([Seq]) from {events}), 0), "                                                                                               \
+            "coalesce((select max([Id]) from {aggregator}), 0)")                                                                                             \
+    X(WORKER_BEAT, "update {workers} set [Seen] = utc_timestamp(6) where [Id] = ?1")
 
 #define PAWL__MYSQL_NAME_OF(name, text) PAWL__MYSQL_##name,
 enum {

@@ -131,9 +131,11 @@ static void append_computed(pawl__sql_text *text, const pawl__sql_dialect *diale
     }
 }
 
-static bool is_unkeyed(const pawl__sql_table *table)
+const pawl__sql_index *pawl__sql_key_index(const pawl__sql_dialect *dialect,
+                                           const pawl__sql_table   *table)
 {
-    return table->constraints == NULL && table->columns[0].type != PAWL__SQL_SERIAL;
+    bool has_key = table->constraints != NULL || table->columns[0].type == PAWL__SQL_SERIAL;
+    return dialect->keys_every_table && !has_key ? &table->indexes[0] : NULL;
 }
 
 /* An index that the table has as its key is none beside it. */
@@ -145,7 +147,7 @@ static void append_indexes(pawl__sql_text *text, const pawl__sql_dialect *dialec
         if (!pawl__sql_has_index(dialect, index))
             continue;
         pawl__sql_append(text, ",\n    ");
-        if (i == 0 && is_unkeyed(table) && dialect->keys_every_table) {
+        if (index == pawl__sql_key_index(dialect, table)) {
             pawl__sql_append(text, "primary key (");
         } else {
             pawl__sql_append(text, index->is_unique ? "unique index " : "index ");

@@ -85,6 +85,9 @@ void pawl__sql_create_table(pawl__sql_text *text, const pawl__sql_dialect *diale
                             const char *prefix, const pawl__sql_table *table);
 /* Whether the dialect has it. The script drops one that an earlier version made. */
 bool pawl__sql_has_index(const pawl__sql_dialect *dialect, const pawl__sql_index *index);
+/* The index that is the primary key where every table has one, or NULL: it has a key of its own. */
+const pawl__sql_index *pawl__sql_key_index(const pawl__sql_dialect *dialect,
+                                           const pawl__sql_table   *table);
 /* Its columns there, as a template; NULL: it has none. */
 const char *pawl__sql_index_columns(const pawl__sql_dialect *dialect, const pawl__sql_index *index);
 void        pawl__sql_create_index(pawl__sql_text *text, const pawl__sql_dialect *dialect,

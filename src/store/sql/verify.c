@@ -224,6 +224,8 @@ static pawl_code check_indexes(pawl__sql_verifier *v, const pawl__sql_table *tab
                     .is_partial = index->where != NULL && !v->schema->dialect->indexes_every_row};
         if (expected.name.data == NULL || expected.columns.data == NULL)
             return no_memory(v);
+        if (index == pawl__sql_key_index(v->schema->dialect, table))
+            expected.name.size = 0;
         if (pawl__sql_has_index(v->schema->dialect, index))
             check_index(v, &expected);
         else

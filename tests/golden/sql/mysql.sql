@@ -515,6 +515,29 @@ values(`TypeVersion`), `TypeVersion`), `State` = if(values(`Version`) > `Version
 delete from `pawl_aggregator` where `Partition` = ? and `CorrelationId` = ? order by `At`, `Id`
 limit 1;
 
+-- SCHEMA_COLUMNS
+select table_name, column_name, column_type, coalesce(collation_name, ''), is_nullable = 'NO',
+column_default is not null or extra <> '' from information_schema.columns where table_schema =
+database() and table_name = ? order by ordinal_position;
+
+-- SCHEMA_INDEXES
+select table_name, index_name, group_concat('`', column_name, '`', coalesce(concat('(', sub_part,
+')'), '') order by seq_in_index separator ', '), index_name = 'PRIMARY', max(non_unique) = 0, 1, 0
+from information_schema.statistics where table_schema = database() and table_name = ? group by
+table_name, index_name;
+
+-- SCHEMA_ENGINE
+select engine from information_schema.tables where table_schema = database() and table_name = ? and
+engine <> 'InnoDB';
+
+-- NEWS
+select coalesce((select max(`Seq`) from `pawl_queue`), 0), coalesce((select max(`Id`) from
+`pawl_outbox`), 0), coalesce((select max(`Seq`) from `pawl_events`), 0), coalesce((select max(`Id`)
+from `pawl_aggregator`), 0);
+
+-- WORKER_BEAT
+update `pawl_workers` set `Seen` = utc_timestamp(6) where `Id` = ?;
+
 -- saga Order 0
 select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion`, `Correlation_OrderId`,
 `Correlation_OldId` from `shop_Order` where `Id` = ?;

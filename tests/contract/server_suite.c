@@ -1,8 +1,8 @@
-/* postgres_suite.c - each case gets tables of its own, dropped behind it.
+/* server_suite.c - each case gets tables of its own, dropped behind it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "contract/postgres_suite.h"
+#include "contract/server_suite.h"
 
 #include "contract/suite_main.h"
 
@@ -53,8 +53,8 @@ static int skip(const char *variable, const char *server)
     return missing != NULL && strstr(missing, server) != NULL ? SKIPPED : 1;
 }
 
-int postgres_suite_main(const char *variable, const char *server, int argument_count,
-                        char **arguments)
+int server_suite_main(const char *variable, const char *server, int argument_count,
+                      char **arguments)
 {
     char *url = getenv(variable);
     if (url == NULL || url[0] == '\0')

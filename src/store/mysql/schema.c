@@ -1,0 +1,199 @@
+/* schema.c - the catalogs of MySQL and MariaDB, and how a script is run (store/sql/schema.h).
+ *
+ * Every statement that makes a table commits by itself: a lock by GET_LOCK, the printed script's,
+ * keeps each run alone, and what a failed apply leaves the next one finishes. The tables are looked
+ * for one by one: MariaDB opens every table of the database for a list of names.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/mysql/mysql.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- The catalog -------------------------------------------------------- */
+
+/* The rows of one statement of one table after those that were found before. The name is the one
+ * asked for: a server that keeps its names in small letters would answer with another one. */
+static pawl_code add_rows(pawl_store *base, int statement, const pawl_text *table,
+                          const pawl__sql_fields *columns, size_t row_size, pawl_arena *arena,
+                          pawl__sql_rows *rows, pawl_error *error)
+{
+    static const pawl__sql_field  name[] = {{0, PAWL__WIRE_TEXT}};
+    static const pawl__sql_fields by     = PAWL__SQL_LIST(name);
+    const pawl__sql_asked         asked  = {statement, &by, table, columns, row_size};
+    pawl__sql_rows                found  = {0};
+    pawl_code                     code   = pawl__sql_read(base, &asked, arena, &found, error);
+    if (code != PAWL_OK || found.count == 0)
+        return code;
+    char *all = pawl_arena_take(arena, (rows->count + found.count) * row_size);
+    if (all == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", base->scheme);
+    if (rows->count != 0)
+        memcpy(all, rows->items, rows->count * row_size);
+    for (size_t i = 0; i < found.count; i++) /* both kinds of row begin with their table */
+        memcpy((char *)found.items + i * row_size, table, sizeof *table);
+    memcpy(all + rows->count * row_size, found.items, found.count * row_size);
+    rows->items = all;
+    rows->count += found.count;
+    return PAWL_OK;
+}
+
+static pawl_code look(pawl_store *base, const pawl_text *tables, size_t count, pawl_arena *arena,
+                      pawl__sql_catalog *catalog, pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < count; i++) {
+        code = add_rows(base, PAWL__MYSQL_SCHEMA_COLUMNS, &tables[i], &pawl__sql_found_column_row,
+                        sizeof(pawl__sql_found_column), arena, &catalog->columns, error);
+        if (code == PAWL_OK)
+            code =
+                add_rows(base, PAWL__MYSQL_SCHEMA_INDEXES, &tables[i], &pawl__sql_found_index_row,
+                         sizeof(pawl__sql_found_index), arena, &catalog->indexes, error);
+    }
+    return code;
+}
+
+/* Rows of an engine without transactions would stay where a commit is refused. */
+static pawl_code check_engine(pawl__sql_verifier *v, const pawl_text *table)
+{
+    static const pawl__sql_field  text[] = {{0, PAWL__WIRE_TEXT}};
+    static const pawl__sql_fields one    = PAWL__SQL_LIST(text);
+    const pawl__sql_asked asked = {PAWL__MYSQL_SCHEMA_ENGINE, &one, table, &one, sizeof(pawl_text)};
+    pawl__sql_rows        found = {0};
+    pawl_code code = pawl__sql_read(v->schema->store, &asked, v->arena, &found, v->error);
+    for (size_t i = 0; code == PAWL_OK && i < found.count; i++)
+        pawl__sql_report(v, "table %.*s: its engine is %.*s, InnoDB is needed",
+                         PAWL_TEXT_ARGS(*table),
+                         PAWL_TEXT_ARGS(((const pawl_text *)found.items)[i]));
+    return code;
+}
+
+static pawl_code verify_own(pawl__sql_verifier *v)
+{
+    const pawl__sql_found_column *columns = v->catalog.columns.items;
+    pawl_code                     code    = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < v->catalog.columns.count; i++)
+        if (i == 0 || !pawl_text_equal(columns[i].table, columns[i - 1].table))
+            code = check_engine(v, &columns[i].table);
+    return code;
+}
+
+/* The first word of the definition; behind it stands how the column is made. */
+static void first_word(const char *definition, char name[PAWL__SQL_TYPE_NAME_SIZE])
+{
+    (void)snprintf(name, PAWL__SQL_TYPE_NAME_SIZE, "%.*s", (int)strcspn(definition, " "),
+                   definition);
+}
+
+/* MySQL says no width of a whole number (D38). */
+static void mysql_type(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE])
+{
+    first_word(pawl__mysql_dialect.types[type], name);
+    if (strncmp(name, "bigint", 6) == 0)
+        name[6] = '\0';
+}
+
+/* MariaDB says it of each, and json is its word for a longtext with a check. */
+static void mariadb_type(pawl__sql_type type, char name[PAWL__SQL_TYPE_NAME_SIZE])
+{
+    first_word(pawl__mariadb_dialect.types[type], name);
+    if (strcmp(name, "bigint") == 0)
+        first_word("bigint(20)", name);
+    else if (strcmp(name, "json") == 0)
+        first_word("longtext", name);
+}
+
+/* ---- Running a script --------------------------------------------------- */
+
+#define LOCK_NAME "concat('pawl_', left(sha2(database(), 256), 40))"
+
+static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *error)
+{
+    pawl__mysql *store = pawl__mysql_of(base);
+    (void)verb;
+    return store->main.mysql == NULL ? pawl__mysql_connect(store, &store->main, error) : PAWL_OK;
+}
+
+/* The lock is waited for to just before the call's deadline, so that the server says how it went. */
+static pawl_code begin(pawl_store *base, pawl_error *error)
+{
+    pawl__mysql *store = pawl__mysql_of(base);
+    MYSQL_RES   *rows;
+    char         text[120];
+    (void)snprintf(text, sizeof text, "select get_lock(" LOCK_NAME ", %.1f)",
+                   (double)base->deadline_ms / 1000.0 * 0.9);
+    pawl_code code = pawl__mysql_ask(&store->main, text, &rows, error);
+    MYSQL_ROW row  = code == PAWL_OK ? mysql_fetch_row(rows) : NULL;
+    if (code == PAWL_OK && (row == NULL || row[0] == NULL || strcmp(row[0], "1") != 0))
+        code = pawl_error_set(error, PAWL_EBUSY,
+                              "%s: %s: another process makes or drops tables in this database, and "
+                              "did not end within the deadline",
+                              base->scheme, store->url.given);
+    mysql_free_result(rows);
+    return code;
+}
+
+/* A lost session has given its lock back. */
+static pawl_code end(pawl_store *base, pawl_code code, pawl_error *error)
+{
+    (void)error;
+    (void)pawl__mysql_query(&pawl__mysql_of(base)->main, "do release_lock(" LOCK_NAME ")", NULL);
+    return code;
+}
+
+static pawl_code execute(pawl_store *base, const char *statement, pawl_error *error)
+{
+    return pawl__mysql_query(&pawl__mysql_of(base)->main, statement, error);
+}
+
+#define SCHEMA_OPS                                                                    \
+    .connect = connect, .begin = begin, .end = end, .execute = execute, .look = look, \
+    .verify_own = verify_own, .has_keys = true
+
+static const pawl__sql_schema_ops mysql_ops   = {SCHEMA_OPS, .type_name = mysql_type,
+                                                 .collation = "utf8mb4_0900_bin"};
+static const pawl__sql_schema_ops mariadb_ops = {SCHEMA_OPS, .type_name = mariadb_type,
+                                                 .collation = "utf8mb4_nopad_bin"};
+
+static pawl__sql_schema schema_of(pawl__mysql *store, const char *prefix)
+{
+    return (pawl__sql_schema){.store   = &store->sql.base,
+                              .ops     = pawl__mysql_is_mariadb(store) ? &mariadb_ops : &mysql_ops,
+                              .dialect = store->dialect,
+                              .prefix  = prefix,
+                              .given   = store->url.given,
+                              .scheme  = "",
+                              .within  = store->url.database};
+}
+
+pawl_code pawl__mysql_schema_check(pawl__mysql *store, const pawl_store_options *options,
+                                   pawl_error *error)
+{
+    pawl__sql_schema schema = schema_of(store, store->sql.base.system_prefix);
+    return pawl__sql_schema_check(&schema, options->tables, options->table_count, error);
+}
+
+/* Which dialect, the scheme says where there is no server. */
+static pawl_code print(const pawl_store *base, const pawl_schema_spec *spec, pawl_line_fn *line,
+                       void *context, pawl_error *error)
+{
+    bool                     is_mariadb = strcmp(base->scheme, pawl__mariadb_dialect.name) == 0;
+    const pawl__sql_dialect *dialect = is_mariadb ? &pawl__mariadb_dialect : &pawl__mysql_dialect;
+    pawl_code                code    = pawl__sql_prefix_check(dialect, spec->system_prefix, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_print(dialect, spec->system_prefix, spec, line, context, error);
+    return code;
+}
+
+pawl_code pawl__mysql_schema(pawl_store *base, pawl_schema_verb verb, const pawl_schema_spec *spec,
+                             pawl_line_fn *line, void *context, pawl_error *error)
+{
+    if (verb == PAWL_SCHEMA_PRINT)
+        return print(base, spec, line, context, error);
+    pawl_code code = connect(base, verb, error);
+    if (code != PAWL_OK)
+        return code;
+    pawl__sql_schema schema = schema_of(pawl__mysql_of(base), spec->system_prefix);
+    return pawl__sql_schema_run(&schema, verb, spec, line, context, error);
+}
