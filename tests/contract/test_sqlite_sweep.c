@@ -198,11 +198,11 @@ static void e34_a_sweep_without_memory_leaves_everything(void **state)
 
 static bool is_interrupting;
 
-/* As the first mark is read: the step to the second one fails. */
-static int at_row(unsigned kind, void *context, void *statement, void *nothing)
+/* As the statement on the marks begins: the step to its second row fails. */
+static int at_begin(unsigned kind, void *context, void *statement, void *text)
 {
     (void)kind;
-    (void)nothing;
+    (void)text;
     if (is_interrupting && strstr(sqlite3_sql(statement), "inbox") != NULL)
         sqlite3_interrupt(context);
     return 0;
@@ -212,7 +212,7 @@ static int trace(sqlite3 *db, char **message, const struct sqlite3_api_routines 
 {
     (void)message;
     (void)api;
-    return sqlite3_trace_v2(db, SQLITE_TRACE_ROW, at_row, db);
+    return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, at_begin, db);
 }
 
 static void e34_marks_that_cannot_be_read_are_no_end_of_marks(void **state)

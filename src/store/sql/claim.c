@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/commit.h"
 #include "store/sql/operations.h"
 #include "store/sql/outbox.h"
 #include "store/sql/rows.h"
@@ -50,17 +51,9 @@ typedef struct stamping {
 
 static pawl_code write_stamps(stamping *s)
 {
-    const void    *items[STAMPS_MAX];
-    pawl__sql_fate fates[STAMPS_MAX];
-    size_t         failed;
-    size_t         count = s->count;
-    for (size_t i = 0; i < count; i++)
-        items[i] = &s->stamps[i];
-    s->count = 0;
-    if (count == 0)
-        return PAWL_OK;
-    return pawl__sql_ops_of(s->store)->write(((pawl__sql_store *)s->store)->connection, s->write,
-                                             items, count, fates, &failed, s->error);
+    size_t count = s->count;
+    s->count     = 0;
+    return pawl__sql_write_rows(s->store, s->write, s->stamps, sizeof *s->stamps, count, s->error);
 }
 
 static pawl_code add_stamp(stamping *s, const stamp *row)

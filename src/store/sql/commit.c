@@ -19,6 +19,30 @@ pawl_code pawl__sql_write_one(pawl_store *store, pawl__sql_connection *connectio
     return pawl__sql_ops_of(store)->write(connection, write, &item, 1, fate, &failed, error);
 }
 
+pawl_code pawl__sql_write_own(pawl_store *store, const pawl__sql_write *write, const void *item,
+                              pawl__sql_fate *fate, pawl_error *error)
+{
+    return pawl__sql_write_one(store, ((pawl__sql_store *)store)->connection, write, item, fate,
+                               error);
+}
+
+pawl_code pawl__sql_write_rows(pawl_store *store, const pawl__sql_write *write, const void *rows,
+                               size_t row_size, size_t count, pawl_error *error)
+{
+    const void    *items[RUN_MAX];
+    pawl__sql_fate fates[RUN_MAX];
+    size_t         failed;
+    pawl_code      code = PAWL_OK;
+    for (size_t done = 0, some; code == PAWL_OK && done < count; done += some) {
+        some = count - done < RUN_MAX ? count - done : RUN_MAX;
+        for (size_t i = 0; i < some; i++)
+            items[i] = (const char *)rows + (done + i) * row_size;
+        code = pawl__sql_ops_of(store)->write(((pawl__sql_store *)store)->connection, write, items,
+                                              some, fates, &failed, error);
+    }
+    return code;
+}
+
 /* The number of a change in its kind, for the text of a failure. */
 static size_t place_of(const pawl__sql_writer *writer, pawl_change_kind kind, const void *change)
 {

@@ -64,6 +64,8 @@ typedef struct pawl__sql_ops {
     bool (*next)(pawl__sql_request *request);
     /* From the first column on, also where some of the row's were got before. */
     void (*get)(pawl__sql_request *request, const pawl__sql_fields *columns, void *row);
+    /* Instead of next, of a statement that writes: how many rows it found to change. */
+    int64_t (*changed)(pawl__sql_request *request);
     /* The failure of the request, if there was one. NULL is fine. */
     pawl_code (*end)(pawl__sql_request *request);
     /* Asks of all of them at once whether they live. Also inside read_begin and read_end, and in transactions. */
@@ -74,10 +76,20 @@ typedef struct pawl__sql_ops {
      * batch's claims. NULL: no row of a saga can be locked, which then is read as it stands. */
     pawl_code (*lock_begin)(pawl_store *store, pawl_error *error);
 
-    /* ---- Leading; NULL in a driver that has leases of its own ------------ */
+    /* ---- Living; NULL in a driver that has workers and leases of its own -- */
 
-    /* The number of the lock that this handle's worker lives by (pawl__sql_life.process). */
+    /* Takes the lock that this handle's worker lives by, unless it has it: its number
+     * (pawl__sql_life.process). */
     pawl_code (*own_lock)(pawl_store *store, int64_t *number, pawl_error *error);
+    /* Behind the end of the worker's row. NULL: the lock ends with the handle. */
+    void (*own_unlock)(pawl_store *store);
+    /* The worker is this handle's from now on: what another handle has claimed as this worker is
+     * free. NULL: its row says that. */
+    pawl_code (*take_over)(pawl_store *store, pawl_error *error);
+    /* Queue rows that the handle has claimed are free; before the end of the worker's row. */
+    pawl_code (*claims_leave)(pawl_store *store, pawl_error *error);
+    /* A commit that ended with PAWL_EUNKNOWN is known. NULL: claims_end did all. */
+    void (*resolved)(pawl_store *store, bool is_applied);
 
     /* ---- Writing; NULL in a driver that has a commit of its own ---------- */
 
@@ -114,6 +126,7 @@ typedef struct pawl__sql_store {
     const pawl__sql_ops  *ops;        /* set before anything else is done */
     pawl__sql_connection *connection; /* the one that writes */
     bool                  in_hold;    /* a hold is open, and everything runs inside it */
+    bool                  has_worker; /* its row is there */
 } pawl__sql_store;
 
 static inline const pawl__sql_ops *pawl__sql_ops_of(const pawl_store *store)
@@ -141,6 +154,9 @@ pawl_code pawl__sql_run(pawl_store *store, const pawl__sql_asked *asked, pawl_ar
 /* The first row, if there is one: `row` is left as it is otherwise. */
 pawl_code pawl__sql_read_first(pawl_store *store, const pawl__sql_asked *asked, pawl_arena *arena,
                                void *row, pawl_error *error);
+/* Runs a statement that writes. */
+pawl_code pawl__sql_execute(pawl_store *store, const pawl__sql_asked *asked, int64_t *changed,
+                            pawl_error *error);
 /* A limit as a parameter: 0 is none. */
 int64_t pawl__sql_limit(size_t count_max);
 

@@ -33,6 +33,19 @@ pawl_code pawl__sql_saga_load(pawl_store *store, const pawl_saga_table *table, p
 pawl_code pawl__sql_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
                                pawl_error *error);
 
+/* worker.c */
+pawl_code pawl__sql_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
+                                pawl_time now, pawl_error *error);
+pawl_code pawl__sql_worker_close(pawl_store *store, pawl_time now, pawl_error *error);
+pawl_code pawl__sql_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                            pawl_error *error);
+
+/* sweep.c */
+pawl_code pawl__sql_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count, bool *more,
+                          pawl_error *error);
+pawl_code pawl__sql_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
+                                 pawl_error *error);
+
 /* list.c */
 pawl_code pawl__sql_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
                                pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);

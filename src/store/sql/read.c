@@ -66,3 +66,15 @@ pawl_code pawl__sql_read_first(pawl_store *store, const pawl__sql_asked *asked, 
     pawl_code ended = ops->end(request);
     return code != PAWL_OK ? code : ended;
 }
+
+pawl_code pawl__sql_execute(pawl_store *store, const pawl__sql_asked *asked, int64_t *changed,
+                            pawl_error *error)
+{
+    const pawl__sql_ops *ops     = pawl__sql_ops_of(store);
+    pawl__sql_request   *request = NULL;
+    pawl_code            code    = pawl__sql_run(store, asked, NULL, &request, error);
+    if (code == PAWL_OK)
+        *changed = ops->changed(request);
+    pawl_code ended = ops->end(request);
+    return code != PAWL_OK ? code : ended;
+}

@@ -55,6 +55,7 @@
     X(INBOX_KNOWN, "select 1 from {inbox} where [Endpoint] = ?1 and [MessageId] = ?2")                \
     X(INBOX_MARK,                                                                                     \
       "insert into {inbox} ([Endpoint], [MessageId], [Outcome], [At]) values (?1, ?2, ?3, ?4)")       \
+    X(INBOX_SWEEP, "delete from {inbox} where [At] < ?1 order by [At] limit ?2")                      \
     X(INBOX_DELETE, "delete from {inbox} where [Endpoint] = ?1 and [MessageId] = ?2")                 \
     /* Timeouts. */                                                                                   \
     X(TIMEOUT_DUE, PAWL__SQL_TIMEOUT_ROW                                                              \

@@ -14,6 +14,7 @@ const int pawl__sqlite_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
     [PAWL__SQL_TIMEOUT_CLAIM]            = PAWL__SQL_TIMEOUT_DUE,
     [PAWL__SQL_TIMEOUT_CLAIM_ANY]        = PAWL__SQL_TIMEOUT_DUE_ANY,
     [PAWL__SQL_AGGREGATOR_CLAIM]         = PAWL__SQL_AGGREGATOR_GET,
+    [PAWL__SQL_INBOX_SWEEP]              = PAWL__SQLITE_INBOX_SWEEP,
     [PAWL__SQL_EVENT_BEHIND]             = PAWL__SQLITE_EVENT_BEHIND,
     [PAWL__SQL_OUTBOX_PENDING]           = PAWL__SQLITE_OUTBOX_PENDING,
     [PAWL__SQL_EVENT_LIST_STREAM]        = PAWL__SQLITE_EVENT_STREAM,
@@ -83,6 +84,11 @@ static void get(pawl__sql_request *request, const pawl__sql_fields *columns, voi
     pawl__sqlite_get_fields(&request->own, columns, row);
 }
 
+static int64_t changed(pawl__sql_request *request)
+{
+    return pawl__sqlite_run(&request->own) == PAWL_OK ? request->own.changes : 0;
+}
+
 static pawl_code end(pawl__sql_request *request)
 {
     if (request == NULL)
@@ -113,30 +119,37 @@ static pawl_code own_lock(pawl_store *base, int64_t *number, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     pawl_code     code  = pawl__sqlite_join(store, error);
+    if (code == PAWL_OK &&
+        (code = pawl__sqlite_attach(store->book, base->worker.uuid, store)) != PAWL_OK)
+        code = pawl_error_set(error, code, "sqlite: out of memory");
     if (code == PAWL_OK)
         *number = pawl__sqlite_process_number(store->process);
     return code;
 }
 
 const pawl__sql_ops pawl__sqlite_ops = {
-    .name        = "sqlite",
-    .read_begin  = read_begin,
-    .read_end    = read_end,
-    .send        = send,
-    .await       = await,
-    .next        = next,
-    .get         = get,
-    .end         = end,
-    .who_lives   = who_lives,
-    .own_lock    = own_lock,
-    .write       = pawl__sqlite_write,
-    .stamp_begin = stamp_begin,
-    .stamp_end   = stamp_end,
-    .begin       = pawl__sqlite_commit_begin,
-    .hold_take   = pawl__sqlite_hold_take,
-    .commit      = pawl__sqlite_commit_end,
-    .rollback    = pawl__sqlite_commit_undo,
-    .claim_check = pawl__sqlite_claim_check,
-    .claims_end  = pawl__sqlite_claims_settled,
-    .hold_back   = pawl__sqlite_hold_back,
+    .name         = "sqlite",
+    .read_begin   = read_begin,
+    .read_end     = read_end,
+    .send         = send,
+    .await        = await,
+    .next         = next,
+    .get          = get,
+    .changed      = changed,
+    .end          = end,
+    .who_lives    = who_lives,
+    .own_lock     = own_lock,
+    .take_over    = pawl__sqlite_take_over,
+    .claims_leave = pawl__sqlite_leave_queues,
+    .resolved     = pawl__sqlite_resolved,
+    .write        = pawl__sqlite_write,
+    .stamp_begin  = stamp_begin,
+    .stamp_end    = stamp_end,
+    .begin        = pawl__sqlite_commit_begin,
+    .hold_take    = pawl__sqlite_hold_take,
+    .commit       = pawl__sqlite_commit_end,
+    .rollback     = pawl__sqlite_commit_undo,
+    .claim_check  = pawl__sqlite_claim_check,
+    .claims_end   = pawl__sqlite_claims_settled,
+    .hold_back    = pawl__sqlite_hold_back,
 };

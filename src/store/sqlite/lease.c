@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/sql/lead.h"
+#include "store/sql/worker.h"
 #include "store/sqlite/operations.h"
 
 #include <unistd.h>
@@ -106,8 +107,9 @@ static pawl_code use_add(pawl__sqlite *store, pawl_text queue, pawl__sqlite_use 
 
 /* Claims of a handle of this process that was this worker until now are free, and where that was
  * the last to claim from a queue, this one gives the queue back when it closes. */
-pawl_code pawl__sqlite_take_over(pawl__sqlite *store, pawl_error *error)
+pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error)
 {
+    pawl__sqlite *store = pawl__sqlite_of(base);
     for (;;) {
         pawl__sqlite_use *made = pawl_allocate(sizeof *made);
         if (made == NULL)
@@ -134,7 +136,7 @@ static pawl_code take_lease(pawl__sqlite *store, pawl_text name, lease_row *row,
         return code;
     /* Its last process is dead: so are workers that it had. */
     if (row->process != 0)
-        code = pawl__sqlite_free_dead(store, error);
+        code = pawl__sql_free_dead(&store->sql.base, error);
     row->process = us;
     row->pid     = getpid();
     row->epoch++;
@@ -202,9 +204,10 @@ static pawl_code give_back(pawl__sqlite *store, pawl_text queue, pawl_error *err
     return pawl__sqlite_stamp_end(store, pawl__sqlite_run(&request), error);
 }
 
-pawl_code pawl__sqlite_leave_queues(pawl__sqlite *store, pawl_error *error)
+pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error)
 {
-    pawl_code code = PAWL_OK;
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    pawl_code     code  = PAWL_OK;
     if (store->book == NULL)
         return PAWL_OK;
     pawl__sqlite_claim_end_all(store->book, store);

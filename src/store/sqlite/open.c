@@ -8,6 +8,7 @@
  */
 #include "store/sqlite/sqlite.h"
 
+#include "store/sql/operations.h"
 #include "store/sql/tables.h"
 
 #include <errno.h>
@@ -490,9 +491,9 @@ pawl_code pawl__sqlite_ready(pawl_store *base, pawl_error *error)
 static void say_goodbye(pawl__sqlite *store)
 {
     pawl__sqlite_hold_end(&store->sql.base);
-    if (store->has_worker && pawl__sqlite_ready(&store->sql.base, NULL) == PAWL_OK)
-        (void)pawl__sqlite_worker_close(&store->sql.base, 0, NULL);
-    (void)pawl__sqlite_leave_queues(store, NULL);
+    if (store->sql.has_worker && pawl__sqlite_ready(&store->sql.base, NULL) == PAWL_OK)
+        (void)pawl__sql_worker_close(&store->sql.base, 0, NULL);
+    (void)pawl__sqlite_leave_queues(&store->sql.base, NULL);
 }
 
 void pawl__sqlite_close(pawl_store *base)

@@ -259,3 +259,13 @@ void pawl__sqlite_claims_settled(pawl_store *base, const pawl_changes *changes,
         if (!is_dropped[settles[i].group])
             pawl__sqlite_claim_end(store->book, settles[i].seq, store);
 }
+
+void pawl__sqlite_resolved(pawl_store *base, bool is_applied)
+{
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    for (size_t i = 0; is_applied && i < store->unsure_count; i++)
+        pawl__sqlite_claim_end(store->book, store->unsure[i], store);
+    pawl_free(store->unsure);
+    store->unsure       = NULL;
+    store->unsure_count = 0;
+}

@@ -8,11 +8,9 @@
  *     schema.c      print, apply, verify, drop
  *     process.c     this process's number, its lock and its claim table
  *     lease.c       queue leases of processes, leader leases of workers
- *     worker.c      worker rows
  *     write.c       one statement for each item of a write; the transaction of a commit
  *     enlist.c      a change set in a caller's transaction
  *     queue.c saga.c outbox.c journal.c   by noun, where the generic store's will not do
- *     look.c        sweep, leases that are over
  *     wait.c        wake-up
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -71,7 +69,6 @@ typedef struct pawl__sqlite {
     pawl__sqlite_use       *uses;
     const pawl__sqlite_use *checked_use; /* whose lease was looked at last in this transaction */
     bool                    checked_is_ours;
-    bool                    has_worker; /* its row is there */
     /* Rows that a commit of unknown outcome settled: theirs if it landed. */
     int64_t *unsure;
     size_t   unsure_count;
@@ -138,24 +135,10 @@ pawl__sqlite_use *pawl__sqlite_use_find(const pawl__sqlite *store, pawl_text que
 pawl_code pawl__sqlite_lease_check(pawl__sqlite *store, const pawl__sqlite_use *use, bool *is_ours,
                                    pawl_error *error);
 /* Claims of another handle of this process as this worker are free or this handle's. */
-pawl_code pawl__sqlite_take_over(pawl__sqlite *store, pawl_error *error);
+pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error);
 /* Frees all claims of the handle, and the leases on queues that no handle of
  * this process claims from any longer. */
-pawl_code pawl__sqlite_leave_queues(pawl__sqlite *store, pawl_error *error);
-
-/* worker.c */
-pawl_code pawl__sqlite_worker_open(pawl_store *base, pawl_text endpoint, pawl_text types,
-                                   pawl_time now, pawl_error *error);
-pawl_code pawl__sqlite_worker_close(pawl_store *base, pawl_time now, pawl_error *error);
-pawl_code pawl__sqlite_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
-                               pawl_error *error);
-/* Adds a worker's counters to the row that is kept, and deletes its row. */
-pawl_code pawl__sqlite_worker_end(pawl__sqlite *store, pawl_uuid worker, pawl_error *error);
-/* Frees what dead workers had leased; their rows stay. Inside a transaction. */
-pawl_code pawl__sqlite_free_dead(pawl__sqlite *store, pawl_error *error);
-/* Ends up to `count_max` dead workers not seen since `before`. */
-pawl_code pawl__sqlite_worker_sweep(pawl__sqlite *store, pawl_time before, size_t count_max,
-                                    int64_t *count, bool *more, pawl_error *error);
+pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error);
 
 /* write.c, queue.c, outbox.c: operations of store/sql/connection.h */
 pawl_code pawl__sqlite_write(pawl__sqlite_connection *connection, const pawl__sql_write *write,
@@ -169,6 +152,8 @@ pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *se
                                    pawl_error *why);
 void      pawl__sqlite_claims_settled(pawl_store *base, const pawl_changes *changes,
                                       const bool *is_dropped, pawl_code code);
+/* The commit in doubt is no longer in doubt. */
+void      pawl__sqlite_resolved(pawl_store *base, bool is_applied);
 pawl_code pawl__sqlite_hold_back(pawl__sqlite_connection       *connection,
                                  const pawl_outbox_hold *const *holds, size_t count,
                                  pawl_error *error);

@@ -22,6 +22,9 @@
 #define PAWL__SQLITE_EVENT_ROW \
     "select [Seq], [Seq], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "
 
+/* INBOX_SWEEP: marks stand in the order they were made, but for clocks that differ a
+ * little: behind so many newer ones no older one is looked for. */
+
 #define PAWL__SQLITE_STATEMENTS(X)                                                               \
     X(BEGIN, "begin immediate")                                                                  \
     X(BEGIN_READ, "begin")                                                                       \
@@ -31,8 +34,9 @@
     X(QUEUE_CLAIM,                                                                               \
       PAWL__SQL_QUEUE_ROW_TEXT "where [Queue] = ?1 and [Due] <= ?2 "                             \
                                "and pawl_is_free([Seq]) order by [Due], [Seq] limit ?3")         \
-    X(INBOX_ROWS, "select rowid, [At] from {inbox} order by rowid")                              \
-    X(INBOX_DELETE_ROW, "delete from {inbox} where rowid = ?1")                                  \
+    X(INBOX_SWEEP, "delete from {inbox} where rowid in (select r from "                          \
+                   "(select rowid as r, [At] from {inbox} order by rowid limit ?2 + 9999) "      \
+                   "where [At] < ?1 limit ?2)")                                                  \
     X(OUTBOX_SOURCES, "select [Id], [Source] from {outbox} indexed by {outbox_pending} "         \
                       "where [State] = 'pending' and [Id] > ?1 order by [Id]")                   \
     X(OUTBOX_PENDING, "select count(*), (select [At] from {outbox} indexed by {outbox_pending} " \

@@ -259,6 +259,9 @@ select 1 from `pawl_inbox` where `Endpoint` = ? and `MessageId` = ?;
 -- INBOX_MARK
 insert into `pawl_inbox` (`Endpoint`, `MessageId`, `Outcome`, `At`) values (?, ?, ?, ?);
 
+-- INBOX_SWEEP
+delete from `pawl_inbox` where `At` < ? order by `At` limit ?;
+
 -- INBOX_DELETE
 delete from `pawl_inbox` where `Endpoint` = ? and `MessageId` = ?;
 

@@ -710,11 +710,9 @@ select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", 
 "CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Queue" = ?1 and "Due" <=
 ?2 and pawl_is_free("Seq") order by "Due", "Seq" limit ?3;
 
--- INBOX_ROWS
-select rowid, "At" from "pawl_inbox" order by rowid;
-
--- INBOX_DELETE_ROW
-delete from "pawl_inbox" where rowid = ?1;
+-- INBOX_SWEEP, for INBOX_SWEEP
+delete from "pawl_inbox" where rowid in (select r from (select rowid as r, "At" from "pawl_inbox"
+order by rowid limit ?2 + 9999) where "At" < ?1 limit ?2);
 
 -- OUTBOX_SOURCES
 select "Id", "Source" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" = 'pending'

@@ -1,0 +1,249 @@
+/* worker.c - worker rows: the epoch that fences, what was counted, and what is freed when a
+ * worker ends or is found dead.
+ *
+ * A worker that ends leaves its counters to the row of id zero, in the same
+ * transaction that deletes its own, so that sums stay right.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/worker.h"
+
+#include "store/sql/operations.h"
+
+#include <unistd.h>
+
+/* ---- Ending ------------------------------------------------------------- */
+
+/* A worker whose row ends, and the row of zeroes that keeps its counters. */
+typedef struct ended {
+    pawl_uuid kept;
+    pawl_uuid worker;
+} ended;
+
+static const pawl__sql_field ids[] = {{offsetof(ended, kept), PAWL__WIRE_UUID},
+                                      {offsetof(ended, worker), PAWL__WIRE_UUID}};
+
+#define STEP(which, first, id_count)                                                        \
+    {                                                                                       \
+        .statement = PAWL__SQL_##which, .parameters = {.items = ids + (first), (id_count) } \
+    }
+/* Rows that the worker leased are free at once, not only when the lease is over. */
+static const pawl__sql_write steps[] = {
+    STEP(WORKER_KEEP, 0, 1),  STEP(WORKER_FOLD, 0, 2),     STEP(WORKER_DELETE, 1, 1),
+    STEP(TIMEOUT_FREE, 1, 1), STEP(AGGREGATOR_FREE, 1, 1), STEP(LEASE_DELETE_ALL, 1, 1),
+};
+#define END_FROM 0
+#define FREE_FROM 3
+
+static pawl_code run_steps(pawl_store *store, size_t from, const ended *workers, size_t count,
+                           pawl_error *error)
+{
+    pawl_code code = PAWL_OK;
+    for (size_t i = from; code == PAWL_OK && i < sizeof steps / sizeof steps[0]; i++)
+        code = pawl__sql_write_rows(store, &steps[i], workers, sizeof *workers, count, error);
+    return code;
+}
+
+/* Dead workers that were not seen since `before`, up to `count_max` of them. */
+static pawl_code find_dead(pawl_store *store, pawl_time before, size_t count_max, pawl_arena *arena,
+                           ended **dead, size_t *count, bool *more, pawl_error *error)
+{
+    pawl_worker_info *rows  = NULL;
+    size_t            found = 0;
+    pawl_code         code  = pawl__sql_workers(store, false, arena, &rows, &found, error);
+    if (code == PAWL_OK && (*dead = pawl_arena_take(arena, (found + 1) * sizeof **dead)) == NULL)
+        code = pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows",
+                              pawl__sql_ops_of(store)->name);
+    for (size_t i = 0; code == PAWL_OK && i < found; i++) {
+        if (rows[i].seen >= before)
+            continue;
+        if (*count == count_max) {
+            *more = true;
+            break;
+        }
+        (*dead)[(*count)++] = (ended){.worker = rows[i].id.uuid};
+    }
+    return code;
+}
+
+static pawl_code end_dead(pawl_store *store, size_t from, pawl_time before, size_t count_max,
+                          int64_t *count, bool *more, pawl_error *error)
+{
+    pawl_arena *arena = pawl_arena_create(0);
+    ended      *dead  = NULL;
+    size_t      found = 0;
+    pawl_code   code  = arena != NULL ? PAWL_OK
+                                      : pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
+                                                       pawl__sql_ops_of(store)->name);
+    if (code == PAWL_OK)
+        code = find_dead(store, before, count_max, arena, &dead, &found, more, error);
+    if (code == PAWL_OK)
+        code = run_steps(store, from, dead, found, error);
+    pawl_arena_destroy(arena);
+    *count += (int64_t)found;
+    return code;
+}
+
+pawl_code pawl__sql_free_dead(pawl_store *store, pawl_error *error)
+{
+    int64_t count = 0;
+    bool    more  = false;
+    return end_dead(store, FREE_FROM, PAWL_TIME_MAX, SIZE_MAX, &count, &more, error);
+}
+
+pawl_code pawl__sql_worker_sweep(pawl_store *store, pawl_time before, size_t count_max,
+                                 int64_t *count, bool *more, pawl_error *error)
+{
+    return end_dead(store, END_FROM, before, count_max, count, more, error);
+}
+
+/* ---- Opening ------------------------------------------------------------ */
+
+typedef struct row {
+    pawl_uuid id;
+    pawl_text endpoint;
+    pawl_text types;
+    int64_t   process;
+    int64_t   pid;
+    pawl_time now;
+    int64_t   epoch;
+    pawl_uuid last_commit;
+} row;
+
+#define ROW(member, as)                        \
+    {                                          \
+        offsetof(row, member), PAWL__WIRE_##as \
+    }
+static const pawl__sql_field insert_fields[]  = {ROW(id, UUID),    ROW(endpoint, TEXT),
+                                                 ROW(types, TEXT), ROW(process, INT),
+                                                 ROW(pid, INT),    ROW(now, TIME)};
+static const pawl__sql_field replace_fields[] = {ROW(endpoint, TEXT), ROW(types, TEXT),
+                                                 ROW(process, INT),   ROW(pid, INT),
+                                                 ROW(now, TIME),      ROW(id, UUID)};
+static const pawl__sql_field read_columns[]   = {ROW(epoch, INT), ROW(last_commit, UUID)};
+
+static const pawl__sql_fields by_id    = {insert_fields, 1};
+static const pawl__sql_fields read_row = PAWL__SQL_LIST(read_columns);
+
+static const pawl__sql_write replace = {
+    .statement  = PAWL__SQL_WORKER_REPLACE,
+    .parameters = PAWL__SQL_LIST(replace_fields),
+};
+static const pawl__sql_write insert = {
+    .statement  = PAWL__SQL_WORKER_INSERT,
+    .parameters = PAWL__SQL_LIST(insert_fields),
+    .then       = {[PAWL__SQL_DUPLICATE] = {.next = &replace}},
+};
+
+static pawl_code read_epoch(pawl_store *store, row *worker, pawl_error *error)
+{
+    const pawl__sql_asked asked = {PAWL__SQL_WORKER_READ, &by_id, worker, &read_row, 0};
+    return pawl__sql_read_first(store, &asked, NULL, worker, error);
+}
+
+/* A row that is there is taken over by this handle: another one that has it is fenced. */
+static pawl_code take_row(pawl_store *store, row *worker, pawl_error *error)
+{
+    pawl__sql_fate fate = PAWL__SQL_APPLIED;
+    const ended    self = {.worker = worker->id};
+    pawl_code      code = pawl__sql_write_own(store, &insert, worker, &fate, error);
+    if (code == PAWL_OK && fate == PAWL__SQL_DUPLICATE) {
+        code = pawl__sql_write_own(store, &replace, worker, &fate, error);
+        if (code == PAWL_OK)
+            code = run_steps(store, FREE_FROM, &self, 1, error);
+    }
+    if (code == PAWL_OK)
+        code = read_epoch(store, worker, error);
+    return code == PAWL_OK ? pawl__sql_free_dead(store, error) : code;
+}
+
+pawl_code pawl__sql_worker_open(pawl_store *store, pawl_text endpoint, pawl_text types,
+                                pawl_time now, pawl_error *error)
+{
+    const pawl__sql_ops *ops    = pawl__sql_ops_of(store);
+    pawl__sql_store     *own    = (pawl__sql_store *)store;
+    row                  worker = {.id       = store->worker.uuid,
+                                   .endpoint = endpoint,
+                                   .types    = types,
+                                   .pid      = getpid(),
+                                   .now      = now};
+    pawl_code            code   = ops->own_lock(store, &worker.process, error);
+    if (code == PAWL_OK)
+        code = ops->stamp_begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = ops->stamp_end(store, take_row(store, &worker, error), error);
+    own->has_worker |= code == PAWL_OK;
+    /* After the commit, which fences what the other handle has in hand. */
+    if (code == PAWL_OK && worker.epoch > 1 && ops->take_over != NULL)
+        code = ops->take_over(store, error);
+    if (code == PAWL_OK) {
+        store->epoch       = worker.epoch;
+        store->is_attached = true;
+    }
+    return code;
+}
+
+/* ---- Closing ------------------------------------------------------------ */
+
+pawl_code pawl__sql_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
+{
+    const pawl__sql_ops *ops  = pawl__sql_ops_of(store);
+    pawl__sql_store     *own  = (pawl__sql_store *)store;
+    const ended          self = {.worker = store->worker.uuid};
+    (void)now;
+    store->ops->hold_end(store);
+    pawl_code   code   = ops->claims_leave(store, error);
+    pawl_error *second = code == PAWL_OK ? error : NULL;
+    pawl_code   gone   = ops->stamp_begin(store, second);
+    if (gone == PAWL_OK)
+        gone = ops->stamp_end(store, run_steps(store, END_FROM, &self, 1, second), second);
+    own->has_worker    = gone != PAWL_OK;
+    store->is_attached = false;
+    if (ops->own_unlock != NULL)
+        ops->own_unlock(store);
+    return code != PAWL_OK ? code : gone;
+}
+
+/* ---- A commit in doubt -------------------------------------------------- */
+
+/* The epoch is raised first, which waits for a transaction that still has the row. */
+static pawl_code raise_epoch(pawl_store *store, row *worker, pawl_error *error)
+{
+    const pawl__sql_asked asked   = {PAWL__SQL_WORKER_RAISE, &by_id, worker, NULL, 0};
+    int64_t               changed = 0;
+    pawl_code             code    = pawl__sql_execute(store, &asked, &changed, error);
+    if (code == PAWL_OK && changed == 0)
+        code = pawl_error_set(error, PAWL_EFENCED, "%s: this worker has no row any longer",
+                              pawl__sql_ops_of(store)->name);
+    return code == PAWL_OK ? read_epoch(store, worker, error) : code;
+}
+
+/* A full transaction, not a stamp: in a file it takes the place in the log of
+ * whatever a failed commit may have left there. */
+pawl_code pawl__sql_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
+                            pawl_error *error)
+{
+    const pawl__sql_ops *ops    = pawl__sql_ops_of(store);
+    row                  worker = {.id = store->worker.uuid};
+    pawl_code            code   = store->ops->ready(store, error);
+    if (code != PAWL_OK)
+        return code;
+    store->ops->hold_end(store);
+    code = ops->begin(store, error);
+    if (code != PAWL_OK)
+        return code;
+    code = raise_epoch(store, &worker, error);
+    if (code != PAWL_OK) {
+        ops->rollback(store);
+        return code;
+    }
+    code = ops->commit(store, error);
+    if (code == PAWL_OK) {
+        store->epoch = worker.epoch;
+        *is_applied  = pawl_uuid_compare(worker.last_commit, commit_id) == 0;
+        if (ops->resolved != NULL)
+            ops->resolved(store, *is_applied);
+    }
+    return code;
+}
