@@ -34,6 +34,7 @@ static struct {
     int64_t        pause;         /* the first call of the first sink takes so long */
     bool           is_stop;       /* the process is stopped for so long */
     bool           lets_other_in; /* and meanwhile the second runner delivers all, and ends */
+    bool           is_away;       /* the second sink fails, for one call */
 } t;
 
 static void step(pawl__service *service)
@@ -84,12 +85,15 @@ static pawl_code receive(pawl_transport *transport, pawl_delivery *items, size_t
     (void)items;
     (void)count;
     (void)arena;
-    (void)error;
     ++*calls;
     if (calls == &t.calls[0] && t.lets_other_in)
         let_other_in();
     else if (calls == &t.calls[0] && t.pause > 0)
         pause_call();
+    if (calls == &t.calls[1] && t.is_away) {
+        t.is_away = false;
+        return pawl_error_set(error, PAWL_EUNREACHABLE, "away");
+    }
     t.pause = 0;
     return PAWL_OK;
 }
@@ -127,6 +131,25 @@ static void o20_rows_of_an_earlier_leadership_are_not_sent(const char *url)
     step(t.first);
     assert_int_equal(t.calls[0], 2); /* in doubt: the first runner had sent it */
     assert_int_equal(t.calls[1], 1);
+    assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_DISPATCHED).count, 2);
+    close_two();
+}
+
+/* A row that was chosen and not sent is not settled either: it waits, as the other runner left it. */
+static void o16_what_was_not_sent_is_not_settled(const char *url)
+{
+    open_two(url);
+    t.lets_other_in = t.is_away = true;
+    step(t.first);
+    assert_int_equal(t.calls[1], 1);
+    pawl_outbox_rows rows = world_outbox(&t.it, PAWL_OUTBOX_PENDING);
+    assert_int_equal(rows.count, 1);
+    assert_true(world_says(rows.items[0].destination, "two"));
+    assert_int_equal(rows.items[0].attempts, 1);
+    assert_int_equal(world_attempts(&t.it, rows.items[0].id).count, 1);
+    pass(PAWL_MINUTES(10));
+    step(t.first);
+    assert_int_equal(t.calls[1], 2);
     assert_int_equal(world_outbox(&t.it, PAWL_OUTBOX_DISPATCHED).count, 2);
     close_two();
 }
@@ -254,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_STORES(o20_rows_of_an_earlier_leadership_are_not_sent),
+        ON_STORES(o16_what_was_not_sent_is_not_settled),
         ON_STORES(o20_an_old_answer_is_asked_for_again),
         ON_STORES(o20_nothing_is_sent_in_the_margin_of_a_lease),
         ON_STORES(o20_a_stop_in_a_sink_is_not_the_sinks_time),

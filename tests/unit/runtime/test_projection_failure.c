@@ -134,12 +134,33 @@ static void somebody_is_told_of_an_event_that_fails_on(const char *url)
     world_close(&it);
 }
 
-/* A commit that cannot be made because of one event: those before it are committed, it
+/* Somebody has written another message under the id of what the event sends. */
+static void take_id(world *it, const pawl_event_row *event)
+{
+    pawl_error      error    = PAWL_ERROR_INIT;
+    pawl_outbox_add add      = {.dispatch_id = pawl_dispatch_id_make(PAWL_TEXT("plain"),
+                                                                     PAWL_TEXT("projection/names"),
+                                                                     event->position, 0),
+                                .endpoint    = PAWL_TEXT("elsewhere"),
+                                .destination = PAWL_TEXT("far"),
+                                .source      = PAWL_TEXT("S/1"),
+                                .message     = {.id             = PAWL_TEXT("m"),
+                                                .type           = PAWL_TEXT("t"),
+                                                .body           = PAWL_TEXT("{}"),
+                                                .correlation_id = PAWL_TEXT("m")},
+                                .due         = world_now(it),
+                                .at          = world_now(it)};
+    pawl_changes    changes  = {.group_count = 1, .unit_count = 1, .now = world_now(it)};
+    changes.outbox_add.items = &add;
+    changes.outbox_add.count = 1;
+    world_ok(pawl_store_commit(it->store, &changes, NULL, &error), &error);
+}
+
+/* A commit that cannot be made because of two events: those before the first are committed, it
  * is tried for ever. */
 static void an_effect_that_the_store_refuses_holds_up(const char *url)
 {
     world                 it;
-    pawl_error            error    = PAWL_ERROR_INIT;
     pawl_route            routes[] = {{.name = "far", .is_outbox = true}, {.name = NULL}};
     pawl_endpoint_options options  = {.routes = routes, .route_size = sizeof routes[0]};
     memset(&plan, 0, sizeof plan);
@@ -149,24 +170,11 @@ static void an_effect_that_the_store_refuses_holds_up(const char *url)
     plan.destination = "far";
     append_many(&it, "A/1", 1, 5);
     pawl_event_rows events = numbered_events(&it);
-    /* Somebody has written another message under the id of what the third one sends. */
-    pawl_outbox_add add      = {.dispatch_id = pawl_dispatch_id_make(PAWL_TEXT("plain"),
-                                                                     PAWL_TEXT("projection/names"),
-                                                                     events.items[2].position, 0),
-                                .endpoint    = PAWL_TEXT("elsewhere"),
-                                .destination = PAWL_TEXT("far"),
-                                .source      = PAWL_TEXT("S/1"),
-                                .message     = {.id             = PAWL_TEXT("m"),
-                                                .type           = PAWL_TEXT("t"),
-                                                .body           = PAWL_TEXT("{}"),
-                                                .correlation_id = PAWL_TEXT("m")},
-                                .due         = world_now(&it),
-                                .at          = world_now(&it)};
-    pawl_changes    changes  = {.group_count = 1, .unit_count = 1, .now = world_now(&it)};
-    changes.outbox_add.items = &add;
-    changes.outbox_add.count = 1;
-    world_ok(pawl_store_commit(it.store, &changes, NULL, &error), &error);
+    take_id(&it, &events.items[4]);
+    take_id(&it, &events.items[2]);
     assert_int_equal(world_drain(&it).projected, 2);
+    /* All at once, then those before the first, which is met once more. */
+    expect_seen("A/1.1=1 A/1.2=2 A/1.3=3 A/1.4=4 A/1.5=5 A/1.1=1 A/1.2=2 A/1.3=3 A/1.4=4 A/1.5=5");
     assert_int_equal(place_of(&it, "projection/names"), events.items[1].position);
     assert_int_equal(world_queue(&it, "far").count, 2);
     (void)world_go_machine(&it, PAWL_MINUTES(5));

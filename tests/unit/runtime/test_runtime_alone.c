@@ -1,0 +1,204 @@
+/* test_runtime_alone.c - messages that run alone, and what a drain sums up: how many are claimed
+ * beside one that has its transaction open, a stream that is lost again and again (E35, O4), and
+ * dead letters of several batches (E26).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/hook.h"
+#include "support/native.h"
+#include "support/world.h"
+
+#include "pawl/process.h"
+
+#include <string.h>
+
+#define MEDDLINGS 230 /* more than a worker gives its messages back for */
+
+/* ---- The application ----------------------------------------------------------------- */
+
+#define NUMBERED(F) F(INT32, number)
+PAWL_RECORD(alone, NUMBERED)
+PAWL_RECORD(bad, NUMBERED)
+#define PUT(F)   \
+    F(TEXT, box) \
+    F(INT64, number)
+PAWL_RECORD(put, PUT)
+PAWL_RECORD(was_put, NUMBERED)
+#define BOX(F) F(INT64, count)
+PAWL_RECORD(box, BOX)
+
+static struct {
+    world      *it;
+    int         handled;
+    size_t      free; /* messages that another worker could have while the second ran */
+    int64_t     version;
+    int         left;  /* commits before which somebody else comes first */
+    int         ran;   /* handlers since the last commit */
+    int         alone; /* commits of one of the two messages */
+    const char *url;
+} t;
+
+static pawl_code on_alone(pawl_context *ctx, const alone *message)
+{
+    (void)message;
+    assert_int_equal(native_in(ctx, t.url, "insert into {own_rows} values (1)"), PAWL_OK);
+    if (++t.handled == 2) {
+        pawl_error       error = PAWL_ERROR_INIT;
+        pawl_queue_rows  rows  = {.count = 0};
+        pawl_queue_claim claim = {.queue     = PAWL_TEXT("single"),
+                                  .due_max   = world_now(t.it),
+                                  .count_max = 9,
+                                  .now       = world_now(t.it)};
+        world_ok(pawl_store_queue_claim(t.it->store, &claim, t.it->arena, &rows, &error), &error);
+        t.free = rows.count;
+    }
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_alone, alone);
+
+static pawl_code on_bad(pawl_context *ctx, const bad *message)
+{
+    return pawl_fail(ctx, PAWL_EINVAL, "number %d is bad", (int)message->number);
+}
+PAWL_MESSAGE_HANDLER(on_bad, bad);
+
+static pawl_code on_put(pawl_context *ctx, const box *state, const put *command)
+{
+    (void)state;
+    t.ran++;
+    return pawl_emit(ctx, PAWL_MESSAGE(was_put, .number = (int32_t)command->number));
+}
+PAWL_ENTITY_HANDLER(on_put, box, put);
+
+static void apply_put(box *state, const was_put *event)
+{
+    (void)event;
+    state->count++;
+}
+PAWL_APPLY(apply_put, box, was_put);
+
+static const pawl_entity box_entity = {
+    .name  = "Box",
+    .state = PAWL_RECORD_OF(box),
+    .on    = (const pawl_on[]){{.handle = PAWL_HANDLE(on_put), .key = "box"}, {.handle = NULL}},
+    .apply = (const pawl_apply *const[]){PAWL_APPLIES(apply_put), NULL}};
+static const pawl_endpoint_spec boxes = {
+    .name     = "boxes",
+    .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_bad)}, {.handle = NULL}},
+    .entities = (const pawl_entity *const[]){&box_entity, NULL}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "boxes",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&boxes, NULL}};
+
+static const pawl_endpoint_spec single = {
+    .name = "single",
+    .handlers =
+        (const pawl_on[]){{.handle = PAWL_HANDLE(on_alone), .own_sql = true}, {.handle = NULL}}};
+static const pawl_application own_application = {
+    PAWL_APPLICATION_INIT, .name = "single",
+    .endpoints = (const pawl_endpoint_spec *const[]){&single, NULL}};
+
+/* ---- Tests ---------------------------------------------------------------------------- */
+
+/* After a message that ran alone the next claim takes one, so that others have the rest. */
+static void e35_who_runs_alone_leaves_the_rest_to_others(const char *url)
+{
+    world                       it;
+    pawl_error                  error   = PAWL_ERROR_INIT;
+    const pawl_endpoint_options options = {.batch_messages = 8};
+    memset(&t, 0, sizeof t);
+    t.it  = &it;
+    t.url = url;
+    world_open(&it, url, &own_application, NULL, &options);
+    world_ok(
+        pawl_store_worker_open(it.store, PAWL_TEXT(""), PAWL_TEXT("[]"), world_now(&it), &error),
+        &error);
+    native_exec(url, "create table {own_rows} (number integer)");
+    for (int i = 0; i < 4; i++)
+        world_post(&it, NULL, PAWL_MESSAGE(alone, .number = i));
+    (void)world_drain(&it);
+    assert_int_equal(t.handled, 2);
+    assert_int_equal(t.free, 2);
+    pawl_store_worker_close(it.store, world_now(&it), NULL);
+    (void)world_drain(&it);
+    assert_int_equal(t.handled, 4);
+    world_close(&it);
+}
+
+static void e26_a_drain_counts_the_dead_of_all_batches(const char *url)
+{
+    world                       it;
+    const pawl_endpoint_options options = {.batch_messages = 1};
+    world_open(&it, url, &application, NULL, &options);
+    for (int i = 0; i < 3; i++)
+        world_post(&it, NULL, PAWL_MESSAGE(bad, .number = i));
+    int64_t dead = 0;
+    for (int i = 0; i < 20 && dead < 3; i++)
+        dead += world_go_machine(&it, i > 0 ? PAWL_HOURS(1) : 0).dead;
+    assert_int_equal(dead, 3);
+    assert_int_equal(world_dead(&it).count, 3);
+    world_close(&it);
+}
+
+/* Somebody else appends to the stream just before the commit. */
+static pawl_code come_first(hook_place place, void *context)
+{
+    pawl_error        error  = PAWL_ERROR_INIT;
+    pawl_event_append append = {.stream   = PAWL_TEXT("Box/a"),
+                                .version  = t.version + 1,
+                                .is_first = true,
+                                .event    = {.type           = PAWL_TEXT("was_put"),
+                                             .type_version   = 1,
+                                             .body           = PAWL_TEXT("{\"number\":0}"),
+                                             .message_id     = PAWL_TEXT("other"),
+                                             .correlation_id = PAWL_TEXT("other"),
+                                             .at             = WORLD_START}};
+    (void)context;
+    if (place != HOOK_BEFORE_COMMIT || t.left == 0 || t.ran == 0)
+        return PAWL_OK;
+    t.alone += t.ran == 1;
+    t.ran                      = 0;
+    pawl_changes changes       = {.group_count = 1, .unit_count = 1, .now = world_now(t.it)};
+    changes.event_append.items = &append;
+    changes.event_append.count = 1;
+    hook_set(NULL, NULL); /* not for this commit */
+    if (pawl_store_commit(t.it->store, &changes, NULL, &error) == PAWL_OK) {
+        t.left--;
+        t.version++;
+    }
+    hook_set(come_first, NULL);
+    return PAWL_OK;
+}
+
+/* The messages are claimed again together each time; a worker that only ever loses runs them one
+ * by one in the end. */
+static void o4_who_only_loses_runs_alone_in_the_end(const char *url)
+{
+    world it;
+    memset(&t, 0, sizeof t);
+    t.it   = &it;
+    t.left = MEDDLINGS;
+    world_open(&it, hook_url(url), &application, NULL, NULL);
+    world_post(&it, NULL, PAWL_MESSAGE(put, .box = PAWL_TEXT("a"), .number = 1));
+    world_post(&it, NULL, PAWL_MESSAGE(put, .box = PAWL_TEXT("a"), .number = 2));
+    hook_set(come_first, NULL);
+    for (int i = 0; i < 50 && world_queue(&it, "boxes").count > 0; i++)
+        (void)world_go_both(&it, PAWL_MINUTES(1));
+    hook_set(NULL, NULL);
+    assert_int_equal(world_queue(&it, "boxes").count, 0);
+    assert_int_equal(world_events(&it, "Box/a").count, t.version + 2);
+    assert_true(t.alone > 0);
+    world_close(&it);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        /* Memory has no SQL. */
+        ON_STORE(e35_who_runs_alone_leaves_the_rest_to_others, "sqlite"),
+        ON_ALL_STORES(e26_a_drain_counts_the_dead_of_all_batches),
+        ON_ALL_STORES(o4_who_only_loses_runs_alone_in_the_end),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
