@@ -46,13 +46,14 @@
     "    (select 1 union all select 2));"
 #define END_OF_SCRIPT "do release_lock(concat('pawl_', left(sha2(database(), 256), 40)));"
 
-#define COMMON                                                                             \
-    .quote_open = '`', .quote_close = '`', .json_check = "", .parameter = "?",             \
-    .integer = "cast(%s as signed)", .epoch = "'1970-01-01 00:00:00'",                     \
-    .index = "force index (%s) ", .locks = {"", " for update", " for update skip locked"}, \
-    .ignore = "on duplicate key update %c = %c", .adds_columns = true, .keeps_ties = true, \
-    .keys_every_table = true, .indexes_every_row = true, .indexes_inside = true,           \
-    .name_chars_max = 64, .first_version = 3, .script_begin = BEGIN, .script_end = END_OF_SCRIPT
+#define COMMON                                                                                   \
+    .quote_open = '`', .quote_close = '`', .json_check = "", .parameter = "?",                   \
+    .integer = "cast(%s as signed)", .epoch = "'1970-01-01 00:00:00'",                           \
+    .index = "force index (%s) ", .locks = {"", " for update", " for update skip locked"},       \
+    .ignore = "on duplicate key update %c = %c", .ignores_failures = true, .adds_columns = true, \
+    .keeps_ties = true, .keys_every_table = true, .indexes_every_row = true,                     \
+    .indexes_inside = true, .name_chars_max = 64, .first_version = 3, .script_begin = BEGIN,     \
+    .script_end = END_OF_SCRIPT
 
 const pawl__sql_dialect pawl__mysql_dialect = {
     .name         = "mysql",
@@ -75,8 +76,7 @@ const pawl__sql_dialect pawl__mariadb_dialect = {
 
 const int pawl__mysql_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
     [PAWL__SQL_WORKER_FOLD]           = PAWL__MYSQL_WORKER_FOLD,
-    [PAWL__SQL_OUTBOX_ADD]            = PAWL__MYSQL_OUTBOX_ADD,
-    [PAWL__SQL_CHECKPOINT_ADD]        = PAWL__MYSQL_CHECKPOINT_ADD,
+    [PAWL__SQL_QUEUE_FIRST]           = PAWL__MYSQL_QUEUE_FIRST,
     [PAWL__SQL_OUTBOX_SWEEP]          = PAWL__MYSQL_OUTBOX_SWEEP,
     [PAWL__SQL_EVENT_INSERT_FIRST]    = PAWL__MYSQL_EVENT_INSERT_FIRST,
     [PAWL__SQL_FOLD_SET]              = PAWL__MYSQL_FOLD_SET,

@@ -149,6 +149,8 @@ pawl_code pawl__mysql_hold_back(pawl__mysql_connection        *connection,
 /* queue.c */
 pawl_code pawl__mysql_queue_claim(pawl_store *base, const pawl_queue_claim *claim,
                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);
+pawl_code pawl__mysql_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,
+                               size_t aggregator_count, pawl_next_due *next, pawl_error *error);
 /* Locks the rows of all claims again, in the transaction that is open; rows that are gone, or locked
  * by others, leave the list. */
 pawl_code pawl__mysql_claims_lock(pawl__mysql *store, pawl_error *error);

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/mysql/mysql.h"
+#include "store/sql/operations.h"
 #include "store/sql/refusal.h"
 #include "store/sql/rows.h"
 
@@ -186,6 +187,21 @@ pawl_code pawl__mysql_queue_claim(pawl_store *base, const pawl_queue_claim *clai
     /* A rollback here may lose the row locks of an earlier claim: they are taken again later. */
     if (!store->sql.in_hold && (code != PAWL_OK || store->claim_count == 0))
         pawl__mysql_rollback(&store->main);
+    return code;
+}
+
+/* Rows in hand are passed over, those of this handle's transaction, too: its own locks would not
+ * hide them from it. */
+pawl_code pawl__mysql_next_due(pawl_store *base, pawl_text queue, const pawl_text *aggregators,
+                               size_t aggregator_count, pawl_next_due *next, pawl_error *error)
+{
+    pawl__mysql *store = pawl__mysql_of(base);
+    pawl_code    code  = PAWL_OK;
+    if (store->main.in_transaction)
+        code = pawl__mysql_use_side(store, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_next_due(base, queue, aggregators, aggregator_count, next, error);
+    store->sql.connection = &store->main;
     return code;
 }
 

@@ -137,6 +137,7 @@ static pawl_code prepare(pawl__mysql_connection *connection, int which, pawl_err
     pawl__sql_text         text      = {0};
     statement->place_count = (unsigned)pawl__sql_parameter_order(templates[which], statement->order,
                                                                  PAWL__MYSQL_PLACES_MAX);
+    statement->ignores     = strstr(templates[which], "{ignore:") != NULL;
     pawl__sql_expand(&text, store->dialect, store->sql.base.system_prefix, templates[which]);
     pawl_code code = prepare_text(connection, statement, &text, error);
     pawl__sql_text_free(&text);

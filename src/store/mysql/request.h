@@ -40,6 +40,7 @@ typedef struct pawl__mysql_statement {
     unsigned            order[PAWL__MYSQL_PLACES_MAX];
     unsigned            place_count;
     unsigned            column_count;
+    bool                ignores; /* a row whose key exists is left: the server says 1062 of it */
     pawl__mysql_column *columns;
 } pawl__mysql_statement;
 

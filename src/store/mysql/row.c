@@ -47,7 +47,7 @@ static pawl_text get_text(pawl__sql_request *request)
     const pawl__mysql_column *found  = &request->statement->columns[column];
     if (found->is_null || found->size == 0)
         return PAWL_TEXT("");
-    char         *room = room_of(request, found->size);
+    char         *room = room_of(request, found->size + 1);
     unsigned long size = found->size;
     MYSQL_BIND    bind = {
            .buffer_type = MYSQL_TYPE_BLOB, .buffer = room, .buffer_length = size, .length = &size};
@@ -55,6 +55,7 @@ static pawl_text get_text(pawl__sql_request *request)
         return fail_text(request, PAWL_ENOMEM, "out of memory for a row");
     if (mysql_stmt_fetch_column(request->statement->stmt, &bind, column, 0) != 0)
         return fail_text(request, PAWL_EPERSIST, "could not be read");
+    room[found->size] = '\0';
     return (pawl_text){.data = room, .size = found->size};
 }
 
@@ -151,7 +152,10 @@ pawl_code pawl__mysql_send(pawl_store *base, const pawl__sql_asked *asked, pawl_
     made->connection  = connection;
     made->arena       = arena;
     made->error       = error;
-    made->statement = pawl__mysql_prepared(connection, asked->statement, NULL, &made->code, error);
+    bool is_saga      = asked->statement >= PAWL__SQL_ON_SAGA;
+    made->statement =
+        pawl__mysql_prepared(connection, asked->statement - (is_saga ? PAWL__SQL_ON_SAGA : 0),
+                             is_saga ? pawl__sql_saga_of(asked->item) : NULL, &made->code, error);
     if (made->code == PAWL_OK)
         made->code =
             pawl__mysql_execute(connection, made->statement, asked->parameters, asked->item, error);

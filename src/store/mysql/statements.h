@@ -14,8 +14,7 @@
 #define PAWL__MYSQL_NEWER(column) \
     column " = if(values([Version]) > [Version], values(" column "), " column ")"
 
-/* OUTBOX_ADD and CHECKPOINT_ADD must know whether the row was there, which `on duplicate key update`
- * hides: they insert plainly, and 1062 says it. EVENT_INSERT_FIRST: as the shared one, a null stream where the event before is not there. */
+/* EVENT_INSERT_FIRST: as the shared one, a null stream where the event before is not there. */
 
 /* The index is named since on a small table the server would read, and lock, all rows instead. */
 #define PAWL__MYSQL_DUE "force index ({queue_due}) where [Queue] = ?1 and [Due] <= ?2 "
@@ -30,14 +29,10 @@
     X(QUEUE_CLAIM_AGAIN, PAWL__SQL_QUEUE_ROW_TEXT                                                                                                            \
       "where [Seq] = ?1 and [Queue] = ?2 and [Due] <= ?3 " PAWL__MYSQL_LOCKED)                                                                               \
     X(QUEUE_LOCK, "select [Seq] from {queue} where [Seq] = ?1 and [Due] = ?2 " PAWL__MYSQL_LOCKED)                                                           \
-    X(OUTBOX_ADD,                                                                                                                                            \
-      "insert into {outbox} ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At], "                                                                \
-      "[Source], [Version], [Index], [Endpoint], [Destination], [AttemptsBefore], " PAWL__SQL_MESSAGE                                                        \
-      ") values "                                                                                                                                            \
-      "(?1, 'pending', 0, {epoch}, ?3, ?2, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10, ?11, ?12, ?13, ?14)")                                                             \
+    X(QUEUE_FIRST,                                                                                                                                           \
+      "select [Due] from {queue} force index ({queue_due}) where [Queue] = ?1 order by [Due] limit 1 " PAWL__MYSQL_LOCKED)                                   \
     X(OUTBOX_HOLD_BACK, "update {outbox} force index ({outbox_pending}) set [State] = 'held' "                                                               \
                         "where [State] = 'pending' and [Id] > ?2 and [Source] = ?1")                                                                         \
-    X(CHECKPOINT_ADD, "insert into {checkpoints} ([Name], [Position], [At]) values (?1, ?2, ?3)")                                                            \
     X(WORKER_FOLD,                                                                                                                                           \
       "update {workers} as t join {workers} as w on w.[Id] = ?2 set " PAWL__MYSQL_SUM("[Messages]") ", " PAWL__MYSQL_SUM("[Timeouts]") ", " PAWL__MYSQL_SUM( \
           "[Flushes]") ", " PAWL__MYSQL_SUM("[Failures]") ", " PAWL__MYSQL_SUM("[Conflicts]") ", " PAWL__MYSQL_SUM("[Dead]") " where t.[Id] = ?1")           \

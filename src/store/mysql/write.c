@@ -9,16 +9,18 @@
 #define NUMBER_NULL 1048
 
 /* A unique key, or a column that takes no null, refused the row: an end of the item where the write
- * has a place for it. A row that a plain insert leaves out is one that was missed. */
-static bool is_expected(unsigned number, const pawl__sql_write *write, pawl__sql_fate *fate)
+ * has a place for it, or where the statement leaves such rows. */
+static bool is_expected(const pawl__mysql_statement *statement, const pawl__sql_write *write,
+                        pawl__sql_fate *fate)
 {
-    bool is_duplicate = pawl__mysql_code_of(number, NULL) == PAWL_EDUPLICATE;
-    if (!is_duplicate && number != NUMBER_NULL)
-        return false;
-    *fate = is_duplicate ? PAWL__SQL_DUPLICATE : PAWL__SQL_NULL;
-    if (is_duplicate && !pawl__sql_expects(write, *fate))
+    unsigned number       = mysql_stmt_errno(statement->stmt);
+    bool     is_duplicate = pawl__mysql_code_of(number, NULL) == PAWL_EDUPLICATE;
+    if (is_duplicate && statement->ignores) {
         *fate = PAWL__SQL_MISSED;
-    return pawl__sql_expects(write, *fate);
+        return true;
+    }
+    *fate = is_duplicate ? PAWL__SQL_DUPLICATE : PAWL__SQL_NULL;
+    return (is_duplicate || number == NUMBER_NULL) && pawl__sql_expects(write, *fate);
 }
 
 static pawl_code write_item(pawl__mysql_connection *connection, const pawl__sql_write *write,
@@ -33,7 +35,7 @@ static pawl_code write_item(pawl__mysql_connection *connection, const pawl__sql_
     MYSQL_STMT *stmt = statement->stmt;
     code             = pawl__mysql_execute(connection, statement, &write->parameters, item, error);
     if (code != PAWL_OK)
-        return is_expected(mysql_stmt_errno(stmt), write, fate) ? PAWL_OK : code;
+        return is_expected(statement, write, fate) ? PAWL_OK : code;
     bool has_rows = statement->column_count != 0;
     bool is_found = (has_rows ? mysql_stmt_num_rows(stmt) : mysql_stmt_affected_rows(stmt)) != 0;
     *fate         = is_found ? PAWL__SQL_APPLIED : PAWL__SQL_MISSED;

@@ -370,7 +370,7 @@ static void create_shared(script *s)
     pawl__sql_expand(&s->text, s->dialect, s->prefix,
                      "insert into {schema} ([Part], [Version]) values ('pawl', ");
     pawl__sql_appendf(&s->text, "%d) ", PAWL__SQL_SCHEMA_VERSION);
-    pawl__sql_expand(&s->text, s->dialect, s->prefix, "{ignore:[Part]}");
+    pawl__sql_expand(&s->text, s->dialect, s->prefix, "{keep:[Part]}");
     finish_statement(s);
     if (s->dialect->adds_columns) {
         pawl__sql_raise_version(&s->text, s->dialect, s->prefix);

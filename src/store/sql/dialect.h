@@ -7,6 +7,7 @@
  *     ?1                       a parameter, counted from 1; where a database numbers none, each
  *                              occurrence is one more: pawl__sql_parameter_order says which
  *     {ignore:[Queue], [Id]}   behind an insert: a row whose key of these columns exists is left
+ *     {keep:[Part]}            the same in the script of the tables
  *     {integer:sum([A])}       a number as one of 64 bits
  *     {epoch}                  the time 0, which stands where no time is set
  *     {lock}                   behind a select: its rows are locked, where the database locks rows
@@ -69,14 +70,17 @@ typedef struct pawl__sql_dialect {
     size_t      name_size_max;   /* bytes of an identifier; 0: PAWL__SQL_TABLE_NAME_SIZE_MAX */
     size_t      prefix_size_max; /* 0: PAWL_PREFIX_SIZE_MAX */
     bool        keeps_ties; /* equal entries of an index come in the order of the rows' numbers */
-    bool        has_short_names;     /* names of indexes on saga tables are made from a hash */
-    bool        adds_columns;        /* the script does so: "add column if not exists" */
-    bool        looks_before;        /* has no "if not exists" there: the script looks (guard.c) */
-    bool        keys_every_table;    /* a table without a key has its first unique index as one */
-    bool        indexes_every_row;   /* an index cannot leave rows out: pawl__sql_index.every_row */
-    bool        indexes_inside;      /* indexes stand in "create table" */
-    size_t      name_chars_max;      /* characters of an identifier; 0: bytes are counted */
-    int         first_version;       /* of the schema that it has had; 0: all */
+    /* {ignore:...} is nothing: the insert fails, alone, where the row is there, and the driver takes
+     * that for a row that was left. */
+    bool   ignores_failures;
+    bool   has_short_names;          /* names of indexes on saga tables are made from a hash */
+    bool   adds_columns;             /* the script does so: "add column if not exists" */
+    bool   looks_before;             /* has no "if not exists" there: the script looks (guard.c) */
+    bool   keys_every_table;         /* a table without a key has its first unique index as one */
+    bool   indexes_every_row;        /* an index cannot leave rows out: pawl__sql_index.every_row */
+    bool   indexes_inside;           /* indexes stand in "create table" */
+    size_t name_chars_max;           /* characters of an identifier; 0: bytes are counted */
+    int    first_version;            /* of the schema that it has had; 0: all */
     const char *const *no_indexes;   /* names of those it goes without; NULL ends them, or: none */
     const char *const *after_create; /* templates, run behind the tables; NULL ends them */
     const char *const *before_drop;

@@ -149,8 +149,11 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         pawl__sql_append(text, dialect->locks[PAWL_SAGA_LOCKED]);
     } else if (pawl_text_equal(token, PAWL_TEXT("skip"))) {
         pawl__sql_append(text, dialect->locks[PAWL_SAGA_SKIP_LOCKED]);
-    } else if (has_word(&token, "ignore:")) {
+    } else if (has_word(&token, "keep:")) {
         append_ignore(text, dialect, token);
+    } else if (has_word(&token, "ignore:")) {
+        if (!dialect->ignores_failures)
+            append_ignore(text, dialect, token);
     } else if (has_word(&token, "integer:")) {
         const char *place = strstr(dialect->integer, "%s");
         pawl__sql_append_text(text, (pawl_text){.data = dialect->integer,

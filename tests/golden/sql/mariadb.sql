@@ -218,7 +218,7 @@ select `Epoch`, `LastCommit` from `pawl_workers` where `Id` = ?;
 -- WORKER_KEEP
 insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`, `Seen`,
 `Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`) values (?, '', '', 0, 0, 0,
-'1970-01-01 00:00:00', 0, 0, 0, 0, 0, 0) on duplicate key update `Id` = `Id`;
+'1970-01-01 00:00:00', 0, 0, 0, 0, 0, 0) ;
 
 -- LEASE_READ
 select `Worker`, `Process`, `Pid`, `Epoch`, `Expires` from `pawl_leases` where `Name` = ?;
@@ -241,10 +241,7 @@ update `pawl_queue` set `Due` = ?, `Attempts` = ?, `Deaths` = ?, `WaitingSince` 
 -- QUEUE_SEND
 insert into `pawl_queue` (`Queue`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `Error`,
 `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, ?, ?, ?, 0,
-'1970-01-01 00:00:00', '', ?, ?, ?, ?, ?, ?) on duplicate key update `Queue` = `Queue`;
-
--- QUEUE_FIRST
-select `Due` from `pawl_queue` where `Queue` = ? order by `Due` limit 1;
+'1970-01-01 00:00:00', '', ?, ?, ?, ?, ?, ?) ;
 
 -- QUEUE_OLDEST
 select `Placed`, `Seq` from `pawl_queue` where `Queue` = ? and `Due` <= ? and `Attempts` = 0 and
@@ -352,6 +349,12 @@ where `State` = 'pending' and `NextAttempt` <= ? and (? = '' or `Endpoint` = ?) 
 select min(`NextAttempt`) from `pawl_outbox` force index (`pawl_outbox_pending`) where `State` =
 'pending' and `NextAttempt` > ? and (? = '' or `Endpoint` = ?);
 
+-- OUTBOX_ADD
+insert into `pawl_outbox` (`DispatchId`, `State`, `Attempts`, `NextAttempt`, `Due`, `At`, `Source`,
+`Version`, `Index`, `Endpoint`, `Destination`, `AttemptsBefore`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, 'pending', 0, '1970-01-01 00:00:00',
+?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?) ;
+
 -- OUTBOX_SAME
 select 1 from `pawl_outbox` where `DispatchId` = ? and `Type` = ? and `Body` = ?;
 
@@ -398,13 +401,15 @@ insert into `pawl_events` (`Stream`, `Version`, `Type`, `TypeVersion`, `MessageI
 select `Version`, `TypeVersion`, `State`, `Dispatches`, `At` from `pawl_folds` where `Stream` = ?
 and `TypeVersion` <= ? and `Version` > ?;
 
+-- CHECKPOINT_ADD
+insert into `pawl_checkpoints` (`Name`, `Position`, `At`) values (?, ?, ?) ;
+
 -- CHECKPOINT_MOVE
 update `pawl_checkpoints` set `Position` = ?, `At` = ? where `Name` = ? and `Position` = ?;
 
 -- AGGREGATOR_ADD
 insert into `pawl_aggregator` (`Name`, `Partition`, `Key`, `At`, `MessageId`, `Type`,
-`CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on
-duplicate key update `Partition` = `Partition`;
+`CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ;
 
 -- AGGREGATOR_LOOK
 select `Type`, `LeaseExpires`, `Id` from `pawl_aggregator` where `Partition` = ?;
@@ -429,7 +434,7 @@ update `pawl_aggregator` set `Session` = null, `LeaseExpires` = null, `LeaseWork
 
 -- FLUSH_ADD
 insert into `pawl_aggregator_flush` (`Partition`, `Name`, `Due`, `Attempts`, `Dead`, `Error`) values
-(?, ?, ?, 0, 0, '') on duplicate key update `Partition` = `Partition`;
+(?, ?, ?, 0, 0, '') ;
 
 -- FLUSH_DONE
 delete from `pawl_aggregator_flush` where `Partition` = ? and not exists (select 1 from
@@ -448,14 +453,13 @@ select `Due` from `pawl_aggregator_flush` where `Name` = ? and `Dead` = 0 order 
 -- DEAD_INSERT
 insert into `pawl_dead` (`Endpoint`, `Queue`, `Code`, `Error`, `Attempts`, `Deaths`, `History`,
 `At`, `MessageId`, `Type`, `CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, ?, ?, ?, ?,
-?, ?, ?, ?, ?, ?, ?, ?, ?) on duplicate key update `Endpoint` = `Endpoint`;
+?, ?, ?, ?, ?, ?, ?, ?, ?) ;
 
 -- DEAD_DELETE
 delete from `pawl_dead` where `Endpoint` = ? and `MessageId` = ?;
 
 -- SUBSCRIPTION_ADD
-insert into `pawl_subscriptions` (`Type`, `Queue`) values (?, ?) on duplicate key update `Type` =
-`Type`;
+insert into `pawl_subscriptions` (`Type`, `Queue`) values (?, ?) ;
 
 -- SUBSCRIPTION_DELETE
 delete from `pawl_subscriptions` where `Type` = ? and `Queue` = ?;
@@ -479,18 +483,13 @@ and `Due` <= ? for update skip locked;
 -- QUEUE_LOCK
 select `Seq` from `pawl_queue` where `Seq` = ? and `Due` = ? for update skip locked;
 
--- OUTBOX_ADD, for OUTBOX_ADD
-insert into `pawl_outbox` (`DispatchId`, `State`, `Attempts`, `NextAttempt`, `Due`, `At`, `Source`,
-`Version`, `Index`, `Endpoint`, `Destination`, `AttemptsBefore`, `MessageId`, `Type`,
-`CorrelationId`, `CausationId`, `Headers`, `Body`) values (?, 'pending', 0, '1970-01-01 00:00:00',
-?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?);
+-- QUEUE_FIRST, for QUEUE_FIRST
+select `Due` from `pawl_queue` force index (`pawl_queue_due`) where `Queue` = ? order by `Due` limit
+1 for update skip locked;
 
 -- OUTBOX_HOLD_BACK
 update `pawl_outbox` force index (`pawl_outbox_pending`) set `State` = 'held' where `State` =
 'pending' and `Id` > ? and `Source` = ?;
-
--- CHECKPOINT_ADD, for CHECKPOINT_ADD
-insert into `pawl_checkpoints` (`Name`, `Position`, `At`) values (?, ?, ?);
 
 -- WORKER_FOLD, for WORKER_FOLD
 update `pawl_workers` as t join `pawl_workers` as w on w.`Id` = ? set t.`Messages` = t.`Messages` +
@@ -645,12 +644,12 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 -- TIMEOUT_CANCEL_ALL: 1 1
 -- OUTBOX_DUE: 1 3 3 2
 -- OUTBOX_NEXT: 1 2 2
+-- OUTBOX_ADD: 1 3 2 4 5 6 7 8 9 10 11 12 13 14
 -- OUTBOX_ATTEMPT: 1 2 3 4 5 1
 -- CHECKPOINT_MOVE: 2 3 1 4
 -- AGGREGATOR_DELETE: 1 2 3 3
 -- FLUSH_DONE: 1 1
 -- QUEUE_CLAIM_MORE: 1 2 4 3
--- OUTBOX_ADD: 1 3 2 4 5 6 7 8 9 10 11 12 13 14
 -- OUTBOX_HOLD_BACK: 2 1
 -- WORKER_FOLD: 2 1
 -- EVENT_INSERT_FIRST: 1 2 2 3 4 5 6 7 8 9 10 11
