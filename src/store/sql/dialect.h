@@ -9,6 +9,8 @@
  *     {ignore:[Queue], [Id]}   behind an insert: a row whose key of these columns exists is left
  *     {keep:[Part]}            the same in the script of the tables
  *     {integer:sum([A])}       a number as one of 64 bits
+ *     {index:dead|ended}       behind a table of a select: this index is to be used; the second where
+ *                              no index leaves rows out; nothing where the dialect has it not
  *     {epoch}                  the time 0, which stands where no time is set
  *     {lock}                   behind a select: its rows are locked, where the database locks rows
  *     {skip}                   the same, and rows that are locked are passed over

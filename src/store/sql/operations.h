@@ -46,6 +46,19 @@ pawl_code pawl__sql_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *c
 pawl_code pawl__sql_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
                                  pawl_error *error);
 
+/* find.c */
+pawl_code pawl__sql_queue_oldest(pawl_store *store, pawl_text queue, pawl_time due_max,
+                                 const int64_t *except, size_t except_count, pawl_time *placed,
+                                 int64_t *seq, pawl_error *error);
+pawl_code pawl__sql_outbox_find(pawl_store *store, const pawl_outbox_query *query,
+                                pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error);
+/* Where commits overlap: events get their positions behind their commits. */
+pawl_code pawl__sql_event_number(pawl_store *store, size_t count_max, int64_t *count,
+                                 pawl_error *error);
+/* Where one connection writes at a time, and an event's number is its position. */
+pawl_code pawl__sql_event_number_none(pawl_store *store, size_t count_max, int64_t *count,
+                                      pawl_error *error);
+
 /* list.c */
 pawl_code pawl__sql_queue_list(pawl_store *store, pawl_text queue, size_t count_max,
                                pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error);

@@ -13,6 +13,16 @@
 /* EVENT_INSERT_FIRST: without the event before there is no stream, which the column refuses. A
  * select that reads the table would have its rows copied to a temporary one first. */
 
+/* The filters of a pawl_outbox_query. The condition that an index serves stands before them
+ * once more, plainly, in the statements that use that index. */
+#define PAWL__SQL_OUTBOX_QUERY                                                                \
+    "(?1 = 0 or [Id] = ?1) and (?2 is null or [DispatchId] = ?2) and [Id] > ?3 "              \
+    "and (?4 = 0 or (?4 & case [State] when 'pending' then 1 when 'held' then 2 "             \
+    "when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) " \
+    "and (?5 = '' or [Endpoint] = ?5) and (?6 = '' or [Source] = ?6) "                        \
+    "and (?7 = '' or [Destination] = ?7) and (?8 = '' or [Type] = ?8) "                       \
+    "and (?9 = '' or [CausationId] = ?9) and [Attempts] >= ?10 order by [Id] limit ?11"
+
 /* name, template */
 #define PAWL__SQL_ROW_STATEMENTS(X)                                                                   \
     /* Workers, fence and leases. */                                                                  \
@@ -47,8 +57,9 @@
       ") values (?1, ?2, ?2, ?3, 0, {epoch}, '', ?4, ?5, ?6, ?7, ?8, "                                \
       "?9) {ignore:[Queue], [MessageId]}")                                                            \
     X(QUEUE_FIRST, "select [Due] from {queue} where [Queue] = ?1 {free}order by [Due] limit 1")       \
-    X(QUEUE_OLDEST, "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "         \
-                    "and [Attempts] = 0 and [WaitingSince] = {epoch} order by [Due], [Seq]")          \
+    X(QUEUE_OLDEST,                                                                                   \
+      "select [Placed], [Seq] from {queue} where [Queue] = ?1 and [Due] <= ?2 "                       \
+      "and [Attempts] = 0 and [WaitingSince] = {epoch} order by [Due], [Seq] limit ?3")               \
     /* The inbox. */                                                                                  \
     X(INBOX_RANGE, "select [MessageId] from {inbox} where [Endpoint] = ?1 "                           \
                    "and [MessageId] between ?2 and ?3 limit ?4")                                      \
@@ -114,6 +125,20 @@
     X(OUTBOX_NEXT,                                                                                    \
       "select min([NextAttempt]) from {outbox} {index:outbox_pending}"                                \
       "where [State] = 'pending' and [NextAttempt] > ?1 and (?2 = '' or [Endpoint] = ?2)")            \
+    X(OUTBOX_FIND_ID, PAWL__SQL_OUTBOX_ROW "where [Id] = ?1 and " PAWL__SQL_OUTBOX_QUERY)             \
+    X(OUTBOX_FIND_DISPATCH,                                                                           \
+      PAWL__SQL_OUTBOX_ROW "where [DispatchId] = ?2 and " PAWL__SQL_OUTBOX_QUERY)                     \
+    X(OUTBOX_FIND_DEAD, PAWL__SQL_OUTBOX_ROW                                                          \
+      "{index:outbox_dead|outbox_pending}where [State] = 'dead' and " PAWL__SQL_OUTBOX_QUERY)         \
+    X(OUTBOX_FIND_HELD, PAWL__SQL_OUTBOX_ROW                                                          \
+      "{index:outbox_held_id|outbox_pending}where [State] = 'held' and [Attempts] >= 0 "              \
+      "and " PAWL__SQL_OUTBOX_QUERY)                                                                  \
+    X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                       \
+      "{index:outbox_pending}where [State] = 'pending' and " PAWL__SQL_OUTBOX_QUERY)                  \
+    X(OUTBOX_FIND_TRIED, PAWL__SQL_OUTBOX_ROW                                                         \
+      "{index:outbox_tried|outbox_pending}where [State] = 'pending' and [Attempts] > 0 "              \
+      "and " PAWL__SQL_OUTBOX_QUERY)                                                                  \
+    X(OUTBOX_FIND_ANY, PAWL__SQL_OUTBOX_ROW "where " PAWL__SQL_OUTBOX_QUERY)                          \
     X(OUTBOX_ADD,                                                                                     \
       "insert into {outbox} ([DispatchId], [State], [Attempts], [NextAttempt], [Due], [At], "         \
       "[Source], [Version], [Index], [Endpoint], [Destination], [AttemptsBefore], " PAWL__SQL_MESSAGE \
@@ -146,6 +171,11 @@
     X(EVENT_LAST, "select max([Version]) from {events} where [Stream] = ?1")                          \
     X(EVENT_BEHIND,                                                                                   \
       PAWL__SQL_EVENT_ROW "where [Stream] = ?1 and [Version] > ?2 order by [Version]")                \
+    X(EVENT_TURN, "select [Version] from {schema} where [Part] = 'pawl'{lock}")                       \
+    X(EVENT_POSITION, "select max([Position]) from {events}")                                         \
+    X(EVENT_UNNUMBERED, "select [Seq] from {events} {index:events_unnumbered|events_position}"        \
+                        "where [Position] is null order by [Seq] limit ?1")                           \
+    X(EVENT_NUMBER, "update {events} set [Position] = ?1 where [Seq] = ?2")                           \
     X(EVENT_INSERT, "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values "         \
                     "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                 \
     X(EVENT_INSERT_FIRST,                                                                             \

@@ -125,6 +125,32 @@ static void append_ignore(pawl__sql_text *text, const pawl__sql_dialect *dialect
     }
 }
 
+static bool goes_without(const pawl__sql_dialect *dialect, pawl_text index)
+{
+    const char *const *name = dialect->no_indexes;
+    while (name != NULL && *name != NULL && !pawl_text_equal(pawl_text_of(*name), index))
+        name++;
+    return name != NULL && *name != NULL;
+}
+
+/* Of "a|b" the second where an index cannot leave rows out. */
+static void append_index(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
+                         pawl_text index)
+{
+    const char *bar = memchr(index.data, '|', index.size);
+    if (bar != NULL && dialect->indexes_every_row)
+        index = (pawl_text){.data = bar + 1, .size = index.size - (size_t)(bar + 1 - index.data)};
+    else if (bar != NULL)
+        index.size = (size_t)(bar - index.data);
+    if (dialect->index == NULL || goes_without(dialect, index))
+        return;
+    const char *place = strstr(dialect->index, "%s");
+    pawl__sql_append_text(
+        text, (pawl_text){.data = dialect->index, .size = (size_t)(place - dialect->index)});
+    pawl__sql_append_table(text, dialect, prefix, index);
+    pawl__sql_append(text, place + 2);
+}
+
 /* Between '{' and '}' stands a table, or a word of dialect.h. */
 static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect, const char *prefix,
                          pawl_text token)
@@ -135,13 +161,7 @@ static void expand_token(pawl__sql_text *text, const pawl__sql_dialect *dialect,
         pawl__sql_append(text, ", ");
         append_columns(text, dialect, token);
     } else if (has_word(&token, "index:")) {
-        if (dialect->index == NULL)
-            return;
-        const char *place = strstr(dialect->index, "%s");
-        pawl__sql_append_text(
-            text, (pawl_text){.data = dialect->index, .size = (size_t)(place - dialect->index)});
-        pawl__sql_append_table(text, dialect, prefix, token);
-        pawl__sql_append(text, place + 2);
+        append_index(text, dialect, prefix, token);
     } else if (pawl_text_equal(token, PAWL_TEXT("free"))) {
         if (dialect->free_row != NULL)
             append_columns(text, dialect, pawl_text_of(dialect->free_row));

@@ -172,38 +172,6 @@ pawl_code pawl__sqlite_queue_claim(pawl_store *base, const pawl_queue_claim *cla
     return code;
 }
 
-/* ---- Looking ------------------------------------------------------------ */
-
-static bool is_one_of(int64_t seq, const int64_t *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (list[i] == seq)
-            return true;
-    return false;
-}
-
-pawl_code pawl__sqlite_queue_oldest(pawl_store *base, pawl_text queue, pawl_time due_max,
-                                    const int64_t *except, size_t except_count, pawl_time *placed,
-                                    int64_t *seq, pawl_error *error)
-{
-    pawl__sqlite        *store = pawl__sqlite_of(base);
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_QUEUE_OLDEST, error);
-    pawl__sqlite_put_text(&request, queue);
-    pawl__sqlite_put_int(&request, due_max);
-    while (pawl__sqlite_next(&request)) {
-        pawl_time row_placed = pawl__sqlite_get_int(&request);
-        int64_t   row_seq    = pawl__sqlite_get_int(&request);
-        if (is_one_of(row_seq, except, except_count))
-            continue;
-        *placed = row_placed;
-        *seq    = row_seq;
-        pawl__sqlite_stop(&request);
-        break;
-    }
-    return request.code;
-}
-
 /* ---- Settling ----------------------------------------------------------- */
 
 /* The process's lease is read once for each queue and transaction. */

@@ -10,7 +10,7 @@
  *     lease.c       queue leases of processes, leader leases of workers
  *     write.c       one statement for each item of a write; the transaction of a commit
  *     enlist.c      a change set in a caller's transaction
- *     queue.c saga.c outbox.c journal.c   by noun, where the generic store's will not do
+ *     queue.c saga.c outbox.c   by noun, where the generic store's will not do
  *     wait.c        wake-up
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -8,16 +8,6 @@
 
 #include "store/sql/row_statements.h"
 
-/* The filters of a pawl_outbox_query. The condition that an index serves stands before them
- * once more, plainly, in the statements that use that index. */
-#define PAWL__SQLITE_OUTBOX_QUERY                                                       \
-    "(?1 = 0 or [Id] = ?1) and (?2 is null or [DispatchId] = ?2) and [Id] > ?3 "        \
-    "and (?4 = 0 or ?4 & case [State] when 'pending' then 1 when 'held' then 2 "        \
-    "when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) " \
-    "and (?5 = '' or [Endpoint] = ?5) and (?6 = '' or [Source] = ?6) "                  \
-    "and (?7 = '' or [Destination] = ?7) and (?8 = '' or [Type] = ?8) "                 \
-    "and (?9 = '' or [CausationId] = ?9) and [Attempts] >= ?11 order by [Id] limit ?10"
-
 /* Where one connection writes at a time, an event's number is its position, too. */
 #define PAWL__SQLITE_EVENT_ROW \
     "select [Seq], [Seq], [Stream], [Version], " PAWL__SQL_EVENT " from {events} "
@@ -42,20 +32,6 @@
     X(OUTBOX_PENDING, "select count(*), (select [At] from {outbox} indexed by {outbox_pending} " \
                       "where [State] = 'pending' order by [Id] limit 1) "                        \
                       "from {outbox} indexed by {outbox_pending} where [State] = 'pending'")     \
-    X(OUTBOX_FIND_ID, PAWL__SQL_OUTBOX_ROW "where [Id] = ?1 and " PAWL__SQLITE_OUTBOX_QUERY)     \
-    X(OUTBOX_FIND_DISPATCH,                                                                      \
-      PAWL__SQL_OUTBOX_ROW "where [DispatchId] = ?2 and " PAWL__SQLITE_OUTBOX_QUERY)             \
-    X(OUTBOX_FIND_DEAD, PAWL__SQL_OUTBOX_ROW                                                     \
-      "indexed by {outbox_dead} where [State] = 'dead' and " PAWL__SQLITE_OUTBOX_QUERY)          \
-    X(OUTBOX_FIND_HELD, PAWL__SQL_OUTBOX_ROW                                                     \
-      "indexed by {outbox_held_id} where [State] = 'held' and [Attempts] >= 0 "                  \
-      "and " PAWL__SQLITE_OUTBOX_QUERY)                                                          \
-    X(OUTBOX_FIND_PENDING, PAWL__SQL_OUTBOX_ROW                                                  \
-      "indexed by {outbox_pending} where [State] = 'pending' and " PAWL__SQLITE_OUTBOX_QUERY)    \
-    X(OUTBOX_FIND_TRIED, PAWL__SQL_OUTBOX_ROW                                                    \
-      "indexed by {outbox_tried} where [State] = 'pending' and [Attempts] > 0 "                  \
-      "and " PAWL__SQLITE_OUTBOX_QUERY)                                                          \
-    X(OUTBOX_FIND_ANY, PAWL__SQL_OUTBOX_ROW "where " PAWL__SQLITE_OUTBOX_QUERY)                  \
     X(EVENT_ALL, PAWL__SQLITE_EVENT_ROW "where [Seq] > ?2 " PAWL__SQL_EVENT_FILTERS              \
                                         "order by [Seq] limit ?6")                               \
     X(EVENT_ALL_BACK, PAWL__SQLITE_EVENT_ROW "where [Seq] < ?2 " PAWL__SQL_EVENT_FILTERS         \

@@ -245,7 +245,7 @@ insert into `pawl_queue` (`Queue`, `Due`, `Placed`, `Attempts`, `Deaths`, `Waiti
 
 -- QUEUE_OLDEST
 select `Placed`, `Seq` from `pawl_queue` where `Queue` = ? and `Due` <= ? and `Attempts` = 0 and
-`WaitingSince` = '1970-01-01 00:00:00' order by `Due`, `Seq`;
+`WaitingSince` = '1970-01-01 00:00:00' order by `Due`, `Seq` limit ?;
 
 -- INBOX_RANGE
 select `MessageId` from `pawl_inbox` where `Endpoint` = ? and `MessageId` between ? and ? limit ?;
@@ -349,6 +349,75 @@ where `State` = 'pending' and `NextAttempt` <= ? and (? = '' or `Endpoint` = ?) 
 select min(`NextAttempt`) from `pawl_outbox` force index (`pawl_outbox_pending`) where `State` =
 'pending' and `NextAttempt` > ? and (? = '' or `Endpoint` = ?);
 
+-- OUTBOX_FIND_ID
+select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
+`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `Id` = ? and (? = 0 or `Id` = ?)
+and (? is null or `DispatchId` = ?) and `Id` > ? and (? = 0 or (? & case `State` when 'pending' then
+1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0
+end) <> 0) and (? = '' or `Endpoint` = ?) and (? = '' or `Source` = ?) and (? = '' or `Destination`
+= ?) and (? = '' or `Type` = ?) and (? = '' or `CausationId` = ?) and `Attempts` >= ? order by `Id`
+limit ?;
+
+-- OUTBOX_FIND_DISPATCH
+select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
+`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where `DispatchId` = ? and (? = 0 or
+`Id` = ?) and (? is null or `DispatchId` = ?) and `Id` > ? and (? = 0 or (? & case `State` when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) <> 0) and (? = '' or `Endpoint` = ?) and (? = '' or `Source` = ?) and (? = '' or
+`Destination` = ?) and (? = '' or `Type` = ?) and (? = '' or `CausationId` = ?) and `Attempts` >= ?
+order by `Id` limit ?;
+
+-- OUTBOX_FIND_DEAD
+select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
+`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` force index (`pawl_outbox_pending`)
+where `State` = 'dead' and (? = 0 or `Id` = ?) and (? is null or `DispatchId` = ?) and `Id` > ? and
+(? = 0 or (? & case `State` when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when
+'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = '' or `Endpoint` = ?) and (? = ''
+or `Source` = ?) and (? = '' or `Destination` = ?) and (? = '' or `Type` = ?) and (? = '' or
+`CausationId` = ?) and `Attempts` >= ? order by `Id` limit ?;
+
+-- OUTBOX_FIND_HELD
+select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
+`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` force index (`pawl_outbox_pending`)
+where `State` = 'held' and `Attempts` >= 0 and (? = 0 or `Id` = ?) and (? is null or `DispatchId` =
+?) and `Id` > ? and (? = 0 or (? & case `State` when 'pending' then 1 when 'held' then 2 when
+'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = '' or
+`Endpoint` = ?) and (? = '' or `Source` = ?) and (? = '' or `Destination` = ?) and (? = '' or `Type`
+= ?) and (? = '' or `CausationId` = ?) and `Attempts` >= ? order by `Id` limit ?;
+
+-- OUTBOX_FIND_PENDING
+select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
+`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` force index (`pawl_outbox_pending`)
+where `State` = 'pending' and (? = 0 or `Id` = ?) and (? is null or `DispatchId` = ?) and `Id` > ?
+and (? = 0 or (? & case `State` when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4
+when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = '' or `Endpoint` = ?) and (?
+= '' or `Source` = ?) and (? = '' or `Destination` = ?) and (? = '' or `Type` = ?) and (? = '' or
+`CausationId` = ?) and `Attempts` >= ? order by `Id` limit ?;
+
+-- OUTBOX_FIND_TRIED
+select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
+`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` force index (`pawl_outbox_pending`)
+where `State` = 'pending' and `Attempts` > 0 and (? = 0 or `Id` = ?) and (? is null or `DispatchId`
+= ?) and `Id` > ? and (? = 0 or (? & case `State` when 'pending' then 1 when 'held' then 2 when
+'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (? = '' or
+`Endpoint` = ?) and (? = '' or `Source` = ?) and (? = '' or `Destination` = ?) and (? = '' or `Type`
+= ?) and (? = '' or `CausationId` = ?) and `Attempts` >= ? order by `Id` limit ?;
+
+-- OUTBOX_FIND_ANY
+select `Id`, `NextAttempt`, `Version`, `Index`, `Attempts`, `DispatchId`, `Source`, `Endpoint`,
+`Destination`, `Due`, `At`, `AttemptsBefore`, `MessageId`, `Type`, `CorrelationId`, `CausationId`,
+`Headers`, `Body`, `State`, `DispatchedAt` from `pawl_outbox` where (? = 0 or `Id` = ?) and (? is
+null or `DispatchId` = ?) and `Id` > ? and (? = 0 or (? & case `State` when 'pending' then 1 when
+'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0)
+and (? = '' or `Endpoint` = ?) and (? = '' or `Source` = ?) and (? = '' or `Destination` = ?) and (?
+= '' or `Type` = ?) and (? = '' or `CausationId` = ?) and `Attempts` >= ? order by `Id` limit ?;
+
 -- OUTBOX_ADD
 insert into `pawl_outbox` (`DispatchId`, `State`, `Attempts`, `NextAttempt`, `Due`, `At`, `Source`,
 `Version`, `Index`, `Endpoint`, `Destination`, `AttemptsBefore`, `MessageId`, `Type`,
@@ -392,6 +461,19 @@ select max(`Version`) from `pawl_events` where `Stream` = ?;
 select `Seq`, `Position`, `Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
 `CausationId`, `DispatchId`, `At`, `Headers`, `Body` from `pawl_events` where `Stream` = ? and
 `Version` > ? order by `Version`;
+
+-- EVENT_TURN
+select `Version` from `pawl_schema` where `Part` = 'pawl' for update;
+
+-- EVENT_POSITION
+select max(`Position`) from `pawl_events`;
+
+-- EVENT_UNNUMBERED
+select `Seq` from `pawl_events` force index (`pawl_events_position`) where `Position` is null order
+by `Seq` limit ?;
+
+-- EVENT_NUMBER
+update `pawl_events` set `Position` = ? where `Seq` = ?;
 
 -- EVENT_INSERT
 insert into `pawl_events` (`Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
@@ -644,6 +726,13 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 -- TIMEOUT_CANCEL_ALL: 1 1
 -- OUTBOX_DUE: 1 3 3 2
 -- OUTBOX_NEXT: 1 2 2
+-- OUTBOX_FIND_ID: 1 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_DISPATCH: 2 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_DEAD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_HELD: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_PENDING: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_TRIED: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
+-- OUTBOX_FIND_ANY: 1 1 2 2 3 4 4 5 5 6 6 7 7 8 8 9 9 10 11
 -- OUTBOX_ADD: 1 3 2 4 5 6 7 8 9 10 11 12 13 14
 -- OUTBOX_ATTEMPT: 1 2 3 4 5 1
 -- CHECKPOINT_MOVE: 2 3 1 4

@@ -469,7 +469,7 @@ select "Due" from "pawl_queue" where "Queue" = ?1 and pawl_is_free("Seq") order 
 
 -- QUEUE_OLDEST
 select "Placed", "Seq" from "pawl_queue" where "Queue" = ?1 and "Due" <= ?2 and "Attempts" = 0 and
-"WaitingSince" = 0 order by "Due", "Seq";
+"WaitingSince" = 0 order by "Due", "Seq" limit ?3;
 
 -- INBOX_RANGE
 select "MessageId" from "pawl_inbox" where "Endpoint" = ?1 and "MessageId" between ?2 and ?3 limit
@@ -560,6 +560,76 @@ select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Sourc
 select min("NextAttempt") from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" =
 'pending' and "NextAttempt" > ?1 and (?2 = '' or "Endpoint" = ?2);
 
+-- OUTBOX_FIND_ID
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "Id" = ?1 and (?1 = 0 or "Id" =
+?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when
+'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
+then 16 else 0 end) <> 0) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 =
+'' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and
+"Attempts" >= ?10 order by "Id" limit ?11;
+
+-- OUTBOX_FIND_DISPATCH
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "DispatchId" = ?2 and (?1 = 0 or
+"Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State"
+when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when
+'discarded' then 16 else 0 end) <> 0) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" =
+?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" =
+?9) and "Attempts" >= ?10 order by "Id" limit ?11;
+
+-- OUTBOX_FIND_DEAD
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_dead" where
+"State" = 'dead' and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and
+(?4 = 0 or (?4 & case "State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when
+'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or "Endpoint" = ?5) and (?6 =
+'' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = ''
+or "CausationId" = ?9) and "Attempts" >= ?10 order by "Id" limit ?11;
+
+-- OUTBOX_FIND_HELD
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_held_id" where
+"State" = 'held' and "Attempts" >= 0 and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2)
+and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when 'pending' then 1 when 'held' then 2 when
+'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or
+"Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or
+"Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?10 order by "Id" limit ?11;
+
+-- OUTBOX_FIND_PENDING
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_pending" where
+"State" = 'pending' and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3
+and (?4 = 0 or (?4 & case "State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4
+when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or "Endpoint" = ?5) and
+(?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9
+= '' or "CausationId" = ?9) and "Attempts" >= ?10 order by "Id" limit ?11;
+
+-- OUTBOX_FIND_TRIED
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_tried" where
+"State" = 'pending' and "Attempts" > 0 and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" =
+?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when 'pending' then 1 when 'held' then 2 when
+'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) <> 0) and (?5 = '' or
+"Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or
+"Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?10 order by "Id" limit ?11;
+
+-- OUTBOX_FIND_ANY
+select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
+"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
+"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where (?1 = 0 or "Id" = ?1) and (?2 is
+null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or (?4 & case "State" when 'pending' then 1
+when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end)
+<> 0) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination"
+= ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?10 order
+by "Id" limit ?11;
+
 -- OUTBOX_ADD
 insert into "pawl_outbox" ("DispatchId", "State", "Attempts", "NextAttempt", "Due", "At", "Source",
 "Version", "Index", "Endpoint", "Destination", "AttemptsBefore", "MessageId", "Type",
@@ -602,6 +672,18 @@ order by "DispatchedAt" limit ?2);
 
 -- EVENT_LAST
 select max("Version") from "pawl_events" where "Stream" = ?1;
+
+-- EVENT_TURN
+select "Version" from "pawl_schema" where "Part" = 'pawl';
+
+-- EVENT_POSITION
+select max("Position") from "pawl_events";
+
+-- EVENT_UNNUMBERED
+select "Seq" from "pawl_events" where "Position" is null order by "Seq" limit ?1;
+
+-- EVENT_NUMBER
+update "pawl_events" set "Position" = ?1 where "Seq" = ?2;
 
 -- EVENT_INSERT
 insert into "pawl_events" ("Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",
@@ -722,76 +804,6 @@ and "Id" > ?1 order by "Id";
 select count(*), (select "At" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" =
 'pending' order by "Id" limit 1) from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" =
 'pending';
-
--- OUTBOX_FIND_ID
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "Id" = ?1 and (?1 = 0 or "Id" =
-?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or ?4 & case "State" when
-'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
-then 16 else 0 end) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or
-"Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts"
->= ?11 order by "Id" limit ?10;
-
--- OUTBOX_FIND_DISPATCH
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where "DispatchId" = ?2 and (?1 = 0 or
-"Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or ?4 & case "State" when
-'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded'
-then 16 else 0 end) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or
-"Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts"
->= ?11 order by "Id" limit ?10;
-
--- OUTBOX_FIND_DEAD
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_dead" where
-"State" = 'dead' and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3 and
-(?4 = 0 or ?4 & case "State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4 when
-'dead' then 8 when 'discarded' then 16 else 0 end) and (?5 = '' or "Endpoint" = ?5) and (?6 = '' or
-"Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = '' or
-"CausationId" = ?9) and "Attempts" >= ?11 order by "Id" limit ?10;
-
--- OUTBOX_FIND_HELD
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_held_id" where
-"State" = 'held' and "Attempts" >= 0 and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2)
-and "Id" > ?3 and (?4 = 0 or ?4 & case "State" when 'pending' then 1 when 'held' then 2 when
-'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) and (?5 = '' or
-"Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or
-"Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?11 order by "Id" limit ?10;
-
--- OUTBOX_FIND_PENDING
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_pending" where
-"State" = 'pending' and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" = ?2) and "Id" > ?3
-and (?4 = 0 or ?4 & case "State" when 'pending' then 1 when 'held' then 2 when 'dispatched' then 4
-when 'dead' then 8 when 'discarded' then 16 else 0 end) and (?5 = '' or "Endpoint" = ?5) and (?6 =
-'' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or "Type" = ?8) and (?9 = ''
-or "CausationId" = ?9) and "Attempts" >= ?11 order by "Id" limit ?10;
-
--- OUTBOX_FIND_TRIED
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" indexed by "pawl_outbox_tried" where
-"State" = 'pending' and "Attempts" > 0 and (?1 = 0 or "Id" = ?1) and (?2 is null or "DispatchId" =
-?2) and "Id" > ?3 and (?4 = 0 or ?4 & case "State" when 'pending' then 1 when 'held' then 2 when
-'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) and (?5 = '' or
-"Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and (?8 = '' or
-"Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?11 order by "Id" limit ?10;
-
--- OUTBOX_FIND_ANY
-select "Id", "NextAttempt", "Version", "Index", "Attempts", "DispatchId", "Source", "Endpoint",
-"Destination", "Due", "At", "AttemptsBefore", "MessageId", "Type", "CorrelationId", "CausationId",
-"Headers", "Body", "State", "DispatchedAt" from "pawl_outbox" where (?1 = 0 or "Id" = ?1) and (?2 is
-null or "DispatchId" = ?2) and "Id" > ?3 and (?4 = 0 or ?4 & case "State" when 'pending' then 1 when
-'held' then 2 when 'dispatched' then 4 when 'dead' then 8 when 'discarded' then 16 else 0 end) and
-(?5 = '' or "Endpoint" = ?5) and (?6 = '' or "Source" = ?6) and (?7 = '' or "Destination" = ?7) and
-(?8 = '' or "Type" = ?8) and (?9 = '' or "CausationId" = ?9) and "Attempts" >= ?11 order by "Id"
-limit ?10;
 
 -- EVENT_ALL, for EVENT_LIST_SEQ
 select "Seq", "Seq", "Stream", "Version", "Type", "TypeVersion", "MessageId", "CorrelationId",

@@ -1,0 +1,182 @@
+/* find.c - the oldest row of a queue, outbox rows by a query, positions of events.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/commit.h"
+#include "store/sql/operations.h"
+#include "store/sql/rows.h"
+
+#define FIELD(of, member, as)                 \
+    {                                         \
+        offsetof(of, member), PAWL__WIRE_##as \
+    }
+
+/* ---- The oldest row of a queue ------------------------------------------ */
+
+typedef struct oldest_by {
+    pawl_text queue;
+    pawl_time due_max;
+    int64_t   limit;
+} oldest_by;
+
+typedef struct place {
+    pawl_time placed;
+    int64_t   seq;
+} place;
+
+static const pawl__sql_field oldest_fields[] = {
+    FIELD(oldest_by, queue, TEXT), FIELD(oldest_by, due_max, TIME), FIELD(oldest_by, limit, INT)};
+static const pawl__sql_fields by_queue       = PAWL__SQL_LIST(oldest_fields);
+static const pawl__sql_field place_columns[] = {FIELD(place, placed, TIME), FIELD(place, seq, INT)};
+static const pawl__sql_fields place_row      = PAWL__SQL_LIST(place_columns);
+
+static bool is_one_of(int64_t seq, const int64_t *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == seq)
+            return true;
+    return false;
+}
+
+/* One row more than those that do not count. */
+pawl_code pawl__sql_queue_oldest(pawl_store *store, pawl_text queue, pawl_time due_max,
+                                 const int64_t *except, size_t except_count, pawl_time *placed,
+                                 int64_t *seq, pawl_error *error)
+{
+    const pawl__sql_ops  *ops     = pawl__sql_ops_of(store);
+    const oldest_by       by      = {queue, due_max, (int64_t)except_count + 1};
+    const pawl__sql_asked asked   = {PAWL__SQL_QUEUE_OLDEST, &by_queue, &by, &place_row, 0};
+    pawl__sql_request    *request = NULL;
+    pawl_code             code    = pawl__sql_run(store, &asked, NULL, &request, error);
+    while (code == PAWL_OK && ops->next(request)) {
+        place row;
+        ops->get(request, &place_row, &row);
+        if (is_one_of(row.seq, except, except_count))
+            continue;
+        *placed = row.placed;
+        *seq    = row.seq;
+        break;
+    }
+    pawl_code ended = ops->end(request);
+    return code != PAWL_OK ? code : ended;
+}
+
+/* ---- Outbox rows -------------------------------------------------------- */
+
+typedef struct outbox_by {
+    pawl_outbox_query query;
+    int64_t           states;
+    int64_t           limit;
+} outbox_by;
+
+static const pawl__sql_field query_fields[] = {
+    FIELD(outbox_by, query.id, INT),
+    FIELD(outbox_by, query.dispatch_id, UUID_OR_NULL),
+    FIELD(outbox_by, query.after, INT),
+    FIELD(outbox_by, states, INT),
+    FIELD(outbox_by, query.endpoint, TEXT),
+    FIELD(outbox_by, query.source, TEXT),
+    FIELD(outbox_by, query.destination, TEXT),
+    FIELD(outbox_by, query.message_type, TEXT),
+    FIELD(outbox_by, query.causation_id, TEXT),
+    FIELD(outbox_by, query.attempts_min, INT32),
+    FIELD(outbox_by, limit, INT),
+};
+static const pawl__sql_fields by_query = PAWL__SQL_LIST(query_fields);
+
+/* The statement whose index leads to the rows of the query, if one does. */
+static int find_statement(const pawl_outbox_query *query)
+{
+    if (query->id != 0)
+        return PAWL__SQL_OUTBOX_FIND_ID;
+    if (!pawl_uuid_is_zero(query->dispatch_id.uuid))
+        return PAWL__SQL_OUTBOX_FIND_DISPATCH;
+    switch (query->states) {
+    case 1u << PAWL_OUTBOX_PENDING:
+        return query->attempts_min > 0 ? PAWL__SQL_OUTBOX_FIND_TRIED
+                                       : PAWL__SQL_OUTBOX_FIND_PENDING;
+    case 1u << PAWL_OUTBOX_HELD: return PAWL__SQL_OUTBOX_FIND_HELD;
+    case 1u << PAWL_OUTBOX_DEAD: return PAWL__SQL_OUTBOX_FIND_DEAD;
+    default: return PAWL__SQL_OUTBOX_FIND_ANY;
+    }
+}
+
+pawl_code pawl__sql_outbox_find(pawl_store *store, const pawl_outbox_query *query,
+                                pawl_arena *arena, pawl_outbox_rows *rows, pawl_error *error)
+{
+    const outbox_by       by    = {*query, query->states, pawl__sql_limit(query->count_max)};
+    const pawl__sql_asked asked = {find_statement(query), &by_query, &by, &pawl__sql_outbox_row,
+                                   sizeof *rows->items};
+    pawl__sql_rows        found;
+    pawl_code             code = pawl__sql_read(store, &asked, arena, &found, error);
+    rows->items                = found.items;
+    rows->count                = found.count;
+    return code;
+}
+
+/* ---- Positions of events ------------------------------------------------ */
+
+typedef struct numbered {
+    int64_t position;
+    int64_t seq;
+} numbered;
+
+static const pawl__sql_field  number_fields[] = {FIELD(numbered, position, INT),
+                                                 FIELD(numbered, seq, INT)};
+static const pawl__sql_fields first_number    = {number_fields, 1};
+static const pawl__sql_fields seq_column      = {number_fields + 1, 1};
+static const pawl__sql_write  set_position    = {
+        .statement  = PAWL__SQL_EVENT_NUMBER,
+        .parameters = PAWL__SQL_LIST(number_fields),
+};
+
+/* Behind the lock one handle at a time numbers what is committed by now, so positions only grow and
+ * none is left out; an event whose commit comes later has a later one, whatever its number. */
+static pawl_code number_events(pawl_store *store, int64_t limit, pawl_arena *arena, int64_t *count,
+                               pawl_error *error)
+{
+    numbered              last   = {0};
+    const pawl__sql_asked turn   = {PAWL__SQL_EVENT_TURN, NULL, NULL, &first_number, 0};
+    const pawl__sql_asked before = {PAWL__SQL_EVENT_POSITION, NULL, NULL, &first_number, 0};
+    const pawl__sql_asked asked  = {PAWL__SQL_EVENT_UNNUMBERED, &first_number, &limit, &seq_column,
+                                    sizeof(numbered)};
+    pawl__sql_rows        found  = {0};
+    pawl_code             code   = pawl__sql_read_first(store, &turn, NULL, &last, error);
+    last.position                = 0;
+    if (code == PAWL_OK)
+        code = pawl__sql_read_first(store, &before, NULL, &last, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_read(store, &asked, arena, &found, error);
+    numbered *events = found.items;
+    for (size_t i = 0; i < found.count; i++)
+        events[i].position = last.position + (int64_t)i + 1;
+    *count = (int64_t)found.count;
+    return code == PAWL_OK ? pawl__sql_write_rows(store, &set_position, events, sizeof *events,
+                                                  found.count, error)
+                           : code;
+}
+
+pawl_code pawl__sql_event_number(pawl_store *store, size_t count_max, int64_t *count,
+                                 pawl_error *error)
+{
+    const pawl__sql_ops *ops   = pawl__sql_ops_of(store);
+    pawl_arena          *arena = pawl_arena_create(0);
+    if (arena == NULL)
+        return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", ops->name);
+    pawl_code code = ops->stamp_begin(store, error);
+    if (code == PAWL_OK)
+        code = ops->stamp_end(
+            store, number_events(store, pawl__sql_limit(count_max), arena, count, error), error);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
+pawl_code pawl__sql_event_number_none(pawl_store *store, size_t count_max, int64_t *count,
+                                      pawl_error *error)
+{
+    (void)store;
+    (void)count_max;
+    (void)count;
+    (void)error;
+    return PAWL_OK;
+}
