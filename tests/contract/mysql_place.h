@@ -1,0 +1,196 @@
+/* mysql_place.h - a database of a test's own on MySQL or MariaDB, and short forms of what the tests
+ * that are special to these servers all do. ON_BOTH makes a test for each of the two.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_TESTS_CONTRACT_MYSQL_PLACE_H
+#define PAWL_TESTS_CONTRACT_MYSQL_PLACE_H
+
+#include "pawl/store_driver.h"
+
+#include <mysql.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* After the headers that it needs. */
+#include <cmocka.h>
+
+#define NOW INT64_C(1767225600000000)
+#define TEXT(literal) PAWL_TEXT(literal)
+#define SKIPPED 77
+
+typedef struct place {
+    const char *scheme; /* set by ON_BOTH */
+    char        host[100];
+    unsigned    port;
+    char        database[60];
+    char        url[300];
+    MYSQL      *raw;
+    pawl_arena *arena;
+    pawl_error  error;
+} place;
+
+static const pawl_saga_table order_table = {
+    .type = PAWL_TEXT_INIT("Order"),
+    .name = PAWL_TEXT_INIT("shop_Order"),
+    .main = {.property = PAWL_TEXT_INIT("order_id"), .type = PAWL_VALUE_TEXT},
+};
+static const pawl_saga_table *const order_tables[] = {&order_table};
+
+static inline const char *place_server(const char *scheme)
+{
+    const char *url =
+        getenv(strcmp(scheme, "mysql") == 0 ? "PAWL_TEST_MYSQL" : "PAWL_TEST_MARIADB");
+    return url != NULL && url[0] != '\0' ? url : NULL;
+}
+
+static inline MYSQL *raw_connect(const place *p, const char *database)
+{
+    MYSQL *made = mysql_init(NULL);
+    assert_non_null(made);
+    mysql_options(made, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    if (mysql_real_connect(made, p->host, "root", NULL, database, p->port, NULL, 0) == NULL)
+        fail_msg("%s", mysql_error(made));
+    return made;
+}
+
+static inline void raw_run(MYSQL *raw, const char *sql)
+{
+    if (mysql_query(raw, sql) != 0)
+        fail_msg("%s: %s", sql, mysql_error(raw));
+    mysql_free_result(mysql_store_result(raw));
+}
+
+/* The first number of the answer; -1: null, or no row. */
+static inline long long raw_number(MYSQL *raw, const char *sql)
+{
+    if (mysql_query(raw, sql) != 0)
+        fail_msg("%s: %s", sql, mysql_error(raw));
+    MYSQL_RES *rows  = mysql_store_result(raw);
+    MYSQL_ROW  row   = rows != NULL ? mysql_fetch_row(rows) : NULL;
+    long long  found = row != NULL && row[0] != NULL ? atoll(row[0]) : -1;
+    mysql_free_result(rows);
+    return found;
+}
+
+static inline int place_setup(void **state)
+{
+    static unsigned count;
+    place          *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return -1;
+    p->scheme          = *state;
+    const char *server = place_server(p->scheme);
+    *state             = p;
+    p->arena           = pawl_arena_create(0);
+    if (server == NULL)
+        return 0;
+    if (sscanf(server, "%*[a-z]://root@%99[^:]:%u/", p->host, &p->port) != 2)
+        return -1;
+    p->raw = raw_connect(p, NULL);
+    char sql[200];
+    snprintf(p->database, sizeof p->database, "pawl_place_%ld_%llx_%u", (long)getpid(),
+             (unsigned long long)time(NULL), ++count);
+    snprintf(sql, sizeof sql, "create database %s", p->database);
+    raw_run(p->raw, sql);
+    mysql_select_db(p->raw, p->database);
+    snprintf(p->url, sizeof p->url, "%s://root@%s:%u/%s", p->scheme, p->host, p->port, p->database);
+    return 0;
+}
+
+static inline int place_teardown(void **state)
+{
+    place *p = *state;
+    char   sql[200];
+    if (p->raw != NULL) {
+        snprintf(sql, sizeof sql, "drop database if exists %s", p->database);
+        (void)mysql_query(p->raw, "set lock_wait_timeout = 20");
+        (void)mysql_query(p->raw, sql);
+        mysql_close(p->raw);
+    }
+    pawl_arena_destroy(p->arena);
+    free(p);
+    return 0;
+}
+
+/* A test on a server that is not there is left out. */
+static inline place *place_of(void **state)
+{
+    place *p = *state;
+    if (p->raw == NULL)
+        skip();
+    return p;
+}
+
+#define ON_SERVER_OF(function, scheme)                                                 \
+    {                                                                                  \
+#function " on " scheme, function, place_setup, place_teardown, (void *)scheme \
+    }
+#define ON_BOTH(function) ON_SERVER_OF(function, "mysql"), ON_SERVER_OF(function, "mariadb")
+
+/* Without either server the program is left out, which PAWL_REQUIRE forbids for one that apt has. */
+static inline int places_are_missing(void)
+{
+    static const char *const schemes[] = {"mysql", "mariadb"};
+    const char              *required  = getenv("PAWL_REQUIRE");
+    const char              *missing   = getenv("PAWL_MISSING_SERVERS");
+    int                      there     = 0;
+    for (size_t i = 0; i < 2; i++) {
+        there += place_server(schemes[i]) != NULL;
+        if (place_server(schemes[i]) == NULL && required != NULL && strcmp(required, "all") == 0 &&
+            (missing == NULL || strstr(missing, schemes[i]) == NULL))
+            return 1;
+    }
+    if (there == 0)
+        puts("skipped: PAWL_TEST_MYSQL and PAWL_TEST_MARIADB name no server");
+    return there == 0 ? SKIPPED : 0;
+}
+
+static inline void expect_code(const place *p, pawl_code code, pawl_code expected)
+{
+    if (code != expected)
+        fail_msg("is %s, expected %s: %s", pawl_code_name(code), pawl_code_name(expected),
+                 p->error.text);
+}
+
+static inline void expect_text(const place *p, const char *part)
+{
+    if (strstr(p->error.text, part) == NULL)
+        fail_msg("'%s' does not say '%s'", p->error.text, part);
+}
+
+static inline pawl_code open_at(place *p, const char *url, int64_t deadline_ms, pawl_store **store)
+{
+    pawl_store_options options = PAWL_STORE_OPTIONS_INIT;
+    options.mode               = PAWL_OPEN_CHECK;
+    options.tables             = order_tables;
+    options.table_count        = 1;
+    options.deadline_ms        = deadline_ms;
+    *store                     = NULL;
+    return pawl_store_open(url, &options, store, &p->error);
+}
+
+static inline pawl_code schema_at(place *p, pawl_schema_verb verb, pawl_line_fn *line,
+                                  void *context)
+{
+    pawl_schema_spec spec = {.tables = order_tables, .table_count = 1};
+    return pawl_store_schema(p->url, verb, &spec, line, context, &p->error);
+}
+
+static inline void no_line(pawl_text line, void *context)
+{
+    (void)line;
+    (void)context;
+}
+
+static inline void apply(place *p)
+{
+    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_OK);
+}
+
+#endif

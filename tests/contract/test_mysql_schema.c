@@ -1,0 +1,261 @@
+/* test_mysql_schema.c - apply, verify and drop on MySQL and MariaDB, where every statement that makes a
+ * table commits by itself (D26 to D28, D34, D38).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MYSQL
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmariadb");
+    return 77;
+}
+#else
+
+#include "contract/mysql_place.h"
+
+#define STATEMENTS_MAX 120
+
+/* ---- An apply that broke off --------------------------------------------- */
+
+typedef struct script {
+    char   text[60000];
+    size_t size;
+    char  *statements[STATEMENTS_MAX];
+    size_t count;
+} script;
+
+static void add_line(pawl_text line, void *context)
+{
+    script *s = context;
+    if (line.size >= 2 && memcmp(line.data, "--", 2) == 0)
+        return;
+    assert_true(s->size + line.size + 2 < sizeof s->text);
+    memcpy(s->text + s->size, line.data, line.size);
+    s->size += line.size;
+    s->text[s->size++] = '\n';
+}
+
+/* A statement ends with ';' at the end of a line. */
+static void cut(script *s)
+{
+    for (char *begin = s->text, *end; (end = strstr(begin, ";\n")) != NULL; begin = end + 2) {
+        *end = '\0';
+        assert_true(s->count < STATEMENTS_MAX);
+        s->statements[s->count++] = begin;
+    }
+}
+
+static void empty_database(place *p)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "drop database %s", p->database);
+    raw_run(p->raw, sql);
+    snprintf(sql, sizeof sql, "create database %s", p->database);
+    raw_run(p->raw, sql);
+    assert_int_equal(mysql_select_db(p->raw, p->database), 0);
+}
+
+/* All statements but the last `left` ones were done when the run was broken off. */
+static void break_off(place *p, const script *s, size_t done)
+{
+    MYSQL *session = raw_connect(p, p->database);
+    for (size_t i = 0; i < done; i++)
+        raw_run(session, s->statements[i]);
+    mysql_close(session); /* its lock and what it prepared are gone with it */
+}
+
+/* Whatever stays of a broken apply, no program opens it before it is whole, verify says what is
+ * missing, and the next apply makes the rest. */
+static void d34_an_apply_that_broke_off_is_finished_by_the_next(void **state)
+{
+    place      *p     = place_of(state);
+    script     *s     = calloc(1, sizeof *s);
+    pawl_store *store = NULL;
+    size_t      half  = 0;
+    expect_code(p, schema_at(p, PAWL_SCHEMA_PRINT, add_line, s), PAWL_OK);
+    cut(s);
+    assert_true(s->count > 20);
+    for (size_t done = 3; done <= s->count; done++) {
+        empty_database(p);
+        break_off(p, s, done);
+        pawl_code verified = schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL);
+        pawl_code opened   = open_at(p, p->url, 0, &store);
+        pawl_store_close(store);
+        half += verified != PAWL_OK;
+        if (verified != PAWL_OK && verified != PAWL_ESCHEMA)
+            fail_msg("%zu: %s", done, p->error.text);
+        if (opened != verified)
+            fail_msg("%zu: open is %s, verify %s", done, pawl_code_name(opened),
+                     pawl_code_name(verified));
+        apply(p);
+        expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_OK);
+        expect_code(p, open_at(p, p->url, 0, &store), PAWL_OK);
+        pawl_store_close(store);
+    }
+    assert_true(half >= 16); /* the shared tables and the saga's, one by one */
+    free(s);
+}
+
+/* ---- Verify ---------------------------------------------------------------- */
+
+typedef struct found_lines {
+    char   text[3000];
+    size_t count;
+} found_lines;
+
+static void keep_line(pawl_text line, void *context)
+{
+    found_lines *l    = context;
+    size_t       used = strlen(l->text);
+    snprintf(l->text + used, sizeof l->text - used, "%.*s\n", PAWL_TEXT_ARGS(line));
+    l->count++;
+}
+
+/* After `sql` verify says this, and nothing else; apply and `undo` make it whole. */
+static void differs(place *p, const char *sql, const char *words, const char *undo)
+{
+    found_lines l = {{0}, 0};
+    raw_run(p->raw, sql);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, keep_line, &l), PAWL_ESCHEMA);
+    if (l.count != 1 || strstr(l.text, words) == NULL)
+        fail_msg("after '%s' verify says '%s', expected '%s'", sql, l.text, words);
+    raw_run(p->raw, undo);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_OK);
+}
+
+#define EXACT(p) (strcmp((p)->scheme, "mysql") == 0 ? "utf8mb4_0900_bin" : "utf8mb4_nopad_bin")
+
+static void d38_verify_sees_every_difference(void **state)
+{
+    place *p = place_of(state);
+    char   undo[300];
+    bool   is_mariadb = strcmp(p->scheme, "mariadb") == 0;
+    apply(p);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_OK);
+    differs(p, "alter table pawl_queue modify Due datetime not null",
+            "column Due: incorrect data type: expected datetime(6), found datetime",
+            "alter table pawl_queue modify Due datetime(6) not null");
+    differs(p, "alter table pawl_queue modify Attempts int not null",
+            is_mariadb ? "expected bigint(20), found int(11)" : "expected bigint, found int",
+            "alter table pawl_queue modify Attempts bigint not null");
+    snprintf(
+        undo, sizeof undo,
+        "alter table shop_Order modify Correlation_order_id varchar(200) character set utf8mb4 "
+        "collate %s null",
+        EXACT(p));
+    differs(p,
+            "alter table shop_Order modify Correlation_order_id varchar(100) character set utf8mb4 "
+            "collate utf8mb4_bin null",
+            "incorrect data type: expected varchar(200), found varchar(100)", undo);
+    differs(p,
+            "alter table shop_Order modify Correlation_order_id varchar(200) character set utf8mb4 "
+            "collate utf8mb4_bin null",
+            "expected collation utf8mb4_", undo);
+    differs(p, "alter table shop_Order modify Correlation_order_id bigint null",
+            is_mariadb ? "expected varchar(200), found bigint(20)"
+                       : "expected varchar(200), found bigint",
+            undo);
+    differs(p, "drop index Index_Correlation_order_id on shop_Order",
+            "index Index_Correlation_order_id is missing",
+            "create unique index Index_Correlation_order_id on shop_Order (Correlation_order_id)");
+    differs(p,
+            "alter table shop_Order drop index Index_Correlation_order_id, add unique index "
+            "Index_Correlation_order_id (Correlation_order_id(20))",
+            "found `Correlation_order_id`(20)",
+            "alter table shop_Order drop index Index_Correlation_order_id, add unique index "
+            "Index_Correlation_order_id (Correlation_order_id)");
+    differs(p, "alter table pawl_dead drop primary key, add primary key (Endpoint, MessageId, At)",
+            "table pawl_dead: primary key: expected `Endpoint`, `MessageId`",
+            "alter table pawl_dead drop primary key, add primary key (Endpoint, MessageId)");
+    differs(p, "alter table pawl_checkpoints engine = MyISAM",
+            "table pawl_checkpoints: its engine is MyISAM, InnoDB is needed",
+            "alter table pawl_checkpoints engine = InnoDB");
+    differs(p, "alter table pawl_queue add column Mine int not null",
+            "column Mine is not known, not null and has no default",
+            "alter table pawl_queue drop column Mine");
+    differs(p, "update pawl_schema set Version = 1", "expected version 3, found 1",
+            "update pawl_schema set Version = 3");
+}
+
+/* ---- Together ---------------------------------------------------------------- */
+
+static void d26_a_second_apply_waits_for_the_first_within_its_deadline(void **state)
+{
+    place           *p    = place_of(state);
+    pawl_schema_spec spec = {.tables = order_tables, .table_count = 1};
+    raw_run(p->raw, "do get_lock(concat('pawl_', left(sha2(database(), 256), 40)), 0)");
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL),
+                PAWL_ESCHEMA); /* needs no lock */
+    spec.deadline_ms = 300;
+    expect_code(p, pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, no_line, NULL, &p->error),
+                PAWL_EBUSY);
+    expect_text(p, "another process makes or drops tables in this database");
+    raw_run(p->raw, "do release_lock(concat('pawl_', left(sha2(database(), 256), 40)))");
+    apply(p);
+    assert_int_equal(
+        raw_number(p->raw, "select is_used_lock(concat('pawl_', left(sha2(database(), 256), 40)))"),
+        -1);
+}
+
+static void d28_a_newer_schema_and_a_column_of_another_type_are_refused(void **state)
+{
+    place      *p     = place_of(state);
+    pawl_store *store = NULL;
+    apply(p);
+    raw_run(p->raw, "update pawl_schema set Version = 99");
+    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
+    expect_text(p, "a newer pawl made it");
+    expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
+    raw_run(p->raw, "update pawl_schema set Version = 3");
+    raw_run(p->raw, "alter table shop_Order modify Correlation_order_id bigint null");
+    expect_code(p, schema_at(p, PAWL_SCHEMA_APPLY, no_line, NULL), PAWL_ESCHEMA);
+    expect_text(p, "incorrect data type: expected varchar(200), found bigint");
+    expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
+}
+
+static void d27_drop_leaves_what_is_not_pawls(void **state)
+{
+    place *p = place_of(state);
+    apply(p);
+    raw_run(p->raw, "create table mine (id int primary key)");
+    expect_code(p, schema_at(p, PAWL_SCHEMA_DROP, no_line, NULL), PAWL_OK);
+    assert_int_equal(
+        raw_number(
+            p->raw,
+            "select count(*) from information_schema.tables where table_schema = database()"),
+        1);
+    assert_int_equal(raw_number(p->raw, "select count(*) from mine"), 0);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_DROP, no_line, NULL), PAWL_OK); /* nothing is there */
+}
+
+/* A correlation that is new gets its column, with null in the rows that are there. */
+static void d12_apply_adds_what_is_missing(void **state)
+{
+    place *p = place_of(state);
+    apply(p);
+    raw_run(p->raw, "alter table shop_Order drop index Index_Correlation_order_id, "
+                    "drop column Correlation_order_id");
+    raw_run(p->raw, "drop table pawl_dead");
+    pawl_store *store = NULL;
+    expect_code(p, open_at(p, p->url, 0, &store), PAWL_ESCHEMA);
+    expect_text(p, "saga table shop_Order is missing or incomplete; run: pawl schema apply");
+    apply(p);
+    expect_code(p, schema_at(p, PAWL_SCHEMA_VERIFY, no_line, NULL), PAWL_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_BOTH(d34_an_apply_that_broke_off_is_finished_by_the_next),
+        ON_BOTH(d38_verify_sees_every_difference),
+        ON_BOTH(d26_a_second_apply_waits_for_the_first_within_its_deadline),
+        ON_BOTH(d28_a_newer_schema_and_a_column_of_another_type_are_refused),
+        ON_BOTH(d27_drop_leaves_what_is_not_pawls),
+        ON_BOTH(d12_apply_adds_what_is_missing),
+    };
+    int missing = places_are_missing();
+    return missing != 0 ? missing : cmocka_run_group_tests_name("mysql_schema", tests, NULL, NULL);
+}
+#endif
