@@ -10,37 +10,6 @@ static void *native(pawl_store *base)
     return pawl__mysql_of(base)->main.mysql;
 }
 
-/* Workers are not written yet. */
-static pawl_code refuse(const pawl_store *store, const char *attempt, pawl_error *error)
-{
-    return pawl_error_set(error, PAWL_EUNSUPPORTED,
-                          "%s: %s: this driver has no workers yet: it can be sent to and looked at",
-                          store->scheme, attempt);
-}
-
-static pawl_code worker_open(pawl_store *store, pawl_text endpoint, pawl_text types, pawl_time now,
-                             pawl_error *error)
-{
-    (void)endpoint;
-    (void)types;
-    (void)now;
-    return refuse(store, "worker_open", error);
-}
-
-static pawl_code worker_close(pawl_store *store, pawl_time now, pawl_error *error)
-{
-    (void)now;
-    return refuse(store, "worker_close", error);
-}
-
-static pawl_code resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
-                         pawl_error *error)
-{
-    (void)commit_id;
-    (void)is_applied;
-    return refuse(store, "resolve", error);
-}
-
 PAWL_API extern const pawl_store_ops pawl_store_driver;
 
 const pawl_store_ops pawl_store_driver = {
@@ -53,16 +22,17 @@ const pawl_store_ops pawl_store_driver = {
     .open             = pawl__mysql_open,
     .close            = pawl__mysql_close,
     .schema           = pawl__mysql_schema,
-    .worker_open      = worker_open,
-    .worker_close     = worker_close,
+    .worker_open      = pawl__sql_worker_open,
+    .worker_close     = pawl__sql_worker_close,
     .worker_list      = pawl__sql_worker_list,
     .commit           = pawl__mysql_commit,
-    .resolve          = resolve,
+    .resolve          = pawl__mysql_resolve,
     .queue_claim      = pawl__mysql_queue_claim,
     .inbox_known      = pawl__sql_inbox_known,
     .saga_load        = pawl__sql_saga_load,
     .saga_count       = pawl__sql_saga_count,
     .timeout_claim    = pawl__sql_timeout_claim,
+    .timeout_reap     = pawl__sql_timeout_reap,
     .snapshot_claim   = pawl__sql_snapshot_claim,
     .aggregator_get   = pawl__sql_aggregator_get,
     .aggregator_count = pawl__sql_aggregator_count,
@@ -73,6 +43,7 @@ const pawl_store_ops pawl_store_driver = {
     .subscriptions    = pawl__sql_subscriptions,
     .next_due         = pawl__mysql_next_due,
     .stats            = pawl__sql_stats,
+    .sweep            = pawl__sql_sweep,
     .wait             = pawl__mysql_wait,
     .interrupt        = pawl__mysql_interrupt,
     .hold_begin       = pawl__mysql_hold_begin,

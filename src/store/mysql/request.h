@@ -129,6 +129,7 @@ pawl_code pawl__mysql_send(pawl_store *base, const pawl__sql_asked *asked, pawl_
                            pawl__sql_request **request, pawl_error *error);
 bool      pawl__mysql_next(pawl__sql_request *request);
 void      pawl__mysql_get(pawl__sql_request *request, const pawl__sql_fields *columns, void *row);
+int64_t   pawl__mysql_changed(pawl__sql_request *request);
 pawl_code pawl__mysql_end(pawl__sql_request *request);
 
 #endif

@@ -181,6 +181,11 @@ void pawl__mysql_get(pawl__sql_request *request, const pawl__sql_fields *columns
         get_field(request, columns->items[i].wire, (char *)row + columns->items[i].offset);
 }
 
+int64_t pawl__mysql_changed(pawl__sql_request *request)
+{
+    return (int64_t)mysql_stmt_affected_rows(request->statement->stmt);
+}
+
 pawl_code pawl__mysql_end(pawl__sql_request *request)
 {
     if (request == NULL)

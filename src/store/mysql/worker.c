@@ -9,8 +9,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "store/mysql/mysql.h"
+#include "store/sql/operations.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,8 @@
 #define LIVES_AT_ONCE 100 /* in one statement */
 #define BEAT_MS 5000
 #define DEAD_SECONDS "15"
+#define PAUSE_MS_MIN 50 /* between two tries to learn of a commit */
+#define PAUSE_MS_MAX 2000
 
 /* ---- Names --------------------------------------------------------------- */
 
@@ -195,4 +199,27 @@ pawl_code pawl__mysql_claims_leave(pawl_store *base, pawl_error *error)
     pawl__mysql_rollback(&store->main);
     store->claim_count = 0;
     return PAWL_OK;
+}
+
+/* A server that is away may come back, or another one in its place. */
+pawl_code pawl__mysql_resolve(pawl_store *base, pawl_uuid commit_id, bool *is_applied,
+                              pawl_error *error)
+{
+    pawl__mysql *store    = pawl__mysql_of(base);
+    int64_t      pause_ms = PAUSE_MS_MIN;
+    store->until_ms       = pawl__mysql_clock_ms() + base->deadline_ms;
+    pawl_code code        = pawl__sql_resolve(base, commit_id, is_applied, error);
+    while (pawl_code_retry(code) == PAWL_RETRY_LATER && code != PAWL_EINTERRUPTED) {
+        int64_t       rest = store->until_ms - pawl__mysql_clock_ms();
+        struct pollfd item = {.fd = atomic_load(&store->interrupt_fd), .events = POLLIN};
+        if (rest <= 0)
+            break;
+        code     = poll(&item, 1, (int)(pause_ms < rest ? pause_ms : rest)) > 0
+                       ? pawl_error_set(error, PAWL_EINTERRUPTED, "%s: the call was interrupted",
+                                        base->scheme)
+                       : pawl__sql_resolve(base, commit_id, is_applied, error);
+        pause_ms = pause_ms * 2 < PAUSE_MS_MAX ? pause_ms * 2 : PAUSE_MS_MAX;
+    }
+    store->until_ms = 0;
+    return code;
 }

@@ -1,0 +1,212 @@
+/* server_mysql.c - a store on MySQL or MariaDB is a database.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/server.h"
+#include "support/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef PAWL_HAVE_MYSQL
+
+#include <mysql.h>
+
+/* "mysql://user@host:port/database?...", as the servers of tests have it. */
+static MYSQL *dial(const char *server, const char *database)
+{
+    char     user[100], host[100];
+    unsigned port = 0;
+    MYSQL   *made = mysql_init(NULL);
+    assert_non_null(made);
+    if (sscanf(server, "%*[a-z]://%99[^@:]@%99[^:]:%u/", user, host, &port) != 3)
+        fail_msg("%s is no URL of user@host:port", server);
+    mysql_options(made, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    if (mysql_real_connect(made, host, user, NULL, database, port, NULL, CLIENT_FOUND_ROWS) == NULL)
+        fail_msg("%s: %s", server, mysql_error(made));
+    return made;
+}
+
+/* The first values of all rows, with a blank between. */
+static bool try(void *native, const char *sql, char *text, size_t size)
+{
+    size_t used  = 0;
+    bool   is_ok = mysql_query(native, sql) == 0;
+    text[0]      = '\0';
+    if (is_ok) {
+        MYSQL_RES *rows = mysql_store_result(native);
+        for (MYSQL_ROW row; rows != NULL && (row = mysql_fetch_row(rows)) != NULL && used < size;)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? " " : "",
+                                     row[0] != NULL ? row[0] : "");
+        mysql_free_result(rows);
+    } else {
+        snprintf(text, size, "%s", mysql_error(native));
+    }
+    return is_ok;
+}
+
+/* One for each server, made at its first use. */
+static MYSQL *connection(const char *server)
+{
+    static MYSQL *made[2];
+    static char   servers[2][200];
+    size_t        i = 0;
+    while (i < 1 && made[i] != NULL && strcmp(servers[i], server) != 0)
+        i++;
+    if (made[i] == NULL || strcmp(servers[i], server) != 0) {
+        made[i] = dial(server, NULL);
+        snprintf(servers[i], sizeof servers[i], "%s", server);
+        mysql_query(made[i], "set session lock_wait_timeout = 60, foreign_key_checks = 0, "
+                             "group_concat_max_len = 1000000");
+    }
+    return made[i];
+}
+
+/* %1$s is the database. False after a line on standard error. */
+static bool ask(const char *server, const char *template, const char *name, char *text, size_t size)
+{
+    char sql[3000];
+    snprintf(sql, sizeof sql, template, name);
+    bool is_ok = try(connection(server), sql, text, size);
+    if (!is_ok)
+        fprintf(stderr, "%s: %s: %s\n", name, sql, text);
+    return is_ok;
+}
+
+static void make_url(const char *server, const char *name, char *url, size_t size)
+{
+    char        text[200];
+    const char *path = strchr(strstr(server, "://") + 3, '/');
+    if (!ask(server, "create database if not exists `%1$s`", name, text, sizeof text))
+        fail_msg("%s: no database", name);
+    snprintf(url, size, "%.*s/%s", (int)(path - server), server, name);
+}
+
+static const char describe_columns[] =
+    "select left(sha2(group_concat(concat_ws(' ', table_name, column_name, column_type,"
+    "  collation_name, is_nullable, extra) order by table_name, column_name), 256), 18)"
+    "  from information_schema.columns where table_schema = '%1$s' and table_name like 'pawl\\_%%'";
+static const char describe_indexes[] =
+    "select left(sha2(group_concat(concat_ws(' ', table_name, index_name, column_name, non_unique)"
+    "  order by table_name, index_name, seq_in_index), 256), 18)"
+    "  from information_schema.statistics where table_schema = '%1$s'"
+    "  and table_name like 'pawl\\_%%'";
+
+static void describe(const char *server, const char *name, char *text, size_t size)
+{
+    size_t used = 0;
+    if (!ask(server, describe_columns, name, text, size))
+        fail_msg("%s cannot be described", name);
+    used = strlen(text);
+    (void)ask(server, describe_indexes, name, text + used, size - used);
+    used = strlen(text);
+    (void)ask(server, "select Version from `%1$s`.pawl_schema", name, text + used, size - used);
+}
+
+/* The tables that have a row, or gave a number, are made empty anew. */
+static void empty(const char *server, const char *name)
+{
+    char tables[8000], sql[400], found[100];
+    if (!ask(server,
+             "select table_name from information_schema.tables where table_schema = '%1$s'"
+             " and table_name <> 'pawl_schema'",
+             name, tables, sizeof tables))
+        fail_msg("%s cannot be emptied", name);
+    for (char *table = strtok(tables, " "); table != NULL; table = strtok(NULL, " ")) {
+        bool is_shared = strncmp(table, "pawl_", 5) == 0;
+        snprintf(sql, sizeof sql, "select exists (select 1 from `%s`.`%s`)", name, table);
+        if (is_shared && ask(server, sql, name, found, sizeof found) && found[0] == '0') {
+            snprintf(sql, sizeof sql, "alter table `%s`.`%s` auto_increment = 1", name, table);
+            if (strstr("pawl_queue pawl_outbox pawl_aggregator pawl_events", table) == NULL)
+                continue;
+        } else {
+            snprintf(sql, sizeof sql, "%s table `%s`.`%s`", is_shared ? "truncate" : "drop", name,
+                     table);
+        }
+        if (!ask(server, sql, name, found, sizeof found))
+            fail_msg("%s cannot be emptied", name);
+    }
+}
+
+/* Sessions that a failed test left open end first. */
+static bool drop(const char *server, const char *name)
+{
+    char sessions[2000], text[200];
+    if (!ask(server,
+             "select id from information_schema.processlist where db = '%1$s' and id <> "
+             "connection_id()",
+             name, sessions, sizeof sessions))
+        return false;
+    for (char *id = strtok(sessions, " "); id != NULL; id = strtok(NULL, " ")) {
+        char sql[60];
+        snprintf(sql, sizeof sql, "kill %.20s", id);
+        (void)try(connection(server), sql, text, sizeof text);
+    }
+    return ask(server, "drop database if exists `%1$s`", name, text, sizeof text);
+}
+
+static void *connect_to(const char *server)
+{
+    return dial(server, NULL);
+}
+
+static void disconnect(void *native)
+{
+    mysql_close(native);
+}
+
+#else
+
+static void make_url(const char *server, const char *name, char *url, size_t size)
+{
+    (void)url;
+    (void)size;
+    fail_msg("%s: %s: built without libmariadb", server, name);
+}
+
+static void describe(const char *server, const char *name, char *text, size_t size)
+{
+    make_url(server, name, text, size);
+}
+
+static void empty(const char *server, const char *name)
+{
+    make_url(server, name, NULL, 0);
+}
+
+static bool drop(const char *server, const char *name)
+{
+    (void)server;
+    (void)name;
+    return false;
+}
+
+static void *connect_to(const char *server)
+{
+    make_url(server, "", NULL, 0);
+    return NULL;
+}
+
+static void disconnect(void *native)
+{
+    (void)native;
+}
+
+static bool try(void *native, const char *sql, char *text, size_t size)
+{
+    (void)native;
+    snprintf(text, size, "%s: built without libmariadb", sql);
+    return false;
+}
+
+#endif
+
+#define OPS                                                                  \
+    {                                                                        \
+        .url = make_url, .describe = describe, .empty = empty, .drop = drop, \
+        .connect = connect_to, .disconnect = disconnect, .try = try          \
+    }
+
+const server_ops server_mysql_ops   = OPS;
+const server_ops server_mariadb_ops = OPS;
