@@ -56,6 +56,7 @@ typedef struct pawl__mysql {
     pawl__mysql_claim *claims;   /* by seq */
     size_t             claim_count;
     size_t             claim_capacity;
+    bool               is_busy;     /* the last claim found all rows that it asked for */
     int64_t            lock_number; /* of the worker's session lock; 0: it has none */
     int64_t            beat_ms;     /* monotonic: of the last heartbeat, behind a pooler */
     int64_t            pause_ms;    /* between two looks of a wait */

@@ -28,6 +28,8 @@
       "and find_in_set([Seq], ?4) = 0 " PAWL__MYSQL_CLAIMED)                                                                                                 \
     X(QUEUE_CLAIM_AGAIN, PAWL__SQL_QUEUE_ROW_TEXT                                                                                                            \
       "where [Seq] = ?1 and [Queue] = ?2 and [Due] <= ?3 " PAWL__MYSQL_LOCKED)                                                                               \
+    X(QUEUE_COUNT_DUE,                                                                                                                                       \
+      "select count(*) from (select 1 from {queue} " PAWL__MYSQL_DUE "limit ?3) as d")                                                                       \
     X(QUEUE_LOCK, "select [Seq] from {queue} where [Seq] = ?1 and [Due] = ?2 " PAWL__MYSQL_LOCKED)                                                           \
     X(QUEUE_FIRST,                                                                                                                                           \
       "select [Due] from {queue} force index ({queue_due}) where [Queue] = ?1 order by [Due] limit 1 " PAWL__MYSQL_LOCKED)                                   \

@@ -562,6 +562,10 @@ select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, 
 `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` where `Seq` = ? and `Queue` = ?
 and `Due` <= ? for update skip locked;
 
+-- QUEUE_COUNT_DUE
+select count(*) from (select 1 from `pawl_queue` force index (`pawl_queue_due`) where `Queue` = ?
+and `Due` <= ? limit ?) as d;
+
 -- QUEUE_LOCK
 select `Seq` from `pawl_queue` where `Seq` = ? and `Due` = ? for update skip locked;
 
