@@ -1,4 +1,5 @@
-/* test_postgres_commit.c - on which connection a set is committed, and a flush row that an add of another transaction needs.
+/* test_postgres_commit.c - on which connection a set is committed, in which order its rows are
+ * locked, and which of its transactions stays open.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -76,12 +77,97 @@ static void a_flush_row_waits_for_an_add(void **state)
     pawl_store_close(store);
 }
 
+/* ---- Locks and transactions ------------------------------------------------ */
+
+/* Two commits that each have both sagas meet at the same one, so that neither waits for the other
+ * in a circle. */
+static void sagas_of_one_set_are_locked_by_their_ids(void **state)
+{
+    place           *p     = *state;
+    pawl_store      *store = open_store(p, p->url);
+    pawl_saga_update updates[3];
+    pawl_changes     changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    PGconn          *other   = raw_open(p->schema);
+    job              j;
+    for (unsigned i = 0; i < 3; i++)
+        updates[i] = begin_order(p, store, 3 - i);
+    changes.saga_update.items = updates;
+    changes.saga_update.count = 3;
+    lock_order(p, 1);
+    start_job(p, &j, store, &changes);
+    raw_wait(other,
+             "select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
+             "and datname = current_database() and query like '%shop_Order%'",
+             1);
+    assert_int_equal(raw_number(other, "select count(*) from (select 1 from \"shop_Order\" "
+                                       "for update skip locked) as free"),
+                     2);
+    raw_run(p->pg, "commit");
+    expect_job(p, &j, PAWL_OK);
+    for (unsigned i = 1; i < 4; i++)
+        assert_int_equal(order_version(p, i), 2);
+    PQfinish(other);
+    pawl_store_close(store);
+}
+
+static void expect_no_transaction(place *p, pawl_store *store)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql,
+             "select count(*) from pg_stat_activity where pid = %d and state = 'idle'",
+             pid_of(store));
+    raw_wait(p->pg, sql, 1);
+}
+
+/* Nothing behind a transaction that stays open can be vacuumed. */
+static void a_claim_of_nothing_leaves_no_transaction(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
+    expect_no_transaction(p, store);
+    expect_code(p, send_one(p, store, "orders", "m-1"), PAWL_OK);
+    pawl_queue_rows rows = claim_some(p, store, "orders", NOW, 1);
+    assert_int_equal(rows.count, 1);
+    expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
+    expect_no_transaction(p, store);
+    assert_int_equal(claim_some(p, store, "orders", NOW, 1).count, 0);
+    expect_no_transaction(p, store);
+    pawl_store_close(store);
+}
+
+/* An operator reads in the inbox how each message ended. */
+static void marks_say_how_it_ended(void **state)
+{
+    place          *p       = *state;
+    pawl_store     *store   = open_store(p, p->url);
+    pawl_changes    changes = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_inbox_mark marks[] = {
+        {.endpoint = TEXT("a"), .message_id = TEXT("m-3"), .outcome = PAWL_INBOX_DEAD},
+        {.endpoint = TEXT("a"), .message_id = TEXT("m-1"), .outcome = PAWL_INBOX_HANDLED},
+        {.endpoint = TEXT("a"), .message_id = TEXT("m-2"), .outcome = PAWL_INBOX_DISCARDED},
+    };
+    for (size_t i = 0; i < 3; i++)
+        marks[i].at = NOW;
+    changes.inbox_mark.items = marks;
+    changes.inbox_mark.count = 3;
+    expect_code(p, pawl_store_commit(store, &changes, NULL, &p->error), PAWL_OK);
+    expect_raw_text(p->pg,
+                    "select string_agg(\"MessageId\" || ' ' || \"Outcome\", ', ' order by "
+                    "\"MessageId\") from pawl_inbox",
+                    "m-1 handled, m-2 discarded, m-3 dead");
+    pawl_store_close(store);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_saga_is_saved_where_it_was_locked),
         CASE(a_flush_row_waits_for_an_add),
+        CASE(sagas_of_one_set_are_locked_by_their_ids),
+        CASE(a_claim_of_nothing_leaves_no_transaction),
+        CASE(marks_say_how_it_ended),
     };
     if (place_server() == NULL)
         return place_skip();

@@ -219,6 +219,28 @@ static void claims_begin_behind_what_was_delivered(void **state)
     pawl_store_close(store);
 }
 
+/* The horizon is that of the endpoint whose rows were claimed last. */
+static void each_endpoint_has_a_horizon_of_its_own(void **state)
+{
+    place           *p     = *state;
+    pawl_store      *store = open_store(p, p->url);
+    pawl_outbox_rows rows;
+    insert_rows(p->pg, "other", 1);
+    raw_run(p->pg, "update pawl_outbox set \"Endpoint\" = 'billing'");
+    assert_int_equal(claim(p, store), 0);
+    insert_rows(p->pg, "many", MANY);
+    assert_int_equal(claim(p, store), MANY);
+    deliver_all(p);
+    raw_run(p->pg, "update pawl_outbox set \"State\" = 'pending' where \"Endpoint\" = 'billing'");
+    wait_for_horizon(p, store, MANY);
+    stay_away_from_the_whole(store);
+    expect_code(
+        p, pawl_store_outbox_claim(store, TEXT("billing"), NOW, MANY, p->arena, &rows, &p->error),
+        PAWL_OK);
+    assert_int_equal(rows.count, 1);
+    pawl_store_close(store);
+}
+
 /* Fails for a row that has its number before its transaction has. */
 static void check_rows_of(const place *p, const char *table)
 {
@@ -288,6 +310,7 @@ int main(void)
         CASE(events_that_a_scan_left_are_numbered_by_the_next),
         CASE(the_whole_is_looked_at_from_time_to_time),
         CASE(claims_begin_behind_what_was_delivered),
+        CASE(each_endpoint_has_a_horizon_of_its_own),
         CASE(a_transaction_is_numbered_before_its_rows),
     };
     if (place_server() == NULL)

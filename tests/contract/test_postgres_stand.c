@@ -242,6 +242,34 @@ static void what_is_short_leaves_in_one_piece(void **state)
     pawl_store_close(store);
 }
 
+static pawl_code mark_one(place *p, pawl_store *store)
+{
+    pawl_inbox_mark mark     = {.endpoint = TEXT("orders"), .message_id = TEXT("m-1"), .at = NOW};
+    pawl_changes    changes  = {.now = NOW, .group_count = 1, .unit_count = 1};
+    changes.inbox_mark.items = &mark;
+    changes.inbox_mark.count = 1;
+    return pawl_store_commit(store, &changes, NULL, &p->error);
+}
+
+/* A refusal is seldom alone: as long as they come, no commit is tried first in the form that says
+ * nothing of what it refuses. */
+static void of_many_refusals_the_first_alone_costs_a_round(void **state)
+{
+    place *p = *state;
+    apply_schema(p, p->url, order_tables, 1);
+    pawl_store *store = open_more(p, p->url);
+    expect_code(p, mark_one(p, store), PAWL_OK);
+    syncs = 0;
+    expect_code(p, mark_one(p, store), PAWL_EDUPLICATE);
+    int first = syncs;
+    for (int i = 0; i < 100; i++) {
+        syncs = 0;
+        expect_code(p, mark_one(p, store), PAWL_EDUPLICATE);
+        assert_in_range(syncs, 1, first - 1);
+    }
+    pawl_store_close(store);
+}
+
 static void a_client_that_is_gone_is_noticed(void **state)
 {
     place *p = *state;
@@ -265,6 +293,7 @@ int main(void)
         CASE(one_that_works_and_one_that_is_not_ours_are_left_alone),
         CASE(the_turn_to_number_events_is_not_kept_by_one_that_stands_still),
         CASE(what_is_short_leaves_in_one_piece),
+        CASE(of_many_refusals_the_first_alone_costs_a_round),
         CASE(a_client_that_is_gone_is_noticed),
     };
     if (place_server() == NULL)

@@ -382,6 +382,24 @@ static void apply_drops_indexes_on_leases(void **state)
     free(out);
 }
 
+/* ---- Claims ------------------------------------------------------------- */
+
+/* A row that another transaction has is not waited for: the next ones are taken. */
+static void a_claim_passes_over_rows_that_others_have(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_store(p, p->url);
+    PGconn     *other = raw_open(p->schema);
+    add_timeouts(p, "orders", NOW, 3);
+    raw_run(other, "begin; select 1 from pawl_timeouts order by \"Due\" limit 1 for update");
+    pawl__pg_of(store)->main.deadline_ms = 5000;
+    assert_int_equal(claim(p, store, claim_of("orders", NOW + FAR, 9, 70)).count, 2);
+    raw_run(other, "commit");
+    assert_int_equal(claim(p, store, claim_of("orders", NOW + FAR, 9, 70)).count, 1);
+    PQfinish(other);
+    pawl_store_close(store);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
@@ -397,6 +415,7 @@ int main(void)
         CASE(full_claims_keep_the_order),
         CASE(a_failed_claim_leases_nothing),
         CASE(apply_drops_indexes_on_leases),
+        CASE(a_claim_passes_over_rows_that_others_have),
     };
     if (place_server() == NULL)
         return place_skip();

@@ -277,6 +277,49 @@ static void an_attempt_whose_number_is_there_is_numbered_on(suite *s)
     expect_attempts(s, a, only_due(s, a, SUITE_NOW + 1).id, all, 3);
 }
 
+static pawl_outbox_rows found(suite *s, pawl_store *store, const pawl_outbox_query *query)
+{
+    pawl_outbox_rows rows = {0};
+    EXPECT_OK(s, pawl_store_outbox_find(store, query, s->arena, &rows, &s->error));
+    return rows;
+}
+
+/* Rows 1 to 6: pending and dead ones in turn. Those of several states come by id, and no more of
+ * them than were asked for. */
+static void of_several_states_the_first_are_found(suite *s)
+{
+    pawl_store       *a     = suite_open(s);
+    pawl_outbox_query query = {.states = 1U << PAWL_OUTBOX_PENDING | 1U << PAWL_OUTBOX_DEAD};
+    for (unsigned i = 1; i <= 6; i++) {
+        insert(s, a, i, suite_printf(s, "Order/%u", i).data);
+        if (i % 2 == 0)
+            COMMIT_ONE(s, a, outbox_settle, .id = suite_outbox_row(s, a, i).id,
+                       .state = PAWL_OUTBOX_DEAD, .attempts = 1, .outcome = PAWL_ATTEMPT_REJECTED,
+                       .at = SUITE_NOW);
+    }
+    for (size_t count_max = 0; count_max <= 7; count_max++) {
+        query.count_max       = count_max;
+        pawl_outbox_rows rows = found(s, a, &query);
+        EXPECT_EQ(s, rows.count, count_max == 0 || count_max > 6 ? 6 : count_max);
+        for (size_t i = 0; i < rows.count; i++)
+            EXPECT(s, pawl_uuid_compare(rows.items[i].dispatch_id.uuid,
+                                        suite_uuid((unsigned)i + 1)) == 0);
+    }
+}
+
+/* Rows without a source have no order, so nothing is held behind one of them. */
+static void a_hold_without_a_source_holds_nothing(suite *s)
+{
+    pawl_store *a   = suite_open(s);
+    suite_set   set = suite_changes(s);
+    for (unsigned i = 1; i <= 3; i++)
+        insert(s, a, i, i < 3 ? "" : "Order/1");
+    ADD(&set, outbox_hold, .source = TEXT(""), .after = 0);
+    COMMIT(&set, a);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_HELD).count, 0);
+    EXPECT_EQ(s, suite_outbox_rows(s, a, PAWL_OUTBOX_PENDING).count, 3);
+}
+
 static const suite_case cases[] = {
     {"O1 O22 a row comes back as it was inserted", a_row_comes_back_as_it_was_inserted},
     {"O6 O7 a known dispatch id changes nothing, whatever the row's state",
@@ -290,6 +333,8 @@ static const suite_case cases[] = {
     {"O11 O13 O14 rejection and poison are dead at once", rejection_and_poison_are_dead_at_once},
     {"O22 an attempt whose number is there is numbered on",
      an_attempt_whose_number_is_there_is_numbered_on},
+    {"O8 of several states the first rows are found", of_several_states_the_first_are_found},
+    {"O14 a hold without a source holds nothing", a_hold_without_a_source_holds_nothing},
     {"O14 a waiting row holds back its source alone", a_waiting_row_holds_back_its_source_alone},
 };
 

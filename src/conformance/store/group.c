@@ -395,6 +395,28 @@ static void resolve_knows_what_landed(suite *s)
     EXPECT(s, suite_knows(s, a, TEXT("suite"), TEXT("last")));
 }
 
+/* Of sagas that begin in one set, those whose place is taken are refused, each alone. */
+static void of_sagas_that_begin_the_taken_are_refused(suite *s)
+{
+    static const char *const refs[] = {"order-1", "order-a", "order-2", "order-b", "order-1"};
+    pawl_store              *a      = suite_open(s);
+    suite_set                set    = suite_changes(s);
+    suite_insert_order(s, a, 1, "order-1");
+    suite_insert_order(s, a, 2, "order-2");
+    for (uint32_t i = 0; i < 5; i++) {
+        suite_unit(&set, i, i);
+        ADD(&set, saga_insert, .table = s->tables[SUITE_ORDER], .id = suite_saga_id(11 + i),
+            .main = pawl_value_text(pawl_text_of(refs[i])), .metadata = TEXT("{}"),
+            .data = TEXT("{}"), .type_version = TEXT("1.0"));
+    }
+    pawl_refusals refused = REFUSED(&set, a);
+    EXPECT_EQ(s, refused.count, 3);
+    for (uint32_t i = 0; i < 5; i++) {
+        EXPECT_EQ(s, suite_refusal(&refused, i) != NULL, i % 2 == 0);
+        EXPECT_EQ(s, suite_load_id(s, a, SUITE_ORDER, 11 + i).version, i % 2);
+    }
+}
+
 static const suite_case cases[] = {
     {"E35 O1 S33 a refused group leaves nothing of any kind",
      a_refused_group_leaves_nothing_of_any_kind},
@@ -410,6 +432,8 @@ static const suite_case cases[] = {
     {"O32 fence: a replaced worker is fenced off", a_replaced_worker_is_fenced_off},
     {"O32 fence: an ended worker is fenced off", an_ended_worker_is_fenced_off},
     {"O32 fence: resolve knows what landed and commits go on", resolve_knows_what_landed},
+    {"E35 S8 of sagas that begin in one set the taken ones are refused",
+     of_sagas_that_begin_the_taken_are_refused},
 };
 
 const suite_cases cases_group = SUITE_CASES("group", cases);
