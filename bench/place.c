@@ -45,6 +45,8 @@ static void name_kind(const char *url, size_t scheme_size, char name[KIND_NAME_S
     (void)snprintf(name, KIND_NAME_SIZE, "bench-%.*s", (int)scheme_size, url);
     if (strcmp(name, "bench-postgresql") == 0)
         name[strlen("bench-postgres")] = '\0';
+    if (strcmp(name, "bench-mariadb") == 0)
+        (void)snprintf(name, KIND_NAME_SIZE, "bench-mysql");
 }
 
 /* A URL that is none, or of a driver that is not here, is refused in the words

@@ -28,3 +28,7 @@ endfunction()
 
 pawl_bench_kind(sqlite SQLITE3)
 pawl_bench_kind(postgres LIBPQ)
+pawl_bench_kind(mysql LIBMARIADB)
+if(TARGET pawl-bench-mysql) # reads URLs as the driver does
+    target_sources(pawl-bench-mysql PRIVATE "${PROJECT_SOURCE_DIR}/src/store/mysql/url.c")
+endif()
