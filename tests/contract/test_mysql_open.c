@@ -1,0 +1,298 @@
+/* test_mysql_open.c - URLs that lead nowhere, several hosts, the settings of a session, sessions that
+ * are ended, waits, and connections of callers, on MySQL and MariaDB (D37, O20, O21).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef PAWL_HAVE_MYSQL
+#include <stdio.h>
+
+int main(void)
+{
+    puts("skipped: built without libmariadb");
+    return 77;
+}
+#else
+
+#include "contract/mysql_place.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+
+#define SECRET "Se-kret" /* in every URL that is refused; in no text */
+
+static int64_t clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* `format` has the place of "host:port", and of the database behind it. */
+static void leads_nowhere(place *p, const char *format, pawl_code code, const char *part)
+{
+    char        url[400], hosts[120];
+    pawl_store *store;
+    snprintf(hosts, sizeof hosts, "%s:%u", p->host, p->port);
+    snprintf(url, sizeof url, format, p->scheme, hosts, p->database);
+    expect_code(p, open_at(p, url, 5000, &store), code);
+    assert_null(store);
+    expect_text(p, part);
+    if (strstr(p->error.text, "kret") != NULL)
+        fail_msg("'%s' shows a password", p->error.text);
+}
+
+static void d37_urls_that_lead_nowhere(void **state)
+{
+    place *p = place_of(state);
+    leads_nowhere(p, "%s://pawl_nobody:" SECRET "@%s/%s", PAWL_EDENIED, "Access denied for user");
+    leads_nowhere(p, "%s://root@%s/x%s", PAWL_ENOTSTORE, "Unknown database");
+    leads_nowhere(p, "%s://root:" SECRET "@127.0.0.1:1/x?application_name=%s%s", PAWL_EUNREACHABLE,
+                  "no connection to 127.0.0.1:1: ");
+    leads_nowhere(p, "%s://root@127.0.0.1:1,127.0.0.1:2/x?application_name=%s%s", PAWL_EUNREACHABLE,
+                  "no connection to 127.0.0.1:2: ");
+    leads_nowhere(p, "%s://root@%s/%s?ssl-mode=verify-identity", PAWL_EUNREACHABLE, "error 2026");
+    leads_nowhere(p, "%s://root@%s/%s", PAWL_ESCHEMA, "schema is missing or incomplete; run: pawl");
+    leads_nowhere(p, "%s://root@%s/%s?nonsense=1", PAWL_ECONFIG, "unknown option 'nonsense'");
+}
+
+/* ---- Several hosts ---------------------------------------------------------- */
+
+/* A port where connections are taken by the kernel and nobody answers. */
+static int listen_silently(unsigned *port)
+{
+    struct sockaddr_in at   = {.sin_family = AF_INET};
+    socklen_t          size = sizeof at;
+    int                fd   = socket(AF_INET, SOCK_STREAM, 0);
+    assert_true(fd >= 0 && inet_pton(AF_INET, "127.0.0.1", &at.sin_addr) == 1);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, size), 0);
+    assert_int_equal(listen(fd, 20), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+    *port = ntohs(at.sin_port);
+    return fd;
+}
+
+static void d37_the_first_host_that_answers_is_taken(void **state)
+{
+    place      *p = place_of(state);
+    char        url[400];
+    unsigned    silent;
+    pawl_store *store;
+    int         fd = listen_silently(&silent);
+    apply(p);
+    snprintf(url, sizeof url, "%s://root@127.0.0.1:1,127.0.0.1:%u,%s:%u/%s?connect_timeout=1",
+             p->scheme, silent, p->host, p->port, p->database);
+    int64_t begun = clock_ms();
+    expect_code(p, open_at(p, url, 30000, &store), PAWL_OK);
+    assert_in_range(clock_ms() - begun, 900, 20000); /* the silent one had its second, no more */
+    pawl_store_close(store);
+    close(fd);
+}
+
+/* Without a limit of its own a host has the call's deadline. */
+static void d37_a_host_that_is_silent_is_given_up_at_the_deadline(void **state)
+{
+    place      *p = place_of(state);
+    char        url[400];
+    unsigned    silent;
+    pawl_store *store;
+    int         fd = listen_silently(&silent);
+    snprintf(url, sizeof url, "%s://root@127.0.0.1:%u/x", p->scheme, silent);
+    int64_t begun = clock_ms();
+    expect_code(p, open_at(p, url, 300, &store), PAWL_EUNREACHABLE);
+    expect_text(p, "no answer in time");
+    assert_in_range(clock_ms() - begun, 250, 20000);
+    close(fd);
+}
+
+/* ---- Sessions ------------------------------------------------------------------ */
+
+static pawl_store *open_worker(place *p, const char *url)
+{
+    pawl_store *store;
+    expect_code(p, open_at(p, url, 5000, &store), PAWL_OK);
+    expect_code(p, pawl_store_worker_open(store, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+                PAWL_OK);
+    return store;
+}
+
+static void d20_a_session_has_pawls_settings(void **state)
+{
+    place *p = place_of(state);
+    apply(p);
+    pawl_store *store = open_worker(p, p->url);
+    MYSQL      *own   = pawl_store_native(store, "MYSQL");
+    assert_non_null(own);
+    assert_string_equal(mysql_character_set_name(own), "utf8mb4");
+    assert_int_equal(raw_number(own, "select 'a' = 'a ' or 'a' = 'A'"), 0);
+    assert_int_equal(raw_number(own, "select @@sql_mode like '%STRICT_ALL_TABLES%'"), 1);
+    assert_int_equal(raw_number(own, "select @@autocommit"), 1);
+    assert_int_equal(raw_number(own, strcmp(p->scheme, "mysql") == 0
+                                         ? "select @@transaction_isolation = 'READ-COMMITTED'"
+                                         : "select @@tx_isolation = 'READ-COMMITTED'"),
+                     1);
+    assert_int_equal(raw_number(own, "select @@innodb_lock_wait_timeout"), 6);
+    raw_run(p->raw, "create table t (id int)");
+    raw_run(p->raw, "insert into t values (1)");
+    raw_run(own, "update t set id = 1");
+    assert_int_equal(mysql_affected_rows(own), 1); /* found, not changed */
+    pawl_store_close(store);
+}
+
+static size_t living(place *p, pawl_store *store)
+{
+    pawl_worker_info *items;
+    size_t            count = 0;
+    expect_code(p, pawl_store_worker_list(store, p->arena, &items, &count, &p->error), PAWL_OK);
+    return count;
+}
+
+static void kill_session(place *p, pawl_store *of)
+{
+    char sql[120];
+    snprintf(sql, sizeof sql, "kill %lu", mysql_thread_id(pawl_store_native(of, "MYSQL")));
+    raw_run(p->raw, sql);
+    snprintf(sql, sizeof sql, "select count(*) from information_schema.processlist where id = %lu",
+             mysql_thread_id(pawl_store_native(of, "MYSQL")));
+    while (raw_number(p->raw, sql) != 0) {
+    }
+}
+
+/* Its worker is dead at once for the others; at its next call it connects again and lives. */
+static void o20_a_session_that_is_ended_takes_the_workers_life_with_it(void **state)
+{
+    place *p = place_of(state);
+    apply(p);
+    pawl_store *a = open_worker(p, p->url), *b = open_worker(p, p->url);
+    assert_int_equal(living(p, b), 2);
+    kill_session(p, a);
+    assert_int_equal(living(p, b), 1);
+    assert_int_equal(living(p, a), 2); /* it has noticed before it asked */
+    assert_int_equal(living(p, b), 2);
+    expect_code(p, pawl_store_worker_close(a, NOW, &p->error), PAWL_OK);
+    assert_int_equal(living(p, b), 1);
+    pawl_store_close(a);
+    pawl_store_close(b);
+}
+
+/* A second handle of the worker ends the session of the first, and the lock's name is free of case and of
+ * other databases. */
+static void o20_a_worker_has_one_session(void **state)
+{
+    place      *p = place_of(state);
+    pawl_store *second;
+    apply(p);
+    pawl_store *first = open_worker(p, p->url);
+    expect_code(p, open_at(p, p->url, 5000, &second), PAWL_OK);
+    second->worker        = first->worker;
+    unsigned long session = mysql_thread_id(pawl_store_native(first, "MYSQL"));
+    expect_code(p, pawl_store_worker_open(second, TEXT("orders"), TEXT("[]"), NOW, &p->error),
+                PAWL_OK);
+    assert_true(second->epoch > first->epoch);
+    char sql[100];
+    snprintf(sql, sizeof sql, "select count(*) from information_schema.processlist where id = %lu",
+             session);
+    assert_int_equal(raw_number(p->raw, sql), 0);
+    assert_int_equal(living(p, second), 1);
+    pawl_store_close(first);
+    pawl_store_close(second);
+}
+
+/* ---- Waiting --------------------------------------------------------------------- */
+
+static int64_t waited(place *p, pawl_store *store, int64_t milliseconds, pawl_code expected)
+{
+    int64_t begun = clock_ms();
+    expect_code(p, pawl_store_wait(store, milliseconds * 1000, -1, &p->error), expected);
+    return clock_ms() - begun;
+}
+
+static void o21_a_wait_ends_with_a_row_that_another_commits(void **state)
+{
+    place *p = place_of(state);
+    apply(p);
+    pawl_store *store = open_worker(p, p->url);
+    assert_true(waited(p, store, 60, PAWL_OK) >= 59);
+    assert_true(waited(p, store, 0, PAWL_OK) < 5000);
+    for (int64_t paused = 0; paused < 990;) /* the pauses have grown to a second */
+        paused = waited(p, store, 60000, PAWL_OK);
+    assert_true(waited(p, store, 60000, PAWL_OK) <
+                20000); /* what shows in no number is looked for */
+    raw_run(p->raw, "insert into pawl_outbox (DispatchId, State, Attempts, NextAttempt, Due, At, "
+                    "Source, Version, `Index`, Endpoint, Destination, AttemptsBefore, MessageId, "
+                    "Type, CorrelationId, CausationId, Headers, Body) values ('x', 'pending', 0, "
+                    "now(), now(), now(), '', 1, 1, '', '', 0, 'm', 't', '', '', '', '')");
+    assert_true(waited(p, store, 60000, PAWL_OK) < 900);
+    pawl_store_close(store);
+}
+
+static void *interrupt_soon(void *store)
+{
+    for (int i = 0; i < 50; i++) {
+        (void)poll(NULL, 0, 5);
+        pawl_store_interrupt(store);
+    }
+    return NULL;
+}
+
+static void o21_a_wait_is_interrupted_from_another_thread(void **state)
+{
+    place    *p = place_of(state);
+    pthread_t thread;
+    pawl_code code = PAWL_OK;
+    apply(p);
+    pawl_store *store = open_worker(p, p->url);
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, store), 0);
+    for (int i = 0; code == PAWL_OK && i < 30; i++)
+        code = pawl_store_wait(store, 60000000, -1, &p->error);
+    expect_code(p, code, PAWL_EINTERRUPTED);
+    pthread_join(thread, NULL);
+    expect_code(p, pawl_store_wait(store, 1000, -1, &p->error), PAWL_OK); /* it is forgotten */
+    pawl_store_close(store);
+}
+
+/* ---- Connections of callers --------------------------------------------------------- */
+
+static void enlist_is_refused(place *p, pawl_store *store, MYSQL *native, const char *words)
+{
+    pawl_changes changes = {0};
+    expect_code(p, pawl_store_enlist(store, native, &changes, &p->error), PAWL_EINVAL);
+    expect_text(p, words);
+}
+
+static void a_connection_that_is_not_fit_is_refused(void **state)
+{
+    place *p = place_of(state);
+    apply(p);
+    pawl_store *store = open_worker(p, p->url);
+    MYSQL      *own   = raw_connect(p, p->database);
+    enlist_is_refused(p, store, own, "has no open transaction");
+    raw_run(own, "begin");
+    assert_int_equal(mysql_set_character_set(own, "latin1"), 0);
+    enlist_is_refused(p, store, own, "character set is latin1, utf8mb4 is needed");
+    assert_int_equal(mysql_set_character_set(own, "utf8mb4"), 0);
+    raw_run(own, "use information_schema");
+    enlist_is_refused(p, store, own, "is on another server or database than the store");
+    mysql_close(own);
+    pawl_store_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_BOTH(d37_urls_that_lead_nowhere),
+        ON_BOTH(d37_the_first_host_that_answers_is_taken),
+        ON_BOTH(d37_a_host_that_is_silent_is_given_up_at_the_deadline),
+        ON_BOTH(d20_a_session_has_pawls_settings),
+        ON_BOTH(o20_a_session_that_is_ended_takes_the_workers_life_with_it),
+        ON_BOTH(o20_a_worker_has_one_session),
+        ON_BOTH(o21_a_wait_ends_with_a_row_that_another_commits),
+        ON_BOTH(o21_a_wait_is_interrupted_from_another_thread),
+        ON_BOTH(a_connection_that_is_not_fit_is_refused),
+    };
+    int missing = places_are_missing();
+    return missing != 0 ? missing : cmocka_run_group_tests_name("mysql_open", tests, NULL, NULL);
+}
+#endif
