@@ -93,6 +93,76 @@ static size_t sort_holds(const pawl__sql_writer *writer, const pawl_outbox_hold 
     return count;
 }
 
+static int find_source(const void *source, const void *hold)
+{
+    return pawl_text_compare(*(const pawl_text *)source,
+                             (*(const pawl_outbox_hold *const *)hold)->source);
+}
+
+typedef struct pending {
+    int64_t   id;
+    pawl_text source;
+} pending;
+
+static const pawl__sql_field  pending_columns[] = {{offsetof(pending, id), PAWL__WIRE_INT},
+                                                   {offsetof(pending, source), PAWL__WIRE_PEEK}};
+static const pawl__sql_fields pending_row       = PAWL__SQL_LIST(pending_columns);
+static const pawl__sql_fields by_id             = {pending_columns, 1};
+static const pawl__sql_write  hold_row          = {
+              .statement  = PAWL__SQL_OUTBOX_HOLD,
+              .parameters = {pending_columns, 1},
+};
+
+/* One walk for all holds: the pending rows are found by their id, there is no index on their
+ * source. */
+static pawl_code find_held(pawl_store *store, const pawl_outbox_hold *const *holds, size_t count,
+                           pawl_arena *arena, pawl__sql_rows *held, pawl_error *error)
+{
+    const pawl__sql_ops *ops      = pawl__sql_ops_of(store);
+    pending              row      = {.id = INT64_MAX};
+    size_t               capacity = 0;
+    pawl__sql_request   *request  = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (holds[i]->after < row.id)
+            row.id = holds[i]->after;
+    const pending         from  = row;
+    const pawl__sql_asked asked = {PAWL__SQL_OUTBOX_SOURCES, &by_id, &from, &pending_row, 0};
+    pawl_code             code  = pawl__sql_run(store, &asked, arena, &request, error);
+    while (code == PAWL_OK && ops->next(request)) {
+        ops->get(request, &pending_row, &row);
+        const pawl_outbox_hold *const *found =
+            bsearch(&row.source, holds, count, sizeof *holds, find_source);
+        if (found == NULL || row.id <= (*found)->after)
+            continue;
+        int64_t *ids = pawl_arena_grow(arena, held->items, held->count, &capacity, sizeof *ids);
+        if (ids == NULL) {
+            code = pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory for rows", ops->name);
+            break;
+        }
+        held->items        = ids;
+        ids[held->count++] = row.id;
+    }
+    pawl_code ended = ops->end(request);
+    return code != PAWL_OK ? code : ended;
+}
+
+static pawl_code hold_rows(pawl_store *store, const pawl_outbox_hold *const *holds, size_t count,
+                           pawl_error *error)
+{
+    pawl__sql_rows held  = {0};
+    pawl_arena    *arena = pawl_arena_create(0);
+    pawl_code      code  = arena != NULL ? PAWL_OK
+                                         : pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
+                                                          pawl__sql_ops_of(store)->name);
+    if (code == PAWL_OK)
+        code = find_held(store, holds, count, arena, &held, error);
+    if (code == PAWL_OK)
+        code =
+            pawl__sql_write_rows(store, &hold_row, held.items, sizeof(int64_t), held.count, error);
+    pawl_arena_destroy(arena);
+    return code;
+}
+
 /* All holds of the set at once: when a destination is down there are as many as rows in a
  * batch. */
 static pawl_code hold_back(pawl__sql_writer *writer, pawl_error *error)
@@ -102,7 +172,10 @@ static pawl_code hold_back(pawl__sql_writer *writer, pawl_error *error)
         pawl_allocate(writer->changes->outbox_hold.count * sizeof *sorted);
     if (sorted == NULL)
         return pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory", ops->name);
-    pawl_code code = ops->hold_back(writer->connection, sorted, sort_holds(writer, sorted), error);
+    size_t    count = sort_holds(writer, sorted);
+    pawl_code code  = ops->hold_back != NULL
+                          ? ops->hold_back(writer->connection, sorted, count, error)
+                          : hold_rows(writer->store, sorted, count, error);
     pawl_free(sorted);
     return code;
 }

@@ -300,19 +300,23 @@ static pawl_code apply_enlisted(pawl__sql_writer *writer)
 pawl_code pawl__sql_apply_enlisted(pawl_store *store, pawl__sql_connection *connection,
                                    const pawl_changes *changes, pawl_error *error)
 {
-    pawl_refusals    refused = {.arena = pawl_arena_create(0)};
-    pawl__sql_writer writer  = {.store       = store,
-                                .connection  = connection,
-                                .is_enlisted = true,
-                                .changes     = changes,
-                                .refused     = &refused,
-                                .error       = error};
+    pawl__sql_store      *own     = (pawl__sql_store *)store;
+    pawl__sql_connection *before  = own->connection;
+    pawl_refusals         refused = {.arena = pawl_arena_create(0)};
+    pawl__sql_writer      writer  = {.store       = store,
+                                     .connection  = connection,
+                                     .is_enlisted = true,
+                                     .changes     = changes,
+                                     .refused     = &refused,
+                                     .error       = error};
     if (refused.arena != NULL)
         writer.is_dropped = pawl_arena_take(refused.arena, changes->group_count + 1);
-    pawl_code code = writer.is_dropped != NULL
-                         ? apply_enlisted(&writer)
-                         : pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
-                                          pawl__sql_ops_of(store)->name);
+    own->connection = connection; /* also for rows that are read on the way */
+    pawl_code code  = writer.is_dropped != NULL
+                          ? apply_enlisted(&writer)
+                          : pawl_error_set(error, PAWL_ENOMEM, "%s: out of memory",
+                                           pawl__sql_ops_of(store)->name);
+    own->connection = before;
     pawl_arena_destroy(refused.arena);
     return code;
 }

@@ -27,41 +27,29 @@ pawl_code pawl__sql_lease_name(const pawl_store *store, const char *kind, pawl_t
     return PAWL_OK;
 }
 
-/* A lease as it stands, and what is to be written. */
-typedef struct lease {
-    pawl_text      name;
-    pawl_uuid      worker;
-    int64_t        process;
-    int64_t        pid;
-    int64_t        epoch; /* 0: there is none */
-    pawl_time      expires;
-    pawl_uuid      there; /* the worker's row; zero: it has none */
-    pawl__sql_life life;  /* of that */
-} lease;
-
-#define LEASE(member, as)                        \
-    {                                            \
-        offsetof(lease, member), PAWL__WIRE_##as \
+#define LEASE(member, as)                                  \
+    {                                                      \
+        offsetof(pawl__sql_lease, member), PAWL__WIRE_##as \
     }
-static const pawl__sql_field looked[]  = {LEASE(worker, UUID),      LEASE(epoch, INT),
-                                          LEASE(expires, TIME),     LEASE(there, UUID),
-                                          LEASE(life.process, INT), LEASE(life.seen, TIME)};
-static const pawl__sql_field written[] = {LEASE(name, TEXT),   LEASE(worker, UUID),
-                                          LEASE(process, INT), LEASE(pid, INT),
-                                          LEASE(epoch, INT),   LEASE(expires, TIME)};
-static const pawl__sql_field freed[]   = {LEASE(name, TEXT), LEASE(worker, UUID)};
+static const pawl__sql_field looked[]           = {LEASE(worker, UUID),      LEASE(epoch, INT),
+                                                   LEASE(expires, TIME),     LEASE(there, UUID),
+                                                   LEASE(life.process, INT), LEASE(life.seen, TIME)};
+const pawl__sql_field pawl__sql_lease_fields[6] = {LEASE(name, TEXT),   LEASE(worker, UUID_OR_NULL),
+                                                   LEASE(process, INT), LEASE(pid, INT),
+                                                   LEASE(epoch, INT),   LEASE(expires, TIME)};
+static const pawl__sql_field freed[]            = {LEASE(name, TEXT), LEASE(worker, UUID)};
 
 static const pawl__sql_fields look_columns = PAWL__SQL_LIST(looked);
-static const pawl__sql_fields write_fields = PAWL__SQL_LIST(written);
+static const pawl__sql_fields write_fields = {pawl__sql_lease_fields, 6};
 static const pawl__sql_fields free_fields  = PAWL__SQL_LIST(freed);
-static const pawl__sql_fields by_name      = {written, 1};
+static const pawl__sql_fields by_name      = {pawl__sql_lease_fields, 1};
 
 /* Taken: another worker has it and may keep it, since its lease is not over and it lives. */
-static pawl_code look(pawl_store *store, pawl_text name, pawl_time now, lease *found,
+static pawl_code look(pawl_store *store, pawl_text name, pawl_time now, pawl__sql_lease *found,
                       bool *is_taken, pawl_error *error)
 {
     const pawl__sql_asked asked = {PAWL__SQL_LEAD_LOOK, &by_name, found, &look_columns, 0};
-    *found                      = (lease){.name = name};
+    *found                      = (pawl__sql_lease){.name = name};
     *is_taken                   = false;
     pawl_code code              = pawl__sql_read_first(store, &asked, NULL, found, error);
     bool is_other = found->epoch != 0 && pawl_uuid_compare(found->worker, store->worker.uuid) != 0;
@@ -73,23 +61,29 @@ static pawl_code look(pawl_store *store, pawl_text name, pawl_time now, lease *f
     return code;
 }
 
+pawl_code pawl__sql_lease_write(pawl_store *store, const pawl__sql_lease *lease, bool is_there,
+                                pawl_error *error)
+{
+    const pawl__sql_asked asked = {is_there ? PAWL__SQL_LEASE_UPDATE : PAWL__SQL_LEASE_INSERT,
+                                   &write_fields, lease, NULL, 0};
+    return pawl__sql_read_first(store, &asked, NULL, NULL, error);
+}
+
 static pawl_code take(pawl_store *store, pawl_text name, pawl_time now, int64_t time,
                       int64_t process, bool *is_ours, pawl_error *error)
 {
-    lease     row;
-    bool      is_taken;
-    pawl_code code = look(store, name, now, &row, &is_taken, error);
+    pawl__sql_lease row;
+    bool            is_taken;
+    pawl_code       code = look(store, name, now, &row, &is_taken, error);
     if (code != PAWL_OK || is_taken)
         return code;
-    bool                  is_there = row.epoch != 0;
-    const pawl__sql_asked asked    = {is_there ? PAWL__SQL_LEASE_UPDATE : PAWL__SQL_LEASE_INSERT,
-                                   &write_fields, &row, NULL, 0};
+    bool is_there = row.epoch != 0;
     row.epoch += !is_there || pawl_uuid_compare(row.worker, store->worker.uuid) != 0;
     row.worker  = store->worker.uuid;
     row.process = process;
     row.pid     = getpid();
     row.expires = pawl_time_add(now, time);
-    code        = pawl__sql_read_first(store, &asked, NULL, NULL, error);
+    code        = pawl__sql_lease_write(store, &row, is_there, error);
     *is_ours    = code == PAWL_OK;
     return code;
 }
@@ -99,7 +93,7 @@ pawl_code pawl__sql_lead(pawl_store *store, pawl_text name, pawl_time now, int64
 {
     const pawl__sql_ops      *ops = pawl__sql_ops_of(store);
     pawl__sql_lease_name_text full;
-    lease                     row;
+    pawl__sql_lease           row;
     int64_t                   process  = 0;
     bool                      is_taken = false;
     pawl_code                 code     = pawl__sql_lease_name(store, "lead:", name, &full, error);
@@ -124,7 +118,7 @@ pawl_code pawl__sql_unlead(pawl_store *store, pawl_text name, pawl_error *error)
         code = ops->stamp_begin(store, error);
     if (code != PAWL_OK)
         return code;
-    const lease           row   = {.name = full.text, .worker = store->worker.uuid};
+    const pawl__sql_lease row   = {.name = full.text, .worker = store->worker.uuid};
     const pawl__sql_asked asked = {PAWL__SQL_LEASE_DELETE, &free_fields, &row, NULL, 0};
     return ops->stamp_end(store, pawl__sql_read_first(store, &asked, NULL, NULL, error), error);
 }

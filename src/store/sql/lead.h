@@ -7,6 +7,24 @@
 
 #include "store/sql/connection.h"
 
+/* A lease as it stands, and what is to be written. */
+typedef struct pawl__sql_lease {
+    pawl_text      name;
+    pawl_uuid      worker; /* zero: a process's */
+    int64_t        process;
+    int64_t        pid;
+    int64_t        epoch; /* 0: there is none */
+    pawl_time      expires;
+    pawl_uuid      there; /* the worker's row; zero: it has none */
+    pawl__sql_life life;  /* of that */
+} pawl__sql_lease;
+
+/* Name, worker, process, pid, epoch, expires. */
+extern const pawl__sql_field pawl__sql_lease_fields[6];
+/* Inserts or updates the lease. */
+pawl_code pawl__sql_lease_write(pawl_store *store, const pawl__sql_lease *lease, bool is_there,
+                                pawl_error *error);
+
 /* A kind of up to 8 bytes ("queue:", "lead:") and a name that pawl_changes_check limits. */
 typedef struct pawl__sql_lease_name_text {
     char      data[PAWL_NAME_SIZE_MAX + 8];

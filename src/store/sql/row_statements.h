@@ -163,6 +163,8 @@
       "from {outbox_attempts} where [OutboxId] = ?1")                                                 \
     X(OUTBOX_HOLD, "update {outbox} set [State] = 'held' where [Id] = ?1 "                            \
                    "and [State] = 'pending'")                                                         \
+    X(OUTBOX_SOURCES, "select [Id], [Source] from {outbox} {index:outbox_pending}"                    \
+                      "where [State] = 'pending' and [Id] > ?1 order by [Id]")                        \
     X(OUTBOX_FREE,                                                                                    \
       "update {outbox} set [State] = 'pending' where [State] = 'held' and [Source] = ?1")             \
     X(OUTBOX_SWEEP, "delete from {outbox} where [Id] in (select [Id] from {outbox} "                  \

@@ -25,30 +25,10 @@ const int pawl__sqlite_overrides[PAWL__SQL_ROW_STATEMENT_END] = {
     [PAWL__SQL_EVENT_LIST_SEQ_BACK]      = PAWL__SQLITE_EVENT_ALL_BACK,
 };
 
-static pawl_code read_begin(pawl_store *base, pawl_error *error)
-{
-    return pawl__sqlite_read_begin(pawl__sqlite_of(base), error);
-}
-
-static pawl_code read_end(pawl_store *base, pawl_code code, pawl_error *error)
-{
-    return pawl__sqlite_read_end(pawl__sqlite_of(base), code, error);
-}
-
-static pawl_code stamp_begin(pawl_store *base, pawl_error *error)
-{
-    return pawl__sqlite_stamp_begin(pawl__sqlite_of(base), error);
-}
-
-static pawl_code stamp_end(pawl_store *base, pawl_code code, pawl_error *error)
-{
-    return pawl__sqlite_stamp_end(pawl__sqlite_of(base), code, error);
-}
-
 static pawl_code send(pawl_store *base, const pawl__sql_asked *asked, pawl_arena *arena,
                       pawl__sql_request **request, pawl_error *error)
 {
-    pawl__sqlite_connection *connection = &pawl__sqlite_of(base)->connection;
+    pawl__sqlite_connection *connection = ((pawl__sql_store *)base)->connection;
     *request = connection->spare != NULL ? connection->spare : pawl_allocate(sizeof **request);
     connection->spare = NULL;
     if (*request == NULL)
@@ -129,8 +109,8 @@ static pawl_code own_lock(pawl_store *base, int64_t *number, pawl_error *error)
 
 const pawl__sql_ops pawl__sqlite_ops = {
     .name         = "sqlite",
-    .read_begin   = read_begin,
-    .read_end     = read_end,
+    .read_begin   = pawl__sqlite_read_begin,
+    .read_end     = pawl__sqlite_read_end,
     .send         = send,
     .await        = await,
     .next         = next,
@@ -143,13 +123,12 @@ const pawl__sql_ops pawl__sqlite_ops = {
     .claims_leave = pawl__sqlite_leave_queues,
     .resolved     = pawl__sqlite_resolved,
     .write        = pawl__sqlite_write,
-    .stamp_begin  = stamp_begin,
-    .stamp_end    = stamp_end,
+    .stamp_begin  = pawl__sqlite_stamp_begin,
+    .stamp_end    = pawl__sqlite_stamp_end,
     .begin        = pawl__sqlite_commit_begin,
     .hold_take    = pawl__sqlite_hold_take,
     .commit       = pawl__sqlite_commit_end,
-    .rollback     = pawl__sqlite_commit_undo,
+    .rollback     = pawl__sqlite_rollback,
     .claim_check  = pawl__sqlite_claim_check,
     .claims_end   = pawl__sqlite_claims_settled,
-    .hold_back    = pawl__sqlite_hold_back,
 };

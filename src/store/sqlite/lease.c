@@ -13,50 +13,14 @@
 
 #include <unistd.h>
 
-typedef struct lease_row {
-    bool      exists;
-    pawl_uuid worker;
-    int64_t   process;
-    int64_t   pid;
-    int64_t   epoch;
-    pawl_time expires;
-} lease_row;
-
-static pawl_code read_lease(pawl__sqlite *store, pawl_text name, lease_row *row, pawl_error *error)
+static pawl_code read_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease *row,
+                            pawl_error *error)
 {
-    *row = (lease_row){0};
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_LEASE_READ, error);
-    pawl__sqlite_put_text(&request, name);
-    if (pawl__sqlite_next(&request)) {
-        row->exists  = true;
-        row->worker  = pawl__sqlite_get_uuid(&request);
-        row->process = pawl__sqlite_get_int(&request);
-        row->pid     = pawl__sqlite_get_int(&request);
-        row->epoch   = pawl__sqlite_get_int(&request);
-        row->expires = pawl__sqlite_get_int(&request);
-        pawl__sqlite_stop(&request);
-    }
-    return request.code;
-}
-
-static pawl_code write_lease(pawl__sqlite *store, pawl_text name, const lease_row *row,
-                             pawl_error *error)
-{
-    pawl__sqlite_request request;
-    pawl__sqlite_request_begin(&request, &store->connection,
-                               row->exists ? PAWL__SQL_LEASE_UPDATE : PAWL__SQL_LEASE_INSERT,
-                               error);
-    pawl__sqlite_put_text(&request, name);
-    if (pawl_uuid_is_zero(row->worker))
-        pawl__sqlite_put_null(&request);
-    else
-        pawl__sqlite_put_uuid(&request, row->worker);
-    pawl__sqlite_put_int(&request, row->process);
-    pawl__sqlite_put_int(&request, row->pid);
-    pawl__sqlite_put_int(&request, row->epoch);
-    pawl__sqlite_put_int(&request, row->expires);
-    return pawl__sqlite_run(&request);
+    static const pawl__sql_fields by_name = {pawl__sql_lease_fields, 1};
+    static const pawl__sql_fields columns = {pawl__sql_lease_fields + 1, 5};
+    const pawl__sql_asked         asked   = {PAWL__SQL_LEASE_READ, &by_name, row, &columns, 0};
+    *row                                  = (pawl__sql_lease){.name = name};
+    return pawl__sql_read_first(&store->sql.base, &asked, NULL, row, error);
 }
 
 static pawl_code is_alive(const pawl__sqlite *store, int64_t process, bool *alive,
@@ -125,7 +89,8 @@ pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error)
 }
 
 /* Inside a stamp. Leaves `row` as it stands after. */
-static pawl_code take_lease(pawl__sqlite *store, pawl_text name, lease_row *row, pawl_error *error)
+static pawl_code take_lease(pawl__sqlite *store, pawl_text name, pawl__sql_lease *row,
+                            pawl_error *error)
 {
     int64_t   us    = pawl__sqlite_process_number(store->process);
     bool      alive = false;
@@ -137,17 +102,18 @@ static pawl_code take_lease(pawl__sqlite *store, pawl_text name, lease_row *row,
     /* Its last process is dead: so are workers that it had. */
     if (row->process != 0)
         code = pawl__sql_free_dead(&store->sql.base, error);
-    row->process = us;
-    row->pid     = getpid();
+    bool is_there = row->epoch != 0;
+    row->process  = us;
+    row->pid      = getpid();
     row->epoch++;
-    return code == PAWL_OK ? write_lease(store, name, row, error) : code;
+    return code == PAWL_OK ? pawl__sql_lease_write(&store->sql.base, row, is_there, error) : code;
 }
 
 pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_arena *arena,
                                    pawl__sqlite_use **use, pawl_text *elsewhere, pawl_error *error)
 {
     pawl__sql_lease_name_text name;
-    lease_row                 row  = {0};
+    pawl__sql_lease           row  = {0};
     pawl_code                 code = pawl__sqlite_join(store, error);
     if (code == PAWL_OK)
         code = pawl__sql_lease_name(&store->sql.base, "queue:", queue, &name, error);
@@ -159,9 +125,10 @@ pawl_code pawl__sqlite_queue_lease(pawl__sqlite *store, pawl_text queue, pawl_ar
     bool    alive = row.process == us;
     if (!alive)
         code = is_alive(store, row.process, &alive, error);
-    if (code == PAWL_OK && !alive && (code = pawl__sqlite_stamp_begin(store, error)) == PAWL_OK) {
+    if (code == PAWL_OK && !alive &&
+        (code = pawl__sqlite_stamp_begin(&store->sql.base, error)) == PAWL_OK) {
         code = take_lease(store, name.text, &row, error);
-        code = pawl__sqlite_stamp_end(store, code, error);
+        code = pawl__sqlite_stamp_end(&store->sql.base, code, error);
     }
     *use = NULL;
     if (code == PAWL_OK && row.process != us) {
@@ -179,7 +146,7 @@ pawl_code pawl__sqlite_lease_check(pawl__sqlite *store, const pawl__sqlite_use *
                                    pawl_error *error)
 {
     pawl__sql_lease_name_text name;
-    lease_row                 row;
+    pawl__sql_lease           row;
     *is_ours       = false;
     pawl_code code = pawl__sql_lease_name(
         &store->sql.base, "queue:", pawl__sqlite_queue_name(use->queue), &name, error);
@@ -194,14 +161,14 @@ static pawl_code give_back(pawl__sqlite *store, pawl_text queue, pawl_error *err
     pawl__sql_lease_name_text name;
     pawl_code code = pawl__sql_lease_name(&store->sql.base, "queue:", queue, &name, error);
     if (code == PAWL_OK)
-        code = pawl__sqlite_stamp_begin(store, error);
+        code = pawl__sqlite_stamp_begin(&store->sql.base, error);
     if (code != PAWL_OK)
         return code;
     pawl__sqlite_request request;
     pawl__sqlite_request_begin(&request, &store->connection, PAWL__SQL_LEASE_FREE, error);
     pawl__sqlite_put_text(&request, name.text);
     pawl__sqlite_put_int(&request, pawl__sqlite_process_number(store->process));
-    return pawl__sqlite_stamp_end(store, pawl__sqlite_run(&request), error);
+    return pawl__sqlite_stamp_end(&store->sql.base, pawl__sqlite_run(&request), error);
 }
 
 pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error)

@@ -181,16 +181,6 @@ void pawl__sqlite_put_value(pawl__sqlite_request *request, const pawl_value *val
     pawl__sqlite_put_null(request);
 }
 
-void pawl__sqlite_put_message(pawl__sqlite_request *request, const pawl_message *message)
-{
-    pawl__sqlite_put_text(request, message->id);
-    pawl__sqlite_put_text(request, message->type);
-    pawl__sqlite_put_text(request, message->correlation_id);
-    pawl__sqlite_put_text(request, message->causation_id);
-    pawl__sqlite_put_text(request, message->headers);
-    pawl__sqlite_put_text(request, message->body);
-}
-
 /* An empty text is no JSON. */
 static void put_json(pawl__sqlite_request *request, pawl_text json)
 {

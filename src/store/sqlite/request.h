@@ -67,8 +67,6 @@ void pawl__sqlite_put_uuid_or_null(pawl__sqlite_request *request,
                                    pawl_uuid             uuid); /* zero is null */
 void pawl__sqlite_put_null(pawl__sqlite_request *request);
 void pawl__sqlite_put_value(pawl__sqlite_request *request, const pawl_value *value);
-/* id, type, correlation, causation, headers, body. */
-void pawl__sqlite_put_message(pawl__sqlite_request *request, const pawl_message *message);
 /* One parameter for each field of the item. */
 void pawl__sqlite_put_fields(pawl__sqlite_request *request, const pawl__sql_fields *fields,
                              const void *item);

@@ -85,16 +85,6 @@ static pawl_code connect(pawl_store *base, pawl_schema_verb verb, pawl_error *er
     return code == PAWL_OK && is_made ? pawl__sqlite_use_wal(store, error) : code;
 }
 
-static pawl_code begin(pawl_store *base, pawl_error *error)
-{
-    return pawl__sqlite_write_begin(pawl__sqlite_of(base), error);
-}
-
-static pawl_code end(pawl_store *base, pawl_code code, pawl_error *error)
-{
-    return pawl__sqlite_write_end(pawl__sqlite_of(base), code, error);
-}
-
 static pawl_code execute(pawl_store *base, const char *statement, pawl_error *error)
 {
     return pawl__sqlite_execute(pawl__sqlite_of(base)->connection.db, statement, error);
@@ -102,8 +92,8 @@ static pawl_code execute(pawl_store *base, const char *statement, pawl_error *er
 
 static const pawl__sql_schema_ops schema_ops = {
     .connect   = connect,
-    .begin     = begin,
-    .end       = end,
+    .begin     = pawl__sqlite_write_begin,
+    .end       = pawl__sqlite_write_end,
     .execute   = execute,
     .look      = look,
     .type_name = type_name,

@@ -10,7 +10,7 @@
  *     lease.c       queue leases of processes, leader leases of workers
  *     write.c       one statement for each item of a write; the transaction of a commit
  *     enlist.c      a change set in a caller's transaction
- *     queue.c saga.c outbox.c   by noun, where the generic store's will not do
+ *     queue.c saga.c   by noun, where the generic store's will not do
  *     wait.c        wake-up
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -98,18 +98,18 @@ pawl_code pawl__sqlite_use_wal(pawl__sqlite *store, pawl_error *error);
 void      pawl__sqlite_close(pawl_store *base);
 
 /* transaction.c */
-pawl_code pawl__sqlite_write_begin(pawl__sqlite *store, pawl_error *error);
+pawl_code pawl__sqlite_write_begin(pawl_store *base, pawl_error *error);
 /* Commits when `code` is OK, else rolls back. Returns `code`, or what the
  * commit said. */
-pawl_code pawl__sqlite_write_end(pawl__sqlite *store, pawl_code code, pawl_error *error);
+pawl_code pawl__sqlite_write_end(pawl_store *base, pawl_code code, pawl_error *error);
 /* The same for stamps, which need not survive a power cut: no sync. */
-pawl_code pawl__sqlite_stamp_begin(pawl__sqlite *store, pawl_error *error);
-pawl_code pawl__sqlite_stamp_end(pawl__sqlite *store, pawl_code code, pawl_error *error);
+pawl_code pawl__sqlite_stamp_begin(pawl_store *base, pawl_error *error);
+pawl_code pawl__sqlite_stamp_end(pawl_store *base, pawl_code code, pawl_error *error);
 /* One snapshot, and one lock, for several reads. */
-pawl_code pawl__sqlite_read_begin(pawl__sqlite *store, pawl_error *error);
-pawl_code pawl__sqlite_read_end(pawl__sqlite *store, pawl_code code, pawl_error *error);
+pawl_code pawl__sqlite_read_begin(pawl_store *base, pawl_error *error);
+pawl_code pawl__sqlite_read_end(pawl_store *base, pawl_code code, pawl_error *error);
 /* Afterwards no transaction is open, whatever happened. */
-void      pawl__sqlite_rollback(pawl__sqlite *store);
+void      pawl__sqlite_rollback(pawl_store *base);
 int       pawl__sqlite_busy(void *context, int count);
 pawl_code pawl__sqlite_hold_begin(pawl_store *base, pawl_error *error);
 void      pawl__sqlite_hold_end(pawl_store *base);
@@ -140,23 +140,19 @@ pawl_code pawl__sqlite_take_over(pawl_store *base, pawl_error *error);
  * this process claims from any longer. */
 pawl_code pawl__sqlite_leave_queues(pawl_store *base, pawl_error *error);
 
-/* write.c, queue.c, outbox.c: operations of store/sql/connection.h */
+/* write.c, queue.c: operations of store/sql/connection.h */
 pawl_code pawl__sqlite_write(pawl__sqlite_connection *connection, const pawl__sql_write *write,
                              const void *const *items, size_t count, pawl__sql_fate *fates,
                              size_t *failed, pawl_error *error);
 pawl_code pawl__sqlite_commit_begin(pawl_store *base, pawl_error *error);
 pawl_code pawl__sqlite_hold_take(pawl_store *base, pawl_error *error);
 pawl_code pawl__sqlite_commit_end(pawl_store *base, pawl_error *error);
-void      pawl__sqlite_commit_undo(pawl_store *base);
 pawl_code pawl__sqlite_claim_check(pawl_store *base, const pawl_queue_settle *settle,
                                    pawl_error *why);
 void      pawl__sqlite_claims_settled(pawl_store *base, const pawl_changes *changes,
                                       const bool *is_dropped, pawl_code code);
 /* The commit in doubt is no longer in doubt. */
-void      pawl__sqlite_resolved(pawl_store *base, bool is_applied);
-pawl_code pawl__sqlite_hold_back(pawl__sqlite_connection       *connection,
-                                 const pawl_outbox_hold *const *holds, size_t count,
-                                 pawl_error *error);
+void pawl__sqlite_resolved(pawl_store *base, bool is_applied);
 
 /* enlist.c */
 pawl_code pawl__sqlite_enlist(pawl_store *base, void *native, const pawl_changes *changes,

@@ -27,8 +27,6 @@
     X(INBOX_SWEEP, "delete from {inbox} where rowid in (select r from "                          \
                    "(select rowid as r, [At] from {inbox} order by rowid limit ?2 + 9999) "      \
                    "where [At] < ?1 limit ?2)")                                                  \
-    X(OUTBOX_SOURCES, "select [Id], [Source] from {outbox} indexed by {outbox_pending} "         \
-                      "where [State] = 'pending' and [Id] > ?1 order by [Id]")                   \
     X(OUTBOX_PENDING, "select count(*), (select [At] from {outbox} indexed by {outbox_pending} " \
                       "where [State] = 'pending' order by [Id] limit 1) "                        \
                       "from {outbox} indexed by {outbox_pending} where [State] = 'pending'")     \

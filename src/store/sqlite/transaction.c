@@ -46,9 +46,10 @@ static pawl_code run(pawl__sqlite *store, int statement, pawl_error *error)
 /* The statement was prepared as the connection was made, so that it runs without
  * memory. Where it does not all the same, the connection is closed: a transaction
  * that stays open would keep every other program from writing. */
-void pawl__sqlite_rollback(pawl__sqlite *store)
+void pawl__sqlite_rollback(pawl_store *base)
 {
-    sqlite3 *db = store->connection.db;
+    pawl__sqlite *store = pawl__sqlite_of(base);
+    sqlite3      *db    = store->connection.db;
     /* A full disk and the like have rolled back already. */
     if (db == NULL || sqlite3_get_autocommit(db))
         return;
@@ -73,8 +74,9 @@ static pawl_code explain_busy(pawl__sqlite *store, pawl_code code, pawl_error *e
         store->given_path, store->busy_ms);
 }
 
-pawl_code pawl__sqlite_write_begin(pawl__sqlite *store, pawl_error *error)
+pawl_code pawl__sqlite_write_begin(pawl_store *base, pawl_error *error)
 {
+    pawl__sqlite *store = pawl__sqlite_of(base);
     if (store->sql.in_hold)
         return PAWL_OK;
     pawl_code code = pawl__sqlite_connected(store, error);
@@ -84,14 +86,15 @@ pawl_code pawl__sqlite_write_begin(pawl__sqlite *store, pawl_error *error)
     return explain_busy(store, run(store, PAWL__SQLITE_BEGIN, error), error);
 }
 
-pawl_code pawl__sqlite_write_end(pawl__sqlite *store, pawl_code code, pawl_error *error)
+pawl_code pawl__sqlite_write_end(pawl_store *base, pawl_code code, pawl_error *error)
 {
+    pawl__sqlite *store = pawl__sqlite_of(base);
     if (store->sql.in_hold)
         return code;
     if (code == PAWL_OK)
         code = run(store, PAWL__SQLITE_COMMIT_TRANSACTION, error);
     if (code != PAWL_OK)
-        pawl__sqlite_rollback(store);
+        pawl__sqlite_rollback(base);
     return code;
 }
 
@@ -114,8 +117,9 @@ static void end_without_sync(pawl__sqlite *store)
         pawl__sqlite_lose(store);
 }
 
-pawl_code pawl__sqlite_stamp_begin(pawl__sqlite *store, pawl_error *error)
+pawl_code pawl__sqlite_stamp_begin(pawl_store *base, pawl_error *error)
 {
+    pawl__sqlite *store = pawl__sqlite_of(base);
     if (store->sql.in_hold)
         return PAWL_OK;
     pawl_code code = pawl__sqlite_connected(store, error);
@@ -123,23 +127,25 @@ pawl_code pawl__sqlite_stamp_begin(pawl__sqlite *store, pawl_error *error)
         return code;
     code = begin_without_sync(store, error);
     if (code == PAWL_OK)
-        code = pawl__sqlite_write_begin(store, error);
+        code = pawl__sqlite_write_begin(base, error);
     if (code != PAWL_OK) /* a pragma that fails may have taken effect before */
         end_without_sync(store);
     return code;
 }
 
-pawl_code pawl__sqlite_stamp_end(pawl__sqlite *store, pawl_code code, pawl_error *error)
+pawl_code pawl__sqlite_stamp_end(pawl_store *base, pawl_code code, pawl_error *error)
 {
+    pawl__sqlite *store = pawl__sqlite_of(base);
     if (store->sql.in_hold)
         return code;
-    code = pawl__sqlite_write_end(store, code, error);
+    code = pawl__sqlite_write_end(base, code, error);
     end_without_sync(store);
     return code;
 }
 
-pawl_code pawl__sqlite_read_begin(pawl__sqlite *store, pawl_error *error)
+pawl_code pawl__sqlite_read_begin(pawl_store *base, pawl_error *error)
 {
+    pawl__sqlite *store = pawl__sqlite_of(base);
     if (store->sql.in_hold)
         return PAWL_OK;
     pawl_code code = pawl__sqlite_connected(store, error);
@@ -149,9 +155,9 @@ pawl_code pawl__sqlite_read_begin(pawl__sqlite *store, pawl_error *error)
     return run(store, PAWL__SQLITE_BEGIN_READ, error);
 }
 
-pawl_code pawl__sqlite_read_end(pawl__sqlite *store, pawl_code code, pawl_error *error)
+pawl_code pawl__sqlite_read_end(pawl_store *base, pawl_code code, pawl_error *error)
 {
-    return pawl__sqlite_write_end(store, code, error);
+    return pawl__sqlite_write_end(base, code, error);
 }
 
 /* ---- Holds -------------------------------------------------------------- */
@@ -161,7 +167,7 @@ pawl_code pawl__sqlite_hold_begin(pawl_store *base, pawl_error *error)
     pawl__sqlite *store = pawl__sqlite_of(base);
     if (store->sql.in_hold)
         return pawl_error_set(error, PAWL_EINVAL, "sqlite: this handle has an open hold already");
-    pawl_code code     = pawl__sqlite_write_begin(store, error);
+    pawl_code code     = pawl__sqlite_write_begin(base, error);
     store->sql.in_hold = code == PAWL_OK;
     return code;
 }
@@ -172,5 +178,5 @@ void pawl__sqlite_hold_end(pawl_store *base)
     if (!store->sql.in_hold)
         return;
     store->sql.in_hold = false;
-    pawl__sqlite_rollback(store);
+    pawl__sqlite_rollback(base);
 }

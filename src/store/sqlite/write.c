@@ -77,7 +77,7 @@ pawl_code pawl__sqlite_commit_begin(pawl_store *base, pawl_error *error)
 {
     pawl__sqlite *store = pawl__sqlite_of(base);
     store->checked_use  = NULL;
-    return pawl__sqlite_write_begin(store, error);
+    return pawl__sqlite_write_begin(&store->sql.base, error);
 }
 
 pawl_code pawl__sqlite_hold_take(pawl_store *base, pawl_error *error)
@@ -105,16 +105,11 @@ pawl_code pawl__sqlite_commit_end(pawl_store *base, pawl_error *error)
     int       result = sqlite3_extended_errcode(store->connection.db);
     if (code == PAWL_OK)
         return PAWL_OK;
-    pawl__sqlite_rollback(store);
+    pawl__sqlite_rollback(&store->sql.base);
     if ((result & 0xFF) == SQLITE_IOERR)
         return pawl_error_set(error, PAWL_EUNKNOWN,
                               "sqlite: %s: the commit failed (%s); whether it will be found there "
                               "is not known",
                               store->given_path, sqlite3_errstr(result));
     return pawl_error_wrap(error, code, "commit");
-}
-
-void pawl__sqlite_commit_undo(pawl_store *base)
-{
-    pawl__sqlite_rollback(pawl__sqlite_of(base));
 }

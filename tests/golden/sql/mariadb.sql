@@ -451,6 +451,10 @@ select ?, coalesce(max(`Attempt`), 0) + 1, ?, ?, ?, ? from `pawl_outbox_attempts
 -- OUTBOX_HOLD
 update `pawl_outbox` set `State` = 'held' where `Id` = ? and `State` = 'pending';
 
+-- OUTBOX_SOURCES
+select `Id`, `Source` from `pawl_outbox` force index (`pawl_outbox_pending`) where `State` =
+'pending' and `Id` > ? order by `Id`;
+
 -- OUTBOX_FREE
 update `pawl_outbox` set `State` = 'pending' where `State` = 'held' and `Source` = ?;
 

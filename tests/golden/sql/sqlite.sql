@@ -663,6 +663,10 @@ select ?1, coalesce(max("Attempt"), 0) + 1, ?2, ?3, ?4, ?5 from "pawl_outbox_att
 -- OUTBOX_HOLD
 update "pawl_outbox" set "State" = 'held' where "Id" = ?1 and "State" = 'pending';
 
+-- OUTBOX_SOURCES
+select "Id", "Source" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" = 'pending'
+and "Id" > ?1 order by "Id";
+
 -- OUTBOX_FREE
 update "pawl_outbox" set "State" = 'pending' where "State" = 'held' and "Source" = ?1;
 
@@ -795,10 +799,6 @@ select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", 
 -- INBOX_SWEEP, for INBOX_SWEEP
 delete from "pawl_inbox" where rowid in (select r from (select rowid as r, "At" from "pawl_inbox"
 order by rowid limit ?2 + 9999) where "At" < ?1 limit ?2);
-
--- OUTBOX_SOURCES
-select "Id", "Source" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" = 'pending'
-and "Id" > ?1 order by "Id";
 
 -- OUTBOX_PENDING, for OUTBOX_PENDING
 select count(*), (select "At" from "pawl_outbox" indexed by "pawl_outbox_pending" where "State" =
