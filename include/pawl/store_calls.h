@@ -159,6 +159,29 @@ PAWL_API pawl_code pawl_store_stats(pawl_store *store, pawl_time now, pawl_arena
 PAWL_API pawl_code pawl_store_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *count,
                                     bool *more, pawl_error *error);
 
+/* ---- Watching ------------------------------------------------------------ */
+
+/* A call of a store that ended. */
+typedef struct pawl_store_call {
+    const pawl_store *store;
+    const char       *name; /* "commit", "queue_claim": as the driver's table has it */
+    pawl_code         code;
+    const char       *text;         /* of the failure; else empty */
+    int64_t           microseconds; /* connecting again included */
+} pawl_store_call;
+
+/* Called on the thread of the call, which waits for it. May look at the handle, and make no
+ * call of a store. */
+typedef void pawl_store_trace_fn(const pawl_store_call *call, void *context);
+
+/* From now on tells `trace` of each call, of any handle of the process, that answers a code: also
+ * of those that are refused before the driver is asked, and, inside of a commit, of its
+ * worker_open and resolve. NULL ends it, and is what holds at the start: a call then costs
+ * nothing but the look at it. Set it while no other thread makes calls. */
+PAWL_API void pawl_store_trace_set(pawl_store_trace_fn *trace, void *context);
+/* A hook that writes a line of level debug: "sqlite: worker ID: commit: OK after 213 us". */
+PAWL_API pawl_store_trace_fn pawl_store_trace_log;
+
 /* ---- Waiting, and SQL of one's own --------------------------------------- */
 
 PAWL_API pawl_code pawl_store_wait(pawl_store *store, int64_t microseconds, int wake_fd,

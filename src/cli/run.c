@@ -68,7 +68,8 @@ const pawl__option pawl__run_verb_options[] = {
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, log),
      .value  = "LEVEL",
-     .help   = "error, warning, info or debug, on standard error; default info"},
+     .help =
+         "error, warning, info, debug or trace (each call of a store), on standard error; default info"},
     {.name   = "otlp",
      .kind   = PAWL__OPTION_TEXT,
      .offset = offsetof(verb_fields, otlp),
@@ -96,7 +97,8 @@ const pawl__option pawl__run_verb_options[] = {
 
 /* ---- Log ------------------------------------------------------------------ */
 
-static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
+/* The last is debug, and each call of a store. */
+static const char *const log_levels[] = {"error", "warning", "info", "debug", "trace", NULL};
 
 static void write_log(pawl_log_level level, const char *text, void *context)
 {
@@ -111,7 +113,8 @@ static pawl_code set_log(const char *level, pawl_error *error)
     char suggestion[200], word[PAWL__WORD_SIZE];
     for (int i = 0; log_levels[i] != NULL; i++)
         if (strcmp(level, log_levels[i]) == 0) {
-            pawl_log_set(write_log, (pawl_log_level)i, NULL);
+            pawl_log_set(write_log, i < PAWL_LOG_DEBUG ? (pawl_log_level)i : PAWL_LOG_DEBUG, NULL);
+            pawl_store_trace_set(i > PAWL_LOG_DEBUG ? pawl_store_trace_log : NULL, NULL);
             return PAWL_OK;
         }
     pawl__suggest(level, "", log_levels, suggestion, sizeof suggestion);

@@ -56,8 +56,11 @@ for name in left right; do
 done
 has workers 0 || die "workers are left: $(number workers)"
 
-echo "== SIGINT as well, and one endpoint only"
-start left "$work/pair.so" --endpoint left
+echo "== SIGINT as well, and one endpoint only; each call of the store is a line"
+! grep -q 'queue_claim' "$work/pair.log" || die "calls of the store are told that nobody asked for"
+start left "$work/pair.so" --endpoint left --log trace
+poll 10 grep -qE ' debug sqlite: worker [0-9a-f-]{36}: queue_claim: OK after [0-9]+ us$' "$work/left.log" ||
+    die "no line of a claim"
 expect 0 '^sent ' pawl send --to left --type ping --body '{"n":4}'
 poll 20 has_ready right 1 || die "left did not run alone"
 stop "$pid" INT 0

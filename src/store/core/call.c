@@ -28,8 +28,14 @@ pawl_code pawl__store_call_needs(const pawl_store *store, bool is_there, const c
 pawl_code pawl__store_call_begin(pawl_store *store, bool is_there, const char *name,
                                  pawl_error *error)
 {
-    pawl_code code = pawl__store_call_needs(store, is_there, name, error);
+    *pawl__store_timing_of(store) = pawl__timing_begin(name);
+    pawl_code code                = pawl__store_call_needs(store, is_there, name, error);
     return code == PAWL_OK ? pawl__store_call_ready(store, name, error) : code;
+}
+
+pawl_code pawl__store_call_done(pawl_store *store, pawl_code code, const pawl_error *error)
+{
+    return pawl__timing_end(*pawl__store_timing_of(store), store, code, error);
 }
 
 /* ---- The handle ---------------------------------------------------------- */
@@ -74,7 +80,7 @@ pawl_code pawl_store_worker_open(pawl_store *store, pawl_text endpoint, pawl_tex
         code = store->ops->worker_open(store, endpoint, types, now, error);
     if (code == PAWL_OK)
         store->is_attached = true;
-    return code;
+    return PAWL__CALL_DONE(code);
 }
 
 pawl_code pawl_store_worker_close(pawl_store *store, pawl_time now, pawl_error *error)
@@ -84,15 +90,16 @@ pawl_code pawl_store_worker_close(pawl_store *store, pawl_time now, pawl_error *
         code = store->ops->worker_close(store, now, error);
     if (code == PAWL_OK)
         store->is_attached = false;
-    return code;
+    return PAWL__CALL_DONE(code);
 }
 
 /* The driver connects again by itself, for as long as it takes. */
 pawl_code pawl_store_resolve(pawl_store *store, pawl_uuid commit_id, bool *is_applied,
                              pawl_error *error)
 {
-    *is_applied    = false;
-    pawl_code code = pawl__store_call_may(store, "resolve", error);
+    *is_applied                   = false;
+    *pawl__store_timing_of(store) = pawl__timing_begin("resolve");
+    pawl_code code                = pawl__store_call_may(store, "resolve", error);
     if (code == PAWL_OK)
         code = store->ops->resolve(store, commit_id, is_applied, error);
     return PAWL__CALL_END(code, is_applied, false);
@@ -187,7 +194,9 @@ pawl_code pawl_store_lead(pawl_store *store, pawl_text name, pawl_time now, int6
 pawl_code pawl_store_unlead(pawl_store *store, pawl_text name, pawl_error *error)
 {
     pawl_code code = PAWL__CALL_BEGIN(unlead);
-    return code == PAWL_OK ? store->ops->unlead(store, name, error) : code;
+    if (code == PAWL_OK)
+        code = store->ops->unlead(store, name, error);
+    return PAWL__CALL_DONE(code);
 }
 
 /* ---- Numbering and sweeping ---------------------------------------------- */
@@ -230,11 +239,11 @@ static pawl_code wait_without_driver(int64_t microseconds, int wake_fd, pawl_err
 
 pawl_code pawl_store_wait(pawl_store *store, int64_t microseconds, int wake_fd, pawl_error *error)
 {
-    pawl_code code = pawl__store_call_ready(store, "wait", error);
-    if (code != PAWL_OK)
-        return code;
-    return store->ops->wait != NULL ? store->ops->wait(store, microseconds, wake_fd, error)
-                                    : wait_without_driver(microseconds, wake_fd, error);
+    pawl_code code = pawl__store_call_begin(store, true, "wait", error);
+    if (code == PAWL_OK)
+        code = store->ops->wait != NULL ? store->ops->wait(store, microseconds, wake_fd, error)
+                                        : wait_without_driver(microseconds, wake_fd, error);
+    return PAWL__CALL_DONE(code);
 }
 
 /* A child's handle shares its descriptors with the parent's, which it must not wake. */
@@ -249,7 +258,9 @@ void pawl_store_interrupt(pawl_store *store)
 pawl_code pawl_store_hold_begin(pawl_store *store, pawl_error *error)
 {
     pawl_code code = PAWL__CALL_BEGIN(hold_begin);
-    return code == PAWL_OK ? store->ops->hold_begin(store, error) : code;
+    if (code == PAWL_OK)
+        code = store->ops->hold_begin(store, error);
+    return PAWL__CALL_DONE(code);
 }
 
 void pawl_store_hold_end(pawl_store *store)
@@ -284,5 +295,7 @@ pawl_code pawl_store_enlist(pawl_store *store, void *native, const pawl_changes 
         code = pawl_error_set(error, PAWL_EINVAL, "enlist: the connection is NULL");
     if (code == PAWL_OK)
         code = pawl_changes_check(changes, error);
-    return code == PAWL_OK ? store->ops->enlist(store, native, changes, error) : code;
+    if (code == PAWL_OK)
+        code = store->ops->enlist(store, native, changes, error);
+    return PAWL__CALL_DONE(code);
 }

@@ -21,14 +21,32 @@ pawl_code pawl__store_call_ready(pawl_store *store, const char *name, pawl_error
 /* Whether this process opened the handle: a child after fork() did not. */
 bool pawl__store_call_is_ours(const pawl_store *store);
 
-/* Both checks for the entry of that name. Needs `store` and `error` in scope. */
+/* A call of which the trace hook is told when it ends; without a name when there was no hook. */
+typedef struct pawl__timing {
+    const char *name;
+    int64_t     begin_us;
+} pawl__timing;
+
+pawl__timing pawl__timing_begin(const char *name);
+/* Answers `code`. */
+pawl_code pawl__timing_end(pawl__timing call, const pawl_store *store, pawl_code code,
+                           const pawl_error *error);
+
+/* Both checks for the entry of that name. Needs `store` and `error` in scope, as the end does. */
 #define PAWL__CALL_BEGIN(entry) \
     pawl__store_call_begin(store, store->ops->entry != NULL, #entry, error)
 pawl_code pawl__store_call_begin(pawl_store *store, bool is_there, const char *name,
                                  pawl_error *error);
 
-/* The end of a call: after a failure `*out` shows nothing of what the driver read. */
-#define PAWL__CALL_END(code, out, none) ((code) == PAWL_OK ? PAWL_OK : (*(out) = (none), (code)))
+/* The end of each call that begins so. Answers `code`. */
+#define PAWL__CALL_DONE(code) pawl__store_call_done(store, code, error)
+pawl_code pawl__store_call_done(pawl_store *store, pawl_code code, const pawl_error *error);
+/* The handle's call that is under way: only commit makes another one inside of its own. */
+pawl__timing *pawl__store_timing_of(pawl_store *store);
+
+/* The same; after a failure `*out` shows nothing of what the driver read. */
+#define PAWL__CALL_END(code, out, none) \
+    (PAWL__CALL_DONE(code) == PAWL_OK ? PAWL_OK : (*(out) = (none), (code)))
 
 /* The same for an array of answers. */
 #define PAWL__CALL_EMPTY(items, count, none)    \

@@ -31,7 +31,7 @@ pawl_code pawl_store_inbox_known(pawl_store *store, pawl_text endpoint, const pa
         code = store->ops->inbox_known(store, endpoint, ids, count, known, error);
     if (code != PAWL_OK)
         PAWL__CALL_EMPTY(known, count, false);
-    return code;
+    return PAWL__CALL_DONE(code);
 }
 
 /* A table without the property has no row that could be found by it. */
@@ -60,7 +60,7 @@ pawl_code pawl_store_saga_load(pawl_store *store, const pawl_saga_table *table, 
         code = store->ops->saga_load(store, table, key, values, count, lock, arena, rows, error);
     if (code != PAWL_OK)
         PAWL__CALL_EMPTY(rows, count, no_saga);
-    return code;
+    return PAWL__CALL_DONE(code);
 }
 
 pawl_code pawl_store_saga_count(pawl_store *store, const pawl_saga_table *table, int64_t *count,
@@ -164,7 +164,7 @@ pawl_code pawl_store_stream_load(pawl_store *store, const pawl_stream_read *read
         code = store->ops->stream_load(store, reads, count, arena, streams, error);
     if (code != PAWL_OK)
         PAWL__CALL_EMPTY(streams, count, no_stream);
-    return code;
+    return PAWL__CALL_DONE(code);
 }
 
 pawl_code pawl_store_event_list(pawl_store *store, const pawl_event_query *query, pawl_arena *arena,

@@ -31,10 +31,11 @@
 #define SYSTEM_PREFIX_DEFAULT "pawl_"
 
 typedef struct own_part {
-    pid_t       process; /* a child after fork() may not use the handle */
-    pawl_random random;  /* of ids that the operations make; from the worker's id */
-    char        system_prefix[PAWL_PREFIX_SIZE_MAX + 1];
-    char        scheme[PAWL_PREFIX_SIZE_MAX + 1];
+    pid_t        process; /* a child after fork() may not use the handle */
+    pawl_random  random;  /* of ids that the operations make; from the worker's id */
+    pawl__timing call;    /* the one that is under way */
+    char         system_prefix[PAWL_PREFIX_SIZE_MAX + 1];
+    char         scheme[PAWL_PREFIX_SIZE_MAX + 1];
     alignas(max_align_t) char store[];
 } own_part;
 
@@ -179,6 +180,11 @@ void pawl_store_close(pawl_store *store)
         return;
     store->ops->close(store);
     pawl_free(own_of(store));
+}
+
+pawl__timing *pawl__store_timing_of(pawl_store *store)
+{
+    return &own_of(store)->call;
 }
 
 bool pawl__store_call_is_ours(const pawl_store *store)
@@ -357,8 +363,8 @@ static pawl_code commit_strictly(pawl_store *store, pawl_changes *changes, pawl_
     return code;
 }
 
-pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
-                            pawl_error *error)
+static pawl_code commit(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
+                        pawl_error *error)
 {
     /* Also what never comes to the driver shows no refusals of an earlier commit. */
     if (refused != NULL)
@@ -374,4 +380,11 @@ pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes, pawl_refus
     }
     return refused != NULL ? commit_checked(store, changes, refused, error)
                            : commit_strictly(store, changes, error);
+}
+
+pawl_code pawl_store_commit(pawl_store *store, pawl_changes *changes, pawl_refusals *refused,
+                            pawl_error *error)
+{
+    pawl__timing call = pawl__timing_begin("commit");
+    return pawl__timing_end(call, store, commit(store, changes, refused, error), error);
 }

@@ -377,6 +377,42 @@ static void what_is_enlisted_is_checked(void **state)
     pawl_store_close(store);
 }
 
+/* ---- The trace hook ------------------------------------------------------- */
+
+typedef struct counting {
+    const char *name; /* of the call that was told last */
+    pawl_code   code;
+    unsigned    count;
+} counting;
+
+static void count_told(const pawl_store_call *call, void *context)
+{
+    counting *told = context;
+    *told          = (counting){call->name, call->code, told->count + 1};
+}
+
+/* Also those that are refused before the driver is asked. */
+static void each_call_is_told_once(void **state)
+{
+    (void)state;
+    pawl_store *store = called_open("called:");
+    counting    told  = {.count = 0};
+    pawl_store_trace_set(count_told, &told);
+    for (size_t i = 0; i < COUNT(calls); i++)
+        for (int round = 0; round < 3; round++) {
+            pawl_code code    = round == 0 ? PAWL_OK : round == 1 ? PAWL_EBUSY : PAWL_EUNREACHABLE;
+            called.code       = round == 1 ? PAWL_EBUSY : PAWL_OK;
+            called.ready_code = round == 2 ? PAWL_EUNREACHABLE : PAWL_OK;
+            told.count        = 0;
+            expect(i, store, code, "");
+            assert_int_equal(told.count, 1);
+            assert_string_equal(told.name, calls[i].name);
+            assert_int_equal(told.code, code);
+        }
+    pawl_store_trace_set(NULL, NULL);
+    pawl_store_close(store);
+}
+
 /* ---- The handle ---------------------------------------------------------- */
 
 static void a_worker_is_attached_while_it_is_open(void **state)
@@ -507,6 +543,7 @@ int main(void)
         cmocka_unit_test(a_saga_is_asked_for_by_what_it_has),
         cmocka_unit_test(a_state_of_the_outbox_is_one_of_its_own),
         cmocka_unit_test(what_is_enlisted_is_checked),
+        cmocka_unit_test(each_call_is_told_once),
         cmocka_unit_test(a_worker_is_attached_while_it_is_open),
         cmocka_unit_test(the_connection_is_given_by_its_type),
         cmocka_unit_test(without_wait_the_descriptor_ends_it),
