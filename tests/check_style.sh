@@ -60,7 +60,7 @@ check_licence()
 # "what" or "who" leaves the reader to guess it, and so does a comment that begins with a
 # pronoun: there is no sentence before it that names the thing.
 named_folders='include/pawl src/base src/record src/workflow src/observe src/transport src/store/core src/store/memory src/store/postgres
-    src/engine src/cli src/runtime src/conformance bench examples tests/support tests/unit src/store/sql src/store/sqlite src/store/mysql'
+    src/engine src/cli src/runtime src/conformance bench examples tests/support tests/unit src/store/sql src/store/sqlite src/store/mysql tests/contract tests/fault'
 sentence='(/\* |^ *\* |[.:] )(What|Who|Whoever) [a-z]'
 comment='/\* ([a-z_0-9]+\.[ch](:| -) )?'
 pronoun="$comment([Ww]hat|[Ww]ho|[Ww]hoever|[Ii]t|[Tt]hey|[Tt]hose|[Tt]hat) [a-z]"

@@ -98,7 +98,7 @@ static void a_replay_is_added_again(edit *e)
 
 /* ---- Folds and checkpoints ---------------------------------------------- */
 
-/* What an older fold says, under a version that passes for a newer one. */
+/* An older fold's state, under a version that passes for a newer one. */
 static void an_older_fold_overwrites(edit *e)
 {
     for (size_t i = 0; i < e->changes.fold_set.count; i++) {

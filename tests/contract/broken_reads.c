@@ -245,7 +245,7 @@ static pawl_code list_first_generation(pawl_store *store, pawl_saga_id saga_id, 
     return code;
 }
 
-/* Those of endpoints as well. */
+/* Destinations of endpoints as well. */
 static pawl_code list_every_destination(pawl_store *store, pawl_text own, pawl_time now,
                                         pawl_arena *arena, pawl_foreign_rows *rows,
                                         pawl_error *error)
@@ -332,7 +332,7 @@ static pawl_code no_flush_rows(pawl_store *store, pawl_text name, pawl_time due_
 
 /* ---- Queue, inbox, outbox, workers -------------------------------------- */
 
-/* What is claimed is free again at once. */
+/* Claims are free again at once. */
 static pawl_code claim_and_let_go(pawl_store *store, const pawl_queue_claim *claim,
                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
@@ -415,7 +415,7 @@ static pawl_code everybody_leads(pawl_store *store, pawl_text name, pawl_time no
     return code;
 }
 
-/* Those of all times. */
+/* Leases of all times, ended ones with them. */
 static pawl_code list_old_leads(pawl_store *store, pawl_time now, pawl_arena *arena,
                                 pawl_lead_row **items, size_t *count, pawl_error *error)
 {

@@ -27,12 +27,12 @@ typedef struct edit {
 
 typedef struct defect {
     const char *name;
-    const char *item; /* that it breaks */
+    const char *item; /* the item that it breaks */
     void (*rewrite)(edit *e);
-    pawl_store_ops ops; /* what is not NULL stands in for the memory store's */
+    pawl_store_ops ops; /* entries that stand in for the memory store's; NULL: its own */
 } defect;
 
-/* Those of change sets, of claims and reads, and of the journal. */
+/* Defects of change sets, of claims and reads, and of the journal. */
 extern const defect broken_changes[], broken_reads[], broken_journal[];
 extern const size_t broken_changes_count, broken_reads_count, broken_journal_count;
 

@@ -40,7 +40,7 @@ static inline void place_url(const char *schema, char *url, size_t size)
     snprintf(url, size, "%s%cschema=%s", server, strchr(server, '?') != NULL ? '&' : '?', schema);
 }
 
-/* What a killed test made stays on the server, which outlives it, and process numbers come
+/* Schemas of a killed test stay on the server, which outlives it, and process numbers come
  * again: the time tells them apart. */
 static inline int place_setup(void **state)
 {

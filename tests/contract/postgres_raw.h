@@ -1,6 +1,6 @@
 /* postgres_raw.h - the server that the environment names, without pawl.
  *
- * What does not work, or does not come, fails the test.
+ * A statement that fails, or an answer that does not come, fails the test.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ static inline const char *place_server(void)
     return url != NULL && url[0] != '\0' ? url : NULL;
 }
 
-/* What the program ends with when there is none. */
+/* The program's exit code where there is no server. */
 static inline int place_skip(void)
 {
     const char *required = getenv("PAWL_REQUIRE");
@@ -107,7 +107,7 @@ static inline void expect_raw_text(PGconn *pg, const char *sql, const char *expe
     assert_string_equal(text, expected);
 }
 
-/* It is refused with this SQLSTATE, and says so. */
+/* The server refuses the statement with this SQLSTATE, and names `part`. */
 static inline void expect_refused(PGconn *pg, const char *sql, const char *state, const char *part)
 {
     PGresult   *result = PQexec(pg, sql);

@@ -1,6 +1,6 @@
 /* postgres_sleep.h - handles that sleep on PostgreSQL, for the tests of waking.
  *
- * What wakes comes from another process, or from a session without pawl: nothing
+ * Wake-ups come from another process, or from a session without pawl: nothing
  * in this process wakes the sleepers. Nothing is timed but for "not sooner than";
  * a wake-up that does not come fails after a bound far below the time for which
  * the sleeper lay down.

@@ -1,5 +1,4 @@
-/* postgres_trouble.h - what the tests of broken connections, locks and deadlines
- * share: calls on a thread of their own, waiting until a session waits, killing it.
+/* postgres_trouble.h - broken connections, locks and deadlines for tests: calls on a thread of their own, waiting until a session waits, killing it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

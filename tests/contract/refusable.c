@@ -61,7 +61,7 @@ static void add_mark(trial *t, suite_set *set)
         .at = SUITE_NOW);
 }
 
-/* One that was there before says nothing. */
+/* A mark that was there before says nothing. */
 static bool is_marked(const trial *t)
 {
     return !t->is_refused && suite_knows(t->s, t->other, TEXT("suite"), trial_name(t, "mark"));
@@ -327,7 +327,7 @@ static bool is_delivered(const trial *t)
     return outbox_row_of(t).attempts == 3;
 }
 
-/* One that is pending cannot be discarded. */
+/* A pending row cannot be discarded. */
 static void prepare_dead(trial *t)
 {
     suite_set set = suite_changes(t->s);

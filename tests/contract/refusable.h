@@ -10,8 +10,8 @@
 
 typedef struct trial {
     suite      *s;
-    pawl_store *store;      /* that commits the change */
-    pawl_store *other;      /* sees what is there, and is in the way */
+    pawl_store *store;      /* the one that commits the change */
+    pawl_store *other;      /* sees the rows, and is in the way */
     unsigned    number;     /* no two trials have the same */
     bool        is_refused; /* the change is to be */
     int64_t     row;        /* of what was prepared */
@@ -22,7 +22,7 @@ typedef struct refusable {
     pawl_code        reason;
     void (*prepare)(trial *t);
     void (*add)(trial *t, suite_set *set);
-    bool (*is_there)(const trial *t); /* what the change writes, and nobody else */
+    bool (*is_there)(const trial *t); /* a row that the change writes, and nobody else */
 } refusable;
 
 extern const refusable refusables[];

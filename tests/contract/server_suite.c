@@ -15,7 +15,7 @@
 
 static time_t begun;
 
-/* What a killed run made stays on the server, and process numbers come again. */
+/* Schemas of a killed run stay on the server, and process numbers come again. */
 static void fresh(const suite_place *place, unsigned number, suite_address *address)
 {
     snprintf(address->url, sizeof address->url, "%s", (const char *)place->context);

@@ -1,4 +1,4 @@
-/* suite_main.h - what the programs share that run the contract suite.
+/* suite_main.h - running the contract suite, for the programs that do.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

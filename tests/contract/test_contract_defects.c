@@ -25,10 +25,10 @@ static void fresh(const suite_place *place, unsigned number, suite_address *addr
 
 static const suite_place broken_place = {.name = "broken", .fresh = fresh};
 
-/* What the cases said. */
+/* Failures of the cases. */
 typedef struct catch
 {
-    const char *item;      /* that a case has to name */
+    const char *item;      /* the item that a case has to name */
     unsigned    run;       /* cases that name it */
     unsigned    caught;    /* of these, failed */
     char        text[700]; /* the first of them */

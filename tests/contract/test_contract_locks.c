@@ -11,7 +11,7 @@
 
 #define SEED 1
 
-static pawl_saga_lock taken_as; /* what the store makes of SKIP_LOCKED */
+static pawl_saga_lock taken_as; /* SKIP_LOCKED as the store takes it */
 
 static void fresh(const suite_place *place, unsigned number, suite_address *address)
 {

@@ -359,7 +359,7 @@ static void a_child_leaves_the_parents_session_alone(void **state)
     assert_int_equal(status, 0);
     expect_code(p, settle_one(p, store, "orders", rows.items[0].seq), PAWL_OK);
     assert_int_equal(queue_count(p), 0);
-    assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 0); /* it is there */
+    assert_int_equal(raw_number(p->pg, "select count(*) from mine"), 0); /* the table is there */
     assert_int_equal(pid_of(store), pid);
     pawl_store_close(store);
 }

@@ -105,7 +105,7 @@ static void the_connection_is_left_as_it_was(void **state)
     pawl_store_close(store);
 }
 
-/* What the caller says of its savepoints holds for what was enlisted after them. */
+/* Savepoints of the caller hold for changes that were enlisted after them. */
 static void savepoints_of_the_caller_hold(void **state)
 {
     place      *p = *state;

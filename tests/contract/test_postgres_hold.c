@@ -76,7 +76,7 @@ static void own_sql_commits_with_the_changes(void **state)
     pawl_store_close(h.store);
 }
 
-/* What else the handle is asked for there belongs to the hold, and changes no setting of it. */
+/* Other calls of the handle run in the hold's transaction, and change no setting of it. */
 static void a_lease_in_a_hold_is_part_of_it(void **state)
 {
     place *p       = *state;
@@ -216,7 +216,7 @@ static void expect_waking(place *p, pawl_store *sleeper, pawl_store *sender, con
     assert_int_equal(pthread_timedjoin_np(j.thread, NULL, &end), 0);
     p->error = j.error;
     expect_code(p, j.code, PAWL_OK);
-    /* It answers the call: else the next wait would end at once. */
+    /* A claim answers the wake-up: else the next wait would end at once. */
     pawl_queue_rows rows = claim_some(p, sleeper, "orders", NOW, 9);
     assert_int_equal(rows.count, 1);
     expect_code(p, settle_one(p, sleeper, "orders", rows.items[0].seq), PAWL_OK);
@@ -245,7 +245,7 @@ static void a_handle_is_woken_after_a_hold_too(void **state)
 
 /* ---- Claims ------------------------------------------------------------- */
 
-/* What settles no claim goes over a second connection, and is there at once. */
+/* The second connection carries a change set that settles no claim: its rows are there at once. */
 static void a_send_that_does_not_wait_keeps_the_claims(void **state)
 {
     place      *p     = *state;

@@ -186,7 +186,7 @@ static void the_whole_is_looked_at_from_time_to_time(void **state)
     pawl_store_close(store);
 }
 
-/* It does not move before others are over that were under way. */
+/* The horizon does not move before transactions are over that were under way. */
 static void wait_for_horizon(place *p, pawl_store *store, int64_t from)
 {
     int64_t end = clock_ms() + OTHERS_MS;
@@ -196,7 +196,7 @@ static void wait_for_horizon(place *p, pawl_store *store, int64_t from)
     }
 }
 
-/* What was delivered stays in the index while somebody's snapshot can see it pending;
+/* Rows that were delivered stay in the index while somebody's snapshot can see it pending;
  * that one writes nothing, and so nothing can come late. */
 static void claims_begin_behind_what_was_delivered(void **state)
 {

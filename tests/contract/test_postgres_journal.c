@@ -1,5 +1,5 @@
-/* test_postgres_journal.c - what is special to the journal on PostgreSQL: numbers of
- * events are given before their commit, positions behind it.
+/* test_postgres_journal.c - the journal on PostgreSQL: numbers of events are given before their
+ * commit, positions behind it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -148,7 +148,7 @@ static void an_event_committed_very_late_comes_before_what_followed(void **state
     pawl_store_close(store);
 }
 
-/* What was numbered stays in the index while somebody's snapshot can see it without a
+/* Events that were numbered stay in the index while somebody's snapshot can see it without a
  * position; that one writes nothing, and so nothing can come late. Where to begin moves
  * when others are over that were under way, to an event that was seen before. */
 static void numbering_begins_behind_what_was_numbered(void **state)

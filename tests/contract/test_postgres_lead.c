@@ -97,7 +97,7 @@ static void a_commit_that_stands_still_is_ended(void **state)
     expect_code(p, pawl_store_commit(it.first, &changes, NULL, &p->error), PAWL_OK);
     assert_int_equal(queue_count(p), 1);
     assert_int_not_equal(pid_of(it.first), pid);
-    /* It disturbs nobody, and has its turn again. */
+    /* The session of the lost lead disturbs nobody, and has its turn again. */
     assert_false(leads(p, it.first, NOW + LEASE + 1));
     assert_true(leads(p, it.second, NOW + LEASE + 1));
     assert_true(leads(p, it.first, NOW + 2 * LEASE + 1));
@@ -131,7 +131,7 @@ static void a_pipeline_without_its_end_is_ended(void **state)
     wait_for_end(p, PQbackendPID(pg));
     expect_code(p, pawl_store_commit(it.second, &it.changes, NULL, &p->error), PAWL_OK);
     assert_int_equal(order_version(p, 1), 2);
-    /* What was not in its way is as it was. */
+    /* The session that was not in its way is as it was. */
     expect_code(p, send_one(p, it.first, "orders", "m-1"), PAWL_OK);
     assert_int_equal(pid_of(it.first), pid);
     PQfinish(pg);
@@ -247,7 +247,7 @@ static void *run_try(void *context)
     return NULL;
 }
 
-/* What the first one has with the lease's row when the other one comes to it. */
+/* A transaction of the first one has the lease's row when the other one comes to it. */
 static pawl_code meet_over_the_lease(place *p, pair *it, const char *sql, bool *is_held)
 {
     try_to_lead t = {.store = it->second, .is_held = true};

@@ -166,8 +166,8 @@ static pid_t start_sweep(place *p)
     return child;
 }
 
-/* Who comes while another one sweeps leaves it to him. The other one stands still
- * where it writes down how far it came. */
+/* The sweep's lock is taken without waiting: while one worker sweeps, another leaves it to that
+ * one, which stands still where it writes down how far it came. */
 static void one_worker_sweeps_at_a_time(void **state)
 {
     place      *p     = *state;

@@ -18,7 +18,7 @@ int main(void)
 
 #define FAULTS_MAX 2000 /* no scenario has as many allocations */
 
-/* One that fails fails with the memory, or with the connection that it cost. */
+/* A failure is that of the memory, or of the connection that it cost. */
 static void expect_failure(const place *p, pawl_code code, long n)
 {
     if (code != PAWL_ENOMEM && code != PAWL_ELOST)

@@ -107,7 +107,7 @@ static void one_notification_a_commit_at_most(void **state)
     pawl_store_close(store);
 }
 
-/* Who claims again and again has no time to sleep. */
+/* LISTEN is of handles that sleep, which one that claims again and again does not. */
 static void a_busy_queue_notifies_nobody(void **state)
 {
     place      *p      = *state;

@@ -1,5 +1,5 @@
-/* test_postgres_pooled.c - what stands for LISTEN and for session locks behind a
- * pooler that gives out transactions: short waits, and heartbeats.
+/* test_postgres_pooled.c - short waits and heartbeats, which stand for LISTEN and for session
+ * locks behind a pooler that gives out transactions.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -77,7 +77,7 @@ static void a_pooled_worker_says_that_it_lives(void **state)
 {
     place      *p               = *state;
     pawl_store *store           = open_pooled(p, NOW);
-    pawl__pg_of(store)->beat_ms = clock_ms(); /* it said so just now */
+    pawl__pg_of(store)->beat_ms = clock_ms(); /* its heartbeat was just now */
     sleep_briefly(p, store);
     expect_raw_text(
         p->pg, "select \"Seen\" = '2026-01-01 00:00:00Z' from pawl_workers where \"Epoch\" > 0",
@@ -112,7 +112,7 @@ static size_t lead_count(place *p, pawl_store *store, pawl_time now)
     return count;
 }
 
-/* It was seen at NOW, and is gone without a word. */
+/* The heartbeat of a worker that was seen at NOW, and is gone without a word, ends after 15 s. */
 static void a_dead_pooled_worker_is_known_after_15_s(void **state)
 {
     place      *p     = *state;
@@ -144,8 +144,8 @@ static void a_dead_pooled_worker_is_known_after_15_s(void **state)
     pawl_store_close(late);
 }
 
-/* It has the queue locked in a commit that does not end. The worker's row tells which of the
- * pooler's sessions that is. */
+/* The worker's row tells which of the pooler's sessions has the queue locked in a commit that does
+ * not end. */
 static void a_pooled_commit_that_stands_still_is_ended(void **state)
 {
     place      *p     = *state;

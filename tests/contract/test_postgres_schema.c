@@ -251,7 +251,7 @@ static void verify_names_each_difference(void **state)
     free(out);
 }
 
-/* What apply can put right, it does. */
+/* Apply puts right all that it can. */
 static void apply_makes_what_is_missing(void **state)
 {
     place *p   = *state;
@@ -513,7 +513,7 @@ static void schemas_do_not_see_one_another(void **state)
     expect_text(p, "schema is empty");
 }
 
-/* What is in the way of the last table is met when all others are made. */
+/* The last table's name is taken, which is met when all others are made. */
 static void d34_a_failed_install_leaves_nothing(void **state)
 {
     place *p   = *state;

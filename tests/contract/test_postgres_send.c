@@ -134,7 +134,7 @@ static void the_function_refuses_what_pawl_refuses(void **state)
 
 static PGnotify *next_notify(PGconn *pg)
 {
-    raw_run(pg, "select 1"); /* what was committed before is there with the answer */
+    raw_run(pg, "select 1"); /* NOTIFYs of commits before are there with the answer */
     return PQnotifies(pg);
 }
 

@@ -1,6 +1,6 @@
 /* test_postgres_stand.c - a client that is stopped in the middle of a commit, or cut off
  * there, keeps what it has locked: whoever waited for it ends its session, and nobody
- * else's. What is short leaves in one piece, so that nobody is stopped in it.
+ * else's. A short request leaves in one piece, so that nobody is stopped in it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -125,7 +125,7 @@ static void a_worker_stopped_in_its_commit_is_waited_for_once(void **state)
     expect_code(p, pawl_store_commit(it.second, &it.changes, NULL, &p->error), PAWL_OK);
     assert_int_equal(order_version(p, 1), 2);
     wait_for_end(p, PQbackendPID(pg));
-    /* Whoever it was goes on. */
+    /* The session that was stopped goes on. */
     expect_code(p, send_one(p, it.first, "orders", "m-1"), PAWL_OK);
     PQfinish(pg);
     end_pair(&it);

@@ -186,7 +186,7 @@ static void a_worker_that_closes_frees_its_own(void **state)
     pawl_store_close(second);
 }
 
-/* It goes without worker_close; the server has noticed when this returns. */
+/* The session ends without worker_close; the server has noticed when this returns. */
 static void die(place *p, pawl_store *store)
 {
     char sql[400], worker[PAWL_UUID_TEXT_SIZE + 1];
@@ -214,8 +214,8 @@ static void lease_to(place *p, const char *worker)
     raw_run(p->pg, sql);
 }
 
-/* All rows are looked at once for each death. Who was seen again since, behind a
- * pooler, died anew. */
+/* All rows are looked at once for each death. A worker behind a pooler that was
+ * seen again since died anew. */
 static void a_death_frees_once(void **state)
 {
     place      *p      = *state;

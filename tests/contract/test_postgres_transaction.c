@@ -291,7 +291,7 @@ static void limits_of_the_session_end_a_commit(void **state)
         const char *text;
     } limits[] = {
         {"-c%20lock_timeout%3D2s", PAWL_EBUSY, "due to lock timeout [55P03]"},
-        /* What is not to be limited waits for no disk. */
+        /* Statements without a limit wait for no disk. */
         {"-c%20statement_timeout%3D2s%20-c%20synchronous_commit%3Doff", PAWL_ETIMEOUT,
          "due to statement timeout [57014]"},
     };
@@ -375,7 +375,7 @@ static void o30_a_commit_is_interrupted(void **state)
     pawl_store_interrupt(w.store);
     expect_job(p, &commit, PAWL_EINTERRUPTED);
     assert_int_equal(pid_of(w.store), pid);
-    /* One that came while nothing was under way ends nothing. */
+    /* An interrupt that comes while no call is under way ends none. */
     pawl_store_interrupt(w.store);
     end_waiting(p, &w);
 }

@@ -62,7 +62,7 @@ static void the_script_upgrades(void **state)
     expect_delivered(p);
 }
 
-/* What a newer program made stays of its version. */
+/* Tables that a newer program made stay of its version. */
 static void the_script_lowers_no_version(void **state)
 {
     place *p = *state;

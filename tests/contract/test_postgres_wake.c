@@ -111,7 +111,7 @@ static void another_queue_wakes_nobody(void **state)
     pawl_store_close(store);
 }
 
-/* Whoever was woken and did not look since does not sleep, whatever it did else. */
+/* A wake-up is kept until the next claim: without one the handle does not sleep, whatever else it did. */
 static void a_wake_up_counts_until_the_next_claim(void **state)
 {
     place        *p     = *state;
@@ -159,12 +159,12 @@ static void no_commit_is_slept_through(void **state)
     place *p = *state;
     commit_before_the_lock(p, false, "2026-01-01 00:00:00Z");
     commit_before_the_lock(p, true, "2026-01-01 00:00:00Z");
-    /* It meant to sleep for longer than that. */
+    /* The wait was to last longer than that. */
     commit_before_the_lock(p, false, "2026-01-01 00:00:07Z");
     commit_before_the_lock(p, true, "2026-01-01 00:00:07Z");
 }
 
-/* What it knew of already does not wake it. */
+/* A NOTIFY of rows that the last claim left wakes nobody. */
 static void what_is_known_may_wait(void **state)
 {
     place        *p = *state;
@@ -241,7 +241,7 @@ static void what_the_dead_had_is_taken_over(void **state)
     find_nothing(p, store, "orders");
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
-    int64_t slept_ms = 0; /* what else is done here takes as long as the server likes */
+    int64_t slept_ms = 0; /* without the calls, which take as long as the server likes */
     while (message_count + timeout_count < 2 && slept_ms < TAKE_OVER_SECONDS * 1000) {
         pawl_next_due next;
         int64_t       begin = clock_ms();

@@ -1,5 +1,5 @@
-/* test_postgres_wake_events.c - who reads the journal on PostgreSQL is woken by events
- * and by their positions, and nobody else is.
+/* test_postgres_wake_events.c - NOTIFY of events and of their positions wakes readers of the
+ * journal on PostgreSQL, and nobody else.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

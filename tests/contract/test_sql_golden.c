@@ -280,7 +280,7 @@ static void statements_of_postgres(void **state)
         bool           first = i == which;
         char           name[40];
         if (!first && has_main(which))
-            continue; /* it has no correlation */
+            continue; /* the table has no correlation */
         saga_text(&made, p.dialect, first ? &order_table : &plain_table, which);
         snprintf(name, sizeof name, "saga %s %d", first ? "Order" : "Plain", which);
         put_statement(&p, name, made.data);

@@ -128,7 +128,7 @@ static void close_fake(fake *it)
     pawl_arena_destroy(it->arena);
 }
 
-/* What stood in the caller's list before is none of this read's. */
+/* Rows that stood in the caller's list before are none of this read's. */
 static const pawl__sql_rows older = {.items = (void *)&older, .count = 3};
 
 /* The read fails with the code and the words, gives no row, and ends what it began. */

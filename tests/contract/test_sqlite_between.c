@@ -92,7 +92,7 @@ static pawl_queue_rows claim_while(place *p, pawl_store *store, pawl_store *othe
     return rows;
 }
 
-/* It is due later than it was: the claim that read it as due neither gets nor keeps it. */
+/* A due time that moves between the read and the claim: the claim neither gets nor keeps the row. */
 static void a_row_put_off_in_the_middle_is_not_claimed(void **state)
 {
     place            *p = *state;
@@ -128,7 +128,7 @@ static void a_row_that_goes_in_the_middle_is_not_claimed(void **state)
     pawl_store_close(b);
 }
 
-/* It is due still, but no longer what it was. */
+/* The row is due still, but no longer as it was read. */
 static void a_row_that_changes_in_the_middle_is_claimed_as_it_is(void **state)
 {
     place            *p = *state;

@@ -16,7 +16,7 @@
 #define SEQ_COUNT 4000
 #define STEP_COUNT 200000
 
-/* What the table should say: owner 0 is nobody. */
+/* The table's rows as they should be: owner 0 is nobody. */
 static int     owner_of[SEQ_COUNT + 1];
 static int64_t epoch_of[SEQ_COUNT + 1];
 static char    owners[4]; /* their addresses are the owners */

@@ -31,7 +31,7 @@ static void move_away(const place *p)
     assert_int_equal(rename(p->path, other), 0);
 }
 
-/* What a restored backup does. */
+/* The file as a restored backup: another inode under the same name. */
 static void replace_file(const place *p)
 {
     char other[300];
@@ -120,7 +120,7 @@ static void another_file_in_its_place_is_noticed(void **state)
     replace_file(p);
     expect_noticed(p, store, REPLACED);
     pawl_store_close(store);
-    delete_log(p); /* it is the old file's */
+    delete_log(p); /* the log is the old file's */
     assert_int_equal(path_number(p->path, "select count(*) from sqlite_master"), 1);
 }
 

@@ -138,7 +138,7 @@ static void handles_of_a_process_share_the_claims(void **state)
                      0);
 }
 
-/* A handle becomes the worker of another one. Who held what is not asked. */
+/* A handle becomes the worker of another one. Claims in its hands are not asked for. */
 static pawl_store *take_over(place *p, const pawl_store *old)
 {
     pawl_store *by = NULL;
@@ -169,7 +169,7 @@ static void e29_a_queue_is_given_back_for_a_handle_that_was_taken_over(void **st
                      0);
     other = open_store(p, p->url);
     assert_int_equal(claim_some(p, other, "orders", 9).count, 3);
-    pawl_store_close(lost); /* it is not among them any more */
+    pawl_store_close(lost); /* the lost handle is not among them any more */
     assert_int_equal(path_number(p->path, "select count(*) from pawl_leases where Process <> 0"),
                      1);
     pawl_store_close(other);
@@ -259,7 +259,7 @@ static void a_dead_process_holds_nothing(void **state)
     expect_code(p, pawl_store_timeout_claim(store, &claim, p->arena, &rows, &p->error), PAWL_OK);
     assert_int_equal(rows.count, 1);
 
-    /* What the dead worker had counted is kept when its row goes. */
+    /* The dead worker's counters are kept when its row goes. */
     int64_t    swept = 0;
     bool       more  = true;
     pawl_stats stats;
@@ -289,7 +289,7 @@ static void lease_a_timeout_and_wait(place *p, child *c)
     (void)hear(c->to_child[0]);
 }
 
-/* It need not work the dead one's queue for that. */
+/* Leases of the dead are freed at worker_open, by an endpoint of another queue, too. */
 static void a_worker_that_opens_frees_what_the_dead_held(void **state)
 {
     place            *p = *state;

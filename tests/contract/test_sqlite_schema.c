@@ -344,7 +344,7 @@ static void processes_may_create_at_once(void **state)
     free(out);
 }
 
-/* What is in the way of the last table is met when all others are made. */
+/* The last table's name is taken, which is met when all others are made. */
 static void d34_a_failed_install_leaves_nothing(void **state)
 {
     place   *p   = *state;

@@ -87,7 +87,7 @@ static void e28_dead_workers_go_a_bounded_number_at_a_time(void **state)
         leave_worker(p);
     pawl_store *store = open_store(p, p->url);
     assert_int_equal(workers(p), 4);
-    swept result = sweep_at(p, store, NOW, 2); /* they were seen at that time, not before */
+    swept result = sweep_at(p, store, NOW, 2); /* both workers were seen at that time, not before */
     assert_int_equal(result.code, PAWL_OK);
     assert_int_equal(result.count, 0);
     assert_false(result.more);

@@ -34,7 +34,7 @@
     "\"Duration\", \"Error\") select \"Id\", " attempt ", 'rejected', " at ", 1, 'no such " \
     "queue' from pawl_outbox where \"MessageId\" = 'm-" n "';"
 
-/* One that waits, one that went, one that is dead. */
+/* Rows that are pending, dispatched and dead. */
 #define OLD_ROWS(at)                         \
     OLD_ROW("1", "pending", "2", at, "null") \
     OLD_ROW("2", "dispatched", "1", at, at)  \
@@ -207,7 +207,7 @@ static inline pawl_code apply_in_child(void *context, pawl_error *error)
     return pawl_store_schema(p->url, PAWL_SCHEMA_APPLY, &spec, NULL, NULL, error);
 }
 
-/* Whoever comes second waits, and finds it done. */
+/* The schema's lock lets the second apply wait, and find the work done. */
 static inline void apply_at_once(place *p)
 {
     run_at_once(apply_in_child, p);

@@ -82,8 +82,8 @@ static void open_endpoint(play *it)
     }
 }
 
-/* What failed several times waits for minutes; which calls fail depends on how fast the machine
- * is. */
+/* Messages that failed several times wait for minutes; which calls fail depends on how fast the
+ * machine is. */
 static bool has_waiting(play *it)
 {
     pawl_error error = PAWL_ERROR_INIT;
@@ -230,7 +230,7 @@ static void set_up(play *it, const char *scheme)
     world_ok(pawl_store_open(it->url, NULL, &it->store, &error), &error);
 }
 
-static long calls; /* that the last plan was about */
+static long calls; /* of the last plan */
 
 static bool play_once(const char *scheme, const fault_plan *given, long memory_n, long *failures)
 {

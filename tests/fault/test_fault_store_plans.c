@@ -171,7 +171,7 @@ static void the_answer_of_a_claim_is_lost(const char *url)
     open_place(&it, url, &plan);
     world_ok(send(&it, "m-1", &error), &error);
     assert_int_equal(pawl_store_queue_claim(it.store, &what, it.arena, &rows, &error), PAWL_ELOST);
-    assert_int_equal(claim(&it).count, 0); /* it was claimed all the same */
+    assert_int_equal(claim(&it).count, 0); /* the row was claimed all the same */
     close_place(&it);
 }
 

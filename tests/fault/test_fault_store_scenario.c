@@ -186,7 +186,7 @@ static void rows_handed_out_once_more(const char *url)
     raise_n(url, "again", (fault_plan){.kind = FAULT_AGAIN}, &last);
 }
 
-/* What was taken may not be settled by who had it before, though it is the same. */
+/* Timeouts that another worker took may not be settled by the one before, though the rows are the same. */
 static void t7_e13_a27_rows_taken_by_another_worker(const char *url)
 {
     fault_plan plan  = {.kind = FAULT_STEAL};
