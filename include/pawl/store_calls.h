@@ -17,7 +17,7 @@
  *     answers PAWL_EINVAL in a process that did not open the handle (after fork), on a
  *         handle that was opened for its schema alone, and for an argument that no driver
  *         could make sense of: a lease that is not positive, an owner or session that is
- *         zero, a saga asked for by a property that its table lacks, a state that is none;
+ *         zero, the name of a lead that is empty or too long, a saga asked for by a property that its table lacks, a state that is none;
  *     connects again where the connection was lost, or answers why it could not.
  *
  * Threads: a handle belongs to one thread at a time.

@@ -161,7 +161,7 @@ static pawl_code ask(const verb_fields *fields, size_t table_count, pawl_error *
 static pawl_code work(const verb_fields *fields, const schema_action *action,
                       const pawl_application *application, pawl_arena *arena, pawl_error *error)
 {
-    pawl_schema_spec spec = {.table_count = 0};
+    pawl_schema_spec spec = {.application = fields->application};
     pawl_code        code = find_tables(fields, application, arena, &spec, error);
     if (code == PAWL_OK && action->verb == PAWL_SCHEMA_DROP && !fields->is_agreed)
         code = ask(fields, spec.table_count, error);

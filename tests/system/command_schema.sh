@@ -49,7 +49,7 @@ tables | cmp -s - "$work/applied" || die "the printed script makes other tables 
 
 echo "== verify names what is missing"
 "$work/sql" "$file" 'DROP TABLE orders_OrderSaga'
-expect 4 "run: pawl schema apply --store 'sqlite:$file' --app APP\$" pawl schema verify "${at[@]}" "${app[@]}"
+expect 4 "run: pawl schema apply --store 'sqlite:$file' --app ${app[1]}\$" pawl schema verify "${at[@]}" "${app[@]}"
 grep -q 'orders_OrderSaga' "$work/out" || die "the missing table is not named"
 expect 0 '' pawl schema verify "${at[@]}"
 expect 0 '' pawl schema apply "${at[@]}" "${app[@]}"

@@ -71,6 +71,30 @@ static void listing_is_by_time(suite *s)
     EXPECT_EQ(s, suite_dead_rows(s, a, TEXT("Orders")).count, 0);
 }
 
+/* A burial's place among others of its time is not kept anywhere: endpoint and id tell them apart. */
+static void letters_of_one_time_are_listed_by_endpoint_and_id(suite *s)
+{
+    static const char *const order[] = {"Z-1", "a-1", "m-1", "m-10", "m-2"};
+    pawl_store              *a       = suite_open(s);
+    bury(s, a, "orders", "m-2", SUITE_NOW, "");
+    bury(s, a, "orders", "a-1", SUITE_NOW, "");
+    bury(s, a, "orders", "m-10", SUITE_NOW, "");
+    bury(s, a, "orders", "Z-1", SUITE_NOW, "");
+    bury(s, a, "orders", "m-1", SUITE_NOW, "");
+    bury(s, a, "billing", "z-9", SUITE_NOW, "");
+    bury(s, a, "Orders", "z-8", SUITE_NOW, "");
+    pawl_dead_rows rows = suite_dead_rows(s, a, TEXT("orders"));
+    EXPECT_EQ(s, rows.count, 5);
+    for (size_t i = 0; i < 5; i++)
+        EXPECT_TEXT(s, rows.items[i].message.id, pawl_text_of(order[i]));
+    rows = suite_dead_rows(s, a, TEXT(""));
+    EXPECT_EQ(s, rows.count, 7);
+    EXPECT_TEXT(s, rows.items[0].message.id, TEXT("z-8"));
+    EXPECT_TEXT(s, rows.items[1].message.id, TEXT("z-9"));
+    for (size_t i = 0; i < 5; i++)
+        EXPECT_TEXT(s, rows.items[i + 2].message.id, pawl_text_of(order[i]));
+}
+
 /* A retry, as an operator asks for it: letter and mark go, the message is sent. */
 static void a_retry_removes_letter_and_mark(suite *s)
 {
@@ -155,6 +179,8 @@ static const suite_case cases[] = {
     {"E26 a letter comes back as it was buried", a_letter_comes_back_as_it_was_buried},
     {"E34 the first letter of an id stays", the_first_letter_of_an_id_stays},
     {"E34 listing is by time", listing_is_by_time},
+    {"E34 letters of one time are listed by endpoint and id",
+     letters_of_one_time_are_listed_by_endpoint_and_id},
     {"E34 letters of one commit keep their ways", letters_of_one_commit_keep_their_ways},
     {"E34 a retry removes letter and mark", a_retry_removes_letter_and_mark},
 };

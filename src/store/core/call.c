@@ -179,11 +179,21 @@ pawl_code pawl_store_outbox_claim(pawl_store *store, pawl_text endpoint, pawl_ti
 
 /* ---- Leads --------------------------------------------------------------- */
 
+static pawl_code check_lead(pawl_text name, pawl_error *error)
+{
+    if (name.size != 0 && name.size <= PAWL_NAME_SIZE_MAX)
+        return PAWL_OK;
+    return pawl_error_set(error, PAWL_EINVAL, "lead: its name has %zu bytes, limit 1 to %d",
+                          name.size, PAWL_NAME_SIZE_MAX);
+}
+
 pawl_code pawl_store_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t lease,
                           bool *is_ours, pawl_error *error)
 {
     *is_ours       = false;
     pawl_code code = PAWL__CALL_BEGIN(lead);
+    if (code == PAWL_OK)
+        code = check_lead(name, error);
     if (code == PAWL_OK)
         code = pawl__operation_lease("lead", lease, error);
     if (code == PAWL_OK)
@@ -194,6 +204,8 @@ pawl_code pawl_store_lead(pawl_store *store, pawl_text name, pawl_time now, int6
 pawl_code pawl_store_unlead(pawl_store *store, pawl_text name, pawl_error *error)
 {
     pawl_code code = PAWL__CALL_BEGIN(unlead);
+    if (code == PAWL_OK)
+        code = check_lead(name, error);
     if (code == PAWL_OK)
         code = store->ops->unlead(store, name, error);
     return PAWL__CALL_DONE(code);

@@ -9,7 +9,6 @@
 typedef struct dead_row {
     MEMORY_ROW(3)
     pawl_dead_row fields;
-    int64_t       number; /* tells rows of one moment apart */
 } dead_row;
 
 enum { BY_KEY, BY_TIME, BY_ENDPOINT };
@@ -25,7 +24,7 @@ static int by_time(const void *left, const void *right)
 {
     const dead_row *a = left, *b = right;
     int             order = pawl__order_integers(a->fields.at, b->fields.at);
-    return order != 0 ? order : pawl__order_integers(a->number, b->number);
+    return order != 0 ? order : by_key(a, b);
 }
 
 static int by_endpoint(const void *left, const void *right)
@@ -58,11 +57,11 @@ pawl_code pawl__memory_dead_list(pawl_store *store, pawl_text endpoint, size_t c
     memory_data       *data   = pawl__memory_enter(store);
     bool               is_all = endpoint.size == 0;
     const memory_tree *tree   = &data->dead.trees[is_all ? BY_TIME : BY_ENDPOINT];
-    const dead_row probe = {.fields = {.endpoint = endpoint, .at = INT64_MIN}, .number = INT64_MIN};
-    memory_list    list  = {0};
-    void          *items = NULL;
-    bool           is_ok = true;
-    dead_row      *row   = pawl__tree_at_least(tree, &probe);
+    const dead_row     probe  = {.fields = {.endpoint = endpoint, .at = INT64_MIN}};
+    memory_list        list   = {0};
+    void              *items  = NULL;
+    bool               is_ok  = true;
+    dead_row          *row    = pawl__tree_at_least(tree, &probe);
     for (; is_ok && row != NULL && (count_max == 0 || list.count < count_max);
          row = pawl__tree_next(tree, row)) {
         if (!is_all && !pawl_text_equal(row->fields.endpoint, endpoint))
@@ -109,7 +108,6 @@ pawl_code pawl__memory_apply_dead_set(memory_commit *commit, const void *item)
         return remove_letter(commit, change, known);
     if (known != NULL)
         return PAWL_OK;
-    model.number = ++data->last_id;
     return pawl__journal_insert(&data->journal, &data->dead, pawl__row_create(&data->dead, &model));
 }
 

@@ -389,10 +389,12 @@ static pawl_code verify(const pawl__sql_schema *schema, const pawl_schema_spec *
     pawl_code   code = compare(schema, spec, line, context, &found, error);
     if (code != PAWL_OK || found.count == 0)
         return code;
-    return pawl_error_set(error, PAWL_ESCHEMA, "%s: %s: the schema has %zu difference%s; %s%s",
+    const char *application = spec->application != NULL ? spec->application : "APP";
+    bool        is_named    = spec->table_count != 0;
+    return pawl_error_set(error, PAWL_ESCHEMA, "%s: %s: the schema has %zu difference%s; %s%s%s",
                           schema->dialect->name, schema->given, found.count,
                           found.count == 1 ? "" : "s", advice_of(schema).text,
-                          spec->table_count != 0 ? " --app APP" : "");
+                          is_named ? " --app " : "", is_named ? application : "");
 }
 
 /* Makes whatever verify misses, which is more than a look at the version tells. Nothing to make, as

@@ -313,6 +313,18 @@ static void a_lease_has_a_length_and_an_owner(void **state)
                    "snapshot of 'orders': the session is zero");
     expect_invalid(pawl_store_lead(store, name, NOW, 0, &is_ours, &error), &error,
                    "lead: the lease is 0 microseconds, at least 1 is needed");
+    static char data[PAWL_NAME_SIZE_MAX + 1];
+    memset(data, 'x', sizeof data);
+    const pawl_text nothing = {.data = "", .size = 0},
+                    endless = {.data = data, .size = sizeof data};
+    expect_invalid(pawl_store_lead(store, nothing, NOW, 1, &is_ours, &error), &error,
+                   "lead: its name has 0 bytes, limit 1 to 200");
+    expect_invalid(pawl_store_unlead(store, nothing, &error), &error,
+                   "lead: its name has 0 bytes, limit 1 to 200");
+    expect_invalid(pawl_store_lead(store, endless, NOW, 1, &is_ours, &error), &error,
+                   "lead: its name has 201 bytes, limit 1 to 200");
+    const pawl_text longest = {.data = data, .size = PAWL_NAME_SIZE_MAX};
+    assert_int_equal(pawl_store_lead(store, longest, NOW, 1, &is_ours, &error), PAWL_OK);
     pawl_store_close(store);
 }
 
