@@ -169,7 +169,7 @@ static void o20_a_session_that_is_ended_takes_the_workers_life_with_it(void **st
     assert_int_equal(living(p, b), 2);
     kill_session(p, a);
     assert_int_equal(living(p, b), 1);
-    assert_int_equal(living(p, a), 2); /* it has noticed before it asked */
+    assert_int_equal(living(p, a), 2); /* the loss is noticed before it asks */
     assert_int_equal(living(p, b), 2);
     expect_code(p, pawl_store_worker_close(a, NOW, &p->error), PAWL_OK);
     assert_int_equal(living(p, b), 1);
@@ -218,8 +218,7 @@ static void o21_a_wait_ends_with_a_row_that_another_commits(void **state)
     assert_true(waited(p, store, 0, PAWL_OK) < 5000);
     for (int64_t paused = 0; paused < 990;) /* the pauses have grown to a second */
         paused = waited(p, store, 60000, PAWL_OK);
-    assert_true(waited(p, store, 60000, PAWL_OK) <
-                20000); /* what shows in no number is looked for */
+    assert_true(waited(p, store, 60000, PAWL_OK) < 20000); /* nothing that shows in a number */
     raw_run(p->raw, "insert into pawl_outbox (DispatchId, State, Attempts, NextAttempt, Due, At, "
                     "Source, Version, `Index`, Endpoint, Destination, AttemptsBefore, MessageId, "
                     "Type, CorrelationId, CausationId, Headers, Body) values ('x', 'pending', 0, "
@@ -249,7 +248,8 @@ static void o21_a_wait_is_interrupted_from_another_thread(void **state)
         code = pawl_store_wait(store, 60000000, -1, &p->error);
     expect_code(p, code, PAWL_EINTERRUPTED);
     pthread_join(thread, NULL);
-    expect_code(p, pawl_store_wait(store, 1000, -1, &p->error), PAWL_OK); /* it is forgotten */
+    expect_code(p, pawl_store_wait(store, 1000, -1, &p->error),
+                PAWL_OK); /* the interrupt is forgotten */
     pawl_store_close(store);
 }
 
