@@ -161,6 +161,27 @@ static void the_lock_is_left_after_a_minute(const char *url)
     world_close(&it);
 }
 
+/* Each by itself: another saga that is hot still keeps none but itself so. */
+static void one_saga_cools_while_another_is_hot(const char *url)
+{
+    world it;
+    hot_open(&it, url);
+    hot_make(&it);
+    world_go_machine(&it, PAWL_SECONDS(50));
+    hot_meddlings = 2;
+    hot_bump(&it, "b");
+    world_drain(&it);
+    world_go_machine(&it, PAWL_SECONDS(15));
+    locks_loads();
+    hot_bump(&it, "a");
+    world_drain(&it);
+    assert_string_equal(locks_loads(), "Counter:main:none(1) ");
+    hot_bump(&it, "b");
+    world_drain(&it);
+    assert_string_equal(locks_loads(), "Counter:main:skip(1) ");
+    world_close(&it);
+}
+
 static void what_others_have_stays_hot(const char *url)
 {
     world it;
@@ -250,6 +271,7 @@ int main(void)
         ON_ALL_STORES(counts_are_right_when_all_claims_were_lost),
         ON_ALL_STORES(locks_come_before_all_other_loads),
         ON_ALL_STORES(the_lock_is_left_after_a_minute),
+        ON_ALL_STORES(one_saga_cools_while_another_is_hot),
         ON_ALL_STORES(what_others_have_stays_hot),
         /* On a server nobody writes the row of a hot saga that a worker has locked. */
         ON_STORES(a_conflict_on_a_hot_saga_keeps_it_hot),

@@ -228,6 +228,51 @@ static void o23_endpoints_with_equal_options_share(const char *url)
     assert_int_equal(observed_stops, 2);
 }
 
+/* Each observer asks one store. */
+static void o23_endpoints_of_two_stores_do_not_share(const char *url)
+{
+    observed       p;
+    char           other[1000];
+    pawl_error     error    = PAWL_ERROR_INIT;
+    pawl_endpoint *endpoint = NULL;
+    observed_open(&p, url, served, (pawl_endpoint_options){0});
+    const pawl_observe_plan *earlier = observed_plan;
+    scenario_url_like(url, other, sizeof other);
+    world_make_tables(other, &observed_application);
+    pawl_endpoint_options options = p.it.options;
+    options.store                 = other;
+    world_ok(pawl_endpoint_create(&observed_application, "right", &options, &endpoint, &error),
+             &error);
+    assert_int_equal(observed_starts, 2);
+    pawl_endpoint_destroy(endpoint);
+    assert_int_equal(observed_stops, 1);
+    observed_plan = earlier;
+    observed_close(&p);
+    scenario_forget(other);
+}
+
+/* Old counts would be taken for those of now. The file is moved away, and comes back. */
+static void o23_counts_of_a_store_that_is_away_are_not_shown(const char *url)
+{
+    observed    p;
+    char        away[1000];
+    const char *path = url + strlen("sqlite:");
+    assert_null(strchr(path, '?'));
+    snprintf(away, sizeof away, "%s.away", path);
+    observed_open(&p, url, served, (pawl_endpoint_options){0});
+    assert_true(exposition_has(observed_metrics(&p), "pawl_outbox_pending"));
+    assert_int_equal(rename(path, away), 0);
+    const exposition *page = observed_metrics(&p);
+    assert_true(exposition_value(page, "pawl_store_up") == 0);
+    assert_false(exposition_has(page, "pawl_outbox_pending"));
+    assert_int_equal(observed_ask(&p, "/readyz").status, 503);
+    assert_int_equal(rename(away, path), 0);
+    page = observed_metrics(&p);
+    assert_true(exposition_value(page, "pawl_store_up") == 1);
+    assert_true(exposition_has(page, "pawl_outbox_pending"));
+    observed_close(&p);
+}
+
 /* ---- Options -------------------------------------------------------------------------- */
 
 static void o23_options_out_of_bounds_are_refused(const char *url)
@@ -277,6 +322,9 @@ int main(void)
         ON_MODULE_AND_STORES(o23_an_answer_of_the_store_is_good_for_a_moment),
         cmocka_unit_test(o23_looks_are_rare_but_not_after_an_outage),
         ON_MODULE_AND_STORES(o23_endpoints_with_equal_options_share),
+        ON_MODULE_AND_STORES(o23_endpoints_of_two_stores_do_not_share),
+        /* A file can be moved. */
+        ON_MODULE(o23_counts_of_a_store_that_is_away_are_not_shown, "sqlite"),
         ON_MODULE_AND_STORES(o23_options_out_of_bounds_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

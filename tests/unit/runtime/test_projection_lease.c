@@ -1,0 +1,90 @@
+/* test_projection_lease.c - the lease of a projection's reader, and of who gives positions: a
+ * worker that keeps it is never without it, and one that comes back finds it taken. O20.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "support/world.h"
+
+#include "runtime/projection.h"
+
+#define TICK(F) F(INT32, number)
+PAWL_RECORD(tick, TICK)
+
+static pawl_code on_tick(pawl_context *ctx, const tick *message)
+{
+    (void)ctx;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_tick, tick);
+
+static const pawl_endpoint_spec plain = {
+    .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_tick)}, {0}}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "leases",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&plain, NULL}};
+
+static pawl_store *open_worker(const char *url)
+{
+    pawl_store *store = NULL;
+    pawl_error  error = PAWL_ERROR_INIT;
+    world_ok(pawl_store_open(url, NULL, &store, &error), &error);
+    world_ok(
+        pawl_store_worker_open(store, PAWL_TEXT("plain"), PAWL_TEXT("[]"), WORLD_START, &error),
+        &error);
+    return store;
+}
+
+static void close_worker(pawl_store *store)
+{
+    pawl_store_worker_close(store, WORLD_START, NULL);
+    pawl_store_close(store);
+}
+
+static bool leads(pawl_store *store, pawl_text name, pawl_time now)
+{
+    pawl_error error  = PAWL_ERROR_INIT;
+    bool       is_led = true;
+    world_ok(pawl_store_lead(store, name, now, PAWL_SECONDS(60), &is_led, &error), &error);
+    return is_led;
+}
+
+static bool keeps(pawl__lease *lease, pawl_store *store, pawl_time now)
+{
+    pawl_error error = PAWL_ERROR_INIT;
+    world_ok(pawl__lease_keep(lease, store, now, &error), &error);
+    return lease->is_ours;
+}
+
+/* For ten minutes, asked each second; then its holder stands still for longer than it lasts. */
+static void o20_a_lease_that_is_kept_is_nobody_elses(const char *url)
+{
+    pawl__lease lease = {.name = PAWL_TEXT("projection/names")};
+    pawl_time   now   = WORLD_START;
+    pawl_store *hold  = world_hold(url);
+    world_make_tables(url, &application);
+    pawl_store *a = open_worker(url), *b = open_worker(url);
+    pawl__lease_forget(&lease);
+    for (int i = 0; i < 600; i++, now += PAWL_SECONDS(1)) {
+        assert_true(keeps(&lease, a, now));
+        assert_false(leads(b, lease.name, now));
+    }
+    now += PAWL_SECONDS(60);
+    assert_true(leads(b, lease.name, now));
+    assert_false(keeps(&lease, a, now));
+    /* The first one asks again, and has it once it is free. */
+    now += PAWL_SECONDS(60);
+    assert_true(keeps(&lease, a, now));
+    close_worker(b);
+    close_worker(a);
+    pawl_store_close(hold);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_ALL_STORES(o20_a_lease_that_is_kept_is_nobody_elses),
+    };
+    world_quiet();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+/* test_runtime_hand.c - the call that a thread has in hand: which calls are told as long, when and
+ * how often, and what giving a thread up says of it. E29, O29.
+ *
+ * Time is the endpoint's machine clock, which the test sets.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "runtime/hand.h"
+
+#include "runtime/runtime.h"
+#include "support/world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TICK(F) F(INT32, number)
+PAWL_RECORD(tick, TICK)
+
+static pawl_code on_tick(pawl_context *ctx, const tick *message)
+{
+    (void)ctx;
+    (void)message;
+    return PAWL_OK;
+}
+PAWL_MESSAGE_HANDLER(on_tick, tick);
+
+static const pawl_endpoint_spec plain = {
+    .name = "plain", .handlers = (const pawl_on[]){{.handle = PAWL_HANDLE(on_tick)}, {0}}};
+static const pawl_application application = {PAWL_APPLICATION_INIT, .name = "hands",
+                                             .endpoints =
+                                                 (const pawl_endpoint_spec *const[]){&plain, NULL}};
+
+static const pawl__call call = {.what = "message",
+                                .id   = PAWL_TEXT_INIT("m-1"),
+                                .type = PAWL_TEXT_INIT("tick"),
+                                .kind = "handler",
+                                .name = "on_tick"};
+
+static struct {
+    world      it;
+    pawl__hand hand;
+    char       lines[1000]; /* of the log, each with its level */
+    int        critical_calls;
+    bool       was_busy; /* in the critical action */
+} t;
+
+static void note_line(pawl_log_level level, const char *text, void *context)
+{
+    size_t size = strlen(t.lines);
+    (void)context;
+    snprintf(t.lines + size, sizeof t.lines - size, "%s: %s\n",
+             level == PAWL_LOG_WARNING ? "warning" : "other", text);
+}
+
+static void critical(void *context, const char *what, const pawl_error *error)
+{
+    assert_ptr_equal(context, &t);
+    assert_string_equal(what, "retention");
+    assert_string_equal(error->text, "why");
+    t.critical_calls++;
+    t.was_busy = t.hand.is_busy;
+}
+
+static void begin(void)
+{
+    memset(&t, 0, sizeof t);
+    world_quiet();
+    world_open(&t.it, "memory:hands", &application, NULL,
+               &(pawl_endpoint_options){.critical = critical, .critical_context = &t});
+    pawl__hand_init(&t.hand);
+    pawl_log_set(note_line, PAWL_LOG_INFO, NULL);
+}
+
+static void end(void)
+{
+    world_quiet();
+    pawl__hand_destroy(&t.hand);
+    world_close(&t.it);
+}
+
+static void pass(int64_t time)
+{
+    pawl_clock_set(t.it.machine, pawl_clock_now(t.it.machine) + time);
+}
+
+static void expect_lines(const char *lines)
+{
+    assert_string_equal(t.lines, lines);
+    t.lines[0] = '\0';
+}
+
+static int64_t watch(void)
+{
+    return pawl__hand_watch(&t.hand, t.it.endpoint);
+}
+
+/* ---- What takes long ------------------------------------------------------------ */
+
+static void o29_a_long_call_is_told_once_and_at_its_end(void **state)
+{
+    (void)state;
+    begin();
+    assert_int_equal(watch(), PAWL_SECONDS(10));
+    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    pass(PAWL_SECONDS(4));
+    assert_int_equal(watch(), PAWL_SECONDS(6));
+    pass(PAWL_SECONDS(6) - 1);
+    assert_int_equal(watch(), 1);
+    expect_lines("");
+    pass(1);
+    assert_int_equal(watch(), PAWL_SECONDS(10));
+    expect_lines("warning: endpoint plain: message m-1 of type tick is in handler on_tick for "
+                 "10 s\n");
+    pass(PAWL_SECONDS(12));
+    assert_int_equal(watch(), PAWL_SECONDS(10));
+    expect_lines("");
+    assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
+    expect_lines("other: endpoint plain: message m-1 of type tick was in handler on_tick for "
+                 "22 s\n");
+    pass(PAWL_SECONDS(30));
+    assert_int_equal(watch(), PAWL_SECONDS(10));
+    expect_lines("");
+    /* The next one is looked at by itself. */
+    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    pass(PAWL_SECONDS(10));
+    (void)watch();
+    expect_lines("warning: endpoint plain: message m-1 of type tick is in handler on_tick for "
+                 "10 s\n");
+    end();
+}
+
+static void o29_a_short_call_is_not_told(void **state)
+{
+    (void)state;
+    begin();
+    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    pass(PAWL_SECONDS(10) - 1);
+    assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
+    expect_lines("");
+    end();
+}
+
+/* Nobody looked meanwhile; and it is about no message. */
+static void o29_a_long_call_that_was_not_watched_is_told_at_its_end(void **state)
+{
+    static const pawl__call bare = {.kind = "the critical action for", .name = "retention"};
+    static const pawl__call sink = {.kind = "a sink"};
+    (void)state;
+    begin();
+    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &bare));
+    pass(PAWL_SECONDS(10));
+    assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
+    expect_lines("warning: endpoint plain: a thread was in the critical action for retention for "
+                 "10 s\n");
+    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &sink));
+    pass(PAWL_SECONDS(11));
+    assert_true(pawl__hand_end(&t.hand, t.it.endpoint));
+    expect_lines("warning: endpoint plain: a thread was in a sink for 11 s\n");
+    end();
+}
+
+/* ---- Giving up ------------------------------------------------------------------- */
+
+typedef struct given_up {
+    bool           is_given_up, has_worker;
+    pawl_worker_id worker;
+    char           text[PAWL__HAND_TEXT_SIZE];
+} given_up;
+
+static given_up give_up(void)
+{
+    given_up result = {.text = ""};
+    result.is_given_up =
+        pawl__hand_give_up(&t.hand, t.it.endpoint, result.text, &result.has_worker, &result.worker);
+    return result;
+}
+
+static void e29_a_thread_in_a_call_is_given_up_by_its_name(void **state)
+{
+    (void)state;
+    begin();
+    assert_true(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    pass(PAWL_SECONDS(3));
+    assert_false(pawl__hand_is_given_up(&t.hand));
+    given_up result = give_up();
+    assert_true(result.is_given_up);
+    assert_false(result.has_worker);
+    assert_string_equal(result.text, "message m-1 of type tick is in handler on_tick for 3 s");
+    assert_true(pawl__hand_is_given_up(&t.hand));
+    pass(PAWL_SECONDS(30));
+    assert_false(pawl__hand_end(&t.hand, t.it.endpoint));
+    expect_lines("");
+    assert_false(pawl__hand_begin(&t.hand, t.it.endpoint, &call));
+    assert_false(pawl__hand_finish(&t.hand));
+    end();
+}
+
+static void e29_a_thread_without_a_call_waits_for_its_store(void **state)
+{
+    (void)state;
+    begin();
+    given_up result = give_up();
+    assert_true(result.is_given_up);
+    assert_string_equal(result.text, "a thread waits for its store");
+    end();
+}
+
+static void e29_a_thread_that_finished_is_not_given_up(void **state)
+{
+    (void)state;
+    begin();
+    assert_false(pawl__hand_is_finished(&t.hand));
+    assert_true(pawl__hand_finish(&t.hand));
+    assert_true(pawl__hand_is_finished(&t.hand));
+    given_up result = give_up();
+    assert_false(result.is_given_up);
+    assert_string_equal(result.text, "");
+    assert_false(pawl__hand_is_given_up(&t.hand));
+    end();
+}
+
+static void e29_the_worker_to_end_is_the_last_one(void **state)
+{
+    pawl_error  error = PAWL_ERROR_INIT;
+    pawl_store *other = NULL;
+    (void)state;
+    begin();
+    world_ok(pawl_store_open("memory:hands", NULL, &other, &error), &error);
+    const pawl_store *const stores[] = {t.it.store, other};
+    for (size_t i = 0; i < 2; i++) {
+        pawl__hand_set_worker(&t.hand, stores[i]);
+        given_up result = give_up();
+        assert_true(result.has_worker);
+        assert_int_equal(pawl_uuid_compare(result.worker.uuid, pawl_store_worker(stores[i]).uuid),
+                         0);
+    }
+    pawl__hand_set_worker(&t.hand, NULL);
+    assert_false(give_up().has_worker);
+    pawl_store_close(other);
+    end();
+}
+
+static void o29_the_critical_action_is_a_call_in_hand(void **state)
+{
+    const pawl_error why = {.code = PAWL_EBUSY, .text = "why"};
+    (void)state;
+    begin();
+    pawl__hand_critical(&t.hand, t.it.endpoint, "retention", &why);
+    assert_int_equal(t.critical_calls, 1);
+    assert_true(t.was_busy);
+    assert_string_equal(give_up().text, "a thread waits for its store");
+    pawl__hand_critical(&t.hand, t.it.endpoint, "retention", &why);
+    assert_int_equal(t.critical_calls, 1);
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(o29_a_long_call_is_told_once_and_at_its_end),
+        cmocka_unit_test(o29_a_short_call_is_not_told),
+        cmocka_unit_test(o29_a_long_call_that_was_not_watched_is_told_at_its_end),
+        cmocka_unit_test(e29_a_thread_in_a_call_is_given_up_by_its_name),
+        cmocka_unit_test(e29_a_thread_without_a_call_waits_for_its_store),
+        cmocka_unit_test(e29_a_thread_that_finished_is_not_given_up),
+        cmocka_unit_test(e29_the_worker_to_end_is_the_last_one),
+        cmocka_unit_test(o29_the_critical_action_is_a_call_in_hand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
