@@ -381,12 +381,49 @@ static void put_field(pawl__mysql_put *put, size_t i, int wire, const void *memb
 static pawl_code check_size(const pawl__mysql_connection *connection, size_t size,
                             pawl_error *error)
 {
-    if (connection->packet_max == 0 || size + PAWL__MYSQL_PACKET_REST <= connection->packet_max)
+    if (size <= connection->packet_max)
         return PAWL_OK;
     return pawl_error_set(error, PAWL_ELIMIT,
-                          "%s: a statement with %zu bytes of values, limit %zu: max_allowed_packet "
-                          "of the server",
+                          "%s: a value of %zu bytes, limit %zu: max_allowed_packet of the server",
                           connection->store->sql.base.scheme, size, connection->packet_max);
+}
+
+static pawl_code send_part(pawl__mysql_connection *connection, MYSQL_STMT *stmt, unsigned place,
+                           pawl_text part, pawl_error *error)
+{
+    my_bool   failed = 0;
+    pawl_code code   = pawl__mysql_may_send(connection, error);
+    if (code != PAWL_OK)
+        return code;
+    if (connection->is_callers)
+        failed = mysql_stmt_send_long_data(stmt, place, part.data, part.size);
+    else
+        PAWL__MYSQL_CALL(connection, failed, mysql_stmt_send_long_data, stmt, stmt, place,
+                         part.data, part.size);
+    return failed ? stmt_failed(connection, stmt, error) : PAWL_OK;
+}
+
+/* The longer values of a statement that does not fit into one packet go ahead, in parts. */
+static pawl_code send_ahead(pawl__mysql_connection      *connection,
+                            const pawl__mysql_statement *statement, const MYSQL_BIND *places,
+                            pawl_error *error)
+{
+    pawl_code code     = PAWL_OK;
+    size_t    part_max = connection->packet_max / 2;
+    /* Before anything is sent: a part that is there already would be the next execution's. */
+    for (unsigned i = 0; code == PAWL_OK && i < statement->place_count; i++)
+        code = check_size(connection, places[i].length != NULL ? *places[i].length : 0, error);
+    for (unsigned i = 0; code == PAWL_OK && i < statement->place_count; i++) {
+        size_t size = places[i].length != NULL ? *places[i].length : 0;
+        if (size < PAWL__MYSQL_PACKET_REST)
+            continue;
+        for (size_t at = 0; code == PAWL_OK && at < size; at += part_max) {
+            pawl_text part = {.data = (const char *)places[i].buffer + at, .size = size - at};
+            part.size      = part.size < part_max ? part.size : part_max;
+            code           = send_part(connection, statement->stmt, i, part, error);
+        }
+    }
+    return code;
 }
 
 static pawl_code run(pawl__mysql_connection *connection, pawl__mysql_statement *statement,
@@ -422,10 +459,12 @@ pawl_code pawl__mysql_execute(pawl__mysql_connection *connection, pawl__mysql_st
         put_field(&put, i, fields->items[i].wire, (const char *)item + fields->items[i].offset);
     for (unsigned i = 0; i < statement->place_count; i++)
         places[i] = put.binds[statement->order[i] - 1];
-    pawl_code code = check_size(connection, put.size, error);
-    if (code == PAWL_OK && statement->place_count != 0 &&
-        mysql_stmt_bind_param(statement->stmt, places) != 0)
+    pawl_code code = PAWL_OK;
+    if (statement->place_count != 0 && mysql_stmt_bind_param(statement->stmt, places) != 0)
         code = stmt_failed(connection, statement->stmt, error);
+    if (code == PAWL_OK && connection->packet_max != 0 &&
+        put.size + PAWL__MYSQL_PACKET_REST > connection->packet_max)
+        code = send_ahead(connection, statement, places, error);
     if (code == PAWL_OK)
         code = run(connection, statement, error);
     while (put.text_count > 0)

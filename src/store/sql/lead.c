@@ -69,12 +69,26 @@ pawl_code pawl__sql_lease_write(pawl_store *store, const pawl__sql_lease *lease,
     return pawl__sql_read_first(store, &asked, NULL, NULL, error);
 }
 
+/* Where rows are locked one by one, two workers may be about to take a lease that has ended: the
+ * second waits here, and then looks at a row that the first has. */
+static pawl_code lock_row(pawl_store *store, pawl_text name, pawl_error *error)
+{
+    const pawl__sql_lease row   = {.name = name};
+    const pawl__sql_asked asked = {PAWL__SQL_LEASE_LOCK, &by_name, &row, NULL, 0};
+    return pawl__sql_ops_of(store)->lock_begin != NULL
+               ? pawl__sql_read_first(store, &asked, NULL, NULL, error)
+               : PAWL_OK;
+}
+
+/* A lease that was none when it was looked for may be another's when it is inserted. */
 static pawl_code take(pawl_store *store, pawl_text name, pawl_time now, int64_t time,
                       int64_t process, bool *is_ours, pawl_error *error)
 {
     pawl__sql_lease row;
     bool            is_taken;
-    pawl_code       code = look(store, name, now, &row, &is_taken, error);
+    pawl_code       code = lock_row(store, name, error);
+    if (code == PAWL_OK)
+        code = look(store, name, now, &row, &is_taken, error);
     if (code != PAWL_OK || is_taken)
         return code;
     bool is_there = row.epoch != 0;
@@ -85,7 +99,7 @@ static pawl_code take(pawl_store *store, pawl_text name, pawl_time now, int64_t 
     row.expires = pawl_time_add(now, time);
     code        = pawl__sql_lease_write(store, &row, is_there, error);
     *is_ours    = code == PAWL_OK;
-    return code;
+    return code == PAWL_EDUPLICATE && !is_there ? PAWL_OK : code;
 }
 
 pawl_code pawl__sql_lead(pawl_store *store, pawl_text name, pawl_time now, int64_t time,

@@ -43,6 +43,7 @@
                    ") values (?1, '', '', 0, 0, 0, {epoch}, 0, 0, 0, 0, 0, 0) {ignore:[Id]}")         \
     X(LEASE_READ,                                                                                     \
       "select [Worker], [Process], [Pid], [Epoch], [Expires] from {leases} where [Name] = ?1")        \
+    X(LEASE_LOCK, "select [Epoch] from {leases} where [Name] = ?1{lock}")                             \
     X(LEASE_FREE, "update {leases} set [Worker] = null, [Process] = 0 where [Name] = ?1 "             \
                   "and [Process] = ?2")                                                               \
     /* The queue. */                                                                                  \

@@ -223,6 +223,9 @@ insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`
 -- LEASE_READ
 select `Worker`, `Process`, `Pid`, `Epoch`, `Expires` from `pawl_leases` where `Name` = ?;
 
+-- LEASE_LOCK
+select `Epoch` from `pawl_leases` where `Name` = ? for update;
+
 -- LEASE_FREE
 update `pawl_leases` set `Worker` = null, `Process` = 0 where `Name` = ? and `Process` = ?;
 
