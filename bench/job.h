@@ -24,7 +24,7 @@
  * libpawl-bench-KIND.so, with the database's library. The rest is
  * libpawl-bench.so, which `pawl bench` loads and which needs no database.
  *
- * Tests: tests/system/bench.sh bench_postgres.sh
+ * Tests: tests/system/bench.sh bench_postgres.sh bench_mysql.sh
  *
  * SPDX-License-Identifier: Apache-2.0
  */
