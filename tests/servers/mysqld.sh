@@ -27,7 +27,7 @@ dir=$(cd "$dir" && pwd) data=$dir/data
 # shellcheck disable=SC2034 # the sourcing program's
 settings=(--no-defaults "--user=$(id -un)" "--datadir=$data" "--port=$port"
     --bind-address=127.0.0.1 "--socket=$dir/socket" "--pid-file=$dir/pid" "--log-error=$dir/log.err"
-    --max-connections=200 --innodb-buffer-pool-size=256M)
+    --max-connections=200 --innodb-buffer-pool-size=256M --max-allowed-packet=64M)
 
 # A process id may be another program's by now. The server works in its data folder.
 is_running()

@@ -180,13 +180,13 @@ static void s32_a_pessimistic_saga(const char *url)
 /* The connection has one type, and no other name opens it. */
 static void ask_for_each(pawl_context *ctx)
 {
-    void *is  = server_is(here) ? (void *)pawl_postgres(ctx) : (void *)pawl_sqlite(ctx);
-    void *not = server_is(here) ? (void *)pawl_sqlite(ctx) : (void *)pawl_postgres(ctx);
-    assert_non_null(is);
-    assert_null(not );
-    assert_ptr_equal(pawl_native(ctx, server_is(here) ? "PGconn" : "sqlite3"), is);
-    assert_null(pawl_native(ctx, server_is(here) ? "sqlite3" : "PGconn"));
-    assert_null(pawl_native(ctx, "MYSQL"));
+    static const char *const types[] = {"sqlite3", "PGconn", "MYSQL"};
+    const void *const        given[] = {pawl_sqlite(ctx), pawl_postgres(ctx), pawl_mysql(ctx)};
+    size_t                   own     = !server_is(here) ? 0 : here[0] == 'p' ? 1 : 2;
+    for (size_t i = 0; i < 3; i++) {
+        assert_true((given[i] != NULL) == (i == own));
+        assert_ptr_equal(pawl_native(ctx, types[i]), given[i]);
+    }
     assert_null(pawl_native(ctx, ""));
     assert_null(pawl_native(ctx, NULL));
 }
@@ -198,6 +198,7 @@ static void ask_by_name(pawl_context *ctx)
 {
     assert_null(pawl_sqlite(ctx));
     assert_null(pawl_postgres(ctx));
+    assert_null(pawl_mysql(ctx));
     void *native = pawl_native(ctx, "OTHER");
     assert_true((native != NULL) == (other_type[0] != '\0'));
 }
@@ -230,6 +231,7 @@ static pawl_code on_no_sql(pawl_context *ctx, const plain *message)
     (void)message;
     assert_null(pawl_sqlite(ctx));
     assert_null(pawl_postgres(ctx));
+    assert_null(pawl_mysql(ctx));
     assert_null(pawl_native(ctx, server_is(here) ? "PGconn" : "sqlite3"));
     return PAWL_OK;
 }
