@@ -136,6 +136,27 @@ static void a_claim_of_nothing_leaves_no_transaction(void **state)
     pawl_store_close(store);
 }
 
+/* Locks that were taken without a hold end with the wait. */
+static void a_wait_ends_a_transaction_without_claims(void **state)
+{
+    static const char free_count[] = "select count(*) from (select 1 from \"shop_Order\" "
+                                     "for update skip locked) as free";
+    place            *p            = *state;
+    pawl_store       *store        = open_store(p, p->url);
+    pawl_value        id           = {.type = PAWL_VALUE_UUID, .as.uuid = uuid_of(1)};
+    pawl_saga_row     row;
+    (void)begin_order(p, store, 1);
+    expect_code(p,
+                pawl_store_saga_load(store, &order_table, PAWL_SAGA_BY_ID, &id, 1,
+                                     PAWL_SAGA_SKIP_LOCKED, p->arena, &row, &p->error),
+                PAWL_OK);
+    assert_int_equal(raw_number(p->pg, free_count), 0);
+    expect_code(p, pawl_store_wait(store, 0, -1, &p->error), PAWL_OK);
+    assert_int_equal(raw_number(p->pg, free_count), 1);
+    expect_no_transaction(p, store);
+    pawl_store_close(store);
+}
+
 /* An operator reads in the inbox how each message ended. */
 static void marks_say_how_it_ended(void **state)
 {
@@ -167,6 +188,7 @@ int main(void)
         CASE(a_flush_row_waits_for_an_add),
         CASE(sagas_of_one_set_are_locked_by_their_ids),
         CASE(a_claim_of_nothing_leaves_no_transaction),
+        CASE(a_wait_ends_a_transaction_without_claims),
         CASE(marks_say_how_it_ended),
     };
     if (place_server() == NULL)

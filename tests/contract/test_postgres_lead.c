@@ -372,6 +372,20 @@ static void a_leader_without_its_session_is_not_listed(void **state)
     end_pair(&it);
 }
 
+/* The row of its lease would stay for ever. */
+static void a_leader_that_closes_leaves_no_lease(void **state)
+{
+    place *p = *state;
+    pair   it;
+    begin_led(p, &it);
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 1);
+    expect_code(p, pawl_store_worker_close(it.second, NOW, &p->error), PAWL_OK);
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 1);
+    expect_code(p, pawl_store_worker_close(it.first, NOW, &p->error), PAWL_OK);
+    assert_int_equal(raw_number(p->pg, "select count(*) from pawl_leases"), 0);
+    end_pair(&it);
+}
+
 int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, trouble_setup, place_teardown)
@@ -387,6 +401,7 @@ int main(void)
         CASE(a_leader_that_is_slow_is_left_alone),
         CASE(without_the_right_the_lead_is_taken_all_the_same),
         CASE(a_leader_without_its_session_is_not_listed),
+        CASE(a_leader_that_closes_leaves_no_lease),
     };
     if (place_server() == NULL)
         return place_skip();

@@ -128,6 +128,49 @@ static void a_wake_up_counts_until_the_next_claim(void **state)
     pawl_store_close(store);
 }
 
+/* A row for the outbox wakes the handle that works on it; another one it does not. */
+static void a_call_for_the_outbox_wakes_its_runner(void **state)
+{
+    place           *p     = *state;
+    pawl_store      *store = open_store(p, p->url);
+    pawl_outbox_rows rows;
+    char             sql[100];
+    for (int i = 0; i < 2; i++) {
+        find_nothing(p, store, "orders");
+        expect_code(
+            p, pawl_store_outbox_claim(store, TEXT("orders"), NOW, 10, p->arena, &rows, &p->error),
+            PAWL_OK);
+        sleep_briefly(p, store);
+    }
+    find_nothing(p, store, "orders");
+    expect_sleeps_on(p, store);
+    snprintf(sql, sizeof sql, "notify \"%s\", '/outbox'", pawl__pg_of(store)->channel);
+    raw_run(p->pg, sql);
+    expect_does_not_sleep(p, store);
+    pawl_store_close(store);
+}
+
+/* The server ended the session that listened, and its locks. */
+static void a_connection_made_again_listens(void **state)
+{
+    place      *p     = *state;
+    pawl_store *store = open_sleeper(p, "orders");
+    char        sql[100];
+    expect_sleeps_on(p, store);
+    snprintf(sql, sizeof sql, "select pg_terminate_backend(%d)", pawl__pg_of(store)->backend_pid);
+    raw_run(p->pg, sql);
+    (void)pawl_store_wait(store, PAWL_SECONDS(WAIT_SECONDS), -1, &p->error);
+    find_nothing(p, store, "orders");
+    sleep_briefly(p, store);
+    find_nothing(p, store, "orders");
+    expect_sleeps_on(p, store);
+    wait_for_lock(p, lock_of(store), true, 1);
+    snprintf(sql, sizeof sql, "notify \"%s\", 'orders'", pawl__pg_of(store)->channel);
+    raw_run(p->pg, sql);
+    expect_does_not_sleep(p, store);
+    pawl_store_close(store);
+}
+
 /* ---- No commit is slept through ------------------------------------------------ */
 
 /* The sleeper has looked, and has not got its lock yet, when the row is committed
@@ -266,9 +309,14 @@ int main(void)
 {
 #define CASE(function) cmocka_unit_test_setup_teardown(function, place_setup, place_teardown)
     const struct CMUnitTest tests[] = {
-        CASE(a_commit_of_another_process_wakes), CASE(a_message_sent_with_sql_wakes),
-        CASE(another_queue_wakes_nobody),        CASE(a_wake_up_counts_until_the_next_claim),
-        CASE(no_commit_is_slept_through),        CASE(what_is_known_may_wait),
+        CASE(a_commit_of_another_process_wakes),
+        CASE(a_message_sent_with_sql_wakes),
+        CASE(another_queue_wakes_nobody),
+        CASE(a_wake_up_counts_until_the_next_claim),
+        CASE(a_call_for_the_outbox_wakes_its_runner),
+        CASE(a_connection_made_again_listens),
+        CASE(no_commit_is_slept_through),
+        CASE(what_is_known_may_wait),
         CASE(what_the_dead_had_is_taken_over),
     };
     if (place_server() == NULL)
