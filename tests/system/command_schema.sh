@@ -91,5 +91,6 @@ echo "== one driver for two schemes"
 if [ -e "$build_dir/libpawl-mysql.so" ]; then
     expect 0 'collate utf8mb4_0900_bin' pawl schema print --dialect mysql "${app[@]}"
     expect 0 'collate utf8mb4_nopad_bin' pawl schema print --store mariadb://someone@nowhere/x "${app[@]}"
-    expect 2 '^pawl: mariadb: open: this driver prints the scripts' pawl schema apply --store mariadb://someone@nowhere/x
+    expect 3 '^pawl: mariadb: mariadb://someone@nowhere.invalid/x: no connection to nowhere.invalid' \
+        pawl schema apply --store mariadb://someone@nowhere.invalid/x
 fi
