@@ -125,6 +125,40 @@ static void enlisted_changes_follow_the_caller(void **state)
     pawl_store_close(store);
 }
 
+/* The rows to hold are looked for where they were added: another connection does not see them. */
+static void an_enlist_holds_rows_of_its_own_transaction(void **state)
+{
+    place           *p      = *state;
+    pawl_store      *store  = open_with_own_table(p);
+    sqlite3         *db     = raw_open(p->path);
+    pawl_outbox_add  add    = {.dispatch_id = {uuid_of(1)},
+                               .source      = TEXT("S"),
+                               .version     = 1,
+                               .endpoint    = TEXT("orders"),
+                               .destination = TEXT("billing"),
+                               .message     = message_of("m-1"),
+                               .at          = NOW};
+    pawl_outbox_hold hold   = {.source = TEXT("S")};
+    pawl_changes     adds   = {.now = NOW, .group_count = 1, .unit_count = 1};
+    pawl_changes     holds  = adds;
+    pawl_queue_send  send   = send_of("orders", "m-2");
+    pawl_changes     later  = one_send(&send);
+    adds.outbox_add.items   = &add;
+    adds.outbox_add.count   = 1;
+    holds.outbox_hold.items = &hold;
+    holds.outbox_hold.count = 1;
+    raw_run(db, "begin");
+    expect_code(p, pawl_store_enlist(store, db, &adds, &p->error), PAWL_OK);
+    expect_code(p, pawl_store_enlist(store, db, &holds, &p->error), PAWL_OK);
+    raw_run(db, "commit");
+    assert_int_equal(raw_number(db, "select count(*) from pawl_outbox where State = 'held'"), 1);
+    /* The next commit goes over the store's own connection again. */
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    expect_code(p, pawl_store_commit(store, &later, NULL, &p->error), PAWL_OK);
+    assert_int_equal(claim_some(p, store, "orders", 9).count, 1);
+    pawl_store_close(store);
+}
+
 static void a_failed_enlist_leaves_nothing(void **state)
 {
     place          *p       = *state;
@@ -365,6 +399,7 @@ int main(void)
         CASE(a_refusal_in_a_hold_refuses_everything),
         CASE(a_hold_that_was_rolled_back_is_lost),
         CASE(enlisted_changes_follow_the_caller),
+        CASE(an_enlist_holds_rows_of_its_own_transaction),
         CASE(a_failed_enlist_leaves_nothing),
         CASE(enlist_wants_a_transaction_on_the_same_file),
         CASE(a_failed_sync_is_unknown_then_resolved),
