@@ -73,8 +73,9 @@ pawl_code pawl__sql_lease_write(pawl_store *store, const pawl__sql_lease *lease,
  * second waits here, and then looks at a row that the first has. */
 static pawl_code lock_row(pawl_store *store, pawl_text name, pawl_error *error)
 {
-    const pawl__sql_lease row   = {.name = name};
-    const pawl__sql_asked asked = {PAWL__SQL_LEASE_LOCK, &by_name, &row, NULL, 0};
+    const pawl__sql_lease         row     = {.name = name};
+    static const pawl__sql_fields nothing = {NULL, 0};
+    const pawl__sql_asked         asked   = {PAWL__SQL_LEASE_LOCK, &by_name, &row, &nothing, 0};
     return pawl__sql_ops_of(store)->lock_begin != NULL
                ? pawl__sql_read_first(store, &asked, NULL, NULL, error)
                : PAWL_OK;
