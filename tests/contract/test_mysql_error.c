@@ -54,7 +54,7 @@ static void d37_numbers_have_codes(void **state)
     expect(1205, PAWL_EBUSY, PAWL__MYSQL_STATEMENT_UNDONE);
     expect(1290, PAWL_EUNREACHABLE, PAWL__MYSQL_STATEMENT_UNDONE);
     expect(1836, PAWL_EUNREACHABLE, PAWL__MYSQL_STATEMENT_UNDONE);
-    expect(1047, PAWL_EUNREACHABLE, PAWL__MYSQL_STATEMENT_UNDONE);
+    expect(1047, PAWL_EUNREACHABLE, PAWL__MYSQL_CONNECTION_LOST);
     expect(1044, PAWL_EDENIED, PAWL__MYSQL_STATEMENT_UNDONE);
     expect(2006, PAWL_ELOST, PAWL__MYSQL_CONNECTION_LOST);
     expect(1020, PAWL_EBUSY, PAWL__MYSQL_STATEMENT_UNDONE); /* the first row */
@@ -81,6 +81,7 @@ static void d37_a_commit_that_is_lost_is_unknown(void **state)
     assert_int_equal(commit_code_of(2006), PAWL_EUNKNOWN);
     assert_int_equal(commit_code_of(1053), PAWL_EUNKNOWN);
     assert_int_equal(commit_code_of(1180), PAWL_EUNKNOWN);
+    assert_int_equal(commit_code_of(1047), PAWL_EUNREACHABLE); /* refused before it began */
     assert_int_equal(commit_code_of(1213), PAWL_EBUSY);
     assert_int_equal(commit_code_of(1290), PAWL_EUNREACHABLE);
     assert_int_equal(commit_code_of(1), PAWL_EPERSIST);

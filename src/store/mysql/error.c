@@ -11,6 +11,7 @@
 #define STATEMENT PAWL__MYSQL_STATEMENT_UNDONE
 #define TRANSACTION PAWL__MYSQL_TRANSACTION_UNDONE
 #define CONNECTION PAWL__MYSQL_CONNECTION_LOST
+#define NOT_IN_CLUSTER 1047 /* refuses the statement, also where that is a commit */
 #define ERROR_DURING_COMMIT 1180
 
 typedef struct number_row {
@@ -30,7 +31,8 @@ static const number_row rows[] = {
     {1041, PAWL_ENOMEM, STATEMENT},        /* out of resources */
     {1044, PAWL_EDENIED, STATEMENT},       /* no right to the database */
     {1045, PAWL_EDENIED, CONNECTION},      /* user or password */
-    {1047, PAWL_EUNREACHABLE, STATEMENT},  /* a node of Galera that is not in its cluster */
+    {1047, PAWL_EUNREACHABLE, CONNECTION}, /* a node of Galera that is not in its cluster: the next
+                                              host may be */
     {1048, PAWL_EINVAL, STATEMENT},        /* null where none may be */
     {1049, PAWL_ENOTSTORE, STATEMENT},     /* no such database */
     {1053, PAWL_ELOST, CONNECTION},        /* the server is shutting down */
@@ -109,6 +111,7 @@ pawl_code pawl__mysql_code_of(unsigned number, pawl__mysql_left *left)
 pawl_code pawl__mysql_commit_code_of(unsigned number)
 {
     pawl__mysql_left left;
-    pawl_code        code = pawl__mysql_code_of(number, &left);
-    return left == CONNECTION || number == ERROR_DURING_COMMIT ? PAWL_EUNKNOWN : code;
+    pawl_code        code       = pawl__mysql_code_of(number, &left);
+    bool             is_unknown = left == CONNECTION && number != NOT_IN_CLUSTER;
+    return is_unknown || number == ERROR_DURING_COMMIT ? PAWL_EUNKNOWN : code;
 }

@@ -50,8 +50,9 @@ typedef struct pawl__mysql {
     pawl__mysql_connection   side; /* made when it is needed first */
     const pawl__sql_dialect *dialect;
     pawl__mysql_url          url;
-    pid_t                    pid;          /* the process that opened the handle */
-    atomic_int               interrupt_fd; /* an eventfd; -1: none */
+    bool               is_cluster;   /* Galera: a row lock is one node's, so claims are stamps */
+    pid_t              pid;          /* the process that opened the handle */
+    atomic_int         interrupt_fd; /* an eventfd; -1: none */
     int64_t            until_ms; /* monotonic: the end of an operation of several tries; 0: none */
     pawl__mysql_claim *claims;   /* by seq */
     size_t             claim_count;
@@ -71,6 +72,12 @@ static inline pawl__mysql *pawl__mysql_of(pawl_store *store)
 static inline bool pawl__mysql_is_mariadb(const pawl__mysql *store)
 {
     return store->dialect == &pawl__mariadb_dialect;
+}
+
+/* Heartbeats tell who lives: no lock of a session reaches through a pooler, or another node. */
+static inline bool pawl__mysql_has_beats(const pawl__mysql *store)
+{
+    return store->url.is_pooled || store->is_cluster;
 }
 
 /* connection.c */

@@ -137,6 +137,17 @@ static pawl_code dial(pawl__mysql *store, pawl__mysql_connection *connection,
     return PAWL_OK;
 }
 
+#define SESSION "select @@max_allowed_packet, @@global.read_only or @@innodb_read_only"
+/* A server that was built without Galera has no such variable. */
+#define WSREP_ON                                                                \
+    "select max(global_value = 'ON') from information_schema.system_variables " \
+    "where variable_name = 'wsrep_on'"
+/* The same on all nodes. */
+#define CLUSTER_ID                                                  \
+    "(select variable_value from information_schema.global_status " \
+    "where variable_name = 'wsrep_cluster_state_uuid')"
+#define PLACE(of) "select left(sha2(concat_ws('/', " of ", database()), 256), 32)"
+
 /* ---- The session --------------------------------------------------------- */
 
 static pawl_code check_version(pawl__mysql *store, MYSQL *mysql, pawl_error *error)
@@ -178,12 +189,11 @@ static pawl_code set_session(pawl__mysql *store, pawl__mysql_connection *connect
 pawl_code pawl__mysql_place(pawl__mysql_connection *connection, char place[PAWL__MYSQL_PLACE_SIZE],
                             pawl_error *error)
 {
-    MYSQL_RES *rows;
-    pawl_code  code = pawl__mysql_ask(
-         connection,
-         "select left(sha2(concat_ws('/', @@hostname, @@port, @@datadir, database()), 256), 32)",
-         &rows, error);
-    MYSQL_ROW row = code == PAWL_OK ? mysql_fetch_row(rows) : NULL;
+    MYSQL_RES  *rows;
+    const char *text =
+        connection->store->is_cluster ? PLACE(CLUSTER_ID) : PLACE("@@hostname, @@port, @@datadir");
+    pawl_code code = pawl__mysql_ask(connection, text, &rows, error);
+    MYSQL_ROW row  = code == PAWL_OK ? mysql_fetch_row(rows) : NULL;
     (void)snprintf(place, PAWL__MYSQL_PLACE_SIZE, "%s",
                    row != NULL && row[0] != NULL ? row[0] : "");
     mysql_free_result(rows);
@@ -193,14 +203,15 @@ pawl_code pawl__mysql_place(pawl__mysql_connection *connection, char place[PAWL_
 static pawl_code ask_session(pawl__mysql_connection *connection, bool *is_read_only,
                              pawl_error *error)
 {
-    MYSQL_RES *rows;
-    pawl_code  code = pawl__mysql_ask(
-         connection, "select @@max_allowed_packet, @@global.read_only or @@innodb_read_only", &rows,
-         error);
-    MYSQL_ROW row = code == PAWL_OK ? mysql_fetch_row(rows) : NULL;
+    MYSQL_RES   *rows;
+    pawl__mysql *store = connection->store;
+    const char  *text  = pawl__mysql_is_mariadb(store) ? SESSION ", (" WSREP_ON ")" : SESSION ", 0";
+    pawl_code    code  = pawl__mysql_ask(connection, text, &rows, error);
+    MYSQL_ROW    row   = code == PAWL_OK ? mysql_fetch_row(rows) : NULL;
     if (row != NULL && row[0] != NULL && row[1] != NULL) {
         connection->packet_max = strtoul(row[0], NULL, 10);
         *is_read_only          = row[1][0] == '1';
+        store->is_cluster      = row[2] != NULL && row[2][0] == '1';
     }
     mysql_free_result(rows);
     return code;
@@ -278,7 +289,8 @@ bool pawl__mysql_kill(pawl__mysql_connection *connection)
 /* A lost connection took the row locks of the claims and the worker's lock with it. */
 static pawl_code connect_again(pawl__mysql *store, pawl_error *error)
 {
-    store->claim_count  = 0;
+    if (!store->is_cluster)
+        store->claim_count = 0;
     store->sql.in_hold  = false;
     pawl_code code      = pawl__mysql_connect(store, &store->main, error);
     store->main.is_lost = code != PAWL_OK; /* the next operation tries again */

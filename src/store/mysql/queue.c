@@ -94,6 +94,7 @@ typedef struct claim_by {
     int64_t   limit;
     pawl_text claimed; /* this transaction's own locks do not skip its rows */
     int64_t   seq;
+    pawl_uuid worker; /* whose stamps are no hindrance */
 } claim_by;
 
 #define BY(member, as)                              \
@@ -102,10 +103,11 @@ typedef struct claim_by {
     }
 
 static const pawl__sql_field  due_fields[]    = {BY(queue, TEXT), BY(due_max, TIME), BY(limit, INT),
-                                                 BY(claimed, TEXT)};
+                                                 BY(claimed, TEXT), BY(worker, UUID)};
 static const pawl__sql_field  again_fields[]  = {BY(seq, INT), BY(queue, TEXT), BY(due_max, TIME)};
 static const pawl__sql_fields by_due          = {due_fields, 3};
-static const pawl__sql_fields by_due_more     = PAWL__SQL_LIST(due_fields);
+static const pawl__sql_fields by_due_more     = {due_fields, 4};
+static const pawl__sql_fields by_due_free     = PAWL__SQL_LIST(due_fields);
 static const pawl__sql_field  number_field[]  = {{0, PAWL__WIRE_INT}};
 static const pawl__sql_fields one_number      = PAWL__SQL_LIST(number_field);
 static const pawl__sql_fields by_number_again = PAWL__SQL_LIST(again_fields);
@@ -122,12 +124,19 @@ static void cut(pawl_queue_rows *rows, size_t size_max)
 static pawl_code claim_some(pawl__mysql *store, const pawl_queue_claim *claim, int64_t limit,
                             pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
-    bool                  is_more = store->claim_count != 0;
-    pawl__sql_rows        found   = {0};
-    claim_by              by = {.queue = claim->queue, .due_max = claim->due_max, .limit = limit};
-    const pawl__sql_asked asked = {is_more ? PAWL__MYSQL_QUEUE_CLAIM_MORE : PAWL__MYSQL_QUEUE_CLAIM,
-                                   is_more ? &by_due_more : &by_due, &by, &pawl__sql_queue_row,
-                                   sizeof *rows->items};
+    bool            is_more = store->claim_count != 0 || store->is_cluster;
+    pawl__sql_rows  found   = {0};
+    claim_by        by      = {.queue   = claim->queue,
+                               .due_max = claim->due_max,
+                               .limit   = limit,
+                               .worker  = store->sql.base.worker.uuid};
+    pawl__sql_asked asked   = {is_more ? PAWL__MYSQL_QUEUE_CLAIM_MORE : PAWL__MYSQL_QUEUE_CLAIM,
+                             is_more ? &by_due_more : &by_due, &by, &pawl__sql_queue_row,
+                             sizeof *rows->items};
+    if (store->is_cluster) {
+        asked.statement  = PAWL__MYSQL_QUEUE_CLAIM_FREE;
+        asked.parameters = &by_due_free;
+    }
     if (is_more)
         by.claimed.data = numbers_of(store, arena, &by.claimed.size);
     if (is_more && by.claimed.data == NULL)
@@ -208,12 +217,34 @@ static pawl_code claim_again(pawl__mysql *store, const pawl_queue_claim *claim, 
     return code;
 }
 
+static pawl_code claim_rows(pawl__mysql *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                            pawl_queue_rows *rows, pawl_error *error)
+{
+    return claim->seq_count != 0 ? claim_again(store, claim, arena, rows, error)
+                                 : claim_due(store, claim, arena, rows, error);
+}
+
+/* On a cluster the row locks only keep handles on one node apart while they stamp. */
+static pawl_code claim_stamped(pawl__mysql *store, const pawl_queue_claim *claim, pawl_arena *arena,
+                               pawl_queue_rows *rows, pawl_error *error)
+{
+    pawl_store *base = &store->sql.base;
+    *rows            = (pawl_queue_rows){0};
+    pawl_code code   = pawl__mysql_stamp_begin(base, error);
+    if (code != PAWL_OK)
+        return code;
+    code = claim_rows(store, claim, arena, rows, error);
+    if (code == PAWL_OK)
+        code = pawl__sql_queue_stamp(base, rows, error);
+    return pawl__mysql_stamp_end(base, code, error);
+}
+
 pawl_code pawl__mysql_queue_claim(pawl_store *base, const pawl_queue_claim *claim,
                                   pawl_arena *arena, pawl_queue_rows *rows, pawl_error *error)
 {
     pawl__mysql *store = pawl__mysql_of(base);
-    pawl_code    code  = claim->seq_count != 0 ? claim_again(store, claim, arena, rows, error)
-                                               : claim_due(store, claim, arena, rows, error);
+    pawl_code    code  = store->is_cluster ? claim_stamped(store, claim, arena, rows, error)
+                                           : claim_rows(store, claim, arena, rows, error);
     if (code == PAWL_OK)
         code = add(store, rows, error);
     if (code != PAWL_OK)
@@ -263,8 +294,9 @@ pawl_code pawl__mysql_claims_lock(pawl__mysql *store, pawl_error *error)
 pawl_code pawl__mysql_claim_check(pawl_store *base, const pawl_queue_settle *settle,
                                   pawl_error *why)
 {
-    return find(pawl__mysql_of(base), settle->seq) != NULL ? PAWL_OK
-                                                           : pawl__sql_why_not_claimed(settle, why);
+    if (find(pawl__mysql_of(base), settle->seq) == NULL)
+        return pawl__sql_why_not_claimed(settle, why);
+    return pawl__mysql_of(base)->is_cluster ? pawl__sql_queue_unstamp(base, settle, why) : PAWL_OK;
 }
 
 /* The locks of claims that the commit did not settle went with its transaction: they are taken again
@@ -272,7 +304,7 @@ pawl_code pawl__mysql_claim_check(pawl_store *base, const pawl_queue_settle *set
  * operation finds the claims gone. */
 static void keep_rest(pawl__mysql *store)
 {
-    if (store->claim_count == 0 || store->main.in_transaction)
+    if (store->claim_count == 0 || store->main.in_transaction || store->is_cluster)
         return;
     store->sql.connection = &store->main;
     if (pawl__mysql_begin(&store->sql.base, NULL) != PAWL_OK)

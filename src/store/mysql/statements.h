@@ -21,20 +21,44 @@
 #define PAWL__MYSQL_LOCKED "for update skip locked"
 #define PAWL__MYSQL_CLAIMED "order by [Due], [Seq] limit ?3 " PAWL__MYSQL_LOCKED
 
+/* The lease that is a claim, where claims are no row locks (sql/queue_stamp.c). */
+#define PAWL__MYSQL_STAMP "concat('claim:', [Seq])"
+#define PAWL__MYSQL_SEEN(process, now) "if(" process " = 0, utc_timestamp(6), " now ")"
+
 /* name, template */
 #define PAWL__MYSQL_STATEMENTS(X)                                                                                                                            \
     X(QUEUE_CLAIM, PAWL__SQL_QUEUE_ROW_TEXT PAWL__MYSQL_DUE PAWL__MYSQL_CLAIMED)                                                                             \
     X(QUEUE_CLAIM_MORE, PAWL__SQL_QUEUE_ROW_TEXT PAWL__MYSQL_DUE                                                                                             \
       "and find_in_set([Seq], ?4) = 0 " PAWL__MYSQL_CLAIMED)                                                                                                 \
+    X(QUEUE_CLAIM_FREE, PAWL__SQL_QUEUE_ROW_TEXT PAWL__MYSQL_DUE                                                                                             \
+      "and find_in_set([Seq], ?4) = 0 and not exists (select 1 from {leases} as c "                                                                          \
+      "where c.[Name] = " PAWL__MYSQL_STAMP " and c.[Worker] <> ?5) " PAWL__MYSQL_CLAIMED)                                                                   \
     X(QUEUE_CLAIM_AGAIN, PAWL__SQL_QUEUE_ROW_TEXT                                                                                                            \
       "where [Seq] = ?1 and [Queue] = ?2 and [Due] <= ?3 " PAWL__MYSQL_LOCKED)                                                                               \
     X(QUEUE_COUNT_DUE,                                                                                                                                       \
       "select count(*) from (select 1 from {queue} " PAWL__MYSQL_DUE "limit ?3) as d")                                                                       \
     X(QUEUE_LOCK, "select [Seq] from {queue} where [Seq] = ?1 and [Due] = ?2 " PAWL__MYSQL_LOCKED)                                                           \
     X(QUEUE_FIRST,                                                                                                                                           \
-      "select [Due] from {queue} force index ({queue_due}) where [Queue] = ?1 order by [Due] limit 1 " PAWL__MYSQL_LOCKED)                                   \
+      "select [Due] from {queue} force index ({queue_due}) where [Queue] = ?1 and not exists "                                                               \
+      "(select 1 from {leases} as c where c.[Name] = " PAWL__MYSQL_STAMP                                                                                     \
+      ") order by [Due] limit 1 " PAWL__MYSQL_LOCKED)                                                                                                        \
     X(OUTBOX_HOLD_BACK, "update {outbox} force index ({outbox_pending}) set [State] = 'held' "                                                               \
                         "where [State] = 'pending' and [Id] > ?2 and [Source] = ?1")                                                                         \
+    /* A worker without a lock lives by the server's clock. */                                                                                               \
+    X(WORKER_INSERT,                                                                                                                                         \
+      "insert into {workers} ([Id], [Endpoint], [Types], [Epoch], [Process], [Pid], "                                                                        \
+      "[Seen], " PAWL__SQL_COUNTERS                                                                                                                          \
+      ") values (?1, ?2, ?3, 1, ?4, ?5, " PAWL__MYSQL_SEEN("?4", "?6") ", 0, 0, 0, 0, 0, 0)")                                                                \
+    X(WORKER_FENCE,                                                                                                                                          \
+      "update {workers} set [LastCommit] = ?1, [Seen] = " PAWL__MYSQL_SEEN(                                                                                  \
+          "[Process]",                                                                                                                                       \
+          "?2") ", "                                                                                                                                         \
+                "[Messages] = [Messages] + ?3, "                                                                                                             \
+                "[Timeouts] = [Timeouts] + ?4, [Flushes] = [Flushes] + ?5, [Failures] = [Failures] + ?6, "                                                   \
+                "[Conflicts] = [Conflicts] + ?7, [Dead] = [Dead] + ?8 where [Id] = ?9 and [Epoch] = ?10")                                                    \
+    X(WORKER_REPLACE,                                                                                                                                        \
+      "update {workers} set [Endpoint] = ?1, [Types] = ?2, [Process] = ?3, [Pid] = ?4, "                                                                     \
+      "[Seen] = " PAWL__MYSQL_SEEN("?3", "?5") ", [Epoch] = [Epoch] + 1 where [Id] = ?6")                                                                    \
     X(WORKER_FOLD,                                                                                                                                           \
       "update {workers} as t join {workers} as w on w.[Id] = ?2 set " PAWL__MYSQL_SUM("[Messages]") ", " PAWL__MYSQL_SUM("[Timeouts]") ", " PAWL__MYSQL_SUM( \
           "[Flushes]") ", " PAWL__MYSQL_SUM("[Failures]") ", " PAWL__MYSQL_SUM("[Conflicts]") ", " PAWL__MYSQL_SUM("[Dead]") " where t.[Id] = ?1")           \

@@ -19,10 +19,12 @@ void pawl__mysql_rollback(pawl__mysql_connection *connection)
 {
     if (!connection->in_transaction)
         return;
-    connection->is_undone      = false; /* the rollback of nothing is harmless */
-    connection->in_transaction = false;
+    connection->is_undone = false; /* the rollback of nothing is harmless */
+    /* A node of Galera says at a rollback, too, that it undid the transaction before. */
     if (!connection->is_lost && pawl__mysql_query(connection, "rollback", NULL) != PAWL_OK)
-        connection->is_lost = true;
+        connection->is_lost |= !connection->is_undone;
+    connection->is_undone      = false;
+    connection->in_transaction = false;
 }
 
 /* A transaction, with the row locks of the claims where it is main's. */
@@ -37,7 +39,7 @@ pawl_code pawl__mysql_begin(pawl_store *base, pawl_error *error)
     if (code != PAWL_OK)
         return code;
     connection->in_transaction = true;
-    if (connection == &store->main && store->claim_count > 0)
+    if (connection == &store->main && store->claim_count > 0 && !store->is_cluster)
         code = pawl__mysql_claims_lock(store, error);
     if (code != PAWL_OK)
         pawl__mysql_rollback(connection);

@@ -124,7 +124,7 @@ pawl_code pawl__mysql_failed(pawl__mysql_connection *connection, unsigned number
     const char      *scheme = connection->store->sql.base.scheme;
     pawl_code        code   = pawl__mysql_code_of(number, &left);
     connection->is_lost |= left == PAWL__MYSQL_CONNECTION_LOST;
-    connection->is_undone |= left == PAWL__MYSQL_TRANSACTION_UNDONE;
+    connection->is_undone |= connection->in_transaction && left == PAWL__MYSQL_TRANSACTION_UNDONE;
     if (connection->why != PAWL_OK && (code == PAWL_ETIMEOUT || code == PAWL_ELOST))
         return say_broken_off(connection, error);
     if (number == NUMBER_TOO_LARGE)

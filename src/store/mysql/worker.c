@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "store/sql/worker.h"
 #include "store/mysql/mysql.h"
 #include "store/sql/operations.h"
 
@@ -108,7 +109,7 @@ pawl_code pawl__mysql_own_lock(pawl_store *base, int64_t *number, pawl_error *er
 {
     pawl__mysql *store = pawl__mysql_of(base);
     pawl_code    code  = PAWL_OK;
-    if (store->lock_number == 0 && !store->url.is_pooled) {
+    if (store->lock_number == 0 && !pawl__mysql_has_beats(store)) {
         store->lock_number = number_of(base->worker.uuid);
         code               = pawl__mysql_worker_lock(&store->main, error);
         if (code != PAWL_OK)
@@ -176,6 +177,15 @@ pawl_code pawl__mysql_who_lives(pawl_store *base, pawl__sql_life *const *lives, 
     return code;
 }
 
+/* The claims of a worker that died with its session are rows here, which nobody else would free. */
+static pawl_code free_dead(pawl_store *base, pawl_error *error)
+{
+    pawl_code code = pawl__mysql_stamp_begin(base, error);
+    if (code == PAWL_OK)
+        code = pawl__mysql_stamp_end(base, pawl__sql_free_dead(base, error), error);
+    return code == PAWL_EBUSY ? PAWL_OK : code; /* another worker does the same */
+}
+
 pawl_code pawl__mysql_beat(pawl__mysql *store, bool is_first, pawl_error *error)
 {
     static const pawl__sql_field  id[] = {{0, PAWL__WIRE_UUID}};
@@ -183,11 +193,12 @@ pawl_code pawl__mysql_beat(pawl__mysql *store, bool is_first, pawl_error *error)
     const pawl__sql_asked asked = {PAWL__MYSQL_WORKER_BEAT, &by, &store->sql.base.worker.uuid, NULL,
                                    0};
     int64_t               now_ms = pawl__mysql_clock_ms();
-    if (!store->url.is_pooled || !(is_first || store->sql.base.is_attached) ||
+    if (!pawl__mysql_has_beats(store) || !(is_first || store->sql.base.is_attached) ||
         (!is_first && now_ms - store->beat_ms < BEAT_MS))
         return PAWL_OK;
     store->beat_ms = now_ms;
-    return pawl__sql_read_first(&store->sql.base, &asked, NULL, NULL, error);
+    pawl_code code = pawl__sql_read_first(&store->sql.base, &asked, NULL, NULL, error);
+    return code == PAWL_OK && store->is_cluster ? free_dead(&store->sql.base, error) : code;
 }
 
 /* ---- A commit in doubt ---------------------------------------------------- */

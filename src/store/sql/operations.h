@@ -45,6 +45,13 @@ pawl_code pawl__sql_sweep(pawl_store *store, const pawl_sweep *sweep, int64_t *c
                           pawl_error *error);
 pawl_code pawl__sql_timeout_reap(pawl_store *store, pawl_time now, int64_t *count,
                                  pawl_error *error);
+/* queue_stamp.c */
+/* For databases where a row lock is not seen by all: the claims of the rows as leases of this handle's
+ * worker, in the open transaction. Rows that another worker has are left out. */
+pawl_code pawl__sql_queue_stamp(pawl_store *store, pawl_queue_rows *rows, pawl_error *error);
+/* Ends the claim of a row in the transaction that settles it; EGONE: another worker has the row. */
+pawl_code pawl__sql_queue_unstamp(pawl_store *store, const pawl_queue_settle *settle,
+                                  pawl_error *why);
 
 /* find.c */
 pawl_code pawl__sql_queue_oldest(pawl_store *store, pawl_text queue, pawl_time due_max,

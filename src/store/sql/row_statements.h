@@ -46,6 +46,10 @@
     X(LEASE_LOCK, "select [Epoch] from {leases} where [Name] = ?1{lock}")                             \
     X(LEASE_FREE, "update {leases} set [Worker] = null, [Process] = 0 where [Name] = ?1 "             \
                   "and [Process] = ?2")                                                               \
+    X(QUEUE_STAMP,                                                                                    \
+      "insert into {leases} ([Name], [Worker], [Process], [Pid], [Epoch], [Expires]) "                \
+      "values (?1, ?2, 0, 0, 1, {epoch})")                                                            \
+    X(QUEUE_STAMP_KEEP, "update {leases} set [Epoch] = 1 where [Name] = ?1 and [Worker] = ?2")        \
     /* The queue. */                                                                                  \
     X(QUEUE_ROW, PAWL__SQL_QUEUE_ROW_TEXT "where [Seq] = ?1 and [Queue] = ?2 and [Due] <= ?3")        \
     X(QUEUE_DELETE, "delete from {queue} where [Seq] = ?1 and [Queue] = ?2")                          \

@@ -195,20 +195,6 @@ select count(*) from `pawl_dead`;
 -- SUBSCRIPTION_LIST
 select `Type`, `Queue` from `pawl_subscriptions` order by `Type`, `Queue`;
 
--- WORKER_INSERT
-insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`, `Seen`,
-`Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`) values (?, ?, ?, 1, ?, ?, ?, 0,
-0, 0, 0, 0, 0);
-
--- WORKER_FENCE
-update `pawl_workers` set `LastCommit` = ?, `Seen` = ?, `Messages` = `Messages` + ?, `Timeouts` =
-`Timeouts` + ?, `Flushes` = `Flushes` + ?, `Failures` = `Failures` + ?, `Conflicts` = `Conflicts` +
-?, `Dead` = `Dead` + ? where `Id` = ? and `Epoch` = ?;
-
--- WORKER_REPLACE
-update `pawl_workers` set `Endpoint` = ?, `Types` = ?, `Process` = ?, `Pid` = ?, `Seen` = ?, `Epoch`
-= `Epoch` + 1 where `Id` = ?;
-
 -- WORKER_RAISE
 update `pawl_workers` set `Epoch` = `Epoch` + 1 where `Id` = ?;
 
@@ -228,6 +214,13 @@ select `Epoch` from `pawl_leases` where `Name` = ? for update;
 
 -- LEASE_FREE
 update `pawl_leases` set `Worker` = null, `Process` = 0 where `Name` = ? and `Process` = ?;
+
+-- QUEUE_STAMP
+insert into `pawl_leases` (`Name`, `Worker`, `Process`, `Pid`, `Epoch`, `Expires`) values (?, ?, 0,
+0, 1, '1970-01-01 00:00:00');
+
+-- QUEUE_STAMP_KEEP
+update `pawl_leases` set `Epoch` = 1 where `Name` = ? and `Worker` = ?;
 
 -- QUEUE_ROW
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
@@ -564,6 +557,13 @@ select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, 
 where `Queue` = ? and `Due` <= ? and find_in_set(`Seq`, ?) = 0 order by `Due`, `Seq` limit ? for
 update skip locked;
 
+-- QUEUE_CLAIM_FREE
+select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
+`CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` force index (`pawl_queue_due`)
+where `Queue` = ? and `Due` <= ? and find_in_set(`Seq`, ?) = 0 and not exists (select 1 from
+`pawl_leases` as c where c.`Name` = concat('claim:', `Seq`) and c.`Worker` <> ?) order by `Due`,
+`Seq` limit ? for update skip locked;
+
 -- QUEUE_CLAIM_AGAIN
 select `Seq`, `Due`, `Placed`, `Attempts`, `Deaths`, `WaitingSince`, `History`, `MessageId`, `Type`,
 `CorrelationId`, `CausationId`, `Headers`, `Body` from `pawl_queue` where `Seq` = ? and `Queue` = ?
@@ -577,12 +577,27 @@ and `Due` <= ? limit ?) as d;
 select `Seq` from `pawl_queue` where `Seq` = ? and `Due` = ? for update skip locked;
 
 -- QUEUE_FIRST, for QUEUE_FIRST
-select `Due` from `pawl_queue` force index (`pawl_queue_due`) where `Queue` = ? order by `Due` limit
-1 for update skip locked;
+select `Due` from `pawl_queue` force index (`pawl_queue_due`) where `Queue` = ? and not exists
+(select 1 from `pawl_leases` as c where c.`Name` = concat('claim:', `Seq`)) order by `Due` limit 1
+for update skip locked;
 
 -- OUTBOX_HOLD_BACK
 update `pawl_outbox` force index (`pawl_outbox_pending`) set `State` = 'held' where `State` =
 'pending' and `Id` > ? and `Source` = ?;
+
+-- WORKER_INSERT, for WORKER_INSERT
+insert into `pawl_workers` (`Id`, `Endpoint`, `Types`, `Epoch`, `Process`, `Pid`, `Seen`,
+`Messages`, `Timeouts`, `Flushes`, `Failures`, `Conflicts`, `Dead`) values (?, ?, ?, 1, ?, ?, if(? =
+0, utc_timestamp(6), ?), 0, 0, 0, 0, 0, 0);
+
+-- WORKER_FENCE, for WORKER_FENCE
+update `pawl_workers` set `LastCommit` = ?, `Seen` = if(`Process` = 0, utc_timestamp(6), ?),
+`Messages` = `Messages` + ?, `Timeouts` = `Timeouts` + ?, `Flushes` = `Flushes` + ?, `Failures` =
+`Failures` + ?, `Conflicts` = `Conflicts` + ?, `Dead` = `Dead` + ? where `Id` = ? and `Epoch` = ?;
+
+-- WORKER_REPLACE, for WORKER_REPLACE
+update `pawl_workers` set `Endpoint` = ?, `Types` = ?, `Process` = ?, `Pid` = ?, `Seen` = if(? = 0,
+utc_timestamp(6), ?), `Epoch` = `Epoch` + 1 where `Id` = ?;
 
 -- WORKER_FOLD, for WORKER_FOLD
 update `pawl_workers` as t join `pawl_workers` as w on w.`Id` = ? set t.`Messages` = t.`Messages` +
@@ -750,6 +765,9 @@ select 0, `Id`, `Concurrency`, `Metadata`, `Data`, `SagaTypeVersion` from `shop_
 -- AGGREGATOR_DELETE: 1 2 3 3
 -- FLUSH_DONE: 1 1
 -- QUEUE_CLAIM_MORE: 1 2 4 3
+-- QUEUE_CLAIM_FREE: 1 2 4 5 3
 -- OUTBOX_HOLD_BACK: 2 1
+-- WORKER_INSERT: 1 2 3 4 5 4 6
+-- WORKER_REPLACE: 1 2 3 4 3 5 6
 -- WORKER_FOLD: 2 1
 -- EVENT_INSERT_FIRST: 1 2 2 3 4 5 6 7 8 9 10 11

@@ -450,6 +450,13 @@ select "Epoch" from "pawl_leases" where "Name" = ?1;
 -- LEASE_FREE
 update "pawl_leases" set "Worker" = null, "Process" = 0 where "Name" = ?1 and "Process" = ?2;
 
+-- QUEUE_STAMP
+insert into "pawl_leases" ("Name", "Worker", "Process", "Pid", "Epoch", "Expires") values (?1, ?2,
+0, 0, 1, 0);
+
+-- QUEUE_STAMP_KEEP
+update "pawl_leases" set "Epoch" = 1 where "Name" = ?1 and "Worker" = ?2;
+
 -- QUEUE_ROW
 select "Seq", "Due", "Placed", "Attempts", "Deaths", "WaitingSince", "History", "MessageId", "Type",
 "CorrelationId", "CausationId", "Headers", "Body" from "pawl_queue" where "Seq" = ?1 and "Queue" =

@@ -1,0 +1,74 @@
+/* queue_stamp.c - claims of queue rows that stand in the database, for one whose row locks do not
+ * reach every session: a cluster of several nodes that are written to.
+ *
+ * A claim is the lease "claim:SEQ" of a worker. It is made before the handlers run, by a commit of its
+ * own, which two workers cannot both be granted, and deleted by the commit that settles the
+ * row. Leases of a worker that ends or is found dead are deleted with its row.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "store/sql/commit.h"
+#include "store/sql/operations.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+typedef struct stamp {
+    char      data[30];
+    pawl_text name;
+    pawl_uuid worker;
+} stamp;
+
+static const pawl__sql_field stamp_fields[] = {{offsetof(stamp, name), PAWL__WIRE_TEXT},
+                                               {offsetof(stamp, worker), PAWL__WIRE_UUID}};
+/* This worker may have the lease from a claim of which it does not know. */
+static const pawl__sql_write keep = {
+    .statement  = PAWL__SQL_QUEUE_STAMP_KEEP,
+    .parameters = PAWL__SQL_LIST(stamp_fields),
+};
+static const pawl__sql_write make = {
+    .statement  = PAWL__SQL_QUEUE_STAMP,
+    .parameters = PAWL__SQL_LIST(stamp_fields),
+    .then       = {[PAWL__SQL_DUPLICATE] = {.next = &keep}},
+};
+static const pawl__sql_write end = {
+    .statement  = PAWL__SQL_LEASE_DELETE,
+    .parameters = PAWL__SQL_LIST(stamp_fields),
+};
+
+static void name(stamp *it, const pawl_store *store, int64_t seq)
+{
+    int size   = snprintf(it->data, sizeof it->data, "claim:%" PRId64, seq);
+    it->name   = (pawl_text){.data = it->data, .size = (size_t)size};
+    it->worker = store->worker.uuid;
+}
+
+pawl_code pawl__sql_queue_stamp(pawl_store *store, pawl_queue_rows *rows, pawl_error *error)
+{
+    size_t    kept = 0;
+    pawl_code code = PAWL_OK;
+    for (size_t i = 0; code == PAWL_OK && i < rows->count; i++) {
+        stamp          it;
+        pawl__sql_fate fate = PAWL__SQL_APPLIED;
+        name(&it, store, rows->items[i].seq);
+        code = pawl__sql_write_own(store, &make, &it, &fate, error);
+        if (code == PAWL_OK && fate == PAWL__SQL_DUPLICATE)
+            code = pawl__sql_write_own(store, &keep, &it, &fate, error);
+        if (code == PAWL_OK && fate == PAWL__SQL_APPLIED)
+            rows->items[kept++] = rows->items[i];
+    }
+    rows->count = kept;
+    return code;
+}
+
+pawl_code pawl__sql_queue_unstamp(pawl_store *store, const pawl_queue_settle *settle,
+                                  pawl_error *why)
+{
+    stamp          it;
+    pawl__sql_fate fate = PAWL__SQL_APPLIED;
+    name(&it, store, settle->seq);
+    pawl_code code = pawl__sql_write_own(store, &end, &it, &fate, why);
+    return code == PAWL_OK && fate == PAWL__SQL_MISSED
+               ? pawl__sql_why_gone_row(settle, "another worker took it over", why)
+               : code;
+}
