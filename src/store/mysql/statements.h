@@ -14,7 +14,9 @@
 #define PAWL__MYSQL_NEWER(column) \
     column " = if(values([Version]) > [Version], values(" column "), " column ")"
 
-/* EVENT_INSERT_FIRST: as the shared one, a null stream where the event before is not there. */
+/* EVENT_INSERT_FIRST: as the shared one, a null stream where the event before is not there. A derived
+ * table may read what is written (1093), and `insert ... select` would take MariaDB's lock of all
+ * numbers until the commit: two streams that wait for each other's fail with 1467. */
 
 /* The index is named since on a small table the server would read, and lock, all rows instead. */
 #define PAWL__MYSQL_DUE "force index ({queue_due}) where [Queue] = ?1 and [Due] <= ?2 "
@@ -65,9 +67,10 @@
     X(OUTBOX_SWEEP,                                                                                                                                          \
       "delete from {outbox} where [DispatchedAt] < ?1 order by [DispatchedAt] limit ?2")                                                                     \
     X(EVENT_INSERT_FIRST,                                                                                                                                    \
-      "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") select "                                                                              \
-      "(select b.[Stream] from {events} as b where b.[Stream] = ?1 and b.[Version] = ?2 - 1), "                                                              \
-      "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11")                                                                                                            \
+      "insert into {events} ([Stream], [Version], " PAWL__SQL_EVENT ") values ("                                                                             \
+      "(select b.[Stream] from (select [Stream] from {events} where [Stream] = ?1 "                                                                          \
+      "and [Version] = ?2 - 1) as b), "                                                                                                                      \
+      "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                                                                                           \
     X(FOLD_SET,                                                                                                                                              \
       "insert into {folds} ([Stream], [Version], [TypeVersion], [State], [Dispatches], [At]) "                                                               \
       "values (?1, ?2, ?3, ?4, ?5, ?6) on duplicate key update " PAWL__MYSQL_NEWER("[TypeVersion]") ", " PAWL__MYSQL_NEWER(                                  \

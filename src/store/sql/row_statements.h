@@ -10,6 +10,8 @@
 
 #include "store/sql/statements.h"
 
+/* OUTBOX_ENABLE: MySQL sets one column after the other, so what is read of a row is set last. */
+
 /* EVENT_INSERT_FIRST: without the event before there is no stream, which the column refuses. A
  * select that reads the table would have its rows copied to a temporary one first. */
 
@@ -154,9 +156,9 @@
       "select 1 from {outbox} where [DispatchId] = ?1 and [Type] = ?2 and [Body] = ?3")               \
     X(OUTBOX_SETTLE, "update {outbox} set [State] = ?1, [Attempts] = ?2, [NextAttempt] = ?3, "        \
                      "[DispatchedAt] = ?4 where [Id] = ?5 and [State] = 'pending'")                   \
-    X(OUTBOX_ENABLE,                                                                                  \
-      "update {outbox} set [State] = 'pending', [NextAttempt] = ?1, [Attempts] = [Attempts] + 1, "    \
-      "[AttemptsBefore] = [Attempts] + 1 where [Id] = ?2 and [State] = 'dead'")                       \
+    X(OUTBOX_ENABLE, "update {outbox} set [State] = 'pending', [NextAttempt] = ?1, "                  \
+                     "[AttemptsBefore] = [Attempts] + 1, [Attempts] = [Attempts] + 1 "                \
+                     "where [Id] = ?2 and [State] = 'dead'")                                          \
     X(OUTBOX_DISCARD, "update {outbox} set [State] = 'discarded', [DispatchedAt] = ?1, "              \
                       "[Attempts] = [Attempts] + 1 where [Id] = ?2 and [State] = 'dead'")             \
     X(OUTBOX_ATTEMPT_PUT,                                                                             \

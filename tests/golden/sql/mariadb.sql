@@ -428,8 +428,8 @@ update `pawl_outbox` set `State` = ?, `Attempts` = ?, `NextAttempt` = ?, `Dispat
 `Id` = ? and `State` = 'pending';
 
 -- OUTBOX_ENABLE
-update `pawl_outbox` set `State` = 'pending', `NextAttempt` = ?, `Attempts` = `Attempts` + 1,
-`AttemptsBefore` = `Attempts` + 1 where `Id` = ? and `State` = 'dead';
+update `pawl_outbox` set `State` = 'pending', `NextAttempt` = ?, `AttemptsBefore` = `Attempts` + 1,
+`Attempts` = `Attempts` + 1 where `Id` = ? and `State` = 'dead';
 
 -- OUTBOX_DISCARD
 update `pawl_outbox` set `State` = 'discarded', `DispatchedAt` = ?, `Attempts` = `Attempts` + 1
@@ -610,8 +610,9 @@ delete from `pawl_outbox` where `DispatchedAt` < ? order by `DispatchedAt` limit
 
 -- EVENT_INSERT_FIRST, for EVENT_INSERT_FIRST
 insert into `pawl_events` (`Stream`, `Version`, `Type`, `TypeVersion`, `MessageId`, `CorrelationId`,
-`CausationId`, `DispatchId`, `At`, `Headers`, `Body`) select (select b.`Stream` from `pawl_events`
-as b where b.`Stream` = ? and b.`Version` = ? - 1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?;
+`CausationId`, `DispatchId`, `At`, `Headers`, `Body`) values ((select b.`Stream` from (select
+`Stream` from `pawl_events` where `Stream` = ? and `Version` = ? - 1) as b), ?, ?, ?, ?, ?, ?, ?, ?,
+?, ?);
 
 -- FOLD_SET, for FOLD_SET
 insert into `pawl_folds` (`Stream`, `Version`, `TypeVersion`, `State`, `Dispatches`, `At`) values

@@ -654,8 +654,8 @@ update "pawl_outbox" set "State" = ?1, "Attempts" = ?2, "NextAttempt" = ?3, "Dis
 where "Id" = ?5 and "State" = 'pending';
 
 -- OUTBOX_ENABLE
-update "pawl_outbox" set "State" = 'pending', "NextAttempt" = ?1, "Attempts" = "Attempts" + 1,
-"AttemptsBefore" = "Attempts" + 1 where "Id" = ?2 and "State" = 'dead';
+update "pawl_outbox" set "State" = 'pending', "NextAttempt" = ?1, "AttemptsBefore" = "Attempts" + 1,
+"Attempts" = "Attempts" + 1 where "Id" = ?2 and "State" = 'dead';
 
 -- OUTBOX_DISCARD
 update "pawl_outbox" set "State" = 'discarded', "DispatchedAt" = ?1, "Attempts" = "Attempts" + 1
